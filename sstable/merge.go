@@ -38,7 +38,7 @@ type MergeOptions struct {
 // and encoded sketches are copied; a block of records is rewritten only if less than three
 // quarters are left of its records, or of their bytes. Memory, of k inputs: log2 k bits a document
 // and its new number, in 2 + log2 k bits, or 11 up to 64 Mi documents; where documents are left out
-// or the sequence numbers of inputs interleave, twice that; 2.7 bits a fingerprint for a sieve; and
+// or the sequence numbers of inputs interleave, twice that; and
 // some tens of megabytes. With sketches, Writer says what a segment takes.
 func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o MergeOptions) (Info, *Renumbering, error) {
 	m := &merger{
@@ -100,7 +100,7 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 // mergeSteps are the steps of a merge, in order: later ones use what earlier ones leave in memory.
 var mergeSteps = []func(*merger) error{
 	(*merger).copyRecords, (*merger).mergeFingerprints, (*merger).mergeSeqs, (*merger).mergeTimes, (*merger).mergeRanks,
-	(*merger).mergePlaces, (*merger).mergeBlocks, (*merger).mergeRuns, (*merger).mergeSieve, (*merger).mergeIDs,
+	(*merger).mergePlaces, (*merger).mergeBlocks, (*merger).mergeRuns, (*merger).mergeIDs,
 }
 
 // Renumbering says which numbers the documents of merged tables have in the table that they were

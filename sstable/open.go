@@ -10,7 +10,6 @@ import (
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/pages"
-	"github.com/simdb/simdb/sstable/internal/sieve"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
@@ -85,7 +84,7 @@ func (r *Reader) openSections() error {
 			return err
 		}
 	}
-	return r.openSieve()
+	return nil
 }
 
 // openOrder opens what a table keeps of the order of writing.
@@ -232,7 +231,6 @@ type Reader struct {
 	ids      *keyrun.Run
 	idHash   idHash // that ids is sorted by
 	runs     []*keyrun.Run
-	sieve    *sieve.Sieve // nil if there is none
 	index    *hamming.Index
 	sketches *sketchidx.Index // nil if Params.Sketch is 0
 	order    idOrder

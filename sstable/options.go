@@ -36,7 +36,6 @@ type WriterOptions struct {
 	segmentDocs int    // documents of a segment; 0 means 2^19
 	dividedDocs int    // documents from which on the order of IDs is kept; 0 means 2^19
 	stretchDocs int    // documents of a stretch of that order; 0 means 2^22
-	sieved      int    // fingerprints from which on a table has a sieve; 0 means 2^22
 	version     uint32 // of the format; 0 means FormatVersion
 }
 

@@ -55,7 +55,6 @@ func (r *Reader) open() (err error) {
 		return err
 	}
 	r.index = hamming.New(hamming.Layout(r.params.Layout), r.runs, r.names)
-	r.index.SetSieve(r.sieve)
 	return nil
 }
 

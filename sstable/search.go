@@ -35,7 +35,6 @@ type NearStats struct {
 	Probes     int // ranges of permuted tables looked up
 	Candidates int // keys compared with the query
 	Scans      int // searches that read all fingerprints
-	SieveLines int // cache lines of a sieve, which says what ranges to look up, that were looked at
 }
 
 // NearSearcher searches tables by fingerprint. It holds the working memory of a search, so that the
@@ -84,7 +83,7 @@ func (s *NearSearcher) NearBatch(ctx context.Context, r *Reader, queries []Finge
 	return s.s.Batch(ctx, r.index, queries, k, emit)
 }
 
-// Plan returns how Near would search. It reads directories only, and a sieve.
+// Plan returns how Near would search. It reads directories only.
 func (s *NearSearcher) Plan(r *Reader, q Fingerprint, k int) (p Plan, err error) {
 	defer r.unguard(guard(), &err)
 	return Plan(s.s.Plan(r.index, q, k)), nil

@@ -27,8 +27,7 @@ const (
 	KindEarly      Kind = 16 // copy of the directory and of directories so far, optional
 	KindIDBounds   Kind = 17 // IDs at which the parts of the order of IDs begin, optional
 	KindIDParts    Kind = 18 // key run of parts with their documents, of a stretch of them; optional
-	KindSieve      Kind = 19 // which flipped leads have a fingerprint, optional
-	kindUnknown    Kind = 20 // first kind that no version knows
+	kindUnknown    Kind = 19 // first kind that no version knows
 
 	// dirFlag is set in the kind of the section that is the directory of another: a key run or a
 	// column, which has the same kind without it, and the same index.
@@ -39,7 +38,7 @@ const (
 func (k Kind) String() string {
 	names := [...]string{"", "blocks", "names", "records", "times", "seqs", "run", "ids", "ranks",
 		"sketches", "hot", "bitmaps", "postings", "note", "places", "time-sketch", "early",
-		"id-bounds", "id-parts", "sieve"}
+		"id-bounds", "id-parts"}
 	if k > 0 && k < kindUnknown {
 		return names[k]
 	}
@@ -49,7 +48,7 @@ func (k Kind) String() string {
 // hasDir reports whether sections of a kind have a directory in a section of its own.
 func (k Kind) hasDir() bool {
 	switch k {
-	case KindTimes, KindSeqs, KindRun, KindIDs, KindRanks, KindPostings, KindPlaces, KindIDParts, KindSieve:
+	case KindTimes, KindSeqs, KindRun, KindIDs, KindRanks, KindPostings, KindPlaces, KindIDParts:
 		return true
 	}
 	return false

@@ -27,7 +27,6 @@ import (
 //	order    each rank and each record belongs to one document at most; sequence numbers ascend with
 //	         the rank; they and the times have the extremes that the info says
 //	runs     run 0 ascends; run i holds exactly its distinct fingerprints, permuted, in order
-//	sieve    it is that of the fingerprints
 //	ids      each document once, under the hash of its ID; no ID twice; the order of IDs
 //	sketches bitmaps and postings are those of the sketches
 //
@@ -39,7 +38,7 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) e
 	defer r.pages.Sequential()()
 	v := &verification{progress: progress, total: 2 * r.info.Size, failed: math.MaxInt}
 	steps := []func(*verifier) error{(*verifier).checkBytes, (*verifier).checkRecords, (*verifier).checkOrder, (*verifier).checkPlaces,
-		(*verifier).checkRuns, (*verifier).checkSieve, (*verifier).checkIDs, (*verifier).checkIDParts, (*verifier).checkSketches, (*verifier).checkEarly}
+		(*verifier).checkRuns, (*verifier).checkIDs, (*verifier).checkIDParts, (*verifier).checkSketches, (*verifier).checkEarly}
 	errs := make([]error, len(steps))
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))

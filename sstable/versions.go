@@ -36,7 +36,7 @@ type version struct {
 // there may be tables of it.
 var versions = map[uint32]*version{
 	2: {
-		least: ParamsSize + infoSize, unknown: KindSieve + 1,
+		least: ParamsSize + infoSize, unknown: KindIDParts + 1,
 		appendDirectory: appendDirectory2, parseDirectory: parseDirectory2, entryAt: entryAt2,
 	},
 }

@@ -285,7 +285,6 @@ func (t *BatchWriter) writeFingerprints() error {
 
 // writePermuted writes the runs of the other permuted tables.
 func (t *BatchWriter) writePermuted() error {
-	sifted := t.sieveOf(t.batch.fps)
 	keys := distinct(t.batch.fps)
 	tmp := t.batch.spare[:len(keys)]
 	t.batch.fps, t.batch.spare = nil, nil
@@ -295,7 +294,6 @@ func (t *BatchWriter) writePermuted() error {
 			return err
 		}
 	}
-	t.writeSieve(sifted)
 	return t.out.err
 }
 

@@ -90,7 +90,7 @@ func (f *fileWriter) writeDirs() {
 	for _, d := range f.dirs {
 		f.begin(d.kind, d.index)
 		kind := d.kind &^ dirFlag
-		f.sections[len(f.sections)-1].Optional = kind == KindIDParts || kind == KindSieve
+		f.sections[len(f.sections)-1].Optional = kind == KindIDParts
 		f.write(d.data)
 		f.end(d.count)
 	}
@@ -111,7 +111,6 @@ type tableFile struct {
 
 	names        *blobs.ListWriter
 	idParts      *idPartsWriter // nil if the table keeps no order of IDs
-	sieved       int            // fingerprints from which on it has a sieve
 	records      *blobs.RecordsWriter
 	sketches     *sketchidx.Writer // nil if Params.Sketch is 0
 	segment      uint16            // that is being written

@@ -27,7 +27,6 @@ func (t *tableFile) init(w io.Writer, p Params, o WriterOptions) error {
 	if !blobs.ValidLevel(int(o.Level)) {
 		return fmt.Errorf("sstable: unknown compression level %d", o.Level)
 	}
-	t.sieved = cmp.Or(o.sieved, sievedFingerprints)
 	t.params, t.note, t.out = p, o.Note, fileWriter{w: bufio.NewWriterSize(w, fileBuffer)}
 	t.names, t.records = blobs.NewListWriter(blobs.IDs), blobs.NewRecordsWriter(int(o.Level), o.BlockSize)
 	t.info.Version, t.info.Identity = cmp.Or(o.version, FormatVersion), o.Identity

@@ -115,9 +115,7 @@ func (t *Writer) Close() (Info, error) {
 	t.writeRun(0, t.fingerprints)
 	spare := t.writeOrder()
 	t.writeEarly()
-	sifted := t.sieveOf(t.fingerprints)
 	spare = t.writePermuted(spare)
-	t.writeSieve(sifted)
 	t.writeIDs(spare)
 	return t.finish()
 }

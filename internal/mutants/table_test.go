@@ -690,29 +690,4 @@ var mutants = []mutant{
 		swap(`s.layout == x.layout`, `true`),
 		"engine", "^TestMixedLayouts$",
 	},
-	{
-		"sieve/parity of block 0 of the query itself", "sstable/internal/sieve", "Sieve.groupOf",
-		swap(`q ^ 1<<63 ^ 1<<(size1-1)`, `q ^ 1<<(size1-1)`),
-		"sstable/internal/sieve", "^TestFlips$",
-	},
-	{
-		"sieve/checksum of a page not compared", "sstable/internal/sieve", "Sieve.check",
-		never(`got != want`),
-		"sstable", "^Test(Hostile|DamagedSieve)$",
-	},
-	{
-		"sieve/fingerprints that no document has any more are left in it", "sstable", "merger.mergeSieve",
-		swap(`in.withoutDead(block<<keyrun.BlockShift, fps)`, `fps`),
-		"sstable", "^TestSieve",
-	},
-	{
-		"sieve/what two probes find reported twice", "sstable/internal/hamming", "Index.foundElsewhere",
-		swap(`other < t || !own`, `other < t && own`),
-		"sstable", "^TestSieve",
-	},
-	{
-		"sieve/a probe of a flip left out", "sstable/internal/hamming", "Index.planSieved",
-		swap(`flips != 0; flips &= flips - 1`, `flips&(flips-1) != 0; flips &= flips - 1`),
-		"sstable", "^TestSieve",
-	},
 }

@@ -18,15 +18,15 @@
 //
 // # Steps of a search
 //
-// A Searcher takes the steps in this order. Steps 1 to 3 read directories alone, and a sieve; a
-// group of searches takes each of them for all its searches before the next one, so that their
-// cache misses overlap.
+// A Searcher takes the steps in this order. Steps 1 to 3 read directories alone; a group of
+// searches takes each of them for all its searches before the next one, so that their cache misses
+// overlap.
 //
 //  1. prepare       permute the query, take the radii that are best for ranges of mean size, and
 //     prefetch what says where the ranges with the query's own leads are
 //  2. resolveLeads  look up these ranges, and prefetch their keys, if no radius is above 0
 //  3. choose        look up the other ranges; if they are far larger than expected, choose other
-//     radii, or the scan. Where the table has a sieve, it says which ranges those are
+//     radii, or the scan
 //  4. execute       scan the ranges, some at a time, and prefetch the next ones meanwhile. A hit of
 //     a table after the first is a fingerprint: run 0 has its documents, because document numbers
 //     follow the order of fingerprints. Its place there is prefetched when it is found and read a
@@ -44,8 +44,7 @@
 // # Invariants
 //
 //   - The first table, in their order, whose lead and radius admit a fingerprint reports it, and no
-//     other: so nothing is reported twice, and no set of what was reported is needed. With a sieve
-//     it is the first table whose wide probe finds it, or if none does, that of the flips.
+//     other: so nothing is reported twice, and no set of what was reported is needed.
 //   - The content of a block is used only after keyrun has verified it (Run.CheckKeys,
 //     InfoKnown). A search of a range compares all keys of its prefixes, and so does not depend
 //     on the order of keys with equal prefixes; joins do, and use Run.Check.

@@ -22,7 +22,7 @@ func (x *Index) execute(s *Searcher, p *searchPlan, dst []Hit) ([]Hit, error) {
 func (x *Index) probe(s *Searcher, plan *searchPlan) error {
 	s.pending, s.settled, s.extra, s.scanned = s.pending[:0], 0, 0, 0
 	var f scanFor
-	f.plan, f.k, f.at, f.start, f.named = plan, plan.k, -1, len(s.dst), len(s.dst)
+	f.plan, f.k, f.table, f.start, f.named = plan, plan.k, -1, len(s.dst), len(s.dst)
 	// A turn's list is refilled once its spans have been scanned, so two lists are enough.
 	//
 	// Probes [from, to) are current: spans has what the exact ones compare, rest is the number of

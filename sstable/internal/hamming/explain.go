@@ -28,7 +28,7 @@ func (p Plan) String() string {
 	return fmt.Sprintf("probe radii %s, %d probes, about %d candidates", radii, p.Probes, p.Candidates)
 }
 
-// Plan returns how Near(x, q, k) would search. It reads directories only, and a sieve.
+// Plan returns how Near(x, q, k) would search. It reads directories only.
 func (s *Searcher) Plan(x *Index, q base.Fingerprint, k int) Plan {
 	a := s.planOne(x, q, k)
 	if a.allocation == nil {
@@ -37,12 +37,9 @@ func (s *Searcher) Plan(x *Index, q base.Fingerprint, k int) Plan {
 	if a.scan {
 		return Plan{Method: "scan", Candidates: x.tables[0].run.Len(), Cost: x.scanCostOf(a)}
 	}
-	// Either all ranges were looked up by findFlat or planSieved, or the shells of the chosen radii
-	// by lookUp.
+	// Either all ranges were looked up by findFlat, or the shells of the chosen radii by lookUp.
 	p := Plan{Method: "probe", Cost: a.flatNs}
-	if a.sieved {
-		p.Cost = a.ns
-	} else if !a.flat {
+	if !a.flat {
 		p.Cost = s.knownCost(a.allocation, len(x.tables))
 	}
 	for t := range x.tables {
@@ -58,7 +55,7 @@ func (s *Searcher) Plan(x *Index, q base.Fingerprint, k int) Plan {
 		} else if r.To > r.From+1 {
 			keys += float64((r.To - r.From) * keyrun.BlockLen)
 		} else {
-			keys += x.probed[r.Table].mean
+			keys += x.tables[r.Table].mean
 		}
 	}
 	p.Candidates = int(math.Round(keys))

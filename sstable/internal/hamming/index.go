@@ -22,21 +22,25 @@ func New(l Layout, runs []*keyrun.Run, ids *blobs.List) *Index {
 			x.disjoint = append(x.disjoint, t)
 			taken |= p.leadMask
 		}
+		mean := math.Ldexp(float64(runs[t].Len()), -p.leadBits)
 		if runs[t].Len() == 0 && runs[0].Len() > 0 && x.damage == nil {
 			x.damage = runs[t].Corrupt(0, "no keys, but table 0 has %d", runs[0].Len())
 		}
 		x.tables = append(x.tables, permuted{
-			perm:   p,
-			number: t,
-			run:    runs[t],
-			rest:   ^uint64(0) >> uint(p.leadBits), // shifted by 64 if every bit leads: nothing
+			perm:  p,
+			run:   runs[t],
+			rest:  ^uint64(0) >> uint(p.leadBits), // shifted by 64 if every bit leads: nothing
+			mean:  mean,
+			ahead: int(min(mean, prefetchKeys)),
+			probe: cost.probe + mean*cost.key,
+			long:  longBlocks + int(4*mean/keyrun.BlockLen),
+			most:  uint32(min(max(hotBlocks*keyrun.BlockLen, 2*mean), math.MaxUint32)),
 		})
-		x.tables[t].setMean()
 		for d := range maxRadius + 1 {
 			x.tables[t].shell[d] = int(ways(p.leadBits, d))
 		}
 		// With more keys a lead, knowing exactly where they are saves nothing.
-		if x.tables[t].mean < spanKeys {
+		if mean < spanKeys {
 			runs[t].IndexLeads(p.leadBits)
 		}
 	}
@@ -56,15 +60,5 @@ func New(l Layout, runs []*keyrun.Run, ids *blobs.List) *Index {
 		most = max(most, t.mean)
 	}
 	x.ahead = int(min(max(prefetchAheadKeys/(most+1), prefetchAhead), prefetchAheadMost))
-	x.probed = x.tables
 	return x
-}
-
-// setMean sets what follows from the number of keys with one lead.
-func (t *permuted) setMean() {
-	t.mean = math.Ldexp(float64(t.run.Len()), -t.leadBits)
-	t.ahead = int(min(t.mean, prefetchKeys))
-	t.probe = cost.probe + t.mean*cost.key
-	t.long = longBlocks + int(4*t.mean/keyrun.BlockLen)
-	t.most = uint32(min(max(hotBlocks*keyrun.BlockLen, 2*t.mean), math.MaxUint32))
 }

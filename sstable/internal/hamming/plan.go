@@ -13,14 +13,10 @@ func (x *Index) prepare(q base.Fingerprint, k int, s *Searcher, p *searchPlan) {
 	if p.allocation = nil; k < 0 || x.tables[0].run.Len() == 0 || x.damage != nil {
 		return
 	}
-	p.q, p.k, p.scanNs, p.sieved, p.fetched = q, min(k, maxDistance), 0, false, 0
+	p.q, p.k, p.scanNs = q, min(k, maxDistance), 0
 	x.permute(s, p)
 	p.allocation, p.first = x.standardPlan(p.k, s), len(s.probes)
 	if p.scan {
-		return
-	}
-	if x.sieves(p.k) {
-		x.prepareSieved(s, p)
 		return
 	}
 	s.probes = slices.Grow(s.probes, len(x.tables))[:p.first+len(x.tables)]
@@ -92,7 +88,7 @@ func (x *Index) findFlat(probes []keyrun.Probe) (sum float64, exact int) {
 }
 
 // choose is the third step: it completes a plan and prefetches what its execution begins with. It
-// reads directories only, and a sieve.
+// reads directories only.
 func (x *Index) choose(s *Searcher, p *searchPlan) {
 	if p.allocation == nil || p.scan {
 		return
@@ -101,11 +97,8 @@ func (x *Index) choose(s *Searcher, p *searchPlan) {
 		x.begin(s, p, p.end-p.first)
 		return
 	}
-	if x.planSieved(s, p) {
-		return
-	}
 	// The probes of prepare are dropped: planShells adds those of all shells, the nearest first.
-	p.first, p.fetched = len(s.probes), 0
+	p.first = len(s.probes)
 	x.planShells(s, p)
 	p.end = len(s.probes)
 	x.begin(s, p, x.ahead)
@@ -114,23 +107,13 @@ func (x *Index) choose(s *Searcher, p *searchPlan) {
 // begin prefetches what the first probes of a plan need. Without a radius above 0 there are so few
 // of them that all are prefetched at once.
 func (x *Index) begin(s *Searcher, p *searchPlan, probes int) {
-	x.beginSpans(s, p)
-	p.started = min(probes, p.end-p.first)
+	p.started, p.spans = min(probes, p.end-p.first), len(s.begun.spans)
+	s.begun.rest, s.begun.keys = 0, 0
 	if p.flat && p.exact == 0 { // findFlat has prefetched all
 		s.begun.rest = p.started
 	} else {
 		x.prefetchProbes(s, p, 0, p.started, &s.begun)
 	}
-	x.endSpans(s, p)
-}
-
-// beginSpans says that the spans of a plan follow in s.begun, endSpans that all are there.
-func (x *Index) beginSpans(s *Searcher, p *searchPlan) {
-	p.spans = len(s.begun.spans)
-	s.begun.rest, s.begun.keys = 0, 0
-}
-
-func (x *Index) endSpans(s *Searcher, p *searchPlan) {
 	p.begun.rest, p.begun.keys, p.spansEnd = s.begun.rest, s.begun.keys, len(s.begun.spans)
 }
 

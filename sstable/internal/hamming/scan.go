@@ -186,7 +186,7 @@ func (x *Index) accept(f *scanFor, pos int, key uint64, s *Searcher) {
 		return
 	}
 	diff = f.invert(diff) // bit by bit, so it is the difference of the fingerprints too
-	if f.plan.sieved && x.foundElsewhere(t, diff) || !f.plan.sieved && x.foundBefore(f.plan.allocation, t, diff) {
+	if x.foundBefore(f.plan.allocation, t, diff) {
 		return
 	}
 	hit.Fingerprint = f.invert(key)

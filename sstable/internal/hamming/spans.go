@@ -13,13 +13,13 @@ import (
 
 // prefetchProbes adds the spans of probes [first, end) of the plan to l, and prefetches what all of
 // these probes need. (What probes that are not exact need is prefetched by findFlat if the plan has
-// no radius above 0, and of the first ones by planSieved.)
+// no radius above 0.)
 func (x *Index) prefetchProbes(s *Searcher, plan *searchPlan, first, end int, l *spanList) {
 	start := len(l.spans)
 	probes := s.probes[plan.first:]
 	for i := first; i < end; {
 		p := &probes[i]
-		t := &x.probed[p.Table]
+		t := &x.tables[p.Table]
 		if p.Exact {
 			next := i + 1
 			for next < end && probes[next].Exact && probes[next].Dist == p.Dist && probes[next].Table == p.Table {
@@ -31,7 +31,7 @@ func (x *Index) prefetchProbes(s *Searcher, plan *searchPlan, first, end int, l 
 			p = &probes[i]
 			t.run.Locate(p, t.rest)
 			t.prefetch(p)
-		} else if !plan.flat && i >= plan.fetched {
+		} else if !plan.flat {
 			t.prefetch(p)
 		}
 		l.rest++

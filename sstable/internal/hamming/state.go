@@ -9,7 +9,6 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
-	"github.com/simdb/simdb/sstable/internal/sieve"
 )
 
 // The data of searches. An Index is what they share; a Searcher is the working memory of one at a
@@ -18,7 +17,7 @@ import (
 //
 //	layout.go cost.go        permutations; what steps cost
 //	shells.go radii.go       look up ranges; choose radii
-//	plan.go sieved.go        steps 1 to 3 of a search
+//	plan.go                  steps 1 to 3 of a search
 //	resolve.go scan.go       what a hit needs next; compare blocks
 //	spans.go execute.go      compare ranges known exactly; step 4
 //	searcher.go              the methods of Searcher for one query
@@ -104,7 +103,6 @@ type Stats struct {
 	Probes     int // ranges of table runs looked up
 	Candidates int // keys compared with the query
 	Scans      int // searches that read all of table 0
-	SieveLines int // cache lines of a sieve that were looked at
 }
 
 // An Index finds the fingerprints of one table that differ from a query in at most k bits. It is
@@ -112,11 +110,9 @@ type Stats struct {
 type Index struct {
 	layout   Layout
 	tables   []permuted
-	probed   []permuted   // tables, and if there is a sieve, again for wide probes
-	disjoint []int        // tables whose leads do not overlap
-	ids      *blobs.List  // of the documents, to be prefetched for hits; or nil
-	sieve    *sieve.Sieve // of the layout 3:1, or nil
-	damage   error        // what makes searches impossible
+	disjoint []int       // tables whose leads do not overlap
+	ids      *blobs.List // of the documents, to be prefetched for hits; or nil
+	damage   error       // what makes searches impossible
 
 	resolveNs float64 // nanoseconds to find the documents of a hit of a table after the first
 	leastScan float64 // nanoseconds to estimate a scan, and for one that skips all blocks
@@ -128,15 +124,14 @@ type Index struct {
 // permuted is one permuted table, with what a probe of it needs to know.
 type permuted struct {
 	perm
-	number int // of the table
-	run    *keyrun.Run
-	rest   uint64             // the bits of a key after the lead
-	mean   float64            // keys with one lead, on average
-	ahead  int                // keys to prefetch for a range
-	probe  float64            // nanoseconds for a probe with the mean number of keys
-	long   int                // a range of more blocks is scanned as the whole table is
-	most   uint32             // a range of more keys is looked up in the directory
-	shell  [maxRadius + 1]int // number of leads at each distance from one
+	run   *keyrun.Run
+	rest  uint64             // the bits of a key after the lead
+	mean  float64            // keys with one lead, on average
+	ahead int                // keys to prefetch for a range
+	probe float64            // nanoseconds for a probe with the mean number of keys
+	long  int                // a range of more blocks is scanned as the whole table is
+	most  uint32             // a range of more keys is looked up in the directory
+	shell [maxRadius + 1]int // number of leads at each distance from one
 }
 
 // A Searcher searches indexes, one search at a time. It holds the working memory of a search, so
@@ -214,8 +209,6 @@ type searchPlan struct {
 	begun           spanCounts // of these spans
 	flatNs          float64    // cost of its ranges, if it is flat
 	exact           int        // how many of its ranges are exact, if it is flat
-	sieved          bool       // the sieve says which leads are probed; see sieved.go
-	fetched         int        // of its probes, the first so many have been prefetched
 	scanNs          float64    // cost of a scan for this query, 0 while that is not known
 }
 
@@ -249,7 +242,6 @@ type scanFor struct {
 	*permuted
 	plan  *searchPlan // nil for a scan
 	table int         // its number
-	at    int         // in Index.probed
 	q     uint64
 	k     int
 	lead  int
@@ -264,9 +256,8 @@ type scanFor struct {
 
 // pointAt points f at probe p.
 func (f *scanFor) pointAt(x *Index, p *keyrun.Probe) *scanFor {
-	if t := int(p.Table); t != f.at {
-		f.at, f.permuted, f.q = t, &x.probed[t], f.plan.keys[t]
-		f.table = f.number
+	if t := int(p.Table); t != f.table {
+		f.table, f.permuted, f.q = t, &x.tables[t], f.plan.keys[t]
 	}
 	f.lead, f.off, f.first, f.last = f.leadBits, int(p.Dist), p.First, p.First|f.rest
 	return f

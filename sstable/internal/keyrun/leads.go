@@ -107,17 +107,6 @@ func (r *Run) PrefetchLead(key uint64) {
 	kernel.PrefetchAt(unsafe.Pointer(&r.leads.words[key>>uint(r.leads.shift)>>1]), 8)
 }
 
-// PrefetchWide is PrefetchLead for LocateWide, of the keys in [first, last].
-func (r *Run) PrefetchWide(first, last uint64) {
-	r.PrefetchLead(first)
-	if l := &r.leads; len(l.words) > 0 {
-		kernel.PrefetchAt(unsafe.Pointer(&l.words[(last>>uint(l.shift)+1)>>1]), 8)
-	}
-}
-
-// entry returns entry u, 0 if it is unknown.
-func (l *leadIndex) entry(u uint64) uint32 { return l.words[u>>1].Load() >> (u & 1 * 16) & 0xffff }
-
 // PrefetchLeads is touchLead for the first keys of many probes, if what that reads is too large to
 // be in a near cache.
 func (r *Run) PrefetchLeads(probes []Probe) {

@@ -1,11 +1,5 @@
 package keyrun
 
-import (
-	"unsafe"
-
-	"github.com/simdb/simdb/internal/kernel"
-)
-
 // LocateAll fills in probes by the lead index, and by the directory where the index has no entry.
 // It returns the number of keys of the exact ones. A range of more than most keys is always looked
 // up in the directory, because its cost has to be estimated from its blocks.
@@ -34,24 +28,6 @@ func (r *Run) LocateAll(probes []Probe, rest uint64, most uint32) (keys int) {
 	}
 	r.prefetchBlocks(probes)
 	return keys
-}
-
-// LocateWide is LocateAll for one probe, of many leads of the index: rest are the bits after those
-// that all of them share.
-func (r *Run) LocateWide(p *Probe, rest uint64, most uint32) {
-	l := &r.leads
-	if len(l.words) > 0 {
-		u := p.First >> uint(l.shift)
-		v := (p.First|rest)>>uint(l.shift) + 1
-		first, end := l.entry(u), l.entry(v)
-		from, to := l.bases[u>>uint(l.part)]+first, l.bases[v>>uint(l.part)]+end
-		if first > 0 && end > 0 && to-from <= most {
-			p.From, p.To, p.Exact = from, to, true
-			kernel.PrefetchAt(unsafe.Pointer(&r.entries[from>>BlockShift]), unsafe.Sizeof(blockEntry{}))
-			return
-		}
-	}
-	r.Locate(p, rest)
 }
 
 // Locate fills in p by the directory.

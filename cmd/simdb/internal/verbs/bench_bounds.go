@@ -71,8 +71,8 @@ func (m machine) order(n float64, bits int) float64 {
 
 // near returns the mean bound of a search for one of the queries, in nanoseconds: the directory and
 // then the keys, each after a cache miss; a line of the directory, and one and what its keys fill,
-// for each probe; a comparison for each key; the lines of a sieve, before the directory says where
-// the keys are that it does not rule out; and for queries with a hit its place in run 0 and its ID.
+// for each probe; a comparison for each key; and for queries with a hit its place in run 0 and its
+// ID.
 func (b *bounds) near(queries []uint64, k int) (float64, error) {
 	var s sstable.NearSearcher
 	var hits []sstable.Hit
@@ -94,9 +94,6 @@ func (b *bounds) near(queries []uint64, k int) (float64, error) {
 				continue
 			}
 			ns += probes*b.line + (probes+keys*keyBytes/cacheLine)*b.span + keys*b.compare
-			if lines := float64(work.SieveLines); lines > 0 {
-				ns += b.latency + lines*b.span
-			}
 		}
 		if found {
 			ns += 2 * b.latency
