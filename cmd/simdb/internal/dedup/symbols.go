@@ -1,30 +1,23 @@
 package dedup
 
 import (
-	"encoding/binary"
+	"math/bits"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/features"
 )
 
-// symbols counts the documents that were dropped as equal to their keepers, and are not where
-// symbols are words. Ordinary punctuation makes no difference. It looks at the texts of such pairs
-// alone, while the second pass comes by them.
+// symbols counts the documents that were dropped as equal to their keepers, but differ in symbols;
+// ordinary punctuation does not count. It looks at the texts of such pairs alone, in the second
+// pass.
 type symbols struct {
-	ready  func([]byte) []byte // makes a text ready to be cut into words; nil: it is
-	sets   *features.SetHasher // without what ready does
-	sums   []uint32            // of the sets of these documents, by ordinal; 1 without symbols, 0 of those that no pair has
-	text   []byte
-	set    []uint64
-	buffer []byte
+	ready func([]byte) []byte // makes a text ready to be cut into words; nil: it is
+	sums  []uint32            // sumOf these documents, by ordinal; 1 before it is known, 0 of others
 }
 
 // watchSymbols looks at documents of score 1, if the features are of texts without symbols and
@@ -36,12 +29,7 @@ func (d *job) watchSymbols() {
 	for n, k := range d.out.keeper {
 		if d.out.score[n] == 1 && int64(n) >= d.known && int64(k) >= d.known && k != uint32(n) {
 			if d.symbols == nil {
-				of := d.params.Features
-				with := features.Spec{Unit: of.Unit, Fields: of.Fields, RequireWords: of.RequireWords, Symbols: true}
-				d.symbols = &symbols{
-					ready: of.Normalizer(), sets: features.NewSetHasher(with, d.params.Shingle, d.params.Seed),
-					sums: make([]uint32, len(d.out.keeper)),
-				}
+				d.symbols = &symbols{ready: d.params.Features.Normalizer(), sums: make([]uint32, len(d.out.keeper))}
 			}
 			d.symbols.sums[n], d.symbols.sums[k] = 1, 1
 		}
@@ -54,19 +42,10 @@ func (s *symbols) add(n int64, rec *input.Record) {
 		return
 	}
 	text := rec.Doc.Text
-	if !hasSymbol(text) {
-		return // its set is the same with symbols
-	}
 	if s.ready != nil {
 		text = string(s.ready([]byte(text)))
 	}
-	s.text = appendSymbols(s.text[:0], text)
-	s.set = s.sets.Append(s.set[:0], string(s.text))
-	s.buffer = s.buffer[:0]
-	for _, h := range s.set {
-		s.buffer = binary.LittleEndian.AppendUint64(s.buffer, h)
-	}
-	s.sums[n] = max(uint32(xxh3.Hash(s.buffer)), 2)
+	s.sums[n] = sumOf(text)
 }
 
 // count returns how many of the dropped differ from their keepers.
@@ -79,16 +58,43 @@ func (s *symbols) count(out *outcome) (n int64) {
 	return n
 }
 
-// appendSymbols appends text with spaces for ordinary punctuation: not for signs that are operators
-// in programs and formulas, such as * / & % @ # and \, nor for a negation (!).
-func appendSymbols(dst []byte, text string) []byte {
-	for i, r := range text {
-		if r < utf8.RuneSelf && ordinary[r] && !negates(text[i:]) || r >= utf8.RuneSelf && unicode.In(r, unicode.P, unicode.Sk) {
-			r = ' '
+// sumOf is a checksum of the symbols of a text, each run with the letter or digit that follows it,
+// at least 1: signs that are operators in programs and formulas, such as * / & % @ # and \, and a
+// negation (!), but no ordinary punctuation. It is the same for upper and lower case, and for any
+// white space.
+func sumOf(text string) uint32 {
+	const multiplier = 0x9e3779b97f4a7c15
+	var sum uint64
+	after := false // a symbol is the last that was seen, but for spaces and punctuation
+	for i := 0; i < len(text); i++ {
+		b := text[i]
+		if b < utf8.RuneSelf && !after && plain[b] {
+			continue
 		}
-		dst = utf8.AppendRune(dst, r)
+		r, size := utf8.DecodeRuneInString(text[i:])
+		i += size - 1
+		switch {
+		case isSymbol(r, text[i:]):
+			after = true
+		case after && (unicode.IsLetter(r) || unicode.IsNumber(r)):
+			after, r = false, unicode.ToLower(r)
+		default:
+			continue
+		}
+		sum = bits.RotateLeft64(sum^uint64(r), 23) * multiplier
 	}
-	return dst
+	return max(uint32(sum>>32), 1)
+}
+
+// isSymbol reports whether r, which begins text if it is ASCII, is a symbol.
+func isSymbol(r rune, text string) bool {
+	switch {
+	case r >= utf8.RuneSelf:
+		return unicode.IsSymbol(r) && !unicode.Is(unicode.Sk, r)
+	case r == '!':
+		return negates(text)
+	}
+	return !plain[r]
 }
 
 // ordinary is the punctuation of ASCII that is no operator, or only where negates says so.
@@ -111,16 +117,6 @@ var plain = func() (t [utf8.RuneSelf]bool) {
 	}
 	return t
 }()
-
-// hasSymbol reports whether text may have symbols.
-func hasSymbol(text string) bool {
-	for i, r := range text {
-		if r < utf8.RuneSelf && !plain[r] && (r != '!' || negates(text[i:])) || r >= utf8.RuneSelf && unicode.IsSymbol(r) {
-			return true
-		}
-	}
-	return false
-}
 
 // programs are endings of the names of source files.
 var programs = strings.Fields(".c .cc .cpp .cs .cxx .go .h .hpp .java .jl .js .jsx .kt .lua .m .php .pl .py .r .rb .rs .scala .sh .sql .swift .ts .tsx .vb .zig")

@@ -1,7 +1,6 @@
 package lines
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,7 +41,7 @@ func (f *file) CutText(rec *input.Record, keep []input.Span) []byte {
 
 // textIn returns where in a record its text is written, with its quotes.
 func (o *object) textIn(raw []byte) (from, to int, ok bool) {
-	s := bytes.TrimRight(bytes.TrimLeft(raw, lead), blank)
+	s := trim(raw)
 	var text found
 	err := members(s, func(key string, _, value []byte) { text.take(o.texts[0], key, value) })
 	if err != nil || len(text.value) < 2 || text.value[0] != '"' {

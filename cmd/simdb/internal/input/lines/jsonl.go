@@ -89,8 +89,19 @@ const blank = " \t\r\n"
 // another one, or the record separator of RFC 7464.
 const lead = blank + "\ufeff\x1e"
 
+// trim returns a JSON text without what may stand around it.
+func trim(s []byte) []byte {
+	if len(s) > 0 && s[0] != '{' { // else there is nothing to look for, with a table of runes
+		s = bytes.TrimLeft(s, lead)
+	}
+	for len(s) > 0 && strings.IndexByte(blank, s[len(s)-1]) >= 0 {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
 func (o *object) parse(raw []byte, rec *record) string {
-	s := bytes.TrimRight(bytes.TrimLeft(raw, lead), blank)
+	s := trim(raw)
 	if tooDeep(s) {
 		return fmt.Sprintf("not JSON: nested deeper than %d", maxDepth)
 	}
@@ -191,7 +202,7 @@ func (o *object) setID(rec *record, s, id []byte) string {
 		reason = fmt.Sprintf("no %q%s; --id-field names another%s", o.id, fieldsOf(s, o.id), o.orMake)
 	case id == nil:
 	case id[0] == '"':
-		rec.unquote(id, &rec.Doc.ID)
+		rec.Doc.ID = rec.unquote(id)
 	case id[0] == '-' || id[0] >= '0' && id[0] <= '9':
 		rec.Doc.ID = string(id)
 	case id[0] == '{' || id[0] == '[':
@@ -226,13 +237,16 @@ func within(value []byte, name, flag string) string {
 	return what
 }
 
-// unquote sets to to what a string of the record stands for, which has been checked.
-func (r *record) unquote(quoted []byte, to *string) {
+// unquote returns what a string of the record stands for, which has been checked.
+func (r *record) unquote(quoted []byte) string {
 	if !r.BadUTF8 {
-		*to = unquoted(quoted)
-	} else if json.Unmarshal(quoted, to) != nil {
+		return unquoted(quoted)
+	}
+	var s string
+	if json.Unmarshal(quoted, &s) != nil {
 		r.Flaw = notJSON(quoted)
 	}
+	return s
 }
 
 // hasSet reports whether an object has an array called "set".
@@ -286,7 +300,7 @@ func (o *object) textOf(rec *record, i int, f found) (text string) {
 	switch {
 	case value == nil || value[0] == 'n': // null is a text without words
 	case value[0] == '"':
-		rec.unquote(value, &text)
+		text = rec.unquote(value)
 	case value[0] == '[' && !o.set:
 		if text, ok = input.TextAt(value, f.path); !ok {
 			rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, strings.TrimSuffix(o.texts[i], f.path), o.flag()))

@@ -165,7 +165,7 @@ func isSpread(lines [][]byte) bool {
 	if len(lines) == 0 {
 		return false
 	}
-	first := bytes.TrimRight(bytes.TrimLeft(lines[0], lead), blank)
+	first := trim(lines[0])
 	switch {
 	case len(first) == 0:
 		return false
@@ -185,7 +185,7 @@ var errSpread = errors.New("it is JSON, but not an object a line: --input-format
 
 // isObject says whether a line is a JSON object.
 func isObject(line []byte) bool {
-	line = bytes.TrimRight(bytes.TrimLeft(line, lead), blank)
+	line = trim(line)
 	return len(line) > 0 && line[0] == '{' && isJSON(line)
 }
 
