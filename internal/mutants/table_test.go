@@ -530,23 +530,23 @@ var mutants = []mutant{
 		"repl", "^TestProgressEndsBeforeRows$",
 	},
 	{
-		"crowds/members of a window stay in the index as keepers", "engine", "stars.decide",
-		swap(`x.b.entries[entry] = dead`, `_ = dead`),
-		"engine/internal/jaccardjoin", "^TestStars$",
+		"crowds/a full sketch needs less of a smaller one", "internal/setjoin", "threshold.need",
+		swap(`max(x, y) >= t.N`, `min(x, y) >= t.N`),
+		"internal/setjoin", "^TestSketches$",
 	},
 	{
-		"crowds/of equally similar keepers the last", "engine", "stars.improve",
-		drop(`&& p.I < have`),
-		"engine/internal/jaccardjoin", "^TestStars$",
+		"crowds/a sketch meets full ones by its first part alone", "internal/setjoin", "threshold.short",
+		swap(`t.need(n, max(n, t.N))`, `t.need(n, n)`),
+		"internal/setjoin", "^TestSketches$",
 	},
 	{
-		"crowds/a later equal set misses the keepers made since", "engine", "stars.probe",
-		swap(`x.seen[g] < known`, `x.seen[g] == 0`),
-		"engine/internal/jaccardjoin", "^TestStars$",
+		"crowds/the best keeper by common hashes, not by score", "internal/setjoin", "join.best",
+		swap(`&& j.t.Kind == Jaccard`, ``),
+		"internal/setjoin", "^TestSketches$",
 	},
 	{
 		"crowds/equal sets not taken for one", "engine", "joinSet.setNumbers",
-		swap(`numbers[textKey(digest[:])]; known`, `numbers[textKey{}]; known`),
+		swap(`numbers[key]; known`, `numbers[setKey{}]; known`),
 		"engine/internal/cluster", "^TestEqualSets$",
 	},
 	{

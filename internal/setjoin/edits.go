@@ -39,7 +39,7 @@ func EditGrams(t float64) int {
 const leastEdits = 1e-6
 
 // byLength reports whether texts are found by their lengths alone.
-func (t threshold) byLength() bool { return t.q == 1 }
+func (t threshold) byLength() bool { return t.Q == 1 }
 
 // partners returns the least and the greatest length of texts that match one of n runes, or more
 // than these.
@@ -92,7 +92,7 @@ func (p place) position() int { return int(uint32(p)) }
 
 // ofText is of for Edits.
 func (p *prefixer) ofText(set, dst []uint64) (prefix, []uint64) {
-	n, q := len(set), p.t.q
+	n, q := len(set), p.t.Q
 	f := prefix{size: n, whole: true, pieces: 1, signed: p.t.byLength()}
 	if n == 0 {
 		return f, dst
@@ -169,7 +169,7 @@ type finder struct {
 // some are left out that are not. Of Edits, the threshold may be higher than that of the join.
 func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) []uint32 {
 	f.found = f.found[:0]
-	if t.kind == Edits {
+	if t.Kind == Edits {
 		f.texts(x, p, t)
 	} else {
 		f.found = x.candidates(f.found, p, t)
@@ -265,7 +265,7 @@ func (f *finder) chain(x *index, tag uint32, first, last int) {
 
 // settle settles an index where that pays.
 func (j *join) settle(x *index) {
-	if j.t.kind == Edits {
+	if j.t.Kind == Edits {
 		x.settle()
 	}
 }

@@ -23,8 +23,8 @@ type index struct {
 	signatures []textsim.EditSignature // Edits by length: of entries
 
 	packed  *packed  // what has been moved there; nil of Edits, and where entries are few
-	bitmaps []bitmap // Jaccard: of entries
-	crowds  *crowds  // Jaccard
+	bitmaps []bitmap // Jaccard, Sketches: of entries
+	crowds  *crowds  // Jaccard, Sketches
 
 	others map[uint64][]uint32 // Cosine: of each node, by nodeOf: all entries that share it
 
@@ -229,7 +229,7 @@ func (x *index) chain(dst []uint32, tag uint32, p *prefix, rest uint32, t thresh
 
 // found appends the entries of a node.
 func (x *index) found(dst []uint32, entry, tag, rest uint32, t threshold) []uint32 {
-	if t.kind == Cosine {
+	if t.Kind == Cosine {
 		return append(dst, x.others[nodeOf(tag, rest)]...)
 	}
 	if len(dst) == 0 || dst[len(dst)-1] != entry {
@@ -242,7 +242,7 @@ func (x *index) found(dst []uint32, entry, tag, rest uint32, t threshold) []uint
 // elements before it are not common, or would have been met before, so that at most the rest of
 // both is. Of Cosine see ofWords.
 func (t threshold) enough(x, y int, rest, restY uint32) bool {
-	if t.kind == Cosine {
+	if t.Kind == Cosine {
 		return float64(restY) >= cosineCut(t.t)/float64(rest)*restOne*restOne
 	}
 	return int(min(rest, restY)) >= t.about(x, y)

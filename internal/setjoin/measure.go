@@ -8,18 +8,35 @@ import (
 // A Kind is what sets stand for, and what their similarity is.
 type Kind uint8
 
-// The kinds. Sets of Edits and Cosine stand for texts, and only find pairs that may match: a Judge
-// compares these texts.
+// The kinds. By others than Jaccard sets only find pairs that may match: a Judge compares what they
+// stand for.
 const (
-	Jaccard Kind = iota // common elements as a share of those of both
-	Edits               // textsim.Levenshtein: a set has the hashes of the runs of a text (edits.go)
-	Cosine              // textsim.Cosine: a set has the words of a text, as WordElement makes them
+	Jaccard  Kind = iota // common elements as a share of those of both
+	Edits                // textsim.Levenshtein: a set has the hashes of the runs of a text (edits.go)
+	Cosine               // textsim.Cosine: a set has the words of a text, as WordElement makes them
+	Sketches             // minhash.Jaccard: a set has the hashes of a sketch, as AppendSketch makes them
 )
 
 // A Measure is the kind of sets.
 type Measure struct {
 	Kind Kind
 	Q    int // Edits: the length of runs in runes, of EditGrams
+	N    int // Sketches: how many hashes a full one has
+}
+
+// ofSets reports whether it is common elements that matter.
+func (k Kind) ofSets() bool { return k == Jaccard || k == Sketches }
+
+// needsElements reports whether an item is compared by the elements of another one.
+func (k Kind) needsElements() bool { return k == Jaccard || k == Cosine }
+
+// AppendSketch appends the elements of a sketch, whose hashes are ascending. Hashes of sketches are
+// small: what is below them tells elements apart by their trailing bits.
+func AppendSketch(dst []uint64, sketch []uint32) []uint64 {
+	for _, h := range sketch {
+		dst = append(dst, uint64(h)<<32|uint64(h*0x9e3779b1))
+	}
+	return dst
 }
 
 // The element of a word has the leading bits of its hash, and below them how often it comes: the

@@ -94,7 +94,7 @@ func (p *packed) marked(tag uint32) int {
 // before returns what part of a set comes before an element with that rest, in 256ths, rounded
 // down.
 func (t threshold) before(size, rest uint32) uint32 {
-	if t.kind == Cosine {
+	if t.Kind == Cosine {
 		return ^rest >> (32 - shareBits)
 	}
 	return uint32(uint64(size-rest) << shareBits / uint64(size))
@@ -102,7 +102,7 @@ func (t threshold) before(size, rest uint32) uint32 {
 
 // restAfter returns the rest of an element that before was returned for, or a little more.
 func (t threshold) restAfter(size, before uint32) uint32 {
-	if t.kind == Cosine {
+	if t.Kind == Cosine {
 		return ^(before << (32 - shareBits))
 	}
 	return size - uint32((uint64(before)*uint64(size)+1<<shareBits-1)>>shareBits)

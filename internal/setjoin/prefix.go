@@ -13,23 +13,25 @@ import (
 type threshold struct {
 	t     float64
 	ratio float64 // t / (1+t): the least overlap, as a share of the two sizes together
-	kind  Kind
-	q     int // of Edits
+	Measure
 }
 
 func newThreshold(t float64) threshold { return Measure{}.threshold(t) }
 
-func (m Measure) threshold(t float64) threshold { return threshold{t, t / (1 + t), m.Kind, m.Q} }
+func (m Measure) threshold(t float64) threshold { return threshold{t, t / (1 + t), m} }
 
 // higher returns the same with another threshold.
-func (t threshold) higher(than float64) threshold { return Measure{t.kind, t.q}.threshold(than) }
+func (t threshold) higher(than float64) threshold { return t.threshold(than) }
 
 // score returns the Jaccard similarity of sets of these sizes that share common elements.
 func score(x, y, common int) float64 { return float64(common) / float64(x+y-common) }
 
 // need returns the least overlap with which sets of these sizes match. It is exact: it is what
-// score decides.
+// score decides. Of sketches see minhash.JaccardAtLeast.
 func (t threshold) need(x, y int) int {
+	if t.N > 0 && max(x, y) >= t.N {
+		return int(math.Ceil(t.t*float64(t.N) - 1e-6))
+	}
 	c := int(math.Ceil(t.ratio * float64(x+y)))
 	for c > 1 && score(x, y, c-1) >= t.t {
 		c--
@@ -42,6 +44,9 @@ func (t threshold) need(x, y int) int {
 
 // about returns need, or one less where rounding might be in the way: for filters.
 func (t threshold) about(x, y int) int {
+	if t.N > 0 {
+		return t.need(x, y)
+	}
 	return int(math.Ceil(t.ratio*float64(x+y) - 1e-6))
 }
 
@@ -62,17 +67,17 @@ func (t threshold) long(n int) int {
 }
 
 // short returns how long the first part of that prefix is, which is enough for partners that are no
-// smaller. A larger partner needs more overlap, not less.
+// smaller. A larger partner needs more overlap, not less, unless it is a full sketch.
 func (t threshold) short(n int) int {
 	if n == 0 {
 		return 0
 	}
-	return n - t.need(n, n) + 1
+	return n - min(t.need(n, n), t.need(n, max(n, t.N))) + 1
 }
 
 // postings returns about how many keys the prefixes of sets have, or more.
 func (t threshold) postings(s *Sets) int64 {
-	if t.kind != Jaccard {
+	if !t.Kind.ofSets() {
 		return int64(s.n)
 	}
 	return int64(float64(s.n)*(1-t.t)) + int64(s.Len())
@@ -94,9 +99,9 @@ type prefix struct {
 	signed    bool
 
 	bitmap    bitmap
-	hasBitmap bool // Jaccard
+	hasBitmap bool // Jaccard, Sketches
 
-	set []uint64 // Jaccard: the elements
+	set []uint64 // Jaccard, Sketches: the elements
 	met int      // elements of entries that it has met
 }
 
@@ -139,7 +144,7 @@ type prefixer struct {
 
 // of appends the keys of a set's prefix to dst.
 func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
-	switch p.t.kind {
+	switch p.t.Kind {
 	case Cosine:
 		return p.ofWords(set, dst)
 	case Edits:

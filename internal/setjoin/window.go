@@ -116,7 +116,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	case m.Kind == Jaccard:
 		o.Judge = func() Judge { return nil }
 	case o.Judge == nil:
-		return nil, errors.New("setjoin: there is nothing to compare texts")
+		return nil, errors.New("setjoin: there is nothing to compare what sets stand for")
 	case m.Kind == Edits && (t < leastEdits || m.Q != EditGrams(t)):
 		return nil, errors.New("setjoin: the runs are those of another threshold")
 	}
@@ -150,7 +150,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 			j.members.packed = newPacked(j.t, postings, o.loose)
 		}
 	}
-	if m.Kind == Jaccard {
+	if m.Kind.ofSets() {
 		j.formCrowds()
 	}
 	for range o.Workers {
@@ -299,7 +299,7 @@ func (w *worker) probe(it *item, in *index) (err error) {
 			continue
 		}
 		var hashes []uint64
-		if w.t.kind != Edits {
+		if w.t.Kind.needsElements() {
 			if hashes, err = w.set(set, int(in.sizes[entry])); err != nil {
 				return err
 			}
@@ -331,7 +331,7 @@ func (w *worker) set(set uint32, size int) ([]uint64, error) {
 // apart reports whether an item and an entry share too little by their bitmaps. It is wrong for
 // none that compare would take.
 func (j *join) apart(it *item, in *index, entry uint32) bool {
-	if j.t.kind != Jaccard {
+	if !j.t.Kind.ofSets() {
 		return false
 	}
 	x, y := it.prefix.size, int(in.sizes[entry])
@@ -377,7 +377,7 @@ func (j *join) jaccard(it *item, hashes []uint64) (similarity float64, ok bool) 
 
 // mayMatch is jaccard for sets that stand for texts, which remain to be compared.
 func (j *join) mayMatch(it *item, hashes []uint64) bool {
-	return j.t.kind == Edits || mayBeCosine(it.hashes, hashes, j.least(it).t)
+	return j.t.Kind != Cosine || mayBeCosine(it.hashes, hashes, j.least(it).t)
 }
 
 // least returns the threshold that matches of an item must reach from now on.
@@ -389,7 +389,9 @@ func (j *join) least(it *item) threshold {
 }
 
 // best reports whether no match of an item but the best one is wanted.
-func (j *join) best(it *item) bool { return it.matches == nil && j.o.Accept == nil }
+func (j *join) best(it *item) bool {
+	return it.matches == nil && j.o.Accept == nil && j.t.Kind == Jaccard
+}
 
 // common returns how many elements a and b share, or -1 if they are fewer than need.
 func common(a, b []uint64, need int) int {

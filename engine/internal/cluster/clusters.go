@@ -67,13 +67,10 @@ func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (
 		return nil, err
 	}
 	var keeper []uint32
-	switch {
-	case bySketch(by):
-		keeper, err = c.sketchKeepers(ctx, order, by, o)
-	case by.Near():
+	if by.Near() {
 		keeper, err = c.keepers(ctx, order, by.K, o)
-	default:
-		keeper, err = c.textKeepers(ctx, order, by, o)
+	} else {
+		keeper, err = c.setKeepers(ctx, order, by, o)
 	}
 	if err != nil {
 		return nil, err

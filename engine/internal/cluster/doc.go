@@ -2,9 +2,9 @@
 // clusters of them.
 //
 // A joinSet has the documents in question, in groups: those of equal fingerprint are joined as
-// one, and so are those of equal sets of shingles by Jaccard. Package selfjoin finds the pairs of
-// groups, jaccardjoin those by estimates, and setjoin those that texts decide; what they find is
-// expanded to documents, and put in order.
+// one, and so are those of equal sets of shingles, or sketches. Package selfjoin finds pairs of
+// fingerprints, and setjoin those of sets: of shingles, of sketches for estimates, or those that
+// stand for texts. What they find is expanded to documents and put in order.
 //
 // Clusters are stars by default: greedy leader clustering in the order of preference, in which each
 // document joins the nearest leader so far, or becomes one. Allowed pairs are kept apart

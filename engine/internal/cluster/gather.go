@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -175,14 +176,19 @@ func (j *joinSet) group(fps []base.Fingerprint) {
 func (j *joinSet) addSketches(ctx context.Context) error {
 	v := j.v
 	j.locs, j.sketches, j.sets = []uint64{}, []minhash.Sketch{}, []uint32{}
-	equal := newSketchTable()
+	firsts, scratch := map[setKey]uint32{}, []byte(nil)
 	add := func(loc uint64, sketch []uint32, keep func([]uint32) []uint32) {
-		i := uint32(len(j.locs))
-		first := equal.first(j.sketches, sketch, i)
-		if first == i {
-			sketch = keep(sketch)
-		} else {
+		scratch = scratch[:0]
+		for _, h := range sketch {
+			scratch = binary.LittleEndian.AppendUint32(scratch, h)
+		}
+		key := keyOf(scratch)
+		first, known := firsts[key]
+		if known {
 			sketch = j.sketches[first]
+		} else {
+			first = uint32(len(j.locs))
+			firsts[key], sketch = first, keep(sketch)
 		}
 		j.locs, j.sketches, j.sets = append(j.locs, loc), append(j.sketches, sketch), append(j.sets, first)
 	}

@@ -67,6 +67,11 @@ func (j *joinSet) match(f, g uint32) view.Match {
 	if j.sketches == nil {
 		return view.Match{Distance: view.Distance(j.fps[f], j.fps[g])}
 	}
-	s := minhash.Jaccard(j.sketches[f], j.sketches[g], int(j.v.Params.Sketch))
+	s := j.estimate(f, g)
 	return view.Match{Score: s.Score, Error: s.Error, Exact: s.Exact}
+}
+
+// estimate returns the score of two items by their sketches.
+func (j *joinSet) estimate(a, b uint32) minhash.Score {
+	return minhash.Jaccard(j.sketches[a], j.sketches[b], int(j.v.Params.Sketch))
 }

@@ -26,8 +26,3 @@ func (p *sketchPair) match(id string) view.Match {
 // foundPairs are the pairs of a join: it calls yield for each, A < B bytewise, until that returns
 // false.
 type foundPairs func(yield func(a, b string, m view.Match) bool)
-
-// exactPair returns a pair whose score is computed from the texts.
-func exactPair(a, b uint32, score float64) *sketchPair {
-	return &sketchPair{a: a, b: b, score: minhash.Score{Score: score, Exact: true}}
-}

@@ -3,14 +3,12 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"math"
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/radix"
-	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/textsim"
 )
@@ -27,9 +25,6 @@ type textSet struct {
 	ends     []uint64      // of each text: where it ends in texts; nil if they are not held
 	held     *setjoin.Sets // by Jaccard: of the first texts, as many as have room
 }
-
-// textKey is the beginning of SHA-256 of a text, or of a set.
-type textKey [16]byte
 
 // addTexts gathers all visible documents that may be similar to others by their texts. It reads
 // the texts of a table in the order in which they lie. Items are in the order of documents all the
@@ -89,10 +84,10 @@ type numberFunc func(text []byte) (number uint32, ok bool, err error)
 // textNumbers numbers different texts.
 func (j *joinSet) textNumbers(by view.Criterion) numberFunc {
 	most := j.v.Memory / 8
-	signer, numbers := textsim.NewSigner(), map[textKey]uint32{}
+	signer, numbers := textsim.NewSigner(), map[setKey]uint32{}
 	return func(text []byte) (uint32, bool, error) {
-		digest := sha256.Sum256(text)
-		number, known := numbers[textKey(digest[:])]
+		key := keyOf(text)
+		number, known := numbers[key]
 		if known {
 			return number, true, nil
 		}
@@ -105,7 +100,7 @@ func (j *joinSet) textNumbers(by view.Criterion) numberFunc {
 			return 0, false, nil
 		}
 		number = uint32(len(j.text.elements))
-		numbers[textKey(digest[:])] = number
+		numbers[key] = number
 		j.text.elements = append(j.text.elements, elements)
 		j.text.keep(text, most)
 		return number, true, nil
@@ -116,7 +111,7 @@ func (j *joinSet) textNumbers(by view.Criterion) numberFunc {
 // other, so a text is compared with the one before.
 func (j *joinSet) setNumbers() numberFunc {
 	most := j.v.Memory / 4
-	x, shingles, numbers := j.text, j.v.Texts.Shingler(), map[textKey]uint32{}
+	x, shingles, numbers := j.text, j.v.Texts.Shingler(), map[setKey]uint32{}
 	x.held = setjoin.NewSets(setjoin.SetsOptions{NoJoin: true})
 	var last, bytesOf []byte
 	var number uint32
@@ -134,13 +129,12 @@ func (j *joinSet) setNumbers() numberFunc {
 		for _, h := range set {
 			bytesOf = binary.LittleEndian.AppendUint64(bytesOf, h)
 		}
-		digest := sha256.Sum256(bytesOf)
-		known := false
-		if number, known = numbers[textKey(digest[:])]; known {
+		key, known := keyOf(bytesOf), false
+		if number, known = numbers[key]; known {
 			return number, true, nil
 		}
 		number = uint32(len(x.elements))
-		numbers[textKey(digest[:])] = number
+		numbers[key] = number
 		if x.elements = append(x.elements, uint32(len(set))); x.held.Len() == int(number) && x.held.Bytes() < most {
 			err = x.held.Add(set)
 		}
@@ -196,56 +190,4 @@ func (j *joinSet) textOf(i uint32, scratch *[]byte) ([]byte, error) {
 		from = x.ends[number-1]
 	}
 	return x.texts[from:x.ends[number]], nil
-}
-
-// textKeepers is keepers where texts decide.
-func (c *clustering) textKeepers(ctx context.Context, order []uint32, by view.Criterion, o *Options) ([]uint32, error) {
-	if !o.Components {
-		return c.textStars(ctx, order, by, o)
-	}
-	f := &textFind{j: c.joinSet, ctx: ctx, by: by, items: c.distinct()}
-	sets, err := f.sets()
-	if err != nil {
-		return nil, err
-	}
-	so := f.options(o.Progress)
-	if len(c.lone) > 0 {
-		so.Accept = func(a, b int) bool { return !c.apart(f.items[a], f.items[b]) }
-	}
-	joined := selfjoin.NewForest(len(f.items))
-	if err := sets.Components(ctx, by.T, so, joined); err != nil {
-		return nil, err
-	}
-	forest, at := selfjoin.NewForest(c.groups()), make([]uint32, c.groups()) // of first items, their place
-	for n, i := range f.items {
-		at[i] = uint32(n)
-		forest.Union(f.items[joined.Root(uint32(n))], i)
-	}
-	for i, first := range c.sets {
-		forest.Union(first, uint32(i))
-	}
-	keeper := c.keepersOf(forest.Labels(), order)
-	partner := make([]uint32, len(f.items))
-	for n, i := range f.items {
-		partner[n] = at[c.sets[keeper[i]]]
-	}
-	scores, err := f.scores(sets, partner)
-	if err != nil {
-		return nil, err
-	}
-	c.scores = make([]float64, len(keeper))
-	for i, first := range c.sets {
-		c.scores[i] = scores[at[first]]
-	}
-	return keeper, nil
-}
-
-// scores returns the similarity of each set with another one.
-func (f *textFind) scores(sets *setjoin.Sets, partner []uint32) ([]float64, error) {
-	if f.by.Jaccard {
-		return sets.Scores(f.ctx, partner)
-	}
-	all := *f
-	all.by.T = math.SmallestNonzeroFloat64 // chains connect documents that do not match
-	return setjoin.ScoresBy(f.ctx, partner, func() setjoin.Judge { return &textJudge{textFind: &all} })
 }

@@ -4,18 +4,10 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/simdb/simdb/engine/internal/jaccardjoin"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/minhash"
 )
-
-// sketchesIn returns the sketches of items in an order.
-func (j *joinSet) sketchesIn(order []uint32) jaccardjoin.Sketches {
-	return jaccardjoin.Sketches{
-		Len: len(order), Size: int(j.v.Params.Sketch), At: func(i int) []uint32 { return j.sketches[order[i]] },
-	}
-}
 
 // eachScored calls fn for all pairs of items that match by the criterion, until it returns false.
 // Sets are joined as one: the pairs of two sets follow each other.
@@ -68,22 +60,9 @@ func (j *joinSet) eachEqual(ctx context.Context, by view.Criterion, fn func(*ske
 // equalScore returns the score of items of one set.
 func (j *joinSet) equalScore(by view.Criterion, i uint32) minhash.Score {
 	if bySketch(by) {
-		return minhash.Jaccard(j.sketches[i], j.sketches[i], int(j.v.Params.Sketch))
+		return j.estimate(i, i)
 	}
 	return minhash.Score{Score: 1, Exact: true}
-}
-
-// eachSetPair calls fn for all pairs of different sets that match by the criterion, by their first
-// items, until it returns false.
-func (j *joinSet) eachSetPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*sketchPair) bool) error {
-	if !bySketch(by) {
-		return j.eachTextPair(ctx, by, progress, fn)
-	}
-	firsts := j.distinct()
-	o := jaccardjoin.Options{Progress: progressOf(len(firsts), progress)}
-	return jaccardjoin.Pairs(ctx, j.sketchesIn(firsts), by.T, o, func(a, b uint32, score minhash.Score) bool {
-		return fn(&sketchPair{a: firsts[a], b: firsts[b], score: score})
-	})
 }
 
 // scored returns all pairs of items that match by the criterion, in no particular order.

@@ -1,0 +1,266 @@
+package cluster
+
+import (
+	"context"
+	"math"
+
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/selfjoin"
+	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/internal/textsim"
+	"github.com/simdb/simdb/minhash"
+)
+
+// A setFind is a join of the sets of items: of their texts, or their sketches.
+type setFind struct {
+	j     *joinSet
+	ctx   context.Context
+	by    view.Criterion
+	items []uint32 // by number in the join
+}
+
+// measure returns what the sets of the join stand for, and at most how many elements they have.
+func (f *setFind) measure() (m setjoin.Measure, elements int64) {
+	switch {
+	case bySketch(f.by):
+		m = setjoin.Measure{Kind: setjoin.Sketches, N: int(f.j.v.Params.Sketch)}
+		for _, i := range f.items {
+			elements += int64(len(f.j.sketches[i]))
+		}
+		return m, elements
+	case f.by.Text == view.Levenshtein:
+		m = setjoin.Measure{Kind: setjoin.Edits, Q: setjoin.EditGrams(f.by.T)}
+	case f.by.Text == view.Cosine:
+		m = setjoin.Measure{Kind: setjoin.Cosine}
+	}
+	for _, i := range f.items {
+		elements += int64(f.j.text.elements[f.j.text.of[i]])
+	}
+	return m, elements
+}
+
+// sets returns the sets of the join. They are made of the texts as often as they are read, so that
+// they take no memory, unless they are few and needed for each comparison.
+func (f *setFind) sets() (*setjoin.Sets, error) {
+	m, elements := f.measure()
+	again := func() func([]uint64, int) ([]uint64, error) { return f.reader(m) }
+	most := f.j.v.Memory / 8
+	o := setjoin.SetsOptions{Measure: m, Counters: max(min(elements/4, most), 1<<20)}
+	if m.Kind != setjoin.Cosine || elements*8 > most {
+		o.Again = again
+	}
+	sets := setjoin.NewSets(o)
+	read := again()
+	var set []uint64
+	for i := range f.items {
+		if i%checkEvery == 0 && f.ctx.Err() != nil {
+			return nil, f.ctx.Err()
+		}
+		var err error
+		if set, err = read(set[:0], i); err == nil {
+			err = sets.Add(set)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return sets, nil
+}
+
+// reader returns what appends the elements of a set.
+func (f *setFind) reader(m setjoin.Measure) func(dst []uint64, i int) ([]uint64, error) {
+	if m.Kind == setjoin.Sketches {
+		return func(dst []uint64, i int) ([]uint64, error) {
+			return setjoin.AppendSketch(dst, f.j.sketches[f.items[i]]), nil
+		}
+	}
+	var scratch []byte
+	var held *setjoin.Reader
+	var add func(dst []uint64, text []byte) []uint64
+	if m.Kind == setjoin.Jaccard {
+		held = f.j.text.held.Reader()
+		shingles := f.j.v.Texts.Shingler()
+		add = func(dst []uint64, text []byte) []uint64 { return append(dst, shingles.Brief(text)...) }
+	} else {
+		var set setjoin.Elements
+		add = func(dst []uint64, text []byte) []uint64 { return set.Append(dst, string(text), m) }
+	}
+	return func(dst []uint64, i int) ([]uint64, error) {
+		if n := f.j.text.of[f.items[i]]; held != nil && int(n) < f.j.text.held.Len() {
+			return held.Append(dst, int(n))
+		}
+		err := f.safely(func() error {
+			text, err := f.j.textOf(f.items[i], &scratch)
+			if err == nil {
+				dst = add(dst, text)
+			}
+			return err
+		})
+		return dst, err
+	}
+}
+
+// options returns the options of the join.
+func (f *setFind) options(progress func(view.Progress)) setjoin.Options {
+	o := setjoin.Options{Memory: f.j.v.Memory / 4}
+	o.Judge = func() setjoin.Judge { return &textJudge{setFind: f} }
+	if bySketch(f.by) {
+		o.Judge = func() setjoin.Judge { return sketchJudge{f} }
+	}
+	if told := progressOf(len(f.items), progress); told != nil {
+		o.Progress = func(done, total int) { told(int64(done), int64(total)) }
+	}
+	return o
+}
+
+// safely calls fn, which reads texts: from tables, unless they are held.
+func (f *setFind) safely(fn func() error) error {
+	if f.j.text.ends != nil {
+		return fn()
+	}
+	return f.j.v.Safely(f.ctx, fn)
+}
+
+// textJudge compares the texts of items: it is a setjoin.Judge.
+type textJudge struct {
+	*setFind
+	one           uint32 // the item that others are compared with
+	with          textsim.Compare
+	mine, scratch []byte
+}
+
+// Compare compares the texts of two items of the join.
+func (t *textJudge) Compare(a, b int) (score float64, ok bool, err error) {
+	return t.compare(t.items[a], t.items[b])
+}
+
+// compare compares the texts of two items.
+func (t *textJudge) compare(a, b uint32) (score float64, ok bool, err error) {
+	err = t.safely(func() error {
+		if t.with == nil || t.one != a {
+			text, err := t.j.textOf(a, &t.mine)
+			if err != nil {
+				return err
+			}
+			start := textsim.Levenshtein
+			if t.by.Text == view.Cosine {
+				start = textsim.Cosine
+			}
+			t.one, t.with = a, start(string(text), t.by.T)
+		}
+		text, err := t.j.textOf(b, &t.scratch)
+		if err == nil {
+			score, ok = t.with(t.ctx, text)
+			err = t.ctx.Err()
+		}
+		return err
+	})
+	return score, ok, err
+}
+
+// sketchJudge compares the sketches of items: it is a setjoin.Judge.
+type sketchJudge struct{ *setFind }
+
+// Compare estimates the similarity of two items of the join.
+func (s sketchJudge) Compare(a, b int) (score float64, ok bool, err error) {
+	j := s.j
+	m, ok := minhash.JaccardAtLeast(j.sketches[s.items[a]], j.sketches[s.items[b]], int(j.v.Params.Sketch), s.by.T)
+	return m.Score, ok, nil
+}
+
+// eachSetPair calls fn for all pairs of different sets that match by the criterion, by their first
+// items, until it returns false: always in the same order.
+func (j *joinSet) eachSetPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*sketchPair) bool) error {
+	f := &setFind{j: j, ctx: ctx, by: by, items: j.distinct()}
+	sets, err := f.sets()
+	if err != nil {
+		return err
+	}
+	return sets.Pairs(ctx, by.T, f.options(progress), func(a, b int, score float64) bool {
+		p := sketchPair{a: f.items[a], b: f.items[b], score: minhash.Score{Score: score, Exact: true}}
+		if bySketch(by) {
+			p.score = j.estimate(p.a, p.b)
+		}
+		return fn(&p)
+	})
+}
+
+// setKeepers is keepers by sets.
+func (c *clustering) setKeepers(ctx context.Context, order []uint32, by view.Criterion, o *Options) ([]uint32, error) {
+	f := &setFind{j: c.joinSet, ctx: ctx, by: by, items: order}
+	if o.Components {
+		f.items = c.distinct()
+	}
+	sets, err := f.sets()
+	if err != nil {
+		return nil, err
+	}
+	so := f.options(o.Progress)
+	if len(c.lone) > 0 {
+		so.Accept = func(a, b int) bool { return !c.apart(f.items[a], f.items[b]) }
+	}
+	if o.Components {
+		return c.setComponents(f, sets, so, order)
+	}
+	return c.setStars(f, sets, so)
+}
+
+// setStars takes the documents in order of preference: each joins the most similar keeper so far,
+// of equally similar ones the first, or becomes one.
+func (c *clustering) setStars(f *setFind, sets *setjoin.Sets, so setjoin.Options) ([]uint32, error) {
+	stars, err := sets.Stars(f.ctx, f.by.T, so)
+	if err != nil {
+		return nil, err
+	}
+	keeper, scores := make([]uint32, len(f.items)), make([]float64, len(f.items))
+	for at, i := range f.items {
+		keeper[i], scores[i] = f.items[stars.Keeper[at]], stars.Score[at]
+	}
+	if !bySketch(f.by) {
+		c.scores = scores
+	}
+	return keeper, nil
+}
+
+// setComponents connects what matches.
+func (c *clustering) setComponents(f *setFind, sets *setjoin.Sets, so setjoin.Options, order []uint32) ([]uint32, error) {
+	joined := selfjoin.NewForest(len(f.items))
+	if err := sets.Components(f.ctx, f.by.T, so, joined); err != nil {
+		return nil, err
+	}
+	forest, at := selfjoin.NewForest(c.groups()), make([]uint32, c.groups()) // of first items, their place
+	for n, i := range f.items {
+		at[i] = uint32(n)
+		forest.Union(f.items[joined.Root(uint32(n))], i)
+	}
+	for i, first := range c.sets {
+		forest.Union(first, uint32(i))
+	}
+	keeper := c.keepersOf(forest.Labels(), order)
+	if bySketch(f.by) {
+		return keeper, nil
+	}
+	partner := make([]uint32, len(f.items))
+	for n, i := range f.items {
+		partner[n] = at[c.sets[keeper[i]]]
+	}
+	scores, err := f.scores(sets, partner)
+	if err != nil {
+		return nil, err
+	}
+	c.scores = make([]float64, len(keeper))
+	for i, first := range c.sets {
+		c.scores[i] = scores[at[first]]
+	}
+	return keeper, nil
+}
+
+// scores returns the similarity of each set with another one.
+func (f *setFind) scores(sets *setjoin.Sets, partner []uint32) ([]float64, error) {
+	if f.by.Jaccard {
+		return sets.Scores(f.ctx, partner)
+	}
+	all := *f
+	all.by.T = math.SmallestNonzeroFloat64 // chains connect documents that do not match
+	return setjoin.ScoresBy(f.ctx, partner, func() setjoin.Judge { return &textJudge{setFind: &all} })
+}

@@ -1,0 +1,172 @@
+package setjoin
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/internal/selfjoin"
+	"github.com/simdb/simdb/minhash"
+)
+
+// sketchJudge compares sketches, and counts how many it has compared.
+type sketchJudge struct {
+	all  []minhash.Sketch
+	size int
+	t    float64
+	n    *int
+}
+
+func (j sketchJudge) Compare(a, b int) (float64, bool, error) {
+	*j.n++
+	s, ok := minhash.JaccardAtLeast(j.all[a], j.all[b], j.size, j.t)
+	return s.Score, ok, nil
+}
+
+// addSketches makes the sets of sketches, and the options of a join of them.
+func addSketches(t *testing.T, all []minhash.Sketch, size int, at float64) (*Sets, Options, *int) {
+	t.Helper()
+	s, n := NewSets(SetsOptions{Measure: Measure{Kind: Sketches, N: size}}), new(int)
+	for _, sketch := range all {
+		if err := s.Add(AppendSketch(nil, sketch)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s, Options{Workers: 1, Judge: func() Judge { return sketchJudge{all, size, at, n} }}, n
+}
+
+// sketchCorpus returns n sketches: of families with a few changes, or of all sizes with what they
+// have in common; some are equal, some empty.
+func sketchCorpus(r *rand.Rand, n, size int) []minhash.Sketch {
+	base := make([][]uint32, 1+r.IntN(4))
+	for f := range base {
+		for range size {
+			base[f] = append(base[f], r.Uint32())
+		}
+	}
+	all, crowd, change := make([]minhash.Sketch, n), r.IntN(2) == 0, r.Float64()/3
+	for i := range all {
+		var s []uint32
+		switch kind := r.IntN(8); {
+		case kind == 0 && r.IntN(4) == 0:
+			continue
+		case kind < 3 && i > 0:
+			all[i] = all[r.IntN(i)]
+			continue
+		case crowd:
+			s = slices.Clone(base[r.IntN(len(base))])
+			for h := range s {
+				if r.Float64() < change {
+					s[h] = r.Uint32()
+				}
+			}
+		default:
+			if i > 0 && r.IntN(2) == 0 {
+				s = slices.DeleteFunc(slices.Clone(all[r.IntN(i)]), func(uint32) bool { return r.Float64() < change })
+			}
+			for shift := r.UintN(10); r.IntN(size/4+2) > 0 && len(s) < 2*size; {
+				s = append(s, r.Uint32()>>shift)
+			}
+		}
+		slices.Sort(s)
+		s = slices.Compact(s)
+		all[i] = s[:min(len(s), size)]
+	}
+	return all
+}
+
+// TestSketches compares all joins of sketches with their definitions.
+func TestSketches(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 150 {
+		size := []int{1, 4, 16, 128}[r.IntN(4)]
+		all := sketchCorpus(r, r.IntN(500), size)
+		at := []float64{0.05, 0.3, 0.5, 0.65, 0.8, 0.9, 1}[r.IntN(7)]
+		refused := r.IntN(2) * 7
+		accept := func(a, b int) bool { return refused == 0 || (a+b)%refused != 0 }
+		s, o, _ := addSketches(t, all, size, at)
+		if o.Workers = 1 + r.IntN(4); refused > 0 {
+			o.Accept = accept
+		}
+		if r.IntN(3) > 0 {
+			o.window, o.least, o.Memory, o.crowd, o.loose = 1+r.IntN(300), 1, 1+r.Int64N(1<<16), 1+r.IntN(64), 1+r.IntN(1000)
+		}
+		score := func(a, b int) (float64, bool) {
+			if len(all[a]) == 0 || len(all[b]) == 0 || !accept(a, b) {
+				return 0, false
+			}
+			m := minhash.Jaccard(all[a], all[b], size)
+			return m.Score, m.Score >= at
+		}
+		var want, got []Pair
+		forest := selfjoin.NewForest(len(all))
+		keeper, best := make([]uint32, len(all)), make([]float64, len(all))
+		for b := range all {
+			keeper[b] = uint32(b)
+			for a := range b {
+				m, ok := score(a, b)
+				if !ok {
+					continue
+				}
+				want = append(want, Pair{uint32(a), uint32(b), m})
+				forest.Union(uint32(a), uint32(b))
+				if keeper[a] == uint32(a) && m > best[b] {
+					keeper[b], best[b] = uint32(a), m
+				}
+			}
+			if keeper[b] == uint32(b) {
+				best[b] = 1
+			}
+		}
+		stars, err := s.Stars(t.Context(), at, o)
+		if err != nil || !slices.Equal(stars.Keeper, keeper) || !slices.Equal(stars.Score, best) {
+			t.Fatalf("%d sketches of %d at %v: star clusters differ (%v)", len(all), size, at, err)
+		}
+		err = s.Pairs(t.Context(), at, o, func(a, b int, m float64) bool {
+			got = append(got, Pair{uint32(a), uint32(b), m})
+			return true
+		})
+		slices.SortStableFunc(got, func(p, q Pair) int { return int(p.B) - int(q.B) })
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%d sketches of %d at %v: %d pairs, want %d (%v)", len(all), size, at, len(got), len(want), err)
+		}
+		joined := selfjoin.NewForest(len(all))
+		if err := s.Components(t.Context(), at, o, joined); err != nil || !slices.Equal(joined.Labels(), forest.Labels()) {
+			t.Fatalf("%d sketches of %d at %v: components differ (%v)", len(all), size, at, err)
+		}
+	}
+}
+
+// TestCrowdOfSketches counts the comparisons that a crowd takes: they grow with it, not with its
+// square.
+func TestCrowdOfSketches(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	base := make([]uint32, 128)
+	for h := range base {
+		base[h] = r.Uint32()
+	}
+	all := make([]minhash.Sketch, 6000)
+	for i := range all {
+		s := slices.Clone(base)
+		for range 3 {
+			s[r.IntN(len(s))] = r.Uint32()
+		}
+		slices.Sort(s)
+		all[i] = s
+	}
+	const at = 0.7
+	s, o, n := addSketches(t, all, len(base), at)
+	if _, err := s.Stars(t.Context(), at, o); err != nil {
+		t.Fatal(err)
+	}
+	if *n > 4*len(all) {
+		t.Errorf("star clusters of %d sketches took %d comparisons", len(all), *n)
+	}
+	*n = 0
+	if err := s.Components(t.Context(), at, o, selfjoin.NewForest(len(all))); err != nil {
+		t.Fatal(err)
+	}
+	if *n > 40*len(all) {
+		t.Errorf("components of %d sketches took %d comparisons", len(all), *n)
+	}
+}
