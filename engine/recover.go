@@ -28,7 +28,7 @@ type RecoverReport struct {
 	CatalogRead bool  // all that the catalog said is known, as of its last transaction
 	Lost        int64 // documents that were alive, as far as is known, and can't be read
 	Partial     int64 // documents without text, fields or sketch (RecoverOptions.Partial)
-	Estimated   int64 // documents whose time or place in the order of writing is an estimate
+	Estimated   int64 // documents with the least time and sequence number of their table, as theirs are lost
 	Losses      []RecoverLoss
 	Doubts      []RecoverDoubt // empty if no deleted or replaced document can have come back
 }

@@ -168,7 +168,7 @@ func TestRecoverIngested(t *testing.T) {
 	if !maps.Equal(got, want) {
 		t.Errorf("%d documents, not %d, or others", len(got), len(want))
 	}
-	if len(report.Doubts) != 3 {
+	if len(report.Doubts) != 1 {
 		t.Errorf("doubts: %v", report.Doubts)
 	}
 }

@@ -136,23 +136,25 @@ func (r *Reader) openRecords() error {
 		}
 		return nil
 	}
-	if s.Count == 0 || s.Count > math.MaxUint32 || s.Length == 0 {
-		return base.Corruptf(r.file, s.Name(), s.Offset, "%d records in a directory of %d bytes", s.Count, s.Length)
-	}
-	if r.records, err = blobs.OpenRecords(r.file, uint32(s.Count), r.part(s), area); err != nil {
+	if r.records, err = r.openRecordBlocks(s, area); err != nil || r.section(KindPlaces, 0) == nil {
 		return err
-	}
-	if r.section(KindPlaces, 0) == nil {
-		if r.records.Len() != r.info.Docs {
-			return base.Corruptf(r.file, s.Name(), s.Offset, "%d records for %d documents", r.records.Len(), r.info.Docs)
-		}
-		return nil
 	}
 	r.places, err = r.column(KindPlaces, uint64(r.info.Docs))
 	if err == nil && r.info.Docs > 0 && r.places.Max() > uint64(r.records.Len()) {
 		return r.places.Corrupt(0, "record %d of %d", r.places.Max(), r.records.Len())
 	}
 	return err
+}
+
+// openRecordBlocks opens the directory of the blocks of records.
+func (r *Reader) openRecordBlocks(s *Section, area blobs.Bytes) (*blobs.Records, error) {
+	if s.Count == 0 || s.Count > math.MaxUint32 || s.Length == 0 {
+		return nil, base.Corruptf(r.file, s.Name(), s.Offset, "%d records in a directory of %d bytes", s.Count, s.Length)
+	}
+	if r.section(KindPlaces, 0) == nil && s.Count != uint64(r.info.Docs) {
+		return nil, base.Corruptf(r.file, s.Name(), s.Offset, "%d records for %d documents", s.Count, r.info.Docs)
+	}
+	return blobs.OpenRecords(r.file, uint32(s.Count), r.part(s), area)
 }
 
 // source returns a key run or a column as it lies in the file.

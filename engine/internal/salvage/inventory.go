@@ -1,8 +1,6 @@
 package salvage
 
 import (
-	"bytes"
-	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -19,7 +17,7 @@ type inventory struct {
 	catalog string // "" if there is none
 	tables  []foundFile
 	logs    []foundLog
-	uuids   map[[16]byte]int // databases that the files say they are of
+	uuid    [16]byte // of the database, as a log says; zero if none does
 }
 
 // foundFile is a file with the number in its name, 0 if there is none.
@@ -38,7 +36,6 @@ type foundLog struct {
 // look says what the files in a folder are. What is neither a table nor a log nor the catalog, by
 // content or by name, is not of the database.
 func look(fsys vfs.FS, dir string, names []string) (inv inventory, err error) {
-	inv.uuids = map[[16]byte]int{}
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		info, err := fsys.Stat(path)
@@ -96,7 +93,7 @@ func (inv *inventory) addLog(found foundFile, head []byte) {
 	l := foundLog{foundFile: found}
 	if ok {
 		l.header, l.number = &h, h.Number
-		inv.uuids[h.Database]++
+		inv.uuid = h.Database
 	}
 	for i, have := range inv.logs {
 		if ok && have.header != nil && *have.header == h { // a copy of another log
@@ -107,16 +104,4 @@ func (inv *inventory) addLog(found foundFile, head []byte) {
 		}
 	}
 	inv.logs = append(inv.logs, l)
-}
-
-// database returns the database that most files say they are of, of several the one with the
-// greatest UUID, so that it is always the same; zero if there is none.
-func (inv *inventory) database() (uuid [16]byte) {
-	most := 0
-	for u, n := range inv.uuids {
-		if more := cmp.Or(cmp.Compare(n, most), bytes.Compare(u[:], uuid[:])); u != ([16]byte{}) && more > 0 {
-			uuid, most = u, n
-		}
-	}
-	return uuid
 }

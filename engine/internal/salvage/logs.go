@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -20,9 +21,6 @@ type lastWrite struct {
 	deleted bool
 	old     bool // a table has a later one
 }
-
-// leastWrite is the fewest bytes that a write takes in a log.
-const leastWrite = 3
 
 // isOutdated reports whether the logs have a later write of an ID than one that a table has; if the
 // table's is later, it notes that.
@@ -44,62 +42,26 @@ func (r *recovery) readLogs() error {
 	r.inv.logs = slices.DeleteFunc(r.inv.logs, func(l foundLog) bool {
 		return r.cat.Current && l.number < r.cat.State.FirstWAL && l.header != nil
 	})
-	have := map[uint64]bool{}
-	for _, l := range r.inv.logs {
-		have[l.number] = true
-	}
-	missing := map[uint64]bool{}
 	s := &r.cat.State
-	if n := s.Closed.Number; n > 0 && n >= s.FirstWAL && !have[n] {
-		missing[n] = true
-	}
+	have, want := map[uint64]bool{}, map[uint64]bool{s.Closed.Number: true}
 	for i := range r.inv.logs {
-		if err := r.readLog(i, func(before uint64) {
-			if before > 0 && before >= s.FirstWAL && !have[before] && r.cat.HasState {
-				missing[before] = true
-			}
-		}); err != nil {
+		have[r.inv.logs[i].number] = true
+		if err := r.readLog(i, func(before uint64) { want[before] = r.cat.HasState }); err != nil {
 			return err
 		}
 	}
-	r.doubtTails()
-	for n := range missing {
-		size := int64(0)
-		if n == s.Closed.Number {
-			size = s.Closed.Size
+	for _, n := range slices.Sorted(maps.Keys(want)) {
+		if want[n] && !have[n] && n > 0 && n >= s.FirstWAL {
+			r.lose(base.Corruptf(files.LogName(n), "file", -1, "missing"), Loss{})
+			r.doubtLog(files.LogName(n))
 		}
-		r.lose(base.Corruptf(files.LogName(n), "file", -1, "missing"), Loss{})
-		r.badLogs = append(r.badLogs, files.LogName(n))
-		r.tail(files.LogName(n), size)
 	}
 	return nil
 }
 
-// tail notes that the end of what was written is lost, some bytes of a log, or an unknown number if
-// that is 0.
-func (r *recovery) tail(name string, bytes int64) {
-	d := Doubt{name, bytes / leastWrite, "at most as many writes are lost with the log: what they deleted or replaced is there again"}
-	if bytes == 0 {
-		d.Documents, d.Reason = -1, "it is not known how many writes are lost with the log: what they deleted or replaced is there again"
-	}
-	r.logTail = append(r.logTail, d)
-}
-
-// A logGap is a part of a log that can't be read.
-type logGap struct {
-	log    int // in the inventory
-	offset int64
-	bytes  int64 // 0 if that is not known
-}
-
-// doubtTails notes what is lost at the end of the logs: of a gap with writes behind it their
-// numbers tell how many are lost in it.
-func (r *recovery) doubtTails() {
-	for _, g := range r.gaps {
-		if cmp.Or(cmp.Compare(g.log, r.lastWrite.log), cmp.Compare(g.offset, r.lastWrite.offset)) > 0 {
-			r.tail(r.inv.logs[g.log].name, g.bytes)
-		}
-	}
+// doubtLog notes that writes of a log may be lost.
+func (r *recovery) doubtLog(name string) {
+	r.report.Doubts = append(r.report.Doubts, Doubt{name, -1, "writes of the log may be lost: what they deleted or replaced is there again"})
 }
 
 // header returns the header that a log should have, nil if that is not known.
@@ -122,19 +84,10 @@ func (r *recovery) readLog(i int, before func(uint64)) error {
 		return nil
 	}
 	res, err := wal.Salvage(r.from, l.name, r.header(l), func(at int64, payload []byte) error {
-		first, n := uint64(0), uint64(0)
 		err := batch.Decode(payload, func(number uint64) error { before(number); return nil }, func(w batch.Record) error {
-			if n++; n == 1 {
-				first = w.Doc.Seq
-			}
 			r.note(&w.Doc, w.Delete)
 			return nil
 		})
-		if n > 0 {
-			r.logged += n
-			r.writes.add(first, first+n-1)
-			r.lastWrite = logGap{log: i, offset: at}
-		}
 		if err != nil {
 			r.lose(base.Corruptf(l.name, "batch", at, "%w", err), Loss{})
 		}
@@ -153,32 +106,22 @@ func (r *recovery) checkLog(i int, res wal.Salvaged) {
 	closed := r.cat.State.Closed
 	isClosed := l.number == closed.Number
 	for _, g := range res.Gaps {
-		err, size := g.Err, g.Bytes
-		if g.Torn && !res.Clean {
-			if size = 0; isClosed {
-				size = closed.Size - g.Offset
-			}
-			if last && !isClosed {
-				err = base.Corruptf(l.name, wal.Section, g.Offset, "%d bytes: damaged, or what a crash left half written", g.Bytes)
-			}
+		err := g.Err
+		if g.Torn && !res.Clean && last && !isClosed {
+			err = base.Corruptf(l.name, wal.Section, g.Offset, "%d bytes: damaged, or what a crash left half written", g.Bytes)
 		}
 		r.lose(err, Loss{File: l.name})
-		r.gaps = append(r.gaps, logGap{i, g.Offset, max(size, 0)})
 	}
-	short := closed.Size - res.End
-	if len(res.Gaps) > 0 || isClosed && short > 0 || !res.Clean && !last {
-		r.badLogs = append(r.badLogs, l.name)
-	}
-	if len(res.Gaps) > 0 {
+	switch {
+	case len(res.Gaps) > 0:
+	case isClosed && res.End < closed.Size:
+		r.lose(base.Corruptf(l.name, wal.Section, res.End, "ends here, but had %d bytes when the database was closed", closed.Size), Loss{})
+	case !res.Clean && !last:
+		r.lose(base.Corruptf(l.name, wal.Section, res.End, "the log stops without an end frame and is not the last"), Loss{})
+	default:
 		return
 	}
-	if isClosed && short > 0 {
-		r.lose(base.Corruptf(l.name, wal.Section, res.End, "ends here, but had %d bytes when the database was closed", closed.Size), Loss{})
-		r.gaps = append(r.gaps, logGap{i, res.End, short})
-	} else if !res.Clean && !last {
-		r.lose(base.Corruptf(l.name, wal.Section, res.End, "the log stops without an end frame and is not the last"), Loss{})
-		r.gaps = append(r.gaps, logGap{i, res.End, 0})
-	}
+	r.doubtLog(l.name)
 }
 
 // note takes in a write of a log. Those that are in tables are known to be, if the catalog is

@@ -79,25 +79,19 @@ type Doubt struct {
 
 // recovery is a run that goes on.
 type recovery struct {
-	o         Options
-	ctx       context.Context
-	from      vfs.FS // the folder of the damaged database
-	inv       inventory
-	uuid      [16]byte // of the damaged database
-	cat       catalog.Salvaged
-	single    bool // it is one table file
-	params    sstable.Params
-	texts     *texts.Hasher
-	inputs    []*input
-	latest    map[string]*lastWrite // by ID: the last write in the logs
-	logged    uint64                // writes in logs
-	writes    intervals             // sequence numbers in logs and tables
-	to        *target
-	report    Report
-	gaps      []logGap
-	lastWrite logGap // where the last write was found
-	logTail   []Doubt
-	badLogs   []string // logs that are damaged or missing
+	o      Options
+	ctx    context.Context
+	from   vfs.FS // the folder of the damaged database
+	inv    inventory
+	uuid   [16]byte // of the damaged database
+	cat    catalog.Salvaged
+	single bool // it is one table file
+	params sstable.Params
+	texts  *texts.Hasher
+	inputs []*input
+	latest map[string]*lastWrite // by ID: the last write in the logs
+	to     *target
+	report Report
 }
 
 // Run builds a new database at to from the one at from, which may also be a single table file.
@@ -112,7 +106,7 @@ func Run(ctx context.Context, from, to string, o Options) (_ Report, err error) 
 	if err := site.Vacant(o.FS, to); err != nil {
 		return Report{}, err
 	}
-	r := &recovery{o: o, ctx: ctx, latest: map[string]*lastWrite{}, lastWrite: logGap{log: -1}}
+	r := &recovery{o: o, ctx: ctx, latest: map[string]*lastWrite{}}
 	closeSource, err := r.openSource(from)
 	if err != nil {
 		return Report{}, err
@@ -213,7 +207,7 @@ func (r *recovery) readCatalog() (err error) {
 		r.lose(r.cat.Err, Loss{})
 	}
 	r.report.CatalogRead = r.cat.Current
-	if r.uuid = r.inv.database(); r.cat.HasState {
+	if r.uuid = r.inv.uuid; r.cat.HasState {
 		r.uuid = r.cat.State.UUID
 	}
 	if r.cat.HasParams {
@@ -239,13 +233,6 @@ func (r *recovery) lose(err error, l Loss) {
 	r.report.Lost += l.Documents
 	r.report.Partial += l.Partial
 	r.report.Estimated += l.Estimated
-}
-
-// doubt adds to the report that documents of a file may be deleted or replaced ones.
-func (r *recovery) doubt(file string, documents int64, format string, args ...any) {
-	if documents > 0 {
-		r.report.Doubts = append(r.report.Doubts, Doubt{file, documents, fmt.Sprintf(format, args...)})
-	}
 }
 
 // write makes the new database.
@@ -295,55 +282,23 @@ func (r *recovery) finishReport() {
 		r.report.Documents += int64(t.meta.Docs) - t.deadCount()
 	}
 	r.report.Tables = len(r.to.tables)
-	r.doubtDeletes()
+	if !r.cat.Current {
+		r.doubtDeletes()
+	}
 	slices.SortStableFunc(r.report.Losses, func(a, b Loss) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
 	})
 }
 
-// doubtDeletes says which documents could be deleted or old ones, as far as nothing is left that
-// would tell.
+// doubtDeletes says that documents of tables may be deleted ones, since the catalog is lost.
 func (r *recovery) doubtDeletes() {
-	r.report.Doubts = append(r.report.Doubts, r.logTail...)
-	if lost := r.writes.missing(r.cat.State.FlushedSeq); r.cat.Current && lost > 0 && len(r.badLogs) > 0 {
-		r.doubt(strings.Join(r.badLogs, ", "), min(int64(lost), r.report.Documents), "writes that no file has: %d; what they deleted or replaced is there again", lost)
-	}
-	if !r.cat.Current {
-		r.doubtTables()
-	}
-}
-
-// doubtTables says how many documents came from each table, whose deletes are not known for
-// certain.
-func (r *recovery) doubtTables() {
-	missing := r.missingWrites()
-	for _, in := range r.inputs {
-		n := int64(0)
-		for _, t := range r.to.tables {
-			if t.from == in {
-				n += int64(t.meta.Docs) - t.deadCount()
-			}
-		}
-		switch {
-		case in.foreign:
-			r.doubt(in.name, n, "when the table was added to the database is not known without the catalog: newer versions may be in other tables")
-		default:
-			r.doubt(in.name, n, "without the catalog it is not known what was deleted; writes that no file has: %d (deletes, and what was replaced or merged away; "+
-				"pruning leaves no trace)", missing)
+	n := int64(0)
+	for _, t := range r.to.tables {
+		if t.from != nil {
+			n += int64(t.meta.Docs) - t.deadCount()
 		}
 	}
-}
-
-// missingWrites returns how many sequence numbers no document of a table and no log has, at most.
-func (r *recovery) missingWrites() uint64 {
-	last, present := uint64(0), r.logged
-	for _, in := range r.inputs {
-		if in.table != nil && !in.foreign && !r.to.merged[in] {
-			last, present = max(last, in.info.MaxSeq+in.shift), present+uint64(in.info.Docs)
-		}
+	if n > 0 {
+		r.report.Doubts = append(r.report.Doubts, Doubt{files.Catalog, n, "without the catalog only logs tell what was deleted, and nothing what was pruned"})
 	}
-	for _, w := range r.writes {
-		last = max(last, w.last)
-	}
-	return last - min(last, present)
 }

@@ -44,15 +44,11 @@ func (r *recovery) openTables() error {
 	if err := r.findParams(found); err != nil {
 		return err
 	}
-	for _, in := range found {
-		if err := r.open(in); err != nil { // again, with parameters: of a damaged table, more
-			return err
-		}
-	}
-	found = r.withoutCopies(found)
 	r.match(found)
-	if r.uuid == ([16]byte{}) {
-		r.uuid = r.majority(found)
+	for _, in := range r.inputs { // no log and no catalog says it
+		if r.uuid == ([16]byte{}) && in.table != nil {
+			r.uuid = in.info.Identity.Database
+		}
 	}
 	r.place()
 	return nil
@@ -60,24 +56,11 @@ func (r *recovery) openTables() error {
 
 // open opens a table as far as it can be opened.
 func (r *recovery) open(in *input) error {
-	if in.table != nil {
-		if err := in.table.Close(); err != nil {
-			return err
-		}
-		in.table = nil
-	}
-	o := sstable.SalvageOptions{Partial: r.o.Partial}
-	if r.texts != nil {
-		p := r.params
-		o.Params, o.Sums = &p, r.texts.Sums
-		o.Dead = func(doc uint32) bool { return in.dead != nil && in.dead.Contains(doc) }
-		o.Buried = func(id []byte, seq uint64) { r.outdate(id, seq+in.shift) }
-	}
 	f, err := r.from.Open(in.name)
 	if err != nil {
 		return err
 	}
-	t, err := sstable.Salvage(f, in.name, o)
+	t, err := sstable.Salvage(f, in.name)
 	switch {
 	case errors.Is(err, base.ErrCorruption):
 		return nil // to be reported if the table counts
@@ -102,10 +85,10 @@ func (r *recovery) closeTables() error {
 }
 
 // findParams makes sure that the parameters of the database are known: from the catalog, else from
-// a table whose directory is whole.
+// a table.
 func (r *recovery) findParams(found []*input) error {
 	if !r.cat.HasParams {
-		i := slices.IndexFunc(found, func(in *input) bool { return in.table != nil && in.whole })
+		i := slices.IndexFunc(found, func(in *input) bool { return in.table != nil })
 		switch {
 		case i >= 0:
 			r.params = found[i].table.Params()
@@ -121,27 +104,6 @@ func (r *recovery) findParams(found []*input) error {
 	}
 	r.texts = texts.NewHasher(r.params)
 	return nil
-}
-
-// withoutCopies leaves out tables that another file has, too.
-func (r *recovery) withoutCopies(found []*input) []*input {
-	type digest struct {
-		sum  uint32
-		size int64
-	}
-	seen := map[digest]bool{}
-	var kept []*input
-	for _, in := range found {
-		d := digest{in.info.Checksum, in.info.Size}
-		if in.table != nil && in.whole && seen[d] {
-			r.lose(base.Corruptf(in.name, "file", -1, "a copy of another table is in its place"), Loss{})
-			in.table.Close()
-			continue
-		}
-		seen[d] = seen[d] || in.whole
-		kept = append(kept, in)
-	}
-	return kept
 }
 
 // match brings tables together with what the catalog says of them.
@@ -200,17 +162,6 @@ func (r *recovery) livingIn(t catalog.Table) int64 {
 	return n
 }
 
-// majority returns the database that most tables say they are of.
-func (r *recovery) majority(found []*input) [16]byte {
-	inv := inventory{uuids: map[[16]byte]int{}}
-	for _, in := range found {
-		if in.table != nil {
-			inv.uuids[in.info.Identity.Database]++
-		}
-	}
-	return inv.database()
-}
-
 // place finds what has to be added to the sequence numbers of tables. What comes from another
 // database is placed behind the tables with lower numbers, since it was added after them.
 func (r *recovery) place() {
@@ -227,9 +178,7 @@ func (r *recovery) place() {
 			in.shift, in.foreign = last+1-in.info.MinSeq, true
 		}
 		if in.info.Docs > 0 {
-			from, to := in.info.MinSeq+in.shift, in.info.MaxSeq+in.shift
-			last = max(last, to)
-			r.writes.add(from, to)
+			last = max(last, in.info.MaxSeq+in.shift)
 		}
 	}
 }
@@ -253,7 +202,12 @@ func (r *recovery) copyTable(in *input) error {
 	}
 	w := r.to.writer(in, hot, int(in.info.Docs))
 	done := int64(0)
-	err = in.table.Each(r.ctx, func(doc uint32, d *sstable.Document) error {
+	o := sstable.SalvageOptions{
+		Sums: r.texts.Sums, Partial: r.o.Partial,
+		Dead:   func(doc uint32) bool { return in.dead != nil && in.dead.Contains(doc) },
+		Buried: func(id []byte, seq uint64) { r.outdate(id, seq+in.shift) },
+	}
+	err = in.table.Each(r.ctx, o, func(doc uint32, d *sstable.Document) error {
 		d.Seq += in.shift
 		if done++; done%4096 == 0 && r.o.Progress != nil {
 			r.o.Progress(view.Progress{Stage: "recover " + in.name, Done: int64(doc), Total: int64(in.info.Docs), Unit: "documents"})

@@ -29,7 +29,6 @@ type target struct {
 	uuid     [16]byte
 	number   uint64 // of the last table
 	tables   []*output
-	merged   map[*input]bool // those that were merged to another one
 	complete bool
 }
 
@@ -209,8 +208,7 @@ func (t *target) resolve() error {
 			return err
 		}
 	}
-	merged := map[*input]bool{}
-	t.merged = merged
+	merged := map[*input]bool{} // to another one
 	for i, b := range t.tables {
 		for j, a := range t.tables[:i] {
 			if a.from == b.from && a.from != nil {

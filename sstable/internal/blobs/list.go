@@ -75,8 +75,6 @@ type List struct {
 	full    int             // blocks with 1<<shift strings
 	checked []atomic.Uint32 // a bit a block whose checksum and ends are right
 	pages   *pages.Table    // how the file's pages come into memory, or nil
-	alone   bool            // a block is verified without its neighbours, by Sound
-	bad     []error         // what Sound returned, nil if it was not called
 }
 
 // SetPages says how the pages of the file come into memory. It comes before any other method.
@@ -311,9 +309,6 @@ func (l *List) check(b int, ends *[maxListStrings]uint32) error {
 // checkExtent makes sure that block b lies in the area behind the block before it, and returns its
 // bytes.
 func (l *List) checkExtent(b int) ([]byte, error) {
-	if l.bad != nil && l.bad[b] != nil {
-		return nil, l.bad[b]
-	}
 	off, length := l.Extent(b)
 	inDir := func(format string, args ...any) error {
 		return base.Corruptf(l.file, l.kind.Section, l.dir.Offset+int64(b*ListEntry), format, args...)
@@ -323,7 +318,7 @@ func (l *List) checkExtent(b int) ([]byte, error) {
 		length < uint64(packed+l.kind.Least*l.count(b)) {
 		return nil, inDir("block of %d bytes at %d of %d, ends of %d bits", length, off, len(l.area.Data), width)
 	}
-	if b > 0 && !l.alone { // overlapping blocks could make the work for a small file unlimited
+	if b > 0 { // overlapping blocks could make the work for a small file unlimited
 		if prev, size := l.Extent(b - 1); prev > off || size > off-prev {
 			return nil, inDir("block at %d overlaps the one before it, %d bytes at %d", off, size, prev)
 		}

@@ -356,31 +356,6 @@ func TestListOverlap(t *testing.T) {
 	}
 }
 
-// TestListSound forges each entry of a list's directory: that costs its block, and none beside it.
-func TestListSound(t *testing.T) {
-	list := listCases()["urls"]
-	dir, area := writeList(IDs, list)
-	for forged := range len(dir.Data) / ListEntry {
-		dir := Bytes{Data: slices.Clone(dir.Data), Offset: dir.Offset}
-		binary.LittleEndian.PutUint64(dir.Data[forged*ListEntry:], 1<<40)
-		l, err := OpenList(IDs, "test", uint32(len(list)), dir, area)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for b, err := range l.Sound() {
-			if (err != nil) != (b == forged) {
-				t.Errorf("entry %d is forged, block %d: %v", forged, b, err)
-			}
-		}
-		for i, want := range list {
-			b, _ := l.blockOf(uint32(i))
-			if got, err := l.Get(uint32(i)); b != forged && (err != nil || !bytes.Equal(got, want)) {
-				t.Fatalf("entry %d is forged: string %d is %q, %v, not %q", forged, i, got, err, want)
-			}
-		}
-	}
-}
-
 func TestListAllocs(t *testing.T) {
 	l := openList(t, IDs, listCases()["digits"])
 	it := l.Iter(0)

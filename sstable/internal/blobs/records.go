@@ -71,9 +71,6 @@ type Records struct {
 	dir   Bytes  // empty if no record has bytes
 	area  Bytes
 	cache [cachedBlocks]atomic.Pointer[Block]
-
-	alone bool     // a block is verified without its neighbours
-	sound []uint32 // the blocks that Sound found right, ascending; nil if it was not called
 }
 
 // OpenRecords opens n records. It checks that the directory has whole entries. They are checked
@@ -103,9 +100,6 @@ func (d *Records) firstOf(b int) uint32 {
 // BlockOf returns the block that should hold a record; there must be blocks. The directory may be
 // damaged, so only BlockRecords, or the block, can tell whether it does.
 func (d *Records) BlockOf(record uint32) int {
-	if d.sound != nil {
-		return d.soundBlockOf(record)
-	}
 	// Invariant: block lo starts at or before record if the directory is right, block hi after it.
 	lo, hi := 0, d.NumBlocks()
 	for hi-lo > 1 {
@@ -147,7 +141,7 @@ func (d *Records) extent(b int) (e extent, stored []byte, sum uint32, err error)
 	if e.offset > uint64(len(d.area.Data)) || uint64(e.stored) > uint64(len(d.area.Data))-e.offset {
 		return e, nil, 0, d.corruptDir(b, "block of %d bytes at %d of %d", e.stored, e.offset, len(d.area.Data))
 	}
-	if b > 0 && !d.alone { // overlapping blocks could make the work for a small file unlimited
+	if b > 0 { // overlapping blocks could make the work for a small file unlimited
 		if prev := d.entry(b - 1); prev.offset > e.offset || uint64(prev.stored) > e.offset-prev.offset {
 			return e, nil, 0, d.corruptDir(b, "block at %d overlaps the one before it, %d bytes at %d", e.offset, prev.stored, prev.offset)
 		}

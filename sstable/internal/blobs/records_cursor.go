@@ -40,9 +40,6 @@ func (c *RecordCursor) Get(record uint32) (text, fields []byte, err error) {
 		return nil, nil, nil
 	}
 	b := d.BlockOf(record)
-	if b < 0 { // after Sound, which found none
-		return nil, nil, d.corruptDir(0, "record %d: no block is right", record)
-	}
 	blk := c.blocks[b]
 	if blk == nil {
 		if blk, err = c.decode(b); err != nil {

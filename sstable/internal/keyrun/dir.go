@@ -58,6 +58,11 @@ const (
 	maxHighWords = 64
 )
 
+// DirSize returns the size of the directory of a section with a number of values.
+func DirSize(count uint64) int64 {
+	return int64((count+BlockLen-1)/BlockLen)*dirEntry + frameTrailerSize
+}
+
 const (
 	tagKeyRun uint32 = 'K' | 'R'<<8 | 'U'<<16 | 'N'<<24
 	tagParts  uint32 = 'K' | 'R'<<8 | 'P'<<16 | 'T'<<24 // a key run in parts
