@@ -3,28 +3,28 @@ package mutants
 // decisionMutants are mistakes in how the decisions of a review are applied.
 var decisionMutants = []mutant{
 	{
-		"decisions/pairs that are no duplicates join", "cmd/simdb", "decided.accept",
-		swap(`!okM || !okN || !x.apart`, `okM != okN || true || !x.apart`),
-		"cmd/simdb", "^TestDecisionsLikeModel$",
+		name: "decisions/pairs that are no duplicates join", in: "cmd/simdb", decl: "decided.accept",
+		edit:  swap(`!okM || !okN || !x.apart`, `okM != okN || true || !x.apart`),
+		tests: "cmd/simdb", run: "^TestDecisionsLikeModel$",
 	},
 	{
-		"decisions/what is kept is dropped", "cmd/simdb", "decided.accept",
-		never(`keepA && (keepB || b < x.known) || keepB && a < x.known`),
-		"cmd/simdb", "^TestDecisionsLikeModel$",
+		name: "decisions/what is kept is dropped", in: "cmd/simdb", decl: "decided.accept",
+		edit:  never(`keepA && (keepB || b < x.known) || keepB && a < x.known`),
+		tests: "cmd/simdb", run: "^TestDecisionsLikeModel$",
 	},
 	{
-		"decisions/pairs join by fingerprint", "cmd/simdb", "Corpus.PrintStarsApart",
-		swap(`away < least && by.Accept(n, q)`, `away < least`),
-		"cmd/simdb", "^TestDecisionsLikeModel$",
+		name: "decisions/pairs join by fingerprint", in: "cmd/simdb", decl: "Corpus.PrintStarsApart",
+		edit:  swap(`away < least && by.Accept(n, q)`, `away < least`),
+		tests: "cmd/simdb", run: "^TestDecisionsLikeModel$",
 	},
 	{
-		"decisions/unknown documents not refused", "cmd/simdb", "Apply.check",
-		never(`!hasB`),
-		"cmd/simdb", "^TestScripts$",
+		name: "decisions/unknown documents not refused", in: "cmd/simdb", decl: "Apply.check",
+		edit:  never(`!hasB`),
+		tests: "cmd/simdb", run: "^TestScripts$",
 	},
 	{
-		"decisions/contradictions not found", "cmd/simdb", "contradictions",
-		swap(`of != nil && of.Kind == Drop`, `of != nil && of.Kind == Allow`),
-		"cmd/simdb/internal/decisions", "^TestRead$",
+		name: "decisions/contradictions not found", in: "cmd/simdb", decl: "contradictions",
+		edit:  swap(`of != nil && of.Kind == Drop`, `of != nil && of.Kind == Allow`),
+		tests: "cmd/simdb/internal/decisions", run: "^TestRead$",
 	},
 }
