@@ -535,14 +535,14 @@ var mutants = []mutant{
 		tests: "internal/setjoin", run: "^TestSketches$",
 	},
 	{
-		name: "crowds/a sketch meets full ones by its first part alone", in: "internal/setjoin", decl: "threshold.short",
-		edit:  swap(`t.need(n, max(n, t.N))`, `t.need(n, n)`),
+		name: "crowds/any part of a crowd taken for a match of sketches", in: "internal/setjoin", decl: "Sets.Components",
+		edit:  swap(`&& j.t.Kind == Jaccard`, ``),
 		tests: "internal/setjoin", run: "^TestSketches$",
 	},
 	{
 		name: "crowds/the best keeper by common hashes, not by score", in: "internal/setjoin", decl: "join.best",
 		edit:  swap(`&& j.t.Kind == Jaccard`, ``),
-		tests: "internal/setjoin", run: "^TestSketches$",
+		tests: "internal/setjoin", run: "^TestBestOfCrowd$",
 	},
 	{
 		name: "crowds/equal sets not taken for one", in: "engine", decl: "joinSet.setNumbers",

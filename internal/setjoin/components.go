@@ -16,7 +16,7 @@ func (s *Sets) Components(ctx context.Context, t float64, o Options, forest *sel
 		return err
 	}
 	j.all, j.forest = true, forest
-	if j.index.crowds != nil && o.Accept == nil {
+	if j.index.crowds != nil && o.Accept == nil && j.t.Kind == Jaccard { // then what shares enough matches
 		j.index.crowds.part = func(e uint32) uint32 { return forest.Root(j.index.sets[e]) }
 		j.within.crowds.part = func(e uint32) uint32 { return forest.Root(j.items[j.within.sets[e]].set) }
 	}

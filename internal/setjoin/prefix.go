@@ -67,12 +67,13 @@ func (t threshold) long(n int) int {
 }
 
 // short returns how long the first part of that prefix is, which is enough for partners that are no
-// smaller. A larger partner needs more overlap, not less, unless it is a full sketch.
+// smaller. A larger partner needs more overlap, not less, unless it is a full sketch, of which all
+// of the prefix is the first part.
 func (t threshold) short(n int) int {
 	if n == 0 {
 		return 0
 	}
-	return n - min(t.need(n, n), t.need(n, max(n, t.N))) + 1
+	return n - t.need(n, n) + 1
 }
 
 // postings returns about how many keys the prefixes of sets have, or more.

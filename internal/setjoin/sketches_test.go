@@ -38,13 +38,13 @@ func addSketches(t *testing.T, all []minhash.Sketch, size int, at float64) (*Set
 // sketchCorpus returns n sketches: of families with a few changes, or of all sizes with what they
 // have in common; some are equal, some empty.
 func sketchCorpus(r *rand.Rand, n, size int) []minhash.Sketch {
-	base := make([][]uint32, 1+r.IntN(4))
+	base := make([][]uint32, 1+r.IntN(2))
 	for f := range base {
 		for range size {
 			base[f] = append(base[f], r.Uint32())
 		}
 	}
-	all, crowd, change := make([]minhash.Sketch, n), r.IntN(2) == 0, r.Float64()/3
+	all, crowd, change, fewer := make([]minhash.Sketch, n), r.IntN(2) == 0, r.Float64()/3, r.IntN(2)*r.IntN(size/4+1)
 	for i := range all {
 		var s []uint32
 		switch kind := r.IntN(8); {
@@ -59,6 +59,14 @@ func sketchCorpus(r *rand.Rand, n, size int) []minhash.Sketch {
 				if r.Float64() < change {
 					s[h] = r.Uint32()
 				}
+			}
+			for range r.IntN(fewer + 1) {
+				s = slices.Delete(s, 0, 1)
+			}
+		case kind == 3: // not full, with any part of a full one
+			s = slices.Clone(base[0][:r.IntN(size)])
+			for range r.IntN(size - len(s)) {
+				s = append(s, r.Uint32())
 			}
 		default:
 			if i > 0 && r.IntN(2) == 0 {
@@ -79,9 +87,9 @@ func sketchCorpus(r *rand.Rand, n, size int) []minhash.Sketch {
 func TestSketches(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 150 {
-		size := []int{1, 4, 16, 128}[r.IntN(4)]
+		size := []int{1, 4, 16, 128, 128}[r.IntN(5)]
 		all := sketchCorpus(r, r.IntN(500), size)
-		at := []float64{0.05, 0.3, 0.5, 0.65, 0.8, 0.9, 1}[r.IntN(7)]
+		at := []float64{0.05, 0.3, 0.5, 0.8, 1, 0.4 + r.Float64()/2}[r.IntN(6)]
 		refused := r.IntN(2) * 7
 		accept := func(a, b int) bool { return refused == 0 || (a+b)%refused != 0 }
 		s, o, _ := addSketches(t, all, size, at)
@@ -89,51 +97,103 @@ func TestSketches(t *testing.T) {
 			o.Accept = accept
 		}
 		if r.IntN(3) > 0 {
-			o.window, o.least, o.Memory, o.crowd, o.loose = 1+r.IntN(300), 1, 1+r.Int64N(1<<16), 1+r.IntN(64), 1+r.IntN(1000)
+			o.window, o.least, o.Memory, o.crowd, o.loose = 1+r.IntN(300), 1, 1+r.Int64N(1<<16), 1+r.IntN(16), 1+r.IntN(1000)
 		}
-		score := func(a, b int) (float64, bool) {
-			if len(all[a]) == 0 || len(all[b]) == 0 || !accept(a, b) {
-				return 0, false
-			}
-			m := minhash.Jaccard(all[a], all[b], size)
-			return m.Score, m.Score >= at
+		checkSketches(t, all, size, at, s, o)
+	}
+}
+
+// TestBestOfCrowd has sketches that are about equally similar to two keepers of a crowd.
+func TestBestOfCrowd(t *testing.T) {
+	for seed := range uint64(30) {
+		bestOfCrowd(t, rand.New(rand.NewPCG(11, seed)))
+	}
+}
+
+func bestOfCrowd(t *testing.T, r *rand.Rand) {
+	const size, at = 64, 0.5
+	random := func(int) []uint32 { return []uint32{r.Uint32()} }
+	base := slices.Concat(mapped(size, random)...)
+	keepers := mapped(40, func(i int) []uint32 {
+		k := slices.Clone(base)
+		for range size / 4 {
+			k[r.IntN(size)] = ^r.Uint32() >> (i % 4)
 		}
-		var want, got []Pair
-		forest := selfjoin.NewForest(len(all))
-		keeper, best := make([]uint32, len(all)), make([]float64, len(all))
-		for b := range all {
-			keeper[b] = uint32(b)
-			for a := range b {
-				m, ok := score(a, b)
-				if !ok {
-					continue
+		return k[:size-i%8]
+	})
+	all := mapped(400, func(i int) minhash.Sketch {
+		s := keepers[i%len(keepers)]
+		if i >= len(keepers) {
+			s = slices.Clone(s)
+			other := keepers[r.IntN(len(keepers))]
+			for h := range min(len(s), len(other)) {
+				if r.IntN(2) == 0 {
+					s[h] = other[h]
 				}
-				want = append(want, Pair{uint32(a), uint32(b), m})
-				forest.Union(uint32(a), uint32(b))
-				if keeper[a] == uint32(a) && m > best[b] {
-					keeper[b], best[b] = uint32(a), m
-				}
-			}
-			if keeper[b] == uint32(b) {
-				best[b] = 1
 			}
 		}
-		stars, err := s.Stars(t.Context(), at, o)
-		if err != nil || !slices.Equal(stars.Keeper, keeper) || !slices.Equal(stars.Score, best) {
-			t.Fatalf("%d sketches of %d at %v: star clusters differ (%v)", len(all), size, at, err)
+		s = slices.Clone(s)
+		slices.Sort(s)
+		return s
+	})
+	s, o, _ := addSketches(t, all, size, at)
+	o.crowd = 4
+	checkSketches(t, all, size, at, s, o)
+}
+
+// mapped returns what fn returns of 0 to n-1.
+func mapped[T any](n int, fn func(i int) T) (all []T) {
+	for i := range n {
+		all = append(all, fn(i))
+	}
+	return all
+}
+
+// checkSketches compares all joins with their definitions.
+func checkSketches(t *testing.T, all []minhash.Sketch, size int, at float64, s *Sets, o Options) {
+	t.Helper()
+	score := func(a, b int) (float64, bool) {
+		if len(all[a]) == 0 || len(all[b]) == 0 || o.Accept != nil && !o.Accept(a, b) {
+			return 0, false
 		}
-		err = s.Pairs(t.Context(), at, o, func(a, b int, m float64) bool {
-			got = append(got, Pair{uint32(a), uint32(b), m})
-			return true
-		})
-		slices.SortStableFunc(got, func(p, q Pair) int { return int(p.B) - int(q.B) })
-		if err != nil || !slices.Equal(got, want) {
-			t.Fatalf("%d sketches of %d at %v: %d pairs, want %d (%v)", len(all), size, at, len(got), len(want), err)
+		m := minhash.Jaccard(all[a], all[b], size)
+		return m.Score, m.Score >= at
+	}
+	var want, got []Pair
+	forest := selfjoin.NewForest(len(all))
+	keeper, best := make([]uint32, len(all)), make([]float64, len(all))
+	for b := range all {
+		keeper[b] = uint32(b)
+		for a := range b {
+			m, ok := score(a, b)
+			if !ok {
+				continue
+			}
+			want = append(want, Pair{uint32(a), uint32(b), m})
+			forest.Union(uint32(a), uint32(b))
+			if keeper[a] == uint32(a) && m > best[b] {
+				keeper[b], best[b] = uint32(a), m
+			}
 		}
-		joined := selfjoin.NewForest(len(all))
-		if err := s.Components(t.Context(), at, o, joined); err != nil || !slices.Equal(joined.Labels(), forest.Labels()) {
-			t.Fatalf("%d sketches of %d at %v: components differ (%v)", len(all), size, at, err)
+		if keeper[b] == uint32(b) {
+			best[b] = 1
 		}
+	}
+	stars, err := s.Stars(t.Context(), at, o)
+	if err != nil || !slices.Equal(stars.Keeper, keeper) || !slices.Equal(stars.Score, best) {
+		t.Fatalf("%d sketches of %d at %v: star clusters differ (%v)", len(all), size, at, err)
+	}
+	err = s.Pairs(t.Context(), at, o, func(a, b int, m float64) bool {
+		got = append(got, Pair{uint32(a), uint32(b), m})
+		return true
+	})
+	slices.SortStableFunc(got, func(p, q Pair) int { return int(p.B) - int(q.B) })
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("%d sketches of %d at %v: %d pairs, want %d (%v)", len(all), size, at, len(got), len(want), err)
+	}
+	joined := selfjoin.NewForest(len(all))
+	if err := s.Components(t.Context(), at, o, joined); err != nil || !slices.Equal(joined.Labels(), forest.Labels()) {
+		t.Fatalf("%d sketches of %d at %v: components differ (%v)", len(all), size, at, err)
 	}
 }
 
