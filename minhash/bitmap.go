@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/simdb/simdb/internal/intersect"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // Bitmap holds bit h mod 512 for every hash h of a sketch. A bit that is set in the bitmap of A and
@@ -31,7 +31,7 @@ func (b *Bitmap) Missing(c *Bitmap) int {
 // Filter appends to dst the indices, ascending, of those bitmaps c for which b.Missing(c) is at
 // most maxMissing.
 func (b *Bitmap) Filter(dst []uint32, bitmaps []Bitmap, maxMissing int) []uint32 {
-	return intersect.Filter(dst, b, bitmaps, maxMissing)
+	return kernel.FilterBitmaps(dst, b, bitmaps, maxMissing)
 }
 
 // MaxMissing returns how many of the size hashes of a sketch another one may lack, at most, if the
@@ -61,7 +61,7 @@ func JaccardAtLeast(a, b Sketch, n int, t float64) (score Score, ok bool) {
 	if len(a) < n && len(b) < n {
 		need = atLeast(t / (1 + t) * float64(len(a)+len(b)))
 	}
-	common := intersect.Count(a, b, need)
+	common := kernel.Common(a, b, need)
 	if common < 0 {
 		return Score{}, false
 	}

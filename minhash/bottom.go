@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/simdb/simdb/internal/textkernel"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // Bottom selects the N smallest distinct 32-bit hashes of a stream of 64-bit hashes, of which it
@@ -70,7 +70,7 @@ func (b *Bottom) Shingles(hashes []uint64) {
 			b.shrink()
 		}
 		n := min(len(hashes), batch)
-		b.kept += textkernel.Below(b.buf[b.kept:], hashes[:n], b.limit)
+		b.kept += kernel.Below(b.buf[b.kept:], hashes[:n], b.limit)
 		hashes = hashes[n:]
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/simdb/simdb/internal/intersect"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // Sketch is the bottom-N sketch of a set: the N smallest distinct 32-bit hashes of its elements,
@@ -49,7 +49,7 @@ func tauOverlap(a, b Sketch, n int) overlap {
 // compare finds the overlap of two sketches of size n, neither empty.
 func compare(a, b Sketch, n int) overlap {
 	o := tauOverlap(a, b, n)
-	o.common = intersect.Count(a[:o.a], b[:o.b], 0)
+	o.common = kernel.Common(a[:o.a], b[:o.b], 0)
 	return o
 }
 
@@ -116,7 +116,7 @@ func SketchJaccard(a, b Sketch) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}
-	n := intersect.Count(a, b, 0)
+	n := kernel.Common(a, b, 0)
 	return float64(n) / float64(len(a)+len(b)-n)
 }
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/internal/distinct"
-	"github.com/simdb/simdb/internal/pospop"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/token"
 )
 
@@ -164,5 +164,5 @@ type sink Hasher
 func (s *sink) Shingles(hashes []uint64) {
 	s.fresh = s.set.AppendNew(s.fresh[:0], hashes)
 	s.n += uint64(len(s.fresh))
-	pospop.CountWide(s.counts, s.fresh)
+	kernel.CountWide(s.counts, s.fresh)
 }

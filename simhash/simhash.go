@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/simdb/simdb/internal/pospop"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // MaxWords is the length in 64-bit words of the longest fingerprint, of 4096 bits.
@@ -24,7 +24,7 @@ func (a *Accumulator) Reset() { *a = Accumulator{} }
 // Add lets hashes vote. They must not have voted before. There must be fewer than 2^32 in all.
 func (a *Accumulator) Add(hashes []uint64) {
 	a.n += uint64(len(hashes))
-	pospop.Count64(&a.counts, hashes)
+	kernel.Count64(&a.counts, hashes)
 }
 
 // AddWeighted lets hashes vote, each as often as weight says, which must be positive. They must not
@@ -35,7 +35,7 @@ func (a *Accumulator) AddWeighted(hashes []uint64, weight int) {
 		return
 	}
 	var counts [64]uint32
-	pospop.Count64(&counts, hashes)
+	kernel.Count64(&counts, hashes)
 	for i, c := range counts {
 		a.counts[i] += c * uint32(weight)
 	}
@@ -69,7 +69,7 @@ func Sum(dst []uint64, hashes []uint64) {
 	if len(dst) > len(small)/64 {
 		counts = make([]uint32, 64*len(dst))
 	}
-	pospop.CountWide(counts[:64*len(dst)], hashes)
+	kernel.CountWide(counts[:64*len(dst)], hashes)
 	for j := range dst {
 		dst[j] = majority((*[64]uint32)(counts[64*j:]), uint64(len(hashes)))
 	}
@@ -141,7 +141,7 @@ func SumWeighted(dst []uint64, hashes []uint64, weights []int32) {
 	if len(dst) > 1 {
 		sums = make([]int64, 64*len(dst))
 	}
-	pospop.CountWeighted(sums, hashes, weights)
+	kernel.CountWeighted(sums, hashes, weights)
 	total := int64(0)
 	for _, w := range weights {
 		total += int64(w)

@@ -28,7 +28,7 @@ func TestKernelsStayInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	readable := mem[:3*page]
-	eachKind(t, func(t *testing.T) {
+	withLevels(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(10, 10))
 		var space Keys
 		words := lastWords(readable, 1024)

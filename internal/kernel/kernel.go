@@ -1,16 +1,3 @@
-// Package kernel holds the bit kernels: the inner loops that compare a 64-bit query with many keys
-// at once. They work on 64-bit words and assume that a fingerprint is one of them.
-//
-// There are two shapes of input: a flat array of uint64 (the memtable, or a decoded block), and the
-// packed low bits of an Elias-Fano block. There, value i of width w occupies the bits [i*w,
-// (i+1)*w) of a little-endian bit string, so that eight values fill w bytes exactly and a kernel
-// may start at any multiple of eight.
-//
-// Widths are 0..58, 60 and 64: those where a value's first byte and the seven after it always hold
-// all of its bits, whatever its position (see RoundWidth).
-//
-// Pure Go runs everywhere; AVX2 and AVX-512 are used as package simd decides. All levels return the
-// same positions in the same order.
 package kernel
 
 import (
@@ -25,7 +12,7 @@ func ScanPacked(dst []uint32, packed []byte, w, from, to int, q uint64, k int) [
 	if from >= to || k < 0 {
 		return dst
 	}
-	if active == pureGo {
+	if active == Go {
 		return scanPackedGo(dst, packed, w, from, to, q, k)
 	}
 	return scanPackedAsm(dst, packed, w, from, to, q, k)
@@ -36,7 +23,7 @@ func ScanFlat(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 	if k < 0 {
 		return dst
 	}
-	if active == pureGo {
+	if active == Go {
 		return scanFlatGo(dst, keys, 0, q, k)
 	}
 	return scanFlatAsm(dst, keys, q, k)
@@ -44,21 +31,21 @@ func ScanFlat(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 
 // Prefetch prefetches the cache lines of p. It never waits for them.
 func Prefetch(p []byte) {
-	if active != pureGo && len(p) > 0 {
+	if active != Go && len(p) > 0 {
 		prefetchAsm(p)
 	}
 }
 
 // PrefetchAt prefetches n bytes from p on; n is at least 1. p may point anywhere.
 func PrefetchAt(p unsafe.Pointer, n uintptr) {
-	if active != pureGo {
+	if active != Go {
 		prefetchAtAsm(p, n)
 	}
 }
 
 // Prefetch2 prefetches the cache lines of p and of q.
 func Prefetch2(p, q []byte) {
-	if active != pureGo && len(p) > 0 && len(q) > 0 {
+	if active != Go && len(p) > 0 && len(q) > 0 {
 		prefetch2Asm(p, q)
 	}
 }
@@ -67,8 +54,8 @@ func Prefetch2(p, q []byte) {
 // the byte at base + v>>shift<<scale, where v is the 32-bit number at the item's start.
 func PrefetchEach(base, items unsafe.Pointer, n, stride int, shift, scale uint) {
 	switch {
-	case n == 0 || active == pureGo:
-	case active == avx512:
+	case n == 0 || active == Go:
+	case active == AVX512:
 		prefetchEachAsm(base, items, n, stride, shift, scale)
 	default:
 		for i := range n {
@@ -82,7 +69,7 @@ func PrefetchEach(base, items unsafe.Pointer, n, stride int, shift, scale uint) 
 // in the bit string unary, which has n 1-bits in 64-bit words. Zeros are counted from 1: no 1-bit
 // precedes zero number 0, and all n precede a zero that does not exist. from <= to.
 func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {
-	if active == avx512 && len(unary) > 0 && to > 0 {
+	if active == AVX512 && len(unary) > 0 && to > 0 {
 		return rankZerosAsm(unary, from, to, n)
 	}
 	return rankZerosGo(unary, from, to, n)
@@ -94,7 +81,7 @@ func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {
 // the w lowest bits of q in at most k bits. It may have a few positions outside [lo, hi), which the
 // caller must skip. from <= to.
 func ScanBlock(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
-	if active == avx512 && high > 0 && to > 0 && k >= 0 {
+	if active == AVX512 && high > 0 && to > 0 && k >= 0 {
 		return scanBlockAsm(dst, block, high, w, n, from, to, q, k)
 	}
 	return scanBlockGo(dst, block, high, w, n, from, to, q, k)
@@ -102,7 +89,7 @@ func ScanBlock(dst []uint32, block []byte, high, w, n int, from, to uint64, q ui
 
 // Select returns the position of 1-bit number i of w, counted from 0. w has more than i of them.
 func Select(w uint64, i int) int {
-	if active == avx512 {
+	if active == AVX512 {
 		return selectBit(w, i)
 	}
 	return selectGo(w, i)
@@ -122,7 +109,7 @@ func ScanMany(dst, queries, keys []uint64, k int) []uint64 {
 	if len(queries) == 0 || len(keys) == 0 || k < 0 {
 		return dst
 	}
-	if active == pureGo {
+	if active == Go {
 		return scanManyGo(dst, queries, keys, k)
 	}
 	return scanManyAsm(dst, queries, keys, k)
@@ -132,7 +119,7 @@ func ScanMany(dst, queries, keys []uint64, k int) []uint64 {
 // as number of the span<<32 | position. Each span is scanned as by ScanPacked, with less overhead:
 // spans of a few values cost little more than their values.
 func ScanSpans(dst []uint64, spans []Span) []uint64 {
-	if active == avx512 && len(spans) > 0 {
+	if active == AVX512 && len(spans) > 0 {
 		return scanSpansAsm(dst, spans)
 	}
 	return scanSpansEach(dst, spans)
@@ -152,7 +139,7 @@ func scanSpansEach(dst []uint64, spans []Span) []uint64 {
 
 // PrefetchSpans prefetches the cache lines of the values of all spans.
 func PrefetchSpans(spans []Span) {
-	if active != pureGo && len(spans) > 0 {
+	if active != Go && len(spans) > 0 {
 		prefetchSpansAsm(spans)
 	}
 }
@@ -165,7 +152,7 @@ func (k *Keys) Decode(unary, packed []byte, w, lo, hi int, base uint64) []uint64
 	if lo >= hi {
 		return nil
 	}
-	if active == avx512 && len(unary) > 0 {
+	if active == AVX512 && len(unary) > 0 {
 		k.decodeAsm(unary, packed, w, hi, base)
 	} else {
 		k.decodeGo(unary, packed, w, lo, hi, base)
@@ -175,7 +162,7 @@ func (k *Keys) Decode(unary, packed []byte, w, lo, hi int, base uint64) []uint64
 
 // Ascending reports whether no key is less than the one before it.
 func Ascending(keys []uint64) bool {
-	if active == avx512 && len(keys) > 8 {
+	if active == AVX512 && len(keys) > 8 {
 		return ascendingAsm(keys)
 	}
 	return ascendingGo(keys)
@@ -189,7 +176,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // CRC32C returns the checksum, by the Castagnoli polynomial, of the bytes that sum is the checksum
 // of, followed by p; sum is 0 if there are none.
 func CRC32C(sum uint32, p []byte) uint32 {
-	if active == avx512 && len(p) >= crcLeast {
+	if active == AVX512 && len(p) >= crcLeast {
 		return crc32cAsm(sum, p)
 	}
 	return crc32.Update(sum, castagnoli, p)
@@ -216,7 +203,7 @@ type HeadBlock struct {
 // looked: because the processor can't, there is too little memory behind the strings, or a string
 // has a size that it must not have.
 func Heads(found *[HeadStrings / 8]byte, b *HeadBlock) bool {
-	if active != avx512 || len(b.Ends) < 15*b.Width+64 || uint64(len(b.Strings)) < b.Total+8 {
+	if active != AVX512 || len(b.Ends) < 15*b.Width+64 || uint64(len(b.Strings)) < b.Total+8 {
 		return false
 	}
 	return headsAsm(found, b)

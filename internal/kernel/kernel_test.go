@@ -11,8 +11,6 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
-
-	"github.com/simdb/simdb/internal/simd"
 )
 
 var rounds = flag.Int("rounds", 1, "how many times as many random inputs")
@@ -118,16 +116,7 @@ func TestRoundWidth(t *testing.T) {
 	}
 }
 
-// eachKind runs f on every implementation that the processor has.
-func eachKind(t *testing.T, f func(t *testing.T)) {
-	defer func(l simd.Level) { active = l }(active)
-	for _, l := range simd.Available() {
-		active = l
-		t.Run(Name(), f)
-	}
-}
-
-func TestScanPacked(t *testing.T) { eachKind(t, testScanPacked) }
+func TestScanPacked(t *testing.T) { withLevels(t, testScanPacked) }
 
 // testScanPacked compares the kernel in use with a plain loop over unpacked values.
 func testScanPacked(t *testing.T) {
@@ -152,7 +141,7 @@ func testScanPacked(t *testing.T) {
 	}
 }
 
-func TestScanSpans(t *testing.T) { eachKind(t, testScanSpans) }
+func TestScanSpans(t *testing.T) { withLevels(t, testScanSpans) }
 
 // testScanSpans compares the kernel in use with plain loops; the spans are as short as most are, or
 // as long as a block.
@@ -189,7 +178,7 @@ func testScanSpans(t *testing.T) {
 	}
 }
 
-func TestScanFlat(t *testing.T) { eachKind(t, testScanFlat) }
+func TestScanFlat(t *testing.T) { withLevels(t, testScanFlat) }
 
 func testScanFlat(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
@@ -206,7 +195,7 @@ func testScanFlat(t *testing.T) {
 	}
 }
 
-func TestScanMany(t *testing.T) { eachKind(t, testScanMany) }
+func TestScanMany(t *testing.T) { withLevels(t, testScanMany) }
 
 // testScanMany compares the kernel in use, order included, with plain loops over tiles.
 func testScanMany(t *testing.T) {
@@ -252,7 +241,7 @@ func manyNear(dst, queries, keys []uint64, k int) []uint64 {
 	return dst
 }
 
-func TestScanManyCoarse(t *testing.T) { eachKind(t, testScanManyCoarse) }
+func TestScanManyCoarse(t *testing.T) { withLevels(t, testScanManyCoarse) }
 
 // testScanManyCoarse has few pairs among unrelated fingerprints, so that hardly anything else
 // passes a coarse comparison. From some place on keys differ from all queries in the same two bits
@@ -332,7 +321,7 @@ func testScanManyCoarse(t *testing.T) {
 
 // TestScanManyKeepsOut looks at the words behind the capacity of what is appended to.
 func TestScanManyKeepsOut(t *testing.T) {
-	eachKind(t, func(t *testing.T) {
+	withLevels(t, func(t *testing.T) {
 		for _, size := range [][2]int{{1, 1}, {3, 9}, {5, 7}, {4, 32}, {15, 100}, {16, 41}} {
 			for room := range 12 {
 				queries, keys := make([]uint64, size[0]), make([]uint64, size[1])
@@ -354,7 +343,7 @@ func TestScanManyKeepsOut(t *testing.T) {
 
 // TestScanManyMovesStack compares fingerprints on stacks that a kernel must find too small.
 func TestScanManyMovesStack(t *testing.T) {
-	eachKind(t, func(t *testing.T) {
+	withLevels(t, func(t *testing.T) {
 		for seed := range uint64(100) {
 			done := make(chan bool)
 			go func() {
@@ -402,7 +391,7 @@ func BenchmarkScanMany(b *testing.B) {
 	}
 }
 
-func TestRankZeros(t *testing.T) { eachKind(t, testRankZeros) }
+func TestRankZeros(t *testing.T) { withLevels(t, testRankZeros) }
 
 func testRankZeros(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
@@ -441,7 +430,7 @@ func testRankZeros(t *testing.T) {
 	}
 }
 
-func TestDecode(t *testing.T) { eachKind(t, testDecode) }
+func TestDecode(t *testing.T) { withLevels(t, testDecode) }
 
 func testDecode(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
@@ -497,7 +486,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/BlockKeys, "ns/key")
 }
 
-func TestScanBlock(t *testing.T) { eachKind(t, testScanBlock) }
+func TestScanBlock(t *testing.T) { withLevels(t, testScanBlock) }
 
 // testScanBlock compares with RankZeros and ScanPacked.
 func testScanBlock(t *testing.T) {
@@ -600,7 +589,7 @@ func BenchmarkRankZeros(b *testing.B) {
 
 // TestAscending puts every kind of descent at every place.
 func TestAscending(t *testing.T) {
-	eachKind(t, func(t *testing.T) {
+	withLevels(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for n := range 70 {
 			keys := make([]uint64, n, n+1)
@@ -627,7 +616,7 @@ func TestAscending(t *testing.T) {
 // TestCRC32C compares all lengths up to a few steps of the kernel, and long ones, at all offsets,
 // with the standard library.
 func TestCRC32C(t *testing.T) {
-	eachKind(t, func(t *testing.T) {
+	withLevels(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		data := make([]byte, 1<<16)
 		for i := range data {
@@ -655,7 +644,7 @@ func TestCRC32C(t *testing.T) {
 // TestHeads compares the heads of strings of many sizes with those that are made byte by byte, and
 // makes sure that sizes which must not be are refused.
 func TestHeads(t *testing.T) {
-	eachKind(t, func(t *testing.T) {
+	withLevels(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		for round := range 400 * *rounds {
 			most := 1 + r.IntN(1+round%40)
@@ -677,7 +666,7 @@ func TestHeads(t *testing.T) {
 			b.Least, b.Most = heads[r.IntN(len(heads))], heads[r.IntN(len(heads))]
 			b.Least, b.Most = min(b.Least, b.Most), max(b.Least, b.Most)
 			var found [HeadStrings / 8]byte
-			if looked := Heads(&found, b); looked != (active == avx512) {
+			if looked := Heads(&found, b); looked != (active == AVX512) {
 				t.Fatalf("%d bytes, ends of %d bits: looked: %v", len(all), b.Width, looked)
 			} else if !looked {
 				return

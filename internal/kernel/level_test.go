@@ -1,12 +1,77 @@
 package kernel
 
 import (
+	"os"
+	"os/exec"
+	"slices"
 	"testing"
-
-	"github.com/simdb/simdb/internal/simd"
-	"github.com/simdb/simdb/internal/simd/simdtest"
 )
 
-func TestOneLevel(t *testing.T) {
-	simdtest.OneLevel(t, func() simd.Level { return active })
+func TestChoose(t *testing.T) {
+	levels := Available()
+	for _, l := range levels {
+		if got := choose(l.String()); got != l {
+			t.Errorf("choose(%q) = %v", l, got)
+		}
+	}
+	for _, name := range []string{"", "AVX-512", "sse"} {
+		if got := choose(name); got != levels[0] {
+			t.Errorf("choose(%q) = %v, want the highest, %v", name, got, levels[0])
+		}
+	}
+	for _, l := range []Level{Go, AVX2, AVX512} {
+		if got := choose(l.String()); !slices.Contains(levels, got) {
+			t.Errorf("choose(%q) = %v, which the machine lacks", l, got)
+		}
+	}
+}
+
+func TestAvailable(t *testing.T) {
+	levels := Available()
+	if levels[len(levels)-1] != Go || !slices.Contains(levels, Active()) {
+		t.Errorf("Available() = %v, Active() = %v", levels, Active())
+	}
+	if !slices.IsSortedFunc(levels, func(a, b Level) int { return int(b - a) }) {
+		t.Errorf("Available() = %v, not the highest first", levels)
+	}
+}
+
+// eachLevel calls f at every level of this machine.
+func eachLevel(f func(l Level)) {
+	defer func(l Level) { active = l }(active)
+	for _, l := range Available() {
+		active = l
+		f(l)
+	}
+}
+
+// withLevels runs f as a test at every level of this machine.
+func withLevels(t *testing.T, f func(t *testing.T)) {
+	eachLevel(func(l Level) { t.Run(l.String(), f) })
+}
+
+// child is set in the processes that TestLevelOfProcess starts.
+const child = "SIMDB_TEST_LEVEL"
+
+// TestLevelOfProcess checks the level for every value of Env. It starts itself again, since the
+// level is chosen when a process starts.
+func TestLevelOfProcess(t *testing.T) {
+	if want, ok := os.LookupEnv(child); ok {
+		if got := Active(); got.String() != want {
+			t.Errorf("%s=%s: level %v, want %s", Env, os.Getenv(Env), got, want)
+		}
+		return
+	}
+	levels := Available()
+	want := map[string]Level{"": levels[0], "sse2": levels[0]}
+	for _, l := range []Level{Go, AVX2, AVX512} {
+		want[l.String()] = min(l, levels[0])
+	}
+	for value, level := range want {
+		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+		cmd.Env = append(os.Environ(), Env+"="+value, child+"="+level.String())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
 }

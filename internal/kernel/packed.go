@@ -2,8 +2,6 @@ package kernel
 
 import (
 	"encoding/binary"
-
-	"github.com/simdb/simdb/internal/simd"
 )
 
 // Slack is the number of bytes past the last packed value that a kernel may read (and ignore).
@@ -17,19 +15,6 @@ const (
 	tileQueries = 4
 	tileKeys    = 8
 )
-
-// The levels of implementations.
-const (
-	pureGo = simd.Go
-	avx2   = simd.AVX2
-	avx512 = simd.AVX512
-)
-
-// active is the level in use. Only tests write to it.
-var active = simd.Active()
-
-// Name returns the name of the level in use: "go", "avx2" or "avx512".
-func Name() string { return active.String() }
 
 // RoundWidth returns the least supported width >= w, for w in 0..64. A value of width w at bit i*w
 // starts (i*w)%8 bits into its first byte, so it fits into eight bytes if w + max((i*w)%8) <= 64.

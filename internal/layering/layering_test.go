@@ -84,7 +84,7 @@ func TestOnlyTestsImportTestDoubles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doubles := []string{module + "internal/vfs/vfstest", module + "internal/simd/simdtest"}
+	doubles := []string{module + "internal/vfs/vfstest"}
 	found := 0
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
@@ -103,7 +103,7 @@ func TestOnlyTestsImportTestDoubles(t *testing.T) {
 	}
 }
 
-// TestOnePackageKnowsTheProcessor checks that package simd alone asks what the processor can do, so
+// TestOnePackageKnowsTheProcessor checks that package kernel alone asks what the processor can do, so
 // that all kernels of a process run at one level.
 func TestOnePackageKnowsTheProcessor(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
@@ -121,7 +121,7 @@ func TestOnePackageKnowsTheProcessor(t *testing.T) {
 			found = append(found, fields[0])
 		}
 	}
-	if want := []string{module + "internal/simd"}; !slices.Equal(found, want) {
+	if want := []string{module + "internal/kernel"}; !slices.Equal(found, want) {
 		t.Errorf("golang.org/x/sys/cpu is imported by %v, want %v", found, want)
 	}
 }

@@ -88,19 +88,19 @@ var loadMutants = []mutant{
 		tests: "sstable", run: "^TestTimesInParts$",
 	},
 	{
-		name: "editdist/blocks left out too early", in: "internal/editdist", decl: "band.possible",
+		name: "editdist/blocks left out too early", in: "internal/kernel", decl: "band.possible",
 		edit:  swap(`b.most+slack`, `b.most-64`),
-		tests: "internal/editdist", run: "^TestDistance",
+		tests: "internal/kernel", run: "^TestDistance",
 	},
 	{
-		name: "editdist/the row above a band forgets a column", in: "internal/editdist", decl: "kernel.eight",
+		name: "editdist/the row above a band forgets a column", in: "internal/kernel", decl: "Level.eight",
 		edit:  swap(`b.above += together`, `b.above += together - 1`),
-		tests: "internal/editdist", run: "^TestTogether$",
+		tests: "internal/kernel", run: "^TestTogether$",
 	},
 	{
-		name: "editdist/rows beyond the pattern counted", in: "internal/editdist", decl: "Pattern.within",
+		name: "editdist/rows beyond the pattern counted", in: "internal/kernel", decl: "Pattern.within",
 		edit:  never(`r < 64`),
-		tests: "internal/editdist", run: "^TestDistance$",
+		tests: "internal/kernel", run: "^TestDistance$",
 	},
 	{
 		name: "join/a share of a batch left out", in: "engine", decl: "Snapshot.jaccardBatch",

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/simdb/simdb/internal/simd"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // A mutant is the program with one mistake.
@@ -123,7 +123,7 @@ func share(t *testing.T) (number, of int) {
 const onlyBuild = "build"
 
 // levels are the instructions that mutants need, where tests could not notice them without.
-var levels = map[string]simd.Level{"editdist/the row above a band forgets a column": simd.AVX512}
+var levels = map[string]kernel.Level{"editdist/the row above a band forgets a column": kernel.AVX512}
 
 // TestMutants checks that each mutant can be made, and, with SIMDB_MUTANTS=1, that its test
 // notices.
@@ -136,7 +136,7 @@ func TestMutants(t *testing.T) {
 			if of == 0 || i%of != number {
 				return
 			}
-			if least := levels[m.name]; simd.Active() < least {
+			if least := levels[m.name]; kernel.Active() < least {
 				t.Skipf("this machine does not run it: it needs %v", least)
 			}
 			t.Parallel()

@@ -146,9 +146,9 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^Test(EditsAgainstBruteForce|Settle)$",
 	},
 	{
-		name: "editdist/diagonals one too few", in: "internal/editdist", decl: "Pattern.diagonals",
+		name: "editdist/diagonals one too few", in: "internal/kernel", decl: "Pattern.diagonals",
 		edit:  swap(`low := (most - k) / 2`, `low := (most - k - 1) / 2`),
-		tests: "internal/editdist", run: "^TestDistance$",
+		tests: "internal/kernel", run: "^TestDistance$",
 	},
 	{
 		name: "setjoin/rests of word vectors without their own word", in: "internal/setjoin", decl: "prefixer.ofWords",

@@ -8,7 +8,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"github.com/simdb/simdb/internal/editdist"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/token"
 )
 
@@ -21,7 +21,7 @@ type Compare func(ctx context.Context, other []byte) (similarity float64, ok boo
 // insert, delete or replace to turn one text into the other, n the number of runes of the longer.
 // Two empty texts are not similar.
 func Levenshtein(text string, threshold float64) Compare {
-	p := editdist.NewPattern(text)
+	p := kernel.NewPattern(text)
 	return func(ctx context.Context, other []byte) (float64, bool) {
 		n := utf8.RuneCount(other)
 		longer := max(p.Len(), n)

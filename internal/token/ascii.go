@@ -4,14 +4,14 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/simdb/simdb/internal/textkernel"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // The ASCII path takes text in segments: 64 bytes become one mask of the bytes that belong to
 // words, the masks become the offsets at which words start and end, and the words between them are
 // hashed. No step branches on the text but for words longer than 16 bytes, which are rare.
 const (
-	blockBytes   = textkernel.Block
+	blockBytes   = kernel.TextBlock
 	segment      = 32 * blockBytes      // bytes of text taken at a time
 	segmentPad   = 16                   // bytes past a segment that a load of a word may touch
 	maxSegment   = segment + blockBytes // of the last segment of a text, which is padded to whole blocks
@@ -28,7 +28,7 @@ func asciiPrefix(block *[blockBytes]byte) (mask uint64, n int) {
 	var prefix [blockBytes]byte
 	copy(prefix[:], block[:n])
 	var masks [1]uint64
-	textkernel.Masks(masks[:], prefix[:])
+	kernel.Masks(masks[:], prefix[:])
 	return masks[0], n
 }
 
@@ -45,10 +45,10 @@ var chunkMask = func() (m [17][2]uint64) {
 // 0-9, A-Z, a-z. It may read, and ignores, up to 16 bytes past a word.
 func (h Hasher) hashEdges(dst []uint64, text *window, edges []uint16) {
 	for len(dst) > 0 {
-		n := textkernel.HashWords(dst, text[:], edges, h.k0, h.k1)
+		n := kernel.HashWords(dst, text[:], edges, h.k0, h.k1)
 		dst, edges = dst[n:], edges[2*n:]
 		// What is left begins with a group that is not full, or has a long word.
-		n = min(len(dst), textkernel.WordGroup)
+		n = min(len(dst), kernel.WordGroup)
 		for i := range dst[:n] {
 			dst[i] = h.hashLong(text, uint(edges[2*i]), uint(edges[2*i+1]))
 		}

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/simdb/simdb/internal/textkernel"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // Constants of the hash. They are part of every stored fingerprint and must not change.
@@ -74,4 +74,4 @@ func (h Hasher) Feature(feature []byte) uint64 { return finish(h.Word(feature) +
 // hashes w of k words, modulo 2^64. Words are kept apart by their hashes ("ab c" is not "a bc"),
 // the order counts because P is not 1, and moving on by a word takes two multiplications whatever k
 // is.
-var poly = textkernel.Poly{Base: power, Mul: finalMul}
+var poly = kernel.Poly{Base: power, Mul: finalMul}

@@ -1,6 +1,6 @@
 package token
 
-import "github.com/simdb/simdb/internal/textkernel"
+import "github.com/simdb/simdb/internal/kernel"
 
 // next reads from the start of text and stores the hashes of the words that end in what it reads to
 // dst. final says that no text follows. It returns how many words it stored and how many bytes it
@@ -51,7 +51,7 @@ func (s *scanner) finish(dst *[segmentWords]uint64) int {
 // or where the one that is cut off starts.
 func (s *scanner) fast(dst *[segmentWords]uint64, text *window, size int) (words, read int) {
 	blocks := size / blockBytes
-	full := textkernel.Masks(s.masks[:blocks], text[:])
+	full := kernel.Masks(s.masks[:blocks], text[:])
 	read = full * blockBytes
 	if full < blocks {
 		prefix, n := asciiPrefix((*[blockBytes]byte)(text[read:]))
@@ -72,10 +72,10 @@ func (s *scanner) fast(dst *[segmentWords]uint64, text *window, size int) (words
 // offset end, for one that ends there may go on. It returns how many they are, and where the word
 // starts that does not end, or -1.
 func (s *scanner) hashWords(dst *[segmentWords]uint64, text *window, masks []uint64, end int) (words, open int) {
-	if !textkernel.HasHashWords() {
+	if !kernel.HasHashWords() {
 		return s.h.hashMasks(dst, text, masks, end)
 	}
-	n := textkernel.Edges(s.edges[:], masks)
+	n := kernel.Edges(s.edges[:], masks)
 	if n > 0 && int(s.edges[n-1]) == end {
 		n--
 	}

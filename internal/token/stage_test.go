@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/simdb/simdb/internal/textkernel"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 func BenchmarkStages(b *testing.B) {
@@ -18,7 +18,7 @@ func BenchmarkStages(b *testing.B) {
 	}
 	b.Run("masks", func(b *testing.B) {
 		for b.Loop() {
-			textkernel.Masks(s.masks[:segment/blockBytes], text[:])
+			kernel.Masks(s.masks[:segment/blockBytes], text[:])
 		}
 		per(b)
 	})

@@ -9,7 +9,6 @@ import (
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/intersect"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
@@ -224,7 +223,7 @@ func (x *existence) jaccardMem(m view.MemView, sketch minhash.Sketch, t float64,
 	}
 	for from := 0; from < len(m.Bitmaps); from += existChunk {
 		maps := m.Bitmaps[from:min(from+existChunk, len(m.Bitmaps))]
-		sc.mem = intersect.Filter(sc.mem[:0], &bitmap, maps, minhash.MaxMissing(len(sketch), t))
+		sc.mem = kernel.FilterBitmaps(sc.mem[:0], &bitmap, maps, minhash.MaxMissing(len(sketch), t))
 		x.work.Candidates += int64(len(maps))
 		if enough, err := x.takeSimilar(m, from, sc.mem, sketch, t); enough || err != nil {
 			return enough, err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/intersect"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
@@ -217,7 +217,7 @@ func (x *crowdSearch) gatherMem() {
 			continue
 		}
 		bitmap := q.sketch.Bitmap()
-		found = intersect.Filter(found[:0], &bitmap, maps, minhash.MaxMissing(len(q.sketch), q.t))
+		found = kernel.FilterBitmaps(found[:0], &bitmap, maps, minhash.MaxMissing(len(q.sketch), q.t))
 		for _, at := range found {
 			d := x.mem.Docs[x.mem.BitmapDoc[x.from+at]]
 			if !x.v.MemAlive(d) || !q.accepts(d.ID) {

@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/intersect"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
@@ -263,7 +263,7 @@ func (q *Jaccard) memtable(m view.MemView, sketch minhash.Sketch, t float64, exc
 	q.work.Tables++
 	bitmap := sketch.Bitmap()
 	if !q.gather(m, sketch, &bitmap, t, &q.work) {
-		q.mem = intersect.Filter(q.mem[:0], &bitmap, m.Bitmaps, minhash.MaxMissing(len(sketch), t))
+		q.mem = kernel.FilterBitmaps(q.mem[:0], &bitmap, m.Bitmaps, minhash.MaxMissing(len(sketch), t))
 		q.work.Candidates += int64(len(q.mem))
 	}
 	for _, i := range q.mem {

@@ -1,6 +1,6 @@
 // Command asm generates the assembly of package kernel:
 //
-//	go run . -out ../scan_amd64.s -stubs ../scan_amd64.go -pkg kernel
+//	go run . -out ../asm_amd64.s -stubs ../asm_amd64.go -pkg kernel
 //
 // It is a module of its own, so that avo is no dependency of the database.
 package main
@@ -37,6 +37,21 @@ func main() {
 	ascend512()
 	crc512()
 	heads512()
+	countAVX512("countAVX512", plain)
+	countAVX512("countMixedAVX512", mixed)
+	countAVX512("countSelectedAVX512", selected)
+	countAVX2("countAVX2", false)
+	countAVX2("countMixedAVX2", true)
+	masksAVX512()
+	masksAVX2()
+	edgesAVX512()
+	hashWordsAVX512()
+	shinglesAVX512()
+	belowAVX512()
+	commonAVX512()
+	commonAVX2()
+	filterAVX512()
+	eightAVX512()
 	Generate()
 }
 

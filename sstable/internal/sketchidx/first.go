@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/simdb/simdb/internal/intersect"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -89,7 +89,7 @@ func (f *firstSearch) scan() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		s.found = intersect.Filter(s.found[:0], &f.bitmap, maps, f.maxMissing)
+		s.found = kernel.FilterBitmaps(s.found[:0], &f.bitmap, maps, f.maxMissing)
 		for i := range s.found {
 			s.found[i] += uint32(b << bitmapsShift)
 		}

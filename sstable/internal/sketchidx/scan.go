@@ -3,7 +3,7 @@ package sketchidx
 import (
 	"bytes"
 
-	"github.com/simdb/simdb/internal/intersect"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -76,7 +76,7 @@ func (s *rangeScan) reject(maps []minhash.Bitmap) {
 		if len(q.sketch) == 0 {
 			continue
 		}
-		s.found = intersect.Filter(s.found[:0], &q.bitmap, maps, q.maxMissing)
+		s.found = kernel.FilterBitmaps(s.found[:0], &q.bitmap, maps, q.maxMissing)
 		for _, at := range s.found {
 			if maps[at].Missing(&q.bitmap) <= q.maxExcess {
 				s.passed[at] = append(s.passed[at], int32(i))

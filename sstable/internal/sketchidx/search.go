@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/simdb/simdb/internal/intersect"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 )
@@ -202,7 +201,7 @@ func (seg *segment) scan(j *query, s *Searcher) error {
 			return err
 		}
 		before := len(s.passed)
-		s.passed = intersect.Filter(s.passed, &j.bitmap, maps, j.maxMissing)
+		s.passed = kernel.FilterBitmaps(s.passed, &j.bitmap, maps, j.maxMissing)
 		kept := s.passed[:before]
 		for _, i := range s.passed[before:] {
 			if maps[i].Missing(&j.bitmap) <= j.maxExcess {

@@ -1,0 +1,308 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// The immediates that rotate four parts by one, two and three.
+var rotations = [3]U8{0x39, 0x4e, 0x93}
+
+// list is one of the two lists: what is left of it.
+type list struct {
+	p, n Register // the first element, and how many there are
+	step Register // elements of the block
+	last Register // the last element of the block
+}
+
+// newList loads the list of the parameters name and nName.
+func newList(name, count string) *list {
+	return &list{
+		p:    Load(Param(name), GP64()),
+		n:    Load(Param(count), GP64()),
+		step: GP64(),
+		last: GP32(),
+	}
+}
+
+// full makes a block of n elements, and jumps to the label less if there are fewer.
+func (l *list) full(n Register, elements int, less string) {
+	CMPQ(l.n, n)
+	JLT(LabelRef(less))
+	MOVQ(n, l.step)
+	MOVL(Mem{Base: l.p, Disp: 4*elements - 4}, l.last)
+}
+
+// rest makes a block of at most n elements and returns the mask of its elements.
+func (l *list) rest(n, ones Register) Register {
+	MOVQ(l.n, l.step)
+	CMPQ(l.n, n)
+	CMOVQGT(n, l.step)
+	MOVL(Mem{Base: l.p, Index: l.step, Scale: 4, Disp: -4}, l.last)
+	bits, mask := GP32(), K()
+	BZHIL(l.step.(GPVirtual).As32(), ones, bits)
+	KMOVW(bits, mask)
+	return mask
+}
+
+// advance moves on past the block that ends first, past both if they end alike.
+func advance(a, b *list, zero Register) {
+	CMPL(a.last, b.last)
+	CMOVQHI(zero, a.step)
+	CMOVQCS(zero, b.step)
+	for _, l := range []*list{a, b} {
+		LEAQ(Mem{Base: l.p, Index: l.step, Scale: 4}, l.p)
+		SUBQ(l.step, l.n)
+	}
+}
+
+// giveUp leaves for done if the common elements so far and what is left of either list are fewer
+// than needed.
+func giveUp(a, b *list, common, need Register) {
+	for _, l := range []*list{a, b} {
+		most := GP64()
+		LEAQ(Mem{Base: common, Index: l.n, Scale: 1}, most)
+		CMPQ(most, need)
+		JLT(LabelRef("done"))
+	}
+}
+
+// commonAVX512 emits the comparison of blocks of 16: full blocks as long as both lists have one,
+// then shorter ones. A difference of zero is an equal pair, so the least of the differences of an
+// element of a from all of a block of b says whether it has an equal.
+func commonAVX512() {
+	TEXT("commonAVX512", NOSPLIT, "func(a *uint32, na int, b *uint32, nb int, need int) int")
+	Pragma("noescape")
+	Doc("commonAVX512 is countGo with AVX-512 F, BMI2 and POPCNT.")
+	a, b := newList("a", "na"), newList("b", "nb")
+	need := Load(Param("need"), GP64())
+	sixteen, zero, ones, common := GP64(), GP64(), GP32(), GP64()
+	MOVQ(U32(16), sixteen)
+	XORQ(zero, zero)
+	MOVL(I32(-1), ones)
+	XORQ(common, common)
+	lastB := ZMM()
+	VPBROADCASTD(Mem{Base: b.p, Index: b.n, Scale: 4, Disp: -4}, lastB)
+	all := K()
+	KXNORW(all, all, all)
+
+	Label("full")
+	a.full(sixteen, 16, "rest")
+	b.full(sixteen, 16, "rest")
+	least := differences16(a.p, b.p)
+	advance(a, b, zero)
+	addEqual(least, all, common)
+	giveUp(a, b, common, need)
+	JMP(LabelRef("full"))
+
+	Comment("The missing elements of b are copies of its last one, which change nothing; those of a are masked out.")
+	Label("rest")
+	TESTQ(a.n, a.n)
+	JZ(LabelRef("done"))
+	TESTQ(b.n, b.n)
+	JZ(LabelRef("done"))
+	maskA, maskB := a.rest(sixteen, ones), b.rest(sixteen, ones)
+	va, vb := ZMM(), ZMM()
+	VMOVDQU32_Z(Mem{Base: a.p}, maskA, va)
+	VMOVDQA64(lastB, vb)
+	VMOVDQU32(Mem{Base: b.p}, maskB, vb)
+	advance(a, b, zero)
+	addEqual(rotatedDifferences(va, vb), maskA, common)
+	giveUp(a, b, common, need)
+	JMP(LabelRef("rest"))
+
+	Label("done")
+	Store(common, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// differences16 returns for each of the 16 elements at a the least difference, as XOR, from the 16
+// at b.
+func differences16(a, b Register) VecVirtual {
+	va := ZMM()
+	VMOVDQU32(Mem{Base: a}, va)
+	var least [4]VecVirtual
+	for i := range 16 {
+		d := ZMM()
+		VPXORD_BCST(Mem{Base: b, Disp: 4 * i}, va, d)
+		if i < 4 {
+			least[i] = d
+		} else {
+			VPMINUD(d, least[i%4], least[i%4])
+		}
+	}
+	return minimum(least)
+}
+
+// rotatedDifferences is differences16 of two vectors, by rotations of b.
+func rotatedDifferences(a, b VecVirtual) VecVirtual {
+	var least [4]VecVirtual
+	for i := range least {
+		v := b
+		if i > 0 {
+			v = ZMM()
+			VSHUFI32X4(rotations[i-1], b, b, v)
+		}
+		least[i] = ZMM()
+		VPXORD(v, a, least[i])
+		for _, r := range rotations {
+			t := ZMM()
+			VPSHUFD(r, v, t)
+			VPXORD(t, a, t)
+			VPMINUD(t, least[i], least[i])
+		}
+	}
+	return minimum(least)
+}
+
+// minimum returns the least of four.
+func minimum(v [4]VecVirtual) VecVirtual {
+	VPMINUD(v[1], v[0], v[0])
+	VPMINUD(v[3], v[2], v[2])
+	VPMINUD(v[2], v[0], v[0])
+	return v[0]
+}
+
+// addEqual adds the number of zeros under mask to common.
+func addEqual(least VecVirtual, mask, common Register) {
+	equal, n := K(), GP32()
+	VPTESTNMD(least, least, mask, equal)
+	KMOVW(equal, n)
+	POPCNTL(n, n)
+	ADDQ(n.As64(), common)
+}
+
+// commonAVX2 emits the comparison of full blocks of 8.
+func commonAVX2() {
+	TEXT("commonAVX2", NOSPLIT, "func(a *uint32, na int, b *uint32, nb int, need int) (n, i, j int)")
+	Pragma("noescape")
+	Doc("commonAVX2 compares full blocks of 8 while both lists have one and need can be reached, with AVX2 and POPCNT. It",
+		"returns the number of common elements, and how many of each list it has done with.")
+	a, b := newList("a", "na"), newList("b", "nb")
+	need := Load(Param("need"), GP64())
+	eight, zero, common := GP64(), GP64(), GP64()
+	MOVQ(U32(8), eight)
+	XORQ(zero, zero)
+	XORQ(common, common)
+
+	Label("blocks")
+	a.full(eight, 8, "done")
+	b.full(eight, 8, "done")
+	va, vb := YMM(), YMM()
+	VMOVDQU(Mem{Base: a.p}, va)
+	VMOVDQU(Mem{Base: b.p}, vb)
+	advance(a, b, zero)
+	swapped, equal := YMM(), YMM()
+	VPERM2I128(U8(1), vb, vb, swapped)
+	VPCMPEQD(va, vb, equal)
+	other := YMM()
+	VPCMPEQD(va, swapped, other)
+	VPOR(other, equal, equal)
+	for _, v := range []VecVirtual{vb, swapped} {
+		for _, r := range rotations {
+			t := YMM()
+			VPSHUFD(r, v, t)
+			VPCMPEQD(va, t, t)
+			VPOR(t, equal, equal)
+		}
+	}
+	n := GP32()
+	VMOVMSKPS(equal, n)
+	POPCNTL(n, n)
+	ADDQ(n.As64(), common)
+	giveUp(a, b, common, need)
+	JMP(LabelRef("blocks"))
+
+	Label("done")
+	Store(common, ReturnIndex(0))
+	for i, l := range []*list{a, b} {
+		total := Load(Param([]string{"na", "nb"}[i]), GP64())
+		SUBQ(l.n, total)
+		Store(total, ReturnIndex(1+i))
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// filterAVX512 emits the filter of groups of eight bitmaps. The population counts of the eight
+// words of a bitmap are at most 64, so those of eight bitmaps fit the bytes of one vector; its
+// bytes transposed, lane i has the counts of bitmap i, and VPSADBW sums them.
+func filterAVX512() {
+	TEXT("filterAVX512", NOSPLIT,
+		"func(dst *[512]uint32, q *[8]uint64, bitmaps *[8]uint64, groups int, first uint32, max uint64) int")
+	Pragma("noescape")
+	Doc("filterAVX512 puts into dst the indices of those of 8*groups bitmaps, numbered from first, that lack at most max of the",
+		"bits of q, and returns how many they are. It needs groups > 0, AVX-512 F, BW, VL, VBMI, VPOPCNTDQ and POPCNT.")
+	dst, q := Load(Param("dst"), GP64()), Load(Param("q"), GP64())
+	bitmaps, groups := Load(Param("bitmaps"), GP64()), Load(Param("groups"), GP64())
+	vq, limit, zero, index := ZMM(), ZMM(), ZMM(), ZMM()
+	VMOVDQU64(Mem{Base: q}, vq)
+	VPBROADCASTQ(Load(Param("max"), GP64()), limit)
+	VPXORQ(zero, zero, zero)
+	VMOVDQU64(byteTranspose(), index)
+	numbers, step := YMM(), YMM()
+	VPBROADCASTD(Load(Param("first"), GP32()), numbers)
+	VPADDD(sequence(), numbers, numbers)
+	eight := GP32()
+	MOVL(U32(8), eight)
+	VPBROADCASTD(eight, step)
+	start := GP64()
+	MOVQ(dst, start)
+
+	Label("group")
+	var counts [8]VecVirtual
+	for i := range counts {
+		counts[i] = ZMM()
+		VPANDNQ(vq, bitmap(bitmaps, i), counts[i])
+		VPOPCNTQ(counts[i], counts[i])
+		if i > 0 {
+			VPSLLQ(U8(8*i), counts[i], counts[i])
+		}
+	}
+	for _, or := range [][3]int{{0, 1, 2}, {3, 4, 5}, {0, 6, 7}} {
+		VPTERNLOGQ(U8(0xfe), counts[or[2]], counts[or[1]], counts[or[0]])
+	}
+	sums := counts[0]
+	VPORQ(counts[3], sums, sums)
+	VPERMB(sums, index, sums)
+	VPSADBW(zero, sums, sums)
+	pass := K()
+	VPCMPUQ(U8(2), limit, sums, pass)
+	KORTESTB(pass, pass)
+	JZ(LabelRef("next"))
+	passing, n := YMM(), GP32()
+	VPCOMPRESSD_Z(numbers, pass, passing)
+	VMOVDQU(passing, Mem{Base: dst})
+	KMOVB(pass, n)
+	POPCNTL(n, n)
+	LEAQ(Mem{Base: dst, Index: n.As64(), Scale: 4}, dst)
+	Label("next")
+	VPADDD(step, numbers, numbers)
+	ADDQ(I32(512), bitmaps)
+	DECQ(groups)
+	JNZ(LabelRef("group"))
+
+	SUBQ(start, dst)
+	SHRQ(U8(2), dst)
+	Store(dst, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// sequence returns the numbers 0 to 7, four bytes each.
+func sequence() Mem {
+	m := GLOBL("sequence", RODATA|NOPTR)
+	for i := range 8 {
+		DATA(4*i, U32(i))
+	}
+	return m
+}
+
+// bitmap loads bitmap i of a group.
+func bitmap(bitmaps Register, i int) VecVirtual {
+	v := ZMM()
+	VMOVDQU64(Mem{Base: bitmaps, Disp: 64 * i}, v)
+	return v
+}

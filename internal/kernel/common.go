@@ -1,0 +1,30 @@
+package kernel
+
+import "unsafe"
+
+// Common returns the number of common elements of a and b, which must be strictly ascending, or -1
+// if they are fewer than need. It gives up as soon as that is certain.
+func Common(a, b []uint32, need int) int {
+	if min(len(a), len(b)) < need {
+		return -1
+	}
+	n := 0
+	if len(a) > 0 && len(b) > 0 {
+		n = active.common(a, b, need)
+	}
+	if n < need {
+		return -1
+	}
+	return n
+}
+
+// FilterBitmaps appends to dst the indices, ascending, of those bitmaps that lack at most max of
+// the bits of q.
+func FilterBitmaps[B ~[8]uint64](dst []uint32, q *B, bitmaps []B, max int) []uint32 {
+	if max < 0 {
+		return dst
+	}
+	// A B is 512 bits, whatever it is called.
+	all := unsafe.Slice((*[8]uint64)(unsafe.Pointer(unsafe.SliceData(bitmaps))), len(bitmaps))
+	return active.filter(dst, (*[8]uint64)(unsafe.Pointer(q)), all, max)
+}

@@ -1,0 +1,64 @@
+package kernel
+
+import "math/bits"
+
+// commonGo is Count in pure Go, for lists that are not empty; if there are fewer than need common
+// elements it returns some number less than need. The lists from i to p and from j to q are yet to
+// be compared.
+//
+// What a comparison says is added up, not branched on: it is not to be predicted, and the compiler
+// would branch.
+func commonGo(a, b []uint32, need int) (n int) {
+	i, p := 0, len(a)-1
+	j, q := 0, len(b)-1
+	for {
+		left := min(p-i, q-j) + 1
+		if n+left < need {
+			return -1
+		}
+		// A step takes at most two elements of either list.
+		steps := min(left/2, 8)
+		if steps == 0 {
+			return n + merge(a[i:p+1], b[j:q+1])
+		}
+		for range steps {
+			x, y := uint64(a[i]), uint64(b[j])
+			less, more := int((x-y)>>63), int((y-x)>>63)
+			i += 1 - more
+			j += 1 - less
+			n += 1 - less - more
+			x, y = uint64(a[p]), uint64(b[q])
+			less, more = int((x-y)>>63), int((y-x)>>63)
+			p -= 1 - less
+			q -= 1 - more
+			n += 1 - less - more
+		}
+	}
+}
+
+// merge counts common elements one by one.
+func merge(a, b []uint32) (n int) {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		x, y := uint64(a[i]), uint64(b[j])
+		less, more := int((x-y)>>63), int((y-x)>>63)
+		i += 1 - more
+		j += 1 - less
+		n += 1 - less - more
+	}
+	return n
+}
+
+// filterGo is Filter in pure Go, with first as the index of the first bitmap.
+func filterGo(dst []uint32, q *[8]uint64, bitmaps [][8]uint64, max, first int) []uint32 {
+	for i := range bitmaps {
+		b := &bitmaps[i]
+		n := bits.OnesCount64(q[0]&^b[0]) + bits.OnesCount64(q[1]&^b[1]) +
+			bits.OnesCount64(q[2]&^b[2]) + bits.OnesCount64(q[3]&^b[3]) +
+			bits.OnesCount64(q[4]&^b[4]) + bits.OnesCount64(q[5]&^b[5]) +
+			bits.OnesCount64(q[6]&^b[6]) + bits.OnesCount64(q[7]&^b[7])
+		if n <= max {
+			dst = append(dst, uint32(first+i))
+		}
+	}
+	return dst
+}

@@ -1,0 +1,230 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// plainCommon is what Common is.
+func plainCommon(a, b []uint32, need int) int {
+	in := make(map[uint32]bool)
+	for _, x := range a {
+		in[x] = true
+	}
+	n := 0
+	for _, x := range b {
+		if in[x] {
+			n++
+		}
+	}
+	if n < need {
+		return -1
+	}
+	return n
+}
+
+// ascending returns about n distinct ascending numbers below limit, some of which may be the
+// largest and smallest.
+func ascending(r *rand.Rand, n int, limit uint32) []uint32 {
+	s := make([]uint32, n)
+	for i := range s {
+		s[i] = r.Uint32N(limit)
+		switch r.IntN(200) {
+		case 0:
+			s[i] = math.MaxUint32
+		case 1:
+			s[i] = 0
+		}
+	}
+	slices.Sort(s)
+	return slices.Compact(s)
+}
+
+// exact returns a copy of s that ends where its allocation does.
+func exact(s []uint32) []uint32 { return slices.Clip(slices.Clone(s)) }
+
+func checkCommon(t *testing.T, a, b []uint32, need int) {
+	t.Helper()
+	want := plainCommon(a, b, need)
+	eachLevel(func(l Level) {
+		if got := Common(a, b, need); got != want {
+			t.Fatalf("%v: Common(%v, %v, %d) = %d, want %d", l, a, b, need, got, want)
+		}
+	})
+}
+
+func TestCountEveryLength(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for na := range 70 {
+		for nb := range 70 {
+			limit := []uint32{80, 200, 1000, math.MaxUint32}[r.IntN(4)]
+			checkCommon(t, exact(ascending(r, na, limit)), exact(ascending(r, nb, limit)), 0)
+		}
+	}
+}
+
+func TestCountRandom(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 4_000 {
+		limit := 1 + r.Uint32N(1<<(1+r.IntN(12)))
+		a := exact(ascending(r, r.IntN(400), limit))
+		b := exact(ascending(r, r.IntN(400), limit))
+		common := plainCommon(a, b, 0)
+		for _, need := range []int{0, 1, common - 1, common, common + 1, common + 20, len(a), -3} {
+			checkCommon(t, a, b, need)
+		}
+	}
+}
+
+// TestCountKernelsAgree compares the kernels on two million pairs of windows of two long lists.
+func TestCountKernelsAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	a, b := ascending(r, 30_000, 60_000), ascending(r, 30_000, 60_000)
+	for range 2_000_000 / 2 {
+		i := r.IntN(len(a) - 100)
+		j, _ := slices.BinarySearch(b, a[i])
+		j = min(j, len(b)-100)
+		x, y := a[i:][:r.IntN(60)], b[j:][:r.IntN(60)]
+		need := r.IntN(40)
+		want := math.MinInt
+		eachLevel(func(l Level) {
+			got := Common(x, y, need)
+			if want != math.MinInt && got != want {
+				t.Fatalf("%v: Common(%v, %v, %d) = %d, another kernel says %d", l, x, y, need, got, want)
+			}
+			want = got
+		})
+	}
+}
+
+func randomBitmap(r *rand.Rand, n int) (b [8]uint64) {
+	for range n {
+		i := r.IntN(512)
+		b[i/64] |= 1 << (i % 64)
+	}
+	return b
+}
+
+func TestFilterBitmaps(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for n := range 600 {
+		q := randomBitmap(r, r.IntN(600))
+		bitmaps := make([][8]uint64, n)
+		for i := range bitmaps {
+			bitmaps[i] = randomBitmap(r, r.IntN(1000))
+			if r.IntN(5) == 0 {
+				bitmaps[i] = q
+			}
+		}
+		for _, most := range []int{-1, 0, 1, 63, 64, 100, 255, 256, 511, 512, math.MaxInt, r.IntN(200)} {
+			want := []uint32{7}
+			for i, b := range bitmaps {
+				lack := 0
+				for w := range b {
+					lack += bits.OnesCount64(q[w] &^ b[w])
+				}
+				if lack <= most {
+					want = append(want, uint32(i))
+				}
+			}
+			eachLevel(func(l Level) {
+				if got := FilterBitmaps([]uint32{7}, &q, bitmaps, most); !slices.Equal(got, want) {
+					t.Fatalf("%v: Filter of %d bitmaps, at most %d: %v, want %v", l, n, most, got, want)
+				}
+			})
+		}
+	}
+}
+
+// TestFilterFull has 512 bits lacking in some bitmaps: the counts that fill the narrowest sums.
+func TestFilterFull(t *testing.T) {
+	q := [8]uint64{}
+	for i := range q {
+		q[i] = math.MaxUint64
+	}
+	bitmaps := make([][8]uint64, 20)
+	bitmaps[3], bitmaps[17] = q, q
+	bitmaps[5][2] = 1 << 40
+	eachLevel(func(l Level) {
+		for _, c := range []struct {
+			most int
+			want []uint32
+		}{{0, []uint32{3, 17}}, {510, []uint32{3, 17}}, {511, []uint32{3, 5, 17}}} {
+			if got := FilterBitmaps(nil, &q, bitmaps, c.most); !slices.Equal(got, c.want) {
+				t.Errorf("%v: at most %d: %v, want %v", l, c.most, got, c.want)
+			}
+		}
+	})
+}
+
+func FuzzCommon(f *testing.F) {
+	f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyz"), []byte("0123456789mnopqrstuvwxyz"), 3)
+	f.Add(make([]byte, 400), make([]byte, 300), 1)
+	f.Fuzz(func(t *testing.T, x, y []byte, need int) {
+		var lists [2][]uint32
+		for i, data := range [][]byte{x, y} {
+			for ; len(data) >= 2; data = data[2:] {
+				lists[i] = append(lists[i], uint32(binary.LittleEndian.Uint16(data)))
+			}
+			slices.Sort(lists[i])
+			lists[i] = exact(slices.Compact(lists[i]))
+		}
+		checkCommon(t, lists[0], lists[1], need)
+	})
+}
+
+func BenchmarkCommon(b *testing.B) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, size := range []int{128, 256} {
+		for _, share := range []float64{0, 0.5, 0.9} {
+			const pairs = 64
+			var x, y [pairs][]uint32
+			for p := range x {
+				all := ascending(r, 2*size+20, math.MaxUint32)
+				for _, v := range all {
+					both := r.Float64() < share
+					if first := r.IntN(2) == 0; (both || first) && len(x[p]) < size {
+						x[p] = append(x[p], v)
+					}
+					if last := len(x[p]) == 0 || x[p][len(x[p])-1] != v; (both || last) && len(y[p]) < size {
+						y[p] = append(y[p], v)
+					}
+				}
+			}
+			eachLevel(func(l Level) {
+				b.Run(fmt.Sprintf("%dx%d/common=%v/%v", size, size, share, l), func(b *testing.B) {
+					i := 0
+					for b.Loop() {
+						Common(x[i%pairs], y[i%pairs], 0)
+						i++
+					}
+				})
+			})
+		}
+	}
+}
+
+func BenchmarkFilterBitmaps(b *testing.B) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for _, n := range []int{2_000, 100_000} {
+		bitmaps := make([][8]uint64, n)
+		for i := range bitmaps {
+			bitmaps[i] = randomBitmap(r, 128)
+		}
+		q := randomBitmap(r, 128)
+		eachLevel(func(l Level) {
+			b.Run(fmt.Sprintf("n=%d/%v", n, l), func(b *testing.B) {
+				dst := make([]uint32, 0, n)
+				for b.Loop() {
+					dst = FilterBitmaps(dst[:0], &q, bitmaps, 43)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/bitmap")
+			})
+		})
+	}
+}

@@ -1,0 +1,314 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// plainCount is the loop all kernels are compared with, in the tests and in the benchmarks.
+func plainCount(counts []uint32, hashes []uint64) {
+	for j := range len(counts) / 64 {
+		c := counts[64*j:][:64]
+		for _, h := range hashes {
+			w := RowWord(h, j)
+			for p := range c {
+				c[p] += uint32(w >> p & 1)
+			}
+		}
+	}
+}
+
+// randomWords returns n words of one of several kinds: uniform, sparse, dense, all ones, all zeros,
+// one bit.
+func randomWords(r *rand.Rand, n int) []uint64 {
+	x := make([]uint64, n)
+	kind := r.IntN(6)
+	for i := range x {
+		switch kind {
+		case 0:
+			x[i] = r.Uint64()
+		case 1:
+			x[i] = r.Uint64() & r.Uint64() & r.Uint64()
+		case 2:
+			x[i] = r.Uint64() | r.Uint64() | r.Uint64()
+		case 3:
+			x[i] = ^uint64(0)
+		case 5:
+			x[i] = 1 << r.IntN(64)
+		}
+	}
+	return x
+}
+
+func TestCount64EveryLength(t *testing.T) {
+	withLevels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 1))
+		for n := range 601 {
+			for range 4 {
+				off := r.IntN(9)
+				x := randomWords(r, n+off)[off:]
+				var got, want [64]uint32
+				for p := range got {
+					got[p] = r.Uint32()
+				}
+				want = got
+				Count64(&got, x)
+				plainCount(want[:], x)
+				if got != want {
+					t.Fatalf("n=%d: got %v, want %v", n, got, want)
+				}
+			}
+		}
+	})
+}
+
+func TestCountWideEveryLength(t *testing.T) {
+	withLevels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(2, 2))
+		for n := range 601 {
+			off := r.IntN(9)
+			x := randomWords(r, n+off)[off:]
+			got := make([]uint32, 64*r.IntN(5))
+			for p := range got {
+				got[p] = r.Uint32()
+			}
+			want := slices.Clone(got)
+			CountWide(got, x)
+			plainCount(want, x)
+			if !slices.Equal(got, want) {
+				t.Fatalf("n=%d words=%d: got %v, want %v", n, len(got)/64, got, want)
+			}
+		}
+	})
+}
+
+func TestCountWeighted(t *testing.T) {
+	withLevels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(7, 7))
+		for n := range 1200 {
+			off := r.IntN(9)
+			x := randomWords(r, n+off)[off:]
+			weights := make([]int32, n)
+			for i := range weights {
+				weights[i] = []int32{1, r.Int32N(16), int32(r.Uint32()), math.MinInt32, math.MaxInt32}[n%5]
+			}
+			got := make([]int64, 64*r.IntN(4))
+			for p := range got {
+				got[p] = int64(r.Uint64())
+			}
+			want := slices.Clone(got)
+			CountWeighted(got, x, weights)
+			for p := range want {
+				for i, h := range x {
+					want[p] += int64(weights[i]) * int64(RowWord(h, p/64)>>(p%64)&1)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("n=%d words=%d: got %v, want %v", n, len(got)/64, got, want)
+			}
+		}
+	})
+}
+
+// TestLong crosses every point where a kernel empties its narrow counters, with the inputs that
+// fill them fastest.
+func TestLong(t *testing.T) {
+	withLevels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(3, 3))
+		x := make([]uint64, 1<<18)
+		for i := range x {
+			x[i] = ^uint64(0)
+		}
+		lengths := []int{3967, 3968, 3969, 4095, 16319, 16320, 16321, 65534, 65535, 65536, 131071, len(x)}
+		for range 20 {
+			lengths = append(lengths, r.IntN(len(x)))
+		}
+		for _, n := range lengths {
+			var got [64]uint32
+			Count64(&got, x[:n])
+			for p, c := range got {
+				if c != uint32(n) {
+					t.Fatalf("n=%d: position %d counted %d times", n, p, c)
+				}
+			}
+			// Equal hashes make equal rows, so every count is 0 or n.
+			wide := make([]uint32, 128)
+			CountWide(wide, x[:n])
+			for p, c := range wide {
+				if want := uint32(n) * uint32(RowWord(^uint64(0), p/64)>>(p%64)&1); c != want {
+					t.Fatalf("n=%d: wide position %d counted %d times, want %d", n, p, c, want)
+				}
+			}
+		}
+	})
+}
+
+// TestKernelsAgree compares all kernels on half a million slices, most of them short, of 17 million
+// words altogether.
+func TestKernelsAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	pool := make([]uint64, 1<<17)
+	weights := make([]int32, len(pool))
+	for i := range pool {
+		pool[i] = r.Uint64()
+		weights[i] = int32(r.Uint32())
+	}
+	ks := Available()
+	for i := range 500_000 {
+		limit := 72
+		if i%1000 == 0 {
+			limit = 1 << r.IntN(16)
+		}
+		n := r.IntN(limit)
+		off := r.IntN(len(pool) - n)
+		x, w, add, bit := pool[off:][:n], weights[off:][:n], r.Uint64(), r.IntN(32)
+		var first [3][64]uint32
+		for i, k := range ks {
+			var got [3][64]uint32
+			k.count(&got[0], x)
+			k.countMixed(&got[1], x, add)
+			k.countSelected(&got[2], x, w, bit)
+			if i == 0 {
+				first = got
+			} else if got != first {
+				t.Fatalf("%s differs from %s at n=%d", k, ks[0], n)
+			}
+		}
+	}
+}
+
+// TestWord pins the stream: stored wide fingerprints depend on it. The values for h = 0 are the
+// published first outputs of SplitMix64 seeded with 0.
+func TestWord(t *testing.T) {
+	for _, c := range []struct {
+		h    uint64
+		j    int
+		want uint64
+	}{
+		{0, 0, 0},
+		{0, 1, 0xe220a8397b1dcdaf},
+		{0, 2, 0x6e789e6aa1b965f4},
+		{0, 3, 0x06c45d188009454f},
+		{0x0123456789abcdef, 0, 0x0123456789abcdef},
+	} {
+		if got := RowWord(c.h, c.j); got != c.want {
+			t.Errorf("RowWord(%#x, %d) = %#x, want %#x", c.h, c.j, got, c.want)
+		}
+	}
+}
+
+func TestBadLengthsPanic(t *testing.T) {
+	for name, f := range map[string]func(){
+		"odd counts":   func() { CountWide(make([]uint32, 65), nil) },
+		"odd sums":     func() { CountWeighted(make([]int64, 63), nil, nil) },
+		"few weights":  func() { CountWeighted(make([]int64, 64), make([]uint64, 2), make([]int32, 1)) },
+		"many weights": func() { CountWeighted(make([]int64, 64), nil, make([]int32, 1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Fatal("no panic")
+				}
+			}()
+			f()
+		})
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	withLevels(t, func(t *testing.T) {
+		x := randomWords(rand.New(rand.NewPCG(5, 5)), 1000)
+		counts := make([]uint32, 1024)
+		sums, weights := make([]int64, 128), make([]int32, len(x))
+		weights[3] = 5
+		if n := testing.AllocsPerRun(10, func() { CountWide(counts, x); CountWeighted(sums, x, weights) }); n != 0 {
+			t.Fatalf("%v allocations", n)
+		}
+	})
+}
+
+func FuzzCount(f *testing.F) {
+	f.Add([]byte("seed"), uint8(1))
+	f.Add(make([]byte, 1100), uint8(3))
+	f.Fuzz(func(t *testing.T, data []byte, words uint8) {
+		x := make([]uint64, len(data)/3)
+		for i := range x {
+			for _, b := range data[3*i : 3*i+3] {
+				x[i] = x[i]*0x10001000001 + uint64(b)<<(i%57)
+			}
+		}
+		want := make([]uint32, 64*int(words%5))
+		plainCount(want, x)
+		for _, k := range Available() {
+			saved := active
+			active = k
+			got := make([]uint32, len(want))
+			CountWide(got, x)
+			active = saved
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s: got %v, want %v", k, got, want)
+			}
+		}
+	})
+}
+
+// BenchmarkCount measures all kernels and the plain loop, which makes a row word once and adds its
+// 64 bits.
+func BenchmarkCount(b *testing.B) {
+	saved := active
+	defer func() { active = saved }()
+	x := make([]uint64, 10000)
+	r := rand.New(rand.NewPCG(6, 6))
+	for i := range x {
+		x[i] = r.Uint64()
+	}
+	for _, size := range []int{64, 1024} {
+		counts := make([]uint32, size)
+		for _, n := range []int{100, 10000} {
+			run := func(name string, count func([]uint32, []uint64)) {
+				b.Run(fmt.Sprintf("bits=%d/n=%d/%s", size, n, name), func(b *testing.B) {
+					for b.Loop() {
+						count(counts, x[:n])
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
+				})
+			}
+			for _, k := range Available() {
+				active = k
+				run(k.String(), CountWide)
+			}
+			run("plain", plainCount)
+		}
+	}
+}
+
+func BenchmarkCountWeighted(b *testing.B) {
+	saved := active
+	defer func() { active = saved }()
+	r := rand.New(rand.NewPCG(8, 8))
+	x := make([]uint64, 10000)
+	weights := make([]int32, len(x))
+	for i := range x {
+		x[i] = r.Uint64()
+	}
+	for _, limit := range []int32{16, 256, math.MaxInt32} {
+		for i := range weights {
+			weights[i] = r.Int32N(limit)
+		}
+		for _, size := range []int{64, 1024} {
+			sums := make([]int64, size)
+			for _, k := range Available() {
+				b.Run(fmt.Sprintf("bits=%d/below=%d/%s", size, limit, k), func(b *testing.B) {
+					active = k
+					for b.Loop() {
+						CountWeighted(sums, x, weights)
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(x)), "ns/element")
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package kernel
+
+import (
+	"math/bits"
+)
+
+// WordGroup is how many words HashWords takes at a time, and WordMax the length of the longest that
+// it hashes.
+const (
+	WordGroup = 8
+	WordMax   = 16
+)
+
+// HashWords stores to dst[i] the hash of the word text[edges[2*i]:edges[2*i+1]] of ASCII letters
+// and digits: with the bytes lower-cased and padded with zeros to two little-endian integers a and
+// b, the XOR of the halves of the 128-bit product (a^k0)(b^k1). It takes groups of WordGroup words
+// and stops before the first group that is not full or holds a word longer than WordMax; it returns
+// how many words it hashed, which is 0 where there is no kernel for it.
+//
+// edges must be ascending, and text must go on for WordMax bytes after the last of them.
+func HashWords(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
+	groups := len(dst) / WordGroup
+	if groups == 0 || !HasHashWords() {
+		return 0
+	}
+	edges = edges[:2*WordGroup*groups]
+	_ = text[:int(edges[len(edges)-1])+WordMax]
+	return active.hashWords(dst[:groups*WordGroup], text, edges, k0, k1)
+}
+
+// HasHashWords reports whether there is a kernel for HashWords.
+func HasHashWords() bool { return active == AVX512 }
+
+// Poly says how hashes of words become the hash of a shingle: the polynomial w[0] Base^(k-1) + ...
+// + w[k-1] modulo 2^64, of which s -> (s ^ s>>32) * Mul -> s ^ s>>29 is the hash.
+type Poly struct {
+	Base, Mul uint64
+}
+
+// finish turns the polynomial into the hash.
+func (p Poly) finish(s uint64) uint64 {
+	s = (s ^ s>>32) * p.Mul
+	return s ^ s>>29
+}
+
+// maxHorner is the length of the longest shingle that costs less to compute from its words, eight
+// at a time, than from the shingle before.
+const maxHorner = 16
+
+// Shingles stores to dst the hash of each k consecutive words and returns how many they are:
+// len(words)-k+1, or 0 if that is negative. It panics if dst has no room for them or k is not
+// positive.
+func (p Poly) Shingles(dst, words []uint64, k int) int {
+	if k <= 0 {
+		panic("kernel: a shingle needs a word")
+	}
+	n := len(words) - k + 1
+	if n <= 0 {
+		return 0
+	}
+	dst = dst[:n]
+	done := 0
+	if k <= maxHorner {
+		done = active.shingles(dst, words, k, p)
+	}
+	p.shinglesGo(dst[done:], words[done:], k)
+	return n
+}
+
+// shinglesGo is Shingles in pure Go, for len(words)-k+1 = len(dst).
+func (p Poly) shinglesGo(dst, words []uint64, k int) {
+	switch {
+	case len(dst) == 0:
+	case k == 1:
+		for i, w := range words[:len(dst)] {
+			dst[i] = p.finish(w)
+		}
+	case k == 3:
+		square := p.Base * p.Base
+		w1, w2 := words[1:][:len(dst)], words[2:][:len(dst)]
+		for i, w0 := range words[:len(dst)] {
+			dst[i] = p.finish(w0*square + w1[i]*p.Base + w2[i])
+		}
+	default:
+		p.roll(dst, words, k)
+	}
+}
+
+// roll makes each polynomial from the one before: two multiplications, whatever k is.
+func (p Poly) roll(dst, words []uint64, k int) {
+	out := uint64(1) // Base^k, the weight of the word that leaves
+	s := uint64(0)
+	for _, w := range words[:k] {
+		out *= p.Base
+		s = s*p.Base + w
+	}
+	dst[0] = p.finish(s)
+	for i, w := range words[k:] {
+		s = s*p.Base + w - words[i]*out
+		dst[i+1] = p.finish(s)
+	}
+}
+
+// Below stores to dst, in order, the upper halves of those hashes whose upper half is below limit,
+// and returns how many they are. It may write anywhere in the first len(hashes) elements of dst,
+// and panics if dst is shorter.
+func Below(dst []uint32, hashes []uint64, limit uint64) int {
+	dst = dst[:len(hashes)]
+	n, done := active.below(dst, hashes, limit)
+	return n + belowGo(dst[n:], hashes[done:], limit)
+}
+
+// belowGo is Below in pure Go, without a branch on the hashes.
+func belowGo(dst []uint32, hashes []uint64, limit uint64) (n int) {
+	limit = min(limit, 1<<32)
+	for _, h := range hashes {
+		dst[n] = uint32(h >> 32)
+		_, below := bits.Sub64(h>>32, limit, 0)
+		n += int(below)
+	}
+	return n
+}

@@ -1,0 +1,49 @@
+package kernel
+
+import "os"
+
+// Level is a set of instructions that kernels are written for. Kernels of all levels give the same
+// results.
+type Level int
+
+// The levels, each including the ones before it.
+const (
+	Go     Level = iota // no assembly
+	AVX2                // AVX2, BMI1, BMI2 and POPCNT: Haswell, Zen and later
+	AVX512              // AVX-512 F, BW, DQ, VL, VBMI, VBMI2, BITALG, VPOPCNTDQ, VPCLMULQDQ and GFNI: Ice Lake, Zen 4 and later
+)
+
+var levelNames = [...]string{Go: "go", AVX2: "avx2", AVX512: "avx512"}
+
+// String returns the name of the level, as in [Env]: "go", "avx2" or "avx512".
+func (l Level) String() string { return levelNames[l] }
+
+// Env is the environment variable that lowers the level: SIMDB_KERNEL=go|avx2|avx512. A name that
+// is unknown, or that the machine lacks, is ignored.
+const Env = "SIMDB_KERNEL"
+
+// active is the level in use. Only tests write to it.
+var active = choose(os.Getenv(Env))
+
+// Active returns the level of this process: the highest that the machine has, or the one that [Env]
+// names if the machine has that.
+func Active() Level { return active }
+
+// Available returns the levels that the machine has, the highest first.
+func Available() []Level {
+	levels := []Level{AVX512, AVX2, Go}
+	return levels[AVX512-highest():]
+}
+
+// choose returns the level called name if the machine has it, else the highest.
+func choose(name string) Level {
+	for _, l := range Available() {
+		if l.String() == name {
+			return l
+		}
+	}
+	return highest()
+}
+
+// Name returns the name of the level in use.
+func Name() string { return active.String() }

@@ -1,6 +1,0 @@
-//go:build !amd64 || purego
-
-package simd
-
-// highest returns the highest level that the processor supports.
-func highest() Level { return Go }
