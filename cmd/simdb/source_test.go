@@ -30,6 +30,9 @@ const cards input.Format = "cards"
 
 const cardMagic = "CARD"
 
+// unwritable is a file whose records cannot be copied.
+const unwritable = "unwritable.card"
+
 func init() {
 	input.Register(input.Family{
 		Formats: []input.Description{{Name: cards, Label: "cards", Unit: "row", Endings: []string{".card"}}},
@@ -37,8 +40,13 @@ func init() {
 			head, _ := in.Head()
 			return bytes.HasPrefix(head, []byte(cardMagic))
 		},
-		Open:      openCards,
-		NewCopier: func(w io.Writer, _ input.CopyOptions) input.Copier { return &cardCopier{w: w} },
+		Open: openCards,
+		NewCopier: func(w io.Writer, o input.CopyOptions) (input.Copier, error) {
+			if o.Like != nil && o.Like.Info().Name == unwritable {
+				return nil, errors.New("cannot be written")
+			}
+			return &cardCopier{w: w}, nil
+		},
 	})
 }
 
@@ -168,6 +176,29 @@ func simdbIn(t *testing.T, dir, stdin string, args ...string) (code int, data, t
 		t.Fatal(e)
 	}
 	return c.ProcessState.ExitCode(), out.String(), err.String()
+}
+
+// A document is not stored if its line cannot be written.
+func TestMatchAddUnwritable(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "first.jsonl"), `{"id":"x","text":"a first document of the database"}`+"\n")
+	simdb(t, dir, "load", "a.simdb", "first.jsonl")
+	write(t, filepath.Join(dir, "good.card"), cardsOf("a\x00some words that are new here"))
+	write(t, filepath.Join(dir, unwritable), cardsOf("b\x00other words that nobody has read"))
+	for _, args := range [][]string{
+		{unwritable}, {unwritable, "-o", "new.card"}, {unwritable, "-o", "new/"}, {"good.card", unwritable, "-o", "new/"},
+	} {
+		code, out, talk := simdbIn(t, dir, "", append([]string{"match", "a.simdb", "--jaccard", "0.8", "--add"}, args...)...)
+		if code != 2 || out != "" || !strings.Contains(talk, "cannot be written") {
+			t.Errorf("%q: status %d, %q, %q", args, code, out, talk)
+		}
+		if n := simdb(t, dir, "a.simdb", "COUNT ID LIKE '%'"); n != "1\n" {
+			t.Errorf("%q: %s documents are stored", args, n)
+		}
+		if made, _ := filepath.Glob(filepath.Join(dir, "new*")); made != nil {
+			t.Errorf("%q: there is %q", args, made)
+		}
+	}
 }
 
 // A format that registers itself works with every command that reads documents.

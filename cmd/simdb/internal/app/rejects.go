@@ -127,7 +127,11 @@ func (r *Rejects) keep(in input.Source, raw []byte) error {
 			return fmt.Errorf("%w; --rejects names the file for what cannot be read", err)
 		}
 		at = len(r.files)
-		to := format.NewCopier(w, input.CopyOptions{Follow: true, Like: in, Bare: true})
+		to, err := format.NewCopier(w, input.CopyOptions{Follow: true, Like: in, Bare: true})
+		if err != nil {
+			w.Abort()
+			return err
+		}
 		r.files = append(r.files, &rejectsFile{path: path, format: format, w: w, to: to})
 	}
 	f := r.files[at]

@@ -127,8 +127,11 @@ func (c *copies) begin(i int, _ input.Source) (err error) {
 	if c.like, err = c.openFor(input.NeedAll, i); err != nil {
 		return err
 	}
-	c.to = c.formats[i].NewCopier(c.keepTo[len(c.keepTo)-1], input.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.Columns.ofInput()})
-	return nil
+	o := input.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.Columns.ofInput()}
+	if c.to, err = c.formats[i].NewCopier(c.keepTo[len(c.keepTo)-1], o); err != nil {
+		c.like.Close()
+	}
+	return err
 }
 
 // close completes the output that records were copied to last, which gets its name later.

@@ -23,7 +23,7 @@ type encoded struct {
 }
 
 // newEncoded makes the Copier for an output of records of sources like o.Like.
-func newEncoded(w io.Writer, o CopyOptions, inner func(io.Writer, CopyOptions) Copier) Copier {
+func newEncoded(w io.Writer, o CopyOptions, inner func(io.Writer, CopyOptions) (Copier, error)) (Copier, error) {
 	info := o.Like.Info()
 	var all []transform.Transformer
 	if info.OldLineEnds {
@@ -33,7 +33,11 @@ func newEncoded(w io.Writer, o CopyOptions, inner func(io.Writer, CopyOptions) C
 		all = append(all, info.Encoding.encoder())
 	}
 	to := transform.NewWriter(w, transform.Chain(all...))
-	return &encoded{inner(to, o), to, info.ByteOrderMark && info.Encoding != UTF8}
+	c, err := inner(to, o)
+	if err != nil {
+		return nil, err
+	}
+	return &encoded{c, to, info.ByteOrderMark && info.Encoding != UTF8}, nil
 }
 
 // lineEnds makes LF of CR, and CR of LF.

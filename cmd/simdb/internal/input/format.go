@@ -27,8 +27,9 @@ type Family struct {
 	// that is no *ReadError is made one by the caller.
 	Open func(in *Stream, opt Options) (Source, error)
 
-	// NewCopier makes the Copier for an output of records of these formats.
-	NewCopier func(w io.Writer, o CopyOptions) Copier
+	// NewCopier makes the Copier for an output of records of these formats. It returns an error if
+	// records like those of CopyOptions.Like cannot be written.
+	NewCopier func(w io.Writer, o CopyOptions) (Copier, error)
 }
 
 // Description describes a format.
@@ -143,8 +144,9 @@ func (f Format) EndUnit() string {
 // Unit is what the positions of a format count: "line".
 func (f Format) Unit() string { return f.Describe().Unit }
 
-// NewCopier makes the Copier for an output w of records of sources of this format.
-func (f Format) NewCopier(w io.Writer, o CopyOptions) Copier {
+// NewCopier makes the Copier for an output w of records of sources of this format. It returns an
+// error if records like those of o.Like cannot be written.
+func (f Format) NewCopier(w io.Writer, o CopyOptions) (Copier, error) {
 	family, _ := lookup(f)
 	if made, ok := o.Like.(madeIDs); ok {
 		o.Like = made.Source
@@ -152,7 +154,11 @@ func (f Format) NewCopier(w io.Writer, o CopyOptions) Copier {
 	if o.Like != nil && (o.Like.Info().Encoding != UTF8 || o.Like.Info().OldLineEnds) {
 		return newEncoded(w, o, family.NewCopier)
 	}
-	return unwrapping{family.NewCopier(w, o)}
+	c, err := family.NewCopier(w, o)
+	if err != nil {
+		return nil, err
+	}
+	return unwrapping{c}, nil
 }
 
 // Open opens a file; "-" is standard input.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -67,7 +68,8 @@ func (t *matching) probe(a *app.App, name string) (info input.Info, err error) {
 		}
 		break
 	}
-	return in.Info(), context.Cause(a.Context())
+	_, err = in.Info().Format.NewCopier(io.Discard, input.CopyOptions{Like: in})
+	return in.Info(), cmp.Or(context.Cause(a.Context()), err)
 }
 
 // alike returns an error if records of two inputs cannot go into one output.
@@ -111,7 +113,9 @@ func (t *matching) run(a *app.App) error {
 			if to, err = a.Sink(t.c.Output, app.CopiesOf(format), output.Options{}); err != nil {
 				return err
 			}
-			t.out = format.NewCopier(to, input.CopyOptions{Follow: true, Like: in, Null: t.c.Null})
+			if t.out, err = format.NewCopier(to, input.CopyOptions{Follow: true, Like: in, Null: t.c.Null}); err != nil {
+				return err
+			}
 		}
 		return records(a, in)
 	})
@@ -173,9 +177,12 @@ func (t *matching) toFolder(a *app.App, records func(*app.App, input.Source) err
 		if err != nil {
 			return err
 		}
+		if t.out, err = format.NewCopier(w, input.CopyOptions{Like: in, Null: t.c.Null}); err != nil {
+			w.Abort()
+			return err
+		}
 		at++
 		written = append(written, w)
-		t.out = format.NewCopier(w, input.CopyOptions{Like: in, Null: t.c.Null})
 		if err = records(a, in); err == nil || t.keepsPart(err) {
 			ended = t.out.Close()
 			err = cmp.Or(err, ended)

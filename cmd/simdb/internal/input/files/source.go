@@ -28,9 +28,11 @@ func init() {
 		Formats: []input.Description{{
 			Name: Files, Label: "paths of files", Unit: input.UnitFile, Endings: []string{".txt", ".list", ".lst"},
 		}},
-		Detect:    detect,
-		Open:      open,
-		NewCopier: func(w io.Writer, o input.CopyOptions) input.Copier { return &copier{w: w, null: o.Null} },
+		Detect: detect,
+		Open:   open,
+		NewCopier: func(w io.Writer, o input.CopyOptions) (input.Copier, error) {
+			return &copier{w: w, null: o.Null}, nil
+		},
 	})
 }
 

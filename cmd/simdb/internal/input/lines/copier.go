@@ -16,12 +16,12 @@ type copier struct {
 	partial bool      // the last record has no newline
 }
 
-func newCopier(w io.Writer, o input.CopyOptions) input.Copier {
+func newCopier(w io.Writer, o input.CopyOptions) (input.Copier, error) {
 	c := &copier{w: w, follow: o.Follow, columns: o.Columns}
 	if o.Like != nil && o.Like.Info().Format == JSON && !o.Bare {
 		c.json = newCopyJSON(w, o.Like.Info().Shape)
 	}
-	return c
+	return c, nil
 }
 
 // Copy writes a record.

@@ -65,7 +65,10 @@ func TestEncodedFiles(t *testing.T) {
 		}
 		var out bytes.Buffer
 		var got []string
-		to := src.Info().Format.NewCopier(&out, input.CopyOptions{Like: src})
+		to, err := src.Info().Format.NewCopier(&out, input.CopyOptions{Like: src})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for rec, err := range src.Records(context.Background()) {
 			if err != nil {
 				t.Fatal(c.shape, err)

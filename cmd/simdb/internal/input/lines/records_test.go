@@ -66,7 +66,10 @@ func checkMapCopy(t *testing.T, content string, opt input.Options) {
 	}
 	defer src.Close()
 	var b bytes.Buffer
-	w := newCopier(&b, input.CopyOptions{Like: src})
+	w, err := newCopier(&b, input.CopyOptions{Like: src})
+	if err != nil {
+		t.Fatal(err)
+	}
 	n := 0
 	for rec, err := range src.Records(t.Context()) {
 		if err != nil {

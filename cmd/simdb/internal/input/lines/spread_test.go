@@ -79,7 +79,10 @@ func TestSpreadCuts(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		to := src.Info().Format.NewCopier(&out, input.CopyOptions{Like: src})
+		to, err := src.Info().Format.NewCopier(&out, input.CopyOptions{Like: src})
+		if err != nil {
+			t.Fatal(err)
+		}
 		n := 0
 		for rec, err := range src.Records(context.Background()) {
 			if err != nil || string(rec.Raw) != values[n] {

@@ -44,7 +44,7 @@ func init() {
 		Formats:   []input.Description{{Name: Mbox, Label: "mbox", Unit: "message", Endings: []string{".mbox", ".mbx"}}},
 		Detect:    detect,
 		Open:      open,
-		NewCopier: func(w io.Writer, _ input.CopyOptions) input.Copier { return &copier{w: w} },
+		NewCopier: func(w io.Writer, _ input.CopyOptions) (input.Copier, error) { return &copier{w: w}, nil },
 	})
 }
 

@@ -31,7 +31,10 @@ func read(t *testing.T, name, content string, opt input.Options) (got, copied st
 	defer src.Close()
 	var all []string
 	var out bytes.Buffer
-	to := src.Info().Format.NewCopier(&out, input.CopyOptions{Like: src})
+	to, err := src.Info().Format.NewCopier(&out, input.CopyOptions{Like: src})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for rec, e := range src.Records(context.Background()) {
 		switch is, ok := errors.AsType[*input.Issue](e); {
 		case ok:
@@ -104,7 +107,10 @@ func TestMessages(t *testing.T) {
 func TestCopyOfSeveral(t *testing.T) {
 	for _, end := range []string{"", "\n", "\n\n", "\r\n", "\r\n\r\n"} {
 		var out bytes.Buffer
-		c := Mbox.NewCopier(&out, input.CopyOptions{})
+		c, err := Mbox.NewCopier(&out, input.CopyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, raw := range []string{from + "Message-ID: <a>\n\none" + end, from + "Message-ID: <b>\n\ntwo\n"} {
 			if err := c.Copy(nil, []byte(raw)); err != nil {
 				t.Fatal(err)

@@ -29,12 +29,13 @@ var (
 	errEncrypted = errors.New("it is encrypted Parquet: decrypt it first")
 )
 
-// metadata are format.FileMetaData in which a key may have no value, as the format allows.
+// metadata and the structs in it are the parts of format.FileMetaData that are read. A key may have
+// no value, as the format allows.
 type metadata struct {
 	Version          int32                              `thrift:"1,required"`
 	Schema           thrift.Slice[format.SchemaElement] `thrift:"2,required"`
 	NumRows          int64                              `thrift:"3,required"`
-	RowGroups        thrift.Slice[format.RowGroup]      `thrift:"4,required"`
+	RowGroups        thrift.Slice[rowGroup]             `thrift:"4,required"`
 	KeyValueMetadata thrift.Slice[keyValue]             `thrift:"5,optional"`
 	Encryption       format.EncryptionAlgorithm         `thrift:"8,optional"`
 }
@@ -42,6 +43,28 @@ type metadata struct {
 type keyValue struct {
 	Key   string `thrift:"1,required"`
 	Value string `thrift:"2,optional"`
+}
+
+type rowGroup struct {
+	Columns thrift.Slice[columnChunk] `thrift:"1,required"`
+	NumRows int64                     `thrift:"3,required"`
+}
+
+type columnChunk struct {
+	FilePath       string                      `thrift:"1,optional"`
+	MetaData       columnMetadata              `thrift:"3,optional"`
+	CryptoMetadata format.ColumnCryptoMetaData `thrift:"8,optional"`
+}
+
+type columnMetadata struct {
+	Type                 format.Type                   `thrift:"1,required"`
+	Encoding             thrift.Slice[format.Encoding] `thrift:"2,required"`
+	PathInSchema         thrift.Slice[string]          `thrift:"3,required"`
+	Codec                format.CompressionCodec       `thrift:"4,required"`
+	NumValues            int64                         `thrift:"5,required"`
+	TotalCompressedSize  int64                         `thrift:"7,required"`
+	DataPageOffset       int64                         `thrift:"9,required"`
+	DictionaryPageOffset int64                         `thrift:"11,optional"`
 }
 
 // readFooter reads the footer of a file. It is checked first, so that decoding it takes memory in

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	pq "github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
@@ -22,11 +21,10 @@ import (
 // reads the rows again in a goroutine. Several groups are made at once, and written in order.
 type copier struct {
 	w    footerWriter
-	like input.Source   // of the columns of an output without rows, nil if there is none
 	more []input.Column // that rows get beside their own
 	//lint:ignore SA1019 GenericWriter makes Go values of rows, which panics on odd schemas
 	out    *pq.Writer
-	first  *file // whose columns the output has, nil before out
+	first  *file // whose columns the output has: CopyOptions.Like, or that of the first row
 	groups int   // row groups that have been ended
 	rows   int64 // of the row group that is being collected
 
@@ -55,8 +53,13 @@ const (
 	largeGroup = 128 << 10 // rows
 )
 
-func newCopier(w io.Writer, o input.CopyOptions) input.Copier {
-	return &copier{w: footerWriter{w: w}, like: o.Like, more: o.Columns}
+func newCopier(w io.Writer, o input.CopyOptions) (_ input.Copier, err error) {
+	defer unpanic(&err)
+	c := &copier{w: footerWriter{w: w}, more: o.Columns}
+	if f, ok := o.Like.(*file); ok {
+		c.begin(f)
+	}
+	return c, nil
 }
 
 // unpanic makes an error of a panic of the writer, which a damaged schema or level may cause.
@@ -229,7 +232,7 @@ func (c *copier) begin(f *file) {
 	options := []pq.WriterOption{
 		outSchema(f, c.more), pq.CreatedBy("simdb", version(), ""), pq.DictionaryMaxBytes(1 << 20), pq.PageBufferSize(pageBytes),
 	}
-	if slices.ContainsFunc(f.meta.RowGroups, func(g format.RowGroup) bool { return sizeOf(&g) > heldGroup }) {
+	if slices.ContainsFunc(f.meta.RowGroups, func(g rowGroup) bool { return sizeOf(&g) > heldGroup }) {
 		options = append(options, pq.ColumnPageBuffers(pageFiles{}))
 	}
 	for _, col := range leavesOf(f.f.Root()) {
@@ -265,9 +268,6 @@ func (c *copier) Close() (err error) {
 		if err := c.writeGroup(); err != nil {
 			return err
 		}
-	}
-	if f, ok := c.like.(*file); ok && c.out == nil {
-		c.begin(f)
 	}
 	if c.out == nil {
 		return nil

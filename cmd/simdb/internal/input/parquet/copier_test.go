@@ -21,7 +21,7 @@ func copied(t *testing.T, data []byte, o input.CopyOptions, opt input.Options) [
 	}
 	defer src.Close()
 	var out bytes.Buffer
-	c := Parquet.NewCopier(&out, o)
+	c := must(Parquet.NewCopier(&out, o))
 	for rec, err := range src.Records(context.Background()) {
 		if err == nil {
 			err = c.Copy(src, rec.Raw)

@@ -82,7 +82,7 @@ func copyAll(data []byte) error {
 	}
 	defer src.Close()
 	var out bytes.Buffer
-	c := Parquet.NewCopier(&out, input.CopyOptions{})
+	c := must(Parquet.NewCopier(&out, input.CopyOptions{}))
 	for rec, err := range src.Records(context.Background()) {
 		if rec == nil {
 			continue

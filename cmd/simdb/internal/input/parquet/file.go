@@ -124,16 +124,16 @@ func (f *file) readColumns() (err error) {
 // plainFooter returns a file without pages that has a schema and the row groups of meta. The pages
 // of its columns are as pages yields them.
 func plainFooter(meta *metadata, schema []format.SchemaElement) ([]byte, error) {
-	plain := format.FileMetaData{Version: meta.Version, Schema: schema, NumRows: meta.NumRows, RowGroups: slices.Clone(meta.RowGroups)}
-	for i := range plain.RowGroups {
-		g := &plain.RowGroups[i]
-		g.SortingColumns, g.Columns = nil, slices.Clone(g.Columns)
-		for j := range g.Columns {
-			c := &g.Columns[j].MetaData
-			g.Columns[j] = format.ColumnChunk{MetaData: format.ColumnMetaData{
+	plain := format.FileMetaData{Version: meta.Version, Schema: schema, NumRows: meta.NumRows}
+	for _, g := range meta.RowGroups {
+		columns := make([]format.ColumnChunk, len(g.Columns))
+		for i := range g.Columns {
+			c := &g.Columns[i].MetaData
+			columns[i].MetaData = format.ColumnMetaData{
 				Type: c.Type, PathInSchema: c.PathInSchema, NumValues: c.NumValues, TotalCompressedSize: maxChunk,
-			}}
+			}
 		}
+		plain.RowGroups = append(plain.RowGroups, format.RowGroup{Columns: columns, NumRows: g.NumRows})
 	}
 	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &plain)
 	if err != nil {
@@ -283,7 +283,7 @@ func (f *file) groups(after input.Position) (list []group) {
 }
 
 // sizeOf is the size of a row group in the file.
-func sizeOf(g *format.RowGroup) (n int64) {
+func sizeOf(g *rowGroup) (n int64) {
 	for i := range g.Columns {
 		n += max(g.Columns[i].MetaData.TotalCompressedSize, 0)
 	}

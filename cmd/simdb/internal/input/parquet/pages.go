@@ -36,7 +36,7 @@ var (
 )
 
 // newPages returns the pages of a column of a row group.
-func newPages(r io.ReaderAt, fileSize int64, chunk *format.ColumnMetaData, col *pq.Column) (*pages, error) {
+func newPages(r io.ReaderAt, fileSize int64, chunk *columnMetadata, col *pq.Column) (*pages, error) {
 	at, left := chunk.DataPageOffset, chunk.TotalCompressedSize
 	if d := chunk.DictionaryPageOffset; d > 0 && d < at {
 		at = d

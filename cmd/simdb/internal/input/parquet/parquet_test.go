@@ -360,7 +360,7 @@ func TestCopy(t *testing.T) {
 		data := write(t, rows, 70, options...)
 		var out bytes.Buffer
 		var want []sample
-		c := Parquet.NewCopier(&out, input.CopyOptions{})
+		c := must(Parquet.NewCopier(&out, input.CopyOptions{}))
 		for range 2 {
 			src, err := source(data, input.Options{MakeID: true})
 			if err != nil {
@@ -430,7 +430,7 @@ func TestCutText(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	c := Parquet.NewCopier(&out, input.CopyOptions{})
+	c := must(Parquet.NewCopier(&out, input.CopyOptions{}))
 	for rec, err := range src.Records(context.Background()) {
 		if err == nil {
 			err = c.Copy(src, input.CutText(src, rec, []input.Span{{From: 4, To: 8}, {From: 8, To: 11}}))
@@ -468,7 +468,7 @@ func TestCopyNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := Parquet.NewCopier(&out, input.CopyOptions{Like: src}).Close(); err != nil {
+	if err := must(Parquet.NewCopier(&out, input.CopyOptions{Like: src})).Close(); err != nil {
 		t.Fatal(err)
 	}
 	src.Close()

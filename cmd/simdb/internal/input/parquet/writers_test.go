@@ -31,7 +31,7 @@ func copyPart(t *testing.T, data []byte) []byte {
 	}
 	defer src.Close()
 	var out bytes.Buffer
-	c := Parquet.NewCopier(&out, input.CopyOptions{Like: src})
+	c := must(Parquet.NewCopier(&out, input.CopyOptions{Like: src}))
 	for rec, err := range src.Records(context.Background()) {
 		if err == nil && rec.Pos%3 != 2 {
 			err = c.Copy(src, rec.Raw)
@@ -93,7 +93,11 @@ func withFooter(t *testing.T, data []byte, f func(*metadata)) []byte {
 	t.Helper()
 	meta := must(readFooter(bytes.NewReader(data), int64(len(data))))
 	f(meta)
-	footer := must(thrift.Marshal(new(thrift.CompactProtocol), meta))
+	return withFooterBytes(data, must(thrift.Marshal(new(thrift.CompactProtocol), meta)))
+}
+
+// withFooterBytes returns a file with another footer.
+func withFooterBytes(data, footer []byte) []byte {
 	end := len(data) - 8
 	data = append(slices.Clone(data[:end-int(binary.LittleEndian.Uint32(data[end:]))]), footer...)
 	data = binary.LittleEndian.AppendUint32(data, uint32(len(footer)))
@@ -227,6 +231,12 @@ func TestOddFooters(t *testing.T) {
 	same("no value", withFooter(t, data, func(m *metadata) {
 		m.KeyValueMetadata = append(m.KeyValueMetadata, keyValue{Key: "none"}, keyValue{Key: "a", Value: "c"})
 	}))
+	full := footerOf(t, data)
+	for i := range full.RowGroups {
+		full.RowGroups[i].Columns[1].MetaData.KeyValueMetadata = []format.KeyValue{{Key: "none"}}
+	}
+	same("no value of a column", withFooterBytes(data, bytes.ReplaceAll(must(thrift.Marshal(new(thrift.CompactProtocol), full)),
+		[]byte("\x18\x04none\x18\x00"), []byte("\x18\x04none"))))
 	same("annotation", withFooter(t, data, func(m *metadata) {
 		for i := range m.Schema {
 			if m.Schema[i].Name == "hash" {
@@ -248,10 +258,10 @@ func TestOddFooters(t *testing.T) {
 		}
 		m.RowGroups[1] = theirs.RowGroups[1]
 	}))
-	for want, change := range map[string]func(*format.ColumnChunk){
-		"those of \"part-0\" and other files": func(c *format.ColumnChunk) { c.FilePath = "part-0" },
-		"encrypted":                           func(c *format.ColumnChunk) { c.CryptoMetadata.Value = &format.EncryptionWithFooterKey{} },
-		"the encoding Encoding(?)":            func(c *format.ColumnChunk) { c.MetaData.Encoding = []format.Encoding{100} },
+	for want, change := range map[string]func(*columnChunk){
+		"those of \"part-0\" and other files": func(c *columnChunk) { c.FilePath = "part-0" },
+		"encrypted":                           func(c *columnChunk) { c.CryptoMetadata.Value = &format.EncryptionWithFooterKey{} },
+		"the encoding Encoding(?)":            func(c *columnChunk) { c.MetaData.Encoding = []format.Encoding{100} },
 	} {
 		bad := withFooter(t, data, func(m *metadata) { change(&m.RowGroups[2].Columns[0]) })
 		if _, err := source(bad, input.Options{}); err == nil || !strings.Contains(err.Error(), want) {

@@ -56,7 +56,10 @@ func (p *parts) EndPart() error {
 // Each record is a part of a compressed output.
 func TestCopyParts(t *testing.T) {
 	var out parts
-	c := WARC.NewCopier(&out, input.CopyOptions{})
+	c, err := WARC.NewCopier(&out, input.CopyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, raw := range []string{"a", "b"} {
 		if err := c.Copy(nil, []byte(raw)); err != nil {
 			t.Fatal(err)

@@ -51,7 +51,7 @@ func init() {
 			return bytes.HasPrefix(head, []byte(magic+"1.")) || bytes.HasPrefix(head, []byte(magic+"0."))
 		},
 		Open:      open,
-		NewCopier: func(w io.Writer, _ input.CopyOptions) input.Copier { return copier{w} },
+		NewCopier: func(w io.Writer, _ input.CopyOptions) (input.Copier, error) { return copier{w}, nil },
 	})
 }
 

@@ -31,7 +31,10 @@ func read(t *testing.T, content string, opt input.Options) (got, copied string, 
 	defer src.Close()
 	var all []string
 	var out bytes.Buffer
-	to := src.Info().Format.NewCopier(&out, input.CopyOptions{Like: src})
+	to, err := src.Info().Format.NewCopier(&out, input.CopyOptions{Like: src})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for rec, e := range src.Records(context.Background()) {
 		switch is, ok := errors.AsType[*input.Issue](e); {
 		case ok:
