@@ -101,7 +101,8 @@ type Record struct {
 type Issue struct {
 	File   string
 	Pos    Position
-	Unit   string // of Pos
+	Unit   string   // of Pos
+	End    Position // as in Record; 0 where it may be complete when the file is read again
 	Reason string
 	Size   int64 // of the record, in bytes
 
@@ -121,7 +122,7 @@ func (i *Issue) Error() string {
 // NewIssue returns the issue that reason is with a record of src.
 func NewIssue(src Source, rec *Record, reason string) *Issue {
 	return &Issue{
-		File: rec.File, Pos: rec.Pos, Unit: src.Info().Format.Unit(), Reason: reason,
+		File: rec.File, Pos: rec.Pos, Unit: src.Info().Format.Unit(), End: rec.End, Reason: reason,
 		Raw: rec.Raw, Size: int64(len(rec.Raw)),
 	}
 }

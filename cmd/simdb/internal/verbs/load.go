@@ -99,6 +99,7 @@ type load struct {
 	badUTF8  int64
 	prints   app.Prints // that came with documents
 	ended    bool       // all files were read
+	passed   bool       // a later load does not read again what is rejected
 	failed   []error    // files that could not be read to the end
 
 	unreported int    // bytes of records since the last report of progress
@@ -145,7 +146,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	l.meter.Stop()
 	a.TellSkipped(&l.sources)
 	l.summary(stats, start)
-	l.rejects.Partial = stats.Documents > 0
+	l.rejects.Partial = stats.Documents > 0 || l.passed
 	return l.rejects.Close(errors.Join(append(l.failed, err)...))
 }
 
@@ -261,7 +262,8 @@ func (l *load) file(name string) error {
 // records loads the records of a file that come after a mark, or returns errOtherFile if another
 // file has the mark.
 func (l *load) records(in input.Source, name, source string, mark loadMark) error {
-	found := !mark.knows() // the record at the mark, which comes first
+	found := !mark.knows() // what is at the mark, which comes first
+	stored := mark != 0    // something of the file
 	goingOn := func() {
 		l.a.TalkTo(l.meter, "%s: continuing after %s %d", name, in.Info().Format.EndUnit(), mark.pos())
 	}
@@ -269,19 +271,22 @@ func (l *load) records(in input.Source, name, source string, mark loadMark) erro
 		goingOn()
 	}
 	for rec, err := range in.Records(l.a.Context()) {
-		if !found && err == nil {
-			if markOf(rec) != mark {
+		is, isIssue := errors.AsType[*input.Issue](err)
+		if !found && (err == nil || isIssue) {
+			if isIssue && markOfIssue(is) != mark || !isIssue && markOf(rec) != mark {
 				return errOtherFile
 			}
 			found = true
 			goingOn()
 			continue
 		}
-		if is, ok := errors.AsType[*input.Issue](err); ok {
-			if !found {
-				return errOtherFile
+		if isIssue {
+			err := l.rejects.Add(in, is)
+			if _, kept := errors.AsType[*input.Issue](err); stored && is.End > 0 && l.loader != nil && (err == nil || kept) {
+				l.loader.Mark(source, int64(markOfIssue(is)))
+				l.passed = true
 			}
-			if err := l.rejects.Add(in, is); err != nil {
+			if err != nil {
 				return err
 			}
 			continue
@@ -298,6 +303,7 @@ func (l *load) records(in input.Source, name, source string, mark loadMark) erro
 			return err
 		}
 		l.loader.Mark(source, int64(markOf(rec)))
+		stored = true
 		if l.unreported += len(rec.Raw) + 1; l.unreported >= reportBytes {
 			l.unreported = 0
 			l.meter.Report(l.sources.Progress("read", in))
@@ -314,8 +320,8 @@ func (l *load) records(in input.Source, name, source string, mark loadMark) erro
 var errOtherFile = errors.New("another file")
 
 // A loadMark says how far a file has been loaded: in its lower bits the position at which the last
-// record ends, and above them a digest of that record, 0 if it is not known. A file of the same
-// name in which another record ends there has come in its place: to go on in it would leave out
+// record or rejected one ends, and above them a digest of it, 0 if it is not known. A file of the
+// same name in which another one ends there has come in its place: to go on in it would leave out
 // its beginning.
 type loadMark int64
 
@@ -323,12 +329,22 @@ const markPosBits = 40
 
 // markOf is the mark after a record.
 func markOf(rec *input.Record) loadMark {
-	sum := xxh3.Hash(bytes.TrimRight(rec.Raw, "\r\n")) // of Parquet the number of the row alone
+	sum := hashRaw(rec.Raw) // of Parquet the number of the row alone
 	sum ^= bits.RotateLeft64(xxh3.HashString(rec.Doc.Text), 1)
 	if rec.Doc.Fingerprint != nil {
 		sum ^= bits.RotateLeft64(uint64(*rec.Doc.Fingerprint), 2)
 	}
-	m := loadMark(rec.End)
+	return newLoadMark(rec.End, sum)
+}
+
+// markOfIssue is the mark after what is no record.
+func markOfIssue(is *input.Issue) loadMark { return newLoadMark(is.End, hashRaw(is.Raw)) }
+
+func hashRaw(raw []byte) uint64 { return xxh3.Hash(bytes.TrimRight(raw, "\r\n")) }
+
+// newLoadMark makes a mark of where something ends, and of its digest.
+func newLoadMark(end input.Position, sum uint64) loadMark {
+	m := loadMark(end)
 	if m>>markPosBits == 0 {
 		m |= max(1, loadMark(sum>>(markPosBits+1))) << markPosBits
 	}

@@ -397,9 +397,11 @@ func (f *file) parseBatch(b *batch) {
 			reason = f.parse.parse(raw, rec)
 		}
 		if reason != "" {
-			b.out = append(b.out, outcome{issue: &input.Issue{
-				File: f.info.Name, Pos: line, Unit: "line", Reason: reason, Raw: raw, Size: int64(len(raw)),
-			}})
+			is := &input.Issue{File: f.info.Name, Pos: line, Unit: "line", Reason: reason, Raw: raw, Size: int64(len(raw))}
+			if f.info.Format == JSON || raw[len(raw)-1] == '\n' {
+				is.End = sp.end
+			}
+			b.out = append(b.out, outcome{issue: is})
 			continue
 		}
 		b.out = append(b.out, outcome{rec: rec})

@@ -338,7 +338,7 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 		}
 	}
 	is.Reason, is.Size = tooLarge(size), size
-	if s.pass(newlines) > s.after {
+	if is.End = s.pass(newlines); is.End > s.after {
 		s.b.issue = is
 	}
 	old, rest := s.b, s.b.buf[s.start:]

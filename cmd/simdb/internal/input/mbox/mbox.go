@@ -209,7 +209,7 @@ func (f *file) separates() bool {
 // record makes a document of a message.
 func (f *file) record(raw []byte, size int64) (*input.Record, error) {
 	issue := func(reason string) error {
-		return &input.Issue{File: f.in.Name(), Pos: f.n, Unit: "message", Reason: reason, Raw: raw, Size: size}
+		return &input.Issue{File: f.in.Name(), Pos: f.n, Unit: "message", End: f.n, Reason: reason, Raw: raw, Size: size}
 	}
 	if size > input.MaxRecord {
 		return nil, issue(fmt.Sprintf("too large: %d bytes, a document has at most %d", size, input.MaxRecord))

@@ -66,7 +66,7 @@ func (r *rowReader) read(pos input.Position) (*input.Record, *input.Issue, error
 		reason = fmt.Sprintf("too large: %d bytes, a document has at most %d", r.size, input.MaxRecord)
 	}
 	if reason != "" {
-		return nil, &input.Issue{File: r.name, Pos: pos, Unit: unit, Reason: reason, Raw: rec.Raw, Size: int64(len(rec.Raw))}, nil
+		return nil, &input.Issue{File: r.name, Pos: pos, Unit: unit, End: pos, Reason: reason, Raw: rec.Raw, Size: int64(len(rec.Raw))}, nil
 	}
 	return rec, nil, nil
 }

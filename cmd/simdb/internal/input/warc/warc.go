@@ -258,7 +258,7 @@ func (h *header) others(id string) json.RawMessage {
 
 // issue is what is wrong with the current record.
 func (f *file) issue(raw []byte, reason string, size int64) error {
-	return &input.Issue{File: f.in.Name(), Pos: f.n, Unit: "record", Reason: reason, Raw: raw, Size: size}
+	return &input.Issue{File: f.in.Name(), Pos: f.n, Unit: "record", End: f.n, Reason: reason, Raw: raw, Size: size}
 }
 
 // damage is a record that begins at a byte and cannot be read.
