@@ -28,7 +28,7 @@ type Load struct {
 
 	app.InputFormat
 	app.PageInputFlags
-	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default), skip it, or error to stop at it."`
+	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default; one that has neither text nor fingerprint replaces only its like), skip it, or error to stop at it."`
 	app.RejectFlags
 	Resume bool       `help:"Continue where an earlier load of the same file stopped; a file that has another record there is read from its beginning."`
 	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory for the load: documents before a table is written, sorting and merging. Beside it a load takes some 100 MiB, and merges of tens of millions of documents more (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter)."`
@@ -96,6 +96,7 @@ type load struct {
 	meter    *progress.Meter
 	sources  app.Sources
 	skipped  int64
+	textless int64 // would have replaced a document that can be compared
 	badUTF8  int64
 	prints   app.Prints // that came with documents
 	ended    bool       // all files were read
@@ -376,6 +377,9 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 			return err
 		}
 	}
+	if stays, err := l.wouldErase(&rec.Doc); stays || err != nil {
+		return err
+	}
 	err := l.loader.Add(rec.Doc)
 	switch {
 	case err == nil && rec.Doc.Fingerprint != nil:
@@ -392,6 +396,23 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 		return l.rejects.Add(in, input.NewIssue(in, rec, reason(err)))
 	}
 	return err
+}
+
+// wouldErase reports whether a document without a text and a fingerprint would replace one that has
+// either, and counts it.
+func (l *load) wouldErase(d *engine.Doc) (bool, error) {
+	if l.made != nil || l.c.OnConflict != "replace" || d.Text != "" || d.Fingerprint != nil {
+		return false, nil
+	}
+	stored, err := l.db.Get(context.WithoutCancel(l.a.Context()), d.ID)
+	if errors.Is(err, engine.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || stored.Text == "" && stored.Fingerprint == nil {
+		return false, err
+	}
+	l.textless++
+	return true, nil
 }
 
 // reason is what is wrong with a document, without the class that the error belongs to.
@@ -424,6 +445,7 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 	}{
 		{s.Replaced, "replaced an earlier one"},
 		{l.skipped, "skipped, as their id is stored"},
+		{l.textless, "without a text or fingerprint did not replace the stored one of their id"},
 		{s.Empty, l.emptiness()},
 		{l.badUTF8, "with invalid UTF-8, which became U+FFFD; --encoding NAME says how they are encoded"},
 	} {
