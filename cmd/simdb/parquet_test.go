@@ -131,7 +131,14 @@ func TestParquetIsRefused(t *testing.T) {
 		Text string `parquet:"text"`
 	}
 	dir := t.TempDir()
-	var a, b bytes.Buffer
+	type number struct {
+		ID          string `parquet:"id"`
+		Fingerprint int64  `parquet:"fingerprint"`
+	}
+	var a, b, n bytes.Buffer
+	if err := pq.Write(&n, []number{{"a", 1}}); err != nil {
+		t.Fatal(err)
+	}
 	if err := pq.Write(&a, []row{{"a", "some words"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +147,7 @@ func TestParquetIsRefused(t *testing.T) {
 	}
 	for name, content := range map[string]string{
 		"a.parquet": a.String(), "b.parquet": b.String(), "lines.jsonl": `{"id":"a","text":"x"}`, "cut.parquet": a.String()[:a.Len()-9],
-		"empty.parquet": "",
+		"empty.parquet": "", "n.parquet": n.String(), "a.warc": "WARC/1.0\r\n", "a.mbox": "From a@b Thu Jan  1 00:00:00 2026\nSubject: c\n\nd\n", "page.html": "<!doctype html><p>a",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
 			t.Fatal(err)
@@ -155,6 +162,12 @@ func TestParquetIsRefused(t *testing.T) {
 		{"load x.simdb cut.parquet", "cut.parquet: it has no Parquet footer: was it cut off?"},
 		{"load x.simdb empty.parquet", "empty.parquet: it is no Parquet file"},
 		{"load x.simdb b.parquet", `b.parquet: there is no column "text" (there are "id", "body"`},
+		{"load x.simdb a.parquet --fingerprints hex", `a.parquet: --fingerprints hex: there is no column "fingerprint" (there are "id", "text")`},
+		{"load x.simdb n.parquet --fingerprints hex", `n.parquet: --fingerprints hex: the column "fingerprint" has numbers, not texts`},
+		{"load x.simdb a.warc --fingerprints hex", "a.warc: --fingerprints hex: it is WARC, which has no fingerprints"},
+		{"load x.simdb a.mbox --fingerprints decimal", "a.mbox: --fingerprints decimal: it is mbox, which has no fingerprints"},
+		{"load x.simdb page.html --fingerprints hex", "page.html: --fingerprints hex: most lines, such as"},
+		{"load x.simdb --files page.html --fingerprints hex", "with --files each file is one text, so --fingerprints has no meaning"},
 		{"load x.simdb a.parquet --format jsonl", "a.parquet: it is Parquet: leave out --input-format"},
 	} {
 		if code, _, talk := simdbIn(t, dir, "", strings.Fields(c.args)...); code != 2 || !strings.Contains(talk, c.talk) {
@@ -182,5 +195,23 @@ func TestParquetWithFlaws(t *testing.T) {
 	rows, err := pq.ReadFile[row](filepath.Join(dir, "kept.parquet"))
 	if code != 0 || err != nil || len(rows) != 3 || rows[0].ID != "a" || rows[1].ID != "b" || rows[2].ID != "c" || !strings.Contains(talk, "a.parquet:2: not a fingerprint") {
 		t.Errorf("exit status %d, %v, %v: %s", code, rows, err, talk)
+	}
+}
+
+// Texts that are digests are told of, as those of lines.
+func TestParquetOfDigests(t *testing.T) {
+	type row struct {
+		ID   string `parquet:"id"`
+		Text string `parquet:"text"`
+	}
+	dir := t.TempDir()
+	var b bytes.Buffer
+	if err := pq.Write(&b, []row{{"a", "5f70bf18a086007016e948b04aed3b82103a36be"}, {"b", "7c211433f02071597741e6ff5a8ea34789abbf43"}}); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "a.parquet"), b.String())
+	_, _, talk := simdbIn(t, dir, "", "dedup", "a.parquet", "-o", "kept.parquet")
+	if want := `a.parquet: its texts are hexadecimal hashes, such as "5f70bf18a0`; strings.Count(talk, want) != 1 {
+		t.Errorf("%q does not say once %q", talk, want)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/simdb/simdb/internal/fptext"
 )
 
 // Format is the name of a format, as --format has it.
@@ -22,6 +24,9 @@ type Family struct {
 	// Detect reports whether an input is of this family. It looks at the Stream's Name and Head. A
 	// nil Detect takes what no other family takes; there is one such family.
 	Detect func(in *Stream, opt Options) bool
+
+	// Fingerprints says that records of this family may have fingerprints.
+	Fingerprints bool
 
 	// Open reads an input. The Stream belongs to the Source, unless there is an error. An error
 	// that is no *ReadError is made one by the caller.
@@ -199,6 +204,8 @@ func open(in *Stream, opt Options) (Source, error) {
 		return nil, errors.New("its format is not known")
 	case f.Detect != nil && opt.Records != "":
 		return nil, fmt.Errorf("--records is for JSON, not for %s", f.Formats[0].Label)
+	case !f.Fingerprints && opt.Fingerprints != fptext.Auto:
+		return nil, fmt.Errorf("--fingerprints %v: it is %s, which has no fingerprints", opt.Fingerprints, f.Formats[0].Label)
 	case f.Detect == nil:
 		if err := in.refuse(opt.Format != Auto); err != nil {
 			return nil, err

@@ -153,8 +153,8 @@ func inColumns(lines [][]byte, cell []byte) string {
 	return ""
 }
 
-// warnOfDigests is the notice for texts that are digests, "" if they are none.
-func warnOfDigests(texts [][]byte) string {
+// WarnOfDigests is the notice for texts that are digests, "" if they are none.
+func WarnOfDigests(texts [][]byte) string {
 	d, first := mostly(texts, func(text []byte) (*digest, []byte) { return digestOf(text), text })
 	if d == nil {
 		return ""

@@ -31,8 +31,9 @@ func init() {
 			{Name: Hashes, Label: "fingerprints", Unit: "line", Endings: list},
 			{Name: JSON, Label: "JSON", Unit: "line", EndUnit: "record", Endings: []string{".json"}},
 		},
-		Open:      open,
-		NewCopier: newCopier,
+		Fingerprints: true,
+		Open:         open,
+		NewCopier:    newCopier,
 	})
 }
 
@@ -78,7 +79,7 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 		}
 	}
 	if f.info.Notice == "" {
-		f.info.Notice = warnOfDigests(f.texts)
+		f.info.Notice = WarnOfDigests(f.texts)
 	}
 	in.Describe(&f.info)
 	return f, nil

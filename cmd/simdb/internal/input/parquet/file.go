@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/lines"
 )
 
 // Parquet is the name of the format.
@@ -183,7 +184,37 @@ func (f *file) choose() error {
 	for i := range f.meta.RowGroups {
 		f.bytes += sizeOf(&f.meta.RowGroups[i])
 	}
-	return f.checkChunks()
+	if err := f.checkChunks(); err != nil {
+		return err
+	}
+	if f.opt.Need == input.NeedAll {
+		f.info.Notice = lines.WarnOfDigests(f.firstTexts())
+	}
+	return nil
+}
+
+// firstTexts returns texts at the beginning of the file. Damage is left for Records to report.
+func (f *file) firstTexts() (texts [][]byte) {
+	defer func() { _ = recover() }()
+	groups := f.groups(0)
+	if f.roles.text == nil || len(groups) == 0 {
+		return nil
+	}
+	c, err := f.openCursor(groups[0].number, f.roles.text)
+	if err != nil {
+		return nil
+	}
+	defer c.close()
+	for range min(groups[0].rows, 100) {
+		v, err := c.next()
+		if err != nil {
+			return nil
+		}
+		if v.Kind() == pq.ByteArray {
+			texts = append(texts, bytes.Clone(v.ByteArray()))
+		}
+	}
+	return texts
 }
 
 // otherLeaves returns the numbers of the leaf columns that are not in col.

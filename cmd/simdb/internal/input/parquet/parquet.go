@@ -10,10 +10,11 @@ import (
 
 func init() {
 	input.Register(input.Family{
-		Formats:   []input.Description{{Name: Parquet, Label: "Parquet", Unit: unit, Endings: []string{".parquet", ".parq", ".pq"}, Whole: true}},
-		Detect:    detect,
-		Open:      open,
-		NewCopier: newCopier,
+		Formats:      []input.Description{{Name: Parquet, Label: "Parquet", Unit: unit, Endings: []string{".parquet", ".parq", ".pq"}, Whole: true}},
+		Detect:       detect,
+		Fingerprints: true,
+		Open:         open,
+		NewCopier:    newCopier,
 	})
 }
 
