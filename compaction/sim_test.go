@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // A simulation is a database in virtual time, in steps of a minute: documents arrive, are flushed,
@@ -291,7 +293,7 @@ func TestWindows(t *testing.T) {
 		{"days without any, a tenth deleted", 2 * day, 63_000, stops(deleting(daily(100), 0.1)), 1.25, 7, 13, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.long && testing.Short() {
+			if c.long && !exhaustive.All() {
 				t.Skip()
 			}
 			s := newSimulation(c.ttl, c.flush)

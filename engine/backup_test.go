@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -187,10 +188,7 @@ func TestBackupOfRestored(t *testing.T) {
 // reopens. Each backup is what the database held at one moment, not before the last write that had
 // been acknowledged when the reader was opened.
 func TestBackupBesideWriter(t *testing.T) {
-	backups := int64(60)
-	if testing.Short() {
-		backups = 15
-	}
+	backups := exhaustive.Size[int64](15, 60)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	dir := t.TempDir()

@@ -11,16 +11,14 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // TestCancelJoins ends joins at random moments of the time that they take. They return soon: far
 // sooner than they would take.
 func TestCancelJoins(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 74))
-	n, rounds := 20000, 4
-	if testing.Short() {
-		n, rounds = 6000, 2
-	}
+	n, rounds := exhaustive.Size(6000, 20000), exhaustive.Size(2, 4)
 	db, _ := create4test(t, &Options{Sync: SyncNever})
 	l, err := db.NewLoader(t.Context(), LoadOptions{})
 	if err != nil {

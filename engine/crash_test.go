@@ -10,7 +10,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -303,21 +303,21 @@ func leave(fs *vfstest.Mem, keep float64, seed uint64) *vfstest.Mem {
 	return fs.CrashClone(keep, seed)
 }
 
-// cuts runs a script and looks, before each of its file operations that changes something and whose
-// number is first modulo step, and at its end, at what a power cut would leave there, without
-// ending the script: once for each share of the unsynced data that kept names. Each is given to
-// check, on as many goroutines as there are processors. It returns how many operations there were.
-func cuts(t *testing.T, sc *script, first, step int, kept func(op int) []float64, check func(c cut) error) int {
+// cuts runs a script and looks, before those of its file operations that change something and are
+// among the cases, and at its end, at what a power cut would leave there, without ending the
+// script: once for each share of the unsynced data that kept names. Each is given to check, on as
+// many goroutines as there are processors. It returns how many operations there were.
+func cuts(t *testing.T, sc *script, cases exhaustive.Share, kept func(op int) []float64, check func(c cut) error) int {
 	t.Helper()
 	var (
 		wg     sync.WaitGroup
 		slots  = make(chan struct{}, runtime.GOMAXPROCS(0))
 		mem    = vfstest.NewMem(hostDir(t))
 		failed atomic.Pointer[error]
-		op     = 0
+		op     = -1
 	)
-	take := func() {
-		if op++; op%step != first || failed.Load() != nil {
+	take := func(last bool) {
+		if op++; !cases.Takes(op) && !last || failed.Load() != nil {
 			return
 		}
 		e := sc.expected()
@@ -328,7 +328,7 @@ func cuts(t *testing.T, sc *script, first, step int, kept func(op int) []float64
 				defer func() { <-slots }()
 				defer c.fs.Discard()
 				if err := check(c); err != nil {
-					err = fmt.Errorf("seed %d, before operation %d, %s: %w", sc.seed, c.op, what(keep), err)
+					err = fmt.Errorf("seed %d, before operation %d, %s: %w\nfor it alone: %s", sc.seed, c.op, what(keep), err, cases.Alone(c.op))
 					failed.CompareAndSwap(nil, &err)
 				}
 			})
@@ -336,12 +336,12 @@ func cuts(t *testing.T, sc *script, first, step int, kept func(op int) []float64
 	}
 	faulty := vfstest.NewFaulty(mem, func(o vfstest.Op) error {
 		if o.Kind.Changes() { // at the end of a commit, too: its last fsync may be missing
-			take()
+			take(false)
 		}
 		return nil
 	})
 	err := sc.run(faulty)
-	take()
+	take(true)
 	wg.Wait()
 	mem.Discard()
 	if first := failed.Load(); first != nil {
@@ -350,53 +350,21 @@ func cuts(t *testing.T, sc *script, first, step int, kept func(op int) []float64
 	if err != nil {
 		t.Fatal(err)
 	}
-	return op
+	return op + 1
 }
 
 // shares are how much of the unsynced data a power cut keeps, and, beside the power cuts, a kill.
 var shares = []float64{0, 0.5, 1, killed}
 
-// thorough reports whether the tests that cut the power do all they can.
-func thorough() bool { return os.Getenv("SIMDB_CRASHES") != "" }
-
-// part returns which of what a thorough test tries it takes: all, or the I-th of each N with
-// SIMDB_CRASHES=I/N. So runs with different I try all together.
-func part(t *testing.T) (first, step int) {
-	i, n, ok := strings.Cut(os.Getenv("SIMDB_CRASHES"), "/")
-	if !ok {
-		return 0, 1
-	}
-	first, err := strconv.Atoi(i)
-	if err == nil {
-		step, err = strconv.Atoi(n)
-	}
-	if err != nil || first < 0 || first >= step {
-		t.Fatalf("SIMDB_CRASHES=%s/%s: want I/N, I from 0 to N-1", i, n)
-	}
-	return first, step
-}
-
 // TestCrashAtEveryOperation cuts the power at the file operations of scripts, with none, half and
 // all of the unsynced data left, recovers, goes on writing in the same open, and closes or crashes
-// again. With SIMDB_CRASHES=1 the scripts are longer and every operation is taken, with
-// SIMDB_CRASHES=I/N every N-th; with SIMDB_CRASHES=all they are as long as a hundred thousand
-// states need.
+// again.
 func TestCrashAtEveryOperation(t *testing.T) {
-	steps, first, step := 60, 0, 3
-	switch {
-	case thorough():
-		steps = 300
-		first, step = part(t)
-		if os.Getenv("SIMDB_CRASHES") == "all" {
-			steps = 500
-		}
-	case testing.Short():
-		step = 11
-	}
+	cases, steps := exhaustive.Every(t, 12), exhaustive.Size(60, 500)
 	var states, ops atomic.Int64
 	all := func(int) []float64 { return shares }
 	for seed, opts := range crashWorkloads {
-		ops.Add(int64(cuts(t, newScript(uint64(seed), steps, opts), first, step, all, func(c cut) error {
+		ops.Add(int64(cuts(t, newScript(uint64(seed), steps, opts), cases, all, func(c cut) error {
 			n := states.Add(1)
 			return c.goesOn(c.fs, rand.New(rand.NewPCG(uint64(seed), uint64(c.op))), 1+int(n%2))
 		})))
@@ -405,25 +373,15 @@ func TestCrashAtEveryOperation(t *testing.T) {
 }
 
 // TestCrashInPrune cuts the power at the file operations of scripts that load, flush and prune: all
-// that a prune deletes of several tables is gone, or none. With SIMDB_CRASHES=1 the scripts
-// are longer; every operation of them is taken with SIMDB_CRASHES=all.
+// that a prune deletes of several tables is gone, or none.
 func TestCrashInPrune(t *testing.T) {
-	steps, step := 90, 7
-	switch {
-	case thorough():
-		steps, step = 300, 13
-		if os.Getenv("SIMDB_CRASHES") == "all" {
-			step = 1
-		}
-	case testing.Short():
-		step = 31
-	}
+	cases, steps := exhaustive.Every(t, 30), exhaustive.Size(90, 300)
 	var states, ops atomic.Int64
 	all := func(int) []float64 { return shares }
 	for seed, opts := range crashWorkloads {
 		sc := newScript(uint64(seed), steps, opts)
 		sc.kinds = []int{0, 8, 2, 8, 1, 8} // load, prune, flush, prune, load what is new, prune
-		ops.Add(int64(cuts(t, sc, 0, step, all, func(c cut) error {
+		ops.Add(int64(cuts(t, sc, cases, all, func(c cut) error {
 			states.Add(1)
 			return c.goesOn(c.fs, rand.New(rand.NewPCG(uint64(seed), uint64(c.op))), 1)
 		})))
@@ -467,21 +425,12 @@ func TestNewFolders(t *testing.T) {
 // TestCrashInRecovery cuts the power in a script, at every file operation of the recovery from
 // that, and at every one of the recovery from that again. What the first recovery finds undisturbed
 // is what every later one must find, but after a kill: then it is what may be found after that.
-// With SIMDB_CRASHES=1 every 83rd operation of the scripts is taken, with SIMDB_CRASHES=all each.
 func TestCrashInRecovery(t *testing.T) {
-	step := 131
-	switch {
-	case os.Getenv("SIMDB_CRASHES") == "all":
-		step = 1
-	case thorough():
-		step = 83
-	case testing.Short():
-		step = 211
-	}
-	one := func(op int) []float64 { return shares[op/step%len(shares):][:1] }
+	cases := exhaustive.Every(t, 200)
+	one := func(op int) []float64 { return shares[rand.New(rand.NewPCG(17, uint64(op))).IntN(len(shares)):][:1] }
 	states := make([]atomic.Int64, 3)
 	for seed, opts := range crashWorkloads {
-		cuts(t, newScript(uint64(seed)+100, 42, opts), 0, step, one, func(c cut) error {
+		cuts(t, newScript(uint64(seed)+100, 42, opts), cases, one, func(c cut) error {
 			undisturbed := c.fs.KillClone()
 			defer undisturbed.Discard()
 			m, err := c.recovered(undisturbed)
@@ -549,19 +498,20 @@ func TestErrorAtEveryOperation(t *testing.T) {
 
 func failEverywhere(t *testing.T, cause error, fail func(int, error) func(vfstest.Op) error) {
 	dir := hostDir(t)
-	step := 1
-	if testing.Short() {
-		step = 7
-	}
-	for op := 1; ; op += step {
+	operations := func() int { // of the script when nothing fails
 		mem := vfstest.NewMem(dir)
-		faulty := vfstest.NewFaulty(mem, fail(op, cause))
+		defer mem.Discard()
+		faulty := vfstest.NewFaulty(mem, func(vfstest.Op) error { return nil })
+		if err := newScript(1, 40, crashWorkloads[0]).run(faulty); err != nil {
+			t.Fatal(err)
+		}
+		return faulty.Ops()
+	}()
+	for op := range exhaustive.Every(t, 12).Of(operations) {
+		mem := vfstest.NewMem(dir)
+		faulty := vfstest.NewFaulty(mem, fail(op+1, cause))
 		sc := newScript(1, 40, crashWorkloads[0])
 		err := sc.run(faulty)
-		if faulty.Ops() < op {
-			mem.Discard()
-			break
-		}
 		if err != nil && !errors.Is(err, cause) && !errors.Is(err, ErrFailed) {
 			t.Fatalf("operation %d: %v does not wrap %v", op, err, cause)
 		}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -220,29 +220,20 @@ func (c *crashWriters) recover(fs *vfstest.Mem, opened bool, least, most numbers
 // TestCrashBesideWriters cuts the power, or kills the process, at file operations of a database
 // that five goroutines write, from the making of its folders on. Of each goroutine all writes are
 // there that were acknowledged before, perhaps the next ones, whole and in order. Who opens it goes
-// on with as many. With SIMDB_CRASHES=1 more operations are taken; with SIMDB_CRASHES=all the runs
-// are longer, and each is taken.
+// on with as many.
 func TestCrashBesideWriters(t *testing.T) {
-	writes, step := 6, 47
-	switch {
-	case os.Getenv("SIMDB_CRASHES") == "all":
-		writes, step = 40, 1
-	case thorough():
-		writes, step = 8, 31
-	case testing.Short():
-		step = 101
-	}
+	cases, writes := exhaustive.Every(t, 100), exhaustive.Size(6, 40)
 	var states, ops atomic.Int64
 	for seed, opts := range crashWorkloads {
 		c := &crashWriters{opts: opts, writes: writes}
-		ops.Add(int64(c.crash(t, step, uint64(seed), &states)))
+		ops.Add(int64(c.crash(t, cases, uint64(seed), &states)))
 	}
 	t.Logf("%d operations, %d states recovered from", ops.Load(), states.Load())
 }
 
-// crash makes the writes, and recovers from what is left before every step-th operation. It returns
-// how many operations there were.
-func (c *crashWriters) crash(t *testing.T, step int, seed uint64, states *atomic.Int64) (op int) {
+// crash makes the writes, and recovers from what is left before the operations among the cases. It
+// returns how many operations there were.
+func (c *crashWriters) crash(t *testing.T, cases exhaustive.Share, seed uint64, states *atomic.Int64) (op int) {
 	var (
 		wg     sync.WaitGroup
 		slots  = make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -256,7 +247,7 @@ func (c *crashWriters) crash(t *testing.T, step int, seed uint64, states *atomic
 		if o.Kind == vfstest.OpSync {
 			time.Sleep(50 * time.Microsecond) // others append to the log meanwhile
 		}
-		if op++; op%step != 0 || failed.Load() != nil {
+		if op++; !cases.Takes(op-1) || failed.Load() != nil {
 			return nil
 		}
 		for i, keep := range shares {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // rareText is the text of a few dozen documents of crowdDB.
@@ -68,10 +70,7 @@ func crowdDB(t *testing.T, r *rand.Rand, memory int64) (db *DB, line func(edits 
 // and for others, with much memory and with less than all matches take.
 func TestCrowds(t *testing.T) {
 	sizes := []int64{700 << 10, 64 << 20}
-	if testing.Short() {
-		sizes = sizes[:1]
-	}
-	for _, memory := range sizes {
+	for _, memory := range sizes[:exhaustive.Size(1, 2)] {
 		r := rand.New(rand.NewPCG(41, uint64(memory)))
 		db, line := crowdDB(t, r, memory)
 		ctx := t.Context()

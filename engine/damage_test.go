@@ -15,6 +15,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/store"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -82,8 +83,7 @@ func smallDatabase(t *testing.T) string {
 	return path
 }
 
-// TestFlippedBytes flips every byte (with -short every seventeenth) of the tables and logs of a
-// small database: the answers must be right or there must be an error, which names the file.
+// TestFlippedBytes flips the bytes of the tables and logs of a small database: the answers must be right or there must be an error, which names the file.
 // Package catalog does the same with the catalog, and package sstable with tables that have
 // sketches.
 func TestFlippedBytes(t *testing.T) {
@@ -97,13 +97,7 @@ func TestFlippedBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, step := 0, 5
-	switch {
-	case thorough():
-		first, step = part(t)
-	case testing.Short():
-		step = 17
-	}
+	cases := exhaustive.Every(t, 17)
 	flips, noticed := 0, 0
 	for _, entry := range names {
 		if entry.Name() == files.Catalog || entry.Name() == files.Lock {
@@ -114,7 +108,7 @@ func TestFlippedBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := first; at < len(whole); at += step {
+		for at := range cases.Of(len(whole)) {
 			damaged := append([]byte(nil), whole...)
 			damaged[at] ^= 0x5a
 			rewrite(t, file, damaged)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -149,10 +150,7 @@ func TestDeleteTellsOne(t *testing.T) {
 // stays, and every old document is either pruned, and counted, or replaced.
 func TestPruneSparesNewer(t *testing.T) {
 	ctx := context.Background()
-	documents := 20000
-	if testing.Short() {
-		documents = 6000
-	}
+	documents := exhaustive.Size(6000, 20000)
 	db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever, MemtableBytes: 300_000})
 	old := time.Now().Add(-time.Hour)
 	var b Batch
@@ -293,14 +291,11 @@ func (v *versionRace) delete(seed uint64) error {
 	return nil
 }
 
-// TestDeleteVersionRaces checks that of a million conditional deletes each removes the version that
+// TestDeleteVersionRaces checks that of very many conditional deletes each removes the version that
 // was seen or nothing: a version is deleted at most once, and what its writer finds missing, now or
 // at the end, was deleted as itself.
 func TestDeleteVersionRaces(t *testing.T) {
-	deletes, limit := int64(1_000_000), 30*time.Second
-	if testing.Short() {
-		deletes, limit = 40_000, 5*time.Second
-	}
+	deletes, limit := exhaustive.Size[int64](40_000, 1_000_000), exhaustive.Size(5*time.Second, 30*time.Second)
 	path := t.TempDir() + "/x.simdb"
 	opts := &Options{NoSketch: true, Sync: SyncNever, MemtableBytes: 100_000}
 	db, err := Create(path, opts)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -182,12 +183,9 @@ func TestTableWithoutItsName(t *testing.T) {
 // belong.
 func TestNoStrayFiles(t *testing.T) {
 	kill := func(int) []float64 { return []float64{killed} }
-	step := 2
-	if testing.Short() {
-		step = 9
-	}
+	cases := exhaustive.Every(t, 12)
 	for seed, opts := range crashWorkloads[:2] {
-		cuts(t, newScript(uint64(seed)+200, 60, opts), 0, step, kill, func(c cut) error {
+		cuts(t, newScript(uint64(seed)+200, 60, opts), cases, kill, func(c cut) error {
 			db, err := Open(scriptPath, c.options(c.fs))
 			if err != nil {
 				return err
@@ -253,11 +251,7 @@ func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, p
 	path, ballast := filepath.Join(dir, "db"), filepath.Join(dir, "ballast")
 	i, full := 0, 0
 	var acked []string
-	rounds := 4
-	if testing.Short() {
-		rounds = 1
-	}
-	for range rounds {
+	for range exhaustive.Size(1, 4) {
 		rewrite(t, ballast, make([]byte, 600<<10))
 		db, err := Open(path, &Options{NoSketch: true})
 		for ; err == nil && i < 2000; i++ {

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // followChild names the database to a child that writes it.
@@ -27,10 +29,7 @@ func TestFollowKilled(t *testing.T) {
 		}
 		return
 	}
-	kills := 25
-	if testing.Short() {
-		kills = 5
-	}
+	kills := exhaustive.Size(5, 25)
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	must(Create(path, &Options{NoSketch: true}))(t).Close()
 	ctx, stop := context.WithCancel(t.Context())

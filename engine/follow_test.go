@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -33,10 +34,7 @@ type follower struct {
 // What a reader sees is at every moment what the writer had written at one moment, not before the
 // last write that was acknowledged when Refresh was called.
 func TestFollow(t *testing.T) {
-	writes, news := int64(600), int64(200)
-	if testing.Short() {
-		writes, news = 100, 30
-	}
+	writes, news := exhaustive.Size[int64](100, 600), exhaustive.Size[int64](30, 200)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	f := &follower{path: filepath.Join(t.TempDir(), "x.simdb"), states: []string{"map[]"}}

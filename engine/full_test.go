@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -19,12 +20,8 @@ import (
 // same open writes on. What was acknowledged is there, before and after it is opened again, what
 // failed is there whole or not at all, and no file is left.
 func TestFullGoesOn(t *testing.T) {
-	rounds := 24
-	if testing.Short() {
-		rounds = 8
-	}
 	full := 0
-	for i := range rounds {
+	for i := range exhaustive.Every(t, 4).Of(24) {
 		for _, sync := range []SyncMode{SyncAlways, SyncNever} {
 			full += fullGoesOn(t, 60_000+i*1531, sync)
 		}

@@ -7,15 +7,14 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 	"github.com/simdb/simdb/sstable"
 )
@@ -375,18 +374,14 @@ func (h *history) must(err error) {
 }
 
 // TestHistories runs random histories under many options against the model: some on the disk, and
-// some in a memory that loses power now and then. SIMDB_HISTORIES sets how many of these.
+// some in a memory that loses power now and then.
 func TestHistories(t *testing.T) {
-	disk, memory := 12, 12
-	if n, err := strconv.Atoi(os.Getenv("SIMDB_HISTORIES")); err == nil {
-		memory = n
-	}
 	host := hostDir(t)
-	for seed := range uint64(disk + memory) {
+	for seed := range exhaustive.Every(t, 48).Of(1000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			h := newHistory(t, seed)
-			if seed >= uint64(disk) {
+			h := newHistory(t, uint64(seed))
+			if seed%5 > 0 {
 				h.path, h.mem = "/x.simdb", vfstest.NewMem(host)
 				h.opts.fs = h.mem
 			}

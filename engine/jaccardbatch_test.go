@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -25,10 +26,7 @@ func TestJaccardBatch(t *testing.T) {
 		m.put(db, id, text)
 	}
 	sizes := []int{0, 1, shareDocs, 5*shareDocs + 7, 30 * shareDocs}
-	if testing.Short() {
-		sizes = sizes[:4]
-	}
-	for _, n := range sizes {
+	for _, n := range sizes[:exhaustive.Size(4, 5)] {
 		docs := make([]Doc, n)
 		for i := range docs {
 			if docs[i] = (Doc{ID: fmt.Sprint("d", r.IntN(300))}); i%2 == 0 {

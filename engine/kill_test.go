@@ -21,6 +21,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -68,18 +69,13 @@ const pointsOfNewLogs = 8
 
 // TestKill kills a writing process, at random instants and at operations of the file system, and
 // looks for what it had acknowledged. Another process goes on in the open that recovers, and is
-// killed too, or the test itself goes on and closes the database. SIMDB_KILL_CYCLES sets how often.
+// killed too, or the test itself goes on and closes the database.
 func TestKill(t *testing.T) {
 	if path := os.Getenv(killChild); path != "" {
 		writeUntilKilled(path)
 		return
 	}
-	cycles := 60
-	if s := os.Getenv("SIMDB_KILL_CYCLES"); s != "" {
-		cycles, _ = strconv.Atoi(s)
-	} else if testing.Short() {
-		cycles = 12
-	}
+	cycles := exhaustive.Size(12, 1000)
 	db, path := create4test(t, nil)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // crowdedDB has few fingerprints and few texts, so that most documents have many ties; in tables
@@ -72,16 +74,12 @@ func sameSet[T any](t *testing.T, what string, got, want []T) {
 // The first n of anything are those of the whole in order; what is unordered is the same set; and a
 // count is its size.
 func TestFirstUnorderedCount(t *testing.T) {
-	seeds := uint64(6)
-	if testing.Short() {
-		seeds = 2
-	}
-	for seed := range seeds {
+	for seed := range exhaustive.Every(t, 6).Of(6) {
 		o := &Options{DisableAutoCompaction: true}
 		if seed%2 == 1 {
 			o.TTL = 30 * time.Minute
 		}
-		db := crowdedDB(t, seed, o)
+		db := crowdedDB(t, uint64(seed), o)
 		s, err := db.Snapshot()
 		if err != nil {
 			t.Fatal(err)

@@ -7,12 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // A journaled is a file system on a loop device that can lose power.
@@ -80,14 +81,9 @@ func (j *journaled) again() error {
 
 // TestPowerCut stops a real journaling file system at random instants, while writers put, delete,
 // load, flush, merge and prune, mounts it again and looks for what was acknowledged; the open that
-// recovers writes on until the next cut. SIMDB_POWER_CUTS sets how often.
+// recovers writes on until the next cut.
 func TestPowerCut(t *testing.T) {
-	cuts := 8
-	if s := os.Getenv("SIMDB_POWER_CUTS"); s != "" {
-		cuts, _ = strconv.Atoi(s)
-	} else if testing.Short() {
-		cuts = 3
-	}
+	cuts := exhaustive.Size(3, 50)
 	disk := newJournaled(t)
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 4))

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -53,11 +54,7 @@ func tables(t testing.TB, db *DB) int {
 // counted and what the snapshots see with what should be.
 func TestPruneModel(t *testing.T) {
 	ctx := t.Context()
-	seeds := 60
-	if testing.Short() {
-		seeds = 15
-	}
-	for seed := range seeds {
+	for seed := range exhaustive.Every(t, 12).Of(180) {
 		r := rand.New(rand.NewPCG(uint64(seed), 11))
 		var now atomic.Int64 // seconds
 		now.Store(10_000)

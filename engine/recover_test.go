@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -357,19 +358,15 @@ func TestRecoverWhole(t *testing.T) {
 
 // TestRecover damages files of databases in all ways, one at a time.
 func TestRecover(t *testing.T) {
-	cases := 60
-	if v, err := strconv.Atoi(os.Getenv("SIMDB_RECOVER")); err == nil {
-		cases = v
-	}
+	cases := exhaustive.Every(t, 16)
 	sum := map[string]*[3]int{} // by kind of damage: cases, documents back, documents
 	failed := 0
 	for i := range patients {
 		p := makePatient(t, i)
-		rng := rand.New(rand.NewPCG(uint64(i), 11))
 		names := slices.Sorted(maps.Keys(p.files))
 		names = slices.DeleteFunc(names, func(n string) bool { return n == files.Lock || len(p.files[n]) == 0 })
-		for n := range cases / len(patients) {
-			kind, hurt, after := hurtFiles(rng, p.files, names, n)
+		for n := range cases.Of(1000 / len(patients)) {
+			kind, hurt, after := hurtFiles(rand.New(rand.NewPCG(uint64(i), uint64(n))), p.files, names, n)
 			what := fmt.Sprintf("%s, case %d: %s of %v", p.name, n, kind, hurt)
 			r, err := p.recoverFrom(t, after, what)
 			if err != nil {

@@ -554,10 +554,7 @@ func (s *soak) settle() {
 // TestSoak runs every verb beside all others for some seconds. SIMDB_SOAK says how long instead:
 // 30m.
 func TestSoak(t *testing.T) {
-	length := 4 * time.Second
-	if testing.Short() {
-		length = 2 * time.Second
-	}
+	length := 2 * time.Second
 	if d, err := time.ParseDuration(os.Getenv("SIMDB_SOAK")); err == nil {
 		length = d
 	}

@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // Every query ends soon after its context, wherever it is.
@@ -19,10 +21,7 @@ func TestQueriesStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	documents := 300000
-	if testing.Short() {
-		documents = 100000
-	}
+	documents := exhaustive.Size(100000, 300000)
 	l, err := db.NewLoader(t.Context(), LoadOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 type idPair [2]string
@@ -108,14 +109,7 @@ func checkTruth(t *testing.T, docs string, truth map[idPair]float64) {
 	if _, err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	thresholds := []float64{0.5, 0.8}
-	switch {
-	case testing.Short():
-		thresholds = thresholds[1:]
-	case os.Getenv("SIMDB_TRUTH") != "":
-		thresholds = []float64{0.5, 0.7, 0.8, 0.9}
-	}
-	for _, threshold := range thresholds {
+	for _, threshold := range exhaustive.Size([]float64{0.8}, []float64{0.5, 0.7, 0.8, 0.9}) {
 		found := map[idPair]bool{}
 		for _, id := range ids {
 			for m, err := range db.JaccardVerified(ctx, engine.Doc{ID: id}, threshold) {

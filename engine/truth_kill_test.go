@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // The child of TestTruthKill finds here the database that it writes to until it is killed.
@@ -29,10 +30,7 @@ func TestTruthKill(t *testing.T) {
 		changeUntilKilled(path, codes)
 		return
 	}
-	cycles := 4
-	if fullTruth() {
-		cycles = 25
-	}
+	cycles := exhaustive.Size(2, 25)
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	tr := newTruth(codes)
 	queries := distinct(codes)

@@ -18,11 +18,11 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // The tests of this file hold the engine against real, skewed fingerprints: the perceptual hash
-// codes of testdata/emoji.tsv.gz. SIMDB_FULL=1 searches for every code on every layout after every
-// step; otherwise a sample of the codes is taken.
+// codes of testdata/emoji.tsv.gz.
 
 // A hashKind is a column of the fixture, with what is known of the pairs of its distinct codes from
 // elsewhere: the digest is that of the lines "row1 TAB row2 TAB distance LF", sorted by the rows,
@@ -41,8 +41,6 @@ var hashKinds = []hashKind{
 }
 
 const truthMaxDistance = 10 // NEAR is run for every distance up to this one
-
-func fullTruth() bool { return os.Getenv("SIMDB_FULL") != "" }
 
 // codes reads the codes of h.
 func (h hashKind) codes(tb testing.TB) []uint64 {
@@ -145,19 +143,13 @@ func (tr *truth) load(t *testing.T, db *engine.DB) {
 // truthMaxDistance.
 func (tr *truth) checkNear(t *testing.T, db *engine.DB, queries []uint64, step int) {
 	t.Helper()
-	switch {
-	case fullTruth():
-		step = 1
-	case testing.Short():
-		step *= 4
-	}
 	ctx := context.Background()
 	s, err := db.Snapshot()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for q := 0; q < len(queries); q += step {
+	for q := range exhaustive.Every(t, 4*step).Of(len(queries)) {
 		want := tr.near(queries[q], truthMaxDistance)
 		for k := range truthMaxDistance + 1 {
 			n := 0
@@ -253,9 +245,6 @@ func digestOfDistinct(codes []uint64, pairs []rowPair) (n int, digest string) {
 func TestTruthLife(t *testing.T) {
 	steps := map[string]int{"4:1": 23, "2:1": 47, "6:3": 47}
 	for _, layout := range []string{"4:1", "2:1", "6:3"} {
-		if testing.Short() && layout != "4:1" {
-			continue
-		}
 		for _, h := range hashKinds {
 			t.Run(layout+"/"+h.name, func(t *testing.T) {
 				t.Parallel()
@@ -319,9 +308,7 @@ func truthLife(t *testing.T, layout string, h hashKind, step int) {
 // distance of 3: of 16 copies of the codes, each with bits of its own flipped, so that every copy
 // is as skewed as the codes are.
 func TestTruthMany(t *testing.T) {
-	if testing.Short() {
-		t.Skip("loads 179,216 documents a layout")
-	}
+	exhaustive.Turn(t, 4)
 	r := rand.New(rand.NewPCG(16, 16))
 	codes := hashKinds[0].codes(t)
 	var all, queries []uint64

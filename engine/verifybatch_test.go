@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // familiesDB makes a database of similar and equal texts, in several tables and a memtable, of
@@ -81,10 +83,7 @@ func untilError(seq iter.Seq2[BatchMatch, error]) (rows []BatchMatch, err error)
 func TestVerifiedBatches(t *testing.T) {
 	ctx := t.Context()
 	sizes := []int64{60000, 4000, 0}
-	if testing.Short() {
-		sizes = sizes[:1]
-	}
-	for _, memory := range sizes {
+	for _, memory := range sizes[:exhaustive.Size(1, 3)] {
 		r := rand.New(rand.NewPCG(31, uint64(memory)))
 		text := similarTexts(r)
 		db := familiesDB(t, r, text, Options{Memory: memory})
@@ -253,10 +252,7 @@ func TestVerifiedBatchDamaged(t *testing.T) {
 func TestAnyMatches(t *testing.T) {
 	ctx := t.Context()
 	sizes := []int64{40000, 0, 1}
-	if testing.Short() {
-		sizes = sizes[:1]
-	}
-	for _, memory := range sizes {
+	for _, memory := range sizes[:exhaustive.Size(1, 3)] {
 		r := rand.New(rand.NewPCG(33, uint64(memory)))
 		text := similarTexts(r)
 		db := familiesDB(t, r, text, Options{Memory: memory})

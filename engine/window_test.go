@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,14 +15,11 @@ import (
 // TestWindow writes documents to a database with a time to live of two days, by a clock that runs
 // as fast as they are written: from the second window on what the tables store is at most 1.25
 // times what lives, at every minute of the clock, while merges run in the background. The window
-// has 20,000 documents, or as many as SIMDB_WINDOW says; flushes and tiers are scaled to those of
+// has 20,000 documents; flushes and tiers are scaled to those of
 // 48 million, which is 278 a second.
 func TestWindow(t *testing.T) {
-	window := 20_000
-	if n, err := strconv.Atoi(os.Getenv("SIMDB_WINDOW")); err == nil {
-		window = n
-	}
 	const (
+		window  = 20_000
 		ttl     = 48 * time.Hour
 		minutes = int(ttl / time.Minute)
 		full    = 48_000_000

@@ -3,11 +3,12 @@ package minhash
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // bottomOf returns the sketch of a set by its definition.
@@ -145,10 +146,7 @@ func TestMergeIsSketchOfUnion(t *testing.T) {
 
 // TestQuality simulates pairs of sets and compares the estimates with the truth.
 func TestQuality(t *testing.T) {
-	trials := 1500
-	if os.Getenv("SIMDB_LONG") != "" {
-		trials = 20000
-	}
+	trials := exhaustive.Size(1500, 20000)
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, c := range []struct {
 		j, ratio, rmse float64

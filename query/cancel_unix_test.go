@@ -13,15 +13,13 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // Every statement ends soon after its context, whatever it is doing then.
 func TestStatementsStop(t *testing.T) {
 	db := openTest(t, &engine.Options{NoText: true, NoSketch: true})
-	documents := 300000
-	if testing.Short() {
-		documents = 100000
-	}
+	documents := exhaustive.Size(100000, 300000)
 	l, err := db.NewLoader(t.Context(), engine.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -8,16 +8,14 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // TestDeleteWhereSparesNewer replaces documents, while DELETE WHERE runs, by ones that it does not
 // select: what was acknowledged stays, and the message counts what was deleted.
 func TestDeleteWhereSparesNewer(t *testing.T) {
 	ctx := t.Context()
-	documents := 10000
-	if testing.Short() {
-		documents = 4000
-	}
+	documents := exhaustive.Size(4000, 10000)
 	db, err := engine.Create(t.TempDir()+"/x.simdb", &engine.Options{NoSketch: true, Sync: engine.SyncNever, MemtableBytes: 200_000})
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // crowdStatements are asked of documents that all have fingerprint 42. Of n documents the answer
@@ -45,7 +46,7 @@ var crowdStatements = []struct {
 	{"CLUSTERS NEAR 3 MODE components LIMIT 10", func(int64) int64 { return 10 }},
 }
 
-// TestCrowdInLittleMemory asks a million equal fingerprints (in short tests, 20,000) everything, in
+// TestCrowdInLittleMemory asks very many equal fingerprints everything, in
 // a process that may not have much more memory than Options.Memory: each statement ends well or
 // with ErrTooLarge, and the process lives.
 func TestCrowdInLittleMemory(t *testing.T) {
@@ -54,10 +55,7 @@ func TestCrowdInLittleMemory(t *testing.T) {
 		askCrowd(t, path)
 		return
 	}
-	n := 1_000_000
-	if testing.Short() {
-		n = 20_000
-	}
+	n := exhaustive.Size(20_000, 1_000_000)
 	path := t.TempDir() + "/crowd.simdb"
 	db, err := engine.Open(path, &engine.Options{NoText: true, NoSketch: true})
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -472,12 +472,10 @@ func (w *world) clauses(distance, score bool) (text string, keys []orderKey, lim
 }
 
 func TestAgainstBruteForce(t *testing.T) {
-	worlds, each := 4, 1500
-	if n, err := strconv.Atoi(os.Getenv("SIMDB_STATEMENTS")); err == nil {
-		worlds = max(1, n/each)
-	}
-	found, refused := 0, 0
-	for seed := range worlds {
+	const each = 1000
+	worlds, found, refused := 0, 0, 0
+	for seed := range exhaustive.Every(t, 100).Of(100) {
+		worlds++
 		w := newWorld(t, uint64(seed))
 		for range each {
 			n, r := w.compare(t)

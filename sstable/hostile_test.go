@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/blobtest"
 	"github.com/simdb/simdb/sstable/internal/crc"
@@ -253,21 +253,14 @@ func (v *victim) try(t *testing.T, data []byte, honest bool, format string, args
 }
 
 func TestFlippedBytes(t *testing.T) {
-	masks := []byte{0x01, 0x80, 0xff}
-	if os.Getenv("SIMDB_THOROUGH") != "" {
-		masks = []byte{1, 2, 4, 8, 16, 32, 64, 128, 255, 0x55}
-	}
-	for kind, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim} {
+	cases, masks := exhaustive.Every(t, 40), []byte{1, 2, 4, 8, 16, 32, 64, 128, 255, 0x55}
+	for _, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim} {
 		v := make(t, 12, WriterOptions{BlockSize: 300})
-		for i := range v.data {
-			for j, m := range masks {
-				if testing.Short() && kind > 0 && j != i%len(masks) {
-					continue
-				}
-				v.data[i] ^= m
-				v.try(t, v.data, true, "byte %d of %d flipped by %#x", i, len(v.data), m)
-				v.data[i] ^= m
-			}
+		for c := range cases.Of(len(v.data) * len(masks)) {
+			i, m := c/len(masks), masks[c%len(masks)]
+			v.data[i] ^= m
+			v.try(t, v.data, true, "byte %d of %d flipped by %#x", i, len(v.data), m)
+			v.data[i] ^= m
 		}
 	}
 }
@@ -299,6 +292,9 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
+// forgedWords are what words of tables are replaced by.
+var forgedWords = []uint64{^uint64(0), 0, 1<<63 - 1, 1 << 32, 0x8080808080808080}
+
 // TestForged damages words and makes every checksum right again, as somebody would who means to do
 // harm: no answer is wrong enough to be a panic, and what is allocated is bounded by the file.
 func TestForged(t *testing.T) {
@@ -309,21 +305,12 @@ func TestForged(t *testing.T) {
 		}
 		v := make(t, n, WriterOptions{BlockSize: 300})
 		r := openTable(t, slices.Clone(v.data))
-		values := []uint64{^uint64(0), 0, 1<<63 - 1, 1 << 32, 0x8080808080808080}
-		step := 1
-		if n > 12 {
-			step = 101
-		}
-		if testing.Short() {
-			step *= 11
-		}
-		for at := 0; at+8 <= len(v.data); at += 8 * step {
-			for _, value := range values {
-				data := slices.Clone(v.data)
-				binary.LittleEndian.PutUint64(data[at:], value)
-				reseal(r, data)
-				v.try(t, data, false, "word at %d of %d set to %#x", at, len(data), value)
-			}
+		for c := range exhaustive.Every(t, n).Of(len(v.data) / 8 * len(forgedWords)) {
+			at, value := c/len(forgedWords)*8, forgedWords[c%len(forgedWords)]
+			data := slices.Clone(v.data)
+			binary.LittleEndian.PutUint64(data[at:], value)
+			reseal(r, data)
+			v.try(t, data, false, "word at %d of %d set to %#x", at, len(data), value)
 		}
 	}
 }
@@ -357,7 +344,7 @@ func TestMergeOfFlippedBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range v.data {
+		for i := range exhaustive.Every(t, 12).Of(len(v.data)) {
 			mask := byte(1) << (i % 8)
 			v.data[i] ^= mask
 			got, err := mergeOf(t, v.data, more)
@@ -375,27 +362,23 @@ func TestMergeOfForged(t *testing.T) {
 	other, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(33, 34)), 5))
 	more := openTable(t, other)
 	for i, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim, newVictim, newMergedVictim} {
-		n, step := 12, 8
+		n := 12
 		if i >= 2 {
-			n, step = 600, 808
-		}
-		if testing.Short() {
-			step *= 11
+			n = 600
 		}
 		v := make(t, n, WriterOptions{BlockSize: 300})
 		r := openTable(t, slices.Clone(v.data))
-		for at := 0; at+8 <= len(v.data); at += step {
-			for _, value := range []uint64{^uint64(0), 0, 1<<63 - 1, 1 << 32, 0x8080808080808080} {
-				data := slices.Clone(v.data)
-				binary.LittleEndian.PutUint64(data[at:], value)
-				reseal(r, data)
-				got, err := mergeOf(t, data, more)
-				if err == nil {
-					_, err = OpenBytes(got, "test.sst")
-				}
-				if err != nil && !typed(err) {
-					t.Errorf("word at %d of %d set to %#x: %v", at, len(data), value, err)
-				}
+		for c := range exhaustive.Every(t, n).Of(len(v.data) / 8 * len(forgedWords)) {
+			at, value := c/len(forgedWords)*8, forgedWords[c%len(forgedWords)]
+			data := slices.Clone(v.data)
+			binary.LittleEndian.PutUint64(data[at:], value)
+			reseal(r, data)
+			got, err := mergeOf(t, data, more)
+			if err == nil {
+				_, err = OpenBytes(got, "test.sst")
+			}
+			if err != nil && !typed(err) {
+				t.Errorf("word at %d of %d set to %#x: %v", at, len(data), value, err)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -22,20 +23,12 @@ func TestMergeForged(t *testing.T) {
 		}
 		v := make(t, n, WriterOptions{BlockSize: 300})
 		r := openTable(t, slices.Clone(v.data))
-		step := 3
-		if n > 12 {
-			step = 307
-		}
-		if testing.Short() {
-			step *= 11
-		}
-		for at := 0; at+8 <= len(v.data); at += 8 * step {
-			for _, value := range []uint64{^uint64(0), 0, 1<<63 - 1, 1 << 32, 0x8080808080808080} {
-				data := slices.Clone(v.data)
-				binary.LittleEndian.PutUint64(data[at:], value)
-				reseal(r, data)
-				mergeForged(t, data, more, at, value)
-			}
+		for c := range exhaustive.Every(t, 3*n).Of(len(v.data) / 8 * len(forgedWords)) {
+			at, value := c/len(forgedWords)*8, forgedWords[c%len(forgedWords)]
+			data := slices.Clone(v.data)
+			binary.LittleEndian.PutUint64(data[at:], value)
+			reseal(r, data)
+			mergeForged(t, data, more, at, value)
 		}
 	}
 }

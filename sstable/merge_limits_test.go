@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // TestMergeGoneRepeated leaves out all documents of a fingerprint that enough of them have for it
@@ -135,10 +137,7 @@ func TestMergeChain(t *testing.T) {
 
 // TestMergeManyTables merges very many tables, some of them empty, and some with nothing left.
 func TestMergeManyTables(t *testing.T) {
-	n := 5000
-	if testing.Short() {
-		n = 300
-	}
+	n := exhaustive.Size(300, 5000)
 	r := rand.New(rand.NewPCG(17, 18))
 	m := merging{t: t, r: r, drop: drops["few"]}
 	for i := range n {
@@ -266,12 +265,11 @@ func TestMergeCancelled(t *testing.T) {
 	}
 	p := mergeParams
 	p.Layout = Layout{3, 1}
-	n := 1000
-	if testing.Short() {
-		n = 100
-	}
 	before, ended := runtime.NumGoroutine(), 0
-	for range n {
+	n := 0
+	for i := range exhaustive.Every(t, 12).Of(1000) {
+		n++
+		r := rand.New(rand.NewPCG(23, uint64(i)))
 		ctx, cancel := context.WithCancel(t.Context())
 		stop := r.Int64N(2000)
 		var out bytes.Buffer

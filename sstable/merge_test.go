@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // mergeShape is a kind of documents that merges are tested with.
@@ -277,14 +279,10 @@ func TestMergeNoticesDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := 37
-	if testing.Short() {
-		step = 211
-	}
 	failed := 0
-	for at := r.IntN(step); at < len(data); at += step {
+	for at := range exhaustive.Every(t, 200).Of(len(data)) {
 		damaged := bytes.Clone(data)
-		damaged[at] ^= 1 << r.IntN(8)
+		damaged[at] ^= 1 << rand.New(rand.NewPCG(4, uint64(at))).IntN(8)
 		got, err := merged(damaged)
 		if err != nil {
 			failed++

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/sstable/internal/crc"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
@@ -142,9 +143,7 @@ func checkSketchOfTimes(t *testing.T, r *Reader, times []int64) {
 // TestTimeSketchOfSample has more documents than are sampled: the sketch has the extremes, which no
 // sample need have, and its quantiles are near those of all.
 func TestTimeSketchOfSample(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes large tables")
-	}
+	exhaustive.Turn(t, 4)
 	const n = 100_000
 	p := testParams
 	p.Layout, p.StoreText, p.Sketch, p.MinJaccard = Layout{2, 1}, false, 0, 0

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/crc"
@@ -254,18 +255,16 @@ func salvageTables(t *testing.T, n int) (tables [][]byte, docs []map[string]Docu
 // TestSalvage damages tables in all ways: what comes back is as it was, and what does not need the
 // damaged bytes comes back.
 func TestSalvage(t *testing.T) {
-	n, rounds := 3000, 120
-	if testing.Short() {
-		rounds = 50
-	}
+	const n = 3000
+	cases := exhaustive.Every(t, 4)
 	tables, docs := salvageTables(t, n)
 	for i, whole := range tables {
 		r := openTable(t, whole)
 		blocks := needs(t, r)
 		for _, damage := range damages {
-			rng := rand.New(rand.NewPCG(uint64(i), 7))
 			unopened, back, all, spared, missed := 0, 0, 0, 0, 0
-			for range rounds {
+			for round := range cases.Of(120) {
+				rng := rand.New(rand.NewPCG(uint64(i), uint64(round)))
 				data := bytes.Clone(whole)
 				lo, hi := damage.do(rng, data)
 				if damage.name == "cut" {
@@ -526,17 +525,14 @@ func TestSalvageGivenKeys(t *testing.T) {
 // TestSalvageMuch damages tables in many places at once, directories above all: nothing panics, and
 // what comes back is as it was.
 func TestSalvageMuch(t *testing.T) {
-	rounds := 1500
-	if testing.Short() {
-		rounds = 150
-	}
+	cases := exhaustive.Every(t, 12)
 	tables, docs := salvageTables(t, 700)
 	opened, back := 0, 0
 	for i, whole := range tables {
 		r := openTable(t, whole)
 		last := r.info.Sections[len(r.info.Sections)-1]
 		start := int(align(last.Offset + last.Length))
-		for round := range rounds {
+		for round := range cases.Of(1500) {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(round)))
 			data := bytes.Clone(whole)
 			for range 1 + rng.IntN(6) {
@@ -579,5 +575,5 @@ func TestSalvageMuch(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d tables opened, %d documents", opened, 2*rounds, back)
+	t.Logf("%d tables opened, %d documents", opened, back)
 }

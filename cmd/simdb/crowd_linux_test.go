@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // crowds are documents that are very much like each other, by name: how many there are with
@@ -72,13 +74,9 @@ var crowdJobs = map[bool][]string{
 	},
 }
 
-// TestCrowds has commands work on crowds: they end soon, and keep to --memory. SIMDB_ALL=1 has them
-// in full size.
+// TestCrowds has commands work on crowds: they end soon, and keep to --memory.
 func TestCrowds(t *testing.T) {
-	share, memory, seconds := 50, 64, 20.0
-	if os.Getenv("SIMDB_ALL") != "" {
-		share, memory, seconds = 1, 256, 60
-	}
+	share, memory, seconds := exhaustive.Size(50, 1), exhaustive.Size(64, 256), exhaustive.Size(20.0, 60)
 	for _, c := range crowds {
 		t.Run(c.name, func(t *testing.T) {
 			dir, r, n := t.TempDir(), rand.New(rand.NewPCG(1, 2)), c.docs/share

@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // loadLines are lines of a file to load, and what a load must make of them.
@@ -145,7 +146,7 @@ func TestLoadLikeModel(t *testing.T) {
 					checkLoaded(t, filepath.Join(dir, "x.simdb"), &l)
 					checkRejects(t, filepath.Join(dir, "bad"), &l)
 				})
-				if testing.Short() && i == 0 && name != "plain" {
+				if !exhaustive.All() && i == 0 && name != "plain" {
 					break
 				}
 			}

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // Programs of TestReaders, beside simdb, that the test binary is started as.
@@ -40,20 +41,8 @@ func init() {
 // refused; every look at the database finds what it held after an operation not before the last one
 // that had been acknowledged when the look began. No process keeps a file that is removed for a
 // second.
-//
-// SIMDB_READERS says how long, such as 10m.
 func TestReaders(t *testing.T) {
-	length, every := 6*time.Second, 300*time.Millisecond
-	if testing.Short() {
-		length = 2 * time.Second
-	}
-	if v := os.Getenv("SIMDB_READERS"); v != "" {
-		var err error
-		if length, err = time.ParseDuration(v); err != nil {
-			t.Fatal(err)
-		}
-		every = time.Second
-	}
+	length, every := exhaustive.Size(2*time.Second, 2*time.Minute), exhaustive.Size(300*time.Millisecond, time.Second)
 	dir := t.TempDir()
 	db, err := engine.Create(filepath.Join(dir, "x.simdb"), &engine.Options{NoSketch: true})
 	if err != nil {

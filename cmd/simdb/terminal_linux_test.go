@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // terminal is the near side of a pseudo-terminal of 80 x 24.
@@ -188,9 +190,7 @@ func TestPromptPages(t *testing.T) {
 // A long statement shows on a terminal how far it is, in documents, and what it drew is gone before
 // its rows.
 func TestStatementProgressOnTerminal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	exhaustive.Turn(t, 4)
 	dir := t.TempDir()
 	db := nearDatabase(t, dir, 300_000)
 	bar := regexp.MustCompile(`join +\[[^\]]*\] +[\d,]+ of [\d,]+ documents \(\d+ %\)`)
@@ -215,9 +215,7 @@ func TestStatementProgressOnTerminal(t *testing.T) {
 
 // What reads a pipe may write to the terminal, too: the bar is gone before it has the first row.
 func TestProgressBeforePipe(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	exhaustive.Turn(t, 4)
 	dir := t.TempDir()
 	db := nearDatabase(t, dir, 300_000)
 	for k := 12; k <= 20; k += 2 {
@@ -247,9 +245,7 @@ func TestProgressBeforePipe(t *testing.T) {
 // The answer to Ctrl-C stays in sight while what was begun ends: it is written above the bar, and
 // is not erased with it.
 func TestInterruptOnTerminal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	exhaustive.Turn(t, 4)
 	dir := t.TempDir()
 	if err := unix.Mkfifo(filepath.Join(dir, "in.jsonl"), 0o600); err != nil {
 		t.Fatal(err)

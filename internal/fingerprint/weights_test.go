@@ -5,11 +5,10 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/minhash"
 )
@@ -55,13 +54,9 @@ func standardError(j, union, n float64) float64 {
 
 // TestWeightsWithinTheory compares estimates of weighted documents with what they estimate: over
 // many pairs of any similarity, sketches have no bias and the standard error of a sample of N, and
-// the distance of fingerprints is as likely as the angle of the vectors says. SIMDB_WEIGHT_PAIRS is
-// the number of pairs.
+// the distance of fingerprints is as likely as the angle of the vectors says.
 func TestWeightsWithinTheory(t *testing.T) {
-	pairs := 400
-	if n, err := strconv.Atoi(os.Getenv("SIMDB_WEIGHT_PAIRS")); err == nil {
-		pairs = n
-	}
+	pairs := exhaustive.Size(400, 20_000)
 	spec := features.Spec{Fields: []features.Field{{Name: "title", Weight: 5}, {Name: "head", Weight: 2}, {Name: "body", Weight: 1}}}
 	const size = 128
 	state := New(Params{Shingle: 1, Sketch: size, Features: spec})

@@ -74,9 +74,9 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestOnlyTestsImportTestDoubles checks that no package imports the file systems for tests: they
-// must not be in a program.
-func TestOnlyTestsImportTestDoubles(t *testing.T) {
+// TestOnlyTestsImportTestHelpers checks that no package imports the file systems and other helpers
+// for tests: they must not be in a program.
+func TestOnlyTestsImportTestHelpers(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
 	}
@@ -84,22 +84,22 @@ func TestOnlyTestsImportTestDoubles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doubles := []string{module + "internal/vfs/vfstest"}
+	helpers := []string{module + "internal/exhaustive", module + "internal/vfs/vfstest"}
 	found := 0
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		if slices.Contains(doubles, fields[0]) {
+		if slices.Contains(helpers, fields[0]) {
 			found++
-			continue // a double may use another
+			continue // a helper may use another
 		}
 		for _, imported := range fields[1:] {
-			if slices.Contains(doubles, imported) || imported == "testing" {
+			if slices.Contains(helpers, imported) || imported == "testing" {
 				t.Errorf("%s imports %s: only its tests may", fields[0], imported)
 			}
 		}
 	}
-	if found != len(doubles) {
-		t.Errorf("%d of the packages %v found", found, doubles)
+	if found != len(helpers) {
+		t.Errorf("%d of the packages %v found", found, helpers)
 	}
 }
 

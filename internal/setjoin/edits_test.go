@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/textsim"
 )
 
@@ -107,14 +108,10 @@ func textSets(t *testing.T, texts []string, at float64, o SetsOptions) *Sets {
 
 // Joins by edit distance find what comparing all texts finds.
 func TestEditsAgainstBruteForce(t *testing.T) {
-	runs := 44
-	if testing.Short() {
-		runs = 11
-	}
-	for run := range runs {
+	for run := range exhaustive.Every(t, 12).Of(132) {
 		r := rand.New(rand.NewPCG(uint64(run), 3))
 		texts := editedTexts(r, 20+r.IntN(80))
-		at := []float64{0.5, 0.66, 0.75, 0.76, 0.8, 0.8, 0.85, 0.9, 0.9, 0.95, 1}[run%11]
+		at := []float64{0.5, 0.66, 0.75, 0.76, 0.8, 0.8, 0.85, 0.9, 0.9, 0.95, 1}[r.IntN(11)]
 		var calls atomic.Int64
 		judge := textJudge{texts, at, &calls}
 		so := SetsOptions{Counters: int64(1 << r.IntN(18))}

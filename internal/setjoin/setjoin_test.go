@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
@@ -141,11 +142,7 @@ func add(t *testing.T, sets [][]uint64, o SetsOptions) *Sets {
 var thresholds = []float64{0.01, 0.3, 0.5, 2.0 / 3, 0.7, 0.75, 0.8, 0.9, 0.95, 1}
 
 func TestJoinsAgainstBruteForce(t *testing.T) {
-	runs := 400
-	if testing.Short() {
-		runs = 100
-	}
-	for run := range runs {
+	for run := range exhaustive.Every(t, 12).Of(1200) {
 		r := rand.New(rand.NewPCG(uint64(run), 1))
 		sets := corpus(r, 1+r.IntN(200))
 		so := SetsOptions{Counters: int64(1 << r.IntN(18))}

@@ -18,6 +18,7 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -145,10 +146,7 @@ func TestReadBesideWriter(t *testing.T) {
 	c, _ := mustOpen(t, vfs.Disk, name)
 	defer c.Close()
 	c.db.NoSync = true
-	writes := int64(2000)
-	if testing.Short() {
-		writes = 300
-	}
+	writes := exhaustive.Size[int64](300, 2000)
 	done := make(chan error, 1)
 	go func() {
 		rng := rand.New(rand.NewPCG(3, 4))

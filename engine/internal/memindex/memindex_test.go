@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // brute returns the positions of fps within k bits of q.
@@ -48,10 +49,7 @@ func corpora(n int) map[string][]uint64 {
 // TestFind compares all searches with brute force, at sizes around those where the index begins and
 // where its room grows, and with more added than is seen.
 func TestFind(t *testing.T) {
-	queries := 12
-	if testing.Short() {
-		queries = 3
-	}
+	queries := exhaustive.Size(3, 12)
 	for _, n := range []int{0, 1, 100, MinSize - 1, MinSize, firstRoom, firstRoom + 1, 3 * firstRoom} {
 		for kind, fps := range corpora(n) {
 			t.Run(fmt.Sprintf("%s/%d", kind, n), func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // survives reads a damaged file, and copies what it can. Whatever is damaged, there is no panic, an
@@ -47,15 +48,12 @@ func TestCut(t *testing.T) {
 // Flipped bits give the same records, an error, or records that differ; but never a panic. What is
 // copied of them does not panic either.
 func TestFlipped(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 2))
+	cases := exhaustive.Every(t, 16)
 	for name, options := range writings {
 		data := write(t, samples(40), 16, options...)
 		footer := len(data) - 8 - int(binary.LittleEndian.Uint32(data[len(data)-8:]))
-		rounds := 400
-		if testing.Short() {
-			rounds = 25
-		}
-		for i := range rounds {
+		for i := range cases.Of(400) {
+			rnd := rand.New(rand.NewPCG(1, uint64(i)))
 			bad := slices.Clone(data)
 			at := rnd.IntN(len(bad))
 			if i%2 == 0 {

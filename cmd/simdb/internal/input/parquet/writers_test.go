@@ -20,6 +20,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // copyPart returns a copy of two rows of three: all but the second, the fifth and so on.
@@ -49,9 +50,7 @@ func copyPart(t *testing.T, data []byte) []byte {
 // Other programs read the copies of the files that they write, with the values, types and metadata
 // of the rows that were copied. testdata/writers.py makes the files and compares.
 func TestWriters(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes half a minute")
-	}
+	exhaustive.Turn(t, 4)
 	python := cmp.Or(os.Getenv("PYTHON"), "python3")
 	if err := exec.Command(python, "-c", "import pyarrow, duckdb, pandas").Run(); err != nil {
 		t.Skipf("%s has no pyarrow, duckdb and pandas: %v", python, err)

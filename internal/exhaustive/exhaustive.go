@@ -1,0 +1,134 @@
+// Package exhaustive is for tests with loops over every byte, bit, file operation, kill or random
+// case. By default a loop takes a share of its cases: the first and the last one, and one of each
+// few between, which differ from commit to commit, so that all are tried in the end while each run
+// is short. With SIMDB_ALL=1 every loop takes all.
+//
+// A test that fails in a loop says in which case: SIMDB_CASE=17 takes only case 17 of each loop.
+// So no case may depend on those before it, and a random case takes its number for its seed.
+package exhaustive
+
+import (
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const (
+	envAll  = "SIMDB_ALL"
+	envCase = "SIMDB_CASE"
+)
+
+// All reports whether all cases of all loops are wanted.
+func All() bool { return os.Getenv(envAll) == "1" }
+
+// Size returns how large a test without cases is, by default and if All.
+func Size[T any](some, all T) T {
+	if All() {
+		return all
+	}
+	return some
+}
+
+// commit returns the commit that is checked out; it is empty where git does not know. Uncommitted
+// changes do not count, nor does a new commit invalidate results that go test has in its cache.
+var commit = sync.OnceValue(func() string {
+	out, err := exec.Command("git", "rev-parse", "HEAD").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+})
+
+// A Share tells which cases of a loop are taken.
+type Share struct {
+	t     testing.TB
+	step  uint64 // one of so many cases is taken
+	start uint64 // where random numbers start
+	only  int    // the one case to take, or -1
+}
+
+// Every returns a share with the first case and one of each step cases, or with all if All. Which
+// ones differs by commit and by test.
+func Every(t testing.TB, step int) Share {
+	t.Helper()
+	if All() {
+		step = 1
+	}
+	s := Share{t, uint64(step), seed(commit(), t.Name()), -1}
+	if v := os.Getenv(envCase); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 0 {
+			t.Fatalf("%s=%s: want the number of a case", envCase, v)
+		}
+		s.only = n
+	}
+	return s
+}
+
+// Takes reports whether the share has case i. Of is for loops whose number of cases is known.
+func (s Share) Takes(i int) bool {
+	if s.only >= 0 {
+		return i == s.only
+	}
+	// One of each step cases at random: at regular distances a loop over the bytes of words would
+	// always take the same byte of the word.
+	n := uint64(i)
+	return i == 0 || n%s.step == mix(s.start+n/s.step)%s.step
+}
+
+// Of yields the cases of the share among 0 to n-1. The last one is among them.
+func (s Share) Of(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range n {
+			last := i == n-1 && s.only < 0
+			if (last || s.Takes(i)) && !s.try(i, n, yield) {
+				return
+			}
+		}
+	}
+}
+
+// Alone returns the command that tries case i alone.
+func (s Share) Alone(i int) string {
+	return fmt.Sprintf("%s=%d go test -run '^%s$'", envCase, i, strings.ReplaceAll(s.t.Name(), "/", "$/^"))
+}
+
+// try yields a case. If the test fails in it, it names the case.
+func (s Share) try(i, n int, yield func(int) bool) bool {
+	if !s.t.Failed() {
+		defer func() {
+			if s.t.Failed() {
+				s.t.Logf("this was case %d of %d; for it alone: %s", i, n, s.Alone(i))
+			}
+		}()
+	}
+	return yield(i)
+}
+
+// Turn skips a long test but for one of every step commits, unless All.
+func Turn(t testing.TB, step int) {
+	t.Helper()
+	if s := seed(commit(), t.Name()); !All() && os.Getenv(envCase) == "" && s%uint64(step) != 0 {
+		t.Skipf("one of %d commits runs it, or %s=1", step, envAll)
+	}
+}
+
+// seed returns a number that differs by commit and test.
+func seed(commit, test string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(commit + " " + test))
+	return mix(h.Sum64())
+}
+
+// mix is the last step of SplitMix64.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

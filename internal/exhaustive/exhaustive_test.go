@@ -1,0 +1,79 @@
+package exhaustive
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// TestShare checks that a share has the first and the last case and one of each step cases, that it
+// is always the same for a commit, and that other commits take others, all of them in the end.
+func TestShare(t *testing.T) {
+	t.Setenv(envAll, "")
+	t.Setenv(envCase, "")
+	const n, step = 1000, 12
+	all := make(map[int]bool)
+	for c := range 200 {
+		s := Share{t, step, seed(fmt.Sprint(c), "TestX"), -1}
+		cases := slices.Collect(s.Of(n))
+		if again := slices.Collect(s.Of(n)); !slices.Equal(again, cases) {
+			t.Fatalf("%v, and then %v", cases, again)
+		}
+		if cases[0] != 0 || cases[len(cases)-1] != n-1 || len(cases) > n/step+3 {
+			t.Fatalf("%d cases: %v", len(cases), cases)
+		}
+		for i := range n / step {
+			if !slices.ContainsFunc(cases, func(c int) bool { return c/step == i }) {
+				t.Fatalf("none of cases %d to %d", i*step, i*step+step-1)
+			}
+		}
+		for _, c := range cases {
+			all[c] = true
+		}
+	}
+	if len(all) != n {
+		t.Errorf("200 commits try %d of %d cases", len(all), n)
+	}
+}
+
+// TestWhole checks that SIMDB_ALL=1 takes all cases, and SIMDB_CASE one.
+func TestWhole(t *testing.T) {
+	t.Setenv(envCase, "")
+	t.Setenv(envAll, "1")
+	if got := slices.Collect(Every(t, 12).Of(30)); len(got) != 30 {
+		t.Errorf("%v with %s=1", got, envAll)
+	}
+	t.Setenv(envCase, "17")
+	if got := slices.Collect(Every(t, 12).Of(30)); !slices.Equal(got, []int{17}) {
+		t.Errorf("%v with %s=17", got, envCase)
+	}
+}
+
+// TestNamesCase checks that a test that fails in a case says which.
+func TestNamesCase(t *testing.T) {
+	t.Setenv(envAll, "1")
+	t.Setenv(envCase, "")
+	r := &recorder{TB: t}
+	for i := range Every(r, 1).Of(10) {
+		if i == 6 || i == 8 {
+			r.Errorf("wrong")
+		}
+	}
+	want := "this was case 6 of 10; for it alone: SIMDB_CASE=6 go test -run '^TestNamesCase$'"
+	if !slices.Equal(r.logged, []string{want}) {
+		t.Errorf("%q, want %q", r.logged, want)
+	}
+}
+
+// A recorder is a test that may fail.
+type recorder struct {
+	testing.TB
+	failed bool
+	logged []string
+}
+
+func (r *recorder) Failed() bool          { return r.failed }
+func (r *recorder) Errorf(string, ...any) { r.failed = true }
+func (r *recorder) Logf(format string, args ...any) {
+	r.logged = append(r.logged, fmt.Sprintf(format, args...))
+}
