@@ -28,7 +28,7 @@ type Load struct {
 
 	app.InputFormat
 	app.PageInputFlags
-	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default; one that has neither text nor fingerprint replaces only its like), skip it, or error to stop at it."`
+	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default; one without a usable text or fingerprint replaces only its like), skip it, or error to stop at it."`
 	app.RejectFlags
 	Resume bool       `help:"Continue where an earlier load of the same file stopped; a file that has another record there is read from its beginning."`
 	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory for the load: documents before a table is written, sorting and merging. Beside it a load takes some 100 MiB, and merges of tens of millions of documents more (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter)."`
@@ -377,7 +377,7 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 			return err
 		}
 	}
-	if stays, err := l.wouldErase(&rec.Doc); stays || err != nil {
+	if stays, err := l.wouldErase(rec); stays || err != nil {
 		return err
 	}
 	err := l.loader.Add(rec.Doc)
@@ -398,13 +398,13 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 	return err
 }
 
-// wouldErase reports whether a document without a text and a fingerprint would replace one that has
-// either, and counts it.
-func (l *load) wouldErase(d *engine.Doc) (bool, error) {
-	if l.made != nil || l.c.OnConflict != "replace" || d.Text != "" || d.Fingerprint != nil {
+// wouldErase reports whether a record without a usable text or fingerprint would replace a document
+// that has either, and counts it. An empty text does replace another one.
+func (l *load) wouldErase(rec *input.Record) (bool, error) {
+	if l.made != nil || l.c.OnConflict != "replace" || rec.Flaw == "" || rec.Doc.Text != "" || rec.Doc.Fingerprint != nil {
 		return false, nil
 	}
-	stored, err := l.db.Get(context.WithoutCancel(l.a.Context()), d.ID)
+	stored, err := l.db.Get(context.WithoutCancel(l.a.Context()), rec.Doc.ID)
 	if errors.Is(err, engine.ErrNotFound) {
 		return false, nil
 	}
@@ -445,7 +445,7 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 	}{
 		{s.Replaced, "replaced an earlier one"},
 		{l.skipped, "skipped, as their id is stored"},
-		{l.textless, "without a text or fingerprint did not replace the stored one of their id"},
+		{l.textless, "without a usable text or fingerprint did not replace the stored one of their id"},
 		{s.Empty, l.emptiness()},
 		{l.badUTF8, "with invalid UTF-8, which became U+FFFD; --encoding NAME says how they are encoded"},
 	} {
