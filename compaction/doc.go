@@ -1,11 +1,10 @@
-// Package compaction decides which tables to merge, and when, and merges them.
+// Package compaction decides which tables to merge, and when.
 //
 //	job := compaction.Pick(tables, compaction.Options{})         // nil: nothing to do
 //	job = schedule.Next(tables, most, compaction.Options{})      // beside merges that run
-//	info, renumber, err := compaction.Merge(ctx, w, params, inputs, sstable.MergeOptions{})
 //
-// [Pick] is the policy, [Schedule] the picture of what is being merged, and [Merge] the mechanism.
-// Each works without the others. The package knows tables, tombstones and times; files, versions,
+// [Pick] is the policy, and [Schedule] the picture of what is being merged. sstable.Merge merges.
+// The package knows tables, tombstones and times; files, versions,
 // goroutines and the catalog belong to the engine.
 //
 // # Policy

@@ -323,14 +323,11 @@ func (s *soak) ingest(docs []Doc) error {
 		s.db.s.Texts.Fill(&row, d.Text)
 		rows = append(rows, row)
 	}
-	slices.SortStableFunc(rows, func(a, b sstable.Document) int { return a.Compare(&b) })
 	f, err := s.mem.Create(path)
 	if err != nil {
 		return err
 	}
-	w, err := sstable.NewWriter(f, s.db.s.Params.ForTable(rand.Int64N(1<<33)), sstable.WriterOptions{
-		Docs: len(rows), Hot: sstable.HotHashes(len(rows), func(i int) []uint32 { return rows[i].Sketch }),
-	})
+	w, err := sstable.NewWriter(f, s.db.s.Params.ForTable(rand.Int64N(1<<33)), sstable.WriterOptions{})
 	for i := range rows {
 		if err == nil {
 			err = w.Add(&rows[i])

@@ -2,11 +2,12 @@ package sstable
 
 import "github.com/simdb/simdb/internal/arena"
 
-// A Batch is the documents of a table in the order of writing, in columns. Of documents with equal
+// A Batch is the documents of a table, in columns. Of documents with equal
 // IDs the last counts, and the others are left out. A document takes 12 bytes and its ID, and with
 // text and sketch 8 bytes more.
 type Batch struct {
-	FirstSeq uint64 // sequence number of document 0; that of document i is FirstSeq + i
+	Seqs     []uint64 // sequence number of each document; nil: that of document i is FirstSeq + i
+	FirstSeq uint64
 
 	Fingerprints []uint64     // of each document; any value for those in Bare
 	Bare         []uint64     // the documents without a fingerprint: bit i%64 of word i/64; may be short

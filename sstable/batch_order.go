@@ -33,6 +33,8 @@ type batchOrder struct {
 	byID    []uint64 // sorted by the hash of the ID; of all documents
 	dropped bitset   // documents that are left out; nil if none is
 	before  []uint32 // of each word of dropped, how many there are before it; nil if dropped is
+	written []uint32 // positions in the order of sequence numbers, if those do not ascend
+	ranks   []uint32 // of each position, where it is in written; nil if that is
 	fps     []uint64 // fingerprints, sorted
 	docs    []uint32 // of each document of the table, its position in the batch
 	numbers []uint32 // of each position, the document of the table
@@ -54,6 +56,9 @@ func inOrder(ctx context.Context, b *Batch, workers int, room *BatchRoom) (*batc
 	}
 	o.byID, keys = radix.SortParts(keys, room.take(1, n), idBits, workers)
 	o.dropEarlier()
+	if !slices.IsSorted(b.Seqs) {
+		o.sortBySeq()
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -139,8 +144,42 @@ func (o *batchOrder) droppedWord(w int) uint64 {
 	return o.dropped[w]
 }
 
-// rank returns how many documents that are not left out come before the one at a position.
+// sortBySeq brings the documents that are not left out into the order of sequence numbers.
+func (o *batchOrder) sortBySeq() {
+	p := radix.Pairs{Keys: make([]uint64, 0, o.Len()), Vals: make([]uint32, 0, o.Len())}
+	for pos, seq := range o.Seqs {
+		if !o.dropped.has(uint32(pos)) {
+			p.Keys, p.Vals = append(p.Keys, seq), append(p.Vals, uint32(pos))
+		}
+	}
+	n := len(p.Keys)
+	o.written = radix.SortPairs(p, radix.Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)}).Vals
+	o.ranks = make([]uint32, o.Len())
+	for rank, pos := range o.written {
+		o.ranks[pos] = uint32(rank)
+	}
+}
+
+// inSeqOrder returns the positions of the documents in the order of sequence numbers; nil if those
+// are all positions in order.
+func (o *batchOrder) inSeqOrder() (positions []uint32) {
+	if o.written != nil || o.dropped == nil {
+		return o.written
+	}
+	for pos := range uint32(o.Len()) {
+		if !o.dropped.has(pos) {
+			positions = append(positions, pos)
+		}
+	}
+	return positions
+}
+
+// rank returns how many documents that are not left out have a lower sequence number than the one
+// at a position.
 func (o *batchOrder) rank(pos uint32) uint32 {
+	if o.ranks != nil {
+		return o.ranks[pos]
+	}
 	if o.dropped == nil {
 		return pos
 	}

@@ -73,7 +73,11 @@ func TestCollidingIDs(t *testing.T) {
 func TestCollidingIDTwice(t *testing.T) {
 	pair := collidingIDs[0]
 	for _, ids := range [][]string{{pair[0], pair[1], pair[0]}, {pair[1], pair[1], pair[0]}, {pair[0], "x", pair[1], "y", pair[1]}} {
-		r := namedTable(t, rand.New(rand.NewPCG(113, 114)), ids)
+		docs := make([]Document, len(ids))
+		for i := range docs {
+			docs[i] = Document{ID: []byte{byte(i)}, HasFingerprint: true, Fingerprint: uint64(i)}
+		}
+		r := openTable(t, spoiledTable(t, docs, func(b *batchOrder) { rename(b, ids) }))
 		var corrupt *base.CorruptionError
 		if err := r.Verify(t.Context(), nil); !errors.As(err, &corrupt) || corrupt.Section != "ids" {
 			t.Errorf("%q: Verify gave %v", ids, err)

@@ -50,11 +50,10 @@
 // Directories of key runs and columns are sections of their own, and lie side by side with the
 // other directories behind everything else.
 //
-// Writing takes one pass over the documents, in order, and never seeks. Names and records leave
-// memory in blocks as they fill; everything else is kept as 32 bytes a document and written by
-// Writer.Close. Permuted runs are made by radix sort, one block of the layout at a time
-// (hamming.NextOrder). Merge makes a table of others by merging their runs, and copies blocks of
-// records.
+// Writing never seeks. A BatchWriter writes records as they come, and then all else, of a Batch in
+// memory, which it sorts; a Writer collects one from single documents. Permuted runs are made by
+// radix sort, one block of the layout at a time (hamming.NextOrder). Merge makes a table of others
+// by merging their runs, and copies blocks of records.
 //
 // Reading maps the file. Opening looks at the directories of runs and columns only; a block is
 // verified against its CRC32C when it is first touched, which a bit in memory remembers. Nothing in
@@ -68,7 +67,7 @@
 //
 //	the file      section, format, versions, params, layout, document, idhash, errors, options
 //	reading       open, reader, ids, iter, search, search_sketches, commonids, verify, describe
-//	writing       write_file, write_sketches, write_order, write_table, and writer over them
+//	writing       write_file, write_sketches, write_order, write_table, batch over them, and writer over batch
 //	merging       merge over merge_*, over the files for writing and internal/merge
 //
 // # Where to change what

@@ -13,11 +13,11 @@ import (
 
 // A table that is cut short has no directory at its end. What Salvage needs is there a second time:
 //
-//	early section   copies of the directories so far, but for those of permuted runs and
-//	                postings, then a directory of the sections so far and of the copies, and a
-//	                trailer. It follows run 0, seqs, times, ranks and places
-//	spare           copies of entries of names or sketches, before the blocks that they are
-//	                of; for blocks that are written after the early section
+//	early section   copies of the directories so far, then a directory of the sections so far
+//	                and of the copies, and a trailer. It follows run 0, seqs, times, ranks and
+//	                places
+//	spare           copies of entries of names or sketches, before the blocks that they are of,
+//	                behind the early section
 //
 //	early    +--------+-----+--------+-----+-----------+---------+
 //	         |  copy  | pad |  copy  | ... | directory | trailer |
@@ -41,8 +41,7 @@ const (
 // isCopied reports whether an early section has a copy of the directory in a section.
 func (s Section) isCopied() bool {
 	switch s.Kind {
-	case KindNames, KindRecords, KindSketches,
-		KindTimes | dirFlag, KindSeqs | dirFlag, KindRanks | dirFlag, KindPlaces | dirFlag:
+	case KindRecords, KindTimes | dirFlag, KindSeqs | dirFlag, KindRanks | dirFlag, KindPlaces | dirFlag:
 		return true
 	}
 	return s.Kind == KindRun|dirFlag && s.Index == 0
@@ -54,7 +53,6 @@ func (t *tableFile) writeEarly() {
 	info := t.info
 	info.Sections = slices.Clone(t.out.sections)
 	t.out.begin(KindEarly, 0)
-	t.out.sections[len(t.out.sections)-1].Optional = true
 	start := t.out.off
 	var b []byte
 	for _, d := range t.out.dirs {
@@ -71,16 +69,15 @@ func (t *tableFile) writeEarly() {
 	copy(b[len(b)-len(earlyMagic):], earlyMagic)
 	t.out.write(b)
 	t.out.end(uint64(len(info.Sections)))
-	t.early, t.earlySum = true, info.Checksum
+	t.earlySum = info.Checksum
 }
 
-// writeList writes the blocks of a list that have ended, after a spare if the early section does
-// not have their entries; done is how many blocks were written before.
+// writeList writes the blocks of a list that have ended, after a spare with their entries; done is
+// how many blocks were written before.
 func (t *tableFile) writeList(kind Kind, w *blobs.ListWriter, done *int) {
 	first, n := *done, w.NumBlocks()
 	*done = n
-	if !t.early || first == n {
-		t.out.write(w.Flush(t.blockOffset()))
+	if first == n {
 		return
 	}
 	blocks := w.Flush(t.blockOffset() + int64(spareSize+(n-first)*blobs.ListEntry))

@@ -39,8 +39,5 @@ type Fingerprint = base.Fingerprint
 // FingerprintBits is the number of bits of a fingerprint, and so the greatest distance of two.
 const FingerprintBits = base.FingerprintBits
 
-// ErrOrder is in the error of Add for a document that belongs before the one added last.
-var ErrOrder = errors.New("documents out of order")
-
 // ErrNoSketches is in the error of a search by sketch in a table that keeps none.
 var ErrNoSketches = errors.New("the table keeps no sketches")

@@ -69,7 +69,7 @@ var exampleParams = Params{
 func TestGolden(t *testing.T) {
 	path := filepath.Join("testdata", "v2.sst")
 	docs := goldenDocs()
-	o := WriterOptions{BlockSize: 4096, Hot: hotOf(docs), segmentDocs: 64, Note: []byte("a note of the owner"), Identity: Identity{
+	o := WriterOptions{BlockSize: 4096, hot: hotOf(docs), segmentDocs: 64, Note: []byte("a note of the owner"), Identity: Identity{
 		Database: [16]byte{0x9f, 0x3c, 0x5a, 15: 1}, Number: 7, Created: 1_700_000_000_000_000,
 	}}
 	data, _ := buildTable(t, testParams, o, docs)

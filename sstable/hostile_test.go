@@ -161,7 +161,7 @@ func newMergedVictim(t *testing.T, n int, o WriterOptions) *victim {
 
 // hostileOptions returns o with all that a table may have, so that it can be damaged.
 func hostileOptions(o WriterOptions, docs []Document) WriterOptions {
-	o.Hot, o.segmentDocs = hotOf(docs), len(docs)/2+1
+	o.hot, o.segmentDocs = hotOf(docs), len(docs)/2+1
 	o.Note, o.Identity = []byte("what the owner keeps"), Identity{Database: [16]byte{1, 2, 3}, Number: 9, Created: 1 << 50}
 	return o
 }

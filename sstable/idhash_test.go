@@ -45,24 +45,35 @@ func withIDHash(t *testing.T, r *Reader, h idHash) []byte {
 }
 
 // rebuilt returns table r in a version, with other contents of sections of some kinds, and other
-// counts.
+// counts. What has another length goes to the end, so that the blocks stay where they are, and an
+// optional section that nobody knows takes its place.
 func rebuilt(r *Reader, version uint32, contents map[Kind][]byte, counts map[Kind]uint64) []byte {
 	data, info := appendHeader(nil, version), r.Info()
-	info.Version, info.Sections = version, slices.Clone(info.Sections)
-	for i := range info.Sections {
-		s := &info.Sections[i]
-		content, ok := contents[s.Kind]
-		if !ok {
-			content = r.bytes(s)
-		}
+	var sections, moved []Section
+	add := func(s Section, content []byte) {
+		data = append(data, make([]byte, align(int64(len(data)))-int64(len(data)))...)
+		s.Offset, s.Length, s.Checksum = int64(len(data)), int64(len(content)), crc.Sum(content)
+		data, sections = append(data, content...), append(sections, s)
+	}
+	for _, s := range info.Sections {
 		if count, ok := counts[s.Kind]; ok {
 			s.Count = count
 		}
-		data = append(data, make([]byte, align(int64(len(data)))-int64(len(data)))...)
-		s.Offset, s.Length, s.Checksum = int64(len(data)), int64(len(content)), crc.Sum(content)
-		data = append(data, content...)
+		content, ok := contents[s.Kind]
+		if ok && int64(len(content)) != s.Length {
+			moved = append(moved, s)
+			s.Kind, s.Index, s.Optional, ok = kindUnknown+Kind(len(moved)), 0, true, false
+		}
+		if !ok {
+			content = r.data[s.Offset:][:s.Length]
+		}
+		add(s, content)
+	}
+	for _, s := range moved {
+		add(s, contents[s.Kind])
 	}
 	data = append(data, make([]byte, align(int64(len(data)))-int64(len(data)))...)
+	info.Version, info.Sections = version, sections
 	return appendFooter(data, int64(len(data)), r.Params(), &info)
 }
 

@@ -75,8 +75,8 @@ func openBenchTable(b *testing.B) *Reader {
 	t := &benchTable
 	t.Do(func() {
 		t.docs = sortedDocs(benchSketches(b, "SIMDB_BENCH_DOCS"))
-		hot := HotHashes(len(t.docs), func(i int) []uint32 { return t.docs[i].Sketch })
-		data, _ := buildTable(b, benchParams, WriterOptions{Hot: hot}, t.docs)
+		hot := hotHashes(len(t.docs), func(i int) []uint32 { return t.docs[i].Sketch })
+		data, _ := buildTable(b, benchParams, WriterOptions{hot: hot}, t.docs)
 		t.r = openTable(b, data)
 		runtime.GC()
 	})
@@ -159,9 +159,9 @@ func BenchmarkJaccardWriter(b *testing.B) {
 	run := func(b *testing.B, p Params, hot bool) {
 		start := cpu()
 		for b.Loop() {
-			o := WriterOptions{Docs: len(docs)}
+			o := WriterOptions{}
 			if hot {
-				o.Hot = HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
+				o.hot = hotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
 			}
 			w, err := NewWriter(io.Discard, p, o)
 			for i := 0; err == nil && i < len(docs); i++ {
@@ -179,7 +179,7 @@ func BenchmarkJaccardWriter(b *testing.B) {
 	b.Run("none", func(b *testing.B) { run(b, p, false) })
 	b.Run("hot", func(b *testing.B) {
 		for b.Loop() {
-			HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
+			hotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
 		}
 		b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(len(docs)), "ns/doc")
 	})

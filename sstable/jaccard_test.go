@@ -138,7 +138,7 @@ func TestJaccard(t *testing.T) {
 				}
 				o := WriterOptions{segmentDocs: 1 + rng.IntN(2*n+1000)}
 				if rng.IntN(3) > 0 {
-					o.Hot = hotOf(docs)
+					o.hot = hotOf(docs)
 				}
 				data, _ := buildTable(t, p, o, docs)
 				r := openTable(t, data)
@@ -184,9 +184,9 @@ func TestJaccardReal(t *testing.T) {
 		docs[i] = Document{ID: fmt.Append(nil, i), HasFingerprint: true, Fingerprint: uint64(i) << 40, Sketch: s}
 	}
 	p := testParams
-	for i, hot := range [][]HotHash{nil, hotOf(docs), HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })} {
+	for i, hot := range [][]hotHash{nil, hotOf(docs), hotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })} {
 		p.MinJaccard = []float64{0.5, 0.65, 0.7}[i]
-		data, _ := buildTable(t, p, WriterOptions{Hot: hot, segmentDocs: 200}, docs)
+		data, _ := buildTable(t, p, WriterOptions{hot: hot, segmentDocs: 200}, docs)
 		r := openTable(t, data)
 		if err := r.Verify(t.Context(), nil); err != nil {
 			t.Fatal(err)
@@ -204,7 +204,7 @@ func TestJaccardReal(t *testing.T) {
 func TestJaccardMethods(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
 	docs := testDocs(rng, 12000)
-	data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), segmentDocs: 5000}, docs)
+	data, _ := buildTable(t, testParams, WriterOptions{hot: hotOf(docs), segmentDocs: 5000}, docs)
 	r := openTable(t, data)
 	var s JaccardSearcher
 	var sum JaccardStats
@@ -309,9 +309,6 @@ func TestJaccardRefuses(t *testing.T) {
 	if s, err := r.Sketch(0, nil); s != nil || err != nil {
 		t.Errorf("without sketches: Sketch gives %v, %v", s, err)
 	}
-	if _, err := NewWriter(nil, testParams, WriterOptions{Hot: []HotHash{{Hash: 2, Documents: 1}, {Hash: 1, Documents: 1}}}); err == nil {
-		t.Error("NewWriter takes hot hashes that do not ascend")
-	}
 	for _, sketch := range [][]uint32{{2, 1}, {1, 1}, make([]uint32, 129)} {
 		w, _ := NewWriter(new(discard), testParams, WriterOptions{})
 		if w.Add(&Document{ID: []byte("a"), Sketch: sketch}) == nil {
@@ -333,14 +330,14 @@ func TestHotHashes(t *testing.T) {
 			counts[h]++
 		}
 	}
-	hot := HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
+	hot := hotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
 	for _, h := range hot {
 		if counts[h.Hash] != h.Documents {
 			t.Errorf("%v, but it is in %d documents", h, counts[h.Hash])
 		}
 		delete(counts, h.Hash)
 	}
-	if ascend := slices.IsSortedFunc(hot, func(a, b HotHash) int { return cmp.Compare(a.Hash, b.Hash) }); !ascend || len(hot) < 2 {
+	if ascend := slices.IsSortedFunc(hot, func(a, b hotHash) int { return cmp.Compare(a.Hash, b.Hash) }); !ascend || len(hot) < 2 {
 		t.Errorf("%d hot hashes, in order: %v", len(hot), ascend)
 	}
 	for h, n := range counts {
@@ -351,12 +348,12 @@ func TestHotHashes(t *testing.T) {
 	half := len(docs) / 2
 	a, _ := buildTable(t, testParams, WriterOptions{}, docs[:half])
 	b, _ := buildTable(t, testParams, WriterOptions{}, docs[half:])
-	merged, err := MergedHot(openTable(t, a), openTable(t, b))
+	merged, err := mergedHot([]*Reader{openTable(t, a), openTable(t, b)})
 	if err != nil || !slices.Equal(merged, hot) {
 		t.Errorf("%d hot hashes of two halves (%v), %d of both", len(merged), err, len(hot))
 	}
-	sampled := HotHashes(2*sketchidx.HotAll+1, func(i int) []uint32 { return []uint32{7, uint32(i), uint32(i % 1000)} })
-	if at, ok := slices.BinarySearchFunc(sampled, 7, func(h HotHash, x uint32) int { return cmp.Compare(h.Hash, x) }); !ok ||
+	sampled := hotHashes(2*sketchidx.HotAll+1, func(i int) []uint32 { return []uint32{7, uint32(i), uint32(i % 1000)} })
+	if at, ok := slices.BinarySearchFunc(sampled, 7, func(h hotHash, x uint32) int { return cmp.Compare(h.Hash, x) }); !ok ||
 		sampled[at].Documents < 2*sketchidx.HotAll {
 		t.Error("a hash of all documents is not found in a sample: " + fmt.Sprint(sampled[:min(len(sampled), 5)]))
 	}

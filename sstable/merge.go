@@ -14,7 +14,7 @@ import (
 
 // MergeOptions are the options of Merge. The zero value is a good default.
 type MergeOptions struct {
-	WriterOptions     // Docs is ignored; Level is for records that are rewritten
+	WriterOptions     // Level is for records that are rewritten
 	Workers       int // goroutines that work at a time; 0 means GOMAXPROCS
 	// Erase leaves no text of a document that is left out in the result: blocks of records that
 	// have one are rewritten, however few are dead. Otherwise some stay, out of reach.
@@ -65,11 +65,14 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 		fingerprints += int64(in.keptFP)
 	}
 	if err == nil {
-		p, o.WriterOptions.Docs = p.ForTable(fingerprints), int(m.docs)
+		p = p.ForTable(fingerprints)
 		out := merge.NewAsyncWriter(w)
 		defer out.Close() // its error is that of a write, or has been looked at before
 		m.file, m.o = out, o
 		err = m.init(out, p, o.WriterOptions)
+		if err == nil && p.Sketch > 0 {
+			err = m.beginSketches()
+		}
 	}
 	if err != nil {
 		return Info{}, nil, err

@@ -66,20 +66,20 @@ func BenchmarkMergeTexts(b *testing.B) {
 			d.Sketch = slices.Clone(h.Text(string(d.Text)))
 		}
 		slices.SortFunc(docs, func(a, b Document) int { return a.Compare(&b) })
-		data, _ := buildTable(b, p, WriterOptions{Hot: hotOf(docs)}, docs)
+		data, _ := buildTable(b, p, WriterOptions{hot: hotOf(docs)}, docs)
 		inputs = append(inputs, MergeInput{Reader: openTable(b, data)})
 	}
 	var readers []*Reader
 	for _, in := range inputs {
 		readers = append(readers, in.Reader)
 	}
-	hot, err := MergedHot(readers...)
+	hot, err := mergedHot(readers)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
 		o := MergeOptions{Workers: 1}
-		o.Hot = hot
+		o.hot = hot
 		if _, _, err := Merge(b.Context(), io.Discard, p, inputs, o); err != nil {
 			b.Fatal(err)
 		}

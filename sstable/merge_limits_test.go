@@ -179,6 +179,9 @@ func TestSortedFingerprints(t *testing.T) {
 func TestMergeSpareRecords(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	docs := mergeShapes[0].docs(r, 0, 2000)
+	for i := range docs {
+		docs[i].Text = append(docs[i].Text, "word"...)
+	}
 	for _, spare := range []uint32{1, 10, 60} {
 		m := merging{t: t, r: r, drop: drops["few"], o: MergeOptions{spare: spare}}
 		m.add(mergeParams, docs, 0)

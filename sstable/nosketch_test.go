@@ -23,7 +23,7 @@ func TestSegmentsWithoutSketches(t *testing.T) {
 				docs[i].Sketch = nil
 			}
 		}
-		data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), segmentDocs: n / parts}, docs)
+		data, _ := buildTable(t, testParams, WriterOptions{hot: hotOf(docs), segmentDocs: n / parts}, docs)
 		r := openTable(t, data)
 		checkSegments(t, r, docs, n/parts)
 		checkReader(t, r, testParams, docs)
@@ -88,24 +88,22 @@ func TestLateSketches(t *testing.T) {
 				docs[i].Sketch = []uint32{uint32(i / 2), 1 << 20, 1<<20 + 1 + uint32(i)}
 			}
 		}
-		for _, expected := range []int{0, n, 10 * n} {
-			data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), segmentDocs: size, Docs: expected}, docs)
-			r := openTable(t, data)
-			checkSegments(t, r, docs, size)
-			checkReader(t, r, testParams, docs)
-			if err := r.Verify(t.Context(), nil); err != nil {
-				t.Errorf("first sketch %d: %v", first, err)
-			}
-			var s JaccardSearcher
-			for _, i := range []int{0, first / 2, max(first, 1) - 1, min(first, n-1), n - 1} {
-				checkJaccard(t, r, docs, docs[i].Sketch, &s)
-			}
-			again := mergedAlone(t, r, size)
-			checkSegments(t, again, docs, size)
-			checkReader(t, again, testParams, docs)
-			if err := again.Verify(t.Context(), nil); err != nil {
-				t.Errorf("first sketch %d, merged: %v", first, err)
-			}
+		data, _ := buildTable(t, testParams, WriterOptions{hot: hotOf(docs), segmentDocs: size}, docs)
+		r := openTable(t, data)
+		checkSegments(t, r, docs, size)
+		checkReader(t, r, testParams, docs)
+		if err := r.Verify(t.Context(), nil); err != nil {
+			t.Errorf("first sketch %d: %v", first, err)
+		}
+		var s JaccardSearcher
+		for _, i := range []int{0, first / 2, max(first, 1) - 1, min(first, n-1), n - 1} {
+			checkJaccard(t, r, docs, docs[i].Sketch, &s)
+		}
+		again := mergedAlone(t, r, size)
+		checkSegments(t, again, docs, size)
+		checkReader(t, again, testParams, docs)
+		if err := again.Verify(t.Context(), nil); err != nil {
+			t.Errorf("first sketch %d, merged: %v", first, err)
 		}
 	}
 }
@@ -130,7 +128,7 @@ func TestNoSketches(t *testing.T) {
 	}
 	without := testParams
 	without.Sketch, without.MinJaccard = 0, 0
-	data, info := buildTable(t, testParams, WriterOptions{Hot: []HotHash{{Hash: 5, Documents: 9}}, segmentDocs: 100}, docs)
+	data, info := buildTable(t, testParams, WriterOptions{hot: []hotHash{{Hash: 5, Documents: 9}}, segmentDocs: 100}, docs)
 	plain, plainInfo := buildTable(t, without, WriterOptions{}, docs)
 	if len(data) != len(plain) || len(info.Sections) != len(plainInfo.Sections) {
 		t.Errorf("%d bytes in %d sections, without sketches %d in %d", len(data), len(info.Sections), len(plain), len(plainInfo.Sections))
@@ -145,7 +143,7 @@ func TestNoSketches(t *testing.T) {
 	}
 	var s JaccardSearcher
 	checkJaccard(t, r, docs, []uint32{5, 6, 7}, &s)
-	if hot, err := MergedHot(r); err != nil || len(hot) > 0 {
+	if hot, err := mergedHot([]*Reader{r}); err != nil || len(hot) > 0 {
 		t.Errorf("hot hashes %v, %v", hot, err)
 	}
 	if err := r.EachSketch(func(doc uint32, _ []uint32) error { t.Errorf("document %d has a sketch", doc); return nil }); err != nil {

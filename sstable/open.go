@@ -54,6 +54,9 @@ func (r *Reader) openSections() error {
 			return base.Corruptf(r.file, "directory", s.Offset, "section %s without what it is of", s.Name())
 		}
 	}
+	if _, err := r.required(KindEarly, 0); err != nil {
+		return err
+	}
 	if err := r.openRecords(); err != nil {
 		return err
 	}

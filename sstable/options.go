@@ -16,15 +16,10 @@ const (
 	LevelBetter  Level = blobs.LevelBetter  // twice the time, 3 % fewer bytes
 )
 
-// WriterOptions are the options of NewWriter. The zero value is a good default.
+// WriterOptions are the options of all that write tables. The zero value is a good default.
 type WriterOptions struct {
 	BlockSize int   // bytes of texts and fields compressed together; 0 means 24 KiB, at most 16 MiB
 	Level     Level // of compression
-	Docs      int   // how many documents are expected; saves memory and time, any number will do
-
-	// Hot are the hot hashes of the table's sketches, ascending: what HotHashes or MergedHot found.
-	// Any list gives right answers, a good one makes them fast. Ignored if Params.Sketch is 0.
-	Hot []HotHash
 
 	// Identity is kept with the table: which one of which database it is.
 	Identity Identity
@@ -33,16 +28,13 @@ type WriterOptions struct {
 	// writes none.
 	Note []byte
 
-	segmentDocs int    // documents of a segment; 0 means 2^19
-	dividedDocs int    // documents from which on the order of IDs is kept; 0 means 2^19
-	stretchDocs int    // documents of a stretch of that order; 0 means 2^22
-	version     uint32 // of the format; 0 means FormatVersion
+	hot             []hotHash // of the sketches, ascending; nil: the writer chooses them
+	segmentDocs     int       // documents of a segment; 0 means 2^19
+	segmentPostings int       // of a segment at most; 0 means 2^26
+	dividedDocs     int       // documents from which on the order of IDs is kept; 0 means 2^19
+	stretchDocs     int       // documents of a stretch of that order; 0 means 2^22
+	version         uint32    // of the format; 0 means FormatVersion
 }
 
-// HotHash is a hash that many sketches of a table have:
-//
-//	type HotHash struct {
-//		Hash      uint32
-//		Documents uint32 // how many documents have it, about; at least 1
-//	}
-type HotHash = sketchidx.HotHash
+// hotHash is a hash that many sketches of a table have.
+type hotHash = sketchidx.HotHash

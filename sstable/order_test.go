@@ -349,7 +349,7 @@ func TestPlacesRefused(t *testing.T) {
 		{"place of two", withColumn(r, KindPlaces, edited(places, places[1])), "places"},
 		{"a place less", withColumn(r, KindPlaces, places[1:]), "places"},
 		{"a record more", rebuilt(r, 2, nil, map[Kind]uint64{KindRecords: records + 1}), "records"},
-		{"a record less", rebuilt(r, 2, nil, map[Kind]uint64{KindRecords: records - 1}), "records"},
+		{"a record less", rebuilt(r, 2, nil, map[Kind]uint64{KindRecords: records - 1}), "places"},
 		{"no record", rebuilt(r, 2, nil, map[Kind]uint64{KindRecords: 0}), "records"},
 		{"2^32 records", rebuilt(r, 2, nil, map[Kind]uint64{KindRecords: records + 1<<32}), "records"},
 	} {

@@ -12,7 +12,6 @@ import (
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
-	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
 // SalvageOptions are the options of Salvaged.Each.
@@ -116,21 +115,6 @@ func (s *Salvaged) found(err error) *Loss {
 		s.at[place], s.losses = i, append(s.losses, Loss{Err: err})
 	}
 	return &s.losses[i]
-}
-
-// Hot returns the hot hashes of the sketches that can be read: what WriterOptions.Hot takes.
-func (s *Salvaged) Hot() (hot []HotHash, err error) {
-	defer s.r.unguard(guard(), &err)
-	if s.sketches == nil {
-		return nil, nil
-	}
-	var d Document
-	return sketchidx.HotHashes(int(s.r.info.Docs), func(i int) ([]uint32, error) {
-		if s.readSketch(uint32(i), &d) != nil {
-			return nil, nil
-		}
-		return d.Sketch, nil
-	})
 }
 
 // Each calls fn for every document that can be put together, in order, with fingerprints ascending,

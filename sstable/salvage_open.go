@@ -41,9 +41,6 @@ func (s *Salvaged) openEarly() bool {
 	}
 	r := s.r
 	r.params, r.info = e.params, e.info
-	if s.bare = r.section(KindNames, 0) != nil; s.bare {
-		return true
-	}
 	lists := spareLists(r.data, e)
 	s.bare = lists.bare
 	for kind, dir := range lists.dirs {
@@ -68,20 +65,17 @@ func (s *Salvaged) restore() {
 	if !ok {
 		return
 	}
-	var lists map[Kind]spareList
 	for i := range r.info.Sections {
 		sec := &r.info.Sections[i]
-		if !sec.isCopied() || crc.Sum(r.bytes(sec)) == sec.Checksum {
+		isList := sec.Kind == KindNames || sec.Kind == KindSketches
+		if !isList && !sec.isCopied() || crc.Sum(r.bytes(sec)) == sec.Checksum {
 			continue
 		}
 		var made []byte
-		if at := slices.IndexFunc(e.info.Sections, func(c Section) bool { return c.Kind == sec.Kind && c.Index == sec.Index }); at >= 0 {
+		if isList {
+			made = spareLists(r.data, e).dirs[sec.Kind].entries
+		} else if at := slices.IndexFunc(e.info.Sections, func(c Section) bool { return c.Kind == sec.Kind && c.Index == sec.Index }); at >= 0 {
 			made = r.bytes(&e.info.Sections[at])
-		} else {
-			if lists == nil {
-				lists = spareLists(r.data, e).dirs
-			}
-			made = lists[sec.Kind].entries
 		}
 		if int64(len(made)) == sec.Length && crc.Sum(made) == sec.Checksum {
 			s.found(base.Corruptf(r.file, sec.Name(), sec.Offset, "wrong checksum of the section; there is a copy"))

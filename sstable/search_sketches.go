@@ -2,7 +2,6 @@ package sstable
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/simdb/simdb/minhash"
@@ -129,32 +128,6 @@ func (r *Reader) Jaccard(q minhash.Sketch, t float64, dst []JaccardHit) ([]Jacca
 	s := jaccardSearchers.Get().(*JaccardSearcher)
 	defer jaccardSearchers.Put(s)
 	return s.Jaccard(r, q, t, dst)
-}
-
-// HotHashes returns the hot hashes, ascending, of a table of n documents with the given sketches:
-// what WriterOptions.Hot takes. It calls sketch twice for each document of a sample, which is all
-// of them up to 32,768; the result of a call is used before the next one. Memory: 256 bytes a
-// document of the sample, at most 48 MiB, and 8 bytes for each hash that is hot, or nearly.
-func HotHashes(n int, sketch func(i int) []uint32) []HotHash {
-	hot, _ := sketchidx.HotHashes(n, func(i int) ([]uint32, error) { return sketch(i), nil })
-	return hot
-}
-
-// MergedHot is HotHashes for the table that the inputs will be merged to.
-func MergedHot(inputs ...*Reader) (hot []HotHash, err error) {
-	var ends []int // numbers of documents in the inputs up to each
-	n := 0
-	for _, r := range inputs {
-		n += int(r.info.Docs)
-		ends = append(ends, n)
-	}
-	var s []uint32
-	return sketchidx.HotHashes(n, func(i int) ([]uint32, error) {
-		at, _ := slices.BinarySearch(ends, i+1)
-		r := inputs[at]
-		s, err = r.Sketch(uint32(i-(ends[at]-int(r.info.Docs))), s[:0])
-		return s, err
-	})
 }
 
 // EachSketch calls fn for every document that has a sketch, in order, and stops at the first error,

@@ -24,7 +24,7 @@ const (
 	KindNote       Kind = 13 // what the owner of the table keeps with it; opaque here, optional
 	KindPlaces     Kind = 14 // column of record numbers by document number; absent if each is its number
 	KindTimeSketch Kind = 15 // quantiles of the times, optional
-	KindEarly      Kind = 16 // copy of the directory and of directories so far, optional
+	KindEarly      Kind = 16 // copy of the directory and of directories so far
 	KindIDBounds   Kind = 17 // IDs at which the parts of the order of IDs begin, optional
 	KindIDParts    Kind = 18 // key run of parts with their documents, of a stretch of them; optional
 	kindUnknown    Kind = 19 // first kind that no version knows

@@ -21,7 +21,7 @@ import (
 // sketchTable returns a table of three segments.
 func sketchTable(t *testing.T, n int) ([]byte, []Document) {
 	docs := testDocs(rand.New(rand.NewPCG(63, 64)), n)
-	data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), segmentDocs: (n + 2) / 3}, docs)
+	data, _ := buildTable(t, testParams, WriterOptions{hot: hotOf(docs), segmentDocs: (n + 2) / 3}, docs)
 	return data, docs
 }
 
@@ -137,11 +137,10 @@ func TestSegmentByPostings(t *testing.T) {
 		docs[i] = Document{ID: []byte{byte('a' + i)}, HasFingerprint: true, Fingerprint: uint64(i), Sketch: s}
 	}
 	var buf bytes.Buffer
-	w, err := NewWriter(&buf, p, WriterOptions{})
+	w, err := NewWriter(&buf, p, WriterOptions{segmentPostings: 3 * MaxSketch})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.sketches.MaxPostings = 3 * MaxSketch
 	for i := range docs {
 		if err := w.Add(&docs[i]); err != nil {
 			t.Fatal(err)
@@ -231,7 +230,7 @@ func TestSketchesCutWhileOpen(t *testing.T) {
 	_, scan := s.Jaccard(r, docs[last].Sketch, 0.3, nil)
 	_, sketch := r.Sketch(uint32(last), nil)
 	_, plan := s.JaccardPlan(r, docs[last].Sketch, 0.8)
-	_, hot := MergedHot(r)
+	_, hot := mergedHot([]*Reader{r})
 	for op, err := range map[string]error{
 		"Jaccard": postings, "scan": scan, "Sketch": sketch, "JaccardPlan": plan, "MergedHot": hot,
 		"EachSketch": r.EachSketch(func(uint32, []uint32) error { return nil }),

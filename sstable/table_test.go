@@ -68,7 +68,7 @@ func testSketch(rng *rand.Rand, earlier []Document) []uint32 {
 }
 
 // hotOf returns the hot hashes of documents, those that more than four have.
-func hotOf(docs []Document) (hot []HotHash) {
+func hotOf(docs []Document) (hot []hotHash) {
 	counts := map[uint32]uint32{}
 	for i := range docs {
 		for _, h := range docs[i].Sketch {
@@ -77,10 +77,10 @@ func hotOf(docs []Document) (hot []HotHash) {
 	}
 	for h, n := range counts {
 		if n > 4 {
-			hot = append(hot, HotHash{Hash: h, Documents: n})
+			hot = append(hot, hotHash{Hash: h, Documents: n})
 		}
 	}
-	slices.SortFunc(hot, func(a, b HotHash) int { return cmp.Compare(a.Hash, b.Hash) })
+	slices.SortFunc(hot, func(a, b hotHash) int { return cmp.Compare(a.Hash, b.Hash) })
 	return hot
 }
 
@@ -143,7 +143,7 @@ func TestRoundTrip(t *testing.T) {
 				docs := testDocs(rng, n)
 				o := WriterOptions{BlockSize: 1 + rng.IntN(10000), segmentDocs: 1 + rng.IntN(n+100)}
 				if rng.IntN(2) == 0 {
-					o.Hot = hotOf(docs)
+					o.hot = hotOf(docs)
 				}
 				data, info := buildTable(t, p, o, docs)
 				r := openTable(t, data)
@@ -272,7 +272,7 @@ func checkTableNear(t *testing.T, r *Reader, docs []Document, rng *rand.Rand) {
 // once.
 func TestConcurrentReaders(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(37, 38)), 3000)
-	data, _ := buildTable(t, testParams, WriterOptions{BlockSize: 1000, Docs: len(docs)}, docs)
+	data, _ := buildTable(t, testParams, WriterOptions{BlockSize: 1000}, docs)
 	r := openTable(t, data)
 	var wg sync.WaitGroup
 	for g := range uint64(8) {

@@ -15,7 +15,7 @@ import (
 func TestVerifySideBySide(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	docs := testDocs(rand.New(rand.NewPCG(5, 5)), 30_000)
-	data, _ := buildTable(t, testParams, WriterOptions{Docs: len(docs), Hot: hotOf(docs)}, docs)
+	data, _ := buildTable(t, testParams, WriterOptions{hot: hotOf(docs)}, docs)
 
 	r := openTable(t, data)
 	last, total, reports := int64(0), 2*r.Info().Size, 0

@@ -30,7 +30,7 @@ type BatchWriter struct {
 	tableFile
 	ctx     context.Context
 	o       BatchOptions
-	file    *merge.AsyncWriter
+	file    io.WriteCloser
 	batch   *batchOrder
 	placed  uint32 // records
 	columns sync.Pool
@@ -38,8 +38,8 @@ type BatchWriter struct {
 
 // BatchOptions are the options of NewBatchWriter. The zero value is a good default.
 type BatchOptions struct {
-	WriterOptions     // Docs and Hot are ignored
-	Workers       int // goroutines that work at a time; 0 means GOMAXPROCS
+	WriterOptions
+	Workers int // goroutines that work at a time; 0 means GOMAXPROCS
 	// Room, if not nil, has memory that Write uses, and leaves for the next writer.
 	Room *BatchRoom
 	// Layout returns the layout for a table of n fingerprints; nil means that of the parameters.
@@ -74,11 +74,15 @@ func (r *BatchRoom) takeNumbers(i, n int) []uint32 {
 // The layout of p may be LayoutBySize. Close must be called in the end. The work stops with the
 // error of ctx when that ends.
 func NewBatchWriter(ctx context.Context, w io.Writer, p Params, o BatchOptions) (*BatchWriter, error) {
+	return newBatchWriter(ctx, merge.NewAsyncWriter(w), p, o)
+}
+
+// newBatchWriter returns a writer to a file, which its Close closes.
+func newBatchWriter(ctx context.Context, file io.WriteCloser, p Params, o BatchOptions) (*BatchWriter, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	o.Hot = nil
-	t := &BatchWriter{ctx: ctx, o: o, file: merge.NewAsyncWriter(w)}
+	t := &BatchWriter{ctx: ctx, o: o, file: file}
 	if err := t.init(t.file, p.ForTable(0), o.WriterOptions); err != nil {
 		t.Close()
 		return nil, err
@@ -184,26 +188,14 @@ func (t *BatchWriter) sampleLevel(blocks int, raw func(dst []byte, block int) ([
 // Write writes the documents of a batch, and completes the table. It returns what the table says of
 // itself, which has how many documents are not left out.
 func (t *BatchWriter) Write(b *Batch) (Info, error) {
-	if t.err != nil {
-		return Info{}, t.err
+	if err := t.begin(b); err != nil {
+		return Info{}, err
 	}
-	if b.Len() > MaxBatch {
-		return Info{}, t.fail(fmt.Errorf("a batch of %d documents, at most %d are possible: %w", b.Len(), MaxBatch, ErrTooLarge))
-	}
-	t.records.EndBlock()
-	t.flushRecords()
-	if t.records.NumBlocks() > 0 {
-		t.placed = t.records.Len()
-	}
-	t.endBlocksSection()
-	var err error
-	if t.batch, err = inOrder(t.ctx, b, t.o.Workers, cmp.Or(t.o.Room, &BatchRoom{})); err != nil {
-		return Info{}, t.fail(err)
-	}
-	if t.params.Layout == LayoutBySize && t.o.Layout != nil {
-		t.params.Layout = t.o.Layout(int64(len(t.batch.fps)))
-	}
-	t.params = t.params.ForTable(int64(len(t.batch.fps)))
+	return t.write()
+}
+
+// write writes the documents.
+func (t *BatchWriter) write() (Info, error) {
 	for _, step := range []func() error{
 		t.writeFingerprints, t.writeBatchSeqs, t.writeBatchTimes, t.writeRanks, t.writePlaces, t.writeNames, t.writePermuted, t.writeBatchIDs,
 	} {
@@ -216,6 +208,30 @@ func (t *BatchWriter) Write(b *Batch) (Info, error) {
 		err = t.fail(t.file.Close())
 	}
 	return info, err
+}
+
+// begin ends the records, and brings the documents into the order of the table.
+func (t *BatchWriter) begin(b *Batch) (err error) {
+	if t.err != nil {
+		return t.err
+	}
+	if b.Len() > MaxBatch {
+		return t.fail(fmt.Errorf("a batch of %d documents, at most %d are possible: %w", b.Len(), MaxBatch, ErrTooLarge))
+	}
+	t.records.EndBlock()
+	t.flushRecords()
+	if t.records.NumBlocks() > 0 {
+		t.placed = t.records.Len()
+	}
+	t.endBlocksSection()
+	if t.batch, err = inOrder(t.ctx, b, t.o.Workers, cmp.Or(t.o.Room, &BatchRoom{})); err != nil {
+		return t.fail(err)
+	}
+	if t.params.Layout == LayoutBySize && t.o.Layout != nil {
+		t.params.Layout = t.o.Layout(int64(len(t.batch.fps)))
+	}
+	t.params = t.params.ForTable(int64(len(t.batch.fps)))
+	return nil
 }
 
 // encodeShare is how many values of a section are encoded at a time: whole blocks.
@@ -283,7 +299,20 @@ func (t *BatchWriter) writeFingerprints() error {
 	return t.encodeKeys(0, fps)
 }
 
-// writePermuted writes the runs of the other permuted tables.
+// distinct removes repetitions from sorted keys, in place.
+func distinct(keys []uint64) []uint64 {
+	n := 0
+	for _, k := range keys {
+		if n == 0 || keys[n-1] != k {
+			keys[n] = k
+			n++
+		}
+	}
+	return keys[:n]
+}
+
+// writePermuted writes the runs of the other permuted tables: the distinct fingerprints in other
+// orders, from the last table to the first (see hamming.NextOrder).
 func (t *BatchWriter) writePermuted() error {
 	keys := distinct(t.batch.fps)
 	tmp := t.batch.spare[:len(keys)]
@@ -300,20 +329,16 @@ func (t *BatchWriter) writePermuted() error {
 // writeBatchSeqs writes the sequence numbers.
 func (t *BatchWriter) writeBatchSeqs() error {
 	b, n := t.batch, len(t.batch.docs)
-	var kept []uint32 // positions, if some are left out
-	if b.dropped != nil {
-		kept = make([]uint32, 0, n)
-		for pos := range uint32(b.Len()) {
-			if !b.dropped.has(pos) {
-				kept = append(kept, pos)
-			}
-		}
-	}
+	positions := b.inSeqOrder()
 	seq := func(rank int) uint64 {
-		if kept != nil {
-			rank = int(kept[rank])
+		pos := rank
+		if positions != nil {
+			pos = int(positions[rank])
 		}
-		return b.FirstSeq + uint64(rank)
+		if b.Seqs != nil {
+			return b.Seqs[pos]
+		}
+		return b.FirstSeq + uint64(pos)
 	}
 	if n > 0 {
 		t.info.MinSeq, t.info.MaxSeq = seq(0), seq(n-1)
@@ -332,13 +357,19 @@ func (t *BatchWriter) writeBatchSeqs() error {
 func (t *BatchWriter) writeBatchTimes() error {
 	b := t.batch
 	w := t.newTimesWriter(len(b.docs))
+	add := func(pos uint32) {
+		at := b.Time
+		if b.Times != nil {
+			at = b.Times[pos]
+		}
+		w.add(orderedTime(at))
+	}
+	for _, pos := range b.written {
+		add(pos)
+	}
 	for pos := range uint32(b.Len()) {
-		if !b.dropped.has(pos) {
-			at := b.Time
-			if b.Times != nil {
-				at = b.Times[pos]
-			}
-			w.add(orderedTime(at))
+		if b.written == nil && !b.dropped.has(pos) {
+			add(pos)
 		}
 	}
 	w.finish()
@@ -351,7 +382,7 @@ func (t *BatchWriter) writeBatchTimes() error {
 // writeRanks writes the ranks of the documents, unless they are the numbers.
 func (t *BatchWriter) writeRanks() error {
 	b := t.batch
-	if slices.IsSorted(b.docs) {
+	if b.written == nil && slices.IsSorted(b.docs) {
 		return nil
 	}
 	return t.encodeColumn(KindRanks, len(b.docs), func(doc int) uint64 { return uint64(b.rank(b.docs[doc])) })
@@ -472,19 +503,18 @@ func (t *BatchWriter) beginSketches() error {
 	if t.params.Sketch == 0 {
 		return nil
 	}
-	o := t.o.WriterOptions
-	o.Docs = len(b.docs)
-	if b.Sketches != nil {
+	hot := t.o.hot
+	if hot == nil && b.Sketches != nil {
 		var sketch minhash.Sketch
 		before := 0
-		o.Hot = HotHashes(len(b.docs), func(doc int) []uint32 { // documents in equal steps
+		hot = hotHashes(len(b.docs), func(doc int) []uint32 { // documents in equal steps
 			b.prefetchCode(doc + codesAhead*max(doc-before, 0))
 			before = doc
 			sketch, _ = b.sketch(b.docs[doc], sketch) // what is wrong with a code is found when it is added
 			return sketch
 		})
 	}
-	return t.initSketches(o)
+	return t.initSketches(hot, len(b.docs), t.o.WriterOptions)
 }
 
 // sketch decodes the sketch of the document at a position, using room.

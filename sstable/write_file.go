@@ -118,8 +118,7 @@ type tableFile struct {
 	blocks       int               // in sections of blocks that have ended
 	recordBlocks int               // of them, those of records
 
-	early    bool   // the early section has been written
-	earlySum uint32 // checksum of its directory
+	earlySum uint32 // checksum of the directory of the early section
 	// blocks of names and of sketches that have been written
 	writtenNames, writtenSketches int
 }

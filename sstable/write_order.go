@@ -1,7 +1,6 @@
 package sstable
 
 import (
-	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -19,14 +18,11 @@ import (
 //	seqs    key run    rank -> sequence number
 //	times   column     rank -> orderedTime
 
-// writeSeqs writes the sequence numbers, by rank.
-func (t *tableFile) writeSeqs(seqs []uint64) {
-	t.out.begin(KindSeqs, 0)
-	w := keyrun.NewWriter(&t.out)
-	err := w.AddKeys(seqs)
-	dir, e := w.Finish()
-	t.out.endWithDir(len(seqs), dir, cmp.Or(err, e))
-}
+// orderedTime maps times to numbers of the same order, as a column stores them.
+func orderedTime(t int64) uint64 { return uint64(t) ^ 1<<63 }
+
+// timeOf is the inverse of orderedTime.
+func timeOf(v uint64) int64 { return int64(v ^ 1<<63) }
 
 // timesWriter writes the times, by rank.
 type timesWriter struct {

@@ -1,7 +1,9 @@
 package sstable
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/hamming"
@@ -85,13 +87,48 @@ func (t *tableFile) endSketches() {
 	t.sketches = nil
 }
 
-// initSketches prepares the writer for sketches, if the table keeps them.
-func (t *tableFile) initSketches(o WriterOptions) (err error) {
+// initSketches prepares the writer for sketches of about docs documents, if the table keeps them.
+func (t *tableFile) initSketches(hot []hotHash, docs int, o WriterOptions) (err error) {
 	if t.params.Sketch == 0 {
 		return nil
 	}
-	if t.sketches, err = sketchidx.NewWriter(t.params.sketches(), o.Hot, o.segmentDocs, o.Docs); err != nil {
+	if t.sketches, err = sketchidx.NewWriter(t.params.sketches(), hot, o.segmentDocs, docs); err != nil {
 		return fmt.Errorf("sstable: %w", err)
 	}
+	t.sketches.MaxPostings = cmp.Or(o.segmentPostings, t.sketches.MaxPostings)
 	return nil
+}
+
+// hotHashes returns the hot hashes of n documents with the given sketches (see package sketchidx).
+func hotHashes(n int, sketch func(i int) []uint32) []hotHash {
+	hot, _ := sketchidx.HotHashes(n, func(i int) ([]uint32, error) { return sketch(i), nil })
+	return hot
+}
+
+// mergedHot returns the hot hashes of all documents of some tables.
+func mergedHot(inputs []*Reader) (hot []hotHash, err error) {
+	var ends []int // numbers of documents in the inputs up to each
+	n := 0
+	for _, r := range inputs {
+		n += int(r.info.Docs)
+		ends = append(ends, n)
+	}
+	var s []uint32
+	return sketchidx.HotHashes(n, func(i int) ([]uint32, error) {
+		at, _ := slices.BinarySearch(ends, i+1)
+		r := inputs[at]
+		s, err = r.Sketch(uint32(i-(ends[at]-int(r.info.Docs))), s[:0])
+		return s, err
+	})
+}
+
+// beginSketches chooses the hot hashes of the result, and prepares for sketches.
+func (m *merger) beginSketches() (err error) {
+	hot := m.o.hot
+	if hot == nil {
+		if hot, err = mergedHot(m.readers); err != nil {
+			return err
+		}
+	}
+	return m.initSketches(hot, int(m.docs), m.o.WriterOptions)
 }

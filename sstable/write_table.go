@@ -33,21 +33,17 @@ func (t *tableFile) init(w io.Writer, p Params, o WriterOptions) error {
 	t.info.MinTime, t.info.MaxTime, t.info.MinSeq = math.MaxInt64, math.MinInt64, math.MaxUint64
 	t.out.write(appendHeader(nil, t.info.Version))
 	t.beginBlocks()
-	return t.initSketches(o)
+	return nil
 }
 
 // endBlocks ends the area of blocks.
 func (t *tableFile) endBlocks() {
-	if t.records != nil {
-		t.records.EndBlock()
-		t.flushRecords()
-	}
 	t.names.EndBlock()
 	t.flushNames()
 	if t.sketches != nil {
 		t.sketches.Blocks().EndBlock()
 		t.flushSketches()
-		if t.early && t.sketches.None() { // so that none is not taken for lost
+		if t.sketches.None() { // so that none is not taken for lost
 			t.out.write(appendSpare(nil, t.earlySum, KindSketches, 0, nil))
 		}
 	}

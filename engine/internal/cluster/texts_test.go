@@ -56,7 +56,7 @@ func viewWith(t *testing.T, texts []string, sketch int, write func(*testing.T, s
 func writeTable(t *testing.T, params sstable.Params, docs []sstable.Document) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	w, err := sstable.NewWriter(&file, params, sstable.WriterOptions{Docs: len(docs)})
+	w, err := sstable.NewWriter(&file, params, sstable.WriterOptions{})
 	for i := range docs {
 		if err == nil {
 			err = w.Add(&docs[i])

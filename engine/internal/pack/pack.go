@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/tables"
@@ -101,27 +100,27 @@ func visibleDocs(ctx context.Context, v *view.View) (n int64, err error) {
 
 // inputsOf returns what is to be merged: the tables of the snapshot and, of what is in memtables
 // only, as in a database that was opened read-only, a table in memory.
-func inputsOf(v *view.View) ([]compaction.Input, error) {
-	var inputs []compaction.Input
+func inputsOf(v *view.View) ([]sstable.MergeInput, error) {
+	var inputs []sstable.MergeInput
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
-		inputs = append(inputs, compaction.Input{
+		inputs = append(inputs, sstable.MergeInput{
 			Reader: p.Reader, SeqShift: p.Shift, Keep: func(doc uint32) (bool, error) { return v.Alive(p, doc) },
 		})
 	}
 	mem, err := memTable(v)
 	if mem != nil {
-		inputs = append(inputs, compaction.Input{Reader: mem})
+		inputs = append(inputs, sstable.MergeInput{Reader: mem})
 	}
 	return inputs, err
 }
 
 // writeFile merges inputs of docs documents into a table file at path.
-func writeFile(ctx context.Context, fsys vfs.FS, path string, t *tables.Folder, docs int64, inputs []compaction.Input, note []byte, progress func(view.Progress)) error {
+func writeFile(ctx context.Context, fsys vfs.FS, path string, t *tables.Folder, docs int64, inputs []sstable.MergeInput, note []byte, progress func(view.Progress)) error {
 	_, err := tables.WriteFile(fsys, path, func(out io.Writer) (sstable.Info, error) {
 		o := tables.MergeOptions("pack", progress)
 		o.Note, o.Erase = note, true // the file may go where deleted texts must not
-		info, _, err := compaction.Merge(ctx, out, t.MergeParams(docs), inputs, o)
+		info, _, err := sstable.Merge(ctx, out, t.MergeParams(docs), inputs, o)
 		return info, err
 	})
 	return err

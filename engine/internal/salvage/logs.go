@@ -137,12 +137,9 @@ func (r *recovery) note(d *sstable.Document, deleted bool) {
 	}
 }
 
-// batchBytes is how much of documents of logs is sorted at a time.
-const batchBytes = 64 << 20
-
 // copyLogs writes the documents that the logs have.
 func (r *recovery) copyLogs() error {
-	b := &logBatch{r: r, most: cmp.Or(r.o.batch, batchBytes)}
+	w := &tableWriter{t: r.to}
 	for i := range r.inv.logs {
 		l := &r.inv.logs[i]
 		if l.name == "" {
@@ -152,8 +149,8 @@ func (r *recovery) copyLogs() error {
 			var failed error
 			err := batch.Decode(payload, func(uint64) error { return nil }, func(rec batch.Record) error {
 				d := &rec.Doc
-				if w := r.latest[string(d.ID)]; !rec.Delete && w != nil && w.seq == d.Seq && !w.deleted && !w.old {
-					failed = b.add(d)
+				if last := r.latest[string(d.ID)]; !rec.Delete && last != nil && last.seq == d.Seq && !last.deleted && !last.old {
+					failed = w.add(d)
 				}
 				return failed
 			})
@@ -164,46 +161,8 @@ func (r *recovery) copyLogs() error {
 			return r.ctx.Err()
 		})
 		if err != nil {
-			return fmt.Errorf("%s: %w", filepath.Base(l.name), err)
+			return errors.Join(fmt.Errorf("%s: %w", filepath.Base(l.name), err), w.abort())
 		}
 	}
-	return b.flush()
-}
-
-// logBatch is documents of logs that become a table.
-type logBatch struct {
-	r    *recovery
-	docs []*sstable.Document
-	size int
-	most int
-}
-
-// docOverhead is about what a document takes in memory, beside its parts.
-const docOverhead = 200
-
-// add adds a document, which is a copy of its own.
-func (b *logBatch) add(d *sstable.Document) error {
-	c := *d
-	b.docs = append(b.docs, &c)
-	b.size += docOverhead + len(d.ID) + len(d.Text) + len(d.Fields) + 4*len(d.Sketch)
-	if b.size < b.most {
-		return nil
-	}
-	return b.flush()
-}
-
-// flush writes a table.
-func (b *logBatch) flush() error {
-	if len(b.docs) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(b.docs, func(x, y *sstable.Document) int { return x.Compare(y) })
-	w := b.r.to.writer(nil, sstable.HotHashes(len(b.docs), func(i int) []uint32 { return b.docs[i].Sketch }), len(b.docs))
-	for _, d := range b.docs {
-		if err := w.add(d); err != nil {
-			return errors.Join(err, w.abort())
-		}
-	}
-	b.docs, b.size = nil, 0
 	return w.close()
 }

@@ -43,9 +43,6 @@ type Options struct {
 	Now      func() time.Time // nil is time.Now
 	Partial  bool
 	Progress func(view.Progress)
-
-	tableDocs int64 // documents of a new table; 0 means tableDocs. Smaller in tests
-	batch     int   // bytes of documents of logs that are sorted at a time; 0 means batchBytes
 }
 
 // Report is engine.RecoverReport.

@@ -196,18 +196,14 @@ func (r *recovery) copyTable(in *input) error {
 	if r.incompatible(in) {
 		return nil
 	}
-	hot, err := in.table.Hot()
-	if err != nil {
-		return err
-	}
-	w := r.to.writer(in, hot, int(in.info.Docs))
+	w := &tableWriter{t: r.to, from: in}
 	done := int64(0)
 	o := sstable.SalvageOptions{
 		Sums: r.texts.Sums, Partial: r.o.Partial,
 		Dead:   func(doc uint32) bool { return in.dead != nil && in.dead.Contains(doc) },
 		Buried: func(id []byte, seq uint64) { r.outdate(id, seq+in.shift) },
 	}
-	err = in.table.Each(r.ctx, o, func(doc uint32, d *sstable.Document) error {
+	err := in.table.Each(r.ctx, o, func(doc uint32, d *sstable.Document) error {
 		d.Seq += in.shift
 		if done++; done%4096 == 0 && r.o.Progress != nil {
 			r.o.Progress(view.Progress{Stage: "recover " + in.name, Done: int64(doc), Total: int64(in.info.Docs), Unit: "documents"})

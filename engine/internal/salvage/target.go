@@ -2,7 +2,6 @@ package salvage
 
 import (
 	"bufio"
-	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -97,34 +96,27 @@ func (t *target) end(failed error) error {
 	return errors.Join(all...)
 }
 
-// tableDocs is how many documents a new table gets: what the writer keeps of them takes 128 MiB.
-const tableDocs = 4 << 20
+// tableBytes is about how much memory the documents of a new table may take, beside their texts.
+const tableBytes = 128 << 20
 
-// A tableWriter writes the documents of one input, which come in the order of tables, to one table
-// or more.
+// docBytes is about what a document takes of that, beside its ID and its sketch.
+const docBytes = 48
+
+// A tableWriter writes the documents of one input to one table or more.
 type tableWriter struct {
 	t    *target
 	from *input
-	o    sstable.WriterOptions
 	docs int64 // of the table that is written
-	most int64
-
-	last sstable.Document // of which only the fingerprint is kept
+	size int   // of these in memory
 
 	file vfs.File
 	buf  *bufio.Writer
 	w    *sstable.Writer // nil if no table is begun
 }
 
-// writer returns a writer of about n documents.
-func (t *target) writer(from *input, hot []sstable.HotHash, n int) *tableWriter {
-	most := min(cmp.Or(t.r.o.tableDocs, tableDocs), t.r.params.MaxDocs())
-	return &tableWriter{t: t, from: from, most: most, o: sstable.WriterOptions{Hot: hot, Docs: min(n, int(most))}}
-}
-
 // add writes a document.
 func (w *tableWriter) add(d *sstable.Document) error {
-	if w.docs == w.most || w.w != nil && d.Compare(&w.last) < 0 { // of a forged table
+	if w.docs == w.t.r.params.MaxDocs() || w.size >= tableBytes {
 		if err := w.close(); err != nil {
 			return err
 		}
@@ -135,7 +127,7 @@ func (w *tableWriter) add(d *sstable.Document) error {
 		}
 	}
 	w.docs++
-	w.last = sstable.Document{HasFingerprint: d.HasFingerprint, Fingerprint: d.Fingerprint}
+	w.size += docBytes + len(d.ID) + 4*len(d.Sketch)
 	return w.w.Add(d)
 }
 
@@ -148,8 +140,8 @@ func (w *tableWriter) begin() (err error) {
 	}
 	t.tables = append(t.tables, &output{from: w.from, meta: catalog.Table{Number: t.number}})
 	w.buf = bufio.NewWriterSize(w.file, 1<<20)
-	w.o.Identity = sstable.Identity{Database: t.uuid, Number: t.number, Created: t.r.o.Now().UnixMicro()}
-	w.w, err = sstable.NewWriter(w.buf, t.r.params.ForTable(int64(w.o.Docs)), w.o)
+	identity := sstable.Identity{Database: t.uuid, Number: t.number, Created: t.r.o.Now().UnixMicro()}
+	w.w, err = sstable.NewWriter(w.buf, t.r.params, sstable.WriterOptions{Identity: identity})
 	return err
 }
 
@@ -168,7 +160,7 @@ func (w *tableWriter) close() error {
 	if e := w.file.Close(); err == nil {
 		err = e
 	}
-	w.w, w.file, w.docs = nil, nil, 0
+	w.w, w.file, w.docs, w.size = nil, nil, 0, 0
 	if err != nil {
 		return err
 	}

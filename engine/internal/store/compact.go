@@ -213,7 +213,7 @@ func (db *Store) mergeTables(ctx context.Context, m *merges.Merge, snap *view.Vi
 			}
 		})
 		o.Identity, o.Erase, o.Workers = identity, erase, m.Workers()
-		info, renumber, err = compaction.Merge(ctx, db.merges.Writer(ctx, out, m), db.Tables.MergeParams(left), mergeInputs(snap, in), o)
+		info, renumber, err = sstable.Merge(ctx, db.merges.Writer(ctx, out, m), db.Tables.MergeParams(left), mergeInputs(snap, in), o)
 		return info, err
 	})
 	return t, renumber, err
@@ -230,11 +230,11 @@ func mergedParts(v *view.View, j *compaction.Job) (in []*view.Part) {
 }
 
 // mergeInputs returns parts as inputs of a merge of what is visible in snap.
-func mergeInputs(snap *view.View, in []*view.Part) []compaction.Input {
-	inputs := make([]compaction.Input, len(in))
+func mergeInputs(snap *view.View, in []*view.Part) []sstable.MergeInput {
+	inputs := make([]sstable.MergeInput, len(in))
 	for i, p := range in {
 		since := dropBefore(snap, p)
-		inputs[i] = compaction.Input{Reader: p.Reader, SeqShift: p.Shift}
+		inputs[i] = sstable.MergeInput{Reader: p.Reader, SeqShift: p.Shift}
 		if p.Dead.Count() > 0 || p.Meta.MinTime < since {
 			inputs[i].Keep = func(doc uint32) (bool, error) { return p.AliveAt(doc, snap.Seq, since) }
 		}

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"io"
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/view"
@@ -30,40 +31,31 @@ func SortDocs(docs []*view.MemDoc) {
 	copy(docs[n:], bare)
 }
 
-// memOptions are the options for writing a table of a memtable's documents.
-func memOptions(docs []*view.MemDoc) sstable.WriterOptions {
-	return sstable.WriterOptions{
-		Docs: len(docs),
-		Hot:  sstable.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch }),
-	}
-}
-
-// WriteDocs writes a new table of documents in the order of a table, as WriteTable does.
+// WriteDocs writes a new table of documents in the order of a table, and opens it. Nothing refers to
+// it yet; on an error it is removed.
 func (f *Folder) WriteDocs(docs []*view.MemDoc) (*view.Table, error) {
-	return f.Write(memOptions(docs), func(w *sstable.Writer) error { return addDocs(w, docs) })
+	return f.Create(func(out io.Writer, identity sstable.Identity) (sstable.Info, error) {
+		return writeDocs(out, f.ParamsFor(len(docs)), sstable.WriterOptions{Identity: identity}, docs)
+	})
 }
 
-func addDocs(w *sstable.Writer, docs []*view.MemDoc) error {
+func writeDocs(out io.Writer, p sstable.Params, o sstable.WriterOptions, docs []*view.MemDoc) (sstable.Info, error) {
+	w, err := sstable.NewWriter(out, p, o)
+	if err != nil {
+		return sstable.Info{}, err
+	}
 	for _, d := range docs {
 		if err := w.Add(&d.Document); err != nil {
-			return err
+			return sstable.Info{}, err
 		}
 	}
-	return nil
+	return w.Close()
 }
 
-// InMemory returns documents as a table in memory. It changes their order to that of a table.
+// InMemory returns documents as a table in memory.
 func InMemory(params sstable.Params, docs []*view.MemDoc) (*sstable.Reader, error) {
-	SortDocs(docs)
 	var buf bytes.Buffer
-	w, err := sstable.NewWriter(&buf, params.ForTable(int64(len(docs))), memOptions(docs))
-	if err != nil {
-		return nil, err
-	}
-	if err := addDocs(w, docs); err != nil {
-		return nil, err
-	}
-	if _, err := w.Close(); err != nil {
+	if _, err := writeDocs(&buf, params, sstable.WriterOptions{}, docs); err != nil {
 		return nil, err
 	}
 	// Readers may look a little past a section's end.

@@ -15,22 +15,6 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Write writes a new table file with what fill adds to it and opens it. Nothing refers to it
-// yet; on an error it is removed.
-func (f *Folder) Write(o sstable.WriterOptions, fill func(*sstable.Writer) error) (*view.Table, error) {
-	return f.Create(func(out io.Writer, identity sstable.Identity) (sstable.Info, error) {
-		o.Identity = identity
-		w, err := sstable.NewWriter(out, f.ParamsFor(o.Docs), o)
-		if err == nil {
-			err = fill(w)
-		}
-		if err != nil {
-			return sstable.Info{}, err
-		}
-		return w.Close()
-	})
-}
-
 // WriteBatch writes a new table file and opens it: fill adds records to it, and returns the other
 // documents. Nothing refers to the table yet; on an error, and if no document is kept, it is
 // removed, and in the latter case nil.

@@ -1,26 +1,24 @@
-package compaction
+package sstable
 
 import (
 	"bytes"
 	"fmt"
 	"testing"
-
-	"github.com/simdb/simdb/sstable"
 )
 
-// TestMerge merges tables with sketches: the result has the hot hashes that all of them together
+// TestMergeHot merges tables with sketches: the result has the hot hashes that all of them together
 // have.
-func TestMerge(t *testing.T) {
-	params := sstable.Params{Tokenizer: 1, Shingle: 3, Hash: 1, Sketch: 8, MinJaccard: 0.65, StoreText: true}
-	var inputs []Input
+func TestMergeHot(t *testing.T) {
+	params := Params{Tokenizer: 1, Shingle: 3, Hash: 1, Sketch: 8, MinJaccard: 0.65, StoreText: true}
+	var inputs []MergeInput
 	for i := range 3 {
 		var buf bytes.Buffer
-		w, err := sstable.NewWriter(&buf, params.ForTable(100), sstable.WriterOptions{})
+		w, err := NewWriter(&buf, params, WriterOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for j := range 100 {
-			d := sstable.Document{ID: fmt.Appendf(nil, "%d-%d", i, j), HasFingerprint: true, Fingerprint: uint64(j) << 50}
+			d := Document{ID: fmt.Appendf(nil, "%d-%d", i, j), HasFingerprint: true, Fingerprint: uint64(j) << 50}
 			d.Sketch = []uint32{77, 1000 + uint32(100*i+j)} // 77 is hot in all of them together
 			if err := w.Add(&d); err != nil {
 				t.Fatal(err)
@@ -29,18 +27,18 @@ func TestMerge(t *testing.T) {
 		if _, err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		r, err := sstable.OpenBytes(buf.Bytes(), "input")
+		r, err := OpenBytes(buf.Bytes(), "input")
 		if err != nil {
 			t.Fatal(err)
 		}
-		inputs = append(inputs, Input{Reader: r, Keep: func(doc uint32) (bool, error) { return doc%10 > 0, nil }})
+		inputs = append(inputs, MergeInput{Reader: r, Keep: func(doc uint32) (bool, error) { return doc%10 > 0, nil }})
 	}
 	var buf bytes.Buffer
-	info, renumber, err := Merge(t.Context(), &buf, params, inputs, sstable.MergeOptions{})
+	info, renumber, err := Merge(t.Context(), &buf, params, inputs, MergeOptions{})
 	if err != nil || info.Docs != 270 {
 		t.Fatalf("%d documents, %v", info.Docs, err)
 	}
-	r, err := sstable.OpenBytes(buf.Bytes(), "merged")
+	r, err := OpenBytes(buf.Bytes(), "merged")
 	if err == nil {
 		err = r.Verify(t.Context(), nil)
 	}
