@@ -13,7 +13,6 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/token"
 )
 
@@ -124,7 +123,7 @@ func (a weightedSet) jaccard(b weightedSet) float64 {
 func TestFeatures(t *testing.T) {
 	var docs []Doc
 	for _, s := range licences(t).shards {
-		docs = append(docs, s[:exhaustive.Size(15, 30)]...)
+		docs = append(docs, s[:30]...)
 	}
 	for name, c := range featureCases() {
 		t.Run(name, func(t *testing.T) {
