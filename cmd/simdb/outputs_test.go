@@ -43,7 +43,7 @@ var invocations = map[string][]string{
 	"tune":         {"tune", "in.jsonl"},
 	"plan":         {"plan", "in.jsonl", "--layout", "2:1"},
 	"hash":         {"hash", "in.jsonl"},
-	"bench":        {"bench", "--n", "1", "--layout", "2:1", "--no-text"},
+	"bench":        {"bench", "--n", "1", "--no-text"},
 	"debug layout": {"debug", "layout", "packed.sst"},
 	"version":      {"version"},
 	"completion":   {"completion", "bash"},

@@ -150,7 +150,6 @@ var wrong = []struct{ args, want string }{
 	{"plan|--n|5|-k|65", `-k: "65"`},
 	{"plan|--n|5|--layout|x", "--layout: layout"},
 	{"tune|in.jsonl|--sample|many", `--sample: "many"`},
-	{"bench|--parts|0", `--parts: "0": `},
 	{"bench|--n|2e9", "at most 1073741824"},
 
 	// Files that are not there, or are something else.

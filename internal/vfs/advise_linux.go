@@ -60,17 +60,6 @@ func (f *diskFile) Cached(data []byte, at int64) bool {
 	return err != 0 || in&1 != 0
 }
 
-// LargeMemory returns size zero bytes in large pages, where the system gives them, and what gives
-// them back.
-func LargeMemory(size int) (data []byte, free func()) {
-	data, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-	if err != nil {
-		return make([]byte, size), func() {}
-	}
-	_ = unix.Madvise(data, unix.MADV_HUGEPAGE) // only advice
-	return data, func() { _ = unix.Munmap(data) }
-}
-
 // HugePages advises the system to use huge pages for a large array that is read or written at
 // random: most of the cost of such an access is the translation of the address.
 func HugePages[T any](a []T) {

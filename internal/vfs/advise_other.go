@@ -8,10 +8,6 @@ func (f *diskFile) Advise(data []byte, from, to int64, a Advice) bool { return f
 // Cached returns true.
 func (f *diskFile) Cached(data []byte, at int64) bool { return true }
 
-// LargeMemory returns size zero bytes in large pages, where the system gives them, and what gives
-// them back.
-func LargeMemory(size int) (data []byte, free func()) { return make([]byte, size), func() {} }
-
 // HugePages does nothing: other systems choose the sizes of pages themselves.
 func HugePages[T any]([]T) {}
 

@@ -188,14 +188,6 @@ func (n *Tables) UnmarshalText(text []byte) error {
 // mostTables is the most blocks of a layout.
 const mostTables = 16
 
-// Parts is in how many tables a database is left.
-type Parts int
-
-// UnmarshalText parses a number of tables.
-func (n *Parts) UnmarshalText(text []byte) error {
-	return whole(n, text, "a database is left in a whole number of tables", 1, 100)
-}
-
 // BitLength is the length of a fingerprint.
 type BitLength int
 

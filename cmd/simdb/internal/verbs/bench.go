@@ -7,11 +7,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/stopwatch"
 )
@@ -20,12 +22,8 @@ import (
 type Bench struct {
 	N      app.Quantity   `default:"1e6" placeholder:"N" help:"Uniform fingerprints, before near copies (default: 1e6)."`
 	K      []app.Distance `short:"k" default:"3" placeholder:"K,..." help:"Distances to search for (default: 3)."`
-	Layout *app.Layout    `placeholder:"M:C" help:"Permuted tables (default: by the size of each table)."`
-	Parts  app.Parts      `default:"1" placeholder:"P" help:"Leave the database in P tables, which are slower to search than one (default: 1)."`
-	Memory app.Memory     `default:"auto" placeholder:"SIZE" help:"Memory for the load (default: that of simdb load)."`
-	Dir    string         `type:"path" file:"dir" placeholder:"DIR" help:"Folder for the temporary database (default: $TMPDIR)."`
+	Dir    string         `type:"path" file:"dir" placeholder:"DIR" help:"Folder for the temporary databases (default: $TMPDIR)."`
 	NoText bool           `help:"Leave out what is measured on text."`
-	NoCold bool           `help:"Leave out searches in tables that are not in memory."`
 	app.RowFlags
 }
 
@@ -33,39 +31,19 @@ type Bench struct {
 func (Bench) Help() string {
 	return `N uniform fingerprints are made from a seed, and a copy of every tenth of them
 with 1 to 3 bits flipped. They are loaded into a temporary database, which is
-compacted to one table unless --parts says more, and removed at the end. The
-answers to the first queries are compared with brute force before anything is
-timed.
+removed at the end. Everything goes through the engine, with ids.
 
-  load      bulk load of documents with ids: sorting, checks for repeated ids
-            and fsync included; all cores
-  compact   merging what was loaded into one table
-  tables    table files that were searched
+  load      bulk load of fingerprints, and of texts with sketches, into one
+            table: sorting, checks for repeated ids and fsync included; all
+            cores
   index     bytes of the permuted tables; disk is the whole database
-  machine   what this machine can do at best, on one core, in memory as large
-            as the index: wait for a random cache line; fetch many of them,
-            alone and in spans of 8; read bytes in order; decode a key of a
-            block; move an item of 16 bytes to its place in the order of 8
-            bits; compare fingerprints with one query, and with many
-  near      one search through the engine, with ids; half of the queries are
-            near a stored fingerprint; one core. "first" is the mean of the
-            first 10,000 searches in tables that nobody has read, in memory
+  near      one search; half of the queries are near a stored fingerprint
   batch     one search of a batch with as many queries as fingerprints, up to
-            a million, with ids; one core
-  pairs     all pairs within the least K; of more than 60 million fingerprints
-              as they are found, not sorted
-  bound     of a search: what the lines, bytes and comparisons that the index
-            cannot do without take at the rates of the machine, and of batch
-            and pairs decoding and sorting too: a move of each query, or
-            fingerprint, and of each result, for every 8 bits that tell them
-            apart; "multiple" is the p50, or of batch and pairs the processor
-            time ("cpu"), as a multiple of that
-  cold      opening, and the first 1,000 searches, when no table is in memory,
-            and what they read from storage (Linux)
-  text      fingerprint (SimHash), and fingerprint and sketch (MinHash), of
-            English-like text; one core
-  jaccard   one search by sketch in a table of 20,000 texts, every second one
-            an edited copy; one core
+            a million
+  pairs     all pairs within the least K, as they are found
+  text      fingerprint and sketch of English-like text
+  jaccard   one search for a stored document among 20,000 texts, every second
+            one an edited copy
 
 For steady figures run it on one core: taskset -c 1 simdb bench`
 }
@@ -78,31 +56,28 @@ func (c *Bench) Validate() error {
 	return nil
 }
 
+const (
+	benchTexts = 20_000          // every second one is an edited copy of the one before it
+	benchWords = 230             // of a text
+	benchTime  = 2 * time.Second // after which no more searches are timed
+
+	benchQueries, benchBatch = 30_000, 1_000_000
+)
+
 // bench is a run of the command.
 type bench struct {
 	a     *app.App
 	c     *Bench
 	meter *progress.Meter
 	row   func(...any) error
-	n     int // fingerprints, with the copies
-	rng   splitMix
-	machine
-}
-
-// number writes a row with a count.
-func (b *bench) number(work, measure string, n int, unit string) error {
-	return b.row(work, measure, n, unit)
-}
-
-// figure writes a row.
-func (b *bench) figure(work, measure string, value float64, unit string) error {
-	return b.row(work, measure, app.Rounded(value, 4), unit)
+	n     int      // fingerprints, with the copies
+	rng   splitMix // of queries and texts
 }
 
 // Run measures.
 func (c *Bench) Run(a *app.App) error {
 	b := &bench{a: a, c: c, n: int(c.N) + (int(c.N)+9)/10, rng: 43}
-	dir, err := b.tempDir()
+	dir, err := a.TempDirIn(c.Dir)
 	if err != nil {
 		return err
 	}
@@ -111,107 +86,86 @@ func (c *Bench) Run(a *app.App) error {
 	var failure error // after which the rows so far are written
 	_, err = a.Rows(c.RowFlags, []string{"work", "measure", "value", "unit"}, func(row func(...any) error) error {
 		b.row = row
-		failure = b.everything(dir)
+		failure = b.fingerprints(filepath.Join(dir, "fingerprints.simdb"))
+		if failure == nil && !c.NoText {
+			failure = b.texts(filepath.Join(dir, "texts.simdb"))
+		}
 		return nil
 	})
-	err = errors.Join(failure, err)
 	b.meter.Stop()
-	if err == nil {
+	if err = errors.Join(failure, err); err == nil {
 		a.Say("%s, %s/%s, kernel %s, %d processors used", runtime.Version(), runtime.GOOS, runtime.GOARCH, kernel.Name(), runtime.GOMAXPROCS(0))
 	}
 	return err
 }
 
-// everything measures what the flags say.
-func (b *bench) everything(dir string) error {
-	path := filepath.Join(dir, "bench.simdb")
-	if err := b.database(path); err != nil {
-		return err
-	}
-	if err := b.cold(path); err != nil || b.c.NoText {
-		return err
-	}
-	if err := b.texts(); err != nil {
-		return err
-	}
-	return b.jaccard(dir)
+// figure writes a row.
+func (b *bench) figure(work, measure string, value float64, unit string) error {
+	return b.row(work, measure, app.Rounded(value, 4), unit)
 }
 
-// database measures everything that is done with fingerprints.
-func (b *bench) database(path string) (err error) {
-	o := &engine.Options{NoText: true, NoSketch: true, Sync: engine.SyncNever, DisableAutoCompaction: true}
-	if b.c.Layout != nil {
-		o.Layout = engine.Layout(b.c.Layout.String())
-	}
-	db, err := engine.Create(path, o)
+// fingerprints measures what is done with fingerprints.
+func (b *bench) fingerprints(path string) (err error) {
+	db, err := engine.Create(path, &engine.Options{NoText: true, NoSketch: true, Sync: engine.SyncNever, DisableAutoCompaction: true})
 	if err != nil {
 		return err
 	}
 	defer app.Closing(db, &err)
-	if err := b.load(db); err != nil {
-		return err
-	}
-	x, err := openBounds(b.machine, path)
+	err = b.load(db, "fingerprint", b.n, func(i int) engine.Doc {
+		return engine.Doc{ID: fmt.Sprintf("%08x", i), Fingerprint: new(b.fingerprint(i))}
+	})
 	if err != nil {
 		return err
 	}
-	defer x.close()
+	if err := b.space(db); err != nil {
+		return err
+	}
+	queries := make([]engine.Fingerprint, max(min(b.n, benchBatch), benchQueries))
+	for i := range queries {
+		queries[i] = b.query()
+	}
 	for _, k := range b.c.K {
-		if err := b.near(db, x, int(k)); err != nil {
+		err := b.searches(fmt.Sprintf("near %d", k), func(i int) error {
+			for _, err := range db.Near(b.a.Context(), queries[i], int(k)) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
-	k := int(slices.Min(b.c.K))
-	if err := b.batch(db, x, k); err != nil {
-		return err
-	}
-	return b.pairs(db, k)
+	return b.joins(db, queries[:min(b.n, benchBatch)], int(slices.Min(b.c.K)))
 }
 
-// perFingerprint is d for one of the fingerprints, in nanoseconds.
-func (b *bench) perFingerprint(d time.Duration) float64 { return float64(d) / float64(b.n) }
-
-// load fills the database.
-func (b *bench) load(db *engine.DB) error {
+// load fills a database with n documents, in one table.
+func (b *bench) load(db *engine.DB, unit string, n int, doc func(i int) engine.Doc) error {
 	start := stopwatch.Start()
-	l, err := db.NewLoader(b.a.Context(), engine.LoadOptions{Replace: true, MemoryBytes: int64(b.c.Memory)})
+	l, err := db.NewLoader(b.a.Context(), engine.LoadOptions{})
 	if err != nil {
 		return err
 	}
-	for i := range b.n {
-		fp := b.fingerprint(i)
-		if err := l.Add(engine.Doc{ID: fmt.Sprintf("%08x", i), Fingerprint: &fp}); err != nil {
+	for i := range n {
+		if err := l.Add(doc(i)); err != nil {
 			l.Abort()
 			return err
 		}
-		if (i+1)%((b.n+int(b.c.Parts)-1)/int(b.c.Parts)) == 0 && b.c.Parts > 1 {
-			if err := l.Flush(); err != nil {
-				return err
-			}
-		}
-		if i%4096 == 0 {
-			b.meter.Report(engine.Progress{Stage: "load", Done: int64(i), Total: int64(b.n), Unit: "documents"})
+		if i%1024 == 0 {
+			b.meter.Report(engine.Progress{Stage: "load", Done: int64(i), Total: int64(n), Unit: "documents"})
 		}
 	}
 	if _, err := l.Close(); err != nil {
 		return err
 	}
-	if err := b.figure("load", "mean", b.perFingerprint(start.Elapsed()), "ns/fingerprint"); err != nil {
+	if err := db.Compact(b.a.Context(), b.meter.Report); err != nil {
 		return err
 	}
-	if b.c.Parts == 1 {
-		start = stopwatch.Start()
-		if err := db.Compact(b.a.Context(), b.meter.Report); err != nil {
-			return err
-		}
-		if err := b.figure("compact", "mean", b.perFingerprint(start.Elapsed()), "ns/fingerprint"); err != nil {
-			return err
-		}
-	}
-	return b.space(db)
+	return b.figure("load", "mean", float64(start.Elapsed())/float64(n), "ns/"+unit)
 }
 
-// space says how large the database is, and measures the machine for that size.
+// space says how large the database is.
 func (b *bench) space(db *engine.DB) error {
 	st, err := db.Stats()
 	if err != nil {
@@ -221,180 +175,152 @@ func (b *bench) space(db *engine.DB) error {
 	for _, t := range st.Tables {
 		index += t.IndexBytes
 	}
-	n := float64(b.n)
-	if err := b.number("tables", "count", len(st.Tables), "files"); err != nil {
-		return err
-	}
-	if err := b.figure("index", "size", float64(index)/n, "bytes/fingerprint"); err != nil {
-		return err
-	}
-	if err := b.figure("disk", "size", float64(st.DiskBytes)/n, "bytes/fingerprint"); err != nil {
-		return err
-	}
-	return b.measure(index)
+	return errors.Join(b.figure("index", "size", float64(index)/float64(b.n), "bytes/fingerprint"),
+		b.figure("disk", "size", float64(st.DiskBytes)/float64(b.n), "bytes/fingerprint"))
 }
 
-const (
-	benchQueries = 10_000          // searches timed
-	benchRounds  = 3               // how often
-	benchChecked = 4               // of them, compared with brute force
-	benchBound   = 1000            // of them, whose bounds are computed
-	benchCold    = 1000            // of them, done in tables that are not in memory
-	benchTime    = 5 * time.Second // after which no more searches are timed
-)
-
-// near measures single searches: all are done once, for the caches, and then benchRounds times.
-func (b *bench) near(db *engine.DB, x *bounds, k int) error {
-	queries := make([]uint64, benchQueries)
-	for i := range queries {
-		queries[i] = b.query(i)
-	}
-	work := fmt.Sprintf("near %d", k)
-	first, err := b.search(db, work, k, &queries, 1)
-	if err != nil {
-		return err
-	}
-	for _, q := range queries[:min(benchChecked, len(queries))] {
-		if err := b.check(db, q, k); err != nil {
+// searches times searches, of which the first third warms up.
+func (b *bench) searches(work string, search func(i int) error) error {
+	var took []time.Duration
+	for begin := stopwatch.Start(); len(took) < benchQueries && begin.Elapsed() < benchTime; {
+		start := stopwatch.Start()
+		if err := search(len(took)); err != nil {
 			return err
 		}
-	}
-	took, err := b.search(db, work, k, &queries, benchRounds)
-	if err != nil {
-		return err
-	}
-	slices.Sort(took)
-	bound, err := x.near(queries[:min(len(queries), benchBound)], k)
-	if err != nil {
-		return err
-	}
-	p50 := micros(took[len(took)/2])
-	err = b.rows(
-		benchRow{work, "p50", p50, "us"}, benchRow{work, "p99", micros(took[len(took)*99/100]), "us"}, benchRow{work, "mean", mean(took), "us"},
-		benchRow{work, "bound", bound / 1e3, "us"}, benchRow{work, "multiple", p50 / (bound / 1e3), "times"},
-	)
-	if err != nil {
-		return err
-	}
-	if k == int(b.c.K[0]) { // later ones find blocks that have been touched
-		return b.figure(work, "first", mean(first), "us")
-	}
-	return nil
-}
-
-// search searches for the queries some times and returns what each search took. If that takes too
-// long, it leaves out the other queries.
-func (b *bench) search(db *engine.DB, work string, k int, queries *[]uint64, rounds int) (took []time.Duration, err error) {
-	for range rounds {
-		begin := stopwatch.Start()
-		for i, q := range *queries {
-			if begin.Elapsed() > benchTime {
-				*queries = (*queries)[:i]
-				break
-			}
-			start := stopwatch.Start()
-			for _, err := range db.Near(b.a.Context(), q, k) {
-				if err != nil {
-					return nil, err
-				}
-			}
-			took = append(took, start.Elapsed())
-			if i%256 == 0 { // reporting more often would evict the index from the caches
-				b.meter.Report(engine.Progress{Stage: work, Done: int64(i), Total: int64(len(*queries)), Unit: "searches"})
-			}
+		took = append(took, start.Elapsed())
+		if len(took)%256 == 0 { // reporting more often would evict the index from the caches
+			b.meter.Report(engine.Progress{Stage: work, Done: int64(len(took)), Total: benchQueries, Unit: "searches"})
 		}
 	}
-	return took, nil
-}
-
-// micros is d in microseconds, mean the mean of some.
-func micros(d time.Duration) float64 { return float64(d) / 1e3 }
-
-func mean(took []time.Duration) float64 {
+	took = took[len(took)/3:]
+	slices.Sort(took)
 	sum := time.Duration(0)
 	for _, d := range took {
 		sum += d
 	}
-	return micros(sum) / float64(max(len(took), 1))
+	n := len(took)
+	return errors.Join(b.figure(work, "p50", float64(took[n/2])/1e3, "us"), b.figure(work, "p99", float64(took[n*99/100])/1e3, "us"),
+		b.figure(work, "mean", float64(sum)/float64(n)/1e3, "us"))
 }
 
-// check compares an answer with brute force.
-func (b *bench) check(db *engine.DB, q uint64, k int) error {
-	got, want := 0, 0
-	for m, err := range db.Near(b.a.Context(), q, k) {
+// joins measures searches done together, and the self-join.
+func (b *bench) joins(db *engine.DB, queries []engine.Fingerprint, k int) error {
+	b.meter.Report(engine.Progress{Stage: "batch"})
+	start := stopwatch.Start()
+	for _, err := range db.NearBatch(b.a.Context(), queries, k) {
 		if err != nil {
 			return err
 		}
-		i := 0
-		if _, err := fmt.Sscanf(m.ID, "%x", &i); err != nil || bits.OnesCount64(q^b.fingerprint(i)) != m.Distance {
-			return fmt.Errorf("NEAR(0x%016x, %d) is wrong about %q", q, k, m.ID)
-		}
-		got++
 	}
-	for i := range b.n {
-		if i%(1<<20) == 0 && b.a.Interrupted() {
-			return app.ErrInterrupted
-		}
-		if bits.OnesCount64(q^b.fingerprint(i)) <= k {
-			want++
-		}
-	}
-	if got != want {
-		return fmt.Errorf("NEAR(0x%016x, %d) finds %d documents of %d", q, k, got, want)
-	}
-	return nil
-}
-
-// batch measures searches done together.
-func (b *bench) batch(db *engine.DB, x *bounds, k int) error {
-	queries := make([]uint64, min(b.n, 1_000_000))
-	for i := range queries {
-		queries[i] = b.query(i)
-	}
-	b.meter.Report(engine.Progress{Stage: "batch"})
-	var took, used time.Duration
-	for range 2 { // the first time warms up
-		start, cpu := stopwatch.Start(), cpuTime()
-		for _, err := range db.NearBatch(b.a.Context(), queries, k) {
-			if err != nil {
-				return err
-			}
-		}
-		took, used = start.Elapsed(), cpuTime()-cpu
-	}
-	work := fmt.Sprintf("batch %d", k)
-	bound, err := x.batch(b.a.Context(), queries, k)
-	if err != nil {
+	each := float64(start.Elapsed()) / float64(len(queries)) / 1e3
+	if err := b.figure(fmt.Sprintf("batch %d", k), "mean", each, "us"); err != nil {
 		return err
 	}
-	each := float64(len(queries))
-	return b.rows(benchRow{work, "mean", micros(took) / each, "us"}, benchRow{work, "cpu", micros(used) / each, "us"},
-		benchRow{work, "bound", bound / 1e3 / each, "us"}, benchRow{work, "multiple", float64(used) / bound, "times"})
-}
-
-// sortedPairs is of how many fingerprints at most the pairs are sorted, for which they have to fit
-// into the memory that a query may hold.
-const sortedPairs = 60e6
-
-// pairs measures the self-join.
-func (b *bench) pairs(db *engine.DB, k int) error {
-	join := db.Pairs
-	if b.n > sortedPairs {
-		join = db.PairsUnordered
-	}
-	start, cpu, n := stopwatch.Start(), cpuTime(), 0
-	for _, err := range join(b.a.Context(), engine.Near(k), b.meter.Report) {
+	start, n := stopwatch.Start(), 0
+	for _, err := range db.PairsUnordered(b.a.Context(), engine.Near(k), b.meter.Report) {
 		if err != nil {
 			return err
 		}
 		n++
 	}
-	work, took, used := fmt.Sprintf("pairs %d", k), start.Elapsed(), cpuTime()-cpu
-	bound := b.machine.pairs(float64(b.n), k, n)
-	err := b.rows(benchRow{work, "total", took.Seconds(), "s"}, benchRow{work, "cpu", used.Seconds(), "s"},
-		benchRow{work, "bound", bound / 1e9, "s"}, benchRow{work, "multiple", float64(used) / bound, "times"})
+	work := fmt.Sprintf("pairs %d", k)
+	return errors.Join(b.figure(work, "total", start.Elapsed().Seconds(), "s"), b.row(work, "found", n, "pairs"))
+}
+
+// texts measures what is done with texts.
+func (b *bench) texts(path string) (err error) {
+	db, err := engine.Create(path, &engine.Options{Sync: engine.SyncNever, DisableAutoCompaction: true})
 	if err != nil {
 		return err
 	}
-	return b.number(work, "found", n, "pairs")
+	defer app.Closing(db, &err)
+	texts, size := make([]string, benchTexts), 0
+	var words []string
+	for i := range texts {
+		if i%2 == 0 {
+			words = b.words(benchWords)
+		} else {
+			words[b.rng.next()%benchWords] = "edited"
+		}
+		texts[i] = strings.Join(words, " ")
+		size += len(texts[i])
+	}
+	state, start := fingerprint.New(fingerprint.Params{Shingle: 3, Sketch: 128}), stopwatch.Start()
+	for _, text := range texts {
+		state.Text(text)
+	}
+	if err := b.figure("text", "fingerprint, sketch", float64(size)/start.Elapsed().Seconds()/1e6, "MB/s"); err != nil {
+		return err
+	}
+	id := func(i int) string { return fmt.Sprintf("%08x", i) }
+	if err := b.load(db, "text", len(texts), func(i int) engine.Doc { return engine.Doc{ID: id(i), Text: texts[i]} }); err != nil {
+		return err
+	}
+	const least = 0.8
+	return b.searches(fmt.Sprintf("jaccard %g", least), func(i int) error {
+		for _, err := range db.Jaccard(b.a.Context(), engine.Doc{ID: id(i * 7919 % benchTexts)}, least) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// words returns some words, of which few are frequent and many are not.
+func (b *bench) words(n int) []string {
+	words := make([]string, n)
+	for i := range words {
+		// The product of two uniform numbers is small more often than large.
+		rank := (b.rng.next() % 20_000) * (b.rng.next() % 20_000) / 20_000
+		letters := splitMix(rank)
+		word := make([]byte, 2+letters.next()%8)
+		for at := range word {
+			word[at] = 'a' + byte(letters.next()%26)
+		}
+		words[i] = string(word)
+	}
+	return words
+}
+
+// fingerprint returns fingerprint i: a uniform one, or after all of these a copy. They are not
+// kept, so that half a billion take no memory.
+func (b *bench) fingerprint(i int) engine.Fingerprint {
+	if n := int(b.c.N); i >= n {
+		rng := splitMix(i)
+		return rng.flip(b.fingerprint((i - n) * 10))
+	}
+	rng := splitMix(42 + splitMixStep*uint64(i))
+	return rng.next()
+}
+
+// query returns the next query, which may be near a stored fingerprint.
+func (b *bench) query() engine.Fingerprint {
+	if b.rng.next()%2 == 0 {
+		return b.rng.flip(b.fingerprint(int(b.rng.next() % uint64(b.n))))
+	}
+	return b.rng.next()
+}
+
+// splitMix is the SplitMix64 generator.
+type splitMix uint64
+
+const splitMixStep = 0x9e3779b97f4a7c15
+
+func (s *splitMix) next() uint64 {
+	*s += splitMixStep
+	z := uint64(*s)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// flip returns x with 1 to 3 bits flipped.
+func (s *splitMix) flip(x uint64) uint64 {
+	n := 1 + int(s.next()%3)
+	for y := x; ; {
+		if y ^= 1 << (s.next() % 64); bits.OnesCount64(x^y) == n {
+			return y
+		}
+	}
 }
