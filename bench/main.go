@@ -6,7 +6,10 @@
 //	go run . pairs -n 1000000 -k 3       all pairs
 //	go run . jaccard -n 100000 -t 0.8    texts by Jaccard similarity: LSH banding, a scan of sketches
 //	go run . dedup -python VENV/bin/python FILE.jsonl...   the main job, beside six other programs
+//	go run . commands -n 1000000         whole commands of simdb: time and memory
 //	go run . make -kind family -n 10000  no comparison: writes a file of documents for simdb
+//
+// It prints the tables of docs/performance.md, in Markdown.
 //
 // For steady figures pin it to one core: taskset -c 1 go run . near -n 10000000. Every contestant's
 // answers are compared with brute force on a sample before it is timed, and a wrong one ends the
@@ -30,7 +33,7 @@ func main() {
 	}
 }
 
-const usage = "usage: bench near|pairs|jaccard|dedup|make [flags]; bench near -h lists them"
+const usage = "usage: bench near|pairs|jaccard|dedup|commands|make [flags]; bench near -h lists them"
 
 func run(args []string) error {
 	if len(args) == 0 {
@@ -50,7 +53,7 @@ func run(args []string) error {
 	root := fs.String("root", runtime.GOROOT(), "jaccard: the folder to take text from")
 	words := fs.Int("words", 120, "jaccard: least words a text")
 	python := fs.String("python", "", "dedup: a Python with the other programs: pip install gaoya rensa datasketch duckdb text-dedup datatrove spacy; none: simdb alone")
-	program := fs.String("simdb", "", "dedup: the program (default: it is built)")
+	program := fs.String("simdb", "", "dedup, commands: the program (default: it is built)")
 	kind := fs.String("kind", "texts", "make: equal, family, fps, pages, same or texts")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
@@ -63,6 +66,9 @@ func run(args []string) error {
 		}
 		near.ks = append(near.ks, k)
 	}
+	if args[0] != "make" {
+		fmt.Printf("%s\n\n", conditions(args))
+	}
 	switch args[0] {
 	case "near":
 		return runNear(near)
@@ -72,8 +78,10 @@ func run(args []string) error {
 		return runJaccard(jaccardFlags{nearFlags: near, t: *t, root: *root, words: *words})
 	case "dedup":
 		return runDedup(dedupFlags{files: fs.Args(), t: *t, python: *python, simdb: *program, only: *only, limit: *limit * 24})
+	case "commands":
+		return runCommands(*program, *n, *seed)
 	case "make":
-		return runMake(*kind, *n, *seed)
+		return runMake(os.Stdout, *kind, *n, *seed)
 	default:
 		return fmt.Errorf("%q is no benchmark; %s", args[0], usage)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 )
@@ -20,13 +19,13 @@ var makeKinds = map[string]func(w io.Writer, r *rand.Rand, n int){
 	"equal":  makeEqual,        // equal fingerprints: hex TAB id
 }
 
-// runMake writes a file of a kind to standard output: the same one for the same n and seed.
-func runMake(kind string, n int, seed uint64) error {
+// runMake writes documents of a kind: the same ones for the same n and seed.
+func runMake(to io.Writer, kind string, n int, seed uint64) error {
 	write, ok := makeKinds[kind]
 	if !ok {
 		return fmt.Errorf("-kind %s: not one of equal, family, fps, pages, same, texts", kind)
 	}
-	w := bufio.NewWriterSize(os.Stdout, 1<<20)
+	w := bufio.NewWriterSize(to, 1<<20)
 	write(w, rand.New(rand.NewPCG(seed, 1)), n)
 	return w.Flush()
 }

@@ -3,10 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -72,30 +73,40 @@ func checkAnswers(x index, fps, queries []uint64, k int) error {
 	return nil
 }
 
-// table prints rows in columns, the first to the left, the others to the right.
+// table is a table in Markdown, as docs/performance.md has it.
 type table struct {
-	w    *tabwriter.Writer
+	w    io.Writer
 	rows [][]string
 }
 
 func newTable(w io.Writer, heads ...string) *table {
-	return &table{w: tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight), rows: [][]string{heads}}
+	return &table{w, [][]string{heads, slices.Repeat([]string{"---"}, len(heads))}}
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
 func (t *table) print() error {
-	width := 0
 	for _, r := range t.rows {
-		width = max(width, len(r[0]))
-	}
-	for _, r := range t.rows {
-		first := r[0] + strings.Repeat(" ", width-len(r[0]))
-		if _, err := fmt.Fprintln(t.w, first+"\t"+strings.Join(r[1:], "\t")+"\t"); err != nil {
+		if _, err := fmt.Fprintln(t.w, "| "+strings.Join(r, " | ")+" |"); err != nil {
 			return err
 		}
 	}
-	return t.w.Flush()
+	return nil
+}
+
+// conditions returns the line above a table: the command, the commit and the processor.
+func conditions(args []string) string {
+	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		commit = []byte("unknown")
+	}
+	processor := "unknown processor"
+	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		if _, after, ok := strings.Cut(string(info), "model name"); ok {
+			processor, _, _ = strings.Cut(strings.Trim(after, "\t: "), "\n")
+		}
+	}
+	return fmt.Sprintf("`go run . %s`, commit %s, %s.", strings.Join(args, " "), strings.TrimSpace(string(commit)), processor)
 }
 
 // microseconds formats d with three digits.

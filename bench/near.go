@@ -43,7 +43,7 @@ func runNear(f nearFlags) error {
 
 // compare prints the table for one k.
 func (f nearFlags) compare(cs []contestant, fps, queries []uint64, k int) error {
-	fmt.Printf("\nNEAR within %d\n", k)
+	fmt.Printf("\nNEAR within %d:\n\n", k)
 	t := newTable(os.Stdout, "", "bytes/fp", "build ns/fp", "p50", "p99", "mean", "p50 x simdb", "queries", "exact")
 	var base float64
 	for _, c := range cs {

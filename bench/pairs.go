@@ -41,7 +41,7 @@ func runPairs(f nearFlags) error {
 	fps, _ := fingerprints(f.n, 0, f.seed)
 	fmt.Printf("%d fingerprints: %d uniform, %d copies of them with 1 to 3 bits flipped.\n", len(fps), f.n, len(fps)-f.n)
 	for _, k := range f.ks {
-		fmt.Printf("\nall pairs within %d\n", k)
+		fmt.Printf("\nAll pairs within %d:\n\n", k)
 		t := newTable(os.Stdout, "", "CPU s", "x simdb", "pairs")
 		var base time.Duration
 		pairs := -1

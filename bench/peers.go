@@ -24,16 +24,9 @@ import (
 //go:embed peers/*.py
 var peerScripts embed.FS
 
-// peers are the programs that `dedup` compares, each a script; the first is simdb itself.
-var peers = []struct{ name, about string }{
-	{"simdb", "simdb dedup --jaccard, compared by the texts"},
-	{"duckdb", "DuckDB: an exact join by prefixes, in SQL"},
-	{"gaoya", "gaoya: MinHash, 16 bands of 8, similarities estimated"},
-	{"rensa", "rensa: R-MinHash, 16 bands of 8, similarities estimated"},
-	{"datasketch", "datasketch: MinHashLSH of 128 hashes, not compared"},
-	{"text_dedup", "text-dedup: its command minhash, 128 hashes, not compared"},
-	{"datatrove", "datatrove: MinHash in four stages, 9 buckets of 13, not compared"},
-}
+// peers are the programs that `dedup` compares, each a script; the first is simdb itself. README.md
+// says what each does.
+var peers = []string{"simdb", "duckdb", "gaoya", "rensa", "datasketch", "text_dedup", "datatrove"}
 
 // dedupFlags are the flags of `dedup`.
 type dedupFlags struct {
@@ -87,10 +80,6 @@ func runDedup(f dedupFlags) error {
 			return err
 		}
 	}
-	for _, p := range peers {
-		fmt.Printf("%-11s %s\n", p.name, p.about)
-	}
-	fmt.Println()
 	for _, path := range f.files {
 		if err := dedupFile(f, dir, path); err != nil {
 			return err
@@ -125,19 +114,19 @@ func dedupFile(f dedupFlags, dir, path string) error {
 	for _, like := range truth {
 		pairs += len(like)
 	}
-	fmt.Printf("%s: %d documents, %.1f MB, %d pairs of %g and more\n", filepath.Base(path), len(texts), float64(size)/1e6, pairs/2, f.t)
+	fmt.Printf("%s: %d documents, %.1f MB, %d pairs of %g and more:\n\n", filepath.Base(path), len(texts), float64(size)/1e6, pairs/2, f.t)
 	out := newTable(os.Stdout, "", "removed", "wrong", "pairs left", "CPU s", "wall s", "MB")
 	for _, p := range peers {
-		if p.name != "simdb" && f.python == "" || f.only != "" && !slices.Contains(strings.Split(f.only, ","), p.name) {
+		if p != "simdb" && f.python == "" || f.only != "" && !slices.Contains(strings.Split(f.only, ","), p) {
 			continue
 		}
-		run, err := runPeer(f, dir, in, p.name)
+		run, err := runPeer(f, dir, in, p)
 		if err != nil {
-			fmt.Printf("%s: %v\n", p.name, err)
+			fmt.Printf("%s: %v\n", p, err)
 			continue
 		}
 		wrong, left := judge(truth, run.kept)
-		out.add(p.name, strconv.Itoa(len(texts)-run.count), strconv.Itoa(wrong), strconv.Itoa(left),
+		out.add(p, strconv.Itoa(len(texts)-run.count), strconv.Itoa(wrong), strconv.Itoa(left),
 			fmt.Sprintf("%.2f", run.cpu.Seconds()), fmt.Sprintf("%.2f", run.wall.Seconds()), fmt.Sprintf("%.0f", float64(run.memory)/1e6))
 	}
 	fmt.Println()

@@ -25,5 +25,10 @@
 // computed while they are read (exec.go): each document of a driver is tested on the rest of the
 // expression, and the results are sorted only if the driver does not yield them in order.
 //
+// Tests of texts and fields are made for many documents together (batch.go), in the order in which
+// their texts lie, so that each block of texts is decoded once. Where LIMIT may end the search
+// early, batches begin small. Predicates that scan (ID LIKE, SINCE, tests of text and fields) are
+// one scan under an AND.
+//
 // Package engine is used through its public API alone.
 package query

@@ -6,6 +6,16 @@
 //
 // While one chunk is written the next one is gathered. What both take is bounded by
 // Options.MemoryBytes.
+//
+// A chunk is columns: 12 bytes a document, and the ID. Sorting (hash of the ID, position) finds
+// equal IDs and is the run of IDs; sorting (fingerprint, position) gives the order of documents.
+// Sequence numbers are positions, and need no sort. Texts leave memory a window at a time, so a
+// table is not bounded by the size of its texts.
+//
+// A table is compared with every table before it, since an ID may be in both. Files are mostly
+// sorted by their IDs, so a table whose IDs are beyond those of earlier tables of the load is
+// compared only with documents of others (idspan.go). The store merges the tables of a load after
+// every 16.
 package loader
 
 import (

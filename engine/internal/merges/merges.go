@@ -1,5 +1,17 @@
 // Package merges says which tables are merged when: in the background by the policy of package
 // compaction, for loads, and for callers that wait. What a merge is, its Store knows.
+//
+// No two merges have a table in common: all are in one schedule. A merge in the background uses
+// half of the processors. A merge of an eighth of the bytes of every running one starts beside
+// them, because searches wait for small tables to be merged.
+//
+// Writers are slowed when there are more than compaction.MaxTables tables, to the pace of merging,
+// and stop at four more (speed.go). They are not slowed where merging would not help: if compaction
+// is off or paused, or the last merge failed.
+//
+// A merge in the background starts only when the database has been open for as long as the merge is
+// expected to take, and Close finishes it. So Close takes no longer than the database was open, and
+// a process that is started again and again never repeats a merge.
 package merges
 
 import (

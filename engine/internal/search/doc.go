@@ -8,6 +8,20 @@
 // memory of a search; they are pooled by callers and serve one search after another. They leave
 // their hits unordered: package rows puts them in order while they are taken.
 //
+// # Verified searches
+//
+// A verified search takes candidates from [view.VerifyErrors] standard errors below its threshold,
+// and computes the similarity of their texts. It needs no margin for a query with fewer than t N
+// shingles: a document whose sketch is full can't be as similar then, and other sketches are exact.
+//
+// Candidates of many queries are decided together: candidates and shingle sets of consecutive
+// queries are gathered up to a quarter of the memory, sorted by document, and each block of texts
+// is decoded once (textpairs.go). A query with very many candidates, such as copies of one text or
+// pages of one template, is decided with up to 63 others, a range of documents at a time
+// (crowd.go). The answers are those of single searches.
+//
+// # Counts
+//
 // A search adds up its work in Counts and reports it once to the context, if that collects it
 // (WithCounts).
 package search

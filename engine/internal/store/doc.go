@@ -1,5 +1,5 @@
 // Package store keeps documents: it opens and recovers a database, takes writes, and flushes and
-// merges what they leave. Package engine is its face.
+// merges what they leave. Package engine is its public API.
 //
 // # Parts
 //
@@ -42,4 +42,36 @@
 //	mu          the pointers that a view copies; held for nanoseconds
 //
 // Methods whose names end with Locked are called with writeMu held.
+//
+// # Recovery
+//
+// A killed process may have written what it could not sync: frames of a log, a transaction of the
+// catalog, a file name. The next process reads it, but a power cut may still take it away. So
+// opening for writing syncs all three before it removes a file or starts a log.
+//
+// A table is written as NNNNNN.sst.tmp, synced with its name, published in the catalog, and only
+// then renamed to NNNNNN.sst. Opening accepts either name of a listed table and removes files that
+// are not listed, but for whole tables with a number that the catalog has not assigned: the catalog
+// is an old copy then, and the table is kept as NNNNNN.sst.orphan.
+//
+// The catalog records the first log to replay and, after a clean close, where the newest log ended.
+// Each log names its predecessor. So a log that is missing or shortened is detected. Up to four
+// short logs are replayed and kept before they are flushed, so a script that opens the database
+// for one write at a time does not make a table for each.
+//
+// # Readers in other processes
+//
+// A reader takes no lock and does not use bbolt, which would lock the file. A transaction of bbolt
+// writes only pages that the previous state does not use, and the root last. So a walk over the
+// catalog's pages between two looks at the root that find the same transaction reads one state. The
+// reader then opens the tables and replays the logs; if the last transaction is still the same, all
+// of it belongs together, and otherwise it reads again. Refresh continues in the newest log if the
+// transaction is the same (follow.go).
+//
+// # A full disk
+//
+// Every step up to the one that publishes something can be taken back: a log is cut to whole frames
+// and keeps the others in memory, an unfinished table is removed, and a transaction of bbolt has
+// changed nothing while the root is the former one. So no error of a full disk is final, except
+// that of an fsync. Merges end when a write or a flush finds no space (space.go).
 package store

@@ -13,7 +13,7 @@
 //
 //  1. In a file of its own, a type with the methods of [Predicate], and those of [Driver] if an
 //     index can list its documents, and a function bindX that makes one of a call. near.go is an
-//     example of a driver, texts.go of a predicate that only tests.
+//     example.
 //  2. In [Definitions] a row. The lexer, the grammar, error messages, Tab completion and .help read
 //     the row, so nothing else has to know the word.
 //  3. In docs/query.md the row of the table that TestDocumentation prints, and the word in the

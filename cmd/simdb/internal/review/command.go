@@ -6,6 +6,12 @@
 //	audit.go    the clusters of an audit, with the texts of the inputs that it names
 //	pick.go     the clusters with the weakest edges
 //	page.go     the page: page.html, page.css and page.js
+//
+// The page shows texts that nobody has checked, so it makes markup of none: documents are JSON in a
+// script element of the type application/json, with <, > and & escaped, and the script sets
+// textContent alone. A content security policy permits that script and that style by their hashes
+// and nothing else: no address can be loaded or sent to. The browser holds all texts, at most 64
+// MiB, lays out one pair at a time, and compares its words by Myers' algorithm.
 package review
 
 import (

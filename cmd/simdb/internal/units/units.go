@@ -5,6 +5,18 @@
 //	hash.go     what of a unit is compared
 //	repeats.go  which units have come before, in bounded memory
 //	extract.go  the units of many documents, on all processors
+//
+// A unit is compared as a whole, by a hash of 128 bits. Two different units of n are taken for one
+// with a probability of n²/2^129. The units are distributed to 256 parts by their hashes, in memory
+// or in a temporary file; each part in turn has a map of its different hashes. The units of a part
+// stay in the order of the input, so a merge of the parts brings all repeats in order, and there is
+// no sort. The outcome depends neither on memory nor on threads.
+//
+// Other programs: dolma, BFF and CCNet split texts at every line end and call the lines paragraphs.
+// CCNet removes punctuation and replaces digits by 0. dolma and BFF ask a Bloom filter, which takes
+// some new text for repeated text. datatrove compares runs of three sentences. Units of fewer than
+// ten words stay here, unless the user says otherwise: shorter repeated lines are mostly headings
+// and commands, which mean something where they stand.
 package units
 
 import (
