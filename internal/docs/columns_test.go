@@ -57,3 +57,24 @@ func TestCommentColumns(t *testing.T) {
 func isComment(line string) bool {
 	return strings.HasPrefix(line, "//") && !strings.HasPrefix(line, "//go:")
 }
+
+// maxProse is the most columns of a line of prose in a page; tables and code may be wider.
+const maxProse = 120
+
+// TestProseColumns checks that lines of prose in the pages end before maxProse.
+func TestProseColumns(t *testing.T) {
+	for page, text := range pages(t) {
+		code := false
+		for i, line := range strings.Split(text, "\n") {
+			if strings.HasPrefix(line, "```") {
+				code = !code
+			}
+			if code || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
+				continue
+			}
+			if n := utf8.RuneCountInString(line); n > maxProse {
+				t.Errorf("%s:%d has %d columns", page, i+1, n)
+			}
+		}
+	}
+}
