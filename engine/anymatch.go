@@ -114,8 +114,8 @@ func (db *DB) AnyMatches(ctx context.Context, docs []Doc, by Criterion) ([]bool,
 }
 
 // BestMatches returns for those of docs that have one, in order, the match that BestMatch names. It
-// works as AnyMatches, and reads the texts of the first candidates of all of docs. In memory are
-// besides a copy of the texts also their sets of shingles.
+// works as AnyMatches, and reads the texts of the first candidates of all of docs. It holds a
+// copy of the texts and their sets of shingles in memory.
 func (s *Snapshot) BestMatches(ctx context.Context, docs []Doc, by Criterion) (matches []BatchMatch, err error) {
 	document, err := s.allToMatch(ctx, docs, by)
 	if err != nil {

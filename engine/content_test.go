@@ -119,7 +119,7 @@ func TestEntriesByContent(t *testing.T) {
 }
 
 // TestEntriesByContentStops: the first of many in order of id are found without a look at all
-// texts, those of few with one look at most besides the first ones tried, and by time or id no text
+// texts, those of few with one scan at most after the first attempts, and by time or id no text
 // of another document is read.
 func TestEntriesByContentStops(t *testing.T) {
 	db, want := contentDB(t)

@@ -149,8 +149,8 @@ func TestLoadAborted(t *testing.T) {
 	}
 }
 
-// TestCloseEndsLoad closes a database beside a load whose table has been begun, and waits for
-// texts: Close does not wait for them.
+// TestCloseEndsLoad closes a database during a load that has begun a table and waits for texts:
+// Close does not wait for them.
 func TestCloseEndsLoad(t *testing.T) {
 	db, _ := create4test(t, nil)
 	l := must(db.NewLoader(t.Context(), LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)

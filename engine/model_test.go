@@ -151,7 +151,7 @@ func number(clusters [][]Member) (all []Member) {
 	return all
 }
 
-// collect reads an iterator to its end.
+// collect returns all values of an iterator.
 func collect[T any](t testing.TB, seq func(func(T, error) bool)) []T {
 	t.Helper()
 	var all []T

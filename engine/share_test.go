@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// TestReaders opens a database for reading several times, beside a writer and without one: readers
+// TestReaders opens a database for reading several times, with and without a writer: readers
 // and the writer do not wait for one another, and readers need no lock file and leave nothing.
 func TestReaders(t *testing.T) {
 	ctx := context.Background()

@@ -255,7 +255,7 @@ func TestEmptyQuery(t *testing.T) {
 	}
 }
 
-// checkEmptyQuery asks for what is like document a, which is b.
+// checkEmptyQuery searches for what resembles document a, which is b.
 func checkEmptyQuery(t *testing.T, s *Snapshot, by Criterion) {
 	t.Helper()
 	ctx := t.Context()

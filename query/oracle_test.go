@@ -19,7 +19,7 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// The oracle: random statements on a random database, each beside a brute-force evaluation of the
+// The oracle: random statements on a random database, compared with a brute-force evaluation of the
 // same statement.
 
 // world is a database and what is in it.

@@ -25,7 +25,7 @@ func (s Sequence) Unsigned() uint64 { return uint64(s) }
 // Rows is the result of a statement: rows, or a message such as "stored".
 //
 // The rows are computed while they are read, from the state of the database when the statement
-// began. A Rows keeps that state until it has been read to its end or closed. Read it either with
+// began. A Rows keeps that state until it has been read completely or closed. Read it either with
 // All or with Next, from one goroutine.
 type Rows struct {
 	columns []string

@@ -10,7 +10,7 @@ import (
 )
 
 // TestUnknownFields: a field that no document has is named where documents were read, and one that
-// is rare, or null, or was not asked for is not.
+// is rare, or null, or was not in the statement is not.
 func TestUnknownFields(t *testing.T) {
 	ctx := t.Context()
 	db, err := engine.Open(t.TempDir()+"/test.simdb", nil)

@@ -157,10 +157,10 @@ func (t *BatchWriter) addBlocks(n int, raw func(dst []byte, block int) ([]byte, 
 }
 
 const (
-	// leastAlike is the share of near-duplicates, 1 in so many, that pays for the fastest level: by
-	// them the blocks are as much smaller as they are larger at that level.
+	// From 1/leastAlike of near-duplicates on the fastest level pays: they make blocks smaller by
+	// as much as the level makes them larger.
 	leastAlike = 8
-	// mostLarger is the share, 1 in so many, by which the fastest level may make blocks larger.
+	// The fastest level may make blocks larger by 1/mostLarger.
 	mostLarger = 16
 	// sampled is how many blocks are compressed at both levels, and every how many at the most.
 	sampled, sampledOf = 8, 32
@@ -486,7 +486,7 @@ func (o *batchOrder) prefetchIDs(from int) {
 }
 
 const (
-	codesAhead = 8   // so many documents before it is decoded a code is requested
+	codesAhead = 8   // a code is requested codesAhead documents before it is decoded
 	codeBytes  = 448 // that are requested of it: all of nearly every one of 128 hashes
 )
 

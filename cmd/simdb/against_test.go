@@ -129,8 +129,8 @@ func TestAgainstFeatures(t *testing.T) {
 	}
 }
 
-// TestAgainstLargeDatabase has inputs that are few beside a database, some of whose documents are
-// read therefore: the outcome is that of a file with the same documents, of which some are equal.
+// TestAgainstLargeDatabase has few inputs and a large database, of which only some documents are
+// read: the outcome is that of a file with the same documents, of which some are equal.
 func TestAgainstLargeDatabase(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(8, 2))

@@ -243,8 +243,8 @@ func TestReplayRefuses(t *testing.T) {
 	}
 }
 
-// TestReplayPairs has a family of more pairs than there is room for: the run says so if pairs are
-// asked for, and records none otherwise.
+// TestReplayPairs has a family with more pairs than the limit: the run fails with --audit-pairs,
+// and records none without it.
 func TestReplayPairs(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(5, 6))

@@ -48,7 +48,7 @@ var commit = sync.OnceValue(func() string {
 // A Share tells which cases of a loop are taken.
 type Share struct {
 	t     testing.TB
-	step  uint64 // one of so many cases is taken
+	step  uint64 // one of step cases is taken
 	start uint64 // where random numbers start
 	only  int    // the one case to take, or -1
 }

@@ -83,9 +83,9 @@ func (p *Pattern) diagonals(text []byte, runes, most int) (distance int, ok bool
 // after the last, for the rows above and below the pattern.
 const rowPad = 3
 
-// makeRows makes the rows of all runes of the pattern, of which row 0 is that of others, for a
-// number of words of diagonals: so many words before the first block are of no block, and one more
-// after the last.
+// makeRows makes the rows of all runes of the pattern, of which row 0 is that of others, with
+// padding for diagonals: that many words before the first block belong to no block, and neither
+// does one after the last.
 func (p *Pattern) makeRows(words int) []uint64 {
 	width := p.blocks + 2*words + 1
 	rows := make([]uint64, (len(p.runes)+1)*width)

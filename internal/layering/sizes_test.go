@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A package has at most so many files without tests, of so many lines together.
+// A package has at most maxFiles files without tests, of maxLines lines together.
 const (
 	maxFiles = 20
 	maxLines = 4000

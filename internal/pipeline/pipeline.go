@@ -190,8 +190,8 @@ func Concat[S, T any](ctx context.Context, workers, ahead int, seq func(context.
 
 // Arrivals yields the values of seq, each with its size, in slices: all that have come while the
 // loop was busy with the slice before, or the next one. seq runs in a goroutine, which waits when
-// count values or more than so many bytes have not been taken. It gets a context that ends with the
-// loop, which then waits for it. A slice is valid until the next one.
+// count values, or more bytes than the limit, have not been taken. It gets a context that ends with
+// the loop, which then waits for it. A slice is valid until the next one.
 func Arrivals[T any](ctx context.Context, count, bytes int, seq func(context.Context) iter.Seq2[T, int]) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		ctx, cancel := context.WithCancel(ctx)

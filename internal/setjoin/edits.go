@@ -52,7 +52,7 @@ func (t threshold) farthest(n int) int {
 	return int(min((1-t.t)/t.t*float64(n)+1e-6, math.MaxInt32))
 }
 
-// Texts are told apart by their lengths in classes: lengthClasses to each doubling.
+// Texts are divided into classes by length: lengthClasses to each doubling.
 const (
 	lengthBits    = 1
 	lengthClasses = 1 << lengthBits

@@ -100,7 +100,7 @@ type FewMatch struct {
 type FewFinder struct {
 	few    *Few
 	found  []fewSlot
-	common []uint32 // of each set of the Few: elements that it has in common with the set at hand
+	common []uint32 // of each set of the Few: elements in common with the current set
 	met    []uint32 // sets whose common is not 0
 }
 

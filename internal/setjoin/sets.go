@@ -42,7 +42,7 @@ type Sets struct {
 	o      SetsOptions
 	counts *counts
 	starts []uint64 // of each groupSets sets: elements before them
-	ends   []uint32 // of each set: elements from the beginning of its group to its end
+	ends   []uint32 // of each set: where it ends, in elements from the beginning of its group
 	n      uint64   // elements
 
 	chunks [][]uint64 // elements from inFile on

@@ -7,7 +7,7 @@ import "context"
 type Assignment struct {
 	Keeper []uint32
 	Score  []float64
-	Graph  *Graph // nil unless Options.Pairs asks for one, or if there were more pairs
+	Graph  *Graph // nil without Options.Pairs, or if there were more pairs
 }
 
 // Stars takes the sets in order of preference. Each joins the keeper so far that it is most similar

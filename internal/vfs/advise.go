@@ -7,8 +7,8 @@ type Advice int
 const (
 	// AdviseNormal leaves it to the system, which reads ahead.
 	AdviseNormal Advice = iota
-	// AdviseIndex: at random, and soon all of it. The system is asked for large pages,
-	// and reads ahead at least as much as one.
+	// AdviseIndex: at random, and soon all of it. It requests large pages from the
+	// system, which reads ahead at least one.
 	AdviseIndex
 	// AdviseRandom: here and there, and little of it. Nothing is read but the pages that are
 	// touched, or fetched.

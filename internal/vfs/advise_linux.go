@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fetchMost is how much one call asks for: the system cuts larger requests to its read-ahead, which
+// fetchMost is how much one call requests: the system cuts larger requests to its read-ahead, which
 // is this much where nobody has changed it.
 const fetchMost = 128 << 10
 

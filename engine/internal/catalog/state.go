@@ -84,5 +84,5 @@ type Edit struct {
 func compareTables(a, b Table) int { return cmp.Compare(a.Number, b.Number) }
 
 // OptionTTL is the name among Options of the time to live of documents, written as by
-// time.Duration.String. Without it documents live for ever.
+// time.Duration.String. Without it documents do not expire.
 const OptionTTL = "ttl"

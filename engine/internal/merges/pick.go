@@ -65,7 +65,7 @@ func (g *Scheduler) Next(closing bool) (*Merge, error) {
 
 // lookAgain wakes compaction when there may be something to do although no table has come: the
 // database has been open for longer, or documents have expired, or for lack of space merges were
-// held back until held is over. Of documents the time to live is in microseconds, 0 for ever. The
+// held back until held is over. The time to live of documents is in microseconds, 0 for none. The
 // caller holds mu.
 func (g *Scheduler) lookAgain(tables []compaction.Table, ttl, most int64, age, held time.Duration) {
 	in := time.Duration(math.MaxInt64)

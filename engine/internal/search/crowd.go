@@ -17,8 +17,8 @@ import (
 )
 
 // A query whose candidates are more than crowdLeast, and more than one document of crowdShare, has
-// a crowd: copies of one text, or pages of one template. Comparing bitmaps of all documents takes
-// less time than comparing the texts of so many.
+// a crowd: copies of one text, or pages of one template. Comparing the bitmaps of all documents
+// takes less time than comparing that many texts.
 const (
 	crowdLeast = 1024
 	crowdShare = 256

@@ -34,7 +34,7 @@ func (db *Store) countTables() int {
 	return int(db.tableCount.Load()) + len(db.immutable)
 }
 
-// Crowded reports whether there are so many tables that writers are slowed.
+// Crowded reports whether the number of tables slows writers.
 func (db *Store) Crowded() bool { return db.countTables() > slowTables }
 
 // tooManyTables reports whether a writer must wait for a merge before it begins a memtable.

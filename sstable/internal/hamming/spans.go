@@ -48,7 +48,7 @@ func (t *permuted) addSpans(plan *searchPlan, probes []keyrun.Probe, first int, 
 	// Of values that do not reach into the lead the rest of the distance is known; and how wide
 	// they have to be.
 	//
-	// Below the width leastWidths[bound], chance puts so many keys near that decoding the whole
+	// Below the width leastWidths[bound], enough keys are near by chance that decoding the whole
 	// block is cheaper; scanRange does that.
 	bound := plan.k - int(probes[0].Dist)
 	least, most := int(leastWidths[bound]), 64-t.leadBits

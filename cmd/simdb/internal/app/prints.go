@@ -107,7 +107,7 @@ func (c *counters) add(fp base.Fingerprint) {
 	}
 }
 
-// decrement takes one from every count, and makes the slots of those anew that are left.
+// decrement subtracts one from every count, and rebuilds the slots of the counts that are left.
 func (c *counters) decrement() {
 	var left [candidates]Common
 	n := 0

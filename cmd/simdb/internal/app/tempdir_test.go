@@ -34,8 +34,8 @@ func TestLockedTemp(t *testing.T) {
 	}
 }
 
-// TestSweepPrivate sweeps beside a folder that others could have made: it is left, as what it holds
-// is not to be trusted, and the user's own goes.
+// TestSweepPrivate sweeps where another user could have made a folder: that one stays, as its
+// content is not trusted, and the user's own is removed.
 func TestSweepPrivate(t *testing.T) {
 	if os.Getuid() < 0 {
 		t.Skip("the system has no owners of files")

@@ -85,7 +85,7 @@ const leastMemory = 1 << 20
 // Memory is a size that documents fit in.
 type Memory size
 
-// The default of --memory is this part of the machine's memory, 1 in so many, within limits: more
+// The default of --memory is 1/memoryShare of the machine's memory, within limits: more
 // hardly makes anything faster. The lower limit is not for machines of which it would be more than
 // another part: beside --memory a command has buffers, and the system needs some.
 const (

@@ -10,7 +10,7 @@ import (
 
 // Brevity counts texts by how many words they have, few or many.
 type Brevity struct {
-	few   [fewWords]int64 // texts of so many words
+	few   [fewWords]int64 // texts by their number of words
 	texts int64
 	seen  int64
 }

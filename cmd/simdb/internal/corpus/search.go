@@ -67,8 +67,8 @@ const (
 	workPrint = 0.5 // for each fingerprint that another one is compared with
 )
 
-// NewSearch returns a Search for documents in random order: for the first ones of them if there is
-// no room for all in memory, or if so many are like them that to find these would take too long.
+// NewSearch returns a Search for documents in random order: for the first of them if not all
+// fit into memory, or if finding all that resemble them would take too long.
 // Documents without words are not searched for.
 func NewSearch(params fingerprint.Params, docs []engine.Doc, o SearchOptions) *Search {
 	f := newHasher(params)

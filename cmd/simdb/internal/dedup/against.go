@@ -222,7 +222,7 @@ func (d *job) eachKnown(f func(doc *engine.Doc, at place) error, bad badFunc) er
 	return nil
 }
 
-// readKnown is the first pass over --against.
+// readKnown reads --against for the first time.
 func (d *job) readKnown(add func(*engine.Doc) error) error {
 	for i := range d.against {
 		s := &d.against[i]

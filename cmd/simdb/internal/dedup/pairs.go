@@ -14,24 +14,24 @@ import (
 //
 //   - of a group of equal documents, each that is dropped has a pair of score 1 with the one that
 //     is kept, or, if none is, with the first;
-//   - a pair of two such groups is in the row of the first document of a group of which none is
-//     kept; if that is so of both, of the group that begins later.
+//   - a pair of two such groups is in the row of the first document of a group without a
+//     kept document; if both have none, of the group that begins later.
 //
 // Of equal documents of --against only the first in the order of preference is one of the group:
 // the others have no pairs.
 
 const (
-	// Unless --audit-pairs asks for more, pairs are recorded of so few documents, and so few pairs,
-	// that it takes less than a second. In a corpus half of which are copies, the run takes up to
-	// a third longer.
+	// Without --audit-pairs, pairs are recorded of at most fewDocuments documents and fewPairs
+	// pairs, which takes less than a second. In a corpus half of which are copies, the run takes up
+	// to a third longer.
 	fewDocuments = 100_000
 	fewPairs     = 1 << 18
 	// pairBytes is about what a recorded pair takes, with its links.
 	pairBytes = 24
 )
 
-// mostPairs is how many pairs the audit of a run with so many documents, known ones included, may
-// record.
+// mostPairs is how many pairs the audit of a run may record. The number of documents includes
+// known ones.
 func (d *job) mostPairs(documents int64) int {
 	if d.c.Near != nil || d.c.ofTexts() || d.decided != nil || d.c.auditPath() == "" {
 		return 0

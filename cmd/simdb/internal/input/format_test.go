@@ -139,7 +139,7 @@ func TestContentBytes(t *testing.T) {
 }
 
 // TestForeign checks that files of other kinds are refused by their name, also by what reads a file
-// as one text; texts are not if their lines are asked for.
+// as one text; texts are not if the caller wants their lines.
 func TestForeign(t *testing.T) {
 	defer func(f []*Family) { families = f }(families)
 	families = nil

@@ -271,8 +271,8 @@ var foreignTexts = []struct {
 
 const references = "write it as CSV or JSON lines, as reference managers do"
 
-// refuse returns an error if no format reads the file. If lines are not asked for, texts are
-// refused whose lines are no documents.
+// refuse returns an error if no format reads the file. Unless the caller wants
+// lines, texts whose lines are not documents are refused.
 func (s *Stream) refuse(lines bool) error {
 	for _, foreign := range foreign {
 		if bytes.HasPrefix(s.head, []byte(foreign.magic)) {

@@ -13,12 +13,12 @@ import (
 
 // A zstd frame says how far back in its content it may refer, up to 2 GiB, and a decoder makes room
 // for that, however little there is. Most of what is written with --long=31 is shorter, or refers
-// to what is near. So a frame that asks for more than leastWindow, and more than its share of the
+// to what is near. So a frame that needs more than leastWindow, and more than its share of the
 // memory, gets less: its header is changed, and the decoder fails where less does not do.
 
 const (
 	leastWindow = 128 << 20 // what `zstd --ultra --long=27` writes is always read
-	windowShare = 4         // of the memory, one part in so many may be a window
+	windowShare = 4         // a window may take 1/windowShare of the memory
 )
 
 // frames passes zstd frames on, with smaller windows in their headers.

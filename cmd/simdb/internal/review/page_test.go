@@ -246,7 +246,7 @@ func browseMany(t *testing.T, b *browser, _ string) {
 	b.want(`document.querySelectorAll("del, ins").length > 0`)
 }
 
-// browseLong shows lines of a megabyte: a part of them at first, and more when that is asked for.
+// browseLong shows lines of a megabyte: a part of them at first, and more on demand.
 func browseLong(t *testing.T, b *browser, _ string) {
 	line := strings.Repeat("a line without end ", docBytes/19)
 	other := strings.Repeat("one line without an end ", docBytes/24)

@@ -173,8 +173,8 @@ func (r *Report) Symbols() (n int64) {
 	return n
 }
 
-// Cut returns which share of the documents of the sample have at least so many others on both sides
-// of the threshold of dedup, close to it.
+// Cut returns the share of the documents of the sample that have at least that many others close to
+// the threshold of dedup, on both sides.
 func (r *Report) Cut(least int) float64 {
 	var n int
 	for i := range r.sample {

@@ -80,7 +80,7 @@ func TestCutText(t *testing.T) {
 	}
 }
 
-// TestCutOdd cuts records whose text cannot be cut byte for byte: their text is written anew, and
+// TestCutOdd cuts records whose text cannot be cut byte for byte: their text is encoded again, and
 // nothing else changes.
 func TestCutOdd(t *testing.T) {
 	for _, c := range []struct{ name, in, text, want string }{

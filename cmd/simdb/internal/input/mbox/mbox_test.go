@@ -270,7 +270,7 @@ func TestIsMessage(t *testing.T) {
 	}
 }
 
-// FuzzRead reads any message to its end.
+// FuzzRead reads any message completely.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("From: a\nContent-Type: multipart/alternative; boundary=\"x\"\n\n--x\nContent-Type: text/html\n\n<p>a\n--x\n\nb\n--x--\n"))
 	f.Add([]byte("Content-Type: message/rfc822\n\nContent-Type: text/plain; charset=utf-7\nContent-Transfer-Encoding: base64\n\nK1plVm5MQS0="))

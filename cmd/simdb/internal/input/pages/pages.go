@@ -2,8 +2,8 @@
 //
 //	text, bad, guessed := pages.Text(page, "text/html; charset=shift_jis", input.Options{})
 //
-// It reads a page once, from its beginning to its end, so that neither how deep elements are nested
-// nor what is wrong with them matters.
+// It reads a page once, sequentially, so neither the depth of nesting nor errors in the markup
+// matter.
 package pages
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
-// begins is how a page begins, after what Is passes over.
+// begins matches the beginning of a page, after what Is skips.
 var begins = regexp.MustCompile(`(?i)^<(!doctype\s+html|html)[\s>]`)
 
 // Is reports whether content that begins so is an HTML page. White space, a byte order mark,
@@ -103,7 +103,7 @@ func visible(page []byte) string {
 	z.SetMaxBuf(maxToken)
 	w := writer{out: make([]byte, 0, len(page)/4)}
 	var within atom.Atom // the hidden element that the page is in,
-	depth := 0           // in which so many of its kind are open
+	depth := 0           // of open elements of that kind
 	drawn := 0           // svg and math that are open
 	for {
 		kind := z.Next()

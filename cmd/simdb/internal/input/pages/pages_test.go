@@ -93,7 +93,7 @@ func TestIs(t *testing.T) {
 	}
 }
 
-// FuzzText reads any page to its end, and makes valid text of it.
+// FuzzText reads any page completely, and gets valid text.
 func FuzzText(f *testing.F) {
 	for _, page := range []string{
 		"<!doctype html><title>t</title><p>a<script>b</script><template>c</template><svg><title/></svg>d", "<plaintext><p>", "\xff\xfe<\x00p\x00>\x00",
