@@ -158,10 +158,10 @@ func (e expectation) recovered(fs vfs.FS) (*model, error) {
 	return m, err
 }
 
-// goesOn recovers what a crash left, goes on writing in the open that recovered, and closes the
+// keepWriting recovers what a crash left, continues writing in the open that recovered, and closes the
 // database or crashes again. It does that some times over: each open must find what was
 // acknowledged before, or what a write under way has left, and nothing else.
-func (e expectation) goesOn(fs *vfstest.Mem, r *rand.Rand, rounds int) error {
+func (e expectation) keepWriting(fs *vfstest.Mem, r *rand.Rand, rounds int) error {
 	var left []*vfstest.Mem
 	defer func() {
 		for _, c := range left {
@@ -171,7 +171,7 @@ func (e expectation) goesOn(fs *vfstest.Mem, r *rand.Rand, rounds int) error {
 	for round := range rounds {
 		after, err := e.round(fs, r)
 		if err != nil {
-			return fmt.Errorf("going on, round %d: %w", round, err)
+			return fmt.Errorf("writing again, round %d: %w", round, err)
 		}
 		if after != fs {
 			fs, left = after, append(left, after)
@@ -179,12 +179,12 @@ func (e expectation) goesOn(fs *vfstest.Mem, r *rand.Rand, rounds int) error {
 	}
 	_, err := e.recovered(fs)
 	if err != nil {
-		err = fmt.Errorf("after %d rounds of going on: %w", rounds, err)
+		err = fmt.Errorf("after %d rounds of writing: %w", rounds, err)
 	}
 	return err
 }
 
-// round is one open of goesOn. It sets e.states to what the next open may find, and returns the
+// round is one open of keepWriting. It sets e.states to what the next open may find, and returns the
 // file system for that.
 func (e *expectation) round(fs *vfstest.Mem, r *rand.Rand) (after *vfstest.Mem, err error) {
 	db, err := Open(scriptPath, e.options(fs))
@@ -207,7 +207,7 @@ func (e *expectation) round(fs *vfstest.Mem, r *rand.Rand) (after *vfstest.Mem, 
 	acked := []*model{m}
 	for range r.IntN(4) { // or none: recovery and closing alone
 		next := acked[len(acked)-1].clone()
-		if err := e.goOnWrite(db, r, next); err != nil {
+		if err := e.writeOnce(db, r, next); err != nil {
 			return nil, err
 		}
 		acked = append(acked, next)
@@ -234,8 +234,8 @@ func (e *expectation) round(fs *vfstest.Mem, r *rand.Rand) (after *vfstest.Mem, 
 	return after, err
 }
 
-// goOnWrite makes one write to a recovered database, and to its model.
-func (e expectation) goOnWrite(db *DB, r *rand.Rand, m *model) error {
+// writeOnce makes one write to a recovered database, and to its model.
+func (e expectation) writeOnce(db *DB, r *rand.Rand, m *model) error {
 	ctx := context.Background()
 	fp := r.Uint64()
 	d := Doc{ID: fmt.Sprintf("after%d", r.IntN(3)), Fingerprint: &fp, Text: scriptText(fp)}
@@ -357,8 +357,8 @@ func cuts(t *testing.T, sc *script, cases exhaustive.Share, kept func(op int) []
 var shares = []float64{0, 0.5, 1, killed}
 
 // TestCrashAtEveryOperation cuts the power at the file operations of scripts, with none, half and
-// all of the unsynced data left, recovers, goes on writing in the same open, and closes or crashes
-// again.
+// all of the unsynced data left, recovers, continues writing in the same open, and closes or
+// crashes again.
 func TestCrashAtEveryOperation(t *testing.T) {
 	cases, steps := exhaustive.Every(t, 12), exhaustive.Size(60, 500)
 	var states, ops atomic.Int64
@@ -366,7 +366,7 @@ func TestCrashAtEveryOperation(t *testing.T) {
 	for seed, opts := range crashWorkloads {
 		ops.Add(int64(cuts(t, newScript(uint64(seed), steps, opts), cases, all, func(c cut) error {
 			n := states.Add(1)
-			return c.goesOn(c.fs, rand.New(rand.NewPCG(uint64(seed), uint64(c.op))), 1+int(n%2))
+			return c.keepWriting(c.fs, rand.New(rand.NewPCG(uint64(seed), uint64(c.op))), 1+int(n%2))
 		})))
 	}
 	t.Logf("%d operations, %d states recovered from", ops.Load(), states.Load())
@@ -383,7 +383,7 @@ func TestCrashInPrune(t *testing.T) {
 		sc.kinds = []int{0, 8, 2, 8, 1, 8} // load, prune, flush, prune, load what is new, prune
 		ops.Add(int64(cuts(t, sc, cases, all, func(c cut) error {
 			states.Add(1)
-			return c.goesOn(c.fs, rand.New(rand.NewPCG(uint64(seed), uint64(c.op))), 1)
+			return c.keepWriting(c.fs, rand.New(rand.NewPCG(uint64(seed), uint64(c.op))), 1)
 		})))
 	}
 	t.Logf("%d operations, %d states recovered from", ops.Load(), states.Load())
@@ -455,7 +455,7 @@ func TestCrashInRecovery(t *testing.T) {
 func (e expectation) crashRecovery(fs *vfstest.Mem, depth int, r *rand.Rand, states []atomic.Int64) error {
 	states[depth].Add(1)
 	if depth == 0 {
-		return e.goesOn(fs, r, 1)
+		return e.keepWriting(fs, r, 1)
 	}
 	var left []*vfstest.Mem
 	defer func() {
@@ -481,8 +481,8 @@ func (e expectation) crashRecovery(fs *vfstest.Mem, depth int, r *rand.Rand, sta
 }
 
 // TestErrorAtEveryOperation makes every file operation fail, once, and from it on every one that
-// changes something: the error surfaces, reading goes on, and the database opens again with
-// everything acknowledged, and goes on taking writes.
+// changes something: the error surfaces, reading continues, and the database opens again with
+// everything acknowledged, and continues taking writes.
 func TestErrorAtEveryOperation(t *testing.T) {
 	for _, cause := range []error{syscall.EIO, syscall.ENOSPC} {
 		t.Run(fmt.Sprintf("%v once", cause), func(t *testing.T) {
@@ -515,7 +515,7 @@ func failEverywhere(t *testing.T, cause error, fail func(int, error) func(vfstes
 		if err != nil && !errors.Is(err, cause) && !errors.Is(err, ErrFailed) {
 			t.Fatalf("operation %d: %v does not wrap %v", op, err, cause)
 		}
-		if err := sc.expected().goesOn(mem, rand.New(rand.NewPCG(1, uint64(op))), 2); err != nil {
+		if err := sc.expected().keepWriting(mem, rand.New(rand.NewPCG(1, uint64(op))), 2); err != nil {
 			t.Fatalf("%v at operation %d: %v", cause, op, err)
 		}
 		mem.Discard()

@@ -175,7 +175,7 @@ func (c *crashWriters) found(db *DB) (at numbers, err error) {
 }
 
 // recover opens what a crash left, when at least some writes were acknowledged and at most others
-// begun, compares it, and goes on with several writers. The power is cut again, and nothing that
+// begun, compares it, and continues with several writers. The power is cut again, and nothing that
 // was not synced stays.
 func (c *crashWriters) recover(fs *vfstest.Mem, opened bool, least, most numbers) error {
 	db, err := c.open(fs, opened)

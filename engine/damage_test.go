@@ -443,7 +443,7 @@ func TestTornLogThenWrites(t *testing.T) {
 }
 
 // TestMissingLogs takes each of the logs of a database away but the newest, whose end can't be
-// known: the log that goes on where it ended tells. Nothing is changed by that.
+// known: the log that continues where it ended tells. Nothing is changed by that.
 func TestMissingLogs(t *testing.T) {
 	db, path := create4test(t, nil)
 	for i := range store.MaxReplayedLogs - 1 {

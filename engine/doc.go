@@ -28,7 +28,7 @@
 // process at a time has a database open for writing, any number beside it for reading (ReadOnly,
 // Refresh).
 // After a write fails for reasons of the disk, no more are taken until the database is opened again
-// (ErrFailed); reading goes on.
+// (ErrFailed); reading continues.
 //
 // # Joins
 //

@@ -17,7 +17,7 @@ const (
 	harvest = "farmers bring in the harvest before the first storms of autumn reach the northern valleys"
 )
 
-// check ends an example that cannot go on.
+// check ends an example that cannot continue.
 func check(err error) {
 	if err != nil {
 		log.Fatal(err)

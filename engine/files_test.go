@@ -204,7 +204,7 @@ func TestNoStrayFiles(t *testing.T) {
 }
 
 // TestFullDisk fills a small file system until it refuses, in every way that a database grows,
-// makes room and goes on.
+// makes room and continues.
 func TestFullDisk(t *testing.T) {
 	for name, fill := range map[string]func(ctx context.Context, db *DB, path string, i int) error{
 		"put": func(ctx context.Context, db *DB, _ string, i int) error { return db.Put(ctx, fullDoc(i)) },

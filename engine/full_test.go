@@ -15,21 +15,21 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// TestFullGoesOn writes to a small disk, with flushes and merges in the background, until it is
+// TestFullContinues writes to a small disk, with flushes and merges in the background, until it is
 // full: the error is that of the disk, and the database is not poisoned. Once there is room the
 // same open writes on. What was acknowledged is there, before and after it is opened again, what
 // failed is there whole or not at all, and no file is left.
-func TestFullGoesOn(t *testing.T) {
+func TestFullContinues(t *testing.T) {
 	full := 0
 	for i := range exhaustive.Every(t, 4).Of(24) {
 		for _, sync := range []SyncMode{SyncAlways, SyncNever} {
-			full += fullGoesOn(t, 60_000+i*1531, sync)
+			full += fullContinues(t, 60_000+i*1531, sync)
 		}
 	}
 	t.Logf("%d times full", full)
 }
 
-func fullGoesOn(t *testing.T, limit int, mode SyncMode) (full int) {
+func fullContinues(t *testing.T, limit int, mode SyncMode) (full int) {
 	ctx := context.Background()
 	mem := vfstest.NewMem(hostDir(t))
 	defer mem.Discard()

@@ -68,8 +68,8 @@ var killPoints = []killPoint{
 const pointsOfNewLogs = 8
 
 // TestKill kills a writing process, at random instants and at operations of the file system, and
-// looks for what it had acknowledged. Another process goes on in the open that recovers, and is
-// killed too, or the test itself goes on and closes the database.
+// looks for what it had acknowledged. Another process continues in the open that recovers, and is
+// killed too, or the test itself continues and closes the database.
 func TestKill(t *testing.T) {
 	if path := os.Getenv(killChild); path != "" {
 		writeUntilKilled(path)
@@ -173,7 +173,7 @@ func (k *killer) acknowledge(n int) {
 	k.next = n + 1
 }
 
-// look opens what a killed child left, compares it, mostly goes on writing in the same open, and
+// look opens what a killed child left, compares it, mostly continues writing in the same open, and
 // closes it. Then only files are there that the database uses.
 func (k *killer) look(t *testing.T) {
 	t.Helper()

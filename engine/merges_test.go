@@ -187,8 +187,8 @@ func TestTableBound(t *testing.T) {
 	}
 }
 
-// stopped returns a database in which a writer waits for a merge that does not go on; the channel
-// gets its error.
+// stopped returns a database in which a writer waits for a merge that does not continue; the
+// channel gets its error.
 func stopped(t *testing.T, ctx context.Context, o *Options) (*DB, string, chan error) {
 	o.NoText, o.NoSketch, o.Sync, o.MemtableBytes, o.CompactionRate = true, true, SyncNever, 5000, 1
 	full := make(chan struct{}, 1)
@@ -212,8 +212,8 @@ func stopped(t *testing.T, ctx context.Context, o *Options) (*DB, string, chan e
 	return db, path, done
 }
 
-// TestStoppedWriter has a writer that is stopped by the number of tables go on: by its context, by
-// Close, by a pause.
+// TestStoppedWriter has a writer that is stopped by the number of tables continue: by its context,
+// by Close, by a pause.
 func TestStoppedWriter(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stalls := make(chan Event, 100)

@@ -209,7 +209,7 @@ func count(t testing.TB, fs vfs.FS, dir, ext string) (n int) {
 }
 
 // TestOrderOfWriting writes in all ways, one after the other: the numbers of the documents follow,
-// and go on after reopening.
+// and continue after reopening.
 func TestOrderOfWriting(t *testing.T) {
 	ctx := context.Background()
 	opts := &Options{NoSketch: true}

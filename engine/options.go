@@ -59,8 +59,7 @@ type Options struct {
 	CompactionRate int64
 
 	// CloseWait is how long Close waits for merges that run in the background. One that is expected
-	// to take longer is given up; negative gives up all. A merge of 64 MiB or more goes on from
-	// there when the database is open again, the work of a smaller one is lost. 0 means to finish
+	// to take longer is given up and done again later; negative gives up all. 0 means to finish
 	// them: a merge begins only after the database has been open for as long as the merge will
 	// take, so Close takes no longer than that, and no work is lost.
 	CloseWait time.Duration
@@ -127,11 +126,11 @@ const (
 type Event struct {
 	Kind       EventKind
 	Tables     []uint64 // numbers of the table written, or of those merged
-	Output     uint64   // number of the table that a compaction wrote, or goes on with, 0 for none
+	Output     uint64   // number of the table that a compaction wrote, 0 for none
 	Reason     string   // of a compaction, as MergeStats has it, or of a stall
 	Docs       int      // documents written or replayed
 	InputBytes int64    // of the tables merged
-	Bytes      int64    // of the table written, of what a merge that goes on has of it, or of the files removed
+	Bytes      int64    // of the table written, or of the files removed
 	Duration   time.Duration
 	Files      []string // names of the files removed
 	Err        error

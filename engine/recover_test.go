@@ -282,12 +282,12 @@ func (p *patient) recoverFrom(t *testing.T, files map[string][]byte, what string
 	if pairs := slices.Collect(db.Allowed()); r.report.CatalogRead && (!slices.Equal(pairs, p.pairs) || db.Params().TTL != p.o.TTL) {
 		t.Errorf("%s: allowed pairs %v and ttl %v, not %v and %v", what, pairs, db.Params().TTL, p.pairs, p.o.TTL)
 	}
-	p.goesOn(t, db, what)
+	p.keepWriting(t, db, what)
 	return r, nil
 }
 
-// goesOn checks a new database, writes to it and closes it.
-func (p *patient) goesOn(t *testing.T, db *DB, what string) {
+// keepWriting checks a new database, writes to it and closes it.
+func (p *patient) keepWriting(t *testing.T, db *DB, what string) {
 	t.Helper()
 	ctx := context.Background()
 	report, err := db.Check(ctx, nil)

@@ -425,8 +425,8 @@ func (s *soak) look(path string, o *Options, bounds []int, when string) error {
 	return err
 }
 
-// powerCut looks at what a power cut in the middle of everything leaves, and goes on writing there,
-// in the open that recovered and, after another power cut, in the next.
+// powerCut looks at what a power cut in the middle of everything leaves, and continues writing
+// there, in the open that recovered and, after another power cut, in the next.
 func (s *soak) powerCut(r *rand.Rand) error {
 	bounds := s.bounds()
 	left := s.mem.CrashClone(r.Float64(), r.Uint64())

@@ -258,7 +258,7 @@ func TestMergeOfCutFile(t *testing.T) {
 	}
 }
 
-// TestMergeCancelled ends merges at random points: none goes on, and no goroutine is left.
+// TestMergeCancelled ends merges at random points: none continues, and no goroutine is left.
 func TestMergeCancelled(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	var inputs []MergeInput

@@ -22,7 +22,7 @@ type MergeInput struct {
 	SeqShift uint64
 }
 
-// merger is a merge that goes on.
+// merger is a merge that is running.
 type merger struct {
 	tableFile
 	file     *merge.AsyncWriter // what the table is written to

@@ -102,7 +102,7 @@ func (v *verification) report(n int64) {
 	}
 }
 
-// verifier is one of the checks, as it goes on.
+// verifier is one of the checks, as it continues.
 type verifier struct {
 	*Reader
 	ctx   context.Context

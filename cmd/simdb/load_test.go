@@ -217,7 +217,7 @@ func killedCode() int {
 	return -1
 }
 
-// TestLoadKilled kills a load again and again, each time somewhere, and goes on with --resume: in
+// TestLoadKilled kills a load again and again, each time somewhere, and continues with --resume: in
 // the end the documents are those of a load that was not killed.
 func TestLoadKilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))

@@ -233,7 +233,7 @@ func TestPairsAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// What was read before Ctrl-C is stored, and --resume goes on after it.
+// What was read before Ctrl-C is stored, and --resume continues after it.
 func TestInterruptedLoad(t *testing.T) {
 	dir := t.TempDir()
 	var all strings.Builder

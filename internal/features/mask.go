@@ -185,7 +185,7 @@ func nextDate(text []byte, from int) (start, end int) {
 	return -1, -1
 }
 
-// startsWord reports whether no word goes on at text[at].
+// startsWord reports whether no word continues at text[at].
 func startsWord(text []byte, at int) bool {
 	return at == 0 || !isLetter(text[at-1]) && !isDigit(text[at-1]) && text[at-1] != '_'
 }

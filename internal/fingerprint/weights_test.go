@@ -93,8 +93,8 @@ func TestWeightsWithinTheory(t *testing.T) {
 	n := float64(pairs)
 	t.Logf("%d pairs: Jaccard bias %.3f, RMSE %.3f standard errors; distance bias %.3f, RMSE %.3f",
 		pairs, bias/n, math.Sqrt(square/n), distanceBias/n, math.Sqrt(distanceSquare/n))
-	// The mean of n standardised errors has a standard deviation of 1/sqrt(n), their mean square one
-	// of sqrt(2/n).
+	// The mean of n standardised errors has a standard deviation of 1/sqrt(n), their mean square
+	// one of sqrt(2/n).
 	mean, spread := 4/math.Sqrt(n), 4*math.Sqrt(2/n)
 	for what, v := range map[string][2]float64{"Jaccard": {bias / n, square / n}, "distance": {distanceBias / n, distanceSquare / n}} {
 		if math.Abs(v[0]) > mean+0.02 || math.Abs(v[1]-1) > spread+0.05 {

@@ -17,7 +17,7 @@ const (
 // and stops before the first group that is not full or holds a word longer than WordMax; it returns
 // how many words it hashed, which is 0 where there is no kernel for it.
 //
-// edges must be ascending, and text must go on for WordMax bytes after the last of them.
+// edges must be ascending, and text must continue for WordMax bytes after the last of them.
 func HashWords(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
 	groups := len(dst) / WordGroup
 	if groups == 0 || !HasHashWords() {

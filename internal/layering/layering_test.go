@@ -103,8 +103,8 @@ func TestOnlyTestsImportTestHelpers(t *testing.T) {
 	}
 }
 
-// TestOnePackageKnowsTheProcessor checks that package kernel alone asks what the processor can do, so
-// that all kernels of a process run at one level.
+// TestOnePackageKnowsTheProcessor checks that package kernel alone asks what the processor can do,
+// so that all kernels of a process run at one level.
 func TestOnePackageKnowsTheProcessor(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")

@@ -380,7 +380,7 @@ var durableMutants = []mutant{
 	{
 		name: "full disk/poisons", in: "engine", decl: "Store.fail",
 		edit:  never(`vfs.IsNoRoom(err)`),
-		tests: "engine", run: "^TestFullGoesOn$",
+		tests: "engine", run: "^TestFullContinues$",
 	},
 	{
 		name: "full disk/merges keep their space", in: "engine", decl: "Store.again",

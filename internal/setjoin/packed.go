@@ -168,7 +168,7 @@ type lookup struct {
 	ahead      uint16 // of no meaning: it keeps a read that brings postings into the cache
 }
 
-// lookupsAtOnce is how many lookups begin before the first one goes on: most of the time of a
+// lookupsAtOnce is how many lookups begin before the first one continues: most of the time of a
 // lookup is that of a read from memory, and those of several lookups overlap.
 const lookupsAtOnce = 32
 

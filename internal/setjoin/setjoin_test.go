@@ -300,8 +300,8 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
-// TestNodesOfTemplate has the pages of a template share nodes, so that each rules out all others in a
-// few steps.
+// TestNodesOfTemplate has the pages of a template share nodes, so that each rules out all others in
+// a few steps.
 func TestNodesOfTemplate(t *testing.T) {
 	const n = 1000
 	r := rand.New(rand.NewPCG(9, 10))

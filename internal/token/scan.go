@@ -69,8 +69,8 @@ func (s *scanner) fast(dst *[segmentWords]uint64, text *window, size int) (words
 }
 
 // hashWords stores to dst the hashes of the words that masks describe and that end before the
-// offset end, for one that ends there may go on. It returns how many they are, and where the word
-// starts that does not end, or -1.
+// offset end, for one that ends there may continue. It returns how many they are, and where the
+// word starts that does not end, or -1.
 func (s *scanner) hashWords(dst *[segmentWords]uint64, text *window, masks []uint64, end int) (words, open int) {
 	if !kernel.HasHashWords() {
 		return s.h.hashMasks(dst, text, masks, end)

@@ -7,9 +7,9 @@ type window [maxSegment + segmentPad]byte
 // at the end of a piece of text needs, so text may come in pieces of any size.
 //
 // Two paths take turns. The ASCII path begins between words and takes whole words, as many as a
-// segment has, up to the first byte that is not ASCII. The Unicode path goes on from there rune by
-// rune, with a word of its own that may be open when it is called again, until it is between words
-// and plain ASCII lies ahead.
+// segment has, up to the first byte that is not ASCII. The Unicode path continues from there rune
+// by rune, with a word of its own that may be open when it is called again, until it is between
+// words and plain ASCII lies ahead.
 //
 // Invariant: no word is open while the ASCII path is in charge.
 type scanner struct {

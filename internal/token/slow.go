@@ -25,8 +25,8 @@ const lookahead = 16
 const highs = 0x8080808080808080
 
 // slow is the Unicode path: it reads runes of text, and stores the hashes of the words that end to
-// dst, until the ASCII path can go on, about limit bytes are read, or, if text is not final, a rune
-// may be cut off at its end. It returns the number of words and of bytes read. At the end of a
+// dst, until the ASCII path can continue, about limit bytes are read, or, if text is not final, a
+// rune may be cut off at its end. It returns the number of words and of bytes read. At the end of a
 // final text the open word is left to be ended by the caller. dst must have room for limit/2+1
 // words, with symbols for limit+1.
 func (s *scanner) slow(dst []uint64, text []byte, limit int, final bool) (words, read int) {

@@ -52,7 +52,7 @@ func TestSplitWords(t *testing.T) {
 	}
 	for w := range SplitWords("one two three") {
 		if w == "two" {
-			break // an iterator that goes on after this panics
+			break // an iterator that continues after this panics
 		}
 	}
 }

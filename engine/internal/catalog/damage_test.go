@@ -212,7 +212,7 @@ func TestStalePages(t *testing.T) {
 	}
 }
 
-// TestRandomDamage goes on to bbolt with what the walk lets pass: it must open, take an edit and
+// TestRandomDamage continues to bbolt with what the walk lets pass: it must open, take an edit and
 // give it back.
 func TestRandomDamage(t *testing.T) {
 	image, _ := smallCatalog(t, 40)

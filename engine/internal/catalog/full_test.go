@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// TestFull has the disk become full before a transaction, in which case the catalog goes on, and
+// TestFull has the disk become full before a transaction, in which case the catalog continues, and
 // after its last write, in which case nobody knows which state it has, and it does not.
 func TestFull(t *testing.T) {
 	for _, kind := range []vfstest.OpKind{vfstest.OpCommit, vfstest.OpCommitted} {
@@ -49,7 +49,7 @@ func TestFull(t *testing.T) {
 }
 
 // TestFullFile makes writing to the catalog's file fail as on a full disk, inside bbolt: no
-// transaction takes place, and the catalog goes on when there is room.
+// transaction takes place, and the catalog continues when there is room.
 func TestFullFile(t *testing.T) {
 	small := vfstest.SmallDisk(t, 3)
 	if err := Create(vfs.Disk, small+"/cat", State{NextFile: 1, FirstWAL: 1, Options: map[string]string{}}); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // loads is what loads say about the tables that they write: the policy leaves those of a load that
-// goes on alone, so that each is merged once, with all the others.
+// continues alone, so that each is merged once, with all the others.
 type loads struct {
 	mu       sync.Mutex      // taken after that of the Scheduler
 	reserved map[uint64]bool // tables

@@ -10,7 +10,7 @@ const SmallWork = 4 << 20
 // largeMerge is how many bytes make a merge that Compact keeps from starting while it waits.
 const largeMerge = 64 << 20
 
-// remaining estimates how long the merge will go on at full speed: from its bytes, until a
+// remaining estimates how long the merge will continue at full speed: from its bytes, until a
 // twentieth is done.
 func (m *Merge) remaining(s *speed) time.Duration {
 	done, total := m.done.Load(), m.total.Load()

@@ -20,7 +20,7 @@ import (
 
 // Compact flushes the memtables and merges all tables into one, or into as few as hold the
 // documents without cutting tables, dropping what is deleted, replaced or expired. It returns when
-// that is done; reading and writing go on meanwhile. If these find the disk full, it gives way and
+// that is done; reads and writes continue meanwhile. If these find the disk full, it gives way and
 // fails. Progress, if not nil, is called from another goroutine.
 func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) error {
 	if err := db.Flush(ctx); err != nil {

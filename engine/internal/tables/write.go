@@ -82,7 +82,7 @@ const writeSize = 2 << 20
 var writeBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeSize) }}
 
 // earlyBytes is how much of a table is written to the file system before storage is asked to take
-// it: the sync at the end of one of gigabytes would take a second, while nothing else goes on.
+// it: the sync at the end of one of gigabytes would take a second, while nothing else continues.
 const earlyBytes = 32 << 20
 
 // earlyWriter writes a file, and has it written to storage meanwhile.

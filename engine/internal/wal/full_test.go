@@ -11,8 +11,8 @@ import (
 )
 
 // TestFull has the disk become full after any number of bytes of a write of several frames, and of
-// the end frame: nothing is appended until there is room, then the same log goes on. A reader never
-// sees fewer frames than before, and in the end all of them, in order.
+// the end frame: nothing is appended until there is room, then the same log continues. A reader
+// never sees fewer frames than before, and in the end all of them, in order.
 func TestFull(t *testing.T) {
 	payloads := []string{"a", "", "some longer payload", "b"}
 	for room := range 200 {

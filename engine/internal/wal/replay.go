@@ -18,8 +18,8 @@ type Options struct {
 	Last bool
 	// Header, if not nil, is the one that the log must have.
 	Header *Header
-	// From is where to go on, the End of an earlier replay; 0 is the start. What precedes it is not
-	// looked at again.
+	// From is where to continue, the End of an earlier replay; 0 is the start. What precedes it is
+	// not looked at again.
 	From int64
 }
 

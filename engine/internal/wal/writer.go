@@ -132,7 +132,7 @@ func (w *Writer) Size() int64 {
 }
 
 // Finish makes everything durable and marks the log's end; nothing can be appended after it. After
-// a *vfs.NoRoomError the log goes on as if Finish had not been called. A second Finish does
+// a *vfs.NoRoomError the log continues as if Finish had not been called. A second Finish does
 // nothing.
 func (w *Writer) Finish() error {
 	w.mu.Lock()

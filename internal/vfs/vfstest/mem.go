@@ -149,7 +149,7 @@ func (m *Mem) Crashed() bool {
 
 func (m *Mem) crashed() bool { return m.crashAt > 0 && m.ops >= m.crashAt }
 
-// mutate counts an operation and says whether it may go on. The caller holds mu.
+// mutate counts an operation and says whether it may continue. The caller holds mu.
 func (m *Mem) mutate(op, name string) error {
 	if !m.crashed() {
 		m.ops++

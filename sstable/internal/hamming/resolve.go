@@ -13,7 +13,7 @@ func (f *scanFor) found(s *Searcher) bool {
 	return s.extra > f.extra || s.settled < len(s.pending) || f.named < len(s.dst)
 }
 
-// follow goes on after some probes; pending and hits are the numbers of both before them. What a
+// follow continues after some probes; pending and hits are the numbers of both before them. What a
 // hit needs next, its place in run 0 and its ID, is prefetched when it is found and used a step
 // later, so that most of these cache misses pass behind the scan.
 func (x *Index) follow(f *scanFor, pending, hits int, s *Searcher) error {

@@ -10,7 +10,7 @@
 //	random    nothing is read ahead; searches fetch the ranges that they are going to read, all of
 //	          them before they wait for the first
 //	loading   so much has been read that the rest will be too: a goroutine reads the index from
-//	          its first byte to its last, in large pages, while searches go on as before
+//	          its first byte to its last, in large pages, while searches continue as before
 //	loaded    the system has the index in memory and may read ahead
 //
 // A table begins as loaded if a sample of its pages says that it is in memory, and as random

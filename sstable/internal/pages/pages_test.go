@@ -19,7 +19,7 @@ type cache struct {
 	in      []bool
 	fetched int           // pages
 	drops   int           // of pages that had not been dropped before
-	block   chan struct{} // closed when loading may go on; nil if it may
+	block   chan struct{} // closed when loading may continue; nil if it may
 	waiting atomic.Bool   // loading has begun, and waits for block
 	old     bool          // a system that can't load
 	closed  bool

@@ -62,7 +62,7 @@ func (s *digests) wait() ([]app.AuditInput, error) {
 	return s.inputs, s.err
 }
 
-// contentDigest is a digest of documents. The zero value is of none. A copy goes on by itself.
+// contentDigest is a digest of documents. The zero value is of none. A copy continues by itself.
 type contentDigest struct{ h xxh3.Hasher }
 
 // add adds a document: a name, a text and a number.

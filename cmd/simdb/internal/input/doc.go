@@ -11,9 +11,9 @@
 //
 // # Errors
 //
-// A record that cannot be used is an *Issue with its place and the reason, and reading goes on with
-// the next one. What ends the reading, such as a truncated gzip file, is a *ReadError; every record
-// before it has been delivered.
+// A record that cannot be used is an *Issue with its place and the reason, and reading continues
+// with the next one. What ends the reading, such as a truncated gzip file, is a *ReadError; every
+// record before it has been delivered.
 //
 // # A new format
 //

@@ -22,7 +22,7 @@ type Source interface {
 	Info() Info
 
 	// Records yields the records in order. An error that is an *Issue concerns one record, and
-	// reading goes on; any other error is the last thing that is yielded: a *ReadError, or the
+	// reading continues; any other error is the last thing that is yielded: a *ReadError, or the
 	// cause of the context's end.
 	Records(ctx context.Context) iter.Seq2[*Record, error]
 

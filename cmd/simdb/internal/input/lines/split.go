@@ -228,7 +228,7 @@ func (s *splitter) record(to int) error {
 	return nil
 }
 
-// pass goes on behind a record with that many newlines, and returns the position of its end.
+// pass continues after a record with that many newlines, and returns the position of its end.
 func (s *splitter) pass(newlines input.Position) (end input.Position) {
 	s.n++
 	if s.bare {

@@ -135,7 +135,8 @@ func (f *file) Close() error {
 	return f.in.Close()
 }
 
-// Records yields the messages. One that cannot be used is an Issue; reading goes on with the next.
+// Records yields the messages. One that cannot be used is an Issue; reading continues with the
+// next.
 func (f *file) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
 	return func(yield func(*input.Record, error) bool) {
 		defer func() { f.opt.Tally.Note(f.in.Name(), nil, f.guessed) }()

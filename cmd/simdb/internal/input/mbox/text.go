@@ -182,7 +182,7 @@ func (m *Message) parts(alternative bool, parts [][]byte, depth int) (texts []st
 	return append(texts, spare...)
 }
 
-// quoted is what quoted-printable has for a byte, and for a line that goes on.
+// quoted is what quoted-printable has for a byte, and for a continued line.
 var quoted = regexp.MustCompile(`=[0-9A-Fa-f]{2}|=[ \t]*(\r?\n|\z)`)
 
 // decodeTransfer undoes a Content-Transfer-Encoding. What is damaged is decoded as far as possible.

@@ -103,7 +103,7 @@ func (f *file) Close() error {
 var errSkip = errors.New("no document")
 
 // Records yields the documents. A damaged record is an Issue that says at which byte of the content
-// it is; reading goes on with the next line that begins a record.
+// it is; reading continues with the next line that begins a record.
 func (f *file) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
 	return func(yield func(*input.Record, error) bool) {
 		defer func() { f.opt.Tally.Note(f.in.Name(), f.skipped, f.guessed) }()
