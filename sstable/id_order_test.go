@@ -8,10 +8,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
-	"time"
+
+	"github.com/simdb/simdb/internal/base"
 )
 
 // tableOfIDs returns a table of n documents with IDs by their numbers.
@@ -38,8 +37,8 @@ func tableOfIDs(t *testing.T, n int, id func(doc int) string) (*Reader, []byte) 
 	return r, buf.Bytes()
 }
 
-// TestIDOrder compares the parts of tables below and above the size that is divided, and across the
-// spans of dividing, with a look at all IDs.
+// TestIDOrder compares the parts of tables below and above the size that is divided with a look at
+// all IDs.
 func TestIDOrder(t *testing.T) {
 	ctx := t.Context()
 	for _, n := range []int{0, 1, 2*partDocs - 1, 2 * partDocs, 20*partDocs + 77} {
@@ -47,18 +46,10 @@ func TestIDOrder(t *testing.T) {
 		numbers := r.Perm(10 * (n + 1))
 		id := func(doc int) string { return fmt.Sprintf("%c/%d", "ab"[doc&1], numbers[doc]) }
 		table, _ := tableOfIDs(t, n, id)
-		orders := make([]*IDOrder, 3)
-		var wg sync.WaitGroup
-		for i := range orders {
-			wg.Go(func() {
-				var err error
-				if orders[i], err = table.IDOrder(ctx, false); err != nil {
-					t.Error(err)
-				}
-			})
+		o, err := table.IDOrder()
+		if err != nil {
+			t.Fatal(err)
 		}
-		wg.Wait()
-		o := orders[0]
 		if o.Parts() != max(1, n/partDocs) {
 			t.Fatalf("%d documents in %d parts", n, o.Parts())
 		}
@@ -107,24 +98,12 @@ func TestIDOrder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			var all []uint32
-			err := table.EachIDIn(ctx, IDRange{Prefix: []byte(prefix)}, func(doc uint32, have []byte) error {
-				if string(have) != id(int(doc)) {
-					return fmt.Errorf("document %d is %q", doc, have)
-				}
-				all = append(all, doc)
-				return nil
-			})
-			if err != nil || !slices.Equal(all, want) {
-				t.Fatalf("%d documents, prefix %q: %d found among all, want %d, %v", n, prefix, len(all), len(want), err)
-			}
-			checkIDRange(t, table, n, prefix, id)
 			if slices.Sort(got); !slices.Equal(got, want) {
 				t.Fatalf("%d documents, prefix %q: %d found, want %d", n, prefix, len(got), len(want))
 			}
 		}
 		var got []uint32
-		err := table.EachWrittenID(ctx, Written{From: 3, To: int64(n / 2), MaxSeq: math.MaxUint64}, func(doc uint32, have []byte) error {
+		err = table.EachWrittenID(ctx, Written{From: 3, To: int64(n / 2), MaxSeq: math.MaxUint64}, func(doc uint32, have []byte) error {
 			if string(have) != id(int(doc)) {
 				return fmt.Errorf("document %d is %q", doc, have)
 			}
@@ -137,82 +116,11 @@ func TestIDOrder(t *testing.T) {
 	}
 }
 
-// checkIDRange finds the first IDs with a prefix page by page, by the last one of the page before
-// and the greatest that is still wanted of this one.
-func checkIDRange(t *testing.T, table *Reader, n int, prefix string, id func(doc int) string) {
-	t.Helper()
-	var want []string
-	for doc := range n {
-		if s := id(doc); strings.HasPrefix(s, prefix) {
-			want = append(want, s)
-		}
-	}
-	slices.Sort(want)
-	const most = 5
-	last := ""
-	for page := 0; page < min(len(want), 4*most); page += most {
-		var found []string
-		before := func() []byte {
-			if len(found) < most {
-				return nil
-			}
-			return []byte(found[most-1])
-		}
-		g := IDRange{Prefix: []byte(prefix), After: []byte(last), Before: before}
-		err := table.EachIDIn(t.Context(), g, func(doc uint32, have []byte) error {
-			if s := string(have); s != id(int(doc)) || s <= last {
-				return fmt.Errorf("document %d is %q", doc, have)
-			}
-			found = append(found, string(have))
-			slices.Sort(found)
-			found = found[:min(len(found), most)]
-			return nil
-		})
-		if err != nil || !slices.Equal(found, want[page:min(page+most, len(want))]) {
-			t.Fatalf("%d documents, prefix %q, after %q: %q, %v, not %q", n, prefix, last, found, err, want[page:min(page+most, len(want))])
-		}
-		last = found[len(found)-1]
-	}
-}
-
-// TestIDOrderErrors cancels the dividing, stops the listing, and damages an ID: an order is made
-// when all IDs have been read, not before.
+// TestIDOrderErrors stops the listing, cancels it, and damages an ID.
 func TestIDOrderErrors(t *testing.T) {
 	const n = 3 * partDocs
 	table, data := tableOfIDs(t, n, func(doc int) string { return fmt.Sprintf("document-%d", doc) })
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := table.IDOrder(cancelled, false); err != context.Canceled {
-		t.Fatalf("cancelled: %v", err)
-	}
-	if o, err := table.IDOrder(t.Context(), true); o != nil || err != nil {
-		t.Fatalf("asked for once, %v, %v", o, err)
-	}
-	asked, _ := tableOfIDs(t, n, func(doc int) string { return fmt.Sprint(doc) })
-	var made *IDOrder
-	for made == nil { // the second call begins to make it
-		var err error
-		if made, err = asked.IDOrder(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Millisecond)
-	}
-	closed, _ := tableOfIDs(t, n, func(doc int) string { return fmt.Sprint(doc) })
-	for range 2 {
-		if o, err := closed.IDOrder(t.Context(), true); o != nil || err != nil {
-			t.Fatal(o, err)
-		}
-	}
-	if err := closed.Close(); err != nil { // waits
-		t.Fatal(err)
-	}
-	at := bytes.Index(data, fmt.Appendf(nil, "document-%d", n-3))
-	data[at] ^= 1
-	if _, err := table.IDOrder(t.Context(), false); err == nil {
-		t.Fatal("an ID that does not have its checksum was taken")
-	}
-	data[at] ^= 1
-	o, err := table.IDOrder(t.Context(), false)
+	o, err := table.IDOrder()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,10 +128,20 @@ func TestIDOrderErrors(t *testing.T) {
 	if err := o.EachID(t.Context(), 1, func(uint32, []byte) error { return stop }); err != stop {
 		t.Errorf("stopped: %v", err)
 	}
-	if err := table.EachIDIn(cancelled, IDRange{}, func(uint32, []byte) error { return nil }); err != context.Canceled {
-		t.Errorf("cancelled: %v", err)
-	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
 	if err := o.EachID(cancelled, 1, func(uint32, []byte) error { return nil }); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
+	}
+	data[bytes.Index(data, fmt.Appendf(nil, "document-%d", n-3))] ^= 1
+	table, err = OpenBytes(data, "ids")
+	if err == nil {
+		o, err = table.IDOrder()
+	}
+	for part := 0; err == nil && part < o.Parts(); part++ {
+		err = o.EachID(t.Context(), part, func(uint32, []byte) error { return nil })
+	}
+	if !errors.Is(err, base.ErrCorruption) {
+		t.Errorf("an ID that does not have its checksum: %v", err)
 	}
 }

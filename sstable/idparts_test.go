@@ -14,13 +14,13 @@ import (
 )
 
 // dividedOptions are those of small tables that keep the order of their IDs.
-var dividedOptions = WriterOptions{dividedDocs: 10, stretchDocs: 150}
+var dividedOptions = WriterOptions{partDocs: 10, stretchDocs: 150}
 
 // checkStoredOrder makes sure that a table keeps the order of its IDs, in parts that have each
 // document once and lie in the order of IDs.
 func checkStoredOrder(t *testing.T, r *Reader) {
 	t.Helper()
-	o, err := r.IDOrder(t.Context(), true)
+	o, err := r.IDOrder()
 	if err != nil || o == nil || len(o.stored) != (int(r.NumDocs())+149)/150 {
 		t.Fatalf("%d documents: order %+v, %v", r.NumDocs(), o, err)
 	}
@@ -113,9 +113,9 @@ func TestStoredIDOrder(t *testing.T) {
 			}
 		}
 	}
-	none := openTable(t, dividedTable(t, 9, 1)) // below the size that is divided
-	if o, err := none.storedOrder(); o != nil || err != nil {
-		t.Fatalf("9 documents: %v, %v", o, err)
+	one := openTable(t, dividedTable(t, 19, 1)) // below the size that is divided
+	if o, err := one.IDOrder(); err != nil || o.Parts() != 1 || one.section(KindIDBounds, 0) != nil {
+		t.Fatalf("19 documents: %v, %v", o, err)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestStoredIDOrderRefused(t *testing.T) {
 	} {
 		checkRefused(t, c.name, c.data, c.section)
 		if bad, err := OpenBytes(c.data, "test.sst"); err == nil { // what is asked of it without verifying does not panic
-			if o, err := bad.IDOrder(t.Context(), true); err == nil {
+			if o, err := bad.IDOrder(); err == nil {
 				for part := range o.Parts() {
 					if err := o.EachID(t.Context(), part, func(uint32, []byte) error { return nil }); err != nil && !typed(err) {
 						t.Errorf("%s: %v", c.name, err)
@@ -244,7 +244,7 @@ func TestDamagedIDOrder(t *testing.T) {
 // TestNumIDParts: a part has some two thousand IDs, as far as a number of 16 bits says which.
 func TestNumIDParts(t *testing.T) {
 	for _, c := range []struct{ docs, parts int }{
-		{dividedDocs - 1, 0}, {dividedDocs, 256}, {20 << 20, 10240}, {1 << 25, idparts.Most}, {math.MaxInt32, idparts.Most},
+		{partDocs - 1, 0}, {2*partDocs - 1, 1}, {2 * partDocs, 2}, {1 << 19, 256}, {20 << 20, 10240}, {1 << 25, idparts.Most}, {math.MaxInt32, idparts.Most},
 	} {
 		if got := numIDParts(c.docs, WriterOptions{}); got != c.parts {
 			t.Errorf("%d documents: %d parts, want %d", c.docs, got, c.parts)

@@ -238,7 +238,7 @@ type Reader struct {
 	runs     []*keyrun.Run
 	index    *hamming.Index
 	sketches *sketchidx.Index // nil if Params.Sketch is 0
-	order    idOrder
+	order    func() (*IDOrder, error)
 }
 
 // numSegments returns the number of sections of bitmaps, which is that of segments.

@@ -31,7 +31,7 @@ type WriterOptions struct {
 	hot             []hotHash // of the sketches, ascending; nil: the writer chooses them
 	segmentDocs     int       // documents of a segment; 0 means 2^19
 	segmentPostings int       // of a segment at most; 0 means 2^26
-	dividedDocs     int       // documents from which on the order of IDs is kept; 0 means 2^19
+	partDocs        int       // documents of a part of the order of IDs; 0 means 2^11
 	stretchDocs     int       // documents of a stretch of that order; 0 means 2^22
 	version         uint32    // of the format; 0 means FormatVersion
 }

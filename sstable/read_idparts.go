@@ -19,7 +19,7 @@ type stretch struct {
 	shift int
 }
 
-// storedOrder returns the order of IDs that the table keeps, nil if it keeps none.
+// storedOrder returns the order of IDs that the table keeps, of one part if it keeps none.
 func (r *Reader) storedOrder() (o *IDOrder, err error) {
 	defer r.unguard(guard(), &err)
 	s := r.section(KindIDBounds, 0)
@@ -27,7 +27,7 @@ func (r *Reader) storedOrder() (o *IDOrder, err error) {
 		if s := r.section(KindIDParts, 0); s != nil {
 			return nil, base.Corruptf(r.file, s.Name(), s.Offset, "parts of IDs, and no bounds of them are there")
 		}
-		return nil, nil
+		return &IDOrder{r: r}, nil
 	}
 	bounds, err := r.idBounds(s)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *stretch) each(part int, fn func(doc uint32) error) error {
 // checkIDParts verifies that the order of IDs has each document once, in the part of its ID.
 func (v *verifier) checkIDParts() error {
 	o, err := v.storedOrder()
-	if err != nil || o == nil {
+	if err != nil {
 		return err
 	}
 	for i := range o.stored {

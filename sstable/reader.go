@@ -3,6 +3,7 @@ package sstable
 import (
 	"bytes"
 	"encoding/binary"
+	"sync"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/crc"
@@ -54,6 +55,7 @@ func (r *Reader) open() (err error) {
 	if err := r.openSections(); err != nil {
 		return err
 	}
+	r.order = sync.OnceValues(r.storedOrder)
 	r.index = hamming.New(hamming.Layout(r.params.Layout), r.runs, r.names)
 	return nil
 }
@@ -61,7 +63,6 @@ func (r *Reader) open() (err error) {
 // Close releases the file. What aliases it must not be used any more. A second call does nothing.
 func (r *Reader) Close() error {
 	var err error
-	r.order.close()
 	r.pages.Close()
 	if r.unmap != nil {
 		err = r.unmap()

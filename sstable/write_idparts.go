@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// A table of many documents keeps the order of its IDs as an IDOrder has it: the IDs at which parts
+// A table of two parts or more keeps the order of its IDs as an IDOrder has it: the IDs at which parts
 // begin, and for each stretch of documents a key run of
 //
 //	part << w | document of the stretch
@@ -19,11 +19,12 @@ import (
 // 2^22 in 1,024 parts, and 15.5 in 2^14. A stretch is what is in memory at a time while the table
 // is written. Its section lies between two of blocks, as those of a segment do.
 const (
-	dividedDocs = 1 << 19 // documents from which on the order is kept: less are soon looked through
 	stretchDocs = 1 << 22 // documents of a stretch
-	// storedPartDocs is about how many documents a part has, unless there would be more than
-	// idparts.Most parts. Their IDs are in as many places, and a query checks the block of each.
-	storedPartDocs = 1 << 11
+	// partDocs is about how many documents a part has, unless there would be more than idparts.Most
+	// parts. Their IDs are in as many places, and a query checks the block of each.
+	partDocs = 1 << 11
+	// sampledIDs is how many IDs a part are sampled to decide where it begins.
+	sampledIDs = 16
 )
 
 // idPartsWriter writes the order of IDs.
@@ -40,10 +41,7 @@ type idPartsWriter struct {
 // numIDParts returns how many parts a table of docs documents has in the order that it keeps, less
 // than 2 if it keeps none.
 func numIDParts(docs int, o WriterOptions) int {
-	if docs < cmp.Or(o.dividedDocs, dividedDocs) {
-		return 0
-	}
-	return min(docs/min(storedPartDocs, cmp.Or(o.dividedDocs, storedPartDocs)), idparts.Most)
+	return min(docs/cmp.Or(o.partDocs, partDocs), idparts.Most)
 }
 
 // divideIDs begins the order of IDs, in a number of parts of about as many IDs each as a sample

@@ -110,11 +110,6 @@ func ascendAVX512(keys *uint64, groups int) bool
 //go:noescape
 func crcAVX512(p *byte, n int, state uint32) uint32
 
-// headsAVX512 is Heads. ends has 15*width+64 readable bytes, strings eight more than total.
-//
-//go:noescape
-func headsAVX512(found *[16]byte, ends *byte, l *[128]byte, width int, strings *byte, total uint64, low uint64, least uint64, span uint64, fewest uint64, spread uint64) bool
-
 // countAVX512 adds positional counts of n words.
 //
 //go:noescape

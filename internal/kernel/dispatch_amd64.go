@@ -222,11 +222,6 @@ func ascendingAsm(keys []uint64) bool {
 
 func crc32cAsm(sum uint32, p []byte) uint32 { return ^crcAVX512(&p[0], len(p), ^sum) }
 
-func headsAsm(found *[HeadStrings / 8]byte, b *HeadBlock) bool {
-	return headsAVX512(found, &b.Ends[0], &lanes512[b.Width][0], b.Width, &b.Strings[0],
-		b.Total, b.Low, b.Least, b.Most-b.Least, b.Fewest, b.Bytes-b.Fewest)
-}
-
 // count adds the positional counts of the words of x.
 func (l Level) count(counts *[64]uint32, x []uint64) {
 	switch l {

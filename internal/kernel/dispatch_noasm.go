@@ -46,8 +46,6 @@ func ascendingAsm(keys []uint64) bool { return ascendingGo(keys) }
 
 func crc32cAsm(sum uint32, p []byte) uint32 { return crc32.Update(sum, castagnoli, p) }
 
-func headsAsm(*[HeadStrings / 8]byte, *HeadBlock) bool { return false }
-
 // count adds the positional counts of the words of x.
 func (l Level) count(counts *[64]uint32, x []uint64) { countGeneric(counts, x) }
 

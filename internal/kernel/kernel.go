@@ -181,30 +181,3 @@ func CRC32C(sum uint32, p []byte) uint32 {
 	}
 	return crc32.Update(sum, castagnoli, p)
 }
-
-// HeadStrings is how many strings Heads looks at.
-const HeadStrings = 128
-
-// A HeadBlock is HeadStrings strings that lie one after the other. String i ends at
-// (i+1)*Total/HeadStrings - Low + v, where v is packed value i of width Width in Ends; the last one
-// ends at Total, at most 1<<30.
-type HeadBlock struct {
-	Ends          []byte // with what follows in memory
-	Width         int
-	Low, Total    uint64
-	Strings       []byte // with what follows in memory
-	Least, Most   uint64 // the heads that are looked for
-	Fewest, Bytes uint64 // of a string, at least and at most
-}
-
-// Heads sets the bits of found, the lowest of the first byte for string 0, of the strings whose
-// heads are from Least to Most: a head is the first eight bytes of a string, zeros for those that
-// it lacks, as a big-endian number. It returns false, and found means nothing, if it has not
-// looked: because the processor can't, there is too little memory behind the strings, or a string
-// has a size that it must not have.
-func Heads(found *[HeadStrings / 8]byte, b *HeadBlock) bool {
-	if active != AVX512 || len(b.Ends) < 15*b.Width+64 || uint64(len(b.Strings)) < b.Total+8 {
-		return false
-	}
-	return headsAsm(found, b)
-}

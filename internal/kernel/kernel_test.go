@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"bytes"
-	"encoding/binary"
 	"flag"
 	"fmt"
 	"hash/crc32"
@@ -639,82 +638,4 @@ func TestCRC32C(t *testing.T) {
 		check(0, make([]byte, 4096))
 		check(^uint32(0), make([]byte, 511))
 	})
-}
-
-// TestHeads compares the heads of strings of many sizes with those that are made byte by byte, and
-// makes sure that sizes which must not be are refused.
-func TestHeads(t *testing.T) {
-	withLevels(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(5, 6))
-		for round := range 400 * *rounds {
-			most := 1 + r.IntN(1+round%40)
-			var all []byte
-			ends, heads := make([]uint64, HeadStrings), make([]uint64, HeadStrings)
-			for i := range ends {
-				size := 1 + r.IntN(most)
-				s := make([]byte, max(size, 8))
-				for j := range size {
-					s[j] = "01a\xff"[r.IntN(4)]
-				}
-				heads[i] = binary.BigEndian.Uint64(s)
-				all = append(all, s[:size]...)
-				ends[i] = uint64(len(all))
-			}
-			b := headBlock(ends)
-			b.Fewest, b.Bytes = 1, uint64(most)
-			b.Strings = append(all, "behind the strings"...)
-			b.Least, b.Most = heads[r.IntN(len(heads))], heads[r.IntN(len(heads))]
-			b.Least, b.Most = min(b.Least, b.Most), max(b.Least, b.Most)
-			var found [HeadStrings / 8]byte
-			if looked := Heads(&found, b); looked != (active == AVX512) {
-				t.Fatalf("%d bytes, ends of %d bits: looked: %v", len(all), b.Width, looked)
-			} else if !looked {
-				return
-			}
-			for i, head := range heads {
-				if want := b.Least <= head && head <= b.Most; want != (found[i/8]>>(i%8)&1 != 0) {
-					t.Fatalf("string %d, head %x, is from %x to %x: %v", i, head, b.Least, b.Most, want)
-				}
-			}
-			for name, forge := range map[string]func(b *HeadBlock){
-				"one too long":            func(b *HeadBlock) { b.Fewest, b.Bytes = 0, slices.Max(sizes(ends))-1 },
-				"one too short":           func(b *HeadBlock) { b.Fewest, b.Bytes = slices.Min(sizes(ends))+1, 1<<20 },
-				"no room behind them":     func(b *HeadBlock) { b.Strings = b.Strings[:b.Total+7] },
-				"no room behind the ends": func(b *HeadBlock) { b.Ends = b.Ends[:15*b.Width+63] },
-				"ends before the start":   func(b *HeadBlock) { b.Low += b.Total },
-			} {
-				forged := *b
-				if forge(&forged); Heads(&found, &forged) {
-					t.Fatalf("%s: not refused", name)
-				}
-			}
-		}
-	})
-}
-
-// sizes returns the sizes of strings.
-func sizes(ends []uint64) []uint64 {
-	sizes, start := make([]uint64, len(ends)), uint64(0)
-	for i, end := range ends {
-		sizes[i], start = end-start, end
-	}
-	return sizes
-}
-
-// headBlock encodes ends.
-func headBlock(ends []uint64) *HeadBlock {
-	b := &HeadBlock{Total: ends[len(ends)-1]}
-	least, most := 0, 0
-	values := make([]int, len(ends)-1)
-	for i := range values {
-		values[i] = int(ends[i]) - int(uint64(i+1)*b.Total/HeadStrings)
-		least, most = min(least, values[i]), max(most, values[i])
-	}
-	b.Low, b.Width = uint64(-least), bits.Len(uint(most-least))
-	v := make([]uint64, len(values), len(ends))
-	for i := range v {
-		v[i] = uint64(values[i] - least)
-	}
-	b.Ends = append(AppendPacked(nil, append(v, 1<<b.Width-1), b.Width), make([]byte, 64)...)
-	return b
 }

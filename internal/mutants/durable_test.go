@@ -163,21 +163,6 @@ var durableMutants = []mutant{
 		tests: "internal/kernel", run: "^TestAscending$",
 	},
 	{
-		name: "table/bytes of the next ID taken for those of a short one", in: "sstable", decl: "Scan.strings",
-		edit:  swap(`min(size, 8)`, `min(size|8, 8)`),
-		tests: "sstable/internal/blobs", run: "^TestScan$",
-	},
-	{
-		name: "table/size of an ID not checked by a scan", in: "sstable", decl: "Scan.strings",
-		edit:  drop(`if err := l.checkSize(b, i, start, end); err != nil { return nil, err }`),
-		tests: "sstable/internal/blobs", run: "^TestList(Flipped|Forged)$",
-	},
-	{
-		name: "table/checksum of IDs not checked by a scan", in: "sstable", decl: "Scan.Block",
-		edit:  swap(`err = l.checkSum(b, block)`, `_ = block`),
-		tests: "sstable/internal/blobs", run: "^TestListFlipped$",
-	},
-	{
 		name: "table/last keys of a block not compared", in: "internal/kernel", decl: "ascendingAsm",
 		edit:  drop(` && ascendAVX512(&keys[len(keys)-9], 1)`),
 		tests: "internal/kernel", run: "^TestAscending$",

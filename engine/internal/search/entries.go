@@ -6,7 +6,6 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Each calls fn for every visible document that f selects, as they are found, until it returns an
@@ -57,12 +56,9 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 		return err
 	}
 	if f.Prefix != "" {
-		order, err := p.IDOrder(ctx, true)
+		order, err := p.IDOrder()
 		if err != nil {
 			return err
-		}
-		if order == nil {
-			return p.EachIDIn(ctx, sstable.IDRange{Prefix: []byte(f.Prefix)}, give)
 		}
 		for part, end := order.Range([]byte(f.Prefix)); part < end && err == nil; part++ {
 			err = order.EachID(ctx, part, give)

@@ -94,7 +94,7 @@ type stream struct {
 	others int // of those after it
 
 	part      *view.Part       // nil for the memtables
-	order     *sstable.IDOrder // of part; nil if it is not used
+	order     *sstable.IDOrder // of part; nil if few is set
 	tries     int              // texts and fields that may still be read one by one
 	chosen    *roaring.Bitmap  // those of part that satisfy Where; nil until it is made
 	few       bool             // the part has few documents that are young enough: find them by time
@@ -148,8 +148,7 @@ func streamOf(ctx context.Context, p *view.Part, f Filter) (s stream, err error)
 			return s, err
 		}
 	}
-	once := f.Limit > 0 && f.Limit <= FirstPage
-	if s.order, err = p.IDOrder(ctx, once); err == nil && s.order != nil {
+	if s.order, err = p.IDOrder(); err == nil {
 		s.step, s.end = s.order.Range([]byte(f.Prefix))
 	}
 	return s, err
@@ -211,12 +210,6 @@ func (s *stream) turn(ctx context.Context) (err error) {
 	switch {
 	case s.part == nil:
 		err = s.v.EachMem(func(p view.Place) error { return add(p.Mem.ID, p) })
-	case s.order == nil && !s.few:
-		before := func() []byte {
-			last, _ := found.Last()
-			return last.id
-		}
-		err = s.part.EachIDIn(ctx, sstable.IDRange{Prefix: []byte(s.Prefix), After: after, Before: before}, ofPart)
 	case s.few:
 		err = s.part.EachWrittenID(ctx, view.Stored(s.Since), ofPart)
 	default:

@@ -36,7 +36,6 @@ func main() {
 	scanSpans512()
 	ascend512()
 	crc512()
-	heads512()
 	countAVX512("countAVX512", plain)
 	countAVX512("countMixedAVX512", mixed)
 	countAVX512("countSelectedAVX512", selected)

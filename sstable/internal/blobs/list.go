@@ -262,36 +262,12 @@ func (l *List) Fetch(strings []uint32) {
 	}
 }
 
-// Check verifies block b, unless it has been verified before, and remembers if it is good: it lies
+// Check verifies block b, and remembers if it is good: it lies
 // in the area behind the block before it, its checksum is right, and its ends ascend to its last
 // byte.
 func (l *List) Check(b int) error {
-	block, err := l.checkExtent(b)
-	if err != nil {
-		return err
-	}
-	var found [maxListStrings / 8]byte
-	var heads kernel.HeadBlock
-	if err = l.checkSum(b, block); err == nil && !l.heads(b, 0, 0, &found, &heads) {
-		var ends [maxListStrings]uint32
-		err = l.checkEnds(b, &ends)
-	}
-	if err == nil {
-		l.setChecked(b)
-	}
-	return err
-}
-
-// heads sets the bits of the strings of block b whose heads are from least to most, and describes
-// the block. It returns false if kernel.Heads does.
-func (l *List) heads(b int, least, most uint64, found *[maxListStrings / 8]byte, block *kernel.HeadBlock) bool {
-	off, length := l.Extent(b)
-	width, packed := l.packed(b)
-	block.Fewest, block.Bytes = uint64(l.kind.Least), uint64(l.kind.Most)
-	block.Ends, block.Strings = l.area.Data[off:], l.area.Data[off+uint64(packed):]
-	block.Width, block.Total, block.Least, block.Most = width, length-uint64(packed), least, most
-	block.Low = uint64(l.dir.Data[b*ListEntry+7]) << (width & 63) >> 8
-	return l.count(b) == kernel.HeadStrings && kernel.Heads(found, block)
+	var ends [maxListStrings]uint32
+	return l.check(b, &ends)
 }
 
 // check is Check, and sets ends to the ends of the block's strings if it is good.
@@ -369,10 +345,11 @@ func (l *List) checkBlock(b int, block []byte, ends *[maxListStrings]uint32) err
 // checkEnds verifies the ends of block b, and sets ends.
 func (l *List) checkEnds(b int, ends *[maxListStrings]uint32) error {
 	l.decode(b, ends)
-	prev := uint32(0)
+	prev, least, span := uint32(0), uint32(l.kind.Least), uint32(l.kind.Most-l.kind.Least)
 	for i, end := range ends[:l.count(b)] {
-		if err := l.checkSize(b, i, prev, end); err != nil {
-			return err
+		// a size below the least, or below 0, wraps around; the last end is that of the block
+		if end-prev-least > span {
+			return l.corrupt(b, "%s %d of block %d ends at %d, after one that ends at %d", l.kind.Name, i, b, int32(end), int32(prev))
 		}
 		prev = end
 	}
@@ -386,19 +363,6 @@ func (l *List) checkSum(b int, block []byte) error {
 		return l.corrupt(b, "wrong checksum of block %d", b)
 	}
 	return nil
-}
-
-// checkSize makes sure that string i of block b, from start to end, has a size that it may have.
-func (l *List) checkSize(b, i int, start, end uint32) error {
-	// a length below 0 wraps around and exceeds the most; the last end is that of the block
-	if size := end - start; size < uint32(l.kind.Least) || size > uint32(l.kind.Most) {
-		return l.badSize(b, i, start, end)
-	}
-	return nil
-}
-
-func (l *List) badSize(b, i int, start, end uint32) error {
-	return l.corrupt(b, "%s %d of block %d ends at %d, after one that ends at %d", l.kind.Name, i, b, int32(end), int32(start))
 }
 
 // decode sets ends to the ends of the strings of block b, whose extent and width have been checked.

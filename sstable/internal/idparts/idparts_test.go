@@ -130,37 +130,6 @@ func TestAppendParts(t *testing.T) {
 	}
 }
 
-// TestLists lists the documents of parts, equal and unequal ones.
-func TestLists(t *testing.T) {
-	for _, parts := range []int{1, 2, 300, Most} {
-		for _, n := range []int{0, 1, 1000, 100_000} {
-			r := rand.New(rand.NewPCG(uint64(n), uint64(parts)))
-			of, want := make([]uint16, n), make([][]uint32, parts)
-			for i := range of {
-				of[i] = uint16(r.IntN(parts))
-				if r.IntN(2) == 0 {
-					of[i] = uint16(r.IntN(min(parts, 3)))
-				}
-				want[of[i]] = append(want[of[i]], 77+uint32(i))
-			}
-			l := NewLists(77, of, parts)
-			for p := range parts {
-				var got []uint32
-				l.Each(p, func(doc uint32) error {
-					got = append(got, doc)
-					return nil
-				})
-				if !slices.Equal(got, want[p]) {
-					t.Fatalf("%d documents in %d parts: part %d has %v, want %v", n, parts, p, got, want[p])
-				}
-			}
-			if most := 4*parts + 2*n + n/4; n > 0 && l.Bytes() > most {
-				t.Errorf("%d documents in %d parts take %d bytes, more than %d", n, parts, l.Bytes(), most)
-			}
-		}
-	}
-}
-
 func BenchmarkPart(b *testing.B) {
 	for _, name := range []string{"numbers", "mostly a path"} {
 		r := rand.New(rand.NewPCG(1, 3))
