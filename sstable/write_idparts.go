@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// A table of two parts or more keeps the order of its IDs as an IDOrder has it: the IDs at which parts
-// begin, and for each stretch of documents a key run of
+// A table of two parts or more keeps the order of its IDs as an IDOrder has it: the IDs at which
+// parts begin, and for each stretch of documents a key run of
 //
 //	part << w | document of the stretch
 //

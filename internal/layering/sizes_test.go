@@ -18,7 +18,7 @@ const (
 // larger are the packages that have more files or lines, with how many files they may have at most
 // until they are cut, and lines where those are too many. The numbers may only become smaller.
 var larger = map[string]struct{ files, lines int }{
-	"sstable":                  {46, 8087},
+	"sstable":                  {46, 7751},
 	"cmd/simdb/internal/verbs": {35, 5472},
 	"cmd/simdb/internal/app":   {26, maxLines},
 	"engine":                   {25, maxLines},
