@@ -54,8 +54,8 @@ func (s *Schedule) Taken(number uint64) bool {
 	return false
 }
 
-// Room reports whether a merge of that many bytes may start.
-func (s *Schedule) Room(bytes int64) bool {
+// MayStart reports whether a merge of that many bytes may start.
+func (s *Schedule) MayStart(bytes int64) bool {
 	slots := max(s.Slots, 1)
 	if len(s.running) < slots {
 		return true
@@ -72,7 +72,7 @@ func (s *Schedule) Room(bytes int64) bool {
 // for which there is room; nil if there is none. The caller calls Start before it begins.
 func (s *Schedule) Next(tables []Table, most int64, o Options) *Job {
 	for j := range s.candidates(tables, o) {
-		if j.Reason == ReasonDrop || j.Bytes <= most && s.Room(j.Bytes) { // dropping reads and writes nothing
+		if j.Reason == ReasonDrop || j.Bytes <= most && s.MayStart(j.Bytes) { // dropping reads and writes nothing
 			return j
 		}
 	}

@@ -158,8 +158,8 @@ func (e expectation) recovered(fs vfs.FS) (*model, error) {
 	return m, err
 }
 
-// keepWriting recovers what a crash left, continues writing in the open that recovered, and closes the
-// database or crashes again. It does that some times over: each open must find what was
+// keepWriting recovers what a crash left, continues writing in the open that recovered, and closes
+// the database or crashes again. It does that some times over: each open must find what was
 // acknowledged before, or what a write under way has left, and nothing else.
 func (e expectation) keepWriting(fs *vfstest.Mem, r *rand.Rand, rounds int) error {
 	var left []*vfstest.Mem
@@ -184,8 +184,8 @@ func (e expectation) keepWriting(fs *vfstest.Mem, r *rand.Rand, rounds int) erro
 	return err
 }
 
-// round is one open of keepWriting. It sets e.states to what the next open may find, and returns the
-// file system for that.
+// round is one open of keepWriting. It sets e.states to what the next open may find, and returns
+// the file system for that.
 func (e *expectation) round(fs *vfstest.Mem, r *rand.Rand) (after *vfstest.Mem, err error) {
 	db, err := Open(scriptPath, e.options(fs))
 	if err != nil {

@@ -83,9 +83,9 @@ func smallDatabase(t *testing.T) string {
 	return path
 }
 
-// TestFlippedBytes flips the bytes of the tables and logs of a small database: the answers must be right or there must be an error, which names the file.
-// Package catalog does the same with the catalog, and package sstable with tables that have
-// sketches.
+// TestFlippedBytes flips the bytes of the tables and logs of a small database: the answers must be
+// right or there must be an error, which names the file. Package catalog does the same with the
+// catalog, and package sstable with tables that have sketches.
 func TestFlippedBytes(t *testing.T) {
 	t.Parallel()
 	path := smallDatabase(t)

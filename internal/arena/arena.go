@@ -47,7 +47,7 @@ func (a *Arena) AddString(s string) uint32 {
 	need := len(s) + binary.MaxVarintLen32
 	last := len(a.blocks) - 1
 	if last < 0 || cap(a.blocks[last])-len(a.blocks[last]) < need {
-		last = a.room(last, need)
+		last = a.reserve(last, need)
 	}
 	b := a.blocks[last]
 	at := uint32(last)<<blockShift | uint32(len(b))
@@ -55,9 +55,9 @@ func (a *Arena) AddString(s string) uint32 {
 	return at
 }
 
-// room makes room for need bytes, in the last block where that can still grow, and returns the
+// reserve makes room for need bytes, in the last block where that can still grow, and returns the
 // block.
-func (a *Arena) room(last, need int) int {
+func (a *Arena) reserve(last, need int) int {
 	if last == 0 && len(a.blocks[0])+need <= blockBytes && cap(a.blocks[0]) < blockBytes {
 		grown := make([]byte, len(a.blocks[0]), min(max(2*cap(a.blocks[0]), len(a.blocks[0])+need), blockBytes))
 		copy(grown, a.blocks[0])

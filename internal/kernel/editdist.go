@@ -52,15 +52,15 @@ func NewPattern(text string) *Pattern {
 		if len(o.list) < p.blocks/2 { // so that all bits together take no more than 16 bytes a rune
 			continue
 		}
-		o.bits = room(p.blocks)
+		o.bits = paddedWords(p.blocks)
 		for _, at := range o.list {
 			o.bits[at/64] |= 1 << (at % 64)
 		}
 		o.list = nil
 	}
-	p.pv, p.mv, p.bottom = room(p.blocks), room(p.blocks), make([]int32, p.blocks)
+	p.pv, p.mv, p.bottom = paddedWords(p.blocks), paddedWords(p.blocks), make([]int32, p.blocks)
 	for i := range p.equal {
-		p.equal[i] = room(p.blocks)
+		p.equal[i] = paddedWords(p.blocks)
 	}
 	return p
 }
@@ -287,9 +287,9 @@ const leastTogether = 4
 // twice as many after.
 const padding = together
 
-// room returns words for the blocks of a band, with padding around them if there may be enough
-// blocks for vectors.
-func room(blocks int) []uint64 {
+// paddedWords returns words for the blocks of a band, with padding around them if there may be
+// enough blocks for vectors.
+func paddedWords(blocks int) []uint64 {
 	if blocks < leastTogether {
 		return make([]uint64, blocks)
 	}

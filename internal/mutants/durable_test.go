@@ -368,7 +368,7 @@ var durableMutants = []mutant{
 		tests: "engine", run: "^TestFullContinues$",
 	},
 	{
-		name: "full disk/merges keep their space", in: "engine", decl: "Store.again",
+		name: "full disk/merges keep their space", in: "engine", decl: "Store.shouldRetry",
 		edit:  swap(`db.merges.GiveWay(ctx) > 0 || tries == 0`, `tries == 0`),
 		tests: "engine", run: "^TestMergeGivesWay$",
 	},

@@ -611,7 +611,7 @@ var mutants = []mutant{
 		tests: "compaction", run: "^TestData$",
 	},
 	{
-		name: "schedule/large merges beside large ones", in: "compaction", decl: "Schedule.Room",
+		name: "schedule/large merges beside large ones", in: "compaction", decl: "Schedule.MayStart",
 		edit:  swap(`bytes > j.Bytes/nestedShare`, `bytes > j.Bytes*nestedShare`),
 		tests: "compaction", run: "^TestData$",
 	},

@@ -138,15 +138,15 @@ func (x *index) insert(tag, entry, rest uint32) {
 	if x.nodes >= len(x.heads) {
 		x.grow()
 	}
-	x.chunks = room(x.chunks, x.nodes)
+	x.chunks = growChunks(x.chunks, x.nodes)
 	head := x.head(tag)
 	*x.at(uint32(x.nodes)) = node{*head, tag, entry, rest}
 	x.nodes++
 	*head = uint32(x.nodes)
 }
 
-// room returns chunks that have room for node n, the next one.
-func room(chunks [][]node, n int) [][]node {
+// growChunks appends a chunk if node n, the next one, needs it.
+func growChunks(chunks [][]node, n int) [][]node {
 	if n>>chunkBits == len(chunks) {
 		chunks = append(chunks, make([]node, 1<<chunkBits))
 	}
@@ -171,7 +171,7 @@ func (x *index) settle() {
 			if nd.next > 0 {
 				nd.next = uint32(to + 2)
 			}
-			x.spare = room(x.spare, to)
+			x.spare = growChunks(x.spare, to)
 			x.spare[to>>chunkBits][to&(1<<chunkBits-1)] = nd
 			to++
 		}

@@ -107,7 +107,7 @@ func (s *Sets) Add(set []uint64) error {
 		at := int((s.n - s.inFile) / chunkElems)
 		if at == len(s.chunks) {
 			s.count()
-			if err := s.room(); err != nil {
+			if err := s.spillIfFull(); err != nil {
 				return err
 			}
 			at = int((s.n - s.inFile) / chunkElems)
@@ -140,8 +140,9 @@ func (s *Sets) endCounting() {
 	s.counts.end()
 }
 
-// room writes all chunks, which are full, to the file if there is no memory for another one.
-func (s *Sets) room() (err error) {
+// spillIfFull writes all chunks, which are full, to the file if another one does not fit into
+// memory.
+func (s *Sets) spillIfFull() (err error) {
 	if s.o.Create == nil || s.o.Memory <= 0 || int64(len(s.chunks)+1)*chunkElems*8 <= s.o.Memory {
 		return nil
 	}

@@ -163,7 +163,7 @@ func (s *Shingler) reset() {
 func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 	read := 0
 	for {
-		words, n := s.source.next(s.room(), text[read:], final)
+		words, n := s.source.next(s.nextWords(), text[read:], final)
 		if s.fresh += words; s.fresh >= max(flushWords, s.k) && s.bare.wordy {
 			s.emit(sink)
 		}
@@ -174,9 +174,9 @@ func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 	}
 }
 
-// room returns where the next words go. It grows the buffer for long shingles, but not beyond what
-// the text has words for, whatever k is.
-func (s *Shingler) room() *[segmentWords]uint64 {
+// nextWords returns where the next words go. It grows the buffer for long shingles, but not beyond
+// what the text has words for, whatever k is.
+func (s *Shingler) nextWords() *[segmentWords]uint64 {
 	used := s.carry + s.fresh
 	if len(s.words)-used < segmentWords {
 		s.words = append(s.words, make([]uint64, len(s.words))...)
@@ -186,7 +186,7 @@ func (s *Shingler) room() *[segmentWords]uint64 {
 
 // close ends the text.
 func (s *Shingler) close(bytes int64, sink Sink) Stats {
-	s.fresh += s.source.finish(s.room())
+	s.fresh += s.source.finish(s.nextWords())
 	if !s.bare.wordy { // nothing was emitted: what words there are, of marks, are not taken for any
 		if s.fresh = 0; s.bare.hasWord() {
 			s.words[0], s.fresh = s.bare.hash(s.h), 1

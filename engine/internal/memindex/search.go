@@ -116,8 +116,8 @@ func (s *Searcher) Look(dst []uint32, x *Index, n int, q base.Fingerprint, k int
 	if x == nil || !Probed(n, k) {
 		return dst, 0, false
 	}
-	// Estimates are far off where many fingerprints share the values of blocks. Visits end when they
-	// have taken as long as comparing all.
+	// Estimates are far off where many fingerprints share the values of blocks. Visits end when
+	// they have taken as long as comparing all.
 	return s.visit(dst, x, uint32(n), q, k, probes[k]+int(scanCost*float64(n)/visit(n)))
 }
 

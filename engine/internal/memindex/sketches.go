@@ -28,10 +28,10 @@ const (
 // Sketches finds the sketches of a memtable that may be similar to one, while others are added.
 //
 // Two sketches with a score of at least t share a hash of their prefixes, of the least hashes of
-// each (see package sketchidx, which finds rarer ones). An index has a posting for each hash of each
-// sketch's prefix. Postings are in a hash table with linear probing; one that finds no free slot
-// among the first maxRun, because many sketches have the hash, goes to a list. A slot is written
-// once, so readers need no locks; a larger table replaces a full one as a whole.
+// each (see package sketchidx, which finds rarer ones). An index has a posting for each hash of
+// each sketch's prefix. Postings are in a hash table with linear probing; one that finds no free
+// slot among the first maxRun, because many sketches have the hash, goes to a list. A slot is
+// written once, so readers need no locks; a larger table replaces a full one as a whole.
 type Sketches struct {
 	t        float64
 	table    atomic.Pointer[postingTable]

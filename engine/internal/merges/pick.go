@@ -40,7 +40,7 @@ func (g *Scheduler) Next(closing bool) (*Merge, error) {
 	var j *compaction.Job
 	held := time.Until(g.heldUntil)
 	if held <= 0 {
-		j = g.takeWanted(tables, o.MaxDocs, func(bytes int64) bool { return bytes <= min(most, free) && g.schedule.Room(bytes) })
+		j = g.takeWanted(tables, o.MaxDocs, func(bytes int64) bool { return bytes <= min(most, free) && g.schedule.MayStart(bytes) })
 		if j == nil {
 			j = g.schedule.Next(g.unreserved(tables), min(most, free), o)
 		}

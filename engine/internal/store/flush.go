@@ -99,7 +99,7 @@ func (db *Store) flushAll(ctx context.Context) error {
 			return nil
 		}
 		err := db.flush(m)
-		for tries := 0; db.again(ctx, err, tries); tries++ {
+		for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {
 			err = db.flush(m)
 		}
 		if vfs.IsNoRoom(err) {

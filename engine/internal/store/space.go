@@ -16,9 +16,9 @@ import (
 // fullTries is the most tries of something that finds no room, while merges end.
 const fullTries = 4
 
-// again reports whether something that failed with err after some tries is to be tried again: if
+// shouldRetry reports whether something that failed with err after some tries should be retried: if
 // it found no room, and merges have given way. The caller holds no lock.
-func (db *Store) again(ctx context.Context, err error, tries int) bool {
+func (db *Store) shouldRetry(ctx context.Context, err error, tries int) bool {
 	if !vfs.IsNoRoom(err) || tries >= fullTries || ctx.Err() != nil || db.closed.Load() {
 		return false
 	}

@@ -34,7 +34,7 @@ func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err e
 		return 0, fmt.Errorf("a batch of %d bytes, the most is %d: %w", len(payload), wal.MaxPayload, errs.ErrTooLarge)
 	}
 	deleted, last, err := db.write(ctx, recs, payload)
-	for tries := 0; db.again(ctx, err, tries); tries++ {
+	for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {
 		deleted, last, err = db.write(ctx, recs, batch.Encode(payload[:0], recs))
 	}
 	if err != nil {
@@ -131,7 +131,7 @@ func (db *Store) waitSafe(p logPosition) error {
 		wait = p.log.Flush
 	}
 	err := wait(p.end)
-	for tries := 0; db.again(context.Background(), err, tries); tries++ {
+	for tries := 0; db.shouldRetry(context.Background(), err, tries); tries++ {
 		err = wait(p.end)
 	}
 	if err != nil {
@@ -236,7 +236,7 @@ func (db *Store) putUnless(ctx context.Context, d view.Doc, match func(*view.Vie
 		return false, last, err
 	}
 	found, last, err = db.writeUnless(ctx, recs, match)
-	for tries := 0; db.again(ctx, err, tries); tries++ {
+	for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {
 		found, last, err = db.writeUnless(ctx, recs, match)
 	}
 	return found, last, err

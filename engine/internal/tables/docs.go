@@ -31,8 +31,8 @@ func SortDocs(docs []*view.MemDoc) {
 	copy(docs[n:], bare)
 }
 
-// WriteDocs writes a new table of documents in the order of a table, and opens it. Nothing refers to
-// it yet; on an error it is removed.
+// WriteDocs writes a new table of documents in the order of a table, and opens it. Nothing refers
+// to it yet; on an error it is removed.
 func (f *Folder) WriteDocs(docs []*view.MemDoc) (*view.Table, error) {
 	return f.Create(func(out io.Writer, identity sstable.Identity) (sstable.Info, error) {
 		return writeDocs(out, f.ParamsFor(len(docs)), sstable.WriterOptions{Identity: identity}, docs)

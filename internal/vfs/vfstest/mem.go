@@ -108,8 +108,8 @@ func (m *Mem) SetLimit(bytes int) {
 // commitRoom is how many bytes a Commit may add to a file.
 const commitRoom = 8 << 10
 
-// room returns how many bytes may be written. The caller holds mu.
-func (m *Mem) room() int {
+// free returns how many bytes may be written. The caller holds mu.
+func (m *Mem) free() int {
 	if m.limit == 0 {
 		return math.MaxInt
 	}
@@ -515,7 +515,7 @@ func (m *Mem) HostPath(name string) (string, error) {
 func (m *Mem) Commit(name string, commit func() error) error {
 	m.mu.Lock()
 	err := m.mutate("commit", name)
-	if err == nil && m.room() < commitRoom {
+	if err == nil && m.free() < commitRoom {
 		err = &fs.PathError{Op: "commit", Path: name, Err: syscall.ENOSPC}
 	}
 	m.mu.Unlock()

@@ -37,9 +37,9 @@ func (f *memFile) Write(p []byte) (int, error) {
 	if err := f.check("write", true); err != nil {
 		return 0, err
 	}
-	if room := f.m.room(); len(p) > room {
-		f.n.data = append(f.n.data, p[:room]...)
-		return room, &fs.PathError{Op: "write", Path: f.name, Err: syscall.ENOSPC}
+	if free := f.m.free(); len(p) > free {
+		f.n.data = append(f.n.data, p[:free]...)
+		return free, &fs.PathError{Op: "write", Path: f.name, Err: syscall.ENOSPC}
 	}
 	f.n.data = append(f.n.data, p...)
 	return len(p), nil

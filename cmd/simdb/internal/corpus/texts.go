@@ -30,7 +30,7 @@ const textBlock = 256 << 10
 func (x *texts) add(text string) error {
 	last := len(x.blocks) - 1
 	if last < 0 || len(x.blocks[last])+len(text) > cap(x.blocks[last]) {
-		if err := x.room(len(text)); err != nil {
+		if err := x.spillIfFull(len(text)); err != nil {
 			return err
 		}
 		x.blocks, x.begins = append(x.blocks, make([]byte, 0, max(len(text), textBlock))), append(x.begins, x.n)
@@ -42,8 +42,8 @@ func (x *texts) add(text string) error {
 	return nil
 }
 
-// room writes all blocks to the file if there is no memory for another one.
-func (x *texts) room(size int) (err error) {
+// spillIfFull writes all blocks to the file if another one does not fit into memory.
+func (x *texts) spillIfFull(size int) (err error) {
 	if int64(x.n-x.inFile)+max(int64(size), textBlock) <= x.memory {
 		return nil
 	}

@@ -53,7 +53,8 @@ func (s *planSize) load() (cpu time.Duration, disk int64) {
 
 // dedup returns the processor time of a dedup of texts, the memory, and the bytes of temporary
 // files. It takes most memory when as many sets as there is room for are held beside the counters
-// of their elements. The garbage collector lets the heap grow to twice what is in use, up to a limit.
+// of their elements. The garbage collector lets the heap grow to twice what is in use, up to a
+// limit.
 func (s *planSize) dedup(memory int64) (cpu time.Duration, held, disk int64) {
 	const onPass = 6 << 20 // bytes on their way through the pipelines, for each processor
 	sets := s.texts        // about 8 bytes for each of its words

@@ -18,15 +18,15 @@ type IDPair struct{ A, B string }
 // returns nil, and none is noted otherwise. A pair that is noted already changes nothing. An ID
 // paired with itself is ErrInvalid.
 func (db *DB) Allow(ctx context.Context, pairs ...IDPair) error {
-	return db.s.Allow(ctx, roomPairs(pairs))
+	return db.s.Allow(ctx, viewPairs(pairs))
 }
 
 // Unallow takes back Allow. ErrNotFound if one of the pairs is not noted; then none is taken back.
 func (db *DB) Unallow(ctx context.Context, pairs ...IDPair) error {
-	return db.s.Unallow(ctx, roomPairs(pairs))
+	return db.s.Unallow(ctx, viewPairs(pairs))
 }
 
-func roomPairs(pairs []IDPair) []view.IDPair {
+func viewPairs(pairs []IDPair) []view.IDPair {
 	out := make([]view.IDPair, len(pairs))
 	for i, p := range pairs {
 		out[i] = view.IDPair(p)
