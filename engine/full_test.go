@@ -16,7 +16,7 @@ import (
 )
 
 // TestFullContinues writes to a small disk, with flushes and merges in the background, until it is
-// full: the error is that of the disk, and the database is not poisoned. Once there is room the
+// full: the error is that of the disk, and the database is not poisoned. Once there is space the
 // same open writes on. What was acknowledged is there, before and after it is opened again, what
 // failed is there whole or not at all, and no file is left.
 func TestFullContinues(t *testing.T) {
@@ -119,8 +119,8 @@ func smallDoc(id string) Doc {
 	return Doc{ID: id, Text: strings.Repeat(id+" is some text of its own ", 8), Fingerprint: new(uint64(len(id)))}
 }
 
-// TestMergeGivesWay holds a merge until the disk is full: a write that finds no room is stored, for
-// the merge gives up its file. What Compact was doing fails, and says why. Later the merge
+// TestMergeGivesWay holds a merge until the disk is full: a write that finds no space is stored,
+// for the merge gives up its file. What Compact was doing fails, and says why. Later the merge
 // succeeds.
 func TestMergeGivesWay(t *testing.T) {
 	ctx := context.Background()

@@ -21,7 +21,7 @@ import (
 // closed. Tables for which that is not enough are read each time.
 //
 // Errors are ErrInvalid for the bound of the criterion, ErrParams if the database keeps no texts,
-// ErrNoSketches, ErrNotFound, ErrTooLarge for more documents than Options.Memory has room for,
+// ErrNoSketches, ErrNotFound, ErrTooLarge for more documents than fit into Options.Memory,
 // ErrClosed, *CorruptionError, and that of the context; an error is the last thing that is yielded.
 func (s *Snapshot) Similar(ctx context.Context, doc Doc, by Criterion) iter.Seq2[Match, error] {
 	switch {

@@ -31,7 +31,7 @@ type drawn struct {
 	doc    engine.Doc
 }
 
-// ErrLarge says that a sample has no room in memory.
+// ErrLarge says that a sample does not fit into memory.
 var ErrLarge = errors.New("--sample: so many documents have no room in half of --memory")
 
 // New returns a sample that will have n documents, which take at most that many bytes.

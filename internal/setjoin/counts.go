@@ -69,7 +69,7 @@ type parts struct {
 	again   [countTogether]uint64
 }
 
-// Counters are cut into parts of partBytes, which a cache has room for, but into mostParts at most.
+// Counters are cut into parts of partBytes, which fit into a cache, but into mostParts at most.
 // Those of fewer parts than leastParts are counted in any order.
 const (
 	partBytes  = 1 << 18

@@ -43,7 +43,7 @@
 //
 // # Memory
 //
-// Sets are held in memory as long as there is room; if there is none, all go to a file. An index is
+// Sets are held in memory while they fit; otherwise all go to a file. An index is
 // chains while it is small (index.go), and from there on mostly postings (packed.go). If it
 // outgrows its memory, it is closed: all sets that come later are compared with it, and a new one
 // begins where it has ended. Beyond that there are 16 bytes a set.

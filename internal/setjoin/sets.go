@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// File is where sets are written that memory has no room for. It is written in order, and then read
+// File is where sets are written that do not fit into memory. It is written in order, and then read
 // anywhere by any number of goroutines.
 type File interface {
 	io.Writer

@@ -173,8 +173,8 @@ func (f *tableFormat) widest(column int) int {
 	return w
 }
 
-// fitText cuts columns of text so that all columns together are at most room wide. If it would
-// have to cut them below least, it does nothing and returns false.
+// fitText cuts columns of text so that all columns together are at most room columns wide. If it
+// would have to cut them below least, it does nothing and returns false.
 func (f *tableFormat) fitText(widths []int, room, least int) bool {
 	var flexible []int
 	need := 0

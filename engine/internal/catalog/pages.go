@@ -42,7 +42,7 @@ const (
 	boltVersion = 2
 	noFreelist  = 1<<64 - 1
 
-	maxDepth    = 32  // of the tree; a full one of this depth has no room on earth
+	maxDepth    = 32  // of the tree; a full one of this depth fits on no disk
 	maxOverflow = 512 // further pages of one: more than the longest record needs
 )
 

@@ -1,4 +1,4 @@
-// Package errs has the errors that the rooms of the engine return, and that package engine shows
+// Package errs has the errors that the internal packages of the engine return, and that package engine shows
 // to callers under the names Err... . Each is wrapped with what it is about where it arises.
 package errs
 

@@ -14,7 +14,7 @@ import (
 // On a disk that is nearly full, writes and flushes have precedence over merges, which need space
 // for their results and give it back only when these are published: a merge in the background
 // begins only if there is space for its result, and every merge gives way when a log or a flush
-// finds no room. What finds no room even then has changed nothing, and is tried again by the next
+// finds no space. What finds no space even then has changed nothing, and is tried again by the next
 // write.
 
 // ErrGaveWay is why a merge ends that gives way.
@@ -45,7 +45,7 @@ func (g *Scheduler) GiveWay(ctx context.Context) (ended int) {
 	return ended
 }
 
-// How long no merge begins in the background after one has given way, or found no room itself.
+// How long no merge begins in the background after one has given way, or found no space itself.
 const (
 	shortestHold = time.Second
 	longestHold  = time.Minute
@@ -70,7 +70,7 @@ func (g *Scheduler) Run(ctx context.Context, m *Merge) (running context.Context,
 	return running, func() { giveUp(nil) }
 }
 
-// Why returns why a merge failed in a context of Run: for lack of room if it gave way.
+// Why returns why a merge failed in a context of Run: for lack of space if it gave way.
 func Why(ctx context.Context, err error) error {
 	if err != nil && context.Cause(ctx) == ErrGaveWay {
 		err = &vfs.NoRoomError{Err: fmt.Errorf("%w: %w", ErrGaveWay, syscall.ENOSPC)}

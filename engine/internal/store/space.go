@@ -10,14 +10,14 @@ import (
 // On a disk that is nearly full, writes and flushes have precedence over merges, which need space
 // for their results and give it back only when these are published: a merge in the background
 // begins only if there is space for its result, and every merge gives way when a log or a flush
-// finds no room. What finds no room even then has changed nothing, and is tried again by the next
+// finds no space. What finds no space even then has changed nothing, and is tried again by the next
 // write.
 
-// fullTries is the most tries of something that finds no room, while merges end.
+// fullTries is the most tries of something that finds no space, while merges end.
 const fullTries = 4
 
 // shouldRetry reports whether something that failed with err after some tries should be retried: if
-// it found no room, and merges have given way. The caller holds no lock.
+// it found no space, and merges have given way. The caller holds no lock.
 func (db *Store) shouldRetry(ctx context.Context, err error, tries int) bool {
 	if !vfs.IsNoRoom(err) || tries >= fullTries || ctx.Err() != nil || db.closed.Load() {
 		return false

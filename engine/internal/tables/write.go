@@ -143,7 +143,7 @@ func writeTable(out io.Writer, write func(io.Writer) (sstable.Info, error)) (sst
 }
 
 // Discard closes a table that was not published because of err. Its file is left to the next Open,
-// since the catalog may or may not list it; after a lack of room it does not, and the file is
+// since the catalog may or may not list it; after a lack of space it does not, and the file is
 // removed.
 func Discard(t *view.Table, err error) error {
 	if t == nil {

@@ -36,7 +36,7 @@ type Writer struct {
 	written int64
 	synced  int64
 	busy    bool  // a leader is writing; it alone touches f
-	full    bool  // the last write found no room: what it was to write is in buf again
+	full    bool  // the last write found no space: what it was to write is in buf again
 	err     error // the first failure: nothing more is written
 	ended   bool  // by Finish or Close: nothing is appended
 	closed  bool
@@ -79,7 +79,7 @@ func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 // Append adds a frame to the log and returns the position after it, to be given to Sync or Flush.
 // The frame may stay in memory until then. The payload is copied.
 //
-// While frames that found no room on the disk wait in memory, they are written first. If there is
+// While frames that found no space on the disk wait in memory, they are written first. If there is
 // still no room, nothing is appended, and the error is a *vfs.NoRoomError.
 func (w *Writer) Append(payload []byte) (end int64, err error) {
 	if len(payload) > MaxPayload {
@@ -160,7 +160,7 @@ func (w *Writer) finish() error {
 	return err
 }
 
-// Close is Finish, and closes the file, also a log that failed or found no room, as it is. It
+// Close is Finish, and closes the file, also a log that failed or found no space, as it is. It
 // returns the failure. A second Close does nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
@@ -191,7 +191,7 @@ func (w *Writer) usable() error {
 }
 
 // advance returns once *reached, which is written or synced, is at least end. The caller holds mu,
-// and leads if nobody does. Where a leader finds no room, those who wait try themselves.
+// and leads if nobody does. Where a leader finds no space, those who wait try themselves.
 func (w *Writer) advance(end int64, reached *int64, sync bool) error {
 	if end > w.end {
 		return fmt.Errorf("log %s: position %d is past its end %d", w.name, end, w.end)
@@ -214,7 +214,7 @@ func (w *Writer) advance(end int64, reached *int64, sync bool) error {
 }
 
 // lead writes what has been collected, and syncs it if asked to. Meanwhile others may append,
-// without mu held. Any failure but that for lack of room is final: after a failed write the file's
+// without mu held. Any failure but that for lack of space is final: after a failed write the file's
 // end is unknown, and after a failed fsync the system may have dropped the pages and report success
 // the next time.
 func (w *Writer) lead(sync bool) error {

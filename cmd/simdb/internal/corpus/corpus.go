@@ -1,6 +1,6 @@
 // Package corpus holds what the documents of files are compared by, without a database: their sets
 // of shingle hashes, their fingerprints, or both. Texts are kept only where they are compared
-// themselves; what memory has no room for goes to a temporary file.
+// themselves; what does not fit into memory goes to a temporary file.
 //
 //	features.go  what a document is compared by
 //	texts.go     texts that are compared themselves, by edit distance or as word vectors
@@ -86,7 +86,7 @@ func (c *Corpus) Close() error {
 	return errors.Join(c.Sets.Close(), c.texts.close())
 }
 
-// createSpill makes the file of sets that memory has no room for. Where open files can be removed,
+// createSpill makes the file of sets that do not fit into memory. Where open files can be removed,
 // it is gone even if the process is killed.
 func createSpill(dir string) (setjoin.File, error) {
 	f, err := os.CreateTemp(dir, "sets-*")

@@ -51,7 +51,7 @@ func (o JoinOptions) sets(judge func() setjoin.Judge) setjoin.Options {
 	}}
 }
 
-// ErrTooManyPairs says that pairs have no room in memory.
+// ErrTooManyPairs says that pairs do not fit into memory.
 var ErrTooManyPairs = errors.New("more pairs than --memory has room for; --unordered lists any number of them")
 
 // A pair is two documents by their ranks, a < b, and how well they match: the greater the better.

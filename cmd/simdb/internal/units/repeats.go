@@ -45,7 +45,7 @@ const (
 )
 
 // Repeats finds the units that come again: equal hashes are in one part, and each part by itself
-// has room in memory. Units that memory has no room for go to a temporary file, part by part; in
+// has room in memory. Units that do not fit into memory go to a temporary file, part by part; in
 // each part they stay in the order of the input, so the repeats of a part are in order, too, and
 // one merge puts all of them in order.
 type Repeats struct {
