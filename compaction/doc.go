@@ -1,11 +1,13 @@
-// Package compaction decides which tables to merge, and when.
+// Package compaction decides which tables are merged, when, and how fast.
 //
-//	job := compaction.Pick(tables, compaction.Options{})         // nil: nothing to do
-//	job = schedule.Next(tables, most, compaction.Options{})      // beside merges that run
+//	job := compaction.Pick(tables, compaction.Options{})   // nil: nothing to do
+//	scheduler := compaction.NewScheduler(store, 0, 0)
+//	merge, err := scheduler.Next(false)                    // nil: nothing may start now
 //
-// [Pick] is the policy, and [Schedule] the picture of what is being merged. sstable.Merge merges.
-// The package knows tables, tombstones and times; files, versions,
-// goroutines and the catalog belong to the engine.
+// [Pick] is the policy, [Schedule] the picture of what is being merged, and [Scheduler] lets merges
+// start: in the background by the policy, for loads, and for callers that wait; a [Throttle] holds
+// what they write to a rate. sstable.Merge merges. The package knows tables, tombstones and times;
+// files, versions, goroutines and the catalog belong to the engine, which is its [Store].
 //
 // # Policy
 //
@@ -33,4 +35,18 @@
 //
 // Where there are more than MaxTables tables, although no tier is full, those are merged that cost
 // the fewest bytes for each table less.
+//
+// # Schedule and pace
+//
+// No two merges have a table in common: all are in one schedule. A merge in the background uses
+// half of the processors. A merge of an eighth of the bytes of every running one starts beside
+// them, because searches wait for small tables to be merged.
+//
+// Writers are slowed when there are more than MaxTables tables, to the pace of merging, and stop at
+// four more (speed.go). They are not slowed where merging would not help: if compaction is off or
+// paused, or the last merge failed.
+//
+// A merge in the background starts only when the database has been open for as long as the merge is
+// expected to take, and Close finishes it. So Close takes no longer than the database was open, and
+// a process that is started again and again never repeats a merge.
 package compaction

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
@@ -146,7 +146,7 @@ func cancelAtFirst[T any](t *testing.T, name string, search func(context.Context
 		taken++
 		cancel()
 	}
-	if taken > 1+rows.MatchBatch || !errors.Is(last, context.Canceled) {
+	if taken > 1+view.MatchBatch || !errors.Is(last, context.Canceled) {
 		t.Errorf("%s: cancelled at its first row, it went on to row %d: %v", name, taken, last)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"github.com/simdb/simdb/engine/internal/cluster"
-	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
@@ -17,7 +16,7 @@ import (
 // join a third one, and in mode Components a chain of others may connect them. Documents in such
 // pairs are taken one by one in every mode. Errors are as those of Near and Jaccard.
 func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
-	return rows.UntilDone(ctx, func(yield func(Member, error) bool) {
+	return view.UntilDone(ctx, func(yield func(Member, error) bool) {
 		err := cluster.EachMember(ctx, &s.v, by.by, o.room(), func(m cluster.Member) bool {
 			return yield(Member{Cluster: m.Cluster, Keep: m.Keep, Match: Match(m.Match)}, nil)
 		})

@@ -3,8 +3,8 @@ package engine
 import (
 	"context"
 
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/inspect"
-	"github.com/simdb/simdb/engine/internal/site"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/minhash"
 )
@@ -209,11 +209,11 @@ func (db *DB) Sketch(text string) minhash.Sketch {
 // Identify says in words what of simdb is at path, "" if nothing is: a database, a file in the
 // folder of one, whether it exists or not, or a table, a log or a catalog anywhere, which it knows
 // by their content. A program calls it before it replaces a file.
-func Identify(path string) (string, error) { return site.Identify(path) }
+func Identify(path string) (string, error) { return files.Identify(path) }
 
 // An Identifier is [Identify] for many files: it lists each folder once. A database that is created
 // in a folder after that is recognized nevertheless. It may be used concurrently.
-type Identifier struct{ s site.Identifier }
+type Identifier struct{ s files.Identifier }
 
 // Identify is the function [Identify].
 func (x *Identifier) Identify(path string) (string, error) { return x.s.Identify(path) }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 )
@@ -94,7 +93,7 @@ func (s *Snapshot) each(ctx context.Context, f EntryFilter, first, others int, f
 	return search.Each(ctx, &s.v, f.inner(), func(id []byte, p view.Place) error {
 		more, err := fn(id, p)
 		if err == nil && !more {
-			err = rows.ErrStopped
+			err = view.ErrStopped
 		}
 		return err
 	})

@@ -1,24 +1,24 @@
 package engine
 
 import (
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/base"
 )
 
 // Errors that callers tell apart with errors.Is.
 var (
-	ErrNotFound    = errs.ErrNotFound    // no document with this ID, or no database at this path
-	ErrExists      = errs.ErrExists      // Create over a database, Loader.Add of a stored ID
-	ErrLocked      = errs.ErrLocked      // another process has the database open for writing
-	ErrReadOnly    = errs.ErrReadOnly    // a write to a database opened read-only
-	ErrClosed      = errs.ErrClosed      // any use after Close
-	ErrParams      = errs.ErrParams      // options or a query that disagree with how the database was created
-	ErrInvalid     = errs.ErrInvalid     // an empty ID, k outside 0..64, ...
-	ErrTooLarge    = errs.ErrTooLarge    // a document over MaxIDBytes or MaxTextBytes, a result over Options.Memory, more to pack than a table can have
-	ErrNotDatabase = errs.ErrNotDatabase // the path holds something else
-	ErrNoSketches  = errs.ErrNoSketches  // JACCARD asked of a database created without
-	ErrFailed      = errs.ErrFailed      // a write failed; wraps the cause: the writer is poisoned, reads go on
-	ErrCorruption  = base.ErrCorruption  // in every *CorruptionError
+	ErrNotFound    = files.ErrNotFound    // no document with this ID, or no database at this path
+	ErrExists      = files.ErrExists      // Create over a database, Loader.Add of a stored ID
+	ErrLocked      = files.ErrLocked      // another process has the database open for writing
+	ErrReadOnly    = files.ErrReadOnly    // a write to a database opened read-only
+	ErrClosed      = files.ErrClosed      // any use after Close
+	ErrParams      = files.ErrParams      // options or a query that disagree with how the database was created
+	ErrInvalid     = files.ErrInvalid     // an empty ID, k outside 0..64, ...
+	ErrTooLarge    = files.ErrTooLarge    // a document over MaxIDBytes or MaxTextBytes, a result over Options.Memory, more to pack than a table can have
+	ErrNotDatabase = files.ErrNotDatabase // the path holds something else
+	ErrNoSketches  = files.ErrNoSketches  // JACCARD asked of a database created without
+	ErrFailed      = files.ErrFailed      // a write failed; wraps the cause: the writer is poisoned, reads go on
+	ErrCorruption  = base.ErrCorruption   // in every *CorruptionError
 )
 
 // CorruptionError says which file is damaged, in which section and at which offset.

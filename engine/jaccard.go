@@ -5,8 +5,8 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -80,7 +80,7 @@ func (s *Snapshot) yieldJaccard(ctx context.Context, find func(*search.Jaccard) 
 			err := find(&sc.Jaccard)
 			return sc.Hits, err
 		}
-		rows.InOrder(ctx, &s.v, &sc.matches, hits, search.CompareJaccard, jaccardMatch, yield)
+		view.InOrder(ctx, &s.v, &sc.matches, hits, search.CompareJaccard, jaccardMatch, yield)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 )
@@ -45,7 +44,7 @@ func (s *Snapshot) JaccardVerifiedBatch(ctx context.Context, docs []Doc, t float
 	if len(docs) < 2 {
 		return s.jaccardBatch(ctx, docs, by)
 	}
-	return rows.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
+	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
 		sample := func(query int) search.Sample { return docs[query].sample() }
 		err := search.EachVerified(ctx, &s.v, len(docs), sample, by.by, func(query int, matches []view.Match) bool {
 			for _, m := range matches {
@@ -75,7 +74,7 @@ type shareFound struct {
 }
 
 func (s *Snapshot) jaccardBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
-	return rows.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
+	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
 		var running sync.WaitGroup
 		defer running.Wait()
 		ctx, cancel := context.WithCancel(ctx)

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 )
@@ -59,7 +58,7 @@ func (s *Snapshot) NearFirst(ctx context.Context, fp Fingerprint, k, n int) iter
 		return func(func(Match, error) bool) {}
 	}
 	if n > search.MostFirst {
-		return rows.First(n, s.Near(ctx, fp, k))
+		return view.First(n, s.Near(ctx, fp, k))
 	}
 	return s.nearWanted(ctx, fp, k, search.NearWant{First: n})
 }
@@ -76,17 +75,17 @@ func (s *Snapshot) nearWanted(ctx context.Context, fp Fingerprint, k int, want s
 // NearUnordered yields what Near does as documents are found, without holding them: in no
 // particular order, though always in the same.
 func (s *Snapshot) NearUnordered(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, error] {
-	return rows.UntilDone(ctx, func(yield func(Match, error) bool) {
+	return view.UntilDone(ctx, func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
 		defer sc.release()
 		sc.Want.Visit = func(h search.NearHit) error {
 			if !yield(Match(h.Match()), nil) {
-				return rows.ErrStopped
+				return view.ErrStopped
 			}
 			return nil
 		}
 		err := s.v.Safely(ctx, func() error { return sc.Find(ctx, &s.v, fp, k) })
-		if err != nil && !errors.Is(err, rows.ErrStopped) {
+		if err != nil && !errors.Is(err, view.ErrStopped) {
 			yield(Match{}, err)
 		}
 	})
@@ -104,7 +103,7 @@ func (s *Snapshot) CountNear(ctx context.Context, fp Fingerprint, k int) (int64,
 // Nearest yields the n visible documents nearest to fp (all, if there are fewer): nearest first,
 // then by ID. A negative n is ErrInvalid.
 func (s *Snapshot) Nearest(ctx context.Context, fp Fingerprint, n int) iter.Seq2[Match, error] {
-	return rows.First(n, func(yield func(Match, error) bool) {
+	return view.First(n, func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
 		defer sc.release()
 		sc.yield(ctx, &s.v, func() error { return sc.Nearest(ctx, &s.v, fp, n) }, yield)
@@ -117,7 +116,7 @@ func (sc *nearScratch) yield(ctx context.Context, v *view.View, find func() erro
 		err := find()
 		return sc.Hits, err
 	}
-	rows.InOrder(ctx, v, &sc.matches, hits, search.CompareNear, nearMatch, yield)
+	view.InOrder(ctx, v, &sc.matches, hits, search.CompareNear, nearMatch, yield)
 }
 
 func nearMatch(h *search.NearHit) Match { return Match(h.Match()) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 )
@@ -38,7 +37,7 @@ func (s *Snapshot) NearBatch(ctx context.Context, fps []Fingerprint, k int) iter
 
 // nearBatch is NearBatch in chunks of queries fingerprints, or fewer if they have more matches.
 func (s *Snapshot) nearBatch(ctx context.Context, fps []Fingerprint, k, queries, matches int) iter.Seq2[BatchMatch, error] {
-	return rows.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
+	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
 		err := search.EachBatch(ctx, &s.v, fps, k, queries, matches, func(query int, m view.Match) bool {
 			return yield(BatchMatch{Query: query, Match: Match(m)}, nil)
 		})

@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"github.com/simdb/simdb/engine/internal/cluster"
-	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
@@ -19,7 +18,7 @@ import (
 // called now and then. IDs that are yielded share memory, 16 KiB or so: clone one that is to be
 // kept for long. Other errors are as those of Near and Jaccard.
 func (s *Snapshot) Pairs(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
-	return rows.UntilDone(ctx, func(yield func(Pair, error) bool) {
+	return view.UntilDone(ctx, func(yield func(Pair, error) bool) {
 		found, err := cluster.Pairs(ctx, &s.v, by.by, progressTo(progress))
 		if err != nil {
 			yield(Pair{}, err)
@@ -33,9 +32,9 @@ func (s *Snapshot) Pairs(ctx context.Context, by Criterion, progress func(Progre
 // 65536, however many there are.
 func (s *Snapshot) PairsFirst(ctx context.Context, by Criterion, n int, progress func(Progress)) iter.Seq2[Pair, error] {
 	if n > cluster.MostFirst(&s.v) {
-		return rows.First(n, s.Pairs(ctx, by, progress))
+		return view.First(n, s.Pairs(ctx, by, progress))
 	}
-	return rows.UntilDone(ctx, func(yield func(Pair, error) bool) {
+	return view.UntilDone(ctx, func(yield func(Pair, error) bool) {
 		found, err := cluster.FirstPairs(ctx, &s.v, by.by, n, progressTo(progress))
 		if err != nil {
 			yield(Pair{}, err)
@@ -49,7 +48,7 @@ func (s *Snapshot) PairsFirst(ctx context.Context, by Criterion, n int, progress
 // in the same, and without holding them in memory, however many there are. The snapshot's tables
 // must stay readable while the pairs are taken.
 func (s *Snapshot) PairsUnordered(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
-	return rows.UntilDone(ctx, func(yield func(Pair, error) bool) {
+	return view.UntilDone(ctx, func(yield func(Pair, error) bool) {
 		goOn := true
 		err := cluster.EachPair(ctx, &s.v, by.by, progressTo(progress), func(a, b string, m view.Match) bool {
 			goOn = yield(Pair{A: a, B: b, Match: Match(m)}, nil)

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/pipeline"
-	"github.com/simdb/simdb/internal/radix"
 )
 
 // A Batch is put into the order of a table by two sorts of single words, so that a sort moves eight
@@ -54,7 +54,7 @@ func inOrder(ctx context.Context, b *Batch, workers int, room *BatchRoom) (*batc
 	if err != nil {
 		return nil, err
 	}
-	o.byID, keys = radix.SortParts(keys, room.take(1, n), idBits, workers)
+	o.byID, keys = ordered.SortParts(keys, room.take(1, n), idBits, workers)
 	o.dropEarlier()
 	if !slices.IsSorted(b.Seqs) {
 		o.sortBySeq()
@@ -73,7 +73,7 @@ func inOrder(ctx context.Context, b *Batch, workers int, room *BatchRoom) (*batc
 			keys = append(keys, uint64(i)<<idBits|fp>>otherBits)
 		}
 	}
-	keys, tmp := radix.SortParts(keys, room.take(2, len(keys)), idBits, workers)
+	keys, tmp := ordered.SortParts(keys, room.take(2, len(keys)), idBits, workers)
 	if err := o.sortOthers(ctx, keys, tmp, workers); err != nil {
 		return nil, err
 	}
@@ -146,14 +146,14 @@ func (o *batchOrder) droppedWord(w int) uint64 {
 
 // sortBySeq brings the documents that are not left out into the order of sequence numbers.
 func (o *batchOrder) sortBySeq() {
-	p := radix.Pairs{Keys: make([]uint64, 0, o.Len()), Vals: make([]uint32, 0, o.Len())}
+	p := ordered.Pairs{Keys: make([]uint64, 0, o.Len()), Vals: make([]uint32, 0, o.Len())}
 	for pos, seq := range o.Seqs {
 		if !o.dropped.has(uint32(pos)) {
 			p.Keys, p.Vals = append(p.Keys, seq), append(p.Vals, uint32(pos))
 		}
 	}
 	n := len(p.Keys)
-	o.written = radix.SortPairs(p, radix.Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)}).Vals
+	o.written = ordered.SortPairs(p, ordered.Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)}).Vals
 	o.ranks = make([]uint32, o.Len())
 	for rank, pos := range o.written {
 		o.ranks[pos] = uint32(rank)
@@ -200,7 +200,7 @@ func (o *batchOrder) sortOthers(ctx context.Context, keys, tmp []uint64, workers
 			for j, k := range part {
 				part[j] = k&^leadMask | o.Fingerprints[k>>idBits]&(1<<otherBits-1)
 			}
-			if sorted, _ := radix.SortParts(part, tmp[from:to], otherBits, workers); &sorted[0] != &part[0] {
+			if sorted, _ := ordered.SortParts(part, tmp[from:to], otherBits, workers); &sorted[0] != &part[0] {
 				copy(part, sorted)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/ordered"
 )
 
 // benchDocs returns n documents in table order with random fingerprints and texts of about words
@@ -116,7 +116,7 @@ func BenchmarkRuns(b *testing.B) {
 			for i := range fps {
 				fps[i] = rng.Uint64()
 			}
-			fps, _ = radix.Sort(fps, make([]uint64, n), 64)
+			fps, _ = ordered.Radix(fps, make([]uint64, n), 64)
 			keys := make([]uint64, n)
 			var used int64
 			for b.Loop() {

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/fault"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // Methods of a Reader that read its mapped file make errors of faults, which name the file, the
@@ -16,21 +16,21 @@ import (
 // does.
 
 // guard makes faults of this goroutine panics and returns what unguard needs to undo that.
-func guard() bool { return fault.Guard() }
+func guard() bool { return vfs.Guard() }
 
 // unguard recovers from a fault in the mapped file and sets err to it. Deferred.
 func (r *Reader) unguard(before bool, err *error) {
-	fault.Restore(before)
+	vfs.Restore(before)
 	if p := recover(); p != nil {
-		*err = fault.Error(p, r.blame)
+		*err = vfs.Error(p, r.blame)
 	}
 }
 
 // unguardAny is unguard for a function that reads several tables.
 func unguardAny(tables []*Reader, before bool, err *error) {
-	fault.Restore(before)
+	vfs.Restore(before)
 	if p := recover(); p != nil {
-		*err = fault.Error(p, func(f fault.Fault) error {
+		*err = vfs.Error(p, func(f vfs.Fault) error {
 			for _, r := range tables {
 				if err := r.blame(f); err != nil {
 					return err
@@ -42,7 +42,7 @@ func unguardAny(tables []*Reader, before bool, err *error) {
 }
 
 // blame returns the error for a fault, nil if it is outside the mapping.
-func (r *Reader) blame(f fault.Fault) error {
+func (r *Reader) blame(f vfs.Fault) error {
 	at, ok := offsetIn(r.data, f.Addr())
 	if !ok {
 		return nil

@@ -4,8 +4,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/pipeline"
-	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/merge"
@@ -123,7 +123,7 @@ func (m *merger) distinctPiece(streams []merge.Stream, piece merge.Piece, gone [
 	if len(piece.Spans) > 1 {
 		tmp := m.keys.get(piece.Keys)
 		if len(piece.Spans) > sortedParts {
-			keys, tmp = radix.SortLeading(keys, tmp)
+			keys, tmp = ordered.SortLeading(keys, tmp)
 		} else {
 			keys, tmp = merge.Keys(keys, tmp, ends)
 		}
@@ -183,7 +183,7 @@ func (m *merger) goneKeys(table int, pieces []merge.Piece, from int) (to int, ke
 			return 0, nil, err
 		}
 	}
-	keys, _ = radix.SortLeading(keys, make([]uint64, len(keys)))
+	keys, _ = ordered.SortLeading(keys, make([]uint64, len(keys)))
 	return to, keys, nil
 }
 
@@ -242,7 +242,7 @@ func (m *merger) sortRun(table int, run *keyrun.ParallelWriter) error {
 				return nil, err
 			}
 		}
-		keys, tmp := radix.SortLeading(keys, m.keys.get(len(keys)))
+		keys, tmp := ordered.SortLeading(keys, m.keys.get(len(keys)))
 		m.keys.put(tmp)
 		return slices.Compact(keys), nil
 	}, func(_ int, keys []uint64) error {

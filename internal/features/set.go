@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/ordered"
 )
 
 // SetHasher computes sets of features of texts, as hashes. It serves one goroutine.
@@ -30,6 +30,6 @@ func (h *SetHasher) Append(dst []uint64, text string) []uint64 {
 		return dst
 	}
 	h.tmp = slices.Grow(h.tmp[:0], len(h.hashes))[:len(h.hashes)]
-	h.hashes, h.tmp = radix.SortLeading(h.hashes, h.tmp)
+	h.hashes, h.tmp = ordered.SortLeading(h.hashes, h.tmp)
 	return append(dst, slices.Compact(h.hashes)...)
 }

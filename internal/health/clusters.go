@@ -1,5 +1,6 @@
 // Package health has figures of the near-duplicates of a corpus: how large its clusters are, how
-// little alike their members, and what many documents share.
+// little alike their members, and what many documents share. It also draws documents at random
+// (sample.go).
 package health
 
 import (

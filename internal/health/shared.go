@@ -11,7 +11,6 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/fingerprint"
-	"github.com/simdb/simdb/internal/sample"
 )
 
 const (
@@ -27,7 +26,7 @@ type Shared struct {
 }
 
 // NewSample returns the sample of documents in which AddTexts counts shingles.
-func NewSample() *sample.Sample { return sample.New(sampled, 1, math.MaxInt64) }
+func NewSample() *Sample { return New(sampled, 1, math.MaxInt64) }
 
 // AddPrints counts the fingerprints of all documents. It sorts them.
 func (s *Shared) AddPrints(prints []base.Fingerprint) { s.prints = hotPrints(prints, mostShared) }

@@ -351,9 +351,9 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},
 	{
-		name: "output/a sample of the first documents", in: "internal/sample", decl: "Sample.Add",
+		name: "output/a sample of the first documents", in: "internal/health", decl: "Sample.Add",
 		edit:  never(`s.worst.compare(hash, d.ID, s.worst[0]) < 0`),
-		tests: "internal/sample", run: "^TestSample$",
+		tests: "internal/health", run: "^TestSample$",
 	},
 	{
 		name: "output/a row of Parquet keeps what was cut", in: "cmd/simdb/internal/input/parquet", decl: "outGroup.column",

@@ -72,12 +72,12 @@ var mutants = []mutant{
 		tests: "engine", run: crashes,
 	},
 	{
-		name: "pack/name not synced", in: "engine/internal/pack", decl: "Write",
+		name: "pack/name not synced", in: "engine/internal/backup", decl: "Write",
 		edit:  skip("SyncDir"),
 		tests: "engine", run: crashes,
 	},
 	{
-		name: "pack/written in its place", in: "engine/internal/pack", decl: "Write",
+		name: "pack/written in its place", in: "engine/internal/backup", decl: "Write",
 		edit:  swap(`tempName(path)`, `path`),
 		tests: "engine", run: crashes,
 	},
@@ -152,17 +152,17 @@ var mutants = []mutant{
 		tests: "engine", run: strays,
 	},
 	{
-		name: "pack/replaces what came meanwhile", in: "engine/internal/pack", decl: "Write",
+		name: "pack/replaces what came meanwhile", in: "engine/internal/backup", decl: "Write",
 		edit:  swap(`RenameNew`, `Rename`),
 		tests: "engine", run: strays,
 	},
 	{
-		name: "pack/fixed temporary name", in: "engine/internal/pack", decl: "Write",
+		name: "pack/fixed temporary name", in: "engine/internal/backup", decl: "Write",
 		edit:  swap(`tempName(path)`, `path + ".tmp"`),
 		tests: "engine", run: strays,
 	},
 	{
-		name: "pack/unfinished file stays", in: "engine/internal/pack", decl: "Write",
+		name: "pack/unfinished file stays", in: "engine/internal/backup", decl: "Write",
 		edit:  swap(`errors.Join(err, files.RemoveIfThere(fsys, temp))`, `errors.Join(err, files.RemoveIfThere(fsys, temp+"x"))`),
 		tests: "engine", run: strays,
 	},
@@ -621,7 +621,7 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestTableBound$",
 	},
 	{
-		name: "merges/writers stopped while merging is paused", in: "engine", decl: "Scheduler.Unfinished",
+		name: "merges/writers stopped while merging is paused", in: "compaction", decl: "Scheduler.Unfinished",
 		edit:  drop(`&& !g.Throttle.Paused()`),
 		tests: "engine", run: "^TestStoppedWriter$",
 	},
@@ -631,19 +631,19 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestCloseFinishes$",
 	},
 	{
-		name: "merges/large ones in a process that was just started", in: "engine", decl: "Scheduler.Next",
+		name: "merges/large ones in a process that was just started", in: "compaction", decl: "Scheduler.Next",
 		edit:  swap(`max(SmallWork, g.speed.within(age))`, `int64(math.MaxInt64)`),
-		tests: "engine/internal/merges", run: "^TestMergeWaitsForAge$",
+		tests: "compaction", run: "^TestMergeWaitsForAge$",
 	},
 	{
-		name: "merges/paused ones go on", in: "engine", decl: "Throttle.look",
+		name: "merges/paused ones go on", in: "compaction", decl: "Throttle.look",
 		edit:  swap(`background && t.paused && t.lifted == 0`, `false`),
-		tests: "engine/internal/throttle", run: "^TestThrottle$",
+		tests: "compaction", run: "^TestThrottle$",
 	},
 	{
-		name: "merges/rate ignored", in: "engine", decl: "Throttle.look",
+		name: "merges/rate ignored", in: "compaction", decl: "Throttle.look",
 		edit:  swap(`t.next.After(now)`, `false`),
-		tests: "engine/internal/throttle", run: "^TestThrottle$",
+		tests: "compaction", run: "^TestThrottle$",
 	},
 	{
 		name: "limit/a tier is merged beyond it", in: "compaction", decl: "fitting",
@@ -676,7 +676,7 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestTableLimit$",
 	},
 	{
-		name: "limit/not known to pack", in: "engine/internal/pack", decl: "Write",
+		name: "limit/not known to pack", in: "engine/internal/backup", decl: "Write",
 		edit:  never(`docs > most`),
 		tests: "engine", run: "^TestPackLimit$",
 	},

@@ -154,7 +154,7 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestIngestEqualsLoad$",
 	},
 	{
-		name: "pack/numbers of the file taken for the database's", in: "engine/internal/pack", decl: "inputsOf",
+		name: "pack/numbers of the file taken for the database's", in: "engine/internal/backup", decl: "inputsOf",
 		edit:  drop(`SeqShift: p.shift,`),
 		tests: "engine", run: "^TestIngestEqualsLoad$",
 	},

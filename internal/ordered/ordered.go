@@ -1,5 +1,6 @@
-// Package ordered selects the first n items in order without sorting all of them (Best, Least), and
-// sorts all with cancellation (Sort, InPlace) and with the first items early (Runs).
+// Package ordered sorts and selects: 64-bit keys by radix sort, alone or with a number each
+// (radix.go), and items of any type, the first n without sorting all of them (Best, Least), with
+// cancellation (Sort, InPlace), or with the first items early (Runs).
 package ordered
 
 import (

@@ -3,6 +3,7 @@ package vfs
 import (
 	"errors"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/windows"
 )
@@ -26,3 +27,13 @@ func lockFile(f *os.File) (held bool, err error) {
 func unlockFile(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{OffsetHigh: lockRange})
 }
+
+// InUse reports whether an error of Remove or Rename says that a process has the file open or
+// mapped. Windows gives no other error for that than for a file that may not be removed at all.
+func InUse(err error) bool {
+	return errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_SHARING_VIOLATION) ||
+		errors.Is(err, windows.ERROR_USER_MAPPED_FILE)
+}
+
+// fullErrors are the system's errors for a full disk; ENOSPC is one of package syscall's own.
+var fullErrors = []error{windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED, syscall.ENOSPC}

@@ -1,4 +1,5 @@
-// Package backup copies a database at one moment into another folder, and brings that up to date.
+// Package backup copies a database at one moment into another folder, and brings that up to
+// date; or packs what is visible at one moment as one table file (pack.go).
 //
 // A backup is a database with the UUID of the one that it was made of, and with a file BACKUP. It
 // has the tables of a view of that database, as they are, and one more table of what the view has

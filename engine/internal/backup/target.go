@@ -12,9 +12,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
-	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/site"
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 )
@@ -81,18 +79,18 @@ func (t *target) release() error {
 func (b *backup) open(path string) (err error) {
 	fsys := b.from.FS
 	if filepath.Clean(path) == filepath.Clean(b.from.View.Path) {
-		return fmt.Errorf("%s is the database itself: %w", path, errs.ErrExists)
+		return fmt.Errorf("%s is the database itself: %w", path, files.ErrExists)
 	}
-	switch what, err := site.Look(fsys, filepath.Dir(filepath.Clean(path))); {
-	case err == nil && (what == site.Database || what == site.Damaged):
-		return fmt.Errorf("%s would lie in the folder of a database: %w", path, errs.ErrInvalid)
+	switch what, err := files.Look(fsys, filepath.Dir(filepath.Clean(path))); {
+	case err == nil && (what == files.Database || what == files.Damaged):
+		return fmt.Errorf("%s would lie in the folder of a database: %w", path, files.ErrInvalid)
 	}
 	there, err := b.look(path)
 	if err != nil {
 		return err
 	}
 	b.made = !there
-	if err := site.MakeFolder(fsys, path); err != nil {
+	if err := files.MakeFolder(fsys, path); err != nil {
 		return err
 	}
 	if b.to, err = newTarget(&b.from, path); err != nil {
@@ -119,7 +117,7 @@ func (b *backup) look(path string) (folder bool, err error) {
 	case err != nil:
 		return false, err
 	case !info.IsDir:
-		return false, fmt.Errorf("%s is a file, not a backup: %w", path, errs.ErrExists)
+		return false, fmt.Errorf("%s is a file, not a backup: %w", path, files.ErrExists)
 	}
 	names, err := fsys.List(path)
 	if err != nil {
@@ -132,13 +130,13 @@ func (b *backup) look(path string) (folder bool, err error) {
 	case mark == b.mark():
 		return true, nil
 	case slices.Contains(names, files.Catalog) && mark == "":
-		return true, fmt.Errorf("%s is a database, not a backup (or it was opened for writing since it was one): %w", path, errs.ErrExists)
+		return true, fmt.Errorf("%s is a database, not a backup (or it was opened for writing since it was one): %w", path, files.ErrExists)
 	case strings.HasPrefix(mark, markPrefix):
-		return true, fmt.Errorf("%s is a backup of another database: %w", path, errs.ErrExists)
+		return true, fmt.Errorf("%s is a backup of another database: %w", path, files.ErrExists)
 	}
 	for _, name := range names {
 		if name != files.Lock && name != files.Backup { // of a run that was killed before it had written its mark
-			return true, fmt.Errorf("%s is neither empty nor a backup: it holds %s: %w", path, name, errs.ErrExists)
+			return true, fmt.Errorf("%s is neither empty nor a backup: it holds %s: %w", path, name, files.ErrExists)
 		}
 	}
 	return true, nil
@@ -169,7 +167,7 @@ func (b *backup) prepare() error {
 		}
 		b.to.cat, b.have = cat, *s
 		if s.UUID != b.from.View.UUID {
-			return fmt.Errorf("%s is a backup of another database: %w", b.to.Path, errs.ErrExists)
+			return fmt.Errorf("%s is a backup of another database: %w", b.to.Path, files.ErrExists)
 		}
 		return nil
 	} else if !errors.Is(err, fs.ErrNotExist) {

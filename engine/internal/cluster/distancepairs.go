@@ -8,7 +8,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
@@ -80,7 +80,7 @@ func sortByRank(ctx context.Context, found *[base.FingerprintBits + 1][]uint64, 
 			spare = make([]uint64, len(pairs))
 		}
 		var err error
-		if pairs, spare, err = radix.SortContext(ctx, pairs, spare[:len(pairs)], max(2*width, 1)); err != nil {
+		if pairs, spare, err = ordered.SortContext(ctx, pairs, spare[:len(pairs)], max(2*width, 1)); err != nil {
 			return err
 		}
 		for i, p := range pairs {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/selfjoin"
@@ -65,7 +65,7 @@ func (j *joinSet) addFingerprints(ctx context.Context) error {
 		ends = append(ends, len(all.fps))
 	}
 	if int64(len(all.fps)) > selfjoin.MaxFingerprints {
-		return fmt.Errorf("%d fingerprints, a self-join takes %d: %w", len(all.fps), int64(selfjoin.MaxFingerprints), errs.ErrTooLarge)
+		return fmt.Errorf("%d fingerprints, a self-join takes %d: %w", len(all.fps), int64(selfjoin.MaxFingerprints), files.ErrTooLarge)
 	}
 	all = mergeRuns(all, ends)
 	j.items, j.locs = len(all.fps), all.locs

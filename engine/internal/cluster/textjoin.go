@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/textsim"
 )
@@ -147,8 +147,8 @@ func sortByLoc(locs []uint64, of []uint32) {
 	if slices.IsSorted(locs) {
 		return
 	}
-	sorted := radix.SortPairs(radix.Pairs{Keys: locs, Vals: of},
-		radix.Pairs{Keys: make([]uint64, len(locs)), Vals: make([]uint32, len(of))})
+	sorted := ordered.SortPairs(ordered.Pairs{Keys: locs, Vals: of},
+		ordered.Pairs{Keys: make([]uint64, len(locs)), Vals: make([]uint32, len(of))})
 	copy(locs, sorted.Keys)
 	copy(of, sorted.Vals)
 }

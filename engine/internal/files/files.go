@@ -1,4 +1,6 @@
-// Package files has the open folder of a database, and the names of the files in it.
+// Package files has the folder of a database: the names of the files in it, what there is at a path
+// that is to be, or may be, a database (site.go), and the errors that package engine shows to
+// callers under the names Err... (errs.go), each wrapped with what it is about where it arises.
 package files
 
 import (
@@ -13,7 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -106,9 +107,9 @@ func (f *Folder) LockWithin(path string, wait time.Duration) (io.Closer, error) 
 		case time.Now().Before(until):
 			time.Sleep(busyPoll)
 		case locked.PID > 0:
-			return nil, fmt.Errorf("%s: %w by process %d", path, errs.ErrLocked, locked.PID)
+			return nil, fmt.Errorf("%s: %w by process %d", path, ErrLocked, locked.PID)
 		default:
-			return nil, fmt.Errorf("%s: %w", path, errs.ErrLocked)
+			return nil, fmt.Errorf("%s: %w", path, ErrLocked)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
-	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
@@ -111,7 +110,7 @@ func duplicateIDs(ctx context.Context, v *view.View) (problems []error) {
 					}
 					id, err := p.ID(doc)
 					problems = append(problems, &base.CorruptionError{File: p.Name, Section: "ids", Offset: -1,
-						Err: fmt.Errorf("document %s is alive in two places", errs.QuoteID(string(id)))})
+						Err: fmt.Errorf("document %s is alive in two places", files.QuoteID(string(id)))})
 					return err
 				})
 			})

@@ -25,7 +25,7 @@ import (
 	"maps"
 	"runtime"
 
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/sstable"
@@ -196,7 +196,7 @@ func (l *Loader) find(id string) (idSlot, error) {
 	}
 	pos, slot := c.find(id, begin)
 	if stored || pos >= 0 {
-		return slot, fmt.Errorf("document %s: %w", errs.QuoteID(id), errs.ErrExists)
+		return slot, fmt.Errorf("document %s: %w", files.QuoteID(id), files.ErrExists)
 	}
 	return slot, nil
 }
@@ -393,7 +393,7 @@ func (l *Loader) Abort() store.TableCounts {
 	return l.Stats
 }
 
-var errLoadEnded = fmt.Errorf("the load has ended: %w", errs.ErrClosed)
+var errLoadEnded = fmt.Errorf("the load has ended: %w", files.ErrClosed)
 
 func (l *Loader) end() {
 	l.drop(l.filling)
@@ -466,6 +466,6 @@ func (l *Loader) nextWindow(c *chunk) (*window, error) {
 	case <-l.ctx.Done():
 		return nil, l.ctx.Err()
 	case <-l.db.Stopping():
-		return nil, errs.ErrClosed
+		return nil, files.ErrClosed
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"unsafe"
 
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/sstable"
 )
@@ -62,7 +62,7 @@ func (s *storedIDs) has(ctx context.Context, id string, writing *chunk) (bool, e
 		_, err := s.snap.Locate(id)
 		return err
 	})
-	if errors.Is(err, errs.ErrNotFound) {
+	if errors.Is(err, files.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/arena"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
@@ -209,7 +209,7 @@ func (w *window) arrange() (alike int) {
 
 // sort sets order to the documents by fingerprint, those without one last, equal ones as they came.
 func (w *window) sort() {
-	p, bare := radix.Pairs{Keys: w.keys[0][:0], Vals: w.order}, w.room[:0]
+	p, bare := ordered.Pairs{Keys: w.keys[0][:0], Vals: w.order}, w.room[:0]
 	for i := range w.docs {
 		if d := &w.docs[i]; d.hasFP {
 			p.Keys, p.Vals = append(p.Keys, d.fp), append(p.Vals, uint32(i))
@@ -218,10 +218,10 @@ func (w *window) sort() {
 		}
 	}
 	n := len(p.Keys)
-	tmp := radix.Pairs{Keys: slices.Grow(w.keys[1][:0], n)[:n], Vals: slices.Grow(w.lead[:0], n)[:n]}
+	tmp := ordered.Pairs{Keys: slices.Grow(w.keys[1][:0], n)[:n], Vals: slices.Grow(w.lead[:0], n)[:n]}
 	w.keys = [2][]uint64{p.Keys, tmp.Keys}
 	w.room = bare
-	if sorted := radix.SortPairs(p, tmp); n > 0 && &sorted.Vals[0] == &tmp.Vals[0] {
+	if sorted := ordered.SortPairs(p, tmp); n > 0 && &sorted.Vals[0] == &tmp.Vals[0] {
 		p, tmp = tmp, p
 	}
 	w.order, w.lead = append(p.Vals, bare...), tmp.Vals

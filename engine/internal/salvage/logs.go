@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/simdb/simdb/engine/internal/batch"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/base"
@@ -84,7 +83,7 @@ func (r *recovery) readLog(i int, before func(uint64)) error {
 		return nil
 	}
 	res, err := wal.Salvage(r.from, l.name, r.header(l), func(at int64, payload []byte) error {
-		err := batch.Decode(payload, func(number uint64) error { before(number); return nil }, func(w batch.Record) error {
+		err := wal.Decode(payload, func(number uint64) error { before(number); return nil }, func(w wal.Record) error {
 			r.note(&w.Doc, w.Delete)
 			return nil
 		})
@@ -147,7 +146,7 @@ func (r *recovery) copyLogs() error {
 		}
 		_, err := wal.Salvage(r.from, l.name, r.header(l), func(_ int64, payload []byte) error {
 			var failed error
-			err := batch.Decode(payload, func(uint64) error { return nil }, func(rec batch.Record) error {
+			err := wal.Decode(payload, func(uint64) error { return nil }, func(rec wal.Record) error {
 				d := &rec.Doc
 				if last := r.latest[string(d.ID)]; !rec.Delete && last != nil && last.seq == d.Seq && !last.deleted && !last.old {
 					failed = w.add(d)

@@ -27,9 +27,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
-	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/site"
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
@@ -100,7 +98,7 @@ func Run(ctx context.Context, from, to string, o Options) (_ Report, err error) 
 	if err := apart(from, to); err != nil {
 		return Report{}, err
 	}
-	if err := site.Vacant(o.FS, to); err != nil {
+	if err := files.Vacant(o.FS, to); err != nil {
 		return Report{}, err
 	}
 	r := &recovery{o: o, ctx: ctx, latest: map[string]*lastWrite{}}
@@ -128,7 +126,7 @@ func apart(from, to string) error {
 	a, b := real(from), real(to)
 	for _, p := range [][2]string{{a, b}, {b, a}} {
 		if rel, err := filepath.Rel(p[0], p[1]); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return fmt.Errorf("%s and %s: the new database must be outside of the damaged one: %w", from, to, errs.ErrInvalid)
+			return fmt.Errorf("%s and %s: the new database must be outside of the damaged one: %w", from, to, files.ErrInvalid)
 		}
 	}
 	return nil
@@ -156,7 +154,7 @@ func real(path string) string {
 func (r *recovery) openSource(path string) (closing func() error, err error) {
 	info, err := r.o.FS.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no such database: %w", path, errs.ErrNotFound)
+		return nil, fmt.Errorf("%s: no such database: %w", path, files.ErrNotFound)
 	}
 	if err != nil {
 		return nil, err
@@ -166,7 +164,7 @@ func (r *recovery) openSource(path string) (closing func() error, err error) {
 		r.from = r.o.FS
 		r.inv, err = look(r.from, filepath.Dir(path), []string{filepath.Base(path)})
 		if err == nil && len(r.inv.tables) == 0 {
-			err = fmt.Errorf("%s: %w", path, errs.ErrNotDatabase)
+			err = fmt.Errorf("%s: %w", path, files.ErrNotDatabase)
 		}
 		return closing, err
 	}
@@ -180,7 +178,7 @@ func (r *recovery) openSource(path string) (closing func() error, err error) {
 		r.inv, err = look(folder, ".", names)
 	}
 	if err == nil && r.inv.catalog == "" && len(r.inv.tables)+len(r.inv.logs) == 0 {
-		err = fmt.Errorf("%s: %w", path, errs.ErrNotDatabase)
+		err = fmt.Errorf("%s: %w", path, files.ErrNotDatabase)
 	}
 	if err != nil {
 		return nil, errors.Join(err, folder.Release())
@@ -268,7 +266,7 @@ func (r *recovery) checkUnchanged() error {
 	}
 	now, err := catalog.Transaction(r.from, r.inv.catalog)
 	if err == nil && now != r.cat.Transaction {
-		err = fmt.Errorf("another process wrote to the database meanwhile: %w", errs.ErrLocked)
+		err = fmt.Errorf("another process wrote to the database meanwhile: %w", files.ErrLocked)
 	}
 	return err
 }

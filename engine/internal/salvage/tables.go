@@ -9,9 +9,9 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/pack"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
@@ -244,7 +244,7 @@ func (r *recovery) readNote(in *input) {
 	note, err := in.table.Note()
 	if err == nil {
 		var pairs []view.IDPair
-		if pairs, err = pack.DecodeNote(note); err == nil {
+		if pairs, err = backup.DecodeNote(note); err == nil {
 			for _, p := range pairs {
 				r.cat.State.Allowed = append(r.cat.State.Allowed, catalog.IDPair(p))
 			}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/site"
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
@@ -59,7 +58,7 @@ func newTarget(r *recovery, path string) (*target, error) {
 	t := &target{r: r, path: path}
 	_, err := r.o.FS.Stat(path)
 	t.existed = err == nil
-	if err = site.MakeFolder(r.o.FS, path); err == nil {
+	if err = files.MakeFolder(r.o.FS, path); err == nil {
 		t.dir, err = files.OpenFolder(r.o.FS, path)
 	}
 	if err != nil {

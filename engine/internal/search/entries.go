@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
 // Each calls fn for every visible document that f selects, as they are found, until it returns an
-// error, which Each returns unless it is rows.ErrStopped. id is used again after fn. Of a table it
+// error, which Each returns unless it is view.ErrStopped. id is used again after fn. Of a table it
 // looks through the column of times, or at the IDs of the parts of its order that may have the
 // prefix, and reads nothing of other documents. With f.Where it reads the texts of the documents
 // that f selects otherwise, in the order in which they lie.
@@ -34,7 +33,7 @@ func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view
 			return fn(p.Mem.ID, p)
 		})
 	})
-	if errors.Is(err, rows.ErrStopped) {
+	if errors.Is(err, view.ErrStopped) {
 		return nil
 	}
 	return err

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
@@ -72,7 +72,7 @@ func (q *Near) Forget() {
 // Nearest finds the n nearest visible documents. It leaves them in q.hits, and perhaps others.
 func (q *Near) Nearest(ctx context.Context, v *view.View, fp base.Fingerprint, n int) error {
 	if n < 0 {
-		return fmt.Errorf("%d nearest documents: %w", n, errs.ErrInvalid)
+		return fmt.Errorf("%d nearest documents: %w", n, files.ErrInvalid)
 	}
 	if q.Hits = q.Hits[:0]; n == 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -135,8 +135,8 @@ type nearBatch struct {
 	docs    []uint32
 	pairs   []uint64
 
-	found radix.Pairs // query<<distanceBits | distance, and the number of an ID
-	room  radix.Pairs
+	found ordered.Pairs // query<<distanceBits | distance, and the number of an ID
+	room  ordered.Pairs
 	ids   []byte // IDs, one after the other
 	ends  []int  // of each of them
 }
@@ -210,7 +210,7 @@ func (b *nearBatch) table(p *view.Part) error {
 		return err
 	}
 	b.other = slices.Grow(b.other[:0], len(b.hits))[:len(b.hits)]
-	b.hits, b.other = radix.Sort(b.hits, b.other, 32)
+	b.hits, b.other = ordered.Radix(b.hits, b.other, 32)
 	b.docs = slices.Grow(b.docs[:0], len(b.hits))
 	b.found.Keys, b.found.Vals = slices.Grow(b.found.Keys, len(b.hits)), slices.Grow(b.found.Vals, len(b.hits))
 	b.ends = slices.Grow(b.ends, len(b.hits))
@@ -323,7 +323,7 @@ func (b *nearBatch) lookUp(ctx context.Context, m view.MemView, queries []base.F
 func (b *nearBatch) order() {
 	n := len(b.found.Keys)
 	b.room.Keys, b.room.Vals = slices.Grow(b.room.Keys[:0], n)[:n], slices.Grow(b.room.Vals[:0], n)[:n]
-	if sorted := radix.SortPairs(b.found, b.room); n > 0 && &sorted.Keys[0] != &b.found.Keys[0] {
+	if sorted := ordered.SortPairs(b.found, b.room); n > 0 && &sorted.Keys[0] != &b.found.Keys[0] {
 		b.found, b.room = sorted, b.found
 	}
 	for from := 0; from < n; {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/sstable"
 )
@@ -21,7 +21,7 @@ func EachPlace(ctx context.Context, v *view.View, ids []string, fn func(i int, d
 	err := v.Safely(ctx, func() error {
 		for i, id := range ids {
 			p, err := v.Locate(id)
-			if errors.Is(err, errs.ErrNotFound) {
+			if errors.Is(err, files.ErrNotFound) {
 				continue
 			}
 			if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
@@ -78,7 +78,7 @@ func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion
 // threshold of its estimates.
 func jaccardTarget(v *view.View, of Sample, by view.Criterion) (sketch []uint32, t float64, err error) {
 	if !by.Jaccard {
-		return nil, 0, fmt.Errorf("NEAR %d is no criterion of Jaccard: %w", by.K, errs.ErrInvalid)
+		return nil, 0, fmt.Errorf("NEAR %d is no criterion of Jaccard: %w", by.K, files.ErrInvalid)
 	}
 	if err := v.CheckCriterion(by); err != nil {
 		return nil, 0, err

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/simdb/simdb/engine/internal/errs"
-	"github.com/simdb/simdb/engine/internal/rows"
-	"github.com/simdb/simdb/engine/internal/textindex"
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/minhash"
@@ -66,7 +65,7 @@ func (q *Similar) Each(ctx context.Context, except string, fn SimilarFunc) error
 }
 
 // indexOf returns the signatures of a table's texts; nil if there is no memory for them.
-func indexOf(ctx context.Context, v *view.View, p *view.Part) (*textindex.Index, error) {
+func indexOf(ctx context.Context, v *view.View, p *view.Part) (*texts.Index, error) {
 	if x := p.Short.Have(); x != nil {
 		return x, nil
 	}
@@ -136,11 +135,11 @@ func (q *Similar) scan(ctx context.Context, p *view.Part, except string, fn Simi
 	err = p.EachInTextOrder(ctx, func(doc uint32) error {
 		more, err := q.document(ctx, p, doc, texts, except, fn)
 		if err == nil && !more {
-			err = rows.ErrStopped
+			err = view.ErrStopped
 		}
 		return err
 	})
-	if errors.Is(err, rows.ErrStopped) {
+	if errors.Is(err, view.ErrStopped) {
 		return false, nil
 	}
 	return err == nil, err
@@ -188,9 +187,9 @@ func (q *Similar) memtable(ctx context.Context, m view.MemView, except string, f
 	q.work.Tables++
 	signatures := m.Short.First(len(m.Docs), func(i int) []byte { return m.Docs[i].Text })
 	if q.edit != nil {
-		q.docs = textindex.Edit(q.docs[:0], signatures, q.edit)
+		q.docs = texts.Edit(q.docs[:0], signatures, q.edit)
 	} else {
-		q.docs = textindex.Cosine(q.docs[:0], signatures, q.cosine)
+		q.docs = texts.Cosine(q.docs[:0], signatures, q.cosine)
 	}
 	q.work.Probes += int64(len(signatures))
 	for _, i := range q.docs {
@@ -260,7 +259,7 @@ func CountSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterio
 // answer by it.
 func needTextMeasure(v *view.View, by view.Criterion) error {
 	if by.Text == view.NoTextMeasure {
-		return fmt.Errorf("the criterion does not compare texts: %w", errs.ErrInvalid)
+		return fmt.Errorf("the criterion does not compare texts: %w", files.ErrInvalid)
 	}
 	return v.CheckCriterion(by)
 }
@@ -311,7 +310,7 @@ func (q *Similar) plan(p *view.Part) PartPlan {
 	case x != nil:
 		q.docs, plan.Probes = x.Cosine(q.docs[:0], q.cosine)
 	default:
-		if textindex.Fits(q.v.Short, p.NumDocs()) {
+		if texts.Fits(q.v.Short, p.NumDocs()) {
 			plan.Method = methodSign
 		}
 		return plan

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/pipeline"
@@ -99,7 +98,7 @@ func EachVerified(ctx context.Context, v *view.View, n int, samples func(query i
 	if err == nil {
 		err = b.flush(ctx)
 	}
-	if errors.Is(err, rows.ErrStopped) {
+	if errors.Is(err, view.ErrStopped) {
 		return nil
 	}
 	return err
@@ -241,10 +240,10 @@ func (b *verifyBatch) emitQuery(ctx context.Context, pairs []textPair) error {
 // emitHits emits n matches of a query, which are in order.
 func (b *verifyBatch) emitHits(ctx context.Context, query, n int, hit func(i int) *JaccardHit) error {
 	defer func() { clear(b.matches) }()
-	for from := 0; from < n; from += rows.MatchBatch {
+	for from := 0; from < n; from += view.MatchBatch {
 		b.matches = b.matches[:0]
 		err := b.v.Safely(ctx, func() error {
-			for i := from; i < min(from+rows.MatchBatch, n); i++ {
+			for i := from; i < min(from+view.MatchBatch, n); i++ {
 				b.matches = append(b.matches, hit(i).Match())
 			}
 			return nil
@@ -253,7 +252,7 @@ func (b *verifyBatch) emitHits(ctx context.Context, query, n int, hit func(i int
 			return b.at(query, err)
 		}
 		if !b.emit(query, b.matches) {
-			return rows.ErrStopped
+			return view.ErrStopped
 		}
 	}
 	return nil

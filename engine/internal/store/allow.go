@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
@@ -22,7 +22,7 @@ func (db *Store) Unallow(ctx context.Context, pairs []view.IDPair) error {
 	return db.editAllowed(ctx, pairs, func(have *view.AllowedPairs, in []view.IDPair) (allow, unallow []view.IDPair, err error) {
 		for _, p := range in {
 			if !have.Has(p.A, p.B) {
-				return nil, nil, fmt.Errorf("documents %s and %s are not an allowed pair: %w", errs.QuoteID(p.A), errs.QuoteID(p.B), errs.ErrNotFound)
+				return nil, nil, fmt.Errorf("documents %s and %s are not an allowed pair: %w", files.QuoteID(p.A), files.QuoteID(p.B), files.ErrNotFound)
 			}
 		}
 		return nil, in, nil

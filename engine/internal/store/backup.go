@@ -6,14 +6,14 @@ import (
 	"maps"
 
 	"github.com/simdb/simdb/engine/internal/backup"
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
 // Backup makes or brings up to date the backup at path, as engine.DB.Backup says.
 func (db *Store) Backup(ctx context.Context, path string, o backup.Options) (backup.Report, error) {
 	if db.Dir == nil {
-		return backup.Report{}, fmt.Errorf("%s is one table file, which can be copied as it is: %w", db.Path, errs.ErrInvalid)
+		return backup.Report{}, fmt.Errorf("%s is one table file, which can be copied as it is: %w", db.Path, files.ErrInvalid)
 	}
 	from, err := db.freeze()
 	if err != nil {

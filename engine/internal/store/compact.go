@@ -12,7 +12,7 @@ import (
 
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/catalog"
-	"github.com/simdb/simdb/engine/internal/merges"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/sstable"
@@ -28,12 +28,21 @@ func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) erro
 	}
 	defer db.WakeCompact()
 	all, err := db.merges.TakeAll(ctx)
+	err = closed(err)
 	for _, m := range all {
 		if err == nil {
 			err = db.merge(ctx, m, true, progress)
 		} else {
 			db.merges.End(m, nil)
 		}
+	}
+	return err
+}
+
+// closed returns an error of the scheduler as that of a database.
+func closed(err error) error {
+	if errors.Is(err, compaction.ErrClosing) {
+		return files.ErrClosed
 	}
 	return err
 }
@@ -78,7 +87,7 @@ func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) e
 	for {
 		m, err := db.merges.TakeDue(ctx)
 		if err != nil || m == nil {
-			return err
+			return closed(err)
 		}
 		if err := db.merge(ctx, m, false, progress); err != nil {
 			return err
@@ -135,12 +144,12 @@ func dropBefore(v *view.View, p *view.Part) int64 {
 
 // merge does a merge that was started, publishes its result and ends it. Erase leaves no text of
 // what it drops.
-func (db *Store) merge(ctx context.Context, m *merges.Merge, erase bool, progress func(view.Progress)) error {
-	did := merges.Stats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: string(m.Reason), Started: time.Now()}
+func (db *Store) merge(ctx context.Context, m *compaction.Merge, erase bool, progress func(view.Progress)) error {
+	did := compaction.Stats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: string(m.Reason), Started: time.Now()}
 	running, done := db.merges.Run(ctx, m)
 	defer done()
 	t, err := db.mergeAndPublish(running, m, erase, &did, progress)
-	err = merges.Why(running, err)
+	err = compaction.Why(running, err)
 	did.Duration, did.Err = time.Since(did.Started), err
 	if t != nil && err == nil {
 		did.Output, did.Bytes, did.Documents = t.Meta.Number, t.Meta.Size, int64(t.Meta.Docs)
@@ -160,7 +169,7 @@ func (db *Store) merge(ctx context.Context, m *merges.Merge, erase bool, progres
 
 // mergeAndPublish puts a table of the documents of a merge's tables, nil if there are none, in
 // their place.
-func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase bool, did *merges.Stats, progress func(view.Progress)) (t *view.Table, err error) {
+func (db *Store) mergeAndPublish(ctx context.Context, m *compaction.Merge, erase bool, did *compaction.Stats, progress func(view.Progress)) (t *view.Table, err error) {
 	snap, err := db.View()
 	if err != nil {
 		return nil, err
@@ -194,7 +203,7 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase boo
 
 // mergeTables writes a new table of all documents of in that are visible in snap, nil if there is
 // none.
-func (db *Store) mergeTables(ctx context.Context, m *merges.Merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *sstable.Renumbering, error) {
+func (db *Store) mergeTables(ctx context.Context, m *compaction.Merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *sstable.Renumbering, error) {
 	left := int64(0)
 	for _, p := range in {
 		if p.Meta.MaxTime >= dropBefore(snap, p) {

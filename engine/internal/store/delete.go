@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
@@ -11,11 +11,11 @@ import (
 // one document exactly one returns nil.
 func (db *Store) Delete(ctx context.Context, id string) error {
 	if view.CheckID(id) != nil {
-		return errs.NoDocument(id)
+		return files.NoDocument(id)
 	}
 	deleted, err := db.Write(ctx, []Operation{Delete(id)})
 	if err == nil && deleted == 0 {
-		err = errs.NoDocument(id)
+		err = files.NoDocument(id)
 	}
 	return err
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
-	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
@@ -74,7 +73,7 @@ func (db *Store) readOnce() error {
 		err = db.unchanged(txid)
 	}
 	if err == nil && have != nil && fresh.UUID != db.UUID {
-		err = errs.ErrNotDatabase
+		err = files.ErrNotDatabase
 	}
 	if err != nil {
 		if fresh.current != nil {
@@ -121,7 +120,7 @@ func (db *Store) Refresh(ctx context.Context) error {
 	defer db.readMu.Unlock()
 	switch {
 	case db.closed.Load():
-		return errs.ErrClosed
+		return files.ErrClosed
 	case !db.opts.ReadOnly || db.Dir == nil: // or a single table
 		return nil
 	}

@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/simdb/simdb/engine/internal/batch"
-	"github.com/simdb/simdb/engine/internal/merges"
+	"github.com/simdb/simdb/compaction"
+	"github.com/simdb/simdb/engine/internal/wal"
 )
 
 // metrics are the counters behind Metrics.
@@ -18,7 +18,7 @@ type metrics struct {
 	stalls, stallTime, slowTime               atomic.Int64
 }
 
-func (m *metrics) wrote(recs []batch.Record, bytes int) {
+func (m *metrics) wrote(recs []wal.Record, bytes int) {
 	deletes := int64(0)
 	for _, r := range recs {
 		if r.Delete {
@@ -36,7 +36,7 @@ func (m *metrics) flushed(bytes int64) {
 	m.bytesFlushed.Add(bytes)
 }
 
-func (m *metrics) compacted(did *merges.Stats) {
+func (m *metrics) compacted(did *compaction.Stats) {
 	m.compactions.Add(1)
 	m.merged.Add(int64(len(did.Inputs)))
 	m.bytesMerged.Add(did.InputBytes)
@@ -79,6 +79,6 @@ func (db *Store) Metrics() Metrics {
 
 // Merges returns the merges that are running, and those that have ended last since the store was
 // opened, oldest first.
-func (db *Store) Merges() (running, past []merges.Stats) {
+func (db *Store) Merges() (running, past []compaction.Stats) {
 	return db.merges.Running(), db.merges.Past()
 }

@@ -8,12 +8,10 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/simdb/simdb/compaction"
+	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/catalog"
-	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/merges"
-	"github.com/simdb/simdb/engine/internal/pack"
-	"github.com/simdb/simdb/engine/internal/site"
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
@@ -24,7 +22,7 @@ import (
 // path that is not an empty directory.
 func Create(path string, o Options) (*Store, error) {
 	opts := o.withDefaults()
-	if err := site.Vacant(opts.FS, path); err != nil {
+	if err := files.Vacant(opts.FS, path); err != nil {
 		return nil, err
 	}
 	return create(path, opts)
@@ -45,25 +43,25 @@ func NewParams() sstable.Params {
 // BusyTimeout.
 func Open(path string, o Options) (*Store, error) {
 	opts := o.withDefaults()
-	what, err := site.Look(opts.FS, path)
+	what, err := files.Look(opts.FS, path)
 	if err != nil {
 		return nil, err
 	}
 	switch what {
-	case site.Nothing:
+	case files.Nothing:
 		if opts.MustExist || opts.ReadOnly {
-			return nil, fmt.Errorf("%s: no such database: %w", path, errs.ErrNotFound)
+			return nil, fmt.Errorf("%s: no such database: %w", path, files.ErrNotFound)
 		}
 		return create(path, opts)
-	case site.Database:
+	case files.Database:
 		return open(path, opts)
-	case site.Table:
+	case files.Table:
 		return openSingle(path, opts)
-	case site.Damaged:
+	case files.Damaged:
 		return nil, fmt.Errorf("%s holds tables or logs but no %s: %w", path, files.Catalog,
 			base.Corruptf(files.Catalog, "file", -1, "missing"))
 	}
-	return nil, fmt.Errorf("%s: %w", path, errs.ErrNotDatabase)
+	return nil, fmt.Errorf("%s: %w", path, files.ErrNotDatabase)
 }
 
 // create makes a new database; o has its defaults.
@@ -72,7 +70,7 @@ func create(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := site.MakeFolder(o.FS, path); err != nil {
+	if err := files.MakeFolder(o.FS, path); err != nil {
 		return nil, err
 	}
 	db := newDB(path, o)
@@ -144,7 +142,7 @@ func (db *Store) start() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	db.stop, db.stopping = cancel, ctx.Done()
-	if len(db.immutable) > 0 && db.immutable[0].Bytes <= merges.SmallWork { // of a replay
+	if len(db.immutable) > 0 && db.immutable[0].Bytes <= compaction.SmallWork { // of a replay
 		if err := db.flushAll(ctx); err != nil {
 			db.fail(err)
 		}
@@ -174,7 +172,7 @@ func openSingle(path string, o Options) (*Store, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	t := &view.Table{Meta: tables.Meta(0, r.Info()), Name: name, Reader: r}
-	pairs, err := pack.ReadAllowed(t)
+	pairs, err := backup.ReadAllowed(t)
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/simdb/simdb/engine/internal/batch"
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -32,7 +32,7 @@ func DeleteVersion(id string, seq uint64) Operation {
 }
 
 // prepare checks operations and computes what is to be stored, outside all locks.
-func (db *Store) prepare(ctx context.Context, ops []Operation) ([]batch.Record, error) {
+func (db *Store) prepare(ctx context.Context, ops []Operation) ([]wal.Record, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -47,11 +47,11 @@ func (db *Store) prepare(ctx context.Context, ops []Operation) ([]batch.Record, 
 		}
 	}
 	room := make([]byte, 0, size)
-	recs := make([]batch.Record, len(ops))
+	recs := make([]wal.Record, len(ops))
 	for i, op := range ops {
 		var err error
 		if op.del {
-			recs[i] = batch.Record{Delete: true, Version: op.version, Doc: sstable.Document{ID: keep(&room, op.doc.ID)}}
+			recs[i] = wal.Record{Delete: true, Version: op.version, Doc: sstable.Document{ID: keep(&room, op.doc.ID)}}
 			err = view.CheckID(op.doc.ID)
 		} else {
 			err = db.encodeDoc(&recs[i].Doc, op.doc, &room)
@@ -98,17 +98,17 @@ func CheckDoc(d view.Doc) error {
 		return err
 	}
 	if n := len(d.Text) + len(d.Fields); n > view.MaxTextBytes {
-		return fmt.Errorf("document %s of %d bytes, the most is %d: %w", errs.QuoteID(d.ID), n, view.MaxTextBytes, errs.ErrTooLarge)
+		return fmt.Errorf("document %s of %d bytes, the most is %d: %w", files.QuoteID(d.ID), n, view.MaxTextBytes, files.ErrTooLarge)
 	}
 	if !d.Time.IsZero() {
 		// Sub stops at the longest duration, so that a time far out of range is far from what its
 		// microseconds mean.
 		if off := d.Time.Sub(time.UnixMicro(d.Time.UnixMicro())); off < 0 || off >= time.Microsecond {
-			return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", errs.QuoteID(d.ID), d.Time.Year(), errs.ErrInvalid)
+			return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", files.QuoteID(d.ID), d.Time.Year(), files.ErrInvalid)
 		}
 	}
 	if len(d.Fields) > 0 && (d.Fields[0] != '{' || !json.Valid(d.Fields)) {
-		return fmt.Errorf("document %s: fields are not a JSON object: %w", errs.QuoteID(d.ID), errs.ErrInvalid)
+		return fmt.Errorf("document %s: fields are not a JSON object: %w", files.QuoteID(d.ID), files.ErrInvalid)
 	}
 	return nil
 }

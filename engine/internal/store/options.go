@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/compaction"
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/internal/vfs"
@@ -109,11 +109,11 @@ func (o Options) withDefaults() Options {
 // params returns the parameters of a new database with these options.
 func (o Options) params() (sstable.Params, error) {
 	if o.Shingle < 0 || o.Shingle > sstable.MaxShingle || o.Sketch < 0 || o.Sketch > sstable.MaxSketch || o.TTL < 0 {
-		return sstable.Params{}, fmt.Errorf("shingles of %d words, sketches of %d hashes, a time to live of %v: %w", o.Shingle, o.Sketch, o.TTL, errs.ErrInvalid)
+		return sstable.Params{}, fmt.Errorf("shingles of %d words, sketches of %d hashes, a time to live of %v: %w", o.Shingle, o.Sketch, o.TTL, files.ErrInvalid)
 	}
 	spec, err := o.Features.Canonical()
 	if err != nil {
-		return sstable.Params{}, fmt.Errorf("%w: %w", err, errs.ErrInvalid)
+		return sstable.Params{}, fmt.Errorf("%w: %w", err, files.ErrInvalid)
 	}
 	p := sstable.Params{
 		Tokenizer: token.Version, Hash: token.HashVersion, Shingle: shingleOf(o.Shingle, spec), Features: spec.String(),
@@ -130,7 +130,7 @@ func (o Options) params() (sstable.Params, error) {
 		p.Layout = l
 	}
 	if err := p.ForTable(0).Validate(); err != nil {
-		return p, fmt.Errorf("%w: %w", err, errs.ErrInvalid)
+		return p, fmt.Errorf("%w: %w", err, files.ErrInvalid)
 	}
 	return p, nil
 }
@@ -153,11 +153,11 @@ func (o Options) checkFeatures(want *sstable.Params) error {
 		return err
 	}
 	if _, err := o.Features.Canonical(); err != nil {
-		return fmt.Errorf("%w: %w", err, errs.ErrInvalid)
+		return fmt.Errorf("%w: %w", err, files.ErrInvalid)
 	}
 	spec, err := have.Override(o.Features).Canonical()
 	if err != nil { // what they say does not go together with what the database has
-		return fmt.Errorf("a database with features of %s: %w: %w", cmp.Or(have.Describe(), features.Words), err, errs.ErrParams)
+		return fmt.Errorf("a database with features of %s: %w: %w", cmp.Or(have.Describe(), features.Words), err, files.ErrParams)
 	}
 	want.Features = spec.String()
 	if o.Shingle != 0 && spec.Unit != features.Set {
@@ -173,7 +173,7 @@ func parseLayout(s string) (sstable.Layout, error) {
 	}
 	l, err := sstable.ParseLayout(s)
 	if err != nil {
-		return l, fmt.Errorf("layout %q: %w: %w", s, err, errs.ErrInvalid)
+		return l, fmt.Errorf("layout %q: %w: %w", s, err, files.ErrInvalid)
 	}
 	return l, nil
 }
@@ -205,10 +205,10 @@ func (o Options) check(path string, have sstable.Params, ttl time.Duration) erro
 		want.MinJaccard = o.MinJaccard
 	}
 	if diff := have.Diff(want); diff != "" {
-		return fmt.Errorf("%s was created with %s: %w", path, diff, errs.ErrParams)
+		return fmt.Errorf("%s was created with %s: %w", path, diff, files.ErrParams)
 	}
 	if o.TTL != 0 && o.TTL != ttl {
-		return fmt.Errorf("%s was created with ttl %v, not %v: %w", path, ttl, o.TTL, errs.ErrParams)
+		return fmt.Errorf("%s was created with ttl %v, not %v: %w", path, ttl, o.TTL, files.ErrParams)
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/simdb/simdb/engine/internal/pack"
+	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
@@ -15,7 +15,7 @@ import (
 // under a name that starts with a dot and ends with .tmp, which a process that is killed leaves.
 // More documents than one table can have are ErrTooLarge, before anything is written.
 func (db *Store) Pack(ctx context.Context, path string, progress func(view.Progress)) error {
-	if err := pack.Vacant(db.fs, path); err != nil {
+	if err := backup.Vacant(db.fs, path); err != nil {
 		return err
 	}
 	if !db.opts.ReadOnly {
@@ -28,7 +28,7 @@ func (db *Store) Pack(ctx context.Context, path string, progress func(view.Progr
 		return err
 	}
 	defer v.Close()
-	return pack.Write(ctx, db.fs, path, v, &db.Tables, progress)
+	return backup.Write(ctx, db.fs, path, v, &db.Tables, progress)
 }
 
 // Ingest adds the documents of table files, made by Pack or elsewhere, to the database: the files
@@ -65,7 +65,7 @@ func (db *Store) ingest(ctx context.Context, path string) error {
 func (db *Store) publishIngest(ctx context.Context, t *view.Table) error {
 	p := db.newPublication(t, true, nil)
 	var err error
-	if p.allow, err = pack.ReadAllowed(t); err != nil {
+	if p.allow, err = backup.ReadAllowed(t); err != nil {
 		return err
 	}
 	if err := p.search(ctx); err != nil {

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/simdb/simdb/engine/internal/batch"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
@@ -85,7 +84,7 @@ type replay struct {
 
 // A replayed is a write of a log, with what the tables have of its ID.
 type replayed struct {
-	batch.Record
+	wal.Record
 	stored []storedVersion
 }
 
@@ -112,8 +111,8 @@ func (r *replay) run(o wal.Options) (wal.Result, error) {
 }
 
 func (r *replay) frame(payload []byte) error {
-	err := batch.Decode(payload, r.start, r.write)
-	if errors.Is(err, batch.ErrMalformed) {
+	err := wal.Decode(payload, r.start, r.write)
+	if errors.Is(err, wal.ErrMalformed) {
 		return base.Corruptf(r.name, "batch", -1, "%w", err)
 	}
 	if r.bytes += len(payload); err == nil && (r.bytes >= replayBytes || len(r.writes) >= replayWrites) {
@@ -131,7 +130,7 @@ func (r *replay) start(before uint64) error {
 }
 
 // write gathers one write, unless a table has it.
-func (r *replay) write(rec batch.Record) error {
+func (r *replay) write(rec wal.Record) error {
 	r.seq = max(r.seq, rec.Doc.Seq)
 	if rec.Doc.Seq > r.flushed {
 		r.writes = append(r.writes, replayed{Record: rec})

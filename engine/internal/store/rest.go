@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 )
@@ -17,7 +16,7 @@ func (db *Store) Rest() (holds bool, err error) {
 	defer db.readMu.Unlock()
 	switch {
 	case db.closed.Load():
-		return false, errs.ErrClosed
+		return false, files.ErrClosed
 	case !db.opts.ReadOnly || db.Dir == nil:
 		return false, nil
 	}
@@ -66,7 +65,7 @@ func (db *Store) hasFile(number uint64) (bool, error) {
 func (db *Store) endRestLocked() error {
 	for db.current == nil {
 		if db.resting == nil || db.closed.Load() {
-			return errs.ErrClosed
+			return files.ErrClosed
 		}
 		db.mu.Unlock()
 		err := db.readAgain()
@@ -76,7 +75,7 @@ func (db *Store) endRestLocked() error {
 		}
 	}
 	if db.closed.Load() {
-		return errs.ErrClosed
+		return files.ErrClosed
 	}
 	return nil
 }

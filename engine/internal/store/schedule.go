@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/simdb/simdb/engine/internal/merges"
+	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -46,11 +46,11 @@ func (db *Store) compactAuto(ctx context.Context) error {
 }
 
 // mergeAuto runs a merge in the background and reports whether it has succeeded.
-func (db *Store) mergeAuto(m *merges.Merge) bool {
+func (db *Store) mergeAuto(m *compaction.Merge) bool {
 	err := db.merge(m.Ctx, m, false, nil)
 	switch {
 	case err == nil || m.Ctx.Err() != nil:
-	case vfs.IsNoRoom(err) && errors.Is(err, merges.ErrGaveWay):
+	case vfs.IsNoRoom(err) && errors.Is(err, compaction.ErrGaveWay):
 		db.log.Info("compaction gave way on a full disk", "path", db.Path, "tables", m.Tables)
 		db.WakeCompact()
 	default:
@@ -63,7 +63,7 @@ func (db *Store) mergeAuto(m *merges.Merge) bool {
 	return err == nil
 }
 
-// compactSmall does merges of at most merges.SmallWork bytes, as long as these are due.
+// compactSmall does merges of at most compaction.SmallWork bytes, as long as these are due.
 func (db *Store) compactSmall() {
 	for db.Writable() == nil {
 		m, err := db.merges.Next(true)

@@ -10,13 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/simdb/simdb/engine/internal/batch"
+	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/catalog"
-	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/engine/internal/tables"
-	"github.com/simdb/simdb/engine/internal/textindex"
+	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/vfs"
@@ -32,7 +30,7 @@ type Store struct {
 	lock   io.Closer
 	cat    *catalog.Catalog // nil for a single table file
 
-	merges    *merges.Scheduler // its lock is taken before all others
+	merges    *compaction.Scheduler // its lock is taken before all others
 	publishMu sync.Mutex
 
 	writeMu sync.Mutex // with seq and active, which only its holder changes
@@ -87,7 +85,7 @@ type readTo struct {
 // newDB returns a Store on which nothing is open yet.
 func newDB(path string, o Options) *Store {
 	db := &Store{
-		Config: view.Config{Path: path, Memory: o.Memory, Short: textindex.NewBudget(o.Memory / 2)}, fs: o.FS, opts: o, log: o.Logger,
+		Config: view.Config{Path: path, Memory: o.Memory, Short: texts.NewBudget(o.Memory / 2)}, fs: o.FS, opts: o, log: o.Logger,
 		active: view.NewMemtable(0), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
 	}
 	db.Tables = tables.Folder{
@@ -95,7 +93,7 @@ func newDB(path string, o Options) *Store {
 	}
 	db.flushed.L = &db.mu
 	db.flushC = make(chan struct{}, 1)
-	db.merges = merges.New(db, o.MergeSlots, o.CompactionRate)
+	db.merges = compaction.NewScheduler(db, o.MergeSlots, o.CompactionRate)
 	db.stop = func() {}
 	return db
 }
@@ -112,12 +110,12 @@ func (db *Store) Now() time.Time {
 func (db *Store) Writable() error {
 	switch {
 	case db.closed.Load():
-		return errs.ErrClosed
+		return files.ErrClosed
 	case db.opts.ReadOnly:
-		return fmt.Errorf("%s: %w", db.Path, errs.ErrReadOnly)
+		return fmt.Errorf("%s: %w", db.Path, files.ErrReadOnly)
 	}
 	if err := db.failed.Load(); err != nil {
-		return fmt.Errorf("%w: %w", errs.ErrFailed, *err)
+		return fmt.Errorf("%w: %w", files.ErrFailed, *err)
 	}
 	return nil
 }
@@ -127,7 +125,7 @@ func (db *Store) Writable() error {
 func (db *Store) takesWrites() error {
 	err := db.Writable()
 	if err == nil && db.merges.Closing() {
-		err = errs.ErrClosed
+		err = files.ErrClosed
 	}
 	return err
 }
@@ -146,7 +144,7 @@ func (db *Store) fail(err error) error {
 	db.mu.Lock()
 	db.flushed.Broadcast()
 	db.mu.Unlock()
-	return fmt.Errorf("%w: %w", errs.ErrFailed, err)
+	return fmt.Errorf("%w: %w", files.ErrFailed, err)
 }
 
 func (db *Store) event(e Event) {
@@ -234,7 +232,7 @@ func (db *Store) startLogLocked() error {
 	number := db.allocFile()
 	w, err := wal.Create(db.Dir, files.LogName(number), wal.Header{Database: db.UUID, Number: number})
 	if err == nil {
-		_, err = w.Append(batch.EncodeStart(db.newestLog.Number))
+		_, err = w.Append(wal.EncodeStart(db.newestLog.Number))
 	}
 	if err != nil {
 		return db.fail(fmt.Errorf("starting a log: %w", err))

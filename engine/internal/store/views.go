@@ -3,7 +3,7 @@ package store
 import (
 	"math"
 
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
@@ -36,7 +36,7 @@ func (db *Store) acquire() (*view.Version, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.current == nil || db.closed.Load() {
-		return nil, errs.ErrClosed
+		return nil, files.ErrClosed
 	}
 	db.current.Refs.Add(1)
 	return db.current, nil

@@ -8,8 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/simdb/simdb/engine/internal/batch"
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/sstable"
@@ -26,16 +25,16 @@ func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err e
 	}
 	buf := payloads.Get().(*[]byte)
 	defer payloads.Put(buf)
-	payload := batch.Encode((*buf)[:0], recs)
+	payload := wal.Encode((*buf)[:0], recs)
 	if cap(payload) <= payloadKeep {
 		*buf = payload
 	}
 	if len(payload) > wal.MaxPayload {
-		return 0, fmt.Errorf("a batch of %d bytes, the most is %d: %w", len(payload), wal.MaxPayload, errs.ErrTooLarge)
+		return 0, fmt.Errorf("a batch of %d bytes, the most is %d: %w", len(payload), wal.MaxPayload, files.ErrTooLarge)
 	}
 	deleted, last, err := db.write(ctx, recs, payload)
 	for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {
-		deleted, last, err = db.write(ctx, recs, batch.Encode(payload[:0], recs))
+		deleted, last, err = db.write(ctx, recs, wal.Encode(payload[:0], recs))
 	}
 	if err != nil {
 		return 0, err
@@ -49,7 +48,7 @@ func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err e
 
 // write makes records visible, of which payload is the encoding, and returns where the log has to
 // be safe. Without room nothing has changed.
-func (db *Store) write(ctx context.Context, recs []batch.Record, payload []byte) (deleted int, last logPosition, err error) {
+func (db *Store) write(ctx context.Context, recs []wal.Record, payload []byte) (deleted int, last logPosition, err error) {
 	if err := db.lockForWrite(ctx); err != nil {
 		return 0, last, err
 	}
@@ -57,7 +56,7 @@ func (db *Store) write(ctx context.Context, recs []batch.Record, payload []byte)
 	kept, deleted, err := db.effectiveLocked(recs)
 	if err == nil && len(kept) > 0 {
 		if len(kept) < len(recs) {
-			payload = batch.Encode(payload[:0], kept)
+			payload = wal.Encode(payload[:0], kept)
 		}
 		err = db.commitLocked(kept, payload)
 	}
@@ -71,12 +70,12 @@ const payloadKeep = 1 << 20
 
 // commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its
 // position. Without room in the log nothing has changed. The caller holds writeMu.
-func (db *Store) commitLocked(recs []batch.Record, payload []byte) error {
+func (db *Store) commitLocked(recs []wal.Record, payload []byte) error {
 	if err := db.startLogLocked(); err != nil {
 		return err
 	}
 	first := db.seq + 1
-	batch.SetFirst(payload, first)
+	wal.SetFirst(payload, first)
 	end, err := db.active.Log.Append(payload)
 	if err != nil {
 		return db.fail(fmt.Errorf("writing the log: %w", err))
@@ -95,7 +94,7 @@ func (db *Store) commitLocked(recs []batch.Record, payload []byte) error {
 }
 
 // insertLocked brings one record into the memtable, marking what it replaces dead.
-func (db *Store) insertLocked(have *stored, r *batch.Record) error {
+func (db *Store) insertLocked(have *stored, r *wal.Record) error {
 	old, ok, err := have.locate(r.Doc.ID)
 	if err != nil {
 		return err
@@ -243,7 +242,7 @@ func (db *Store) putUnless(ctx context.Context, d view.Doc, match func(*view.Vie
 }
 
 // writeUnless makes a record visible unless match finds a document, as write does.
-func (db *Store) writeUnless(ctx context.Context, recs []batch.Record, match func(*view.View, *sstable.Document) (bool, error)) (found bool, last logPosition, err error) {
+func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, match func(*view.View, *sstable.Document) (bool, error)) (found bool, last logPosition, err error) {
 	if err := db.lockForWrite(ctx); err != nil {
 		return false, last, err
 	}
@@ -251,7 +250,7 @@ func (db *Store) writeUnless(ctx context.Context, recs []batch.Record, match fun
 	found, err = db.matchLocked(&recs[0].Doc, match)
 	if err == nil && !found {
 		buf := payloads.Get().(*[]byte)
-		payload := batch.Encode((*buf)[:0], recs)
+		payload := wal.Encode((*buf)[:0], recs)
 		err = db.commitLocked(recs, payload)
 		if cap(payload) <= payloadKeep {
 			*buf = payload
@@ -275,8 +274,8 @@ func (db *Store) matchLocked(d *sstable.Document, match func(*view.View, *sstabl
 // effectiveLocked returns the records without the deletes that remove nothing, and how many deletes
 // remain. Only these go into the log, so that a replay, which deletes by ID alone, removes what was
 // removed. The caller holds writeMu.
-func (db *Store) effectiveLocked(recs []batch.Record) (kept []batch.Record, deleted int, err error) {
-	if !slices.ContainsFunc(recs, func(r batch.Record) bool { return r.Delete }) {
+func (db *Store) effectiveLocked(recs []wal.Record) (kept []wal.Record, deleted int, err error) {
+	if !slices.ContainsFunc(recs, func(r wal.Record) bool { return r.Delete }) {
 		return recs, 0, nil
 	}
 	expiry := db.expiry()

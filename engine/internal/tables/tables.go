@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/sstable"
 )
@@ -61,7 +61,7 @@ func (f *Folder) checkParams(r *sstable.Reader) error {
 		return nil
 	}
 	p.Layout = f.Params.Layout
-	return fmt.Errorf("made with %s: %w", p.Diff(f.Params), errs.ErrParams)
+	return fmt.Errorf("made with %s: %w", p.Diff(f.Params), files.ErrParams)
 }
 
 // MergeOptions are the options of a merge that reports as a stage of its name.

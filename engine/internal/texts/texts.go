@@ -1,5 +1,5 @@
 // Package texts computes what a database stores of a text, its fingerprint and sketch, and the sets
-// of shingles that texts are compared by.
+// of shingles that texts are compared by; and it finds texts by their signatures (textindex.go).
 package texts
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/fingerprint"
-	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
@@ -101,7 +101,7 @@ func (s *Shingler) Brief(text []byte) Set {
 	}
 	n := len(s.hashes)
 	s.tmp = slices.Grow(s.tmp[:0], n)[:n]
-	s.hashes, s.tmp = radix.SortLeading(s.hashes, s.tmp)
+	s.hashes, s.tmp = ordered.SortLeading(s.hashes, s.tmp)
 	return slices.Compact(s.hashes)
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 )
 
 // Ordered returns the pair with the lesser ID first, or why it is none.
@@ -19,7 +19,7 @@ func (p IDPair) Ordered() (IDPair, error) {
 		}
 	}
 	if p.A == p.B {
-		return p, fmt.Errorf("a pair of document %s with itself: %w", errs.QuoteID(p.A), errs.ErrInvalid)
+		return p, fmt.Errorf("a pair of document %s with itself: %w", files.QuoteID(p.A), files.ErrInvalid)
 	}
 	if p.A > p.B {
 		p.A, p.B = p.B, p.A

@@ -5,9 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/textindex"
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/sstable"
 )
@@ -21,9 +19,9 @@ type Config struct {
 	TTL     time.Duration // 0 if documents do not expire
 
 	Params sstable.Params
-	Texts  *texts.Hasher     // by params
-	Memory int64             // bytes that a query may hold of what it has found
-	Short  *textindex.Budget // for the signatures of texts; nil if there are to be none
+	Texts  *texts.Hasher // by params
+	Memory int64         // bytes that a query may hold of what it has found
+	Short  *texts.Budget // for the signatures of texts; nil if there are to be none
 }
 
 // SetParams sets the parameters, and what is made by them.
@@ -32,7 +30,7 @@ func (c *Config) SetParams(p sstable.Params) { c.Params, c.Texts = p, texts.NewH
 // NeedSketches returns NoSketches if the database has none.
 func (c *Config) NeedSketches() error {
 	if c.Params.Sketch == 0 {
-		return fmt.Errorf("%s: %w", c.Path, errs.ErrNoSketches)
+		return fmt.Errorf("%s: %w", c.Path, files.ErrNoSketches)
 	}
 	return nil
 }
@@ -40,7 +38,7 @@ func (c *Config) NeedSketches() error {
 // NeedTexts returns Params if the database keeps no texts to verify on.
 func (c *Config) NeedTexts() error {
 	if !c.Params.StoreText {
-		return fmt.Errorf("%s keeps no texts to verify on: %w", c.Path, errs.ErrParams)
+		return fmt.Errorf("%s keeps no texts to verify on: %w", c.Path, files.ErrParams)
 	}
 	return nil
 }
@@ -90,7 +88,7 @@ func (c *Config) OverBudget(things string) error {
 	if things == "pairs" {
 		hint = "use LIMIT or COUNT, list them unordered (pairs --unordered, PairsUnordered), or allow more memory (--memory, Options.Memory)"
 	}
-	return fmt.Errorf("the %s that match do not fit into the %s that a query may hold: %s: %w", things, mebibytes(c.Memory), hint, errs.ErrTooLarge)
+	return fmt.Errorf("the %s that match do not fit into the %s that a query may hold: %s: %w", things, mebibytes(c.Memory), hint, files.ErrTooLarge)
 }
 
 // mebibytes writes a number of bytes for people.

@@ -3,7 +3,7 @@ package view
 import (
 	"fmt"
 
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/base"
 )
 
@@ -34,7 +34,7 @@ func (c Criterion) Near() bool { return !c.Jaccard && c.Text == NoTextMeasure }
 // CheckDistance returns Invalid if k is outside 0..base.FingerprintBits.
 func CheckDistance(k int) error {
 	if k < 0 || k > base.FingerprintBits {
-		return fmt.Errorf("a distance of %d bits is outside 0..%d: %w", k, base.FingerprintBits, errs.ErrInvalid)
+		return fmt.Errorf("a distance of %d bits is outside 0..%d: %w", k, base.FingerprintBits, files.ErrInvalid)
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func CheckDistance(k int) error {
 // CheckThreshold returns Invalid if t is outside 0 < t <= 1.
 func CheckThreshold(t float64) error {
 	if !(t > 0 && t <= 1) {
-		return fmt.Errorf("a similarity of %g is outside 0 < t <= 1: %w", t, errs.ErrInvalid)
+		return fmt.Errorf("a similarity of %g is outside 0 < t <= 1: %w", t, files.ErrInvalid)
 	}
 	return nil
 }

@@ -6,6 +6,8 @@
 // is closed. What a View gives out (IDs, texts) may alias a mapped file: it is valid while the View
 // is open, and is read within Safely, which turns a fault of the mapping into an error.
 //
+// What searches find is yielded in order, the first of it, or until a context ends (order.go).
+//
 // The package also has the small types that the rooms of the engine share (Doc, Entry, Match,
 // Criterion, Progress): package engine documents them, and converts to and from its own.
 package view

@@ -3,7 +3,7 @@ package view
 import (
 	"fmt"
 
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 )
 
 // The limits of a document, which engine.MaxIDBytes and engine.MaxTextBytes document.
@@ -16,9 +16,9 @@ const (
 func CheckID(id string) error {
 	switch {
 	case id == "":
-		return fmt.Errorf("a document needs an id: %w", errs.ErrInvalid)
+		return fmt.Errorf("a document needs an id: %w", files.ErrInvalid)
 	case len(id) > maxIDBytes:
-		return fmt.Errorf("id of %d bytes, the most is %d: %w", len(id), maxIDBytes, errs.ErrTooLarge)
+		return fmt.Errorf("id of %d bytes, the most is %d: %w", len(id), maxIDBytes, files.ErrTooLarge)
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/memindex"
-	"github.com/simdb/simdb/engine/internal/textindex"
+	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
@@ -37,7 +37,7 @@ type Memtable struct {
 
 	minJaccard float64 // least threshold that the index of sketches serves
 
-	Short textindex.Growing // signatures of the texts, as searches need them
+	Short texts.Growing // signatures of the texts, as searches need them
 
 	ids  idTable
 	slab []MemDoc // room for the next documents

@@ -3,9 +3,9 @@ package view
 import (
 	"context"
 
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/fault"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // Safely runs fn, which reads mapped files, unless the view is closed or the context has ended. A
@@ -16,26 +16,26 @@ import (
 // is read between them: IDs, texts and sketches alias the mapped files.
 func (v *View) Safely(ctx context.Context, fn func() error) (err error) {
 	if v.closed.Load() {
-		return errs.ErrClosed
+		return files.ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	defer v.unguard(fault.Guard(), &err)
+	defer v.unguard(vfs.Guard(), &err)
 	return fn()
 }
 
 // unguard recovers from a fault and sets err to it. Deferred.
 func (v *View) unguard(before bool, err *error) {
-	fault.Restore(before)
+	vfs.Restore(before)
 	if p := recover(); p != nil {
-		*err = fault.Error(p, v.blame)
+		*err = vfs.Error(p, v.blame)
 	}
 }
 
 // blame returns the error for a fault: it names the table that is shorter than the catalog says, if
 // one is.
-func (v *View) blame(f fault.Fault) error {
+func (v *View) blame(f vfs.Fault) error {
 	for _, p := range v.Version.Parts {
 		if p.Dir == nil { // a single table, which lies in no folder of ours
 			continue

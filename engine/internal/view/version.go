@@ -11,9 +11,8 @@ import (
 
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/catalog"
-	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/textindex"
+	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -22,11 +21,11 @@ type Table struct {
 	Meta catalog.Table
 	Name string // base name of the file
 	*sstable.Reader
-	Shift    uint64         // added to the sequence numbers in the file, modulo 2^64
-	refs     atomic.Int32   // versions that list it
-	Obsolete atomic.Bool    // no longer in the catalog: remove the file with the last reference
-	Dir      *files.Folder  // that the file lies in; nil for a single table file
-	Short    textindex.Lazy // signatures of the texts
+	Shift    uint64        // added to the sequence numbers in the file, modulo 2^64
+	refs     atomic.Int32  // versions that list it
+	Obsolete atomic.Bool   // no longer in the catalog: remove the file with the last reference
+	Dir      *files.Folder // that the file lies in; nil for a single table file
+	Short    texts.Lazy    // signatures of the texts
 }
 
 // SeqOf returns the sequence number of document doc. A table that was written before its numbers
@@ -47,7 +46,7 @@ func (t *Table) NumberFrom(first uint64) error {
 	more := t.Meta.MaxSeq - t.Meta.MinSeq // numbers beside the first
 	if first > maxTableSeq || more > maxTableSeq-first {
 		return fmt.Errorf("sequence numbers %d to %d in %s: the database, at %d, has not as many left: %w",
-			t.Meta.MinSeq, t.Meta.MaxSeq, t.Name, first, errs.ErrTooLarge)
+			t.Meta.MinSeq, t.Meta.MaxSeq, t.Name, first, files.ErrTooLarge)
 	}
 	t.Shift += first - t.Meta.MinSeq
 	t.Meta.MinSeq, t.Meta.MaxSeq = first, first+more

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
 )
 
 // maxImmutable is how many full memtables may wait for their flush before writers wait too.
@@ -69,7 +69,7 @@ func (v *View) Locate(id string) (Place, error) {
 	for _, m := range slices.Backward(v.Mems) {
 		if d := m.Find(name, v.Seq); d != nil {
 			if d.Time < v.Since {
-				return Place{}, errs.NoDocument(id)
+				return Place{}, files.NoDocument(id)
 			}
 			return Place{Mem: d}, nil
 		}
@@ -79,7 +79,7 @@ func (v *View) Locate(id string) (Place, error) {
 		ok, err = v.Alive(p.Part, p.Doc)
 	}
 	if err == nil && !ok {
-		err = errs.NoDocument(id)
+		err = files.NoDocument(id)
 	}
 	return p, err
 }

@@ -1,5 +1,5 @@
 // Package wal is the write-ahead log: a file of frames, each an opaque payload, that are on disk
-// before a write is acknowledged.
+// before a write is acknowledged. The payloads are batches of writes (batch.go).
 //
 // A Writer collects frames in memory. Whoever needs them durable calls Sync; one of the callers,
 // the leader, writes everything collected so far and fsyncs once for all who wait (group commit).

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -130,7 +130,7 @@ func measuredRuns(l Layout, fingerprints []base.Fingerprint) ([]*keyrun.Run, err
 				for i, fp := range keys {
 					keys[i] = l.Permute(t, fp)
 				}
-				keys, _ = radix.Sort(keys, make([]uint64, len(keys)), 64)
+				keys, _ = ordered.Radix(keys, make([]uint64, len(keys)), 64)
 			}
 			runs[t], err = keyrun.Open(keyrun.InMemory(fmt.Sprint("run ", t), keys))
 			return err

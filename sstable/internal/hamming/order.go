@@ -3,7 +3,7 @@ package hamming
 import (
 	"math/bits"
 
-	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/ordered"
 )
 
 // NextOrder turns the distinct fingerprints that keys holds, permuted for table from and sorted,
@@ -19,13 +19,13 @@ func NextOrder(l Layout, from, to int, keys, tmp []uint64, workers int) (sorted,
 		for i, k := range keys {
 			keys[i] = l.Permute(to, l.Unpermute(from, k))
 		}
-		return radix.SortParts(keys, tmp, 64, workers)
+		return ordered.SortParts(keys, tmp, 64, workers)
 	}
 	rotation := bits.TrailingZeros64(l.Permute(to, l.Unpermute(from, 1)))
 	if rotation == 0 {
 		return keys, tmp
 	}
-	keys, tmp = radix.SortParts(keys, tmp, 64-rotation, workers)
+	keys, tmp = ordered.SortParts(keys, tmp, 64-rotation, workers)
 	for i, k := range keys {
 		keys[i] = bits.RotateLeft64(k, rotation)
 	}

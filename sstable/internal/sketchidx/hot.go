@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
@@ -107,7 +107,7 @@ func (t *tally) merge() {
 	if cap(t.room) < len(t.recent) {
 		t.room = make([]uint32, len(t.recent))
 	}
-	t.recent, t.room = radix.Sort32(t.recent, t.room[:len(t.recent)])
+	t.recent, t.room = ordered.Sort32(t.recent, t.room[:len(t.recent)])
 	var merged []HotHash
 	old := t.counts
 	for i := 0; i < len(t.recent); {

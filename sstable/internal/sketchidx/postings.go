@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
@@ -91,7 +91,7 @@ func (p *postingsWriter) writeTo(w io.Writer) (n int, dir []byte, err error) {
 		if cap(tmp) < len(keys) {
 			tmp = make([]uint64, cap(keys))
 		}
-		keys, tmp = radix.SortParts(keys, tmp[:len(keys)], max(bits.Len32(more), 1), 1)
+		keys, tmp = ordered.SortParts(keys, tmp[:len(keys)], max(bits.Len32(more), 1), 1)
 		for _, k := range keys {
 			// in order; its error comes back from Finish
 			run.Add(uint64(first+uint32(k))<<shift | k>>32)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/ordered"
 )
 
 // classes are the documents that match something in groups that are joined as one: those of one
@@ -40,7 +40,7 @@ func (c *classes) firsts() []uint32 {
 // setClasses returns the classes of equal sets, or texts.
 func (c *Corpus) setClasses(ctx context.Context) (*classes, error) {
 	docs := c.inOrder(nil)
-	p := radix.Pairs{Keys: make([]uint64, len(docs)), Vals: docs}
+	p := ordered.Pairs{Keys: make([]uint64, len(docs)), Vals: docs}
 	read, other := c.contents(), c.contents()
 	for i, doc := range docs {
 		content, err := read(doc)
@@ -52,7 +52,7 @@ func (c *Corpus) setClasses(ctx context.Context) (*classes, error) {
 		}
 		p.Keys[i] = xxh3.Hash(content)
 	}
-	p = radix.SortPairs(p, radix.Pairs{Keys: make([]uint64, len(docs)), Vals: make([]uint32, len(docs))})
+	p = ordered.SortPairs(p, ordered.Pairs{Keys: make([]uint64, len(docs)), Vals: make([]uint32, len(docs))})
 	all := &classes{docs: p.Vals}
 	for from := 0; from < len(p.Keys); {
 		to := from + 1

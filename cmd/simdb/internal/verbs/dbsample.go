@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/fingerprint"
-	"github.com/simdb/simdb/internal/sample"
+	"github.com/simdb/simdb/internal/health"
 )
 
 // readDB draws the sample from a database: its documents are compared as those of files are.
@@ -85,7 +85,7 @@ func (l *fileList) draw(s *engine.Snapshot) ([]engine.Doc, error) {
 		err := s.GetEach(ctx, ids, func(i int, d engine.Doc) error {
 			docs[i].Text = d.Text
 			if room -= int64(len(d.Text)); room < 0 {
-				return sample.ErrLarge
+				return health.ErrLarge
 			}
 			return nil
 		})

@@ -17,7 +17,6 @@ import (
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/health"
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/internal/sample"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
@@ -94,9 +93,9 @@ type fileList struct {
 	opt      input.Options
 	numbered string // the file whose ids are the numbers of its lines
 	badUTF8  int64
-	sample   *sample.Sample     // nil without --sample
+	sample   *health.Sample     // nil without --sample
 	allowed  bool               // the database has allowed pairs
-	texts    *sample.Sample     // of clusters --summary: documents in which shingles are counted
+	texts    *health.Sample     // of clusters --summary: documents in which shingles are counted
 	params   fingerprint.Params // of the documents
 	failed   []error            // files that could not be read to the end
 	start    time.Time
@@ -119,7 +118,7 @@ func (f *FileListFlags) list(a *app.App, args []string, output string, c app.Sim
 		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none")
 	}
 	if f.Sample > 0 {
-		l.sample = sample.New(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(memory.Memory)/2)
+		l.sample = health.New(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(memory.Memory)/2)
 	}
 	files := f.ofFiles(args)
 	if files {

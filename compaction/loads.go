@@ -1,0 +1,84 @@
+package compaction
+
+import (
+	"slices"
+	"sync"
+)
+
+// loads is what loads say about the tables that they write: the policy leaves those of a load that
+// continues alone, so that each is merged once, with all the others.
+type loads struct {
+	mu       sync.Mutex      // taken after that of the Scheduler
+	reserved map[uint64]bool // tables
+	wanted   [][]uint64      // to be merged into one each; their tables are reserved
+}
+
+// Reserve keeps a table from being picked for a merge, until Release.
+func (g *Scheduler) Reserve(table uint64) {
+	l := &g.loads
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.reserved == nil {
+		l.reserved = map[uint64]bool{}
+	}
+	l.reserved[table] = true
+}
+
+// Release leaves tables to the policy.
+func (g *Scheduler) Release(tables []uint64) {
+	g.loads.mu.Lock()
+	defer g.loads.mu.Unlock()
+	g.loads.release(tables)
+}
+
+// release is Release under the lock.
+func (l *loads) release(tables []uint64) {
+	for _, t := range tables {
+		delete(l.reserved, t)
+	}
+}
+
+// Want has reserved tables merged into one, before whatever the policy picks.
+func (g *Scheduler) Want(tables []uint64) {
+	g.loads.mu.Lock()
+	defer g.loads.mu.Unlock()
+	g.loads.wanted = append(g.loads.wanted, slices.Clone(tables))
+}
+
+// takeWanted returns the next merge that loads want and that may be started by its bytes, nil if
+// there is none. Merges that are not possible any more, as tables have gone, are forgotten. The
+// caller holds the lock of the Scheduler.
+func (g *Scheduler) takeWanted(tables []Table, maxDocs int64, may func(bytes int64) bool) *Job {
+	l := &g.loads
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := 0; i < len(l.wanted); i++ {
+		j, docs := &Job{Reason: ReasonLoad}, int64(0)
+		for _, t := range tables {
+			if slices.Contains(l.wanted[i], t.Number) && !g.schedule.Taken(t.Number) {
+				j.Tables = append(j.Tables, t.Number)
+				j.Bytes += t.Size
+				docs += t.Docs - t.Dead
+			}
+		}
+		possible := len(j.Tables) > 1 && docs <= maxDocs
+		if possible && !may(j.Bytes) {
+			continue
+		}
+		l.release(l.wanted[i])
+		l.wanted = slices.Delete(l.wanted, i, i+1)
+		if possible {
+			slices.Sort(j.Tables)
+			return j
+		}
+		i--
+	}
+	return nil
+}
+
+// unreserved returns the tables that the policy may pick from.
+func (g *Scheduler) unreserved(tables []Table) []Table {
+	g.loads.mu.Lock()
+	defer g.loads.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(tables), func(t Table) bool { return g.loads.reserved[t.Number] })
+}

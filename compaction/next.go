@@ -1,0 +1,211 @@
+package compaction
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+)
+
+// Next starts the merge in the background that is due; nil if none is, or may be now. While
+// the store is being closed only small ones may.
+//
+// A merge begins only when the database has been open for as long as the merge is expected to take:
+// Close finishes it, so it takes no longer than the database was open, and a process that lives
+// shortly does not spend its time on a merge again and again.
+func (g *Scheduler) Next(closing bool) (*Merge, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closing.Load() != closing || g.all > 0 || !closing && g.Throttle.Paused() {
+		return nil, nil
+	}
+	tables, o, err := g.store.Policy()
+	if err != nil {
+		return nil, err
+	}
+	age := time.Since(g.opened)
+	most := max(SmallWork, g.speed.within(age))
+	free := g.store.Free()
+	switch {
+	case closing:
+		most = SmallWork
+	case g.large > 0:
+		most = min(most, largeMerge)
+	case g.store.Crowded():
+		most = math.MaxInt64
+	}
+	var j *Job
+	held := time.Until(g.heldUntil)
+	if held <= 0 {
+		j = g.takeWanted(tables, o.MaxDocs, func(bytes int64) bool { return bytes <= min(most, free) && g.schedule.MayStart(bytes) })
+		if j == nil {
+			j = g.schedule.Next(g.unreserved(tables), min(most, free), o)
+		}
+	}
+	if j == nil && held <= 0 && free < most { // one whose tables have much that is dead
+		if j = g.schedule.Next(g.unreserved(tables), most, o); j != nil && resultSize(j, tables, o) > free {
+			held, j = spaceLook, nil
+		}
+	}
+	if j == nil {
+		if len(g.running) == 0 {
+			g.idle.Store(true)
+			g.signal()
+		}
+		if !closing {
+			g.lookAgain(tables, o.TTL, most, age, held)
+		}
+		return nil, nil
+	}
+	return g.start(j, true), nil
+}
+
+// lookAgain wakes compaction when there may be something to do although no table has come: the
+// database has been open for longer, or documents have expired, or for lack of space merges were
+// held back until held is over. The time to live of documents is in microseconds, 0 for none. The
+// caller holds mu.
+func (g *Scheduler) lookAgain(tables []Table, ttl, most int64, age, held time.Duration) {
+	in := time.Duration(math.MaxInt64)
+	if held > 0 {
+		in = held
+	}
+	bytes := int64(0)
+	for _, t := range tables {
+		bytes += t.Size
+	}
+	if bytes > most && len(tables) > 1 {
+		in = min(in, max(age/4, time.Second))
+	}
+	if ttl > 0 && len(tables) > 0 {
+		in = min(in, max(min(time.Duration(ttl)*time.Microsecond/ttlLooks, longestLook), shortestLook))
+	}
+	if g.later != nil {
+		g.later.Stop()
+	}
+	if in < math.MaxInt64 {
+		g.later = time.AfterFunc(in, g.store.WakeCompact)
+	}
+}
+
+// How often compaction looks for what has expired: ttlLooks times in a time to live, but within
+// limits.
+const (
+	ttlLooks     = 64
+	shortestLook = time.Second
+	longestLook  = 10 * time.Minute
+)
+
+// spaceLook is how often compaction looks for space while there is too little.
+const spaceLook = 5 * time.Second
+
+// TakeAll starts merges of all tables, one for each table that is to be made. It waits for those
+// that run: first for large ones, beside which small ones continue.
+func (g *Scheduler) TakeAll(ctx context.Context) (started []*Merge, err error) {
+	defer g.Throttle.Lift()()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.large++
+	err = g.await(ctx, func() bool {
+		return !slices.ContainsFunc(g.schedule.Running(), func(j *Job) bool { return j.Bytes > largeMerge })
+	})
+	g.large--
+	if err != nil {
+		return nil, err
+	}
+	g.all++
+	defer func() { g.all-- }()
+	if err := g.await(ctx, func() bool { return g.schedule.Free() }); err != nil {
+		return nil, err
+	}
+	jobs, err := g.store.Groups()
+	for _, j := range jobs {
+		started = append(started, g.start(j, false))
+	}
+	return started, err
+}
+
+// TakeDue starts the merge that is due; it waits for those that run if there is none beside them,
+// and returns nil if there is none at all.
+func (g *Scheduler) TakeDue(ctx context.Context) (m *Merge, err error) {
+	defer g.Throttle.Lift()()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var failed error
+	err = g.await(ctx, func() bool {
+		if failed = g.store.Writable(); failed != nil {
+			return true
+		}
+		if g.all > 0 {
+			return false
+		}
+		tables, o, err := g.store.Policy()
+		if err != nil {
+			failed = err
+			return true
+		}
+		j := g.takeWanted(tables, o.MaxDocs, func(int64) bool { return true })
+		if j == nil {
+			j = g.schedule.Due(g.unreserved(tables), o)
+		}
+		if j != nil {
+			m = g.start(j, false)
+			return true
+		}
+		return len(g.running) == 0
+	})
+	return m, cmp.Or(failed, err)
+}
+
+// Close lets those merges that run go at full speed, and keeps others from starting but for small
+// ones of Next.
+func (g *Scheduler) Close() {
+	g.Throttle.Open()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.later != nil {
+		g.later.Stop()
+	}
+	g.closing.Store(true)
+	g.signal()
+}
+
+// Finish ends all merges after Close: those in the background that are expected to end within limit
+// are finished; if that is 0, all are, but for large ones that would take longer than the store was
+// open. What a caller waits for is finished.
+func (g *Scheduler) Finish(limit time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if limit == 0 {
+		for _, m := range g.running {
+			if m.Background && m.Bytes >= largeMerge && m.remaining(&g.speed) > time.Since(g.opened) {
+				m.cancel() // it is done again after the next opening
+			}
+		}
+	} else {
+		for _, m := range g.running {
+			if m.Background && m.remaining(&g.speed) > limit {
+				m.cancel()
+			}
+		}
+		late := time.AfterFunc(max(limit, 0), g.cancelAll)
+		defer late.Stop()
+	}
+	for len(g.running) > 0 {
+		g.sleep(context.Background())
+	}
+}
+
+// Pause keeps merges in the background from starting, and has those that run wait, until Resume.
+func (g *Scheduler) Pause() {
+	g.Throttle.Pause(true)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.signal() // to writers
+}
+
+// Resume ends what Pause began.
+func (g *Scheduler) Resume() {
+	g.Throttle.Pause(false)
+	g.store.WakeCompact()
+}

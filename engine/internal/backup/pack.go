@@ -1,0 +1,142 @@
+package backup
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/tables"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable"
+)
+
+// Vacant returns ErrExists if there is something at path.
+func Vacant(fsys vfs.FS, path string) error {
+	_, err := fsys.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil:
+		err = fmt.Errorf("%s: %w", path, files.ErrExists)
+	}
+	return err
+}
+
+// Write writes all documents that are visible in v, and nothing of others, into one table file at
+// path, made as t says. The file appears whole or not at all; one that is there at the end is
+// ErrExists. More documents than one table can have are ErrTooLarge, before anything is written.
+func Write(ctx context.Context, fsys vfs.FS, path string, v *view.View, t *tables.Folder, progress func(view.Progress)) error {
+	temp := tempName(path)
+	err := v.Safely(ctx, func() error {
+		docs, err := visibleDocs(ctx, v)
+		if err != nil {
+			return err
+		}
+		if most := t.MaxDocs(); docs > most {
+			return fmt.Errorf("pack %s: %d documents for one table, limit %d: %w", v.Path, docs, most, files.ErrTooLarge)
+		}
+		inputs, err := inputsOf(v)
+		if err == nil {
+			err = writeFile(ctx, fsys, temp, t, docs, inputs, EncodeNote(v.Allowed), progress)
+		}
+		return err
+	})
+	if err == nil {
+		if err = fsys.RenameNew(temp, path); errors.Is(err, fs.ErrExist) {
+			err = fmt.Errorf("%s: %w", path, files.ErrExists)
+		}
+	}
+	if err != nil {
+		return errors.Join(err, files.RemoveIfThere(fsys, temp))
+	}
+	return fsys.SyncDir(filepath.Dir(path))
+}
+
+// tempName returns the name of a new file beside path.
+func tempName(path string) string {
+	var random [8]byte
+	rand.Read(random[:])
+	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%x.tmp", filepath.Base(path), random))
+}
+
+// visibleDocs returns how many documents are visible in v.
+func visibleDocs(ctx context.Context, v *view.View) (n int64, err error) {
+	for i := range v.Version.Parts {
+		p := &v.Version.Parts[i]
+		if p.Dead.Count() == 0 && p.Meta.MinTime >= v.Since {
+			n += int64(p.Meta.Docs)
+			continue
+		}
+		for doc := range p.Meta.Docs {
+			if doc%4096 == 0 && ctx.Err() != nil {
+				return 0, ctx.Err()
+			}
+			alive, err := v.Alive(p, doc)
+			if err != nil {
+				return 0, err
+			}
+			if alive {
+				n++
+			}
+		}
+	}
+	for _, m := range v.Mems {
+		for _, d := range m.Docs {
+			if v.MemAlive(d) {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
+// inputsOf returns what is to be merged: the tables of the snapshot and, of what is in memtables
+// only, as in a database that was opened read-only, a table in memory.
+func inputsOf(v *view.View) ([]sstable.MergeInput, error) {
+	var inputs []sstable.MergeInput
+	for i := range v.Version.Parts {
+		p := &v.Version.Parts[i]
+		inputs = append(inputs, sstable.MergeInput{
+			Reader: p.Reader, SeqShift: p.Shift, Keep: func(doc uint32) (bool, error) { return v.Alive(p, doc) },
+		})
+	}
+	mem, err := memTable(v)
+	if mem != nil {
+		inputs = append(inputs, sstable.MergeInput{Reader: mem})
+	}
+	return inputs, err
+}
+
+// writeFile merges inputs of docs documents into a table file at path.
+func writeFile(ctx context.Context, fsys vfs.FS, path string, t *tables.Folder, docs int64, inputs []sstable.MergeInput, note []byte, progress func(view.Progress)) error {
+	_, err := tables.WriteFile(fsys, path, func(out io.Writer) (sstable.Info, error) {
+		o := tables.MergeOptions("pack", progress)
+		o.Note, o.Erase = note, true // the file may go where deleted texts must not
+		info, _, err := sstable.Merge(ctx, out, t.MergeParams(docs), inputs, o)
+		return info, err
+	})
+	return err
+}
+
+// memTable returns the visible documents of the snapshot's memtables as a table in memory, nil if
+// there are none.
+func memTable(v *view.View) (*sstable.Reader, error) {
+	var docs []*view.MemDoc
+	for _, m := range v.Mems {
+		for _, d := range m.Docs {
+			if v.MemAlive(d) {
+				docs = append(docs, d)
+			}
+		}
+	}
+	if len(docs) == 0 {
+		return nil, nil
+	}
+	return tables.InMemory(v.Params, docs)
+}

@@ -1,0 +1,47 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// The errors, as package engine documents them.
+var (
+	ErrNotFound    = errors.New("not found")
+	ErrExists      = errors.New("already exists")
+	ErrLocked      = errors.New("database is locked")
+	ErrReadOnly    = errors.New("database is read-only")
+	ErrClosed      = errors.New("database is closed")
+	ErrParams      = errors.New("parameters do not fit")
+	ErrInvalid     = errors.New("invalid argument")
+	ErrTooLarge    = errors.New("too large")
+	ErrNotDatabase = errors.New("not a simdb database")
+	ErrNoSketches  = errors.New("the database has no sketches")
+	ErrFailed      = errors.New("no more writes until reopened")
+)
+
+// NoDocument is the ErrNotFound for a document's ID. Its text is made only when it is read: a load
+// looks up every ID and mostly drops the error.
+type NoDocument string
+
+// Error says which document there is not.
+func (id NoDocument) Error() string {
+	return fmt.Sprintf("there is no document %s", QuoteID(string(id)))
+}
+
+// Unwrap returns ErrNotFound.
+func (id NoDocument) Unwrap() error { return ErrNotFound }
+
+// QuoteID writes an ID for an error message: quoted, and cut when it is long.
+func QuoteID(id string) string {
+	const most = 80
+	if len(id) <= most {
+		return fmt.Sprintf("%q", id)
+	}
+	cut := most
+	for cut > most-utf8.UTFMax && !utf8.RuneStart(id[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%q...", id[:cut])
+}

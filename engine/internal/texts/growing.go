@@ -1,0 +1,63 @@
+package texts
+
+import (
+	"sync"
+
+	"github.com/simdb/simdb/internal/textsim"
+)
+
+// Growing has the signatures of the documents of a memtable, which searches add as they need them.
+// The zero value is ready; any number of goroutines may use it.
+type Growing struct {
+	mu         sync.Mutex
+	signer     *textsim.Signer
+	signatures []textsim.Signature // of the first documents, in order of writing
+}
+
+// First returns the signatures of the first n documents, whose texts text returns. They must not be
+// changed.
+func (g *Growing) First(n int, text func(i int) []byte) []textsim.Signature {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.signer == nil && n > 0 {
+		g.signer = textsim.NewSigner()
+	}
+	for i := len(g.signatures); i < n; i++ {
+		g.signatures = append(g.signatures, g.signer.Sign(text(i)))
+	}
+	return g.signatures[:n]
+}
+
+// Edit appends to dst the positions of the signatures whose texts may be similar by edit distance.
+func Edit(dst []uint32, signatures []textsim.Signature, f *textsim.EditFilter) []uint32 {
+	bounds := make(map[uint32]textsim.EditBound)
+	last, bound := uint32(0), textsim.EditBound{} // no text of interest has no runes
+	for i := range signatures {
+		g := &signatures[i]
+		if int(g.Runes) < f.Least || int(g.Runes) > f.Most {
+			continue
+		}
+		if g.Runes != last {
+			var ok bool
+			if bound, ok = bounds[g.Runes]; !ok {
+				bound = f.Of(int(g.Runes))
+				bounds[g.Runes] = bound
+			}
+			last = g.Runes
+		}
+		if bound.May(&g.Edit) {
+			dst = append(dst, uint32(i))
+		}
+	}
+	return dst
+}
+
+// Cosine is Edit by word counts.
+func Cosine(dst []uint32, signatures []textsim.Signature, f *textsim.CosineFilter) []uint32 {
+	for i := range signatures {
+		if f.May(&signatures[i].Words) {
+			dst = append(dst, uint32(i))
+		}
+	}
+	return dst
+}

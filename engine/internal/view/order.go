@@ -1,0 +1,109 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/simdb/simdb/internal/ordered"
+)
+
+// ErrStopped ends a search whose results are not taken any more.
+var ErrStopped = errors.New("stopped")
+
+// firstBatch is how many hits are sorted before the first is yielded; the others are sorted when
+// the caller reads on. A LIMIT mostly takes fewer, and of thousands of hits most of the time is
+// that of sorting them.
+const firstBatch = 64
+
+// matchBatch is how many matches are made of hits at a time.
+const MatchBatch = 1024
+
+// First yields the first n of seq.
+func First[T any](n int, seq iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		left := n
+		for v, err := range seq {
+			if left--; !yield(v, err) || left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// UntilDone yields what seq does until the context ends. Rows that have all been found still take
+// time to be taken.
+func UntilDone[T any](ctx context.Context, seq iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for v, err := range seq {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+// InOrder yields what match makes of the hits of find, in order. Hits refer to tables: they
+// are read only inside of safely. buf is memory for matches, which is left without any.
+func InOrder[T, M any](ctx context.Context, v *View, buf *[]M, find func() ([]T, error), compare func(a, b T) int,
+	match func(*T) M, yield func(M, error) bool) {
+	matches := (*buf)[:0]
+	defer func() {
+		clear(matches)
+		*buf = matches[:0]
+	}()
+	var hits []T
+	err := v.Safely(ctx, func() (err error) {
+		if hits, err = find(); err != nil {
+			return err
+		}
+		best := ordered.Best(hits, firstBatch, compare)
+		hits = hits[len(best):]
+		matches = slices.Grow(matches, len(best))
+		for i := range best {
+			matches = append(matches, match(&best[i]))
+		}
+		return nil
+	})
+	var rest *ordered.Runs[T] // of hits, once the caller reads on
+	for err == nil && len(matches) > 0 {
+		for i := range matches {
+			if !yield(matches[i], nil) {
+				return
+			}
+		}
+		clear(matches)
+		matches = matches[:0]
+		if len(hits) == 0 {
+			return
+		}
+		err = v.Safely(ctx, func() (err error) {
+			if rest == nil {
+				if rest, err = ordered.Sort(ctx, hits, compare); err != nil {
+					return err
+				}
+			}
+			for len(matches) < MatchBatch {
+				h, ok := rest.Next()
+				if !ok {
+					return nil
+				}
+				matches = append(matches, match(&h))
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		var none M
+		yield(none, err)
+	}
+}

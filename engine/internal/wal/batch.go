@@ -1,0 +1,213 @@
+package wal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A Record is a write as the log has it, its fingerprint computed. The log has no version: it gets
+// only deletes that remove something.
+type Record struct {
+	Delete  bool
+	Version *uint64 // that a delete is of; nil for any
+	Doc     sstable.Document
+}
+
+// The payload of a log frame is one batch:
+//
+//	+-----------+---------+------------------------------- count times -------------------------------------------+
+//	| first seq | count   | kind | id length | id | fingerprint | sketch | time   | text length | text | fields   |
+//	| uint64    | uvarint | byte | uvarint   |    | uint64      |        | varint | uvarint     |      | likewise |
+//	+-----------+---------+---------------------------------------------------------------------------------------+
+//
+// Kind is 0 for a delete, after whose id nothing follows. Of a put it is 1, plus 2 if there is a
+// fingerprint, plus 4 if there is a sketch (as minhash.Sketch.AppendEncoded writes it). Write i of
+// the batch has the sequence number first seq + i. The first frame of a log has first seq 0, count
+// 0 and then the number of the log before it (uvarint, 0 for none), so that a log that is missing
+// is noticed.
+const (
+	kindDelete      = 0
+	kindPut         = 1
+	withFingerprint = 2
+	withSketch      = 4
+)
+
+const firstSeqBytes = 8
+
+// Encode appends records, encoded as a frame's payload with room for the first sequence number in
+// front, to b, which is empty.
+func Encode(b []byte, recs []Record) []byte {
+	n := firstSeqBytes + binary.MaxVarintLen64
+	for _, r := range recs {
+		n += 1 + 4*binary.MaxVarintLen64 + base.FingerprintBytes + len(r.Doc.ID) + len(r.Doc.Text) + len(r.Doc.Fields) + 4*len(r.Doc.Sketch)
+	}
+	b = slices.Grow(b, n)[:firstSeqBytes]
+	b = binary.AppendUvarint(b, uint64(len(recs)))
+	for _, r := range recs {
+		if r.Delete {
+			b = appendBytes(append(b, kindDelete), r.Doc.ID)
+			continue
+		}
+		kind := byte(kindPut)
+		if r.Doc.HasFingerprint {
+			kind |= withFingerprint
+		}
+		if len(r.Doc.Sketch) > 0 {
+			kind |= withSketch
+		}
+		b = appendBytes(append(b, kind), r.Doc.ID)
+		if r.Doc.HasFingerprint {
+			b = base.AppendFingerprint(b, r.Doc.Fingerprint)
+		}
+		if len(r.Doc.Sketch) > 0 {
+			b = minhash.Sketch(r.Doc.Sketch).AppendEncoded(b)
+		}
+		b = binary.AppendVarint(b, r.Doc.Time)
+		b = appendBytes(b, r.Doc.Text)
+		b = appendBytes(b, r.Doc.Fields)
+	}
+	return b
+}
+
+// SetFirst sets the sequence number of the first write of a payload that Encode has made.
+func SetFirst(payload []byte, seq uint64) { binary.LittleEndian.PutUint64(payload, seq) }
+
+// EncodeStart encodes the payload of a log's first frame.
+func EncodeStart(before uint64) []byte {
+	return binary.AppendUvarint(make([]byte, firstSeqBytes+1), before)
+}
+
+func appendBytes(b, s []byte) []byte { return append(binary.AppendUvarint(b, uint64(len(s))), s...) }
+
+// ErrMalformed is the error of a payload that Encode does not write.
+var ErrMalformed = errors.New("malformed batch")
+
+// Decode calls fn for each write of a payload, in order, and start with the number of the log
+// before, 0 for none, for the payload of a log's first frame. The record is a copy of its own: of a
+// delete it has an ID and a sequence number alone. What is malformed is ErrMalformed.
+func Decode(p []byte, start func(before uint64) error, fn func(Record) error) error {
+	if len(p) < firstSeqBytes {
+		return ErrMalformed
+	}
+	d := decoder{p: append([]byte(nil), p...)}
+	first := d.uint64()
+	n := d.uvarint()
+	if n == 0 {
+		before := d.uvarint()
+		if d.bad || first != 0 || len(d.p) > 0 {
+			return fmt.Errorf("%w: no writes", ErrMalformed)
+		}
+		return start(before)
+	}
+	for i := range n {
+		var r Record
+		kind := d.byte()
+		r.Doc.Seq = first + i
+		r.Doc.ID = d.bytes()
+		switch {
+		case kind == kindDelete:
+			r.Delete = true
+		case kind&kindPut != 0 && kind < 2*withSketch:
+			if r.Doc.HasFingerprint = kind&withFingerprint != 0; r.Doc.HasFingerprint {
+				r.Doc.Fingerprint = d.fingerprint()
+			}
+			if kind&withSketch != 0 {
+				r.Doc.Sketch = d.sketch()
+			}
+			r.Doc.Time = d.varint()
+			r.Doc.Text = d.bytes()
+			r.Doc.Fields = d.bytes()
+		default:
+			return fmt.Errorf("%w: write of kind %d", ErrMalformed, kind)
+		}
+		if d.bad {
+			return fmt.Errorf("%w: ends in write %d of %d", ErrMalformed, i, n)
+		}
+		if err := fn(r); err != nil {
+			return err
+		}
+	}
+	if len(d.p) > 0 {
+		return fmt.Errorf("%w: %d bytes behind its last write", ErrMalformed, len(d.p))
+	}
+	return nil
+}
+
+// A decoder takes values off the front of p; bad is set, and zero values are returned, once p is
+// too short.
+type decoder struct {
+	p   []byte
+	bad bool
+}
+
+func (d *decoder) take(n uint64) []byte {
+	if n > uint64(len(d.p)) {
+		d.bad, d.p = true, nil
+		return nil
+	}
+	b := d.p[:n:n]
+	d.p = d.p[n:]
+	return b
+}
+
+func (d *decoder) byte() byte {
+	if b := d.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (d *decoder) uint64() uint64 {
+	if b := d.take(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (d *decoder) fingerprint() (fp base.Fingerprint) {
+	if b := d.take(base.FingerprintBytes); b != nil {
+		fp = base.DecodeFingerprint(b)
+	}
+	return fp
+}
+
+func (d *decoder) uvarint() uint64 {
+	v, n := binary.Uvarint(d.p)
+	if n <= 0 {
+		d.bad, n = true, 0
+	}
+	d.take(uint64(n))
+	return v
+}
+
+func (d *decoder) varint() int64 {
+	v, n := binary.Varint(d.p)
+	if n <= 0 {
+		d.bad, n = true, 0
+	}
+	d.take(uint64(n))
+	return v
+}
+
+func (d *decoder) sketch() []uint32 {
+	s, rest, err := minhash.Decode(nil, d.p)
+	if err != nil {
+		d.bad, rest = true, nil
+	}
+	d.p = rest
+	return s
+}
+
+func (d *decoder) bytes() []byte {
+	b := d.take(d.uvarint())
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,108 @@
+package health
+
+import (
+	"cmp"
+	"container/heap"
+	"errors"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// Sample draws documents at random, those whose IDs have the least hashes under a seed: the same
+// ones in whatever order documents come. Of documents with one ID the last one counts.
+type Sample struct {
+	n     int
+	seed  uint64
+	most  int64 // bytes of documents
+	bytes int64
+	seen  int64
+	byID  map[string]*drawn
+	worst byHash // the document that leaves next is first
+}
+
+// drawn is a document of a sample so far.
+type drawn struct {
+	hash   uint64
+	number int64 // of those seen
+	doc    engine.Doc
+}
+
+// ErrLarge says that a sample does not fit into memory.
+var ErrLarge = errors.New("--sample: so many documents have no room in half of --memory")
+
+// New returns a sample that will have n documents, which take at most that many bytes.
+func New(n int, seed uint64, most int64) *Sample {
+	return &Sample{n: n, seed: seed, most: most, byID: map[string]*drawn{}}
+}
+
+// Add takes a document, or not.
+func (s *Sample) Add(d *engine.Doc) error {
+	s.seen++
+	hash := xxh3.HashStringSeed(d.ID, s.seed)
+	x := s.byID[d.ID]
+	switch {
+	case x != nil:
+		s.bytes -= x.size()
+	case len(s.worst) < s.n:
+		x = &drawn{hash: hash, doc: engine.Doc{ID: d.ID}}
+		heap.Push(&s.worst, x)
+		s.byID[d.ID] = x
+	case s.worst.compare(hash, d.ID, s.worst[0]) < 0:
+		x = s.worst[0]
+		s.bytes -= x.size()
+		delete(s.byID, x.doc.ID)
+		s.byID[d.ID] = x
+		x.hash = hash
+		defer heap.Fix(&s.worst, 0) // when it has its ID
+	default:
+		return nil
+	}
+	x.number, x.doc = s.seen, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint}
+	if s.bytes += x.size(); s.bytes > s.most {
+		return ErrLarge
+	}
+	return nil
+}
+
+// Distinct returns about how many documents count, each with an ID of its own: exactly if the
+// sample has all of them.
+func (s *Sample) Distinct() int64 {
+	if len(s.worst) < s.n {
+		return int64(len(s.worst))
+	}
+	return s.seen
+}
+
+// Seen returns how many documents were added.
+func (s *Sample) Seen() int64 { return s.seen }
+
+// Documents returns the sample in the order in which its documents came. Nothing is added after it.
+func (s *Sample) Documents() []engine.Doc {
+	slices.SortFunc(s.worst, func(x, y *drawn) int { return cmp.Compare(x.number, y.number) })
+	docs := make([]engine.Doc, len(s.worst))
+	for i, x := range s.worst {
+		docs[i] = x.doc
+	}
+	return docs
+}
+
+// size is about how many bytes a document takes.
+func (x *drawn) size() int64 { return int64(len(x.doc.ID)+len(x.doc.Text)) + 200 }
+
+// byHash is a heap of documents, the one with the greatest hash first.
+type byHash []*drawn
+
+// compare compares a hash and an ID with those of a document.
+func (h byHash) compare(hash uint64, id string, x *drawn) int {
+	return cmp.Or(cmp.Compare(hash, x.hash), cmp.Compare(id, x.doc.ID))
+}
+
+// Len, Less, Swap, Push and Pop are those of heap.Interface.
+func (h byHash) Len() int           { return len(h) }
+func (h byHash) Less(i, j int) bool { return h.compare(h[i].hash, h[i].doc.ID, h[j]) > 0 }
+func (h byHash) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *byHash) Push(x any)        { *h = append(*h, x.(*drawn)) }
+func (h *byHash) Pop() any          { x := (*h)[len(*h)-1]; *h = (*h)[:len(*h)-1]; return x }

@@ -1,0 +1,46 @@
+package vfs
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// renameNew moves a file unless there is something of the new name, in one step. Not every file
+// system can do that.
+func renameNew(oldPath, newPath string) error {
+	err := retryEINTR(func() error {
+		return unix.Renameat2(unix.AT_FDCWD, oldPath, unix.AT_FDCWD, newPath, unix.RENAME_NOREPLACE)
+	})
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
+		return errors.ErrUnsupported
+	}
+	return &os.LinkError{Op: "rename", Old: oldPath, New: newPath, Err: err}
+}
+
+// WriteEarly uses sync_file_range. What fails here fails in Sync, too.
+func (f *diskFile) WriteEarly(from, to int64) {
+	_ = unix.SyncFileRange(int(f.f.Fd()), from, to-from, unix.SYNC_FILE_RANGE_WRITE)
+}
+
+// syncFile uses fdatasync, which writes the data and the size but spares the journal the times.
+func syncFile(f *os.File) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	closed := conn.Control(func(fd uintptr) {
+		err = retryEINTR(func() error { return unix.Fdatasync(int(fd)) })
+	})
+	if closed != nil {
+		err = os.ErrClosed // the one cause, which Control reports by an error of its own
+	}
+	if err != nil {
+		return &os.PathError{Op: "fdatasync", Path: f.Name(), Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,15 @@
+//go:build !windows
+
+package vfs
+
+import (
+	"errors"
+	"syscall"
+)
+
+// InUse reports whether an error of Remove or Rename says that a process has the file open or
+// mapped.
+func InUse(err error) bool { return errors.Is(err, syscall.EBUSY) }
+
+// fullErrors are the system's errors for a full disk.
+var fullErrors = []error{syscall.ENOSPC, syscall.EDQUOT}
