@@ -27,6 +27,7 @@ type Rejects struct {
 	Partial  bool // after a failure, what has been read before it is in use
 
 	N       int64 // what is no record
+	BadUTF8 int64 // records with invalid UTF-8
 	records int64
 	flawed  int64 // of them
 	files   []*rejectsFile
@@ -86,10 +87,20 @@ func (r *Rejects) Add(in input.Source, is *input.Issue) error {
 
 // Note counts a record of in. Each record is noted once.
 func (r *Rejects) Note(in input.Source, rec *input.Record) {
+	if rec.BadUTF8 {
+		r.BadUTF8++
+	}
 	if r.records++; rec.Flaw != "" {
 		r.flawed++
 		unit := in.Info().Format.Unit()
 		r.show(unit, &input.Issue{File: rec.File, Pos: rec.Pos, Unit: unit, Reason: rec.Flaw})
+	}
+}
+
+// TellUTF8 says how many records have invalid UTF-8.
+func (r *Rejects) TellUTF8() {
+	if r.BadUTF8 > 0 {
+		r.a.Say("%s had invalid UTF-8, which counts as no word; --encoding NAME says how they are encoded", quantity.Count(r.BadUTF8, "document"))
 	}
 }
 

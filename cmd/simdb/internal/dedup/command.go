@@ -165,7 +165,6 @@ type job struct {
 	read     int64  // documents
 	against  []source
 	known    int64 // documents of --against: the others are numbered after them
-	badUTF8  int64 // of them, with invalid UTF-8
 	empty    int64 // of them, without words
 	out      outcome
 	kept     int64

@@ -163,9 +163,6 @@ func (d *job) readAll(add func(rec *input.Record) error) error {
 	}
 	err := d.eachFile(readStage, begin, func(in input.Source, rec *input.Record) error {
 		d.rejects.Note(in, rec)
-		if rec.BadUTF8 {
-			d.badUTF8++
-		}
 		d.keep.add(rec)
 		d.digests.add(rec)
 		if d.Sources.Tree != nil && isProgram(rec.File) {

@@ -91,9 +91,6 @@ func (l *level) read() error {
 			return errors.New("there are too many documents")
 		}
 		l.rejects.Note(in, rec)
-		if rec.BadUTF8 {
-			l.badUTF8++
-		}
 		if strings.TrimSpace(rec.Doc.Text) == "" {
 			if l.empty++; rec.Doc.Fingerprint != nil {
 				return corpus.ErrNoTexts

@@ -27,8 +27,8 @@ func (d *job) summary(start time.Time) {
 			row("no value", n, share(n), fmt.Sprintf("have no %s: documents with one are preferred to them, then the first", by.rule.arg))
 		}
 	}
-	if d.badUTF8 > 0 {
-		row("bad UTF-8", d.badUTF8, share(d.badUTF8), "have invalid UTF-8, which counts as no word and is copied as it is; --encoding NAME says how they are encoded")
+	if d.rejects.BadUTF8 > 0 {
+		row("bad UTF-8", d.rejects.BadUTF8, share(d.rejects.BadUTF8), "have invalid UTF-8, which counts as no word and is copied as it is; --encoding NAME says how they are encoded")
 	}
 	if d.level != nil {
 		d.level.summary()

@@ -91,8 +91,7 @@ type fileList struct {
 	rejects  *app.Rejects
 	sources  app.Sources
 	opt      input.Options
-	numbered string // the file whose ids are the numbers of its lines
-	badUTF8  int64
+	numbered string             // the file whose ids are the numbers of its lines
 	sample   *health.Sample     // nil without --sample
 	allowed  bool               // the database has allowed pairs
 	texts    *health.Sample     // of clusters --summary: documents in which shingles are counted
@@ -263,9 +262,6 @@ func (l *fileList) file(x *corpus.Extractor, name string) error {
 			return nil
 		case err == nil:
 			l.rejects.Note(in, rec)
-			if rec.BadUTF8 {
-				l.badUTF8++
-			}
 			if l.sample != nil {
 				err = l.sample.Add(&rec.Doc)
 				break
@@ -287,9 +283,7 @@ func (l *fileList) summary() {
 	if l.Replaced > 0 {
 		l.a.Say("%s had an id that comes again: the last document with an id counts", quantity.Count(l.Replaced, "document"))
 	}
-	if l.badUTF8 > 0 {
-		l.a.Say("%s had invalid UTF-8, which counts as no word; --encoding NAME says how they are encoded", quantity.Count(l.badUTF8, "document"))
-	}
+	l.rejects.TellUTF8()
 	read := l.N
 	if l.sample != nil {
 		read = l.sample.Seen()

@@ -138,6 +138,7 @@ func (h *hashing) documents(src *app.Sources, opt input.Options) error {
 		}
 	}
 	h.a.TellSkipped(src)
+	h.rejects.TellUTF8()
 	return nil
 }
 

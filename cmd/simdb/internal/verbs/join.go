@@ -92,6 +92,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	m.Stop()
 	a.TellSkipped(&src)
 	a.Say("%s read, %s of them like a stored document; %s", quantity.Count(j.read, "line"), quantity.Number(j.matched), app.Seconds(start))
+	rejects.TellUTF8()
 	return rejects.Close(app.FoundOr(found, err))
 }
 

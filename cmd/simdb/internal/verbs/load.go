@@ -96,8 +96,7 @@ type load struct {
 	meter    *progress.Meter
 	sources  app.Sources
 	skipped  int64
-	textless int64 // would have replaced a document that can be compared
-	badUTF8  int64
+	textless int64      // would have replaced a document that can be compared
 	prints   app.Prints // that came with documents
 	ended    bool       // all files were read
 	passed   bool       // a later load does not read again what is rejected
@@ -369,9 +368,6 @@ func (m loadMark) after() input.Position {
 // add stores a record, or notes why not.
 func (l *load) add(in input.Source, rec *input.Record) error {
 	l.rejects.Note(in, rec)
-	if rec.BadUTF8 {
-		l.badUTF8++
-	}
 	if l.loader == nil {
 		if err := l.begin(); err != nil {
 			return err
@@ -447,7 +443,7 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 		{l.skipped, "skipped, as their id is stored"},
 		{l.textless, "without a usable text or fingerprint did not replace the stored one of their id"},
 		{s.Empty, l.emptiness()},
-		{l.badUTF8, "with invalid UTF-8, which became U+FFFD; --encoding NAME says how they are encoded"},
+		{l.rejects.BadUTF8, "with invalid UTF-8, which became U+FFFD; --encoding NAME says how they are encoded"},
 	} {
 		if part.n > 0 {
 			text += fmt.Sprintf("; %s %s", quantity.Number(part.n), part.what)

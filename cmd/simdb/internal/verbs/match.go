@@ -103,6 +103,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	m.Stop()
 	a.TellSkipped(&src)
 	a.Say("%s; %s", t.summary(err), app.Seconds(start))
+	t.rejects.TellUTF8()
 	t.rejects.Partial = t.keepsPart(err)
 	return t.rejects.Close(err)
 }

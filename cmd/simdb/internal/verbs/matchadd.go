@@ -24,6 +24,7 @@ type readItem struct {
 	doc   engine.Doc
 	line  aLine
 	flaw  string // input.Record.Flaw
+	bad   bool   // input.Record.BadUTF8
 	issue *input.Issue
 	err   error
 }
@@ -39,7 +40,7 @@ func items(ctx context.Context, in input.Source) iter.Seq2[readItem, int] {
 				copied.Raw = slices.Clone(is.Raw)
 				item.issue, size = &copied, len(is.Raw)
 			} else if item.err = err; err == nil {
-				item.doc, item.line, item.flaw = rec.Doc, lineOf(rec), rec.Flaw
+				item.doc, item.line, item.flaw, item.bad = rec.Doc, lineOf(rec), rec.Flaw, rec.BadUTF8
 				item.line.raw = slices.Clone(rec.Raw)
 				size = len(rec.Raw) + len(rec.Doc.Text) + len(rec.Doc.Fields)
 			}
@@ -84,7 +85,7 @@ func (t *matching) decideItems(a *app.App, in input.Source, items []readItem, de
 	from := 0
 	for i, item := range items {
 		if item.issue == nil && item.err == nil {
-			t.rejects.Note(in, &input.Record{File: item.line.file, Pos: item.line.pos, Flaw: item.flaw})
+			t.rejects.Note(in, &input.Record{File: item.line.file, Pos: item.line.pos, Flaw: item.flaw, BadUTF8: item.bad})
 			continue
 		}
 		if item.err != nil && a.Interrupted() {

@@ -81,7 +81,10 @@ func (c *Tune) ofFile(a *app.App) (*tuning.Report, error) {
 		}
 		return in.Unchanged()
 	}
-	return c.look(a, m, documents{params, each, func() { a.TellSkipped(&s) }})
+	return c.look(a, m, documents{params, each, func() {
+		a.TellSkipped(&s)
+		c.rejects.TellUTF8()
+	}})
 }
 
 // ofDatabase looks at the documents of a database.
