@@ -59,6 +59,7 @@ var wrong = []struct{ args, want string }{
 	{"dedup|x.simdb", "simdb clusters x.simdb --jaccard 0.8 lists what is alike in it"},
 	{"dedup", `expected "<file> ..."; the file - is standard input`},
 	{"match|none.simdb|in.jsonl|--near|3|--add", "simdb load DB /dev/null --ttl 48h"},
+	{"why|x.simdb|a", `expected "<second-id>"`},
 	{"why|x.simdb|zzz|a", `there is no document "zzz"`},
 	{"clusters|x.simdb", "missing flags"},
 	{"dedup|in.jsonl|--jaccard|0.8|--verify|0.9", "--verify is for --near"},
@@ -227,7 +228,7 @@ var wrong = []struct{ args, want string }{
 
 	// Outputs.
 	{"pairs|x.simdb|--near|3|-o|no/such/out.csv", "-o no/such/out.csv: there is no folder no/such"},
-	{"pairs|x.simdb|--near|3|-o|out.avro", "cannot write Avro: use .csv, .jsonl, .json, .tsv, with .gz or .zst"},
+	{"pairs|x.simdb|--near|3|-o|out.avro", "cannot write Avro: use .csv, .jsonl, .json, .tsv, with .gz or .zst, or .parquet"},
 	{"pairs|x.simdb|--near|3|-o|out.parquet.gz", "Parquet compresses itself: use .parquet"},
 	{"pairs|x.simdb|--near|3|-o|out.txt", "cannot write plain text: use .csv"},
 	{"pairs|x.simdb|--near|3|-o|out.csv.xz", "cannot write xz: use"},

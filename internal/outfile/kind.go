@@ -49,9 +49,6 @@ func (k Kind) And(endings ...string) Kind {
 	return k
 }
 
-// shownEndings is how many endings a message lists: the rest are other names of the same formats.
-const shownEndings = 4
-
 // formats are the endings of file names that name a format, with the name of it.
 var formats = map[string]string{
 	".csv": "CSV", ".tsv": "TSV", ".tab": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines", ".json": "JSON",
@@ -105,11 +102,24 @@ func (k Kind) checkEnding(name string) error {
 	return fmt.Errorf("cannot write %s, what is written is %s: use %s", format, k.what, k.use())
 }
 
-// use lists the right endings.
+// use lists the right endings, one for each format that they name.
 func (k Kind) use() string {
-	list := strings.Join(k.endings[:min(len(k.endings), shownEndings)], ", ")
-	if k.plain || k.whole {
-		return list
+	var list, names []string
+	alone := "" // of a format that compresses itself
+	for _, ending := range k.endings {
+		switch name := formats[ending]; {
+		case name == "" || slices.Contains(names, name):
+		case name == "Parquet" && !k.whole:
+			names, alone = append(names, name), ", or "+ending
+		default:
+			names, list = append(names, name), append(list, ending)
+		}
 	}
-	return list + ", with .gz or .zst"
+	if len(list) == 0 {
+		list = k.endings
+	}
+	if k.plain || k.whole {
+		return strings.Join(list, ", ")
+	}
+	return strings.Join(list, ", ") + ", with .gz or .zst" + alone
 }

@@ -3,6 +3,7 @@ package syntax
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -117,6 +118,8 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 		hint = "write IS NULL or IS NOT NULL"
 	case isKeyword(found) && found.Value != "TEXT" && found.Value != "ID" && startsTest(tokens[at:]):
 		hint = "a field of that name is written fields." + strings.ToLower(found.Value)
+	case before.Type == Number && at > 1 && expectedAfter[tokens[at-2].Value] == ExpectSince:
+		hint = fmt.Sprintf("write %sd for days, %[1]sh for hours", before.Value)
 	case found.Type == Ident:
 		if h := Suggest(found.Value, l.Keywords()); h != "" {
 			hint = h

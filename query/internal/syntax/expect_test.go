@@ -9,6 +9,8 @@ import (
 // that vocabulary its errors otherwise fails here.
 func TestExpectation(t *testing.T) {
 	for text, want := range map[string]string{
+		"NEAR('a', 3) SINCE 2 days":    `unexpected "days", write 2d for days, 2h for hours`,
+		"PRUNE OLDER 30 days":          `unexpected "days", write 30d for days, 30h for hours`,
 		"PRUNE 30d":                    `unexpected "30d", expected OLDER`,
 		"NEAR('a', 3":                  `the statement ends where ")" should follow`,
 		"NEAR 'a'":                     `unexpected 'a', expected "("`,

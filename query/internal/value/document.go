@@ -199,7 +199,9 @@ func readFingerprint(doc *engine.Doc, value json.RawMessage) error {
 func readTime(doc *engine.Doc, value json.RawMessage) error {
 	var s string
 	if json.Unmarshal(value, &s) == nil {
-		if t, ok := syntax.ParseTime(s); ok {
+		if t, ok := syntax.ParseTime(s); ok && t.IsZero() { // which means now
+			return fmt.Errorf(`"time" is %s, which stands for no time: leave it out`, brief(value))
+		} else if ok {
 			doc.Time = t
 			return nil
 		}

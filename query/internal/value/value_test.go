@@ -321,7 +321,8 @@ func TestDocumentErrors(t *testing.T) {
 		`{"id": "a", ^"fields": [1]}`:        `"fields" should be an object, not [1]`,
 		`{"id": "a", "fields": {}, ^"n": 1}`: `the document has "fields" and other keys beside it: put them into "fields"`,
 		`{"id": "a", ^"time": "yesterday"}`:  `"time" should be written as in "2026-01-02T03:04:05Z", not "yesterday"`,
-		`{"id": "a", ^"time": 5}`:            `"time" should be written as in "2026-01-02T03:04:05Z", not 5`,
+		`{"id": "a", ^"time": "0001-01-01T00:00:00Z"}`: `"time" is "0001-01-01T00:00:00Z", which stands for no time: leave it out`,
+		`{"id": "a", ^"time": 5}`:                      `"time" should be written as in "2026-01-02T03:04:05Z", not 5`,
 		`{"id": "a", ^"tex": "x"}`: `the document has neither "text" nor "fingerprint", did you mean "text" where it says "tex"?` +
 			` (a field of another name goes into "fields")`,
 		`{"id": "a", ^"text": [` + strings.Repeat("1,", 40) + `1]}`: `"text" should be a string, not [` + strings.Repeat("1,", 19) + `1…`,

@@ -32,8 +32,8 @@ func (c *Stats) Run(a *app.App) (err error) {
 // Why is `simdb why`.
 type Why struct {
 	DB string `arg:"" file:"db" help:"The database."`
-	A  string `arg:"" help:"The id of a document."`
-	B  string `arg:"" help:"The id of another."`
+	A  string `arg:"" name:"id" help:"The id of a document."`
+	B  string `arg:"" name:"second-id" help:"The id of another."`
 	app.RowFlags
 }
 
