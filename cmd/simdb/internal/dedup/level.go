@@ -90,6 +90,9 @@ func (l *level) read() error {
 		if l.job.read == math.MaxUint32-1 {
 			return errors.New("there are too many documents")
 		}
+		if err := input.CanCut(in); err != nil { // which a record may show
+			return fmt.Errorf("%s:%d: %w", rec.File, rec.Pos, err)
+		}
 		l.rejects.Note(in, rec)
 		if strings.TrimSpace(rec.Doc.Text) == "" {
 			if l.empty++; rec.Doc.Fingerprint != nil {

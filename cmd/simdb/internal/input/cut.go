@@ -10,8 +10,8 @@ type Span struct{ From, To int }
 
 // Cutter is a Source whose records can be copied with a part of their text.
 type Cutter interface {
-	// CanCut returns an error if no record of this source can be cut, as texts are made of several
-	// fields.
+	// CanCut returns an error if the records of this source that have been read cannot be cut, or
+	// those at its beginning, as texts are made of several fields.
 	CanCut() error
 
 	// CutText returns rec.Raw with these parts of Doc.Text for its text: spans that ascend, each
