@@ -3,6 +3,7 @@ package compaction
 import (
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -64,24 +65,19 @@ func TestFinish(t *testing.T) {
 		age       time.Duration
 		cancelled bool
 	}{{largeMerge, time.Second, true}, {largeMerge, time.Hour, false}, {largeMerge - 1, time.Second, false}} {
-		g := NewScheduler(&fakeStore{}, 0, 0)
-		g.speed.bytes = time.Duration(float64(time.Minute) * (1 << 30) / float64(largeMerge))
-		g.opened = time.Now().Add(-c.age)
-		m := g.start(&Job{Bytes: c.bytes}, true)
-		g.Close()
-		ended := make(chan struct{})
-		go func() {
-			g.Finish(0)
-			close(ended)
-		}()
-		if c.cancelled {
-			<-m.Ctx.Done()
-		}
-		g.End(m, nil)
-		<-ended
-		if got := m.Ctx.Err() != nil; got != c.cancelled {
-			t.Errorf("%d bytes, open for %v: cancelled %v", c.bytes, c.age, got)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			g := NewScheduler(&fakeStore{}, 0, 0)
+			g.speed.bytes = time.Duration(float64(time.Minute) * (1 << 30) / float64(largeMerge))
+			g.opened = time.Now().Add(-c.age)
+			m := g.start(&Job{Bytes: c.bytes}, true)
+			g.Close()
+			go g.Finish(0)
+			synctest.Wait() // until it waits for the merge to end
+			if got := m.Ctx.Err() != nil; got != c.cancelled {
+				t.Errorf("%d bytes, open for %v: cancelled %v", c.bytes, c.age, got)
+			}
+			g.End(m, nil) // so that Finish returns, as the bubble demands
+		})
 	}
 }
 

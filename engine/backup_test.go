@@ -626,6 +626,9 @@ func TestBackupErrors(t *testing.T) {
 				} else if i == 1 && err != nil && c.first && len(names) > 0 {
 					t.Errorf("operation %d: a full disk keeps the folder of the first backup, with %v", n, names)
 				}
+				if names, e := mem.List("/out"); err != nil && e == nil && len(names) == 0 {
+					t.Errorf("%+v, operation %d, %d: an empty folder is left", c, n, i)
+				}
 				if err := afterBackup(mem, before, after, err != nil); err != nil {
 					t.Errorf("%+v, operation %d, %d: %v", c, n, i, err)
 				}

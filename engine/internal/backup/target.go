@@ -90,20 +90,33 @@ func (b *backup) open(path string) (err error) {
 		return err
 	}
 	b.made = !there
-	if err := files.MakeFolder(fsys, path); err != nil {
-		return err
+	if err = files.MakeFolder(fsys, path); err == nil {
+		err = b.lock(path)
 	}
-	if b.to, err = newTarget(&b.from, path); err != nil {
-		return err
-	}
-	if b.to.lock, err = b.to.Dir.LockWithin(path, b.from.BusyTimeout); err == nil {
-		if _, err = b.look(path); err != nil { // another process has come first
-			b.made = false
-			return err
+	if err != nil {
+		if b.made {
+			fsys.Remove(path) // unless another process has something in it
 		}
-		err = b.prepare()
+		return err
 	}
-	return err
+	if _, err = b.look(path); err != nil { // another process has come first
+		b.made = false
+		return err
+	}
+	return b.prepare()
+}
+
+// lock opens the target and keeps others from writing there. There is none after an error.
+func (b *backup) lock(path string) error {
+	to, err := newTarget(&b.from, path)
+	if err != nil {
+		return err
+	}
+	if to.lock, err = to.Dir.LockWithin(path, b.from.BusyTimeout); err != nil {
+		return errors.Join(err, to.release())
+	}
+	b.to = to
+	return nil
 }
 
 // look checks that there is a backup of the database at path, or nothing, or an empty folder, and
@@ -196,7 +209,7 @@ func (b *backup) close(ctx context.Context, err error) error {
 	if b.to == nil {
 		return err
 	}
-	if err == nil || ctx.Err() != nil || b.to.lock == nil {
+	if err == nil || ctx.Err() != nil {
 		return errors.Join(err, b.to.release())
 	}
 	if b.to.cat == nil {
