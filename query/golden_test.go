@@ -35,7 +35,7 @@ func openTest(t testing.TB, o *engine.Options) *engine.DB {
 // it. Run with -rewrite to write the outputs again.
 //
 //	run               statements and their rows, a line each, cells separated by |
-//	plan              the same with the estimates of plans, which depend on the state of the database, as N
+//	plan              the same with the estimates of plans, which depend on the database, as N
 //	new [no-text]     a new database
 func TestGolden(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {

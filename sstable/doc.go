@@ -8,13 +8,13 @@
 //
 //	r, err := sstable.Open("docs.sst")
 //	defer r.Close()
-//	doc, found, err := r.Lookup([]byte("doc-17"))         // a document by its ID
-//	hits, err := r.Near(fingerprint, 3, nil)              // by fingerprint, at most 3 bits away
-//	hits, err := r.Jaccard(sketch, 0.8, nil)              // by sketch, with a score of at least 0.8
-//	err = r.Verify(ctx, nil)                              // everything in the file
+//	doc, found, err := r.Lookup([]byte("doc-17"))  // a document by its ID
+//	hits, err := r.Near(fingerprint, 3, nil)       // by fingerprint, at most 3 bits away
+//	hits, err := r.Jaccard(sketch, 0.8, nil)       // by sketch, with a score of at least 0.8
+//	err = r.Verify(ctx, nil)                       // everything in the file
 //
-// Who searches much keeps a NearSearcher or a JaccardSearcher for each goroutine, which make many
-// searches without allocating, and search many tables and many queries together.
+// For many searches, reuse a NearSearcher or a JaccardSearcher in each goroutine: they do not
+// allocate, and search many tables and many queries together.
 //
 // # Errors
 //
@@ -67,13 +67,14 @@
 //
 //	the file      section, format, versions, params, layout, document, idhash, errors, options
 //	reading       open, reader, ids, iter, search, search_sketches, commonids, verify, describe
-//	writing       write_file, write_sketches, write_order, write_table, batch over them, and writer over batch
+//	writing       write_file, write_sketches, write_order, write_table, batch over them, and
+//	              writer over batch
 //	merging       merge over merge_*, over the files for writing and internal/merge
 //
 // # Where to change what
 //
-//	a section       Kind and its name (section.go), versions.go, Writer, openSections, Verify, and the
-//	                page docs/format/sstable.md
+//	a section       Kind and its name (section.go), versions.go, Writer, openSections, Verify, and
+//	                the page docs/format/sstable.md
 //	a version       an entry of versions (versions.go); TestVersion3 shows what it takes
 //	a search        internal/hamming for fingerprints, internal/sketchidx for sketches
 //	an encoding     internal/keyrun for sorted keys and columns, internal/blobs for strings

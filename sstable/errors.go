@@ -10,7 +10,7 @@ import (
 //
 //	type CorruptionError struct {
 //		File    string // the file's name, as it was opened
-//		Section string // the part of the file, as Section.Name gives it, or "header", "directory", "trailer", "padding"
+//		Section string // a Section.Name, or "header", "directory", "trailer" or "padding"
 //		Offset  int64  // byte offset in the file of the damaged part
 //		Err     error  // what is wrong with it
 //	}

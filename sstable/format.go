@@ -38,10 +38,11 @@ func appendHeader(b []byte, version uint32) []byte {
 // multiple of alignment. info.Version says how the directory is laid out (see versions.go); the
 // trailer is that of every version:
 //
-//	trailer     +------------------+------------------+------------------------+---------+------------------------+-------+
-//	            | directory offset | directory length | CRC32C of the directory| version | CRC32C of these so far | magic |
-//	            |        8         |        4         |           4            |    4    |           4            |   8   |
-//	            +------------------+------------------+------------------------+---------+------------------------+-------+
+//	+------------------+------------------+---------------+---------+-----------------+-------+
+//	| directory offset | directory length | CRC32C of the | version | CRC32C of these | magic |
+//	|                  |                  | directory     |         | so far          |       |
+//	|        8         |        4         |       4       |    4    |        4        |   8   |
+//	+------------------+------------------+---------------+---------+-----------------+-------+
 //
 // Directory and trailer are at least 96 bytes, so that 64 bytes can be loaded at the last byte of
 // any section.

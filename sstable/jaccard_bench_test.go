@@ -22,7 +22,8 @@ import (
 // The benchmarks of searches by sketch, except for BenchmarkJaccardScan, take texts from files of
 // JSON lines, with a member "text" each:
 //
-//	SIMDB_BENCH_DOCS=docs.jsonl SIMDB_BENCH_QUERIES=q.jsonl go test -run - -bench Jaccard ./sstable
+//	export SIMDB_BENCH_DOCS=docs.jsonl SIMDB_BENCH_QUERIES=q.jsonl
+//	go test -run - -bench Jaccard ./sstable
 
 // benchParams are those of the project's figures.
 var benchParams = Params{

@@ -24,8 +24,8 @@ import (
 //	bytes    checksums of all sections; zero bytes between them
 //	early    the copies of directories, and of entries before blocks of names and sketches
 //	records  the blocks of names, records and sketches fill their sections
-//	order    each rank and each record belongs to one document at most; sequence numbers ascend with
-//	         the rank; they and the times have the extremes that the info says
+//	order    each rank and each record belongs to one document at most; sequence numbers ascend
+//	         with the rank; they and the times have the extremes that the info says
 //	runs     run 0 ascends; run i holds exactly its distinct fingerprints, permuted, in order
 //	ids      each document once, under the hash of its ID; no ID twice; the order of IDs
 //	sketches bitmaps and postings are those of the sketches

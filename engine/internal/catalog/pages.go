@@ -15,16 +15,22 @@ import (
 // The pages of a bbolt file, as far as a catalog has them. Integers have the byte order of the
 // machine.
 //
-//	page header                 meta page, after the header      element of a leaf               element of a branch
-//	 0  8  page number           0  4  magic 0xED0CDAED          0  4  flags: 1 a bucket         0  4  position of the key,
-//	 8  2  flags: 1 branch       4  4  version 2                 4  4  position of the key,            from the element on
-//	       2 leaf, 4 meta        8  4  page size                       from the element on       4  4  its size
-//	10  2  elements             12  4  flags                     8  4  its size                  8  8  child page
-//	12  4  more pages of        16 16  root bucket              12  4  size of the value,
-//	       this one             32  8  freelist, or all ones           which follows the key
-//	                            40  8  pages in the file
-//	                            48  8  transaction               bucket (a value): 0 8 root page, 0 if inline; 8 8 sequence;
-//	                            56  8  FNV-1a of 0..55                              16 ..  the inline leaf page
+//	page header                                  meta page, after the header
+//	 0  8  page number                            0  4  magic 0xED0CDAED
+//	 8  2  flags: 1 branch, 2 leaf, 4 meta        4  4  version 2
+//	10  2  elements                               8  4  page size
+//	12  4  more pages of this one                12  4  flags
+//	                                             16 16  root bucket
+//	element of a leaf                            32  8  freelist, or all ones
+//	 0  4  flags: 1 a bucket                     40  8  pages in the file
+//	 4  4  position of the key, from here        48  8  transaction
+//	 8  4  its size                              56  8  FNV-1a of 0..55
+//	12  4  size of the value, which follows
+//	                                             bucket (a value)
+//	element of a branch                           0  8  root page, 0 if inline
+//	 0  4  position of the key, from here         8  8  sequence
+//	 4  4  its size                              16 ..  the inline leaf page
+//	 8  8  child page
 //
 // Transaction n writes meta page n mod 2, so the two pages of an intact file are one transaction
 // apart.

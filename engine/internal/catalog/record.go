@@ -24,14 +24,18 @@ import (
 //	"params"                          the parameters
 //	"options/" name                   the option's value
 //	"tables/" number                  a table, below
-//	"tombstones/" number chunk        a Roaring bitmap in the portable format: the deleted documents of the table among
-//	                                  65,536 chunk to 65,536 chunk + 65,535; never empty
+//	"tombstones/" number chunk        a Roaring bitmap in the portable format, never empty: the
+//	                                  deleted documents of the table among 65,536 chunk to
+//	                                  65,536 chunk + 65,535
 //	"marks/" name                     a position, 8 bytes
-//	"closed"                          where the newest log ended when the database was last closed: the log's number, 8 bytes;
-//	                                  its size, 8 bytes; no such record if the database was never closed with a log
-//	"allowed/" hash                   a pair of documents that may be alike, below; the hash is SHA-256 of it, 32 bytes
-//	"digest"                          the number of other records, 8 bytes; the sum of their hashes, modulo 2^64, 8 bytes;
-//	                                  bbolt's number of the transaction that wrote it, 8 bytes
+//	"closed"                          where the newest log ended at the last clean close: the
+//	                                  log's number, 8 bytes; its size, 8 bytes. Absent if there
+//	                                  was no log to close
+//	"allowed/" hash                   a pair of documents that may be alike, below; the hash is
+//	                                  its SHA-256, 32 bytes
+//	"digest"                          the number of other records, 8 bytes; the sum of their
+//	                                  hashes, modulo 2^64, 8 bytes; bbolt's number of the
+//	                                  transaction that wrote it, 8 bytes
 //
 // Numbers in keys are big-endian, so that they sort: the table's takes 8 bytes, the chunk's 2. In
 // values they are little-endian. The hash of a record is the 64-bit XXH3 of the value, checksum

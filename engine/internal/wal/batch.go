@@ -21,10 +21,15 @@ type Record struct {
 
 // The payload of a log frame is one batch:
 //
-//	+-----------+---------+------------------------------- count times -------------------------------------------+
-//	| first seq | count   | kind | id length | id | fingerprint | sketch | time   | text length | text | fields   |
-//	| uint64    | uvarint | byte | uvarint   |    | uint64      |        | varint | uvarint     |      | likewise |
-//	+-----------+---------+---------------------------------------------------------------------------------------+
+//	+-----------+---------+---------------+
+//	| first seq | count   | count records |
+//	| uint64    | uvarint |               |
+//	+-----------+---------+---------------+
+//
+//	+------+-----------+----+-------------+--------+--------+-------------+------+----------+
+//	| kind | id length | id | fingerprint | sketch | time   | text length | text | fields   |
+//	| byte | uvarint   |    | uint64      |        | varint | uvarint     |      | likewise |
+//	+------+-----------+----+-------------+--------+--------+-------------+------+----------+
 //
 // Kind is 0 for a delete, after whose id nothing follows. Of a put it is 1, plus 2 if there is a
 // fingerprint, plus 4 if there is a sketch (as minhash.Sketch.AppendEncoded writes it). Write i of

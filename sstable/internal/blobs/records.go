@@ -24,10 +24,10 @@ import (
 // A block whose records have neither text nor fields is stored as no bytes at all. The directory
 // has an entry a block:
 //
-//	+--------------------+---------+--------+--------+--------------+----------------------------------+
-//	| offset in the area | records | stored | raw    | first record | CRC32C of the block and of these |
-//	|         6          |    2    | size 4 | size 4 |      4       |                4                 |
-//	+--------------------+---------+--------+--------+--------------+----------------------------------+
+//	+-------------+---------+--------+--------+--------------+----------------------------------+
+//	| offset in   | records | stored | raw    | first record | CRC32C of the block and of these |
+//	| the area  6 |    2    | size 4 | size 4 |      4       |                4                 |
+//	+-------------+---------+--------+--------+--------------+----------------------------------+
 //
 // The first record of a block follows the last one of the block before it. Records without any
 // bytes at all have neither blocks nor directory.

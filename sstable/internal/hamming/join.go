@@ -13,9 +13,9 @@ import (
 // are equal. It decodes each block once, into the first cache, and compares the keys of each group
 // with the queries of all groups within the table's radius of it.
 //
-//	queries, sorted   |  group 0  |  group 1  |  group 2   | ...       start[g] is where group g begins
-//	                        \      |     \ |                           a radius of 1: the groups of all leads
-//	decoded block            ... keys of lead 0 | keys of lead 1 ...   that differ in one bit from the keys'
+//	queries, sorted  |  group 0  |  group 1  |  group 2   | ...   start[g]: where group g begins
+//	                       \      |     \ |                       radius 1: the groups of leads
+//	decoded block           ... keys of lead 0 | keys of lead 1     one bit from that of the keys
 //
 // The number of bits that make a group is the one that makes the join cheapest. It may be smaller
 // than the lead of the table: keys and queries whose first bits are within the radius include all

@@ -38,8 +38,9 @@ import (
 //	trailer
 //	 0     4        8       16     24      32         40          48        52     60    64
 //	+-----+--------+-------+------+-------+----------+-----------+---------+------+-----+
-//	| tag | vwidth | count | size | last  | lowBytes | highBytes | dir crc | zero | crc |    size: of the body
+//	| tag | vwidth | count | size | last  | lowBytes | highBytes | dir crc | zero | crc |
 //	+-----+--------+-------+------+-------+----------+-----------+---------+------+-----+
+//	size: of the body
 //
 // base is the first key of a block of keys, the least value of a block of a column; last is the
 // greatest key or value of all. crc is the CRC32C of a block, in a run in parts that of its sums

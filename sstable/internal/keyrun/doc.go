@@ -16,10 +16,10 @@
 //
 // Three structures in memory, none of them stored, find a key in a run:
 //
-//	guide      where each of up to 65,536 equal parts of the key space starts in the directory: the
-//	           directory is searched by interpolation within a part (guide.go)
-//	leads      the position of the first key of each lead, filled in as blocks are verified: a probe
-//	           for a lead then needs no search at all (leads.go, probe.go)
+//	guide      where each of up to 65,536 equal parts of the key space starts in the directory,
+//	           which is searched by interpolation within a part (guide.go)
+//	leads      the position of the first key of each lead, filled in as blocks are verified: a
+//	           probe for a lead then needs no search at all (leads.go, probe.go)
 //	Range      the blocks of a range of keys, and what to prefetch of them (range.go)
 //
 // Runs and columns may be used by any number of goroutines.

@@ -67,9 +67,9 @@ type leadIndex struct {
 // First|rest], where rest are the bits after the lead. LocateAll, Locate and LocateFrom fill it in.
 //
 //	Exact      the lead index has an entry: the keys are at positions [From, To) of the run
-//	otherwise  From is the number of blocks whose first key is less than First, To that of blocks
-//	           whose first key is not greater than First|rest: the keys are somewhere in the blocks
-//	           [max(From, 1)-1, To)
+//	otherwise  From is the number of blocks whose first key is less than First, To that of
+//	           blocks whose first key is not greater than First|rest: the keys are somewhere in
+//	           the blocks [max(From, 1)-1, To)
 //
 // Table and Dist are the caller's: which run is probed, and how far the lead is from the lead of
 // the query.

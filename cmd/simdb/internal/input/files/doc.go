@@ -1,7 +1,8 @@
 // Package files reads folders of files, each of which is a document: its path is the ID, its
 // content the text. It registers the format "files" with package input.
 //
-//	tree, err := files.List([]string{"notes", "src/**/*.md"}, files.ListOptions{Exclude: []string{"*.log"}})
+//	o := files.ListOptions{Exclude: []string{"*.log"}}
+//	tree, err := files.List([]string{"notes", "src/**/*.md"}, o)
 //	src, err := tree.Open(input.Options{})
 //
 // List walks the folders and reads no content. Open returns a Source that reads the files one after
