@@ -66,9 +66,9 @@ type Merge struct {
 	waited      atomic.Int64            // nanoseconds, for the rate or the end of a pause
 }
 
-// NewScheduler returns the scheduler of a store that has just been opened: slots is how many merges of any
-// size run at a time, 0 for the default, and rate how many bytes a second they write, 0 for no
-// limit.
+// NewScheduler returns the scheduler of a store that has just been opened: slots is how many merges
+// of any size run at a time, 0 for the default, and rate how many bytes a second they write, 0 for
+// no limit.
 func NewScheduler(store Store, slots int, rate int64) *Scheduler {
 	g := &Scheduler{
 		Throttle: NewThrottle(rate), store: store, opened: time.Now(), running: map[*Job]*Merge{}, changed: make(chan struct{}),

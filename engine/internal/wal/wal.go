@@ -108,9 +108,10 @@ const (
 // another place in this one, is refused.
 //
 //	offset  size
-//	     0     4  CRC32C, from the header's on, of the frame's position in the file (8 bytes) and of bytes 4..16+n+p-1
+//	     0     4  CRC32C, from the header's on, of the frame's position in the file (8 bytes) and
+//	              of bytes 4..16+n+p-1
 //	     4     4  n, the payload's length
-//	     8     7  synced: the log was known durable up to this position when the frame was appended
+//	     8     7  synced: the log was known durable up to this position when the frame was added
 //	    15     1  type: 1 payload, 2 end of the log (n = 0)
 //	    16     n  payload
 //	  16+n     p  zeros up to a multiple of 8

@@ -45,7 +45,8 @@ func decode(t syntax.Token, raw []byte) (engine.Doc, error) {
 
 // decodeDoc reads a document as PUT takes it, and as GET writes it in JSON:
 //
-//	{"id": "a", "text": "...", "fields": {...}, "fingerprint": "9f3c5a0011223344", "time": "2026-01-02T03:04:05Z"}
+//	{"id": "a", "text": "...", "fields": {...}, "fingerprint": "9f3c5a0011223344",
+//	 "time": "2026-01-02T03:04:05Z"}
 //
 // Only the id is required. Without "fields", all other keys make up the fields. On an error, at is
 // its offset in raw.
