@@ -67,14 +67,12 @@
 //
 //	the file      section, format, versions, params, layout, document, idhash, errors, options
 //	reading       open, reader, ids, iter, search, search_sketches, commonids, verify, describe
-//	writing       write_file, write_sketches, write_order, write_table, batch over them, and
-//	              writer over batch
+//	writing       write_file, write_sketches, write_order, write_table; batch; writer over batch
 //	merging       merge over merge_*, over the files for writing and internal/merge
 //
 // # Where to change what
 //
-//	a section       Kind and its name (section.go), versions.go, Writer, openSections, Verify, and
-//	                the page docs/format/sstable.md
+//	a section       section.go, versions.go, Writer, openSections, Verify, docs/format/sstable.md
 //	a version       an entry of versions (versions.go); TestVersion3 shows what it takes
 //	a search        internal/hamming for fingerprints, internal/sketchidx for sketches
 //	an encoding     internal/keyrun for sorted keys and columns, internal/blobs for strings
