@@ -55,8 +55,8 @@ type Folder struct {
 	vfs.Root
 	refs atomic.Int32
 
-	mu   sync.Mutex
-	kept []string // files that could not be removed, since another process has them
+	mu        sync.Mutex
+	undeleted []string // files that could not be removed, since another process has them
 }
 
 // RemoveUnused removes a file that nothing refers to. Where the system keeps it while a reader has
@@ -70,14 +70,14 @@ func (f *Folder) RemoveUnused(name string) error {
 	if err == nil || !vfs.InUse(err) {
 		return err
 	}
-	f.kept = append(f.kept, name)
+	f.undeleted = append(f.undeleted, name)
 	return nil
 }
 
 // removeKept removes the files that could not be removed before, as far as that is possible now. mu
 // is held.
 func (f *Folder) removeKept() {
-	f.kept = slices.DeleteFunc(f.kept, func(name string) bool { return !vfs.InUse(f.Remove(name)) })
+	f.undeleted = slices.DeleteFunc(f.undeleted, func(name string) bool { return !vfs.InUse(f.Remove(name)) })
 }
 
 // OpenFolder opens the folder at path with one reference.
