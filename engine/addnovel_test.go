@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -102,5 +103,99 @@ func TestAddNovelError(t *testing.T) {
 	}
 	if _, err := db.AddNovel(ctx, docs, Near(65)); !errors.Is(err, ErrParams) && !errors.Is(err, ErrInvalid) {
 		t.Errorf("65 bits: %v", err)
+	}
+}
+
+// novelFamilies are texts of 60 words by what they have in common.
+var novelFamilies = map[string]func(r *rand.Rand, words []string) []string{
+	"template": func(r *rand.Rand, words []string) []string { // similarities are below 0.8
+		for i := 52; i < len(words); i++ {
+			words[i] = fmt.Sprintf("x%x", r.Uint32())
+		}
+		return words
+	},
+	"templates": func(r *rand.Rand, words []string) []string { // some of which meet 0.8
+		which, own := r.IntN(3), 2+r.IntN(12)
+		for i := range words {
+			if words[i] = fmt.Sprint("t", which, "w", i); i >= len(words)-own {
+				words[i] = fmt.Sprintf("x%x", r.Uint32())
+			}
+		}
+		return words[r.IntN(5):]
+	},
+	"near": func(r *rand.Rand, words []string) []string { // similarities are about 0.8
+		for range 1 + r.IntN(3) {
+			words[r.IntN(len(words))] = fmt.Sprintf("x%x", r.Uint32()>>24)
+		}
+		return words
+	},
+	"equal": func(_ *rand.Rand, words []string) []string { return words },
+	"ordinary": func(r *rand.Rand, words []string) []string {
+		words = words[:5+r.IntN(50)]
+		for i := range words {
+			words[i] = fmt.Sprintf("x%x", r.IntN(1000))
+		}
+		return words
+	},
+}
+
+// TestAddNovelFamilies adds families, across memtables and tables, and mixed: those are stored that
+// brute force stores, and what is compared does not grow with the family.
+func TestAddNovelFamilies(t *testing.T) {
+	const n, checked, threshold = 6000, 2000, 0.8
+	for name, family := range novelFamilies {
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(8, uint64(len(name))))
+			db, _ := create4test(t, &Options{MemtableBytes: 3 << 20, Sync: SyncNever})
+			numbers := map[string]int{}
+			var kept []weightedSet
+			var stats QueryStats
+			stored, half := 0, int64(0)
+			for from := 0; from < n; from += 500 {
+				docs := make([]Doc, 500)
+				for i := range docs {
+					words := make([]string, 60)
+					for j := range words {
+						words[j] = fmt.Sprint("w", j)
+					}
+					docs[i] = Doc{ID: fmt.Sprint("d", from+i), Text: strings.Join(family(r, words), " ")}
+				}
+				done, err := db.AddNovel(WithStats(t.Context(), &stats), docs, Jaccard(threshold).Verified())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, d := range done {
+					if d.Stored {
+						stored++
+					}
+					if from+i >= checked {
+						continue
+					}
+					set, words := map[string]int{}, strings.Fields(docs[i].Text)
+					for j := range max(len(words)-2, 1) {
+						set[strings.Join(words[j:min(j+3, len(words))], " ")] = 1
+					}
+					mine, novel := numbered(numbers, set), true
+					for _, other := range kept {
+						if other.jaccard(mine) >= threshold {
+							novel = false
+							break
+						}
+					}
+					if novel {
+						kept = append(kept, mine)
+					}
+					if d.Stored != novel {
+						t.Fatalf("%s: stored %v, want %v", docs[i].ID, d.Stored, novel)
+					}
+				}
+				if from+500 == n/2 {
+					half = stats.Candidates + stats.Probes
+				}
+			}
+			if second := stats.Candidates + stats.Probes - half; second > 2*half {
+				t.Errorf("of %d documents %d are stored; %d comparisons for the first half, %d for the second", n, stored, half, second)
+			}
+		})
 	}
 }

@@ -47,6 +47,19 @@ func MaxMissing(size int, t float64) int { return size - atLeast(t*float64(size)
 // error.
 func atLeast(x float64) int { return int(math.Ceil(x * (1 - 1e-12))) }
 
+// LeastCommon returns how many hashes two sketches of a and b hashes, at most n each, have in
+// common at least if their score by [Jaccard] is t or more; t is in (0, 1].
+//
+// Common hashes are at most tau, so they can be counted without knowing it. The union up to tau has
+// at least the n of the sketch that ends there, or if neither is full it is known but for the
+// number of common hashes.
+func LeastCommon(a, b, n int, t float64) int {
+	if a < n && b < n {
+		return atLeast(t / (1 + t) * float64(a+b))
+	}
+	return atLeast(t * float64(n))
+}
+
 // JaccardAtLeast returns the score of [Jaccard] if it is at least t, t in (0, 1]. ok says whether
 // it is; if not, score is meaningless. It stops as soon as the sketches have too few common hashes,
 // and so is faster than Jaccard.
@@ -54,14 +67,7 @@ func JaccardAtLeast(a, b Sketch, n int, t float64) (score Score, ok bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return Score{Exact: true}, false
 	}
-	// Common hashes are at most tau, so they can be counted without knowing it. The union up to tau
-	// has at least the n of the sketch that ends there, or if neither is full it is known but for
-	// the number of common hashes.
-	need := atLeast(t * float64(n))
-	if len(a) < n && len(b) < n {
-		need = atLeast(t / (1 + t) * float64(len(a)+len(b)))
-	}
-	common := kernel.Common(a, b, need)
+	common := kernel.Common(a, b, LeastCommon(len(a), len(b), n, t))
 	if common < 0 {
 		return Score{}, false
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/hot"
 )
 
 // TestSegmentsWithoutSketches has tables where all, some and no parts are of documents without
@@ -128,7 +129,7 @@ func TestNoSketches(t *testing.T) {
 	}
 	without := testParams
 	without.Sketch, without.MinJaccard = 0, 0
-	data, info := buildTable(t, testParams, WriterOptions{hot: []hotHash{{Hash: 5, Documents: 9}}, segmentDocs: 100}, docs)
+	data, info := buildTable(t, testParams, WriterOptions{hot: []hot.Hash{{Hash: 5, Documents: 9}}, segmentDocs: 100}, docs)
 	plain, plainInfo := buildTable(t, without, WriterOptions{}, docs)
 	if len(data) != len(plain) || len(info.Sections) != len(plainInfo.Sections) {
 		t.Errorf("%d bytes in %d sections, without sketches %d in %d", len(data), len(info.Sections), len(plain), len(plainInfo.Sections))

@@ -1,8 +1,8 @@
 package sstable
 
 import (
+	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
 // Level is how hard a writer compresses.
@@ -28,13 +28,10 @@ type WriterOptions struct {
 	// writes none.
 	Note []byte
 
-	hot             []hotHash // of the sketches, ascending; nil: the writer chooses them
-	segmentDocs     int       // documents of a segment; 0 means 2^19
-	segmentPostings int       // of a segment at most; 0 means 2^26
-	partDocs        int       // documents of a part of the order of IDs; 0 means 2^11
-	stretchDocs     int       // documents of a stretch of that order; 0 means 2^22
-	version         uint32    // of the format; 0 means FormatVersion
+	hot             []hot.Hash // of the sketches, ascending; nil: the writer chooses them
+	segmentDocs     int        // documents of a segment; 0 means 2^19
+	segmentPostings int        // of a segment at most; 0 means 2^26
+	partDocs        int        // documents of a part of the order of IDs; 0 means 2^11
+	stretchDocs     int        // documents of a stretch of that order; 0 means 2^22
+	version         uint32     // of the format; 0 means FormatVersion
 }
-
-// hotHash is a hash that many sketches of a table have.
-type hotHash = sketchidx.HotHash

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 )
 
@@ -68,7 +69,7 @@ func testSketch(rng *rand.Rand, earlier []Document) []uint32 {
 }
 
 // hotOf returns the hot hashes of documents, those that more than four have.
-func hotOf(docs []Document) (hot []hotHash) {
+func hotOf(docs []Document) (hashes []hot.Hash) {
 	counts := map[uint32]uint32{}
 	for i := range docs {
 		for _, h := range docs[i].Sketch {
@@ -77,11 +78,11 @@ func hotOf(docs []Document) (hot []hotHash) {
 	}
 	for h, n := range counts {
 		if n > 4 {
-			hot = append(hot, hotHash{Hash: h, Documents: n})
+			hashes = append(hashes, hot.Hash{Hash: h, Documents: n})
 		}
 	}
-	slices.SortFunc(hot, func(a, b hotHash) int { return cmp.Compare(a.Hash, b.Hash) })
-	return hot
+	slices.SortFunc(hashes, func(a, b hot.Hash) int { return cmp.Compare(a.Hash, b.Hash) })
+	return hashes
 }
 
 // sortedDocs brings documents into table order.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
@@ -88,7 +89,7 @@ func (t *tableFile) endSketches() {
 }
 
 // initSketches prepares the writer for sketches of about docs documents, if the table keeps them.
-func (t *tableFile) initSketches(hot []hotHash, docs int, o WriterOptions) (err error) {
+func (t *tableFile) initSketches(hot []hot.Hash, docs int, o WriterOptions) (err error) {
 	if t.params.Sketch == 0 {
 		return nil
 	}
@@ -99,14 +100,14 @@ func (t *tableFile) initSketches(hot []hotHash, docs int, o WriterOptions) (err 
 	return nil
 }
 
-// hotHashes returns the hot hashes of n documents with the given sketches (see package sketchidx).
-func hotHashes(n int, sketch func(i int) []uint32) []hotHash {
-	hot, _ := sketchidx.HotHashes(n, func(i int) ([]uint32, error) { return sketch(i), nil })
-	return hot
+// hotHashes returns the hot hashes of n documents with the given sketches (see package hot).
+func hotHashes(n int, sketch func(i int) []uint32) []hot.Hash {
+	hashes, _ := hot.Hashes(n, func(i int) ([]uint32, error) { return sketch(i), nil })
+	return hashes
 }
 
 // mergedHot returns the hot hashes of all documents of some tables.
-func mergedHot(inputs []*Reader) (hot []hotHash, err error) {
+func mergedHot(inputs []*Reader) (hashes []hot.Hash, err error) {
 	var ends []int // numbers of documents in the inputs up to each
 	n := 0
 	for _, r := range inputs {
@@ -114,7 +115,7 @@ func mergedHot(inputs []*Reader) (hot []hotHash, err error) {
 		ends = append(ends, n)
 	}
 	var s []uint32
-	return sketchidx.HotHashes(n, func(i int) ([]uint32, error) {
+	return hot.Hashes(n, func(i int) ([]uint32, error) {
 		at, _ := slices.BinarySearch(ends, i+1)
 		r := inputs[at]
 		s, err = r.Sketch(uint32(i-(ends[at]-int(r.info.Docs))), s[:0])

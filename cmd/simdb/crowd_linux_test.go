@@ -66,6 +66,7 @@ var crowdJobs = map[bool][]string{
 		"clusters in --jaccard 0.8 --mode components --format count", "pairs x.simdb --jaccard 0.8 --format count",
 		"clusters x.simdb --jaccard 0.8 --format count", "clusters x.simdb --jaccard 0.8 --mode components --format count",
 		"match x.simdb few --jaccard 0.8 --explain --rows tsv -o out.tsv", "join x.simdb few --near 6 --format count",
+		"load y.simdb few", "match y.simdb in --jaccard 0.8 --add -o new.jsonl",
 	},
 	true: {
 		"load x.simdb in", "dedup in --near 6 -o out.jsonl", "pairs in --near 0 --format count", "clusters in --near 6 --format count",

@@ -63,9 +63,9 @@ var loadMutants = []mutant{
 		tests: "minhash", run: "^TestEncodeDecode$",
 	},
 	{
-		name: "sketches/the least hot hashes counted wrong", in: "sstable/internal/sketchidx", decl: "appendLeast",
+		name: "sketches/the least hot hashes counted wrong", in: "internal/hot", decl: "appendLeast",
 		edit:  swap(`int(*p) < n`, `int(*p)+1 < n`),
-		tests: "sstable/internal/sketchidx", run: "^TestPrefixOrder$",
+		tests: "internal/hot", run: "^TestPrefixOrder$",
 	},
 	{
 		name: "merge/shares of a run in another order", in: "sstable", decl: "ParallelWriter.take",

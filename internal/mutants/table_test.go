@@ -580,7 +580,7 @@ var mutants = []mutant{
 		tests: "sstable", run: "^TestNearFirst$",
 	},
 	{
-		name: "crowds/only the first block of postings", in: "sstable", decl: "firstSearch.segment",
+		name: "crowds/only the first block of postings", in: "sstable", decl: "firstSearch.postings",
 		edit:  always(`found || err != nil`),
 		tests: "sstable", run: "^TestJaccard",
 	},

@@ -269,6 +269,16 @@ var writeMutants = []mutant{
 		tests: "engine/internal/memindex", run: "^TestGather",
 	},
 	{
+		name: "memtable/sketches of hot hashes are in no group", in: "engine", decl: "postingTable.add",
+		edit:  drop(`x.groups.Add(at, &p.shape)`),
+		tests: "engine/internal/memindex", run: "^TestGather",
+	},
+	{
+		name: "crowds/a group with just enough hot hashes is passed over", in: "internal/hot", decl: "Groups.Each",
+		edit:  swap(`need > min(s.hot, x.hot)`, `need >= min(s.hot, x.hot)`),
+		tests: "internal/hot", run: "^TestGroups$",
+	},
+	{
 		name: "memtable/an index answers thresholds that it lacks postings for", in: "engine", decl: "Searcher.Gather",
 		edit:  swap(`t < x.t`, `t < 0`),
 		tests: "engine/internal/memindex", run: "^TestGather$",

@@ -39,7 +39,7 @@ func viewWith(t *testing.T, texts []string, sketch int, write func(*testing.T, s
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := view.NewMemtable(params.MinJaccard)
+	m := view.NewMemtable(params)
 	for _, d := range docs[len(half):] {
 		m.Add(&d)
 	}

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/internal/kernel"
 )
 
@@ -92,8 +93,10 @@ func Probed(n, k int) bool {
 // A Searcher is the memory of a search, which serves one after another. Its zero value is ready. It
 // must not be used concurrently.
 type Searcher struct {
-	chains []chain
-	seen   positionSet // empty between searches
+	chains  []chain
+	seen    positionSet // empty between searches
+	prefix  prefix
+	members [hot.Together]uint32
 }
 
 // A chain is where a search stands in one: at the entry before position at, in the chain of a

@@ -5,20 +5,23 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 )
 
 // MinSketches is how many sketches an index of them is worth its memory for. The bitmaps of fewer
-// are compared in some microseconds, less than most searches of a table take.
-const MinSketches = 4096
+// are compared in a microsecond, less than most searches of a table take.
+const MinSketches = 1024
 
 const (
 	positionBits = 20
 	maxSketches  = 1<<positionBits - 1 // that an index can have
 	maxRun       = 64                  // slots from its first one in which a posting may lie
-	firstSlots   = 1 << 14
+	firstSlots   = 1 << 16
 	lists        = 1 << 12 // of crowded postings
+	sampled      = 4096    // sketches in which hot hashes are counted, at most
+	listedShare  = 64      // crowded postings, of slots, that may be new since these were counted
 
 	bitmapCost    = 0.9 // nanoseconds to compare a bitmap of all
 	prefixCost    = 15  // nanoseconds to look up a hash
@@ -27,25 +30,49 @@ const (
 
 // Sketches finds the sketches of a memtable that may be similar to one, while others are added.
 //
-// Two sketches with a score of at least t share a hash of their prefixes, of the least hashes of
-// each (see package sketchidx, which finds rarer ones). An index has a posting for each hash of
-// each sketch's prefix. Postings are in a hash table with linear probing; one that finds no free
-// slot among the first maxRun, because many sketches have the hash, goes to a list. A slot is
-// written once, so readers need no locks; a larger table replaces a full one as a whole.
+// Two sketches with a score of at least t share a hash of their prefixes (see package sketchidx),
+// or many hot hashes (see package hot). An index has a posting for each cold hash of each sketch's
+// prefix. Postings are in a hash table with linear probing; one that finds no free slot among the
+// first maxRun, because many sketches have the hash, goes to a list. A slot is written once, so
+// readers need no locks; another table, with its own list of hot hashes, replaces one that is full
+// or whose lists grow long as a whole.
 type Sketches struct {
+	n        int // hashes of a full sketch
 	t        float64
 	table    atomic.Pointer[postingTable]
-	sketches []minhash.Sketch // the adder's own
+	sketches []minhash.Sketch // the adder's own, as are
+	prefix   prefix
+}
+
+// A prefix is what is looked up of a sketch.
+type prefix struct {
+	room  []uint32
+	cold  []uint32 // hashes whose postings are to be visited
+	keys  []hot.Key
+	hot   bool // there are hot hashes in the prefix: the sketch has
+	shape hot.Shape
+}
+
+// of makes x the prefix of a sketch for a threshold.
+func (x *prefix) of(s minhash.Sketch, t float64, order *hot.Order) {
+	var cold int
+	x.room, cold, x.keys = order.Prefix(x.room[:0], s, minhash.MaxMissing(len(s), t)+1, x.keys)
+	x.cold, x.hot = x.room[:cold], cold < len(x.room)
+	if x.hot {
+		x.shape = hot.NewShape(len(s), x.keys)
+	}
 }
 
 // A postingTable holds the postings of an index.
 type postingTable struct {
+	order   *hot.Order
+	groups  *hot.Groups     // of the sketches that have hot hashes in their prefix
 	shift   uint            // the first slot of a mixed hash is its bits from here on
 	slots   []atomic.Uint32 // tag | position + 1; 0 for none
 	heads   [lists]atomic.Uint32
 	crowded atomic.Pointer[[]crowdedPosting] // as long as there is room; replaced by a copy with more
 
-	used, listed int // slots and crowded postings; the adder's own
+	used, listed, most int // slots and crowded postings, and how many may be; the adder's own
 }
 
 // A crowdedPosting is a posting in a list.
@@ -54,10 +81,11 @@ type crowdedPosting struct {
 	next uint32 // after the place of the one before it in the list; 0 for none
 }
 
-// newPostingTable returns an empty table.
-func newPostingTable(slots int) *postingTable {
-	x := &postingTable{shift: uint(32 - bits.Len(uint(slots-1))), slots: make([]atomic.Uint32, slots)}
+// newPostingTable returns an empty table for sketches of at most n hashes.
+func newPostingTable(slots, n int, order *hot.Order) *postingTable {
+	x := &postingTable{order: order, groups: hot.NewGroups(n), shift: uint(32 - bits.Len(uint(slots-1))), slots: make([]atomic.Uint32, slots)}
 	x.crowded.Store(new([]crowdedPosting))
+	x.most = slots / listedShare
 	return x
 }
 
@@ -68,18 +96,11 @@ func mix(hash uint32) (mixed, tag uint32) {
 	return mixed, mixed << positionBits
 }
 
-// prefixOf returns the prefix of a sketch for a threshold.
-func prefixOf(s minhash.Sketch, t float64) minhash.Sketch {
-	if len(s) == 0 {
-		return nil
-	}
-	return s[:min(minhash.MaxMissing(len(s), t)+1, len(s))]
-}
-
-// NewSketches returns an index without sketches that serves thresholds from t on.
-func NewSketches(t float64) *Sketches {
-	x := &Sketches{t: t}
-	x.table.Store(newPostingTable(firstSlots))
+// NewSketches returns an index without sketches that serves thresholds from t on, for sketches of
+// at most n hashes.
+func NewSketches(t float64, n int) *Sketches {
+	x := &Sketches{n: n, t: t}
+	x.table.Store(newPostingTable(firstSlots, n, hot.NewOrder(nil)))
 	return x
 }
 
@@ -89,19 +110,25 @@ func (x *Sketches) Add(s minhash.Sketch) {
 		return // Gather serves no more
 	}
 	x.sketches = append(x.sketches, s)
-	table, prefix := x.table.Load(), prefixOf(s, x.t)
-	if slots := len(table.slots); table.used+len(prefix) > slots/4*3 {
-		for table.used+len(prefix) > slots/4*3 {
-			slots *= 2
-		}
-		larger := newPostingTable(slots)
-		for at, s := range x.sketches {
-			larger.add(prefixOf(s, x.t), uint32(at))
-		}
-		x.table.Store(larger)
+	table := x.table.Load()
+	x.prefix.of(s, x.t, table.order)
+	slots := len(table.slots)
+	for table.used+len(x.prefix.cold) > slots/4*3 {
+		slots *= 2
+	}
+	if slots == len(table.slots) && table.listed <= table.most {
+		table.add(&x.prefix, uint32(len(x.sketches)-1))
 		return
 	}
-	table.add(prefix, uint32(len(x.sketches)-1))
+	step := (len(x.sketches) + sampled - 1) / sampled
+	hashes, _ := hot.Hashes(len(x.sketches)/step, func(i int) ([]uint32, error) { return x.sketches[i*step], nil })
+	other := newPostingTable(slots, x.n, hot.NewOrder(hashes))
+	for at, s := range x.sketches {
+		x.prefix.of(s, x.t, other.order)
+		other.add(&x.prefix, uint32(at))
+	}
+	other.most += 2 * other.listed
+	x.table.Store(other)
 }
 
 // prefetch prefetches the first slots of hashes.
@@ -113,9 +140,12 @@ func (x *postingTable) prefetch(hashes []uint32) {
 }
 
 // add adds the postings of a sketch, for which there is room.
-func (x *postingTable) add(prefix minhash.Sketch, at uint32) {
-	x.prefetch(prefix)
-	for _, hash := range prefix {
+func (x *postingTable) add(p *prefix, at uint32) {
+	if p.hot {
+		x.groups.Add(at, &p.shape)
+	}
+	x.prefetch(p.cold)
+	for _, hash := range p.cold {
 		mixed, tag := mix(hash)
 		first, i := int(mixed>>x.shift), 0
 		for i < maxRun && x.slots[(first+i)&(len(x.slots)-1)].Load() != 0 {
@@ -148,22 +178,23 @@ func (x *postingTable) list(mixed, what uint32) {
 // Bytes returns the memory of the index.
 func (x *Sketches) Bytes() int {
 	table := x.table.Load()
-	return 4*len(table.slots) + 4*lists + 8*len(*table.crowded.Load()) + int(unsafe.Sizeof(minhash.Sketch{}))*len(x.sketches)
+	return 4*len(table.slots) + 4*lists + 8*len(*table.crowded.Load()) + table.groups.Bytes() + int(unsafe.Sizeof(minhash.Sketch{}))*len(x.sketches)
 }
 
 // Gather appends to dst the positions, each once and in no particular order, of sketches that may
-// have a score of t or more with q, among the first n of x, and returns how many postings it
-// visited. It returns false, and nothing found, where it takes less time to compare all bitmaps, or
-// x cannot say.
+// have a score of t or more with q, among the first n of x, and returns how many postings and
+// members of groups it visited. It returns false, and nothing found, where it takes less time to
+// compare all bitmaps, or x cannot say.
 func (s *Searcher) Gather(dst []uint32, x *Sketches, n int, q minhash.Sketch, t float64) (found []uint32, visits int, ok bool) {
 	if x == nil || t < x.t || n < MinSketches || n > maxSketches {
 		return dst, 0, false
 	}
-	prefix, table := prefixOf(q, t), x.table.Load()
-	most := int((bitmapCost*float64(n) - prefixCost*float64(len(prefix))) / candidateCost)
-	table.prefetch(prefix)
+	table, p := x.table.Load(), &s.prefix
+	p.of(q, t, table.order)
+	most := int((bitmapCost*float64(n) - prefixCost*float64(len(p.cold))) / candidateCost)
+	table.prefetch(p.cold)
 	first, seen := len(dst), s.seenSet(n)
-	for _, hash := range prefix {
+	for _, hash := range p.cold {
 		var more int
 		if dst, more = table.gather(dst, seen, hash, uint32(n), most-visits); visits+more > most {
 			seen.remove(dst[first:])
@@ -171,8 +202,23 @@ func (s *Searcher) Gather(dst []uint32, x *Sketches, n int, q minhash.Sketch, t 
 		}
 		visits += more
 	}
-	seen.remove(dst[first:])
-	return dst, visits, true
+	compared, crowded := 0, false
+	if p.hot {
+		before := visits - len(dst)
+		compared, crowded = table.groups.Each(&p.shape, t, s.members[:0], func(members []uint32) bool {
+			for _, at := range members {
+				if at < uint32(n) && !seen.add(at) {
+					dst = append(dst, at)
+				}
+			}
+			visits = before + len(dst)
+			return visits > most
+		})
+	}
+	if seen.remove(dst[first:]); crowded {
+		return dst[:first], visits, false
+	}
+	return dst, visits + compared, true
 }
 
 // gather appends the positions of the sketches that have a hash, among the first n, to dst and to
@@ -244,6 +290,6 @@ func (s *Searcher) EstimateSketches(x *Sketches, n int, q minhash.Sketch, t floa
 	if !ok {
 		return SketchPlan{Candidates: n, Cost: bitmapCost * float64(n)}
 	}
-	cost := callCost + prefixCost*float64(len(prefixOf(q, t))) + candidateCost*float64(visits)
+	cost := callCost + prefixCost*float64(len(s.prefix.cold)) + candidateCost*float64(visits)
 	return SketchPlan{true, visits, len(found), cost}
 }

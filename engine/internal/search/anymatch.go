@@ -240,10 +240,7 @@ func (x *existence) jaccardMem(m view.MemView, sketch minhash.Sketch, t float64,
 func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, sketch minhash.Sketch, t float64) (enough bool, err error) {
 	for _, i := range found {
 		d := m.Docs[m.BitmapDoc[from+int(i)]]
-		if !x.v.MemAlive(d) || !x.accepts(d.ID) {
-			continue
-		}
-		if score, ok := minhash.JaccardAtLeast(sketch, d.Sketch, int(x.v.Params.Sketch), t); ok {
+		if score, ok := minhash.JaccardAtLeast(sketch, d.Sketch, int(x.v.Params.Sketch), t); ok && x.v.MemAlive(d) && x.accepts(d.ID) {
 			if enough, err := x.matches(d.ID, score, view.Place{Mem: d}); enough || err != nil {
 				return enough, err
 			}

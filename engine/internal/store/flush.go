@@ -281,7 +281,7 @@ func (db *Store) rotateLocked() error {
 	}
 	db.mu.Lock()
 	db.immutable = append(slices.Clone(db.immutable), db.active)
-	db.active = view.NewMemtable(db.Params.MinJaccard)
+	db.active = view.NewMemtable(db.Params)
 	db.mu.Unlock()
 	db.last, db.rotated = logPosition{}, time.Now()
 	db.wakeFlush()

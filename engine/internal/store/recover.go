@@ -44,7 +44,7 @@ func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err err
 		return base.Corruptf(files.Catalog, "params", -1, "%w", err)
 	}
 	db.SetParams(params)
-	db.active = view.NewMemtable(params.MinJaccard)
+	db.active = view.NewMemtable(params)
 	if v := s.Options[catalog.OptionTTL]; v != "" {
 		if db.TTL, err = time.ParseDuration(v); err != nil {
 			return base.Corruptf(files.Catalog, "options", -1, "%w", err)

@@ -42,7 +42,7 @@ func (db *Store) Rest() (holds bool, err error) {
 	kept := view.NewVersion(parts)
 	db.writeMu.Lock()
 	db.mu.Lock()
-	db.current, db.resting, db.active = nil, kept, view.NewMemtable(db.Params.MinJaccard)
+	db.current, db.resting, db.active = nil, kept, view.NewMemtable(db.Params)
 	db.readTo.txid = 0 // so that Refresh reads everything
 	db.mu.Unlock()
 	db.writeMu.Unlock()

@@ -18,6 +18,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable"
 )
 
 // A Store is an open database. All methods may be called from many goroutines.
@@ -86,7 +87,7 @@ type readTo struct {
 func newDB(path string, o Options) *Store {
 	db := &Store{
 		Config: view.Config{Path: path, Memory: o.Memory, Short: texts.NewBudget(o.Memory / 2)}, fs: o.FS, opts: o, log: o.Logger,
-		active: view.NewMemtable(0), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
+		active: view.NewMemtable(sstable.Params{}), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
 	}
 	db.Tables = tables.Folder{
 		Config: &db.Config, Log: o.Logger, ReadOnly: o.ReadOnly, Number: db.allocFile, ChooseLayout: o.ChooseLayout, MaxTableDocs: o.MaxTableDocs,

@@ -35,7 +35,7 @@ type Memtable struct {
 	MaxSeq uint64        // of all writes in the log, deletes too
 	MinSeq atomic.Uint64 // likewise; 0 if there are none
 
-	minJaccard float64 // least threshold that the index of sketches serves
+	params sstable.Params // of the index of sketches
 
 	Short texts.Growing // signatures of the texts, as searches need them
 
@@ -51,10 +51,9 @@ const (
 	slabDocs = 32 // documents that are allocated at once
 )
 
-// NewMemtable returns an empty memtable without a log, whose index of sketches serves thresholds
-// from minJaccard on.
-func NewMemtable(minJaccard float64) *Memtable {
-	m := &Memtable{minJaccard: minJaccard}
+// NewMemtable returns an empty memtable without a log for a database with these parameters.
+func NewMemtable(p sstable.Params) *Memtable {
+	m := &Memtable{params: p}
 	m.ids.init()
 	m.view.Store(&Columns{})
 	return m
@@ -103,7 +102,7 @@ func (m *Memtable) addSketch(s minhash.Sketch) {
 		m.Cur.Sketches.Add(s)
 		m.Bytes += m.Cur.Sketches.Bytes() - before
 	case len(m.Cur.Bitmaps) == memindex.MinSketches:
-		m.Cur.Sketches = memindex.NewSketches(m.minJaccard)
+		m.Cur.Sketches = memindex.NewSketches(m.params.MinJaccard, int(m.params.Sketch))
 		for _, at := range m.Cur.BitmapDoc[:memindex.MinSketches-1] {
 			m.Cur.Sketches.Add(m.Cur.Docs[at].Sketch)
 		}

@@ -16,7 +16,7 @@ import (
 func TestMemtableFind(t *testing.T) {
 	const writes = 5000
 	type version struct{ born, dead uint64 }
-	m := NewMemtable(0)
+	m := NewMemtable(sstable.Params{})
 	r := rand.New(rand.NewPCG(1, 1))
 	history := make([]atomic.Pointer[[]version], 1500) // by ID
 	for i := range history {

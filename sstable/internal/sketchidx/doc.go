@@ -8,7 +8,7 @@
 //	prefix    If two sketches have a score of t or more, the prefixes of both have a hash in
 //	          common (prefix filtering; see postings). So the candidates are the documents in
 //	          the postings of the few hashes in the query's prefix. The rarer these hashes, the
-//	          fewer candidates: prefixes are taken in an order that has hot hashes last (hotOrder).
+//	          fewer candidates: prefixes are taken in an order that has hot hashes last.
 //	bitmap    Each sketch has a bitmap of 512 bits. One that lacks more bits of the query's bitmap
 //	          than minhash.MaxMissing allows can't reach t.
 //	score     The sketch is decoded and compared.
@@ -17,6 +17,10 @@
 // postings are made for, or where it is not worth its while, because a segment is small or its
 // postings turn out to be many, a kernel scans all bitmaps of the segment instead. Both ways give
 // the same answer.
+//
+// The pages of a template have its hashes in their prefixes, if those are longer than what a page
+// has of its own. Once searches for such pages have taken as long as it takes, groups of them are
+// made in memory, which pass over those that are not similar enough together (crowd, hot.Groups).
 //
 // # Segments
 //

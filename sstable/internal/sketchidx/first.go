@@ -53,8 +53,25 @@ func (f *firstSearch) segment() (bool, error) {
 	if len(s.prefix) == 0 || docs < scanDocsPerProbe*len(s.prefix) && !s.ForcePostings {
 		return f.scan()
 	}
+	prefix, groups := f.groups(f.seg, s)
+	if found, err := f.postings(prefix); groups == nil || found || err != nil {
+		return found, err
+	}
+	var found bool
+	var err error
+	compared, _ := groups.Each(&s.shape, f.t, s.member[:0], func(docs []uint32) bool {
+		found, err = f.candidates(docs)
+		return found || err != nil
+	})
+	s.stats.Postings += compared
+	return found, err
+}
+
+// postings goes through the postings of a prefix, or through the bitmaps of the segment.
+func (f *firstSearch) postings(prefix []uint32) (bool, error) {
+	s, docs := f.s, f.seg.bitmaps.len()
 	s.probes = s.probes[:0]
-	for _, h := range s.prefix {
+	for _, h := range prefix {
 		p := f.seg.postings.find(h)
 		f.seg.postings.prefetch(p)
 		s.probes = append(s.probes, p)

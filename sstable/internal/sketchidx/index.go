@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
@@ -23,7 +24,7 @@ type Index struct {
 	params   Params
 	list     *blobs.List // encoded sketches
 	segments []segment
-	order    func() (*hotOrder, error) // of the hashes of sketches, made when it is first needed
+	order    func() (*hot.Order, error) // of the hashes of sketches, made when it is first needed
 }
 
 // segment is a part of the documents of a table.
@@ -31,35 +32,36 @@ type segment struct {
 	first    uint32 // document
 	bitmaps  *bitmaps
 	postings *postings
+	crowd    *crowd
 }
 
-// Open opens the index of a table without its segments, which AddSegment adds. hot is the section
+// Open opens the index of a table without its segments, which AddSegment adds. section is that
 // of n hot hashes, which is read when it is first needed.
-func Open(file string, p Params, list *blobs.List, hot blobs.Bytes, n uint64) (*Index, error) {
-	if len(hot.Data)%hotEntry != 4 || uint64(len(hot.Data)/hotEntry) != n {
-		return nil, base.Corruptf(file, hotSection, hot.Offset, "%d bytes for %d hashes", len(hot.Data), n)
+func Open(file string, p Params, list *blobs.List, section blobs.Bytes, n uint64) (*Index, error) {
+	if len(section.Data)%hotEntry != 4 || uint64(len(section.Data)/hotEntry) != n {
+		return nil, base.Corruptf(file, hotSection, section.Offset, "%d bytes for %d hashes", len(section.Data), n)
 	}
 	x := &Index{file: file, params: p, list: list}
-	x.order = sync.OnceValues(func() (*hotOrder, error) {
-		hashes, err := parseHot(hot.Data, file, hot.Offset)
+	x.order = sync.OnceValues(func() (*hot.Order, error) {
+		hashes, err := parseHot(section.Data, file, section.Offset)
 		if err != nil {
 			return nil, err
 		}
-		return newHotOrder(hashes), nil
+		return hot.NewOrder(hashes), nil
 	})
 	return x, nil
 }
 
 // OpenEmpty opens the index of a table that keeps sketches, and none of whose documents has one.
 func OpenEmpty(file string, p Params) *Index {
-	order := newHotOrder(nil)
-	return &Index{file: file, params: p, order: func() (*hotOrder, error) { return order, nil }}
+	order := hot.NewOrder(nil)
+	return &Index{file: file, params: p, order: func() (*hot.Order, error) { return order, nil }}
 }
 
 // AddSegment adds a segment of n documents, which follow those of the segment before it. section is
 // the name of the section of its bitmaps.
 func (x *Index) AddSegment(n uint32, section string, bitmaps blobs.Bytes, run *keyrun.Run) error {
-	s := segment{}
+	s := segment{crowd: &crowd{}}
 	if i := len(x.segments); i > 0 {
 		s.first = x.segments[i-1].first + uint32(x.segments[i-1].bitmaps.len())
 	}

@@ -59,7 +59,7 @@ func (s *Searcher) Plan(x *Index, q minhash.Sketch, t float64) (p Plan, err erro
 		if seg.bitmaps.zero {
 			continue
 		}
-		gathered, err := x.gather(seg, s)
+		gathered, err := x.gather(seg, j, s)
 		if err != nil {
 			return p, err
 		}

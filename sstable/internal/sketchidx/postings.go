@@ -21,7 +21,7 @@ import (
 // common hash at least is in the prefix of A; the first common hash, in the order, is in the
 // prefixes of both. The bound is tight for full sketches.
 //
-// A table indexes prefixes for t = Params.MinJaccard, in its order of hashes (hotOrder), which
+// A table indexes prefixes for t = Params.MinJaccard, in its order of hashes (hot.Order), which
 // serves every t from there on. To bound what a writer keeps in memory, documents are cut into
 // segments of consecutive numbers, 2^19 of them by default. A segment's postings are a key run in
 // KindPostings, of

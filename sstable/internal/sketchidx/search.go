@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 )
@@ -19,7 +20,7 @@ type Hit struct {
 
 // Stats counts the work of searches by sketch.
 type Stats struct {
-	Postings   int // entries of postings read
+	Postings   int // entries of postings read, and members of groups compared
 	Candidates int // documents whose bitmap was looked at
 	Rejected   int // of those, by their bitmap
 	Scored     int // sketches compared with the query
@@ -33,8 +34,11 @@ type Searcher struct {
 	ForcePostings bool
 
 	stats  Stats    // of all searches since TakeStats
-	prefix []uint32 // of the query
-	room   []uint64
+	prefix []uint32 // of the query,
+	cold   int      // of which so many are cold;
+	hot    []hot.Key
+	shape  hot.Shape // if not all are
+	member [hot.Together]uint32
 	probes []probe
 	found  []uint32 // documents of postings, with repetitions; numbers in the segment
 	set    docSet
@@ -58,7 +62,7 @@ type query struct {
 // or more, 0 < t <= 1, each once, in no particular order. q ascends and has at most Params.Size
 // hashes.
 //
-//	order    the first p(q) hashes of q in the table's order                   (see postings, hotOrder)
+//	order    the first p(q) hashes of q in the table's order                   (see hot.Order)
 //	gather   the documents of their postings, each once                        (see docSet)
 //	reject   those whose bitmap has too little in common with that of q        (see minhash.MaxMissing)
 //	score    decode the sketches of the rest and compare
@@ -84,7 +88,7 @@ func (s *Searcher) SearchFew(x *Index, q minhash.Sketch, t float64, most int, ds
 		if seg.bitmaps.zero {
 			continue
 		}
-		gathered, err := x.gather(seg, s)
+		gathered, err := x.gather(seg, j, s)
 		if err == nil && gathered {
 			err = seg.reject(j, s)
 		} else if err == nil {
@@ -106,7 +110,7 @@ func (s *Searcher) SearchFew(x *Index, q minhash.Sketch, t float64, most int, ds
 // query checks a query and finds its prefix; the prefix is empty if postings can't serve it.
 func (x *Index) query(q minhash.Sketch, t float64, s *Searcher) (*query, error) {
 	j, err := x.scanned(q, t)
-	s.prefix = s.prefix[:0]
+	s.prefix, s.cold = s.prefix[:0], 0
 	if err != nil || t < x.params.MinJaccard {
 		return j, err
 	}
@@ -114,7 +118,10 @@ func (x *Index) query(q minhash.Sketch, t float64, s *Searcher) (*query, error) 
 	if err != nil {
 		return nil, err
 	}
-	s.prefix, s.room = order.prefix(s.prefix, q, prefixLength(len(q), t), s.room)
+	s.prefix, s.cold, s.hot = order.Prefix(s.prefix, q, prefixLength(len(q), t), s.hot)
+	if s.cold < len(s.prefix) {
+		s.shape = hot.NewShape(len(q), s.hot)
+	}
 	return j, nil
 }
 
@@ -142,13 +149,14 @@ const (
 
 // gather finds the candidates of a segment, in s.set. It returns false if a scan of the segment is
 // needed or cheaper.
-func (x *Index) gather(seg *segment, s *Searcher) (bool, error) {
+func (x *Index) gather(seg *segment, j *query, s *Searcher) (bool, error) {
 	docs := seg.bitmaps.len()
 	if len(s.prefix) == 0 || docs < scanDocsPerProbe*len(s.prefix) && !s.ForcePostings {
 		return false, nil
 	}
 	s.probes = s.probes[:0]
-	for _, h := range s.prefix {
+	prefix, groups := x.groups(seg, s)
+	for _, h := range prefix {
 		p := seg.postings.find(h)
 		seg.postings.prefetch(p)
 		s.probes = append(s.probes, p)
@@ -164,6 +172,13 @@ func (x *Index) gather(seg *segment, s *Searcher) (bool, error) {
 		}
 	}
 	s.stats.Postings += len(s.found)
+	if groups != nil {
+		compared, _ := groups.Each(&s.shape, j.t, s.member[:0], func(at []uint32) bool {
+			s.found = append(s.found, at...)
+			return false
+		})
+		s.stats.Postings += compared
+	}
 	s.set.reset(len(s.found))
 	for _, doc := range s.found {
 		if s.set.add(doc) {
@@ -221,6 +236,7 @@ const scoreAhead = 8
 // one before it, as those of equal texts that were stored together are, has its score.
 func (x *Index) score(seg *segment, j *query, s *Searcher, dst []Hit) ([]Hit, error) {
 	s.stats.Scored += len(s.passed)
+	seg.crowd.scored(s)
 	var last []byte // encoded
 	var score minhash.Score
 	similar := false

@@ -1,15 +1,14 @@
 package sketchidx
 
 import (
-	"cmp"
 	"errors"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
@@ -39,21 +38,21 @@ func TestPrefix(t *testing.T) {
 			continue
 		}
 		// An adversary's order: what they have in common last, and then by value.
-		var hot []HotHash
+		var hashes []hot.Hash
 		for _, h := range a {
 			if _, both := slices.BinarySearch(b, h); both {
-				hot = append(hot, HotHash{h, 1 + rng.Uint32N(8)})
+				hashes = append(hashes, hot.Hash{Hash: h, Documents: 1 + rng.Uint32N(8)})
 			}
 		}
-		order := newHotOrder(hot)
+		order := hot.NewOrder(hashes)
 		score := minhash.Jaccard(a, b, n).Score
 		for _, at := range []float64{score, score * 0.999, 0.3, 0.5, 0.65, 0.8, 0.9} {
 			if at <= 0 || score < at {
 				continue
 			}
 			reached++
-			pa, _ := order.prefix(nil, a, prefixLength(len(a), at), nil)
-			pb, _ := order.prefix(nil, b, prefixLength(len(b), at), nil)
+			pa, _, _ := order.Prefix(nil, a, prefixLength(len(a), at), nil)
+			pb, _, _ := order.Prefix(nil, b, prefixLength(len(b), at), nil)
 			if !slices.ContainsFunc(pa, func(h uint32) bool { return slices.Contains(pb, h) }) {
 				t.Fatalf("n = %d: %v and %v have score %v, but at %v the prefixes %v and %v", n, a, b, score, at, pa, pb)
 			}
@@ -62,78 +61,14 @@ func TestPrefix(t *testing.T) {
 	t.Logf("%d pairs, %d times at or above a threshold", pairs, reached)
 }
 
-// TestPrefixOrder compares prefixes of many lengths with a sort by class and hash, where some cold
-// hashes pass the filter.
-func TestPrefixOrder(t *testing.T) {
-	rng := rand.New(rand.NewPCG(75, 76))
-	passed := 0
-	for range 300 {
-		class := map[uint32]int{}
-		var hot []HotHash
-		for range rng.IntN(300) {
-			hot = append(hot, HotHash{Hash: rng.Uint32N(1000), Documents: 1 + rng.Uint32N(100)})
-		}
-		slices.SortFunc(hot, func(a, b HotHash) int { return cmp.Compare(a.Hash, b.Hash) })
-		hot = slices.CompactFunc(hot, func(a, b HotHash) bool { return a.Hash == b.Hash })
-		for _, h := range hot {
-			class[h.Hash] = bits.Len32(h.Documents)
-		}
-		var sketch []uint32
-		for range rng.IntN(300) {
-			sketch = append(sketch, rng.Uint32N(2000))
-		}
-		slices.Sort(sketch)
-		sketch = slices.Compact(sketch)
-		want := slices.SortedStableFunc(slices.Values(sketch), func(a, b uint32) int { return cmp.Compare(class[a], class[b]) })
-		o := newHotOrder(hot)
-		for _, h := range sketch {
-			if bit := o.filterAt(h); class[h] == 0 && o.filter[bit>>3]>>(bit&7)&1 == 1 {
-				passed++
-			}
-		}
-		for _, n := range []int{0, 1, len(sketch) / 3, prefixStep, len(sketch), len(sketch) + 5} {
-			got, _ := o.prefix([]uint32{7, 8}, sketch, n, nil)
-			if !slices.Equal(got, append([]uint32{7, 8}, want[:min(n, len(want))]...)) {
-				t.Fatalf("the first %d of %d hashes: %v", n, len(sketch), got)
-			}
-		}
-	}
-	if passed == 0 {
-		t.Error("no cold hash passes the filter")
-	}
-}
-
-// TestTally compares counting in several portions with a map.
-func TestTally(t *testing.T) {
-	rng := rand.New(rand.NewPCG(69, 70))
-	var all tally
-	want := map[uint32]uint32{}
-	for i := range 50_000 {
-		h := rng.Uint32N(1+rng.Uint32N(20_000)) * 7
-		all.add(h)
-		want[h]++
-		if rng.IntN(5000) == 0 || i == 49_999 {
-			all.merge()
-		}
-	}
-	if err := checkHot(all.counts); err != nil || len(all.counts) != len(want) {
-		t.Errorf("%d hashes, want %d, %v", len(all.counts), len(want), err)
-	}
-	for _, h := range all.counts {
-		if h.Documents != want[h.Hash] {
-			t.Errorf("%v, want %d", h, want[h.Hash])
-		}
-	}
-}
-
 // TestCheckHot refuses lists that no table has.
 func TestCheckHot(t *testing.T) {
-	for _, bad := range [][]HotHash{{{5, 0}}, {{5, 1}, {4, 1}}, {{5, 1}, {5, 1}}} {
+	for _, bad := range [][]hot.Hash{{{Hash: 5}}, {{Hash: 5, Documents: 1}, {Hash: 4, Documents: 1}}, {{Hash: 5, Documents: 1}, {Hash: 5, Documents: 1}}} {
 		if checkHot(bad) == nil {
 			t.Errorf("%v is accepted", bad)
 		}
 	}
-	if err := checkHot([]HotHash{{0, 1}, {5, 2}, {6, 1}}); err != nil {
+	if err := checkHot([]hot.Hash{{Hash: 0, Documents: 1}, {Hash: 5, Documents: 2}, {Hash: 6, Documents: 1}}); err != nil {
 		t.Error(err)
 	}
 }

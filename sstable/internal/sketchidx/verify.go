@@ -2,6 +2,7 @@ package sketchidx
 
 import (
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/sethash"
@@ -37,10 +38,10 @@ func (x *Index) Verify(advance func(bytes int64) error) error {
 
 // sumSegment compares the bitmaps of a segment with its sketches and returns the hash of the set of
 // the postings that there should be, and their number.
-func (v *verifier) sumSegment(seg *segment, order *hotOrder) (sum uint64, n int, err error) {
+func (v *verifier) sumSegment(seg *segment, order *hot.Order) (sum uint64, n int, err error) {
 	var sketch minhash.Sketch
 	var prefix []uint32
-	var room []uint64
+	var room []hot.Key
 	var bits [bitmapsBlock]minhash.Bitmap
 	var block []minhash.Bitmap
 	for i := range uint32(seg.bitmaps.len()) {
@@ -59,7 +60,7 @@ func (v *verifier) sumSegment(seg *segment, order *hotOrder) (sum uint64, n int,
 			return 0, 0, base.Corruptf(v.file, seg.bitmaps.section, seg.bitmaps.off+int64(i)*bitmapSize,
 				"not the bitmap of the sketch of document %d", seg.first+i)
 		}
-		prefix, room = order.prefix(prefix[:0], sketch, prefixLength(len(sketch), v.params.MinJaccard), room)
+		prefix, _, room = order.Prefix(prefix[:0], sketch, prefixLength(len(sketch), v.params.MinJaccard), room)
 		for _, hash := range prefix {
 			sum += v.hash.OfPair(uint64(hash), i)
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 )
@@ -28,8 +29,8 @@ import (
 type Writer struct {
 	params   Params
 	list     *blobs.ListWriter
-	order    *hotOrder
-	hot      []HotHash
+	order    *hot.Order
+	hot      []hot.Hash
 	docs     int // that end a segment
 	bitmaps  []byte
 	any      bool // a document of the segment has a sketch
@@ -38,7 +39,7 @@ type Writer struct {
 	earlier  int  // documents of segments that ended before it
 	expected int
 	postings postingsWriter
-	room     []uint64 // for hotOrder.prefix
+	room     []hot.Key // for hot.Order.Prefix
 
 	// the last one that was not empty, and its code: equal documents follow each other
 	last minhash.Sketch
@@ -48,14 +49,14 @@ type Writer struct {
 	MaxPostings int
 }
 
-// NewWriter returns a writer for segments of at most segmentDocs documents (0: 2^19). hot is in
-// every order of the table's sketches; expected is how many documents come, about.
-func NewWriter(p Params, hot []HotHash, segmentDocs, expected int) (*Writer, error) {
-	if err := checkHot(hot); err != nil {
+// NewWriter returns a writer for segments of at most segmentDocs documents (0: 2^19). hashes are
+// the hot ones of the table's sketches; expected is how many documents come, about.
+func NewWriter(p Params, hashes []hot.Hash, segmentDocs, expected int) (*Writer, error) {
+	if err := checkHot(hashes); err != nil {
 		return nil, err
 	}
 	w := &Writer{
-		params: p, list: blobs.NewListWriter(blobs.Sketches), order: newHotOrder(hot), hot: hot,
+		params: p, list: blobs.NewListWriter(blobs.Sketches), order: hot.NewOrder(hashes), hot: hashes,
 		docs: cmp.Or(segmentDocs, defaultSegmentDocs), MaxPostings: maxPostings, expected: max(expected, 0),
 	}
 	return w, nil
@@ -110,7 +111,7 @@ func (w *Writer) Add(s minhash.Sketch, code []byte) (flush bool) {
 	if have := len(p.hashes); n <= have && len(p.ends) > 0 && w.isLast(s) {
 		p.hashes = append(p.hashes, p.hashes[have-n:]...)
 	} else {
-		p.hashes, w.room = w.order.prefix(w.withRoom(p.hashes, n), s, n, w.room)
+		p.hashes, _, w.room = w.order.Prefix(w.withRoom(p.hashes, n), s, n, w.room)
 	}
 	p.ends = append(p.ends, uint32(len(p.hashes)))
 	b := s.Bitmap()
