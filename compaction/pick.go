@@ -237,7 +237,7 @@ func tooMany(groups [][]*Table, passed int, o Options, others int) []*Table {
 	return best
 }
 
-// lasting is how much more a merge may cost in a window that has passed than elsewhere, for each
-// table less: there it stays one less until the window expires, and elsewhere soon another comes.
-// 16 writes least in the simulation of documents that come late.
+// lasting is a cost factor: in a window that has passed, a merge may cost this many times more for
+// each table less than elsewhere, because the number stays lower until the window expires. 16
+// writes least in the simulation of late documents.
 const lasting = 16

@@ -211,8 +211,8 @@ func (g *Scheduler) WaitWhile(ctx context.Context, holds func() bool) error {
 	return err
 }
 
-// Unfinished reports whether tables may soon be fewer without anybody doing something: a merge runs
-// or will start, and the last one did not fail.
+// Unfinished reports whether merges may still reduce the number of tables: one runs or will start,
+// and the last one did not fail.
 func (g *Scheduler) Unfinished() bool {
 	return !g.idle.Load() && !g.failing.Load() && !g.closing.Load() && !g.Throttle.Paused()
 }

@@ -81,7 +81,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestRemaining estimates how long merges go on.
+// TestRemaining estimates how long merges continue.
 func TestRemaining(t *testing.T) {
 	var s speed
 	m := &Merge{Job: &Job{Bytes: 200 << 20}, started: time.Now().Add(-10 * time.Second)}

@@ -208,7 +208,7 @@ func (s *simulation) measure() {
 
 const day = 24 * 60 // minutes
 
-// Arrivals say what happens in a minute: how many documents arrive, how many minutes old they are,
+// arrivals say what happens in a minute: how many documents arrive, how many minutes old they are,
 // and how many of those that live are deleted.
 type arrivals func(minute int64, r *rand.Rand) (docs, late, deletes int64)
 

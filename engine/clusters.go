@@ -17,7 +17,7 @@ import (
 // pairs are taken one by one in every mode. Errors are as those of Near and Jaccard.
 func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
 	return view.UntilDone(ctx, func(yield func(Member, error) bool) {
-		err := cluster.EachMember(ctx, &s.v, by.by, o.room(), func(m cluster.Member) bool {
+		err := cluster.EachMember(ctx, &s.v, by.by, o.internal(), func(m cluster.Member) bool {
 			return yield(Member{Cluster: m.Cluster, Keep: m.Keep, Match: Match(m.Match)}, nil)
 		})
 		if err != nil {
@@ -28,11 +28,11 @@ func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions
 
 // CountClusters returns how many clusters Clusters yields, and how many members they have in all.
 func (s *Snapshot) CountClusters(ctx context.Context, by Criterion, o *ClusterOptions) (clusters, members int64, err error) {
-	return cluster.CountClusters(ctx, &s.v, by.by, o.room())
+	return cluster.CountClusters(ctx, &s.v, by.by, o.internal())
 }
 
-// room returns the options as the clusters' own package takes them; o may be nil.
-func (o *ClusterOptions) room() cluster.Options {
+// internal returns the options as package cluster takes them; o may be nil.
+func (o *ClusterOptions) internal() cluster.Options {
 	if o == nil {
 		return cluster.Options{}
 	}

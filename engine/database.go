@@ -15,7 +15,7 @@ type DB struct{ s *store.Store }
 // Create makes a new database at path and opens it. It returns ErrExists if there is something at
 // path that is not an empty directory. A nil o is the zero Options.
 func Create(path string, o *Options) (*DB, error) {
-	return opened(store.Create(path, o.room()))
+	return opened(store.Create(path, o.internal()))
 }
 
 // Open opens the database at path, which it creates if there is nothing and Options does not forbid
@@ -28,7 +28,7 @@ func Create(path string, o *Options) (*DB, error) {
 // ErrNotFound is for no database at path, ErrNotDatabase for something else there, ErrParams for
 // options that differ from those it was created with.
 func Open(path string, o *Options) (*DB, error) {
-	return opened(store.Open(path, o.room()))
+	return opened(store.Open(path, o.internal()))
 }
 
 func opened(s *store.Store, err error) (*DB, error) {
@@ -56,13 +56,13 @@ func (db *DB) Close() error { return db.s.Close() }
 // what it showed before.
 func (db *DB) Refresh(ctx context.Context) error { return db.s.Refresh(ctx) }
 
-// Rest gives back the files that a database opened read-only keeps open although another process
-// has removed them: their space is free once nobody has them open. If there are any, the DB forgets
-// what it shows, and its next use reads the database as it is then. Snapshots that are open keep
-// their files. It reports whether the DB still has files open that may be removed later. A program
-// that leaves a reader unused for long calls it now and then. Open for writing, a DB has no such
-// files. Errors are ErrClosed and those of the file system.
-func (db *DB) Rest() (holds bool, err error) { return db.s.Rest() }
+// ReleaseDeleted gives back the files that a database opened read-only keeps open although another
+// process has removed them: their space is free once nobody has them open. If there are any, the DB
+// forgets what it shows, and its next use reads the database as it is then. Snapshots that are open
+// keep their files. It reports whether the DB still has files open that may be removed later. A
+// program that leaves a reader unused for long calls it now and then. Open for writing, a DB has no
+// such files. Errors are ErrClosed and those of the file system.
+func (db *DB) ReleaseDeleted() (holds bool, err error) { return db.s.ReleaseDeleted() }
 
 // Path returns the path that the database was opened with.
 func (db *DB) Path() string { return db.s.Path }
@@ -76,7 +76,7 @@ func (db *DB) Flush(ctx context.Context) error { return db.s.Flush(ctx) }
 
 // Compact flushes the memtables and merges all tables into one, dropping what is deleted, replaced
 // or expired, with its texts. Of more documents than one table can have it makes few tables, by
-// merging whole ones. It returns when that is done; reading and writing go on meanwhile. Progress,
+// merging whole ones. It returns when that is done; reads and writes continue meanwhile. Progress,
 // if not nil, is called from another goroutine. Errors are as those of Flush, and *CorruptionError.
 func (db *DB) Compact(ctx context.Context, progress func(Progress)) error {
 	return db.s.Compact(ctx, progressTo(progress))
@@ -91,9 +91,9 @@ func (db *DB) CompactDue(ctx context.Context, progress func(Progress)) error {
 }
 
 // PauseCompaction keeps merges from starting in the background, and holds those that run, until
-// ResumeCompaction. Compact and CompactDue work all the same, and let held merges go on while they
-// wait for them; Close finishes them. While compaction is paused writers are not held back, however
-// many tables there are.
+// ResumeCompaction. Compact and CompactDue work all the same, and let held merges continue while
+// they wait for them; Close finishes them. While compaction is paused writers are not held back,
+// however many tables there are.
 func (db *DB) PauseCompaction() { db.s.PauseCompaction() }
 
 // ResumeCompaction ends what PauseCompaction began.
@@ -123,7 +123,7 @@ func (db *DB) Ingest(ctx context.Context, paths ...string) error { return db.s.I
 // earlier backup of the same database: that is brought up to date, and tables that it has are not
 // copied again. Anything else at path is ErrExists. The backup has the state of one moment: what a
 // Snapshot would see, at the beginning. It needs no lock of the database: a DB that was opened
-// read-only beside a writer of another process backs up what it shows. Writing goes on meanwhile.
+// read-only, with a writer in another process, backs up what it shows. Writes continue meanwhile.
 //
 // A backup is opened as any database, which is how it is restored. Opened for writing it becomes a
 // database of its own, and can't be brought up to date any more. An error, also a full disk, or a
@@ -182,8 +182,8 @@ func orphanStats(orphans []inspect.Orphan) []OrphanStats {
 }
 
 // Check verifies everything that is stored: every checksum of every table, that its sections agree
-// with each other, the catalog, and the logs. It goes on after a problem and reports all it finds;
-// the error is for what kept it from checking.
+// with each other, the catalog, and the logs. It continues after a problem and reports all it
+// finds; the error is for what kept it from checking.
 func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, error) {
 	return withSnapshot(db, func(s *Snapshot) (CheckReport, error) {
 		r, err := inspect.Check(ctx, &s.v, progressTo(progress))

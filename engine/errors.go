@@ -17,7 +17,7 @@ var (
 	ErrTooLarge    = files.ErrTooLarge    // a document over MaxIDBytes or MaxTextBytes, a result over Options.Memory, more to pack than a table can have
 	ErrNotDatabase = files.ErrNotDatabase // the path holds something else
 	ErrNoSketches  = files.ErrNoSketches  // JACCARD asked of a database created without
-	ErrFailed      = files.ErrFailed      // a write failed; wraps the cause: the writer is poisoned, reads go on
+	ErrFailed      = files.ErrFailed      // a write failed; wraps the cause: the writer is poisoned, reads continue
 	ErrCorruption  = base.ErrCorruption   // in every *CorruptionError
 )
 

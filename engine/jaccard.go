@@ -18,7 +18,7 @@ func (d Doc) sample() search.Sample { return search.Sample{ID: d.ID, Text: d.Tex
 // (minhash.Jaccard); none that reaches t is missed. What is looked for is doc.Text, or, if that is
 // empty, the stored document doc.ID, which must be there (ErrNotFound). The document that is stored
 // as doc.ID is no match. Other errors are ErrInvalid, ErrNoSketches, ErrTooLarge for more documents
-// than Options.Memory has room for, ErrClosed,
+// than fit into Options.Memory, ErrClosed,
 // *CorruptionError, and that of the context; an error is the last thing that is yielded.
 func (s *Snapshot) Jaccard(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
 	return s.jaccardBy(ctx, doc, Jaccard(t))

@@ -44,7 +44,7 @@ func (db *DB) Near(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, 
 }
 
 // Near yields every visible document whose fingerprint differs from fp in at most k bits, k in
-// 0..64: nearest first, then by ID. More than Options.Memory has room for are ErrTooLarge;
+// 0..64: nearest first, then by ID. More than fit into Options.Memory are ErrTooLarge;
 // NearFirst and NearUnordered take any number. Other errors are ErrInvalid, ErrClosed,
 // *CorruptionError, and that of the context; an error is the last thing that is yielded.
 func (s *Snapshot) Near(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, error] {

@@ -27,9 +27,9 @@ func (db *DB) NearBatch(ctx context.Context, fps []Fingerprint, k int) iter.Seq2
 // small. Fewer are searched for one by one.
 //
 // A million queries are searched at a time, fewer if they find more than four million documents, or
-// more than Options.Memory has room for. In memory are, of those, 60 bytes a query, 60 bytes a
+// more than fit into Options.Memory. In memory are, of those, 60 bytes a query, 60 bytes a
 // match and its ID. A query that alone finds more is searched for again for each part of its
-// matches that there is room for. It uses one processor; several can work on parts of a batch. fps
+// matches that fit. It uses one processor; several can work on parts of a batch. fps
 // must not change meanwhile.
 func (s *Snapshot) NearBatch(ctx context.Context, fps []Fingerprint, k int) iter.Seq2[BatchMatch, error] {
 	return s.nearBatch(ctx, fps, k, search.ChunkQueries, search.BatchMatches(&s.v))

@@ -85,8 +85,8 @@ type Layout string
 // million fingerprints, "3:1" to two billion, "2:1" above. It is the default.
 const LayoutBySize Layout = "by size"
 
-// room returns the options as the store takes them; o may be nil.
-func (o *Options) room() store.Options {
+// internal returns the options as the store takes them; o may be nil.
+func (o *Options) internal() store.Options {
 	if o == nil {
 		return store.Options{}
 	}

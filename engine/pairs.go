@@ -13,7 +13,7 @@ import (
 // the documents in them, with about 90 bytes each in addition, and 20 to 50 bytes for every
 // document (by estimated Jaccard 16 and its sketch; where texts decide about 120 for each, the
 // texts, up to an eighth of Options.Memory, or by Jaccard the shingles, up to a quarter of it, and
-// what finds pairs, up to half of it). More pairs than Options.Memory has room for are
+// what finds pairs, up to half of it). More pairs than fit into Options.Memory are
 // ErrTooLarge; PairsFirst and PairsUnordered take any number of them. Progress, if not nil, is
 // called now and then. IDs that are yielded share memory, 16 KiB or so: clone one that is to be
 // kept for long. Other errors are as those of Near and Jaccard.

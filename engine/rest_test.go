@@ -17,7 +17,7 @@ func TestRest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
 	defer db.Close()
-	if holds, err := db.Rest(); holds || err != nil {
+	if holds, err := db.ReleaseDeleted(); holds || err != nil {
 		t.Errorf("a writer: %v, %v", holds, err)
 	}
 	if err := errors.Join(putSome(db, 0, 10), db.Flush(ctx), putSome(db, 10, 20), db.Flush(ctx)); err != nil {
@@ -25,7 +25,7 @@ func TestRest(t *testing.T) {
 	}
 	reader := must(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
-	if holds, err := reader.Rest(); !holds || err != nil {
+	if holds, err := reader.ReleaseDeleted(); !holds || err != nil {
 		t.Errorf("nothing was removed: %v, %v", holds, err)
 	}
 	if err := putSome(db, 20, 30); err != nil {
@@ -49,7 +49,7 @@ func TestRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if holds, err := reader.Rest(); holds || err != nil {
+		if holds, err := reader.ReleaseDeleted(); holds || err != nil {
 			t.Errorf("all tables are removed: %v, %v", holds, err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestRest(t *testing.T) {
 	if _, err := db.Prune(ctx, backupTime(30)); err != nil { // drops the large table
 		t.Fatal(err)
 	}
-	if holds, err := reader.Rest(); !holds || err != nil {
+	if holds, err := reader.ReleaseDeleted(); !holds || err != nil {
 		t.Errorf("one table of two is removed: %v, %v", holds, err)
 	}
 	if err := reader.Refresh(ctx); err != nil {
@@ -75,14 +75,14 @@ func TestRest(t *testing.T) {
 		t.Errorf("%d documents after a rest", n)
 	}
 	db.Compact(ctx, nil)
-	reader.Rest()
+	reader.ReleaseDeleted()
 	if err := reader.Close(); err != nil {
 		t.Error(err)
 	}
 	if _, err := reader.Snapshot(); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed while it rested: %v", err)
 	}
-	if _, err := reader.Rest(); !errors.Is(err, ErrClosed) {
+	if _, err := reader.ReleaseDeleted(); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -113,7 +113,7 @@ func TestRestBesideQueries(t *testing.T) {
 	}
 	loop(func(int) error {
 		time.Sleep(time.Millisecond)
-		_, err := reader.Rest()
+		_, err := reader.ReleaseDeleted()
 		return err
 	})
 	for range 2 {

@@ -114,7 +114,7 @@ func (t *turns) rest() {
 	if t.closed {
 		return
 	}
-	if holds, err := t.reader.Rest(); holds || err != nil { // what fails here fails the next statement, too
+	if holds, err := t.reader.ReleaseDeleted(); holds || err != nil { // what fails here fails the next statement, too
 		t.idle.Reset(idle)
 	}
 }

@@ -7,7 +7,7 @@ import "github.com/simdb/simdb/sstable/internal/hamming"
 // bits are cut into Blocks consecutive blocks, most significant first, of sizes that differ by at
 // most one (the larger ones first); every choice of Lead of them leads one table.
 //
-//	4:1   4 tables, led by 16 bits each (the default)      2:1   2 tables, 32 bits
+//	4:1   4 tables, led by 16 bits each                    2:1   2 tables, 32 bits
 //	5:2  10 tables, 25 to 26 bits                          6:3  20 tables, 31 to 33 bits
 //	8:2  28 tables, 16 bits
 //
@@ -37,7 +37,7 @@ var LayoutBySize = Layout(hamming.LayoutBySize)
 //	to 24 Mi   4:1      to 2 Gi   3:1      above   2:1
 //
 // More fingerprints need longer leads, so that a search still compares few of them; shorter leads
-// make fewer probes. docs/design.md has the measurements behind the limits.
+// make fewer probes. docs/performance.md has the measurements behind the limits.
 func ChooseLayout(n int64) Layout { return Layout(hamming.ChooseLayout(n)) }
 
 // ParseLayout reads "4:1", or "4", which means the same, or "4x4".

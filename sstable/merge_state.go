@@ -84,7 +84,7 @@ func (b bitset) has(i uint32) bool { return b != nil && b[i>>6]>>(i&63)&1 != 0 }
 
 func (b bitset) add(i uint32) { b[i>>6] |= 1 << (i & 63) }
 
-// guarded calls step, and makes its error what went wrong with a mapped file.
+// guarded calls step, and turns a fault in a mapped input into an error.
 func (m *merger) guarded(step func() error) (err error) {
 	defer unguardAny(m.readers, guard(), &err)
 	return step()

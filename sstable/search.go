@@ -106,7 +106,7 @@ func (s *NearSearcher) indexesOf(tables []*Reader) []*hamming.Index {
 var nearSearchers = sync.Pool{New: func() any { return new(NearSearcher) }}
 
 // Near appends to dst every document whose fingerprint differs from q in at most k bits, 0 <= k <=
-// 64, each once and in no particular order. Who searches much keeps a NearSearcher.
+// 64, each once and in no particular order. For many searches, reuse a NearSearcher.
 func (r *Reader) Near(q Fingerprint, k int, dst []Hit) ([]Hit, error) {
 	s := nearSearchers.Get().(*NearSearcher)
 	defer nearSearchers.Put(s)

@@ -123,7 +123,7 @@ func (r *Reader) needSketches() error {
 var jaccardSearchers = sync.Pool{New: func() any { return new(JaccardSearcher) }}
 
 // Jaccard appends to dst every document whose score with the sketch q is t or more, as
-// JaccardSearcher.Jaccard does. Who searches much keeps a JaccardSearcher.
+// JaccardSearcher.Jaccard does. For many searches, reuse a JaccardSearcher.
 func (r *Reader) Jaccard(q minhash.Sketch, t float64, dst []JaccardHit) ([]JaccardHit, error) {
 	s := jaccardSearchers.Get().(*JaccardSearcher)
 	defer jaccardSearchers.Put(s)

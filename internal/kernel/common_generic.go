@@ -6,8 +6,8 @@ import "math/bits"
 // elements it returns some number less than need. The lists from i to p and from j to q are yet to
 // be compared.
 //
-// What a comparison says is added up, not branched on: it is not to be predicted, and the compiler
-// would branch.
+// The results of comparisons are added up, not branched on: they are unpredictable, and the
+// compiler would branch.
 func commonGo(a, b []uint32, need int) (n int) {
 	i, p := 0, len(a)-1
 	j, q := 0, len(b)-1

@@ -68,7 +68,7 @@ var backupMutants = []mutant{
 		tests: "engine", run: "^TestBackupCrash$",
 	},
 	{
-		name: "rest/removed files kept", in: "engine", decl: "Store.Rest",
+		name: "rest/removed files kept", in: "engine", decl: "Store.ReleaseDeleted",
 		edit:  always(`len(parts) == len(have.Parts)`),
 		tests: "engine", run: "^TestRest$",
 	},

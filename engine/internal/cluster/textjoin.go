@@ -23,7 +23,7 @@ type textSet struct {
 	elements []uint32      // of each text: its runes, its words, with repetitions, or its shingles
 	texts    []byte        // one after the other, unless they are too large to hold
 	ends     []uint64      // of each text: where it ends in texts; nil if they are not held
-	held     *setjoin.Sets // by Jaccard: of the first texts, as many as have room
+	held     *setjoin.Sets // by Jaccard: of as many of the first texts as fit
 }
 
 // addTexts gathers all visible documents that may be similar to others by their texts. It reads

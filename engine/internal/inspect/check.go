@@ -22,8 +22,8 @@ type Report struct {
 }
 
 // Check checks everything that a view sees, and what the folder has beside it: every checksum of
-// every table, that its sections agree with each other, the catalog, and the logs. It goes on after
-// a problem and reports all it finds; the error is for what kept it from checking.
+// every table, that its sections agree with each other, the catalog, and the logs. It continues
+// after a problem and reports all it finds; the error is for what kept it from checking.
 func Check(ctx context.Context, v *view.View, progress func(view.Progress)) (r Report, err error) {
 	var done, total int64
 	for _, p := range v.Version.Parts {

@@ -121,7 +121,8 @@ func (l *Loader) renew() error {
 }
 
 // Add adds d. When its ID is stored, or was added before, and Replace is off, it returns ErrExists
-// and the load goes on; so it does after ErrInvalid and ErrTooLarge. Any other error ends the load.
+// and the load continues; so it does after ErrInvalid and ErrTooLarge. Any other error ends the
+// load.
 func (l *Loader) Add(d view.Doc) error {
 	if l.err != nil {
 		return l.err
@@ -251,7 +252,7 @@ func (l *Loader) takeWindow(c *chunk) error {
 }
 
 // Mark notes that with all documents added so far source has been read up to pos. LoadMark returns
-// pos once they are published, so that an interrupted load can go on there.
+// pos once they are published, so that an interrupted load can continue there.
 func (l *Loader) Mark(source string, pos int64) { l.filling.mark(source, pos) }
 
 // Flush publishes what has been added so far, and returns when that is done. An error ends the

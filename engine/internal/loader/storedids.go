@@ -153,7 +153,7 @@ func (s *storedIDs) covers(table uint64) {
 	}
 }
 
-// renew goes on with a newer snapshot.
+// renew continues with a newer snapshot.
 func (s *storedIDs) renew(snap *view.View) error {
 	s.close()
 	s.snap = snap

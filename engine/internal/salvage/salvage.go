@@ -72,7 +72,7 @@ type Doubt struct {
 	Reason    string
 }
 
-// recovery is a run that goes on.
+// recovery is a run in progress.
 type recovery struct {
 	o      Options
 	ctx    context.Context

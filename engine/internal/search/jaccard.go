@@ -108,14 +108,14 @@ type Jaccard struct {
 
 var jaccardPool = sync.Pool{New: func() any { return new(Jaccard) }}
 
-// Forget drops what the query refers to, so that its memory keeps no tables. It keeps the memory.
+// Forget clears references, so that a pooled Jaccard holds no tables, but keeps the buffers.
 func (q *Jaccard) Forget() {
 	clear(q.Hits)
 	q.v = nil
 }
 
 // Find finds all visible documents of v that match the sample by a criterion of Jaccard, but for
-// the one that is stored under its id. It leaves them in q.hits.
+// the one that is stored under its id. It leaves them in q.Hits.
 func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Criterion) error {
 	if err := q.findCandidates(ctx, v, of, by); err != nil || !by.Verified {
 		return err
@@ -127,7 +127,7 @@ func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Cri
 	return q.verify(ctx, text, by.T)
 }
 
-// findCandidates leaves in q.hits what Find does, or for a verified criterion all documents that
+// findCandidates leaves in q.Hits what Find does, or for a verified criterion all documents that
 // may match by their estimates.
 func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, of Sample, by view.Criterion) error {
 	if by.Verified {
@@ -176,7 +176,7 @@ func candidateThreshold(v *view.View, sketch minhash.Sketch, t float64) float64 
 	return v.Lowered(t)
 }
 
-// bySketch leaves all visible documents whose score is t or more in q.hits, in no order, but for
+// bySketch leaves all visible documents whose score is t or more in q.Hits, in no order, but for
 // the one whose ID is except.
 func (q *Jaccard) bySketch(ctx context.Context, v *view.View, sketch minhash.Sketch, t float64, except string) error {
 	q.v, q.Hits = v, q.Hits[:0]

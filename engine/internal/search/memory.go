@@ -8,6 +8,6 @@ const (
 	EntryBytes      = 2 * 48
 )
 
-// mostFirst is how many things a query may keep the first of while they are found, instead of all
+// MostFirst is how many things a query may keep the first of while they are found, instead of all
 // of them.
 const MostFirst = 1 << 16

@@ -52,7 +52,7 @@ type Near struct {
 	limited ordered.Limited[NearHit]
 }
 
-// NearWant says what becomes of the hits of a nearQuery. The zero value keeps all.
+// NearWant says what becomes of the hits of a Near. The zero value collects all.
 type NearWant struct {
 	Count bool                // they are counted, and nothing else
 	Visit func(NearHit) error // they are given to a function
@@ -62,14 +62,14 @@ type NearWant struct {
 
 var nearPool = sync.Pool{New: func() any { return new(Near) }}
 
-// Forget drops what the query refers to, so that its memory keeps no tables. It keeps the memory.
+// Forget clears references, so that a pooled Near holds no tables, but keeps the buffers.
 func (q *Near) Forget() {
 	clear(q.Hits)
 	clear(q.readers)
 	q.v, q.Want, q.limited = nil, NearWant{}, ordered.Limited[NearHit]{}
 }
 
-// Nearest finds the n nearest visible documents. It leaves them in q.hits, and perhaps others.
+// Nearest finds the n nearest visible documents. It leaves them in q.Hits, and perhaps others.
 func (q *Near) Nearest(ctx context.Context, v *view.View, fp base.Fingerprint, n int) error {
 	if n < 0 {
 		return fmt.Errorf("%d nearest documents: %w", n, files.ErrInvalid)
@@ -91,8 +91,8 @@ func (q *Near) Nearest(ctx context.Context, v *view.View, fp base.Fingerprint, n
 	return nil
 }
 
-// Find finds all visible documents of v within k bits of fp. It leaves them in q.hits, in no order,
-// unless q.want says otherwise.
+// Find finds all visible documents of v within k bits of fp. It leaves them in q.Hits, in no order,
+// unless q.Want says otherwise.
 func (q *Near) Find(ctx context.Context, v *view.View, fp base.Fingerprint, k int) error {
 	if err := view.CheckDistance(k); err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// chunkQueries is how many queries are searched together: more are faster by little.
+	// ChunkQueries is how many queries are searched together: more are faster by little.
 	ChunkQueries = 1 << chunkBits
 	chunkBits    = 20
 	// chunkMatches is how many matches of more than one query are held.

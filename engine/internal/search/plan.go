@@ -24,7 +24,7 @@ type PartPlan struct {
 	Cost       float64
 }
 
-// PlanNear returns how a nearQuery would be carried out. It reads directories only.
+// PlanNear returns how Near would search. It reads directories only.
 func PlanNear(ctx context.Context, v *view.View, fp base.Fingerprint, k int) (parts []PartPlan, err error) {
 	if err := view.CheckDistance(k); err != nil {
 		return nil, err

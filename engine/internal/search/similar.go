@@ -39,7 +39,7 @@ func NewSimilar(v *view.View, text []byte, by view.Criterion) *Similar {
 }
 
 // A SimilarFunc is called for a visible document that is similar. id is used again after it. It
-// reports whether the search goes on.
+// reports whether the search continues.
 type SimilarFunc func(id []byte, p view.Place, similarity float64) (more bool, err error)
 
 // Each calls fn for every visible document of the view that is similar, other than that of an ID,

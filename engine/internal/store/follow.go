@@ -24,7 +24,7 @@ import (
 //   - Logs grow by appending alone. A reader takes the whole frames that are there, and among them
 //     is every write that another process has acknowledged.
 //
-// Refresh goes on where the reader stands: it reads the frames that the newest log has got since,
+// Refresh continues where the reader stands: it reads the frames that the newest log has got since,
 // and only after a change of the catalog everything, but for tables that are open.
 
 // readTries is how often a state is read that a writer changes meanwhile, and sameTries how often

@@ -16,7 +16,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// maxReplayedLogs is how many logs a memtable may keep from earlier runs before it is flushed: a
+// MaxReplayedLogs is how many logs a memtable may keep from earlier runs before it is flushed: a
 // database that is opened for single writes again and again gets neither a table nor a log for
 // each.
 const MaxReplayedLogs = 4

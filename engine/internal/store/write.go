@@ -47,7 +47,7 @@ func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err e
 }
 
 // write makes records visible, of which payload is the encoding, and returns where the log has to
-// be safe. Without room nothing has changed.
+// be safe. Without disk space nothing has changed.
 func (db *Store) write(ctx context.Context, recs []wal.Record, payload []byte) (deleted int, last logPosition, err error) {
 	if err := db.lockForWrite(ctx); err != nil {
 		return 0, last, err
@@ -69,7 +69,7 @@ var payloads = sync.Pool{New: func() any { return new([]byte) }}
 const payloadKeep = 1 << 20
 
 // commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its
-// position. Without room in the log nothing has changed. The caller holds writeMu.
+// position. Without space for the log nothing has changed. The caller holds writeMu.
 func (db *Store) commitLocked(recs []wal.Record, payload []byte) error {
 	if err := db.startLogLocked(); err != nil {
 		return err
@@ -119,8 +119,8 @@ func (db *Store) publishLocked(seq uint64) {
 	db.mu.Unlock()
 }
 
-// waitSafe waits until the log up to p is as safe as the options ask. Without room the writes are
-// visible, and stay in memory until the log has taken them.
+// waitSafe waits until the log up to p is as safe as the options ask. Without disk space the writes
+// are visible, and stay in memory until the log has taken them.
 func (db *Store) waitSafe(p logPosition) error {
 	if p.log == nil { // nothing was written since the database was opened
 		return nil

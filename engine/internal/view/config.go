@@ -63,7 +63,7 @@ func (c *Config) CheckCriterion(by Criterion) error {
 	return nil
 }
 
-// verifyErrors is how many standard errors below the threshold an estimate may lie for the texts to
+// VerifyErrors is how many standard errors below the threshold an estimate may lie for the texts to
 // be compared. At 3.3 one document in two thousand that reaches the threshold in truth is missed at
 // the threshold itself, and next to none above it. Where t N is below 3.3^2, two sketches of N may
 // have no hash in common at all, with a chance of (1-t)^N, and then no margin helps.

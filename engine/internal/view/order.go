@@ -17,7 +17,7 @@ var ErrStopped = errors.New("stopped")
 // that of sorting them.
 const firstBatch = 64
 
-// matchBatch is how many matches are made of hits at a time.
+// MatchBatch is how many matches are made of hits at a time.
 const MatchBatch = 1024
 
 // First yields the first n of seq.

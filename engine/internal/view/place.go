@@ -13,7 +13,7 @@ type Place struct {
 	Doc  uint32
 }
 
-// latest is a sequence number that is greater than those of all writes.
+// Latest is a sequence number that is greater than those of all writes.
 const Latest = ^uint64(0)
 
 // Kill marks the document dead since seq.

@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 )
 
-// maxImmutable is how many full memtables may wait for their flush before writers wait too.
+// MaxImmutable is how many full memtables may wait for their flush before writers wait too.
 const MaxImmutable = 2
 
 // A View is what a snapshot sees: the version and the memtables that were current when it was
@@ -97,7 +97,7 @@ func (v *View) Each(ctx context.Context, fn func(Place) error) error {
 	return ctx.Err()
 }
 
-// EachOf is each for a table.
+// EachOf calls fn for each visible document of p.
 func (v *View) EachOf(ctx context.Context, p *Part, fn func(Place) error) error {
 	for doc := range p.NumDocs() {
 		if doc%4096 == 0 {

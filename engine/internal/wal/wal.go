@@ -49,7 +49,7 @@ type format struct {
 	decodeHead func(buf []byte, pos, size int64) (h frameHead, ok bool)
 }
 
-// formats are the versions that this package reads. Cut goes on in the version of the log.
+// formats are the versions that this package reads. Cut continues in the version of the log.
 var formats = map[uint32]format{
 	1: {appendFrame, decodeHead},
 }
@@ -75,7 +75,7 @@ const Section = "wal"
 var (
 	// ErrClosed is returned by every use of a Writer after Close.
 	ErrClosed = errors.New("log is closed")
-	// ErrTooLarge is returned for a payload longer than MaxPayload. The Writer goes on.
+	// ErrTooLarge is returned for a payload longer than MaxPayload. The Writer continues.
 	ErrTooLarge = errors.New("payload too large for the log")
 	// ErrVersion is returned for a log in a version that this package does not know.
 	ErrVersion = errors.New("unknown log format version")

@@ -22,7 +22,7 @@ const (
 // bits are cut into Blocks consecutive blocks, most significant first, of sizes that differ by at
 // most one (the larger ones first); every choice of Lead of them leads one table.
 //
-//	4:1   4 tables, led by 16 bits each (the default)      2:1   2 tables, 32 bits
+//	4:1   4 tables, led by 16 bits each                    2:1   2 tables, 32 bits
 //	5:2  10 tables, 25 to 26 bits                          6:3  20 tables, 31 to 33 bits
 //	8:2  28 tables, 16 bits
 //

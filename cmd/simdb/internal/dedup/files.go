@@ -191,7 +191,7 @@ func (d *job) readAll(add func(rec *input.Record) error) error {
 	return err
 }
 
-// damage returns an error if a file could not be read to its end. The rest of it would be missing
+// damage returns an error if a file could not be read completely: the rest of it would be missing
 // from the output without a trace.
 func (d *job) damage() error {
 	if len(d.failed) == 0 {
