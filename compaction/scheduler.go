@@ -20,7 +20,7 @@ type Store interface {
 	Policy() ([]Table, Options, error)
 	Groups() ([]*Job, error) // all tables, in merges of as many as one table can take
 	Free() int64             // bytes that merges in the background may take of the disk
-	Crowded() bool           // there are so many tables that writers are slowed
+	Crowded() bool           // the number of tables slows writers
 	WakeCompact()            // has Next called soon
 }
 

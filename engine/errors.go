@@ -14,10 +14,10 @@ var (
 	ErrClosed      = files.ErrClosed      // any use after Close
 	ErrParams      = files.ErrParams      // options or a query that disagree with how the database was created
 	ErrInvalid     = files.ErrInvalid     // an empty ID, k outside 0..64, ...
-	ErrTooLarge    = files.ErrTooLarge    // a document over MaxIDBytes or MaxTextBytes, a result over Options.Memory, more to pack than a table can have
+	ErrTooLarge    = files.ErrTooLarge    // a document, a result or a packed table over its limit
 	ErrNotDatabase = files.ErrNotDatabase // the path holds something else
-	ErrNoSketches  = files.ErrNoSketches  // JACCARD asked of a database created without
-	ErrFailed      = files.ErrFailed      // a write failed; wraps the cause: the writer is poisoned, reads continue
+	ErrNoSketches  = files.ErrNoSketches  // JACCARD in a database without sketches
+	ErrFailed      = files.ErrFailed      // a write failed, which poisons the writer; wraps the cause
 	ErrCorruption  = base.ErrCorruption   // in every *CorruptionError
 )
 

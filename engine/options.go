@@ -29,16 +29,21 @@ type Options struct {
 	// The first group is fixed at creation and ignored when the database exists, except that a
 	// value that is set and differs from the database's is ErrParams.
 
-	Shingle    int           // words, or characters, a shingle; 0 means 3, or 5 characters
-	Features   Features      // what of a document is compared; a zero part of it is not set
-	Layout     Layout        // of the permuted tables of all tables; "" means LayoutBySize
-	Sketch     int           // entries of a MinHash sketch; 0 means 128
-	MinJaccard float64       // the least threshold that JACCARD answers from its index; 0 means 0.65
-	NoText     bool          // do not keep texts and fields
-	NoSketch   bool          // do not keep sketches: no JACCARD
-	TTL        time.Duration // documents older than this are invisible, and dropped by compaction; 0 means they stay
+	Shingle    int      // words, or characters, a shingle; 0 means 3, or 5 characters
+	Features   Features // what of a document is compared; a zero part of it is not set
+	Layout     Layout   // of the permuted tables of all tables; "" means LayoutBySize
+	Sketch     int      // entries of a MinHash sketch; 0 means 128
+	MinJaccard float64  // the least threshold that JACCARD answers from its index; 0 means 0.65
+	NoText     bool     // do not keep texts and fields
+	NoSketch   bool     // do not keep sketches: no JACCARD
 
-	ReadOnly  bool // write nothing; any number of processes can have a database open so, beside one that writes: see Refresh
+	// TTL is how long a document lives. Older ones are invisible, and compaction drops them. 0
+	// means that documents do not expire.
+	TTL time.Duration
+
+	// ReadOnly opens the database for reading. Any number of processes can do so, also while one
+	// writes: see DB.Refresh.
+	ReadOnly  bool
 	MustExist bool // Open does not create
 
 	// BusyTimeout is how long Open waits while another process has the database open for writing,

@@ -50,11 +50,17 @@ type PlanMethod string
 
 // The methods of a PartPlan.
 const (
-	PlanProbe      PlanMethod = "probe"      // Near: ranges of permuted tables, or values of blocks in a memtable, are looked up
-	PlanPostings   PlanMethod = "postings"   // Jaccard: postings of the query's rarest hashes are read
-	PlanScan       PlanMethod = "scan"       // all fingerprints, all bitmaps of sketches, or all texts are compared
-	PlanSignatures PlanMethod = "signatures" // Similar: signatures of texts are compared, and the texts that these do not rule out
-	PlanSign       PlanMethod = "sign"       // Similar: the same, once all texts have been read to make their signatures
+	// PlanProbe, for Near, looks up ranges of permuted tables, or values of blocks in a memtable.
+	PlanProbe PlanMethod = "probe"
+	// PlanPostings, for Jaccard, reads the postings of the query's rarest hashes.
+	PlanPostings PlanMethod = "postings"
+	// PlanScan compares all fingerprints, all bitmaps of sketches, or all texts.
+	PlanScan PlanMethod = "scan"
+	// PlanSignatures, for Similar, compares signatures of texts, and texts that they do not rule
+	// out.
+	PlanSignatures PlanMethod = "signatures"
+	// PlanSign is the same, after all texts have been read to make their signatures.
+	PlanSign PlanMethod = "sign"
 )
 
 // PartPlan is the plan of a Near or Jaccard query for one table or memtable.

@@ -8,13 +8,13 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// Groups find sketches that may be similar to one for what is hot in both. If two sketches with a
-// score of t or more have no cold hash in common, all that they have in common is hot: of those
-// that miss as few cold hashes, minhash.LeastCommon hashes. So members are grouped by their size
-// and by how many hot hashes they have: a group with too few is passed over as a whole. That is
-// what becomes of the pages of a template that are less similar to each other than t. Members of
-// the others are compared by a bitmap of their hot hashes, in which the first 512 hot hashes have a
-// bit of their own each.
+// Groups find sketches that may be similar to one because of common hot hashes. If two sketches
+// with a score of t or more have no cold hash in common, all that they have in common is hot: of
+// those that miss as few cold hashes, minhash.LeastCommon hashes. So members are grouped by their
+// size and by how many hot hashes they have: a group with too few is skipped as a whole. That
+// happens to pages of a template that are less similar to each other than t. Members of other
+// groups are compared by a bitmap of their hot hashes, in which each of the first 512 hot hashes
+// has a bit of its own.
 //
 // One goroutine at a time adds; any number may search meanwhile.
 type Groups struct {

@@ -13,8 +13,8 @@ import (
 
 const sketchSize = 64
 
-// family returns n sketches that are one with changes in up to so many hashes each; some are full,
-// some are not.
+// family returns n variants of one sketch, with up to changes hashes changed in each; some are
+// full, some are not.
 func family(r *rand.Rand, n, changes int) []minhash.Sketch {
 	base := make([]uint32, 40+r.IntN(40))
 	for i := range base {

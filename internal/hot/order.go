@@ -61,8 +61,8 @@ const prefixStep = 64
 
 // Prefix appends to dst the first n hashes of a sketch in this order, all of them if there are no
 // more, and returns how many of these are cold. If not all are, keys are those of all hot hashes of
-// the sketch; their room is that of the argument. The filter is asked for some hashes at a time,
-// without a branch, so that cache misses overlap.
+// the sketch, in the buffer room. The filter is tested for some hashes at a time, without a branch,
+// so that cache misses overlap.
 func (o *Order) Prefix(dst []uint32, sketch []uint32, n int, room []Key) (prefix []uint32, cold int, keys []Key) {
 	hot, first := room[:0], len(dst)
 	n = min(n, len(sketch))

@@ -12,8 +12,8 @@ import "slices"
 //
 // as an element that is in both differences is missing in both sets, or added in both.
 //
-// So the members are listed by the elements of their differences, and one pass over the lists of a
-// set's own difference says exactly what it has in common with each member. In the chains and
+// So the members are listed by the elements of their differences, and reading the lists of a set's
+// own difference once says exactly what it has in common with each member. In the chains and
 // postings of the index, the members of one size are one entry, the first of them, their lead: it
 // has a node for each key of any of them, with a rest that rules out none.
 type crowd struct {

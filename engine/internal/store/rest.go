@@ -8,9 +8,9 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// ReleaseDeleted releases the tables of a reader whose files are gone. A reader that had such tables rests
-// from then on: it keeps the others open, and has nothing to show until it is used. It reports
-// whether tables are open.
+// ReleaseDeleted releases the tables of a reader whose files are gone. A reader that had such
+// tables rests from then on: it keeps the others open, and has nothing to show until it is used. It
+// reports whether tables are open.
 func (db *Store) ReleaseDeleted() (holds bool, err error) {
 	db.readMu.Lock()
 	defer db.readMu.Unlock()

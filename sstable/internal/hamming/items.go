@@ -34,9 +34,9 @@ func resized(s []batchItem, n int) []batchItem {
 }
 
 // itemRadix is a radix sort of items by the leading bits of their keys, at most 22, in two passes:
-// the low digit first, then the high one, each stable. Both digits are counted in one pass over the
-// items. The counters of a digit take 8 KB, a part of the first-level cache. If the number of bits
-// is odd, items are sorted by one bit more, which does no harm.
+// the low digit first, then the high one, each stable. Both digits are counted together. The
+// counters of a digit take 8 KB, a part of the first-level cache. If the number of bits is odd,
+// items are sorted by one bit more, which does no harm.
 type itemRadix struct {
 	digit     int // bits of a pass
 	low, high [1 << itemDigit]uint32

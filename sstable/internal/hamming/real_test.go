@@ -149,7 +149,7 @@ func (c *comparison) scan(q uint64) {
 // flat compares all fingerprints in memory, and finds their positions alone.
 func (c *comparison) flat(q uint64) { c.pos = kernel.ScanFlat(c.pos[:0], c.fps, q, c.k) }
 
-// latencies reports what a query takes after others: the least of several passes over all queries.
+// latencies reports what a query takes after others: the least of several rounds of all queries.
 func (c *comparison) latencies() {
 	c.s.stats = Stats{}
 	for _, f := range []struct {

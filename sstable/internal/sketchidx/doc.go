@@ -18,9 +18,9 @@
 // postings turn out to be many, a kernel scans all bitmaps of the segment instead. Both ways give
 // the same answer.
 //
-// The pages of a template have its hashes in their prefixes, if those are longer than what a page
-// has of its own. Once searches for such pages have taken as long as it takes, groups of them are
-// made in memory, which pass over those that are not similar enough together (crowd, hot.Groups).
+// Pages of a template have its hashes in their prefixes, if a prefix is longer than what a page has
+// of its own. Once searches for such pages have taken as long as grouping them, they are grouped in
+// memory, and whole groups that are not similar enough are skipped (crowd, hot.Groups).
 //
 // # Segments
 //

@@ -14,8 +14,9 @@ import (
 // of a table, and those it is searched for, are in one order. KindHot is
 //
 //	+----------------------+ ... +------------------+--------+
-//	| hash  4 | documents 4 |     | entry of hash H  | CRC32C |    hashes ascend, each in one document or more
+//	| hash  4 | documents 4 |     | entry of hash H  | CRC32C |
 //	+----------------------+ ... +------------------+--------+
+//	hashes ascend, each in one document or more
 
 const (
 	hotSection = "hot" // for errors

@@ -28,8 +28,9 @@ import (
 //
 //	 63      32+w          w                 0        w = bits.Len(documents of the segment - 1)
 //	+-------+------------+-------------------+
-//	| zeros |  hash   32 | document number w |        numbers count from the first document of the segment
+//	| zeros |  hash   32 | document number w |
 //	+-------+------------+-------------------+
+//	numbers count from the first document of the segment
 const defaultSegmentDocs = 1 << 19
 
 // prefixLength returns the length of the prefix of a sketch of size hashes that any other sketch

@@ -34,8 +34,8 @@ type Searcher struct {
 	ForcePostings bool
 
 	stats  Stats    // of all searches since TakeStats
-	prefix []uint32 // of the query,
-	cold   int      // of which so many are cold;
+	prefix []uint32 // of the query
+	cold   int      // hashes of prefix that are cold
 	hot    []hot.Key
 	shape  hot.Shape // if not all are
 	member [hot.Together]uint32
@@ -62,9 +62,9 @@ type query struct {
 // or more, 0 < t <= 1, each once, in no particular order. q ascends and has at most Params.Size
 // hashes.
 //
-//	order    the first p(q) hashes of q in the table's order                   (see hot.Order)
-//	gather   the documents of their postings, each once                        (see docSet)
-//	reject   those whose bitmap has too little in common with that of q        (see minhash.MaxMissing)
+//	order    the first p(q) hashes of q in the table's order (see hot.Order)
+//	gather   the documents of their postings, each once (see docSet)
+//	reject   those whose bitmap has too little in common with that of q (see minhash.MaxMissing)
 //	score    decode the sketches of the rest and compare
 //
 // The postings of a segment are not used for t below Params.MinJaccard, for which they are not
