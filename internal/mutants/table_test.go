@@ -414,7 +414,7 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestAnyMatchesAmongMany$",
 	},
 	{
-		name: "search/shingles of a template that a page lacks taken for its own", in: "engine", decl: "commons.follow",
+		name: "search/shingles of a template that a page lacks taken for its own", in: "engine", decl: "sharedCounts.follow",
 		edit:  swap(`c.add(c.masks[i], -1)`, `c.add(c.masks[i], 0)`),
 		tests: "engine", run: "^TestCrowds$",
 	},

@@ -44,7 +44,7 @@ type crowd struct {
 	queries []*crowdQuery
 	first   bool         // a query is done with its first match
 	left    atomic.Int64 // queries that are not done
-	sharers sharers
+	masks   queryMasks
 	room    sync.Pool // of *textPairs, whose memory one range after the other uses
 }
 
@@ -104,7 +104,7 @@ func (c *crowd) each(ctx context.Context, found func(hits []crowdHit) error) err
 	workers := runtime.GOMAXPROCS(0)
 	ranges := c.ranges(workers)
 	c.left.Store(int64(len(c.queries)))
-	c.sharers = sharersOf(c.queries)
+	c.masks = maskQueries(c.queries)
 	return pipeline.Ordered(ctx, len(ranges), workers, func(i int) (hits []crowdHit, err error) {
 		if c.left.Load() == 0 {
 			return nil, nil
@@ -132,8 +132,8 @@ type crowdSearch struct {
 	text    []byte // the last one that was compared
 	texted  uint32 // different ones so far
 	scores  []crowdScore
-	counted uint32 // the last of them that commons counted
-	commons commons
+	counted uint32 // the last of them that shared counted
+	shared  sharedCounts
 }
 
 // A crowdScore is how a query compares with a text.
@@ -160,7 +160,7 @@ func (x *crowdSearch) run() error {
 		return err
 	}
 	x.work.Candidates = int64(len(x.texts.pairs))
-	x.scores, x.commons.of = make([]crowdScore, len(x.queries)), x.sharers
+	x.scores, x.shared.of = make([]crowdScore, len(x.queries)), x.masks
 	if err := x.texts.order(); err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (x *crowdSearch) compare(sets *texts.Shingler, text []byte, pairs []textPai
 		x.texted++
 	}
 	if x.counted != x.texted && len(pairs) >= countedTogether {
-		x.commons.count(sets.LastSet(text))
+		x.shared.count(sets.LastSet(text))
 		x.counted = x.texted
 	}
 	for i := range pairs {
@@ -253,7 +253,7 @@ func (x *crowdSearch) compare(sets *texts.Shingler, text []byte, pairs []textPai
 			continue
 		case s.text == x.texted:
 		case x.counted == x.texted:
-			*s = crowdScore{x.texted, x.commons.jaccard(int(p.query), q.set)}
+			*s = crowdScore{x.texted, x.shared.jaccard(int(p.query), q.set)}
 		default:
 			*s = crowdScore{x.texted, similarity(q.set, q.text, sets, text, x.t)}
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // verifyQueries is how many queries of a batch a goroutine finds candidates for at a time. Those of
-// them that have a crowd are decided together: no more than a sharers has bits.
+// them that have a crowd are decided together: no more than a query mask has bits.
 const verifyQueries = 64
 
 // A verifyBatch is a search for many samples whose matches texts decide. Candidates of consecutive

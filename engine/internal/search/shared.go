@@ -6,12 +6,12 @@ import (
 	"github.com/simdb/simdb/engine/internal/texts"
 )
 
-// A sharers says for elements of sets which of at most 64 queries have them, as bits.
-type sharers map[uint64]uint64
+// queryMasks say for elements of sets which of at most 64 queries have them, as bits.
+type queryMasks map[uint64]uint64
 
-// sharersOf returns the sharers of the elements of queries.
-func sharersOf(queries []*crowdQuery) sharers {
-	of := sharers{}
+// maskQueries returns the queryMasks of the elements of queries.
+func maskQueries(queries []*crowdQuery) queryMasks {
+	of := queryMasks{}
 	for i, q := range queries {
 		for _, e := range q.set {
 			of[e] |= 1 << i
@@ -20,12 +20,12 @@ func sharersOf(queries []*crowdQuery) sharers {
 	return of
 }
 
-// A commons counts the elements that one set after the other has in common with those of many
+// sharedCounts count the elements that one set after the other has in common with those of many
 // queries. Sets that differ little from one before them, the model, have its counts but for the
 // elements that are in one of the two only, of which queries have few. Pages of a template, which
 // resemble each other more than any of the queries, are counted in the time of one comparison.
-type commons struct {
-	of       sharers
+type sharedCounts struct {
+	of       queryMasks
 	model    texts.Set
 	masks    []uint64 // of the model's elements
 	ofModel  [64]int32
@@ -37,7 +37,7 @@ type commons struct {
 const modelShare = 4
 
 // count counts the elements of a set.
-func (c *commons) count(set texts.Set) {
+func (c *sharedCounts) count(set texts.Set) {
 	c.elements = len(set)
 	if len(c.model) == 0 || !c.follow(set) {
 		c.remodel(set)
@@ -46,7 +46,7 @@ func (c *commons) count(set texts.Set) {
 
 // follow counts the elements of a set that differs little from the model, and returns false for
 // another one.
-func (c *commons) follow(set texts.Set) bool {
+func (c *sharedCounts) follow(set texts.Set) bool {
 	c.now = c.ofModel
 	most := len(c.model) / modelShare
 	i, k := 0, 0
@@ -69,7 +69,7 @@ func (c *commons) follow(set texts.Set) bool {
 }
 
 // remodel makes a set the model.
-func (c *commons) remodel(set texts.Set) {
+func (c *sharedCounts) remodel(set texts.Set) {
 	c.model = append(c.model[:0], set...)
 	c.masks, c.now = c.masks[:0], [64]int32{}
 	for _, e := range set {
@@ -81,14 +81,14 @@ func (c *commons) remodel(set texts.Set) {
 }
 
 // add adds to the counts of queries.
-func (c *commons) add(queries uint64, n int32) {
+func (c *sharedCounts) add(queries uint64, n int32) {
 	for ; queries != 0; queries &= queries - 1 {
 		c.now[bits.TrailingZeros64(queries)] += n
 	}
 }
 
 // jaccard returns the similarity of the set that was counted and that of a query.
-func (c *commons) jaccard(query int, of texts.Set) float64 {
+func (c *sharedCounts) jaccard(query int, of texts.Set) float64 {
 	n := int(c.now[query])
 	if n == 0 {
 		return 0
