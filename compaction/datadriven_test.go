@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is picked into the files of testdata")
 
-// TestData runs the files of testdata. A file is cases, with an empty line behind each:
+// TestData runs the files of testdata. A file is cases, with an empty line after each:
 //
 //	pick|plan|next|due [option=value ...]
 //	number size=1M [docs=100] [dead=0] [time=0h..0h] [times=1h,2h,...] [held] [taken=1]

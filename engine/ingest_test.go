@@ -22,7 +22,7 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A corpus is documents that come in shards, one after the other, with deletes behind some of them.
+// A corpus is documents that come in shards, one after the other, with deletes after some of them.
 type corpus struct {
 	shards  [][]Doc
 	deletes map[int][]string // after which shard which IDs go

@@ -48,7 +48,7 @@ type soakID struct {
 	id     string
 	mu     sync.Mutex
 	states []soakState
-	acked  int // the newest state that is acknowledged; those behind it are being tried
+	acked  int // the newest state that is acknowledged; those after it are being tried
 }
 
 // A soakState is what is stored under an ID: a version, which its fingerprint tells from all

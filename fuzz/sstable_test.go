@@ -15,7 +15,7 @@ import (
 
 // FuzzSSTable opens arbitrary bytes as a table, with one word of them replaced, and reads all that
 // can be read. Where the end looks like that of a table the checksums are made right first, so that
-// what lies behind them is reached.
+// what lies after them is reached.
 func FuzzSSTable(f *testing.F) {
 	for _, name := range []string{"v2.sst", "v2-merged.sst"} {
 		golden, err := os.ReadFile(filepath.Join("..", "sstable", "testdata", name))

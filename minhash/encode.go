@@ -74,7 +74,7 @@ func setLow(out []byte, s Sketch, l uint) {
 	}
 }
 
-// setHigh sets the high bits of s, from a bit of out on, behind which all are 0.
+// setHigh sets the high bits of s, from a bit of out on, after which all are 0.
 func setHigh(out []byte, s Sketch, start int, l uint) {
 	at := start >> 6
 	word := binary.LittleEndian.Uint64(out[at<<3:])

@@ -259,7 +259,7 @@ func TestDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 16 { // the first section, behind the header
+	for i := range 16 { // the first section, after the header
 		b[64+i] ^= 0xff
 	}
 	if err := os.WriteFile(files[0], b, 0o600); err != nil {

@@ -48,7 +48,7 @@
 //	hot       hashes that many sketches have
 //
 // Directories of key runs and columns are sections of their own, and lie side by side with the
-// other directories behind everything else.
+// other directories after everything else.
 //
 // Writing never seeks. A BatchWriter writes records as they come, and then all else, of a Batch in
 // memory, which it sorts; a Writer collects one from single documents. Permuted runs are made by

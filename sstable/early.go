@@ -17,7 +17,7 @@ import (
 //	                and of the copies, and a trailer. It follows run 0, seqs, times, ranks and
 //	                places
 //	spare           copies of entries of names or sketches, before the blocks that they are of,
-//	                behind the early section
+//	                after the early section
 //
 //	early    +--------+-----+--------+-----+-----------+---------+
 //	         |  copy  | pad |  copy  | ... | directory | trailer |
@@ -279,7 +279,7 @@ type spareDirs struct {
 	bare bool // no document has a sketch
 }
 
-// spareLists reads the spares behind an early section.
+// spareLists reads the spares after an early section.
 func spareLists(data []byte, e earlyDirectory) (s spareDirs) {
 	s.dirs = map[Kind]spareList{}
 	for kind, k := range map[Kind]*blobs.Kind{KindNames: blobs.IDs, KindSketches: blobs.Sketches} {

@@ -113,7 +113,7 @@ func TestSectionsMissing(t *testing.T) {
 	}
 }
 
-// TestSectionsLonger appends bytes to sections, zero ones and others, behind good checksums: only a
+// TestSectionsLonger appends bytes to sections, zero ones and others, under good checksums: only a
 // note may have any bytes.
 func TestSectionsLonger(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(47, 49)), 100)

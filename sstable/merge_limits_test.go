@@ -45,7 +45,7 @@ func TestMergeGoneRepeated(t *testing.T) {
 	}
 }
 
-// TestMergeRotated merges fingerprints to a layout that moves their leading bits behind all others,
+// TestMergeRotated merges fingerprints to a layout that moves their leading bits after all others,
 // where many differ in those alone, with a table that has this layout: pieces begin between them.
 func TestMergeRotated(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 30))

@@ -183,7 +183,7 @@ func (p Params) AppendDatabase(b []byte) ([]byte, error) {
 }
 
 // UnmarshalBinary sets p to the parameters of a table that b records and validates them. b must
-// have ParamsSize bytes and the text of Features behind them.
+// have ParamsSize bytes and the text of Features after them.
 func (p *Params) UnmarshalBinary(b []byte) error {
 	if err := p.decode(b); err != nil {
 		return err

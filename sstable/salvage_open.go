@@ -108,7 +108,7 @@ func (s *Salvaged) listDir(kind Kind) *Section {
 func (s *Salvaged) openLists() {
 	r := s.r
 	area := r.blocks()
-	if !s.whole { // the sections of blocks behind the early one are not listed
+	if !s.whole { // the sections of blocks after the early one are not listed
 		area.Data = r.data[area.Offset:]
 	}
 	var err error

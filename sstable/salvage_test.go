@@ -373,7 +373,7 @@ func TestSalvageDirectories(t *testing.T) {
 }
 
 // TestSalvageForgedEarly changes every word of an early directory and of spares, with checksums
-// made right, in tables that are cut behind them: nothing panics or takes much memory.
+// made right, in tables that are cut after them: nothing panics or takes much memory.
 func TestSalvageForgedEarly(t *testing.T) {
 	tables, _ := salvageTables(t, 300)
 	rng := rand.New(rand.NewPCG(31, 32))

@@ -51,7 +51,7 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) e
 		})
 	}
 	work.Wait()
-	if err := cmp.Or(errs...); err != nil { // errLater is only behind the one that caused it
+	if err := cmp.Or(errs...); err != nil { // errLater is only after the one that caused it
 		return err
 	}
 	v.report(v.total)

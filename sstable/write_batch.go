@@ -474,7 +474,7 @@ func (t *BatchWriter) writeNames() error {
 }
 
 // prefetchIDs is called before a group of documents is written, the first of which is from. It
-// requests the IDs of the group behind it, and of the one after that the numbers of the IDs.
+// requests the IDs of the group after it, and of the one after that the numbers of the IDs.
 func (o *batchOrder) prefetchIDs(from int) {
 	n := len(o.docs)
 	for _, pos := range o.docs[min(from+together, n):min(from+2*together, n)] {

@@ -10,7 +10,7 @@ import (
 )
 
 // fileWriter writes a file of sections and keeps the first error. Directories of key runs and
-// columns are kept in memory, 20 bytes for 512 values, and written side by side behind all other
+// columns are kept in memory, 20 bytes for 512 values, and written side by side after all other
 // sections, so that opening a table reads one part of the file.
 type fileWriter struct {
 	w        *bufio.Writer
@@ -107,7 +107,7 @@ type tableFile struct {
 	params Params
 	note   []byte
 	info   Info
-	err    error // the first error: the writer is of no use after it
+	err    error // the first error: the writer must not be used after it
 
 	names        *blobs.ListWriter
 	idParts      *idPartsWriter // nil if the table keeps no order of IDs

@@ -111,7 +111,7 @@ func (t *Writer) writeRecords() error {
 }
 
 // Close writes what has not been written, and returns what the table says of itself. It neither
-// syncs nor closes the underlying writer. A writer is of no use after it.
+// syncs nor closes the underlying writer. A writer must not be used after it.
 func (t *Writer) Close() (Info, error) {
 	if t.closed {
 		return t.info, t.w.err

@@ -20,7 +20,7 @@ const (
 // language writes alone.
 const placeholder = " \u02cd "
 
-// A mask finds the first match in text that starts at from or behind it: text[start:end]. start is
+// A mask finds the first match in text that starts at from or after it: text[start:end]. start is
 // negative if there is none.
 type mask func(text []byte, from int) (start, end int)
 
@@ -191,7 +191,7 @@ func startsWord(text []byte, at int) bool {
 }
 
 // dateAt returns where the date starts and ends whose first digit is text[at]; both are equal if
-// there is none. It starts at from or behind it.
+// there is none. It starts at from or after it.
 func dateAt(text []byte, from, at int) (start, end int) {
 	if start = nameBefore(text, from, at, monthNames); start < at {
 		if n := len(fromMonth.Find(text[start:])); n > 0 {

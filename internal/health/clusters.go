@@ -157,7 +157,7 @@ func (s *Clusters) Rows(across Diameter, shared Shared) ([][]any, error) {
 // Found reports whether there is a cluster.
 func (s *Clusters) Found() bool { return s.members > 0 }
 
-// rounded is a score with as many decimals as are of use.
+// rounded is a score with as many decimals as are useful.
 func rounded(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
 // Jaccard returns the similarity of two sets, which ascend.

@@ -160,7 +160,7 @@ func scanManyOnce(dst, queries, keys []uint64, k int) []uint64 {
 	return dst[:n]
 }
 
-// scanManyAVX2 requires room for all pairs behind dst.
+// scanManyAVX2 requires room for all pairs after dst.
 func scanManyAVX2(dst, queries, keys []uint64, k int) []uint64 {
 	whole := len(keys) &^ (tileKeys - 1)
 	for first := 0; first < len(queries); first += tileQueries {

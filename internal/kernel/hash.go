@@ -86,7 +86,7 @@ func (p Poly) shinglesGo(dst, words []uint64, k int) {
 	}
 }
 
-// roll makes each polynomial from the one before: two multiplications, whatever k is.
+// roll makes each polynomial from the one before: two multiplications, for any k.
 func (p Poly) roll(dst, words []uint64, k int) {
 	out := uint64(1) // Base^k, the weight of the word that leaves
 	s := uint64(0)

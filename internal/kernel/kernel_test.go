@@ -318,7 +318,7 @@ func testScanManyCoarse(t *testing.T) {
 	}
 }
 
-// TestScanManyKeepsOut looks at the words behind the capacity of what is appended to.
+// TestScanManyKeepsOut looks at the words after the capacity of what is appended to.
 func TestScanManyKeepsOut(t *testing.T) {
 	withLevels(t, func(t *testing.T) {
 		for _, size := range [][2]int{{1, 1}, {3, 9}, {5, 7}, {4, 32}, {15, 100}, {16, 41}} {

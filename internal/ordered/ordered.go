@@ -75,7 +75,7 @@ func Sort[T any](ctx context.Context, items []T, compare func(a, b T) int) (*Run
 	return r, nil
 }
 
-// reversed puts the run whose first item is less behind the other: sink keeps the last in its order
+// reversed puts the run whose first item is less after the other: sink keeps the last in its order
 // at the root.
 func (r *Runs[T]) reversed(a, b []T) int { return r.compare(b[0], a[0]) }
 

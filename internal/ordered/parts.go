@@ -65,7 +65,7 @@ func inParallel(workers int, work func()) {
 // distribute moves keys to tmp, stably, by the digit bits from shift on. It returns where each part
 // ends.
 func distribute(keys, tmp []uint64, shift, digit, workers int) (ends []int) {
-	// Each worker counts a share of the keys, and then moves the same share, to places behind those
+	// Each worker counts a share of the keys, and then moves the same share, to places after those
 	// of the shares before it.
 	share := (len(keys) + workers - 1) / workers
 	counts := make([][digitCount]uint32, workers)

@@ -18,13 +18,13 @@ import (
 // Scheme", SIGMOD 2011).
 //
 // A piece that is not changed moves by e runes, e more insertions than deletions before it and
-// k-e behind it, if the other text is longer by k: |e| + |k-e| <= d. So the nodes of the index are
+// k-e after it, if the other text is longer by k: |e| + |k-e| <= d. So the nodes of the index are
 // those of a piece in a text of about some length, at about some position.
 
 // EditGrams returns the length of the runs by which texts are found that reach a threshold. A text
 // of n runes has at least n/q pieces, and a partner, of up to n+d runes, at most d <= n (1-t)/t
 // edits: these must be fewer. Longer runs are rarer. Below fewestRunes there are too many of each
-// kind to be of use, and 1 says that texts are found by their lengths alone.
+// kind to be useful, and 1 says that texts are found by their lengths alone.
 func EditGrams(t float64) int {
 	const fewestRunes, mostRunes = 3, 12
 	q := int(min(0.99*t/max(1-t, 1e-9), mostRunes))
@@ -143,7 +143,7 @@ func runTag(hash uint64) uint32 { return uint32(hash >> 32) }
 // A reach is what a text of some length may have in common with another one.
 type reach struct {
 	edits         int32
-	before, after int32 // how far a piece may be before the run that is equal to it, and behind it
+	before, after int32 // how far a piece may be before the run that is equal to it, and after it
 }
 
 // reachOf returns the reach of texts of x and y runes, y of the index.

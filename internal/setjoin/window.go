@@ -175,7 +175,7 @@ func (j *join) hasRoom() bool {
 }
 
 // load reads the sets of a window from position pos on, in parallel, each after fn was called for
-// it, and compares them with the index. It returns the position behind them. A window ends with the
+// it, and compares them with the index. It returns the position after them. A window ends with the
 // item with which its matches become more than Options.found.
 func (j *join) load(pos int, fn func(w *worker, it *item)) (end int, err error) {
 	if err := j.ctx.Err(); err != nil {

@@ -175,7 +175,7 @@ func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 }
 
 // nextWords returns where the next words go. It grows the buffer for long shingles, but not beyond
-// what the text has words for, whatever k is.
+// what the text has words for, for any k.
 func (s *Shingler) nextWords() *[segmentWords]uint64 {
 	used := s.carry + s.fresh
 	if len(s.words)-used < segmentWords {

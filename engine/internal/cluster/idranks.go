@@ -60,7 +60,7 @@ type idRanks struct {
 // of returns the rank of item i.
 func (r *idRanks) of(i uint32) uint32 { return r.ranks[r.items.number(i)] }
 
-// rank puts the IDs of items in order. Most comparisons are of eight bytes: those behind what all
+// rank puts the IDs of items in order. Most comparisons are of eight bytes: those after what all
 // IDs begin with.
 func (j *joinSet) rank(ctx context.Context, items itemSet) (*idRanks, error) {
 	n := items.count()

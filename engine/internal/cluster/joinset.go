@@ -38,7 +38,7 @@ func (j *joinSet) span(g uint32) (lo, hi uint32) {
 	return j.first[g], j.first[g+1]
 }
 
-// A loc says where an item is: part<<32 | document. Parts behind the version's tables are
+// A loc says where an item is: part<<32 | document. Parts after the version's tables are
 // memtables.
 func (j *joinSet) loc(i uint32) uint64 {
 	if j.locs == nil {

@@ -34,7 +34,7 @@ type window struct {
 	leaders    map[uint32]uint32
 }
 
-// A windowDoc is a document in a window. Its text and fields lie behind each other in a block.
+// A windowDoc is a document in a window. Its text and fields lie one after the other in a block.
 type windowDoc struct {
 	at           uint64 // block<<32 | offset
 	text, fields uint32 // bytes
@@ -167,7 +167,7 @@ func (h *hasher) sumShare(w *window, docs []windowDoc, codes []byte) []byte {
 }
 
 // arrange puts the documents into order: by fingerprint, which is the order of their numbers in the
-// table, but near-duplicates behind the first of them, their leader, so that compression finds
+// table, but near-duplicates after the first of them, their leader, so that compression finds
 // what they share. It returns how many documents have a leader. One that shares one of the two
 // least hashes of its sketch with a document before it joins the group of that one; of two
 // documents with a similarity J each of the two hashes is the same with a probability of about J.
@@ -176,7 +176,7 @@ func (w *window) arrange() (alike int) {
 	if w.leaders == nil {
 		w.leaders = map[uint32]uint32{}
 	}
-	// lead has, for each place in the order, that of the leader, which is not behind it.
+	// lead has, for each place in the order, that of the leader, which is not after it.
 	w.lead = slices.Grow(w.lead[:0], len(w.order))
 	for i, at := range w.order {
 		lead := uint32(i)
@@ -227,7 +227,7 @@ func (w *window) sort() {
 	w.order, w.lead = append(p.Vals, bare...), tmp.Vals
 }
 
-// gather moves each document behind its leader. The members of a group stay in order.
+// gather moves each document after its leader. The members of a group stay in order.
 func (w *window) gather() {
 	ends := slices.Grow(w.room[:0], len(w.order))[:len(w.order)] // where the next of a group goes
 	clear(ends)

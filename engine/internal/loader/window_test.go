@@ -10,7 +10,7 @@ import (
 )
 
 // TestArrange puts windows into order and compares with a model: documents by fingerprint, each
-// group behind the first of its members, which are those that share one of their two hashes with a
+// group after the first of its members, which are those that share one of their two hashes with a
 // document before them.
 func TestArrange(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 9))

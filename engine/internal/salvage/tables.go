@@ -163,7 +163,7 @@ func (r *recovery) livingIn(t catalog.Table) int64 {
 }
 
 // place finds what has to be added to the sequence numbers of tables. What comes from another
-// database is placed behind the tables with lower numbers, since it was added after them.
+// database is placed after the tables with lower numbers, since it was added after them.
 func (r *recovery) place() {
 	last := uint64(0)
 	for _, in := range r.inputs {

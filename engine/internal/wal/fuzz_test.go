@@ -10,7 +10,7 @@ import (
 )
 
 // FuzzWAL replays arbitrary bytes as a log. With repair the header and the checksums of the frames
-// are made right first, so that what is behind them is reached too.
+// are made right first, so that what is after them is reached too.
 func FuzzWAL(f *testing.F) {
 	closed, open := sampleLog(f, words, 5, true), sampleLog(f, words, 2, false)
 	for _, image := range [][]byte{closed, open, open[:len(open)-3], closed[:headerSize], closed[:20], {}} {

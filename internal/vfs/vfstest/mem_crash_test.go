@@ -241,7 +241,7 @@ func TestHandleOutlivesName(t *testing.T) {
 	}
 }
 
-// TestKilledAtCommit kills a process at the end of a commit and behind it, and then cuts the power:
+// TestKilledAtCommit kills a process at the end of a commit and after it, and then cuts the power:
 // only in the first case the last fsync may be missing.
 func TestKilledAtCommit(t *testing.T) {
 	for _, within := range []string{".", "folder"} {

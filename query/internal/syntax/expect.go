@@ -181,7 +181,7 @@ var (
 )
 
 // expectation says in words what should follow the tokens before an unexpected one, or "". message
-// is participle's, which names a rule of the grammar; only a single literal is of use to a user.
+// is participle's, which names a rule of the grammar; only a single literal is useful to a user.
 func (l *Language) expectation(before []Token, message string) string {
 	if m := expectedIn.FindStringSubmatch(message); m != nil {
 		if literal := plainLiteral.FindStringSubmatch(m[1]); literal != nil {

@@ -263,7 +263,7 @@ func (l *List) Fetch(strings []uint32) {
 }
 
 // Check verifies block b, and remembers if it is good: it lies
-// in the area behind the block before it, its checksum is right, and its ends ascend to its last
+// in the area after the block before it, its checksum is right, and its ends ascend to its last
 // byte.
 func (l *List) Check(b int) error {
 	var ends [maxListStrings]uint32
@@ -282,7 +282,7 @@ func (l *List) check(b int, ends *[maxListStrings]uint32) error {
 	return err
 }
 
-// checkExtent makes sure that block b lies in the area behind the block before it, and returns its
+// checkExtent makes sure that block b lies in the area after the block before it, and returns its
 // bytes.
 func (l *List) checkExtent(b int) ([]byte, error) {
 	off, length := l.Extent(b)

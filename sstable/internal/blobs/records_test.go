@@ -373,8 +373,8 @@ func TestRecordsForged(t *testing.T) {
 	}
 }
 
-// TestRecordCursorKeeps goes through series of blocks that lie behind each other, a record of each
-// in turn, and through more bytes of blocks than can be kept.
+// TestRecordCursorKeeps goes through series of blocks that lie one after the other, a record of
+// each in turn, and through more bytes of blocks than can be kept.
 func TestRecordCursorKeeps(t *testing.T) {
 	const series, each = 40, 60
 	f := newRecordsFile(1000)

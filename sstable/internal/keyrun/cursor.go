@@ -73,7 +73,7 @@ func (c *Cursor) Seek(key uint64) (ok bool, err error) {
 	return true, nil
 }
 
-// End returns the position behind the last key that equals the one the cursor stands on in all but
+// End returns the position after the last key that equals the one the cursor stands on in all but
 // its lowest drop bits, 0..63.
 func (c *Cursor) End(drop int) (int, error) {
 	at, want := c.at+1, c.Key()>>(drop&63)

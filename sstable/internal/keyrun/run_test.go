@@ -402,7 +402,7 @@ func TestPairsNoticeDamage(t *testing.T) {
 	}
 }
 
-// TestForgedSections sets every word of a body and a directory to other values, behind good
+// TestForgedSections sets every word of a body and a directory to other values, under good
 // checksums. What is read may be wrong then, but it is a number of the section, or an error.
 func TestForgedSections(t *testing.T) {
 	rnd := keytest.Rand("forged", 1)
@@ -436,7 +436,7 @@ func TestForgedSections(t *testing.T) {
 	}
 }
 
-// TestHiddenBytes has bytes in a body that belong to no block, behind the last one and between two,
+// TestHiddenBytes has bytes in a body that belong to no block, after the last one and between two,
 // with good checksums.
 func TestHiddenBytes(t *testing.T) {
 	keys := keytest.Shapes[0].Make(keytest.Rand("hidden", 0), 700)
@@ -493,7 +493,7 @@ func useForged(s Section, column bool) (err error) {
 	return useRun(r, keys)
 }
 
-// TestKeyRunForgedKeys puts other keys into blocks, behind good checksums. The unary bits are left
+// TestKeyRunForgedKeys puts other keys into blocks, under good checksums. The unary bits are left
 // as they are, so that the count and the greatest prefix are right, and only the comparison of the
 // keys can tell.
 func TestKeyRunForgedKeys(t *testing.T) {

@@ -155,7 +155,7 @@ func readWords(path string) ([]string, error) {
 	return []string{withoutComments(text)}, err
 }
 
-// withoutComments returns a list of words without what is behind # in each line.
+// withoutComments returns a list of words without what is after # in each line.
 func withoutComments(list []byte) string {
 	var b strings.Builder
 	for line := range bytes.Lines(bytes.TrimPrefix(list, []byte("\xef\xbb\xbf"))) {

@@ -41,13 +41,13 @@ func decompress(r io.Reader, size, memory int64) (content io.Reader, kind string
 	return b, "", done, nil
 }
 
-// gzipMembers is the content of all members of a gzip file, and of padding with zeros behind them.
+// gzipMembers is the content of all members of a gzip file, and of padding with zeros after them.
 type gzipMembers struct {
 	b *bufio.Reader
 	z *gzip.Reader
 }
 
-var errBehindGzip = errors.New("behind the gzip data is something else, which gzip leaves out: gzip -dc FILE | simdb ... -")
+var errBehindGzip = errors.New("something else follows the gzip data, which gzip leaves out: gzip -dc FILE | simdb ... -")
 
 // Read reads from one member after the other.
 func (m *gzipMembers) Read(p []byte) (int, error) {

@@ -87,7 +87,7 @@ type Record struct {
 	Doc     engine.Doc
 	File    string
 	Pos     Position // where the record begins
-	End     Position // where it ends, in the unit Description.EndUnit; Options.After continues behind it
+	End     Position // where it ends, in the unit Description.EndUnit; Options.After continues after it
 	BadUTF8 bool     // it held invalid UTF-8, which is U+FFFD in Doc
 	Flaw    string   // what of its ID, text and fingerprint cannot be used, and counts as missing; "" for nothing
 

@@ -92,9 +92,9 @@ func TestBehindGzip(t *testing.T) {
 		member:                            "a line\n",
 		"\x00\x00" + member + "\x00":      "a line\n",
 		member[:12]:                       "is the file truncated?",
-		"\x1f":                            "behind the gzip data is something else",
-		strings.Repeat("\x00", 512) + "x": "behind the gzip data is something else",
-		"second line\n":                   "behind the gzip data is something else, which gzip leaves out: gzip -dc FILE | simdb ... -",
+		"\x1f":                            "something else follows the gzip data",
+		strings.Repeat("\x00", 512) + "x": "something else follows the gzip data",
+		"second line\n":                   "something else follows the gzip data, which gzip leaves out: gzip -dc FILE | simdb ... -",
 	} {
 		content, packed, _, err := decompress(strings.NewReader(member+behind), -1, 0)
 		if err != nil {

@@ -80,7 +80,7 @@ func cutRow(fields []string, raw []byte, sep byte) []string {
 	}
 }
 
-// cutQuoted returns the field that begins behind the quote before s, and what is behind the
+// cutQuoted returns the field that begins after the quote before s, and what is after the
 // separator that ends it. Text between the closing quote and the separator belongs to the field.
 func cutQuoted(s []byte, sep byte) (field string, rest []byte, more bool) {
 	var b []byte
@@ -179,7 +179,7 @@ func newTable(names []string, cut func([]string, []byte) []string, opt input.Opt
 }
 
 // nameFields makes the keys of the columns that become Fields. Where a name is empty, it is the
-// number of the column; one that comes again has a number behind it.
+// number of the column; one that comes again has a number after it.
 func (t *table) nameFields(names []string) {
 	taken := make(map[string]bool, len(names))
 	for _, n := range names {

@@ -395,7 +395,7 @@ func skipBlank(s []byte, i int) int {
 	return i
 }
 
-// skipString returns the index behind the string that begins at s[i].
+// skipString returns the index after the string that begins at s[i].
 func skipString(s []byte, i int) int {
 	for i++; i < len(s); {
 		j := bytes.IndexByte(s[i:], '"')
@@ -415,7 +415,7 @@ func skipString(s []byte, i int) int {
 	return len(s)
 }
 
-// skipValue returns the index behind the value that begins at s[i].
+// skipValue returns the index after the value that begins at s[i].
 func skipValue(s []byte, i int) int {
 	depth := 0
 	for i < len(s) {

@@ -30,7 +30,7 @@ func newFile(name string, src io.ReadCloser, size int64, opt input.Options) (*fi
 }
 
 // read returns what a file of this name and content holds, as lines: "3 id|text|fields|fingerprint"
-// with "~flaw" behind it, or "3! reason".
+// with "~flaw" after it, or "3! reason".
 func read(t testing.TB, name, content string, opt input.Options) (got []string, f *file, err error) {
 	t.Helper()
 	f, err = newFile(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)

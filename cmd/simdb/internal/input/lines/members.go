@@ -51,7 +51,7 @@ func checkedMembers(s []byte, f func(key string, member, value []byte)) bool {
 	}
 }
 
-// checkedValue returns the index behind the value that begins at s[i], -1 if there is none.
+// checkedValue returns the index after the value that begins at s[i], -1 if there is none.
 func checkedValue(s []byte, i int) int {
 	if i >= len(s) {
 		return -1
@@ -67,7 +67,7 @@ func checkedValue(s []byte, i int) int {
 	return end
 }
 
-// checkedString returns the index behind the string that should begin at s[i], -1 if there is none,
+// checkedString returns the index after the string that should begin at s[i], -1 if there is none,
 // and whether it has an escape.
 func checkedString(s []byte, i int) (end int, escaped bool) {
 	if i >= len(s) || s[i] != '"' {

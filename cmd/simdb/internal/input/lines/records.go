@@ -296,7 +296,7 @@ func (w *partReader) close() {
 	}
 }
 
-// step returns the rest of a path behind a name, in quotes, and whether it begins with that.
+// step returns the rest of a path after a name, in quotes, and whether it begins with that.
 func step(quoted []byte, path string) (rest string, ok bool) {
 	name := unquoted(quoted)
 	if name == path {

@@ -13,7 +13,7 @@ import (
 // JSON that is not an object a line: an array of objects, or objects over several lines one after
 // the other. The values of the top level, and the elements of an array there, are the records:
 //
-//	[            the splitter cuts behind each value, so a record begins
+//	[            the splitter cuts after each value, so a record begins
 //	  {...},     with the separators before it; bare takes them off:
 //	  {...}      "[\n  {...}"  ",\n  {...}"  "\n]"
 //	]

@@ -98,7 +98,7 @@ type file struct {
 	line   []byte
 	begins bool  // it is the beginning of a line
 	apart  bool  // the line before is empty
-	err    error // of reading behind it
+	err    error // of reading after it
 }
 
 // open opens a mailbox.

@@ -104,7 +104,7 @@ func readFooter(r io.ReaderAt, size int64) (*metadata, error) {
 		return nil, s.err
 	}
 	meta := new(metadata)
-	footer = footer[:len(footer)-len(s.b)] // an encrypted file has a signature behind it
+	footer = footer[:len(footer)-len(s.b)] // an encrypted file has a signature after it
 	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, meta); err != nil {
 		return nil, fmt.Errorf("%w: %w", errThrift, err)
 	}
