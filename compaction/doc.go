@@ -39,7 +39,7 @@
 // # Schedule and pace
 //
 // No two merges have a table in common: all are in one schedule. A merge in the background uses
-// half of the processors. A merge of an eighth of the bytes of every running one starts beside
+// half of the processors. A merge of an eighth of the bytes of every running one starts alongside
 // them, because searches wait for small tables to be merged.
 //
 // Writers are slowed when there are more than MaxTables tables, to the pace of merging, and stop at

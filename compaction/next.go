@@ -100,7 +100,7 @@ const (
 const spaceLook = 5 * time.Second
 
 // TakeAll starts merges of all tables, one for each table that is to be made. It waits for those
-// that run: first for large ones, beside which small ones continue.
+// that run: first for large ones, while small ones continue.
 func (g *Scheduler) TakeAll(ctx context.Context) (started []*Merge, err error) {
 	defer g.Throttle.Lift()()
 	g.mu.Lock()

@@ -95,7 +95,8 @@ func Pick(tables []Table, o Options) *Job {
 }
 
 // candidates yields the jobs that need to be done, the most urgent first; a table may be in several
-// of them. Options have their defaults. There will be as many tables as others says beside these.
+// of them. Options have their defaults. There will be as many tables as others says in addition to
+// these.
 func candidates(tables []Table, o Options, others int) iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
 		var all, done []*Table

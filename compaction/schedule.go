@@ -2,7 +2,7 @@ package compaction
 
 import "iter"
 
-// A Schedule knows which tables are being merged, and says what may be merged beside them. The zero
+// A Schedule knows which tables are being merged, and says what may be merged meanwhile. The zero
 // value has no merge running. It may be used by one goroutine at a time.
 type Schedule struct {
 	Slots   int // merges of any size at a time; 0 means 1

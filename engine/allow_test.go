@@ -131,8 +131,8 @@ func TestAllowSurvivesCrash(t *testing.T) {
 	}
 }
 
-// TestAllowPutNovel stores a document beside the only one that it is like, if that is allowed, by
-// every criterion.
+// TestAllowPutNovel stores a document in addition to the only one that it is like, if that is
+// allowed, by every criterion.
 func TestAllowPutNovel(t *testing.T) {
 	ctx := t.Context()
 	for _, by := range []Criterion{Near(3), Jaccard(0.5), Jaccard(0.5).Verified()} {

@@ -22,7 +22,7 @@ func (db *DB) AnyMatch(ctx context.Context, doc Doc, by Criterion) (m Match, fou
 // does: what is searched for is doc.Fingerprint, or that of doc.Text, or by another criterion than
 // Near doc.Text; or, if doc has an ID and nothing of that, the stored document doc.ID, which must
 // be there (ErrNotFound). A document without a text, a fingerprint and an ID matches nothing. The
-// document doc.ID is no match, nor are those that Allow has noted beside it. Other errors are as
+// document doc.ID is no match, nor are those that Allow has noted with it. Other errors are as
 // those of Near and Jaccard.
 //
 // It takes no longer where very many match, as it ends with the first. That is one of equal

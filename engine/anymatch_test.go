@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// allMatches returns what AnyMatch may name: all matches of doc but itself and those allowed beside
+// allMatches returns what AnyMatch may name: all matches of doc but itself and those allowed with
 // it.
 func allMatches(t *testing.T, s *Snapshot, doc Doc, by Criterion) map[string]Match {
 	t.Helper()
@@ -41,7 +41,7 @@ func allMatches(t *testing.T, s *Snapshot, doc Doc, by Criterion) map[string]Mat
 
 // TestAnyMatch asks whether there is a match, by all criteria, and compares with all matches: after
 // updates, deletes, flushes, compactions and loads, with crowds of equal and of near-equal
-// documents, of which some are allowed beside each other.
+// documents, of which some are allowed with each other.
 func TestAnyMatch(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(61, 62))

@@ -56,7 +56,7 @@ func contentDB(t *testing.T) (*DB, map[string]Doc) {
 	return db, want
 }
 
-// TestEntriesByContent compares what filters by text and fields select, beside those by id and
+// TestEntriesByContent compares what filters by text and fields select, with those by id and
 // time, with all documents.
 func TestEntriesByContent(t *testing.T) {
 	db, want := contentDB(t)

@@ -25,7 +25,7 @@
 //
 // Put, Apply, PutNovel and Delete return when the write is as safe as Options.Sync says: by default
 // it survives kill -9 and power loss. A Loader writes many documents faster, without the log. One
-// process at a time has a database open for writing, any number beside it for reading (ReadOnly,
+// process at a time has a database open for writing, any number has it open for reading (ReadOnly,
 // Refresh).
 // After a write fails for reasons of the disk, no more are taken until the database is opened again
 // (ErrFailed); reading continues.

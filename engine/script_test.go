@@ -189,7 +189,7 @@ func (sc *script) write(m *model) scriptStep {
 	return scriptStep{next: m, do: func(ctx context.Context) error { return sc.db.Apply(ctx, &b) }}
 }
 
-// scriptKinds is how many kinds of steps there are beside writes.
+// scriptKinds is how many kinds of steps there are apart from writes.
 const scriptKinds = 9
 
 func (sc *script) kind(kind, i int, m *model) scriptStep {

@@ -548,7 +548,7 @@ func (s *soak) settle() {
 	}
 }
 
-// TestSoak runs every verb beside all others for some seconds. SIMDB_SOAK says how long instead:
+// TestSoak runs all verbs concurrently for some seconds. SIMDB_SOAK says how long instead:
 // 30m.
 func TestSoak(t *testing.T) {
 	length := 2 * time.Second

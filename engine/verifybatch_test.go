@@ -248,7 +248,7 @@ func TestVerifiedBatchDamaged(t *testing.T) {
 }
 
 // TestAnyMatches compares batches with questions one by one, by all criteria: for documents that
-// are stored and allowed beside each other too, and with little memory.
+// are stored and allowed with each other too, and with little memory.
 func TestAnyMatches(t *testing.T) {
 	ctx := t.Context()
 	sizes := []int64{40000, 0, 1}

@@ -63,7 +63,7 @@ func (db *DB) Apply(ctx context.Context, b *Batch) (err error) {
 const novelMatches = 32
 
 // PutNovel stores d unless a visible document other than its own ID, and other than those that
-// Allow has noted beside it, matches it by the criterion; then it returns a match and false. That
+// Allow has noted with it, matches it by the criterion; then it returns a match and false. That
 // is the best one, of equally good ones the one whose ID is first; where more than a few dozen
 // match, it is the best of the first of them that are found. The check and the write are one step:
 // of two near-duplicates submitted at once exactly one is stored, and the other returns it as its

@@ -31,7 +31,7 @@ type shownColumn struct {
 	of   func(d *engine.Doc) any
 }
 
-// documentColumns are the columns that a document has beside its id and its fields.
+// documentColumns are the columns that a document has in addition to its id and its fields.
 var documentColumns = map[string]func(d *engine.Doc) any{
 	"text":   func(d *engine.Doc) any { return d.Text },
 	"time":   func(d *engine.Doc) any { return d.Time },

@@ -36,7 +36,7 @@ func withVersion3(t *testing.T) {
 	t.Cleanup(func() { delete(versions, 3); delete(idHashes, 3) })
 }
 
-// TestVersion3 writes a table in version 3. It is read, searched, verified and described beside one
+// TestVersion3 writes a table in version 3. It is read, searched, verified and described with one
 // of version 2, and refused by a program that does not know it.
 func TestVersion3(t *testing.T) {
 	withVersion3(t)

@@ -29,7 +29,7 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// testPrograms are programs beside simdb that tests start, as which the test binary runs.
+// testPrograms are programs other than simdb that tests start, as which the test binary runs.
 var testPrograms = map[string]func(){}
 
 func TestMain(m *testing.M) {

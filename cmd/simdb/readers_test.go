@@ -25,7 +25,7 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// Programs of TestReaders, beside simdb, that the test binary is started as.
+// Programs of TestReaders, other than simdb, that the test binary is started as.
 const (
 	readersWriter = "simdb-test-writer"
 	readersReader = "simdb-test-reader"

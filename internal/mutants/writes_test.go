@@ -1,6 +1,6 @@
 package mutants
 
-// writeMutants are mistakes in what a write does beside other writes, and in the numbers that
+// writeMutants are mistakes in what a write does during other writes, and in the numbers that
 // writes get.
 var writeMutants = []mutant{
 	{

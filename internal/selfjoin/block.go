@@ -7,7 +7,7 @@ import (
 )
 
 // maxWidth is the width in bits of the widest block: 8,192 buckets, whose list heads of 2 bytes
-// stay in the first-level cache beside the group.
+// stay in the first-level cache with the group.
 const maxWidth = 13
 
 // block is a set of w bit positions by which fingerprints are put together: fingerprints that agree

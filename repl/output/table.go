@@ -199,7 +199,7 @@ func (f *tableFormat) fitText(widths []int, room, least int) bool {
 }
 
 // turn makes the columns of a table of one row its rows, if there are at least manyColumns and they
-// don't fit beside each other. So GET shows a document.
+// do not fit side by side. So GET shows a document.
 func (f *tableFormat) turn() {
 	need := 1
 	for i, cell := range f.cells[0] {

@@ -21,7 +21,7 @@ type Report struct {
 	Orphans           []Orphan
 }
 
-// Check checks everything that a view sees, and what the folder has beside it: every checksum of
+// Check checks everything that a view sees, and whatever else is in the folder: every checksum of
 // every table, that its sections agree with each other, the catalog, and the logs. It continues
 // after a problem and reports all it finds; the error is for what kept it from checking.
 func Check(ctx context.Context, v *view.View, progress func(view.Progress)) (r Report, err error) {

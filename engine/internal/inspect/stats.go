@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Stats is what engine.Stats has beside the path and the parameters.
+// Stats is what engine.Stats has apart from the path and the parameters.
 type Stats struct {
 	Documents, Fingerprints, Tombstones, Expired, Memtable int64
 	DiskBytes                                              int64

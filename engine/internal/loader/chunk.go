@@ -112,7 +112,7 @@ func (c *chunk) len() int { return c.batch.Len() }
 // full reports whether no more documents have a place.
 func (c *chunk) full() bool { return c.len() >= maxChunkDocs || c.batch.Strings.Full() }
 
-// Bytes that a document takes, beside its ID.
+// Bytes that a document takes, in addition to its ID.
 const (
 	gatherDoc  = 12  // in arrays of the batch
 	gatherSum  = 40  // a summary, and its copies in the batch

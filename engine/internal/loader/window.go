@@ -47,7 +47,7 @@ type windowDoc struct {
 
 const (
 	blockBytes = 1 << 20
-	windowDocs = 128 // bytes that a document of a window takes beside its text, with those of arrange
+	windowDocs = 128 // bytes that a document of a window takes in addition to its text, with those of arrange
 )
 
 // add appends the text and the fields of a document, which is at a position of the chunk.

@@ -95,10 +95,11 @@ func (t *target) end(failed error) error {
 	return errors.Join(all...)
 }
 
-// tableBytes is about how much memory the documents of a new table may take, beside their texts.
+// tableBytes is about how much memory the documents of a new table may take, in addition to their
+// texts.
 const tableBytes = 128 << 20
 
-// docBytes is about what a document takes of that, beside its ID and its sketch.
+// docBytes is about what a document takes of that, in addition to its ID and its sketch.
 const docBytes = 48
 
 // A tableWriter writes the documents of one input to one table or more.

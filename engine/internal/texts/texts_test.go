@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// TestJaccardAtLeast compares scores with those of Jaccard, at thresholds beside them and at them.
+// TestJaccardAtLeast compares scores with those of Jaccard, at thresholds near them and at them.
 func TestJaccardAtLeast(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	random := func(n, of int) (s Set) {

@@ -43,7 +43,7 @@ type Memtable struct {
 	slab []MemDoc // room for the next documents
 }
 
-// What a write costs in memory beside its bytes, and beside the index of fingerprints.
+// What a write costs in memory in addition to its bytes, and the index of fingerprints.
 const (
 	memDocOverhead    = 224 // a document: the struct, its slot, the slices with their room
 	TombstoneOverhead = 64  // a delete: an entry in the map of a table's tombstones

@@ -43,7 +43,7 @@ func (t *Table) ShiftSeq(stored uint64) uint64 { return stored + t.Shift }
 // NumberFrom gives the documents, in their order of writing, sequence numbers from first on. The
 // table must be in no version.
 func (t *Table) NumberFrom(first uint64) error {
-	more := t.Meta.MaxSeq - t.Meta.MinSeq // numbers beside the first
+	more := t.Meta.MaxSeq - t.Meta.MinSeq // numbers after the first
 	if first > maxTableSeq || more > maxTableSeq-first {
 		return fmt.Errorf("sequence numbers %d to %d in %s: the database, at %d, has not as many left: %w",
 			t.Meta.MinSeq, t.Meta.MaxSeq, t.Name, first, files.ErrTooLarge)

@@ -27,7 +27,7 @@ func Layouts() []Layout {
 }
 
 // sampleKeys is how many keys are encoded to find out what a run of many takes: some dozen blocks,
-// so that what each block has beside its keys counts as in a long run.
+// so that what each block has in addition to its keys counts as in a long run.
 const sampleKeys = 64 * keyrun.BlockLen
 
 // EstimateUniform returns what searches within k of n uniform fingerprints cost with layout l.

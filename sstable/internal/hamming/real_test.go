@@ -118,7 +118,7 @@ func largestBucket(fps []uint64) (most int) {
 	return most
 }
 
-// comparison measures searches within k beside scans.
+// comparison compares searches within k with scans.
 type comparison struct {
 	b       *testing.B
 	x       *Index

@@ -192,7 +192,7 @@ func uniformKeys(n int) []uint64 {
 	return keys
 }
 
-// BenchmarkKeyRunSize prints the bits a key takes beside the information bound and the paper's
+// BenchmarkKeyRunSize prints the bits a key takes, with the information bound and the paper's
 // codec.
 func BenchmarkKeyRunSize(b *testing.B) {
 	for _, n := range []int{1_000_000, 10_000_000} {

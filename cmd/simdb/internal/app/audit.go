@@ -41,7 +41,7 @@ type AuditHead struct {
 	Replay     *AuditReplay `json:"replay,omitempty"`  // nil where pairs are not recorded
 }
 
-// AuditReplay says what it takes, beside the rows, to decide again (dedup --replay).
+// AuditReplay says what it takes, in addition to the rows, to decide again (dedup --replay).
 type AuditReplay struct {
 	Known     int64 `json:"known,omitempty"` // documents of --against, numbered before the others
 	Documents int64 `json:"documents"`       // of the inputs

@@ -87,7 +87,7 @@ type Memory size
 
 // The default of --memory is 1/memoryShare of the machine's memory, within limits: more
 // hardly makes anything faster. The lower limit is not for machines of which it would be more than
-// another part: beside --memory a command has buffers, and the system needs some.
+// another part: in addition to --memory a command has buffers, and the system needs some.
 const (
 	memoryShare, mostShare    = 16, 4
 	leastDefault, mostDefault = 256 << 20, 1 << 30

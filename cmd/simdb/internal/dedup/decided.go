@@ -27,7 +27,7 @@ type decided struct {
 // ruleDecided is the rule of the audit where a decision has decided which document is kept.
 const ruleDecided = "decision"
 
-// checkDecisions checks the flags beside --decisions.
+// checkDecisions checks the flags given with --decisions.
 func (c *Command) checkDecisions() error {
 	switch {
 	case c.Decisions == "":

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Column is one that the records of a copy get beside those that they have.
+// Column is one that the records of a copy get in addition to their own.
 type Column struct {
 	Name string
 	Kind ColumnKind

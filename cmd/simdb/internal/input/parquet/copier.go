@@ -21,7 +21,7 @@ import (
 // reads the rows again in a goroutine. Several groups are made at once, and written in order.
 type copier struct {
 	w    footerWriter
-	more []input.Column // that rows get beside their own
+	more []input.Column // that rows get in addition to their own
 	//lint:ignore SA1019 GenericWriter makes Go values of rows, which panics on odd schemas
 	out    *pq.Writer
 	first  *file // whose columns the output has: CopyOptions.Like, or that of the first row
@@ -189,7 +189,7 @@ func (c *copier) finishGroup() {
 	}
 }
 
-// makeRoom writes row groups until one more may be made beside those that are left.
+// makeRoom writes row groups until one more may be made with those that are left.
 func (c *copier) makeRoom() error {
 	for len(c.running) >= runtime.GOMAXPROCS(0) {
 		if err := c.writeGroup(); err != nil {
