@@ -5,7 +5,7 @@
 //	                                     memory, a flat scan, the codec of 2007
 //	go run . pairs -n 1000000 -k 3       all pairs
 //	go run . jaccard -n 100000 -t 0.8    texts by Jaccard similarity: LSH, a scan of sketches
-//	go run . dedup -python VENV/bin/python FILE.jsonl...   the main job, compared with six programs
+//	go run . dedup -python VENV/bin/python FILE.jsonl...  the main job, and six other programs
 //	go run . commands -n 1000000         whole commands of simdb: time and memory
 //	go run . make -kind family -n 10000  no comparison: writes a file of documents for simdb
 //
