@@ -199,17 +199,15 @@ type simdbText struct {
 	ask  func(query int) iter.Seq2[engine.Match, error]
 }
 
-// buildSimdbText asks by sketches computed beforehand.
+// buildSimdbText asks by texts, whose sketches are made in the time that is measured.
 func buildSimdbText(c *texts) (textIndex, error) {
 	x, err := loadTexts(c, &engine.Options{NoText: true, MinJaccard: min(c.t, 0.7)})
 	if err != nil {
 		return nil, err
 	}
-	var asked []minhash.Sketch
-	for _, q := range c.queries {
-		asked = append(asked, x.db.Sketch(q).Clone())
+	x.ask = func(q int) iter.Seq2[engine.Match, error] {
+		return x.snap.Search(ctx, engine.Doc{Text: c.queries[q]}, engine.Jaccard(c.t))
 	}
-	x.ask = func(q int) iter.Seq2[engine.Match, error] { return x.snap.JaccardSketch(ctx, asked[q], c.t) }
 	return x, nil
 }
 
@@ -221,7 +219,7 @@ func buildSimdbVerified(c *texts) (textIndex, error) {
 		return nil, err
 	}
 	x.ask = func(q int) iter.Seq2[engine.Match, error] {
-		return x.snap.JaccardVerified(ctx, engine.Doc{Text: c.queries[q]}, c.t)
+		return x.snap.Search(ctx, engine.Doc{Text: c.queries[q]}, engine.Jaccard(c.t).Verified())
 	}
 	return x, nil
 }

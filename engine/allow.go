@@ -34,9 +34,6 @@ func viewPairs(pairs []IDPair) []view.IDPair {
 	return out
 }
 
-// Allowed yields the pairs that Allow has noted, the lesser ID first, in order.
-func (db *DB) Allowed() iter.Seq[IDPair] { return yieldAllowed(db.s.AllowedPairs()) }
-
 // Allowed yields the pairs that Allow had noted when the snapshot was taken, the lesser ID first,
 // in order.
 func (s *Snapshot) Allowed() iter.Seq[IDPair] { return yieldAllowed(s.v.Allowed) }

@@ -277,7 +277,7 @@ func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[st
 	}
 	defer s.Close()
 	var docs []Entry
-	for e, err := range s.Entries(t.Context(), "") {
+	for e, err := range s.Entries(t.Context(), EntryFilter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ import (
 func dump(db *DB) (string, error) {
 	ctx := context.Background()
 	var b strings.Builder
-	for e, err := range db.Entries(ctx, "") {
+	for e, err := range db.Entries(ctx, EntryFilter{}) {
 		if err != nil {
 			return "", err
 		}
@@ -273,7 +273,7 @@ func TestBackupFollowed(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			docs := len(collect(t, reader.Entries(ctx, "")))
+			docs := len(collect(t, reader.Entries(ctx, EntryFilter{})))
 			if docs < last {
 				t.Errorf("%d documents after %d", docs, last)
 			}
@@ -293,7 +293,7 @@ func TestBackupFollowed(t *testing.T) {
 	if err := reader.Refresh(ctx); err != nil {
 		t.Error(err)
 	}
-	if n := len(collect(t, reader.Entries(ctx, ""))); n != 400 {
+	if n := len(collect(t, reader.Entries(ctx, EntryFilter{}))); n != 400 {
 		t.Errorf("%d documents", n)
 	}
 }

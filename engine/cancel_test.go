@@ -121,7 +121,7 @@ func TestCancelRows(t *testing.T) {
 	cancelAtFirst(t, "near batch", func(ctx ctxt) iter.Seq2[BatchMatch, error] { return s.NearBatch(ctx, []uint64{fp}, 3) })
 	cancelAtFirst(t, "jaccard", func(ctx ctxt) iter.Seq2[Match, error] { return s.Jaccard(ctx, doc, 0.5) })
 	cancelAtFirst(t, "verified", func(ctx ctxt) iter.Seq2[Match, error] { return s.JaccardVerified(ctx, doc, 0.5) })
-	cancelAtFirst(t, "entries", func(ctx ctxt) iter.Seq2[Entry, error] { return s.Entries(ctx, "") })
+	cancelAtFirst(t, "entries", func(ctx ctxt) iter.Seq2[Entry, error] { return s.Entries(ctx, EntryFilter{}) })
 	for _, by := range []Criterion{Near(3), Jaccard(0.5), Jaccard(0.5).Verified()} {
 		for _, n := range []int{5000, search.MostFirst + 1} {
 			cancelAtFirst(t, fmt.Sprint("first pairs ", by, n), func(ctx ctxt) iter.Seq2[Pair, error] { return s.PairsFirst(ctx, by, n, nil) })

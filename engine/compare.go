@@ -35,7 +35,7 @@ func (s *Snapshot) Compare(ctx context.Context, a, b string) (PairComparison, er
 // serves one goroutine, as long as its Snapshot is open.
 type Scorer struct{ x *search.Scorer }
 
-// Scorer prepares the query Jaccard(doc, t), or, by a verified criterion, JaccardVerified(doc, t).
+// Scorer prepares the query Search(doc, by) for tests of single documents.
 // The error is ErrInvalid if the criterion is not one of Jaccard, and otherwise as that of Jaccard.
 func (s *Snapshot) Scorer(ctx context.Context, doc Doc, by Criterion) (*Scorer, error) {
 	x, err := search.NewScorer(ctx, &s.v, doc.sample(), by.by)

@@ -42,9 +42,6 @@ func TestScorer(t *testing.T) {
 	if _, err := s.Scorer(t.Context(), Doc{ID: "t001"}, Near(3)); !errors.Is(err, ErrInvalid) {
 		t.Errorf("by distance: %v", err)
 	}
-	if _, err := s.PlanJaccard(t.Context(), Doc{ID: "t001"}, Near(3)); !errors.Is(err, ErrInvalid) {
-		t.Errorf("plan by distance: %v", err)
-	}
 	if _, err := s.Scorer(t.Context(), Doc{ID: "nobody"}, Jaccard(0.5)); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a query that is not there: %v", err)
 	}

@@ -100,7 +100,7 @@ func TestEntriesByContent(t *testing.T) {
 			f.Limit = stop
 		}
 		var got []string
-		for e, err := range s.EntriesWhere(t.Context(), f) {
+		for e, err := range s.Entries(t.Context(), f) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +134,7 @@ func TestEntriesByContentStops(t *testing.T) {
 		looked = 0
 		f.Where = func(_, _ []byte) (bool, error) { looked++; return every > 0 && looked%every == 0, nil }
 		rows := 0
-		for _, err := range s.EntriesWhere(t.Context(), f) {
+		for _, err := range s.Entries(t.Context(), f) {
 			if err != nil {
 				t.Fatal(err)
 			}

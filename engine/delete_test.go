@@ -18,7 +18,7 @@ import (
 
 func ids(t testing.TB, db *DB) (all []string) {
 	t.Helper()
-	for _, e := range collect(t, db.Entries(context.Background(), "")) {
+	for _, e := range collect(t, db.Entries(context.Background(), EntryFilter{})) {
 		all = append(all, e.ID)
 	}
 	return all
@@ -259,7 +259,7 @@ func (v *versionRace) delete(seed uint64) error {
 		if err != nil {
 			return err
 		}
-		for e, err := range s.Entries(ctx, "") {
+		for e, err := range s.Entries(ctx, EntryFilter{}) {
 			if err != nil {
 				return errors.Join(err, s.Close())
 			}
@@ -347,7 +347,7 @@ func TestDeleteVersionRaces(t *testing.T) {
 	check := func(stage string) {
 		t.Helper()
 		got := map[Entry]bool{}
-		for _, e := range collect(t, db.Entries(context.Background(), "")) {
+		for _, e := range collect(t, db.Entries(context.Background(), EntryFilter{})) {
 			got[Entry{ID: e.ID, Fingerprint: e.Fingerprint}] = true
 		}
 		if !maps.Equal(got, want) {

@@ -15,7 +15,8 @@ type EntryFilter struct {
 	Prefix    string    // of the ID
 	Since     time.Time // stored then or later; zero for any time
 	Limit     int       // how many will be taken, at most; 0 if that is not known
-	Unordered bool      // give them as they are found, not in order of ID
+	Unordered bool      // give them as they are found, without holding them, not in order of ID
+	OnlyIDs   bool      // entries have no more than the ID: nothing else is read
 	// Match, if not nil, decides on a document by its ID, which is valid while it runs and must not
 	// be changed. An error ends the iteration. It may run more than once for an ID.
 	Match func(id []byte) (bool, error)
@@ -26,19 +27,7 @@ type EntryFilter struct {
 	Where func(text, fields []byte) (bool, error)
 }
 
-// Entries yields every visible document whose ID starts with prefix, in order of ID. It is
-// EntriesWhere.
-func (s *Snapshot) Entries(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
-	return s.EntriesWhere(ctx, EntryFilter{Prefix: prefix})
-}
-
-// EntriesUnordered yields what Entries does as documents are found, without holding them: in no
-// particular order.
-func (s *Snapshot) EntriesUnordered(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
-	return s.EntriesWhere(ctx, EntryFilter{Prefix: prefix, Unordered: true})
-}
-
-// EntriesWhere yields every visible document that f selects. It holds a part of them at a time, or
+// Entries yields every visible document that f selects. It holds a part of them at a time, or
 // none if they are not ordered, and does not look for what follows the last one taken.
 //
 // By time alone, it reads the times of tables that have older documents, and nothing of those. By
@@ -55,26 +44,18 @@ func (s *Snapshot) EntriesUnordered(ctx context.Context, prefix string) iter.Seq
 //
 // The error, which is the last thing yielded, is ErrClosed, *CorruptionError, that of the context,
 // or that of Where.
-func (s *Snapshot) EntriesWhere(ctx context.Context, f EntryFilter) iter.Seq2[Entry, error] {
+func (s *Snapshot) Entries(ctx context.Context, f EntryFilter) iter.Seq2[Entry, error] {
 	return s.entries(ctx, f, search.FirstPage, s.v.Most(2*search.EntryBytes))
 }
 
-// IDs yields the IDs of what EntriesWhere yields, in that order, and reads nothing else of those
-// documents.
-func (s *Snapshot) IDs(ctx context.Context, f EntryFilter) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		give := func(id []byte, _ view.Place) (bool, error) { return yield(string(id), nil), nil }
-		if err := s.each(ctx, f, search.FirstPage, s.v.Most(2*search.EntryBytes), give); err != nil {
-			yield("", err)
-		}
-	}
-}
-
-// entries is EntriesWhere with pages of the given lengths: the first of a table, and those after
+// entries is Entries with pages of the given lengths: the first of a table, and those after
 // it, of all tables together.
 func (s *Snapshot) entries(ctx context.Context, f EntryFilter, first, others int) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		err := s.each(ctx, f, first, others, func(id []byte, p view.Place) (more bool, err error) {
+			if f.OnlyIDs {
+				return yield(Entry{ID: string(id)}, nil), nil
+			}
 			var e view.Entry
 			err = s.v.Safely(ctx, func() (err error) { e, err = p.EntryOf(string(id)); return err })
 			return err == nil && yield(Entry(e), nil), err
@@ -108,13 +89,11 @@ func (f EntryFilter) inner() search.Filter {
 	return in
 }
 
-// Count returns how many visible documents there are. It reads no document; where some may have
-// expired it reads times.
-func (s *Snapshot) Count(ctx context.Context) (int64, error) {
-	return search.Count(ctx, &s.v, math.MinInt64)
-}
-
-// CountSince returns how many visible documents were stored at t or later. It reads times alone.
-func (s *Snapshot) CountSince(ctx context.Context, t time.Time) (int64, error) {
-	return search.Count(ctx, &s.v, view.Micros(t))
+// Count returns how many visible documents were stored at a time or later; the zero time is for
+// all. It reads no document; where some may have expired, or by time, it reads times.
+func (s *Snapshot) Count(ctx context.Context, since time.Time) (int64, error) {
+	if since.IsZero() {
+		return search.Count(ctx, &s.v, math.MinInt64)
+	}
+	return search.Count(ctx, &s.v, view.Micros(since))
 }

@@ -84,9 +84,9 @@ func TestEntriesWhere(t *testing.T) {
 			}
 		}
 		if f.Prefix == "" {
-			n, err := s.CountSince(ctx, f.Since)
+			n, err := s.Count(ctx, f.Since)
 			if f.Since.IsZero() {
-				n, err = s.Count(ctx)
+				n, err = s.countAll(ctx)
 			}
 			if n != int64(len(selected)) || err != nil {
 				t.Fatalf("%+v: counted %d, want %d, %v", f, n, len(selected), err)
@@ -104,16 +104,20 @@ func TestEntriesWhere(t *testing.T) {
 		}
 		var got []string
 		if r.IntN(2) == 0 {
-			for id, err := range s.IDs(ctx, f) {
+			f.OnlyIDs = true
+			for e, err := range s.Entries(ctx, f) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got = append(got, id); len(got) == stop {
+				if e != (Entry{ID: e.ID}) {
+					t.Fatalf("more than the ID: %+v", e)
+				}
+				if got = append(got, e.ID); len(got) == stop {
 					break
 				}
 			}
 		} else {
-			for e, err := range s.EntriesWhere(ctx, f) {
+			for e, err := range s.Entries(ctx, f) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -160,12 +164,8 @@ func TestEntriesEnd(t *testing.T) {
 					}
 					return err == nil
 				}
-				f := EntryFilter{Unordered: unordered}
-				if idsOnly {
-					s.IDs(ctx, f)(func(_ string, err error) bool { return take(err) })
-				} else {
-					s.EntriesWhere(ctx, f)(func(_ Entry, err error) bool { return take(err) })
-				}
+				f := EntryFilter{Unordered: unordered, OnlyIDs: idsOnly}
+				s.Entries(ctx, f)(func(_ Entry, err error) bool { return take(err) })
 				if !errors.Is(last, context.Canceled) && !errors.Is(last, ErrClosed) || rows > 9000 {
 					t.Errorf("unordered %t, IDs %t, closed %t: %d rows, then %v", unordered, idsOnly, close, rows, last)
 				}

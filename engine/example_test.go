@@ -11,7 +11,7 @@ import (
 )
 
 // A batch of fingerprints is searched for together: of each, the documents within three bits.
-func ExampleDB_NearBatch() {
+func ExampleDB_SearchBatch() {
 	dir, err := os.MkdirTemp("", "simdb")
 	if err != nil {
 		log.Fatal(err)
@@ -29,7 +29,11 @@ func ExampleDB_NearBatch() {
 		}
 	}
 	queries := []uint64{0xf0f1, 0xffffffff, 0x1235}
-	for m, err := range db.NearBatch(ctx, queries, 3) {
+	docs := make([]engine.Doc, len(queries))
+	for i := range queries {
+		docs[i].Fingerprint = &queries[i]
+	}
+	for m, err := range db.SearchBatch(ctx, docs, engine.Near(3)) {
 		if err != nil {
 			log.Fatal(err)
 		}

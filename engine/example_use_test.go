@@ -199,7 +199,7 @@ func ExampleDB_Backup() {
 
 	restored := must(engine.Open(out, &engine.Options{ReadOnly: true}))
 	defer restored.Close()
-	for e, err := range restored.Entries(ctx, "") {
+	for e, err := range restored.Entries(ctx, engine.EntryFilter{}) {
 		check(err)
 		fmt.Println(e.ID)
 	}
@@ -220,7 +220,7 @@ func ExampleFeatures() {
 	ctx := context.Background()
 	check(db.Put(ctx, engine.Doc{ID: "a", Text: "Great phone case"}))
 	check(db.Put(ctx, engine.Doc{ID: "b", Text: "\uff27reat phone cases!"})) // it begins with a full-width G
-	for m, err := range db.JaccardVerified(ctx, engine.Doc{ID: "a"}, 0.8) {
+	for m, err := range db.Search(ctx, engine.Doc{ID: "a"}, engine.Jaccard(0.8).Verified()) {
 		check(err)
 		fmt.Printf("%s %.2f\n", m.ID, m.Score)
 	}
@@ -241,7 +241,7 @@ func ExampleJoinFields() {
 	ctx := context.Background()
 	check(db.Put(ctx, engine.Doc{ID: "a", Text: engine.JoinFields("one two", "the cat sat")}))
 	check(db.Put(ctx, engine.Doc{ID: "b", Text: engine.JoinFields("one two", "the dog sat")}))
-	for m, err := range db.JaccardVerified(ctx, engine.Doc{ID: "a"}, 0.7) {
+	for m, err := range db.Search(ctx, engine.Doc{ID: "a"}, engine.Jaccard(0.7).Verified()) {
 		check(err)
 		fmt.Printf("%s %.2f\n", m.ID, m.Score)
 	}

@@ -82,7 +82,7 @@ func fullContinues(t *testing.T, limit int, mode SyncMode) (full int) {
 			}
 			return true
 		})
-		for e, err := range db.Entries(ctx, "") {
+		for e, err := range db.Entries(ctx, EntryFilter{}) {
 			if _, ok := tried.Load(e.ID); err != nil || !ok {
 				t.Errorf("limit %d: %+v, %v", limit, e, err)
 			}

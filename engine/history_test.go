@@ -183,7 +183,7 @@ func (h *history) deleteSeen(ctx context.Context) {
 	}
 	var b Batch
 	want := 0
-	for e, err := range seen.s.Entries(ctx, "") {
+	for e, err := range seen.s.Entries(ctx, EntryFilter{}) {
 		h.must(err)
 		if h.r.IntN(3) > 0 {
 			continue

@@ -121,13 +121,13 @@ func TestFirstUnorderedCount(t *testing.T) {
 				}
 			}
 		}
-		entries := collect(t, s.Entries(ctx, ""))
-		if n, err := s.Count(ctx); err != nil || n != int64(len(entries)) || n < 100 {
+		entries := collect(t, s.Entries(ctx, EntryFilter{}))
+		if n, err := s.countAll(ctx); err != nil || n != int64(len(entries)) || n < 100 {
 			t.Fatalf("seed %d: %d documents, %v, want %d", seed, n, err, len(entries))
 		}
 		for _, prefix := range []string{"", "1", "29", "x"} {
 			want := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !strings.HasPrefix(e.ID, prefix) })
-			sameSet(t, "entries", collect(t, s.EntriesUnordered(ctx, prefix)), want)
+			sameSet(t, "entries", collect(t, s.Entries(ctx, EntryFilter{Prefix: prefix, Unordered: true})), want)
 			for _, length := range []int{1, 2, 7, 100, 1000} {
 				if got := collect(t, s.entries(ctx, EntryFilter{Prefix: prefix}, max(1, length/2), length)); !slices.Equal(got, want) {
 					t.Fatalf("seed %d: entries by pages of %d: %v, want %v", seed, length, got, want)
@@ -141,7 +141,7 @@ func TestFirstUnorderedCount(t *testing.T) {
 			if by.IsVerified() {
 				found = collect(t, s.JaccardVerified(ctx, Doc{ID: e.ID}, x))
 			}
-			if n, err := s.CountJaccard(ctx, Doc{ID: e.ID}, by); err != nil || n != int64(len(found)) {
+			if n, err := s.CountMatches(ctx, Doc{ID: e.ID}, by); err != nil || n != int64(len(found)) {
 				t.Fatalf("seed %d: %d like %s, %v, want %d", seed, n, e.ID, err, len(found))
 			}
 		}
@@ -215,7 +215,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if n := len(collect(t, s.Entries(ctx, ""))); n < 100 {
+	if n := len(collect(t, s.Entries(ctx, EntryFilter{}))); n < 100 {
 		t.Errorf("%d entries", n)
 	}
 }

@@ -144,15 +144,16 @@ func TestMemtableIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	plan, err := s.PlanNear(ctx, 1, 3)
+	one := Fingerprint(1)
+	plan, err := s.Plan(ctx, Doc{Fingerprint: &one}, Near(3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := plan.Parts[len(plan.Parts)-1]
+	part := plan[len(plan)-1]
 	if part.Method != PlanProbe || part.Probes != 4 || !slices.Equal(part.Radii, []int{0, 0, 0, 0}) || part.Candidates > 10 {
 		t.Errorf("plan: %+v", part)
 	}
-	if plan, err := s.PlanNear(ctx, 1, 30); err != nil || plan.Parts[0].Method != PlanScan || plan.Parts[0].Candidates != len(fps) {
+	if plan, err := s.Plan(ctx, Doc{Fingerprint: &one}, Near(30)); err != nil || plan[0].Method != PlanScan || plan[0].Candidates != len(fps) {
 		t.Errorf("plan within 30: %+v, %v", plan, err)
 	}
 }
@@ -180,15 +181,15 @@ func TestMemtableSketches(t *testing.T) {
 		sketches map[string]minhash.Sketch
 	}
 	check := func(f frozen, r *rand.Rand) error {
-		q, by := db.Sketch(text(r, r.IntN(2*memindex.MinSketches))), []float64{0.3, 0.65, 0.8, 1}[r.IntN(4)]
-		want := map[string]bool{}
+		of, by := text(r, r.IntN(2*memindex.MinSketches)), []float64{0.3, 0.65, 0.8, 1}[r.IntN(4)]
+		q, want := db.Sketch(of), map[string]bool{}
 		for id, s := range f.sketches {
 			if _, ok := minhash.JaccardAtLeast(q, s, size, by); ok {
 				want[id] = true
 			}
 		}
 		n := len(want)
-		for m, err := range f.JaccardSketch(ctx, q, by) {
+		for m, err := range f.Search(ctx, Doc{Text: of}, Jaccard(by)) {
 			if err != nil {
 				return err
 			}
@@ -253,11 +254,11 @@ func TestMemtableSketches(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	plan, err := s.PlanJaccard(ctx, Doc{Text: text(r, 40)}, Jaccard(0.8))
+	plan, err := s.Plan(ctx, Doc{Text: text(r, 40)}, Jaccard(0.8))
 	if err != nil || len(plan) != 1 || plan[0].Method != PlanPostings || plan[0].Candidates > 1000 {
 		t.Errorf("plan: %+v, %v", plan, err)
 	}
-	if plan, err := s.PlanJaccard(ctx, Doc{Text: text(r, 40)}, Jaccard(0.5)); err != nil || plan[0].Method != PlanScan {
+	if plan, err := s.Plan(ctx, Doc{Text: text(r, 40)}, Jaccard(0.5)); err != nil || plan[0].Method != PlanScan {
 		t.Errorf("plan below the floor: %+v, %v", plan, err)
 	}
 }

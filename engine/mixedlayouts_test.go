@@ -163,8 +163,13 @@ func checkMixedNear(t *testing.T, db *DB, fps, queries []uint64, k int) {
 			t.Errorf("k = %d, query %016x: a match exists: %t, want %d", k, q, any[i], len(want[i]))
 		}
 	}
-	plan, err := db.PlanNear(ctx, queries[0], k)
-	if err != nil || len(plan.Parts) != len(mixedLayouts) || plan.Cost() <= 0 {
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	plan, err := s.Plan(ctx, Doc{Fingerprint: &queries[0]}, Near(k))
+	if err != nil || len(plan) != len(mixedLayouts) || plan[0].Cost <= 0 {
 		t.Errorf("k = %d: plan %+v: %v", k, plan, err)
 	}
 }

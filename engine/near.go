@@ -45,24 +45,13 @@ func (db *DB) Near(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, 
 
 // Near yields every visible document whose fingerprint differs from fp in at most k bits, k in
 // 0..64: nearest first, then by ID. More than fit into Options.Memory are ErrTooLarge;
-// NearFirst and NearUnordered take any number. Other errors are ErrInvalid, ErrClosed,
+// Search with Limit or Unordered takes any number. Other errors are ErrInvalid, ErrClosed,
 // *CorruptionError, and that of the context; an error is the last thing that is yielded.
 func (s *Snapshot) Near(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, error] {
 	return s.nearWanted(ctx, fp, k, search.NearWant{})
 }
 
-// NearFirst yields the first n documents of Near. It holds about twice as many, if n is at most
-// 65536, however many match.
-func (s *Snapshot) NearFirst(ctx context.Context, fp Fingerprint, k, n int) iter.Seq2[Match, error] {
-	if n < 1 {
-		return func(func(Match, error) bool) {}
-	}
-	if n > search.MostFirst {
-		return view.First(n, s.Near(ctx, fp, k))
-	}
-	return s.nearWanted(ctx, fp, k, search.NearWant{First: n})
-}
-
+// nearWanted is Near that yields what is wanted.
 func (s *Snapshot) nearWanted(ctx context.Context, fp Fingerprint, k int, want search.NearWant) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
@@ -72,9 +61,8 @@ func (s *Snapshot) nearWanted(ctx context.Context, fp Fingerprint, k int, want s
 	}
 }
 
-// NearUnordered yields what Near does as documents are found, without holding them: in no
-// particular order, though always in the same.
-func (s *Snapshot) NearUnordered(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, error] {
+// nearUnordered yields what Near does as documents are found, without holding them.
+func (s *Snapshot) nearUnordered(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, error] {
 	return view.UntilDone(ctx, func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
 		defer sc.release()
@@ -89,15 +77,6 @@ func (s *Snapshot) NearUnordered(ctx context.Context, fp Fingerprint, k int) ite
 			yield(Match{}, err)
 		}
 	})
-}
-
-// CountNear returns how many documents Near yields. It neither orders them nor reads their IDs.
-func (s *Snapshot) CountNear(ctx context.Context, fp Fingerprint, k int) (int64, error) {
-	sc := nearScratches.Get().(*nearScratch)
-	defer sc.release()
-	sc.Want.Count = true
-	err := s.v.Safely(ctx, func() error { return sc.Find(ctx, &s.v, fp, k) })
-	return sc.Found, err
 }
 
 // Nearest yields the n visible documents nearest to fp (all, if there are fewer): nearest first,

@@ -53,7 +53,7 @@ func checkNearBatch(t testing.TB, r *rand.Rand, s *Snapshot, m *model) {
 	}
 	want := wantBatch(m, fps, k)
 	equal(t, fmt.Sprintf("batch, k %d", k), collect(t, s.NearBatch(context.Background(), fps, k)), want)
-	chunked := s.nearBatch(context.Background(), fps, k, 1+r.IntN(5), r.IntN(20))
+	chunked := s.nearBatch(context.Background(), fingerprintDocs(fps), Near(k), 1+r.IntN(5), r.IntN(20))
 	equal(t, fmt.Sprintf("batch in chunks, k %d", k), collect(t, chunked), want)
 }
 
@@ -153,7 +153,7 @@ func TestNearBatchEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	var last error
-	for m, err := range s.nearBatch(ctx, fps, 30, 10, 1<<20) {
+	for m, err := range s.nearBatch(ctx, fingerprintDocs(fps), Near(30), 10, 1<<20) {
 		if last = err; err == nil && m.Query == 15 {
 			cancel()
 		}

@@ -245,7 +245,7 @@ func (m *powerModel) look(db *DB) error {
 		return fmt.Errorf("check: %+v, %w", r, err)
 	}
 	found := map[string]uint64{}
-	for e, err := range db.Entries(ctx, "") {
+	for e, err := range db.Entries(ctx, EntryFilter{}) {
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func TestJoinProgress(t *testing.T) {
 					}
 				}
 			} else {
-				for _, err := range db.Pairs(t.Context(), by, report) {
+				for _, err := range db.Pairs(t.Context(), by, &PairOptions{Progress: report}) {
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -83,10 +83,10 @@ func TestPruneModel(t *testing.T) {
 		compare := func(what string, s *Snapshot, want map[string]int64) {
 			t.Helper()
 			got := map[string]int64{}
-			for _, e := range collect(t, s.Entries(ctx, "")) {
+			for _, e := range collect(t, s.Entries(ctx, EntryFilter{})) {
 				got[e.ID] = e.Time.Unix()
 			}
-			n, err := s.Count(ctx)
+			n, err := s.countAll(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -243,7 +243,7 @@ func TestPruneDropsTables(t *testing.T) {
 		t.Errorf("%d deletes counted", m.Deletes)
 	}
 	var seen []string
-	for _, e := range collect(t, s.Entries(ctx, "")) {
+	for _, e := range collect(t, s.Entries(ctx, EntryFilter{})) {
 		seen = append(seen, e.ID)
 	}
 	equal(t, "the snapshot", seen, []string{"a", "b", "c", "d", "e", "f", "h"})
@@ -393,14 +393,14 @@ func TestPruneBesideCompaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	left, err := s.Count(ctx)
+	left, err := s.countAll(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if total := pruned.Load() + int64(n); left != docs*3/10 || total != rounds*docs-left {
 		t.Errorf("%d documents are left, want %d; pruned %d", left, docs*3/10, total)
 	}
-	for _, e := range collect(t, db.Entries(ctx, "")) {
+	for _, e := range collect(t, db.Entries(ctx, EntryFilter{})) {
 		if e.Time.Before(time.Unix(1000*(rounds-1)+700, 0)) {
 			t.Fatalf("%s of %v is left", e.ID, e.Time)
 		}

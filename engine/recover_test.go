@@ -125,7 +125,7 @@ func (f *fate) load(n int) {
 func (f *fate) see() {
 	ctx := f.t.Context()
 	now := map[string]string{}
-	for e, err := range f.db.Entries(ctx, "") {
+	for e, err := range f.db.Entries(ctx, EntryFilter{}) {
 		f.do(err)
 		d, err := f.db.Get(ctx, e.ID)
 		f.do(err)
@@ -251,7 +251,7 @@ func (p *patient) recoverFrom(t *testing.T, files map[string][]byte, what string
 		t.Fatalf("%s: the new database does not open: %v", what, err)
 	}
 	got := map[string]string{}
-	for e, err := range db.Entries(ctx, "") {
+	for e, err := range db.Entries(ctx, EntryFilter{}) {
 		if err != nil {
 			t.Fatal(what, err)
 		}

@@ -34,9 +34,9 @@ func TestRest(t *testing.T) {
 	count := func(rows any) int {
 		switch s := rows.(type) {
 		case *DB:
-			return len(collect(t, s.Entries(ctx, "")))
+			return len(collect(t, s.Entries(ctx, EntryFilter{})))
 		case *Snapshot:
-			return len(collect(t, s.Entries(ctx, "")))
+			return len(collect(t, s.Entries(ctx, EntryFilter{})))
 		}
 		return -1
 	}
@@ -123,7 +123,7 @@ func TestRestBesideQueries(t *testing.T) {
 					return err
 				}
 			}
-			if n := len(collect(t, reader.Entries(context.Background(), ""))); n < 10 {
+			if n := len(collect(t, reader.Entries(context.Background(), EntryFilter{}))); n < 10 {
 				return fmt.Errorf("%d documents", n)
 			}
 			return nil

@@ -55,7 +55,7 @@ func BenchmarkSimilar(b *testing.B) {
 			stats := &QueryStats{}
 			ctx, found := WithStats(context.Background(), stats), 0
 			for i := 0; b.Loop(); i++ {
-				for _, err := range db.Similar(ctx, Doc{Text: queries[i%len(queries)]}, by) {
+				for _, err := range db.Search(ctx, Doc{Text: queries[i%len(queries)]}, by) {
 					if err != nil {
 						b.Fatal(err)
 					}

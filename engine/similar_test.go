@@ -133,7 +133,7 @@ func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, 
 	}
 	want := bruteSimilar(docs, of, compare)
 	var got []Match
-	for m, err := range db.Similar(t.Context(), of, by) {
+	for m, err := range db.Search(t.Context(), of, by) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,14 +147,14 @@ func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, 
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if n, err := s.CountSimilar(t.Context(), of, by); err != nil || int(n) != len(want) {
+	if n, err := s.CountMatches(t.Context(), of, by); err != nil || int(n) != len(want) {
 		t.Fatalf("%v: %d (%v), want %d", by, n, err, len(want))
 	}
 	m, any, err := s.AnyMatch(t.Context(), of, by)
 	if err != nil || any != (len(want) > 0) || any && !slices.Contains(want, m) {
 		t.Fatalf("%v: %v, %v (%v), want one of %v", by, m, any, err, want)
 	}
-	parts, err := s.PlanSimilar(t.Context(), of, by)
+	parts, err := s.Plan(t.Context(), of, by)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestSimilarErrors(t *testing.T) {
 	}
 	defer db.Close()
 	first := func(db *DB, of Doc, by Criterion) (err error) {
-		for _, err = range db.Similar(t.Context(), of, by) {
+		for _, err = range db.Search(t.Context(), of, by) {
 		}
 		return err
 	}
@@ -204,7 +204,7 @@ func TestSimilarErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, err := range full.Similar(ctx, Doc{Text: "a"}, Cosine(1)) {
+	for _, err := range full.Search(ctx, Doc{Text: "a"}, Cosine(1)) {
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
@@ -260,14 +260,14 @@ func checkEmptyQuery(t *testing.T, s *Snapshot, by Criterion) {
 	t.Helper()
 	ctx := t.Context()
 	var got []string
-	for m, err := range s.Similar(ctx, Doc{ID: "a"}, by) {
+	for m, err := range s.Search(ctx, Doc{ID: "a"}, by) {
 		if err != nil {
 			t.Fatalf("%v: %v", by, err)
 		}
 		got = append(got, m.ID)
 	}
-	n, err := s.CountSimilar(ctx, Doc{ID: "a"}, by)
-	parts, planErr := s.PlanSimilar(ctx, Doc{ID: "a"}, by)
+	n, err := s.CountMatches(ctx, Doc{ID: "a"}, by)
+	parts, planErr := s.Plan(ctx, Doc{ID: "a"}, by)
 	if err != nil || planErr != nil || n != 1 || len(parts) != 1 || !slices.Equal(got, []string{"b"}) {
 		t.Errorf("%v: Similar %v, %d of them by %d parts, %v, %v", by, got, n, len(parts), err, planErr)
 	}
@@ -277,14 +277,14 @@ func checkEmptyQuery(t *testing.T, s *Snapshot, by Criterion) {
 	if m, found, err := s.BestMatch(ctx, Doc{ID: "a"}, by); err != nil || !found || m.ID != "b" {
 		t.Errorf("%v: BestMatch %+v, %v", by, m, err)
 	}
-	best, err := s.BestMatches(ctx, []Doc{{ID: "c"}, {ID: "a"}, {}}, by)
+	best, err := s.Best(ctx, []Doc{{ID: "c"}, {ID: "a"}, {}}, by)
 	if err != nil || len(best) != 1 || best[0].Query != 1 || best[0].ID != "b" {
 		t.Errorf("%v: BestMatches %+v, %v", by, best, err)
 	}
 	if _, _, err := s.AnyMatch(ctx, Doc{ID: "none"}, by); !errors.Is(err, ErrNotFound) {
 		t.Errorf("%v: AnyMatch of what is not there: %v", by, err)
 	}
-	for _, err := range s.Similar(ctx, Doc{ID: "none"}, by) {
+	for _, err := range s.Search(ctx, Doc{ID: "none"}, by) {
 		if !errors.Is(err, ErrNotFound) {
 			t.Errorf("%v: Similar to what is not there: %v", by, err)
 		}
@@ -335,7 +335,7 @@ func TestPutNovelSimilar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for e, err := range s.Entries(t.Context(), "") {
+		for e, err := range s.Entries(t.Context(), EntryFilter{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -381,7 +381,7 @@ func TestSignaturesGiveBack(t *testing.T) {
 		if err := db.Compact(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range db.Similar(t.Context(), Doc{Text: "text"}, Cosine(0.5)) {
+		for _, err := range db.Search(t.Context(), Doc{Text: "text"}, Cosine(0.5)) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -390,7 +390,7 @@ func TestSignaturesGiveBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts, err := s.PlanSimilar(t.Context(), Doc{Text: "text"}, Cosine(0.5))
+		parts, err := s.Plan(t.Context(), Doc{Text: "text"}, Cosine(0.5))
 		s.Close()
 		if err != nil || len(parts) != 1 || parts[0].Method != PlanSignatures {
 			t.Fatalf("round %d: %+v (%v)", round, parts, err)

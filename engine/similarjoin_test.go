@@ -210,7 +210,7 @@ func (m *joinModel) checkPairs(t *testing.T) {
 		}
 		unordered = append(unordered, p)
 	}
-	n, err := m.db.CountPairs(t.Context(), m.by, nil)
+	n, err := m.db.CountPairs(t.Context(), m.by)
 	if err != nil || int(n) != len(want) || len(unordered) != len(want) {
 		t.Fatalf("%v: %d pairs counted (%v), %d unordered, want %d", m.by, n, err, len(unordered), len(want))
 	}

@@ -112,7 +112,7 @@ func (s *soak) checkAll(snap *Snapshot, bounds []int, when string) {
 	ctx := context.Background()
 	found := map[string]Entry{}
 	seqs := map[uint64]string{}
-	for e, err := range snap.Entries(ctx, "") {
+	for e, err := range snap.Entries(ctx, EntryFilter{}) {
 		if err != nil {
 			s.t.Error(when, err)
 			return
@@ -350,7 +350,7 @@ func (s *soak) deleteSeen(r *rand.Rand) error {
 	}
 	defer snap.Close()
 	var b Batch
-	for e, err := range snap.Entries(context.Background(), "") {
+	for e, err := range snap.Entries(context.Background(), EntryFilter{}) {
 		if err != nil {
 			return err
 		}
@@ -466,11 +466,11 @@ func (s *soak) read(seed uint64) error {
 			return err
 		}
 		s.checkAll(snap, bounds, "snapshot")
-		first := collect(s.t, snap.Entries(ctx, ""))
+		first := collect(s.t, snap.Entries(ctx, EntryFilter{}))
 		for wait := time.Duration(r.IntN(100)) * time.Millisecond; wait > 0 && !s.stop.Load(); wait -= time.Millisecond {
 			time.Sleep(time.Millisecond)
 		}
-		equal(s.t, "the same snapshot", collect(s.t, snap.Entries(ctx, "")), first)
+		equal(s.t, "the same snapshot", collect(s.t, snap.Entries(ctx, EntryFilter{})), first)
 		if err := snap.Close(); err != nil {
 			return err
 		}

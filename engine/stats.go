@@ -30,21 +30,6 @@ func WithStats(ctx context.Context, s *QueryStats) context.Context {
 	})
 }
 
-// NearPlan is how one Near query is carried out: a part for each table and memtable.
-type NearPlan struct {
-	K     int
-	Parts []PartPlan
-}
-
-// Cost returns the estimated cost of the query in nanoseconds on one core: the sum over its parts.
-func (p NearPlan) Cost() float64 {
-	sum := 0.0
-	for _, part := range p.Parts {
-		sum += part.Cost
-	}
-	return sum
-}
-
 // PlanMethod is how a query finds its candidates in one table or memtable.
 type PlanMethod string
 
@@ -56,14 +41,14 @@ const (
 	PlanPostings PlanMethod = "postings"
 	// PlanScan compares all fingerprints, all bitmaps of sketches, or all texts.
 	PlanScan PlanMethod = "scan"
-	// PlanSignatures, for Similar, compares signatures of texts, and texts that they do not rule
-	// out.
+	// PlanSignatures, for Levenshtein and Cosine, compares signatures of texts, and texts that they
+	// do not rule out.
 	PlanSignatures PlanMethod = "signatures"
 	// PlanSign is the same, after all texts have been read to make their signatures.
 	PlanSign PlanMethod = "sign"
 )
 
-// PartPlan is the plan of a Near or Jaccard query for one table or memtable.
+// PartPlan is the plan of a Search for one table or memtable.
 type PartPlan struct {
 	Part       string // "table 000012.sst", "memtable"
 	Documents  int    // in it, dead ones too

@@ -112,7 +112,7 @@ func checkTruth(t *testing.T, docs string, truth map[idPair]float64) {
 	for _, threshold := range exhaustive.Size([]float64{0.8}, []float64{0.5, 0.7, 0.8, 0.9}) {
 		found := map[idPair]bool{}
 		for _, id := range ids {
-			for m, err := range db.JaccardVerified(ctx, engine.Doc{ID: id}, threshold) {
+			for m, err := range db.Search(ctx, engine.Doc{ID: id}, engine.Jaccard(threshold).Verified()) {
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -321,7 +321,7 @@ func checkBest(t *testing.T, db *DB, docs []Doc, by Criterion) {
 			want = append(want, BatchMatch{i, m})
 		}
 	}
-	got, err := s.BestMatches(t.Context(), docs, by)
+	got, err := s.Best(t.Context(), docs, by)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ const novelMatches = 32
 // of two near-duplicates submitted at once exactly one is stored, and the other returns it as its
 // match, once that one is safe. A document without fingerprint, or by a criterion of text without
 // text, matches nothing and is stored.
-// Errors are as those of Put and AnyMatch.
+// Errors are as those of Put and Snapshot.Any.
 func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, stored bool, err error) {
 	if err := db.s.CheckCriterion(by.by); err != nil {
 		return Match{}, false, err

@@ -41,10 +41,7 @@ func (x *run) pairs(s *syntax.Pairs) error {
 	if err != nil {
 		return err
 	}
-	found := x.Snap.Pairs(x.Ctx, c, x.Report)
-	if n := w.first(); n >= 0 {
-		found = x.Snap.PairsFirst(x.Ctx, c, n, x.Report)
-	}
+	found := x.Snap.Pairs(x.Ctx, c, &engine.PairOptions{Limit: max(w.first(), 0), Progress: x.Report})
 	plain := append([]string{"a", "b"}, measureColumns(c)...)
 	sh, err := x.bindShow(w.show, plain, "a", "b")
 	if err != nil {

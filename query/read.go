@@ -63,7 +63,7 @@ func (x *run) count(s *syntax.Count) error {
 	case s.Clusters != nil:
 		counted, err = x.countClusters(s.Clusters)
 	default:
-		counted = func() (int64, error) { return x.Snap.Count(x.Ctx) }
+		counted = func() (int64, error) { return x.Snap.Count(x.Ctx, time.Time{}) }
 	}
 	if err != nil {
 		return err

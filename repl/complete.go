@@ -85,11 +85,11 @@ func (s *session) completeID(prefix string) []string {
 	}
 	defer snap.Close()
 	var found []string
-	for id, err := range snap.IDs(ctx, engine.EntryFilter{Prefix: prefix, Limit: maxCompletions}) {
+	for e, err := range snap.Entries(ctx, engine.EntryFilter{Prefix: prefix, Limit: maxCompletions, OnlyIDs: true}) {
 		if err != nil || len(found) == maxCompletions {
 			break
 		}
-		if utf8.ValidString(id) && output.Printable(id) == id {
+		if id := e.ID; utf8.ValidString(id) && output.Printable(id) == id {
 			found = append(found, strings.ReplaceAll(id, "'", "''")+"'")
 		}
 	}

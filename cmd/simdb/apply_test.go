@@ -37,7 +37,12 @@ func TestApplyKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		for range db.Allowed() {
+		s, err := db.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for range s.Allowed() {
 			allowed++
 		}
 		st, err := db.Stats()

@@ -168,7 +168,7 @@ func checkLoaded(t *testing.T, path string, l *loadLines) {
 	}
 	defer snap.Close()
 	var got []engine.Entry
-	for e, err := range snap.Entries(t.Context(), "") {
+	for e, err := range snap.Entries(t.Context(), engine.EntryFilter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -79,7 +79,12 @@ func TestPutNovelTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		if n, err := db.CountPairs(t.Context(), engine.Near(3), nil); n > 0 || err != nil {
+		s, err := db.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if n, err := s.CountPairs(t.Context(), engine.Near(3), nil); n > 0 || err != nil {
 			t.Errorf("%s has %d pairs, %v", name, n, err)
 		}
 	}

@@ -93,7 +93,7 @@ func (d *database) leastAlike(ids []string) (worst float64, err error) {
 func (d *database) shared() (s Shared, err error) {
 	var prints []base.Fingerprint
 	sample := NewSample()
-	for e, err := range d.snap.EntriesUnordered(d.ctx, "") {
+	for e, err := range d.snap.Entries(d.ctx, engine.EntryFilter{Unordered: true}) {
 		if err == nil && d.text {
 			err = sample.Add(&engine.Doc{ID: e.ID})
 		}

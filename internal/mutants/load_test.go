@@ -103,12 +103,12 @@ var loadMutants = []mutant{
 		tests: "internal/kernel", run: "^TestDistance$",
 	},
 	{
-		name: "join/a share of a batch left out", in: "engine", decl: "Snapshot.jaccardBatch",
+		name: "join/a share of a batch left out", in: "engine", decl: "Snapshot.eachBatch",
 		edit:  swap(`next < shares`, `next < shares-1`),
 		tests: "engine", run: "^TestJaccardBatch$",
 	},
 	{
-		name: "join/matches that are many forgotten", in: "engine", decl: "Snapshot.jaccardShare",
+		name: "join/matches that are many forgotten", in: "engine", decl: "Snapshot.searchShare",
 		edit:  swap(`f.matches = nil`, `f.matches = f.matches[:0]`),
 		tests: "engine", run: "^TestJaccardBatch",
 	},

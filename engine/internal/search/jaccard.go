@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
 
-	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/kernel"
@@ -152,17 +150,6 @@ func (q *Jaccard) findFew(ctx context.Context, v *view.View, of Sample, by view.
 	q.few = most
 	defer func() { q.few = 0 }()
 	return q.findCandidates(ctx, v, of, by)
-}
-
-// FindSketch is find by a sketch that the caller made, estimated.
-func (q *Jaccard) FindSketch(ctx context.Context, v *view.View, sketch minhash.Sketch, t float64) error {
-	if len(sketch) > int(v.Params.Sketch) {
-		return fmt.Errorf("a sketch of %d hashes, the database has %d: %w", len(sketch), v.Params.Sketch, files.ErrParams)
-	}
-	if !slices.IsSortedFunc(sketch, func(a, b uint32) int { return cmp.Or(cmp.Compare(a, b), 1) }) {
-		return fmt.Errorf("a sketch that is not ascending: %w", files.ErrInvalid)
-	}
-	return q.bySketch(ctx, v, sketch, t, "")
 }
 
 // candidateThreshold returns the threshold for estimates of documents that may be similar to t or

@@ -86,7 +86,7 @@ func (c *Config) Most(size int) int {
 func (c *Config) OverBudget(things string) error {
 	hint := "use LIMIT or COUNT, or allow more memory (--memory, Options.Memory)"
 	if things == "pairs" {
-		hint = "use LIMIT or COUNT, list them unordered (pairs --unordered, PairsUnordered), or allow more memory (--memory, Options.Memory)"
+		hint = "use LIMIT or COUNT, list them unordered (pairs --unordered, PairOptions.Unordered), or allow more memory (--memory, Options.Memory)"
 	}
 	return fmt.Errorf("the %s that match do not fit into the %s that a query may hold: %s: %w", things, mebibytes(c.Memory), hint, files.ErrTooLarge)
 }

@@ -27,19 +27,13 @@ func planCost(parts []engine.PartPlan, err error) float64 {
 	return sum
 }
 
-// nearCost returns the cost of NEAR.
-func (x *Scope) nearCost(t *target, k int) float64 {
-	p, err := x.Snap.PlanNear(x.Ctx, t.fingerprint, k)
-	return planCost(p.Parts, err)
-}
-
 // Documents returns about how many documents there are.
 func (x *Scope) Documents() float64 {
 	if x.documents == nil {
 		sum := 0.0
 		var some engine.Fingerprint // any will do
-		if p, err := x.Snap.PlanNear(x.Ctx, some, 0); err == nil {
-			for _, part := range p.Parts {
+		if parts, err := x.Snap.Plan(x.Ctx, engine.Doc{Fingerprint: &some}, engine.Near(0)); err == nil {
+			for _, part := range parts {
 				sum += float64(part.Documents)
 			}
 		}

@@ -3,7 +3,6 @@ package predicate
 import (
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/syntax"
@@ -14,10 +13,7 @@ import (
 // documents that the engine finds. As a test it compares the first manyScored documents one by one,
 // and then lists all documents for which it holds, once.
 type jaccard struct {
-	target target
-	by     engine.Criterion
-	empty  bool // the target has no words: it holds for no document
-
+	searching
 	scorer *engine.Scorer
 	scored int // documents compared
 	all    map[string]engine.Match
@@ -39,10 +35,11 @@ func bindJaccard(x *Scope, e *syntax.Call) (Predicate, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &jaccard{target: t, by: engine.Jaccard(share)}
+	p := &jaccard{searching: searching{target: t, by: engine.Jaccard(share), setup: jaccardCost}}
 	if t.self == "" || t.doc.Text != "" {
-		_, words := x.DB.Fingerprint(t.doc.Text)
-		p.empty = !words
+		if _, words := x.DB.Fingerprint(t.doc.Text); !words {
+			p.nothing = matchesNothing
+		}
 	}
 	return p, nil
 }
@@ -75,24 +72,8 @@ func (x *Scope) sketchTarget(a *syntax.Argument) (target, error) {
 	return x.textTarget("JACCARD", a)
 }
 
-// matches yields the documents for which it holds, best first.
-func (p *jaccard) matches(x *Scope) iter.Seq2[engine.Match, error] {
-	t, _ := p.by.Threshold()
-	switch {
-	case p.empty:
-		return none
-	case p.by.IsVerified():
-		return x.Snap.JaccardVerified(x.Ctx, p.target.doc, t)
-	}
-	return x.Snap.Jaccard(x.Ctx, p.target.doc, t)
-}
-
-func (p *jaccard) List(x *Scope, _ ListOptions) iter.Seq2[Found, error] {
-	return foundMatches(p.matches(x), "")
-}
-
 func (p *jaccard) Test(x *Scope, c *Candidate) (Verdict, error) {
-	if p.empty {
+	if p.nothing != "" {
 		return Verdict{}, nil
 	}
 	if p.all == nil && p.scored >= manyScored {
@@ -121,7 +102,7 @@ func (p *jaccard) Test(x *Scope, c *Candidate) (Verdict, error) {
 // computeAll fills all.
 func (p *jaccard) computeAll(x *Scope) error {
 	p.all = make(map[string]engine.Match)
-	for m, err := range p.matches(x) {
+	for m, err := range p.matches(x, ListOptions{Ordered: true}) {
 		if err != nil {
 			return err
 		}
@@ -133,30 +114,12 @@ func (p *jaccard) computeAll(x *Scope) error {
 	return nil
 }
 
-func (p *jaccard) Cost(x *Scope) float64 {
-	if p.empty {
-		return 0
-	}
-	return jaccardCost + planCost(x.Snap.PlanJaccard(x.Ctx, p.target.doc, p.by))
-}
-
 func (p *jaccard) Explain(x *Scope) []string {
-	if p.empty {
-		return []string{finding(p) + matchesNothing}
-	}
-	parts, err := x.Snap.PlanJaccard(x.Ctx, p.target.doc, p.by)
-	lines := explainParts(finding(p), parts, err)
-	if p.by.IsVerified() {
+	lines := p.explain(x, p)
+	if p.nothing == "" && p.by.IsVerified() {
 		lines = append([]string{"compare texts"}, lines...)
 	}
 	return lines
-}
-
-func (p *jaccard) Count(x *Scope) (int64, error) {
-	if p.empty {
-		return 0, nil
-	}
-	return x.Snap.CountJaccard(x.Ctx, p.target.doc, p.by)
 }
 
 // Verify makes the predicate compare texts.

@@ -58,7 +58,7 @@ func (p *nearest) compute(x *Scope) error {
 // search yields the matches of the engine, among them p.target.self.
 func (p *nearest) search(x *Scope) iter.Seq2[engine.Match, error] {
 	if !p.target.hasFingerprint {
-		return none
+		return func(func(engine.Match, error) bool) {}
 	}
 	n := p.n
 	if p.target.self != "" && n < math.MaxInt {
@@ -96,7 +96,7 @@ func (p *nearest) Cost(x *Scope) float64 {
 	if !p.target.hasFingerprint {
 		return 0
 	}
-	return 2 * x.nearCost(&p.target, 8)
+	return 2 * planCost(x.Snap.Plan(x.Ctx, engine.Doc{Fingerprint: &p.target.fingerprint}, engine.Near(8)))
 }
 
 func (p *nearest) Explain(*Scope) []string { return []string{finding(p)} }

@@ -139,20 +139,3 @@ func (c *Candidate) ReadDoc(x *Scope) (*engine.Doc, error) {
 	}
 	return c.doc, nil
 }
-
-// foundMatches yields matches as documents found, but not the document self.
-func foundMatches(matches iter.Seq2[engine.Match, error], self string) iter.Seq2[Found, error] {
-	return func(yield func(Found, error) bool) {
-		for m, err := range matches {
-			if err == nil && self != "" && m.ID == self {
-				continue
-			}
-			if !yield(Found{ID: m.ID, Match: m}, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// none yields no match. It is what a text without words matches.
-func none(func(engine.Match, error) bool) {}

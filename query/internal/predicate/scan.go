@@ -95,18 +95,14 @@ func (x *Scope) scan(p Filter, o ListOptions) iter.Seq2[Found, error] {
 		look = func() {}
 	}
 	return func(yield func(Found, error) bool) {
-		if o.IDsOnly {
-			for id, err := range x.Snap.IDs(x.Ctx, f) {
-				look()
-				if !yield(Found{ID: id, Listed: true}, err) || err != nil {
-					return
-				}
-			}
-			return
-		}
-		for e, err := range x.Snap.EntriesWhere(x.Ctx, f) {
+		f.OnlyIDs = o.IDsOnly
+		for e, err := range x.Snap.Entries(x.Ctx, f) {
 			look()
-			if !yield(Found{ID: e.ID, Entry: &e}, err) || err != nil {
+			found := Found{ID: e.ID, Entry: &e}
+			if o.IDsOnly {
+				found = Found{ID: e.ID, Listed: true}
+			}
+			if !yield(found, err) || err != nil {
 				return
 			}
 		}

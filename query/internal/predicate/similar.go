@@ -2,7 +2,6 @@ package predicate
 
 import (
 	"fmt"
-	"iter"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/textsim"
@@ -23,10 +22,9 @@ var (
 // similar is LEVENSHTEIN(target, t) or COSINE(target, t): the document's text is at least that
 // similar to a text.
 type similar struct {
+	searching
 	word      string
-	target    target
 	threshold float64
-	by        engine.Criterion
 	compare   textsim.Compare
 }
 
@@ -40,7 +38,13 @@ func (m textMeasure) bind(x *Scope, e *syntax.Call) (Predicate, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &similar{word: e.Name.Value, target: t, threshold: share, by: m.by(share), compare: m.compare(t.doc.Text, share)}
+	p := &similar{
+		searching: searching{target: t, by: m.by(share), setup: similarCost},
+		word:      e.Name.Value, threshold: share, compare: m.compare(t.doc.Text, share),
+	}
+	if t.doc.Text == "" {
+		p.nothing = ": an empty text matches nothing"
+	}
 	return p, x.NeedTexts(e.Name)
 }
 
@@ -56,25 +60,6 @@ func (m textMeasure) criterion(x *Scope, e *syntax.Criterion, verify *syntax.Tok
 	return m.by(t), err
 }
 
-// matches yields the documents for which it holds, best first.
-func (p *similar) matches(x *Scope) iter.Seq2[engine.Match, error] {
-	if p.target.doc.Text == "" {
-		return none
-	}
-	return x.Snap.Similar(x.Ctx, p.target.doc, p.by)
-}
-
-func (p *similar) List(x *Scope, _ ListOptions) iter.Seq2[Found, error] {
-	return foundMatches(p.matches(x), p.target.self)
-}
-
-func (p *similar) Count(x *Scope) (int64, error) {
-	if p.target.doc.Text == "" {
-		return 0, nil
-	}
-	return x.Snap.CountSimilar(x.Ctx, p.target.doc, p.by)
-}
-
 func (p *similar) Test(x *Scope, c *Candidate) (Verdict, error) {
 	if c.ID == p.target.self {
 		return Verdict{}, nil
@@ -87,19 +72,12 @@ func (p *similar) Test(x *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: ok, Match: engine.Match{ID: c.ID, Score: s, Exact: true}}, x.Ctx.Err()
 }
 
-func (p *similar) Cost(x *Scope) float64 {
-	if p.target.doc.Text == "" {
-		return 0
-	}
-	return similarCost + planCost(x.Snap.PlanSimilar(x.Ctx, p.target.doc, p.by))
-}
-
 func (p *similar) Explain(x *Scope) []string {
-	if p.target.doc.Text == "" {
-		return []string{finding(p) + ": an empty text matches nothing"}
+	lines := p.explain(x, p)
+	if p.nothing == "" {
+		lines = append([]string{"compare texts"}, lines...)
 	}
-	parts, err := x.Snap.PlanSimilar(x.Ctx, p.target.doc, p.by)
-	return append([]string{"compare texts"}, explainParts(finding(p), parts, err)...)
+	return lines
 }
 
 func (p *similar) TestCost() TestCost { return TestText }

@@ -37,7 +37,7 @@ func (p *since) narrow(s *scan) {
 }
 
 // Count counts without reading a document.
-func (p *since) Count(x *Scope) (int64, error) { return x.Snap.CountSince(x.Ctx, p.time) }
+func (p *since) Count(x *Scope) (int64, error) { return x.Snap.Count(x.Ctx, p.time) }
 
 func (p *since) Cost(x *Scope) float64     { return (listCost+timeCost)*x.Documents() + 2 }
 func (p *since) Explain(x *Scope) []string { return ExplainScan(x, p, ListOptions{}) }

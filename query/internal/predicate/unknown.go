@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/text"
@@ -81,7 +82,7 @@ func (x *Scope) Doubts(rows int64) []string {
 		if t.id != "" {
 			what = "the document " + text.Label(t.id) + " has"
 		}
-		for e, err := range x.Snap.Entries(x.Ctx, t.id) {
+		for e, err := range x.Snap.Entries(x.Ctx, engine.EntryFilter{Prefix: t.id}) {
 			if n++; err != nil || n > looked || t.id != "" && n > 1 {
 				break
 			}

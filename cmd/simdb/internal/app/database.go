@@ -165,7 +165,7 @@ func (a *App) CheckTexts(db *engine.DB, f SimilarityFlags) error {
 		return nil
 	}
 	n := 0
-	for e, err := range db.Entries(a.Context(), "") {
+	for e, err := range db.Entries(a.Context(), engine.EntryFilter{}) {
 		if n++; err != nil || n > looked {
 			break
 		}

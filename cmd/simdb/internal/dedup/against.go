@@ -188,7 +188,7 @@ func (s *source) eachEntry(d *job, only map[string]bool, f func(e *engine.Entry,
 		filter.Match = func(id []byte) (bool, error) { return only[string(id)], nil }
 	}
 	n := int64(0)
-	for e, err := range s.snapshot.EntriesWhere(d.a.Context(), filter) {
+	for e, err := range s.snapshot.Entries(d.a.Context(), filter) {
 		if err != nil {
 			return s.named(err)
 		}

@@ -3,6 +3,7 @@ package dedup
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
@@ -50,7 +51,7 @@ func (d *job) narrowTo(s *source) error {
 	if s.db == nil || d.Sources.Tree != nil || d.c.Decisions != "" || !by.Sets || by.Measure.Kind != setjoin.Jaccard {
 		return errWhole
 	}
-	all, err := s.snapshot.Count(d.a.Context())
+	all, err := s.snapshot.Count(d.a.Context(), time.Time{})
 	if err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func (x *narrowing) add(text string) error {
 
 // search searches for the texts that have been taken.
 func (x *narrowing) search() error {
-	for m, err := range x.s.snapshot.JaccardBatch(x.d.a.Context(), x.docs, x.lowered) {
+	for m, err := range x.s.snapshot.SearchBatch(x.d.a.Context(), x.docs, engine.Jaccard(x.lowered)) {
 		if err != nil {
 			return x.s.named(err)
 		}

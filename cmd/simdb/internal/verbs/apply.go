@@ -83,6 +83,11 @@ func (t *applied) write(ctx context.Context, db *engine.DB) error {
 
 // check looks up all documents, and returns what is to be done.
 func (c *Apply) check(ctx context.Context, db *engine.DB, all []decisions.Decision) (*applied, error) {
+	s, err := db.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
 	todo := &applied{}
 	known := map[string]bool{}
 	stored := func(id string) (bool, error) {
@@ -97,7 +102,7 @@ func (c *Apply) check(ctx context.Context, db *engine.DB, all []decisions.Decisi
 		return err == nil, nil
 	}
 	noted := map[decisions.Pair]bool{}
-	for p := range db.Allowed() {
+	for p := range s.Allowed() {
 		noted[decisions.Pair(p)] = true
 	}
 	dropped := map[string]bool{}

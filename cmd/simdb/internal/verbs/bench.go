@@ -207,7 +207,11 @@ func (b *bench) searches(work string, search func(i int) error) error {
 func (b *bench) joins(db *engine.DB, queries []engine.Fingerprint, k int) error {
 	b.meter.Report(engine.Progress{Stage: "batch"})
 	start := stopwatch.Start()
-	for _, err := range db.NearBatch(b.a.Context(), queries, k) {
+	docs := make([]engine.Doc, len(queries))
+	for i := range queries {
+		docs[i].Fingerprint = &queries[i]
+	}
+	for _, err := range db.SearchBatch(b.a.Context(), docs, engine.Near(k)) {
 		if err != nil {
 			return err
 		}
@@ -217,7 +221,7 @@ func (b *bench) joins(db *engine.DB, queries []engine.Fingerprint, k int) error 
 		return err
 	}
 	start, n := stopwatch.Start(), 0
-	for _, err := range db.PairsUnordered(b.a.Context(), engine.Near(k), b.meter.Report) {
+	for _, err := range db.Pairs(b.a.Context(), engine.Near(k), &engine.PairOptions{Unordered: true, Progress: b.meter.Report}) {
 		if err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ func (l *fileList) readDB(path string, memory app.MemoryFlag) (err error) {
 // draw returns a sample of the documents, in the order of writing, with what they are compared by.
 func (l *fileList) draw(s *engine.Snapshot) ([]engine.Doc, error) {
 	ctx := l.a.Context()
-	for e, err := range s.EntriesUnordered(ctx, "") {
+	for e, err := range s.Entries(ctx, engine.EntryFilter{Unordered: true}) {
 		if err == nil {
 			err = l.sample.Add(&engine.Doc{ID: strings.Clone(e.ID)})
 		}

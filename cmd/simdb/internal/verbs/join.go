@@ -339,34 +339,14 @@ func (j *joining) lookUp(ctx context.Context, l *joinLines) iter.Seq2[[]joinRow,
 // matches yields what the lines are like. Those without a fingerprint, which have no words, are
 // like none by --near.
 func (j *joining) matches(ctx context.Context, l *joinLines) iter.Seq2[engine.BatchMatch, error] {
-	switch {
-	case j.c.Near != nil:
-		return j.s.NearBatch(ctx, j.fingerprints(l), int(*j.c.Near))
-	case j.c.Jaccard == nil:
-		return j.similar(ctx, l)
-	case j.verify:
-		return j.s.JaccardVerifiedBatch(ctx, l.docs, float64(*j.c.Jaccard))
+	if j.c.Near != nil {
+		j.fingerprints(l)
 	}
-	return j.s.JaccardBatch(ctx, l.docs, float64(*j.c.Jaccard))
+	return j.s.SearchBatch(ctx, l.docs, j.c.Criterion(j.verify))
 }
 
-// similar yields the documents whose texts as they are lines are like.
-func (j *joining) similar(ctx context.Context, l *joinLines) iter.Seq2[engine.BatchMatch, error] {
-	return func(yield func(engine.BatchMatch, error) bool) {
-		by := j.c.Criterion(true)
-		for i, doc := range l.docs {
-			for m, err := range j.s.Similar(ctx, doc, by) {
-				if !yield(engine.BatchMatch{Query: i, Match: m}, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
-}
-
-// fingerprints returns the fingerprints of the lines that have one, and leaves only those in
-// l.line.
-func (j *joining) fingerprints(l *joinLines) []engine.Fingerprint {
+// fingerprints gives the lines their fingerprints, and leaves only those that have one.
+func (j *joining) fingerprints(l *joinLines) {
 	var work sync.WaitGroup
 	const share = 256
 	for docs := range slices.Chunk(l.docs, max(share, len(l.docs)/(4*runtime.GOMAXPROCS(0)))) {
@@ -381,12 +361,11 @@ func (j *joining) fingerprints(l *joinLines) []engine.Fingerprint {
 		})
 	}
 	work.Wait()
-	fps, line := make([]engine.Fingerprint, 0, len(l.docs)), l.line[:0]
-	for i := range l.docs {
-		if fp := l.docs[i].Fingerprint; fp != nil {
-			fps, line = append(fps, *fp), append(line, l.line[i])
+	docs, line := l.docs[:0], l.line[:0]
+	for i, d := range l.docs {
+		if d.Fingerprint != nil {
+			docs, line = append(docs, d), append(line, l.line[i])
 		}
 	}
-	l.line = line
-	return fps
+	l.docs, l.line = docs, line
 }

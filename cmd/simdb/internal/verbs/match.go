@@ -79,9 +79,13 @@ func (c *Match) Run(a *app.App) (err error) {
 	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
 		return fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB)
 	}
+	inPairs, err := idsInPairs(db)
+	if err != nil {
+		return err
+	}
 	m := a.Meter()
 	defer m.Stop()
-	t := &matching{c: c, db: db, meter: m, opt: opt, sources: src, inPairs: idsInPairs(db)}
+	t := &matching{c: c, db: db, meter: m, opt: opt, sources: src, inPairs: inPairs}
 	defer func() { t.undo(err) }()
 	if err := t.prepare(a); err != nil {
 		return err
@@ -234,16 +238,21 @@ func (t *matching) match(ctx context.Context, doc *engine.Doc) (m engine.Match, 
 
 // any reports whether a document in the database is similar to doc, and if it matters names one.
 func (t *matching) any(ctx context.Context, doc engine.Doc) (m engine.Match, known bool, err error) {
-	by := t.c.Criterion(!t.c.NoVerify)
-	if !t.names() {
-		return t.db.AnyMatch(ctx, doc, by)
-	}
 	s, err := t.db.Snapshot()
 	if err != nil {
 		return m, false, err
 	}
 	defer s.Close()
-	return s.BestMatch(ctx, doc, by)
+	by := t.c.Criterion(!t.c.NoVerify)
+	if !t.names() {
+		known, err := s.Any(ctx, []engine.Doc{doc}, by)
+		return m, err == nil && known[0], err
+	}
+	best, err := s.Best(ctx, []engine.Doc{doc}, by)
+	if err != nil || len(best) == 0 {
+		return m, false, err
+	}
+	return best[0].Match, true, nil
 }
 
 // fingerprint returns the document's fingerprint, or that of its text, if it has one.
@@ -255,12 +264,17 @@ func (t *matching) fingerprint(doc *engine.Doc) (fp engine.Fingerprint, ok bool)
 }
 
 // idsInPairs returns the ids that are in allowed pairs.
-func idsInPairs(db *engine.DB) map[string]bool {
+func idsInPairs(db *engine.DB) (map[string]bool, error) {
+	s, err := db.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
 	ids := map[string]bool{}
-	for p := range db.Allowed() {
+	for p := range s.Allowed() {
 		ids[p.A], ids[p.B] = true, true
 	}
-	return ids
+	return ids, nil
 }
 
 // knownBeside reports whether a document in the database is similar to one that was read, apart
@@ -285,5 +299,5 @@ func (t *matching) like(ctx context.Context, s *engine.Snapshot, doc *engine.Doc
 	if _, near := by.Distance(); doc.Text == "" && (doc.Fingerprint == nil || !near) {
 		return func(func(engine.Match, error) bool) {} // it is like nothing
 	}
-	return s.Similar(ctx, engine.Doc{Text: doc.Text, Fingerprint: doc.Fingerprint}, by)
+	return s.Search(ctx, engine.Doc{Text: doc.Text, Fingerprint: doc.Fingerprint}, by)
 }

@@ -177,7 +177,12 @@ func (t *matching) decideTexts(ctx context.Context) error {
 	if t.names() {
 		return t.name(ctx, h.docs, h.line, by)
 	}
-	known, err := t.db.AnyMatches(ctx, h.docs, by)
+	s, err := t.db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	known, err := s.Any(ctx, h.docs, by)
 	for i, is := range known {
 		h.known[h.line[i]] = is
 	}
@@ -194,7 +199,7 @@ func (t *matching) name(ctx context.Context, docs []engine.Doc, line []int, by e
 	for _, at := range line {
 		t.held.known[at] = false
 	}
-	matches, err := s.BestMatches(ctx, docs, by)
+	matches, err := s.Best(ctx, docs, by)
 	for _, m := range matches {
 		t.take(line[m.Query], m.Match, true)
 	}
@@ -204,7 +209,12 @@ func (t *matching) name(ctx context.Context, docs []engine.Doc, line []int, by e
 // decideNear decides the lines that are compared by fingerprints.
 func (t *matching) decideNear(ctx context.Context) error {
 	h := t.held
-	known, err := t.db.AnyNear(ctx, h.fps, int(*t.c.Near))
+	s, err := t.db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	known, err := s.AnyNear(ctx, h.fps, int(*t.c.Near))
 	if err != nil {
 		return err
 	}

@@ -35,20 +35,22 @@ func (c *Pairs) Run(a *app.App) (err error) {
 	if err := a.CheckTexts(db, c.SimilarityFlags); err != nil {
 		return err
 	}
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
 	by := c.Criterion(c.Verified(db.Params().Text))
 	m := a.Meter()
 	defer m.Stop()
 	if c.RowFlags.Options().Format == output.Count {
-		n, err := db.CountPairs(a.Context(), by, m.Report)
+		n, err := s.CountPairs(a.Context(), by, m.Report)
 		m.Stop()
 		return app.FoundOr(a.Count(c.RowFlags, n, err))
 	}
-	pairs := db.Pairs
-	if c.Unordered {
-		pairs = db.PairsUnordered
-	}
+	o := &engine.PairOptions{Unordered: c.Unordered, Progress: m.Report}
 	return app.FoundOr(a.Rows(c.RowFlags, c.Columns("a", "b"), func(row func(...any) error) error {
-		for p, err := range pairs(a.Context(), by, m.Report) {
+		for p, err := range s.Pairs(a.Context(), by, o) {
 			if err != nil {
 				return err
 			}
@@ -113,6 +115,11 @@ func (c *Clusters) Run(a *app.App) (err error) {
 	if err := a.CheckTexts(db, c.SimilarityFlags); err != nil {
 		return err
 	}
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
 	by := c.Criterion(c.Verified(db.Params().Text))
 	m := a.Meter()
 	defer m.Stop()
@@ -121,7 +128,7 @@ func (c *Clusters) Run(a *app.App) (err error) {
 		o.Mode = engine.Components
 	}
 	if c.RowFlags.Options().Format == output.Count {
-		n, _, err := db.CountClusters(a.Context(), by, o)
+		n, _, err := s.CountClusters(a.Context(), by, o)
 		m.Stop()
 		return app.FoundOr(a.Count(c.RowFlags, n, err))
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
@@ -103,7 +104,7 @@ func (c *Tune) ofDatabase(a *app.App) (r *tuning.Report, err error) {
 		return nil, err
 	}
 	defer s.Close()
-	n, err := s.Count(a.Context())
+	n, err := s.Count(a.Context(), time.Time{})
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (c *Tune) ofDatabase(a *app.App) (r *tuning.Report, err error) {
 		if p.Text {
 			filter.Where = func(t, _ []byte) (bool, error) { text = string(t); return true, nil }
 		}
-		for e, err := range s.EntriesWhere(a.Context(), filter) {
+		for e, err := range s.Entries(a.Context(), filter) {
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,364 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A SearchOption changes what Search yields.
+type SearchOption func(*searchOptions)
+
+type searchOptions struct {
+	limit     int // -1 for all
+	unordered bool
+}
+
+// Limit ends a search with its first n matches. By Near it holds about twice as many, if n is at
+// most 65536, however many match.
+func Limit(n int) SearchOption { return func(o *searchOptions) { o.limit = max(n, 0) } }
+
+// Unordered has the matches of a search by Near come as they are found, without holding them: in no
+// particular order, though always in the same. By other criteria it changes nothing.
+func Unordered() SearchOption { return func(o *searchOptions) { o.unordered = true } }
+
+// Search yields every visible document that matches doc by the criterion, any of Near, Jaccard,
+// Levenshtein and Cosine: the best match first, then by ID. What is looked for is doc.Text, or by
+// Near doc.Fingerprint if it is given, or, if that is empty, the stored document doc.ID, which must
+// be there (ErrNotFound). The document that is stored as doc.ID is no match.
+//
+// By Jaccard scores are estimated from the sketches (minhash.Jaccard), and none that reaches the
+// threshold is missed. By Jaccard(t).Verified they are computed from the texts: no document whose
+// text is less similar is yielded, and every score is exact. Candidates are those whose estimate is
+// not below t by more than 3.3 standard errors.
+//
+// By Levenshtein and Cosine it is complete, and scores are exact. It compares signatures of the
+// texts, 48 bytes each, and then the texts that these do not rule out. Of short texts, of up to 200
+// runes or so, they rule out nearly all; of long ones by Levenshtein those of other lengths, by
+// Cosine few. The first search makes the signatures of a table, for which it reads all its texts;
+// they take up to half of Options.Memory in addition, until the table is merged or the database
+// closed. Tables for which that is not enough are read each time.
+//
+// Errors are ErrInvalid for the bound of the criterion, ErrParams if it needs texts and the
+// database keeps none, ErrNoSketches, ErrNotFound, ErrTooLarge for more documents than fit into
+// Options.Memory, ErrClosed, *CorruptionError, and that of the context; an error is the last thing
+// that is yielded.
+func (s *Snapshot) Search(ctx context.Context, doc Doc, by Criterion, opts ...SearchOption) iter.Seq2[Match, error] {
+	o := searchOptions{limit: -1}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	if by.by.Near() {
+		return s.searchNear(ctx, doc, by, o)
+	}
+	found := s.searchScored(ctx, doc, by)
+	if o.limit >= 0 {
+		found = view.First(o.limit, found)
+	}
+	return found
+}
+
+// sample returns what a search by texts or sketches looks for.
+func (d Doc) sample() search.Sample { return search.Sample{ID: d.ID, Text: d.Text} }
+
+// A scoredScratch is the memory of a search by another criterion than Near.
+type scoredScratch struct {
+	search.Jaccard
+	matches []Match
+}
+
+var scoredScratches = sync.Pool{New: func() any { return new(scoredScratch) }}
+
+// release returns the memory to the pool.
+func (sc *scoredScratch) release() {
+	sc.Forget()
+	scoredScratches.Put(sc)
+}
+
+// searchScored is Search by another criterion than Near.
+func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion) iter.Seq2[Match, error] {
+	return func(yield func(Match, error) bool) {
+		sc := scoredScratches.Get().(*scoredScratch)
+		defer sc.release()
+		hits := func() ([]search.JaccardHit, error) {
+			find := sc.FindSimilar
+			if by.by.Jaccard {
+				find = sc.Find
+			}
+			err := find(ctx, &s.v, doc.sample(), by.by)
+			return sc.Hits, err
+		}
+		view.InOrder(ctx, &s.v, &sc.matches, hits, search.CompareJaccard, jaccardMatch, yield)
+	}
+}
+
+func jaccardMatch(h *search.JaccardHit) Match { return Match(h.Match()) }
+
+// searchNear is Search by Near.
+func (s *Snapshot) searchNear(ctx context.Context, doc Doc, by Criterion, o searchOptions) iter.Seq2[Match, error] {
+	return func(yield func(Match, error) bool) {
+		fp, has, err := s.print(ctx, &doc, by)
+		if err != nil {
+			yield(Match{}, err)
+		}
+		if err != nil || !has || o.limit == 0 {
+			return
+		}
+		left, found := o.limit, s.nearUnordered(ctx, fp, by.by.K)
+		if most := o.limit + 1; !o.unordered { // one of them may be doc.ID
+			found = s.nearWanted(ctx, fp, by.by.K, search.NearWant{First: most})
+			if o.limit < 0 || most > search.MostFirst {
+				found = s.Near(ctx, fp, by.by.K)
+			}
+		}
+		for m, err := range found {
+			if err == nil && m.ID == doc.ID {
+				continue
+			}
+			if !yield(m, err) || err != nil {
+				return
+			}
+			if left--; left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// print returns the fingerprint that is looked for by Near; a text without words has none.
+func (s *Snapshot) print(ctx context.Context, doc *Doc, by Criterion) (fp Fingerprint, has bool, err error) {
+	if err := s.v.CheckCriterion(by.by); err != nil {
+		return 0, false, err
+	}
+	switch {
+	case doc.Fingerprint != nil:
+		return *doc.Fingerprint, true, nil
+	case doc.ID == "" && doc.Text == "":
+		_, err := s.v.Locate(doc.ID)
+		return 0, false, err
+	}
+	d, err := s.toMatch(ctx, doc, by)
+	return d.Fingerprint, d.HasFingerprint, err
+}
+
+// CountMatches returns how many documents Search yields. By Near it neither orders them nor reads
+// their IDs.
+func (s *Snapshot) CountMatches(ctx context.Context, doc Doc, by Criterion) (n int64, err error) {
+	switch {
+	case by.by.Near():
+		return s.countNear(ctx, &doc, by)
+	case !by.by.Jaccard:
+		return search.CountSimilar(ctx, &s.v, doc.sample(), by.by)
+	}
+	sc := scoredScratches.Get().(*scoredScratch)
+	defer sc.release()
+	err = s.v.Safely(ctx, func() error {
+		err := sc.Find(ctx, &s.v, doc.sample(), by.by)
+		n = int64(len(sc.Hits))
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// countNear is CountMatches by Near.
+func (s *Snapshot) countNear(ctx context.Context, doc *Doc, by Criterion) (n int64, err error) {
+	fp, has, err := s.print(ctx, doc, by)
+	if err != nil || !has {
+		return 0, err
+	}
+	sc := nearScratches.Get().(*nearScratch)
+	defer sc.release()
+	sc.Want.Count = true
+	if err := s.v.Safely(ctx, func() error { return sc.Find(ctx, &s.v, fp, by.by.K) }); err != nil {
+		return 0, err
+	}
+	if n = sc.Found; doc.ID == "" {
+		return n, nil
+	}
+	e, err := s.Lookup(ctx, doc.ID)
+	switch {
+	case errors.Is(err, files.ErrNotFound):
+		return n, nil
+	case err == nil && e.HasFingerprint && view.Distance(e.Fingerprint, fp) <= by.by.K:
+		n--
+	}
+	return n, err
+}
+
+// Plan returns how Search would be carried out: a part for each table, then one for each memtable.
+// It reads directories and postings, but neither bitmaps nor sketches, and makes no signatures.
+// Errors are as those of Search.
+func (s *Snapshot) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan, error) {
+	var parts []search.PartPlan
+	var err error
+	switch {
+	case by.by.Jaccard:
+		parts, err = search.PlanJaccard(ctx, &s.v, doc.sample(), by.by)
+	case by.by.Near():
+		fp, has, failed := s.print(ctx, &doc, by)
+		if failed != nil || !has {
+			return nil, failed
+		}
+		parts, err = search.PlanNear(ctx, &s.v, fp, by.by.K)
+	default:
+		parts, err = search.PlanSimilar(ctx, &s.v, doc.sample(), by.by)
+	}
+	var plans []PartPlan
+	for _, p := range parts {
+		plans = append(plans, PartPlan{p.Part, p.Documents, PlanMethod(p.Method), p.Radii, p.Probes, p.Candidates, p.Cost})
+	}
+	return plans, err
+}
+
+// Any reports for each of docs whether a visible document matches it by the criterion: what is
+// searched for is as in Search, but a document without a text, a fingerprint and an ID matches
+// nothing. The document doc.ID is no match, nor are those that Allow has noted with it.
+//
+// It takes no longer where very many match, as a search ends with its first match, and it works on
+// all processors. By Near, documents without IDs share one walk through each table, as in
+// SearchBatch. By verified Jaccard the stored texts that are needed are read in the order in which
+// they lie, at first one for each of docs; in memory are a copy of the texts of up to 32,768 of
+// docs, their sketches, and up to an eighth of Options.Memory. docs must not change meanwhile.
+func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion) ([]bool, error) {
+	if len(docs) == 1 {
+		_, found, err := s.anyMatch(ctx, &docs[0], by, 1)
+		return []bool{found}, err
+	}
+	if by.by.Near() {
+		if fps, at, ok := printsOf(s, docs); ok {
+			known, err := s.AnyNear(ctx, fps, by.by.K)
+			all := make([]bool, len(docs))
+			for i, k := range known {
+				all[at[i]] = k
+			}
+			return all, err
+		}
+	}
+	document, err := s.allToMatch(ctx, docs, by)
+	if err != nil {
+		return nil, err
+	}
+	return search.AnyMatches(ctx, &s.v, len(docs), document, by.by)
+}
+
+// AnyNear is Any by Near of documents that are fingerprints and nothing else.
+func (s *Snapshot) AnyNear(ctx context.Context, fps []Fingerprint, k int) ([]bool, error) {
+	return search.AnyNear(ctx, &s.v, fps, k)
+}
+
+// printsOf returns the fingerprints of docs and where each is in docs, unless one of them has an
+// ID.
+func printsOf(s *Snapshot, docs []Doc) (fps []Fingerprint, at []int, ok bool) {
+	for i := range docs {
+		d := &docs[i]
+		if d.ID != "" {
+			return nil, nil, false
+		}
+		fp, has := Fingerprint(0), d.Fingerprint != nil
+		if has {
+			fp = *d.Fingerprint
+		} else if d.Text != "" {
+			fp, has, _ = s.v.Texts.Sums(d.Text)
+		}
+		if has {
+			fps, at = append(fps, fp), append(at, i)
+		}
+	}
+	return fps, at, true
+}
+
+// Best returns for those of docs for which Any finds a match, in order, the match PutNovel would
+// name: the best one, of equally good ones the one whose ID is first; where more than a few dozen
+// match, the best of the first of them that are found. It works as Any, and reads the texts of the
+// first candidates of all of docs. In memory are besides a copy of the texts also their sets of
+// shingles.
+func (s *Snapshot) Best(ctx context.Context, docs []Doc, by Criterion) (matches []BatchMatch, err error) {
+	if len(docs) == 1 {
+		m, found, err := s.anyMatch(ctx, &docs[0], by, novelMatches)
+		if found {
+			matches = append(matches, BatchMatch{0, m})
+		}
+		return matches, err
+	}
+	document, err := s.allToMatch(ctx, docs, by)
+	if err != nil {
+		return nil, err
+	}
+	best, err := search.BestMatches(ctx, &s.v, len(docs), document, by.by, novelMatches)
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range best {
+		if b.Found {
+			matches = append(matches, BatchMatch{i, Match(b.Match)})
+		}
+	}
+	return matches, nil
+}
+
+// anyMatch names the best of the first matches, at most most of them.
+func (s *Snapshot) anyMatch(ctx context.Context, doc *Doc, by Criterion, most int) (m Match, found bool, err error) {
+	if err := s.v.CheckCriterion(by.by); err != nil {
+		return Match{}, false, err
+	}
+	d, err := s.toMatch(ctx, doc, by)
+	if err != nil {
+		return Match{}, false, err
+	}
+	got, found, err := search.AnyMatch(ctx, &s.v, &d, by.by, most)
+	return Match(got), found, err
+}
+
+// toMatch returns doc as it is searched for by a criterion.
+func (s *Snapshot) toMatch(ctx context.Context, doc *Doc, by Criterion) (d sstable.Document, err error) {
+	if doc.stored(by) {
+		err = s.v.Safely(ctx, func() (err error) { d, err = doc.sample().Stored(&s.v); return err })
+		return d, err
+	}
+	d = sstable.Document{ID: []byte(doc.ID), Text: []byte(doc.Text)}
+	if doc.Fingerprint != nil {
+		d.Fingerprint, d.HasFingerprint = *doc.Fingerprint, true
+	}
+	if by.by.Jaccard || by.by.Near() && !d.HasFingerprint {
+		s.v.Texts.Fill(&d, doc.Text)
+	}
+	return d, nil
+}
+
+// stored reports whether what is searched for is the stored document of the ID.
+func (d *Doc) stored(by Criterion) bool {
+	return d.ID != "" && d.Text == "" && (d.Fingerprint == nil || !by.by.Near())
+}
+
+// allToMatch returns a function that returns each of docs as it is searched for.
+func (s *Snapshot) allToMatch(ctx context.Context, docs []Doc, by Criterion) (func(i int) sstable.Document, error) {
+	if err := s.v.CheckCriterion(by.by); err != nil {
+		return nil, err
+	}
+	stored := map[int]sstable.Document{}
+	for i := range docs {
+		if docs[i].stored(by) {
+			d, err := s.toMatch(ctx, &docs[i], by)
+			if err != nil {
+				return nil, err
+			}
+			stored[i] = d
+		}
+	}
+	return func(i int) sstable.Document {
+		if d, ok := stored[i]; ok {
+			return d
+		}
+		d, _ := s.toMatch(ctx, &docs[i], by) // only stored ones have errors
+		return d
+	}, nil
+}

@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"sync"
+
+	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/engine/internal/view"
+)
+
+// BatchMatch is a document that a query of a batch found.
+type BatchMatch struct {
+	Query int // position of the query in the batch
+	Match
+}
+
+// SearchBatch yields for every document of docs what Search yields of it. Matches come by query,
+// those of a query best first, then by ID. An error that one of docs has, such as ErrNotFound, ends
+// the batch, and names its position. docs must not change meanwhile.
+//
+// By Near many fingerprints share one walk through each table, which takes a fraction of the time
+// of as many searches: from some ten thousand on, or fewer if k is large or the tables are small.
+// Fewer are searched for one by one. A million queries are searched at a time, fewer if they find
+// more than four million documents, or more than Options.Memory has room for. In memory are, of
+// those, 60 bytes a query, 60 bytes a match and its ID, and the fingerprints of all. A query that
+// alone finds more is searched for again for each part of its matches that there is room for. It
+// uses one processor; several can work on parts of a batch.
+//
+// By other criteria it works on all processors: several documents are looked for at a time, so that
+// in memory are the matches of a few of them. By verified Jaccard it gathers the candidates of as
+// many documents as take a quarter of Options.Memory, with the shingles of their texts, and reads
+// each of the stored texts that these need once, in the order in which they lie. Documents that
+// very many stored ones look like, as copies of one text or pages of one template do, are compared
+// with all of the database, up to 64 of them together, and equal texts that lie side by side once:
+// their candidates take a quarter of Options.Memory at most, too, and their matches no more than
+// those of one document may.
+func (s *Snapshot) SearchBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
+	switch {
+	case by.by.Near():
+		return s.nearBatch(ctx, docs, by, search.ChunkQueries, search.BatchMatches(&s.v))
+	case by.by.Verified && len(docs) > 1:
+		return s.verifiedBatch(ctx, docs, by)
+	}
+	return s.eachBatch(ctx, docs, by)
+}
+
+// nearBatch is SearchBatch by Near in chunks of so many queries, or fewer if they have more
+// matches.
+func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, queries, matches int) iter.Seq2[BatchMatch, error] {
+	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
+		fps, at := make([]Fingerprint, 0, len(docs)), []int(nil) // at: of each its document; nil while all have one
+		for i := range docs {
+			fp, has, err := s.print(ctx, &docs[i], by)
+			if err != nil {
+				yield(BatchMatch{}, fmt.Errorf("document %d of the batch: %w", i, err))
+				return
+			}
+			if !has && at == nil {
+				at = make([]int, i, len(docs))
+				for k := range at {
+					at[k] = k
+				}
+			}
+			if has && at != nil {
+				at = append(at, i)
+			}
+			if has {
+				fps = append(fps, fp)
+			}
+		}
+		err := search.EachBatch(ctx, &s.v, fps, by.by.K, queries, matches, func(query int, m view.Match) bool {
+			if at != nil {
+				query = at[query]
+			}
+			return m.ID == docs[query].ID || yield(BatchMatch{Query: query, Match: Match(m)}, nil)
+		})
+		if err != nil {
+			yield(BatchMatch{}, err)
+		}
+	})
+}
+
+// verifiedBatch is SearchBatch by verified Jaccard.
+func (s *Snapshot) verifiedBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
+	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
+		sample := func(query int) search.Sample { return docs[query].sample() }
+		err := search.EachVerified(ctx, &s.v, len(docs), sample, by.by, func(query int, matches []view.Match) bool {
+			for _, m := range matches {
+				if !yield(BatchMatch{Query: query, Match: Match(m)}, nil) {
+					return false
+				}
+			}
+			return true
+		})
+		if err != nil {
+			yield(BatchMatch{}, err)
+		}
+	})
+}
+
+// A share of a batch is what one goroutine looks for. It hands its matches over as they come, and
+// waits until they are taken once it has shareMatches.
+const (
+	shareDocs    = 64
+	shareMatches = 1 << 12
+)
+
+// shareFound is matches of a share, or the error that ends it.
+type shareFound struct {
+	matches []BatchMatch
+	err     error
+}
+
+// eachBatch is SearchBatch by searches for one document.
+func (s *Snapshot) eachBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
+	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
+		var running sync.WaitGroup
+		defer running.Wait()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		shares := (len(docs) + shareDocs - 1) / shareDocs
+		found := make([]chan shareFound, min(2*runtime.GOMAXPROCS(0), shares)) // of share i at i%len
+		start := func(i int) {
+			to := make(chan shareFound, 1)
+			found[i%len(found)] = to
+			running.Go(func() {
+				defer close(to)
+				s.searchShare(ctx, docs, i*shareDocs, min((i+1)*shareDocs, len(docs)), by, to)
+			})
+		}
+		for i := range found {
+			start(i)
+		}
+		for i := range shares {
+			for f := range found[i%len(found)] {
+				for _, m := range f.matches {
+					if !yield(m, nil) {
+						return
+					}
+				}
+				if f.err != nil {
+					yield(BatchMatch{}, f.err)
+					return
+				}
+			}
+			if next := i + len(found); next < shares {
+				start(next)
+			}
+		}
+	})
+}
+
+// searchShare hands over the matches of docs[from:to].
+func (s *Snapshot) searchShare(ctx context.Context, docs []Doc, from, to int, by Criterion, found chan<- shareFound) {
+	var f shareFound
+	hand := func() bool {
+		select {
+		case found <- f:
+			f.matches = nil
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	for query := from; query < to && f.err == nil; query++ {
+		for m, err := range s.Search(ctx, docs[query], by) {
+			if err != nil {
+				f.err = fmt.Errorf("document %d of the batch: %w", query, err)
+				break
+			}
+			f.matches = append(f.matches, BatchMatch{Query: query, Match: m})
+			if len(f.matches) == shareMatches && !hand() {
+				return
+			}
+		}
+	}
+	if len(f.matches) > 0 || f.err != nil {
+		hand()
+	}
+}

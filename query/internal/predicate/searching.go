@@ -1,0 +1,63 @@
+package predicate
+
+import (
+	"iter"
+	"math"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// searching is what NEAR, JACCARD, LEVENSHTEIN and COSINE have in common: the engine finds the
+// documents for which they hold, without the target's own.
+type searching struct {
+	target  target
+	by      engine.Criterion
+	nothing string  // why it holds for no document, as EXPLAIN says it; "" if it may
+	setup   float64 // nanoseconds to begin a search
+}
+
+// matches yields the documents for which it holds: best first, unless they need no order.
+func (p *searching) matches(x *Scope, o ListOptions) iter.Seq2[engine.Match, error] {
+	switch {
+	case p.nothing != "":
+		return func(func(engine.Match, error) bool) {}
+	case !o.Ordered:
+		return x.Snap.Search(x.Ctx, p.target.doc, p.by, engine.Unordered())
+	case o.First > 0 && o.First < math.MaxInt:
+		return x.Snap.Search(x.Ctx, p.target.doc, p.by, engine.Limit(o.First))
+	}
+	return x.Snap.Search(x.Ctx, p.target.doc, p.by)
+}
+
+func (p *searching) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
+	return func(yield func(Found, error) bool) {
+		for m, err := range p.matches(x, o) {
+			if !yield(Found{ID: m.ID, Match: m}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (p *searching) Count(x *Scope) (int64, error) {
+	if p.nothing != "" {
+		return 0, nil
+	}
+	return x.Snap.CountMatches(x.Ctx, p.target.doc, p.by)
+}
+
+func (p *searching) Cost(x *Scope) float64 {
+	if p.nothing != "" {
+		return 0
+	}
+	return p.setup + planCost(x.Snap.Plan(x.Ctx, p.target.doc, p.by))
+}
+
+// explain is Explain of the driver that has p.
+func (p *searching) explain(x *Scope, d Driver) []string {
+	if p.nothing != "" {
+		return []string{finding(d) + p.nothing}
+	}
+	parts, err := x.Snap.Plan(x.Ctx, p.target.doc, p.by)
+	return explainParts(finding(d), parts, err)
+}
