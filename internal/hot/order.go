@@ -66,6 +66,9 @@ const prefixStep = 64
 func (o *Order) Prefix(dst []uint32, sketch []uint32, n int, room []Key) (prefix []uint32, cold int, keys []Key) {
 	hot, first := room[:0], len(dst)
 	n = min(n, len(sketch))
+	if len(o.slots) == 1 { // the list is empty
+		return append(dst, sketch[:n]...), n, hot
+	}
 	dst = slices.Grow(dst, n)
 	end := len(dst) + n
 	for len(dst) < end && len(sketch) > 0 { // the sketch ascends, and so do the cold ones in it

@@ -21,7 +21,7 @@ const (
 	firstSlots   = 1 << 16
 	lists        = 1 << 12 // of crowded postings
 	sampled      = 4096    // sketches in which hot hashes are counted, at most
-	listedShare  = 64      // crowded postings, of slots, that may be new since these were counted
+	listedShare  = 16      // crowded postings, of slots, that may be new since these were counted
 
 	bitmapCost    = 0.9 // nanoseconds to compare a bitmap of all
 	prefixCost    = 15  // nanoseconds to look up a hash
