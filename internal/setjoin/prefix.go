@@ -12,13 +12,19 @@ import (
 // A threshold is the least Jaccard similarity of two sets that match.
 type threshold struct {
 	t     float64
-	ratio float64 // t / (1+t): the least overlap, as a share of the two sizes together
+	ratio float64 // the least overlap, as a share of the two sizes together, or less
 	Measure
 }
 
 func newThreshold(t float64) threshold { return Measure{}.threshold(t) }
 
-func (m Measure) threshold(t float64) threshold { return threshold{t, t / (1 + t), m} }
+func (m Measure) threshold(t float64) threshold {
+	ratio := t / (1 + t)
+	if m.Kind == Sketches {
+		ratio = t / 2 // a share t of the larger one
+	}
+	return threshold{t, ratio, m}
+}
 
 // higher returns the same with another threshold.
 func (t threshold) higher(than float64) threshold { return t.threshold(than) }
@@ -44,9 +50,6 @@ func (t threshold) need(x, y int) int {
 
 // about returns need, or one less where rounding might be in the way: for filters.
 func (t threshold) about(x, y int) int {
-	if t.N > 0 {
-		return t.need(x, y)
-	}
 	return int(math.Ceil(t.ratio*float64(x+y) - 1e-6))
 }
 

@@ -64,7 +64,7 @@ func (x *Scope) Doubt(format string, args ...any) {
 }
 
 // noTexts has Doubts look whether a search by texts found nothing because documents have none:
-// the one with an ID, or if that is "", those that come first.
+// the one with an ID, or if that is "", some of them.
 func (x *Scope) noTexts(id, instead string) { x.textless = append(x.textless, textless{id, instead}) }
 
 // textless is a search by texts.
@@ -77,17 +77,24 @@ func (x *Scope) Doubts(rows int64) []string {
 		if rows > 0 || !x.DB.Params().Text {
 			break
 		}
-		const looked = 100
 		what, has, n := "the documents have", false, 0
+		look := func(id string) {
+			d, err := x.Snap.Get(x.Ctx, id)
+			n, has = n+1, err != nil || d.Text != "" || d.Fingerprint == nil
+		}
 		if t.id != "" {
 			what = "the document " + text.Label(t.id) + " has"
-		}
-		for e, err := range x.Snap.Entries(x.Ctx, engine.EntryFilter{Prefix: t.id}) {
-			if n++; err != nil || n > looked || t.id != "" && n > 1 {
-				break
+			look(t.id)
+		} else {
+			const most = 100
+			for e, err := range x.Snap.Entries(x.Ctx, engine.EntryFilter{Unordered: true, OnlyIDs: true}) {
+				if err != nil || n == most {
+					break
+				}
+				if look(e.ID); has {
+					break
+				}
 			}
-			d, err := x.Snap.Get(x.Ctx, e.ID)
-			has = has || err != nil || d.Text != "" || d.Fingerprint == nil
 		}
 		if n > 0 && !has {
 			said = append(said, what+" fingerprints and no texts: "+t.instead+" compares fingerprints")
