@@ -53,11 +53,11 @@ func TestLayers(t *testing.T) {
 	}
 	// Of the engine, query may use the public API alone. It shares with other packages how text is
 	// cut into words, what a fingerprint is and how it is written, how results are sorted, how
-	// numbers are written in messages, how texts are compared, how time is measured, and what
+	// numbers compare and are written in messages, how texts are compared, how time is measured, and what
 	// clusters are like.
 	allowed := []string{
 		module + "engine", module + "internal/base", module + "internal/token", module + "internal/fptext",
-		module + "internal/ordered", module + "internal/quantity", module + "internal/textsim",
+		module + "internal/decimal", module + "internal/ordered", module + "internal/quantity", module + "internal/textsim",
 		module + "internal/stopwatch", module + "internal/health",
 	}
 	for line := range strings.Lines(string(out)) {

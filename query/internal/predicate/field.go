@@ -2,12 +2,12 @@ package predicate
 
 import (
 	"bytes"
-	"cmp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/decimal"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/text"
 	"github.com/simdb/simdb/query/internal/value"
@@ -197,7 +197,7 @@ func compareText(literal string) comparison {
 }
 
 func compareNumber(literal string) comparison {
-	want := parseDecimal(literal)
+	want := decimal.Parse(literal)
 	return func(value []byte) (int, bool) {
 		if len(value) == 0 || value[0] != '-' && value[0] != '.' && (value[0] < '0' || value[0] > '9') {
 			return 0, false
@@ -206,49 +206,8 @@ func compareNumber(literal string) comparison {
 		if !syntax.IsDecimal(s) {
 			return 0, false
 		}
-		return parseDecimal(s).compare(want), true
+		return decimal.Parse(s).Compare(want), true
 	}
-}
-
-// decimal is a decimal number of any size, 0.DIGITS times 10 to the power of point. Digits neither
-// begin nor end with zeros; zero has none.
-type decimal struct {
-	negative bool
-	digits   string
-	point    int64
-}
-
-// parseDecimal takes what syntax.IsDecimal accepts.
-func parseDecimal(s string) decimal {
-	s, negative := strings.CutPrefix(s, "-")
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(s), "e")
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits := strings.TrimLeft(whole+fraction, "0")
-	if digits == "" {
-		return decimal{}
-	}
-	const limit = 1 << 62                          // of exponents: numbers beyond it are equal
-	power, _ := strconv.ParseInt(exponent, 10, 64) // none is 0, one out of range the nearest
-	power = min(max(power, -limit), limit)
-	point := int64(len(whole)) - int64(len(whole)+len(fraction)-len(digits))
-	return decimal{negative, strings.TrimRight(digits, "0"), point + power}
-}
-
-func (a decimal) compare(b decimal) int {
-	if a.negative != b.negative || a.digits == "" || b.digits == "" {
-		return cmp.Compare(a.sign(), b.sign())
-	}
-	return a.sign() * cmp.Or(cmp.Compare(a.point, b.point), strings.Compare(a.digits, b.digits))
-}
-
-func (a decimal) sign() int {
-	switch {
-	case a.digits == "":
-		return 0
-	case a.negative:
-		return -1
-	}
-	return 1
 }
 
 // holds decides on a document.

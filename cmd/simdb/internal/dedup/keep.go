@@ -6,17 +6,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
-	"math/big"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/decimal"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/query"
 )
@@ -81,8 +79,8 @@ func (k keepRules) String() string {
 // A value is what a rule compares: what a document has in the field of the rule.
 type value struct {
 	kind   valueKind
-	number float64
-	text   string // of a string, or of a number whose digits a float64 may not hold
+	number decimal.Number
+	text   string // of a string
 }
 
 // valueKind is the type of a value. Values of a lesser type come before those of a greater one.
@@ -252,9 +250,6 @@ func (r *ranking) field(rec *input.Record) value {
 // numeral matches strings that are numbers.
 var numeral = regexp.MustCompile(`^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$`)
 
-// exactDigits is how many digits a float64 holds exactly.
-const exactDigits = 15
-
 // valueOf returns the value of JSON text.
 func valueOf(raw json.RawMessage) value {
 	var s string
@@ -267,25 +262,13 @@ func valueOf(raw json.RawMessage) value {
 		}
 		return value{kind: text, text: s}
 	case raw[0] == 't':
-		return value{kind: boolean, number: 1}
+		return value{kind: boolean, number: decimal.Parse("1")}
 	case raw[0] == 'f':
 		return value{kind: boolean}
 	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
-		return numberOf(string(raw))
+		return value{kind: number, number: decimal.Parse(string(raw))}
 	}
 	return value{}
-}
-
-// numberOf returns the value of a number.
-func numberOf(digits string) value {
-	digits = strings.TrimSpace(digits)
-	v := value{kind: number}
-	v.number, _ = strconv.ParseFloat(digits, 64) // a number that is too large is infinite
-	// A number with an exponent may have too many digits to write out.
-	if len(digits) > exactDigits && !math.IsInf(v.number, 0) && !strings.ContainsAny(digits, "eE") {
-		v.text = digits
-	}
-	return v
 }
 
 // decide decides how values compare, once all are known. It returns an error if no document has a
@@ -302,7 +285,7 @@ func (r *ranking) decide() error {
 	}
 	for i, v := range r.values {
 		if v.kind == text {
-			r.values[i] = numberOf(v.text)
+			r.values[i] = value{kind: number, number: decimal.Parse(strings.TrimSpace(v.text))}
 		}
 	}
 	return nil
@@ -367,26 +350,6 @@ func (v *value) compare(w *value) int {
 		return cmp.Compare(v.kind, w.kind)
 	case v.kind == text:
 		return cmp.Compare(v.text, w.text)
-	case v.number != w.number || v.text == "" && w.text == "":
-		return cmp.Compare(v.number, w.number)
 	}
-	return compareDigits(v.digits(), w.digits())
-}
-
-// digits are those of a number.
-func (v *value) digits() string {
-	if v.text != "" {
-		return v.text
-	}
-	return strconv.FormatFloat(v.number, 'f', -1, 64)
-}
-
-// compareDigits compares numbers that are the same float64.
-func compareDigits(a, b string) int {
-	x, okX := new(big.Rat).SetString(a)
-	y, okY := new(big.Rat).SetString(b)
-	if !okX || !okY {
-		return 0
-	}
-	return x.Cmp(y)
+	return v.number.Compare(w.number)
 }

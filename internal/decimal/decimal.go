@@ -1,0 +1,48 @@
+// Package decimal compares decimal numbers of any size exactly, in time that does not depend on
+// their exponents.
+package decimal
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
+
+// A Number is 0.DIGITS times 10 to the power of point. Digits neither begin nor end with zeros;
+// the zero value is zero.
+type Number struct {
+	digits string
+	point  int64
+	sign   int8 // -1, 0, 1
+}
+
+// Parse takes digits with a sign, a decimal point and an exponent, each of which may be missing.
+// The number keeps a part of s.
+func Parse(s string) Number {
+	s, negative := strings.CutPrefix(s, "-")
+	mantissa, exponent := strings.TrimPrefix(s, "+"), ""
+	if i := strings.IndexAny(mantissa, "eE"); i >= 0 {
+		mantissa, exponent = mantissa[:i], mantissa[i+1:]
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return Number{}
+	}
+	const limit = 1 << 62                          // of exponents: numbers beyond it are equal
+	power, _ := strconv.ParseInt(exponent, 10, 64) // none is 0, one out of range the nearest
+	power = min(max(power, -limit), limit)
+	n := Number{strings.TrimRight(digits, "0"), int64(len(digits)-len(fraction)) + power, 1}
+	if negative {
+		n.sign = -1
+	}
+	return n
+}
+
+// Compare returns -1, 0 or 1: whether a is less than b, equal to it, or greater.
+func (a Number) Compare(b Number) int {
+	if a.sign != b.sign || a.sign == 0 {
+		return cmp.Compare(a.sign, b.sign)
+	}
+	return int(a.sign) * cmp.Or(cmp.Compare(a.point, b.point), strings.Compare(a.digits, b.digits))
+}
