@@ -65,6 +65,8 @@ var wrong = []struct{ args, want string }{
 	{"dedup|in.jsonl|--jaccard|0.8|--verify|0.9", "--verify is for --near"},
 	{"dedup|in.jsonl|--level|line|--jaccard|0.8", "equal or not"},
 	{"dedup|in.jsonl|--level|line|--keep|last", "the first line is kept"},
+	{"dedup|in.jsonl|--mask|number", "--mask number is an expression for this word alone: did you mean numbers? (number) stands for the word"},
+	{"dedup|in.jsonl|--mask|date", "did you mean dates?"},
 	{"dedup|in.jsonl|--level|word", "must be one of"},
 	{"dedup|in.jsonl|--level|paragraph|--field|text", "have no meaning"},
 	{"dedup|in.jsonl|--level|line|--text-field|text,id", "one field of a record can be cut"},

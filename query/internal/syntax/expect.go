@@ -120,6 +120,10 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 		hint = "a field of that name is written fields." + strings.ToLower(found.Value)
 	case before.Type == Number && at > 1 && expectedAfter[tokens[at-2].Value] == ExpectSince:
 		hint = fmt.Sprintf("write %sd for days, %[1]sh for hours", before.Value)
+	case found.Type == Ident && isComparison(before) && tokens[at-2].Value != "ID":
+		hint = "strings are written in quotes: '" + found.Value + "'"
+	case found.Value == "=" && before.Value == "=":
+		hint = "equality is written ="
 	case found.Type == Ident:
 		if h := Suggest(found.Value, l.Keywords()); h != "" {
 			hint = h

@@ -9,6 +9,10 @@ import (
 // that vocabulary its errors otherwise fails here.
 func TestExpectation(t *testing.T) {
 	for text, want := range map[string]string{
+		"lang = en":                    `unexpected "en", strings are written in quotes: 'en'`,
+		"lang == 'en'":                 `unexpected "=", equality is written =`,
+		"ID LIKE a%":                   `unexpected '%', patterns are written in single quotes, as in LIKE 'a%'`,
+		"COUNT *":                      `unexpected '*', COUNT stands alone, and all columns are shown without SHOW`,
 		"NEAR('a', 3) SINCE 2 days":    `unexpected "days", write 2d for days, 2h for hours`,
 		"PRUNE OLDER 30 days":          `unexpected "days", write 30d for days, 30h for hours`,
 		"PRUNE 30d":                    `unexpected "30d", expected OLDER`,

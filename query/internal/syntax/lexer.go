@@ -133,6 +133,10 @@ func (s *scanner) scan() (Kind, error) {
 		return Punct, nil
 	case r == '"' || r == '`' || r == '‘' || r == '’' || r == '“' || r == '”':
 		return 0, Errorf(start, "as in 'it''s'", "strings are written in single quotes")
+	case r == '%':
+		return 0, Errorf(start, "patterns are written in single quotes, as in LIKE 'a%'", "unexpected %q", r)
+	case r == '*':
+		return 0, Errorf(start, "COUNT stands alone, and all columns are shown without SHOW", "unexpected %q", r)
 	case r == utf8.RuneError && n == 1:
 		return 0, Errorf(start, "", "the text is not valid UTF-8")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -135,6 +136,11 @@ func (f FeatureFlags) Features() (engine.Features, error) {
 			return said, errors.New("--set-field: the members of a set are compared as they are, so --shingle has no meaning")
 		}
 		said.Unit = engine.UnitSet
+	}
+	for _, m := range f.Mask {
+		if named, ok := query.Closest(m, []string{"numbers", "dates"}); ok && m != named {
+			return said, fmt.Errorf("--mask %s is an expression for this word alone: did you mean %s? (%[1]s) stands for the word", m, named)
+		}
 	}
 	var err error
 	if said.StopWords, err = readWords(f.StopWords); err != nil {
