@@ -2,6 +2,7 @@
 package quantity
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -34,4 +35,16 @@ func Plain[N int | int64](n N, one, many string) string {
 		one = many
 	}
 	return strconv.FormatInt(int64(n), 10) + " " + one
+}
+
+// Bytes writes a size in decimal units: "12.3 MB".
+func Bytes(n int64) string {
+	f, u := float64(n), 0
+	for units := "kMGTPE"; f >= 999.95 && u < len(units); u++ {
+		f /= 1000
+	}
+	if u == 0 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f %cB", f, "kMGTPE"[u-1])
 }

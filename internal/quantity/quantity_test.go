@@ -47,3 +47,11 @@ func TestPlain(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 bytes", 999: "999 bytes", 1000: "1.0 kB", 999949: "999.9 kB", 999999: "1.0 MB", 5e12: "5.0 TB"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
+		}
+	}
+}

@@ -29,7 +29,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 )
@@ -46,7 +45,7 @@ type App struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	mu       sync.Mutex
-	shown    *progress.Meter // the meter that was started last
+	shown    *Meter // the meter that was started last
 	cleaners []func()
 	taken    map[string]int // files by what TellTaken said of them
 }
@@ -129,12 +128,12 @@ func (a *App) Say(format string, args ...any) {
 }
 
 // Meter starts the progress display.
-func (a *App) Meter() *progress.Meter {
-	mode := progress.Mode(a.Global.Progress)
-	if a.Global.Quiet && mode == progress.Auto {
-		mode = progress.None
+func (a *App) Meter() *Meter {
+	mode := a.Global.Progress
+	if a.Global.Quiet && mode == progressAuto {
+		mode = progressNone
 	}
-	m := progress.New(mode, a.Err, IsTerminal(a.Err))
+	m := newMeter(mode, a.Err, IsTerminal(a.Err))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.shown = m

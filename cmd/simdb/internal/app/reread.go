@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 )
 
@@ -26,7 +25,7 @@ type Reread struct {
 
 // Reread returns inputs for several passes. It copies standard input, and other files that cannot
 // be read twice, to a folder.
-func (a *App) Reread(s Sources, dir string, m *progress.Meter) (*Reread, error) {
+func (a *App) Reread(s Sources, dir string, m *Meter) (*Reread, error) {
 	r := &Reread{Sources: s, Names: s.Names}
 	if s.Tree != nil {
 		r.Files = s.Names

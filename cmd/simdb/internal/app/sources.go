@@ -13,7 +13,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 )
 
@@ -197,7 +196,7 @@ func (s *Sources) Done(in input.Source) {
 }
 
 // Talk returns where warnings go while the meter, if there is one, is shown; nil with --quiet.
-func (a *App) Talk(m *progress.Meter) io.Writer {
+func (a *App) Talk(m *Meter) io.Writer {
 	switch {
 	case a.Global.Quiet:
 		return nil
@@ -208,7 +207,7 @@ func (a *App) Talk(m *progress.Meter) io.Writer {
 }
 
 // OpenInput opens an input and shows its notice.
-func (a *App) OpenInput(m *progress.Meter, s *Sources, name string, opt input.Options) (input.Source, error) {
+func (a *App) OpenInput(m *Meter, s *Sources, name string, opt input.Options) (input.Source, error) {
 	in, err := s.Open(name, opt)
 	if err == nil {
 		a.TellTaken(m, in, opt)
@@ -218,7 +217,7 @@ func (a *App) OpenInput(m *progress.Meter, s *Sources, name string, opt input.Op
 
 // TellTaken says what an input was taken for, where its content decided that. Of many files that
 // were taken for the same, only the first ones are named.
-func (a *App) TellTaken(m *progress.Meter, in input.Source, opt input.Options) {
+func (a *App) TellTaken(m *Meter, in input.Source, opt input.Options) {
 	const named = 3
 	info := in.Info()
 	taken := info.TakenFor(opt)
@@ -238,7 +237,7 @@ func (a *App) TellTaken(m *progress.Meter, in input.Source, opt input.Options) {
 }
 
 // TalkTo prints a message while the meter is shown.
-func (a *App) TalkTo(m *progress.Meter, format string, args ...any) {
+func (a *App) TalkTo(m *Meter, format string, args ...any) {
 	if w := a.Talk(m); w != nil {
 		fmt.Fprintln(w, OneLine(fmt.Sprintf(format, args...)))
 	}

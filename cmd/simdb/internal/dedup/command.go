@@ -42,7 +42,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
@@ -151,7 +150,7 @@ type job struct {
 	opt        input.Options
 	like       input.Info // of the first input
 	formats    []input.Format
-	meter      *progress.Meter
+	meter      *app.Meter
 	rejects    *app.Rejects
 	folder     *app.OutFolder    // of -o DIR/, else nil
 	keepTo     []*outfile.Writer // one, or with a folder one for each input that was copied

@@ -11,7 +11,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -120,7 +119,7 @@ const documentBytes = 4 + 4 + 8
 func (r *replay) readPairs(d *job, rows *json.Decoder) error {
 	documents := r.head.Replay.Known + r.head.Replay.Documents
 	if documents*documentBytes > int64(d.c.Memory) {
-		return fmt.Errorf("it is of %s: that takes more than --memory %s", quantity.Count(documents, "document"), progress.Bytes(int64(d.c.Memory)))
+		return fmt.Errorf("it is of %s: that takes more than --memory %s", quantity.Count(documents, "document"), quantity.Bytes(int64(d.c.Memory)))
 	}
 	g := &setjoin.Graph{Same: make([]uint32, documents)}
 	for n := range g.Same {

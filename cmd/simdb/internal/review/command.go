@@ -25,7 +25,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
 )
@@ -59,7 +58,7 @@ const defaultJaccard app.Share = 0.8
 type job struct {
 	a     *app.App
 	c     *Command
-	meter *progress.Meter
+	meter *app.Meter
 	pick  picker
 	page  Page
 	room  int64 // for texts on the page, in bytes
@@ -130,7 +129,7 @@ func (j *job) notice(format string, args ...any) {
 func (j *job) setText(d *Doc, text string) {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if begin := beginning(text, docBytes); begin != text {
-		d.Note = fmt.Sprintf("The page has the first %s of %s of this text.", progress.Bytes(int64(len(begin))), progress.Bytes(int64(len(text))))
+		d.Note = fmt.Sprintf("The page has the first %s of %s of this text.", quantity.Bytes(int64(len(begin))), quantity.Bytes(int64(len(text))))
 		text = strings.Clone(begin)
 	}
 	j.room -= int64(len(text))
@@ -155,7 +154,7 @@ func (j *job) tellLeftOut(clusters []Cluster, n int) {
 	if left := j.pick.clusters - int64(n); left > 0 {
 		why := "--limit shows more"
 		if n < len(clusters) {
-			why = fmt.Sprintf("the page has room for %s of texts", progress.Bytes(pageBytes))
+			why = fmt.Sprintf("the page has room for %s of texts", quantity.Bytes(pageBytes))
 		}
 		j.notice("The page shows %s of %s, those with the weakest edges: %s.", quantity.Number(int64(n)), quantity.Count(j.pick.clusters, "cluster"), why)
 	}

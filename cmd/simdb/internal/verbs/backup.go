@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 )
@@ -50,7 +49,7 @@ func (c *Backup) Run(a *app.App) (err error) {
 	if r.Linked > 0 {
 		linked = fmt.Sprintf(" and %d linked", r.Linked)
 	}
-	a.Say("%s: %s, %s; %d copied (%s)%s in %s", c.Folder, quantity.Count(int64(r.Tables), "table"), progress.Bytes(r.Bytes),
-		r.Copied, progress.Bytes(r.BytesWritten), linked, app.Seconds(start))
+	a.Say("%s: %s, %s; %d copied (%s)%s in %s", c.Folder, quantity.Count(int64(r.Tables), "table"), quantity.Bytes(r.Bytes),
+		r.Copied, quantity.Bytes(r.BytesWritten), linked, app.Seconds(start))
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/kernel"
@@ -68,7 +67,7 @@ const (
 type bench struct {
 	a     *app.App
 	c     *Bench
-	meter *progress.Meter
+	meter *app.Meter
 	row   func(...any) error
 	n     int      // fingerprints, with the copies
 	rng   splitMix // of queries and texts

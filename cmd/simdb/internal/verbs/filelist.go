@@ -12,7 +12,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/health"
@@ -87,7 +86,7 @@ type fileList struct {
 	f        *FileListFlags
 	by       corpus.Criterion
 	o        corpus.JoinOptions
-	meter    *progress.Meter
+	meter    *app.Meter
 	rejects  *app.Rejects
 	sources  app.Sources
 	opt      input.Options

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
@@ -76,7 +75,7 @@ func (c *Check) Run(a *app.App) (err error) {
 		return err
 	}
 	a.Say("%s: %s in %s, %s, checked in %s", c.DB, quantity.Count(report.Documents, "document"), quantity.Count(report.Tables, "table"),
-		progress.Bytes(report.Bytes), app.Seconds(start))
+		quantity.Bytes(report.Bytes), app.Seconds(start))
 	for _, o := range report.Orphans {
 		sayOrphan(a, c.DB, o)
 	}
@@ -138,8 +137,8 @@ func (c *Compact) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	a.Say("%s: %s and %s before, %d and %s after; %s", c.DB, quantity.Count(int64(len(before.Tables)), "table"), progress.Bytes(before.DiskBytes),
-		len(after.Tables), progress.Bytes(after.DiskBytes), app.Seconds(start))
+	a.Say("%s: %s and %s before, %d and %s after; %s", c.DB, quantity.Count(int64(len(before.Tables)), "table"), quantity.Bytes(before.DiskBytes),
+		len(after.Tables), quantity.Bytes(after.DiskBytes), app.Seconds(start))
 	return nil
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/quantity"
@@ -117,7 +116,7 @@ type joining struct {
 	s       *engine.Snapshot
 	verify  bool
 	rejects *app.Rejects
-	meter   *progress.Meter
+	meter   *app.Meter
 	sources app.Sources
 	out     *output.Writer
 	most    int       // lines that are looked up together

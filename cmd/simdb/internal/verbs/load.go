@@ -16,7 +16,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 )
@@ -93,7 +92,7 @@ type load struct {
 	features engine.Features // of the database
 	made     *app.Created    // nil where the database was there before
 	rejects  *app.Rejects
-	meter    *progress.Meter
+	meter    *app.Meter
 	sources  app.Sources
 	skipped  int64
 	textless int64      // would have replaced a document that can be compared

@@ -10,7 +10,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
@@ -117,7 +116,7 @@ type matching struct {
 	c       *Match
 	db      *engine.DB
 	rejects *app.Rejects
-	meter   *progress.Meter
+	meter   *app.Meter
 	opt     input.Options
 	sources app.Sources
 	first   input.Source    // the only input, until it is read

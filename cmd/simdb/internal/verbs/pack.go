@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/vfs"
@@ -41,7 +40,7 @@ func (c *Pack) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	a.Say("%s: %s, packed in %s", c.Output, progress.Bytes(st.Size()), app.Seconds(start))
+	a.Say("%s: %s, packed in %s", c.Output, quantity.Bytes(st.Size()), app.Seconds(start))
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/quantity"
@@ -127,7 +126,7 @@ func (c *Plan) show(a *app.App, n int64, all []sstable.Estimate) error {
 		parts = fmt.Sprintf(", in %d tables, as one has %s documents at most", (n+sstable.MaxDocs-1)/sstable.MaxDocs, quantity.Number(sstable.MaxDocs))
 	}
 	a.Say("%s, distance %d: simdb load makes layout %v, which takes %s and about %.2g us a search%s",
-		quantity.Count(n, "fingerprint"), c.K, made, progress.Bytes(int64(e.Bytes*float64(n))), e.Cost/1e3, parts)
+		quantity.Count(n, "fingerprint"), c.K, made, quantity.Bytes(int64(e.Bytes*float64(n))), e.Cost/1e3, parts)
 	return nil
 }
 
@@ -175,7 +174,7 @@ func (c *Plan) count(a *app.App) (size planSize, err error) {
 }
 
 // eachOf calls f for every document of a file.
-func (c *Plan) eachOf(a *app.App, m *progress.Meter, s *app.Sources, name string, opt input.Options, f func(*engine.Doc) error) error {
+func (c *Plan) eachOf(a *app.App, m *app.Meter, s *app.Sources, name string, opt input.Options, f func(*engine.Doc) error) error {
 	in, err := a.OpenInput(m, s, name, opt)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/token"
@@ -68,11 +67,11 @@ func (s *planSize) say(a *app.App, memory app.Memory) {
 	cpu, disk := s.load()
 	held := min(withSpare(memory), (s.texts+s.others)*8/5+40*s.documents) + besideMemory
 	a.Say("%s: to load them takes about %s of processor time, %s of memory (--memory %s), and %s of disk, for a while as much again",
-		quantity.Count(s.documents, "document"), roughly(cpu), progress.Bytes(held), progress.Bytes(int64(memory)), progress.Bytes(disk))
+		quantity.Count(s.documents, "document"), roughly(cpu), quantity.Bytes(held), quantity.Bytes(int64(memory)), quantity.Bytes(disk))
 	if s.texts > 0 {
 		cpu, held, disk := s.dedup(int64(memory))
 		a.Say("%s: dedup --jaccard 0.8 takes about %s of processor time, %s of memory (--memory %s) and %s of temporary files",
-			quantity.Count(s.documents, "document"), roughly(cpu), progress.Bytes(held), progress.Bytes(int64(memory)), progress.Bytes(disk))
+			quantity.Count(s.documents, "document"), roughly(cpu), quantity.Bytes(held), quantity.Bytes(int64(memory)), quantity.Bytes(disk))
 	}
 }
 

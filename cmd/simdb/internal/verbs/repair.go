@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 )
@@ -21,7 +20,7 @@ func (c *Repair) Run(a *app.App) (err error) {
 	db, err := a.OpenForCleaning(c.DB, func(e engine.Event) {
 		if e.Kind == engine.EventClean {
 			removed += len(e.Files)
-			a.Say("%s: %s removed (%s): %s", c.DB, quantity.Count(int64(len(e.Files)), "file"), progress.Bytes(e.Bytes), strings.Join(e.Files, ", "))
+			a.Say("%s: %s removed (%s): %s", c.DB, quantity.Count(int64(len(e.Files)), "file"), quantity.Bytes(e.Bytes), strings.Join(e.Files, ", "))
 		}
 	})
 	if err != nil {
@@ -44,5 +43,5 @@ func (c *Repair) Run(a *app.App) (err error) {
 // sayOrphan says what to do with a table that is not part of a database.
 func sayOrphan(a *app.App, db string, o engine.OrphanStats) {
 	a.Say("%s: %s (%s) is a table that is not part of the database: `simdb ingest` adds its documents; if they are not needed, remove the file",
-		db, o.Name, progress.Bytes(o.Bytes))
+		db, o.Name, quantity.Bytes(o.Bytes))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
@@ -145,7 +144,7 @@ func (c *Tune) ofDatabase(a *app.App) (r *tuning.Report, err error) {
 }
 
 // look draws a sample and compares all documents with it.
-func (c *Tune) look(a *app.App, m *progress.Meter, of documents) (*tuning.Report, error) {
+func (c *Tune) look(a *app.App, m *app.Meter, of documents) (*tuning.Report, error) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(max(int64(c.Memory)/8*7, 64<<20)))
 	drawn, n, err := draw(of, int(min(int64(c.Sample), setjoin.MaxSets)), c.Seed, int64(c.Memory)/8)
 	if err != nil {

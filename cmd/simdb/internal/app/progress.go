@@ -1,7 +1,4 @@
-// Package progress shows on standard error how far a long operation has come: as a bar on a
-// terminal, as plain lines in a log, or as JSON for a program. Short operations show nothing: the
-// first report is made after a second.
-package progress
+package app
 
 import (
 	"encoding/json"
@@ -18,15 +15,12 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// Mode is how progress is shown.
-type Mode string
-
-// The modes, as --progress names them.
+// How progress is shown, as --progress names it.
 const (
-	Auto  Mode = "auto"  // a bar on a terminal, nothing elsewhere
-	Plain Mode = "plain" // a line now and then
-	JSON  Mode = "json"  // an object a line: stage, done, total, unit, rate, seconds, left
-	None  Mode = "none"
+	progressAuto  = "auto"  // a bar on a terminal, nothing elsewhere
+	progressPlain = "plain" // a line now and then
+	progressJSON  = "json"  // an object a line: stage, done, total, unit, rate, seconds, left
+	progressNone  = "none"
 )
 
 const (
@@ -36,10 +30,11 @@ const (
 	jsonEvery = time.Second
 )
 
-// Meter shows progress. Its methods may be called from any goroutine.
+// Meter shows on standard error how far a long operation has come: as a bar on a terminal, as plain
+// lines in a log, or as JSON for a program. Short operations show nothing: the first report is made
+// after a second. Its methods may be called from any goroutine.
 type Meter struct {
-	mode Mode
-	w    io.Writer
+	w io.Writer
 
 	mu    sync.Mutex
 	show  *mpb.Progress // while bars are shown
@@ -51,19 +46,19 @@ type Meter struct {
 	done sync.WaitGroup
 }
 
-// New starts a meter that writes to w, which is a terminal or is not. Until Stop, write to the
+// newMeter starts a meter that writes to w, which is a terminal or is not. Until Stop, write to the
 // meter and not to w.
-func New(mode Mode, w io.Writer, terminal bool) *Meter {
-	if mode == Auto && !terminal {
-		mode = None
+func newMeter(mode string, w io.Writer, terminal bool) *Meter {
+	if mode == progressAuto && !terminal {
+		mode = progressNone
 	}
-	m := &Meter{mode: mode, w: w, stop: make(chan struct{}), start: time.Now()}
+	m := &Meter{w: w, stop: make(chan struct{}), start: time.Now()}
 	switch mode {
-	case Auto:
+	case progressAuto:
 		m.done.Go(m.bars)
-	case Plain:
+	case progressPlain:
 		m.done.Go(func() { m.lines(lineEvery, m.plain) })
-	case JSON:
+	case progressJSON:
 		m.done.Go(func() { m.lines(jsonEvery, m.json) })
 	}
 	return m
@@ -120,18 +115,18 @@ func (m *Meter) showOn(p *mpb.Progress) {
 	m.mu.Unlock()
 }
 
-// state is a report with what follows from it.
-type state struct {
+// meterState is a report with what follows from it.
+type meterState struct {
 	engine.Progress
 	rate    float64 // of Unit a second
 	elapsed time.Duration
 	left    time.Duration // negative if unknown
 }
 
-func (m *Meter) state() state {
+func (m *Meter) state() meterState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := state{Progress: m.last, elapsed: time.Since(m.start), left: -1}
+	s := meterState{Progress: m.last, elapsed: time.Since(m.start), left: -1}
 	if sec := s.elapsed.Seconds(); sec > 0 {
 		s.rate = float64(s.Done-m.from) / sec
 	}
@@ -142,7 +137,7 @@ func (m *Meter) state() state {
 }
 
 // lines calls show every so often, until Stop.
-func (m *Meter) lines(every time.Duration, show func(state)) {
+func (m *Meter) lines(every time.Duration, show func(meterState)) {
 	wait := silence
 	for {
 		select {
@@ -157,9 +152,9 @@ func (m *Meter) lines(every time.Duration, show func(state)) {
 	}
 }
 
-func (m *Meter) plain(s state) { fmt.Fprintf(m.w, "%s: %s\n", s.Stage, s.text()) }
+func (m *Meter) plain(s meterState) { fmt.Fprintf(m.w, "%s: %s\n", s.Stage, s.text()) }
 
-func (m *Meter) json(s state) {
+func (m *Meter) json(s meterState) {
 	out := struct {
 		Stage   string   `json:"stage"`
 		Done    int64    `json:"done"`
@@ -182,7 +177,7 @@ func (m *Meter) json(s state) {
 }
 
 // text is what a person wants to know: "12.3 MB of 40.0 MB (31 %), 4.1 MB/s, 7s left".
-func (s state) text() string {
+func (s meterState) text() string {
 	if s.Done == 0 && s.Total == 0 {
 		return s.elapsed.Round(time.Second).String()
 	}
@@ -191,14 +186,14 @@ func (s state) text() string {
 	case s.Total > 0 && s.Unit == "": // Done and Total count nothing that a person knows
 		fmt.Fprintf(&b, "%d %%", 100*min(s.Done, s.Total)/s.Total)
 	case s.Total > 0 && s.Unit == "bytes":
-		fmt.Fprintf(&b, "%s of %s (%d %%)", Bytes(s.Done), Bytes(s.Total), 100*min(s.Done, s.Total)/s.Total)
+		fmt.Fprintf(&b, "%s of %s (%d %%)", quantity.Bytes(s.Done), quantity.Bytes(s.Total), 100*min(s.Done, s.Total)/s.Total)
 	case s.Total > 0:
-		fmt.Fprintf(&b, "%s of %s (%d %%)", quantity.Number(s.Done), Amount(s.Total, s.Unit), 100*min(s.Done, s.Total)/s.Total)
+		fmt.Fprintf(&b, "%s of %s (%d %%)", quantity.Number(s.Done), amount(s.Total, s.Unit), 100*min(s.Done, s.Total)/s.Total)
 	default:
-		b.WriteString(Amount(s.Done, s.Unit))
+		b.WriteString(amount(s.Done, s.Unit))
 	}
 	if s.rate >= 1 && s.Unit != "" {
-		fmt.Fprintf(&b, ", %s/s", Amount(int64(s.rate), s.Unit))
+		fmt.Fprintf(&b, ", %s/s", amount(int64(s.rate), s.Unit))
 	}
 	if s.left >= 0 {
 		fmt.Fprintf(&b, ", %v left", s.left)
@@ -206,27 +201,15 @@ func (s state) text() string {
 	return b.String()
 }
 
-// Amount writes n units: bytes as MB or the like, other things as a number with commas.
-func Amount(n int64, unit string) string {
-	if unit == "bytes" {
-		return Bytes(n)
-	}
-	if unit == "" {
+// amount writes n units: bytes as MB or the like, other things as a number with commas.
+func amount(n int64, unit string) string {
+	switch unit {
+	case "bytes":
+		return quantity.Bytes(n)
+	case "":
 		return quantity.Number(n)
 	}
 	return quantity.Number(n) + " " + unit
-}
-
-// Bytes writes a size in decimal units: "12.3 MB".
-func Bytes(n int64) string {
-	f, u := float64(n), 0
-	for units := "kMGTPE"; f >= 999.95 && u < len(units); u++ {
-		f /= 1000
-	}
-	if u == 0 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	return fmt.Sprintf("%.1f %cB", f, "kMGTPE"[u-1])
 }
 
 // bars draws one bar, that of the current stage, and clears it in the end. All stages share it, as

@@ -1,4 +1,4 @@
-package progress
+package app
 
 import (
 	"bytes"
@@ -12,14 +12,6 @@ import (
 
 	"github.com/simdb/simdb/engine"
 )
-
-func TestAmounts(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 999: "999 bytes", 1000: "1.0 kB", 999949: "999.9 kB", 999999: "1.0 MB", 5e12: "5.0 TB"} {
-		if got := Bytes(n); got != want {
-			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
 
 // safe is a buffer for several goroutines.
 type safe struct {
@@ -36,7 +28,7 @@ func (s *safe) Write(p []byte) (int, error) {
 func TestLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var plain, js, short safe
-		p, j, s := New(Plain, &plain, false), New(JSON, &js, false), New(Plain, &short, true)
+		p, j, s := newMeter(progressPlain, &plain, false), newMeter(progressJSON, &js, false), newMeter(progressPlain, &short, true)
 		for _, m := range []*Meter{p, j, s} {
 			m.Report(engine.Progress{Stage: "load", Done: 1, Unit: "bytes"})
 		}
@@ -102,7 +94,7 @@ func TestBar(t *testing.T) {
 func testBar(t *testing.T) {
 	var out safe
 	out.Write([]byte("$ simdb load\n"))
-	m := New(Auto, &out, true)
+	m := newMeter(progressAuto, &out, true)
 	stages := []engine.Progress{
 		{Stage: "pairs", Done: 5, Total: 10, Unit: "documents"},
 		{Stage: "pairs", Done: 10, Total: 10, Unit: "documents"},
@@ -139,7 +131,7 @@ func testBar(t *testing.T) {
 		t.Errorf("%q is left of %q", left, got)
 	}
 	var none safe
-	New(Auto, &none, false).Stop()
+	newMeter(progressAuto, &none, false).Stop()
 	if none.b.Len() > 0 {
 		t.Errorf("not a terminal: %q", none.b.String())
 	}
