@@ -53,8 +53,8 @@ func TestLayers(t *testing.T) {
 	}
 	// Of the engine, query may use the public API alone. It shares with other packages how text is
 	// cut into words, what a fingerprint is and how it is written, how results are sorted, how
-	// numbers compare and are written in messages, how texts are compared, how time is measured, and what
-	// clusters are like.
+	// numbers compare and are written in messages, how texts are compared, how time is measured,
+	// and what clusters are like.
 	allowed := []string{
 		module + "engine", module + "internal/base", module + "internal/token", module + "internal/fptext",
 		module + "internal/decimal", module + "internal/ordered", module + "internal/quantity", module + "internal/textsim",

@@ -1,7 +1,9 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"io"
 )
 
 // Exit statuses.
@@ -25,3 +27,7 @@ func FoundOr(found bool, err error) error {
 	}
 	return err
 }
+
+// ReaderGone reports whether an error of Write says that the process which read a pipe has exited,
+// as head does after ten lines.
+func ReaderGone(err error) bool { return closedBySystem(err) || errors.Is(err, io.ErrClosedPipe) }
