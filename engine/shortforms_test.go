@@ -131,8 +131,4 @@ func (db *DB) CountClusters(ctx context.Context, by Criterion, o *ClusterOptions
 
 func (db *DB) Allowed() iter.Seq[IDPair] { return yieldAllowed(db.s.AllowedPairs()) }
 
-func (s *Snapshot) entriesOf(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
-	return s.Entries(ctx, EntryFilter{Prefix: prefix})
-}
-
 func (s *Snapshot) countAll(ctx context.Context) (int64, error) { return s.Count(ctx, time.Time{}) }
