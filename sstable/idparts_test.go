@@ -64,7 +64,13 @@ func checkStoredOrder(t *testing.T, r *Reader) {
 // batch.
 func dividedTable(t *testing.T, n, workers int) []byte {
 	t.Helper()
-	docs := testDocs(rand.New(rand.NewPCG(5, uint64(n))), n)
+	return divided(t, testDocs(rand.New(rand.NewPCG(5, uint64(n))), n), workers)
+}
+
+// divided returns a table of documents that keeps the order of their IDs.
+func divided(t *testing.T, docs []Document, workers int) []byte {
+	t.Helper()
+	n := len(docs)
 	var buf bytes.Buffer
 	w, err := NewBatchWriter(t.Context(), &buf, testParams, BatchOptions{WriterOptions: dividedOptions, Workers: workers})
 	if err != nil {
@@ -77,6 +83,21 @@ func dividedTable(t *testing.T, n, workers int) []byte {
 		t.Fatal(err)
 	}
 	return buf.Bytes()
+}
+
+// TestLongIDsInParts has bounds of the most bytes, which are the beginnings of IDs.
+func TestLongIDsInParts(t *testing.T) {
+	for _, more := range []int{idparts.MostBound - 12, idparts.MostBound - 7, idparts.MostBound - 6} {
+		docs := testDocs(rand.New(rand.NewPCG(5, 6)), 400)
+		for i := range docs {
+			docs[i].ID = append(bytes.Repeat([]byte("x"), more), docs[i].ID...)
+		}
+		r := openTable(t, divided(t, docs, 1))
+		checkStoredOrder(t, r)
+		if err := r.Verify(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // TestStoredIDOrder writes tables from batches and by merging, with and without documents that are

@@ -65,11 +65,12 @@ func (r *Reader) idBounds(s *Section) (bounds [][]byte, err error) {
 	}
 	b = bytes.Clone(b[:end])
 	for len(b) > 0 && len(b) > int(b[0]) {
-		bound := b[1 : 1+b[0]]
+		after := 1 + int(b[0])
+		bound := b[1:after]
 		if n := len(bounds); n > 0 && bytes.Compare(bound, bounds[n-1]) <= 0 {
 			return nil, base.Corruptf(r.file, s.Name(), s.Offset, "bound %d is not greater than the one before", n)
 		}
-		bounds, b = append(bounds, bound), b[1+b[0]:]
+		bounds, b = append(bounds, bound), b[after:]
 	}
 	if len(b) > 0 || uint64(len(bounds)) != s.Count {
 		return nil, base.Corruptf(r.file, s.Name(), s.Offset, "%d bounds, not %d", len(bounds), s.Count)
