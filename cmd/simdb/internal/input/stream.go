@@ -264,6 +264,7 @@ var foreignTexts = []struct {
 	what   string
 }{
 	{regexp.MustCompile(`^<(\?xml|rss|feed|rdf:RDF|mediawiki|TEI)[ >]`), "it is XML: write the texts in it as JSON lines or CSV"},
+	{regexp.MustCompile(`^window\.YTD\.`), "it is JavaScript, as of archives of Twitter: sed '1s/^[^=]*=//' FILE | simdb ... - reads the JSON in it"},
 	{regexp.MustCompile(`^TY  - `), "it is a list of references in RIS: " + references},
 	{regexp.MustCompile(`^PMID ?- ?[0-9]`), "it is a list of references of PubMed: " + references},
 	{regexp.MustCompile(`^@[A-Za-z]+ ?[{(]`), "it is a list of references in BibTeX: " + references},
