@@ -279,7 +279,7 @@ func printsOf(s *Snapshot, docs []Doc) (fps []Fingerprint, at []int, ok bool) {
 // Best returns for those of docs for which Any finds a match, in order, the match PutNovel would
 // name: the best one, of equally good ones the one whose ID is first; where more than a few dozen
 // match, the best of the first of them that are found. It works as Any, and reads the texts of the
-// first candidates of all of docs. In memory are besides a copy of the texts also their sets of
+// first candidates of all of docs. In addition to a copy of the texts it holds their sets of
 // shingles.
 func (s *Snapshot) Best(ctx context.Context, docs []Doc, by Criterion) (matches []BatchMatch, err error) {
 	if len(docs) == 1 {

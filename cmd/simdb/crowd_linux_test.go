@@ -124,13 +124,6 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, name, data string) {
-	t.Helper()
-	if err := os.WriteFile(name, []byte(data), 0o666); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // runMeasured runs simdb and returns the seconds of processor time that it has taken, and how many
 // MiB of anonymous memory. It ends with 0, or with 1 for nothing found.
 func runMeasured(t *testing.T, dir string, args []string) (cpu float64, anon int) {

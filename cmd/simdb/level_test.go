@@ -238,3 +238,10 @@ func TestLevelOfLists(t *testing.T) {
 		}
 	}
 }
+
+func write(t *testing.T, name, data string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(data), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
