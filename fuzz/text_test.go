@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"github.com/simdb/simdb/internal/exhaustive"
-	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/simhash"
@@ -121,13 +121,13 @@ func FuzzText(f *testing.F) {
 // textCheck compares all that is computed of a text with the definitions.
 type textCheck struct {
 	walks [8]*token.Shingler
-	state *fingerprint.State
+	state *features.Fingerprinter
 }
 
 const checkedSketch = 16 // hashes of a sketch
 
 func newTextCheck() *textCheck {
-	c := &textCheck{state: fingerprint.New(fingerprint.Params{Shingle: 3, Sketch: checkedSketch})}
+	c := &textCheck{state: features.NewFingerprinter(features.Params{Shingle: 3, Sketch: checkedSketch})}
 	for k := range c.walks {
 		c.walks[k] = token.NewShingler(k+1, 0)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
+	"github.com/simdb/simdb/query/internal/value"
 )
 
 // Classes of errors: how the text of an error starts. docs/query.md lists their causes.
@@ -89,7 +89,7 @@ func (e *ParseError) Source() string {
 	if widths.StringWidth(after) > 2*contextWidth {
 		after = widths.Truncate(after, contextWidth, "…")
 	}
-	before = text.Visible(before)
+	before = value.Visible(before)
 	var caret strings.Builder
 	start := 0
 	for i, r := range before {
@@ -100,7 +100,7 @@ func (e *ParseError) Source() string {
 		}
 	}
 	caret.WriteString(strings.Repeat(" ", widths.StringWidth(before[start:])))
-	return "  " + before + text.Visible(after) + "\n  " + caret.String() + "^"
+	return "  " + before + value.Visible(after) + "\n  " + caret.String() + "^"
 }
 
 // Detail returns what to show a user for err: class, sentence and hint and, for an error with a

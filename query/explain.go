@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/internal/stopwatch"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
@@ -56,7 +55,7 @@ func (x *run) explain(s *syntax.Statement) error {
 
 // analyze executes a plan and describes what it took.
 func (x *run) analyze(sel *selection, p plan, note string) (string, error) {
-	started := stopwatch.Start()
+	started := quantity.Start()
 	rows := int64(0)
 	if note == "count" {
 		n, err := x.countSelect(sel)

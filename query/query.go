@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/stopwatch"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -31,7 +31,7 @@ type Named struct {
 // A statement that writes has written when Run returns. One that reads is read through the Rows,
 // which must be read to the end or closed. Errors with a place in the text are of type *ParseError.
 func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, error) {
-	started := stopwatch.Start()
+	started := quantity.Start()
 	p, err := parseCached(text)
 	if err != nil {
 		return nil, placed(text, err)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/stopwatch"
+	"github.com/simdb/simdb/internal/quantity"
 )
 
 // Row is one row of a result, a value for each column. Values have the types string (ids, texts),
@@ -39,7 +39,7 @@ type Rows struct {
 	warned  []string
 
 	stats   engine.QueryStats
-	started stopwatch.Mark
+	started quantity.Moment
 	elapsed time.Duration
 	count   int64
 	ended   bool

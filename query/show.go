@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
+	"github.com/simdb/simdb/query/internal/value"
 )
 
 // shown is what SHOW makes of the rows of a statement.
@@ -140,7 +140,7 @@ func fieldCell(raw json.RawMessage) any {
 	}
 	switch raw[0] {
 	case '"':
-		return text.String(raw)
+		return value.JSONText(raw)
 	case 't', 'f':
 		return raw[0] == 't'
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
+	"github.com/simdb/simdb/query/internal/value"
 )
 
 // why runs WHY 'a' 'b': how two documents compare by every measure.
@@ -117,7 +117,7 @@ func (x *run) whyTexts(a, b string) []Row {
 	const diffed = 1 << 20 // bytes of the longest text whose words are compared
 	if len(a) <= diffed && len(b) <= diffed {
 		of := x.DB.Params().Features
-		for _, d := range text.Differences(of.Words(a), of.Words(b)) {
+		for _, d := range value.Differences(of.Words(a), of.Words(b)) {
 			rows = append(rows, Row{d.Name, d.Text})
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
+	"github.com/simdb/simdb/query/internal/value"
 )
 
 // put runs PUT {...} [UNLESS criterion [VERIFY]].
@@ -136,7 +136,7 @@ func (x *run) unallow(s *syntax.Two) error {
 	}
 	if errors.Is(err, engine.ErrNotFound) {
 		e := syntax.Errorf(s.A.Pos.Offset, "ALLOWED lists the pairs that are", "%s and %s are not an allowed pair",
-			text.Label(pair.A), text.Label(pair.B))
+			value.Label(pair.A), value.Label(pair.B))
 		e.Class, e.Err = syntax.NotFound, engine.ErrNotFound
 		return e
 	}
@@ -153,7 +153,7 @@ func (x *run) idPair(s *syntax.Two) (p engine.IDPair, err error) {
 		return p, err
 	}
 	if p.B, err = x.Values.String(s.B, syntax.ExpectID); err == nil && p.A == p.B {
-		e := syntax.Errorf(s.B.Pos.Offset, "", "%s twice: a pair is two documents", text.Label(p.A))
+		e := syntax.Errorf(s.B.Pos.Offset, "", "%s twice: a pair is two documents", value.Label(p.A))
 		e.Class = syntax.BadValue
 		err = e
 	}

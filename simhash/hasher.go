@@ -2,12 +2,10 @@ package simhash
 
 import (
 	"fmt"
-	"io"
-	"sync"
-
-	"github.com/simdb/simdb/internal/distinct"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/token"
+	"io"
+	"sync"
 )
 
 // Options say what the features of a text are. Fingerprints compare only if they were made with
@@ -65,7 +63,7 @@ var hashers [9]sync.Pool
 type Hasher struct {
 	words    int // of a fingerprint
 	walk     *token.Shingler
-	set      distinct.Set
+	set      token.HashSet
 	fresh    []uint64 // scratch: hashes of a piece of text that are new
 	n        uint64   // distinct shingles so far
 	counts   []uint32 // votes for each bit

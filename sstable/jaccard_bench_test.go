@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 )
@@ -42,7 +42,7 @@ func benchSketches(tb testing.TB, variable string) []Document {
 		tb.Fatal(err)
 	}
 	defer f.Close()
-	state := fingerprint.New(fingerprint.Params{Shingle: int(benchParams.Shingle), Sketch: int(benchParams.Sketch)})
+	state := features.NewFingerprinter(features.Params{Shingle: int(benchParams.Shingle), Sketch: int(benchParams.Sketch)})
 	var docs []Document
 	for in := bufio.NewReaderSize(f, 1<<20); ; {
 		line, err := in.ReadBytes('\n')

@@ -4,6 +4,7 @@
 //	Spec    which features; a parameter of a database, recorded as text (Spec.String)
 //	Walker  text -> fields -> normalised, masked, without stop words -> shingles of words or of
 //	        characters, or set members
+//	Fingerprinter  features -> SimHash and MinHash sketch
 //
 // The zero Spec is shingles of words of one text, all of which count.
 package features

@@ -6,7 +6,6 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/fingerprint"
 )
 
 // database is a snapshot of a database whose clusters are looked at.
@@ -14,7 +13,7 @@ type database struct {
 	ctx  context.Context
 	snap *engine.Snapshot
 	by   engine.Criterion
-	p    fingerprint.Params
+	p    features.Params
 	text bool // texts are kept
 }
 
@@ -26,7 +25,7 @@ func OfDatabase(ctx context.Context, snap *engine.Snapshot, of engine.Params, by
 	if err != nil {
 		return nil, false, err
 	}
-	d := database{ctx, snap, by, fingerprint.Params{Shingle: of.Shingle, Features: spec}, of.Text}
+	d := database{ctx, snap, by, features.Params{Shingle: of.Shingle, Features: spec}, of.Text}
 	_, distance := by.Distance()
 	clusters := NewClusters(distance)
 	for m, err := range snap.Clusters(ctx, by, o) {

@@ -10,7 +10,6 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/fingerprint"
 )
 
 const (
@@ -33,7 +32,7 @@ func (s *Shared) AddPrints(prints []base.Fingerprint) { s.prints = hotPrints(pri
 
 // AddTexts counts shingles in the documents of NewSample, of which some have texts. Their order
 // does not matter.
-func (s *Shared) AddTexts(ctx context.Context, docs []engine.Doc, p fingerprint.Params) (err error) {
+func (s *Shared) AddTexts(ctx context.Context, docs []engine.Doc, p features.Params) (err error) {
 	s.exact = len(docs) < sampled
 	docs = slices.DeleteFunc(docs, func(d engine.Doc) bool { return d.Text == "" })
 	slices.SortFunc(docs, func(a, b engine.Doc) int { return cmp.Compare(a.ID, b.ID) })
@@ -52,7 +51,7 @@ type hot struct {
 
 // hotShingles returns the shingles that most of some documents have, at most that many, each of two
 // documents or more. Of shingles that overlap, and that the same documents have, there is one.
-func hotShingles(ctx context.Context, docs []engine.Doc, p fingerprint.Params, most int) ([]hot, error) {
+func hotShingles(ctx context.Context, docs []engine.Doc, p features.Params, most int) ([]hot, error) {
 	type counted struct{ docs, first int }
 	h, counts := features.NewSetHasher(p.Features, p.Shingle, p.Seed), map[uint64]counted{}
 	var set []uint64
@@ -98,7 +97,7 @@ func compareHot(a, b hot) int {
 
 // wordsOf returns the words of a shingle of a text by its hash, "" if it is not made of words
 // alone.
-func wordsOf(h *features.SetHasher, hash uint64, text string, p fingerprint.Params) string {
+func wordsOf(h *features.SetHasher, hash uint64, text string, p features.Params) string {
 	if unit := p.Features.Unit; unit != "" && unit != features.Words {
 		return ""
 	}

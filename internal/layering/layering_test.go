@@ -56,9 +56,8 @@ func TestLayers(t *testing.T) {
 	// numbers compare and are written in messages, how texts are compared, how time is measured,
 	// and what clusters are like.
 	allowed := []string{
-		module + "engine", module + "internal/base", module + "internal/token", module + "internal/fptext",
-		module + "internal/decimal", module + "internal/ordered", module + "internal/quantity", module + "internal/textsim",
-		module + "internal/stopwatch", module + "internal/health",
+		module + "engine", module + "internal/base", module + "internal/token", module + "internal/ordered",
+		module + "internal/quantity", module + "internal/textsim", module + "internal/health",
 	}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)

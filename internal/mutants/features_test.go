@@ -5,12 +5,12 @@ var featureMutants = []mutant{
 	{
 		name: "features/fields by rising weight", in: "internal/features", decl: "NewWalker",
 		edit:  swap(`cmp.Compare(s.Fields[j].Weight, s.Fields[i].Weight)`, `cmp.Compare(s.Fields[i].Weight, s.Fields[j].Weight)`),
-		tests: "internal/fingerprint", run: "^Test(KnownAnswers|WeightsWithinTheory)$",
+		tests: "internal/features", run: "^Test(KnownAnswers|WeightsWithinTheory)$",
 	},
 	{
-		name: "features/votes without weights", in: "internal/fingerprint", decl: "State.Features",
+		name: "features/votes without weights", in: "internal/features", decl: "Fingerprinter.Features",
 		edit:  swap(`AddWeighted(s.fresh, weight)`, `AddWeighted(s.fresh, 1)`),
-		tests: "internal/fingerprint", run: "^Test(KnownAnswers|WeightsWithinTheory)$",
+		tests: "internal/features", run: "^Test(KnownAnswers|WeightsWithinTheory)$",
 	},
 	{
 		name: "features/copies that are equal", in: "internal/features", decl: "Replica",

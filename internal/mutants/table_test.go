@@ -475,14 +475,14 @@ var mutants = []mutant{
 	},
 	// How fingerprints are written.
 	{
-		name: "notation/16 digits are decimal", in: "internal/fptext", decl: "Parse",
+		name: "notation/16 digits are decimal", in: "internal/base", decl: "Parse",
 		edit:  swap(`len(s) == width && n != Decimal`, `len(s) == width && n == Hex`),
-		tests: "internal/fptext", run: "^TestRule$",
+		tests: "internal/base", run: "^TestRule$",
 	},
 	{
-		name: "notation/both in one file accepted", in: "internal/fptext", decl: "Evidence.Conflict",
+		name: "notation/both in one file accepted", in: "internal/base", decl: "Evidence.Conflict",
 		edit:  always(`a.place == 0`),
-		tests: "internal/fptext", run: "^TestEvidence$",
+		tests: "internal/base", run: "^TestEvidence$",
 	},
 	{
 		name: "parquet/pages decompressed to more than they declare", in: "cmd/simdb", decl: "limited",

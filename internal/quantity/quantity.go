@@ -1,4 +1,5 @@
-// Package quantity writes numbers and counted things for messages.
+// Package quantity writes numbers and counted things for messages, compares decimal numbers, and
+// measures time.
 package quantity
 
 import (

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/fptext"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -48,7 +47,7 @@ func appendText(b []byte, v any) []byte {
 	case uint64:
 		return strconv.AppendUint(b, v, 10)
 	case Fingerprint:
-		return fptext.Append(b, base.Fingerprint(v))
+		return base.AppendHex(b, base.Fingerprint(v))
 	case float64:
 		return strconv.AppendFloat(b, v, 'g', -1, 64)
 	case time.Time:

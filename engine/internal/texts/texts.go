@@ -9,7 +9,6 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
@@ -20,7 +19,7 @@ import (
 type Hasher struct {
 	params sstable.Params
 	spec   features.Spec // by params
-	states sync.Pool     // of *fingerprint.State
+	states sync.Pool     // of *features.Fingerprinter
 }
 
 // NewHasher returns the hasher of databases with these parameters, which must be valid.
@@ -31,7 +30,7 @@ func NewHasher(p sstable.Params) *Hasher {
 	}
 	h := &Hasher{params: p, spec: spec}
 	h.states.New = func() any {
-		return fingerprint.New(fingerprint.Params{Shingle: int(p.Shingle), Sketch: int(p.Sketch), Seed: p.Seed, Features: spec})
+		return features.NewFingerprinter(features.Params{Shingle: int(p.Shingle), Sketch: int(p.Sketch), Seed: p.Seed, Features: spec})
 	}
 	return h
 }
@@ -47,7 +46,7 @@ func (h *Hasher) AppendSums(room minhash.Sketch, text string) (fp base.Fingerpri
 	if text == "" {
 		return fp, false, room
 	}
-	st := h.states.Get().(*fingerprint.State)
+	st := h.states.Get().(*features.Fingerprinter)
 	r := st.Text(text)
 	if words = !r.Empty; words {
 		fp, room = r.Fingerprint, append(room, r.Sketch...)

@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/decimal"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
 	"github.com/simdb/simdb/query/internal/value"
 )
 
@@ -100,7 +99,7 @@ func (p *field) bindLike(x *Scope, e *syntax.FieldTest) error {
 	if err != nil {
 		return err
 	}
-	p.label = "LIKE " + text.Label(pattern.Source)
+	p.label = "LIKE " + value.Label(pattern.Source)
 	p.test = func(value []byte) bool { return pattern.Match(string(value)) }
 	p.not(e.Not)
 	return nil
@@ -177,9 +176,9 @@ func bindValue(x *Scope, t syntax.Token) (comparison, string, error) {
 	}
 	switch v := v.(type) {
 	case string:
-		return compareText(v), text.Label(v), nil
+		return compareText(v), value.Label(v), nil
 	case value.Text:
-		return compareText(string(v)), text.Label(string(v)), nil
+		return compareText(string(v)), value.Label(string(v)), nil
 	case bool:
 		return compareText(strconv.FormatBool(v)), strings.ToUpper(strconv.FormatBool(v)), nil
 	case value.Number:
@@ -197,7 +196,7 @@ func compareText(literal string) comparison {
 }
 
 func compareNumber(literal string) comparison {
-	want := decimal.Parse(literal)
+	want := quantity.ParseDecimal(literal)
 	return func(value []byte) (int, bool) {
 		if len(value) == 0 || value[0] != '-' && value[0] != '.' && (value[0] < '0' || value[0] > '9') {
 			return 0, false
@@ -206,25 +205,25 @@ func compareNumber(literal string) comparison {
 		if !syntax.IsDecimal(s) {
 			return 0, false
 		}
-		return decimal.Parse(s).Compare(want), true
+		return quantity.ParseDecimal(s).Compare(want), true
 	}
 }
 
 // holds decides on a document.
 func (p *field) holds(content, fields []byte) bool {
-	value := content
+	v := content
 	if p.of != nil {
 		raw := p.of.Of(fields)
 		if raw == nil {
 			return p.null
 		}
-		if value = raw; raw[0] == '"' {
-			value = text.Unquoted(raw)
+		if v = raw; raw[0] == '"' {
+			v = value.Unquoted(raw)
 		}
 	} else if len(content) == 0 {
 		return p.null
 	}
-	return !p.null && p.test(value)
+	return !p.null && p.test(v)
 }
 
 func (p *field) ofText() bool { return p.of == nil }
@@ -233,7 +232,7 @@ func (p *field) ofText() bool { return p.of == nil }
 func (p *field) String() string { return p.name + " " + p.label }
 
 // compileLike resolves a pattern with its escape character, which may be nil.
-func compileLike(x *Scope, like, escape *syntax.Token) (*text.Pattern, error) {
+func compileLike(x *Scope, like, escape *syntax.Token) (*value.Pattern, error) {
 	pattern, err := x.Values.String(*like, "a pattern in quotes")
 	if err != nil {
 		return nil, err
@@ -247,7 +246,7 @@ func compileLike(x *Scope, like, escape *syntax.Token) (*text.Pattern, error) {
 			return nil, x.Values.Wrong(*escape, "one character in quotes")
 		}
 	}
-	p, ok := text.CompilePattern(pattern, character)
+	p, ok := value.CompilePattern(pattern, character)
 	if !ok {
 		return nil, syntax.Errorf(like.Pos.Offset, "", "the pattern ends in its escape character")
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
+	"github.com/simdb/simdb/query/internal/value"
 )
 
 // BindID resolves ID = 'a', ID IN (...) and ID LIKE '...'. Negations such as != and NOT IN are left
@@ -74,18 +74,18 @@ func (p *idIn) Order() Order            { return ByID }
 // String writes the predicate as the language does.
 func (p *idIn) String() string {
 	if len(p.ids) == 1 {
-		return "ID = " + text.Label(p.ids[0])
+		return "ID = " + value.Label(p.ids[0])
 	}
 	labels := make([]string, len(p.ids))
 	for i, id := range p.ids {
-		labels[i] = text.Label(id)
+		labels[i] = value.Label(id)
 	}
 	return "ID IN (" + strings.Join(labels, ", ") + ")"
 }
 
 // idLike is ID LIKE 'a%'.
 type idLike struct {
-	*text.Pattern
+	*value.Pattern
 }
 
 func (p *idLike) Test(_ *Scope, c *Candidate) (Verdict, error) {
@@ -124,4 +124,4 @@ func (p *idLike) Measure() Measure   { return NoMeasure }
 func (p *idLike) Order() Order       { return ByID }
 
 // String writes the predicate as the language does.
-func (p *idLike) String() string { return "ID LIKE " + text.Label(p.Source) }
+func (p *idLike) String() string { return "ID LIKE " + value.Label(p.Source) }

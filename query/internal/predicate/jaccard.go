@@ -6,7 +6,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
+	"github.com/simdb/simdb/query/internal/value"
 )
 
 // jaccard is JACCARD(target, t), by sketches or, with VERIFY, by texts. As a driver it lists the
@@ -66,8 +66,8 @@ func (x *Scope) sketchTarget(a *syntax.Argument) (target, error) {
 		if _, err := x.Snap.Lookup(x.Ctx, id); err != nil {
 			return target{}, x.LookupError(a.Value.Pos.Offset, id, err)
 		}
-		x.noTexts(id, "NEAR("+text.Label(id)+", 3)")
-		return target{doc: engine.Doc{ID: id}, self: id, label: text.Label(id)}, nil
+		x.noTexts(id, "NEAR("+value.Label(id)+", 3)")
+		return target{doc: engine.Doc{ID: id}, self: id, label: value.Label(id)}, nil
 	}
 	return x.textTarget("JACCARD", a)
 }

@@ -7,9 +7,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/fptext"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
 	"github.com/simdb/simdb/query/internal/value"
 )
 
@@ -37,21 +35,21 @@ func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
 	switch v := v.(type) {
 	case uint64:
 		if !a.Text {
-			return target{fingerprint: v, hasFingerprint: true, label: "0x" + string(fptext.Append(nil, v))}, nil
+			return target{fingerprint: v, hasFingerprint: true, label: "0x" + string(base.AppendHex(nil, v))}, nil
 		}
 	case value.Number:
 		if fp, err := x.fingerprintNumber(a, v); err != nil || !a.Text {
-			return target{fingerprint: fp, hasFingerprint: true, label: "0x" + string(fptext.Append(nil, fp))}, err
+			return target{fingerprint: fp, hasFingerprint: true, label: "0x" + string(base.AppendHex(nil, fp))}, err
 		}
 	case value.Text:
 		fp, ok := x.DB.Fingerprint(string(v))
-		return target{fingerprint: fp, hasFingerprint: ok, label: "TEXT " + text.Label(string(v))}, nil
+		return target{fingerprint: fp, hasFingerprint: ok, label: "TEXT " + value.Label(string(v))}, nil
 	case string:
 		e, err := x.Snap.Lookup(x.Ctx, v)
 		if err != nil {
 			return target{}, x.LookupError(a.Value.Pos.Offset, v, err)
 		}
-		return target{fingerprint: e.Fingerprint, hasFingerprint: e.HasFingerprint, self: v, label: text.Label(v)}, nil
+		return target{fingerprint: e.Fingerprint, hasFingerprint: e.HasFingerprint, self: v, label: value.Label(v)}, nil
 	}
 	if a.Text {
 		return target{}, x.Values.Wrong(a.Value, "a text in quotes")
@@ -60,14 +58,14 @@ func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
 }
 
 // fingerprintNumber returns the fingerprint that a number is. A literal follows the rule of package
-// fptext, and the value of a parameter is decimal.
+// base, and the value of a parameter is decimal.
 func (x *Scope) fingerprintNumber(a *syntax.Argument, v value.Number) (base.Fingerprint, error) {
-	notation := fptext.Auto
+	notation := base.Auto
 	if a.Value.Type != syntax.Number {
-		notation = fptext.Decimal
+		notation = base.Decimal
 	}
-	fp, _, err := fptext.Parse(v, notation)
-	if notation == fptext.Auto && fptext.Ambiguous(v) {
+	fp, _, err := base.ParseFingerprint(v, notation)
+	if notation == base.Auto && base.Ambiguous(v) {
 		x.Doubt("%s has 16 digits and is hexadecimal; as a decimal number it is 0%s", v, v)
 	}
 	if err != nil && strings.Trim(string(v), "-0123456789") == "" {
@@ -89,15 +87,15 @@ func (x *Scope) textTarget(name string, a *syntax.Argument) (target, error) {
 	}
 	switch v := v.(type) {
 	case value.Text:
-		return target{doc: engine.Doc{Text: string(v)}, label: "TEXT " + text.Label(string(v))}, nil
+		return target{doc: engine.Doc{Text: string(v)}, label: "TEXT " + value.Label(string(v))}, nil
 	case string:
 		d, err := x.Snap.Get(x.Ctx, v)
 		if err != nil {
 			return target{}, x.LookupError(a.Value.Pos.Offset, v, err)
 		}
-		return target{doc: d, self: v, label: text.Label(v)}, nil
+		return target{doc: d, self: v, label: value.Label(v)}, nil
 	case engine.Doc:
-		return target{doc: v, self: v.ID, label: text.Label(v.ID)}, nil
+		return target{doc: v, self: v.ID, label: value.Label(v.ID)}, nil
 	}
 	e := syntax.Errorf(a.Value.Pos.Offset, "give a document id in quotes, or TEXT '...'", "%s compares texts", name)
 	return target{}, e
@@ -108,14 +106,14 @@ func (x *Scope) LookupError(offset int, id string, err error) error {
 	if !errors.Is(err, engine.ErrNotFound) {
 		return err
 	}
-	e := syntax.Errorf(offset, "", "there is no document %s", text.Label(id))
+	e := syntax.Errorf(offset, "", "there is no document %s", value.Label(id))
 	e.Class, e.Err = syntax.NotFound, err
 	for _, other := range []string{strings.ToUpper(id), strings.ToLower(id), title(id)} {
 		if _, err := x.Snap.Lookup(x.Ctx, other); err == nil {
-			e.Hint = "case counts in ids, did you mean " + text.Label(other) + "?"
+			e.Hint = "case counts in ids, did you mean " + value.Label(other) + "?"
 		}
 	}
-	if _, notation, err := fptext.Parse(id, fptext.Auto); err == nil && notation == fptext.Hex {
+	if _, notation, err := base.ParseFingerprint(id, base.Auto); err == nil && notation == base.Hex {
 		e.Hint = "for a fingerprint write " + id + " without quotes"
 	}
 	return e

@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
+	"github.com/simdb/simdb/query/internal/value"
 )
 
 // A NamedField is a field that a statement names. It notes whether any document has it.
@@ -30,7 +30,7 @@ func (x *Scope) Field(name string, path []string) *NamedField {
 
 // Of returns the value of the field in the fields of a document; nil if it is not there, or null.
 func (f *NamedField) Of(fields []byte) json.RawMessage {
-	raw := text.Field(fields, f.path)
+	raw := value.Field(fields, f.path)
 	if f.found = f.found || raw != nil; !f.found {
 		f.miss(fields)
 	}
@@ -46,7 +46,7 @@ func (f *NamedField) miss(fields []byte) {
 	last := len(f.path) - 1
 	object := fields
 	if last > 0 {
-		object = text.Field(fields, f.path[:last])
+		object = value.Field(fields, f.path[:last])
 	}
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(object, &keys) != nil {
@@ -83,7 +83,7 @@ func (x *Scope) Doubts(rows int64) []string {
 			n, has = n+1, err != nil || d.Text != "" || d.Fingerprint == nil
 		}
 		if t.id != "" {
-			what = "the document " + text.Label(t.id) + " has"
+			what = "the document " + value.Label(t.id) + " has"
 			look(t.id)
 		} else {
 			const most = 100

@@ -7,7 +7,7 @@ import (
 
 	"github.com/alecthomas/participle/v2/lexer"
 
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // maxNesting is how deep parentheses may nest: the parser recurses once per level.
@@ -308,8 +308,8 @@ func numberKind(word string) Kind {
 // digits is a Number, as its meaning depends on its place: NEAR takes it as a fingerprint, LIMIT as
 // a number.
 func isHexWord(word string) bool {
-	_, notation, err := fptext.Parse(word, fptext.Auto)
-	return err == nil && notation == fptext.Hex && !isDigits(word)
+	_, notation, err := base.ParseFingerprint(word, base.Auto)
+	return err == nil && notation == base.Hex && !isDigits(word)
 }
 
 func cutHex(word string) (digits string, ok bool) {

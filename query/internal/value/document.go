@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
@@ -180,16 +180,16 @@ func readFields(doc *engine.Doc, value json.RawMessage) error {
 	return nil
 }
 
-// readFingerprint reads a string by the rule of package fptext, or a number, which is decimal.
+// readFingerprint reads a string by the rule of package base, or a number, which is decimal.
 func readFingerprint(doc *engine.Doc, value json.RawMessage) error {
-	text, notation := string(value), fptext.Decimal
+	text, notation := string(value), base.Decimal
 	if value[0] == '"' {
-		notation = fptext.Auto
+		notation = base.Auto
 		if err := json.Unmarshal(value, &text); err != nil {
 			return err
 		}
 	}
-	fp, _, err := fptext.Parse(text, notation)
+	fp, _, err := base.ParseFingerprint(text, notation)
 	if err != nil {
 		return fmt.Errorf(`"fingerprint": %w`, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
@@ -57,7 +57,7 @@ func (v *Values) Get(t syntax.Token) (any, error) {
 	case syntax.String:
 		return strings.ReplaceAll(t.Value[1:len(t.Value)-1], "''", "'"), nil
 	case syntax.Hex:
-		fp, _, err := fptext.Parse(t.Value, fptext.Auto)
+		fp, _, err := base.ParseFingerprint(t.Value, base.Auto)
 		if err != nil {
 			return nil, v.Errorf(t.Pos.Offset, "", "%v", err)
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/sstable"
 )
@@ -181,17 +180,17 @@ func (f FeatureFlags) Options(o *engine.Options) (err error) {
 
 // Params returns the parameters of fingerprints and sketches without a database, and the features
 // that they are of. A sketch has that many hashes, or 0 for none.
-func (f FeatureFlags) Params(sketch int) (fingerprint.Params, engine.Features, error) {
+func (f FeatureFlags) Params(sketch int) (features.Params, engine.Features, error) {
 	said, err := f.Features()
 	if err != nil {
-		return fingerprint.Params{}, said, err
+		return features.Params{}, said, err
 	}
 	spec, err := features.Spec(said).Canonical()
 	k := cmp.Or(f.Shingle.N, 3)
 	if spec.Unit == features.Set {
 		k = 1
 	}
-	return fingerprint.Params{Shingle: k, Sketch: sketch, Features: spec}, engine.Features(spec), err
+	return features.Params{Shingle: k, Sketch: sketch, Features: spec}, engine.Features(spec), err
 }
 
 // ReadFeatures sets in opt which fields of the input are the text of a document whose features are

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
@@ -22,7 +22,7 @@ func TestSetClasses(t *testing.T) {
 		"sets": {setjoin.Measure{}, 2}, "texts": {Levenshtein(0.9).Measure, 4},
 	} {
 		l := &Listing{Corpus: New(Options{Sets: true, Measure: c.measure, Memory: 16 << 20, Dir: t.TempDir()})}
-		x := NewExtractor(t.Context(), fingerprint.Params{Shingle: 3}, l.Corpus)
+		x := NewExtractor(t.Context(), features.Params{Shingle: 3}, l.Corpus)
 		for i := range n {
 			text := []string{"one two three four five", "One, two, three, four, five.", "six seven eight nine", "SIX seven eight nine", ""}[i%5]
 			id := fmt.Sprint("d", i)

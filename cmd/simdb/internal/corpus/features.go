@@ -7,7 +7,6 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/setjoin"
 )
@@ -16,12 +15,12 @@ import (
 // fingerprints come from here alone. It serves one goroutine.
 type hasher struct {
 	sets     *features.SetHasher
-	prints   *fingerprint.State
+	prints   *features.Fingerprinter
 	elements setjoin.Elements
 }
 
-func newHasher(p fingerprint.Params) *hasher {
-	return &hasher{sets: features.NewSetHasher(p.Features, p.Shingle, p.Seed), prints: fingerprint.New(p)}
+func newHasher(p features.Params) *hasher {
+	return &hasher{sets: features.NewSetHasher(p.Features, p.Shingle, p.Seed), prints: features.NewFingerprinter(p)}
 }
 
 // print returns the fingerprint of a document, and false if it has none: no words, and none given.
@@ -61,7 +60,7 @@ type Extractor struct {
 }
 
 // NewExtractor returns an Extractor that adds documents to a corpus. Stop ends its goroutines.
-func NewExtractor(ctx context.Context, params fingerprint.Params, to *Corpus) *Extractor {
+func NewExtractor(ctx context.Context, params features.Params, to *Corpus) *Extractor {
 	return newExtractor(ctx, func() func(*featured) {
 		f := newHasher(params)
 		return func(b *featured) { f.extract(b, to) }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/setjoin"
 )
@@ -70,7 +70,7 @@ const (
 // NewSearch returns a Search for documents in random order: for the first of them if not all
 // fit into memory, or if finding all that resemble them would take too long.
 // Documents without words are not searched for.
-func NewSearch(params fingerprint.Params, docs []engine.Doc, o SearchOptions) *Search {
+func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Search {
 	f := newHasher(params)
 	type key struct {
 		print base.Fingerprint
@@ -135,7 +135,7 @@ func (s *Search) Nodes() []Node { return s.nodes }
 // Extractor returns an Extractor of all documents, among which are those that are searched for. It
 // calls each in their order for every one, and whether it has words, and found for what it is like,
 // in the order of places.
-func (s *Search) Extractor(ctx context.Context, params fingerprint.Params, each func(words bool), found func(Met) error) *Extractor {
+func (s *Search) Extractor(ctx context.Context, params features.Params, each func(words bool), found func(Met) error) *Extractor {
 	worker := func() func(*featured) {
 		w := &searcher{Search: s, hasher: newHasher(params), finder: s.few.Finder()}
 		return w.batch

@@ -10,7 +10,6 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
@@ -18,7 +17,7 @@ import (
 // ones, and of documents with a fingerprint of their own, in several batches.
 func TestSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
-	p := fingerprint.Params{Shingle: 2}
+	p := features.Params{Shingle: 2}
 	o := SearchOptions{Within: 16, Least: 0.5, Memory: 1 << 20, Documents: 600}
 	var docs, drawn []engine.Doc
 	for i, text := range shortTexts(r, 600) {
@@ -142,7 +141,7 @@ func TestSearch(t *testing.T) {
 // TestSearchOfCrowds: fewer documents are searched for if very many are like them, but not if they
 // are equal.
 func TestSearchOfCrowds(t *testing.T) {
-	p, o := fingerprint.Params{Shingle: 3}, SearchOptions{Within: 16, Least: 0.5, Memory: 1 << 30, Documents: 1e6}
+	p, o := features.Params{Shingle: 3}, SearchOptions{Within: 16, Least: 0.5, Memory: 1 << 30, Documents: 1e6}
 	search := func(text func(i int) string) (n int) {
 		var docs []engine.Doc
 		for i := range 500 {

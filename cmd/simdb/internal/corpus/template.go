@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/features"
 )
 
 // Templates looks for text that very many documents share without being near-duplicates, in a
@@ -32,7 +32,7 @@ const (
 )
 
 // NewTemplates returns Templates for documents with these features.
-func NewTemplates(p fingerprint.Params) *Templates {
+func NewTemplates(p features.Params) *Templates {
 	return &Templates{hasher: newHasher(p), rng: rand.New(rand.NewPCG(1, 2))}
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/textsim"
 )
@@ -58,7 +58,7 @@ func textCorpus(t *testing.T, texts []string, by Criterion, memory int64) *Corpu
 			t.Error(err)
 		}
 	})
-	x := NewExtractor(t.Context(), fingerprint.Params{Shingle: 3}, c)
+	x := NewExtractor(t.Context(), features.Params{Shingle: 3}, c)
 	defer x.Stop()
 	for _, text := range texts {
 		if err := x.Add(&engine.Doc{Text: text}); err != nil {

@@ -44,7 +44,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/setjoin"
 )
@@ -158,7 +158,7 @@ type job struct {
 	clustersTo *outfile.Writer   // nil without --clusters
 
 	keep     rankings // of --keep
-	params   fingerprint.Params
+	params   features.Params
 	features engine.Features
 	flawed   []bool // inputs that have something that is no record
 	read     int64  // documents

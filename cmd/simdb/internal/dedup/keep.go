@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/internal/decimal"
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
 )
 
@@ -79,7 +79,7 @@ func (k keepRules) String() string {
 // A value is what a rule compares: what a document has in the field of the rule.
 type value struct {
 	kind   valueKind
-	number decimal.Number
+	number quantity.Decimal
 	text   string // of a string
 }
 
@@ -262,11 +262,11 @@ func valueOf(raw json.RawMessage) value {
 		}
 		return value{kind: text, text: s}
 	case raw[0] == 't':
-		return value{kind: boolean, number: decimal.Parse("1")}
+		return value{kind: boolean, number: quantity.ParseDecimal("1")}
 	case raw[0] == 'f':
 		return value{kind: boolean}
 	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
-		return value{kind: number, number: decimal.Parse(string(raw))}
+		return value{kind: number, number: quantity.ParseDecimal(string(raw))}
 	}
 	return value{}
 }
@@ -285,7 +285,7 @@ func (r *ranking) decide() error {
 	}
 	for i, v := range r.values {
 		if v.kind == text {
-			r.values[i] = value{kind: number, number: decimal.Parse(strings.TrimSpace(v.text))}
+			r.values[i] = value{kind: number, number: quantity.ParseDecimal(strings.TrimSpace(v.text))}
 		}
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // Format is the name of a format, as --format has it.
@@ -204,7 +204,7 @@ func open(in *Stream, opt Options) (Source, error) {
 		return nil, errors.New("its format is not known")
 	case f.Detect != nil && opt.Records != "":
 		return nil, fmt.Errorf("--records is for JSON, not for %s", f.Formats[0].Label)
-	case !f.Fingerprints && opt.Fingerprints != fptext.Auto:
+	case !f.Fingerprints && opt.Fingerprints != base.Auto:
 		return nil, fmt.Errorf("--fingerprints %v: it is %s, which has no fingerprints", opt.Fingerprints, f.Formats[0].Label)
 	case f.Detect == nil:
 		if err := in.refuse(opt.Format != Auto); err != nil {

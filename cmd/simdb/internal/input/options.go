@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // Options say how a file is written. The zero value finds out. A format refuses an option that it
@@ -47,8 +47,8 @@ type Options struct {
 	Tally *Tally // to be told what is left out, once all is read; or nil
 
 	// Fingerprints is the notation of fingerprints that are text. With Auto the rule of package
-	// fptext decides for each, and a file that has both notations is refused.
-	Fingerprints fptext.Notation
+	// base decides for each, and a file that has both notations is refused.
+	Fingerprints base.Notation
 
 	// IDFrom says what IDs are made of. With the zero value they are those of IDField; otherwise no
 	// field is read for them, and all records get one.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/internal/stopwatch"
+	"github.com/simdb/simdb/internal/quantity"
 )
 
 // Bench is `simdb bench`.
@@ -141,7 +141,7 @@ func (b *bench) fingerprints(path string) (err error) {
 
 // load fills a database with n documents, in one table.
 func (b *bench) load(db *engine.DB, unit string, n int, doc func(i int) engine.Doc) error {
-	start := stopwatch.Start()
+	start := quantity.Start()
 	l, err := db.NewLoader(b.a.Context(), engine.LoadOptions{})
 	if err != nil {
 		return err
@@ -181,8 +181,8 @@ func (b *bench) space(db *engine.DB) error {
 // searches times searches, of which the first third warms up.
 func (b *bench) searches(work string, search func(i int) error) error {
 	var took []time.Duration
-	for begin := stopwatch.Start(); len(took) < benchQueries && begin.Elapsed() < benchTime; {
-		start := stopwatch.Start()
+	for begin := quantity.Start(); len(took) < benchQueries && begin.Elapsed() < benchTime; {
+		start := quantity.Start()
 		if err := search(len(took)); err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ func (b *bench) searches(work string, search func(i int) error) error {
 // joins measures searches done together, and the self-join.
 func (b *bench) joins(db *engine.DB, queries []engine.Fingerprint, k int) error {
 	b.meter.Report(engine.Progress{Stage: "batch"})
-	start := stopwatch.Start()
+	start := quantity.Start()
 	docs := make([]engine.Doc, len(queries))
 	for i := range queries {
 		docs[i].Fingerprint = &queries[i]
@@ -219,7 +219,7 @@ func (b *bench) joins(db *engine.DB, queries []engine.Fingerprint, k int) error 
 	if err := b.figure(fmt.Sprintf("batch %d", k), "mean", each, "us"); err != nil {
 		return err
 	}
-	start, n := stopwatch.Start(), 0
+	start, n := quantity.Start(), 0
 	for _, err := range db.Pairs(b.a.Context(), engine.Near(k), &engine.PairOptions{Unordered: true, Progress: b.meter.Report}) {
 		if err != nil {
 			return err
@@ -248,7 +248,7 @@ func (b *bench) texts(path string) (err error) {
 		texts[i] = strings.Join(words, " ")
 		size += len(texts[i])
 	}
-	state, start := fingerprint.New(fingerprint.Params{Shingle: 3, Sketch: 128}), stopwatch.Start()
+	state, start := features.NewFingerprinter(features.Params{Shingle: 3, Sketch: 128}), quantity.Start()
 	for _, text := range texts {
 		state.Text(text)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/health"
 )
 
@@ -43,7 +42,7 @@ func (l *fileList) readDB(path string, memory app.MemoryFlag) (err error) {
 	if err != nil {
 		return err
 	}
-	l.params = fingerprint.Params{Shingle: p.Shingle, Features: spec}
+	l.params = features.Params{Shingle: p.Shingle, Features: spec}
 	x := corpus.NewExtractor(l.a.Context(), l.params, l.Corpus)
 	defer x.Stop()
 	for _, d := range docs {

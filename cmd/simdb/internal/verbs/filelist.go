@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/health"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -90,12 +90,12 @@ type fileList struct {
 	rejects  *app.Rejects
 	sources  app.Sources
 	opt      input.Options
-	numbered string             // the file whose ids are the numbers of its lines
-	sample   *health.Sample     // nil without --sample
-	allowed  bool               // the database has allowed pairs
-	texts    *health.Sample     // of clusters --summary: documents in which shingles are counted
-	params   fingerprint.Params // of the documents
-	failed   []error            // files that could not be read to the end
+	numbered string          // the file whose ids are the numbers of its lines
+	sample   *health.Sample  // nil without --sample
+	allowed  bool            // the database has allowed pairs
+	texts    *health.Sample  // of clusters --summary: documents in which shingles are counted
+	params   features.Params // of the documents
+	failed   []error         // files that could not be read to the end
 	start    time.Time
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fingerprint"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/repl/output"
 	"github.com/simdb/simdb/simhash"
@@ -46,7 +46,7 @@ func (c *Hash) Validate() error {
 }
 
 // wide makes fingerprints of any length.
-func (c *Hash) wide(p fingerprint.Params) (*simhash.Hasher, error) {
+func (c *Hash) wide(p features.Params) (*simhash.Hasher, error) {
 	return simhash.New(simhash.Options{Shingle: p.Shingle, Bits: int(c.Bits), CharGrams: p.Features.Unit == engine.UnitChars, Symbols: p.Features.Symbols})
 }
 
@@ -54,8 +54,8 @@ func (c *Hash) wide(p fingerprint.Params) (*simhash.Hasher, error) {
 type hashing struct {
 	*Hash
 	a       *app.App
-	params  fingerprint.Params
-	state   *fingerprint.State
+	params  features.Params
+	state   *features.Fingerprinter
 	long    *simhash.Hasher
 	row     func(...any) error
 	none    bool // a text has no fingerprint
@@ -72,7 +72,7 @@ func (c *Hash) Run(a *app.App) error {
 	if err != nil {
 		return err
 	}
-	h := &hashing{Hash: c, a: a, params: params, state: fingerprint.New(params)}
+	h := &hashing{Hash: c, a: a, params: params, state: features.NewFingerprinter(params)}
 	if h.long, err = c.wide(params); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (c *Hash) Run(a *app.App) error {
 // sayHow reports whether options say how documents are written.
 func sayHow(o input.Options) bool {
 	return o.Format != input.Auto || o.IDField != "" || o.TextField != "" || o.Records != "" || o.FingerprintField != "" || o.NoHeader ||
-		o.Delimiter != 0 || o.Comment != 0 || o.IDFrom != "" || o.Fingerprints != fptext.Auto || o.Fields != nil || o.SetField != ""
+		o.Delimiter != 0 || o.Comment != 0 || o.IDFrom != "" || o.Fingerprints != base.Auto || o.Fields != nil || o.SetField != ""
 }
 
 // wholeFiles shows files that are one text each.
@@ -190,7 +190,7 @@ func (h *hashing) text(name, text string) error {
 }
 
 // missingFeatures says what a text has not that has no features.
-func missingFeatures(r fingerprint.Result, p fingerprint.Params) string {
+func missingFeatures(r features.Result, p features.Params) string {
 	switch {
 	case r.Short:
 		return fmt.Sprintf("fewer than %d words", p.Features.MinWords)

@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/sstable"
 )
@@ -204,7 +204,7 @@ const planSample = 1000
 
 // warn says if many documents of a sample are so similar to many others that the threshold of dedup
 // cuts through them.
-func (c *Plan) warn(a *app.App, params fingerprint.Params, docs []engine.Doc) error {
+func (c *Plan) warn(a *app.App, params features.Params, docs []engine.Doc) error {
 	of := documents{params: params, each: func(_ string, f func(*engine.Doc) error) error {
 		for i := range docs {
 			if err := f(&docs[i]); err != nil {

@@ -7,11 +7,10 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/fingerprint"
 )
 
 // hints says what flags the documents of the sample speak for.
-func hints(params fingerprint.Params, nodes []corpus.Node, r *tuning.Report) (said []string) {
+func hints(params features.Params, nodes []corpus.Node, r *tuning.Report) (said []string) {
 	if !r.Scored || params.Features.Unit == features.Set {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/outfile"
 )
 
@@ -78,7 +78,7 @@ func (c *Tune) sameFlags() string {
 	if c.Encoding != input.UTF8 {
 		flag("encoding", string(c.Encoding))
 	}
-	if c.Fingerprints != fptext.Auto {
+	if c.Fingerprints != base.Auto {
 		flag("fingerprints", fmt.Sprint(c.Fingerprints))
 	}
 	if c.Shingle.N > 0 {

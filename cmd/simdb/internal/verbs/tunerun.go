@@ -14,14 +14,13 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
 // documents are those of a file or of a database, which are read twice: a sample of them is drawn,
 // and all of them are compared with it.
 type documents struct {
-	params fingerprint.Params
+	params features.Params
 	each   func(stage string, f func(*engine.Doc) error) error
 	notice func() // says what was seen once all have been read
 }
@@ -136,7 +135,7 @@ func (c *Tune) ofDatabase(a *app.App) (r *tuning.Report, err error) {
 		}
 		return nil
 	}
-	return c.look(a, m, documents{fingerprint.Params{Shingle: p.Shingle, Features: spec}, each, func() {
+	return c.look(a, m, documents{features.Params{Shingle: p.Shingle, Features: spec}, each, func() {
 		if !p.Text && p.Sketch > 0 {
 			a.Say("%s keeps no texts: fingerprints are compared", c.Data)
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input/mbox"
 	"github.com/simdb/simdb/cmd/simdb/internal/input/pages"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // Files is the format of inputs that are one document each.
@@ -71,7 +71,7 @@ func fieldFlag(opt input.Options) string {
 		{opt.Format != input.Auto && opt.Format != Files, "a format"}, {opt.IDField != "", "--id-field"},
 		{opt.IDFrom != "", "--id-from"}, {opt.TextField != "", "--text-field"}, {opt.FingerprintField != "", "--fingerprint-field"},
 		{opt.Fields != nil, "--field"}, {opt.Delimiter != 0, "--delimiter"}, {opt.NoHeader, "--no-header"}, {opt.Comment != 0, "--comment"},
-		{opt.Fingerprints != fptext.Auto, "--fingerprints"},
+		{opt.Fingerprints != base.Auto, "--fingerprints"},
 	} {
 		if o.set {
 			return o.flag

@@ -10,7 +10,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // rows is the cutter of CSV: a newline between quotes does not end a record. As in RFC 4180, a
@@ -120,7 +120,7 @@ type table struct {
 	texts    []int    // columns that are joined to the text
 	weighted bool     // in the way of engine.JoinFields
 	makeID   bool
-	notation fptext.Notation
+	notation base.Notation
 }
 
 // newTable makes a table with columns of these names, those of a header; with Options.NoHeader they

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // digest is a kind of hash that is no fingerprint of 64 bits. As words, two of them are alike only
@@ -123,7 +123,7 @@ func mostly(texts [][]byte, find func([]byte) (*digest, []byte)) (kind *digest, 
 // are what a flag can name.
 func refuseDigests(lines [][]byte, columns bool) error {
 	d, first := mostly(lines, digestIn)
-	_, _, err := fptext.Parse(first, fptext.Auto)
+	_, _, err := base.ParseFingerprint(first, base.Auto)
 	narrow := err == nil && (d == numberDigest || d == hexDigest)
 	if d == nil || columns && narrow {
 		return nil

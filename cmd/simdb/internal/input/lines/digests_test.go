@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // TestDigests reads lists of hashes that are no fingerprints of 64 bits, as other programs write
@@ -85,7 +85,7 @@ func TestFingerprintsFlag(t *testing.T) {
 		{"a.jsonl", `{"id":1,"fingerprint":"ff"}`, input.Options{}, ""},
 		{"a.csv", "id,text,fingerprint\n1,x,ff\n", input.Options{}, ""},
 	} {
-		c.opt.Fingerprints = fptext.Hex
+		c.opt.Fingerprints = base.Hex
 		got, _, err := read(t, c.name, c.content, c.opt)
 		if c.want == "" && (err != nil || len(got) != 1) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s %q: %q, %v, want %s", c.name, c.content, got, err, c.want)

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 func init() {
@@ -50,7 +50,7 @@ type file struct {
 	hasHeader bool   // the first line that is not blank is not data
 	before    []byte // the line before the header, which says what separates columns
 	unnamed   bool   // the header does not name the first column
-	seen      fptext.Evidence
+	seen      base.Evidence
 	surveys   bool // it only collects what is seen
 	members   bool // the records are the members of a JSON object
 	usable
@@ -113,7 +113,7 @@ func (f *file) choose() error {
 			return err
 		}
 	}
-	if format == TXT && f.opt.Fingerprints != fptext.Auto {
+	if format == TXT && f.opt.Fingerprints != base.Auto {
 		return notTaken(f.opt, lines)
 	}
 	if format, err = spreadOrNot(format, f.opt.Format, lines); err != nil {
@@ -194,7 +194,7 @@ func (f *file) suspect(format input.Format, head []byte, lines [][]byte, s *samp
 		return refuseDigests(lines, true) // of which the numbers are the ids
 	case format == TXT && bytes.IndexByte(head, 0) >= 0:
 		return errors.New("it has NUL bytes, so it is not text; --input-format txt reads it anyway")
-	case format == TXT && f.opt.Fingerprints != fptext.Auto: // which has its own message
+	case format == TXT && f.opt.Fingerprints != base.Auto: // which has its own message
 	case format == TXT, columns && f.opt.Delimiter == 0 && !namesFields(f.opt) && !f.opt.NoHeader && len(lines) > 0 && !isHeader(lines[0], map[input.Format]string{CSV: ",", TSV: "\t"}[format]):
 		return refuseDigests(lines, columns)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // object parses JSON lines. The members of the top level are walked, so that numbers keep every
@@ -28,7 +28,7 @@ type object struct {
 	makeID   bool
 	orMake   string // what else an error without an id advises
 	idsOnly  bool   // it may have neither text nor fingerprint
-	notation fptext.Notation
+	notation base.Notation
 }
 
 func newObject(opt input.Options, members bool) *object {
@@ -315,7 +315,7 @@ func (o *object) textOf(rec *record, i int, f found) (text string) {
 }
 
 // setJSONFingerprint reads a fingerprint: a string in that notation, or a number, which is decimal.
-func setJSONFingerprint(rec *record, value []byte, notation fptext.Notation) string {
+func setJSONFingerprint(rec *record, value []byte, notation base.Notation) string {
 	var s string
 	if value[0] == '"' {
 		if err := json.Unmarshal(value, &s); err != nil {
@@ -323,7 +323,7 @@ func setJSONFingerprint(rec *record, value []byte, notation fptext.Notation) str
 		}
 		return rec.setFingerprint([]byte(strings.TrimSpace(s)), notation)
 	}
-	if reason := rec.setFingerprint(value, fptext.Decimal); reason != "" {
+	if reason := rec.setFingerprint(value, base.Decimal); reason != "" {
 		return "the fingerprint is neither a string nor a whole number of 64 bits"
 	}
 	return ""

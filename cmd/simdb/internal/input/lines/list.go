@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // A list of fingerprints has a number a line, beside an id or alone:
@@ -24,10 +24,10 @@ import (
 
 // list parses lists of fingerprints.
 type list struct {
-	fp, id   int             // columns; id is -1 for a number alone, whose ID is the line's number
-	notation fptext.Notation // of all numbers
-	exact    bool            // the options give the numbers of the columns; there may be others
-	header   bool            // the first line is none of the list
+	fp, id   int           // columns; id is -1 for a number alone, whose ID is the line's number
+	notation base.Notation // of all numbers
+	exact    bool          // the options give the numbers of the columns; there may be others
+	header   bool          // the first line is none of the list
 }
 
 // newList finds out how a list is written.
@@ -49,8 +49,8 @@ func newList(s *sample, opt input.Options) (*list, error) {
 		l.fp, err = s.fingerprintColumn()
 		l.id = 1 - l.fp
 	}
-	if opt.Format == Hashes && l.notation == fptext.Auto {
-		l.notation = fptext.Decimal
+	if opt.Format == Hashes && l.notation == base.Auto {
+		l.notation = base.Decimal
 	}
 	return l, err
 }

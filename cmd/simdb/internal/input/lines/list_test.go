@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
@@ -29,7 +29,7 @@ func TestLists(t *testing.T) {
 		{"a.txt", "\xef\xbb\xbf12\r\n\r\n13", input.Options{}, "1 1|||000000000000000c 3 3|||000000000000000d fingerprints, one decimal number a line (the id is the line's number)"},
 		{"-", "0x1f\n0x20\n", input.Options{}, "1 1|||000000000000001f 2 2|||0000000000000020 fingerprints, one hexadecimal number a line (the id is the line's number)"},
 		{"a.txt", "ff\n", input.Options{}, "1 a.txt:1|ff|| "},
-		{"a.txt", "ff\n0a\n", input.Options{Fingerprints: fptext.Hex}, "1 1|||00000000000000ff 2 2|||000000000000000a fingerprints, one hexadecimal number a line (the id is the line's number)"},
+		{"a.txt", "ff\n0a\n", input.Options{Fingerprints: base.Hex}, "1 1|||00000000000000ff 2 2|||000000000000000a fingerprints, one hexadecimal number a line (the id is the line's number)"},
 		{"a.tsv", "10\t231231231231231\n11\t5\n", input.Options{}, "1 10|||0000d24db76604ff 2 11|||0000000000000005 fingerprints, id TAB decimal number a line"},
 		{"a.tsv", "231231231231231\t10\n5\t11\n", input.Options{}, "1 10|||0000d24db76604ff 2 11|||0000000000000005 fingerprints, decimal number TAB id a line"},
 		{"a.txt", "-5727533220473680276\n5\n", input.Options{}, "1 1|||b083b6e1ba6ace6c 2 2|||0000000000000005 fingerprints, one decimal number a line (the id is the line's number)"},
@@ -102,14 +102,14 @@ func TestBothNotations(t *testing.T) {
 		if n, ok := errors.AsType[notationError](err); !ok || len(got) > 0 || strings.Count(n.Error(), "line") != 2 {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
-		for _, notation := range []fptext.Notation{fptext.Hex, fptext.Decimal} {
+		for _, notation := range []base.Notation{base.Hex, base.Decimal} {
 			got, _, err := read(t, name, content, input.Options{Fingerprints: notation})
 			if err != nil || len(got) < 2 {
 				t.Errorf("%s as %v: %q, %v", name, notation, got, err)
 			}
 			for _, line := range got {
 				_, fp, ok := strings.Cut(line, "|||")
-				if want := map[fptext.Notation]string{fptext.Hex: "1234567890123456", fptext.Decimal: "000462d53c8abac0"}; ok && len(fp) == 16 &&
+				if want := map[base.Notation]string{base.Hex: "1234567890123456", base.Decimal: "000462d53c8abac0"}; ok && len(fp) == 16 &&
 					strings.Contains(line, "462d53c8abac0") && fp != want[notation] {
 					t.Errorf("%s as %v: %s", name, notation, line)
 				}
@@ -189,7 +189,7 @@ func FuzzList(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, content string, mode uint8) {
-		opt := input.Options{Fingerprints: fptext.Notation(mode % 3), Workers: 1}
+		opt := input.Options{Fingerprints: base.Notation(mode % 3), Workers: 1}
 		if mode >= 3 {
 			opt.Format = Fingerprints
 		}
@@ -203,7 +203,7 @@ func FuzzList(f *testing.F) {
 		l, ok := in.parse.(*list)
 		lines := strings.SplitAfter(strings.TrimPrefix(content, "\xef\xbb\xbf"), "\n")
 		seen := map[input.Position]bool{}
-		kinds := map[fptext.Notation]bool{}
+		kinds := map[base.Notation]bool{}
 		for r, err := range in.Records(context.Background()) {
 			if is, ok := errors.AsType[*input.Issue](err); ok {
 				seen[is.Pos] = true
@@ -216,7 +216,7 @@ func FuzzList(f *testing.F) {
 				continue
 			}
 			line := []byte(strings.TrimSuffix(strings.TrimSuffix(lines[r.Pos-1], "\n"), "\r"))
-			v, as, err := fptext.ParseIn(bytes.TrimSpace(columns(line)[l.fp]), l.notation)
+			v, as, err := base.ParseCell(bytes.TrimSpace(columns(line)[l.fp]), l.notation)
 			if err != nil || r.Doc.Fingerprint == nil || v != *r.Doc.Fingerprint {
 				t.Fatalf("%q: line %d is %x, %v", content, r.Pos, v, err)
 			}
@@ -232,7 +232,7 @@ func FuzzList(f *testing.F) {
 		}
 		if h := in.info.Columns; ok && len(h) > 0 {
 			for _, cell := range columns(trimEOL(h)) {
-				if _, _, err := fptext.Parse(bytes.TrimSpace(cell), opt.Fingerprints); err == nil {
+				if _, _, err := base.ParseFingerprint(bytes.TrimSpace(cell), opt.Fingerprints); err == nil {
 					t.Fatalf("%q: the header has a number", content)
 				}
 			}

@@ -8,12 +8,12 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
 // A single fingerprint does not show whether 1234567890123456 is hexadecimal or decimal; the rule
-// of package fptext takes it for hexadecimal, and fptext.Evidence knows when a file contradicts it:
+// of package base takes it for hexadecimal, and base.Evidence knows when a file contradicts it:
 //
 //   - The first block is read before any record is delivered. If all its fingerprints have 16
 //     decimal digits, more is read, up to maxUndecided. If some are hexadecimal without leading
@@ -70,15 +70,15 @@ func (f *file) settle() error {
 			return err
 		}
 		switch {
-		case f.opt.Fingerprints != fptext.Auto && f.prints == 0 && f.records > 0:
+		case f.opt.Fingerprints != base.Auto && f.prints == 0 && f.records > 0:
 			return fmt.Errorf("--fingerprints %v: no record at its beginning has a fingerprint; --fingerprint-field names the field", f.opt.Fingerprints)
-		case f.seen.Short() && f.opt.Fingerprints == fptext.Auto:
-			f.opt.Fingerprints = fptext.Hex
+		case f.seen.Short() && f.opt.Fingerprints == base.Auto:
+			f.opt.Fingerprints = base.Hex
 			switch p := f.parse.(type) {
 			case *list:
-				p.notation = fptext.Hex
+				p.notation = base.Hex
 			case *object:
-				p.notation = fptext.Hex
+				p.notation = base.Hex
 			}
 			return nil
 		case f.flaw != "" && !f.sound && !waits && !all && len(head) < maxUndecided: // read on
@@ -136,12 +136,12 @@ func (f *file) survey() error {
 // heed adds the fingerprint of a record to the evidence; one that is no number in the notation of
 // the others is a flaw. It returns an error if its notation differs from that of the others.
 func (f *file) heed(r *record) error {
-	if r.notation == fptext.Auto {
+	if r.notation == base.Auto {
 		return nil
 	}
-	short := r.notation == fptext.Hex && fptext.IsShort(r.written)
-	if short && !f.surveys && f.seen.Shows() == fptext.Decimal {
-		_, _, err := fptext.Parse(r.written, fptext.Auto)
+	short := r.notation == base.Hex && base.IsShort(r.written)
+	if short && !f.surveys && f.seen.Shows() == base.Decimal {
+		_, _, err := base.ParseFingerprint(r.written, base.Auto)
 		r.Flaw, r.Doc.Fingerprint = err.Error(), nil
 		return nil
 	}
@@ -157,9 +157,9 @@ func (f *file) heed(r *record) error {
 
 // base says how the numbers of a list are written: "hexadecimal", "decimal", "base64", or "" where
 // no number has shown it.
-func (f *file) base(notation fptext.Notation) string {
-	if notation == fptext.Auto {
+func (f *file) base(notation base.Notation) string {
+	if notation == base.Auto {
 		notation = f.seen.Shows()
 	}
-	return map[fptext.Notation]string{fptext.Hex: "hexadecimal", fptext.Decimal: "decimal", fptext.Base64: "base64"}[notation]
+	return map[base.Notation]string{base.Hex: "hexadecimal", base.Decimal: "decimal", base.Base64: "base64"}[notation]
 }

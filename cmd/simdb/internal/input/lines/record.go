@@ -9,7 +9,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // parser makes a document of the bytes of a record. It returns what is wrong with the record, or
@@ -21,18 +21,18 @@ type parser interface {
 // record is a Record, with how its fingerprint was written.
 type record struct {
 	input.Record
-	notation fptext.Notation // of a text fingerprint, if the rule of fptext decided
-	written  []byte          // that text
-	room     *uint64         // for the fingerprint
-	listed   bool            // the text is of a list
+	notation base.Notation // of a text fingerprint, if the rule of package base decided
+	written  []byte        // that text
+	room     *uint64       // for the fingerprint
+	listed   bool          // the text is of a list
 }
 
 // setFingerprint sets the fingerprint of a record from its text. It returns what is wrong with it,
 // or "".
-func (r *record) setFingerprint(text []byte, notation fptext.Notation) string {
-	v, as, err := fptext.ParseIn(text, notation)
+func (r *record) setFingerprint(text []byte, notation base.Notation) string {
+	v, as, err := base.ParseCell(text, notation)
 	switch {
-	case err != nil && notation != fptext.Base64 && isBase64(text):
+	case err != nil && notation != base.Base64 && isBase64(text):
 		return err.Error() + "; --fingerprints base64 reads it"
 	case err != nil:
 		return err.Error()
@@ -42,7 +42,7 @@ func (r *record) setFingerprint(text []byte, notation fptext.Notation) string {
 	}
 	*r.room = v
 	r.Doc.Fingerprint = r.room
-	if notation == fptext.Auto {
+	if notation == base.Auto {
 		r.notation, r.written = as, text
 	}
 	return ""

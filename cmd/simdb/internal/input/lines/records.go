@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // mapShape is the Shape of a file whose records are the members of an object.
@@ -142,12 +142,12 @@ func partialMembers(s []byte, f func(key string, value []byte, whole bool)) {
 func isPrint(value []byte) bool {
 	const fewest = 12 // digits of a number that is no count
 	if value[0] != '"' {
-		_, _, err := fptext.Parse(value, fptext.Decimal)
+		_, _, err := base.ParseFingerprint(value, base.Decimal)
 		return err == nil && len(value) >= fewest
 	}
 	text := bytes.Trim(value, `"`)
-	_, as, err := fptext.ParseIn(text, fptext.Auto)
-	return err == nil && (as == fptext.Hex && len(text) >= fewestShort || len(text) >= fewest)
+	_, as, err := base.ParseCell(text, base.Auto)
+	return err == nil && (as == base.Hex && len(text) >= fewestShort || len(text) >= fewest)
 }
 
 // listIn returns the path to a list of objects in a value, "" if there is none that deep.
@@ -184,7 +184,7 @@ func cutMember(s []byte) (name, value []byte) {
 // fillMember makes the document of a member whose value is no object: a fingerprint if it looks
 // like one, else a text.
 func (o *object) fillMember(rec *record, name, value []byte) string {
-	if isPrint(value) || o.notation != fptext.Auto {
+	if isPrint(value) || o.notation != base.Auto {
 		return o.fill(rec, value, name, make([]found, len(o.texts)), value)
 	}
 	texts := append([]found{{value: value}}, make([]found, len(o.texts)-1)...)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // sample is what the first block of a file has in its columns.
@@ -37,12 +37,12 @@ type numbers struct {
 }
 
 // newSample looks at the first lines of a file.
-func newSample(lines [][]byte, notation fptext.Notation) *sample {
-	s := &sample{declared: notation != fptext.Auto}
+func newSample(lines [][]byte, notation base.Notation) *sample {
+	s := &sample{declared: notation != base.Auto}
 	for i, line := range lines {
 		cols := columns(line)
 		found, sure := slices.ContainsFunc(cols, func(cell []byte) bool {
-			_, _, err := fptext.Parse(bytes.TrimSpace(cell), notation)
+			_, _, err := base.ParseFingerprint(bytes.TrimSpace(cell), notation)
 			return err == nil
 		}), false
 		if i == 0 && !found && !slices.ContainsFunc(cols, beginsWithDigit) {
@@ -84,13 +84,13 @@ func newSample(lines [][]byte, notation fptext.Notation) *sample {
 const fewestShort = 8
 
 // add counts what a line has in the column, and reports whether it is certainly a fingerprint.
-func (c *numbers) add(cell []byte, notation fptext.Notation) (sure bool) {
+func (c *numbers) add(cell []byte, notation base.Notation) (sure bool) {
 	if bytes.ContainsAny(cell, " \t") {
 		c.blanks++
 	}
-	parse := fptext.Parse[[]byte]
+	parse := base.ParseFingerprint[[]byte]
 	if len(cell) >= fewestShort {
-		parse = fptext.ParseIn
+		parse = base.ParseCell
 	}
 	v, as, err := parse(cell, notation)
 	if err != nil {
@@ -103,8 +103,8 @@ func (c *numbers) add(cell []byte, notation fptext.Notation) (sure bool) {
 	if v > 1<<32 {
 		c.large++
 	}
-	short := notation == fptext.Auto && fptext.IsShort(cell)
-	if as != fptext.Hex || len(cell) < 16 && !isPrefixed(cell) && !short {
+	short := notation == base.Auto && base.IsShort(cell)
+	if as != base.Hex || len(cell) < 16 && !isPrefixed(cell) && !short {
 		return false
 	}
 	c.hex++
@@ -116,7 +116,7 @@ func (c *numbers) add(cell []byte, notation fptext.Notation) (sure bool) {
 
 // isBase64 reports whether a cell looks like a fingerprint in base64: no word ends in =.
 func isBase64(cell []byte) bool {
-	_, _, err := fptext.Parse(bytes.TrimSpace(cell), fptext.Base64)
+	_, _, err := base.ParseFingerprint(bytes.TrimSpace(cell), base.Base64)
 	return err == nil && bytes.IndexByte(cell, '=') > 0
 }
 

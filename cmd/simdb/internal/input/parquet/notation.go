@@ -6,21 +6,21 @@ import (
 	"context"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // checkRows is how many fingerprints are read between two looks at a context.
 const checkRows = 512
 
-// settle reads all fingerprints that are text, if the rule of package fptext decides how they are
+// settle reads all fingerprints that are text, if the rule of package base decides how they are
 // written. A file that has both notations is refused before any record is delivered. Damage is left
 // for Records to report in its place.
 func (f *file) settle(ctx context.Context) error {
 	col := f.layout.roles.fp
-	if col == nil || !isText(col) || f.opt.Fingerprints != fptext.Auto {
+	if col == nil || !isText(col) || f.opt.Fingerprints != base.Auto {
 		return nil
 	}
-	var seen fptext.Evidence
+	var seen base.Evidence
 	for _, g := range f.groups(0) {
 		if f.notations(ctx, g, &seen) != nil {
 			break
@@ -28,17 +28,17 @@ func (f *file) settle(ctx context.Context) error {
 	}
 	switch err := cmp.Or(seen.Conflict(unit), seen.Guessed(unit)); {
 	case seen.Short():
-		f.layout.notation = fptext.Hex
+		f.layout.notation = base.Hex
 	case err != nil:
 		return &input.ReadError{File: f.info.Name, Pos: input.NoPosition, Err: err}
-	case seen.Shows() == fptext.Decimal:
-		f.layout.notation = fptext.Decimal // a few letters among them are no fingerprint
+	case seen.Shows() == base.Decimal:
+		f.layout.notation = base.Decimal // a few letters among them are no fingerprint
 	}
 	return context.Cause(ctx)
 }
 
 // notations takes note of the fingerprints of a row group.
-func (f *file) notations(ctx context.Context, g group, seen *fptext.Evidence) (err error) {
+func (f *file) notations(ctx context.Context, g group, seen *base.Evidence) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = panicked(v)
@@ -57,7 +57,7 @@ func (f *file) notations(ctx context.Context, g group, seen *fptext.Evidence) (e
 		}
 		if !v.IsNull() {
 			text := bytes.TrimSpace(v.ByteArray())
-			if _, as, err := fptext.ParseIn(text, fptext.Auto); err == nil {
+			if _, as, err := base.ParseCell(text, base.Auto); err == nil {
 				seen.Add(int64(g.first)+i, text, as)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // sample is a row of the files of these tests.
@@ -328,14 +328,14 @@ func TestNotations(t *testing.T) {
 	mixed := append(slices.Clone(rows), row{"x", "17"})
 	for _, c := range []struct {
 		rows []row
-		as   fptext.Notation
+		as   base.Notation
 		fail string
 	}{
-		{rows, fptext.Auto, "the fingerprints from row 1 (1234567890123456) on have 16 decimal digits"},
-		{rows, fptext.Hex, ""},
-		{mixed, fptext.Auto, "the fingerprint of row 1, 1234567890123456, is hexadecimal by its form, that of row 21, 17, is decimal"},
-		{mixed, fptext.Decimal, ""},
-		{append(slices.Clone(rows), row{"x", "0xff"}), fptext.Auto, ""},
+		{rows, base.Auto, "the fingerprints from row 1 (1234567890123456) on have 16 decimal digits"},
+		{rows, base.Hex, ""},
+		{mixed, base.Auto, "the fingerprint of row 1, 1234567890123456, is hexadecimal by its form, that of row 21, 17, is decimal"},
+		{mixed, base.Decimal, ""},
+		{append(slices.Clone(rows), row{"x", "0xff"}), base.Auto, ""},
 	} {
 		src, err := source(write(t, c.rows, 7), input.Options{Fingerprints: c.as})
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // unit is the name of a record's position in messages.
@@ -39,7 +39,7 @@ type layout struct {
 	fields   *node     // the columns that become Doc.Fields, nil for none
 	set      *node     // the column of the members of a set, within the root; nil for none
 	makeID   bool
-	notation fptext.Notation
+	notation base.Notation
 }
 
 // read returns the next row, at a position, as a record or as what is wrong with it. An error says
@@ -222,7 +222,7 @@ func exact(v pq.Value) bool {
 
 // fingerprintOf reads a fingerprint: a whole number, of which a negative one has the 64 bits of the
 // unsigned one, or a string in that notation. An empty string is none.
-func fingerprintOf(v pq.Value, col *pq.Column, notation fptext.Notation) (*uint64, string) {
+func fingerprintOf(v pq.Value, col *pq.Column, notation base.Notation) (*uint64, string) {
 	var fp uint64
 	switch col.Type().Kind() {
 	case pq.Int32:
@@ -237,7 +237,7 @@ func fingerprintOf(v pq.Value, col *pq.Column, notation fptext.Notation) (*uint6
 			return nil, ""
 		}
 		var err error
-		if fp, _, err = fptext.ParseIn(text, notation); err != nil {
+		if fp, _, err = base.ParseCell(text, notation); err != nil {
 			return nil, err.Error()
 		}
 	}

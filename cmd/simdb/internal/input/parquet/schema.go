@@ -11,7 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/query"
 )
 
@@ -131,9 +131,9 @@ func newRoles(root *pq.Column, opt input.Options) (r roles, err error) {
 		return r, err
 	case r.id == nil && !opt.MakeID:
 		return r, fmt.Errorf("%w, --id-from line makes ids", missing(root, "id", "--id-field"))
-	case r.fp == nil && opt.Fingerprints != fptext.Auto:
+	case r.fp == nil && opt.Fingerprints != base.Auto:
 		return r, fmt.Errorf("--fingerprints %v: %w", opt.Fingerprints, missing(root, "fingerprint", "--fingerprint-field"))
-	case r.fp != nil && !isText(r.fp) && opt.Fingerprints != fptext.Auto && opt.Fingerprints != fptext.Decimal:
+	case r.fp != nil && !isText(r.fp) && opt.Fingerprints != base.Auto && opt.Fingerprints != base.Decimal:
 		return r, fmt.Errorf("--fingerprints %v: the column %q has numbers, not texts", opt.Fingerprints, pathOf(r.fp))
 	case !r.hasText() && r.fp == nil:
 		return r, missing(root, "text", "--text-field")

@@ -1,8 +1,8 @@
-package fptext
+package base
 
 import "fmt"
 
-// Evidence is how the fingerprints of a file are written, as far as ParseIn has read it with
+// Evidence is how the fingerprints of a file are written, as far as ParseCell has read it with
 // Auto. All lines of a file are written alike, so a file with fingerprints that the rule reads as
 // hexadecimal and others that it reads as decimal is refused until the user says what they are.
 // The zero Evidence is ready to use.
@@ -26,7 +26,7 @@ type sighting struct {
 // are no accident.
 const manyAmbiguous = 8
 
-// Add notes a fingerprint, the place where it is, counted from 1, and as what ParseIn has read it.
+// Add notes a fingerprint, the place where it is, counted from 1, and as what ParseCell has read it.
 func (e *Evidence) Add(place int64, text []byte, as Notation) {
 	switch {
 	case as == Decimal:

@@ -1,4 +1,4 @@
-package text
+package value
 
 import (
 	"bytes"
@@ -98,12 +98,12 @@ func equalString(quoted []byte, s string) bool {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return len(quoted) == len(s)+2 && string(quoted[1:len(quoted)-1]) == s
 	}
-	return String(quoted) == s
+	return JSONText(quoted) == s
 }
 
-// String returns a JSON value as text: a string without quotes and escapes, anything else as it is
+// JSONText returns a JSON value as text: a string without quotes and escapes, anything else as it is
 // written.
-func String(value json.RawMessage) string {
+func JSONText(value json.RawMessage) string {
 	if len(value) < 2 || value[0] != '"' {
 		return string(value)
 	}

@@ -1,4 +1,4 @@
-package fingerprint
+package features
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
-	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -17,7 +16,7 @@ import (
 type weights map[string]float64
 
 // vector returns the vector of a document of three fields with the weights of a spec.
-func vector(s features.Spec, texts []string) weights {
+func vector(s Spec, texts []string) weights {
 	v := weights{}
 	for i, text := range texts {
 		for w := range strings.FieldsSeq(text) {
@@ -57,9 +56,9 @@ func standardError(j, union, n float64) float64 {
 // the distance of fingerprints is as likely as the angle of the vectors says.
 func TestWeightsWithinTheory(t *testing.T) {
 	pairs := exhaustive.Size(400, 20_000)
-	spec := features.Spec{Fields: []features.Field{{Name: "title", Weight: 5}, {Name: "head", Weight: 2}, {Name: "body", Weight: 1}}}
+	spec := Spec{Fields: []Field{{Name: "title", Weight: 5}, {Name: "head", Weight: 2}, {Name: "body", Weight: 1}}}
 	const size = 128
-	state := New(Params{Shingle: 1, Sketch: size, Features: spec})
+	state := NewFingerprinter(Params{Shingle: 1, Sketch: size, Features: spec})
 	r := rand.New(rand.NewPCG(20, 26))
 	var bias, square, distanceBias, distanceSquare float64
 	for n := range pairs {
@@ -81,9 +80,9 @@ func TestWeightsWithinTheory(t *testing.T) {
 			a, b = append(a, x.String()), append(b, y.String())
 		}
 		jaccard, cosine, union := vector(spec, a).similarity(vector(spec, b))
-		ra := state.Text(features.JoinFields(a...))
+		ra := state.Text(JoinFields(a...))
 		sketch := ra.Sketch.Clone()
-		rb := state.Text(features.JoinFields(b...))
+		rb := state.Text(JoinFields(b...))
 		z := (minhash.Jaccard(sketch, rb.Sketch, size).Score - jaccard) / standardError(jaccard, union, size)
 		bias, square = bias+z, square+z*z
 		p := math.Acos(cosine) / math.Pi

@@ -1,4 +1,4 @@
-package text
+package value
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package fptext
+package base
 
 import (
 	"cmp"
@@ -58,8 +58,8 @@ func TestRule(t *testing.T) {
 		{"18446744073709551616", Decimal, "the fingerprint 18446744073709551616 does not fit into 64 bits"},
 	} {
 		for _, parse := range []func() (uint64, Notation, error){
-			func() (uint64, Notation, error) { return Parse(c.text, c.n) },
-			func() (uint64, Notation, error) { return Parse([]byte(c.text), c.n) },
+			func() (uint64, Notation, error) { return ParseFingerprint(c.text, c.n) },
+			func() (uint64, Notation, error) { return ParseFingerprint([]byte(c.text), c.n) },
 		} {
 			v, n, err := parse()
 			got := fmt.Sprintf("%x %v", v, n)
@@ -84,7 +84,7 @@ func TestAmbiguous(t *testing.T) {
 	}
 }
 
-// FuzzParse compares Parse with the rule as it is told, on big numbers.
+// FuzzParse compares ParseFingerprint with the rule as it is told, on big numbers.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"0x1f", "9f3c5a0011223344", "1234567890123456", "18446744073709551616", "0X", "٣", "-1", "0x-1", "1e5", "nzxaABEiM0Q=", "__________8"} {
 		for n := range uint8(4) {
@@ -93,7 +93,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string, mode uint8) {
 		n := Notation(mode % 4)
-		got, as, err := Parse(s, n)
+		got, as, err := ParseFingerprint(s, n)
 		want, wantAs, ok := byTheRule(s, n)
 		if ok != (err == nil) || ok && (got != want || as != wantAs) {
 			t.Fatalf("%q as %v: %x, %v, %v; want %x, %v, %v", s, n, got, as, err, want, wantAs, ok)
@@ -104,17 +104,17 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestAppend checks that Parse reads back what Append writes, as hexadecimal and as Auto.
+// TestAppend checks that ParseFingerprint reads back what AppendHex writes, as hexadecimal and as Auto.
 func TestAppend(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fp := rapid.Uint64().Draw(t, "fp")
-		text := Append(nil, fp)
+		text := AppendHex(nil, fp)
 		if want := fmt.Sprintf("%016x", fp); string(text) != want {
 			t.Fatalf("%q, want %q", text, want)
 		}
 		for _, n := range []Notation{Auto, Hex} {
-			if got, as, err := Parse(text, n); got != fp || as != Hex || err != nil {
-				t.Fatalf("Parse(%q, %v) = %x, %v, %v", text, n, got, as, err)
+			if got, as, err := ParseFingerprint(text, n); got != fp || as != Hex || err != nil {
+				t.Fatalf("ParseFingerprint(%q, %v) = %x, %v, %v", text, n, got, as, err)
 			}
 		}
 	})
@@ -176,7 +176,7 @@ func TestEvidence(t *testing.T) {
 	} {
 		var e Evidence
 		for i, s := range strings.Fields(texts) {
-			if _, as, err := ParseIn(s, Auto); err == nil {
+			if _, as, err := ParseCell(s, Auto); err == nil {
 				e.Add(int64(i+1), []byte(s), as)
 			}
 		}

@@ -1,18 +1,11 @@
-// Package distinct finds the first occurrences in a stream of hashes: an exact set of 64-bit
-// integers, built for a few hundred to millions of them and for being emptied and filled again
-// document after document.
-//
-// It is an open-addressing table with linear probing. If the number of hashes is known in advance,
-// a sixteenth to an eighth of the slots is used, so that nearly every look-up ends at its first
-// slot and branches are predicted well.
-package distinct
+package token
 
 import (
 	"math/bits"
 	"math/rand/v2"
 )
 
-// Limits of the table.
+// Limits of the table of a HashSet.
 const (
 	minSlots  = 1 << 8
 	keepSlots = 1 << 20 // larger tables are freed when the set is emptied
@@ -22,8 +15,14 @@ const (
 // be prepared whose shingles all collide. The results do not depend on it.
 var spread = rand.Uint64() | 1
 
-// Set is a set of 64-bit hashes. The zero Set is empty and ready.
-type Set struct {
+// HashSet finds the first occurrences in a stream of hashes: an exact set of 64-bit integers, built
+// for a few hundred to millions of them and for being emptied and filled again document after
+// document. The zero HashSet is empty and ready.
+//
+// It is an open-addressing table with linear probing. If the number of hashes is known in advance,
+// a sixteenth to an eighth of the slots is used, so that nearly every look-up ends at its first
+// slot and branches are predicted well.
+type HashSet struct {
 	slots []uint64 // zero: free; the length is a power of two
 	spare []uint64 // the table before the last growth, for the next one
 	shift int      // 64 - log2(len(slots))
@@ -32,7 +31,7 @@ type Set struct {
 }
 
 // Reset empties the set and makes room for about n hashes.
-func (s *Set) Reset(n int) {
+func (s *HashSet) Reset(n int) {
 	size := minSlots
 	for size < keepSlots && size < 8*n {
 		size *= 2
@@ -61,7 +60,7 @@ func table(old []uint64, size int) []uint64 {
 }
 
 // Len returns the number of hashes in the set.
-func (s *Set) Len() int {
+func (s *HashSet) Len() int {
 	if s.zero {
 		return s.used + 1
 	}
@@ -69,7 +68,7 @@ func (s *Set) Len() int {
 }
 
 // AppendNew adds hashes to the set and appends to dst, in order, those that were not in it.
-func (s *Set) AppendNew(dst, hashes []uint64) []uint64 {
+func (s *HashSet) AppendNew(dst, hashes []uint64) []uint64 {
 	for len(hashes) > 0 {
 		if s.used >= len(s.slots)/2 {
 			s.grow()
@@ -82,7 +81,7 @@ func (s *Set) AppendNew(dst, hashes []uint64) []uint64 {
 }
 
 // appendNew is AppendNew where there is room for all hashes.
-func (s *Set) appendNew(dst, hashes []uint64) []uint64 {
+func (s *HashSet) appendNew(dst, hashes []uint64) []uint64 {
 	slots, shift := s.slots, s.shift&63
 	before := len(dst)
 	zeros := 0
@@ -106,7 +105,7 @@ func (s *Set) appendNew(dst, hashes []uint64) []uint64 {
 }
 
 // grow doubles the table, or makes the first one.
-func (s *Set) grow() {
+func (s *HashSet) grow() {
 	old := s.slots
 	s.slots, s.spare = table(s.spare, max(minSlots, 2*len(old))), old
 	s.shift = 64 - bits.TrailingZeros(uint(len(s.slots)))

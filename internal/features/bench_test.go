@@ -1,16 +1,14 @@
-package fingerprint
+package features
 
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/minhash"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/token"
-	"github.com/simdb/simdb/minhash"
 )
 
 // english returns about size bytes of text with the word lengths of English, from a seeded
@@ -136,7 +134,7 @@ func realCorpora(b *testing.B) (cs []corpus) {
 // BenchmarkText measures the walk alone, with each of the fingerprints, and with both.
 func BenchmarkText(b *testing.B) {
 	walk, bottom := token.NewShingler(3, 0), minhash.NewBottom(128)
-	simhash, both := New(Params{Shingle: 3}), New(Params{Shingle: 3, Sketch: 128})
+	simhash, both := NewFingerprinter(Params{Shingle: 3}), NewFingerprinter(Params{Shingle: 3, Sketch: 128})
 	var d discard
 	for _, c := range corpora(b) {
 		for _, k := range []struct {
@@ -147,7 +145,7 @@ func BenchmarkText(b *testing.B) {
 			{"minhash", func(t string) {
 				bottom.Reset(int64(len(t) / token.BytesPerWord))
 				walk.Text(t, bottom)
-				if _, ok := bottom.Sketch(); !ok { // as State does
+				if _, ok := bottom.Sketch(); !ok { // as Fingerprinter does
 					bottom.Reset(0)
 					walk.Text(t, bottom)
 					bottom.Sketch()
@@ -170,34 +168,34 @@ func BenchmarkText(b *testing.B) {
 
 // BenchmarkFeatures measures fingerprint and sketch of features of other kinds.
 func BenchmarkFeatures(b *testing.B) {
-	fields := []features.Field{{Name: "title", Weight: 3}, {Name: "body", Weight: 1}}
+	fields := []Field{{Name: "title", Weight: 3}, {Name: "body", Weight: 1}}
 	for _, k := range []struct {
 		name  string
 		k     int
-		spec  features.Spec
+		spec  Spec
 		split bool // a tenth of the text is the title
 	}{
-		{"words:3", 3, features.Spec{}, false},
-		{"tokens", 1, features.Spec{}, false},
-		{"chars:5", 5, features.Spec{Unit: features.Chars}, false},
-		{"fields", 3, features.Spec{Fields: fields}, true},
-		{"stop-words", 3, features.Spec{StopWords: []string{"a", "in", "of", "the", "to"}}, false},
-		{"require-word", 3, features.Spec{RequireWords: []string{"a", "in", "of", "the", "to"}}, false},
-		{"symbols", 3, features.Spec{Symbols: true}, false},
-		{"numbers", 3, features.Spec{Mask: []string{features.MaskNumbers}}, false},
-		{"dates", 3, features.Spec{Mask: []string{features.MaskDates}}, false},
-		{"nfkc", 3, features.Spec{Normalize: features.NFKC}, false},
-		{"nfkc,strip", 3, features.Spec{Normalize: features.NFKC, StripDiacritics: true}, false},
-		{"set", 1, features.Spec{Unit: features.Set, SetField: "set"}, false},
+		{"words:3", 3, Spec{}, false},
+		{"tokens", 1, Spec{}, false},
+		{"chars:5", 5, Spec{Unit: Chars}, false},
+		{"fields", 3, Spec{Fields: fields}, true},
+		{"stop-words", 3, Spec{StopWords: []string{"a", "in", "of", "the", "to"}}, false},
+		{"require-word", 3, Spec{RequireWords: []string{"a", "in", "of", "the", "to"}}, false},
+		{"symbols", 3, Spec{Symbols: true}, false},
+		{"numbers", 3, Spec{Mask: []string{MaskNumbers}}, false},
+		{"dates", 3, Spec{Mask: []string{MaskDates}}, false},
+		{"nfkc", 3, Spec{Normalize: NFKC}, false},
+		{"nfkc,strip", 3, Spec{Normalize: NFKC, StripDiacritics: true}, false},
+		{"set", 1, Spec{Unit: Set, SetField: "set"}, false},
 	} {
-		state := New(Params{Shingle: k.k, Sketch: 128, Features: k.spec})
+		state := NewFingerprinter(Params{Shingle: k.k, Sketch: 128, Features: k.spec})
 		for _, c := range corpora(b) {
 			b.Run(k.name+"/"+c.name, func(b *testing.B) {
 				texts := c.texts
 				if k.split {
 					texts = nil
 					for _, t := range c.texts {
-						texts = append(texts, features.JoinFields(t[:len(t)/10], t[len(t)/10:]))
+						texts = append(texts, JoinFields(t[:len(t)/10], t[len(t)/10:]))
 					}
 				}
 				b.SetBytes(c.bytes)

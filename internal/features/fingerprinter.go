@@ -1,12 +1,4 @@
-// Package fingerprint computes everything that simdb indexes of a text, its SimHash and its MinHash
-// sketch, in one walk over it: each word is hashed once and each shingle hash serves both.
-//
-//	text -> token.Shingler -> shingle hashes, 2 KB of text at a time
-//	                            |-> minhash.Bottom                         the N smallest
-//	                            '-> distinct.Set -> simhash.Accumulator    votes, each hash once
-//
-// What is more than shingles of one text, by a features.Spec, comes from a features.Walker.
-package fingerprint
+package features
 
 import (
 	"fmt"
@@ -14,8 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/distinct"
-	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/simhash"
@@ -24,13 +14,13 @@ import (
 // Params are what fingerprints and sketches depend on, together with the text and the version of
 // the tokenizer. Only those of equal parameters can be compared.
 type Params struct {
-	Shingle  int           // words or characters of a shingle, at least 1
-	Sketch   int           // hashes of a sketch; 0 makes none
-	Seed     uint64        // seed of the hash function
-	Features features.Spec // what has features, and which; it must be canonical
+	Shingle  int    // words or characters of a shingle, at least 1
+	Sketch   int    // hashes of a sketch; 0 makes none
+	Seed     uint64 // seed of the hash function
+	Features Spec   // what has features, and which; it must be canonical
 }
 
-// Validate returns an error if no State can be made for p.
+// Validate returns an error if no Fingerprinter can be made for p.
 func (p Params) Validate() error {
 	if p.Sketch < 0 || p.Sketch > minhash.MaxEncoded {
 		return fmt.Errorf("sketches of %d hashes: want 0 to %d", p.Sketch, minhash.MaxEncoded)
@@ -41,32 +31,41 @@ func (p Params) Validate() error {
 	return p.Features.Config(p.Shingle, p.Seed).Validate()
 }
 
-// Result is what State.Text computes.
+// Result is what Fingerprinter.Text computes.
 type Result struct {
 	Fingerprint base.Fingerprint // SimHash of the set of shingles; meaningless if Empty
 	Words       int              // words, characters or members, with repetitions
 	Shingles    int              // distinct features
 	Empty       bool             // the text has no features: it has no fingerprint, and matches nothing
-	Short       bool             // it is Empty because it has fewer words than features.Spec.MinWords
+	Short       bool             // it is Empty because it has fewer words than Spec.MinWords
 	InvalidUTF8 int              // bytes that are not UTF-8, each taken for U+FFFD
 	Sketch      minhash.Sketch   // the sketch, valid until the next call; nil if Params.Sketch is 0
 }
 
-// State computes fingerprints and sketches. It is made for reuse, allocates nothing once it has
-// seen a text of each size, and serves one goroutine at a time.
-type State struct {
-	walk   *token.Shingler  // nil where features need more than a tokenizer
-	walker *features.Walker // what that is
-	set    distinct.Set
+// Fingerprinter computes the SimHash and the MinHash sketch of a text in one walk over it: each
+// word is hashed once and each shingle hash serves both.
+//
+//	text -> token.Shingler -> shingle hashes, 2 KB of text at a time
+//	                            |-> minhash.Bottom                          the N smallest
+//	                            '-> token.HashSet -> simhash.Accumulator    votes, each hash once
+//
+// What is more than shingles of one text, by a Spec, comes from a Walker.
+//
+// It is made for reuse, allocates nothing once it has seen a text of each size, and serves one
+// goroutine at a time.
+type Fingerprinter struct {
+	walk   *token.Shingler // nil where features need more than a tokenizer
+	walker *Walker         // what that is
+	set    token.HashSet
 	fresh  []uint64 // scratch: the shingles of a segment that are new
 	copies []uint64 // scratch: the copies of features with weights
 	votes  simhash.Accumulator
 	bottom *minhash.Bottom // nil: no sketch
 }
 
-// New returns a State for the given parameters, which must be valid.
-func New(p Params) *State {
-	s := &State{walker: features.NewWalker(p.Features, p.Shingle, p.Seed)}
+// NewFingerprinter returns a Fingerprinter for the given parameters, which must be valid.
+func NewFingerprinter(p Params) *Fingerprinter {
+	s := &Fingerprinter{walker: NewWalker(p.Features, p.Shingle, p.Seed)}
 	s.walk = s.walker.Shingler()
 	if p.Sketch > 0 {
 		s.bottom = minhash.NewBottom(p.Sketch)
@@ -74,8 +73,8 @@ func New(p Params) *State {
 	return s
 }
 
-// Shingles takes the shingle hashes of a piece of text: it makes State a sink of its own tokenizer.
-func (s *State) Shingles(hashes []uint64) {
+// Shingles takes the shingle hashes of a piece of text: it makes Fingerprinter a sink of its own tokenizer.
+func (s *Fingerprinter) Shingles(hashes []uint64) {
 	if s.bottom != nil {
 		s.bottom.Shingles(hashes)
 	}
@@ -84,12 +83,12 @@ func (s *State) Shingles(hashes []uint64) {
 }
 
 // Text computes the fingerprint and the sketch of text.
-func (s *State) Text(text string) Result {
+func (s *Fingerprinter) Text(text string) Result {
 	return s.Bytes(unsafe.Slice(unsafe.StringData(text), len(text))) // only read
 }
 
 // Bytes computes the fingerprint and the sketch of text.
-func (s *State) Bytes(text []byte) Result {
+func (s *Fingerprinter) Bytes(text []byte) Result {
 	if s.walk == nil {
 		return s.document(text)
 	}
@@ -112,7 +111,7 @@ func (s *State) Bytes(text []byte) Result {
 
 // Read computes the fingerprint and the sketch of the text that r holds. It keeps the distinct
 // shingles in memory, not the text, where features need no more than a tokenizer.
-func (s *State) Read(r io.Reader) (Result, error) {
+func (s *Fingerprinter) Read(r io.Reader) (Result, error) {
 	if s.walk == nil {
 		text, err := io.ReadAll(r)
 		if err != nil {
@@ -132,7 +131,7 @@ func (s *State) Read(r io.Reader) (Result, error) {
 	return res, nil
 }
 
-func (s *State) reset(words int) {
+func (s *Fingerprinter) reset(words int) {
 	s.set.Reset(words)
 	s.votes.Reset()
 	if s.bottom != nil {
@@ -140,7 +139,7 @@ func (s *State) reset(words int) {
 	}
 }
 
-func (s *State) result(st token.Stats) Result {
+func (s *Fingerprinter) result(st token.Stats) Result {
 	return Result{
 		Fingerprint: s.votes.Sum64(),
 		Words:       int(st.Words),
@@ -151,7 +150,7 @@ func (s *State) result(st token.Stats) Result {
 }
 
 // document is Bytes for all features.
-func (s *State) document(text []byte) Result {
+func (s *Fingerprinter) document(text []byte) Result {
 	s.reset(len(text) / token.BytesPerWord)
 	st, enough := s.walker.Walk(text, s)
 	if !enough {
@@ -171,16 +170,16 @@ func (s *State) document(text []byte) Result {
 	return r
 }
 
-// Features takes the features of a piece of text: it makes State a sink of its own walker. They
+// Features takes the features of a piece of text: it makes Fingerprinter a sink of its own walker. They
 // come by falling weight, so what is new has its largest weight.
-func (s *State) Features(hashes []uint64, weight int) {
+func (s *Fingerprinter) Features(hashes []uint64, weight int) {
 	s.fresh = s.set.AppendNew(s.fresh[:0], hashes)
 	s.votes.AddWeighted(s.fresh, weight)
 	(*sketchOnly)(s).Features(hashes, weight)
 }
 
-// sketchOnly is a State as a sink that makes the sketch alone.
-type sketchOnly State
+// sketchOnly is a Fingerprinter as a sink that makes the sketch alone.
+type sketchOnly Fingerprinter
 
 // Features takes the features of a piece of text.
 func (s *sketchOnly) Features(hashes []uint64, weight int) {
@@ -188,7 +187,7 @@ func (s *sketchOnly) Features(hashes []uint64, weight int) {
 		return
 	}
 	if weight > 1 {
-		s.copies = features.AppendReplicas(s.copies[:0], hashes, weight)
+		s.copies = AppendReplicas(s.copies[:0], hashes, weight)
 		hashes = s.copies
 	}
 	s.bottom.Shingles(hashes)

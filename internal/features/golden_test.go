@@ -1,4 +1,4 @@
-package fingerprint
+package features
 
 import (
 	"bufio"
@@ -26,7 +26,7 @@ func TestGolden(t *testing.T) {
 	}
 	var got strings.Builder
 	got.WriteString("# id, words, distinct shingles, fingerprint, hashes of the sketch, CRC-32 of its encoding\n")
-	s := New(Params{Shingle: 3, Sketch: 128})
+	s := NewFingerprinter(Params{Shingle: 3, Sketch: 128})
 	lines := bufio.NewScanner(z)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {

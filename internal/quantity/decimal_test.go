@@ -1,4 +1,4 @@
-package decimal
+package quantity
 
 import (
 	"math/big"
@@ -17,7 +17,7 @@ func TestCompare(t *testing.T) {
 		for _, b := range numbers {
 			x, okX := new(big.Rat).SetString(a)
 			y, okY := new(big.Rat).SetString(b)
-			if got := Parse(a).Compare(Parse(b)); !okX || !okY || got != x.Cmp(y) {
+			if got := ParseDecimal(a).Compare(ParseDecimal(b)); !okX || !okY || got != x.Cmp(y) {
 				t.Errorf("%s with %s: %d, want %d", a, b, got, x.Cmp(y))
 			}
 		}
@@ -27,10 +27,10 @@ func TestCompare(t *testing.T) {
 // Exponents of any size are compared at once.
 func TestHugeExponents(t *testing.T) {
 	for _, huge := range []string{"1e99999999999999999999", "1e9223372036854775807"} {
-		if Parse(huge).Compare(Parse("1e1000000")) != 1 || Parse("-"+huge).Compare(Parse("-1e1000000")) != -1 {
+		if ParseDecimal(huge).Compare(ParseDecimal("1e1000000")) != 1 || ParseDecimal("-"+huge).Compare(ParseDecimal("-1e1000000")) != -1 {
 			t.Errorf("%s is not the greatest", huge)
 		}
-		if small := strings.Replace(huge, "e", "e-", 1); Parse(small).Compare(Parse("1e-1000000")) != -1 || Parse(small).Compare(Parse("0")) != 1 {
+		if small := strings.Replace(huge, "e", "e-", 1); ParseDecimal(small).Compare(ParseDecimal("1e-1000000")) != -1 || ParseDecimal(small).Compare(ParseDecimal("0")) != 1 {
 			t.Errorf("%s is not the least", small)
 		}
 	}

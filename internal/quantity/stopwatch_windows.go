@@ -1,4 +1,4 @@
-package stopwatch
+package quantity
 
 import (
 	"math/bits"
@@ -8,8 +8,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// moment is a value of the performance counter.
-type moment = int64
+// A Moment is a moment of this process, to a microsecond or less: a value of the performance
+// counter. The clock of package time advances in steps of up to 16 ms on Windows, so that a search
+// would take no time there, or 16 ms.
+type Moment struct{ at int64 }
 
 var (
 	kernel32  = windows.NewLazySystemDLL("kernel32.dll")
@@ -23,10 +25,12 @@ func read(proc *windows.LazyProc) (n int64) {
 	return n
 }
 
-func now() moment { return read(counter) }
+// Start returns the present moment.
+func Start() Moment { return Moment{read(counter)} }
 
-func since(m moment) time.Duration {
-	steps := max(now()-m, 0)
+// Elapsed returns how long ago m was.
+func (m Moment) Elapsed() time.Duration {
+	steps := max(read(counter)-m.at, 0)
 	hi, lo := bits.Mul64(uint64(steps), uint64(time.Second))
 	ns, _ := bits.Div64(hi, lo, uint64(frequency)) // a counter of 64 bits runs for a century
 	return time.Duration(ns)

@@ -1,4 +1,4 @@
-package text
+package value
 
 import (
 	"encoding/json"
@@ -66,8 +66,8 @@ func TestField(t *testing.T) {
 		if a, b := asJSON(v), asJSON(want); a != b {
 			t.Fatalf("%s at %q: %s, want %s", object, path, a, b)
 		}
-		if s, ok := want.(string); ok && String(got) != s {
-			t.Fatalf("%s: %q, want %q", got, String(got), s)
+		if s, ok := want.(string); ok && JSONText(got) != s {
+			t.Fatalf("%s: %q, want %q", got, JSONText(got), s)
 		}
 	}
 	if found < 2000 {
@@ -91,6 +91,6 @@ func FuzzField(f *testing.F) {
 		if !strings.Contains(object, string(got)) {
 			t.Errorf("%q has no %q", object, got)
 		}
-		String(got)
+		JSONText(got)
 	})
 }

@@ -1,4 +1,4 @@
-package distinct
+package token
 
 import (
 	"math/rand/v2"
@@ -8,7 +8,7 @@ import (
 
 func TestAppendNew(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var s Set
+	var s HashSet
 	for range 300 {
 		n := r.IntN(1 << r.IntN(18))
 		values := 1 + r.Uint64N(1<<r.IntN(64))
@@ -34,7 +34,7 @@ func TestAppendNew(t *testing.T) {
 }
 
 func TestResetGivesLargeTablesBack(t *testing.T) {
-	var s Set
+	var s HashSet
 	for i := range uint64(keepSlots) {
 		s.AppendNew(nil, []uint64{i * 3})
 	}
@@ -49,7 +49,7 @@ func BenchmarkAppendNew(b *testing.B) {
 	for i := range hashes {
 		hashes[i] = r.Uint64()
 	}
-	var s Set
+	var s HashSet
 	var buf [2048]uint64
 	for i := range hashes { // every tenth one is a repetition
 		if r.IntN(10) == 0 {

@@ -1,6 +1,4 @@
-// Package decimal compares decimal numbers of any size exactly, in time that does not depend on
-// their exponents.
-package decimal
+package quantity
 
 import (
 	"cmp"
@@ -8,17 +6,18 @@ import (
 	"strings"
 )
 
-// A Number is 0.DIGITS times 10 to the power of point. Digits neither begin nor end with zeros;
+// A Decimal is a number of any size, compared exactly in time that does not depend on its exponent.
+// It is 0.DIGITS times 10 to the power of point. Digits neither begin nor end with zeros;
 // the zero value is zero.
-type Number struct {
+type Decimal struct {
 	digits string
 	point  int64
 	sign   int8 // -1, 0, 1
 }
 
-// Parse takes digits with a sign, a decimal point and an exponent, each of which may be missing.
+// ParseDecimal takes digits with a sign, a decimal point and an exponent, each of which may be missing.
 // The number keeps a part of s.
-func Parse(s string) Number {
+func ParseDecimal(s string) Decimal {
 	s, negative := strings.CutPrefix(s, "-")
 	mantissa, exponent := strings.TrimPrefix(s, "+"), ""
 	if i := strings.IndexAny(mantissa, "eE"); i >= 0 {
@@ -27,12 +26,12 @@ func Parse(s string) Number {
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	digits := strings.TrimLeft(whole+fraction, "0")
 	if digits == "" {
-		return Number{}
+		return Decimal{}
 	}
 	const limit = 1 << 62                          // of exponents: numbers beyond it are equal
 	power, _ := strconv.ParseInt(exponent, 10, 64) // none is 0, one out of range the nearest
 	power = min(max(power, -limit), limit)
-	n := Number{strings.TrimRight(digits, "0"), int64(len(digits)-len(fraction)) + power, 1}
+	n := Decimal{strings.TrimRight(digits, "0"), int64(len(digits)-len(fraction)) + power, 1}
 	if negative {
 		n.sign = -1
 	}
@@ -40,7 +39,7 @@ func Parse(s string) Number {
 }
 
 // Compare returns -1, 0 or 1: whether a is less than b, equal to it, or greater.
-func (a Number) Compare(b Number) int {
+func (a Decimal) Compare(b Decimal) int {
 	if a.sign != b.sign || a.sign == 0 {
 		return cmp.Compare(a.sign, b.sign)
 	}

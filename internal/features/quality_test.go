@@ -1,4 +1,4 @@
-package fingerprint
+package features
 
 import (
 	"bufio"
@@ -56,7 +56,7 @@ func testRealQuality(t *testing.T, corpus string) {
 	var score, plain, simhashZ deviation
 	within := [2]int{} // pairs with J >= 0.9: within 3 bits, all
 	for seed := range uint64(seeds) {
-		s := New(Params{Shingle: 3, Sketch: n, Seed: seed})
+		s := NewFingerprinter(Params{Shingle: 3, Sketch: n, Seed: seed})
 		docs := map[string]Result{}
 		scanGzip(t, corpus+".jsonl.gz", func(line []byte) {
 			var doc struct{ ID, Text string }
@@ -117,7 +117,7 @@ func (d *deviation) rms() float64 { return math.Sqrt(d.square / float64(max(d.n,
 
 // TestDegenerate checks texts at the edges of the definition.
 func TestDegenerate(t *testing.T) {
-	s := New(Params{Shingle: 3, Sketch: 128})
+	s := NewFingerprinter(Params{Shingle: 3, Sketch: 128})
 	for _, c := range []struct {
 		name, text      string
 		words, shingles int
@@ -140,7 +140,7 @@ func TestDegenerate(t *testing.T) {
 // have words, about as many for their length as their script lets expect, and different
 // fingerprints.
 func TestEveryScript(t *testing.T) {
-	s := New(Params{Shingle: 3, Sketch: 128})
+	s := NewFingerprinter(Params{Shingle: 3, Sketch: 128})
 	seen := map[uint64]string{}
 	scanGzip(t, "udhr.jsonl.gz", func(line []byte) {
 		var doc struct{ ID, Text string }

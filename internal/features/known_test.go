@@ -1,17 +1,15 @@
-package fingerprint
+package features
 
 import (
 	"flag"
 	"fmt"
+	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/simhash"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/token"
-	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/simhash"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the known answers of this version to the documents and golden files")
@@ -24,7 +22,7 @@ type question struct {
 	seed uint64
 	k, n int
 	text string
-	spec features.Spec // of a document, from features="..."
+	spec Spec // of a document, from features="..."
 }
 
 // parseQuestion takes a line apart, without the answer.
@@ -35,7 +33,7 @@ func parseQuestion(line string) (q question, err error) {
 			return q, err
 		}
 		text, _ := strconv.Unquote(quoted)
-		if q.spec, err = features.Parse(text); err != nil {
+		if q.spec, err = Parse(text); err != nil {
 			return q, err
 		}
 		line = before + rest[len(quoted):]
@@ -109,7 +107,7 @@ func (q question) answer() string {
 		}
 	}
 	if q.what == "document" {
-		r := New(Params{Shingle: q.k, Sketch: q.n, Seed: q.seed, Features: q.spec}).Text(q.text)
+		r := NewFingerprinter(Params{Shingle: q.k, Sketch: q.n, Seed: q.seed, Features: q.spec}).Text(q.text)
 		if r.Empty {
 			return "none"
 		}

@@ -1,4 +1,4 @@
-package fingerprint
+package features
 
 import (
 	"math/rand/v2"
@@ -39,8 +39,8 @@ func want(text string, p Params) Result {
 	return r
 }
 
-// randomText returns words of a vocabulary of the given size.
-func randomText(r *rand.Rand, words, vocabulary int) string {
+// randomWords returns words of a vocabulary of the given size.
+func randomWords(r *rand.Rand, words, vocabulary int) string {
 	var b strings.Builder
 	for range words {
 		n := r.IntN(vocabulary)
@@ -57,9 +57,9 @@ func TestAgainstPlain(t *testing.T) {
 		{Shingle: 3, Sketch: 128}, {Shingle: 1, Sketch: 16, Seed: 7}, {Shingle: 5, Sketch: 1, Seed: 1},
 		{Shingle: 2, Sketch: 1000, Seed: 3}, {Shingle: 3},
 	} {
-		s := New(p)
+		s := NewFingerprinter(p)
 		for range 150 {
-			text := randomText(r, r.IntN(1<<r.IntN(14)), 1+r.IntN(1<<r.IntN(14)))
+			text := randomWords(r, r.IntN(1<<r.IntN(14)), 1+r.IntN(1<<r.IntN(14)))
 			got, w := s.Text(text), want(text, p)
 			if !slices.Equal(got.Sketch, w.Sketch) {
 				t.Fatalf("%+v: sketch of %d, want %d", p, len(got.Sketch), len(w.Sketch))
@@ -83,8 +83,8 @@ func TestAgainstPlain(t *testing.T) {
 
 func TestNoAllocation(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	texts := []string{"", "one", randomText(r, 300, 100), randomText(r, 9000, 1000), strings.Repeat("漢字", 5000)}
-	s := New(Params{Shingle: 3, Sketch: 128})
+	texts := []string{"", "one", randomWords(r, 300, 100), randomWords(r, 9000, 1000), strings.Repeat("漢字", 5000)}
+	s := NewFingerprinter(Params{Shingle: 3, Sketch: 128})
 	for _, text := range texts {
 		s.Text(text)
 	}

@@ -1,27 +1,9 @@
-// Package fptext reads and writes fingerprints as text. It has the only parser of them: files, JSON
-// strings and statements follow the same rule.
-//
-//	0x and 1 to 16 hexadecimal digits    hexadecimal
-//	exactly 16 hexadecimal digits        hexadecimal, also when all of them are decimal digits
-//	any other 1 to 20 decimal digits     decimal, at most 2^64-1
-//	- and decimal digits                 decimal, from -2^63: the bits of the two's complement
-//
-// Signed numbers are what databases and languages without unsigned ones write. In a column of
-// fingerprints fewer hexadecimal digits may stand without 0x, as programs write that drop leading
-// zeros; see ParseIn and Evidence.
-//
-// Base64 is read only where it is said to be there: 11 of its letters are 8 bytes, but words, too.
-//
-// One text alone does not say whether 1234567890123456 was meant as hexadecimal. A whole file does,
-// since its lines are written alike; see Ambiguous.
-package fptext
+package base
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/simdb/simdb/internal/base"
 )
 
 // Notation is how a fingerprint is written.
@@ -60,15 +42,15 @@ func (n *Notation) UnmarshalText(text []byte) error {
 }
 
 const (
-	width      = base.FingerprintDigits // digits of a hexadecimal fingerprint that needs no 0x
-	maxDecimal = 20                     // digits of the greatest decimal one
+	width      = FingerprintDigits // digits of a hexadecimal fingerprint that needs no 0x
+	maxDecimal = 20                // digits of the greatest decimal one
 )
 
-// Append appends fp as it is always written: base.FingerprintDigits hexadecimal digits in lower
-// case, without 0x. Parse reads it back.
-func Append(dst []byte, fp base.Fingerprint) []byte {
+// AppendHex appends fp as it is always written: FingerprintDigits hexadecimal digits in lower
+// case, without 0x. ParseFingerprint reads it back.
+func AppendHex(dst []byte, fp Fingerprint) []byte {
 	const digits = "0123456789abcdef"
-	for shift := base.FingerprintBits - 4; shift >= 0; shift -= 4 {
+	for shift := FingerprintBits - 4; shift >= 0; shift -= 4 {
 		dst = append(dst, digits[fp>>shift&15])
 	}
 	return dst
@@ -85,9 +67,9 @@ var hexValues = func() (values [256]uint8) {
 	return values
 }()
 
-// Parse reads a fingerprint and returns the notation in which it was read: n, or the one that the
+// ParseFingerprint reads a fingerprint and returns the notation in which it was read: n, or the one that the
 // rule of the package gives if n is Auto.
-func Parse[S ~string | ~[]byte](s S, n Notation) (base.Fingerprint, Notation, error) {
+func ParseFingerprint[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notation, error) {
 	if n == Base64 {
 		return parseBase64(s)
 	}
@@ -105,7 +87,7 @@ func Parse[S ~string | ~[]byte](s S, n Notation) (base.Fingerprint, Notation, er
 	if len(s) > 1 && s[0] == '-' && allDigits(s[1:]) {
 		return parseSigned(s)
 	}
-	v, err := strconv.ParseUint(string(s), 10, base.FingerprintBits)
+	v, err := strconv.ParseUint(string(s), 10, FingerprintBits)
 	switch {
 	case err == nil && len(s) <= maxDecimal:
 		return v, Decimal, nil
@@ -120,20 +102,20 @@ func Parse[S ~string | ~[]byte](s S, n Notation) (base.Fingerprint, Notation, er
 }
 
 // parseSigned reads a minus and decimal digits.
-func parseSigned[S ~string | ~[]byte](s S) (base.Fingerprint, Notation, error) {
-	v, err := strconv.ParseInt(string(s), 10, base.FingerprintBits)
+func parseSigned[S ~string | ~[]byte](s S) (Fingerprint, Notation, error) {
+	v, err := strconv.ParseInt(string(s), 10, FingerprintBits)
 	if err != nil || len(s) > maxDecimal+1 {
 		return 0, Decimal, fmt.Errorf("the fingerprint %s does not fit into 64 bits", short(s))
 	}
-	return base.Fingerprint(v), Decimal, nil
+	return Fingerprint(v), Decimal, nil
 }
 
-// ParseIn is Parse for a cell of a column that is known to have fingerprints. With Auto fewer than
+// ParseCell is ParseFingerprint for a cell of a column that is known to have fingerprints. With Auto fewer than
 // 16 hexadecimal digits, some of them letters, are hexadecimal there.
-func ParseIn[S ~string | ~[]byte](s S, n Notation) (base.Fingerprint, Notation, error) {
-	v, as, err := Parse(s, n)
+func ParseCell[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notation, error) {
+	v, as, err := ParseFingerprint(s, n)
 	if err != nil && IsShort(s) && n == Auto {
-		return Parse(s, Hex)
+		return ParseFingerprint(s, Hex)
 	}
 	return v, as, err
 }
@@ -150,7 +132,7 @@ const base64Letters = 11
 
 // parseBase64 reads 8 bytes in base64. The last letter has two bits that mean nothing, and must be
 // zero, so that a fingerprint is written in one way only.
-func parseBase64[S ~string | ~[]byte](s S) (base.Fingerprint, Notation, error) {
+func parseBase64[S ~string | ~[]byte](s S) (Fingerprint, Notation, error) {
 	letters := s
 	if len(s) == base64Letters+1 && s[base64Letters] == '=' {
 		letters = s[:base64Letters]
@@ -158,16 +140,16 @@ func parseBase64[S ~string | ~[]byte](s S) (base.Fingerprint, Notation, error) {
 	if len(letters) != base64Letters {
 		return 0, Base64, fmt.Errorf("not a fingerprint: %q is not 11 letters of base64", short(s))
 	}
-	v := base.Fingerprint(0)
+	v := Fingerprint(0)
 	for i := range base64Letters {
 		d := base64Values[letters[i]]
 		if d > 63 || i == base64Letters-1 && d&3 != 0 {
 			return 0, Base64, fmt.Errorf("not a fingerprint: %q is not the base64 of 8 bytes", short(s))
 		}
 		if i < base64Letters-1 {
-			v = v<<6 | base.Fingerprint(d)
+			v = v<<6 | Fingerprint(d)
 		} else {
-			v = v<<4 | base.Fingerprint(d>>2)
+			v = v<<4 | Fingerprint(d>>2)
 		}
 	}
 	return v, Base64, nil
@@ -200,12 +182,12 @@ func notFingerprint[S ~string | ~[]byte](s S) error {
 	return fmt.Errorf("the fingerprint has %d hexadecimal digits, 64 bits have at most 16", len(s))
 }
 
-func parsePrefixed[S ~string | ~[]byte](s S) (base.Fingerprint, Notation, error) {
+func parsePrefixed[S ~string | ~[]byte](s S) (Fingerprint, Notation, error) {
 	return parseHex(s[2:], s)
 }
 
 // parseHex reads the hexadecimal digits of the text whole.
-func parseHex[S ~string | ~[]byte](digits, whole S) (base.Fingerprint, Notation, error) {
+func parseHex[S ~string | ~[]byte](digits, whole S) (Fingerprint, Notation, error) {
 	if hasPrefix(digits) && len(digits) == len(whole) {
 		digits = digits[2:]
 	}
@@ -234,11 +216,11 @@ func Ambiguous[S ~string | ~[]byte](s S) bool {
 
 // hex returns the value of hexadecimal digits, of the last 16 of them; ok is false if another byte
 // is among them.
-func hex[S ~string | ~[]byte](s S) (v base.Fingerprint, ok bool) {
+func hex[S ~string | ~[]byte](s S) (v Fingerprint, ok bool) {
 	all := uint8(0)
 	for i := range len(s) {
 		d := hexValues[s[i]]
-		v, all = v<<4|base.Fingerprint(d&15), all|d
+		v, all = v<<4|Fingerprint(d&15), all|d
 	}
 	return v, all < 16
 }
