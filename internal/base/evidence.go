@@ -26,7 +26,8 @@ type sighting struct {
 // are no accident.
 const manyAmbiguous = 8
 
-// Add notes a fingerprint, the place where it is, counted from 1, and as what ParseCell has read it.
+// Add notes a fingerprint, the place where it is, counted from 1, and as what ParseCell has read
+// it.
 func (e *Evidence) Add(place int64, text []byte, as Notation) {
 	switch {
 	case as == Decimal:

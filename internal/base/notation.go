@@ -67,8 +67,8 @@ var hexValues = func() (values [256]uint8) {
 	return values
 }()
 
-// ParseFingerprint reads a fingerprint and returns the notation in which it was read: n, or the one that the
-// rule of the package gives if n is Auto.
+// ParseFingerprint reads a fingerprint and returns the notation in which it was read: n, or the one
+// that the rule of the package gives if n is Auto.
 func ParseFingerprint[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notation, error) {
 	if n == Base64 {
 		return parseBase64(s)
@@ -110,8 +110,8 @@ func parseSigned[S ~string | ~[]byte](s S) (Fingerprint, Notation, error) {
 	return Fingerprint(v), Decimal, nil
 }
 
-// ParseCell is ParseFingerprint for a cell of a column that is known to have fingerprints. With Auto fewer than
-// 16 hexadecimal digits, some of them letters, are hexadecimal there.
+// ParseCell is ParseFingerprint for a cell of a column that is known to have fingerprints. With
+// Auto fewer than 16 hexadecimal digits, some of them letters, are hexadecimal there.
 func ParseCell[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notation, error) {
 	v, as, err := ParseFingerprint(s, n)
 	if err != nil && IsShort(s) && n == Auto {

@@ -104,7 +104,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestAppend checks that ParseFingerprint reads back what AppendHex writes, as hexadecimal and as Auto.
+// TestAppend checks that ParseFingerprint reads back what AppendHex writes, as hexadecimal and as
+// Auto.
 func TestAppend(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fp := rapid.Uint64().Draw(t, "fp")

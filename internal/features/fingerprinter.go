@@ -73,7 +73,8 @@ func NewFingerprinter(p Params) *Fingerprinter {
 	return s
 }
 
-// Shingles takes the shingle hashes of a piece of text: it makes Fingerprinter a sink of its own tokenizer.
+// Shingles takes the shingle hashes of a piece of text: it makes Fingerprinter a sink of its own
+// tokenizer.
 func (s *Fingerprinter) Shingles(hashes []uint64) {
 	if s.bottom != nil {
 		s.bottom.Shingles(hashes)
@@ -170,8 +171,8 @@ func (s *Fingerprinter) document(text []byte) Result {
 	return r
 }
 
-// Features takes the features of a piece of text: it makes Fingerprinter a sink of its own walker. They
-// come by falling weight, so what is new has its largest weight.
+// Features takes the features of a piece of text: it makes Fingerprinter a sink of its own walker.
+// They come by falling weight, so what is new has its largest weight.
 func (s *Fingerprinter) Features(hashes []uint64, weight int) {
 	s.fresh = s.set.AppendNew(s.fresh[:0], hashes)
 	s.votes.AddWeighted(s.fresh, weight)

@@ -15,8 +15,8 @@ type Decimal struct {
 	sign   int8 // -1, 0, 1
 }
 
-// ParseDecimal takes digits with a sign, a decimal point and an exponent, each of which may be missing.
-// The number keeps a part of s.
+// ParseDecimal takes digits with a sign, a decimal point and an exponent, each of which may be
+// missing. The number keeps a part of s.
 func ParseDecimal(s string) Decimal {
 	s, negative := strings.CutPrefix(s, "-")
 	mantissa, exponent := strings.TrimPrefix(s, "+"), ""

@@ -101,8 +101,8 @@ func equalString(quoted []byte, s string) bool {
 	return JSONText(quoted) == s
 }
 
-// JSONText returns a JSON value as text: a string without quotes and escapes, anything else as it is
-// written.
+// JSONText returns a JSON value as text: a string without quotes and escapes, anything else as it
+// is written.
 func JSONText(value json.RawMessage) string {
 	if len(value) < 2 || value[0] != '"' {
 		return string(value)
