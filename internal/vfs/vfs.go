@@ -106,6 +106,9 @@ type File interface {
 	Mmap() (data []byte, unmap func() error, err error)
 }
 
+// Map maps a file of the disk as File.Mmap does.
+func Map(f *os.File) (data []byte, unmap func() error, err error) { return (&diskFile{f: f}).Mmap() }
+
 // Info describes a file.
 type Info struct {
 	Size  int64 // in bytes; 0 for a directory

@@ -74,10 +74,13 @@ func (r *Rejects) place(in input.Source) string {
 func (r *Rejects) Add(in input.Source, is *input.Issue) error {
 	r.N++
 	r.show(is.Unit, is)
-	if is.Size <= int64(len(is.Raw)) {
-		if err := r.keep(in, is.Raw); err != nil {
-			return err
-		}
+	raw, done, err := is.Bytes()
+	defer done()
+	if err == nil && raw != nil {
+		err = r.keep(in, raw)
+	}
+	if err != nil {
+		return err
 	}
 	if most := r.flags.MaxErrors; most != nil && r.N > int64(*most) {
 		return fmt.Errorf("%s could not be used, --max-errors %d allows no more; the last: %w", quantity.Count(r.N, r.kind), *most, is)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -108,7 +109,8 @@ type Issue struct {
 
 	// Raw is the record, or its beginning if it is larger than MaxRecord. It is valid until the
 	// next record is read.
-	Raw []byte
+	Raw   []byte
+	whole *os.File // the record, if it is larger, in a temporary file; see Bytes
 }
 
 // Error is "file:position: reason", without the position where the record is a whole file.

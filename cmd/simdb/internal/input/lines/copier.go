@@ -58,10 +58,11 @@ func (c *copier) write(raw []byte) error {
 		}
 	}
 	c.partial = raw[len(raw)-1] != '\n'
-	if c.partial && c.follow {
-		raw, c.partial = append(raw[:len(raw):len(raw)], '\n'), false
+	if _, err := c.w.Write(raw); err != nil || !c.partial || !c.follow {
+		return err
 	}
-	_, err := c.w.Write(raw)
+	c.partial = false
+	_, err := c.w.Write(newline)
 	return err
 }
 

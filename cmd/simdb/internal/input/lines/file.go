@@ -393,7 +393,7 @@ func (f *file) parseBatch(b *batch) {
 		rec.Record = input.Record{File: f.info.Name, Pos: line, End: sp.end, Raw: raw, BadUTF8: !utf8.Valid(raw)}
 		reason := ""
 		if len(raw) > input.MaxRecord {
-			reason = tooLarge(int64(len(raw)))
+			reason = input.TooLarge(int64(len(raw)))
 		} else {
 			reason = f.parse.parse(raw, rec)
 		}

@@ -270,7 +270,7 @@ func (filling) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A line over the limit is skipped without being held in memory, and the next line is read.
+// A line over the limit is copied without being held in memory, and the next line is read.
 func TestHugeLine(t *testing.T) {
 	for _, size := range []int64{input.MaxRecord, 300 << 20} {
 		r := endless("{\"id\":1,\"text\":\"x\"}\n{\"id\":2,\"text\":\"", size, "\"}\n{\"id\":3,\"text\":\"y\"}")
@@ -284,6 +284,13 @@ func TestHugeLine(t *testing.T) {
 		for r, err := range f.Records(context.Background()) {
 			if err != nil {
 				got = append(got, err.Error())
+				is, _ := errors.AsType[*input.Issue](err)
+				raw, done, err := is.Bytes()
+				if begin, end := []byte("{\"id\":2,\"text\":\"aaa"), []byte("aaa\"}\n"); err != nil || int64(len(raw)) != size+int64(len(`{"id":2,"text":""}`))+1 ||
+					!bytes.HasPrefix(raw, begin) || !bytes.HasSuffix(raw, end) || bytes.Count(raw, []byte("a")) != int(size) {
+					t.Errorf("the issue has %d bytes, %v", len(raw), err)
+				}
+				done()
 				continue
 			}
 			got = append(got, fmt.Sprintf("%d %s", r.Pos, r.Doc.ID))

@@ -3,7 +3,6 @@ package lines
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"sync"
 
@@ -311,8 +310,11 @@ func (s *splitter) renew(ctx context.Context, size int) error {
 
 // discard reads past a record that is larger than MaxRecord and sends an Issue in its place.
 func (s *splitter) discard(ctx context.Context, r io.Reader) error {
-	size, newlines := int64(len(s.b.buf)), input.Position(bytes.Count(s.b.buf, newline))
-	is := s.issue("", bytes.Clone(s.b.buf[:headBytes]), 0)
+	newlines := input.Position(bytes.Count(s.b.buf, newline))
+	is := s.issue("", s.b.buf, 0)
+	whole := input.NewOversize(is.Raw)
+	defer whole.Close()
+	is.Raw = bytes.Clone(is.Raw[:headBytes])
 	cut := s.cutter() // of what is read over now
 	for e, err := -1, error(nil); e < 0; {
 		if err == io.EOF {
@@ -327,7 +329,7 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 		if e = cut.end(s.b.buf); e >= 0 {
 			end = e
 		}
-		size += int64(end)
+		whole.Write(s.b.buf[:end])
 		newlines += input.Position(bytes.Count(s.b.buf[:end], newline))
 		s.start = end
 		if e := ctx.Err(); e != nil {
@@ -337,7 +339,7 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 			return s.readError(s.line, err)
 		}
 	}
-	is.Reason, is.Size = tooLarge(size), size
+	whole.Complete(is, whole.Size())
 	if is.End = s.pass(newlines); is.End > s.after {
 		s.b.issue = is
 	}
@@ -349,9 +351,4 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 	s.b.buf, s.start = append(s.b.buf, rest...), 0
 	s.send(old)
 	return s.scan(0)
-}
-
-// tooLarge is what is wrong with a record of this size.
-func tooLarge(size int64) string {
-	return fmt.Sprintf("too large: %d bytes, a document has at most %d", size, input.MaxRecord)
 }

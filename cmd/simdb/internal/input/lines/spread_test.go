@@ -3,6 +3,7 @@ package lines
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -114,6 +115,19 @@ func TestSpreadCuts(t *testing.T) {
 func TestSpreadTooLarge(t *testing.T) {
 	huge := `{"id":"h","text":"` + strings.Repeat(`x\"`, input.MaxRecord/3+1) + `"}`
 	content := "[\n" + `{"id":"a","text":"x"},` + "\n" + huge + ",\n" + `{"id":"b","text":"y"}` + "\n]\n"
+	src, err := newFile("a.json", io.NopCloser(strings.NewReader(content)), -1, input.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range src.Records(context.Background()) {
+		if is, ok := errors.AsType[*input.Issue](err); ok {
+			if raw, done, err := is.Bytes(); err != nil || string(raw) != huge {
+				t.Errorf("the issue has %d bytes, %v", len(raw), err)
+			} else {
+				done()
+			}
+		}
+	}
 	got, _, err := read(t, "a.json", content, input.Options{})
 	if err != nil || len(got) != 3 || !strings.HasPrefix(got[1], "3! too large: 6710") || got[2] != "4 b|y||" {
 		for i := range got {

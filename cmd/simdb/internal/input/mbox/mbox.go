@@ -147,7 +147,7 @@ func (f *file) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
 				yield(nil, err)
 				return
 			}
-			raw, size, err := f.message()
+			raw, whole, err := f.message()
 			if err == io.EOF {
 				return
 			}
@@ -156,9 +156,10 @@ func (f *file) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
 				return
 			}
 			if f.n <= f.opt.After {
+				whole.Close()
 				continue
 			}
-			rec, err := f.record(raw, size)
+			rec, err := f.record(raw, whole)
 			if !yield(rec, err) {
 				return
 			}
@@ -177,19 +178,28 @@ func (f *file) readLine() {
 	}
 }
 
-// message reads a message: its bytes, no more than input.MaxRecord of them, and its size.
-func (f *file) message() (raw []byte, size int64, err error) {
+// message reads a message: its bytes or, if those are more than a document may have, the beginning
+// and all of them as an Oversize.
+func (f *file) message() (raw []byte, whole *input.Oversize, err error) {
 	for (f.n == 0 || f.mmdf) && f.err == nil && len(bytes.TrimRight(f.line, "\r\n")) == 0 {
 		f.readLine() // before the first message
 	}
 	if len(f.line) == 0 {
-		return nil, 0, f.err
+		return nil, nil, f.err
 	}
 	f.n++
-	for ended := false; size == 0 || len(f.line) > 0 && !ended && !f.separates(); {
-		ended = f.mmdf && size > 0 && f.begins && isFence(f.line)
-		raw = append(raw, f.line[:min(len(f.line), input.MaxRecord-len(raw))]...)
-		size += int64(len(f.line))
+	for ended := false; raw == nil || len(f.line) > 0 && !ended && !f.separates(); {
+		ended = f.mmdf && raw != nil && f.begins && isFence(f.line)
+		switch {
+		case whole != nil:
+			whole.Write(f.line)
+		case len(raw)+len(f.line) > input.MaxRecord:
+			whole = input.NewOversize(raw)
+			whole.Write(f.line)
+			raw = bytes.Clone(raw[:readerSize])
+		default:
+			raw = append(raw, f.line...)
+		}
 		if f.err != nil {
 			f.line = nil
 			break
@@ -197,9 +207,10 @@ func (f *file) message() (raw []byte, size int64, err error) {
 		f.readLine()
 	}
 	if f.err != nil && f.err != io.EOF {
-		return nil, 0, f.err
+		whole.Close()
+		return nil, nil, f.err
 	}
-	return raw, size, nil
+	return raw, whole, nil
 }
 
 // separates reports whether the current line begins another message.
@@ -208,12 +219,15 @@ func (f *file) separates() bool {
 }
 
 // record makes a document of a message.
-func (f *file) record(raw []byte, size int64) (*input.Record, error) {
-	issue := func(reason string) error {
-		return &input.Issue{File: f.in.Name(), Pos: f.n, Unit: "message", End: f.n, Reason: reason, Raw: raw, Size: size}
+func (f *file) record(raw []byte, whole *input.Oversize) (*input.Record, error) {
+	issue := func(reason string) *input.Issue {
+		return &input.Issue{File: f.in.Name(), Pos: f.n, Unit: "message", End: f.n, Reason: reason, Raw: raw, Size: int64(len(raw))}
 	}
-	if size > input.MaxRecord {
-		return nil, issue(fmt.Sprintf("too large: %d bytes, a document has at most %d", size, input.MaxRecord))
+	if whole != nil {
+		defer whole.Close()
+		is := issue("")
+		whole.Complete(is, whole.Size())
+		return nil, is
 	}
 	message := raw
 	if f.mmdf {

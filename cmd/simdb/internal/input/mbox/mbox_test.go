@@ -39,6 +39,11 @@ func read(t *testing.T, name, content string, opt input.Options) (got, copied st
 		switch is, ok := errors.AsType[*input.Issue](e); {
 		case ok:
 			all = append(all, "! "+is.Error())
+			raw, done, err := is.Bytes()
+			if err = errors.Join(err, to.Copy(src, raw)); err != nil {
+				t.Fatal(err)
+			}
+			done()
 		case e != nil:
 			err = e
 		default:
@@ -97,7 +102,7 @@ func TestMessages(t *testing.T) {
 		t.Error("a field for the text was accepted")
 	}
 	huge := from + "Message-ID: <huge>\n\n" + strings.Repeat(strings.Repeat("x", 1023)+"\n", input.MaxRecord/1024) + "\n"
-	if got, _, err := read(t, "a", huge+b, input.Options{}); err != nil || got != fmt.Sprintf("! a:1: too large: %d bytes, a document has at most %d|2 b@x=bye", len(huge), input.MaxRecord) {
+	if got, copied, err := read(t, "a", huge+b, input.Options{}); err != nil || copied != huge+b || got != fmt.Sprintf("! a:1: too large: %d bytes, a document has at most %d|2 b@x=bye", len(huge), input.MaxRecord) {
 		t.Errorf("%.200q, %v", got, err)
 	}
 }

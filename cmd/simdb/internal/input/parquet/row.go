@@ -63,7 +63,7 @@ func (r *rowReader) read(pos input.Position) (*input.Record, *input.Issue, error
 		r.size = maxFields
 	}
 	if r.size > input.MaxRecord && reason == "" {
-		reason = fmt.Sprintf("too large: %d bytes, a document has at most %d", r.size, input.MaxRecord)
+		reason = input.TooLarge(int64(r.size))
 	}
 	if reason != "" {
 		return nil, &input.Issue{File: r.name, Pos: pos, Unit: unit, End: pos, Reason: reason, Raw: rec.Raw, Size: int64(len(rec.Raw))}, nil

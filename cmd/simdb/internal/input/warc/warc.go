@@ -179,8 +179,7 @@ func (f *file) next() (*input.Record, error) {
 	}
 	if size > input.MaxRecord {
 		f.texts++
-		reason := fmt.Sprintf("too large: %d bytes, a document has at most %d", size, input.MaxRecord)
-		return nil, f.discard(size, f.issue(h.raw, reason, int64(len(h.raw))+size))
+		return nil, f.oversize(h.raw, size)
 	}
 	raw := append(make([]byte, 0, len(h.raw)+int(size)+len(recordEnd)), h.raw...)
 	raw = raw[:len(h.raw)+int(size)]
@@ -276,6 +275,20 @@ func (f *file) discard(size int64, err error) error {
 		return cutOff(at, e)
 	}
 	return err
+}
+
+// oversize reads past a block that is larger than a document may be.
+func (f *file) oversize(header []byte, size int64) error {
+	at, whole := f.offset, input.NewOversize(header)
+	defer whole.Close()
+	n, err := io.CopyN(whole, f.r, size)
+	if f.offset += n; err != nil {
+		return cutOff(at, err)
+	}
+	io.WriteString(whole, recordEnd)
+	is := &input.Issue{File: f.in.Name(), Pos: f.n, Unit: "record", End: f.n, Raw: header}
+	whole.Complete(is, size)
+	return is
 }
 
 // line reads a line with its end. A line longer than maxHeader comes in parts.

@@ -39,6 +39,11 @@ func read(t *testing.T, content string, opt input.Options) (got, copied string, 
 		switch is, ok := errors.AsType[*input.Issue](e); {
 		case ok:
 			all = append(all, "! "+is.Error())
+			raw, done, err := is.Bytes()
+			if err = errors.Join(err, to.Copy(src, raw)); err != nil {
+				t.Fatal(err)
+			}
+			done()
 		case e != nil:
 			err = e
 		default:
@@ -93,7 +98,7 @@ func TestRecords(t *testing.T) {
 		t.Error("a field for the text was accepted")
 	}
 	huge := one("conversion", "https://huge/", strings.Repeat("x", input.MaxRecord+1))
-	if got, _, err := read(t, huge+b, input.Options{}); err != nil || got != "! a.wet:1: too large: 67108865 bytes, a document has at most 67108864|2 https://b/=" {
+	if got, copied, err := read(t, huge+b, input.Options{}); err != nil || copied != huge+b || got != "! a.wet:1: too large: 67108865 bytes, a document has at most 67108864|2 https://b/=" {
 		t.Errorf("%.100q, %v", got, err)
 	}
 }
