@@ -1,9 +1,11 @@
 package verbs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // Bench is `simdb bench`.
@@ -30,7 +33,8 @@ type Bench struct {
 func (Bench) Help() string {
 	return `N uniform fingerprints are made from a seed, and a copy of every tenth of them
 with 1 to 3 bits flipped. They are loaded into a temporary database, which is
-removed at the end. Everything goes through the engine, with ids.
+removed at the end. Everything goes through the engine, with ids. The answers to
+the first searches are compared with brute force before anything is timed.
 
   load      bulk load of fingerprints, and of texts with sketches, into one
             table: sorting, checks for repeated ids and fsync included; all
@@ -61,6 +65,8 @@ const (
 	benchTime  = 2 * time.Second // after which no more searches are timed
 
 	benchQueries, benchBatch = 30_000, 1_000_000
+	benchChecked             = 4  // searches, compared with brute force
+	benchDisk                = 84 // bytes of a fingerprint on disk at most, while its table is compacted
 )
 
 // bench is a run of the command.
@@ -76,6 +82,9 @@ type bench struct {
 // Run measures.
 func (c *Bench) Run(a *app.App) error {
 	b := &bench{a: a, c: c, n: int(c.N) + (int(c.N)+9)/10, rng: 43}
+	if err := b.checkDisk(); err != nil {
+		return err
+	}
 	dir, err := a.TempDirIn(c.Dir)
 	if err != nil {
 		return err
@@ -124,6 +133,11 @@ func (b *bench) fingerprints(path string) (err error) {
 		queries[i] = b.query()
 	}
 	for _, k := range b.c.K {
+		for _, q := range queries[:benchChecked] {
+			if err := b.check(db, q, int(k)); err != nil {
+				return err
+			}
+		}
 		err := b.searches(fmt.Sprintf("near %d", k), func(i int) error {
 			for _, err := range db.Near(b.a.Context(), queries[i], int(k)) {
 				if err != nil {
@@ -137,6 +151,43 @@ func (b *bench) fingerprints(path string) (err error) {
 		}
 	}
 	return b.joins(db, queries[:min(b.n, benchBatch)], int(slices.Min(b.c.K)))
+}
+
+// checkDisk returns an error if the database may not fit on the disk.
+func (b *bench) checkDisk() error {
+	dir, need := cmp.Or(b.c.Dir, os.TempDir()), benchDisk*int64(b.n)
+	if free, known := vfs.Free(dir); known && free < need {
+		return fmt.Errorf("%s: %s free, and up to %s are needed: --dir names another folder, --n fewer fingerprints",
+			dir, quantity.Bytes(free), quantity.Bytes(need))
+	}
+	return nil
+}
+
+// check compares an answer with brute force.
+func (b *bench) check(db *engine.DB, q engine.Fingerprint, k int) error {
+	got, want := 0, 0
+	for m, err := range db.Near(b.a.Context(), q, k) {
+		if err != nil {
+			return err
+		}
+		i := 0
+		if _, err := fmt.Sscanf(m.ID, "%x", &i); err != nil || bits.OnesCount64(q^b.fingerprint(i)) != m.Distance {
+			return fmt.Errorf("NEAR(0x%016x, %d) is wrong about %q", q, k, m.ID)
+		}
+		got++
+	}
+	for i := range b.n {
+		if i%(1<<20) == 0 && b.a.Interrupted() {
+			return app.ErrInterrupted
+		}
+		if bits.OnesCount64(q^b.fingerprint(i)) <= k {
+			want++
+		}
+	}
+	if got != want {
+		return fmt.Errorf("NEAR(0x%016x, %d) finds %d documents of %d", q, k, got, want)
+	}
+	return nil
 }
 
 // load fills a database with n documents, in one table.
