@@ -39,8 +39,9 @@ func dump(db *DB) (string, error) {
 		fmt.Fprintf(&b, "%s %x %v %q %s %d\n", e.ID, e.Fingerprint, e.HasFingerprint, d.Text, d.Fields, e.Time.UnixMicro())
 	}
 	found, err := contents(db)
-	fmt.Fprintf(&b, "%s\n%v\nmark %d\n%+v", found, slices.Collect(db.Allowed()), db.LoadMark("source"), db.Params())
-	return b.String(), err
+	st, statsErr := db.Stats()
+	fmt.Fprintf(&b, "%s\n%v\nmark %d, seq %d\n%+v", found, slices.Collect(db.Allowed()), db.LoadMark("source"), st.Seq, db.Params())
+	return b.String(), errors.Join(err, statsErr)
 }
 
 // dumpOf opens a database, checks it, and returns its dump.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,5 +108,50 @@ func must[T any](v T, err error) func(*testing.T) T {
 			t.Fatal(err)
 		}
 		return v
+	}
+}
+
+// unlockFS calls a function after a lock has been released.
+type unlockFS struct {
+	vfs.FS
+	after func()
+}
+
+func (u unlockFS) Lock(name string) (io.Closer, error) {
+	lock, err := u.FS.Lock(name)
+	return unlocking{lock, u.after}, err
+}
+
+func (u unlockFS) OpenRoot(dir string) (vfs.Root, error) {
+	r, err := u.FS.OpenRoot(dir)
+	return struct {
+		unlockFS
+		io.Closer
+	}{unlockFS{r, u.after}, r}, err
+}
+
+type unlocking struct {
+	io.Closer
+	after func()
+}
+
+func (u unlocking) Close() error {
+	err := u.Closer.Close()
+	u.after()
+	return err
+}
+
+// TestLockIsLast opens a database at the moment at which another DB releases its lock: all else that
+// it had is free.
+func TestLockIsLast(t *testing.T) {
+	path, next := filepath.Join(t.TempDir(), "x.simdb"), errors.New("the lock was not released")
+	db := must(Create(path, &Options{fs: unlockFS{vfs.Disk, func() {
+		var other *DB
+		if other, next = Open(path, nil); next == nil {
+			next = other.Close()
+		}
+	}}}))(t)
+	if err := errors.Join(db.Put(t.Context(), Doc{ID: "a", Text: "b"}), db.Close(), next); err != nil {
+		t.Error(err)
 	}
 }

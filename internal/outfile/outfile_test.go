@@ -2,6 +2,7 @@ package outfile
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -379,4 +380,45 @@ func unpacked(t *testing.T, ending string, data []byte) string {
 		t.Fatal(err)
 	}
 	return string(all)
+}
+
+// Standard output that goes to an input, or to a file of a database that the run uses, is refused
+// before anything is written.
+func TestStandardOutput(t *testing.T) {
+	dir := t.TempDir()
+	db, err := engine.Create(filepath.Join(dir, "x.simdb"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Put(t.Context(), engine.Doc{ID: "a", Text: "b"}), db.Flush(t.Context()), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	in := filepath.Join(dir, "in.jsonl")
+	entries, err := os.ReadDir(db.Path())
+	if err = errors.Join(err, os.WriteFile(in, []byte("x"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	refused := map[string]string{in: "an input file", filepath.Join(dir, "out"): ""}
+	for _, e := range entries {
+		refused[filepath.Join(db.Path(), e.Name())] = "a file of the database"
+	}
+	if len(refused) < 5 { // with CATALOG, LOCK, and a table
+		t.Fatal(refused)
+	}
+	defer func(stdout *os.File) { os.Stdout = stdout }(os.Stdout)
+	for path, want := range refused {
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var g Guard
+		g.Uses(in, "an input file")
+		g.Uses(db.Path(), "the database")
+		os.Stdout = f
+		err = g.Claim("--output", "-", Lines)
+		f.Close()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), "standard output is "+want)) {
+			t.Errorf("%s: %v, not %q", path, err, want)
+		}
+	}
 }

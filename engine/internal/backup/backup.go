@@ -134,7 +134,6 @@ func (b *backup) tidy() error {
 		if !temp {
 			n, table = files.Number(name, ".sst")
 		}
-		b.to.nextFile = max(b.to.nextFile, n+1)
 		if !table || listed[n] || temp && wanted[n] {
 			continue
 		}
