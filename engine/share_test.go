@@ -141,8 +141,8 @@ func (u unlocking) Close() error {
 	return err
 }
 
-// TestLockIsLast opens a database at the moment at which another DB releases its lock: all else that
-// it had is free.
+// TestLockIsLast opens a database at the moment at which another DB releases its lock: all else
+// that it had is free.
 func TestLockIsLast(t *testing.T) {
 	path, next := filepath.Join(t.TempDir(), "x.simdb"), errors.New("the lock was not released")
 	db := must(Create(path, &Options{fs: unlockFS{vfs.Disk, func() {
