@@ -42,6 +42,9 @@ func (s *Snapshot) Scorer(ctx context.Context, doc Doc, by Criterion) (*Scorer, 
 	return &Scorer{x}, err
 }
 
+// Empty reports whether there is nothing to search for: the document of the query has no sketch.
+func (x *Scorer) Empty() bool { return len(x.x.Sketch) == 0 }
+
 // Match reports whether the query yields the document with this ID, and as what. ErrNotFound if
 // there is no such document.
 func (x *Scorer) Match(ctx context.Context, id string) (m Match, ok bool, err error) {
