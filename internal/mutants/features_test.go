@@ -43,9 +43,9 @@ var featureMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestScripts$",
 	},
 	{
-		name: "rows/null taken for a value", in: "repl/output/internal/parquet", decl: "Writer.write",
+		name: "rows/null taken for a value", in: "repl/output", decl: "parquetFormat.write",
 		edit:  never(`value.IsNull()`),
-		tests: "repl/output/internal/parquet", run: "^TestRows$",
+		tests: "repl/output", run: "^TestParquetRows$",
 	},
 	{
 		name: "parquet/row groups of a copy in the order in which they are done", in: "cmd/simdb", decl: "copier.writeGroup",

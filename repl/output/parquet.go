@@ -2,29 +2,237 @@ package output
 
 import (
 	"bufio"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
-	"github.com/simdb/simdb/repl/output/internal/parquet"
+	pq "github.com/parquet-go/parquet-go"
 )
 
-// parquetFormat writes a Parquet file. Columns have the types of their values; fingerprints are
-// strings, fields JSON, and all columns may be null.
+const (
+	heldRows   = 1000     // rows that say of which types the columns are
+	groupBytes = 64 << 20 // of the values of a row group
+	groupRows  = 1 << 20  // of a row group
+)
+
+// parquetFormat writes a Parquet file. Columns have the types of their values, which are found from
+// the first rows: these are held until then. Fingerprints are strings, fields JSON, and all columns
+// may be null.
 type parquetFormat struct {
-	w   *parquet.Writer
-	err error
+	w       *bufio.Writer
+	columns []string
+	held    [][]any
+	types   []reflect.Type
+	out     *pq.GenericWriter[any] // nil while rows are held
+	scratch pq.Row
+	bytes   int // of the values of the row group
+	rows    int // of the row group
+	err     error
 }
 
-func (f *parquetFormat) begin(w *bufio.Writer, columns []string) {
-	f.w = parquet.New(w, columns, func(v any) string { return string(appendText(nil, v)) })
-}
+func (f *parquetFormat) begin(w *bufio.Writer, columns []string) { f.w, f.columns = w, columns }
 
 func (f *parquetFormat) row(_ *bufio.Writer, values []any) {
-	if f.err == nil {
-		f.err = f.w.Row(values)
+	switch {
+	case f.err != nil:
+	case f.out != nil:
+		f.err = f.write(values)
+	default:
+		if f.held = append(f.held, slices.Clone(values)); len(f.held) == heldRows {
+			f.err = f.start()
+		}
 	}
 }
 
 func (f *parquetFormat) end(*bufio.Writer, int64) {
-	if f.err == nil {
-		f.err = f.w.Close()
+	if f.err == nil && f.out == nil {
+		f.err = f.start()
 	}
+	if f.err == nil {
+		f.err = f.out.Close()
+	}
+}
+
+// The types of columns.
+var (
+	stringType = reflect.TypeFor[string]()
+	boolType   = reflect.TypeFor[bool]()
+	intType    = reflect.TypeFor[int64]()
+	uintType   = reflect.TypeFor[uint64]()
+	floatType  = reflect.TypeFor[float64]()
+	timeType   = reflect.TypeFor[time.Time]()
+	jsonType   = reflect.TypeFor[json.RawMessage]()
+)
+
+// usual returns the type of a column that has no values, so that an empty result has the columns of
+// others.
+func usual(column string) reflect.Type {
+	switch column {
+	case "distance", "cluster", "count":
+		return intType
+	case "score", "error":
+		return floatType
+	case "exact", "keep":
+		return boolType
+	case "time":
+		return timeType
+	case "fields":
+		return jsonType
+	}
+	return stringType
+}
+
+// typeOf returns the type of the column of a value; nil for no value.
+func typeOf(v any) reflect.Type {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case bool:
+		return boolType
+	case int, int64:
+		return intType
+	case uint64:
+		return uintType
+	case float64:
+		return floatType
+	case time.Time:
+		return timeType
+	case json.RawMessage:
+		if len(v) == 0 {
+			return nil
+		}
+		return jsonType
+	}
+	return stringType
+}
+
+// start begins the file, and writes what was held.
+func (f *parquetFormat) start() error {
+	for i := range f.columns {
+		var t reflect.Type
+		for _, row := range f.held {
+			switch of := typeOf(row[i]); {
+			case of == nil || of == t:
+			case t == nil:
+				t = of
+			case t == intType && of == floatType || t == floatType && of == intType:
+				t = floatType
+			default:
+				t = stringType
+			}
+		}
+		if t == nil {
+			t = usual(f.columns[i])
+		}
+		f.types = append(f.types, t)
+	}
+	schema, err := f.schema()
+	if err != nil {
+		return err
+	}
+	f.out = pq.NewGenericWriter[any](f.w, schema, pq.CreatedBy("simdb", version(), ""), pq.MaxRowsPerRowGroup(groupRows))
+	for _, row := range f.held {
+		if err := f.write(row); err != nil {
+			return err
+		}
+	}
+	f.held = nil
+	return nil
+}
+
+// version is that of simdb, for the footer.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
+		return info.Main.Version[1:]
+	}
+	return "0.0.0"
+}
+
+// schema returns the schema of a struct with a field for each column, which keeps their order.
+func (f *parquetFormat) schema() (*pq.Schema, error) {
+	var fields []reflect.StructField
+	for i, name := range f.columns {
+		if strings.ContainsAny(name, ",") || name == "" || slices.Contains(f.columns[:i], name) {
+			return nil, fmt.Errorf("a Parquet file can't have the column %q here: give it another name, or write JSON lines", name)
+		}
+		t, options := f.types[i], ",optional,zstd"
+		switch t {
+		case jsonType:
+			t, options = stringType, ",optional,zstd,json"
+		case timeType:
+			options = ",optional,zstd,timestamp(microsecond)"
+		}
+		fields = append(fields, reflect.StructField{
+			Name: "C" + strconv.Itoa(i), Type: t, Tag: reflect.StructTag(`parquet:` + strconv.Quote(name+options)),
+		})
+	}
+	return pq.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface()), nil
+}
+
+// write writes a row to the file.
+func (f *parquetFormat) write(values []any) error {
+	f.scratch = f.scratch[:0]
+	for i, v := range values {
+		value, err := f.value(i, v)
+		if err != nil {
+			return err
+		}
+		defined := 1
+		if value.IsNull() {
+			defined = 0
+		}
+		f.scratch = append(f.scratch, value.Level(0, defined, i))
+	}
+	if _, err := f.out.WriteRows([]pq.Row{f.scratch}); err != nil {
+		return err
+	}
+	if f.rows++; f.bytes < groupBytes && f.rows < groupRows {
+		return nil
+	}
+	f.bytes, f.rows = 0, 0
+	return f.out.Flush()
+}
+
+// value returns a value as one of column i.
+func (f *parquetFormat) value(i int, v any) (pq.Value, error) {
+	of, want := typeOf(v), f.types[i]
+	f.bytes += 8
+	switch {
+	case of == nil:
+		return pq.Value{}, nil
+	case want == stringType:
+		s := string(appendText(nil, v))
+		f.bytes += len(s)
+		return pq.ByteArrayValue([]byte(s)), nil
+	case want == floatType && of == intType:
+		return pq.DoubleValue(float64(reflect.ValueOf(v).Int())), nil
+	case of != want:
+		return pq.Value{}, fmt.Errorf("the column %q has values of several types (%v, %v), which Parquet can't have: write JSON lines", f.columns[i], want, of)
+	}
+	switch v := v.(type) {
+	case bool:
+		return pq.BooleanValue(v), nil
+	case int:
+		return pq.Int64Value(int64(v)), nil
+	case int64:
+		return pq.Int64Value(v), nil
+	case uint64:
+		return pq.Int64Value(int64(v)), nil
+	case float64:
+		return pq.DoubleValue(v), nil
+	case time.Time:
+		if v.IsZero() {
+			return pq.Value{}, nil
+		}
+		return pq.Int64Value(v.UnixMicro()), nil
+	case json.RawMessage:
+		f.bytes += len(v)
+		return pq.ByteArrayValue(v), nil
+	}
+	return pq.Value{}, fmt.Errorf("no Parquet for %T", v)
 }

@@ -1,4 +1,4 @@
-package parquet
+package output
 
 import (
 	"bytes"
@@ -13,13 +13,10 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 )
 
-var columns = []string{"id", "distance", "score", "exact", "time", "fields", "n", "mixed", "b a"}
+var parquetColumns = []string{"id", "distance", "score", "exact", "time", "fields", "n", "mixed", "b a"}
 
-// text writes any value.
-func text(v any) string { return fmt.Sprint(v) }
-
-// value returns a random value for a column, now and then none.
-func value(r *rand.Rand, column int) any {
+// randomCell returns a random value for a column, now and then none.
+func randomCell(r *rand.Rand, column int) any {
 	if r.IntN(5) == 0 {
 		return nil
 	}
@@ -42,8 +39,8 @@ func value(r *rand.Rand, column int) any {
 	return strings.Repeat("é", r.IntN(5))
 }
 
-// shown writes a value as it should be read.
-func shown(v any, column int) string {
+// asRead writes a value as it should be read.
+func asRead(v any, column int) string {
 	switch v := v.(type) {
 	case nil:
 		return "<null>"
@@ -61,20 +58,20 @@ func shown(v any, column int) string {
 	return fmt.Sprint(v)
 }
 
-// TestRows reads what was written, of any number of rows.
-func TestRows(t *testing.T) {
+// TestParquetRows reads what was written, of any number of rows.
+func TestParquetRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 3, heldRows - 1, heldRows, 3 * heldRows} {
 		var b bytes.Buffer
-		w := New(&b, columns, text)
+		w := New(&b, parquetColumns, Options{Format: Parquet})
 		var want [][]any
 		for range n {
-			row := make([]any, len(columns))
+			row := make([]any, len(parquetColumns))
 			for i := range row {
-				row[i] = value(r, i)
+				row[i] = randomCell(r, i)
 			}
 			want = append(want, append([]any{}, row...))
-			if err := w.Row(row); err != nil {
+			if err := w.Row(row...); err != nil {
 				t.Fatal(err)
 			}
 			clear(row)
@@ -87,8 +84,8 @@ func TestRows(t *testing.T) {
 			t.Fatalf("%d rows, not %d: %v", f.NumRows(), n, err)
 		}
 		for i, c := range f.Root().Columns() {
-			if c.Name() != columns[i] || !c.Optional() {
-				t.Fatalf("column %d is %q, not %q", i, c.Name(), columns[i])
+			if c.Name() != parquetColumns[i] || !c.Optional() {
+				t.Fatalf("column %d is %q, not %q", i, c.Name(), parquetColumns[i])
 			}
 		}
 		if n == 0 && f.Root().Columns()[1].Type().Kind() != pq.Int64 {
@@ -106,8 +103,8 @@ func TestRows(t *testing.T) {
 						if v.IsNull() {
 							have = "<null>"
 						}
-						if have != shown(want[got][i], i) {
-							t.Fatalf("row %d, column %s: %s, not %s", got, columns[i], have, shown(want[got][i], i))
+						if have != asRead(want[got][i], i) {
+							t.Fatalf("row %d, column %s: %s, not %s", got, parquetColumns[i], have, asRead(want[got][i], i))
 						}
 					}
 					got++
@@ -126,20 +123,20 @@ func TestRows(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	w := New(io.Discard, []string{"n"}, text)
+func TestParquetRefusals(t *testing.T) {
+	w := New(io.Discard, []string{"n"}, Options{Format: Parquet})
 	var err error
 	for i := 0; i < heldRows && err == nil; i++ {
-		err = w.Row([]any{i})
+		err = w.Row(i)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Row([]any{"x"}); err == nil || !strings.Contains(err.Error(), "several types") {
+	if err := w.Row("x"); err == nil || !strings.Contains(err.Error(), "several types") {
 		t.Error(err)
 	}
 	for _, columns := range [][]string{{"a", "a"}, {"a,b"}, {""}} {
-		if err := New(io.Discard, columns, text).Close(); err == nil {
+		if err := New(io.Discard, columns, Options{Format: Parquet}).Close(); err == nil {
 			t.Errorf("columns %q: no error", columns)
 		}
 	}
