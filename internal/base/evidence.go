@@ -14,6 +14,7 @@ type Evidence struct {
 	letters      int      // are hexadecimal by a letter
 	plain        int      // are decimal, and could be hexadecimal
 	far          int      // are decimal, and could not be
+	binary       bool     // some are
 }
 
 // sighting is a fingerprint in a file; place is 0 for none.
@@ -38,6 +39,7 @@ func (e *Evidence) Add(place int64, text []byte, as Notation) {
 		}
 		e.decimal.note(place, text)
 	case as != Hex:
+		e.binary = e.binary || as == Binary
 	case Ambiguous(text):
 		e.ambiguous++
 		e.hex.note(place, text)
@@ -67,13 +69,15 @@ func (e *Evidence) Short() bool {
 	return e.short > 0 && e.letters > e.plain && e.far == 0
 }
 
-// Shows returns Hex or Decimal if a fingerprint has shown that, else Auto.
+// Shows returns Hex, Decimal or Binary if a fingerprint has shown that, else Auto.
 func (e *Evidence) Shows() Notation {
 	switch {
 	case e.decimal.place > 0:
 		return Decimal
 	case e.hex.place > 0 || e.short > 0:
 		return Hex
+	case e.binary:
+		return Binary
 	}
 	return Auto
 }

@@ -14,16 +14,19 @@ const (
 	Auto    Notation = iota // by the rule of the package
 	Hex                     // 1 to 16 hexadecimal digits, with or without 0x
 	Decimal                 // 1 to 20 decimal digits, perhaps after -
+	Binary                  // 64 binary digits
 	Base64                  // 8 bytes, the most significant first, in base64 (RFC 4648): 11 letters of either alphabet, and perhaps =
 )
 
-// String returns "auto", "hex", "decimal" or "base64".
+// String returns "auto", "hex", "decimal", "binary" or "base64".
 func (n Notation) String() string {
 	switch n {
 	case Hex:
 		return "hex"
 	case Decimal:
 		return "decimal"
+	case Binary:
+		return "binary"
 	case Base64:
 		return "base64"
 	}
@@ -32,13 +35,13 @@ func (n Notation) String() string {
 
 // UnmarshalText accepts what String returns.
 func (n *Notation) UnmarshalText(text []byte) error {
-	for _, known := range []Notation{Auto, Hex, Decimal, Base64} {
+	for _, known := range []Notation{Auto, Hex, Decimal, Binary, Base64} {
 		if string(text) == known.String() {
 			*n = known
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is not a notation of fingerprints: it is hex, decimal or base64", text)
+	return fmt.Errorf("%q is not a notation of fingerprints: it is hex, decimal, binary or base64", text)
 }
 
 const (
@@ -72,6 +75,13 @@ var hexValues = func() (values [256]uint8) {
 func ParseFingerprint[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notation, error) {
 	if n == Base64 {
 		return parseBase64(s)
+	}
+	if len(s) == FingerprintBits && n == Auto || n == Binary {
+		if v, err := strconv.ParseUint(string(s), 2, FingerprintBits); err == nil && len(s) == FingerprintBits {
+			return v, Binary, nil
+		} else if n == Binary {
+			return 0, Binary, fmt.Errorf("not a fingerprint: %q is not 64 binary digits", short(s))
+		}
 	}
 	if len(s) == width && n != Decimal {
 		if v, ok := hex(s); ok {

@@ -38,7 +38,7 @@ type InputFlags struct {
 	NoHeader         bool         `group:"input" help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
 
 	Encoding     input.Encoding `group:"input" placeholder:"NAME" help:"How text is encoded, by any name that IANA has, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le (default: utf-8, or utf-16 by a byte order mark). Of mails and pages: of those that do not say it."`
-	Fingerprints base.Notation  `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,base64" help:"How fingerprints are written: hex, decimal, or base64 of 8 bytes (default: hex or decimal by their form; a file that has both forms is refused)."`
+	Fingerprints base.Notation  `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,binary,base64" help:"How fingerprints are written: hex, decimal, 64 binary digits, or base64 of 8 bytes (default: by their form, but for base64; a file that has hexadecimal and decimal ones is refused)."`
 	Delimiter    delimiter      `group:"input" placeholder:"C" help:"What separates the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
 	Comment      comment        `group:"input" placeholder:"C" help:"csv, tsv: lines that begin with this character, such as #, are no records, and not copied."`
 }

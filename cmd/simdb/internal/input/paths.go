@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Paths name what is within a field: meta.id is the member id of the object meta, and
 // messages[].content, or messages.content, are those of all objects in the list messages. A member
-// that has a whole path for its name comes first.
+// that has a whole path for its name comes first. A string in place of a list, or of an object in
+// one of objects, is a text itself, as where some messages have parts:
+// messages[].content[].text.
 
 // TextAt returns the texts that a path leads to from a list or an object in JSON, joined as lines;
 // "" is the path of the texts in a list of them. What a path does not lead to, and null, is left
@@ -38,12 +41,19 @@ func walk(v any, path string, add func(string)) bool {
 	switch v := v.(type) {
 	case []any:
 		path = strings.TrimPrefix(path, "[]")
+		objects := slices.ContainsFunc(v, func(element any) bool { _, ok := element.(map[string]any); return ok })
 		for _, element := range v {
-			if !walk(element, path, add) {
+			if text, ok := element.(string); ok && objects {
+				add(text)
+			} else if !walk(element, path, add) {
 				return false
 			}
 		}
 		return true
+	case string:
+		if strings.HasPrefix(path, "[]") {
+			path = ""
+		}
 	case map[string]any:
 		path = strings.TrimPrefix(path, ".")
 		member, rest := step(v, path)
@@ -88,9 +98,16 @@ func pathOfText(v any, path string) string {
 	case string:
 		return path
 	case []any:
-		if len(v) > 0 {
-			return pathOfText(v[0], path+"[]")
+		found := ""
+		for _, element := range v {
+			if _, text := element.(string); found == "" || !text {
+				found = pathOfText(element, path+"[]")
+			}
+			if found != "" && found != path+"[]" {
+				break
+			}
 		}
+		return found
 	case map[string]any:
 		for _, name := range usual {
 			if found := pathOfText(v[name], path+"."+name); found != "" {

@@ -24,7 +24,8 @@ const asText = "--input-format txt reads each line as a text"
 var digests = []*digest{
 	{regexp.MustCompile(`^[Tt]1[0-9A-Fa-f]{70}$|^[0-9A-Fa-f]{70}$`), "TLSH digests", "--levenshtein 0.8 compares them as strings"},
 	{regexp.MustCompile(`^(3|6|12|24|48|96|192|384|768|1536|3072|6144|12288|24576|49152|98304|196608|393216|786432|1572864):[0-9A-Za-z+/]{3,}:[0-9A-Za-z+/]{3,}$`), "ssdeep digests", "--levenshtein 0.8 compares them as strings"},
-	{regexp.MustCompile(`^[01]{64,}$`), "strings of bits", "fingerprints have 64 bits: write those as 16 hexadecimal digits"},
+	{regexp.MustCompile(`^[01]{64}$`), "strings of 64 bits", "--fingerprint-field names the field of such fingerprints"},
+	{regexp.MustCompile(`^[01]{65,}$`), "strings of bits", "fingerprints have 64 bits: write those as 16 hexadecimal digits"},
 	{regexp.MustCompile(`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){7,}$`), "bytes between colons", "fingerprints have 64 bits: write those as 16 hexadecimal digits"},
 	{regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,9}:[0-9A-Fa-f]{8,}$`), "hashes after a prefix", "fingerprints have 64 bits: write those as 16 hexadecimal digits alone, or after an id and a tab"},
 	{regexp.MustCompile(`^-?[0-9]{17,20}$`), "numbers of 64 bits", ""},
@@ -101,6 +102,7 @@ func columnsBeside(line, cell []byte) [][]byte {
 // the first digest, and nil if there is none.
 func mostly(texts [][]byte, find func([]byte) (*digest, []byte)) (kind *digest, first []byte) {
 	n := 0
+	texts = slices.DeleteFunc(slices.Clone(texts), func(text []byte) bool { return text[0] == '#' || text[0] == '%' }) // comments
 	for i, text := range texts {
 		d, cell := find(text)
 		switch {
@@ -124,7 +126,7 @@ func mostly(texts [][]byte, find func([]byte) (*digest, []byte)) (kind *digest, 
 func refuseDigests(lines [][]byte, columns bool) error {
 	d, first := mostly(lines, digestIn)
 	_, _, err := base.ParseFingerprint(first, base.Auto)
-	narrow := err == nil && (d == numberDigest || d == hexDigest)
+	narrow := err == nil
 	if d == nil || columns && narrow {
 		return nil
 	}

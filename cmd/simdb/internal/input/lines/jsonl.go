@@ -69,6 +69,8 @@ func (f *found) take(name, key string, value []byte) bool {
 	switch {
 	case value[0] == '[' && (rest[0] == '.' || rest[0] == '['):
 		f.value, f.path = value, rest
+	case value[0] == '"' && rest[0] == '[':
+		f.value, f.path = value, ""
 	case value[0] == '{' && rest[0] == '.':
 		var within found
 		err := members(value, func(k string, _, v []byte) { within.take(rest[1:], k, v) })

@@ -161,5 +161,5 @@ func (f *file) base(notation base.Notation) string {
 	if notation == base.Auto {
 		notation = f.seen.Shows()
 	}
-	return map[base.Notation]string{base.Hex: "hexadecimal", base.Decimal: "decimal", base.Base64: "base64"}[notation]
+	return map[base.Notation]string{base.Hex: "hexadecimal", base.Decimal: "decimal", base.Binary: "binary", base.Base64: "base64"}[notation]
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -69,7 +71,7 @@ func (f *file) inJSON(format input.Format, head []byte, all bool) (input.Format,
 type only struct {
 	prints bool    // all members are fingerprints
 	digest *digest // that all members are
-	path   string  // of a list of records, or of an object of them, as Options.Records
+	path   string  // of records, as Options.Records
 }
 
 // surveyObject looks at a file that begins with an object. If that is a record, or not all, it has
@@ -81,7 +83,8 @@ func surveyObject(s []byte, all bool, o *object) (one only) {
 		return only{}
 	}
 	var id, fp, text found
-	values, prints, objects, digests := 0, 0, 0, 0
+	in := recordsIn{object: o}
+	values, prints, objects, digests, members := 0, 0, 0, 0, 0 // members is the rank of these
 	partialMembers(s, func(key string, value []byte, whole bool) {
 		id.take(o.id, key, value)
 		fp.take(o.fp, key, value)
@@ -93,25 +96,26 @@ func surveyObject(s []byte, all bool, o *object) (one only) {
 		case isPrint(value):
 			prints++
 		case value[0] == '{':
-			objects++
+			if objects++; objects == 1 {
+				members = in.rankOf(value, 0)
+			}
 		case value[0] == '"' && digestOf(bytes.Trim(value, `"`)) != nil:
 			one.digest = digestOf(bytes.Trim(value, `"`))
 			digests++
 		case !whole: // the end of the head
 			prints, digests = prints+1, digests+1
 		}
-		if one.path == "" {
-			one.path = listIn(value, key, 3)
-		}
+		in.look(value, key, 3)
 	})
+	one.path = in.path
 	switch {
-	case id.value != nil || fp.value != nil || text.value != nil:
+	case fp.value != nil || text.value != nil || id.value != nil && in.rank < hasContent:
 		return only{}
 	case digests == values && values > 1 && one.digest != nil:
 		return only{digest: one.digest}
 	case prints == values && (values > 1 || complete && values == 1):
 		return only{prints: true}
-	case one.path == "" && objects == values && values > 1:
+	case objects == values && values > 1 && members >= in.rank:
 		return only{path: "."}
 	}
 	return only{path: one.path}
@@ -150,22 +154,53 @@ func isPrint(value []byte) bool {
 	return err == nil && (as == base.Hex && len(text) >= fewestShort || len(text) >= fewest)
 }
 
-// listIn returns the path to a list of objects in a value, "" if there is none that deep.
-func listIn(value []byte, path string, depth int) (found string) {
-	switch {
-	case depth == 0:
-	case value[0] == '[':
-		if next := skipBlank(value, 1); next < len(value) && value[next] == '{' {
-			return path
-		}
-	case value[0] == '{':
-		partialMembers(value, func(key string, v []byte, _ bool) {
-			if found == "" {
-				found = listIn(v, path+"."+key, depth-1)
-			}
-		})
+// recordsIn finds where in an object its records are: the list of objects, or object of them, whose
+// first one has a text or a fingerprint, or else an ID, or else the longest.
+type recordsIn struct {
+	object *object // of which the records have fields
+	path   string
+	rank   int // of what has been found: 0 is nothing
+}
+
+// hasContent is the rank of records with a text or a fingerprint; one with an ID has one less.
+const hasContent = math.MaxInt
+
+// look looks at a value, and at what is in it.
+func (in *recordsIn) look(value []byte, path string, depth int) {
+	if depth == 0 {
+		return
 	}
-	return found
+	var first []byte
+	if value[0] == '[' {
+		if next := skipBlank(value, 1); next < len(value) && value[next] == '{' {
+			first = value[next:]
+		}
+	}
+	if first != nil {
+		if rank := in.rankOf(first, len(value)); rank > in.rank {
+			in.path, in.rank = path, rank
+		}
+	} else if value[0] == '{' {
+		partialMembers(value, func(key string, v []byte, _ bool) { in.look(v, path+"."+key, depth-1) })
+	}
+}
+
+// rankOf is the rank of records, of which the first is given and how many bytes all have.
+func (in *recordsIn) rankOf(first []byte, size int) int {
+	var id, content found
+	partialMembers(first, func(key string, value []byte, _ bool) {
+		id.take(in.object.id, key, value)
+		for _, name := range append(slices.Clone(in.object.texts), in.object.fp) {
+			content.take(name, key, value)
+		}
+	})
+	switch {
+	case content.value != nil:
+		return hasContent
+	case id.value != nil:
+		return hasContent - 1
+	}
+	return size
 }
 
 // cutMember returns the name of a member, as it is written, and its value; nil if it is none.

@@ -28,7 +28,7 @@ type sample struct {
 // numbers describes one column of a sample.
 type numbers struct {
 	n        int // lines with a number in the column
-	hex      int // of them, of 16 hexadecimal digits or with 0x, or of fewer with a letter
+	hex      int // of them, of 64 binary or 16 hexadecimal digits or with 0x, or of fewer with a letter
 	letters  int // of them, with a letter and not of fewer
 	large    int // above 2^32
 	blanks   int // lines with blanks in the column
@@ -102,6 +102,10 @@ func (c *numbers) add(cell []byte, notation base.Notation) (sure bool) {
 	c.n, c.previous = c.n+1, v
 	if v > 1<<32 {
 		c.large++
+	}
+	if as == base.Binary {
+		c.hex, c.letters = c.hex+1, c.letters+1
+		return true
 	}
 	short := notation == base.Auto && base.IsShort(cell)
 	if as != base.Hex || len(cell) < 16 && !isPrefixed(cell) && !short {
