@@ -14,7 +14,7 @@ const (
 	Auto    Notation = iota // by the rule of the package
 	Hex                     // 1 to 16 hexadecimal digits, with or without 0x
 	Decimal                 // 1 to 20 decimal digits, perhaps after -
-	Binary                  // 64 binary digits
+	Binary                  // 64 binary digits, with or without 0b
 	Base64                  // 8 bytes, the most significant first, in base64 (RFC 4648): 11 letters of either alphabet, and perhaps =
 )
 
@@ -76,8 +76,9 @@ func ParseFingerprint[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notati
 	if n == Base64 {
 		return parseBase64(s)
 	}
-	if len(s) == FingerprintBits && n == Auto || n == Binary {
-		if v, err := strconv.ParseUint(string(s), 2, FingerprintBits); err == nil && len(s) == FingerprintBits {
+	if len(s) >= FingerprintBits && n == Auto || n == Binary {
+		digits := strings.TrimPrefix(string(s), "0b")
+		if v, err := strconv.ParseUint(digits, 2, FingerprintBits); err == nil && len(digits) == FingerprintBits {
 			return v, Binary, nil
 		} else if n == Binary {
 			return 0, Binary, fmt.Errorf("not a fingerprint: %q is not 64 binary digits", short(s))

@@ -56,7 +56,7 @@ func TestRule(t *testing.T) {
 		{"9f3c5a0011223344", Base64, `not a fingerprint: "9f3c5a0011223344" is not 11 letters of base64`},
 		{"", Base64, `not a fingerprint: "" is not 11 letters of base64`}, {"nzxaABEiM0Q=", Auto, `not a fingerprint: "nzxaABEiM0Q=" is neither 16 hexadecimal digits nor a decimal number`},
 		{"18446744073709551616", Decimal, "the fingerprint 18446744073709551616 does not fit into 64 bits"},
-		{strings.Repeat("1001", 16), Auto, "9999999999999999 binary"}, {strings.Repeat("0", 63) + "1", Binary, "1 binary"},
+		{strings.Repeat("1001", 16), Auto, "9999999999999999 binary"}, {strings.Repeat("0", 63) + "1", Binary, "1 binary"}, {"0b" + strings.Repeat("1001", 16), Auto, "9999999999999999 binary"},
 		{strings.Repeat("1001", 16), Hex, "the fingerprint has 64 hexadecimal digits, 64 bits have at most 16"},
 		{"101", Binary, `not a fingerprint: "101" is not 64 binary digits`},
 		{strings.Repeat("1", 65), Auto, "the fingerprint has 65 digits, 64 bits have at most 20 decimal ones"},

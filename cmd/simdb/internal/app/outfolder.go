@@ -11,6 +11,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/outfile"
 )
 
 // OutFolder is the folder of -o DIR/, in which every input has an output of its name.
@@ -59,6 +60,11 @@ func (f *OutFolder) Undo() {
 // Place is where the output of an input goes.
 func (f *OutFolder) Place(name string) string { return filepath.Join(f.Path, filepath.Base(name)) }
 
+// Kind is what the output of an input holds. It may have the name of the input, whatever that says.
+func (f *OutFolder) Kind(name string, format input.Format) outfile.Kind {
+	return CopiesOf(format).And(strings.ToLower(filepath.Ext(outfile.PlainName(name))))
+}
+
 // Claim checks that the outputs of inputs of these names and formats may be written.
 func (f *OutFolder) Claim(names []string, formats []input.Format) error {
 	if err := f.Distinct(names); err != nil {
@@ -68,7 +74,7 @@ func (f *OutFolder) Claim(names []string, formats []input.Format) error {
 		if formats[i].Unit() == input.UnitFile {
 			return fmt.Errorf("-o %s: %s is one document, and the output a list of paths: name a file", f.Path, name)
 		}
-		if err := f.a.Outputs.Claim("-o", f.Place(name), CopiesOf(formats[i])); err != nil {
+		if err := f.a.Outputs.Claim("-o", f.Place(name), f.Kind(name, formats[i])); err != nil {
 			return err
 		}
 	}

@@ -118,7 +118,7 @@ func (c *copies) begin(i int, _ input.Source) (err error) {
 		return err
 	}
 	if c.c.toFolder() {
-		w, err := c.a.Create("-o", c.folder.Place(c.Names[i]), app.CopiesOf(c.formats[i]))
+		w, err := c.a.Create("-o", c.folder.Place(c.Names[i]), c.folder.Kind(c.Names[i], c.formats[i]))
 		if err != nil {
 			return err
 		}

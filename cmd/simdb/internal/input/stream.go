@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -272,6 +273,16 @@ var foreignTexts = []struct {
 
 const references = "write it as CSV or JSON lines, as reference managers do"
 
+// foreignNames are endings of names of texts whose lines are no documents.
+var foreignNames = map[string]string{
+	".yaml": yaml, ".yml": yaml,
+	".toml":  "it is TOML: yq -p toml -o json FILE | simdb ... - reads it as JSON",
+	".json5": "it is JSON5: npx json5 FILE | simdb ... - reads it as JSON",
+	".sql":   "it is SQL: write the tables in it as CSV",
+}
+
+const yaml = "it is YAML: yq -o json FILE | simdb ... - reads it as JSON"
+
 // refuse returns an error if no format reads the file. Unless the caller wants
 // lines, texts whose lines are not documents are refused.
 func (s *Stream) refuse(lines bool) error {
@@ -288,7 +299,11 @@ func (s *Stream) refuse(lines bool) error {
 			return errors.New(foreign.what + "; --input-format txt reads each line as a text")
 		}
 	}
-	if name := strings.ToLower(s.name); len(s.head) == 0 && s.packed == "" && s.size == 0 {
+	name := strings.ToLower(s.name)
+	if what := foreignNames[path.Ext(name)]; what != "" && !lines {
+		return errors.New(what + "; --input-format txt reads each line as a text")
+	}
+	if len(s.head) == 0 && s.packed == "" && s.size == 0 {
 		for _, ending := range []string{".gz", ".gzip", ".zst", ".zstd"} {
 			if strings.HasSuffix(name, ending) {
 				return fmt.Errorf("it is empty, which no %s file is: was it cut off?", ending)

@@ -173,7 +173,7 @@ func (t *matching) toFolder(a *app.App, records func(*app.App, input.Source) err
 	var ended error // of the last output
 	err = t.eachInput(func(in input.Source) error {
 		format := in.Info().Format
-		w, err := a.Create("-o", t.folder.Place(t.sources.Names[at]), app.CopiesOf(format))
+		w, err := a.Create("-o", t.folder.Place(t.sources.Names[at]), t.folder.Kind(t.sources.Names[at], format))
 		if err != nil {
 			return err
 		}

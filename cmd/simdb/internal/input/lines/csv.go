@@ -163,8 +163,11 @@ func newTable(names []string, cut func([]string, []byte) []string, opt input.Opt
 			if c.name == "id" && c.want == "" {
 				orMake = ", --id-from line makes ids"
 			}
+			if c.name == "text" && c.want == "" {
+				orMake = ", --fingerprint-field one with fingerprints"
+			}
 			return nil, fmt.Errorf("there is no column %q%s; %s names another%s, --no-header takes the first line for data",
-				want, among("there are", names, want), c.flag, orMake)
+				want, input.Among("there are", names, want), c.flag, orMake)
 		}
 		if c.at < 0 {
 			continue

@@ -24,6 +24,8 @@ const asText = "--input-format txt reads each line as a text"
 var digests = []*digest{
 	{regexp.MustCompile(`^[Tt]1[0-9A-Fa-f]{70}$|^[0-9A-Fa-f]{70}$`), "TLSH digests", "--levenshtein 0.8 compares them as strings"},
 	{regexp.MustCompile(`^(3|6|12|24|48|96|192|384|768|1536|3072|6144|12288|24576|49152|98304|196608|393216|786432|1572864):[0-9A-Za-z+/]{3,}:[0-9A-Za-z+/]{3,}$`), "ssdeep digests", "--levenshtein 0.8 compares them as strings"},
+	{regexp.MustCompile(`^sdbf(-dd)?:[0-9]{2}:.*:[A-Za-z0-9+/=]+$`), "sdhash digests", "sdhash -c compares them"},
+	{regexp.MustCompile(`^-?[0-9]{10,20}L$`), "numbers with an L after them, as Python 2 shows them", "write them without it"},
 	{regexp.MustCompile(`^[01]{64}$`), "strings of 64 bits", "--fingerprint-field names the field of such fingerprints"},
 	{regexp.MustCompile(`^[01]{65,}$`), "strings of bits", "fingerprints have 64 bits: write those as 16 hexadecimal digits"},
 	{regexp.MustCompile(`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){7,}$`), "bytes between colons", "fingerprints have 64 bits: write those as 16 hexadecimal digits"},
@@ -102,7 +104,7 @@ func columnsBeside(line, cell []byte) [][]byte {
 // the first digest, and nil if there is none.
 func mostly(texts [][]byte, find func([]byte) (*digest, []byte)) (kind *digest, first []byte) {
 	n := 0
-	texts = slices.DeleteFunc(slices.Clone(texts), func(text []byte) bool { return text[0] == '#' || text[0] == '%' }) // comments
+	texts = slices.DeleteFunc(slices.Clone(texts), func(text []byte) bool { return len(text) > 0 && (text[0] == '#' || text[0] == '%') }) // comments
 	for i, text := range texts {
 		d, cell := find(text)
 		switch {
@@ -134,7 +136,7 @@ func refuseDigests(lines [][]byte, columns bool) error {
 	if narrow {
 		todo = "write each alone on a line, or beside an id and a tab" + inColumns(lines, first)
 	}
-	return fmt.Errorf("its lines have %s, such as %q: %s; %s", d.what, short(string(first)), todo, asText)
+	return fmt.Errorf("its lines have %s, such as %q: %s; %s", d.what, input.Short(string(first)), todo, asText)
 }
 
 // inColumns is how a cell of the lines is read if something separates their columns, or "".
@@ -161,18 +163,18 @@ func WarnOfDigests(texts [][]byte) string {
 	if d == nil {
 		return ""
 	}
-	return fmt.Sprintf("its texts are %s, such as %q, which are compared as words: %s", d.what, short(string(first)), d.todo)
+	return fmt.Sprintf("its texts are %s, such as %q, which are compared as words: %s", d.what, input.Short(string(first)), d.todo)
 }
 
 // notTaken is the error for a file without fingerprints although the user says how they are
 // written.
 func notTaken(opt input.Options, lines [][]byte) error {
 	if d, first := mostly(lines, digestIn); d != nil {
-		return fmt.Errorf("--fingerprints %v: its lines have %s, such as %q: %s", opt.Fingerprints, d.what, short(string(first)), d.todo)
+		return fmt.Errorf("--fingerprints %v: its lines have %s, such as %q: %s", opt.Fingerprints, d.what, input.Short(string(first)), d.todo)
 	}
 	line := ""
 	if len(lines) > 0 {
-		line = short(string(lines[0]))
+		line = input.Short(string(lines[0]))
 	}
 	return fmt.Errorf("--fingerprints %v: most lines, such as %q, have no fingerprint", opt.Fingerprints, line)
 }

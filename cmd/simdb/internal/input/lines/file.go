@@ -140,7 +140,11 @@ func (f *file) choose() error {
 		if f.opt.Format == input.Auto {
 			f.info.Notice = almostList(s)
 		}
-		if f.info.Notice == "" && f.opt.Format == input.Auto && byName(f.info.Name) != TXT {
+		switch {
+		case f.info.Notice != "" || f.opt.Format != input.Auto:
+		case len(lines) > 1 && isHeader(lines[0], "\t"):
+			f.info.Notice = plainText + "; --input-format tsv reads columns, of which the first line has the names"
+		case byName(f.info.Name) != TXT:
 			f.info.Notice = plainText
 		}
 	case Fingerprints, Hashes:

@@ -162,7 +162,9 @@ func anyMembers(raw, s []byte, take func(key string, member, value []byte)) stri
 	case !json.Valid(s):
 		return notJSON(raw)
 	case s[0] == '[':
-		return "not a JSON object but an array"
+		return "not a JSON object but an array: jq -c '{id: .[0], text: .[1]}' FILE makes objects of such"
+	case s[0] == '"':
+		return "not a JSON object but a string: jq -c '{text: (.[]? // .)}' FILE makes objects of such"
 	case s[0] != '{':
 		return "not a JSON object"
 	}
@@ -335,7 +337,7 @@ func setJSONFingerprint(rec *record, value []byte, notation base.Notation) strin
 // that wanted may have meant.
 func fieldsOf(s []byte, wanted string) string {
 	var names []string
-	const deepest = 4
+	const deepest = 7
 	var add func(s []byte, before string, depth int) error
 	add = func(s []byte, before string, depth int) error {
 		return members(s, func(key string, _, value []byte) {
@@ -353,7 +355,7 @@ func fieldsOf(s []byte, wanted string) string {
 	if err := add(s, "", 1); err != nil {
 		return ""
 	}
-	return among("its fields are", names, wanted)
+	return input.Among("its fields are", names, wanted)
 }
 
 var errMember = errors.New("not an object")
@@ -503,6 +505,9 @@ func tooDeep(s []byte) bool {
 
 // notJSON says what is wrong with s, in the words of encoding/json, and at which byte.
 func notJSON(s []byte) string {
+	if bytes.HasPrefix(s, []byte("{'")) {
+		return "not JSON, but as Python shows an object: json.dumps writes JSON"
+	}
 	var v stdjson.RawMessage
 	err := stdjson.Unmarshal(bytes.TrimRight(s, blank), &v)
 	if syntax, ok := errors.AsType[*stdjson.SyntaxError](err); ok {

@@ -109,7 +109,8 @@ func TestBadLines(t *testing.T) {
 		{"a.jsonl", `{"id":"a","text":"x"`, "not JSON: unexpected end of JSON input (byte 20)"},
 		{"a.jsonl", `hello`, "not JSON: invalid character 'h' looking for beginning of value (byte 1)"},
 		{"a.jsonl", `{"id":"a","text":"x"} x`, "not JSON: invalid character 'x' after top-level value (byte 23)"},
-		{"a.jsonl", `[1]`, "not a JSON object but an array"},
+		{"a.jsonl", `[1]`, "not a JSON object but an array: jq -c '{id: .[0], text: .[1]}' FILE makes objects of such"},
+		{"a.jsonl", `"x"`, "not a JSON object but a string: jq -c '{text: (.[]? // .)}' FILE makes objects of such"},
 		{"a.jsonl", `7`, "not a JSON object"},
 		{"a.jsonl", `{"text":"x"}`, `no "id" (its fields are "text"); --id-field names another, --id-from line makes ids`},
 		{"a.jsonl", `{"text":"x","ids":1,"url":"u"}`, `no "id" (its fields are "text", "ids", "url"; did you mean "ids"?); --id-field names another, --id-from line makes ids`},
@@ -120,7 +121,7 @@ func TestBadLines(t *testing.T) {
 		{"a.jsonl", `{"id":{"$oid":"5f"},"text":"x"}`, `"id" is an object: --id-field 'id.$oid' names what is in it`},
 		{"a.jsonl", `{"id":["a"],"text":"x"}`, `"id" is a list`},
 		{"a.jsonl", `{"id":1,"text":"x","n":NAN}`, `not JSON: invalid character 'N' looking for beginning of value (byte 24)`},
-		{"a.jsonl", `{"id":1,"page":{"body":{"t":"x","l":{"m":{"n":1}}},"e":{}}}`, `1||{"page":{"body":{"t":"x","l":{"m":{"n":1}}},"e":{}}}|~no "text" and no "fingerprint" (its fields are "id", "page.body.t", "page.body.l.m"); --text-field and --fingerprint-field name others`},
+		{"a.jsonl", `{"id":1,"page":{"body":{"t":"x","l":{"m":{"n":1}}},"e":{}}}`, `1||{"page":{"body":{"t":"x","l":{"m":{"n":1}}},"e":{}}}|~no "text" and no "fingerprint" (its fields are "id", "page.body.t", "page.body.l.m.n"); --text-field and --fingerprint-field name others`},
 		{"a.jsonl", `{"id":1}`, `1|||~no "text" and no "fingerprint" (its fields are "id"); --text-field and --fingerprint-field name others`},
 		{"a.jsonl", `{"id":1,"text":2}`, `1|2||`},
 		{"a.jsonl", `{"id":1,"text":-1.50}`, `1|-1.50||`},
@@ -160,9 +161,9 @@ func TestBadLines(t *testing.T) {
 
 func TestRefusedFiles(t *testing.T) {
 	for _, c := range []struct{ file, content, want string }{
-		{"a.csv", "key,body\n1,x\n", `a.csv: there is no column "id" (there are "key", "body"); --id-field names another, --id-from line makes ids, --no-header takes the first line for data`},
+		{"a.csv", "key,body\n1,x\n", `a.csv: there is no column "id" (there are "key", "body"; did you mean "key"?); --id-field names another, --id-from line makes ids, --no-header takes the first line for data`},
 		{"a.csv", "id;body\n1;x\n", `a.csv: there is no column "id" (there are "id;body"; did you mean "id;body"?); --id-field names another, --id-from line makes ids, --no-header takes the first line for data; --delimiter ';' if that separates columns`},
-		{"a.csv", "id,body\n1,x\n", `a.csv: there is no column "text" (there are "id", "body"); --text-field names another, --no-header takes the first line for data`},
+		{"a.csv", "id,body\n1,x\n", `a.csv: there is no column "text" (there are "id", "body"; did you mean "body"?); --text-field names another, --fingerprint-field one with fingerprints, --no-header takes the first line for data`},
 		{"a.jsonl.xz", "\xfd7zXZ\x00abc", "a.jsonl.xz: it is xz-compressed: xz -dc FILE | simdb ... -"},
 		{"a.bin", "\x01\x02\x00\n", "a.bin: it has NUL bytes, so it is not text; --input-format txt reads it anyway"},
 		{"a.gz", "\x1f\x8b\x08", "a.gz: the gzip data end too early, is the file truncated? (unexpected EOF)"},

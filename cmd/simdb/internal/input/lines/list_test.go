@@ -72,7 +72,7 @@ func TestLists(t *testing.T) {
 		{"a.txt", "1\n2\n", input.Options{Format: TXT}, "1 a.txt:1|1|| 2 a.txt:2|2|| "},
 		{"a.tsv", "id\ttext\n1\tx\n", input.Options{}, "2 1|x|| "},
 		{"a.tsv", "id\tbody\n1\tx\n", input.Options{TextField: "body"}, "2 1|x|| "},
-		{"a.tsv", "id\tbody\n1\tx\n", input.Options{}, `a.tsv: there is no column "text" (there are "id", "body"); --text-field names another, --no-header takes the first line for data`},
+		{"a.tsv", "id\tbody\n1\tx\n", input.Options{}, `a.tsv: there is no column "text" (there are "id", "body"; did you mean "body"?); --text-field names another, --fingerprint-field one with fingerprints, --no-header takes the first line for data`},
 		{"a.tsv", "k\tv\n1\t2\n", input.Options{IDField: "k", TextField: "v"}, "2 1|2|| "},
 	} {
 		got, f, err := read(t, c.name, c.content, c.opt)

@@ -22,7 +22,7 @@ func TestListedTexts(t *testing.T) {
 		{input.Options{Fields: []string{"pages", "messages.role"}}, "p\nq\x1fuser\nx"},
 		{input.Options{TextField: "messages"}, `"messages" is a list: --text-field 'messages[].content' names what is in it`},
 		{input.Options{TextField: "pages.x"}, `"pages.x" is a list: --text-field 'pages[]' names`},
-		{input.Options{}, `no "text" and no "fingerprint" (its fields are "id", "messages[].role", "messages[].content", "pages")`},
+		{input.Options{}, `(its fields are "id", "messages[].role", "messages[].content", "pages"; did you mean "messages[].content"?)`},
 	} {
 		got, f, err := read(t, "a.jsonl", chat, c.opt)
 		if err != nil {

@@ -2,6 +2,7 @@ package lines
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -50,8 +51,12 @@ func (f *file) inJSON(format input.Format, head []byte, all bool) (input.Format,
 		switch {
 		case one.digest != nil:
 			return format, fmt.Errorf("the members of its object are %s: %s", one.digest.what, one.digest.todo)
+		case one.table:
+			return format, errors.New("it is one object with a list for each column: in pandas to_json(orient='records', lines=True) writes rows")
 		case one.path != "" && (all || !f.live):
-			return format, fmt.Errorf("it is one object without %s: --records %s reads the records in it, --text-field names a text", quotedNames(f.opt.TextFields()), one.path)
+			names := f.opt.TextFields()
+			return format, fmt.Errorf("it is one object without %s%s: --records %s reads the records in it, --text-field names a text",
+				quotedNames(names), fieldsOf(s, names[0]), one.path)
 		}
 		f.members = one.prints
 	}
@@ -70,6 +75,7 @@ func (f *file) inJSON(format input.Format, head []byte, all bool) (input.Format,
 // only is what a file that is one object, and no record, has in it.
 type only struct {
 	prints bool    // all members are fingerprints
+	table  bool    // all members are columns
 	digest *digest // that all members are
 	path   string  // of records, as Options.Records
 }
@@ -84,6 +90,7 @@ func surveyObject(s []byte, all bool, o *object) (one only) {
 	}
 	var id, fp, text found
 	in := recordsIn{object: o}
+	columns := 0
 	values, prints, objects, digests, members := 0, 0, 0, 0, 0 // members is the rank of these
 	partialMembers(s, func(key string, value []byte, whole bool) {
 		id.take(o.id, key, value)
@@ -92,6 +99,9 @@ func surveyObject(s []byte, all bool, o *object) (one only) {
 			text.take(name, key, value)
 		}
 		values++
+		if isColumn(value) {
+			columns++
+		}
 		switch {
 		case isPrint(value):
 			prints++
@@ -109,7 +119,9 @@ func surveyObject(s []byte, all bool, o *object) (one only) {
 	})
 	one.path = in.path
 	switch {
-	case fp.value != nil || text.value != nil || id.value != nil && in.rank < hasContent:
+	case columns == values && values > 1:
+		return only{table: true}
+	case fp.value != nil || text.value != nil:
 		return only{}
 	case digests == values && values > 1 && one.digest != nil:
 		return only{digest: one.digest}
@@ -119,6 +131,13 @@ func surveyObject(s []byte, all bool, o *object) (one only) {
 		return only{path: "."}
 	}
 	return only{path: one.path}
+}
+
+// isColumn reports whether a value has the cells of a column: a list of plain values, or an object
+// whose first member is called 0, as pandas writes it.
+func isColumn(value []byte) bool {
+	next := skipBlank(value, 1)
+	return value[0] == '[' && next < len(value) && value[next] != '{' || bytes.HasPrefix(value[min(next, len(value)):], []byte(`"0"`)) && value[0] == '{'
 }
 
 // partialMembers calls f for the members of an object of which s may only be the beginning.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/base"
 )
 
@@ -49,7 +50,7 @@ func newSample(lines [][]byte, notation base.Notation) *sample {
 			for _, c := range cols {
 				s.header = append(s.header, strings.ToLower(string(bytes.TrimSpace(c))))
 			}
-			s.title = short(string(line))
+			s.title = input.Short(string(line))
 			continue
 		}
 		s.lines++
@@ -61,10 +62,10 @@ func newSample(lines [][]byte, notation base.Notation) *sample {
 			// 0x1 before words is not a fingerprint, but 0x1 alone or next to a tab is.
 			sure = sure || hex && (len(cell) >= 16 || len(cols) == 1 || bytes.IndexByte(line, '\t') >= 0)
 		}
-		if found && (len(cols) == 1 || bytes.IndexByte(line, '\t') >= 0) {
+		if found && (len(cols) == 1 || bytes.IndexByte(line, '\t') >= 0 || isLong(cols)) {
 			s.numbers++
 		} else if s.other == "" {
-			s.other = short(string(line))
+			s.other = input.Short(string(line))
 		}
 		if slices.ContainsFunc(cols, isBase64) {
 			s.base64++
@@ -116,6 +117,13 @@ func (c *numbers) add(cell []byte, notation base.Notation) (sure bool) {
 		c.letters++
 	}
 	return hasLetter(cell)
+}
+
+// isLong reports whether two columns between which is a blank have a number that hardly is of a
+// text, and no words beside it.
+func isLong(cols [][]byte) bool {
+	long := func(cell []byte) bool { return numberDigest.form.Match(cell) }
+	return len(cols) == 2 && bytes.IndexByte(cols[1], ' ') < 0 && (long(cols[0]) || long(cols[1]))
 }
 
 // isBase64 reports whether a cell looks like a fingerprint in base64: no word ends in =.

@@ -175,9 +175,18 @@ func isSpread(lines [][]byte) bool {
 		return false
 	case len(first) == 1:
 		return true
+	case followed(first):
+		return !slices.ContainsFunc(lines[1:max(len(lines)-1, 1)], isObject) // the last may have no comma
 	}
 	return len(lines) > 1 && !slices.ContainsFunc(lines[1:], isObject) &&
 		slices.ContainsFunc(lines[1:], func(line []byte) bool { return line[0] != '{' })
+}
+
+// followed reports whether a line has an object, and after it a comma or another one.
+func followed(line []byte) bool {
+	end := skipValue(line, 0)
+	rest := bytes.Trim(line[end:], blank)
+	return len(rest) > 0 && (rest[0] == ',' || rest[0] == '{') && isJSON(line[:end])
 }
 
 // errSpread is the refusal of a file that the user calls JSON lines.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/query"
 )
 
 // nodeKind is how a column is written as JSON.
@@ -195,7 +194,7 @@ func role(root *pq.Column, want, name, flag, rule string, fits func(*pq.Column) 
 	case col.MaxRepetitionLevel() > 0 || isList(col):
 		return nil, fmt.Errorf("the column %q is a list: %s; %s names another column", pathOf(col), rule, flag)
 	case !col.Leaf():
-		return nil, fmt.Errorf("the column %q has columns in it%s: %s; %s names one of them", pathOf(col), among(paths(col), want), rule, flag)
+		return nil, fmt.Errorf("the column %q has columns in it%s: %s; %s names one of them", pathOf(col), input.Among("there are", paths(col), want), rule, flag)
 	case !fits(col):
 		return nil, fmt.Errorf("the column %q is of type %s: %s; %s names another column", pathOf(col), col.Type(), rule, flag)
 	}
@@ -204,7 +203,7 @@ func role(root *pq.Column, want, name, flag, rule string, fits func(*pq.Column) 
 
 // missing is the error for a column that is not there.
 func missing(root *pq.Column, want, flag string) error {
-	return fmt.Errorf("there is no column %q%s; %s names another", want, among(paths(root), want), flag)
+	return fmt.Errorf("there is no column %q%s; %s names another", want, input.Among("there are", paths(root), want), flag)
 }
 
 // isList reports whether a group is a list or a map.
@@ -265,31 +264,6 @@ func paths(col *pq.Column) (names []string) {
 		}
 	}
 	return names
-}
-
-// shownNames is how many names of columns a message lists.
-const shownNames = 10
-
-// among lists the names that there are, and one that may have been meant.
-func among(names []string, wanted string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString(" (there are")
-	for i, name := range names[:min(len(names), shownNames)] {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(" " + strconv.Quote(name))
-	}
-	if more := len(names) - shownNames; more > 0 {
-		fmt.Fprintf(&b, " and %d more", more)
-	}
-	if meant, ok := query.Closest(wanted, names); ok {
-		fmt.Fprintf(&b, "; did you mean %q?", meant)
-	}
-	return b.String() + ")"
 }
 
 // isText reports whether values of a column are strings.
