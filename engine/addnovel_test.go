@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // TestAddNovel adds groups of documents, with IDs that come again, in the same group too, and with
@@ -142,6 +144,7 @@ var novelFamilies = map[string]func(r *rand.Rand, words []string) []string{
 // TestAddNovelFamilies adds families, across memtables and tables, and mixed: those are stored that
 // brute force stores, and what is compared does not grow with the family.
 func TestAddNovelFamilies(t *testing.T) {
+	exhaustive.Sequential(t)
 	const n, checked, threshold = 6000, 2000, 0.8
 	for name, family := range novelFamilies {
 		t.Run(name, func(t *testing.T) {

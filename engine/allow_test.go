@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -199,6 +200,7 @@ func allowedCorpus(r *rand.Rand, n int) ([]Doc, []IDPair) {
 
 // TestClustersKeepApart compares clusters with those formed document by document.
 func TestClustersKeepApart(t *testing.T) {
+	exhaustive.Sequential(t)
 	ctx := t.Context()
 	differ := 0
 	for seed := range uint64(30) {

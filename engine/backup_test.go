@@ -518,6 +518,7 @@ func backedUp(t *testing.T, steps int, first bool) (mem *vfstest.Mem, before, af
 // there opens, and is the earlier backup or the new one; the next run makes the new one, and leaves
 // no other file.
 func TestBackupCrash(t *testing.T) {
+	exhaustive.Sequential(t)
 	states := 0
 	for _, c := range backupCases {
 		mem, before, after := backedUp(t, c.steps, c.first)
@@ -606,6 +607,7 @@ func onlyListed(fs vfs.FS) error {
 // TestBackupErrors fails every operation of a backup, once and from there on, for want of space or
 // by an error of the disk. The earlier backup is there, or the new one, and the next run makes it.
 func TestBackupErrors(t *testing.T) {
+	exhaustive.Sequential(t)
 	failures := 0
 	for _, c := range backupCases {
 		mem, before, after := backedUp(t, c.steps, c.first)

@@ -9,12 +9,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // TestEntriesWhere compares what filters select, in order, unordered, as IDs, counted, and stopped
 // early, with all entries of a database of tables, large enough to be divided, and memtables, with
 // documents that were replaced, deleted, and have expired.
 func TestEntriesWhere(t *testing.T) {
+	exhaustive.Sequential(t)
 	ctx := t.Context()
 	start := time.Unix(1_000_000, 0)
 	now := start

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/token"
 )
 
@@ -121,6 +122,7 @@ func (a weightedSet) jaccard(b weightedSet) float64 {
 // the similarities of all pairs as strings give them: of stored documents, of texts, after a
 // flush, a merge and reopening.
 func TestFeatures(t *testing.T) {
+	exhaustive.Sequential(t)
 	var docs []Doc
 	for _, s := range licences(t).shards {
 		docs = append(docs, s[:30]...)

@@ -347,6 +347,7 @@ func (p *patient) judge(t *testing.T, r recovered, what string, damaged ...strin
 
 // TestRecoverWhole recovers what is not damaged: everything is there, in the same order.
 func TestRecoverWhole(t *testing.T) {
+	exhaustive.Sequential(t)
 	for i := range patients {
 		p := makePatient(t, i)
 		r, err := p.recoverFrom(t, p.files, p.name)
@@ -358,6 +359,7 @@ func TestRecoverWhole(t *testing.T) {
 
 // TestRecover damages files of databases in all ways, one at a time.
 func TestRecover(t *testing.T) {
+	exhaustive.Sequential(t)
 	cases := exhaustive.Every(t, 40)
 	sum := map[string]*[3]int{} // by kind of damage: cases, documents back, documents
 	failed := 0
@@ -436,6 +438,7 @@ func hurtFiles(rng *rand.Rand, whole map[string][]byte, names []string, n int) (
 
 // TestRecoverFullDisk fails at each write to the new database: nothing is left of it.
 func TestRecoverFullDisk(t *testing.T) {
+	exhaustive.Sequential(t)
 	p := makePatient(t, 0)
 	from := filepath.Join(t.TempDir(), "old.simdb")
 	if err := os.Mkdir(from, 0o755); err != nil {

@@ -57,7 +57,7 @@ func TestStatementsStop(t *testing.T) {
 			after := whole * (2*part + 1) / 4
 			// Garbage collection and other load, which shares the caches, only add to the time, so
 			// that one try suffices. What does not look at its context is late in each.
-			const tries, most = 12, slower * 100 * time.Millisecond
+			const tries, most = 12, exhaustive.Slower * 100 * time.Millisecond
 			late := most + 1
 			for try := 0; try < tries && late > most; try++ {
 				if try > 0 {

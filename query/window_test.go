@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // LIMIT and OFFSET cut the rows that there are without them, and COUNT counts what they leave, of
 // CLUSTERS the clusters.
 func TestWindow(t *testing.T) {
+	exhaustive.Sequential(t)
 	for seed := range uint64(4) {
 		w := newWorld(t, seed)
 		like := ""

@@ -266,6 +266,7 @@ func TestFlippedBytes(t *testing.T) {
 }
 
 func TestFlippedBytesOfLargerTable(t *testing.T) {
+	exhaustive.Sequential(t)
 	for _, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim} {
 		v := make(t, 1500, WriterOptions{BlockSize: 2000})
 		rng := rand.New(rand.NewPCG(15, 16))

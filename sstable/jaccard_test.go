@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/keytest"
@@ -126,6 +127,7 @@ func checkFirst(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *Jaccar
 }
 
 func TestJaccard(t *testing.T) {
+	exhaustive.Sequential(t)
 	rng := rand.New(rand.NewPCG(51, 52))
 	for _, n := range []int{0, 1, 2, 70, 3000} {
 		for _, size := range []uint32{1, 2, 5, 16, 128} {
@@ -180,6 +182,7 @@ func realSketches(t testing.TB) (all []minhash.Sketch) {
 
 // TestJaccardReal searches sketches of real texts, with all lists of hot hashes from none to all.
 func TestJaccardReal(t *testing.T) {
+	exhaustive.Sequential(t)
 	all := realSketches(t)
 	docs := make([]Document, len(all))
 	for i, s := range all {

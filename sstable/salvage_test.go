@@ -255,6 +255,7 @@ func salvageTables(t *testing.T, n int) (tables [][]byte, docs []map[string]Docu
 // TestSalvage damages tables in all ways: what comes back is as it was, and what does not need the
 // damaged bytes comes back.
 func TestSalvage(t *testing.T) {
+	exhaustive.Sequential(t)
 	const n = 3000
 	cases := exhaustive.Every(t, 4)
 	tables, docs := salvageTables(t, n)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/keytest"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
@@ -125,6 +126,7 @@ func TestUnalignedBitmaps(t *testing.T) {
 
 // TestSegmentByPostings has sketches so large that the number of postings ends a segment.
 func TestSegmentByPostings(t *testing.T) {
+	exhaustive.Sequential(t)
 	p := testParams
 	p.Sketch, p.MinJaccard = MaxSketch, 0
 	rng := rand.New(rand.NewPCG(65, 66))

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // writtenTable returns a table of n documents whose write number w (from 0) has time(w), and which
@@ -46,6 +48,7 @@ func writtenTable(t *testing.T, n int, inOrder bool, time func(w int) int64) *Re
 
 // TestWritten compares what is selected by times and sequence numbers with a look at each document.
 func TestWritten(t *testing.T) {
+	exhaustive.Sequential(t)
 	ctx := t.Context()
 	random := rand.New(rand.NewPCG(1, 1))
 	const n = 5000

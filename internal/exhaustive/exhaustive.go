@@ -57,6 +57,7 @@ type Share struct {
 // ones differs by commit and by test.
 func Every(t testing.TB, step int) Share {
 	t.Helper()
+	step *= Slower
 	if All() {
 		step = 1
 	}
@@ -116,6 +117,14 @@ func Turn(t testing.TB, step int) {
 	t.Helper()
 	if s := seed(commit(), t.Name()); !All() && os.Getenv(envCase) == "" && s%uint64(step) != 0 {
 		t.Skipf("one of %d commits runs it, or %s=1", step, envAll)
+	}
+}
+
+// Sequential skips a long test of one goroutine when the race detector looks on: it finds nothing.
+func Sequential(t testing.TB) {
+	t.Helper()
+	if Race && !All() {
+		t.Skip("one goroutine has no races")
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -204,7 +206,7 @@ func (d *digest) add(i, j uint32, distance int) {
 }
 
 func TestPairsLarge(t *testing.T) {
-	const n, maxK = 4000, 12
+	const n, maxK = 4000 / exhaustive.Slower, 12
 	eachShape(t, n, func(t *testing.T, fps []uint64) {
 		var want [maxK + 1]digest
 		for j := range fps {
@@ -230,7 +232,7 @@ func TestPairsLarge(t *testing.T) {
 
 func TestPairsLarger(t *testing.T) {
 	for _, shape := range []string{"copies", "clusters", "constant middle, skewed top"} {
-		fps := distinct(shapes[shape](rand.New(rand.NewPCG(1, 2)), 20000))
+		fps := distinct(shapes[shape](rand.New(rand.NewPCG(1, 2)), 20000/exhaustive.Slower))
 		all := bruteForce(fps, 6)
 		for _, k := range []int{1, 3, 6} {
 			comparePairs(t, k, collect(t, fps, k, Options{}), within(all, k))

@@ -3,8 +3,10 @@ package setjoin
 import (
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/minhash"
 )
@@ -14,19 +16,19 @@ type sketchJudge struct {
 	all  []minhash.Sketch
 	size int
 	t    float64
-	n    *int
+	n    *atomic.Int64
 }
 
 func (j sketchJudge) Compare(a, b int) (float64, bool, error) {
-	*j.n++
+	j.n.Add(1)
 	s, ok := minhash.JaccardAtLeast(j.all[a], j.all[b], j.size, j.t)
 	return s.Score, ok, nil
 }
 
 // addSketches makes the sets of sketches, and the options of a join of them.
-func addSketches(t *testing.T, all []minhash.Sketch, size int, at float64) (*Sets, Options, *int) {
+func addSketches(t *testing.T, all []minhash.Sketch, size int, at float64) (*Sets, Options, *atomic.Int64) {
 	t.Helper()
-	s, n := NewSets(SetsOptions{Measure: Measure{Kind: Sketches, N: size}}), new(int)
+	s, n := NewSets(SetsOptions{Measure: Measure{Kind: Sketches, N: size}}), new(atomic.Int64)
 	for _, sketch := range all {
 		if err := s.Add(AppendSketch(nil, sketch)); err != nil {
 			t.Fatal(err)
@@ -86,7 +88,7 @@ func sketchCorpus(r *rand.Rand, n, size int) []minhash.Sketch {
 // TestSketches compares all joins of sketches with their definitions.
 func TestSketches(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for range 150 {
+	for range 150 / exhaustive.Slower {
 		size := []int{1, 4, 16, 128, 128}[r.IntN(5)]
 		all := sketchCorpus(r, r.IntN(500), size)
 		at := []float64{0.05, 0.3, 0.5, 0.8, 1, 0.4 + r.Float64()/2}[r.IntN(6)]
@@ -105,6 +107,7 @@ func TestSketches(t *testing.T) {
 
 // TestBestOfCrowd has sketches that are about equally similar to two keepers of a crowd.
 func TestBestOfCrowd(t *testing.T) {
+	exhaustive.Sequential(t)
 	for seed := range uint64(30) {
 		bestOfCrowd(t, rand.New(rand.NewPCG(11, seed)))
 	}
@@ -200,6 +203,7 @@ func checkSketches(t *testing.T, all []minhash.Sketch, size int, at float64, s *
 // TestCrowdOfSketches counts the comparisons that a crowd takes: they grow with it, not with its
 // square.
 func TestCrowdOfSketches(t *testing.T) {
+	exhaustive.Sequential(t)
 	r := rand.New(rand.NewPCG(7, 8))
 	base := make([]uint32, 128)
 	for h := range base {
@@ -219,14 +223,14 @@ func TestCrowdOfSketches(t *testing.T) {
 	if _, err := s.Stars(t.Context(), at, o); err != nil {
 		t.Fatal(err)
 	}
-	if *n > 4*len(all) {
-		t.Errorf("star clusters of %d sketches took %d comparisons", len(all), *n)
+	if n.Load() > 4*int64(len(all)) {
+		t.Errorf("star clusters of %d sketches took %d comparisons", len(all), n.Load())
 	}
-	*n = 0
+	n.Store(0)
 	if err := s.Components(t.Context(), at, o, selfjoin.NewForest(len(all))); err != nil {
 		t.Fatal(err)
 	}
-	if *n > 40*len(all) {
-		t.Errorf("components of %d sketches took %d comparisons", len(all), *n)
+	if n.Load() > 40*int64(len(all)) {
+		t.Errorf("components of %d sketches took %d comparisons", len(all), n.Load())
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -16,6 +17,7 @@ import (
 // So whatever sectors of the new pages are there, and whatever size the file has, the state is the
 // old one as long as the root page is; with all of them and the new root page it is the new one.
 func TestCrashInTransaction(t *testing.T) {
+	exhaustive.Sequential(t)
 	const sector, transactions, cuts = 512, 60, 25
 	rng := rand.New(rand.NewPCG(6, 6))
 	name := filepath.Join(t.TempDir(), "CATALOG")

@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -121,6 +122,7 @@ func usedPages(t *testing.T, image []byte) map[uint64]bool {
 
 // TestEveryByteFlipped damages every byte of the pages in use, and some of the rest.
 func TestEveryByteFlipped(t *testing.T) {
+	exhaustive.Sequential(t)
 	for _, tables := range []int{0, 12} { // the bucket inline, and in pages of its own
 		image, want := smallCatalog(t, tables)
 		used := usedPages(t, image)

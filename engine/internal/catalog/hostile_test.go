@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -190,6 +191,7 @@ func TestInvalidBitmap(t *testing.T) {
 // TestResealedNoise damages payloads under good checksums: an error, or a state that holds
 // together; never a panic.
 func TestResealedNoise(t *testing.T) {
+	exhaustive.Sequential(t)
 	image, _ := smallCatalog(t, 6)
 	rng := rand.New(rand.NewPCG(10, 10))
 	decoded := 0

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -53,6 +54,7 @@ func lost(sketches []minhash.Sketch, found []uint32, q minhash.Sketch, t float64
 // TestGather checks that no similar sketch is lost, whatever the threshold, and that few others are
 // found.
 func TestGather(t *testing.T) {
+	exhaustive.Sequential(t)
 	for _, hot := range []int{0, 5} {
 		for _, n := range []int{MinSketches, 6000} {
 			r := rand.New(rand.NewPCG(uint64(hot), uint64(n)))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/sstable/internal/blobtest"
 )
 
@@ -235,6 +236,7 @@ func tryList(t *testing.T, k *Kind, list [][]byte, dir, area []byte, strict bool
 }
 
 func TestListFlipped(t *testing.T) {
+	exhaustive.Sequential(t)
 	for _, name := range []string{"equal, not whole", "digits", "urls"} {
 		list := listCases()[name][:300]
 		w, area := writeList(IDs, list)
@@ -252,6 +254,7 @@ func TestListFlipped(t *testing.T) {
 
 // TestListForged damages fields and bytes of blocks and makes the checksums right again.
 func TestListForged(t *testing.T) {
+	exhaustive.Sequential(t)
 	values := []uint64{^uint64(0), 0, 1, 1<<63 - 1, 1 << 31, 1<<30 - 1, 0x8080808080808080, 0x1c00000000000000, 0xff1c}
 	for _, name := range []string{"equal, not whole", "powers of two", "long last"} {
 		list := listCases()[name]

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/sstable/internal/blobtest"
 )
 
@@ -351,6 +352,7 @@ func TestRecordsFlipped(t *testing.T) {
 
 // TestRecordsForged damages fields and bytes of blocks and makes the checksums right again.
 func TestRecordsForged(t *testing.T) {
+	exhaustive.Sequential(t)
 	values := []uint64{^uint64(0), 0, 1, 1<<63 - 1, 1 << 31, 0x8080808080808080, 0xffff << 48}
 	records := testRecords(rand.New(rand.NewPCG(15, 16)), 60)
 	f := newRecordsFile(200)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
@@ -19,6 +20,7 @@ import (
 // What is estimated for uniform fingerprints is what tables of such fingerprints cost when they are
 // built, and what their planner says.
 func TestEstimateAgainstMeasure(t *testing.T) {
+	exhaustive.Sequential(t)
 	fps, queries := benchData(100_000, 300)
 	for _, l := range Layouts() {
 		for _, k := range []int{0, 3, 6} {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
@@ -116,6 +117,7 @@ func TestNearEqualsBruteForce(t *testing.T) {
 
 // TestNearProbes makes probes look cheap, so that tables too small for it take every kind of plan.
 func TestNearProbes(t *testing.T) {
+	exhaustive.Sequential(t)
 	defer func(c costModel) { cost = c }(cost)
 	cost = costModel{probe: 1, key: 1, scan: 1e6, decode: 1e6, walk: 1e6}
 	for _, l := range testLayouts {
@@ -145,6 +147,7 @@ func TestNearProbes(t *testing.T) {
 }
 
 func TestNearLarge(t *testing.T) {
+	exhaustive.Sequential(t)
 	for _, shape := range keytest.Shapes {
 		for _, l := range []Layout{{4, 1}, {2, 1}, {6, 3}} {
 			t.Run(fmt.Sprintf("%v/%s", l, shape.Name), func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
@@ -122,6 +123,7 @@ func makeSkewed(name string, n int) []uint64 {
 
 // TestNearSkewed compares searches for every distance with brute force.
 func TestNearSkewed(t *testing.T) {
+	exhaustive.Sequential(t)
 	for _, set := range skewedSets {
 		t.Run(set.name, func(t *testing.T) {
 			s := new(Searcher)

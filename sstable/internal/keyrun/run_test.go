@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
@@ -405,6 +406,7 @@ func TestPairsNoticeDamage(t *testing.T) {
 // TestForgedSections sets every word of a body and a directory to other values, under good
 // checksums. What is read may be wrong then, but it is a number of the section, or an error.
 func TestForgedSections(t *testing.T) {
+	exhaustive.Sequential(t)
 	rnd := keytest.Rand("forged", 1)
 	keys, values := keytest.Shapes[1].Make(rnd, 600), make([]uint32, 600)
 	slices.Sort(keys)
