@@ -8,6 +8,7 @@ import (
 // A Pattern is a text that others are compared with. It must not be used concurrently.
 type Pattern struct {
 	n      int            // runes
+	source []byte         // the text
 	blocks int            // of 64 rows, the last one filled up with runes that equal none
 	ascii  [128]int32     // of each rune, its number + 1; 0 if the pattern does not have it
 	others map[rune]int32 // likewise
@@ -30,7 +31,7 @@ type occurrences struct {
 
 // NewPattern returns the pattern of a text.
 func NewPattern(text string) *Pattern {
-	p := &Pattern{others: map[rune]int32{}}
+	p := &Pattern{source: []byte(text), others: map[rune]int32{}}
 	for _, r := range text {
 		i := p.number(r)
 		if i == 0 {

@@ -85,6 +85,34 @@ func TestDistance(t *testing.T) {
 	}
 }
 
+// TestWithinPages compares texts that begin and end alike, also in the middle of runes and of bytes
+// that are none.
+func TestWithinPages(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 6))
+	bytes := func(most int) (s string) {
+		alphabet := []string{"a", "b", "é", "è", "帝", "\xc3", "\xa9", "\xe5\xb8"}
+		for range rng.IntN(most + 1) {
+			s += alphabet[rng.IntN(len(alphabet))]
+		}
+		return s
+	}
+	for round := range 2000 {
+		long := []int{0, 3, 20, 100, 400}
+		start, end := bytes(long[rng.IntN(5)]), bytes(long[rng.IntN(5)])
+		if round%100 == 0 {
+			start += strings.Repeat("a", narrowRunes)
+		}
+		some := long[rng.IntN(4)]
+		a, b := start+bytes(some)+end, start+bytes(some)+end
+		want := slow([]rune(a), []rune(b))
+		for _, most := range []int{want / 2, want - 1, want, want + 1, 63, 70, 200, 300} {
+			if got, ok := NewPattern(a).Within(t.Context(), []byte(b), len([]rune(b)), most); ok != (want <= most) || ok && got != want {
+				t.Fatalf("round %d, at most %d: %d, %v, want %d\n%q\n%q", round, most, got, ok, want, a, b)
+			}
+		}
+	}
+}
+
 // TestDistanceOfBlocks compares distances of texts with long pieces that were moved, left out and
 // put in, so that paths go far from the diagonal.
 func TestDistanceOfBlocks(t *testing.T) {

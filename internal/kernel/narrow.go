@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
 )
@@ -15,17 +16,30 @@ const (
 	narrowRunes = 1 << 12
 )
 
+// restShare is what part of a long text may differ from the pattern, so that it pays to make another
+// pattern of what differs.
+const restShare = 4
+
 // Within is Distance for a text in UTF-8 that has a number of runes. Of texts that are not similar
 // it reads only the beginning if the limit is small.
 func (p *Pattern) Within(ctx context.Context, text []byte, runes, most int) (distance int, ok bool) {
 	if max(p.n-runes, runes-p.n) > most {
 		return 0, false
 	}
-	if most <= mostWide && p.n <= narrowRunes {
-		if most <= mostNarrow {
-			return p.diagonals(text, runes, most)
+	start, rest := p.differing(text)
+	if most > mostWide || p.n > narrowRunes {
+		equal := len(text) - len(rest) // bytes
+		if own := p.source[start : len(p.source)-equal+start]; len(own)+len(rest) < len(text)/restShare {
+			return NewPattern(string(own)).Within(ctx, rest, utf8.RuneCount(rest), most)
 		}
-		return p.wide(text, runes, most)
+	} else {
+		if len(text) > runes {
+			start = utf8.RuneCount(text[:start])
+		}
+		if most <= mostNarrow {
+			return p.diagonals(rest, start, p.n-runes, most)
+		}
+		return p.wide(rest, start, p.n-runes, most)
 	}
 	p.text = p.text[:0]
 	for i := 0; i < len(text); {
@@ -39,20 +53,49 @@ func (p *Pattern) Within(ctx context.Context, text []byte, runes, most int) (dis
 	return p.Distance(ctx, p.text, most)
 }
 
+// differing returns how many bytes the text of the pattern and another one have in common at their
+// beginnings, and what of the other is between there and what they have in common at their ends.
+func (p *Pattern) differing(text []byte) (same int, rest []byte) {
+	a, b := p.source, text
+	for len(a)-same >= 8 && len(b)-same >= 8 {
+		x := binary.LittleEndian.Uint64(a[same:]) ^ binary.LittleEndian.Uint64(b[same:])
+		if same += bits.TrailingZeros64(x) / 8; x != 0 {
+			break
+		}
+	}
+	for same < len(a) && same < len(b) && a[same] == b[same] {
+		same++
+	}
+	// Where runes of both begin: the bytes before are the same runes of both.
+	for same > 0 && (same < len(a) && !utf8.RuneStart(a[same]) || same < len(b) && !utf8.RuneStart(b[same])) {
+		same--
+	}
+	a, b = a[same:], b[same:]
+	n := len(b)
+	for len(a) > len(b)-n && n > 0 && a[len(a)-1-(len(b)-n)] == b[n-1] {
+		n--
+	}
+	for n < len(b) && !utf8.RuneStart(b[n]) {
+		n++
+	}
+	return same, b[:n]
+}
+
 // diagonals is Within for the diagonals that a path of most edits can reach and return from to the
-// last one, k = p.n - runes, which are most+1 at most: it visits e only if |e| + |k-e| <= most. Bit
-// b of a word is that of diagonal b-low, so from column to column the rows move by one (Hyyrö
-// 2003). Distances on the last diagonal never fall, so that the first above most ends it.
-func (p *Pattern) diagonals(text []byte, runes, most int) (distance int, ok bool) {
+// last one, k, which are most+1 at most: it visits e only if |e| + |k-e| <= most. Bit b of a word
+// is that of diagonal b-low, so from column to column the rows move by one (Hyyrö 2003). Distances
+// on the last diagonal never fall, so that the first above most ends it. It begins after the runes
+// that both texts begin with, of which text has no more: the distance on diagonal e is |e| there.
+func (p *Pattern) diagonals(text []byte, start, k, most int) (distance int, ok bool) {
 	if p.rows == nil {
 		p.rows = p.makeRows(1)
 	}
-	k := p.n - runes
 	low := (most - k) / 2 // diagonals below 0, rounded down: |k| <= most
-	pv, mv := ^uint64(0)<<(low&63), uint64(0)
+	pv := ^uint64(0) << (low & 63)
+	mv := ^pv & (^uint64(0) << max(low-start, 0))
 	last := (k + low) & 63
-	d := max(k, 0) // in column 0; where the diagonal begins below it, rows up to 0 have that of row 0
-	at := 64 - low // of the first bit's row, in p.rows
+	d := max(k, min(-k, start)) // rows up to 0 have that of row 0
+	at := 64 - low + start      // of the first bit's row, in p.rows
 	width := p.blocks + rowPad
 	for i := 0; i < len(text); at++ {
 		number, n := int32(0), 1
@@ -100,23 +143,20 @@ func (p *Pattern) makeRows(words int) []uint64 {
 }
 
 // wide is diagonals for those of several words.
-func (p *Pattern) wide(text []byte, runes, most int) (distance int, ok bool) {
+func (p *Pattern) wide(text []byte, start, k, most int) (distance int, ok bool) {
 	if p.wideRows == nil {
 		p.wideRows = p.makeRows(wideWords)
 	}
-	k := p.n - runes
 	low := (most - k) / 2
 	words := most>>6 + 1
 	var pv, mv [wideWords]uint64
 	for w := range words {
-		pv[w] = ^uint64(0)
-		if first := low - w*64; first > 0 { // the diagonals from 0 on
-			pv[w] <<= first // none, if these are 64 or more
-		}
+		pv[w] = ^uint64(0) << max(low-w*64, 0) // the diagonals from 0 on
+		mv[w] = ^pv[w] & (^uint64(0) << max(low-start-w*64, 0))
 	}
-	d := max(k, 0)
+	d := max(k, min(-k, start))
 	word, last := (k+low)>>6, (k+low)&63
-	at := wideWords*64 - low
+	at := wideWords*64 - low + start
 	width := p.blocks + 2*wideWords + 1
 	for i := 0; i < len(text); at++ {
 		number, n := int32(0), 1

@@ -5,6 +5,7 @@ package textsim
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 	"unicode/utf8"
 
@@ -23,7 +24,7 @@ type Compare func(ctx context.Context, other []byte) (similarity float64, ok boo
 func Levenshtein(text string, threshold float64) Compare {
 	p := kernel.NewPattern(text)
 	return func(ctx context.Context, other []byte) (float64, bool) {
-		n := utf8.RuneCount(other)
+		n := runeCount(other)
 		longer := max(p.Len(), n)
 		if longer == 0 {
 			return 0, false
@@ -34,6 +35,14 @@ func Levenshtein(text string, threshold float64) Compare {
 		}
 		return 1 - float64(d)/float64(longer), true
 	}
+}
+
+// runeCount is utf8.RuneCount, which is fast while there is ASCII alone.
+func runeCount(text []byte) (n int) {
+	for len(text)-n >= 8 && binary.LittleEndian.Uint64(text[n:])&0x8080808080808080 == 0 {
+		n += 8
+	}
+	return n + utf8.RuneCount(text[n:])
 }
 
 // MostEdits returns the most edits at which two texts, the longer of which has that many runes,
