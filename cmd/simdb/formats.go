@@ -9,9 +9,7 @@ import (
 	// add one.
 	_ "github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	_ "github.com/simdb/simdb/cmd/simdb/internal/input/lines"
-	_ "github.com/simdb/simdb/cmd/simdb/internal/input/mbox"
 	_ "github.com/simdb/simdb/cmd/simdb/internal/input/parquet"
-	_ "github.com/simdb/simdb/cmd/simdb/internal/input/warc"
 )
 
 // formatNames lists the formats of inputs for help: "jsonl, csv or txt".

@@ -1,5 +1,6 @@
-// Package layering has tests that keep the packages of simdb, and the parameters of their
-// functions, in order.
+// Package layering has tests that keep simdb in order: its packages and the parameters of their
+// functions; the documentation, whose commands, paths, links and tests must exist; and comments,
+// which keep to a width.
 package layering
 
 import (

@@ -25,6 +25,6 @@ var decisionMutants = []mutant{
 	{
 		name: "decisions/contradictions not found", in: "cmd/simdb", decl: "contradictions",
 		edit:  swap(`of != nil && of.Kind == Drop`, `of != nil && of.Kind == Allow`),
-		tests: "cmd/simdb/internal/decisions", run: "^TestRead$",
+		tests: "cmd/simdb/internal/review", run: "^TestRead$",
 	},
 }

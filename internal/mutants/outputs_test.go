@@ -361,13 +361,13 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb/internal/input/parquet", run: "^TestCutText$",
 	},
 	{
-		name: "output/a record of WARC has the length of what was cut", in: "cmd/simdb/internal/input/warc", decl: "file.CutText",
+		name: "output/a record of WARC has the length of what was cut", in: "cmd/simdb/internal/input/files", decl: "warcFile.CutText",
 		edit:  swap(`name, len(text)`, `name, len(block)`),
-		tests: "cmd/simdb/internal/input/warc", run: "^TestCutText$",
+		tests: "cmd/simdb/internal/input/files", run: "^TestCutText$",
 	},
 	{
-		name: "output/records of WARC in one gzip member", in: "cmd/simdb/internal/input/warc", decl: "copier.Copy",
+		name: "output/records of WARC in one gzip member", in: "cmd/simdb/internal/input/files", decl: "warcCopier.Copy",
 		edit:  swap(`return w.EndPart()`, `_ = w; return nil`),
-		tests: "cmd/simdb/internal/input/warc", run: "^TestCopyParts$",
+		tests: "cmd/simdb/internal/input/files", run: "^TestCopyParts$",
 	},
 }

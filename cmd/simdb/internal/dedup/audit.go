@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/decisions"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 )
@@ -177,7 +177,7 @@ func (a *audit) member(n int64, rec *input.Record) error {
 	if at.line > 0 {
 		row.KeeperLine = &at.line
 	}
-	if a.decided.is(keeper, decisions.Keep) || a.decided.is(uint32(n), decisions.Drop) {
+	if a.decided.is(keeper, review.Keep) || a.decided.is(uint32(n), review.Drop) {
 		row.Rule = ruleDecided
 	} else if int64(keeper) >= a.known {
 		row.Rule = a.keep.ruleFor(int64(keeper) - a.known)

@@ -7,16 +7,16 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/decisions"
+	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
 // decided is what --decisions says about the documents that are read, and which pairs the databases
 // of --against keep apart by ALLOW. A nil one says nothing.
 type decided struct {
-	all   []decisions.Decision
-	ids   map[string]uint32 // of all documents that are decided about: a number
-	kind  []decisions.Kind  // by that number: keep, drop, or nothing
+	all   []review.Decision
+	ids   map[string]uint32     // of all documents that are decided about: a number
+	kind  []review.DecisionKind // by that number: keep, drop, or nothing
 	apart map[[2]uint32]bool
 	of    map[uint32]uint32 // by ordinal: the number of its id
 	known uint32            // ordinals below are of --against
@@ -47,14 +47,14 @@ func (d *job) readDecisions() error {
 	if d.c.Decisions == "" {
 		return nil
 	}
-	all, err := decisions.Read(d.a.Context(), d.c.Decisions)
+	all, err := review.ReadDecisions(d.a.Context(), d.c.Decisions)
 	if err != nil {
 		return err
 	}
 	x := newDecided()
 	x.all = all
 	for i := range all {
-		if all[i].Kind == decisions.Allow {
+		if all[i].Kind == review.Allow {
 			x.separate(all[i].A, all[i].B)
 		} else {
 			x.kind[x.number(all[i].A)] = all[i].Kind
@@ -118,7 +118,7 @@ func (x *decided) involved(ordinal uint32) bool {
 }
 
 // is reports whether this was decided about a document of the inputs.
-func (x *decided) is(ordinal uint32, kind decisions.Kind) bool {
+func (x *decided) is(ordinal uint32, kind review.DecisionKind) bool {
 	if x == nil || ordinal < x.known {
 		return false
 	}
@@ -134,7 +134,7 @@ func (x *decided) accept(a, b uint32) bool {
 	if !okM && !okN {
 		return true
 	}
-	keepA, keepB := x.is(a, decisions.Keep), x.is(b, decisions.Keep)
+	keepA, keepB := x.is(a, review.Keep), x.is(b, review.Keep)
 	if keepA && (keepB || b < x.known) || keepB && a < x.known {
 		return false
 	}
@@ -151,7 +151,7 @@ func (x *decided) acceptToo(before func(a, b int) bool) func(a, b int) bool {
 
 // reorders reports whether the order of preference is another one by the decisions.
 func (x *decided) reorders() bool {
-	return x != nil && slices.ContainsFunc(x.kind, func(k decisions.Kind) bool { return k != "" })
+	return x != nil && slices.ContainsFunc(x.kind, func(k review.DecisionKind) bool { return k != "" })
 }
 
 // reorder puts documents that are to be kept first, after those of --against, and those to be
@@ -170,9 +170,9 @@ func (x *decided) reorder(order []uint32, n int64) []uint32 {
 		switch {
 		case ordinal < x.known:
 			return 0
-		case x.is(ordinal, decisions.Keep):
+		case x.is(ordinal, review.Keep):
 			return 1
-		case x.is(ordinal, decisions.Drop):
+		case x.is(ordinal, review.Drop):
 			return 3
 		}
 		return 2
@@ -197,7 +197,7 @@ func (d *job) tellUnused() {
 	}
 	unused := int64(0)
 	for i := range d.decided.all {
-		if x := &d.decided.all[i]; !read[d.decided.ids[x.A]] || x.Kind == decisions.Allow && !read[d.decided.ids[x.B]] {
+		if x := &d.decided.all[i]; !read[d.decided.ids[x.A]] || x.Kind == review.Allow && !read[d.decided.ids[x.B]] {
 			unused++
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/decisions"
+	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 )
@@ -40,7 +40,7 @@ type applied struct {
 
 // Run applies the decisions.
 func (c *Apply) Run(a *app.App) (err error) {
-	all, err := decisions.Read(a.Context(), c.Decisions)
+	all, err := review.ReadDecisions(a.Context(), c.Decisions)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (t *applied) write(ctx context.Context, db *engine.DB) error {
 }
 
 // check looks up all documents, and returns what is to be done.
-func (c *Apply) check(ctx context.Context, db *engine.DB, all []decisions.Decision) (*applied, error) {
+func (c *Apply) check(ctx context.Context, db *engine.DB, all []review.Decision) (*applied, error) {
 	s, err := db.Snapshot()
 	if err != nil {
 		return nil, err
@@ -101,12 +101,12 @@ func (c *Apply) check(ctx context.Context, db *engine.DB, all []decisions.Decisi
 		known[id] = err == nil
 		return err == nil, nil
 	}
-	noted := map[decisions.Pair]bool{}
+	noted := map[review.Pair]bool{}
 	for p := range s.Allowed() {
-		noted[decisions.Pair(p)] = true
+		noted[review.Pair(p)] = true
 	}
 	dropped := map[string]bool{}
-	wrong := decisions.Problems{Path: c.Decisions}
+	wrong := review.Problems{Path: c.Decisions}
 	for i := range all {
 		d := &all[i]
 		hasA, err := stored(d.A)
@@ -118,18 +118,18 @@ func (c *Apply) check(ctx context.Context, db *engine.DB, all []decisions.Decisi
 			return nil, err
 		}
 		switch pair := d.Pair(); {
-		case d.Kind == decisions.Allow && noted[pair]:
+		case d.Kind == review.Allow && noted[pair]:
 			todo.was++
 		case !hasB:
 			wrong.Add(d.Line, "%s has no document %q", c.DB, d.B)
-		case d.Kind == decisions.Drop && (!hasA || dropped[d.A]):
+		case d.Kind == review.Drop && (!hasA || dropped[d.A]):
 			todo.was++
 		case !hasA:
 			wrong.Add(d.Line, "%s has no document %q", c.DB, d.A)
-		case d.Kind == decisions.Drop:
+		case d.Kind == review.Drop:
 			dropped[d.A] = true
 			todo.drop.Delete(d.A)
-		case d.Kind == decisions.Allow:
+		case d.Kind == review.Allow:
 			noted[pair] = true
 			todo.allow = append(todo.allow, engine.IDPair(pair))
 		default:

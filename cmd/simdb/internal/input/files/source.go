@@ -15,8 +15,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/input/mbox"
-	"github.com/simdb/simdb/cmd/simdb/internal/input/pages"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 )
@@ -187,7 +185,7 @@ func kindOf(in *input.Stream) (page, mail, named bool) {
 		return false, true, true
 	}
 	head, _ := in.Head()
-	return pages.Is(head), mbox.IsMessage(head), false
+	return isPage(head), isMessage(head), false
 }
 
 // open opens a file as one document.
@@ -255,11 +253,11 @@ func (d *document) record() (*input.Record, error) {
 	switch {
 	case d.page:
 		unknown := false
-		if rec.Doc.Text, rec.BadUTF8, unknown = pages.Text(text, "text/html", d.opt); unknown {
+		if rec.Doc.Text, rec.BadUTF8, unknown = pageText(text, "text/html", d.opt); unknown {
 			guessed["of a page"]++
 		}
 	case d.mail:
-		m := mbox.Read(bytes.TrimLeft(text, "\r\n"), d.opt)
+		m := readMessage(bytes.TrimLeft(text, "\r\n"), d.opt)
 		rec.Doc.Text, rec.BadUTF8, rec.Doc.Fields, guessed = m.Text, m.Bad, m.Fields(""), m.Guessed
 	default:
 		rec.Doc.Text = input.ValidText(string(text))

@@ -1,6 +1,4 @@
-// Package docs tests the documentation: that commands, paths, links and tests that it names exist,
-// and that comments keep to a width.
-package docs
+package layering
 
 import (
 	"io/fs"

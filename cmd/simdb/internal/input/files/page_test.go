@@ -1,4 +1,4 @@
-package pages
+package files
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
-func TestText(t *testing.T) {
+func TestPageText(t *testing.T) {
 	for page, want := range map[string]string{
 		"":              "",
 		"plain  text\n": "plain text",
@@ -31,25 +31,25 @@ func TestText(t *testing.T) {
 		"<script/>in a script</script>out":                           "out",
 		"\ufeff<p>mark":                                              "mark",
 	} {
-		if got, _, _ := Text([]byte(page), "text/html", input.Options{}); got != want {
+		if got, _, _ := pageText([]byte(page), "text/html", input.Options{}); got != want {
 			t.Errorf("%q: %q, want %q", page, got, want)
 		}
 	}
 	deep := strings.Repeat("<div><b><template></template>", 20_000)
-	if got := visible([]byte(deep + "deep")); got != "deep" {
+	if got := visibleText([]byte(deep + "deep")); got != "deep" {
 		t.Errorf("%.100q", got)
 	}
 	huge := "<p>text<a x=" + strings.Repeat("a", maxToken) + ">"
-	if got := visible([]byte(huge)); got != huge {
+	if got := visibleText([]byte(huge)); got != huge {
 		t.Errorf("%.100q", got)
 	}
-	if got, _, _ := Text([]byte("<p>caf\xe9"), "text/html; charset=latin1", input.Options{RawHTML: true}); got != "<p>café" {
+	if got, _, _ := pageText([]byte("<p>caf\xe9"), "text/html; charset=latin1", input.Options{RawHTML: true}); got != "<p>café" {
 		t.Errorf("%q", got)
 	}
 }
 
 // The charset is that of the byte order mark, the media type, the page, or --encoding.
-func TestCharsets(t *testing.T) {
+func TestPageCharsets(t *testing.T) {
 	for _, c := range []struct {
 		contentType, head, charset string
 		encoding                   input.Encoding
@@ -72,29 +72,29 @@ func TestCharsets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, bad, guessed := Text(page, c.contentType, input.Options{Encoding: c.encoding}); got != "日本" || bad || guessed {
+		if got, bad, guessed := pageText(page, c.contentType, input.Options{Encoding: c.encoding}); got != "日本" || bad || guessed {
 			t.Errorf("%s %q: %q, %v, %v", c.contentType, c.head, got, bad, guessed)
 		}
 	}
-	if got, bad, guessed := Text([]byte("<p>\xd6\xd0"), "text/html; charset=x-foo", input.Options{}); got != "\ufffd\ufffd" || !bad || !guessed {
+	if got, bad, guessed := pageText([]byte("<p>\xd6\xd0"), "text/html; charset=x-foo", input.Options{}); got != "\ufffd\ufffd" || !bad || !guessed {
 		t.Errorf("%q, %v, %v", got, bad, guessed)
 	}
 }
 
-func TestIs(t *testing.T) {
+func TestIsPage(t *testing.T) {
 	for head, want := range map[string]bool{
 		"<!DOCTYPE html>": true, "\ufeff \n<!doctype  HTML PUBLIC \"-//W3C//DTD XHTML 1.0\">": true, "<html lang=en>": true, "<HTML>": true,
 		`<?xml version="1.0"?><!-- a > b --><html xmlns="http://www.w3.org/1999/xhtml">`: true,
 		`<?xml version="1.0"?><rss>`: false, "html": false, "<htmlx>": false, "<p>": false, "": false, "<!-- never ends <html>": false, "a <html>": false,
 	} {
-		if Is([]byte(head)) != want {
+		if isPage([]byte(head)) != want {
 			t.Errorf("%q", head)
 		}
 	}
 }
 
-// FuzzText reads any page completely, and gets valid text.
-func FuzzText(f *testing.F) {
+// FuzzPage reads any page completely, and gets valid text.
+func FuzzPage(f *testing.F) {
 	for _, page := range []string{
 		"<!doctype html><title>t</title><p>a<script>b</script><template>c</template><svg><title/></svg>d", "<plaintext><p>", "\xff\xfe<\x00p\x00>\x00",
 		"<a b=c d='e' f=\"g\" h/><![CDATA[x]]><!DOCTYPE><?pi?></", "<noscript><noscript></noscript><xmp><b></xmp>&amp;&#0;",
@@ -102,7 +102,7 @@ func FuzzText(f *testing.F) {
 		f.Add([]byte(page), "text/html")
 	}
 	f.Fuzz(func(t *testing.T, page []byte, contentType string) {
-		text, _, _ := Text(page, contentType, input.Options{})
+		text, _, _ := pageText(page, contentType, input.Options{})
 		if !utf8.ValidString(text) || bytes.ContainsAny([]byte(text), "\r\f") && !bytes.ContainsAny(page, "&") {
 			t.Errorf("%q: %q", page, text)
 		}

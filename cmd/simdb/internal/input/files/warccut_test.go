@@ -1,4 +1,4 @@
-package warc
+package files
 
 import (
 	"context"

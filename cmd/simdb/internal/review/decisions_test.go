@@ -1,4 +1,4 @@
-package decisions
+package review
 
 import (
 	"os"
@@ -32,7 +32,7 @@ func TestRead(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.file), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		all, err := Read(t.Context(), path)
+		all, err := ReadDecisions(t.Context(), path)
 		switch {
 		case err == nil && c.want != "":
 			t.Errorf("%.80s: no error, want %s", c.file, c.want)

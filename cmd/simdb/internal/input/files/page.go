@@ -1,15 +1,8 @@
-// Package pages makes the visible text of HTML pages.
-//
-//	text, bad, guessed := pages.Text(page, "text/html; charset=shift_jis", input.Options{})
-//
-// It reads a page once, sequentially, so neither the depth of nesting nor errors in the markup
-// matter.
-package pages
+package files
 
 import (
 	"bytes"
 	"io"
-	"mime"
 	"regexp"
 
 	"golang.org/x/net/html"
@@ -18,12 +11,12 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
-// begins matches the beginning of a page, after what Is skips.
-var begins = regexp.MustCompile(`(?i)^<(!doctype\s+html|html)[\s>]`)
+// pageBegins matches the beginning of a page, after what isPage skips.
+var pageBegins = regexp.MustCompile(`(?i)^<(!doctype\s+html|html)[\s>]`)
 
-// Is reports whether content that begins so is an HTML page. White space, a byte order mark,
+// isPage reports whether content that begins so is an HTML page. White space, a byte order mark,
 // comments and an XML declaration may come first.
-func Is(head []byte) bool {
+func isPage(head []byte) bool {
 	for before := -1; before != len(head); {
 		before = len(head)
 		head = bytes.TrimLeft(head, " \t\r\n\f\ufeff")
@@ -33,29 +26,29 @@ func Is(head []byte) bool {
 			}
 		}
 	}
-	return begins.Match(head)
+	return pageBegins.Match(head)
 }
 
-// IsType reports whether a media type, which may have parameters, is that of pages.
-func IsType(contentType string) bool {
-	kind, _, _ := mime.ParseMediaType(contentType)
+// isPageType reports whether a media type, which may have parameters, is that of pages.
+func isPageType(contentType string) bool {
+	kind, _ := mediaType(contentType)
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
-// declared is what a page says of its charset, at its beginning.
-var declared = regexp.MustCompile(`(?i)<(?:meta\s[^>]*?charset\s*=|\?xml\s[^>]*?encoding\s*=)\s*["']?\s*([^\s"'/>;?]+)`)
+// declaredCharset is what a page says of its charset, at its beginning.
+var declaredCharset = regexp.MustCompile(`(?i)<(?:meta\s[^>]*?charset\s*=|\?xml\s[^>]*?encoding\s*=)\s*["']?\s*([^\s"'/>;?]+)`)
 
 // declaredBytes is how much of a page is looked at for its charset: as much as browsers look at, or
 // more.
 const declaredBytes = 4 << 10
 
-// Text returns the visible text of a page, or all of it with Options.RawHTML. The charset is that
-// of a byte order mark, of the media type, or of the page itself; if there is none see
+// pageText returns the visible text of a page, or all of it with Options.RawHTML. The charset is
+// that of a byte order mark, of the media type, or of the page itself; if there is none see
 // input.Decode.
-func Text(page []byte, contentType string, opt input.Options) (text string, bad, guessed bool) {
-	_, params, _ := mime.ParseMediaType(contentType)
+func pageText(page []byte, contentType string, opt input.Options) (text string, bad, guessed bool) {
+	_, params := mediaType(contentType)
 	name := params["charset"]
-	switch found := declared.FindSubmatch(page[:min(len(page), declaredBytes)]); {
+	switch found := declaredCharset.FindSubmatch(page[:min(len(page), declaredBytes)]); {
 	case bytes.HasPrefix(page, []byte("\xef\xbb\xbf")):
 		name = "utf-8"
 	case bytes.HasPrefix(page, []byte("\xff\xfe")), bytes.HasPrefix(page, []byte("\xfe\xff")):
@@ -65,7 +58,7 @@ func Text(page []byte, contentType string, opt input.Options) (text string, bad,
 	}
 	text, bad, guessed = input.Decode(page, name, opt.Encoding)
 	if !opt.RawHTML {
-		text = visible([]byte(text))
+		text = visibleText([]byte(text))
 	}
 	return text, bad, guessed
 }
@@ -73,15 +66,15 @@ func Text(page []byte, contentType string, opt input.Options) (text string, bad,
 // Elements whose content is not shown, those that are lines of their own, and those that are apart
 // from what is beside them.
 var (
-	hidden = map[atom.Atom]bool{
+	hiddenElements = map[atom.Atom]bool{
 		atom.Script: true, atom.Style: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Noframes: true, atom.Noembed: true,
 	}
-	lines = setOf(atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Br, atom.Caption, atom.Center, atom.Dd, atom.Details,
+	lineElements = setOf(atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Br, atom.Caption, atom.Center, atom.Dd, atom.Details,
 		atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Dt, atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Frameset,
 		atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Head, atom.Header, atom.Hgroup, atom.Hr, atom.Html, atom.Legend, atom.Li,
 		atom.Main, atom.Menu, atom.Nav, atom.Ol, atom.Optgroup, atom.Option, atom.P, atom.Pre, atom.Search, atom.Section, atom.Select,
 		atom.Summary, atom.Table, atom.Tbody, atom.Textarea, atom.Tfoot, atom.Thead, atom.Title, atom.Tr, atom.Ul)
-	cells = setOf(atom.Td, atom.Th, atom.Img, atom.Button, atom.Input)
+	cellElements = setOf(atom.Td, atom.Th, atom.Img, atom.Button, atom.Input)
 )
 
 func setOf(all ...atom.Atom) map[atom.Atom]bool {
@@ -96,12 +89,13 @@ func setOf(all ...atom.Atom) map[atom.Atom]bool {
 // as much memory.
 const maxToken = 16 << 20
 
-// visible returns the text of a page: white space is a blank, and elements that are lines end
-// lines.
-func visible(page []byte) string {
+// visibleText returns the text of a page: white space is a blank, and elements that are lines end
+// lines. It reads a page once, sequentially, so neither the depth of nesting nor errors in the
+// markup matter.
+func visibleText(page []byte) string {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	z.SetMaxBuf(maxToken)
-	w := writer{out: make([]byte, 0, len(page)/4)}
+	w := pageWriter{out: make([]byte, 0, len(page)/4)}
 	var within atom.Atom // the hidden element that the page is in,
 	depth := 0           // of open elements of that kind
 	drawn := 0           // svg and math that are open
@@ -123,10 +117,10 @@ func visible(page []byte) string {
 			switch {
 			case kind == html.SelfClosingTagToken && drawn > 0:
 				z.NextIsNotRawText() // such as <title/>, which has no end here; in HTML the slash means nothing
-			case hidden[tag] && depth > 0 && tag != within:
-			case hidden[tag] && kind == html.EndTagToken:
+			case hiddenElements[tag] && depth > 0 && tag != within:
+			case hiddenElements[tag] && kind == html.EndTagToken:
 				depth = max(depth-1, 0)
-			case hidden[tag]:
+			case hiddenElements[tag]:
 				within, depth = tag, depth+1
 			case tag == atom.Svg || tag == atom.Math:
 				if kind == html.EndTagToken {
@@ -135,30 +129,30 @@ func visible(page []byte) string {
 					drawn++
 				}
 			case depth > 0:
-			case lines[tag]:
+			case lineElements[tag]:
 				w.end('\n')
-			case cells[tag]:
+			case cellElements[tag]:
 				w.end(' ')
 			}
 		}
 	}
 }
 
-// writer writes a text without white space at its ends, nor more than one between words.
-type writer struct {
+// pageWriter writes a text without white space at its ends, nor more than one between words.
+type pageWriter struct {
 	out   []byte
 	space byte // to be written before the next word, 0 for none
 }
 
 // end writes what keeps words apart: a newline if there is one to write.
-func (w *writer) end(space byte) {
+func (w *pageWriter) end(space byte) {
 	if w.space != '\n' && len(w.out) > 0 {
 		w.space = space
 	}
 }
 
 // text writes a part of a line.
-func (w *writer) text(text []byte) {
+func (w *pageWriter) text(text []byte) {
 	for len(text) > 0 {
 		n := bytes.IndexAny(text, " \t\r\n\f")
 		switch {

@@ -1,10 +1,4 @@
-// Package decisions reads what a person has decided about near-duplicates: JSON lines, as the page
-// of `simdb review` writes them (docs/formats.md, "Decisions").
-//
-//	{"a":"X11-copy","b":"X11","decision":"drop"}
-//
-// A decision is about the document a, which is like the document b. Other fields are ignored.
-package decisions
+package review
 
 import (
 	"bufio"
@@ -19,21 +13,28 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
-// Kind is what was decided.
-type Kind string
+// Decisions are what a person has decided about near-duplicates: JSON lines, as the page of
+// `simdb review` writes them (docs/formats.md, "Decisions").
+//
+//	{"a":"X11-copy","b":"X11","decision":"drop"}
+//
+// A decision is about the document a, which is like the document b. Other fields are ignored.
+
+// DecisionKind is what was decided.
+type DecisionKind string
 
 // The decisions about a document that is like another one.
 const (
-	Keep  Kind = "keep"  // it stays, though it is a duplicate
-	Drop  Kind = "drop"  // it is a duplicate, and goes
-	Allow Kind = "allow" // it is no duplicate: both stay
+	Keep  DecisionKind = "keep"  // it stays, though it is a duplicate
+	Drop  DecisionKind = "drop"  // it is a duplicate, and goes
+	Allow DecisionKind = "allow" // it is no duplicate: both stay
 )
 
 // Decision is a line of a file.
 type Decision struct {
-	A    string `json:"a"`
-	B    string `json:"b"`
-	Kind Kind   `json:"decision"`
+	A    string       `json:"a"`
+	B    string       `json:"b"`
+	Kind DecisionKind `json:"decision"`
 
 	Line int64 `json:"-"` // where it stands, from 1
 }
@@ -41,9 +42,10 @@ type Decision struct {
 // maxLine is the length of the longest line, in bytes: two ids, escaped.
 const maxLine = 4 << 20
 
-// Read reads a file, which may be compressed; "-" is standard input. Every line that is wrong, and
-// every two that contradict each other, is an error with its place; then there are no decisions.
-func Read(ctx context.Context, path string) ([]Decision, error) {
+// ReadDecisions reads a file, which may be compressed; "-" is standard input. Every line that is
+// wrong, and every two that contradict each other, is an error with its place; then there are no
+// decisions.
+func ReadDecisions(ctx context.Context, path string) ([]Decision, error) {
 	r, err := input.OpenContent(path, input.UTF8)
 	if err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func Read(ctx context.Context, path string) ([]Decision, error) {
 		if len(bytes.TrimSpace(s.Bytes())) == 0 {
 			continue
 		}
-		d, err := parse(s.Bytes())
+		d, err := parseDecision(s.Bytes())
 		if d.Line = line; err != nil {
 			p.Add(line, "%v", err)
 			continue
@@ -75,8 +77,8 @@ func Read(ctx context.Context, path string) ([]Decision, error) {
 	return all, p.Err()
 }
 
-// parse parses a line and checks what can be checked of it alone.
-func parse(line []byte) (d Decision, err error) {
+// parseDecision parses a line and checks what can be checked of it alone.
+func parseDecision(line []byte) (d Decision, err error) {
 	if err := json.Unmarshal(line, &d); err != nil {
 		wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 		switch {

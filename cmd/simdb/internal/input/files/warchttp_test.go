@@ -1,4 +1,4 @@
-package warc
+package files
 
 import (
 	"bytes"
@@ -88,7 +88,7 @@ func readPage(t *testing.T, content string, opt input.Options) (texts, skipped s
 	return texts, all.String()
 }
 
-func TestPages(t *testing.T) {
+func TestWARCPages(t *testing.T) {
 	const page, text = "<!doctype html><title>t</title><p>the <b>page</b><script>x</script>", "t\nthe page"
 	const html = "Content-Type: text/html; charset=utf-8\n"
 	zip := packed(t, "gzip", page)
@@ -147,8 +147,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// FuzzBody decodes any block of a response.
-func FuzzBody(f *testing.F) {
+// FuzzWARCBody decodes any block of a response.
+func FuzzWARCBody(f *testing.F) {
 	for _, block := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n<p>\r\n1\r\na\r\n0\r\n\r\n",
 		"HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Encoding: gzip, deflate, br, zstd\n\n" + packed(f, "gzip", "a"),
@@ -157,7 +157,7 @@ func FuzzBody(f *testing.F) {
 		f.Add([]byte(block))
 	}
 	f.Fuzz(func(t *testing.T, block []byte) {
-		h := &header{fields: []field{{"WARC-Type", "response"}, {"Content-Type", "text/html"}}}
+		h := &warcHeader{fields: []warcField{{"WARC-Type", "response"}, {"Content-Type", "text/html"}}}
 		b := describe(h, block)
 		body, _, _ := b.body(block)
 		if text, _, _ := b.text(body, input.Options{}); !utf8.ValidString(text) {

@@ -1,11 +1,10 @@
-package warc
+package files
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,29 +16,19 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/input/pages"
 )
 
-// block is what is known of the block of a record before all of it is read.
-type block struct {
+// warcBlock is what is known of the block of a record before all of it is read.
+type warcBlock struct {
 	kind        string // what it is, if that is no document; else ""
 	contentType string
 	head        int      // bytes of the header of an HTTP response
 	encodings   []string // of its body, the last one first
 }
 
-// mediaType returns a media type without parameters, and its charset.
-func mediaType(s string) (kind, charset string) {
-	kind, params, _ := mime.ParseMediaType(s)
-	if kind == "" {
-		kind, _, _ = strings.Cut(strings.ToLower(s), ";")
-	}
-	return strings.TrimSpace(kind), params["charset"]
-}
-
 // describe says what the block of a record is, by the headers of the record and how the block
 // begins.
-func describe(h *header, begin []byte) (b block) {
+func describe(h *warcHeader, begin []byte) (b warcBlock) {
 	b.contentType = h.get("Content-Type")
 	warcType := strings.ToLower(h.get("WARC-Type"))
 	switch warcType {
@@ -60,12 +49,12 @@ func describe(h *header, begin []byte) (b block) {
 		case status/100 == 3:
 			b.kind = "redirect"
 			return b
-		case b.contentType == "" && pages.Is(begin[b.head:]):
+		case b.contentType == "" && isPage(begin[b.head:]):
 			b.contentType = "text/html"
 		}
 	}
 	switch kind, _ := mediaType(b.contentType); {
-	case pages.IsType(b.contentType), kind == "text/plain":
+	case isPageType(b.contentType), kind == "text/plain":
 	case kind == "":
 		b.kind = warcType + " without a media type"
 	default:
@@ -75,7 +64,7 @@ func describe(h *header, begin []byte) (b block) {
 }
 
 // readHead reads the header of an HTTP response, and returns the status.
-func (b *block) readHead(begin []byte) (status int) {
+func (b *warcBlock) readHead(begin []byte) (status int) {
 	head, _ := cutHeader(begin)
 	b.contentType, b.head = "", len(head)
 	first, rest, _ := bytes.Cut(head, []byte("\n"))
@@ -107,7 +96,7 @@ var errTooLarge = errors.New("too large: its body is larger than a document may 
 // body returns the decoded body of an HTTP response, or the block of another record. What is
 // damaged is decoded as far as possible; what is not encoded, although the header says so, is as it
 // is. The kind is that of a body that is no document.
-func (b *block) body(all []byte) (body []byte, kind string, err error) {
+func (b *warcBlock) body(all []byte) (body []byte, kind string, err error) {
 	body = all[b.head:]
 	for _, encoding := range b.encodings {
 		var r io.Reader
@@ -137,7 +126,7 @@ func (b *block) body(all []byte) (body []byte, kind string, err error) {
 		default:
 			return nil, fmt.Sprintf("body in %.20q", encoding), nil
 		}
-		if pages.Is(body) {
+		if isPage(body) {
 			continue
 		}
 		var decoded []byte
@@ -179,10 +168,10 @@ func dechunk(body []byte) []byte {
 }
 
 // text returns the text of a body.
-func (b *block) text(body []byte, opt input.Options) (text string, bad, guessed bool) {
-	if pages.IsType(b.contentType) {
-		return pages.Text(body, b.contentType, opt)
+func (b *warcBlock) text(body []byte, opt input.Options) (text string, bad, guessed bool) {
+	if isPageType(b.contentType) {
+		return pageText(body, b.contentType, opt)
 	}
-	_, charset := mediaType(b.contentType)
-	return input.Decode(body, charset, opt.Encoding)
+	_, params := mediaType(b.contentType)
+	return input.Decode(body, params["charset"], opt.Encoding)
 }

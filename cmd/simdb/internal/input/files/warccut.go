@@ -1,4 +1,4 @@
-package warc
+package files
 
 import (
 	"bytes"
@@ -14,11 +14,11 @@ import (
 )
 
 // CanCut implements input.Cutter.
-func (f *file) CanCut() error { return nil }
+func (f *warcFile) CanCut() error { return nil }
 
 // CutText implements input.Cutter. Content-Length is that of the new block, and so are the digests
 // that were right of the old one; others are left out, as are those of kinds that are not known.
-func (f *file) CutText(rec *input.Record, keep []input.Span) []byte {
+func (f *warcFile) CutText(rec *input.Record, keep []input.Span) []byte {
 	head, rest := cutHeader(rec.Raw)
 	block := bytes.TrimSuffix(rest, []byte(recordEnd))
 	text := input.Parts(rec.Doc.Text, keep)

@@ -1,4 +1,4 @@
-package mbox
+package files
 
 import (
 	"bytes"
@@ -20,9 +20,9 @@ import (
 
 const from = "From alice@example.org Thu Jan  1 00:00:00 2026\n"
 
-// read returns what a mailbox holds: "position id=text" or "! issue", and what ended the reading. A
-// copy of all its messages is in copied.
-func read(t *testing.T, name, content string, opt input.Options) (got, copied string, err error) {
+// readMbox returns what a mailbox holds: "position id=text" or "! issue", and what ended the
+// reading. A copy of all its messages is in copied.
+func readMbox(t *testing.T, name, content string, opt input.Options) (got, copied string, err error) {
 	t.Helper()
 	src, err := input.New(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
 	if err != nil {
@@ -83,7 +83,7 @@ func TestMessages(t *testing.T) {
 		if c.opt.IDField == "Sender-Is" {
 			c.content = strings.Replace(c.content, "Message-ID: <b@x>", "Sender-Is: alice@example.org", 1)
 		}
-		got, copied, err := read(t, c.name, c.content, c.opt)
+		got, copied, err := readMbox(t, c.name, c.content, c.opt)
 		if got != c.want || err != nil {
 			t.Errorf("%.100q: %.300q, %v, want %.300q", c.content, got, err, c.want)
 		}
@@ -93,23 +93,23 @@ func TestMessages(t *testing.T) {
 	}
 	for _, before := range []string{"\n", "\r\n\n", "\ufeff", "\ufeff\n"} {
 		for _, content := range []string{a + b, fence + "\n" + a + fence + "\n" + fence + "\n" + b + fence + "\n"} {
-			if got, copied, err := read(t, "a", before+content, input.Options{}); got != textA+"|2 b@x=bye" || copied != content || err != nil {
+			if got, copied, err := readMbox(t, "a", before+content, input.Options{}); got != textA+"|2 b@x=bye" || copied != content || err != nil {
 				t.Errorf("%q: %q, %q, %v", before+content, got, copied, err)
 			}
 		}
 	}
-	if _, _, err := read(t, "a", a, input.Options{TextField: "Subject"}); err == nil {
+	if _, _, err := readMbox(t, "a", a, input.Options{TextField: "Subject"}); err == nil {
 		t.Error("a field for the text was accepted")
 	}
 	huge := from + "Message-ID: <huge>\n\n" + strings.Repeat(strings.Repeat("x", 1023)+"\n", input.MaxRecord/1024) + "\n"
-	if got, copied, err := read(t, "a", huge+b, input.Options{}); err != nil || copied != huge+b || got != fmt.Sprintf("! a:1: too large: %d bytes, a document has at most %d|2 b@x=bye", len(huge), input.MaxRecord) {
+	if got, copied, err := readMbox(t, "a", huge+b, input.Options{}); err != nil || copied != huge+b || got != fmt.Sprintf("! a:1: too large: %d bytes, a document has at most %d|2 b@x=bye", len(huge), input.MaxRecord) {
 		t.Errorf("%.200q, %v", got, err)
 	}
 }
 
-// TestCopyOfSeveral copies the last message of a mailbox that does not end with an empty line, and
+// TestCopyOfMails copies the last message of a mailbox that does not end with an empty line, and
 // a message of another one: they are two messages still.
-func TestCopyOfSeveral(t *testing.T) {
+func TestCopyOfMails(t *testing.T) {
 	for _, end := range []string{"", "\n", "\n\n", "\r\n", "\r\n\r\n"} {
 		var out bytes.Buffer
 		c, err := Mbox.NewCopier(&out, input.CopyOptions{})
@@ -121,14 +121,14 @@ func TestCopyOfSeveral(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got, _, err := read(t, "a", out.String(), input.Options{}); got != "1 a=one|2 b=two" || err != nil {
+		if got, _, err := readMbox(t, "a", out.String(), input.Options{}); got != "1 a=one|2 b=two" || err != nil {
 			t.Errorf("%q: %q, %v", end, got, err)
 		}
 	}
 }
 
-// TestDetect takes mailboxes for what they are under any name, and no text that begins alike.
-func TestDetect(t *testing.T) {
+// TestDetectMbox takes mailboxes for what they are under any name, and no text that begins alike.
+func TestDetectMbox(t *testing.T) {
 	for content, want := range map[string]input.Format{
 		from + "Subject: x\n\ny\n":                                            Mbox,
 		"From - Thu, 01 Jan 2026 00:00:00 +0000\nX-Status: 1\n\n":             Mbox,
@@ -150,7 +150,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-func TestTexts(t *testing.T) {
+func TestMessageTexts(t *testing.T) {
 	multi := func(kind string, parts ...string) string {
 		return "Content-Type: multipart/" + kind + "; boundary=\"b" + kind + "\"\n\npreamble\n--b" + kind + "\n" + strings.Join(parts, "\n--b"+kind+"\n") + "\n--b" + kind + "--\n"
 	}
@@ -184,7 +184,7 @@ func TestTexts(t *testing.T) {
 		"Content-Transfer-Encoding: base64\n\n aGVs \n bG8=\n\n-- \nfooter":                            "hello",
 		multi("alternative", "Content-Type: text/html; charset=big5\n\n<p>\xa4\xa4<script>x</script>"): "中",
 	} {
-		got, _, err := read(t, "a", from+"Message-ID: <a>\n"+message, input.Options{})
+		got, _, err := readMbox(t, "a", from+"Message-ID: <a>\n"+message, input.Options{})
 		if got != "1 a="+want || err != nil {
 			t.Errorf("%q: %q, %v, want %q", message, got, err, want)
 		}
@@ -193,12 +193,12 @@ func TestTexts(t *testing.T) {
 	for i := range mostNested + 1 {
 		nested = multi(fmt.Sprint("x", i), nested)
 	}
-	if got, _, _ := read(t, "a", from+"Message-ID: <a>\n"+nested, input.Options{}); got != "1 a=" {
+	if got, _, _ := readMbox(t, "a", from+"Message-ID: <a>\n"+nested, input.Options{}); got != "1 a=" {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestFields(t *testing.T) {
+func TestMessageFields(t *testing.T) {
 	src, err := input.New("a", io.NopCloser(strings.NewReader(from+"Received: x\nSubject: =?iso-8859-1?q?caf=E9?= \"x\"\nMessage-ID: <a>\nFrom: Alice <a@x>\n\ntext\n")), -1, input.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -239,7 +239,7 @@ func TestMessageCharsets(t *testing.T) {
 				t.Fatal(charset, err)
 			}
 			in64 := base64.StdEncoding.EncodeToString([]byte(encoded))
-			m := Read([]byte(fmt.Sprintf("Subject: =?%s?B?%s?=\nContent-Type: text/plain; charset=%q\nContent-Transfer-Encoding: base64\n\n%s\n", charset, in64, charset, in64)), input.Options{})
+			m := readMessage([]byte(fmt.Sprintf("Subject: =?%s?B?%s?=\nContent-Type: text/plain; charset=%q\nContent-Transfer-Encoding: base64\n\n%s\n", charset, in64, charset, in64)), input.Options{})
 			if want := fmt.Sprintf(`{"Subject":%q}`, c.text); m.Text != c.text || m.Bad || len(m.Guessed) > 0 || string(m.Fields("")) != want {
 				t.Errorf("%s: %q, %s, %v", charset, m.Text, m.Fields(""), m.Bad)
 			}
@@ -251,10 +251,10 @@ func TestMessageCharsets(t *testing.T) {
 		return guessed.String()
 	}
 	mails := from + "Message-ID: <a>\nContent-Type: text/plain; charset=X-Foo\n\ncaf\xe9\n\n" + from + "Message-ID: <b>\nContent-Type: text/plain; charset=X-Foo\n\nascii\n"
-	if got, _, _ := read(t, "a", mails, input.Options{Tally: &tally}); got != "1 a=caf\ufffd|2 b=ascii" || guesses() != "1 x-foo" {
+	if got, _, _ := readMbox(t, "a", mails, input.Options{Tally: &tally}); got != "1 a=caf\ufffd|2 b=ascii" || guesses() != "1 x-foo" {
 		t.Errorf("%q, %s", got, guesses())
 	}
-	if got, _, _ := read(t, "a", mails, input.Options{Tally: &tally, Encoding: "latin1"}); got != "1 a=café|2 b=ascii" || guesses() != "" {
+	if got, _, _ := readMbox(t, "a", mails, input.Options{Tally: &tally, Encoding: "latin1"}); got != "1 a=café|2 b=ascii" || guesses() != "" {
 		t.Errorf("%q, %s", got, guesses())
 	}
 }
@@ -269,19 +269,19 @@ func TestIsMessage(t *testing.T) {
 		"words\nFrom: a\nDate: b\n\n":                          false,
 		"":                                                     false,
 	} {
-		if IsMessage([]byte(head)) != want {
+		if isMessage([]byte(head)) != want {
 			t.Errorf("%q", head)
 		}
 	}
 }
 
-// FuzzRead reads any message completely.
-func FuzzRead(f *testing.F) {
+// FuzzMessage reads any message completely.
+func FuzzMessage(f *testing.F) {
 	f.Add([]byte("From: a\nContent-Type: multipart/alternative; boundary=\"x\"\n\n--x\nContent-Type: text/html\n\n<p>a\n--x\n\nb\n--x--\n"))
 	f.Add([]byte("Content-Type: message/rfc822\n\nContent-Type: text/plain; charset=utf-7\nContent-Transfer-Encoding: base64\n\nK1plVm5MQS0="))
 	f.Add([]byte("Content-Transfer-Encoding: quoted-printable\nSubject: =?gbk?q?=d6=d0?=\n x\n\n=E9=\n="))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		m := Read(raw, input.Options{})
+		m := readMessage(raw, input.Options{})
 		if !utf8.ValidString(m.Text) || !json.Valid(m.Fields("")) {
 			t.Errorf("%q: %q, %s", raw, m.Text, m.Fields(""))
 		}

@@ -1,4 +1,4 @@
-package mbox
+package files
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/input/pages"
 )
 
 // The text of a message is what its author wrote: its parts of plain text, each on a line of its
@@ -22,8 +21,8 @@ import (
 // mostNested is how deep parts may be nested in others; deeper ones are left out.
 const mostNested = 16
 
-// Message is a mail.
-type Message struct {
+// message is a mail.
+type message struct {
 	Header  textproto.MIMEHeader
 	Text    string
 	Bad     bool         // bytes of it are no characters of its charset
@@ -35,11 +34,11 @@ type Message struct {
 // (the variant mboxrd).
 var quotedSeparator = regexp.MustCompile(`(?m)^>(>*From )`)
 
-// Read reads a message, which begins with its header.
-func Read(raw []byte, opt input.Options) *Message {
-	m := &Message{opt: opt, Guessed: input.Counts{}}
+// readMessage reads a message, which begins with its header.
+func readMessage(raw []byte, opt input.Options) *message {
+	m := &message{opt: opt, Guessed: input.Counts{}}
 	var body []byte
-	m.Header, body = split(raw)
+	m.Header, body = splitMessage(raw)
 	body = quotedSeparator.ReplaceAll(bytes.TrimRight(body, "\r\n"), []byte("$1"))
 	m.Text = strings.Join(m.part(m.Header, body, 0), "\n")
 	return m
@@ -51,9 +50,9 @@ var fieldName = regexp.MustCompile(`^[!-9;-~]+[ \t]*:`)
 // maxField is about the largest size of a field of a header that is read, in bytes.
 const maxField = 64 << 10
 
-// split splits a message, or a part of one, into header and body. The header ends with an empty
-// line, or before a line that is none of a header; separators count for nothing.
-func split(raw []byte) (h textproto.MIMEHeader, body []byte) {
+// splitMessage splits a message, or a part of one, into header and body. The header ends with an
+// empty line, or before a line that is none of a header; separators count for nothing.
+func splitMessage(raw []byte) (h textproto.MIMEHeader, body []byte) {
 	h = textproto.MIMEHeader{}
 	for last := ""; len(raw) > 0; {
 		line, rest, _ := bytes.Cut(raw, []byte("\n"))
@@ -90,6 +89,12 @@ func mediaType(s string) (kind string, params map[string]string) {
 			params[strings.ToLower(p[1])] = p[2]
 		}
 	}
+	return kind, params
+}
+
+// partType is mediaType for a part of a message.
+func partType(h textproto.MIMEHeader) (kind string, params map[string]string) {
+	kind, params = mediaType(h.Get("Content-Type"))
 	if !strings.Contains(kind, "/") {
 		kind = "text/plain" // there is no such header, or it makes no sense
 	}
@@ -97,14 +102,13 @@ func mediaType(s string) (kind string, params map[string]string) {
 }
 
 // part returns the texts of a part.
-func (m *Message) part(h textproto.MIMEHeader, body []byte, depth int) (texts []string) {
-	contentType := h.Get("Content-Type")
-	kind, params := mediaType(contentType)
+func (m *message) part(h textproto.MIMEHeader, body []byte, depth int) (texts []string) {
+	kind, params := partType(h)
 	disposition, _, _ := strings.Cut(h.Get("Content-Disposition"), ";")
 	if strings.EqualFold(strings.TrimSpace(disposition), "attachment") || depth > mostNested {
 		return nil
 	}
-	if parts := cut(body, params["boundary"]); strings.HasPrefix(kind, "multipart/") {
+	if parts := cutParts(body, params["boundary"]); strings.HasPrefix(kind, "multipart/") {
 		if parts == nil {
 			return m.part(textproto.MIMEHeader{}, body, depth+1)
 		}
@@ -113,14 +117,14 @@ func (m *Message) part(h textproto.MIMEHeader, body []byte, depth int) (texts []
 	body = decodeTransfer(body, h.Get("Content-Transfer-Encoding"))
 	switch {
 	case kind == "message/rfc822":
-		h, body := split(body)
+		h, body := splitMessage(body)
 		return m.part(h, body, depth+1)
 	case !strings.HasPrefix(kind, "text/"):
 		return nil
 	}
 	text, bad, guessed := "", false, false
-	if pages.IsType(kind) {
-		text, bad, guessed = pages.Text(body, contentType, m.opt)
+	if isPageType(kind) {
+		text, bad, guessed = pageText(body, h.Get("Content-Type"), m.opt)
 	} else {
 		text, bad, guessed = input.Decode(body, params["charset"], m.opt.Encoding)
 	}
@@ -131,8 +135,8 @@ func (m *Message) part(h textproto.MIMEHeader, body []byte, depth int) (texts []
 	return []string{text}
 }
 
-// cut returns the parts of a body, nil if it has none.
-func cut(body []byte, boundary string) (parts [][]byte) {
+// cutParts returns the parts of a body, nil if it has none.
+func cutParts(body []byte, boundary string) (parts [][]byte) {
 	if boundary == "" {
 		return nil
 	}
@@ -161,12 +165,12 @@ func cut(body []byte, boundary string) (parts [][]byte) {
 }
 
 // parts returns the texts of parts, or of one of alternatives.
-func (m *Message) parts(alternative bool, parts [][]byte, depth int) (texts []string) {
+func (m *message) parts(alternative bool, parts [][]byte, depth int) (texts []string) {
 	var spare []string // of an alternative that is not plain text
 	for _, part := range parts {
-		h, body := split(part)
+		h, body := splitMessage(part)
 		one := m.part(h, body, depth)
-		kind, _ := mediaType(h.Get("Content-Type"))
+		kind, _ := partType(h)
 		switch {
 		case len(one) == 0:
 		case alternative && kind != "text/plain" && !strings.HasPrefix(kind, "multipart/"):
@@ -202,18 +206,18 @@ func decodeTransfer(body []byte, encoding string) []byte {
 	return body
 }
 
-// kept are the headers that become fields.
-var kept = []string{"Message-ID", "Date", "From", "To", "Cc", "Subject", "In-Reply-To", "List-Id"}
+// mailFields are the headers that become fields.
+var mailFields = []string{"Message-ID", "Date", "From", "To", "Cc", "Subject", "In-Reply-To", "List-Id"}
 
 // Fields returns headers of a message without that of this name, as a JSON object.
-func (m *Message) Fields(without string) json.RawMessage {
+func (m *message) Fields(without string) json.RawMessage {
 	words := mime.WordDecoder{CharsetReader: func(charset string, r io.Reader) (io.Reader, error) {
 		data, err := io.ReadAll(r)
 		s, _, _ := input.Decode(data, charset, m.opt.Encoding)
 		return strings.NewReader(s), err
 	}}
 	b := []byte{'{'}
-	for _, name := range kept {
+	for _, name := range mailFields {
 		value := m.Header.Get(name)
 		if value == "" || strings.EqualFold(name, without) {
 			continue
@@ -222,13 +226,7 @@ func (m *Message) Fields(without string) json.RawMessage {
 			value = decoded
 		}
 		value, _, _ = input.Decode([]byte(value), "", m.opt.Encoding)
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		for i, s := range []string{name, value} {
-			quoted, _ := json.Marshal(s) // a string can always be encoded
-			b = append(append(b, quoted...), ":"[i:]...)
-		}
+		b = appendField(b, name, value)
 	}
 	return append(b, '}')
 }

@@ -1,4 +1,4 @@
-package warc
+package files
 
 import (
 	"bytes"
@@ -20,9 +20,9 @@ func one(kind, uri, text string) string {
 		kind, uri, len(text), text)
 }
 
-// read returns what a file holds: "position id=text" or "! issue", and what ended the reading. A
-// copy of all its records is in copied.
-func read(t *testing.T, content string, opt input.Options) (got, copied string, err error) {
+// readWARC returns what a file holds: "position id=text" or "! issue", and what ended the reading.
+// A copy of all its records is in copied.
+func readWARC(t *testing.T, content string, opt input.Options) (got, copied string, err error) {
 	t.Helper()
 	src, err := input.New("a.wet", io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
 	if err != nil {
@@ -59,7 +59,7 @@ func read(t *testing.T, content string, opt input.Options) (got, copied string, 
 	return strings.Join(all, "|"), out.String(), err
 }
 
-func TestRecords(t *testing.T) {
+func TestWARC(t *testing.T) {
 	info, a, b := one("warcinfo", "", "software: x"), one("conversion", "https://a/", "text of a\r\n\r\nWARC/1.0"), one("conversion", "https://b/", "")
 	plain := strings.Replace(one("resource", "https://c/", "c"), "WARC-Date", "Content-Type: text/plain\r\nWARC-Date", 1)
 	textA := "https://a/=text of a\r\n\r\nWARC/1.0"
@@ -73,7 +73,7 @@ func TestRecords(t *testing.T) {
 		{content: info + a + b, opt: input.Options{After: 2}, want: "3 https://b/="},
 		{content: info + a + b, opt: input.Options{After: 3}},
 		{content: a, opt: input.Options{IDField: "warc-date"}, want: "1 2026-01-02T03:04:05Z=text of a\r\n\r\nWARC/1.0"},
-		{content: a, opt: input.Options{IDField: "X-Id"}, want: `! a.wet:1: no "X-Id"; --id-field names another header`},
+		{content: a, opt: input.Options{IDField: "X-Id"}, want: `! a.wet:1: no "X-Id"; --id-field names another header, and --id-from line makes ids`},
 		{content: a, opt: input.Options{IDField: "X-Id", MakeID: true}, want: "1 a.wet:1=text of a\r\n\r\nWARC/1.0"},
 		{content: a + "noise\r\nmore\r\n" + b, want: "1 " + textA + fmt.Sprintf("|! a.wet:2: the record at byte %d is damaged: it does not begin with WARC/|3 https://b/=", len(a))},
 		{content: strings.Replace(one("conversion", "https://d/", "text"), "Length: 4", "Length: x", 1) + b,
@@ -83,7 +83,7 @@ func TestRecords(t *testing.T) {
 		{content: info + a[:20], fails: "could not be read past record 1"},
 		{content: info + one("response", "https://x/", "HTTP/1.1 200"), fails: "none of its 2 records is a page or a text: 1 response without a media type, 1 warcinfo"},
 	} {
-		got, copied, err := read(t, c.content, c.opt)
+		got, copied, err := readWARC(t, c.content, c.opt)
 		if got != c.want && c.fails == "" {
 			t.Errorf("%q: %q, want %q", c.content, got, c.want)
 		}
@@ -94,17 +94,17 @@ func TestRecords(t *testing.T) {
 			t.Errorf("copied %q", copied)
 		}
 	}
-	if _, _, err := read(t, a, input.Options{TextField: "x"}); err == nil {
+	if _, _, err := readWARC(t, a, input.Options{TextField: "x"}); err == nil {
 		t.Error("a field for the text was accepted")
 	}
 	huge := one("conversion", "https://huge/", strings.Repeat("x", input.MaxRecord+1))
-	if got, copied, err := read(t, huge+b, input.Options{}); err != nil || copied != huge+b || got != "! a.wet:1: too large: 67108865 bytes, a document has at most 67108864|2 https://b/=" {
+	if got, copied, err := readWARC(t, huge+b, input.Options{}); err != nil || copied != huge+b || got != "! a.wet:1: too large: 67108865 bytes, a document has at most 67108864|2 https://b/=" {
 		t.Errorf("%.100q, %v", got, err)
 	}
 }
 
 // Files whose records are members of a gzip file each are read to the end, and headers are fields.
-func TestMembers(t *testing.T) {
+func TestWARCMembers(t *testing.T) {
 	var z bytes.Buffer
 	for _, uri := range []string{"https://a/", "https://b/"} {
 		w := gzip.NewWriter(&z)
@@ -127,9 +127,9 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// FuzzRecords reads any bytes as WARC: nothing panics, records count up, and what is copied reads
+// FuzzWARC reads any bytes as WARC: nothing panics, records count up, and what is copied reads
 // as the same records again.
-func FuzzRecords(f *testing.F) {
+func FuzzWARC(f *testing.F) {
 	a, b := one("conversion", "https://a/", "text"), one("conversion", "https://b/", "more")
 	f.Add(a + b)
 	f.Add(one("warcinfo", "", "x") + a + "noise\r\n" + b)

@@ -1,18 +1,4 @@
-// Package mbox reads mails: the messages in mailboxes of the mbox family (RFC 4155), for which it
-// registers the format "mbox" with package input, and with Read one message.
-//
-// A message begins with a line that starts with "From ", at the beginning of the file or after an
-// empty line, and ends before the next one:
-//
-//	From alice@example.org Thu Jan  1 00:00:00 2026
-//	Message-ID: <1@example.org>
-//	Subject: hello
-//
-//	the text of the message
-//
-// Its text is that of its parts of plain text, decoded (text.go). In a mailbox of the form MMDF a
-// line with four bytes 1 comes before and after each message.
-package mbox
+package files
 
 import (
 	"bufio"
@@ -29,31 +15,44 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
+// A mailbox of the mbox family (RFC 4155) has messages, one after the other. A message begins with
+// a line that starts with "From ", at the beginning of the file or after an empty line, and ends
+// before the next one:
+//
+//	From alice@example.org Thu Jan  1 00:00:00 2026
+//	Message-ID: <1@example.org>
+//	Subject: hello
+//
+//	the text of the message
+//
+// Its text is that of its parts of plain text, decoded (message.go). In a mailbox of the form MMDF
+// a line with four bytes 1 comes before and after each message.
+
 // Mbox is the name of the format.
 const Mbox input.Format = "mbox"
 
 const (
-	separator  = "From "
-	fence      = "\x01\x01\x01\x01" // a line around messages of MMDF
-	defaultID  = "Message-ID"
-	readerSize = 64 << 10
+	separator     = "From "
+	fence         = "\x01\x01\x01\x01" // a line around messages of MMDF
+	defaultMailID = "Message-ID"
+	readerSize    = 64 << 10
 )
 
 func init() {
 	input.Register(input.Family{
 		Formats:   []input.Description{{Name: Mbox, Label: "mbox", Unit: "message", Endings: []string{".mbox", ".mbx"}}},
-		Detect:    detect,
-		Open:      open,
-		NewCopier: func(w io.Writer, _ input.CopyOptions) (input.Copier, error) { return &copier{w: w}, nil },
+		Detect:    detectMbox,
+		Open:      openMbox,
+		NewCopier: func(w io.Writer, _ input.CopyOptions) (input.Copier, error) { return &mailCopier{w: w}, nil },
 	})
 }
 
 // dated is a separator as mail programs write it: with a time of day and a year.
 var dated = regexp.MustCompile(`^From \S+ .*\d\d:\d\d.*\d{4}`)
 
-// detect reports whether an input is a mailbox: the first line that is not empty is a separator,
-// and the next one is of a header.
-func detect(in *input.Stream, _ input.Options) bool {
+// detectMbox reports whether an input is a mailbox: the first line that is not empty is a
+// separator, and the next one is of a header.
+func detectMbox(in *input.Stream, _ input.Options) bool {
 	head, _ := in.Head()
 	first, rest, _ := bytes.Cut(trimLeft(head), []byte("\n"))
 	if isFence(first) {
@@ -67,31 +66,24 @@ func trimLeft(head []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), "\r\n")
 }
 
-// IsMessage reports whether content that begins so is one message: a header that says from whom it
+// isMessage reports whether content that begins so is one message: a header that says from whom it
 // is, and when or by which way it came.
-func IsMessage(head []byte) bool {
+func isMessage(head []byte) bool {
 	head = trimLeft(head)
 	if !fieldName.Match(head) {
 		return false
 	}
-	h, _ := split(head)
+	h, _ := splitMessage(head)
 	return h.Get("From") != "" && (h.Get("Date") != "" || h.Get("Received") != "" || h.Get("Message-Id") != "" || h.Get("Return-Path") != "")
 }
 
 // isFence reports whether a line is around messages of MMDF.
 func isFence(line []byte) bool { return string(bytes.TrimRight(line, "\r\n")) == fence }
 
-// file is the Source of a mailbox.
-type file struct {
-	in  *input.Stream
-	opt input.Options
-	id  string // name of the header with the ID
-
-	r *bufio.Reader
-	n input.Position // messages that were begun
-
-	mmdf    bool
-	guessed input.Counts // of all messages
+// mailbox is the Source of one.
+type mailbox struct {
+	container
+	mmdf bool
 
 	// The line that was read last, which is not part of the message before it: a piece of it if it
 	// is longer than the buffer of r, nothing at the end of the file.
@@ -101,24 +93,23 @@ type file struct {
 	err    error // of reading after it
 }
 
-// open opens a mailbox.
-func open(in *input.Stream, opt input.Options) (input.Source, error) {
+// openMbox opens a mailbox.
+func openMbox(in *input.Stream, opt input.Options) (input.Source, error) {
 	if opt.TextField != "" || opt.FingerprintField != "" || opt.Fields != nil || opt.SetField != "" {
 		return nil, errors.New("the text of a message is its body, so --text-field, --field, --set-field and --fingerprint-field have no meaning")
 	}
 	head, _ := in.Head()
-	f := &file{
-		in: in, opt: opt, id: opt.IDField, r: bufio.NewReaderSize(in.Reader(), readerSize),
-		mmdf: bytes.HasPrefix(trimLeft(head), []byte(fence)), guessed: input.Counts{},
+	f := &mailbox{
+		container: newContainer(in, opt, Mbox, defaultMailID, readerSize),
+		mmdf:      bytes.HasPrefix(trimLeft(head), []byte(fence)),
 	}
-	if f.id == "" {
-		f.id = defaultID
-	}
+	f.readLine()
+	f.line = bytes.TrimPrefix(f.line, []byte("\ufeff"))
 	return f, nil
 }
 
 // Info describes the file.
-func (f *file) Info() input.Info {
+func (f *mailbox) Info() input.Info {
 	shape := "mbox"
 	if f.mmdf {
 		shape = "MMDF"
@@ -126,49 +117,24 @@ func (f *file) Info() input.Info {
 	return input.Info{Name: f.in.Name(), Format: Mbox, Shape: shape}
 }
 
-// Progress returns how much of the file has been read.
-func (f *file) Progress() (done, size int64) { return f.in.Progress() }
-
-// Close closes the file.
-func (f *file) Close() error {
-	f.in.Release()
-	return f.in.Close()
-}
-
 // Records yields the messages. One that cannot be used is an Issue; reading continues with the
 // next.
-func (f *file) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
-	return func(yield func(*input.Record, error) bool) {
-		defer func() { f.opt.Tally.Note(f.in.Name(), nil, f.guessed) }()
-		f.readLine()
-		f.line = bytes.TrimPrefix(f.line, []byte("\ufeff"))
-		for {
-			if err := context.Cause(ctx); err != nil {
-				yield(nil, err)
-				return
-			}
-			raw, whole, err := f.message()
-			if err == io.EOF {
-				return
-			}
-			if err != nil {
-				yield(nil, &input.ReadError{File: f.in.Name(), Pos: f.n - 1, Unit: "message", Err: err})
-				return
-			}
-			if f.n <= f.opt.After {
-				whole.Close()
-				continue
-			}
-			rec, err := f.record(raw, whole)
-			if !yield(rec, err) {
-				return
-			}
+func (f *mailbox) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
+	return f.records(ctx, func() (*input.Record, error) {
+		raw, whole, err := f.message()
+		switch {
+		case err != nil:
+			return nil, err
+		case f.n <= f.opt.After:
+			whole.Close()
+			return nil, errSkip
 		}
-	}
+		return f.document(raw, whole)
+	})
 }
 
 // readLine reads the next line, or a piece of it.
-func (f *file) readLine() {
+func (f *mailbox) readLine() {
 	f.apart = f.begins && len(bytes.TrimRight(f.line, "\r\n")) == 0
 	f.begins = len(f.line) == 0 || f.line[len(f.line)-1] == '\n'
 	f.apart = f.apart && f.begins
@@ -180,7 +146,7 @@ func (f *file) readLine() {
 
 // message reads a message: its bytes or, if those are more than a document may have, the beginning
 // and all of them as an Oversize.
-func (f *file) message() (raw []byte, whole *input.Oversize, err error) {
+func (f *mailbox) message() (raw []byte, whole *input.Oversize, err error) {
 	for (f.n == 0 || f.mmdf) && f.err == nil && len(bytes.TrimRight(f.line, "\r\n")) == 0 {
 		f.readLine() // before the first message
 	}
@@ -214,18 +180,15 @@ func (f *file) message() (raw []byte, whole *input.Oversize, err error) {
 }
 
 // separates reports whether the current line begins another message.
-func (f *file) separates() bool {
+func (f *mailbox) separates() bool {
 	return !f.mmdf && f.begins && f.apart && bytes.HasPrefix(f.line, []byte(separator))
 }
 
-// record makes a document of a message.
-func (f *file) record(raw []byte, whole *input.Oversize) (*input.Record, error) {
-	issue := func(reason string) *input.Issue {
-		return &input.Issue{File: f.in.Name(), Pos: f.n, Unit: "message", End: f.n, Reason: reason, Raw: raw, Size: int64(len(raw))}
-	}
+// document makes a document of a message.
+func (f *mailbox) document(raw []byte, whole *input.Oversize) (*input.Record, error) {
 	if whole != nil {
 		defer whole.Close()
-		is := issue("")
+		is := f.issue(raw, "")
 		whole.Complete(is, whole.Size())
 		return nil, is
 	}
@@ -234,33 +197,22 @@ func (f *file) record(raw []byte, whole *input.Oversize) (*input.Record, error) 
 		message = bytes.TrimPrefix(message, []byte(fence))
 		message = bytes.TrimLeft(bytes.TrimSuffix(bytes.TrimRight(message, "\r\n"), []byte(fence)), "\r\n")
 	} else if !bytes.HasPrefix(raw, []byte(separator)) {
-		return nil, issue(fmt.Sprintf("it does not begin with %q", separator))
+		return nil, f.issue(raw, fmt.Sprintf("it does not begin with %q", separator))
 	}
-	m := Read(message, f.opt)
+	m := readMessage(message, f.opt)
 	f.guessed.Add(m.Guessed)
-	rec := &input.Record{
-		Doc:  engine.Doc{ID: strings.Trim(m.Header.Get(f.id), "<> \t"), Text: m.Text, Fields: m.Fields(f.id)},
-		File: f.in.Name(), Pos: f.n, End: f.n, Raw: raw, BadUTF8: m.Bad,
-	}
-	switch {
-	case rec.Doc.ID == "" && f.opt.MakeID:
-		rec.Doc.ID = fmt.Sprintf("%s:%d", rec.File, rec.Pos)
-	case rec.Doc.ID == "":
-		return nil, issue(fmt.Sprintf("no %q; --id-field names another header, and --id-from line makes ids", f.id))
-	case len(rec.Doc.ID) > engine.MaxIDBytes:
-		return nil, issue(fmt.Sprintf("the id has %d bytes, at most %d are possible", len(rec.Doc.ID), engine.MaxIDBytes))
-	}
-	return rec, nil
+	id := strings.Trim(m.Header.Get(f.id), "<> \t")
+	return f.record(engine.Doc{ID: id, Text: m.Text, Fields: m.Fields(f.id)}, raw, m.Bad)
 }
 
-// copier copies messages byte for byte.
-type copier struct {
+// mailCopier copies messages byte for byte.
+type mailCopier struct {
 	w    io.Writer
 	open string // what the message written last lacks of an empty line at its end
 }
 
 // Copy writes a message.
-func (c *copier) Copy(_ input.Source, raw []byte, _ ...any) error {
+func (c *mailCopier) Copy(_ input.Source, raw []byte, _ ...any) error {
 	if _, err := io.WriteString(c.w, c.open); err != nil {
 		return err
 	}
@@ -280,4 +232,4 @@ func (c *copier) Copy(_ input.Source, raw []byte, _ ...any) error {
 }
 
 // Close does nothing: mailboxes have no footer.
-func (c *copier) Close() error { return nil }
+func (c *mailCopier) Close() error { return nil }
