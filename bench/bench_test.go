@@ -36,23 +36,6 @@ func TestContestants(t *testing.T) {
 	}
 }
 
-// TestSelfJoins compares the numbers of pairs with that of the flat scan.
-func TestSelfJoins(t *testing.T) {
-	fps, _ := fingerprints(5000, 0, 7)
-	for _, k := range []int{1, 3, 5} {
-		want := -1
-		js := selfJoins("4:1", len(fps))
-		slices.Reverse(js)
-		for _, j := range js {
-			n, _, err := j.run(fps, k)
-			if err != nil || want >= 0 && n != want {
-				t.Errorf("%s, k = %d: %d pairs, want %d; error %v", j.name, k, n, want, err)
-			}
-			want = n
-		}
-	}
-}
-
 // TestInverted compares the truth of `jaccard` with its definition.
 func TestInverted(t *testing.T) {
 	s := splitmix(3)
@@ -104,7 +87,7 @@ func TestLSH(t *testing.T) {
 }
 
 // TestTexts looks at what the contestants of `jaccard` find among short texts, whose sketches hold
-// all shingles: simdb and the scan are exact then, and LSH finds equal texts.
+// all shingles: simdb is exact then, and LSH finds equal texts.
 func TestTexts(t *testing.T) {
 	c := texts{t: 0.7}
 	s := splitmix(3)

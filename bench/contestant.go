@@ -2,8 +2,6 @@ package main
 
 import (
 	"math/bits"
-	"os"
-	"path/filepath"
 	"slices"
 )
 
@@ -30,12 +28,8 @@ type contestant struct {
 func contestants(d *database) []contestant {
 	return []contestant{
 		{"simdb", "the engine: db.Near, documents by ID, nearest first", d.build},
-		{"simdb table", "the table alone, as a library: sstable.Reader.Near", d.buildTable},
 		{"buckets", "permuted tables in memory, uncompressed, an array of buckets each", buildBuckets},
 		{"flat scan", "one array, compared as a whole with kernel.ScanFlat", buildFlat},
-		{"Huffman", "permuted tables in memory, in the codec of Manku et al. 2007", buildHuffman},
-		{"Pebble", "permuted tables as keys of Pebble", buildPebble},
-		{"bbolt", "permuted tables as keys of bbolt", buildBolt},
 	}
 }
 
@@ -63,13 +57,6 @@ func (r rotations) permute(table int, fp uint64) uint64 {
 	return bits.RotateLeft64(fp, r.offset[table])
 }
 
-// rangeOf is the first and the last permuted key that agrees with q in the leading block.
-func (r rotations) rangeOf(table int, q uint64) (first, last uint64) {
-	rest := ^uint64(0) >> r.bits[table]
-	p := r.permute(table, q)
-	return p &^ rest, p | rest
-}
-
 // firstFoundIn reports whether table is the first in which x = fp^q has an equal leading block, so
 // that no document is reported twice.
 func (r rotations) firstFoundIn(table int, x uint64) bool {
@@ -79,43 +66,6 @@ func (r rotations) firstFoundIn(table int, x uint64) bool {
 		}
 	}
 	return true
-}
-
-// entry is a permuted fingerprint and its document.
-type entry struct {
-	key uint64
-	doc uint32
-}
-
-// sorted returns the entries of a table in ascending order.
-func (r rotations) sorted(table int, fps []uint64) []entry {
-	es := make([]entry, len(fps))
-	for i, fp := range fps {
-		es[i] = entry{r.permute(table, fp), uint32(i)}
-	}
-	return radixSort(es)
-}
-
-// radixSort sorts by key, in 8 passes, and keeps the order of equal keys.
-func radixSort(es []entry) []entry {
-	other := make([]entry, len(es))
-	for shift := 0; shift < 64; shift += 8 {
-		var at [256]int
-		for _, e := range es {
-			at[e.key>>shift&255]++
-		}
-		sum := 0
-		for i, n := range at {
-			at[i], sum = sum, sum+n
-		}
-		for _, e := range es {
-			p := &at[e.key>>shift&255]
-			other[*p] = e
-			*p++
-		}
-		es, other = other, es
-	}
-	return es
 }
 
 // nearByDefinition is what every answer must equal, in ascending order.
@@ -134,19 +84,4 @@ func answer(x index, q uint64, k int) ([]uint32, error) {
 	_, err := x.Near(q, k, func(doc uint32) { docs = append(docs, doc) })
 	slices.Sort(docs)
 	return docs, err
-}
-
-// diskBytes is the size of the files below dir.
-func diskBytes(dir string) (n int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		info, err := e.Info()
-		if err == nil {
-			n += info.Size()
-		}
-		return err
-	})
-	return n, err
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/minhash"
 )
 
 // A textIndex answers which texts are similar to one of the queries, which it knows beforehand by
@@ -39,9 +38,7 @@ type texts struct {
 var textContestants = []textContestant{
 	{"simdb", buildSimdbText},
 	{"simdb VERIFY", buildSimdbVerified},
-	{"sketch scan", buildSketchScan},
 	{"LSH 8x16", func(c *texts) (textIndex, error) { return newLSHIndex(c, 8, 16), nil }},
-	{"LSH 13x9", func(c *texts) (textIndex, error) { return newLSHIndex(c, 13, 9), nil }},
 }
 
 // jaccardFlags are the flags of `jaccard`.
@@ -149,48 +146,6 @@ func newLSHIndex(c *texts, rows, bands int) textIndex {
 func (x *lshIndex) near(q int) ([]uint32, error) { return x.lsh.near(x.signatures[q]), nil }
 
 func (x *lshIndex) close() error { return nil }
-
-// sketchSize is the number of hashes of a sketch.
-const sketchSize = 128
-
-// sketchScan compares the sketch of a query with all, after a look at their bitmaps.
-type sketchScan struct {
-	t        float64
-	sketches []minhash.Sketch
-	bitmaps  []minhash.Bitmap
-	asked    []minhash.Sketch
-	left     []uint32
-}
-
-func buildSketchScan(c *texts) (textIndex, error) {
-	h, err := minhash.New(minhash.Options{Size: sketchSize})
-	if err != nil {
-		return nil, err
-	}
-	x := &sketchScan{t: c.t}
-	for _, d := range c.docs {
-		s := h.Text(d).Clone()
-		x.sketches, x.bitmaps = append(x.sketches, s), append(x.bitmaps, s.Bitmap())
-	}
-	for _, q := range c.queries {
-		x.asked = append(x.asked, h.Text(q).Clone())
-	}
-	return x, nil
-}
-
-func (x *sketchScan) near(q int) (found []uint32, err error) {
-	s := x.asked[q]
-	b := s.Bitmap()
-	x.left = b.Filter(x.left[:0], x.bitmaps, minhash.MaxMissing(len(s), x.t))
-	for _, i := range x.left {
-		if _, ok := minhash.JaccardAtLeast(s, x.sketches[i], sketchSize, x.t); ok {
-			found = append(found, i)
-		}
-	}
-	return found, nil
-}
-
-func (x *sketchScan) close() error { return nil }
 
 // simdbText is a database of the texts.
 type simdbText struct {

@@ -1,10 +1,8 @@
 // Command bench compares simdb with other ways to find near-duplicates, on the same data and in one
 // run.
 //
-//	go run . near  -n 1000000 -k 3,6     the index: permuted tables on Pebble, bbolt and in
-//	                                     memory, a flat scan, the codec of 2007
-//	go run . pairs -n 1000000 -k 3       all pairs
-//	go run . jaccard -n 100000 -t 0.8    texts by Jaccard similarity: LSH, a scan of sketches
+//	go run . near  -n 1000000 -k 3,6     the index: uncompressed permuted tables, a flat scan
+//	go run . jaccard -n 100000 -t 0.8    texts by Jaccard similarity: LSH
 //	go run . dedup -python VENV/bin/python FILE.jsonl...  the main job, and six other programs
 //	go run . commands -n 1000000         whole commands of simdb: time and memory
 //	go run . make -kind family -n 10000  no comparison: writes a file of documents for simdb
@@ -33,7 +31,7 @@ func main() {
 	}
 }
 
-const usage = "usage: bench near|pairs|jaccard|dedup|commands|make [flags]; bench near -h lists them"
+const usage = "usage: bench near|jaccard|dedup|commands|make [flags]; bench near -h lists them"
 
 func run(args []string) error {
 	if len(args) == 0 {
@@ -72,8 +70,6 @@ func run(args []string) error {
 	switch args[0] {
 	case "near":
 		return runNear(near)
-	case "pairs":
-		return runPairs(near)
 	case "jaccard":
 		return runJaccard(jaccardFlags{nearFlags: near, t: *t, root: *root, words: *words})
 	case "dedup":

@@ -2,14 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 var ctx = context.Background()
@@ -107,64 +103,3 @@ func (s *simdbIndex) Bytes() (n int64, err error) {
 }
 
 func (s *simdbIndex) Close() error { return s.db.Close() }
-
-// tableIndex is the table of such a database, used without the engine.
-type tableIndex struct {
-	*database
-	bytes   int64
-	r       *sstable.Reader
-	scratch sstable.NearSearcher
-	hits    []sstable.Hit
-}
-
-func (d *database) buildTable(dir string, fps []uint64, k int) (index, error) {
-	x, err := d.build(dir, fps, k)
-	if err != nil {
-		return nil, err
-	}
-	bytes, err := x.Bytes()
-	if err == nil {
-		err = x.Close()
-	}
-	if err != nil {
-		return nil, err
-	}
-	names, err := filepath.Glob(filepath.Join(d.path, "*.sst"))
-	if err != nil {
-		return nil, err
-	}
-	if len(names) != 1 {
-		return nil, fmt.Errorf("%s: %d tables, want 1", d.path, len(names))
-	}
-	f, err := vfs.Disk.Open(names[0])
-	if err != nil {
-		return nil, err
-	}
-	r, err := sstable.OpenFile(f, names[0])
-	if err != nil {
-		return nil, err
-	}
-	return &tableIndex{database: d, bytes: bytes, r: r}, nil
-}
-
-func (t *tableIndex) Near(q uint64, k int, found func(uint32)) (n int, err error) {
-	if t.hits, err = t.scratch.Near(t.r, q, k, t.hits[:0]); err != nil || found == nil {
-		return len(t.hits), err
-	}
-	for _, h := range t.hits {
-		id, err := t.r.ID(h.Doc)
-		if err != nil {
-			return 0, err
-		}
-		doc, err := strconv.ParseUint(string(id), 10, 32)
-		if err != nil {
-			return 0, err
-		}
-		found(uint32(doc))
-	}
-	return len(t.hits), nil
-}
-
-func (t *tableIndex) Bytes() (int64, error) { return t.bytes, nil }
-
-func (t *tableIndex) Close() error { return t.r.Close() }
