@@ -1,8 +1,8 @@
 package query
 
 import (
+	"cmp"
 	"errors"
-	"iter"
 	"slices"
 
 	"github.com/simdb/simdb/engine"
@@ -34,54 +34,44 @@ type inBatch struct {
 	ok     bool
 }
 
-// foundByText is found where candidates are tested by their texts.
-func (x *run) foundByText(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[result, error] {
-	return func(yield func(result, error) bool) {
-		c := &candidate{verdicts: make([]verdict, len(sel.predicates))}
-		most := int(min(max(x.DB.Memory()/8/batchBytes, 1), mostBatch))
-		size := most
-		if p.streams && sel.first() >= 0 {
-			size = min(firstBatch, most)
-		}
-		var batch []inBatch
-		flush := func() (more bool) {
-			err := x.judgeTexts(sel, p, c, batch)
-			for i := range batch {
-				if batch[i].ok && !yield(batch[i].result, nil) {
-					return false
-				}
-			}
-			if err != nil {
-				yield(result{}, err)
-			}
-			batch, size = batch[:0], min(4*size, most)
-			return err == nil
-		}
-		for f, err := range x.listed(p, o) {
-			ok := false
-			if err == nil {
-				c.begin(p, &f)
-				ok, err = x.testBeforeTexts(sel.expr, c)
-			}
-			if errors.Is(err, predicate.ErrGone) {
-				continue
-			}
-			if err != nil {
-				if flush() {
-					yield(result{}, err)
-				}
-				return
-			}
-			if !ok {
-				continue
-			}
-			f.Entry = c.Entry
-			if batch = append(batch, inBatch{listed: f}); len(batch) >= size && !flush() {
-				return
-			}
-		}
-		flush()
+// findByText is find where candidates are tested by their texts.
+func (x *run) findByText(sel *selection, p plan, o predicate.ListOptions, give func(result) error) error {
+	c := &candidate{verdicts: make([]verdict, len(sel.predicates))}
+	most := int(min(max(x.DB.Memory()/8/batchBytes, 1), mostBatch))
+	size := most
+	if p.streams && sel.first() >= 0 {
+		size = min(firstBatch, most)
 	}
+	var batch []inBatch
+	flush := func() error {
+		full := batch
+		batch, size = batch[:0], min(4*size, most)
+		judged := x.judgeTexts(sel, p, c, full)
+		for i := range full {
+			if full[i].ok {
+				if err := give(full[i].result); err != nil {
+					return err
+				}
+			}
+		}
+		return judged
+	}
+	err := x.list(p, o, func(f listed) error {
+		c.begin(p, &f)
+		ok, err := x.testBeforeTexts(sel.expr, c)
+		if err != nil || !ok {
+			return err
+		}
+		f.Entry = c.Entry
+		if batch = append(batch, inBatch{listed: f}); len(batch) < size {
+			return nil
+		}
+		return flush()
+	})
+	if err == errStop {
+		return err
+	}
+	return cmp.Or(flush(), err) // what was found before an error comes first
 }
 
 // testBeforeTexts makes those tests of an AND that read no text. It returns false if one fails.

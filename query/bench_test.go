@@ -43,10 +43,10 @@ func BenchmarkLimit(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				for rows.Next() {
-				}
-				if err := rows.Err(); err != nil {
-					b.Fatal(err)
+				for _, err := range rows.All() {
+					if err != nil {
+						b.Fatal(err)
+					}
 				}
 			}
 		})

@@ -128,22 +128,34 @@ func (w window) count(n int64) int64 {
 	return n
 }
 
-// cutTo yields the rows that are in the window.
-func cutTo[T any](w window, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		skip, rest := w.offset, w.limit
-		if rest == 0 {
+// admit reports whether the next row is in the window, which it moves on, and whether none after it
+// is.
+func (w *window) admit() (in, last bool) {
+	switch {
+	case w.limit == 0:
+		return false, true
+	case w.offset > 0:
+		w.offset--
+		return false, false
+	case w.limit > 0:
+		w.limit--
+	}
+	return true, w.limit == 0
+}
+
+// windowRows yields the rows that row makes of what seq yields within the window.
+func windowRows[T any](w window, seq iter.Seq2[T, error], row func(T) Row) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		if w.limit == 0 {
 			return
 		}
-		for row, err := range rows {
-			if err == nil && skip > 0 {
-				skip--
-				continue
-			}
-			if !yield(row, err) || err != nil {
+		for v, err := range seq {
+			if err != nil {
+				yield(nil, err)
 				return
 			}
-			if rest--; rest == 0 {
+			in, last := w.admit()
+			if in && !yield(row(v), nil) || last {
 				return
 			}
 		}

@@ -45,38 +45,57 @@ const (
 	seenBytes   = 64
 )
 
-// results yields what a selection finds, in its order, within OFFSET and LIMIT.
-func (x *run) results(sel *selection, p plan) iter.Seq2[result, error] {
-	first := sel.first()
-	found := x.found(sel, p, p.options(sel))
-	if !p.streams {
-		found = x.sorted(sel, found, first)
-	}
-	return cutTo(sel.window, found)
-}
+// errStop ends a search of which no more is wanted.
+var errStop = errors.New("no more is wanted")
 
-// found yields what a selection finds, in the order of the drivers.
-func (x *run) found(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[result, error] {
-	if p.readsTexts(sel) {
-		return x.foundByText(sel, p, o)
-	}
-	return func(yield func(result, error) bool) {
-		c := &candidate{verdicts: make([]verdict, len(sel.predicates))}
-		for f, err := range x.listed(p, o) {
-			if err != nil {
-				yield(result{}, err)
-				return
-			}
-			c.begin(p, &f)
-			r, ok, err := x.judge(sel, c)
-			if errors.Is(err, predicate.ErrGone) {
-				continue
-			}
-			if (ok || err != nil) && !yield(r, err) || err != nil {
-				return
+// each gives what a selection finds, in its order, within OFFSET and LIMIT. The error of give ends
+// it; errStop is none of each.
+func (x *run) each(sel *selection, p plan, give func(result) error) error {
+	w := sel.window
+	within := func(r result) error {
+		if cancelled := x.Ctx.Err(); cancelled != nil { // the rows may be known by then
+			return cancelled
+		}
+		in, last := w.admit()
+		if in {
+			if err := give(r); err != nil {
+				return err
 			}
 		}
+		if last {
+			return errStop
+		}
+		return nil
 	}
+	if w.limit == 0 {
+		return nil
+	}
+	find := x.sorted
+	if p.streams {
+		find = func(sel *selection, p plan, give func(result) error) error {
+			return x.find(sel, p, p.options(sel), give)
+		}
+	}
+	if err := find(sel, p, within); err != errStop {
+		return err
+	}
+	return nil
+}
+
+// find gives what a selection finds, in the order of the drivers.
+func (x *run) find(sel *selection, p plan, o predicate.ListOptions, give func(result) error) error {
+	if p.readsTexts(sel) {
+		return x.findByText(sel, p, o, give)
+	}
+	c := &candidate{verdicts: make([]verdict, len(sel.predicates))}
+	return x.list(p, o, func(f listed) error {
+		c.begin(p, &f)
+		r, ok, err := x.judge(sel, c)
+		if err != nil || !ok {
+			return err
+		}
+		return give(r)
+	})
 }
 
 // listed is a document that a driver lists.
@@ -85,39 +104,38 @@ type listed struct {
 	driver *leaf
 }
 
-// listed yields what the drivers list, each document once.
-func (x *run) listed(p plan, o predicate.ListOptions) iter.Seq2[listed, error] {
-	return func(yield func(listed, error) bool) {
-		tested := x.Counting("test")
-		var seen map[string]struct{}
-		if len(p.drivers) > 1 {
-			seen = make(map[string]struct{})
-		}
-		for _, l := range p.drivers {
-			for f, err := range l.Predicate.(predicate.Driver).List(x.Scope, o) {
-				if err == nil {
-					err = x.Ctx.Err()
+// list gives what the drivers list, each document once. That give returns predicate.ErrGone for one
+// is no error.
+func (x *run) list(p plan, o predicate.ListOptions, give func(listed) error) error {
+	tested := x.Counting("test")
+	var seen map[string]struct{}
+	if len(p.drivers) > 1 {
+		seen = make(map[string]struct{})
+	}
+	for _, l := range p.drivers {
+		for f, err := range l.Predicate.(predicate.Driver).List(x.Scope, o) {
+			if err == nil {
+				err = x.Ctx.Err()
+			}
+			if err == nil && seen != nil {
+				if _, ok := seen[f.ID]; ok {
+					continue
 				}
-				if err == nil && seen != nil {
-					if _, ok := seen[f.ID]; ok {
-						continue
-					}
-					seen[f.ID] = struct{}{}
-					err = x.Hold(seenBytes + len(f.ID))
-				}
-				if err != nil {
-					yield(listed{}, err)
-					return
-				}
+				seen[f.ID] = struct{}{}
+				err = x.Hold(seenBytes + len(f.ID))
+			}
+			if err == nil {
 				if f.Entry == nil && !f.Listed { // List has counted the others
 					tested()
 				}
-				if !yield(listed{f, l}, nil) {
-					return
-				}
+				err = give(listed{f, l})
+			}
+			if err != nil && !errors.Is(err, predicate.ErrGone) {
+				return err
 			}
 		}
 	}
+	return nil
 }
 
 // begin makes c the candidate of a document that is listed.
@@ -249,38 +267,35 @@ func cmpBool(a, b bool) int {
 	return 1
 }
 
-// sorted yields found in the order of the selection: all, or the first if that is not negative.
-func (x *run) sorted(sel *selection, found iter.Seq2[result, error], first int) iter.Seq2[result, error] {
-	return func(yield func(result, error) bool) {
-		if first == 0 {
-			return
-		}
-		few := first > 0 && first <= mostFirst
-		top := ordered.Limited[result]{Most: first, Compare: sel.compare}
+// sorted gives what a selection finds in its order: all, or as many as LIMIT and OFFSET need.
+func (x *run) sorted(sel *selection, p plan, give func(result) error) error {
+	top := ordered.Limited[result]{Most: sel.first(), Compare: sel.compare}
+	few := top.Most >= 0 && top.Most <= mostFirst
+	if !few {
+		top.Most = math.MaxInt / 4 // all
+	}
+	err := x.find(sel, p, p.options(sel), func(r result) error {
 		if !few {
-			top.Most = math.MaxInt / 4 // all
-		}
-		for r, err := range found {
-			if err == nil && !few {
-				err = x.Hold(resultBytes + len(r.id))
+			if err := x.Hold(resultBytes + len(r.id)); err != nil {
+				return err
 			}
-			if err != nil {
-				yield(result{}, err)
-				return
-			}
-			top.Add(r)
 		}
-		all, _, err := top.Sorted(x.Ctx)
-		if err != nil {
-			yield(result{}, err)
-			return
-		}
-		for r, ok := all.Next(); ok; r, ok = all.Next() {
-			if !yield(r, nil) {
-				return
-			}
+		top.Add(r)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	all, _, err := top.Sorted(x.Ctx)
+	if err != nil {
+		return err
+	}
+	for r, ok := all.Next(); ok; r, ok = all.Next() {
+		if err := give(r); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // columns names the columns of the rows of a selection.
@@ -300,38 +315,35 @@ func (sel *selection) plainColumns() []string {
 
 // selectRows yields the rows of a selection.
 func (x *run) selectRows(sel *selection, p plan) iter.Seq2[Row, error] {
-	return sel.shown.rows(x, x.plainRows(sel, p))
+	return sel.shown.rows(x, func(yield func(Row, error) bool) {
+		err := x.each(sel, p, func(r result) error {
+			if !yield(sel.row(r), nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil {
+			yield(nil, err)
+		}
+	})
 }
 
-// plainRows yields the rows of a selection without SHOW.
-func (x *run) plainRows(sel *selection, p plan) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
-		for r, err := range x.results(sel, p) {
-			if err == nil {
-				err = x.Ctx.Err() // the rows may be known, but the reader has cancelled
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			row := Row{r.id}
-			switch {
-			case sel.distance && r.distance >= 0:
-				row = append(row, r.distance)
-			case sel.distance:
-				row = append(row, nil)
-			}
-			switch {
-			case sel.score && r.scored:
-				row = append(row, r.score, r.err, r.exact)
-			case sel.score:
-				row = append(row, nil, nil, nil)
-			}
-			if !yield(row, nil) {
-				return
-			}
-		}
+// row returns the row of a result, without SHOW.
+func (sel *selection) row(r result) Row {
+	row := Row{r.id}
+	switch {
+	case sel.distance && r.distance >= 0:
+		row = append(row, r.distance)
+	case sel.distance:
+		row = append(row, nil)
 	}
+	switch {
+	case sel.score && r.scored:
+		row = append(row, r.score, r.err, r.exact)
+	case sel.score:
+		row = append(row, nil, nil, nil)
+	}
+	return row
 }
 
 // countSelect counts what a selection finds, in no order and without holding it.
@@ -345,11 +357,6 @@ func (x *run) countSelect(sel *selection) (n int64, err error) {
 	p := x.planFor(sel)
 	o := p.options(sel)
 	o.Ordered, o.First = false, 0
-	for _, err := range x.found(sel, p, o) {
-		if err != nil {
-			return 0, err
-		}
-		n++
-	}
-	return sel.count(n), nil
+	err = x.find(sel, p, o, func(result) error { n++; return nil })
+	return sel.count(n), err
 }

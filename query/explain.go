@@ -64,11 +64,8 @@ func (x *run) analyze(sel *selection, p plan, note string) (string, error) {
 		}
 		rows = n
 	} else {
-		for _, err := range x.results(sel, p) {
-			if err != nil {
-				return "", err
-			}
-			rows++
+		if err := x.each(sel, p, func(result) error { rows++; return nil }); err != nil {
+			return "", err
 		}
 	}
 	st := x.rows.stats

@@ -554,18 +554,9 @@ func differs(r Row, w want, distance, score bool) string {
 	return ""
 }
 
-// read reads all rows, by turns with All and with Next.
+// read reads all rows.
 func read(t *testing.T, rows *Rows) (all []Row) {
 	t.Helper()
-	if rand.IntN(2) == 0 {
-		for rows.Next() {
-			all = append(all, rows.Row())
-		}
-		if rows.Err() != nil {
-			t.Fatal(rows.Err())
-		}
-		return all
-	}
 	for row, err := range rows.All() {
 		if err != nil {
 			t.Fatal(err)

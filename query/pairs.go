@@ -48,12 +48,8 @@ func (x *run) pairs(s *syntax.Pairs) error {
 		return err
 	}
 	x.rows.search = true
-	x.answer(sh.names(plain), sh.rows(x, cutTo(w.window, func(yield func(Row, error) bool) {
-		for p, err := range found {
-			if !yield(appendMeasure(Row{p.A, p.B}, c, p.Match), err) || err != nil {
-				return
-			}
-		}
+	x.answer(sh.names(plain), sh.rows(x, windowRows(w.window, found, func(p engine.Pair) Row {
+		return appendMeasure(Row{p.A, p.B}, c, p.Match)
 	})))
 	return nil
 }
@@ -110,12 +106,8 @@ func (x *run) clusters(s *syntax.Clusters) error {
 		return err
 	}
 	x.rows.search = true
-	x.answer(sh.names(plain), sh.rows(x, cutTo(w.window, func(yield func(Row, error) bool) {
-		for m, err := range x.Snap.Clusters(x.Ctx, c, o) {
-			if !yield(appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match), err) || err != nil {
-				return
-			}
-		}
+	x.answer(sh.names(plain), sh.rows(x, windowRows(w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row {
+		return appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match)
 	})))
 	return nil
 }
@@ -133,12 +125,13 @@ func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
 			return n, err
 		}
 		last := 0
-		for m, err := range cutTo(w.window, x.Snap.Clusters(x.Ctx, c, o)) {
+		members := windowRows(w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row { return Row{m.Cluster} })
+		for row, err := range members {
 			if err != nil {
 				return 0, err
 			}
-			if m.Cluster != last {
-				n, last = n+1, m.Cluster
+			if row[0] != last {
+				n, last = n+1, row[0].(int)
 			}
 		}
 		return n, nil

@@ -2,6 +2,8 @@ package query
 
 import (
 	"context"
+	"fmt"
+	"iter"
 	"strings"
 	"sync"
 	"time"
@@ -61,6 +63,20 @@ func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, e
 	}
 	return rows, nil
 }
+
+// run is one running statement.
+type run struct {
+	*predicate.Scope
+	rows *Rows // what the statement returns
+}
+
+// answer sets the rows that the statement returns.
+func (x *run) answer(columns []string, seq iter.Seq2[Row, error]) {
+	x.rows.columns, x.rows.seq = columns, seq
+}
+
+// say sets the message that the statement returns.
+func (x *run) say(format string, args ...any) { x.rows.message = fmt.Sprintf(format, args...) }
 
 // arguments sorts the arguments of Run into those of ? and those of $name.
 func arguments(args []any) (positional []any, named map[string]any) {

@@ -25,8 +25,7 @@ func (s Sequence) Unsigned() uint64 { return uint64(s) }
 // Rows is the result of a statement: rows, or a message such as "stored".
 //
 // The rows are computed while they are read, from the state of the database when the statement
-// began. A Rows keeps that state until it has been read completely or closed. Read it either with
-// All or with Next, from one goroutine.
+// began. A Rows keeps that state until it has been read completely or closed.
 type Rows struct {
 	columns []string
 	message string
@@ -43,11 +42,6 @@ type Rows struct {
 	elapsed time.Duration
 	count   int64
 	ended   bool
-
-	next func() (Row, error, bool) // of iter.Pull2, once Next has been called
-	stop func()
-	row  Row
-	err  error
 }
 
 // Columns returns the names of the columns; none if the result is a message.
@@ -104,30 +98,6 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 	}
 }
 
-// Next moves to the next row. It returns false at the end of the rows, or at an error, which Err
-// returns.
-func (r *Rows) Next() bool {
-	if r.ended || r.seq == nil {
-		return false
-	}
-	if r.next == nil {
-		r.next, r.stop = iter.Pull2(r.seq)
-	}
-	var ok bool
-	if r.row, r.err, ok = r.next(); !ok || r.err != nil {
-		r.Close()
-		return false
-	}
-	r.count++
-	return true
-}
-
-// Row returns the row that Next moved to.
-func (r *Rows) Row() Row { return r.row }
-
-// Err returns the error that ended Next, or nil.
-func (r *Rows) Err() error { return r.err }
-
 // Close releases the state that r keeps. It always returns nil. A second Close does nothing.
 func (r *Rows) Close() error {
 	if r.ended {
@@ -135,9 +105,6 @@ func (r *Rows) Close() error {
 	}
 	r.elapsed = r.started.Elapsed()
 	r.ended = true
-	if r.stop != nil {
-		r.stop()
-	}
 	if r.doubts != nil {
 		r.warned = r.doubts()
 	}

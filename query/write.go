@@ -66,15 +66,13 @@ func (x *run) delete(s *syntax.Delete) error {
 		return err
 	}
 	var b engine.Batch
-	for r, err := range x.results(sel, x.planFor(sel)) {
-		if err != nil {
-			return err
-		}
+	err = x.each(sel, x.planFor(sel), func(r result) error {
 		e, err := x.Snap.Lookup(x.Ctx, r.id)
-		if err != nil {
-			return err
-		}
 		b.DeleteVersion(r.id, e.Seq)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if err := x.DB.Apply(x.Ctx, &b); err != nil {
 		return err
