@@ -248,6 +248,8 @@ var foreign = []struct{ magic, what string }{
 	{sstable.Magic, "it is a table of simdb, which is a database, and not a file with documents"},
 	{"SQLite format 3\x00", "it is an SQLite database: export it as CSV"},
 	{"ARROW1\x00\x00", "it is Arrow or Feather: write it as Parquet, in Python by pyarrow.feather.read_table and pyarrow.parquet.write_table"},
+	{"\xff\xff\xff\xff", "it is a stream of Arrow, as of Hugging Face datasets: write it as Parquet, in Python by Dataset.to_parquet"},
+	{"\x80\x04\x95", pickle}, {"\x80\x05\x95", pickle},
 	{"Obj\x01", "it is Avro: write it as JSON lines or Parquet"},
 	{"\x89HDF", "it is HDF5: write it as Parquet or CSV"},
 	{"\x93NUMPY", "it is an array of NumPy: write its numbers as text, one a line, or as Parquet"},
@@ -255,6 +257,7 @@ var foreign = []struct{ magic, what string }{
 }
 
 const (
+	pickle     = "it is a pickle of Python: write it as Parquet or JSON lines"
 	picture    = "it is a picture: " + perceptual
 	perceptual = "simdb compares the fingerprints that a perceptual hash makes of pictures, as a list of them"
 )

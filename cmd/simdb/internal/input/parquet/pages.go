@@ -1,14 +1,18 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
+	"math/bits"
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -22,6 +26,7 @@ type pages struct {
 	width    int64 // bytes of a value, at least
 	kind     pq.Kind
 	levels   int    // kinds of levels before the values of a data page of version 1
+	most     int    // the level of a value that is not null
 	at, left int64  // what is still to be read of the file
 	head     []byte // what is still to be yielded of the header of a page
 	page     []byte // and of the page
@@ -48,7 +53,8 @@ func newPages(r io.ReaderAt, fileSize int64, chunk *columnMetadata, col *pq.Colu
 	if p.kind == pq.FixedLenByteArray {
 		p.width = int64(col.Type().Length())
 	}
-	p.levels = min(col.MaxDefinitionLevel(), 1) + min(col.MaxRepetitionLevel(), 1)
+	p.most = col.MaxDefinitionLevel()
+	p.levels = min(p.most, 1) + min(col.MaxRepetitionLevel(), 1)
 	return p, nil
 }
 
@@ -136,6 +142,9 @@ func (p *pages) decompress(h pageHeader, at int64) error {
 	if err != nil {
 		return err
 	}
+	if p.kind == pq.ByteArray && p.isPlain() {
+		p.trim(h)
+	}
 	p.header.CRC = 0
 	p.header.UncompressedPageSize, p.header.CompressedPageSize = int32(len(p.buf)), int32(len(p.buf))
 	v1.Statistics, v2.Statistics = format.Statistics{}, format.Statistics{}
@@ -169,6 +178,58 @@ func (p *pages) undelta(levels, from int, most int64) error {
 		p.buf = binary.LittleEndian.AppendUint32(p.buf, uint32(v))
 	}
 	return err
+}
+
+// isPlain reports whether the values of a page are written plainly.
+func (p *pages) isPlain() bool {
+	switch p.header.Type {
+	case format.DataPage:
+		return p.header.DataPageHeader.V.Encoding == format.Plain
+	case format.DataPageV2:
+		return p.header.DataPageHeaderV2.V.Encoding == format.Plain
+	}
+	return true
+}
+
+// trim removes what fastparquet writes after the values of a plain page: parquet-go reports it on
+// standard error. What is damaged it leaves to others.
+func (p *pages) trim(h pageHeader) {
+	from, n := 0, h.values
+	cut := func(size int64) (part []byte) {
+		if size <= int64(len(p.buf)-from) {
+			part, from = p.buf[from:from+int(size)], from+int(size)
+		}
+		return part
+	}
+	length := func() int64 {
+		if b := cut(4); b != nil {
+			return int64(binary.LittleEndian.Uint32(b))
+		}
+		return math.MaxInt64
+	}
+	var levels []byte // that say which values are null
+	switch p.header.Type {
+	case format.DataPage:
+		for range p.levels {
+			levels = cut(length())
+		}
+	case format.DataPageV2:
+		cut(h.levels - int64(p.header.DataPageHeaderV2.V.DefinitionLevelsByteLength))
+		levels = cut(int64(p.header.DataPageHeaderV2.V.DefinitionLevelsByteLength))
+	}
+	if p.most > 0 && p.header.Type != format.DictionaryPage {
+		all, err := (&rle.Encoding{BitWidth: bits.Len(uint(p.most))}).DecodeLevels(nil, levels)
+		if err != nil || int64(len(all)) < n {
+			return
+		}
+		n = int64(bytes.Count(all[:n], []byte{byte(p.most)}))
+	}
+	for ; n > 0; n-- {
+		if cut(length()) == nil {
+			return
+		}
+	}
+	p.buf = p.buf[:from]
 }
 
 // pageHeader is what is checked in the header of a page.

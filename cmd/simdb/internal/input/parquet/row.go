@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -231,13 +232,17 @@ func fingerprintOf(v pq.Value, col *pq.Column, notation base.Notation) (*uint64,
 		}
 	case pq.Int64:
 		fp = v.Uint64()
+	case pq.FixedLenByteArray:
+		fp = binary.BigEndian.Uint64(v.ByteArray())
 	default:
 		text := strings.TrimSpace(string(v.ByteArray()))
 		if text == "" {
 			return nil, ""
 		}
 		var err error
-		if fp, _, err = base.ParseCell(text, notation); err != nil {
+		if fp, _, err = base.ParseCell(text, notation); err != nil && len(v.ByteArray()) == 8 && col.Type().LogicalType() == nil {
+			fp = binary.BigEndian.Uint64(v.ByteArray())
+		} else if err != nil {
 			return nil, err.Error()
 		}
 	}

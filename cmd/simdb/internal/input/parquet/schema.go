@@ -135,7 +135,7 @@ func newRoles(root *pq.Column, opt input.Options) (r roles, err error) {
 	case r.fp != nil && !isText(r.fp) && opt.Fingerprints != base.Auto && opt.Fingerprints != base.Decimal:
 		return r, fmt.Errorf("--fingerprints %v: the column %q has numbers, not texts", opt.Fingerprints, pathOf(r.fp))
 	case !r.hasText() && r.fp == nil:
-		return r, missing(root, "text", "--text-field")
+		return r, fmt.Errorf("%w, --fingerprint-field one with fingerprints", missing(root, "text", "--text-field"))
 	}
 	return r, nil
 }
@@ -219,6 +219,23 @@ func isList(col *pq.Column) bool {
 	return false
 }
 
+// elementOf returns the objects of which a column is a list, nil if it is none.
+func elementOf(col *pq.Column) *pq.Column {
+	if lt := col.Type().LogicalType(); col.Leaf() || lt == nil {
+		return nil
+	} else if _, list := lt.Value.(*format.ListType); !list || len(col.Columns()) != 1 {
+		return nil
+	}
+	inner := col.Columns()[0]
+	if len(inner.Columns()) == 1 && !inner.Columns()[0].Leaf() {
+		inner = inner.Columns()[0]
+	}
+	if len(inner.Columns()) < 2 {
+		return nil
+	}
+	return inner
+}
+
 // find returns the column of a name: one whose name or path it is, else without regard to case,
 // else the one with this number, from 1. It returns nil if there is none.
 func find(root *pq.Column, name string) *pq.Column {
@@ -254,9 +271,16 @@ func findPath(col *pq.Column, path string, equal func(a, b string) bool) *pq.Col
 	return nil
 }
 
-// paths returns the names of the columns below col that have values, lists as a whole.
+// paths returns the names of the columns below col that have values, those in lists of texts or of
+// objects as paths.
 func paths(col *pq.Column) (names []string) {
 	for _, c := range col.Columns() {
+		if element := elementOf(c); element != nil {
+			for _, name := range paths(element) {
+				names = append(names, pathOf(c)+"[]"+strings.TrimPrefix(name, pathOf(element)))
+			}
+			continue
+		}
 		if c.Leaf() || isList(c) {
 			names = append(names, pathOf(c))
 		} else {
@@ -298,7 +322,16 @@ func isWhole(col *pq.Column) bool {
 
 // hasText reports whether values of a column can be a text: strings, or what JSON writes as it is.
 func hasText(col *pq.Column) bool {
-	return isText(col) || isWhole(col) || isFloat(col) || col.Type().Kind() == pq.Boolean
+	return isText(col) || isWhole(col) || isFloat(col) || isDecimal(col) || col.Type().Kind() == pq.Boolean
+}
+
+// isDecimal reports whether values of a column are decimal numbers.
+func isDecimal(col *pq.Column) bool {
+	if lt := col.Type().LogicalType(); lt != nil {
+		_, is := lt.Value.(*format.DecimalType)
+		return is
+	}
+	return false
 }
 
 // isFloat reports whether values of a column are floating-point numbers.
@@ -326,7 +359,12 @@ func isUnsigned(col *pq.Column) bool {
 }
 
 func isID(col *pq.Column) bool          { return hasText(col) && col.Type().Kind() != pq.Boolean || isUUID(col) }
-func isFingerprint(col *pq.Column) bool { return isText(col) || isWhole(col) }
+func isFingerprint(col *pq.Column) bool { return isText(col) || isWhole(col) || isEight(col) }
+
+// isEight reports whether values of a column are 8 bytes, which mean nothing but themselves.
+func isEight(col *pq.Column) bool {
+	return col.Type().Kind() == pq.FixedLenByteArray && col.Type().Length() == 8 && col.Type().LogicalType() == nil
+}
 
 // shapeOf writes the columns of a file for comparison: names, types and which are optional. Names
 // of the root differ between writers and say nothing.

@@ -347,3 +347,55 @@ func TestNumbersAsText(t *testing.T) {
 		}
 	}
 }
+
+// Of fastparquet's pages, which have more than their values, parquet-go says nothing.
+func TestFastparquet(t *testing.T) {
+	if os.Getenv("FASTPARQUET") == "" {
+		again := exec.Command(os.Args[0], "-test.run=^TestFastparquet$")
+		again.Env = append(os.Environ(), "FASTPARQUET=1")
+		if out, err := again.CombinedOutput(); err != nil || bytes.Contains(out, []byte("warning")) {
+			t.Errorf("%v, %s", err, out)
+		}
+		return
+	}
+	recs, issues, err := readAll(must(source(must(os.ReadFile("testdata/fastparquet.parquet")), input.Options{})))
+	if err != nil || len(issues) > 0 || len(recs) != 6 {
+		t.Fatal(recs, issues, err)
+	}
+	for i, rec := range recs {
+		if want := fmt.Sprintf("alpha beta %d", i); rec.Doc.Text != want && (i%3 != 0 || rec.Doc.Text != "") || string(rec.Doc.Fields) != `{"sure":"x"}` {
+			t.Errorf("row %d: %q, %s", i, rec.Doc.Text, rec.Doc.Fields)
+		}
+	}
+}
+
+// Fingerprints may be 8 bytes, the most significant first, and texts decimal numbers; the message
+// for a text in a list of objects has its path.
+func TestPlainTypes(t *testing.T) {
+	type message struct {
+		Role    string `parquet:"role"`
+		Content string `parquet:"content"`
+	}
+	type row struct {
+		ID       string    `parquet:"id"`
+		Fixed    [8]byte   `parquet:"fixed"`
+		Bytes    []byte    `parquet:"bytes"`
+		Price    int64     `parquet:"price,decimal(2:9)"`
+		Messages []message `parquet:"messages,list"`
+	}
+	hash := [8]byte{0x9f, 0x3c, 0x5a, 0, 0x11, 0x22, 0x33, 0x44}
+	data := write(t, []row{{"a", hash, hash[:], 1234, []message{{"user", "one two"}}}}, 1)
+	for _, field := range []string{"fixed", "bytes"} {
+		recs, issues, err := readAll(must(source(data, input.Options{FingerprintField: field})))
+		if err != nil || len(issues) > 0 || len(recs) != 1 || recs[0].Flaw != "" || *recs[0].Doc.Fingerprint != 0x9f3c5a0011223344 {
+			t.Errorf("%s: %+v, %v, %v", field, recs, issues, err)
+		}
+	}
+	if recs, _, err := readAll(must(source(data, input.Options{TextField: "price"}))); err != nil || len(recs) != 1 || recs[0].Doc.Text != "12.34" {
+		t.Errorf("%+v, %v", recs, err)
+	}
+	_, err := source(data, input.Options{})
+	if want := `"messages[].content"; did you mean "messages[].content"?); --text-field names another, --fingerprint-field one with fingerprints`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
