@@ -100,11 +100,8 @@ func pathOfText(v any, path string) string {
 	case []any:
 		found := ""
 		for _, element := range v {
-			if _, text := element.(string); found == "" || !text {
-				found = pathOfText(element, path+"[]")
-			}
-			if found != "" && found != path+"[]" {
-				break
+			if longer := pathOfText(element, path+"[]"); strings.HasPrefix(longer, found) {
+				found = longer
 			}
 		}
 		return found

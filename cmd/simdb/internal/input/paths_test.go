@@ -27,7 +27,7 @@ func TestTextAt(t *testing.T) {
 	}
 	for value, want := range map[string]string{
 		chat: "m[].content", parts: "m[].content[].text", `[]`: "", `{"b":"x","a":"y"}`: "m.a", `{"$oid":"1"}`: "m.$oid", `[{"n":1}]`: "",
-		`[{"from":"human","value":"x"}]`: "m[].value", mixed: "m[].text", `["a","b"]`: "m[]",
+		`[{"from":"human","value":"x"}]`: "m[].value", mixed: "m[].text", some: "m[].content[].text", `["a","b"]`: "m[]",
 	} {
 		if got := PathOfText([]byte(value), "m"); got != want {
 			t.Errorf("%s: %q, want %q", value, got, want)

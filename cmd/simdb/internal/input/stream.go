@@ -244,7 +244,7 @@ var foreign = []struct{ magic, what string }{
 	{"%PDF-", "it is a PDF document: pdftotext FILE - | simdb hash -, or --files for a folder of such texts"},
 	{"%!PS", "it is PostScript: ps2ascii FILE makes a text of it"},
 	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"II*\x00", picture}, {"MM\x00*", picture}, {"RIFF", "it is a picture (WebP), or sound: " + perceptual},
-	{"PAR1", "it is Parquet: leave out --input-format"},
+	{"PAR1", "it is Parquet: --input-format parquet reads it"},
 	{sstable.Magic, "it is a table of simdb, which is a database, and not a file with documents"},
 	{"SQLite format 3\x00", "it is an SQLite database: export it as CSV"},
 	{"ARROW1\x00\x00", "it is Arrow or Feather: write it as Parquet, in Python by pyarrow.feather.read_table and pyarrow.parquet.write_table"},

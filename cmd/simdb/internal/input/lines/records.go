@@ -251,8 +251,9 @@ type partReader struct {
 	r    io.Reader
 	path string // from the top
 	need []string
-	// need has for each object that the path leads through, from the outside, the path within it;
-	// the innermost of them is at the depth len(need).
+	// need has for each object that the path leads through, from the outside, the path within it,
+	// and for each list the path within its elements after []; the innermost of them is at the
+	// depth len(need).
 	depth    int
 	next     string // the path within the value that comes next, if that is on the path
 	onPath   bool   // it is
@@ -315,6 +316,8 @@ func (w *partReader) take(c byte) {
 		w.open(c)
 	case c == '}' || c == ']':
 		w.close()
+	case c == ',' && direct && w.inList():
+		w.element()
 	case c == ',', strings.IndexByte(blank, c) >= 0:
 	default:
 		w.onPath = false
@@ -326,14 +329,28 @@ func (w *partReader) take(c byte) {
 
 // open takes the beginning of an object or an array.
 func (w *partReader) open(c byte) {
-	switch on := w.onPath && !w.passing; {
+	on := w.onPath && !w.passing
+	w.onPath = false
+	switch {
 	case on && w.next == "":
 		w.passing, w.passFrom, w.found = true, w.depth, true
 	case on && c == '{':
 		w.need = append(w.need, w.next)
+	case on && strings.HasPrefix(w.next, "[]"):
+		w.need = append(w.need, w.next)
+		w.element()
 	}
-	w.onPath = false
 	w.depth++
+}
+
+// inList reports whether the innermost value of the path is a list.
+func (w *partReader) inList() bool {
+	return len(w.need) > 0 && strings.HasPrefix(w.need[len(w.need)-1], "[]")
+}
+
+// element expects an element of the list.
+func (w *partReader) element() {
+	w.next, w.onPath = strings.TrimPrefix(strings.TrimPrefix(w.need[len(w.need)-1], "[]"), "."), true
 }
 
 // close takes the end of one.
@@ -355,6 +372,9 @@ func step(quoted []byte, path string) (rest string, ok bool) {
 	name := unquoted(quoted)
 	if name == path {
 		return "", true
+	}
+	if rest, ok = strings.CutPrefix(path, name+"["); ok {
+		return "[" + rest, true
 	}
 	return strings.CutPrefix(path, name+".")
 }
