@@ -122,6 +122,11 @@ func (x *run) allow(s *syntax.Two) error {
 	if err != nil {
 		return err
 	}
+	for _, id := range []string{pair.A, pair.B} { // it may come later
+		if _, err := x.Snap.Lookup(x.Ctx, id); errors.Is(err, engine.ErrNotFound) {
+			x.Doubt("%v", x.LookupError(0, id, err))
+		}
+	}
 	x.say("allowed")
 	return nil
 }

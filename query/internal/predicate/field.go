@@ -100,6 +100,7 @@ func (p *field) bindLike(x *Scope, e *syntax.FieldTest) error {
 		return err
 	}
 	p.label = "LIKE " + value.Label(pattern.Source)
+	x.doubtPattern(pattern)
 	p.test = func(value []byte) bool { return pattern.Match(string(value)) }
 	p.not(e.Not)
 	return nil

@@ -38,6 +38,7 @@ func bindLike(x *Scope, e *syntax.IDTest) (Predicate, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.doubtPattern(p)
 	return &idLike{p}, nil
 }
 

@@ -24,6 +24,8 @@ type Scope struct {
 	fields    []*NamedField
 	doubts    []string
 	textless  []textless
+
+	notPatterns []string // what is doubtful about LIKE without % and _
 }
 
 // Hold notes that the statement holds bytes more of what it has found. It returns an ErrTooLarge if

@@ -113,6 +113,9 @@ func (x *Scope) LookupError(offset int, id string, err error) error {
 			e.Hint = "case counts in ids, did you mean " + value.Label(other) + "?"
 		}
 	}
+	if strings.Contains(id, " ") && e.Hint == "" {
+		e.Hint = "TEXT and a text in quotes searches for what is like the text"
+	}
 	if _, notation, err := base.ParseFingerprint(id, base.Auto); err == nil && notation == base.Hex {
 		e.Hint = "for a fingerprint write " + id + " without quotes"
 	}

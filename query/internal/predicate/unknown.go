@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
@@ -63,6 +64,14 @@ func (x *Scope) Doubt(format string, args ...any) {
 	x.doubts = append(x.doubts, fmt.Sprintf(format, args...))
 }
 
+// doubtPattern has Doubts say, if there are no rows, that a pattern stands for itself alone.
+func (x *Scope) doubtPattern(p *value.Pattern) {
+	if !strings.ContainsAny(p.Source, "%_") {
+		x.notPatterns = append(x.notPatterns, fmt.Sprintf("LIKE %s has no %% and no _, and matches only that: LIKE %s finds it within others",
+			value.Label(p.Source), value.Label("%"+p.Source+"%")))
+	}
+}
+
 // noTexts has Doubts look whether a search by texts found nothing because documents have none:
 // the one with an ID, or if that is "", some of them.
 func (x *Scope) noTexts(id, instead string) { x.textless = append(x.textless, textless{id, instead}) }
@@ -91,9 +100,8 @@ func (x *Scope) Doubts(rows int64) []string {
 			what = "the document " + value.Label(t.id) + " has"
 			look(t.id)
 		} else {
-			const most = 100
 			for e, err := range x.Snap.Entries(x.Ctx, engine.EntryFilter{Unordered: true, OnlyIDs: true}) {
-				if err != nil || n == most {
+				if err != nil || n == lookedAt {
 					break
 				}
 				if look(e.ID); has {
@@ -105,7 +113,40 @@ func (x *Scope) Doubts(rows int64) []string {
 			said = append(said, what+" fingerprints and no texts: "+t.instead+" compares fingerprints")
 		}
 	}
+	if rows == 0 {
+		x.lookForFields()
+		said = append(said, x.notPatterns...)
+	}
 	return append(said, x.Unknown()...)
+}
+
+// lookedAt is how many documents are looked at where a statement has read none.
+const lookedAt = 100
+
+// lookForFields looks in some documents for the fields of a statement that has read no document.
+func (x *Scope) lookForFields() {
+	var unread []*NamedField
+	for _, f := range x.fields {
+		if f.read == 0 && !f.found {
+			unread = append(unread, f)
+		}
+	}
+	if len(unread) == 0 || !x.DB.Params().Text {
+		return
+	}
+	n := 0
+	for e, err := range x.Snap.Entries(x.Ctx, engine.EntryFilter{Unordered: true, OnlyIDs: true}) {
+		if err != nil || n == lookedAt {
+			return
+		}
+		d, err := x.Snap.Get(x.Ctx, e.ID)
+		if n++; err != nil {
+			return
+		}
+		for _, f := range unread {
+			f.Of(d.Fields)
+		}
+	}
 }
 
 // Unknown says of each field that no document has, or none of those that were read if it looks like

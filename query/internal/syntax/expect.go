@@ -34,9 +34,29 @@ func (l *Language) checkWords(tokens []Token) error {
 		if h, ok := fromOtherLanguages[strings.ToUpper(t.Value)]; ok {
 			hint = h
 		}
+		hint = cmp.Or(hint, "a statement is such as NEAR('a', 3), lang = 'en' or COUNT")
 		return Errorf(t.Pos.Offset, hint, "unknown statement %q", t.Value)
 	}
 	return nil
+}
+
+// isValue reports whether a token is a value.
+func isValue(t Token) bool {
+	switch t.Type {
+	case String, Hex, Number, Percent, Duration, Param, Named:
+		return true
+	}
+	return false
+}
+
+// inCall reports whether tokens end within the parentheses of a predicate.
+func inCall(tokens []Token) bool {
+	for i := len(tokens) - 1; i > 0; i-- {
+		if tokens[i].Value == "(" {
+			return tokens[i-1].Type == Predicate
+		}
+	}
+	return false
 }
 
 // startsTest reports whether the first token names a field that the next one tests.
@@ -72,6 +92,13 @@ var fromOtherLanguages = map[string]string{
 	"HELP":   "write .help",
 	"SHOW":   "it comes after a predicate, such as ID LIKE '%' SHOW id, text; STATS says what is in the database",
 	"DROP":   "write DELETE 'a' or DELETE WHERE ...",
+	"REMOVE": "write DELETE 'a' or DELETE WHERE ...",
+	"ADD":    `write PUT {"id": "a", "text": "..."}`,
+	"FIND":   "write NEAR('a', 3), or NEAR(TEXT '...', 3)",
+	"SEARCH": "write NEAR('a', 3), or NEAR(TEXT '...', 3)",
+	"LIST":   "ID LIKE '%' lists all documents",
+	"ALL":    "ID LIKE '%' lists all documents",
+	"FROM":   "write the predicate alone, such as NEAR('a', 3) LIMIT 10",
 }
 
 // syntaxError turns an error of participle into one of ours.
@@ -86,8 +113,11 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 		at++
 	}
 	expected := ""
-	if next := at + 1; tokens[at].Value == "," && next < len(tokens) && (tokens[next].EOF() || tokens[next].Value == ")") {
+	if next := at + 1; tokens[at].Value == "," && next < len(tokens) && !isValue(tokens[next]) {
 		at = next // participle reports the comma
+		if inCall(tokens[:at]) {
+			expected = ExpectNumber
+		}
 	} else {
 		expected = l.expectation(tokens[:at], perr.Message())
 	}
@@ -124,10 +154,23 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 		hint = "strings are written in quotes: '" + found.Value + "'"
 	case found.Value == "=" && before.Value == "=":
 		hint = "equality is written ="
+	case found.Value == "WHERE" && at > 0:
+		hint = "write AND"
+	case before.Value == "IN":
+		hint = "a list follows, as in IN ('a', 'b')"
+	case found.Type == Predicate && (before.Value == ")" || before.Type == String):
+		hint = "AND or OR is written between predicates"
+	case found.Type == Ident && before.Value == "," && expected == ExpectNumber:
+	case at == 0 && found.Value == "LIMIT":
+		hint = "ID LIKE '%' LIMIT 5 lists documents"
+	case at == 0 && found.Type != Punct:
+		hint = "expected a statement such as NEAR('a', 3) or GET 'a'"
+	case found.Type == Ident && before.Value == ",":
+		hint = "document ids are written in quotes: '" + found.Value + "'"
 	case found.Type == Ident:
 		if h := Suggest(found.Value, l.Keywords()); h != "" {
 			hint = h
-		} else if before.Value == "(" || before.Value == "," {
+		} else if before.Value == "(" {
 			hint = "document ids are written in quotes: '" + found.Value + "'"
 		}
 	case at == 0:

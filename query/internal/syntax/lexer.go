@@ -140,7 +140,8 @@ func (s *scanner) scan() (Kind, error) {
 	case r == utf8.RuneError && n == 1:
 		return 0, Errorf(start, "", "the text is not valid UTF-8")
 	}
-	return 0, Errorf(start, "", "unexpected %q", r)
+	hint := map[rune]string{'&': "write AND", '|': "write OR"}[r]
+	return 0, Errorf(start, hint, "unexpected %q", r)
 }
 
 func (s *scanner) while(f func(rune) bool) {
@@ -279,7 +280,11 @@ func (s *scanner) scanNumber() (Kind, error) {
 			r, _ := utf8.DecodeRuneInString(word[i:])
 			return 0, Errorf(start+i, asciiDigits, "unexpected %q", r)
 		}
-		return 0, Errorf(start, "numbers are written 3, 0.8, 80%, 0xff, and durations 2d, 48h or 30m", "%q is not a number", word)
+		hint := "numbers are written 3, 0.8, 80%, 0xff, and durations 2d, 48h or 30m"
+		if strings.Trim(word, "0123456789abcdefABCDEF") == "" {
+			hint = "a hexadecimal number is written 0x" + word
+		}
+		return 0, Errorf(start, hint, "%q is not a number", word)
 	}
 	return kind, nil
 }

@@ -191,7 +191,7 @@ func (v *Values) Share(t syntax.Token) (float64, error) {
 	if !ok || !(x > 0 && x <= 1) {
 		hint := ""
 		if _, ok := a.(Number); ok && x > 1 && x <= 100 {
-			hint = fmt.Sprintf("write %g%% or %g", x, x/100)
+			hint = fmt.Sprintf("write %g%% or %.6g", x, x/100)
 		}
 		return 0, v.Errorf(t.Pos.Offset, hint, "a share is more than 0 and at most 1, not %v", strings.TrimSuffix(t.Value, ";"))
 	}
