@@ -53,7 +53,7 @@ func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, e
 	scope := &predicate.Scope{
 		Ctx: engine.WithStats(ctx, &rows.stats), DB: db, Snap: snap, Values: v, Now: time.Now(), Report: report,
 	}
-	rows.doubts = func() []string { return scope.Doubts(rows.count) }
+	rows.doubts = func() []string { return scope.Doubts(rows.count, rows.search) }
 	if err := p.def.run(&run{scope, rows}, p.Statement); err != nil {
 		rows.Close()
 		return nil, placed(text, err)

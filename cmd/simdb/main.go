@@ -110,6 +110,7 @@ var elsewhere = func() map[string]string {
 		"--threshold -t --similarity": "--jaccard T, --near K, --levenshtein T or --cosine T",
 		"-k":                          "--near K",
 		"--limit -n":                  "LIMIT N in a statement, or --sample N",
+		"--mode -f --json --csv":      "--format table, tsv, csv, jsonl, json, ids or count",
 	} {
 		for word := range strings.FieldsSeq(words) {
 			all[word] = instead
@@ -151,7 +152,7 @@ func parse(parser *kong.Kong, args []string) (ctx *kong.Context, err error) {
 }
 
 // noValue is kong's error for a flag that ends the line.
-var noValue = regexp.MustCompile(`^(--?[\w-]+): expected .* but got "EOL" \(<EOL>\)$`)
+var noValue = regexp.MustCompile(`^(--?[\w-]+): (expected .* but got "EOL" \(<EOL>\)|missing value, expecting .*)$`)
 
 // misuse reports wrong arguments.
 func misuse(a *app.App, err error, args []string) int {
@@ -159,7 +160,7 @@ func misuse(a *app.App, err error, args []string) int {
 	switch flag := noValue.FindStringSubmatch(text); {
 	case flag != nil:
 		err = fmt.Errorf("%s needs a value after it", flag[1])
-	case strings.HasPrefix(text, `expected "`) && strings.Contains(text, "file"):
+	case strings.HasPrefix(text, `expected "`) && strings.Contains(text, "file") && args[0] != "pack" && args[0] != "debug":
 		err = fmt.Errorf("%w; the file - is standard input", err)
 	}
 	if flag, unknown := strings.CutPrefix(text, "unknown flag "); unknown {

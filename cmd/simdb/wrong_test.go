@@ -56,6 +56,18 @@ var wrong = []struct{ args, want string }{
 	{"pairs|none|--near|3", "none: there is no such file or database"},
 	{"review|none.jsonl|-o|r.html", "none.jsonl: there is no such file or database"},
 	{"clusters|x.simdb|--near", "--near needs a value after it"},
+	{"dedup|in.jsonl|--against", "--against needs a value after it"},
+	{"x.simdb|COUNT|--json", "unknown flag --json, what there is: --format table, tsv"},
+	{"match|x.simdb|left.txt|--jaccard|0.8", "left.txt has fingerprints and no texts: --near K compares fingerprints"},
+	{"match|x.simdb|left.txt|in.jsonl|--jaccard|0.8|--explain", "left.txt has fingerprints and no texts"},
+	{"join|x.simdb|left.txt|--levenshtein|0.8", "left.txt has fingerprints and no texts"},
+	{"match|prints.simdb|in.jsonl|--jaccard|0.8", "the documents have fingerprints and no texts: --near K compares fingerprints"},
+	{"join|prints.simdb|in.jsonl|--jaccard|0.8", "the documents have fingerprints and no texts: --near K compares fingerprints"},
+	{"1 pairs|empty.simdb|--near|3", "empty.simdb has no documents"},
+	{"1 clusters|empty.simdb|--jaccard|0.8", "empty.simdb has no documents"},
+	{"1 join|empty.simdb|in.jsonl|--near|3", "empty.simdb has no documents"},
+	{"1 empty.simdb|NEAR(0xff, 3)", "the database has no documents"},
+	{"load|new.simdb|in.jsonl|--shingle|chars", "or is words:N or chars:N, such as chars:5"},
 	{"dedup|x.simdb", "simdb clusters x.simdb --jaccard 0.8 lists what is alike in it"},
 	{"dedup", `expected "<file> ..."; the file - is standard input`},
 	{"match|none.simdb|in.jsonl|--near|3|--add", "simdb load DB /dev/null --ttl 48h"},
@@ -282,6 +294,11 @@ func wrongFiles(t *testing.T) {
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for db, from := range map[string]string{"prints.simdb": "left.txt", "empty.simdb": os.DevNull} {
+		if code, _, talk := simdbHere(t, "load", db, from); code != 0 {
+			t.Fatal(talk)
 		}
 	}
 	if err := os.Mkdir("folder2", 0o777); err != nil {

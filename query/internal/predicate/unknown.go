@@ -79,8 +79,8 @@ func (x *Scope) noTexts(id, instead string) { x.textless = append(x.textless, te
 // textless is a search by texts.
 type textless struct{ id, instead string }
 
-// Doubts says what is doubtful about a statement that has yielded rows rows.
-func (x *Scope) Doubts(rows int64) []string {
+// Doubts says what is doubtful about a statement that has yielded rows rows, and searches or not.
+func (x *Scope) Doubts(rows int64, search bool) []string {
 	said := x.doubts
 	for _, t := range x.textless {
 		if rows > 0 || !x.DB.Params().Text {
@@ -112,6 +112,9 @@ func (x *Scope) Doubts(rows int64) []string {
 		if n > 0 && !has {
 			said = append(said, what+" fingerprints and no texts: "+t.instead+" compares fingerprints")
 		}
+	}
+	if search && rows == 0 && x.Documents() == 0 {
+		return append(said, "the database has no documents")
 	}
 	if rows == 0 {
 		x.lookForFields()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 )
 
@@ -158,11 +159,15 @@ func (a *App) OpenForQuery(path string, f MemoryFlag) (*engine.DB, error) {
 }
 
 // CheckTexts returns an error if a database whose texts are to be compared has fingerprints alone.
-// It looks at the first documents; of more it says so.
+// It looks at the first documents; of more it says so, and if there are none, too.
 func (a *App) CheckTexts(db *engine.DB, f SimilarityFlags) error {
 	const looked = 100
-	if f.Near != nil || !db.Params().Text {
-		return nil
+	st, err := db.Stats()
+	if err == nil && st.Documents == 0 {
+		a.Say("%s has no documents", db.Path())
+	}
+	if f.Near != nil || !db.Params().Text || err != nil {
+		return err
 	}
 	n := 0
 	for e, err := range db.Entries(a.Context(), engine.EntryFilter{}) {
@@ -179,6 +184,14 @@ func (a *App) CheckTexts(db *engine.DB, f SimilarityFlags) error {
 		a.Say("the first %d documents have fingerprints and no texts: --near K compares fingerprints", looked)
 	case n > 0:
 		return errors.New("the documents have fingerprints and no texts: --near K compares fingerprints")
+	}
+	return nil
+}
+
+// CheckInput returns an error if an input whose texts are to be compared has fingerprints alone.
+func (f SimilarityFlags) CheckInput(in input.Source) error {
+	if f.Near == nil && in.Info().FingerprintsOnly {
+		return fmt.Errorf("%s has fingerprints and no texts: --near K compares fingerprints", in.Info().Name)
 	}
 	return nil
 }

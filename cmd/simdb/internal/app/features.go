@@ -52,6 +52,9 @@ func (s *Shingle) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q: runs are words:N or chars:N, such as words:3 or chars:5, or tokens", text)
 	}
 	n, err := strconv.Atoi(number)
+	if err != nil && !ok {
+		return fmt.Errorf("%q: a shingle has a number of words, or is words:N or chars:N, such as chars:5, or tokens", text)
+	}
 	if err != nil || n < 1 || n > sstable.MaxShingle {
 		return fmt.Errorf("%q: a shingle has a whole number of %s, from 1 to %d", text, unit, sstable.MaxShingle)
 	}

@@ -75,6 +75,9 @@ func (c *Join) Run(a *app.App) (err error) {
 		return err
 	}
 	defer in.Close()
+	if err := cmp.Or(c.CheckInput(in), a.CheckTexts(db, c.SimilarityFlags)); err != nil {
+		return err
+	}
 	rejects := a.NewRejects(c.RejectFlags, c.Output)
 	j := &joining{c: c, db: db, rejects: rejects, meter: m, sources: src, verify: !c.Estimate && db.Params().Text, most: joinQueries, pipe: src.Total == 0, workers: workers}
 	if c.Near == nil && c.Jaccard == nil {

@@ -78,6 +78,11 @@ func (c *Match) Run(a *app.App) (err error) {
 	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
 		return fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB)
 	}
+	if !c.Add {
+		if err := a.CheckTexts(db, c.SimilarityFlags); err != nil {
+			return err
+		}
+	}
 	inPairs, err := idsInPairs(db)
 	if err != nil {
 		return err

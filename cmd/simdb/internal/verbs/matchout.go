@@ -21,7 +21,9 @@ func (t *matching) prepare(a *app.App) (err error) {
 	names := t.sources.Names
 	toFolder := app.IsFolderName(t.c.Output)
 	if len(names) == 1 && !toFolder {
-		t.first, err = a.OpenInput(t.meter, &t.sources, names[0], t.opt)
+		if t.first, err = a.OpenInput(t.meter, &t.sources, names[0], t.opt); err == nil {
+			err = t.c.CheckInput(t.first)
+		}
 		return err
 	}
 	if toFolder && t.c.Explain {
@@ -62,6 +64,9 @@ func (t *matching) probe(a *app.App, name string) (info input.Info, err error) {
 		return info, err
 	}
 	defer in.Close()
+	if err := t.c.CheckInput(in); err != nil {
+		return info, err
+	}
 	for _, err := range in.Records(a.Context()) { // a header is read with the first record
 		if re, ok := errors.AsType[*input.ReadError](err); ok && re.Pos <= 1 {
 			return info, err
