@@ -16,8 +16,8 @@ const (
 	narrowRunes = 1 << 12
 )
 
-// restShare is what part of a long text may differ from the pattern, so that it pays to make another
-// pattern of what differs.
+// restShare is what part of a long text may differ from the pattern if another pattern, of what
+// differs, is to pay.
 const restShare = 4
 
 // Within is Distance for a text in UTF-8 that has a number of runes. Of texts that are not similar
