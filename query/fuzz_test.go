@@ -1,4 +1,4 @@
-package fuzz
+package query_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package fuzz
+package sstable_test
 
 import (
 	"bytes"
@@ -90,7 +90,7 @@ func resealTable(data []byte) []byte {
 // TestReseal reseals an intact table, which must not change, and one with another time, whose
 // checksums must be right again.
 func TestReseal(t *testing.T) {
-	golden, err := os.ReadFile(filepath.Join("..", "sstable", "testdata", "v2.sst"))
+	golden, err := os.ReadFile(filepath.Join("testdata", "v2.sst"))
 	if err != nil {
 		t.Fatal(err)
 	}

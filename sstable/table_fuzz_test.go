@@ -1,4 +1,4 @@
-package fuzz
+package sstable_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 // what lies after them is reached.
 func FuzzSSTable(f *testing.F) {
 	for _, name := range []string{"v2.sst", "v2-merged.sst"} {
-		golden, err := os.ReadFile(filepath.Join("..", "sstable", "testdata", name))
+		golden, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)
 		}

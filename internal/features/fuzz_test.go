@@ -1,4 +1,4 @@
-package fuzz
+package features_test
 
 import (
 	"bytes"
