@@ -1,8 +1,10 @@
 package query
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -100,7 +102,7 @@ func statsRows(s engine.Stats) []Row {
 		{"memtable", s.Memtable},
 		{"tables", len(s.Tables)},
 		{"disk_bytes", s.DiskBytes},
-		{"seq", Sequence(s.Seq)},
+		{"seq", json.RawMessage(strconv.FormatUint(s.Seq, 10))},
 		{"tokenizer", s.Params.Tokenizer},
 		{"shingle", s.Params.Shingle},
 		{"layout", string(s.Params.Layout)},

@@ -9,18 +9,10 @@ import (
 )
 
 // Row is one row of a result, a value for each column. Values have the types string (ids, texts),
-// int (distances, clusters), int64 (counts, and whole numbers of fields), Sequence (sequence
-// numbers), uint64 (fingerprints, and nothing else), float64 (scores), bool, time.Time,
-// json.RawMessage (all fields of a document, and other numbers, lists and objects of fields), or
-// are nil.
+// int (distances, clusters), int64 (counts, and whole numbers of fields), uint64 (fingerprints, and
+// nothing else), float64 (scores), bool, time.Time, json.RawMessage (sequence numbers, all fields
+// of a document, and other numbers, lists and objects of fields), or are nil.
 type Row []any
-
-// Sequence is a sequence number as a value of a row: the number of a write (engine.Stats.Seq). It
-// is a type of its own because a plain uint64 in a row is a fingerprint.
-type Sequence uint64
-
-// Unsigned returns the number.
-func (s Sequence) Unsigned() uint64 { return uint64(s) }
 
 // Rows is the result of a statement: rows, or a message such as "stored".
 //

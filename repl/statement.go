@@ -169,7 +169,7 @@ func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int6
 			if err != nil {
 				return err
 			}
-			if err := w.Row(output.OfStatement(row)...); err != nil {
+			if err := w.Row(row...); err != nil {
 				return err
 			}
 		}

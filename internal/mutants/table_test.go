@@ -490,9 +490,9 @@ var mutants = []mutant{
 		tests: "cmd/simdb", run: "^TestBombs$",
 	},
 	{
-		name: "rows/fingerprints of a statement shown as numbers", in: "repl/output", decl: "OfStatement",
-		edit:  swap(`row[i] = Fingerprint(v)`, `row[i] = v`),
-		tests: "cmd/simdb", run: "^TestVerbsAreStatements$",
+		name: "rows/fingerprints of a statement shown as numbers", in: "repl/output", decl: "appendText",
+		edit:  swap(`base.AppendHex(b, v)`, `fmt.Append(b, v)`),
+		tests: "repl/output", run: "^TestNumbers$",
 	},
 	{
 		name: "notation/first lines delivered undecided", in: "cmd/simdb", decl: "File.settle",

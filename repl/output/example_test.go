@@ -10,7 +10,7 @@ import (
 // Write rows as JSON lines.
 func ExampleWriter() {
 	w := output.New(os.Stdout, []string{"id", "fingerprint", "distance"}, output.Options{Format: output.JSONL})
-	if err := w.Row("doc-17", output.Fingerprint(0xff), 3); err != nil {
+	if err := w.Row("doc-17", uint64(0xff), 3); err != nil {
 		log.Fatal(err)
 	}
 	if err := w.Close(); err != nil {

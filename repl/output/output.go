@@ -9,12 +9,12 @@
 // up to tableChunk rows and draws a longer result as several tables. So a result of any length
 // takes constant memory. For Parquet it holds a row group, of some 64 MB.
 //
-// Values have the types string, bool, int, int64, uint64, Fingerprint, float64, time.Time,
+// Values have the types string, bool, int, int64, uint64 (a fingerprint), float64, time.Time,
 // time.Duration, json.RawMessage, and nil for no value:
 //
 //	             table            tsv                csv              json, jsonl
 //	string       as it is(1)      \t \n \r \\ (2)    RFC 4180         "..." (3)
-//	Fingerprint  16 hex digits    16 hex digits      16 hex digits    "16 hex digits"
+//	uint64       16 hex digits    16 hex digits      16 hex digits    "16 hex digits"
 //	float64      4 decimals       shortest exact     shortest exact   shortest exact
 //	time         RFC 3339, UTC    same               same             "same"
 //	RawMessage   one line         one line, escaped  one line         as it is, on one line

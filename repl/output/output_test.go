@@ -39,7 +39,7 @@ func write(t *testing.T, o Options, columns []string, rows ...[]any) string {
 }
 
 func TestFormats(t *testing.T) {
-	doc := []any{"a\tb", "two\nlines, \"quoted\" \\", json.RawMessage("{\n \"x\": 1 }"), Fingerprint(0xff), docTime}
+	doc := []any{"a\tb", "two\nlines, \"quoted\" \\", json.RawMessage("{\n \"x\": 1 }"), uint64(0xff), docTime}
 	empty := []any{"e", "", json.RawMessage(nil), nil, time.Time{}}
 	near := [][]any{{"a", 0}, {"b,c", 12}}
 	pair := []any{"a", "b\n", 0.1}
@@ -78,7 +78,7 @@ func TestFormats(t *testing.T) {
 			"┌────┐\n│ id │\n├────┤\n│ a  │\n└────┘\n… and 2 more\n"},
 		{"table without rows", Options{}, []string{"id"}, nil, "┌────┐\n│ id │\n├────┤\n└────┘\n"},
 		{"narrow table of documents", Options{Width: 76}, []string{"id", "text", "fingerprint", "time"},
-			[][]any{{"a", strings.Repeat("word ", 50), Fingerprint(255), docTime}, {"b", "", Fingerprint(0), docTime}}, strings.Join([]string{
+			[][]any{{"a", strings.Repeat("word ", 50), uint64(255), docTime}, {"b", "", uint64(0), docTime}}, strings.Join([]string{
 				"┌────┬────────────────────────┬──────────────────┬─────────────────────────┐",
 				"│ id │ text                   │ fingerprint      │ time                    │",
 				"├────┼────────────────────────┼──────────────────┼─────────────────────────┤",
@@ -86,7 +86,7 @@ func TestFormats(t *testing.T) {
 				"│ b  │                        │ 0000000000000000 │ 2026-01-02T02:04:05.67Z │",
 				"└────┴────────────────────────┴──────────────────┴─────────────────────────┘\n"}, "\n")},
 		{"narrow table of one document", Options{Width: 50}, []string{"id", "text", "fingerprint", "time"},
-			[][]any{{"a", strings.Repeat("word ", 50), Fingerprint(255), docTime}}, strings.Join([]string{
+			[][]any{{"a", strings.Repeat("word ", 50), uint64(255), docTime}}, strings.Join([]string{
 				"┌─────────────┬──────────────────────────────────┐",
 				"│ column      │ value                            │",
 				"├─────────────┼──────────────────────────────────┤",

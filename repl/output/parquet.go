@@ -63,7 +63,6 @@ var (
 	stringType = reflect.TypeFor[string]()
 	boolType   = reflect.TypeFor[bool]()
 	intType    = reflect.TypeFor[int64]()
-	uintType   = reflect.TypeFor[uint64]()
 	floatType  = reflect.TypeFor[float64]()
 	timeType   = reflect.TypeFor[time.Time]()
 	jsonType   = reflect.TypeFor[json.RawMessage]()
@@ -96,8 +95,6 @@ func typeOf(v any) reflect.Type {
 		return boolType
 	case int, int64:
 		return intType
-	case uint64:
-		return uintType
 	case float64:
 		return floatType
 	case time.Time:
@@ -221,8 +218,6 @@ func (f *parquetFormat) value(i int, v any) (pq.Value, error) {
 		return pq.Int64Value(int64(v)), nil
 	case int64:
 		return pq.Int64Value(v), nil
-	case uint64:
-		return pq.Int64Value(int64(v)), nil
 	case float64:
 		return pq.DoubleValue(v), nil
 	case time.Time:

@@ -53,7 +53,7 @@ func asRead(v any, column int) string {
 			return fmt.Sprint(float64(v))
 		}
 	case uint64:
-		return fmt.Sprint(int64(v))
+		return fmt.Sprintf("%016x", v)
 	}
 	return fmt.Sprint(v)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/simdb/simdb/internal/base"
 )
 
 const (
@@ -52,8 +53,8 @@ func (f *tableFormat) row(w *bufio.Writer, values []any) {
 	cells := make([]string, len(values))
 	for i, v := range values {
 		switch v.(type) {
-		case int, int64, uint64, float64, nil:
-		case Fingerprint, time.Time, bool:
+		case int, int64, float64, nil:
+		case base.Fingerprint, time.Time, bool:
 			f.right[i] = false
 		default:
 			f.right[i], f.rigid[i] = false, false

@@ -13,24 +13,6 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// Fingerprint is a fingerprint as a value of a row. A plain uint64 is a number.
-type Fingerprint base.Fingerprint
-
-// OfStatement returns row, the values of a query.Row, with its fingerprints marked: they are its
-// only uint64. A value with a method Unsigned, such as a query.Sequence, becomes that number.
-func OfStatement(row []any) []any {
-	for i, v := range row {
-		switch v := v.(type) {
-		case string:
-		case uint64:
-			row[i] = Fingerprint(v)
-		case interface{ Unsigned() uint64 }:
-			row[i] = v.Unsigned()
-		}
-	}
-	return row
-}
-
 // appendText appends v as the text formats write it, before any escaping.
 func appendText(b []byte, v any) []byte {
 	switch v := v.(type) {
@@ -44,10 +26,8 @@ func appendText(b []byte, v any) []byte {
 		return strconv.AppendInt(b, int64(v), 10)
 	case int64:
 		return strconv.AppendInt(b, v, 10)
-	case uint64:
-		return strconv.AppendUint(b, v, 10)
-	case Fingerprint:
-		return base.AppendHex(b, base.Fingerprint(v))
+	case base.Fingerprint:
+		return base.AppendHex(b, v)
 	case float64:
 		return strconv.AppendFloat(b, v, 'g', -1, 64)
 	case time.Time:
@@ -69,7 +49,7 @@ func appendJSON(b []byte, v any) []byte {
 		return append(b, "null"...)
 	case string:
 		return appendQuoted(b, v)
-	case bool, int, int64, uint64, float64:
+	case bool, int, int64, float64:
 		return appendText(b, v)
 	case json.RawMessage:
 		if len(v) == 0 {

@@ -156,7 +156,7 @@ func (a *App) Statement(db *engine.DB, f RowFlags, text string, args ...any) err
 			if err != nil {
 				return err
 			}
-			if err := row(output.OfStatement(r)...); err != nil {
+			if err := row(r...); err != nil {
 				return err
 			}
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/repl/output"
 	"github.com/simdb/simdb/simhash"
 )
 
@@ -174,7 +173,7 @@ func (h *hashing) text(name, text string) error {
 	if r.InvalidUTF8 > 0 {
 		h.a.Say("%s: %d bytes are not UTF-8 and count as no letters", name, r.InvalidUTF8)
 	}
-	values := []any{name, output.Fingerprint(r.Fingerprint), r.Words, r.Shingles}
+	values := []any{name, r.Fingerprint, r.Words, r.Shingles}
 	switch {
 	case r.Empty:
 		h.none = true
