@@ -103,15 +103,17 @@ func statsRows(s engine.Stats) []Row {
 		{"tables", len(s.Tables)},
 		{"disk_bytes", s.DiskBytes},
 		{"seq", json.RawMessage(strconv.FormatUint(s.Seq, 10))},
-		{"tokenizer", s.Params.Tokenizer},
-		{"shingle", s.Params.Shingle},
-		{"layout", string(s.Params.Layout)},
-		{"sketch", s.Params.Sketch},
-		{"min_jaccard", s.Params.MinJaccard},
-		{"text", s.Params.Text},
-		{"ttl", s.Params.TTL.String()},
 	}
-	if of := s.Params.Features.Describe(); of != "" {
+	return append(rows, ParamRows(s.Params)...)
+}
+
+// ParamRows returns what STATS says of the parameters of a database: their names and values.
+func ParamRows(p engine.Params) []Row {
+	rows := []Row{
+		{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"layout", string(p.Layout)}, {"sketch", p.Sketch},
+		{"min_jaccard", p.MinJaccard}, {"text", p.Text}, {"ttl", p.TTL.String()},
+	}
+	if of := p.Features.Describe(); of != "" {
 		rows = append(rows, Row{"features", of})
 	}
 	return rows

@@ -154,17 +154,9 @@ func unquote(arg string) string {
 }
 
 func (s *session) dotSchema(string) error {
-	p := s.cfg.DB.Params()
 	w := output.New(s.out, []string{"name", "value"}, s.options)
 	return s.printRows(w, func(w *output.Writer) error {
-		rows := [][]any{
-			{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"layout", string(p.Layout)}, {"sketch", p.Sketch},
-			{"min_jaccard", p.MinJaccard}, {"text", p.Text}, {"ttl", p.TTL.String()},
-		}
-		if of := p.Features.Describe(); of != "" {
-			rows = append(rows, []any{"features", of})
-		}
-		for _, row := range rows {
+		for _, row := range query.ParamRows(s.cfg.DB.Params()) {
 			if err := w.Row(row...); err != nil {
 				return err
 			}

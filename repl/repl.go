@@ -16,6 +16,7 @@ package repl
 import (
 	"context"
 	"os"
+	"strings"
 
 	"github.com/simdb/simdb/internal/outfile"
 )
@@ -47,7 +48,7 @@ func Exec(ctx context.Context, cfg Config, commands ...string) int {
 	s := newSession(ctx, cfg)
 	var err error
 	for _, c := range commands {
-		if err = s.runText(c); err != nil || s.quit {
+		if err = s.runScript(strings.NewReader(c), ""); err != nil || s.quit {
 			break
 		}
 	}

@@ -17,26 +17,6 @@ const (
 	readBuffer   = 64 << 10
 )
 
-// runText runs a command of Exec.
-func (s *session) runText(text string) error {
-	if isDot(text) {
-		return s.dot(text)
-	}
-	var sp query.Splitter
-	sp.Write(text)
-	for {
-		p, ok := sp.Next()
-		if !ok {
-			if p, ok = sp.Rest(); !ok {
-				return nil
-			}
-		}
-		if err := s.runPiece(p, ""); err != nil || s.quit {
-			return err
-		}
-	}
-}
-
 // isDot reports whether a line between statements is a dot-command: it starts with a point that no
 // digit follows.
 func isDot(line string) bool {
@@ -88,14 +68,14 @@ type script struct {
 // dotLine runs a dot-command.
 func (sc *script) dotLine(line string) error {
 	if len(line) >= maxDotLine {
-		return &scriptError{fmt.Errorf("a dot-command of more than %d bytes", maxDotLine), sc.source, sc.line}
+		return inScript(fmt.Errorf("a dot-command of more than %d bytes", maxDotLine), sc.source, sc.line)
 	}
 	sc.splitter.Write("\n") // so that it counts the line
 	err := sc.dot(line)
 	if _, placed := errors.AsType[*scriptError](err); err == nil || placed { // by a script of .read
 		return err
 	}
-	return &scriptError{err, sc.source, sc.line}
+	return inScript(err, sc.source, sc.line)
 }
 
 // text adds text and runs the statements that it completes.
@@ -109,7 +89,7 @@ func (sc *script) text(text string) error {
 		sc.size = 0
 	}
 	if sc.size > maxStatement {
-		return &scriptError{fmt.Errorf("a statement of more than %d bytes", maxStatement), sc.source, sc.line}
+		return inScript(fmt.Errorf("a statement of more than %d bytes", maxStatement), sc.source, sc.line)
 	}
 	// Pending reads all of the statement, so don't call it for each line of a long one.
 	sc.pending = sc.size >= readBuffer || sc.splitter.Pending()
@@ -149,8 +129,5 @@ func (s *session) runPiece(p query.Piece, source string) error {
 	if e, ok := errors.AsType[*query.ParseError](err); ok {
 		line += e.Line - 1
 	}
-	if line == 1 && source == "" {
-		return err
-	}
-	return &scriptError{err, source, line}
+	return inScript(err, source, line)
 }

@@ -31,6 +31,15 @@ func (e *scriptError) Error() string {
 	return fmt.Sprintf("%v (%s, line %d)", e.err, e.source, e.line)
 }
 
+// inScript adds the place to an error, unless that is the first line of standard input or of a
+// command of Exec.
+func inScript(err error, source string, line int) error {
+	if line == 1 && source == "" {
+		return err
+	}
+	return &scriptError{err, source, line}
+}
+
 // Unwrap returns the error of the statement.
 func (e *scriptError) Unwrap() error { return e.err }
 
