@@ -326,7 +326,7 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestScripts$",
 	},
 	{
-		name: "output/changed inputs of dedup", in: "cmd/simdb/internal/app", decl: "Reread.Unchanged",
+		name: "output/changed inputs of dedup", in: "cmd/simdb/internal/app", decl: "Sources.Unchanged",
 		edit:  never(`!os.SameFile(before, now) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime())`),
 		tests: "cmd/simdb/internal/app", run: "^TestChangedInput$",
 	},

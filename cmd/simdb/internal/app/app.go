@@ -47,7 +47,7 @@ type App struct {
 	mu       sync.Mutex
 	shown    *Meter // the meter that was started last
 	cleaners []func()
-	taken    map[string]int // files by what TellTaken said of them
+	taken    map[string]int // files by what tellTaken said of them
 }
 
 // ErrInterrupted is the cause of the end of App.Context.

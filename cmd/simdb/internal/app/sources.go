@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,49 +17,58 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// Sources are the inputs of a command. They add up their sizes, for progress.
+// Sources are the inputs of a command.
 type Sources struct {
-	Names  []string    // of the inputs, as the user called them; with --files there is one, the list
-	Tree   *files.Tree // of --files, else nil
-	Total  int64       // bytes of all inputs, 0 if that is not known
-	tally  *input.Tally
-	before int64    // of the inputs that have been read
-	same   []string // which names are of files that have come before
+	Names  []string      // of the inputs, as the user called them; with --files there is one, the list
+	Files  []string      // as they are read: Reread makes a copy of what cannot be read twice
+	AsRead []os.FileInfo // by Reread: of those files that the user named, nil for others
+	Tree   *files.Tree   // of --files, else nil
+	Total  int64         // bytes of all inputs, 0 if that is not known
+
+	tally    *input.Tally
+	before   int64           // bytes of the inputs that this pass has read
+	told     map[string]bool // inputs of which the user knows what they were taken for
+	numbered string          // the input whose ids are the positions of its records
+	same     []string        // which names are of files that have come before
 }
 
 // NewSources returns the inputs that the arguments of a command name. With --files no output may
 // replace one of them.
-func (a *App) NewSources(args []string, f InputFlags) (Sources, error) {
+func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
 	if f.IDField != "" && f.IDFrom != "" {
-		return Sources{}, errors.New("--id-field and --id-from contradict each other")
+		return nil, errors.New("--id-field and --id-from contradict each other")
 	}
 	if !f.WholeFiles {
 		if len(f.Exclude) > 0 || f.Hidden {
-			return Sources{}, errors.New("--exclude and --hidden are for --files")
+			return nil, errors.New("--exclude and --hidden are for --files")
 		}
 		var names []string
 		for _, arg := range args { // not every shell does that
 			found, err := files.Expand(arg, false)
 			if err != nil {
-				return Sources{}, err
+				return nil, err
 			}
 			names = append(names, found...)
 		}
 		s, err := FileSources(names)
+		if err != nil {
+			return nil, err
+		}
 		for _, text := range s.same {
 			a.Say("%s", text)
 		}
-		return s, err
+		return s, nil
 	}
 	tree, err := files.List(args, files.ListOptions{Exclude: f.Exclude, Hidden: f.Hidden, Check: a.Outputs.CheckInput})
 	if err != nil {
-		return Sources{}, err
+		return nil, err
 	}
-	return Sources{Names: []string{tree.Name()}, Tree: tree, Total: tree.Size(), tally: &input.Tally{}}, nil
+	names := []string{tree.Name()}
+	return &Sources{Names: names, Files: names, Tree: tree, Total: tree.Size(), tally: &input.Tally{}}, nil
 }
 
 // NewSource is NewSources for a command that reads one file, or the files of a tree.
-func (a *App) NewSource(arg string, f InputFlags) (Sources, error) {
+func (a *App) NewSource(arg string, f InputFlags) (*Sources, error) {
 	s, err := a.NewSources([]string{arg}, f)
 	if err == nil && len(s.Names) > 1 {
 		err = fmt.Errorf("%s: %d files match, and this command reads one", arg, len(s.Names))
@@ -68,8 +78,8 @@ func (a *App) NewSource(arg string, f InputFlags) (Sources, error) {
 
 // FileSources are inputs without --files. It checks that every file is there, before anything is
 // done. A file that has several of the names comes once.
-func FileSources(names []string) (Sources, error) {
-	s := Sources{tally: &input.Tally{}}
+func FileSources(names []string) (*Sources, error) {
+	s := &Sources{tally: &input.Tally{}}
 	var seen files.Set
 	known, stdin := true, 0
 	for _, name := range names {
@@ -102,6 +112,7 @@ func FileSources(names []string) (Sources, error) {
 	if !known {
 		s.Total = 0
 	}
+	s.Files = s.Names
 	return s, nil
 }
 
@@ -160,85 +171,91 @@ func manyDocuments(ending string) bool {
 	})
 }
 
-// Open opens an input.
-func (s *Sources) Open(name string, opt input.Options) (input.Source, error) {
-	opt.Tally = s.tally
+// ContentBytes is about how many bytes the inputs have when they are decompressed, 0 if that is not
+// known.
+func (s *Sources) ContentBytes() (n int64) {
+	if s.Tree != nil || s.Total == 0 {
+		return s.Total
+	}
+	for _, path := range s.Files {
+		n += input.ContentBytes(path)
+	}
+	return n
+}
+
+// ErrChanged is the error of files that are not what they were in the first pass.
+var ErrChanged = errors.New("the files were changed while they were read; nothing is written")
+
+// Reread prepares the inputs for several passes. It copies standard input, and other files that
+// cannot be read twice, to a folder.
+func (a *App) Reread(s *Sources, dir string, m *Meter) error {
 	if s.Tree != nil {
-		return s.Tree.Open(opt)
-	}
-	return input.Open(name, opt)
-}
-
-// TellSkipped says what was left out of the inputs, and what charsets were not known.
-func (a *App) TellSkipped(s *Sources) {
-	skipped, guessed := s.tally.All()
-	if len(skipped) > 0 {
-		a.Say("not read: %s", skipped)
-	}
-	if len(guessed) > 0 {
-		a.Say("unknown charsets: %s; these texts were read as UTF-8, --encoding NAME says what they are", guessed)
-	}
-	if s.Tree != nil && s.Tree.Skipped() != "" {
-		a.Say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
-	}
-}
-
-// Progress is how much of all files has been read.
-func (s *Sources) Progress(stage string, in input.Source) engine.Progress {
-	n, _ := in.Progress()
-	return engine.Progress{Stage: stage, Done: s.before + n, Total: s.Total, Unit: "bytes"}
-}
-
-// Done notes that a file has been read.
-func (s *Sources) Done(in input.Source) {
-	n, _ := in.Progress()
-	s.before += n
-}
-
-// Talk returns where warnings go while the meter, if there is one, is shown; nil with --quiet.
-func (a *App) Talk(m *Meter) io.Writer {
-	switch {
-	case a.Global.Quiet:
 		return nil
-	case m == nil:
-		return a.Err
 	}
-	return m
+	s.Files, s.Total = nil, 0
+	for i, name := range s.Names {
+		src := os.Stdin
+		if name != "-" {
+			st, err := os.Stat(name)
+			if err != nil {
+				return err
+			}
+			if st.Mode().IsRegular() {
+				s.Files, s.AsRead, s.Total = append(s.Files, name), append(s.AsRead, st), s.Total+st.Size()
+				continue
+			}
+			if src, err = os.Open(name); err != nil {
+				return err
+			}
+			defer src.Close()
+		}
+		path := filepath.Join(dir, fmt.Sprintf("input-%d", i))
+		m.Report(engine.Progress{Stage: "read standard input"})
+		n, err := a.copyTo(path, src)
+		if err != nil {
+			return err
+		}
+		s.Files, s.AsRead, s.Total = append(s.Files, path), append(s.AsRead, nil), s.Total+n
+	}
+	return nil
 }
 
-// OpenInput opens an input and shows its notice.
-func (a *App) OpenInput(m *Meter, s *Sources, name string, opt input.Options) (input.Source, error) {
-	in, err := s.Open(name, opt)
-	if err == nil {
-		a.TellTaken(m, in, opt)
+// copyTo copies an input to a new file. It returns when the command is interrupted, even if a read
+// is under way: that one ends with the process.
+func (a *App) copyTo(path string, src io.Reader) (int64, error) {
+	to, err := os.Create(path)
+	if err != nil {
+		return 0, err
 	}
-	return in, err
-}
-
-// TellTaken says what an input was taken for, where its content decided that. Of many files that
-// were taken for the same, only the first ones are named.
-func (a *App) TellTaken(m *Meter, in input.Source, opt input.Options) {
-	const named = 3
-	info := in.Info()
-	taken := info.TakenFor(opt)
-	if taken == "" {
-		return
-	}
-	if a.taken == nil {
-		a.taken = map[string]int{}
-	}
-	a.taken[taken]++
-	switch n := a.taken[taken]; {
-	case n <= named:
-		a.TalkTo(m, "%s: %s", info.Name, taken)
-	case n == named+1:
-		a.TalkTo(m, "%s and perhaps further files: %s", info.Name, taken)
+	var size int64
+	copied := make(chan error, 1)
+	go func() {
+		n, err := io.Copy(to, src)
+		size = n
+		copied <- errors.Join(err, to.Close())
+	}()
+	select {
+	case err := <-copied:
+		return size, err
+	case <-a.Context().Done():
+		return 0, context.Cause(a.Context())
 	}
 }
 
-// TalkTo prints a message while the meter is shown.
-func (a *App) TalkTo(m *Meter, format string, args ...any) {
-	if w := a.Talk(m); w != nil {
-		fmt.Fprintln(w, OneLine(fmt.Sprintf(format, args...)))
+// Unchanged returns an error if an input is not what it was when the run began: then what the first
+// pass has found is about other records than those of later ones.
+func (s *Sources) Unchanged() error {
+	for i, before := range s.AsRead {
+		if before == nil {
+			continue // a copy of ours
+		}
+		now, err := os.Stat(s.Files[i])
+		if err != nil {
+			return err
+		}
+		if !os.SameFile(before, now) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime()) {
+			return fmt.Errorf("%s: %w", s.Names[i], ErrChanged)
+		}
 	}
+	return nil
 }

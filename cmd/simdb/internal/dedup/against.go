@@ -27,7 +27,8 @@ const storedShare = 5
 // source is what --against names.
 type source struct {
 	path     string
-	db       *engine.DB // nil for a file
+	files    *app.Sources // the file, or
+	db       *engine.DB   // a database
 	snapshot *engine.Snapshot
 	bytes    int64           // about, of its documents
 	known    int64           // documents before those of this source
@@ -115,8 +116,10 @@ func (s *source) checkFile() error {
 	case !st.Mode().IsRegular():
 		return fmt.Errorf("--against %s: it is read twice, which only a regular file can be", s.path)
 	}
-	s.bytes = input.ContentBytes(s.path)
-	return nil
+	if s.files, err = app.FileSources([]string{s.path}); err == nil {
+		s.bytes = s.files.ContentBytes()
+	}
+	return err
 }
 
 func (s *source) close() error {
@@ -141,24 +144,12 @@ func (s *source) each(d *job, f func(doc *engine.Doc, at place) error, bad badFu
 	if s.db != nil {
 		return s.eachStored(d, f)
 	}
-	in, err := input.Open(s.path, d.opt)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	for rec, err := range in.Records(d.a.Context()) {
-		if is, ok := errors.AsType[*input.Issue](err); ok {
-			err = bad(in, is)
-		} else if err == nil {
-			err = f(&rec.Doc, place{rec.Doc.ID, rec.File, rec.Pos})
-		}
-		if err != nil {
-			return err
-		}
-		n, size := in.Progress()
-		d.meter.Report(engine.Progress{Stage: "read what is known", Done: n, Total: max(size, 0), Unit: "bytes"})
-	}
-	return nil
+	return d.a.ReadInput(s.files, 0, app.Reading{
+		Stage: "read what is known", Meter: d.meter, Options: d.opt, Issue: bad,
+		Record: func(_ input.Source, rec *input.Record) error {
+			return f(&rec.Doc, place{rec.Doc.ID, rec.File, rec.Pos})
+		},
+	})
 }
 
 // eachStored is each for a database.
@@ -325,7 +316,7 @@ func (d *job) placeKnown(a *audit) error {
 		}
 		n++
 		return nil
-	}, func(input.Source, *input.Issue) error { return nil })
+	}, ignored)
 	if err == nil && n != d.known {
 		err = app.ErrChanged
 	}

@@ -207,7 +207,7 @@ func (d *job) placeKeepers(a *audit) error {
 		return nil
 	}
 	n := d.known
-	return d.each("find what is kept", func(_ input.Source, rec *input.Record) error {
+	return d.each("find what is kept", nil, func(_ input.Source, rec *input.Record) error {
 		if n == d.known+d.read {
 			return app.ErrChanged
 		}
@@ -216,5 +216,5 @@ func (d *job) placeKeepers(a *audit) error {
 		}
 		n++
 		return nil
-	}, func(input.Source, *input.Issue) error { return nil })
+	}, ignored)
 }

@@ -144,7 +144,7 @@ func (c *Command) auditPath() string {
 
 // job is a run of the command.
 type job struct {
-	*app.Reread
+	*app.Sources
 	a          *app.App
 	c          *Command
 	opt        input.Options

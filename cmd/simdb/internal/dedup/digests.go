@@ -29,8 +29,8 @@ func (d *job) newDigests() *digests {
 	s := &digests{cancel: cancel}
 	switch {
 	case d.c.DryRun && d.replay == nil:
-	case d.Sources.Tree != nil:
-		s.inputs = []app.AuditInput{{File: input.ShownName(d.Names[0]), Bytes: new(d.Sources.Total)}}
+	case d.Tree != nil:
+		s.inputs = []app.AuditInput{{File: input.ShownName(d.Names[0]), Bytes: new(d.Total)}}
 		s.tree = &contentDigest{}
 	default:
 		s.done.Go(func() {

@@ -52,24 +52,14 @@ func (d *job) probe() error {
 
 // begins reads the beginning of a file and describes it.
 func (d *job) begins(i int) (info input.Info, err error) {
-	in, err := d.openFor(input.NeedAll, i)
-	if err != nil {
-		return info, err
-	}
-	defer in.Close()
-	for _, err := range in.Records(d.a.Context()) {
-		if re, ok := errors.AsType[*input.ReadError](err); ok && re.Pos <= 1 {
-			return info, err
+	return d.a.Probe(d.Sources, i, app.Reading{Meter: d.meter, Options: d.opt}, func(in input.Source) error {
+		if d.c.Columns != nil {
+			if err := input.CanExtend(in, d.c.Columns.ofInput()); err != nil {
+				return fmt.Errorf("--columns: %w", err)
+			}
 		}
-		break
-	}
-	d.a.TellTaken(d.meter, in, d.opt)
-	if d.c.Columns != nil {
-		if err := input.CanExtend(in, d.c.Columns.ofInput()); err != nil {
-			return info, fmt.Errorf("--columns: %w", err)
-		}
-	}
-	return in.Info(), context.Cause(d.a.Context())
+		return context.Cause(d.a.Context())
+	})
 }
 
 // checkAgainst returns an error if an input is a file of --against: all of it would be dropped.
@@ -91,41 +81,22 @@ func (d *job) checkAgainst() error {
 // A badFunc takes what is no record of an input.
 type badFunc = func(in input.Source, is *input.Issue) error
 
-// each calls f for every record of all files, and bad for every record that cannot be used. Damaged
-// files are added to failed.
-func (d *job) each(stage string, f func(input.Source, *input.Record) error, bad badFunc) error {
-	return d.eachFile(stage, func(int, input.Source) error { return nil }, f, bad)
-}
+// ignored is a badFunc for passes after the first one.
+func ignored(input.Source, *input.Issue) error { return nil }
 
-// eachFile is each, which calls begin before the records of a file.
-func (d *job) eachFile(stage string, begin func(i int, in input.Source) error, f func(input.Source, *input.Record) error, bad badFunc) error {
-	s := d.Sources
+// each calls f for every record of all files, and bad for every record that cannot be used. Damaged
+// files are added to failed. begin, unless it is nil, is called before the records of a file.
+func (d *job) each(stage string, begin func(i int, in input.Source) error, f func(input.Source, *input.Record) error, bad badFunc) error {
 	for i := range d.Files {
-		in, err := d.openFor(d.need(stage, i), i)
+		opt := d.opt
+		opt.Need = d.need(stage, i)
+		err := d.a.ReadInput(d.Sources, i, app.Reading{
+			Stage: stage, Meter: d.meter, Options: opt, Begin: begin, Record: f, Issue: bad,
+			Damaged: func(err error) { d.failed = append(d.failed, err) },
+		})
 		if err != nil {
 			return err
 		}
-		if err := begin(i, in); err != nil {
-			in.Close()
-			return err
-		}
-		for rec, err := range in.Records(d.a.Context()) {
-			if is, ok := errors.AsType[*input.Issue](err); ok {
-				err = bad(in, is)
-			} else if re, ok := errors.AsType[*input.ReadError](err); ok {
-				d.failed = append(d.failed, re)
-				break
-			} else if err == nil {
-				err = f(in, rec)
-			}
-			if err != nil {
-				in.Close()
-				return err
-			}
-			d.meter.Report(s.Progress(stage, in))
-		}
-		s.Done(in)
-		in.Close()
 	}
 	return nil
 }
@@ -143,13 +114,6 @@ func (d *job) need(stage string, i int) input.Need {
 	return input.NeedText
 }
 
-// openFor opens input i for a pass that needs no more of its documents.
-func (d *job) openFor(need input.Need, i int) (input.Source, error) {
-	opt := d.opt
-	opt.Need = need
-	return d.Open(i, opt)
-}
-
 // readStage is the first pass.
 const readStage = "read"
 
@@ -161,11 +125,11 @@ func (d *job) readAll(add func(rec *input.Record) error) error {
 		at = i
 		return nil
 	}
-	err := d.eachFile(readStage, begin, func(in input.Source, rec *input.Record) error {
+	err := d.each(readStage, begin, func(in input.Source, rec *input.Record) error {
 		d.rejects.Note(in, rec)
 		d.keep.add(rec)
 		d.digests.add(rec)
-		if d.Sources.Tree != nil && isProgram(rec.File) {
+		if d.Tree != nil && isProgram(rec.File) {
 			d.programs++
 		}
 		d.decided.add(d.known+d.read, rec.Doc.ID)
@@ -202,12 +166,7 @@ func (d *job) damage() error {
 
 // inputBytes is about how many bytes all inputs have when they are decompressed.
 func (d *job) inputBytes() (n int64) {
-	if d.Sources.Tree != nil {
-		return d.Sources.Total
-	}
-	for _, path := range d.Files {
-		n += input.ContentBytes(path)
-	}
+	n = d.ContentBytes()
 	for i := range d.against {
 		n += d.against[i].bytes
 	}

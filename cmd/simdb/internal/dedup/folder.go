@@ -20,7 +20,7 @@ func (d *job) makeFolder() (unmake func(err error), err error) {
 	if !d.c.toFolder() {
 		return keep, nil
 	}
-	if d.folder, err = d.a.NewOutFolder(d.c.Output, &d.Sources, d.c.DryRun); err != nil {
+	if d.folder, err = d.a.NewOutFolder(d.c.Output, d.Sources, d.c.DryRun); err != nil {
 		return nil, err
 	}
 	return func(err error) {

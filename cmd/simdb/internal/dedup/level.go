@@ -86,7 +86,7 @@ func (l *level) read() error {
 		Level: l.c.Level, MinWords: cmp.Or(int(l.c.MinWords), minUnitWords), Symbols: l.features.Symbols, Normalize: features.Spec(l.features).Normalizer,
 	}, l.found)
 	defer x.Stop()
-	err := l.eachFile("read", func(i int, in input.Source) error { return input.CanCut(in) }, func(in input.Source, rec *input.Record) error {
+	err := l.each(readStage, func(_ int, in input.Source) error { return input.CanCut(in) }, func(in input.Source, rec *input.Record) error {
 		if l.job.read == math.MaxUint32-1 {
 			return errors.New("there are too many documents")
 		}
@@ -131,7 +131,7 @@ func (l *level) write() (err error) {
 	}
 	var n int64
 	rep, err, left := next()
-	each := l.eachFile("write", begin, func(in input.Source, rec *input.Record) error {
+	each := l.each("write", begin, func(in input.Source, rec *input.Record) error {
 		var mine []units.Repeat
 		for ; left && err == nil && int64(rep.At.Doc()) == n; rep, err, left = next() {
 			mine = append(mine, rep)

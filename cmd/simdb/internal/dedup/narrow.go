@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -48,7 +49,7 @@ func (d *job) narrow() error {
 // narrowTo is narrow for a source. It returns an error for one that is to be joined whole.
 func (d *job) narrowTo(s *source) error {
 	by := d.c.textCriterion()
-	if s.db == nil || d.Sources.Tree != nil || d.c.Decisions != "" || !by.Sets || by.Measure.Kind != setjoin.Jaccard {
+	if s.db == nil || d.Tree != nil || d.c.Decisions != "" || !by.Sets || by.Measure.Kind != setjoin.Jaccard {
 		return errWhole
 	}
 	all, err := s.snapshot.Count(d.a.Context(), time.Time{})
@@ -87,35 +88,18 @@ type narrowing struct {
 	found int64 // also those that were found before
 }
 
-// inputs searches for all inputs.
+// inputs searches for the documents of all inputs, as the first pass will read them.
 func (x *narrowing) inputs() error {
-	for i := range x.d.Files {
-		if err := x.input(i); err != nil {
-			return err
-		}
-	}
-	return x.search()
-}
-
-// input searches for the documents of an input, as the first pass will read them.
-func (x *narrowing) input(i int) error {
-	in, err := x.d.openFor(input.NeedText, i)
+	opt := x.d.opt
+	opt.Need = input.NeedText
+	err := x.d.a.EachInput(x.d.Sources, app.Reading{
+		Meter: x.d.meter, Options: opt,
+		Record: func(_ input.Source, rec *input.Record) error { return x.add(rec.Doc.Text) },
+	})
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	for rec, err := range in.Records(x.d.a.Context()) {
-		if _, ok := errors.AsType[*input.Issue](err); ok {
-			continue
-		}
-		if err == nil {
-			err = x.add(rec.Doc.Text)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.search()
 }
 
 // add takes the text of a document.

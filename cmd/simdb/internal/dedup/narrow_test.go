@@ -116,7 +116,7 @@ func narrowed(dir string, db *engine.DB, c *Command, inputs []string) *source {
 	defer snapshot.Close()
 	a := app.New()
 	a.Err = io.Discard
-	d := &job{a: a, c: c, Reread: &app.Reread{Names: []string{path}, Files: []string{path}}, against: []source{{path: "db", db: db, snapshot: snapshot}}, opt: c.InputFlags.Options(c.Format)}
+	d := &job{a: a, c: c, Sources: &app.Sources{Names: []string{path}, Files: []string{path}}, against: []source{{path: "db", db: db, snapshot: snapshot}}, opt: c.InputFlags.Options(c.Format)}
 	d.meter, d.flawed, d.keep = a.Meter(), make([]bool, 1), newRankings(c.Keep)
 	defer d.meter.Stop()
 	if d.narrow() != nil {

@@ -32,11 +32,9 @@ func (c *Command) Run(a *app.App) (err error) {
 	if err := app.ReadFeatures(&d.opt, d.features); err != nil {
 		return err
 	}
-	src, err := a.NewSources(c.Files, c.InputFlags)
-	if err != nil {
+	if d.Sources, err = a.NewSources(c.Files, c.InputFlags); err != nil {
 		return err
 	}
-	d.Reread = &app.Reread{Sources: src, Names: src.Names}
 	unmake, err := d.makeFolder()
 	if err != nil {
 		return err
@@ -52,7 +50,7 @@ func (c *Command) Run(a *app.App) (err error) {
 	}
 	d.meter = a.Meter()
 	defer d.meter.Stop()
-	if d.Reread, err = a.Reread(src, dir, d.meter); err != nil {
+	if err := a.Reread(d.Sources, dir, d.meter); err != nil {
 		return err
 	}
 	if err := d.probe(); err != nil {
@@ -64,7 +62,7 @@ func (c *Command) Run(a *app.App) (err error) {
 	err = d.work(dir)
 	d.meter.Stop()
 	if err == nil {
-		a.TellSkipped(&d.Sources)
+		a.TellSkipped(d.Sources)
 		d.tellUnused()
 		d.summary(start)
 	}

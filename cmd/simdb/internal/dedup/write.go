@@ -76,7 +76,7 @@ func (d *job) copy(audit *audit) (n int64, err error) {
 		}
 	}()
 	listing := newListing(d)
-	err = d.eachFile("write", out.begin, func(in input.Source, rec *input.Record) error {
+	err = d.each("write", out.begin, func(in input.Source, rec *input.Record) error {
 		me := d.known + n
 		if n++; n > d.read {
 			return app.ErrChanged
@@ -124,7 +124,7 @@ func (c *copies) begin(i int, _ input.Source) (err error) {
 		}
 		c.keepTo = append(c.keepTo, w)
 	}
-	if c.like, err = c.openFor(input.NeedAll, i); err != nil {
+	if c.like, err = c.Open(i, c.opt); err != nil {
 		return err
 	}
 	o := input.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.Columns.ofInput()}

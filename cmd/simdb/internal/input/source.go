@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -33,6 +34,30 @@ type Source interface {
 
 	// Close closes the file. It does not wait for a read that is under way.
 	Close() error
+}
+
+// Stop is what a function of Each returns to read no further.
+var Stop = errors.New("stop")
+
+// Each calls record for every record of a source, and issue for what is no record, in order, until
+// one of them returns an error. A record about which record returns an *Issue is one. Each returns
+// the error, but for Stop, or what has ended the reading.
+func Each(ctx context.Context, src Source, record func(*Record) error, issue func(*Issue) error) error {
+	for rec, err := range src.Records(ctx) {
+		if err == nil {
+			err = record(rec)
+		}
+		if is, ok := err.(*Issue); ok {
+			err = issue(is)
+		}
+		if err == Stop {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Info describes a source.

@@ -362,29 +362,23 @@ func (j *job) readFile(file string, want map[input.Position][]*Doc, whole bool) 
 	}
 	opt := j.c.PageInputFlags.Options(j.c.InputFormat)
 	opt.MakeID = true
-	in, err := input.Open(input.PathOf(file), opt)
+	src, err := app.FileSources([]string{input.PathOf(file)})
 	if err != nil {
 		return false, err
 	}
-	defer in.Close()
-	for rec, err := range in.Records(j.a.Context()) {
-		if left == 0 {
-			break
-		}
-		if _, ok := errors.AsType[*input.Issue](err); ok {
-			continue
-		}
-		if _, ok := errors.AsType[*input.ReadError](err); ok {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		if docs := want[rec.Pos]; docs != nil {
-			give(docs, rec.Doc.ID, rec.Doc.Text)
-		}
-		n, size := in.Progress()
-		j.meter.Report(engine.Progress{Stage: "read texts", Done: n, Total: max(size, 0), Unit: "bytes"})
-	}
-	return left == 0, nil
+	damaged := false
+	err = j.a.EachInput(src, app.Reading{
+		Stage: "read texts", Meter: j.meter, Options: opt,
+		Record: func(_ input.Source, rec *input.Record) error {
+			if docs := want[rec.Pos]; docs != nil {
+				give(docs, rec.Doc.ID, rec.Doc.Text)
+			}
+			if left == 0 {
+				return input.Stop
+			}
+			return nil
+		},
+		Damaged: func(error) { damaged = true },
+	})
+	return left == 0 && !damaged, err
 }

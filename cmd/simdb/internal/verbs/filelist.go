@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -82,21 +83,20 @@ func (f *FileListFlags) openDB(path string, memory app.MemoryFlag) (*engine.DB, 
 // fileList is a run that lists what is alike in files, or in a sample of a database.
 type fileList struct {
 	*corpus.Listing
-	a        *app.App
-	f        *FileListFlags
-	by       corpus.Criterion
-	o        corpus.JoinOptions
-	meter    *app.Meter
-	rejects  *app.Rejects
-	sources  app.Sources
-	opt      input.Options
-	numbered string          // the file whose ids are the numbers of its lines
-	sample   *health.Sample  // nil without --sample
-	allowed  bool            // the database has allowed pairs
-	texts    *health.Sample  // of clusters --summary: documents in which shingles are counted
-	params   features.Params // of the documents
-	failed   []error         // files that could not be read to the end
-	start    time.Time
+	a       *app.App
+	f       *FileListFlags
+	by      corpus.Criterion
+	o       corpus.JoinOptions
+	meter   *app.Meter
+	rejects *app.Rejects
+	sources *app.Sources // nil of a database
+	opt     input.Options
+	sample  *health.Sample  // nil without --sample
+	allowed bool            // the database has allowed pairs
+	texts   *health.Sample  // of clusters --summary: documents in which shingles are counted
+	params  features.Params // of the documents
+	failed  []error         // files that could not be read to the end
+	start   time.Time
 }
 
 // list reads the files, and has the rows written by rows. It removes its temporary file.
@@ -164,17 +164,10 @@ func (f *FileListFlags) list(a *app.App, args []string, output string, c app.Sim
 // inputBytes is about how many bytes the files have when they are decompressed.
 func (l *fileList) inputBytes() int64 {
 	const unknown = 1 << 30
-	switch {
-	case l.sources.Total == 0:
+	if l.sources == nil {
 		return unknown
-	case l.sources.Tree != nil:
-		return l.sources.Total
 	}
-	n := int64(0)
-	for _, name := range l.sources.Names {
-		n += input.ContentBytes(name)
-	}
-	return n
+	return cmp.Or(l.sources.ContentBytes(), unknown)
 }
 
 // read reads all files.
@@ -191,10 +184,19 @@ func (l *fileList) read() error {
 	l.params = params
 	x := corpus.NewExtractor(l.a.Context(), params, l.Corpus)
 	defer x.Stop()
-	for _, name := range l.sources.Names {
-		if err := l.file(x, name); err != nil {
-			return err
-		}
+	err = l.a.EachInput(l.sources, app.Reading{
+		Stage: "read", Meter: l.meter, Options: l.opt, Rejects: l.rejects,
+		Begin: func(_ int, in input.Source) error { return l.sources.CheckIDs(in) },
+		Record: func(in input.Source, rec *input.Record) error {
+			if n := len(rec.Doc.ID); n > engine.MaxIDBytes {
+				return input.NewIssue(in, rec, fmt.Sprintf("its id has %d bytes, the most is %d", n, engine.MaxIDBytes))
+			}
+			return l.record(x, &rec.Doc)
+		},
+		Damaged: func(err error) { l.failed = append(l.failed, err) },
+	})
+	if err != nil {
+		return err
 	}
 	if l.sample != nil {
 		for _, d := range l.sample.Documents() {
@@ -233,52 +235,19 @@ func (l *fileList) add(x *corpus.Extractor, d *engine.Doc) error {
 	return x.Add(d)
 }
 
-// file reads a file.
-func (l *fileList) file(x *corpus.Extractor, name string) error {
-	in, err := l.a.OpenInput(l.meter, &l.sources, name, l.opt)
-	if err != nil {
-		return err
+// record takes a document of a file.
+func (l *fileList) record(x *corpus.Extractor, d *engine.Doc) error {
+	if l.sample != nil {
+		return l.sample.Add(d)
 	}
-	defer in.Close()
-	if info := in.Info(); info.PositionIDs {
-		if l.numbered != "" {
-			return fmt.Errorf("%s and %s have no ids but the numbers of their %ss, so that one stands for two documents: --id-from line makes others",
-				l.numbered, name, info.Format.Unit())
-		}
-		l.numbered = name
-	}
-	for rec, err := range in.Records(l.a.Context()) {
-		is, unusable := errors.AsType[*input.Issue](err)
-		damage, damaged := errors.AsType[*input.ReadError](err)
-		if err == nil && len(rec.Doc.ID) > engine.MaxIDBytes {
-			is, unusable = input.NewIssue(in, rec, fmt.Sprintf("its id has %d bytes, the most is %d", len(rec.Doc.ID), engine.MaxIDBytes)), true
-		}
-		switch {
-		case unusable:
-			err = l.rejects.Add(in, is)
-		case damaged:
-			l.failed = append(l.failed, damage)
-			return nil
-		case err == nil:
-			l.rejects.Note(in, rec)
-			if l.sample != nil {
-				err = l.sample.Add(&rec.Doc)
-				break
-			}
-			err = l.add(x, &rec.Doc)
-		}
-		if err != nil {
-			return err
-		}
-		l.meter.Report(l.sources.Progress("read", in))
-	}
-	l.sources.Done(in)
-	return nil
+	return l.add(x, d)
 }
 
 // summary says what was read.
 func (l *fileList) summary() {
-	l.a.TellSkipped(&l.sources)
+	if l.sources != nil {
+		l.a.TellSkipped(l.sources)
+	}
 	if l.Replaced > 0 {
 		l.a.Say("%s had an id that comes again: the last document with an id counts", quantity.Count(l.Replaced, "document"))
 	}

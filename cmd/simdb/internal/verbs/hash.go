@@ -84,14 +84,22 @@ func (c *Hash) Run(a *app.App) error {
 		return err
 	}
 	many := sayHow(opt)
+	opt.MakeID = many && src.Tree == nil
+	m := a.Meter()
+	defer m.Stop()
 	h.rejects = a.NewRejects(c.RejectFlags, c.Output)
 	_, err = a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
 		h.row = row
+		r := app.Reading{Stage: "hash", Meter: m, Options: opt, Rejects: h.rejects, Record: h.record}
 		if src.Tree == nil && !many {
-			return h.wholeFiles(&src, opt)
+			return h.wholeFiles(src, r)
 		}
-		opt.MakeID = src.Tree == nil
-		return h.documents(&src, opt)
+		if err := a.EachInput(src, r); err != nil {
+			return err
+		}
+		a.TellSkipped(src)
+		h.rejects.TellUTF8()
+		return nil
 	})
 	if err == nil && h.none {
 		err = app.Status(app.ExitNo)
@@ -106,15 +114,15 @@ func sayHow(o input.Options) bool {
 }
 
 // wholeFiles shows files that are one text each.
-func (h *hashing) wholeFiles(src *app.Sources, opt input.Options) error {
-	for _, name := range src.Names {
-		text, err := readText(name, opt.Encoding)
+func (h *hashing) wholeFiles(src *app.Sources, r app.Reading) error {
+	for i, name := range src.Names {
+		text, err := readText(name, r.Options.Encoding)
 		if err != nil {
 			return err
 		}
 		info, ok := input.Recognize(name, text)
 		if ok && info.Format == files.Files && name != "-" {
-			if err := h.documentsOf(src, name, opt); err != nil { // one page, or one mail
+			if err := h.a.ReadInput(src, i, r); err != nil { // one page, or one mail
 				return err
 			}
 			continue
@@ -129,42 +137,12 @@ func (h *hashing) wholeFiles(src *app.Sources, opt input.Options) error {
 	return nil
 }
 
-// documents shows the documents of files, or the files of --files.
-func (h *hashing) documents(src *app.Sources, opt input.Options) error {
-	for _, name := range src.Names {
-		if err := h.documentsOf(src, name, opt); err != nil {
-			return err
-		}
+// record writes the row of a document. One without a text is named.
+func (h *hashing) record(_ input.Source, rec *input.Record) error {
+	if rec.Doc.Fingerprint != nil && rec.Doc.Text == "" {
+		rec.Flaw = "it has a fingerprint, and no text to compute one from"
 	}
-	h.a.TellSkipped(src)
-	h.rejects.TellUTF8()
-	return nil
-}
-
-// documentsOf shows the documents of a file. Those that cannot be read, or have no text, are named.
-func (h *hashing) documentsOf(src *app.Sources, name string, opt input.Options) error {
-	m := h.a.Meter()
-	defer m.Stop()
-	in, err := h.a.OpenInput(m, src, name, opt)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	for rec, err := range in.Records(h.a.Context()) {
-		if is, ok := errors.AsType[*input.Issue](err); ok {
-			err = h.rejects.Add(in, is)
-		} else if err == nil {
-			if rec.Doc.Fingerprint != nil && rec.Doc.Text == "" {
-				rec.Flaw = "it has a fingerprint, and no text to compute one from"
-			}
-			h.rejects.Note(in, rec)
-			err = h.text(rec.Doc.ID, rec.Doc.Text)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return h.text(rec.Doc.ID, rec.Doc.Text)
 }
 
 // text writes the row of a text.

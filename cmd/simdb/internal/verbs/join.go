@@ -70,7 +70,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	}
 	m := a.Meter()
 	defer m.Stop()
-	in, err := a.OpenInput(m, &src, src.Names[0], opt)
+	in, err := src.Open(0, opt)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (c *Join) Run(a *app.App) (err error) {
 		return err
 	}
 	rejects := a.NewRejects(c.RejectFlags, c.Output)
-	j := &joining{c: c, db: db, rejects: rejects, meter: m, sources: src, verify: !c.Estimate && db.Params().Text, most: joinQueries, pipe: src.Total == 0, workers: workers}
+	j := &joining{a: a, c: c, db: db, rejects: rejects, meter: m, sources: src, opt: opt, verify: !c.Estimate && db.Params().Text, most: joinQueries, pipe: src.Total == 0, workers: workers}
 	if c.Near == nil && c.Jaccard == nil {
 		j.most = joinSlow
 	}
@@ -92,7 +92,7 @@ func (c *Join) Run(a *app.App) (err error) {
 		return j.run(a, in)
 	})
 	m.Stop()
-	a.TellSkipped(&src)
+	a.TellSkipped(src)
 	a.Say("%s read, %s of them like a stored document; %s", quantity.Count(j.read, "line"), quantity.Number(j.matched), app.Seconds(start))
 	rejects.TellUTF8()
 	return rejects.Close(app.FoundOr(found, err))
@@ -114,13 +114,15 @@ const (
 // joining is a run of join. Lines are read in one goroutine, looked up in others, and rows written
 // by that of the caller.
 type joining struct {
+	a       *app.App
 	c       *Join
 	db      *engine.DB
 	s       *engine.Snapshot
 	verify  bool
 	rejects *app.Rejects
 	meter   *app.Meter
-	sources app.Sources
+	sources *app.Sources
+	opt     input.Options
 	out     *output.Writer
 	most    int       // lines that are looked up together
 	workers int       // such lots of lines at a time
@@ -247,25 +249,19 @@ func (j *joining) arrivals(ctx context.Context, in input.Source) iter.Seq[[]join
 // end.
 func (j *joining) each(ctx context.Context, in input.Source) iter.Seq2[joinLine, int] {
 	return func(yield func(joinLine, int) bool) {
-		for rec, err := range in.Records(ctx) {
-			var l joinLine
-			is, rejected := errors.AsType[*input.Issue](err)
-			switch {
-			case err == nil:
+		err := j.a.ReadSource(ctx, j.sources, in, app.Reading{
+			Stage: "join", Meter: j.meter, Options: j.opt, Rejects: j.rejects,
+			Record: func(_ input.Source, rec *input.Record) error {
 				j.read++
-				l, err = j.lineOf(ctx, rec)
-				j.rejects.Note(in, rec)
-			case rejected:
-				err = j.rejects.Add(in, is)
-			}
-			if err != nil {
-				yield(joinLine{err: err}, 0)
-				return
-			}
-			if !rejected && rec.Flaw == "" && !yield(l, l.size()) {
-				return
-			}
-			j.meter.Report(j.sources.Progress("join", in))
+				l, err := j.lineOf(ctx, rec)
+				if err == nil && rec.Flaw == "" && !yield(l, l.size()) {
+					return input.Stop
+				}
+				return err
+			},
+		})
+		if err != nil {
+			yield(joinLine{err: err}, 0)
 		}
 	}
 }

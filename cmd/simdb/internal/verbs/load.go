@@ -75,8 +75,6 @@ const (
 	// spareShare is the room for garbage, as a part of --memory, 1 in so many. Without it the
 	// collector hardly ever rests while two chunks of documents are as large as they may be.
 	spareShare = 16
-
-	reportBytes = 4 << 10 // of records, between two reports of progress
 )
 
 // withSpare returns the memory of a load with the room for garbage.
@@ -93,16 +91,13 @@ type load struct {
 	made     *app.Created    // nil where the database was there before
 	rejects  *app.Rejects
 	meter    *app.Meter
-	sources  app.Sources
+	sources  *app.Sources
 	skipped  int64
 	textless int64      // would have replaced a document that can be compared
 	prints   app.Prints // that came with documents
 	ended    bool       // all files were read
 	passed   bool       // a later load does not read again what is rejected
 	failed   []error    // files that could not be read to the end
-
-	unreported int    // bytes of records since the last report of progress
-	numbered   string // the file whose ids are the numbers of its lines
 }
 
 // Run loads the files. A database that does not exist is created for its first document, so that a
@@ -143,7 +138,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	l.rejects.Continue = c.Resume || c.Rejects == ""                  // of what is not read again, and of other files, too
 	stats, err := l.run()
 	l.meter.Stop()
-	a.TellSkipped(&l.sources)
+	a.TellSkipped(l.sources)
 	l.summary(stats, start)
 	l.rejects.Partial = stats.Documents > 0 || l.passed
 	return l.rejects.Close(errors.Join(append(l.failed, err)...))
@@ -165,8 +160,8 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 			return stats, err
 		}
 	}
-	for _, name := range l.sources.Names {
-		if err = l.file(name); err != nil {
+	for i := range l.sources.Names {
+		if err = l.file(i); err != nil {
 			break
 		}
 	}
@@ -206,113 +201,120 @@ func (l *load) begin() (err error) {
 }
 
 // file loads one file. An error ends the load; a file that is damaged does not.
-func (l *load) file(name string) error {
+func (l *load) file(i int) error {
 	opt := l.c.PageInputFlags.Options(l.c.Format)
 	opt.Memory = int64(l.c.Memory)
 	if err := app.ReadFeatures(&opt, l.features); err != nil {
 		return err
 	}
-	source := name
+	f := &loadFile{load: l, name: l.sources.Names[i]}
+	f.source = f.name
 	if l.sources.Tree != nil {
-		source = l.sources.Tree.Key()
-	} else if abs, err := filepath.Abs(name); err == nil && name != "-" {
-		source = abs
+		f.source = l.sources.Tree.Key()
+	} else if abs, err := filepath.Abs(f.name); err == nil && f.name != "-" {
+		f.source = abs
 	}
-	var mark loadMark
 	if l.c.Resume && l.db != nil {
-		mark = loadMark(l.db.LoadMark(source))
+		f.mark = loadMark(l.db.LoadMark(f.source))
 		if l.sources.Tree != nil { // its key says which list it is
-			mark = loadMark(mark.pos())
+			f.mark = loadMark(f.mark.pos())
 		}
 	}
-	opt.After = mark.after()
-	in, err := l.a.OpenInput(l.meter, &l.sources, name, opt)
+	opt.After = f.mark.after()
+	err := l.read(f, i, opt)
+	if err != errOtherFile {
+		return err
+	}
+	what := fmt.Sprintf("%s: at %s %d is not what an earlier load has read there", f.name, f.unit, f.mark.pos())
+	if st, err := os.Stat(f.name); f.name == "-" || err != nil || !st.Mode().IsRegular() {
+		return fmt.Errorf("%s: load it without --resume", what)
+	}
+	l.a.TalkTo(l.meter, "%s: all of it is read", what)
+	opt.After, f.mark = 0, 0
+	return l.read(f, i, opt)
+}
+
+// loadFile is a file that is loaded.
+type loadFile struct {
+	*load
+	name, source string   // as the user named it, and as the database does
+	unit         string   // of ends of records
+	mark         loadMark // how far it was loaded before; 0 for not at all
+	found        bool     // what is at the mark, which comes first
+	stored       bool     // something of it
+}
+
+// read loads the records of a file that come after the mark, or returns errOtherFile if another
+// file has the mark.
+func (l *load) read(f *loadFile, i int, opt input.Options) error {
+	in, err := l.sources.Open(i, opt)
 	if err != nil {
 		l.failed = append(l.failed, err)
 		return nil
 	}
 	defer in.Close()
-	info := in.Info()
-	if info.PositionIDs {
-		if l.numbered != "" {
-			return fmt.Errorf("%s and %s have no ids but the numbers of their %ss, so the second would replace the first: load one of them, or add a column of ids",
-				l.numbered, name, info.Format.Unit())
-		}
-		l.numbered = name
+	if err := l.sources.CheckIDs(in); err != nil {
+		return err
 	}
-	err = l.records(in, name, source, mark)
-	if err == errOtherFile {
-		what := fmt.Sprintf("%s: at %s %d is not what an earlier load has read there", name, info.Format.EndUnit(), mark.pos())
-		if st, err := os.Stat(name); name == "-" || err != nil || !st.Mode().IsRegular() {
-			return fmt.Errorf("%s: load it without --resume", what)
-		}
-		l.a.TalkTo(l.meter, "%s: all of it is read", what)
-		opt.After = 0
-		all, err := l.sources.Open(name, opt)
-		if err != nil {
-			return err
-		}
-		defer all.Close()
-		return l.records(all, name, source, 0)
+	f.unit, f.found, f.stored = in.Info().Format.EndUnit(), !f.mark.knows(), f.mark != 0
+	if f.found && f.mark != 0 {
+		f.tellResumed()
+	}
+	err = l.a.ReadSource(l.a.Context(), l.sources, in, app.Reading{
+		Stage: "read", Meter: l.meter, Options: opt, Record: f.record, Issue: f.issue,
+		Damaged: func(err error) {
+			l.failed = append(l.failed, err)
+			f.found = true // or not to be known
+		},
+	})
+	if err == nil && !f.found && !l.a.Interrupted() { // it ends before the mark
+		return errOtherFile
 	}
 	return err
 }
 
-// records loads the records of a file that come after a mark, or returns errOtherFile if another
-// file has the mark.
-func (l *load) records(in input.Source, name, source string, mark loadMark) error {
-	found := !mark.knows() // what is at the mark, which comes first
-	stored := mark != 0    // something of the file
-	goingOn := func() {
-		l.a.TalkTo(l.meter, "%s: continuing after %s %d", name, in.Info().Format.EndUnit(), mark.pos())
+func (f *loadFile) tellResumed() {
+	f.a.TalkTo(f.meter, "%s: continuing after %s %d", f.name, f.unit, f.mark.pos())
+}
+
+// atMark reports whether a record or rejected one with this mark is that which an earlier load has
+// read last.
+func (f *loadFile) atMark(mark loadMark) (bool, error) {
+	switch {
+	case f.found:
+		return false, nil
+	case mark != f.mark:
+		return false, errOtherFile
 	}
-	if found && mark != 0 {
-		goingOn()
+	f.found = true
+	f.tellResumed()
+	return true, nil
+}
+
+// record loads a record.
+func (f *loadFile) record(in input.Source, rec *input.Record) error {
+	if known, err := f.atMark(markOf(rec)); known || err != nil {
+		return err
 	}
-	for rec, err := range in.Records(l.a.Context()) {
-		is, isIssue := errors.AsType[*input.Issue](err)
-		if !found && (err == nil || isIssue) {
-			if isIssue && markOfIssue(is) != mark || !isIssue && markOf(rec) != mark {
-				return errOtherFile
-			}
-			found = true
-			goingOn()
-			continue
-		}
-		if isIssue {
-			err := l.rejects.Add(in, is)
-			if _, kept := errors.AsType[*input.Issue](err); stored && is.End > 0 && l.loader != nil && (err == nil || kept) {
-				l.loader.Mark(source, int64(markOfIssue(is)))
-				l.passed = true
-			}
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if re, ok := errors.AsType[*input.ReadError](err); ok {
-			l.failed = append(l.failed, re)
-			found = true // or not to be known
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if err := l.add(in, rec); err != nil {
-			return err
-		}
-		l.loader.Mark(source, int64(markOf(rec)))
-		stored = true
-		if l.unreported += len(rec.Raw) + 1; l.unreported >= reportBytes {
-			l.unreported = 0
-			l.meter.Report(l.sources.Progress("read", in))
-		}
+	if err := f.add(in, rec); err != nil {
+		return err
 	}
-	if !found && !l.a.Interrupted() { // it ends before the mark
-		return errOtherFile
-	}
-	l.sources.Done(in)
+	f.loader.Mark(f.source, int64(markOf(rec)))
+	f.stored = true
 	return nil
+}
+
+// issue puts aside what is no record.
+func (f *loadFile) issue(in input.Source, is *input.Issue) error {
+	if known, err := f.atMark(markOfIssue(is)); known || err != nil {
+		return err
+	}
+	err := f.rejects.Add(in, is)
+	if _, kept := errors.AsType[*input.Issue](err); f.stored && is.End > 0 && f.loader != nil && (err == nil || kept) {
+		f.loader.Mark(f.source, int64(markOfIssue(is)))
+		f.passed = true
+	}
+	return err
 }
 
 // errOtherFile says that a file is not the one that an earlier load has read.

@@ -100,7 +100,7 @@ func (c *Match) Run(a *app.App) (err error) {
 		}
 	}()
 	t.rejects = a.NewRejects(c.RejectFlags, c.Output)
-	if t.audit, err = c.newAudit(a, db, &src); err != nil {
+	if t.audit, err = c.newAudit(a, db, src); err != nil {
 		return err
 	}
 	if !c.Add {
@@ -109,7 +109,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	err = t.run(a)
 	err = t.audit.close(err, t.keepsPart(err))
 	m.Stop()
-	a.TellSkipped(&src)
+	a.TellSkipped(src)
 	a.Say("%s; %s", t.summary(err), app.Seconds(start))
 	t.rejects.TellUTF8()
 	t.rejects.Partial = t.keepsPart(err)
@@ -123,7 +123,7 @@ type matching struct {
 	rejects *app.Rejects
 	meter   *app.Meter
 	opt     input.Options
-	sources app.Sources
+	sources *app.Sources
 	first   input.Source    // the only input, until it is read
 	folder  *app.OutFolder  // of -o DIR/, or nil
 	inPairs map[string]bool // IDs in pairs of ALLOW
@@ -170,23 +170,23 @@ func (t *matching) names() bool { return t.c.Explain || t.audit != nil }
 
 // records decides all records of an input.
 func (t *matching) records(a *app.App, in input.Source) error {
-	for rec, err := range in.Records(a.Context()) {
-		if err == nil {
-			if err := t.record(a.Context(), rec, in); err != nil {
-				return err
-			}
-		} else if is, ok := errors.AsType[*input.Issue](err); ok {
-			err = t.reject(in, is)
-		}
-		if err != nil {
-			if !a.Interrupted() { // records before the error are decided nevertheless
-				err = errors.Join(err, t.release(a.Context(), in))
-			}
-			return err
-		}
-		t.meter.Report(t.sources.Progress("match", in))
+	r, undecided := t.reading(), false
+	r.Record = func(in input.Source, rec *input.Record) error {
+		err := t.record(a.Context(), rec, in)
+		undecided = err != nil
+		return err
 	}
-	return t.release(a.Context(), in)
+	r.Issue = t.reject
+	err := a.ReadSource(a.Context(), t.sources, in, r)
+	if !undecided && (err == nil || !a.Interrupted()) { // records before the error are decided nevertheless
+		err = errors.Join(err, t.release(a.Context(), in))
+	}
+	return err
+}
+
+// reading is how inputs are read.
+func (t *matching) reading() app.Reading {
+	return app.Reading{Stage: "match", Meter: t.meter, Options: t.opt}
 }
 
 // reject takes note of a line that can't be used.

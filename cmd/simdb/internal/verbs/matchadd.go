@@ -30,23 +30,27 @@ type readItem struct {
 }
 
 // items yields all records of an input and their sizes.
-func items(ctx context.Context, in input.Source) iter.Seq2[readItem, int] {
+func (t *matching) items(ctx context.Context, a *app.App, in input.Source) iter.Seq2[readItem, int] {
 	return func(yield func(readItem, int) bool) {
-		for rec, err := range in.Records(ctx) {
-			var item readItem
-			size := 0
-			if is, ok := errors.AsType[*input.Issue](err); ok {
-				copied := *is
-				copied.Raw = slices.Clone(is.Raw)
-				item.issue, size = &copied, len(is.Raw)
-			} else if item.err = err; err == nil {
-				item.doc, item.line, item.flaw, item.bad = rec.Doc, lineOf(rec), rec.Flaw, rec.BadUTF8
-				item.line.raw = slices.Clone(rec.Raw)
-				size = len(rec.Raw) + len(rec.Doc.Text) + len(rec.Doc.Fields)
-			}
+		r := t.reading()
+		give := func(item readItem, size int) error {
 			if !yield(item, size) {
-				return
+				return input.Stop
 			}
+			return nil
+		}
+		r.Issue = func(_ input.Source, is *input.Issue) error {
+			copied := *is
+			copied.Raw = slices.Clone(is.Raw)
+			return give(readItem{issue: &copied}, len(is.Raw))
+		}
+		r.Record = func(_ input.Source, rec *input.Record) error {
+			item := readItem{doc: rec.Doc, line: lineOf(rec), flaw: rec.Flaw, bad: rec.BadUTF8}
+			item.line.raw = slices.Clone(rec.Raw)
+			return give(item, len(rec.Raw)+len(rec.Doc.Text)+len(rec.Doc.Fields))
+		}
+		if err := a.ReadSource(ctx, t.sources, in, r); err != nil {
+			yield(readItem{err: err}, 0)
 		}
 	}
 }
@@ -65,7 +69,7 @@ type decideFunc = func(ctx context.Context, in input.Source, items []readItem) e
 
 // readAhead reads an input while decide decides the records before.
 func (t *matching) readAhead(a *app.App, in input.Source, decide decideFunc) error {
-	read := func(ctx context.Context) iter.Seq2[readItem, int] { return items(ctx, in) }
+	read := func(ctx context.Context) iter.Seq2[readItem, int] { return t.items(ctx, a, in) }
 	for items := range pipeline.Arrivals(a.Context(), aheadCount, aheadBytes, read) {
 		if err := t.decideItems(a, in, items, decide); err != nil {
 			return err
@@ -75,7 +79,6 @@ func (t *matching) readAhead(a *app.App, in input.Source, decide decideFunc) err
 				return err
 			}
 		}
-		t.meter.Report(t.sources.Progress("match", in))
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,7 +20,7 @@ func (t *matching) prepare(a *app.App) (err error) {
 	names := t.sources.Names
 	toFolder := app.IsFolderName(t.c.Output)
 	if len(names) == 1 && !toFolder {
-		if t.first, err = a.OpenInput(t.meter, &t.sources, names[0], t.opt); err == nil {
+		if t.first, err = t.sources.Open(0, t.opt); err == nil {
 			err = t.c.CheckInput(t.first)
 		}
 		return err
@@ -30,14 +29,14 @@ func (t *matching) prepare(a *app.App) (err error) {
 		return fmt.Errorf("-o %s: --explain writes the rows of all inputs to one file", t.c.Output)
 	}
 	if toFolder {
-		if t.folder, err = a.NewOutFolder(t.c.Output, &t.sources, false); err != nil {
+		if t.folder, err = a.NewOutFolder(t.c.Output, t.sources, false); err != nil {
 			return err
 		}
 	}
 	var like input.Info // the first input
 	formats := make([]input.Format, len(names))
-	for i, name := range names {
-		info, err := t.probe(a, name)
+	for i := range names {
+		info, err := t.probe(a, i)
 		if err == nil && i > 0 && !toFolder && !t.c.Explain {
 			err = alike(like, info)
 		}
@@ -55,26 +54,18 @@ func (t *matching) prepare(a *app.App) (err error) {
 }
 
 // probe reads the beginning of one of several inputs and describes it.
-func (t *matching) probe(a *app.App, name string) (info input.Info, err error) {
+func (t *matching) probe(a *app.App, i int) (info input.Info, err error) {
+	name := t.sources.Names[i]
 	if st, err := os.Stat(name); name == "-" || err == nil && !st.Mode().IsRegular() {
 		return info, fmt.Errorf("%s: several inputs, and those of -o DIR/, are regular files: match it alone", name)
 	}
-	in, err := a.OpenInput(t.meter, &t.sources, name, t.opt)
-	if err != nil {
-		return info, err
-	}
-	defer in.Close()
-	if err := t.c.CheckInput(in); err != nil {
-		return info, err
-	}
-	for _, err := range in.Records(a.Context()) { // a header is read with the first record
-		if re, ok := errors.AsType[*input.ReadError](err); ok && re.Pos <= 1 {
-			return info, err
+	return a.Probe(t.sources, i, t.reading(), func(in input.Source) error {
+		if err := t.c.CheckInput(in); err != nil {
+			return err
 		}
-		break
-	}
-	_, err = in.Info().Format.NewCopier(io.Discard, input.CopyOptions{Like: in})
-	return in.Info(), cmp.Or(context.Cause(a.Context()), err)
+		_, err := in.Info().Format.NewCopier(io.Discard, input.CopyOptions{Like: in})
+		return cmp.Or(context.Cause(a.Context()), err)
+	})
 }
 
 // alike returns an error if records of two inputs cannot go into one output.
@@ -145,15 +136,14 @@ func (t *matching) keepsPart(failure error) bool {
 
 // eachInput calls do for every input.
 func (t *matching) eachInput(do func(in input.Source) error) (err error) {
-	for _, name := range t.sources.Names {
+	for i := range t.sources.Names {
 		in := t.first
 		if t.first = nil; in == nil {
-			if in, err = t.sources.Open(name, t.opt); err != nil {
+			if in, err = t.sources.Open(i, t.opt); err != nil {
 				return err
 			}
 		}
 		err = do(in)
-		t.sources.Done(in)
 		in.Close()
 		if err != nil {
 			return err

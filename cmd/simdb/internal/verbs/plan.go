@@ -147,56 +147,25 @@ func (c *Plan) count(a *app.App) (size planSize, err error) {
 	}
 	m := a.Meter()
 	defer m.Stop()
-	each := func(stage string, f func(*engine.Doc) error) error {
-		for _, name := range s.Names {
-			if err := c.eachOf(a, m, &s, name, opt, f); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	docs, _, err := draw(documents{each: func(stage string, f func(*engine.Doc) error) error {
-		return each(stage, func(d *engine.Doc) error {
-			size.add(d)
-			return f(d)
+	docs, _, err := draw(documents{each: func(_ string, f func(*engine.Doc) error) error {
+		return a.EachInput(s, app.Reading{
+			Stage: "count documents", Meter: m, Options: opt, Rejects: c.rejects,
+			Record: func(_ input.Source, rec *input.Record) error {
+				size.add(&rec.Doc)
+				return f(&rec.Doc)
+			},
 		})
 	}}, planSample, 1, int64(c.Memory)/8)
 	if err != nil {
 		return size, err
 	}
 	m.Stop()
-	a.TellSkipped(&s)
+	a.TellSkipped(s)
 	if err := c.rejects.Nothing(); err != nil {
 		return size, err
 	}
 	size.say(a, c.Memory)
 	return size, c.warn(a, params, docs)
-}
-
-// eachOf calls f for every document of a file.
-func (c *Plan) eachOf(a *app.App, m *app.Meter, s *app.Sources, name string, opt input.Options, f func(*engine.Doc) error) error {
-	in, err := a.OpenInput(m, s, name, opt)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	for rec, err := range in.Records(a.Context()) {
-		if is, ok := errors.AsType[*input.Issue](err); ok {
-			if err = c.rejects.Add(in, is); err == nil {
-				continue
-			}
-		}
-		if err == nil {
-			c.rejects.Note(in, rec)
-			err = f(&rec.Doc)
-		}
-		if err != nil {
-			return err
-		}
-		m.Report(s.Progress("count documents", in))
-	}
-	s.Done(in)
-	return nil
 }
 
 // planSample is how many documents are compared with each other for the warning.

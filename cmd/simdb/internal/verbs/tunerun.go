@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"runtime/debug"
 	"strings"
@@ -46,42 +45,20 @@ func (c *Tune) ofFile(a *app.App) (*tuning.Report, error) {
 	}
 	m := a.Meter()
 	defer m.Stop()
-	in, err := a.Reread(s, dir, m)
-	if err != nil {
+	if err := a.Reread(s, dir, m); err != nil {
 		return nil, err
 	}
-	passes := 0
+	rejects := c.rejects // of the first pass
 	each := func(stage string, f func(*engine.Doc) error) error {
-		src, err := in.Open(0, opt)
-		if err != nil {
+		r := app.Reading{Stage: stage, Meter: m, Options: opt, Rejects: rejects, Record: func(_ input.Source, rec *input.Record) error { return f(&rec.Doc) }}
+		rejects = nil
+		if err := a.EachInput(s, r); err != nil {
 			return err
 		}
-		defer src.Close()
-		if passes++; passes == 1 {
-			a.TellTaken(m, src, opt)
-		}
-		for rec, err := range src.Records(a.Context()) {
-			is, rejected := errors.AsType[*input.Issue](err)
-			switch {
-			case rejected && passes > 1:
-				continue
-			case rejected:
-				err = c.rejects.Add(src, is)
-			case err == nil:
-				if passes == 1 {
-					c.rejects.Note(src, rec)
-				}
-				err = f(&rec.Doc)
-			}
-			if err != nil {
-				return err
-			}
-			m.Report(in.Sources.Progress(stage, src))
-		}
-		return in.Unchanged()
+		return s.Unchanged()
 	}
 	return c.look(a, m, documents{params, each, func() {
-		a.TellSkipped(&s)
+		a.TellSkipped(s)
 		c.rejects.TellUTF8()
 	}})
 }

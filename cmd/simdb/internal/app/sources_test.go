@@ -23,7 +23,7 @@ func TestChangedInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Reread{Files: []string{"a copy of ours", path}, Names: []string{"-", "in.txt"}, AsRead: []os.FileInfo{nil, st}}
+	r := &Sources{Files: []string{"a copy of ours", path}, Names: []string{"-", "in.txt"}, AsRead: []os.FileInfo{nil, st}}
 	if err := r.Unchanged(); err != nil {
 		t.Error(err)
 	}

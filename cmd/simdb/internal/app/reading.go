@@ -1,0 +1,231 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+)
+
+// Reading is a pass over inputs.
+type Reading struct {
+	Stage   string // for progress
+	Meter   *Meter
+	Options input.Options
+
+	// Begin is called before the records of input i. It may be nil.
+	Begin func(i int, in input.Source) error
+
+	// Record takes a record. It may return an *input.Issue, to be taken in place of the record, or
+	// input.Stop.
+	Record func(in input.Source, rec *input.Record) error
+
+	// Issue takes what is no record. nil is the function of Rejects, which also notes records that
+	// were taken; without it, issues are passed over, as an earlier pass has them.
+	Issue   func(in input.Source, is *input.Issue) error
+	Rejects *Rejects
+
+	// Damaged takes the error of an input that cannot be read to its end, after which the next one
+	// is read. With nil, it ends the pass.
+	Damaged func(err error)
+}
+
+// reportBytes is how many bytes of records are between two reports of progress.
+const reportBytes = 4 << 10
+
+// EachInput reads all inputs.
+func (a *App) EachInput(s *Sources, r Reading) error {
+	for i := range s.Names {
+		if err := a.ReadInput(s, i, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadInput opens and reads input i.
+func (a *App) ReadInput(s *Sources, i int, r Reading) error {
+	in, err := s.Open(i, r.Options)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if r.Begin != nil {
+		if err := r.Begin(i, in); err != nil {
+			return err
+		}
+	}
+	return a.ReadSource(a.Context(), s, in, r)
+}
+
+// ReadSource reads an input that is open. With the first record it says what the input was taken
+// for.
+func (a *App) ReadSource(ctx context.Context, s *Sources, in input.Source, r Reading) error {
+	begun, unreported := false, 0
+	taken := func(size int) {
+		if unreported += size + 1; unreported >= reportBytes {
+			unreported = 0
+			n, _ := in.Progress()
+			r.Meter.Report(engine.Progress{Stage: r.Stage, Done: s.before + n, Total: s.Total, Unit: "bytes"})
+		}
+	}
+	tell := func() {
+		if !begun {
+			begun = true
+			a.tellTaken(s, in, r)
+		}
+	}
+	issue := r.Issue
+	if issue == nil && r.Rejects != nil {
+		issue = r.Rejects.Add
+	}
+	err := input.Each(ctx, in, func(rec *input.Record) error {
+		tell()
+		if err := r.Record(in, rec); err != nil {
+			return err
+		}
+		if r.Rejects != nil {
+			r.Rejects.Note(in, rec)
+		}
+		taken(len(rec.Raw))
+		return nil
+	}, func(is *input.Issue) error {
+		tell()
+		taken(len(is.Raw))
+		if issue == nil {
+			return nil
+		}
+		return issue(in, is)
+	})
+	tell()
+	n, _ := in.Progress()
+	s.before += n
+	if re, ok := errors.AsType[*input.ReadError](err); ok && r.Damaged != nil {
+		r.Damaged(re)
+		return nil
+	}
+	return err
+}
+
+// Open opens input i, under the name that the user gave.
+func (s *Sources) Open(i int, opt input.Options) (input.Source, error) {
+	if i == 0 {
+		s.before = 0
+	}
+	opt.Tally = s.tally
+	path, name := s.Files[i], s.Names[i]
+	switch {
+	case s.Tree != nil:
+		return s.Tree.Open(opt)
+	case path == name:
+		return input.Open(path, opt)
+	case name == "-":
+		name = "stdin"
+	}
+	src, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	st, err := src.Stat()
+	if err != nil {
+		src.Close()
+		return nil, err
+	}
+	return input.New(name, src, st.Size(), opt)
+}
+
+// Probe reads the beginning of input i, with the first record its header, and describes it. What
+// check returns is an error of the input.
+func (a *App) Probe(s *Sources, i int, r Reading, check func(in input.Source) error) (info input.Info, err error) {
+	in, err := s.Open(i, r.Options)
+	if err != nil {
+		return info, err
+	}
+	defer in.Close()
+	r.Record = func(input.Source, *input.Record) error { return input.Stop }
+	r.Issue = func(input.Source, *input.Issue) error { return input.Stop }
+	err = a.ReadSource(a.Context(), s, in, r)
+	if re, ok := errors.AsType[*input.ReadError](err); err != nil && !(ok && re.Pos > 1) {
+		return info, err
+	}
+	return in.Info(), check(in)
+}
+
+// CheckIDs returns an error if the ids of an input, and of one before it, are the positions of its
+// records, where an id stands for one document.
+func (s *Sources) CheckIDs(in input.Source) error {
+	info := in.Info()
+	if !info.PositionIDs {
+		return nil
+	}
+	if s.numbered != "" && s.numbered != info.Name {
+		return fmt.Errorf("%s and %s have no ids but the numbers of their %ss, so the second would replace the first: --id-from line makes others",
+			s.numbered, info.Name, info.Format.Unit())
+	}
+	s.numbered = info.Name
+	return nil
+}
+
+// tellTaken says once what an input was taken for, where its content decided that. Of many files
+// that were taken for the same, only the first ones are named.
+func (a *App) tellTaken(s *Sources, in input.Source, r Reading) {
+	const named = 3
+	info := in.Info()
+	if s.told[info.Name] {
+		return
+	}
+	if s.told == nil {
+		s.told = map[string]bool{}
+	}
+	s.told[info.Name] = true
+	taken := info.TakenFor(r.Options)
+	if taken == "" {
+		return
+	}
+	if a.taken == nil {
+		a.taken = map[string]int{}
+	}
+	a.taken[taken]++
+	switch n := a.taken[taken]; {
+	case n <= named:
+		a.TalkTo(r.Meter, "%s: %s", info.Name, taken)
+	case n == named+1:
+		a.TalkTo(r.Meter, "%s and perhaps further files: %s", info.Name, taken)
+	}
+}
+
+// TellSkipped says what was left out of the inputs, and what charsets were not known.
+func (a *App) TellSkipped(s *Sources) {
+	skipped, guessed := s.tally.All()
+	if len(skipped) > 0 {
+		a.Say("not read: %s", skipped)
+	}
+	if len(guessed) > 0 {
+		a.Say("unknown charsets: %s; these texts were read as UTF-8, --encoding NAME says what they are", guessed)
+	}
+	if s.Tree != nil && s.Tree.Skipped() != "" {
+		a.Say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
+	}
+}
+
+// Talk returns where warnings go while the meter, if there is one, is shown; nil with --quiet.
+func (a *App) Talk(m *Meter) io.Writer {
+	switch {
+	case a.Global.Quiet:
+		return nil
+	case m == nil:
+		return a.Err
+	}
+	return m
+}
+
+// TalkTo prints a message while the meter is shown.
+func (a *App) TalkTo(m *Meter, format string, args ...any) {
+	if w := a.Talk(m); w != nil {
+		fmt.Fprintln(w, OneLine(fmt.Sprintf(format, args...)))
+	}
+}
