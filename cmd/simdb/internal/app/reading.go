@@ -21,7 +21,7 @@ type Reading struct {
 	Begin func(i int, in input.Source) error
 
 	// Record takes a record. It may return an *input.Issue, to be taken in place of the record, or
-	// input.Stop.
+	// input.ErrStop.
 	Record func(in input.Source, rec *input.Record) error
 
 	// Issue takes what is no record. nil is the function of Rejects, which also notes records that
@@ -146,8 +146,8 @@ func (a *App) Probe(s *Sources, i int, r Reading, check func(in input.Source) er
 		return info, err
 	}
 	defer in.Close()
-	r.Record = func(input.Source, *input.Record) error { return input.Stop }
-	r.Issue = func(input.Source, *input.Issue) error { return input.Stop }
+	r.Record = func(input.Source, *input.Record) error { return input.ErrStop }
+	r.Issue = func(input.Source, *input.Issue) error { return input.ErrStop }
 	err = a.ReadSource(a.Context(), s, in, r)
 	if re, ok := errors.AsType[*input.ReadError](err); err != nil && !(ok && re.Pos > 1) {
 		return info, err

@@ -36,12 +36,12 @@ type Source interface {
 	Close() error
 }
 
-// Stop is what a function of Each returns to read no further.
-var Stop = errors.New("stop")
+// ErrStop is what a function of Each returns to read no further.
+var ErrStop = errors.New("stop")
 
 // Each calls record for every record of a source, and issue for what is no record, in order, until
 // one of them returns an error. A record about which record returns an *Issue is one. Each returns
-// the error, but for Stop, or what has ended the reading.
+// the error, but for ErrStop, or what has ended the reading.
 func Each(ctx context.Context, src Source, record func(*Record) error, issue func(*Issue) error) error {
 	for rec, err := range src.Records(ctx) {
 		if err == nil {
@@ -50,7 +50,7 @@ func Each(ctx context.Context, src Source, record func(*Record) error, issue fun
 		if is, ok := err.(*Issue); ok {
 			err = issue(is)
 		}
-		if err == Stop {
+		if err == ErrStop {
 			return nil
 		}
 		if err != nil {

@@ -374,7 +374,7 @@ func (j *job) readFile(file string, want map[input.Position][]*Doc, whole bool) 
 				give(docs, rec.Doc.ID, rec.Doc.Text)
 			}
 			if left == 0 {
-				return input.Stop
+				return input.ErrStop
 			}
 			return nil
 		},

@@ -255,7 +255,7 @@ func (j *joining) each(ctx context.Context, in input.Source) iter.Seq2[joinLine,
 				j.read++
 				l, err := j.lineOf(ctx, rec)
 				if err == nil && rec.Flaw == "" && !yield(l, l.size()) {
-					return input.Stop
+					return input.ErrStop
 				}
 				return err
 			},

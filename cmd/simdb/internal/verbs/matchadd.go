@@ -35,7 +35,7 @@ func (t *matching) items(ctx context.Context, a *app.App, in input.Source) iter.
 		r := t.reading()
 		give := func(item readItem, size int) error {
 			if !yield(item, size) {
-				return input.Stop
+				return input.ErrStop
 			}
 			return nil
 		}
