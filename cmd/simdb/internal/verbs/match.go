@@ -2,10 +2,8 @@ package verbs
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -41,8 +39,8 @@ func (Match) Help() string {
 	return `Of the documents that a line is like, --explain and --audit name the best one; where more than a few dozen are, the best of
 those that are found first.
 
-Lines of a regular file are looked up many at a time; of a pipe those that have arrived while others were looked up. With --add a
-line is written once it is stored safely; lines that have arrived by then are stored together.
+Lines are looked up many at a time: those that have been read while others were looked up. With --add a line is written once it
+is stored safely; lines that have been read by then are stored together.
 
 With -o DIR/ nothing is in DIR before the end.
 
@@ -103,9 +101,6 @@ func (c *Match) Run(a *app.App) (err error) {
 	if t.audit, err = c.newAudit(a, db, src); err != nil {
 		return err
 	}
-	if !c.Add {
-		t.held = newHeldLines(c.Near != nil, c.Near == nil && c.Jaccard == nil, int(c.Memory))
-	}
 	err = t.run(a)
 	err = t.audit.close(err, t.keepsPart(err))
 	m.Stop()
@@ -127,25 +122,15 @@ type matching struct {
 	first   input.Source    // the only input, until it is read
 	folder  *app.OutFolder  // of -o DIR/, or nil
 	inPairs map[string]bool // IDs in pairs of ALLOW
-	held    *heldLines      // nil with --add
 	audit   *matchAudit
+	docs    []engine.Doc   // of a lot
 	out     input.Copier   // of lines, or
 	rows    *output.Writer // of rows
 	read    int64          // documents
-	fresh   int64          // of them, new
-	stored  int64          // of them, with --add
+	fresh   int64          // of them, new; with --add they are stored
 	renewed int64          // of them, in the place of a document with the same ID
 	kept    bool           // the lines that were written before a failure are in the output
 }
-
-// aLine is a record that is decided.
-type aLine struct {
-	raw      []byte
-	id, file string
-	pos      input.Position
-}
-
-func lineOf(rec *input.Record) aLine { return aLine{rec.Raw, rec.Doc.ID, rec.File, rec.Pos} }
 
 // summary says what was read and found, and after an error what was stored before it.
 func (t *matching) summary(err error) string {
@@ -154,11 +139,11 @@ func (t *matching) summary(err error) string {
 		text += fmt.Sprintf("; %s replaced an earlier one", quantity.Number(t.renewed))
 	}
 	if err != nil && t.c.Add {
-		text += fmt.Sprintf("; %s stored before the error", quantity.Count(t.stored, "document"))
+		text += fmt.Sprintf("; %s stored before the error", quantity.Count(t.fresh, "document"))
 		switch toFile := !t.c.Explain && !t.c.Invert && !outfile.IsStdout(cmp.Or(t.c.Output, "-")); {
 		case t.kept && toFile:
 			text += ", with their lines in " + t.c.Output
-		case t.stored > 0 && toFile:
+		case t.fresh > 0 && toFile:
 			text += ", with their lines in no output"
 		}
 	}
@@ -168,103 +153,25 @@ func (t *matching) summary(err error) string {
 // names reports whether it matters which document a line is like.
 func (t *matching) names() bool { return t.c.Explain || t.audit != nil }
 
-// records decides all records of an input.
-func (t *matching) records(a *app.App, in input.Source) error {
-	r, undecided := t.reading(), false
-	r.Record = func(in input.Source, rec *input.Record) error {
-		err := t.record(a.Context(), rec, in)
-		undecided = err != nil
-		return err
-	}
-	r.Issue = t.reject
-	err := a.ReadSource(a.Context(), t.sources, in, r)
-	if !undecided && (err == nil || !a.Interrupted()) { // records before the error are decided nevertheless
-		err = errors.Join(err, t.release(a.Context(), in))
-	}
-	return err
-}
-
 // reading is how inputs are read.
 func (t *matching) reading() app.Reading {
 	return app.Reading{Stage: "match", Meter: t.meter, Options: t.opt}
 }
 
-// reject takes note of a line that can't be used.
-func (t *matching) reject(in input.Source, is *input.Issue) error {
-	if t.held != nil && t.audit != nil { // which has the lines before it first
-		t.held.issues = append(t.held.issues, heldIssue{len(t.held.ends), *is})
-		return t.rejects.Add(in, is)
-	}
-	return errors.Join(t.rejects.Add(in, is), t.audit.issue(is))
-}
-
-// record decides a record, or holds it until a batch is full.
-func (t *matching) record(ctx context.Context, rec *input.Record, in input.Source) error {
-	t.read++
-	t.rejects.Note(in, rec)
-	if t.held != nil {
-		if full, err := t.hold(ctx, rec.Doc, lineOf(rec)); !full || err != nil {
+// decided writes what is to be written of a record; m is what a known one is like.
+func (t *matching) decided(in input.Source, rec *input.Record, m engine.Match, known bool) error {
+	if known {
+		if err := t.audit.known(t.c, rec, m); err != nil {
 			return err
 		}
-		return t.release(ctx, in)
-	}
-	m, known, err := t.match(ctx, &rec.Doc)
-	if err != nil {
-		return err
-	}
-	return t.decided(in, lineOf(rec), m, known)
-}
-
-// decided writes what is to be written of a record; m is what a known one is like.
-func (t *matching) decided(in input.Source, l aLine, m engine.Match, known bool) error {
-	if !known {
-		t.fresh++
-	} else if err := t.audit.known(t.c, l, m); err != nil {
-		return err
 	}
 	switch {
 	case t.rows != nil && known:
-		return t.rows.Row(t.c.Values(m, l.id, m.ID)...)
+		return t.rows.Row(t.c.Values(m, rec.Doc.ID, m.ID)...)
 	case t.rows == nil && known == t.c.Invert:
-		return t.out.Copy(in, l.raw)
+		return t.out.Copy(in, rec.Raw)
 	}
 	return nil
-}
-
-// match reports whether a document in the database is similar to one that was read, be it one with
-// the same ID, and if it matters names one that is.
-func (t *matching) match(ctx context.Context, doc *engine.Doc) (m engine.Match, known bool, err error) {
-	if t.inPairs[doc.ID] {
-		return t.knownBeside(ctx, doc)
-	}
-	return t.any(ctx, engine.Doc{Text: doc.Text, Fingerprint: doc.Fingerprint})
-}
-
-// any reports whether a document in the database is similar to doc, and if it matters names one.
-func (t *matching) any(ctx context.Context, doc engine.Doc) (m engine.Match, known bool, err error) {
-	s, err := t.db.Snapshot()
-	if err != nil {
-		return m, false, err
-	}
-	defer s.Close()
-	by := t.c.Criterion(!t.c.NoVerify)
-	if !t.names() {
-		known, err := s.Any(ctx, []engine.Doc{doc}, by)
-		return m, err == nil && known[0], err
-	}
-	best, err := s.Best(ctx, []engine.Doc{doc}, by)
-	if err != nil || len(best) == 0 {
-		return m, false, err
-	}
-	return best[0].Match, true, nil
-}
-
-// fingerprint returns the document's fingerprint, or that of its text, if it has one.
-func (t *matching) fingerprint(doc *engine.Doc) (fp engine.Fingerprint, ok bool) {
-	if doc.Fingerprint != nil {
-		return *doc.Fingerprint, true
-	}
-	return t.db.Fingerprint(doc.Text)
 }
 
 // idsInPairs returns the ids that are in allowed pairs.
@@ -279,29 +186,4 @@ func idsInPairs(db *engine.DB) (map[string]bool, error) {
 		ids[p.A], ids[p.B] = true, true
 	}
 	return ids, nil
-}
-
-// knownBeside reports whether a document in the database is similar to one that was read, apart
-// from those that are paired with its ID by ALLOW, and names the best one.
-func (t *matching) knownBeside(ctx context.Context, doc *engine.Doc) (best engine.Match, known bool, err error) {
-	s, err := t.db.Snapshot()
-	if err != nil {
-		return best, false, err
-	}
-	defer s.Close()
-	for m, err := range t.like(ctx, s, doc) {
-		if err != nil || !s.IsAllowed(doc.ID, m.ID) {
-			return m, err == nil, err
-		}
-	}
-	return best, false, nil
-}
-
-// like yields the documents that are similar to one that was read.
-func (t *matching) like(ctx context.Context, s *engine.Snapshot, doc *engine.Doc) iter.Seq2[engine.Match, error] {
-	by := t.c.Criterion(!t.c.NoVerify)
-	if _, near := by.Distance(); doc.Text == "" && (doc.Fingerprint == nil || !near) {
-		return func(func(engine.Match, error) bool) {} // it is like nothing
-	}
-	return s.Search(ctx, engine.Doc{Text: doc.Text, Fingerprint: doc.Fingerprint}, by)
 }

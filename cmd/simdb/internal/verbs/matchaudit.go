@@ -79,11 +79,11 @@ func auditInput(a *app.App, src *app.Sources, name string) (app.AuditInput, erro
 }
 
 // known takes note of a line and what it is like.
-func (t *matchAudit) known(c *Match, l aLine, m engine.Match) error {
+func (t *matchAudit) known(c *Match, rec *input.Record, m engine.Match) error {
 	if t == nil {
 		return nil
 	}
-	row := app.AuditRow{ID: &l.id, File: l.file, Line: l.pos, Keeper: &m.ID, Rule: "match"}
+	row := app.AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &m.ID, Rule: "match"}
 	if c.Near != nil {
 		row.Distance = new(uint8(m.Distance))
 	} else {

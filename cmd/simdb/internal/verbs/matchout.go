@@ -82,22 +82,15 @@ func alike(a, b input.Info) error {
 
 // run reads the inputs and writes what is new.
 func (t *matching) run(a *app.App) error {
-	records := t.records
-	switch {
-	case t.c.Add:
-		records = t.add
-	case t.held != nil && t.sources.Total == 0: // a pipe, maybe one that stays open
-		records = t.live
-	}
 	switch {
 	case t.c.Explain:
 		_, err := a.RowsTo(app.RowFlags{Format: t.c.Rows, Output: t.c.Output}, t.c.Columns("query", "id"), func(w *output.Writer) error {
 			t.rows = w
-			return t.eachInput(func(in input.Source) error { return records(a, in) })
+			return t.eachInput(func(in input.Source) error { return t.records(a, in) })
 		})
 		return err
 	case t.folder != nil:
-		return t.toFolder(a, records)
+		return t.toFolder(a)
 	}
 	var to interface {
 		Write(p []byte) (int, error)
@@ -113,7 +106,7 @@ func (t *matching) run(a *app.App) error {
 				return err
 			}
 		}
-		return records(a, in)
+		return t.records(a, in)
 	})
 	if t.out == nil {
 		return err
@@ -131,7 +124,7 @@ func (t *matching) run(a *app.App) error {
 // keepsPart reports whether outputs that a failure has cut short are published nevertheless: what
 // is stored is known to the next run, so that no other output would ever have the lines in them.
 func (t *matching) keepsPart(failure error) bool {
-	return failure != nil && t.c.Add && t.stored > 0
+	return failure != nil && t.c.Add && t.fresh > 0
 }
 
 // eachInput calls do for every input.
@@ -154,7 +147,7 @@ func (t *matching) eachInput(do func(in input.Source) error) (err error) {
 
 // toFolder writes an output for each input. Either all of them are published or none, or after a
 // failure of --add those that there are.
-func (t *matching) toFolder(a *app.App, records func(*app.App, input.Source) error) (err error) {
+func (t *matching) toFolder(a *app.App) (err error) {
 	var written []*outfile.Writer
 	defer func() {
 		if err == nil {
@@ -178,7 +171,7 @@ func (t *matching) toFolder(a *app.App, records func(*app.App, input.Source) err
 		}
 		at++
 		written = append(written, w)
-		if err = records(a, in); err == nil || t.keepsPart(err) {
+		if err = t.records(a, in); err == nil || t.keepsPart(err) {
 			ended = t.out.Close()
 			err = cmp.Or(err, ended)
 		}
