@@ -138,7 +138,7 @@ func exit(code int) error {
 // be a file without write permission. What a prompt, a pipe or a .read will bring is not known:
 // there the database is read-only, and writer opens it for statements that write.
 func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, error), err error) {
-	o := &engine.Options{MustExist: !c.Create, Memory: int64(c.Memory), BusyTimeout: a.Global.BusyTimeout}
+	how := app.Access{Create: c.Create, Memory: int64(c.Memory), Write: true}
 	known, writes := len(c.Statements) > 0, false
 	for _, s := range c.Statements {
 		known = known && !strings.HasPrefix(strings.TrimSpace(s), ".read")
@@ -147,13 +147,12 @@ func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, e
 	switch {
 	case !app.Exists(c.DB), known && writes && !c.Readonly:
 	case known, c.Readonly:
-		o.ReadOnly = true
+		how.Write = false
 	default:
-		w := *o
-		writer = func() (*engine.DB, error) { return app.Open(c.DB, &w) }
-		o.ReadOnly = true
+		writer = func() (*engine.DB, error) { return a.Open(c.DB, app.Access{Memory: how.Memory, Write: true}) }
+		how.Write = false
 	}
-	db, err = app.Open(c.DB, o)
+	db, err = a.Open(c.DB, how)
 	return db, writer, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/engine"
 )
 
@@ -74,74 +75,58 @@ func (n *Created) remove(db *engine.DB) error {
 	return err
 }
 
-// OpenForReading opens a database that must exist.
-func (a *App) OpenForReading(path string) (*engine.DB, error) {
-	return Open(path, &engine.Options{ReadOnly: true, MustExist: true})
+// Access says how a database is opened. The zero value is for reading.
+type Access struct {
+	Write    bool         // it must not be a single table
+	Create   bool         // if there is none
+	OrFile   bool         // the argument could also have been that of a file, as messages say
+	Features FeatureFlags // must be those of the database where they are given
+	Memory   int64        // of a query, in bytes, for what it finds; 0 means 1 GiB
+	Still    bool         // nothing is merged in the background
+	OnEvent  func(engine.Event)
 }
 
-// OpenWithin opens a database for reading, for queries that hold at most memory bytes of what they
-// find; 0 means 1 GiB. What the flags say must be its features.
-func (a *App) OpenWithin(path string, f FeatureFlags, memory int64) (*engine.DB, error) {
-	o := &engine.Options{ReadOnly: true, MustExist: true, Memory: memory}
-	if err := f.Options(o); err != nil {
+// Open opens a database. It must exist, unless it may be created.
+func (a *App) Open(path string, how Access) (*engine.DB, error) {
+	if how.OrFile && !Exists(path) {
+		return nil, fmt.Errorf("%s: there is no such file or database", path)
+	}
+	o := &engine.Options{
+		ReadOnly: !how.Write, MustExist: !how.Create, BusyTimeout: a.Global.BusyTimeout, Memory: how.Memory,
+		DisableAutoCompaction: how.Still, OnEvent: how.OnEvent,
+	}
+	if err := how.Features.Options(o); err != nil {
 		return nil, err
 	}
-	return Open(path, o)
-}
-
-// OpenForWriting opens a database for writing. It must exist, and must not be a single table.
-func (a *App) OpenForWriting(path string) (*engine.DB, error) {
-	return a.OpenForWritingWithin(path, FeatureFlags{}, 0)
-}
-
-// OpenForWritingWithin is OpenForWriting; what the flags say must be the features of the database,
-// and memory is as that of OpenWithin.
-func (a *App) OpenForWritingWithin(path string, f FeatureFlags, memory int64) (*engine.DB, error) {
-	o := &engine.Options{MustExist: true, BusyTimeout: a.Global.BusyTimeout, Memory: memory}
-	if err := f.Options(o); err != nil {
-		return nil, err
+	db, err := engine.Open(path, o)
+	if errors.Is(err, engine.ErrNotFound) {
+		return nil, fmt.Errorf("%s: %w", path, ErrNoDatabase)
 	}
-	return openForWriting(path, o)
-}
-
-// OpenForCleaning is OpenForWriting without compaction in the background. on gets the events of the
-// database, those of opening it among them.
-func (a *App) OpenForCleaning(path string, on func(engine.Event)) (*engine.DB, error) {
-	return openForWriting(path, &engine.Options{
-		MustExist: true, BusyTimeout: a.Global.BusyTimeout, DisableAutoCompaction: true, OnEvent: on,
-	})
-}
-
-func openForWriting(path string, o *engine.Options) (*engine.DB, error) {
-	db, err := Open(path, o)
 	if err != nil {
 		return nil, err
 	}
-	if st, err := os.Stat(path); err == nil && !st.IsDir() {
+	if st, err := os.Stat(path); how.Write && err == nil && !st.IsDir() {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, engine.ErrReadOnly), db.Close())
 	}
 	return db, nil
 }
 
-// Open opens a database.
-func Open(path string, o *engine.Options) (*engine.DB, error) {
-	db, err := engine.Open(path, o)
-	if errors.Is(err, engine.ErrNotFound) {
-		return nil, fmt.Errorf("%s: %w", path, ErrNoDatabase)
-	}
-	return db, err
-}
-
-// OpenData is Open for a command that takes a file as well.
-func OpenData(path string, o *engine.Options) (*engine.DB, error) {
-	if !Exists(path) {
-		return nil, fmt.Errorf("%s: there is no such file or database", path)
-	}
-	return Open(path, o)
-}
-
 // ErrNoDatabase is the error for a database that must exist.
 var ErrNoDatabase = errors.New("there is no such database")
+
+// NamesFiles reports whether an argument names files with documents, and not a database: a folder,
+// a packed table, or nothing that is there or matches.
+func NamesFiles(arg string) bool {
+	if arg == "-" {
+		return true
+	}
+	st, err := os.Stat(arg)
+	if err != nil { // perhaps a pattern
+		names, err := files.Expand(arg, false)
+		return err == nil && names[0] != arg
+	}
+	return !st.IsDir() && filepath.Ext(arg) != ".sst"
+}
 
 // Exists reports whether there is something at path.
 func Exists(path string) bool {
@@ -151,12 +136,6 @@ func Exists(path string) bool {
 
 // Closing closes db and adds its error to *err.
 func Closing(db *engine.DB, err *error) { *err = errors.Join(*err, db.Close()) }
-
-// OpenForQuery opens a database that must exist, for reading, with the memory of the flag for a
-// query.
-func (a *App) OpenForQuery(path string, f MemoryFlag) (*engine.DB, error) {
-	return Open(path, &engine.Options{ReadOnly: true, MustExist: true, Memory: int64(f.Memory)})
-}
 
 // CheckTexts returns an error if a database whose texts are to be compared has fingerprints alone.
 // It looks at the first documents; of more it says so, and if there are none, too.

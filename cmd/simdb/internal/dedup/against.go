@@ -62,7 +62,7 @@ func (d *job) openAgainst() (err error) {
 
 // openKnown opens a source that is a database, as it is now.
 func (d *job) openKnown(s *source) (err error) {
-	if s.db, err = d.a.OpenWithin(s.path, d.c.FeatureFlags, int64(d.c.Memory)/16); err != nil {
+	if s.db, err = d.a.Open(s.path, app.Access{Features: d.c.FeatureFlags, Memory: int64(d.c.Memory) / 16}); err != nil {
 		return fmt.Errorf("--against: %w", err)
 	}
 	s.snapshot, err = s.db.Snapshot()

@@ -101,7 +101,7 @@ func (j *job) readStored(clusters []Cluster) error {
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(stored)) {
-		db, err := j.a.OpenForReading(path)
+		db, err := j.a.Open(path, app.Access{})
 		if err == nil {
 			err = j.readKeepers(db, stored[path])
 		}

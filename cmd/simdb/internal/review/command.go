@@ -17,7 +17,6 @@ package review
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -82,10 +81,10 @@ func (c *Command) Run(a *app.App) error {
 	j.meter = a.Meter()
 	defer j.meter.Stop()
 	var err error
-	if c.ofDatabase() {
-		err = j.database()
-	} else {
+	if app.NamesFiles(c.Data) && c.Data != "-" {
 		err = j.audit()
+	} else {
+		err = j.database()
 	}
 	if err != nil {
 		return err
@@ -111,13 +110,6 @@ func (c *Command) Run(a *app.App) error {
 	}
 	a.Say("%s: the page has %s of %s; %s", c.Output, quantity.Count(int64(len(j.page.Clusters)), "cluster"), c.Data, app.Seconds(start))
 	return nil
-}
-
-// ofDatabase reports whether the argument is a database: a folder, a packed table, or nothing that
-// is there.
-func (c *Command) ofDatabase() bool {
-	st, err := os.Stat(c.Data)
-	return err != nil || st.IsDir() || filepath.Ext(c.Data) == ".sst"
 }
 
 // notice adds a line to what is said above the clusters.

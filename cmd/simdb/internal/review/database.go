@@ -12,10 +12,7 @@ import (
 // database reviews the star clusters of a database.
 func (j *job) database() (err error) {
 	defer app.KeepTo(int64(j.c.Memory))()
-	if !app.Exists(j.c.Data) {
-		return fmt.Errorf("%s: there is no such file or database", j.c.Data)
-	}
-	db, err := j.a.OpenForQuery(j.c.Data, j.c.MemoryFlag)
+	db, err := j.a.Open(j.c.Data, app.Access{OrFile: true, Memory: int64(j.c.Memory)})
 	if err != nil {
 		return err
 	}

@@ -44,11 +44,7 @@ func (c *Apply) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	open := a.OpenForWriting
-	if c.DryRun {
-		open = a.OpenForReading
-	}
-	db, err := open(c.DB)
+	db, err := a.Open(c.DB, app.Access{Write: !c.DryRun})
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ type Backup struct {
 
 // Run makes the backup, or brings it up to date.
 func (c *Backup) Run(a *app.App) (err error) {
-	db, err := a.OpenForReading(c.DB)
+	db, err := a.Open(c.DB, app.Access{})
 	if err != nil {
 		return err
 	}

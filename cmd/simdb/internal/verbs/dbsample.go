@@ -15,8 +15,8 @@ import (
 )
 
 // readDB draws the sample from a database: its documents are compared as those of files are.
-func (l *fileList) readDB(path string, memory app.MemoryFlag) (err error) {
-	db, err := l.f.openDB(path, memory)
+func (l *fileList) readDB(path string) (err error) {
+	db, err := l.a.Open(path, app.Access{OrFile: true, Features: l.f.FeatureFlags, Memory: l.o.Memory})
 	if err != nil {
 		return err
 	}

@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/health"
@@ -54,30 +51,7 @@ func (f *FileListFlags) small(args []string) bool { return f.Sample > 0 || f.ofF
 
 // ofFiles reports whether arguments are files with documents, and not one database.
 func (f *FileListFlags) ofFiles(args []string) bool {
-	return f.WholeFiles || len(args) > 1 || namesFiles(args[0])
-}
-
-// namesFiles reports whether an argument names files with documents, and not a database: a folder,
-// a packed table, or nothing that is there or matches.
-func namesFiles(arg string) bool {
-	if arg == "-" {
-		return true
-	}
-	st, err := os.Stat(arg)
-	if err != nil { // perhaps a pattern
-		names, err := files.Expand(arg, false)
-		return err == nil && names[0] != arg
-	}
-	return !st.IsDir() && filepath.Ext(arg) != ".sst"
-}
-
-// openDB opens a database; the flags of features must say what it compares.
-func (f *FileListFlags) openDB(path string, memory app.MemoryFlag) (*engine.DB, error) {
-	o := &engine.Options{ReadOnly: true, MustExist: true, Memory: int64(memory.Memory)}
-	if err := f.FeatureFlags.Options(o); err != nil {
-		return nil, err
-	}
-	return app.OpenData(path, o)
+	return f.WholeFiles || len(args) > 1 || app.NamesFiles(args[0])
 }
 
 // fileList is a run that lists what is alike in files, or in a sample of a database.
@@ -149,7 +123,7 @@ func (f *FileListFlags) list(a *app.App, args []string, output string, c app.Sim
 	if files {
 		err = l.read()
 	} else {
-		err = l.readDB(args[0], memory)
+		err = l.readDB(args[0])
 	}
 	if err == nil {
 		err = rows(l)

@@ -20,7 +20,7 @@ type Stats struct {
 
 // Run shows what the database holds.
 func (c *Stats) Run(a *app.App) (err error) {
-	db, err := a.OpenForReading(c.DB)
+	db, err := a.Open(c.DB, app.Access{})
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ type Why struct {
 
 // Run compares the two documents.
 func (c *Why) Run(a *app.App) (err error) {
-	db, err := a.OpenForReading(c.DB)
+	db, err := a.Open(c.DB, app.Access{})
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ type Check struct {
 
 // Run verifies the database. Damage is listed, and is the exit status 1.
 func (c *Check) Run(a *app.App) (err error) {
-	db, err := a.OpenForReading(c.DB)
+	db, err := a.Open(c.DB, app.Access{})
 	if errors.Is(err, engine.ErrCorruption) {
 		return c.damage(a, []error{err})
 	} else if err != nil {
@@ -115,7 +115,7 @@ type Compact struct {
 func (c *Compact) Run(a *app.App) (err error) {
 	// What a merge holds it holds to its end, and there is little garbage: half as much is enough.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
-	db, err := a.OpenForWriting(c.DB)
+	db, err := a.Open(c.DB, app.Access{Write: true})
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ type Prune struct {
 
 // Run deletes old documents.
 func (c *Prune) Run(a *app.App) (err error) {
-	db, err := a.OpenForWriting(c.DB)
+	db, err := a.Open(c.DB, app.Access{Write: true})
 	if err != nil {
 		return err
 	}

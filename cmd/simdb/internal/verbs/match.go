@@ -61,11 +61,7 @@ func (c *Match) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.KeepTo(int64(c.Memory))()
-	open := a.OpenWithin
-	if c.Add {
-		open = a.OpenForWritingWithin
-	}
-	db, err := open(c.DB, c.FeatureFlags, int64(c.Memory))
+	db, err := a.Open(c.DB, app.Access{Write: c.Add, Features: c.FeatureFlags, Memory: int64(c.Memory)})
 	if err != nil {
 		return err
 	}

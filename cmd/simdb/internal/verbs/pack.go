@@ -23,7 +23,7 @@ type Pack struct {
 
 // Run packs the database.
 func (c *Pack) Run(a *app.App) (err error) {
-	db, err := a.OpenForReading(c.DB)
+	db, err := a.Open(c.DB, app.Access{})
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ type Ingest struct {
 
 // Run adds the tables.
 func (c *Ingest) Run(a *app.App) (err error) {
-	db, err := a.OpenForWriting(c.DB)
+	db, err := a.Open(c.DB, app.Access{Write: true})
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (c *Pairs) Run(a *app.App) (err error) {
 		return c.list(a, c.Data, c.Output, c.SimilarityFlags, c.VerifyFlags, c.MemoryFlag, func(l *fileList) error { return c.ofList(a, l) })
 	}
 	defer app.KeepTo(int64(c.Memory))()
-	db, err := c.openDB(c.Data[0], c.MemoryFlag)
+	db, err := a.Open(c.Data[0], app.Access{OrFile: true, Features: c.FeatureFlags, Memory: int64(c.Memory)})
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (c *Clusters) Run(a *app.App) (err error) {
 		return c.list(a, c.Data, c.Output, c.SimilarityFlags, c.VerifyFlags, c.MemoryFlag, func(l *fileList) error { return c.ofList(a, l) })
 	}
 	defer app.KeepTo(int64(c.Memory))()
-	db, err := c.openDB(c.Data[0], c.MemoryFlag)
+	db, err := a.Open(c.Data[0], app.Access{OrFile: true, Features: c.FeatureFlags, Memory: int64(c.Memory)})
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (c *Tune) Run(a *app.App) error {
 
 func (c *Tune) run(a *app.App) error {
 	look := c.ofDatabase
-	if c.WholeFiles || namesFiles(c.Data) {
+	if c.WholeFiles || app.NamesFiles(c.Data) {
 		look = c.ofFile
 	}
 	r, err := look(a)

@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -29,7 +28,7 @@ func (c *Tune) page(a *app.App, r *tuning.Report, k int) error {
 // command returns the command that applies a threshold: dedup of a file, clusters of a database.
 func (c *Tune) command(threshold string) string {
 	verb, out := "dedup", " -o kept"
-	if st, err := os.Stat(c.Data); !c.WholeFiles && c.Data != "-" && (err != nil || st.IsDir() || filepath.Ext(c.Data) == ".sst") {
+	if !c.WholeFiles && !app.NamesFiles(c.Data) {
 		return "simdb clusters " + quoted(c.Data) + " " + threshold
 	}
 	switch ending := filepath.Ext(outfile.PlainName(c.Data)); {

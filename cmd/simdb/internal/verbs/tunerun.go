@@ -65,11 +65,7 @@ func (c *Tune) ofFile(a *app.App) (*tuning.Report, error) {
 
 // ofDatabase looks at the documents of a database.
 func (c *Tune) ofDatabase(a *app.App) (r *tuning.Report, err error) {
-	o := &engine.Options{ReadOnly: true, MustExist: true}
-	if err := c.FeatureFlags.Options(o); err != nil {
-		return nil, err
-	}
-	db, err := app.OpenData(c.Data, o)
+	db, err := a.Open(c.Data, app.Access{OrFile: true, Features: c.FeatureFlags})
 	if err != nil {
 		return nil, err
 	}
