@@ -91,8 +91,8 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestLevel$",
 	},
 	{
-		name: "dedup/formats mixed", in: "cmd/simdb", decl: "dedup.probe",
-		edit:  swap(`info.Format != first.Format || info.Shape != first.Shape`, `info.Format == "" || info.Shape == ""`),
+		name: "dedup/formats mixed", in: "cmd/simdb/internal/app", decl: "OneOutput",
+		edit:  swap(`a.Format != b.Format || a.Shape != b.Shape`, `a.Format == "" || a.Shape == ""`),
 		tests: "cmd/simdb", run: "^TestWrong$",
 	},
 	{
@@ -346,7 +346,7 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},
 	{
-		name: "output/pairs of files as they are found", in: "cmd/simdb/internal/corpus", decl: "Listing.EachPair",
+		name: "output/pairs of files as they are found", in: "cmd/simdb/internal/corpus", decl: "Listing.sortedPairs",
 		edit:  swap(`cmp.Compare(q.match, p.match)`, `cmp.Compare(p.match, q.match)`),
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -77,6 +78,18 @@ func (f *OutFolder) Claim(names []string, formats []input.Format) error {
 		if err := f.a.Outputs.Claim("-o", f.Place(name), f.Kind(name, formats[i])); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// OneOutput returns an error if records of two inputs cannot go into one output.
+func OneOutput(a, b input.Info) error {
+	switch {
+	case a.Format != b.Format || a.Shape != b.Shape:
+		return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output; -o DIR/ writes one for each",
+			a.Name, a.Shape, b.Name, b.Shape, a.Format.Unit())
+	case a.Columns != nil && b.Columns != nil && !bytes.Equal(bytes.TrimSpace(a.Columns), bytes.TrimSpace(b.Columns)):
+		return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same, or go to -o DIR/", b.Name)
 	}
 	return nil
 }

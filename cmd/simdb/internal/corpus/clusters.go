@@ -3,6 +3,7 @@ package corpus
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/simdb/simdb/engine"
@@ -112,21 +113,23 @@ func (c *Clusters) Count() (clusters, members int64) {
 	return clusters, int64(len(c.members))
 }
 
-// Each calls emit for all members, until it returns false.
-func (c *Clusters) Each(ctx context.Context, emit func(engine.Member) bool) error {
-	number := 0
-	for i, n := range c.members {
-		if i%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		keep := c.keeper[n] == n
-		if keep {
-			number++
-		}
-		m := engine.Member{Cluster: number, Keep: keep, Match: c.by.match(string(c.l.id(n)), c.match[n])}
-		if !emit(m) {
-			return nil
+// All yields all members.
+func (c *Clusters) All(ctx context.Context) iter.Seq2[engine.Member, error] {
+	return func(yield func(engine.Member, error) bool) {
+		number := 0
+		for i, n := range c.members {
+			if i%4096 == 0 && ctx.Err() != nil {
+				yield(engine.Member{}, context.Cause(ctx))
+				return
+			}
+			keep := c.keeper[n] == n
+			if keep {
+				number++
+			}
+			m := engine.Member{Cluster: number, Keep: keep, Match: c.by.match(string(c.l.id(n)), c.match[n])}
+			if !yield(m, nil) {
+				return
+			}
 		}
 	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"unsafe"
 
 	"github.com/simdb/simdb/engine"
@@ -60,9 +61,27 @@ type pair struct {
 	a, b  uint32
 }
 
-// EachPair calls emit for every pair of documents that match, the best match first, then by a, then
-// by b, until it returns false. It holds the pairs in memory.
-func (l *Listing) EachPair(ctx context.Context, by Criterion, o JoinOptions, emit func(a, b string, m engine.Match) bool) error {
+// Pairs yields every pair of documents that match: the best match first, then by A, then by B, which
+// holds the pairs in memory, or, unordered, as they are found, always in the same order.
+func (l *Listing) Pairs(ctx context.Context, by Criterion, unordered bool, o JoinOptions) iter.Seq2[engine.Pair, error] {
+	return func(yield func(engine.Pair, error) bool) {
+		each := l.sortedPairs
+		if unordered {
+			each = l.eachPair
+		}
+		going := true
+		err := each(ctx, by, o, func(p pair) bool {
+			going = yield(l.named(p, by), nil)
+			return going
+		})
+		if going && err != nil {
+			yield(engine.Pair{}, err)
+		}
+	}
+}
+
+// sortedPairs is eachPair in the order of Pairs.
+func (l *Listing) sortedPairs(ctx context.Context, by Criterion, o JoinOptions, emit func(pair) bool) error {
 	// A slice that grows is held twice for a moment.
 	most := max(1, o.Memory/4/int64(3*unsafe.Sizeof(pair{})))
 	var pairs []pair
@@ -92,23 +111,17 @@ func (l *Listing) EachPair(ctx context.Context, by Criterion, o JoinOptions, emi
 		if i%4096 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if !emit(l.named(p, by)) {
+		if !emit(p) {
 			return nil
 		}
 	}
 	return nil
 }
 
-// EachPairUnordered calls emit for every pair of documents that match, as they are found, always in
-// the same order, until it returns false.
-func (l *Listing) EachPairUnordered(ctx context.Context, by Criterion, o JoinOptions, emit func(a, b string, m engine.Match) bool) error {
-	return l.eachPair(ctx, by, o, func(p pair) bool { return emit(l.named(p, by)) })
-}
-
-// named returns the ids of a pair and its match.
-func (l *Listing) named(p pair, by Criterion) (a, b string, m engine.Match) {
-	a, b = string(l.id(l.byID[p.a])), string(l.id(l.byID[p.b]))
-	return a, b, by.match(b, p.match)
+// named returns a pair with its ids.
+func (l *Listing) named(p pair, by Criterion) engine.Pair {
+	b := string(l.id(l.byID[p.b]))
+	return engine.Pair{A: string(l.id(l.byID[p.a])), B: b, Match: by.match(b, p.match)}
 }
 
 // match is the match of a document with this ID.

@@ -148,7 +148,6 @@ type job struct {
 	a          *app.App
 	c          *Command
 	opt        input.Options
-	like       input.Info // of the first input
 	formats    []input.Format
 	meter      *app.Meter
 	rejects    *app.Rejects

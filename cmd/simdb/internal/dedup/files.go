@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,36 +17,30 @@ func (d *job) probe() error {
 	if err := d.checkAgainst(); err != nil {
 		return err
 	}
-	var first input.Info
-	var columns []byte // of the first file that has some
+	var first input.Info // with the columns of the first file that has some
 	for i := range d.Files {
 		info, err := d.begins(i)
+		if err == nil && i > 0 && !d.c.toFolder() {
+			err = app.OneOutput(first, info)
+		}
 		if err != nil {
 			return err
 		}
-		d.formats = append(d.formats, info.Format)
-		switch {
-		case i == 0:
+		if i == 0 {
 			first = info
-		case d.c.toFolder():
-		case info.Format != first.Format || info.Shape != first.Shape:
-			return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output; -o DIR/ writes one for each",
-				d.Names[0], first.Shape, d.Names[i], info.Shape, first.Format.Unit())
-		case info.Columns != nil && columns != nil && !bytes.Equal(bytes.TrimSpace(info.Columns), bytes.TrimSpace(columns)):
-			return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same, or go to -o DIR/", d.Names[i])
 		}
-		if columns == nil {
-			columns = info.Columns
+		if first.Columns == nil {
+			first.Columns = info.Columns
 		}
+		d.formats = append(d.formats, info.Format)
 	}
-	d.like = first
 	if d.c.toFolder() {
 		return d.claimFolder()
 	}
 	if d.c.Output == "" {
 		return nil
 	}
-	return d.a.Outputs.Claim("-o", d.c.Output, app.CopiesOf(d.like.Format))
+	return d.a.Outputs.Claim("-o", d.c.Output, app.CopiesOf(d.formats[0]))
 }
 
 // begins reads the beginning of a file and describes it.

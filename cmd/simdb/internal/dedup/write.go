@@ -17,7 +17,7 @@ func (d *job) openOutputs() (err error) {
 	}
 	d.rejects = d.a.NewRejects(d.c.RejectFlags, d.c.Output)
 	if !d.c.toFolder() {
-		w, err := d.a.Create("-o", cmp.Or(d.c.Output, "-"), app.CopiesOf(d.like.Format))
+		w, err := d.a.Create("-o", cmp.Or(d.c.Output, "-"), app.CopiesOf(d.formats[0]))
 		if err != nil {
 			return err
 		}

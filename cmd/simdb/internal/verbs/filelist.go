@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"runtime"
+	"iter"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -17,48 +19,11 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// FileListFlags are the flags of commands that list what is alike in a database or in files.
-type FileListFlags struct {
-	Sample  app.Quantity `placeholder:"N" help:"List what is alike among N documents drawn at random."`
-	Seed    uint64       `default:"1" placeholder:"SEED" help:"Of --sample: another number draws other documents (default: 1)."`
-	Threads int          `placeholder:"N" help:"Processors to use; the rows are the same (default: all)."`
-	app.RowInputFlags
-	app.RejectFlags
-	app.FeatureFlags
-	summary bool   // clusters --summary: keep some texts
-	TempDir string `placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
-}
-
-// Validate checks the flags.
-func (f *FileListFlags) Validate() error {
-	if f.Threads < 0 {
-		return fmt.Errorf("--threads %d: 1 or more", f.Threads)
-	}
-	return nil
-}
-
-// useThreads keeps to --threads until the function that it returns is called.
-func (f *FileListFlags) useThreads() (restore func()) {
-	if f.Threads == 0 {
-		return func() {}
-	}
-	before := runtime.GOMAXPROCS(f.Threads)
-	return func() { runtime.GOMAXPROCS(before) }
-}
-
-// small reports whether what is listed is no whole database.
-func (f *FileListFlags) small(args []string) bool { return f.Sample > 0 || f.ofFiles(args) }
-
-// ofFiles reports whether arguments are files with documents, and not one database.
-func (f *FileListFlags) ofFiles(args []string) bool {
-	return f.WholeFiles || len(args) > 1 || app.NamesFiles(args[0])
-}
-
 // fileList is a run that lists what is alike in files, or in a sample of a database.
 type fileList struct {
 	*corpus.Listing
 	a       *app.App
-	f       *FileListFlags
+	f       *AlikeFlags
 	by      corpus.Criterion
 	o       corpus.JoinOptions
 	meter   *app.Meter
@@ -73,24 +38,24 @@ type fileList struct {
 	start   time.Time
 }
 
-// list reads the files, and has the rows written by rows. It removes its temporary file.
-func (f *FileListFlags) list(a *app.App, args []string, output string, c app.SimilarityFlags, v app.VerifyFlags, memory app.MemoryFlag, rows func(*fileList) error) (err error) {
-	l := &fileList{a: a, f: f, start: time.Now()}
+// listFiles lists what is alike in files, or in a sample. It removes its temporary file.
+func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, args []string, list func(alike) error) (err error) {
+	l := &fileList{a: a, f: f, meter: m, start: time.Now()}
 	switch {
-	case c.Near != nil:
-		l.by = corpus.Criterion{K: int(*c.Near)}
-	case c.Jaccard != nil:
-		l.by = corpus.Criterion{Sets: true, T: float64(*c.Jaccard)}
-	case c.Levenshtein != nil:
-		l.by = corpus.Levenshtein(float64(*c.Levenshtein))
+	case f.Near != nil:
+		l.by = corpus.Criterion{K: int(*f.Near)}
+	case f.Jaccard != nil:
+		l.by = corpus.Criterion{Sets: true, T: float64(*f.Jaccard)}
+	case f.Levenshtein != nil:
+		l.by = corpus.Levenshtein(float64(*f.Levenshtein))
 	default:
-		l.by = corpus.Cosine(float64(*c.Cosine))
+		l.by = corpus.Cosine(float64(*f.Cosine))
 	}
-	if v.Estimate {
+	if f.Estimate {
 		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none")
 	}
 	if f.Sample > 0 {
-		l.sample = health.New(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(memory.Memory)/2)
+		l.sample = health.New(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(f.Memory)/2)
 	}
 	files := f.ofFiles(args)
 	if files {
@@ -103,15 +68,12 @@ func (f *FileListFlags) list(a *app.App, args []string, output string, c app.Sim
 			return err
 		}
 	}
-	size := int64(memory.Memory)
-	defer app.KeepTo(size)()
+	size := int64(f.Memory)
 	dir, err := a.TempDirIn(f.TempDir)
 	if err != nil {
 		return err
 	}
-	l.meter = a.Meter()
-	defer l.meter.Stop()
-	l.rejects = a.NewRejects(f.RejectFlags, output)
+	l.rejects = a.NewRejects(f.RejectFlags, f.Output)
 	if f.summary {
 		l.texts = health.NewSample()
 	}
@@ -126,11 +88,11 @@ func (f *FileListFlags) list(a *app.App, args []string, output string, c app.Sim
 		err = l.readDB(args[0])
 	}
 	if err == nil {
-		err = rows(l)
+		err = list(l)
 	}
 	l.meter.Stop()
 	if err == nil || errors.Is(err, app.Status(app.ExitNo)) {
-		l.summary()
+		l.say()
 	}
 	return l.rejects.Close(err)
 }
@@ -217,8 +179,152 @@ func (l *fileList) record(x *corpus.Extractor, d *engine.Doc) error {
 	return l.add(x, d)
 }
 
-// summary says what was read.
-func (l *fileList) summary() {
+func (l *fileList) countPairs() (int64, error) { return l.CountPairs(l.a.Context(), l.by, l.o) }
+
+func (l *fileList) pairs(unordered bool) iter.Seq2[engine.Pair, error] {
+	return l.Pairs(l.a.Context(), l.by, unordered, l.o)
+}
+
+// form forms the clusters.
+func (l *fileList) form() (*corpus.Clusters, error) {
+	if l.allowed {
+		return nil, errors.New("some pairs are allowed, which clusters of a --sample do not keep apart: leave out --sample, or list pairs")
+	}
+	return l.Clusters(l.a.Context(), l.by, l.f.components, l.o)
+}
+
+func (l *fileList) countClusters() (int64, error) {
+	found, err := l.form()
+	if err != nil {
+		return 0, err
+	}
+	n, _ := found.Count()
+	return n, nil
+}
+
+func (l *fileList) clusters() iter.Seq2[engine.Member, error] {
+	return func(yield func(engine.Member, error) bool) {
+		found, err := l.form()
+		if err != nil {
+			yield(engine.Member{}, err)
+			return
+		}
+		found.All(l.a.Context())(yield)
+	}
+}
+
+func (l *fileList) figures() (rows [][]any, found bool, err error) {
+	s := health.NewClusters(!l.by.Sets)
+	for m, err := range l.clusters() {
+		if err != nil {
+			return nil, false, err
+		}
+		s.Add(m)
+	}
+	var shared health.Shared
+	shared.AddPrints(l.WordPrints())
+	if err := shared.AddTexts(l.a.Context(), l.texts.Documents(), l.params); err != nil {
+		return nil, false, err
+	}
+	rows, err = s.Rows(func(ids []string) (float64, bool, error) {
+		docs := make([]uint32, len(ids))
+		for i, id := range ids {
+			docs[i], _ = l.Find(id)
+		}
+		worst, err := l.Diameter(l.a.Context(), docs, l.by)
+		return worst, true, err
+	}, shared)
+	return rows, s.Found(), err
+}
+
+func (l *fileList) documents() (int64, error) { return l.N, nil }
+
+// readDB draws the sample from a database: its documents are compared as those of files are.
+func (l *fileList) readDB(path string) (err error) {
+	db, err := l.a.Open(path, app.Access{OrFile: true, Features: l.f.FeatureFlags, Memory: l.o.Memory})
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	p := db.Params()
+	if l.by.Sets && !p.Text {
+		return fmt.Errorf("%s keeps no texts, which --sample compares by --jaccard", path)
+	}
+	spec, err := features.Spec(p.Features).Canonical()
+	if err != nil {
+		return err
+	}
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for range s.Allowed() {
+		l.allowed = true
+		break
+	}
+	docs, err := l.draw(s)
+	if err != nil {
+		return err
+	}
+	l.params = features.Params{Shingle: p.Shingle, Features: spec}
+	x := corpus.NewExtractor(l.a.Context(), l.params, l.Corpus)
+	defer x.Stop()
+	for _, d := range docs {
+		if err := l.add(x, &d); err != nil {
+			return err
+		}
+	}
+	if err := x.Finish(); err != nil {
+		return err
+	}
+	return l.Rank(l.a.Context())
+}
+
+// draw returns a sample of the documents, in the order of writing, with what they are compared by.
+func (l *fileList) draw(s *engine.Snapshot) ([]engine.Doc, error) {
+	ctx := l.a.Context()
+	for e, err := range s.Entries(ctx, engine.EntryFilter{Unordered: true}) {
+		if err == nil {
+			err = l.sample.Add(&engine.Doc{ID: strings.Clone(e.ID)})
+		}
+		if err != nil {
+			return nil, err
+		}
+		l.meter.Report(engine.Progress{Stage: "draw documents", Done: l.sample.Seen(), Unit: "documents"})
+	}
+	docs := l.sample.Documents()
+	ids, written := make([]string, len(docs)), make(map[string]uint64, len(docs))
+	for i, d := range docs {
+		e, err := s.Lookup(ctx, d.ID)
+		if err != nil {
+			return nil, err
+		}
+		if ids[i], written[d.ID] = d.ID, e.Seq; !l.by.Sets && e.HasFingerprint {
+			docs[i].Fingerprint = &e.Fingerprint
+		}
+	}
+	if l.by.Sets {
+		room := int64(l.o.Memory) / 2
+		err := s.GetEach(ctx, ids, func(i int, d engine.Doc) error {
+			docs[i].Text = d.Text
+			if room -= int64(len(d.Text)); room < 0 {
+				return health.ErrLarge
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(docs, func(a, b engine.Doc) int {
+		return cmp.Or(cmp.Compare(written[a.ID], written[b.ID]), cmp.Compare(a.ID, b.ID))
+	})
+	return docs, nil
+}
+
+// say says what was read.
+func (l *fileList) say() {
 	if l.sources != nil {
 		l.a.TellSkipped(l.sources)
 	}

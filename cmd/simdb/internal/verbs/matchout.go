@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -38,7 +37,7 @@ func (t *matching) prepare(a *app.App) (err error) {
 	for i := range names {
 		info, err := t.probe(a, i)
 		if err == nil && i > 0 && !toFolder && !t.c.Explain {
-			err = alike(like, info)
+			err = app.OneOutput(like, info)
 		}
 		if err != nil {
 			return err
@@ -66,18 +65,6 @@ func (t *matching) probe(a *app.App, i int) (info input.Info, err error) {
 		_, err := in.Info().Format.NewCopier(io.Discard, input.CopyOptions{Like: in})
 		return cmp.Or(context.Cause(a.Context()), err)
 	})
-}
-
-// alike returns an error if records of two inputs cannot go into one output.
-func alike(a, b input.Info) error {
-	switch {
-	case a.Format != b.Format || a.Shape != b.Shape:
-		return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output; -o DIR/ writes one for each",
-			a.Name, a.Shape, b.Name, b.Shape, a.Format.Unit())
-	case a.Columns != nil && b.Columns != nil && !bytes.Equal(bytes.TrimSpace(a.Columns), bytes.TrimSpace(b.Columns)):
-		return fmt.Errorf("%s has other columns than %s; files of one run must have the same, or go to -o DIR/", b.Name, a.Name)
-	}
-	return nil
 }
 
 // run reads the inputs and writes what is new.

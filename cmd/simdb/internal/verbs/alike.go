@@ -1,0 +1,125 @@
+package verbs
+
+import (
+	"fmt"
+	"iter"
+	"runtime"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/health"
+)
+
+// AlikeFlags are the flags of commands that list what is alike in a database or in files.
+type AlikeFlags struct {
+	app.SimilarityFlags
+	app.VerifyFlags
+	app.MemoryFlag
+	app.RowFlags
+	Sample  app.Quantity `placeholder:"N" help:"List what is alike among N documents drawn at random."`
+	Seed    uint64       `default:"1" placeholder:"SEED" help:"Of --sample: another number draws other documents (default: 1)."`
+	Threads int          `placeholder:"N" help:"Processors to use; the rows are the same (default: all)."`
+	app.RowInputFlags
+	app.RejectFlags
+	app.FeatureFlags
+	TempDir string `placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
+
+	components, summary bool // of clusters
+}
+
+// Validate checks the flags.
+func (f *AlikeFlags) Validate() error {
+	if f.Threads < 0 {
+		return fmt.Errorf("--threads %d: 1 or more", f.Threads)
+	}
+	return nil
+}
+
+// useThreads keeps to --threads until the function that it returns is called.
+func (f *AlikeFlags) useThreads() (restore func()) {
+	if f.Threads == 0 {
+		return func() {}
+	}
+	before := runtime.GOMAXPROCS(f.Threads)
+	return func() { runtime.GOMAXPROCS(before) }
+}
+
+// ofFiles reports whether arguments are files with documents, and not one database.
+func (f *AlikeFlags) ofFiles(args []string) bool {
+	return f.WholeFiles || len(args) > 1 || app.NamesFiles(args[0])
+}
+
+// alike lists what is alike: in a whole database, or among documents of files or of a sample.
+type alike interface {
+	countPairs() (int64, error)
+	pairs(unordered bool) iter.Seq2[engine.Pair, error]
+	countClusters() (int64, error)
+	clusters() iter.Seq2[engine.Member, error]
+	// figures are the rows of clusters --summary; found is false without clusters.
+	figures() (rows [][]any, found bool, err error)
+	documents() (int64, error) // how many there are
+}
+
+// list has the rows of what the arguments name written by write.
+func (f *AlikeFlags) list(a *app.App, args []string, write func(alike) error) (err error) {
+	defer f.useThreads()()
+	defer app.KeepTo(int64(f.Memory))()
+	m := a.Meter()
+	defer m.Stop()
+	if f.Sample > 0 || f.ofFiles(args) {
+		return f.listFiles(a, m, args, write)
+	}
+	db, err := a.Open(args[0], app.Access{OrFile: true, Features: f.FeatureFlags, Memory: int64(f.Memory)})
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	if err := a.CheckTexts(db, f.SimilarityFlags); err != nil {
+		return err
+	}
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	l := &storedList{a: a, db: db, s: s, by: f.Criterion(f.Verified(db.Params().Text)), o: &engine.ClusterOptions{Progress: m.Report}}
+	if f.components {
+		l.o.Mode = engine.Components
+	}
+	return write(l)
+}
+
+// storedList is what is alike in a whole database.
+type storedList struct {
+	a  *app.App
+	db *engine.DB
+	s  *engine.Snapshot
+	by engine.Criterion
+	o  *engine.ClusterOptions
+}
+
+func (l *storedList) countPairs() (int64, error) {
+	return l.s.CountPairs(l.a.Context(), l.by, l.o.Progress)
+}
+
+func (l *storedList) pairs(unordered bool) iter.Seq2[engine.Pair, error] {
+	return l.s.Pairs(l.a.Context(), l.by, &engine.PairOptions{Unordered: unordered, Progress: l.o.Progress})
+}
+
+func (l *storedList) countClusters() (int64, error) {
+	n, _, err := l.s.CountClusters(l.a.Context(), l.by, l.o)
+	return n, err
+}
+
+func (l *storedList) clusters() iter.Seq2[engine.Member, error] {
+	return l.s.Clusters(l.a.Context(), l.by, l.o)
+}
+
+func (l *storedList) figures() (rows [][]any, found bool, err error) {
+	return health.OfDatabase(l.a.Context(), l.s, l.db.Params(), l.by, l.o)
+}
+
+func (l *storedList) documents() (int64, error) {
+	st, err := l.db.Stats()
+	return st.Documents, err
+}
