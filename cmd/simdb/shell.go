@@ -138,7 +138,7 @@ func exit(code int) error {
 // be a file without write permission. What a prompt, a pipe or a .read will bring is not known:
 // there the database is read-only, and writer opens it for statements that write.
 func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, error), err error) {
-	how := app.Access{Create: c.Create, Memory: int64(c.Memory), Write: true}
+	how := app.Access{Create: c.Create, Memory: int64(c.Memory), Write: true, OrTable: true}
 	known, writes := len(c.Statements) > 0, false
 	for _, s := range c.Statements {
 		known = known && !strings.HasPrefix(strings.TrimSpace(s), ".read")
@@ -149,7 +149,9 @@ func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, e
 	case known, c.Readonly:
 		how.Write = false
 	default:
-		writer = func() (*engine.DB, error) { return a.Open(c.DB, app.Access{Memory: how.Memory, Write: true}) }
+		writer = func() (*engine.DB, error) {
+			return a.Open(c.DB, app.Access{Memory: how.Memory, Write: true, OrTable: true})
+		}
 		how.Write = false
 	}
 	db, err = a.Open(c.DB, how)

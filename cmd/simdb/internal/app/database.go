@@ -77,7 +77,8 @@ func (n *Created) remove(db *engine.DB) error {
 
 // Access says how a database is opened. The zero value is for reading.
 type Access struct {
-	Write    bool         // it must not be a single table
+	Write    bool         // it must not be a single table, unless
+	OrTable  bool         // statements that cannot write to one say so
 	Create   bool         // if there is none
 	OrFile   bool         // the argument could also have been that of a file, as messages say
 	Features FeatureFlags // must be those of the database where they are given
@@ -105,7 +106,7 @@ func (a *App) Open(path string, how Access) (*engine.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if st, err := os.Stat(path); how.Write && err == nil && !st.IsDir() {
+	if st, err := os.Stat(path); how.Write && !how.OrTable && err == nil && !st.IsDir() {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, engine.ErrReadOnly), db.Close())
 	}
 	return db, nil
