@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
+	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -29,7 +30,7 @@ type cli struct {
 	Shell    shellCmd       `cmd:"" default:"withargs" group:"find" help:"Run statements on a database; without any, open a prompt. The word shell can be left out."`
 	Why      verbs.Why      `cmd:"" group:"find" help:"Show why two documents match, or do not."`
 
-	Tune   verbs.Tune     `cmd:"" group:"decide" help:"Show what each distance and similarity would find in a database or file."`
+	Tune   tuning.Command `cmd:"" group:"decide" help:"Show what each distance and similarity would find in a database or file."`
 	Plan   verbs.Plan     `cmd:"" group:"decide" help:"Show what layouts of permuted tables cost, and recommend one."`
 	Review review.Command `cmd:"" group:"decide" help:"Write a page for a browser, on which near-duplicates are compared and decided about."`
 	Apply  verbs.Apply    `cmd:"" group:"decide" help:"Apply decisions about near-duplicates to a database: delete documents, note pairs that are none."`

@@ -31,6 +31,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // App is what the commands share.
@@ -160,4 +161,77 @@ func IsTerminal(w io.Writer) bool {
 func (a *App) StatementProgress() (report func(engine.Progress), stop func()) {
 	m := a.Meter()
 	return m.Report, m.Stop
+}
+
+// Exit statuses.
+const (
+	ExitOK        = 0
+	ExitNo        = 1
+	ExitError     = 2
+	ExitInterrupt = 130
+)
+
+// Status is an error that ends the program with an exit status and no message.
+type Status int
+
+// Error is never shown.
+func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// FoundOr turns "nothing was found" into the exit status for it.
+func FoundOr(found bool, err error) error {
+	if err == nil && !found {
+		return Status(ExitNo)
+	}
+	return err
+}
+
+// ReaderGone reports whether an error of Write says that the process which read a pipe has exited,
+// as head does after ten lines.
+func ReaderGone(err error) bool { return closedBySystem(err) || errors.Is(err, io.ErrClosedPipe) }
+
+// WriterFunc is an io.Writer made of a function.
+type WriterFunc func(p []byte) (int, error)
+
+// Write calls f.
+func (f WriterFunc) Write(p []byte) (int, error) { return f(p) }
+
+// shownOn returns a writer to w of lines that may hold anything: if w is a terminal, they do not
+// control it. The progress display has ended before the first of them, unless w is a plain file:
+// what reads a pipe may write to the terminal, too.
+func (a *App) shownOn(w io.Writer) io.Writer {
+	if IsTerminal(w) {
+		return output.Shown(a.cleared(w))
+	}
+	if f, ok := w.(*os.File); ok {
+		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+			return w
+		}
+	}
+	return a.cleared(w)
+}
+
+// cleared returns a writer to w that first ends the progress display.
+func (a *App) cleared(w io.Writer) io.Writer {
+	return WriterFunc(func(p []byte) (int, error) {
+		a.EndProgress()
+		return w.Write(p)
+	})
+}
+
+// Talk returns where warnings go while the meter, if there is one, is shown; nil with --quiet.
+func (a *App) Talk(m *Meter) io.Writer {
+	switch {
+	case a.Global.Quiet:
+		return nil
+	case m == nil:
+		return a.Err
+	}
+	return m
+}
+
+// TalkTo prints a message while the meter is shown.
+func (a *App) TalkTo(m *Meter, format string, args ...any) {
+	if w := a.Talk(m); w != nil {
+		fmt.Fprintln(w, OneLine(fmt.Sprintf(format, args...)))
+	}
 }

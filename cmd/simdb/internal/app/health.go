@@ -1,6 +1,11 @@
 package app
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
@@ -52,5 +57,120 @@ func (c *ClusterSizes) Warn(a *App, all int64) {
 			a.Say("warning: cluster %d has %s, %.1f %% of all, near-duplicates of %s; %s",
 				l.number, quantity.Count(l.n, "document"), 100*float64(l.n)/float64(all), l.id, LargeAdvice)
 		}
+	}
+}
+
+// Prints watches fingerprints for those that say nothing: 0 and ffffffffffffffff, which are often
+// the hash of nothing, and such as very many documents have. The zero Prints is ready to use.
+type Prints struct {
+	N, Zero, Ones int64
+	counters      counters
+}
+
+// Add takes the fingerprint of a document.
+func (p *Prints) Add(fp base.Fingerprint) {
+	p.N++
+	switch fp {
+	case 0:
+		p.Zero++
+	case ^base.Fingerprint(0):
+		p.Ones++
+	default:
+		p.counters.add(fp)
+	}
+}
+
+// Common is a fingerprint that at least N documents have.
+type Common struct {
+	Fingerprint base.Fingerprint
+	N           int64
+}
+
+// Common returns the fingerprints other than 0 and ffffffffffffffff that TooMany documents have,
+// the most common one first. What is counted too low may be missed: up to 1.4 % instead of 1 %.
+func (p *Prints) Common() (all []Common) {
+	for _, c := range p.counters.slots {
+		if TooMany(c.N, p.N) {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b Common) int {
+		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	})
+	return all
+}
+
+// Warnings says in a sentence each what is wrong with the fingerprints that came with the input.
+func (p *Prints) Warnings() (all []string) {
+	for _, c := range []struct {
+		n    int64
+		what string
+	}{{p.Zero, "0"}, {p.Ones, "ffffffffffffffff"}} {
+		if c.n > 1 {
+			all = append(all, fmt.Sprintf("%s have the fingerprint %s, which is often that of nothing; they are near-duplicates of each other: leave them out of the input if they are not alike",
+				quantity.Count(c.n, "document"), c.what))
+		}
+	}
+	for _, c := range p.Common() {
+		all = append(all, fmt.Sprintf("at least %s have the fingerprint %016x: if they are not alike, the program that made it has hashed what they share, such as an error message",
+			quantity.Count(c.N, "document"), c.Fingerprint))
+	}
+	return all
+}
+
+const (
+	// candidates is how many fingerprints are counted. One that more than N/candidates documents
+	// have is among them.
+	candidates = 256
+
+	counterBits = 9 // of the number of slots: half of them stay empty
+)
+
+// counters count the most common fingerprints, each by too little if anything (Misra and Gries:
+// Finding Repeated Elements, 1982). They are an open hash table with linear probing, in which a
+// slot is empty if its N is 0.
+type counters struct {
+	slots [1 << counterBits]Common
+	used  int
+}
+
+// slot returns the slot of a fingerprint, or the empty one where it goes.
+func (c *counters) slot(fp base.Fingerprint) *Common {
+	const golden = 0x9e3779b97f4a7c15 // spreads what is alike (Knuth, volume 3, 6.4)
+	for at := uint64(fp) * golden >> (64 - counterBits); ; at = (at + 1) % uint64(len(c.slots)) {
+		if s := &c.slots[at]; s.N == 0 || s.Fingerprint == fp {
+			return s
+		}
+	}
+}
+
+// add counts fp. If it is not counted, and has no place, every count is less by one instead.
+func (c *counters) add(fp base.Fingerprint) {
+	s := c.slot(fp)
+	switch {
+	case s.N > 0:
+		s.N++
+	case c.used < candidates:
+		*s = Common{fp, 1}
+		c.used++
+	default:
+		c.decrement()
+	}
+}
+
+// decrement subtracts one from every count, and rebuilds the slots of the counts that are left.
+func (c *counters) decrement() {
+	var left [candidates]Common
+	n := 0
+	for _, s := range c.slots {
+		if s.N > 1 {
+			left[n] = Common{s.Fingerprint, s.N - 1}
+			n++
+		}
+	}
+	clear(c.slots[:])
+	c.used = n
+	for _, s := range left[:n] {
+		*c.slot(s.Fingerprint) = s
 	}
 }

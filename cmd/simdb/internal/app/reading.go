@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -209,23 +208,5 @@ func (a *App) TellSkipped(s *Sources) {
 	}
 	if s.Tree != nil && s.Tree.Skipped() != "" {
 		a.Say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
-	}
-}
-
-// Talk returns where warnings go while the meter, if there is one, is shown; nil with --quiet.
-func (a *App) Talk(m *Meter) io.Writer {
-	switch {
-	case a.Global.Quiet:
-		return nil
-	case m == nil:
-		return a.Err
-	}
-	return m
-}
-
-// TalkTo prints a message while the meter is shown.
-func (a *App) TalkTo(m *Meter, format string, args ...any) {
-	if w := a.Talk(m); w != nil {
-		fmt.Fprintln(w, OneLine(fmt.Sprintf(format, args...)))
 	}
 }

@@ -1,16 +1,19 @@
 package app
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
 	"os"
+	"os/exec"
+	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
+	"golang.org/x/term"
 )
 
 // sink is where data goes: standard output, a pager on a terminal, or a file.
@@ -46,29 +49,6 @@ func (s *sink) EndPart() error {
 		return nil
 	}
 	return s.file.EndPart()
-}
-
-// shownOn returns a writer to w of lines that may hold anything: if w is a terminal, they do not
-// control it. The progress display has ended before the first of them, unless w is a plain file:
-// what reads a pipe may write to the terminal, too.
-func (a *App) shownOn(w io.Writer) io.Writer {
-	if IsTerminal(w) {
-		return output.Shown(a.cleared(w))
-	}
-	if f, ok := w.(*os.File); ok {
-		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
-			return w
-		}
-	}
-	return a.cleared(w)
-}
-
-// cleared returns a writer to w that first ends the progress display.
-func (a *App) cleared(w io.Writer) io.Writer {
-	return WriterFunc(func(p []byte) (int, error) {
-		a.EndProgress()
-		return w.Write(p)
-	})
 }
 
 // Close ends the output: on success a file gets its name, after a failure it is dropped. It returns
@@ -126,24 +106,6 @@ func (a *App) Count(f RowFlags, n int64, err error) (found bool, _ error) {
 	return n > 0, err
 }
 
-// CopiesOf is the kind of an output that copies records of this format.
-func CopiesOf(f input.Format) outfile.Kind {
-	d := f.Describe()
-	if d.Whole {
-		return outfile.WholeOf(d.Label, d.Endings...)
-	}
-	return outfile.LinesOf(d.Label, d.Endings...)
-}
-
-// copies is the kind of an output of records of an input whose format is not known yet.
-func copies() outfile.Kind {
-	var endings []string
-	for _, name := range input.Formats() {
-		endings = append(endings, input.Format(name).Describe().Endings...)
-	}
-	return outfile.Lines.And(endings...)
-}
-
 // Statement runs one statement of the query language and writes its rows.
 func (a *App) Statement(db *engine.DB, f RowFlags, text string, args ...any) error {
 	rows, err := query.Run(a.Context(), db, text, args...)
@@ -166,4 +128,147 @@ func (a *App) Statement(db *engine.DB, f RowFlags, text string, args ...any) err
 		a.Say("%s", warning)
 	}
 	return err
+}
+
+// pager shows rows on a terminal a screen at a time, with $SIMDB_PAGER, $PAGER or less. It starts
+// with the first rows, after the progress display has been cleared. If there is none, or it is cat,
+// rows go straight to the terminal.
+type pager struct {
+	a    *App
+	rows int          // results of at most this many lines are shown without a pager
+	held bytes.Buffer // until there are more
+	to   io.Writer    // the terminal or the pipe, nil before the first row is shown
+	pipe io.WriteCloser
+	cmd  *exec.Cmd
+}
+
+// maxHeld is how much is held back to count its lines.
+const maxHeld = 64 << 10
+
+// NewPager returns a pager for results of more than a number of lines.
+func (a *App) NewPager(rows int) *pager { return &pager{a: a, rows: rows} }
+
+// ScreenRows is how many lines of a result leave room for what is said about it and for the prompt.
+func ScreenRows() int {
+	const usual, rest = 24, 3
+	_, h, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil || h <= 0 {
+		h = usual
+	}
+	return max(1, h-rest)
+}
+
+// Started reports whether something has been shown.
+func (p *pager) Started() bool { return p.to != nil }
+
+// Write shows lines. It returns io.ErrClosedPipe when the user has left the pager.
+func (p *pager) Write(b []byte) (int, error) {
+	if p.to == nil {
+		p.held.Write(b)
+		if p.rows > 0 && bytes.Count(p.held.Bytes(), []byte("\n")) <= p.rows && p.held.Len() <= maxHeld {
+			return len(b), nil
+		}
+		p.a.EndProgress()
+		p.start()
+		if err := p.release(); err != nil {
+			return 0, err
+		}
+		return len(b), nil
+	}
+	n, err := p.to.Write(b)
+	return n, closedPipe(err)
+}
+
+// release shows what was held back.
+func (p *pager) release() error {
+	_, err := p.to.Write(p.held.Bytes())
+	p.held = bytes.Buffer{}
+	return closedPipe(err)
+}
+
+// closedPipe returns io.ErrClosedPipe for each error that says that the reader is gone.
+func closedPipe(err error) error {
+	if closedBySystem(err) {
+		return io.ErrClosedPipe
+	}
+	return err
+}
+
+// start starts the program. If it can't be started, rows are shown without it.
+func (p *pager) start() {
+	p.to = p.a.Out
+	c := pagerCommand()
+	if c == nil {
+		return
+	}
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	pipe, err := c.StdinPipe()
+	if err != nil || c.Start() != nil {
+		return
+	}
+	p.to, p.pipe, p.cmd = pipe, pipe, c
+}
+
+// pagerCommand returns the command of the pager, or nil if none is wanted or found. A command line
+// with shell syntax is run by sh.
+func pagerCommand() *exec.Cmd {
+	line := os.Getenv("SIMDB_PAGER")
+	if line == "" {
+		line = os.Getenv("PAGER")
+	}
+	if line == "" {
+		line = "less"
+	}
+	args := strings.Fields(line)
+	if len(args) == 0 || len(args) == 1 && args[0] == "cat" {
+		return nil
+	}
+	if strings.ContainsAny(line, "|&;<>()$`\\\"'*?[#~=%") {
+		args = []string{"sh", "-c", line}
+	}
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		return nil
+	}
+	c := exec.Command(path, args[1:]...)
+	if os.Getenv("LESS") == "" {
+		c.Env = append(os.Environ(), "LESS=FRSX")
+	}
+	return c
+}
+
+// Close shows what was held back and waits until the user leaves the pager.
+func (p *pager) Close() error {
+	if p.to == nil {
+		if p.held.Len() == 0 {
+			return nil
+		}
+		p.a.EndProgress()
+		p.to = p.a.Out
+		return p.release()
+	}
+	if p.cmd == nil {
+		return nil
+	}
+	err := p.pipe.Close()
+	p.pipe, p.to = nil, p.a.Out // later messages go to the terminal
+	return errors.Join(err, exitOf(p.cmd.Wait()))
+}
+
+// exitOf ignores the exit status of a pager: less has a status of its own after Ctrl-C.
+func exitOf(err error) error {
+	if _, ok := errors.AsType[*exec.ExitError](err); ok {
+		return nil
+	}
+	return err
+}
+
+// Talk returns a writer for messages: to where rows are shown, or to w before the first row.
+func (p *pager) Talk(w io.Writer) io.Writer {
+	return WriterFunc(func(b []byte) (int, error) {
+		if p.to == nil {
+			return w.Write(b)
+		}
+		return p.to.Write(b)
+	})
 }

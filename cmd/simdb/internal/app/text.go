@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/term"
-
 	"github.com/simdb/simdb/repl/output"
+	"golang.org/x/term"
 )
 
 // Seconds writes how long something took since start.
@@ -59,4 +59,13 @@ func Wrapped(text string, at, width int) string {
 		used += n
 	}
 	return b.String()
+}
+
+// Version is the version of the module, with the revision it was built from.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
 }

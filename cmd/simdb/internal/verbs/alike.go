@@ -60,35 +60,6 @@ type alike interface {
 	documents() (int64, error) // how many there are
 }
 
-// list has the rows of what the arguments name written by write.
-func (f *AlikeFlags) list(a *app.App, args []string, write func(alike) error) (err error) {
-	defer f.useThreads()()
-	defer app.KeepTo(int64(f.Memory))()
-	m := a.Meter()
-	defer m.Stop()
-	if f.Sample > 0 || f.ofFiles(args) {
-		return f.listFiles(a, m, args, write)
-	}
-	db, err := a.Open(args[0], app.Access{OrFile: true, Features: f.FeatureFlags, Memory: int64(f.Memory)})
-	if err != nil {
-		return err
-	}
-	defer app.Closing(db, &err)
-	if err := a.CheckTexts(db, f.SimilarityFlags); err != nil {
-		return err
-	}
-	s, err := db.Snapshot()
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	l := &storedList{a: a, db: db, s: s, by: f.Criterion(f.Verified(db.Params().Text)), o: &engine.ClusterOptions{Progress: m.Report}}
-	if f.components {
-		l.o.Mode = engine.Components
-	}
-	return write(l)
-}
-
 // storedList is what is alike in a whole database.
 type storedList struct {
 	a  *app.App

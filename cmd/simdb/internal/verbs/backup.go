@@ -3,12 +3,17 @@ package verbs
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable"
 )
 
 // Backup is `simdb backup`.
@@ -52,4 +57,97 @@ func (c *Backup) Run(a *app.App) (err error) {
 	a.Say("%s: %s, %s; %d copied (%s)%s in %s", c.Folder, quantity.Count(int64(r.Tables), "table"), quantity.Bytes(r.Bytes),
 		r.Copied, quantity.Bytes(r.BytesWritten), linked, app.Seconds(start))
 	return nil
+}
+
+// Pack is `simdb pack`.
+type Pack struct {
+	DB     string `arg:"" file:"db" help:"The database."`
+	Output string `arg:"" file:"table" name:"file" help:"The table file to write (.sst); it must not exist."`
+}
+
+// Run packs the database.
+func (c *Pack) Run(a *app.App) (err error) {
+	db, err := a.Open(c.DB, app.Access{})
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	m := a.Meter()
+	defer m.Stop()
+	start := time.Now()
+	err = db.Pack(a.Context(), c.Output, m.Report)
+	m.Stop()
+	if err != nil {
+		return err
+	}
+	st, err := os.Stat(c.Output)
+	if err != nil {
+		return err
+	}
+	a.Say("%s: %s, packed in %s", c.Output, quantity.Bytes(st.Size()), app.Seconds(start))
+	return nil
+}
+
+// Ingest is `simdb ingest`.
+type Ingest struct {
+	DB    string   `arg:"" file:"db" help:"The database."`
+	Files []string `arg:"" file:"in" name:"file" help:"Table files (.sst), of the same parameters as the database."`
+}
+
+// Run adds the tables.
+func (c *Ingest) Run(a *app.App) (err error) {
+	db, err := a.Open(c.DB, app.Access{Write: true})
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	start := time.Now()
+	for _, name := range c.Files {
+		if err := isTable(name); err != nil {
+			return err
+		}
+	}
+	before, err := db.Stats()
+	if err != nil {
+		return err
+	}
+	for _, name := range c.Files {
+		err = db.Ingest(a.Context(), name)
+		if e, ok := errors.AsType[*engine.CorruptionError](err); ok { // of the copy, which is gone
+			// Not a CorruptionError: the database is not damaged.
+			err = errors.New(strings.ReplaceAll(err.Error(), e.File, name))
+		}
+		if err != nil {
+			break
+		}
+	}
+	after, statsErr := db.Stats()
+	if err = errors.Join(err, statsErr); err != nil {
+		return err
+	}
+	a.Say("%s: %s before, %s now; %s", c.DB, quantity.Count(before.Documents, "document"), quantity.Count(after.Documents, "document"), app.Seconds(start))
+	return nil
+}
+
+// isTable returns an error if a file is not a table.
+func isTable(name string) error {
+	f, err := vfs.Disk.Open(name)
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", name, p.Err)
+	}
+	if err != nil {
+		return err
+	}
+	head := make([]byte, len(sstable.Magic))
+	if n, _ := f.ReadAt(head, 0); !sstable.IsTable(head[:n]) {
+		return errors.Join(fmt.Errorf("%s is no table; simdb pack makes one from a database", name), f.Close())
+	}
+	r, err := sstable.OpenFile(f, name)
+	if errors.Is(err, sstable.ErrUnsupported) {
+		return err // which says why, and what to do
+	}
+	if err != nil {
+		return fmt.Errorf("%s is a damaged table: %w", name, errors.New(err.Error())) // check DB would find nothing
+	}
+	return r.Close()
 }

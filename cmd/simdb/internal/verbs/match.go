@@ -1,16 +1,13 @@
 package verbs
 
 import (
-	"cmp"
+	"encoding/json"
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
-	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -48,65 +45,6 @@ A run with --add and -o that an error or Ctrl-C ends early leaves the lines of w
 these documents for known: give it another output.`
 }
 
-// Run copies the lines that are new.
-func (c *Match) Run(a *app.App) (err error) {
-	start := time.Now()
-	if c.Rows.Set && !c.Explain {
-		return errors.New("--rows is for --explain")
-	}
-	opt := c.PageInputFlags.Options(c.Format)
-	opt.MakeID, opt.Answers = !c.Add, true
-	src, err := a.NewSources(c.Files, c.InputFlags)
-	if err != nil {
-		return err
-	}
-	defer app.KeepTo(int64(c.Memory))()
-	db, err := a.Open(c.DB, app.Access{Write: c.Add, Features: c.FeatureFlags, Memory: int64(c.Memory)})
-	if err != nil {
-		return err
-	}
-	defer app.Closing(db, &err)
-	if err := app.ReadFeatures(&opt, db.Params().Features); err != nil {
-		return err
-	}
-	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
-		return fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB)
-	}
-	if !c.Add {
-		if err := a.CheckTexts(db, c.SimilarityFlags); err != nil {
-			return err
-		}
-	}
-	inPairs, err := idsInPairs(db)
-	if err != nil {
-		return err
-	}
-	m := a.Meter()
-	defer m.Stop()
-	t := &matching{c: c, db: db, meter: m, opt: opt, sources: src, inPairs: inPairs}
-	defer func() { t.undo(err) }()
-	if err := t.prepare(a); err != nil {
-		return err
-	}
-	defer func() {
-		if t.first != nil { // it was not read
-			t.first.Close()
-		}
-	}()
-	t.rejects = a.NewRejects(c.RejectFlags, c.Output)
-	if t.audit, err = c.newAudit(a, db, src); err != nil {
-		return err
-	}
-	err = t.run(a)
-	err = t.audit.close(err, t.keepsPart(err))
-	m.Stop()
-	a.TellSkipped(src)
-	a.Say("%s; %s", t.summary(err), app.Seconds(start))
-	t.rejects.TellUTF8()
-	t.rejects.Partial = t.keepsPart(err)
-	return t.rejects.Close(err)
-}
-
 // matching is a run of match.
 type matching struct {
 	c       *Match
@@ -126,24 +64,6 @@ type matching struct {
 	fresh   int64          // of them, new; with --add they are stored
 	renewed int64          // of them, in the place of a document with the same ID
 	kept    bool           // the lines that were written before a failure are in the output
-}
-
-// summary says what was read and found, and after an error what was stored before it.
-func (t *matching) summary(err error) string {
-	text := fmt.Sprintf("%s read, %s of them new", quantity.Count(t.read, "document"), quantity.Number(t.fresh))
-	if t.renewed > 0 {
-		text += fmt.Sprintf("; %s replaced an earlier one", quantity.Number(t.renewed))
-	}
-	if err != nil && t.c.Add {
-		text += fmt.Sprintf("; %s stored before the error", quantity.Count(t.fresh, "document"))
-		switch toFile := !t.c.Explain && !t.c.Invert && !outfile.IsStdout(cmp.Or(t.c.Output, "-")); {
-		case t.kept && toFile:
-			text += ", with their lines in " + t.c.Output
-		case t.fresh > 0 && toFile:
-			text += ", with their lines in no output"
-		}
-	}
-	return text
 }
 
 // names reports whether it matters which document a line is like.
@@ -170,16 +90,108 @@ func (t *matching) decided(in input.Source, rec *input.Record, m engine.Match, k
 	return nil
 }
 
-// idsInPairs returns the ids that are in allowed pairs.
-func idsInPairs(db *engine.DB) (map[string]bool, error) {
-	s, err := db.Snapshot()
+// matchParameters are the flags that decide what is known.
+type matchParameters struct {
+	Near        *app.Distance `json:"near,omitempty"`
+	Jaccard     *app.Share    `json:"jaccard,omitempty"`
+	Levenshtein *app.Share    `json:"levenshtein,omitempty"`
+	Cosine      *app.Share    `json:"cosine,omitempty"`
+	NoVerify    bool          `json:"no_verify,omitempty"`
+	Database    string        `json:"database"`
+	Documents   int64         `json:"documents"` // in the database at the start
+	Add         bool          `json:"add,omitempty"`
+}
+
+// matchAudit writes the lines that are known, and those that can't be used. A nil one writes none.
+type matchAudit struct {
+	w *outfile.Writer
+	e *json.Encoder
+}
+
+// newAudit starts the audit with its first line; nil if there is to be none.
+func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAudit, error) {
+	if c.Audit == "" {
+		return nil, nil
+	}
+	var inputs []app.AuditInput
+	for _, name := range src.Names {
+		in, err := auditInput(a, src, name)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, in)
+	}
+	stats, err := db.Stats()
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
-	ids := map[string]bool{}
-	for p := range s.Allowed() {
-		ids[p.A], ids[p.B] = true, true
+	w, err := a.Create("--audit", c.Audit, outfile.JSONLines)
+	if err != nil {
+		return nil, err
 	}
-	return ids, nil
+	t := &matchAudit{w: w, e: app.AuditEncoder(w)}
+	err = t.e.Encode(app.AuditHead{Version: app.Version(), Parameters: matchParameters{
+		Near: c.Near, Jaccard: c.Jaccard, Levenshtein: c.Levenshtein, Cosine: c.Cosine, NoVerify: c.NoVerify,
+		Database: c.DB, Documents: stats.Documents, Add: c.Add,
+	}, Inputs: inputs})
+	if err != nil {
+		return nil, t.close(err, false)
+	}
+	return t, nil
+}
+
+// auditInput describes an input.
+func auditInput(a *app.App, src *app.Sources, name string) (app.AuditInput, error) {
+	in := app.AuditInput{File: input.ShownName(name)}
+	switch {
+	case src.Tree != nil:
+		in.Bytes = &src.Total
+	case name == "-":
+		in.File = "stdin"
+	case src.Total > 0:
+		var err error
+		if in, err = app.Digest(a.Context(), name); err != nil {
+			return in, err
+		}
+		in.File = input.ShownName(name)
+	}
+	return in, nil
+}
+
+// known takes note of a line and what it is like.
+func (t *matchAudit) known(c *Match, rec *input.Record, m engine.Match) error {
+	if t == nil {
+		return nil
+	}
+	row := app.AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &m.ID, Rule: "match"}
+	if c.Near != nil {
+		row.Distance = new(uint8(m.Distance))
+	} else {
+		row.Score, row.Exact = &m.Score, &m.Exact
+		if !m.Exact {
+			row.Error = &m.Error
+		}
+	}
+	return t.e.Encode(&row)
+}
+
+// issue takes note of a line that can't be used.
+func (t *matchAudit) issue(is *input.Issue) error {
+	if t == nil {
+		return nil
+	}
+	return t.e.Encode(&app.AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
+}
+
+// close completes the audit, and after a failure drops it, unless it keeps its part. It returns the
+// first error.
+func (t *matchAudit) close(failure error, keepsPart bool) error {
+	if t == nil {
+		return failure
+	}
+	if failure != nil && !keepsPart {
+		t.w.Abort()
+		return failure
+	}
+	return errors.Join(failure, t.w.Commit())
 }

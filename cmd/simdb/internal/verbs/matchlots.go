@@ -271,3 +271,17 @@ func (t *matching) findBeside(ctx context.Context, s *engine.Snapshot, doc *engi
 	}
 	return engine.Novelty{Stored: true}, nil
 }
+
+// idsInPairs returns the ids that are in allowed pairs.
+func idsInPairs(db *engine.DB) (map[string]bool, error) {
+	s, err := db.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	ids := map[string]bool{}
+	for p := range s.Allowed() {
+		ids[p.A], ids[p.B] = true, true
+	}
+	return ids, nil
+}

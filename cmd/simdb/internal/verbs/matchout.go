@@ -3,15 +3,95 @@ package verbs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/repl/output"
 )
+
+// Run copies the lines that are new.
+func (c *Match) Run(a *app.App) (err error) {
+	start := time.Now()
+	if c.Rows.Set && !c.Explain {
+		return errors.New("--rows is for --explain")
+	}
+	opt := c.PageInputFlags.Options(c.Format)
+	opt.MakeID, opt.Answers = !c.Add, true
+	src, err := a.NewSources(c.Files, c.InputFlags)
+	if err != nil {
+		return err
+	}
+	defer app.KeepTo(int64(c.Memory))()
+	db, err := a.Open(c.DB, app.Access{Write: c.Add, Features: c.FeatureFlags, Memory: int64(c.Memory)})
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	if err := app.ReadFeatures(&opt, db.Params().Features); err != nil {
+		return err
+	}
+	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
+		return fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB)
+	}
+	if !c.Add {
+		if err := a.CheckTexts(db, c.SimilarityFlags); err != nil {
+			return err
+		}
+	}
+	inPairs, err := idsInPairs(db)
+	if err != nil {
+		return err
+	}
+	m := a.Meter()
+	defer m.Stop()
+	t := &matching{c: c, db: db, meter: m, opt: opt, sources: src, inPairs: inPairs}
+	defer func() { t.undo(err) }()
+	if err := t.prepare(a); err != nil {
+		return err
+	}
+	defer func() {
+		if t.first != nil { // it was not read
+			t.first.Close()
+		}
+	}()
+	t.rejects = a.NewRejects(c.RejectFlags, c.Output)
+	if t.audit, err = c.newAudit(a, db, src); err != nil {
+		return err
+	}
+	err = t.run(a)
+	err = t.audit.close(err, t.keepsPart(err))
+	m.Stop()
+	a.TellSkipped(src)
+	a.Say("%s; %s", t.summary(err), app.Seconds(start))
+	t.rejects.TellUTF8()
+	t.rejects.Partial = t.keepsPart(err)
+	return t.rejects.Close(err)
+}
+
+// summary says what was read and found, and after an error what was stored before it.
+func (t *matching) summary(err error) string {
+	text := fmt.Sprintf("%s read, %s of them new", quantity.Count(t.read, "document"), quantity.Number(t.fresh))
+	if t.renewed > 0 {
+		text += fmt.Sprintf("; %s replaced an earlier one", quantity.Number(t.renewed))
+	}
+	if err != nil && t.c.Add {
+		text += fmt.Sprintf("; %s stored before the error", quantity.Count(t.fresh, "document"))
+		switch toFile := !t.c.Explain && !t.c.Invert && !outfile.IsStdout(cmp.Or(t.c.Output, "-")); {
+		case t.kept && toFile:
+			text += ", with their lines in " + t.c.Output
+		case t.fresh > 0 && toFile:
+			text += ", with their lines in no output"
+		}
+	}
+	return text
+}
 
 // prepare opens a single input. If there are several, it looks at the beginning of each and checks
 // that copies of their records have a place: one output, if they are alike, or a folder.

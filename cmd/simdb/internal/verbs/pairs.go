@@ -5,6 +5,7 @@ package verbs
 
 import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/health"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -96,4 +97,33 @@ func (c *Clusters) writeSummary(a *app.App, of alike) error {
 		return nil
 	})
 	return app.FoundOr(found, err)
+}
+
+// list has the rows of what the arguments name written by write.
+func (f *AlikeFlags) list(a *app.App, args []string, write func(alike) error) (err error) {
+	defer f.useThreads()()
+	defer app.KeepTo(int64(f.Memory))()
+	m := a.Meter()
+	defer m.Stop()
+	if f.Sample > 0 || f.ofFiles(args) {
+		return f.listFiles(a, m, args, write)
+	}
+	db, err := a.Open(args[0], app.Access{OrFile: true, Features: f.FeatureFlags, Memory: int64(f.Memory)})
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	if err := a.CheckTexts(db, f.SimilarityFlags); err != nil {
+		return err
+	}
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	l := &storedList{a: a, db: db, s: s, by: f.Criterion(f.Verified(db.Params().Text)), o: &engine.ClusterOptions{Progress: m.Report}}
+	if f.components {
+		l.o.Mode = engine.Components
+	}
+	return write(l)
 }

@@ -1,20 +1,90 @@
-package verbs
+package tuning
 
 import (
+	"cmp"
 	"fmt"
+	"io"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/repl/output"
 )
 
+// chance is how many of the pairs of n unrelated fingerprints are within k bits.
+func chance(n int64, k int) float64 {
+	share, ways := 0.0, 1.0
+	for d := range k + 1 {
+		share += ways
+		ways = ways * float64(64-d) / float64(d+1)
+	}
+	return math.Ldexp(share, -64) * float64(n) * float64(n-1) / 2
+}
+
+// show writes the rows, and the report after a table and as a page.
+func (c *Command) show(a *app.App, r *Report) error {
+	k := r.Distance(func(k int) float64 { return chance(r.Documents, k) })
+	if c.HTML != "" {
+		if err := c.page(a, r, k); err != nil {
+			return err
+		}
+	}
+	columns := []string{"criterion", "share", "pairs", "chance", "a", "b", "share_error", "pairs_error"}
+	return a.RowsThen(c.RowFlags, columns, func(w *output.Writer) error { return c.rows(r, w.Row) }, func(w io.Writer) error {
+		if !c.charted() {
+			return nil
+		}
+		o := c.RowFlags.Options()
+		return r.WriteText(w, Chart{Width: o.Width, Color: o.Color, Clean: app.OneLine, K: k}, r.Boundary(k))
+	})
+}
+
+// charted reports whether the report follows the rows.
+func (c *Command) charted() bool { return c.RowFlags.Options().Format == output.Table }
+
+// rows writes the rows.
+func (c *Command) rows(r *Report, row func(...any) error) error {
+	write := func(name string, byChance any, of Criterion) error {
+		a, b := c.example(of.Example)
+		pairsError := any(nil)
+		if !math.IsNaN(of.Pairs.Error) {
+			pairsError = int64(math.Ceil(of.Pairs.Error))
+		}
+		return row(name, app.Rounded(of.Share.Value, 4), int64(math.Round(of.Pairs.Value)), byChance, a, b, app.Rounded(of.Share.Error, 4), pairsError)
+	}
+	for k := range MaxDistance + 1 {
+		if err := write(fmt.Sprintf("--near %d", k), app.Rounded(chance(r.Documents, k), 4), r.Near(k)); err != nil {
+			return err
+		}
+	}
+	for tenths := 9; tenths >= 5 && r.Scored; tenths-- {
+		of := float64(tenths) / 10
+		if err := write(fmt.Sprintf("--jaccard %g", of), nil, r.Alike(of)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// example returns what is shown of the example of a criterion: the ids, or the texts where they are
+// kept.
+func (c *Command) example(p *Pair) (a, b any) {
+	switch {
+	case p == nil:
+		return nil, nil
+	case c.Texts:
+		return cmp.Or(p.TextA, p.A), cmp.Or(p.TextB, p.B)
+	}
+	return p.A, p.B
+}
+
 // page writes the report as a page.
-func (c *Tune) page(a *app.App, r *tuning.Report, k int) error {
+func (c *Command) page(a *app.App, r *Report, k int) error {
 	w, err := a.Create("--html", c.HTML, outfile.HTML)
 	if err != nil {
 		return err
@@ -26,7 +96,7 @@ func (c *Tune) page(a *app.App, r *tuning.Report, k int) error {
 }
 
 // command returns the command that applies a threshold: dedup of a file, clusters of a database.
-func (c *Tune) command(threshold string) string {
+func (c *Command) command(threshold string) string {
 	verb, out := "dedup", " -o kept"
 	if !c.WholeFiles && !app.NamesFiles(c.Data) {
 		return "simdb clusters " + quoted(c.Data) + " " + threshold
@@ -43,7 +113,7 @@ func (c *Tune) command(threshold string) string {
 }
 
 // sameFlags returns the flags that say how the data are read and compared.
-func (c *Tune) sameFlags() string {
+func (c *Command) sameFlags() string {
 	var b strings.Builder
 	flag := func(name, value string) {
 		if value != "" {

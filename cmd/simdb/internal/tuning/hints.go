@@ -1,16 +1,15 @@
-package verbs
+package tuning
 
 import (
 	"bytes"
 	"fmt"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/internal/features"
 )
 
 // hints says what flags the documents of the sample speak for.
-func hints(params features.Params, nodes []corpus.Node, r *tuning.Report) (said []string) {
+func hints(params features.Params, nodes []corpus.Node, r *Report) (said []string) {
 	if !r.Scored || params.Features.Unit == features.Set {
 		return nil
 	}
@@ -42,7 +41,7 @@ func hints(params features.Params, nodes []corpus.Node, r *tuning.Report) (said 
 
 // numbered returns how many documents have nothing at the threshold that is proposed, though
 // another one of the sample differs in numbers alone.
-func numbered(nodes []corpus.Node, r *tuning.Report) (n int) {
+func numbered(nodes []corpus.Node, r *Report) (n int) {
 	like := map[string]int{} // nodes of each text without numbers
 	masked := make([]string, len(nodes))
 	for i, node := range nodes {

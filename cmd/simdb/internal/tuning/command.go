@@ -1,0 +1,43 @@
+package tuning
+
+import (
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+// Command is `simdb tune`.
+type Command struct {
+	Data        string       `arg:"" file:"in" name:"db|file" help:"A database, a file with documents, or with --files a folder of documents; - is standard input."`
+	Sample      app.Quantity `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
+	Seed        uint64       `default:"1" placeholder:"SEED" help:"Another number draws other documents (default: 1)."`
+	Texts       bool         `help:"Show the texts of the examples, not their ids."`
+	HTML        string       `name:"html" file:"html" placeholder:"FILE" help:"Write a page with the distribution of similarities, what each threshold removes, and ten pairs to look at."`
+	Memory      app.Memory   `default:"auto" placeholder:"SIZE" help:"Memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter). As many documents are searched for as have room in half of it, about 100 bytes for each word."`
+	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
+	app.InputFlags
+	app.RejectFlags
+	app.FeatureFlags
+	app.RowFlags
+
+	rejects *app.Rejects
+}
+
+// Help says how to read the rows.
+func (Command) Help() string {
+	return `For documents drawn at random, all others within 16 bits or with at least half of the shingles in common are found; the more
+there are, the fewer documents are searched for. Each row
+is a criterion: which share of the documents has a near-duplicate by it, how many pairs all documents would have, how
+many pairs unrelated documents would add by chance, a pair that just meets it (a, b), and how far off share and pairs may
+be (share_error, pairs_error): in 19 of 20 samples they are not. Both are 0 if all documents were searched for;
+pairs_error is empty if no pair was found among some. No example is a pair of equal texts.
+
+All is read twice: a sample is drawn, and all documents are compared with it, so that memory does not grow with their number.
+As in dedup, documents of a file with the same id count as several.
+
+Take the last criterion whose example you would call a duplicate, and well before chance pairs are a part of what is found.
+simdb why DB A B compares an example in detail.
+
+A table is followed by the distribution of similarities, computed from the texts where they are kept, what each threshold
+removes, how distances and similarities relate, ten pairs on both sides of a threshold, a command line with it, and other
+flags that the documents speak for. --html writes the same as a page.`
+}

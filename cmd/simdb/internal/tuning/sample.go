@@ -1,0 +1,87 @@
+package tuning
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
+)
+
+// Documents are those of a file or of a database, which are read twice: a sample of them is drawn,
+// and all of them are compared with it.
+type Documents struct {
+	Params features.Params
+	Each   func(stage string, f func(*engine.Doc) error) error
+	notice func() // says what was seen once all have been read
+}
+
+// Compare compares all documents, of which there are n, with those of a sample in random order.
+func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory int64) (*Report, []corpus.Node, error) {
+	s := corpus.NewSearch(of.Params, drawn, corpus.SearchOptions{
+		Within: MaxDistance, Least: MinScore, Memory: memory, Documents: n,
+	})
+	report := &Report{}
+	for _, node := range s.Nodes() {
+		report.Scored = report.Scored || node.Set
+	}
+	for _, node := range s.Nodes() {
+		report.Add(node.Doc.ID, node.Doc.Text, node.Count, node.Set)
+	}
+	each := func(words bool) {
+		if words {
+			report.Documents++
+		}
+	}
+	found := func(m corpus.Met) error {
+		report.Found(m.Place, Match{ID: m.Doc.ID, Text: m.Doc.Text, Distance: m.Distance, Score: m.Score})
+		return nil
+	}
+	x := s.Extractor(ctx, of.Params, each, found)
+	defer x.Stop()
+	again := int64(0)
+	err := of.Each("compare", func(d *engine.Doc) error {
+		again++
+		return x.Add(d)
+	})
+	if err == nil {
+		err = x.Finish()
+	}
+	if err == nil && again != n {
+		err = app.ErrChanged
+	}
+	return report, s.Nodes(), err
+}
+
+// Draw draws a sample, in random order, and counts the documents. Every document is in it with the
+// same probability. It has at most so many, and no more than have room in memory.
+func Draw(of Documents, most int, seed uint64, room int64) (docs []engine.Doc, n int64, err error) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	drop := func(place int) {
+		room += int64(len(docs[place].Text))
+		docs[place] = docs[len(docs)-1]
+		docs = docs[:len(docs)-1]
+	}
+	err = of.Each("draw documents", func(d *engine.Doc) error {
+		if n++; len(docs) == most {
+			if r.Int64N(n) >= int64(most) {
+				return nil
+			}
+			drop(r.IntN(most))
+		}
+		print := d.Fingerprint
+		if print != nil {
+			print = new(*print)
+		}
+		docs = append(docs, engine.Doc{ID: strings.Clone(d.ID), Text: strings.Clone(d.Text), Fingerprint: print})
+		for room -= int64(len(d.Text)); room < 0 && len(docs) > 1; most = len(docs) {
+			drop(r.IntN(len(docs)))
+		}
+		return nil
+	})
+	r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+	return docs, n, err
+}
