@@ -61,8 +61,8 @@ type pair struct {
 	a, b  uint32
 }
 
-// Pairs yields every pair of documents that match: the best match first, then by A, then by B, which
-// holds the pairs in memory, or, unordered, as they are found, always in the same order.
+// Pairs yields every pair of documents that match: the best match first, then by A, then by B,
+// which holds the pairs in memory, or, unordered, as they are found, always in the same order.
 func (l *Listing) Pairs(ctx context.Context, by Criterion, unordered bool, o JoinOptions) iter.Seq2[engine.Pair, error] {
 	return func(yield func(engine.Pair, error) bool) {
 		each := l.sortedPairs

@@ -24,20 +24,6 @@ import (
 // storedShare is how many bytes of documents one of a database may be.
 const storedShare = 5
 
-// source is what --against names.
-type source struct {
-	path     string
-	files    *app.Sources // the file, or
-	db       *engine.DB   // a database
-	snapshot *engine.Snapshot
-	bytes    int64           // about, of its documents
-	known    int64           // documents before those of this source
-	written  []uint64        // of a database: when each document was written
-	only     map[string]bool // of a database: ids of the documents that are read; nil for all
-	passed   int64           // documents that are not
-	digest   contentDigest
-}
-
 // openAgainst opens the sources of --against. It sets the flags that say what is compared to what
 // the first database among them compares, unless there are some; all others must agree.
 func (d *job) openAgainst() (err error) {
@@ -302,23 +288,4 @@ func (d *job) orderKnown(others []uint32) []uint32 {
 		all = append(all, at+uint32(d.known))
 	}
 	return all
-}
-
-// placeKnown notes where the known documents stand that others are dropped for.
-func (d *job) placeKnown(a *audit) error {
-	n := int64(0)
-	err := d.eachKnown(func(_ *engine.Doc, at place) error {
-		if n == d.known {
-			return app.ErrChanged
-		}
-		if c := d.out.cluster[n]; c > 0 {
-			a.keepers[c-1] = &at
-		}
-		n++
-		return nil
-	}, ignored)
-	if err == nil && n != d.known {
-		err = app.ErrChanged
-	}
-	return err
 }

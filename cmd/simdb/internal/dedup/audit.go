@@ -69,12 +69,6 @@ func (c *Command) claimAudit(a *app.App) error {
 	return errors.Join(err, f.Close())
 }
 
-// place is where a document stands. Its id alone does not say: ids may come again in other files.
-type place struct {
-	id, file string         // or the database
-	line     input.Position // from 1 on; 0 in a database
-}
-
 // audit writes audit rows in the order of the input. Where a document may be kept that comes later
 // than one that is dropped for it, the inputs are read once more before, for the places of keepers,
 // so that no rows wait in memory.
@@ -218,3 +212,52 @@ func (d *job) placeKeepers(a *audit) error {
 		return nil
 	}, ignored)
 }
+
+// values are those of document n, after member was given it if it is in a cluster. Distance and
+// score are null for a keeper, and where they are not known.
+func (a *audit) values(c columns, n int64) []any {
+	values := make([]any, len(c))
+	keeper := a.out.keeper[n]
+	cluster := a.out.cluster[keeper]
+	if cluster == 0 {
+		return values
+	}
+	for i, name := range c {
+		switch {
+		case name == "cluster":
+			values[i] = int64(cluster)
+		case name == "size":
+			values[i] = int64(a.out.sizes[cluster-1])
+		case name == "keeper":
+			values[i] = a.keepers[cluster-1].id
+		case int64(keeper) == n:
+		case name == "distance" && a.out.distance != nil:
+			values[i] = int64(a.out.distance[n])
+		case name == "score" && a.out.score != nil:
+			values[i] = a.out.score[n]
+		}
+	}
+	return values
+}
+
+// placeKnown notes where the known documents stand that others are dropped for.
+func (d *job) placeKnown(a *audit) error {
+	n := int64(0)
+	err := d.eachKnown(func(_ *engine.Doc, at place) error {
+		if n == d.known {
+			return app.ErrChanged
+		}
+		if c := d.out.cluster[n]; c > 0 {
+			a.keepers[c-1] = &at
+		}
+		n++
+		return nil
+	}, ignored)
+	if err == nil && n != d.known {
+		err = app.ErrChanged
+	}
+	return err
+}
+
+// ignored is a badFunc for passes after the first one.
+func ignored(input.Source, *input.Issue) error { return nil }

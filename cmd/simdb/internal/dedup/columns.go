@@ -46,30 +46,3 @@ func (c columns) ofInput() (all []input.Column) {
 	}
 	return all
 }
-
-// values are those of document n, after member was given it if it is in a cluster. Distance and
-// score are null for a keeper, and where they are not known.
-func (a *audit) values(c columns, n int64) []any {
-	values := make([]any, len(c))
-	keeper := a.out.keeper[n]
-	cluster := a.out.cluster[keeper]
-	if cluster == 0 {
-		return values
-	}
-	for i, name := range c {
-		switch {
-		case name == "cluster":
-			values[i] = int64(cluster)
-		case name == "size":
-			values[i] = int64(a.out.sizes[cluster-1])
-		case name == "keeper":
-			values[i] = a.keepers[cluster-1].id
-		case int64(keeper) == n:
-		case name == "distance" && a.out.distance != nil:
-			values[i] = int64(a.out.distance[n])
-		case name == "score" && a.out.score != nil:
-			values[i] = a.out.score[n]
-		}
-	}
-	return values
-}

@@ -7,46 +7,41 @@
 // pass copies every record that is kept, byte for byte, and writes a line of the audit for every
 // other one.
 //
-//	command.go   the flags, and the state of a run
+//	command.go   the flags
+//	job.go       the state of a run
 //	run.go       the first pass
 //	files.go     inputs, read and compared
 //	clusters.go  the join
 //	against.go   the documents of --against
 //	narrow.go    those of a large database that the inputs may be like
 //	decided.go   the decisions of --decisions
-//	texts.go     the measures that compare texts themselves
 //	outcome.go   what becomes of each document
 //	keep.go      which document of a cluster is kept
-//	write.go     the second pass
+//	write.go     the second pass: copies, in a file or a folder, and the file of --clusters
 //	columns.go   further columns of what is copied
-//	folder.go    outputs in a folder, one for each input
 //	audit.go     the lines of the audit
-//	listing.go   the file of --clusters
 //	pairs.go     pairs that the audit records
 //	replay.go    deciding again from an audit
 //	digests.go   digests of the inputs, for the audit
 //	summary.go   what is said at the end
 //	warnings.go  what makes the outcome doubtful
 //	level.go     lines or paragraphs in place of documents; the rest of it is in package units
-//	levelaudit.go   the audit of that
 package dedup
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
-	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/outfile"
-	"github.com/simdb/simdb/internal/setjoin"
 )
 
 // Command is `simdb dedup`.
@@ -142,41 +137,6 @@ func (c *Command) auditPath() string {
 	return strings.TrimSuffix(name, filepath.Ext(name)) + ".audit.jsonl"
 }
 
-// job is a run of the command.
-type job struct {
-	*app.Sources
-	a          *app.App
-	c          *Command
-	opt        input.Options
-	formats    []input.Format
-	meter      *app.Meter
-	rejects    *app.Rejects
-	folder     *app.OutFolder    // of -o DIR/, else nil
-	keepTo     []*outfile.Writer // one, or with a folder one for each input that was copied
-	auditTo    *outfile.Writer   // nil: no audit is written
-	clustersTo *outfile.Writer   // nil without --clusters
-
-	keep     rankings // of --keep
-	params   features.Params
-	features engine.Features
-	flawed   []bool // inputs that have something that is no record
-	read     int64  // documents
-	against  []source
-	known    int64 // documents of --against: the others are numbered after them
-	empty    int64 // of them, without words
-	out      outcome
-	kept     int64
-	failed   []error // files that could not be read to the end
-	digests  *digests
-	decided  *decided // nil without --decisions
-	level    *level   // nil without --level
-	warn     warnings
-	symbols  *symbols       // nil: there are no documents that it looks at
-	programs int64          // documents of --files that are source files
-	replay   *replay        // nil without --replay
-	pairs    *setjoin.Graph // for the audit; nil if it records none
-}
-
 // meaning says in words what makes two documents near-duplicates.
 func (c *Command) meaning() string {
 	if c.ofTexts() {
@@ -187,4 +147,97 @@ func (c *Command) meaning() string {
 		m += fmt.Sprintf(", and at least %s of their shingles are common", c.Verify.Percent())
 	}
 	return m
+}
+
+// ofTexts reports whether the criterion compares the texts themselves.
+func (c *Command) ofTexts() bool { return c.Levenshtein != nil || c.Cosine != nil }
+
+// textCriterion is the criterion where similarities of texts decide, also with --near and --verify.
+func (c *Command) textCriterion() corpus.Criterion {
+	switch {
+	case c.Levenshtein != nil:
+		return corpus.Levenshtein(float64(*c.Levenshtein))
+	case c.Cosine != nil:
+		return corpus.Cosine(float64(*c.Cosine))
+	case c.Near != nil && c.Verify != nil:
+		return corpus.Criterion{Sets: true, T: float64(*c.Verify)}
+	case c.Jaccard != nil:
+		return corpus.Criterion{Sets: true, T: float64(*c.Jaccard)}
+	}
+	return corpus.Criterion{}
+}
+
+// textMeaning is meaning of these measures. It says how pairs were found.
+func (c *Command) textMeaning() string {
+	share := "enough words"
+	if c.Levenshtein != nil {
+		if q := c.textCriterion().Measure.Q; q > 1 {
+			share = fmt.Sprintf("a run of %d characters at about the same place", q)
+		} else {
+			share = "about the same length"
+		}
+	}
+	return fmt.Sprintf("%s; of all pairs those that share %s were compared, and no others can be",
+		app.SimilarityFlags{Levenshtein: c.Levenshtein, Cosine: c.Cosine}.Meaning(true), share)
+}
+
+// emptyNote says what documents lack that match nothing.
+func (c *Command) emptyNote() string {
+	if c.Levenshtein != nil {
+		return "have no text; they match nothing and are kept"
+	}
+	return "have no words; they match nothing and are kept"
+}
+
+// toFolder reports whether every input has an output of its own: the name of -o ends as that of a
+// folder.
+func (c *Command) toFolder() bool { return app.IsFolderName(c.Output) }
+
+// checkDecisions checks the flags given with --decisions.
+func (c *Command) checkDecisions() error {
+	switch {
+	case c.Decisions == "":
+		return nil
+	case c.AuditPairs:
+		return errors.New("--audit-pairs is for a run without --decisions, which keep pairs apart: --replay AUDIT --decisions FILE decides by them")
+	case c.Replay != "" && len(c.Against) > 0:
+		return errors.New("--decisions with --replay is for runs without --against: of equal documents that are known, an audit has one")
+	case c.Decisions == "-":
+		return errors.New("--decisions is read from a file, not from standard input")
+	}
+	return nil
+}
+
+// checkReplay checks the flags beside --replay.
+func (c *Command) checkReplay() error {
+	if c.Near != nil {
+		return errors.New("--replay decides by the similarities of texts that an audit has: it is for --jaccard")
+	}
+	return nil
+}
+
+// minUnitWords is --min-words without the flag: shorter lines, such as headings and
+// closing brackets, come again by chance, and mean something where they stand.
+const minUnitWords = 10
+
+// validateLevel checks the flags of a run with --level.
+func (c *Command) validateLevel() error {
+	f := c.FeatureFlags
+	switch {
+	case c.Near != nil || c.Jaccard != nil || c.ofTexts() || c.Verify != nil:
+		return fmt.Errorf("--level %s compares whole %ss, which are equal or not: --near, --verify, --jaccard, --levenshtein and --cosine are for documents", c.Level, c.Level)
+	case c.Replay != "" || c.AuditPairs:
+		return fmt.Errorf("--replay and --audit-pairs are for similar documents, not for equal %ss", c.Level)
+	case c.Keep.String() != "first":
+		return fmt.Errorf("--keep %s: with --level the first %s is kept", c.Keep, c.Level)
+	case len(c.Against) > 0 || c.Clusters != "" || c.Decisions != "" || c.Columns != nil:
+		return errors.New("--against, --clusters, --columns and --decisions are for documents, without --level")
+	case f.Shingle.N != 0 || f.RequireWord != "" || f.Field != nil || f.SetField != "":
+		return fmt.Errorf("--level %s compares whole %ss of one text: --shingle, --require-word, --field and --set-field have no meaning", c.Level, c.Level)
+	case c.WholeFiles:
+		return errors.New("--files: the output is a list of paths, which has no texts that --level could cut")
+	case c.MinCount < 2 || c.MinCount > math.MaxInt32:
+		return fmt.Errorf("--min-count %d: what comes again comes 2 times or more", c.MinCount)
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -11,36 +10,8 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// decided is what --decisions says about the documents that are read, and which pairs the databases
-// of --against keep apart by ALLOW. A nil one says nothing.
-type decided struct {
-	all   []review.Decision
-	ids   map[string]uint32     // of all documents that are decided about: a number
-	kind  []review.DecisionKind // by that number: keep, drop, or nothing
-	apart map[[2]uint32]bool
-	of    map[uint32]uint32 // by ordinal: the number of its id
-	known uint32            // ordinals below are of --against
-
-	allowed int64 // pairs of databases
-}
-
 // ruleDecided is the rule of the audit where a decision has decided which document is kept.
 const ruleDecided = "decision"
-
-// checkDecisions checks the flags given with --decisions.
-func (c *Command) checkDecisions() error {
-	switch {
-	case c.Decisions == "":
-		return nil
-	case c.AuditPairs:
-		return errors.New("--audit-pairs is for a run without --decisions, which keep pairs apart: --replay AUDIT --decisions FILE decides by them")
-	case c.Replay != "" && len(c.Against) > 0:
-		return errors.New("--decisions with --replay is for runs without --against: of equal documents that are known, an audit has one")
-	case c.Decisions == "-":
-		return errors.New("--decisions is read from a file, not from standard input")
-	}
-	return nil
-}
 
 // readDecisions reads the file of --decisions.
 func (d *job) readDecisions() error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/units"
 )
 
 // probe looks at the beginning of every file: they must all have one format, and the same columns,
@@ -71,12 +72,6 @@ func (d *job) checkAgainst() error {
 	return nil
 }
 
-// A badFunc takes what is no record of an input.
-type badFunc = func(in input.Source, is *input.Issue) error
-
-// ignored is a badFunc for passes after the first one.
-func ignored(input.Source, *input.Issue) error { return nil }
-
 // each calls f for every record of all files, and bad for every record that cannot be used. Damaged
 // files are added to failed. begin, unless it is nil, is called before the records of a file.
 func (d *job) each(stage string, begin func(i int, in input.Source) error, f func(input.Source, *input.Record) error, bad badFunc) error {
@@ -99,7 +94,7 @@ func (d *job) each(stage string, begin func(i int, in input.Source) error, f fun
 // find the same ones unusable.
 func (d *job) need(stage string, i int) input.Need {
 	switch {
-	case d.level == nil && stage != readStage && !d.flawed[i] && d.opt.IDFrom != input.IDFromHash && d.symbols == nil:
+	case d.c.Level == units.Document && stage != readStage && !d.flawed[i] && d.opt.IDFrom != input.IDFromHash && d.symbols == nil:
 		return input.NeedID
 	case d.keep.needFields():
 		return input.NeedAll

@@ -16,30 +16,6 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// replay is what an audit says of the run that has written it.
-type replay struct {
-	head  app.AuditHead
-	by    replayed
-	graph *setjoin.Graph
-}
-
-// replayed are those auditParameters that matter.
-type replayed struct {
-	Near                             *int
-	Jaccard                          *float64
-	Keep, Shingle, Features, Reading string
-	Decisions                        *app.AuditInput
-	Allowed                          int64
-}
-
-// checkReplay checks the flags beside --replay.
-func (c *Command) checkReplay() error {
-	if c.Near != nil {
-		return errors.New("--replay decides by the similarities of texts that an audit has: it is for --jaccard")
-	}
-	return nil
-}
-
 // readReplay reads the audit of --replay, and completes the flags by what it says.
 func (d *job) readReplay() (err error) {
 	path := d.c.Replay

@@ -30,8 +30,8 @@ func (d *job) summary(start time.Time) {
 	if d.rejects.BadUTF8 > 0 {
 		row("bad UTF-8", d.rejects.BadUTF8, share(d.rejects.BadUTF8), "have invalid UTF-8, which counts as no word and is copied as it is; --encoding NAME says how they are encoded")
 	}
-	if d.level != nil {
-		d.level.summary()
+	if d.sayLevel != nil {
+		d.sayLevel()
 		return
 	}
 	dropped := d.out.dropped
@@ -55,14 +55,6 @@ func (d *job) row(what string, n int64, share, note string) {
 	const notesAt = 32 // columns
 	w := d.a.Err
 	fmt.Fprintf(w, "%-9s %11s  %7s  %s\n", what, quantity.Number(n), share, app.Wrapped(app.OneLine(note), notesAt, app.TerminalWidth(w)))
-}
-
-// percent is n as a part of all: " 12.3 %".
-func percent(n, all int64) string {
-	if all == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%5.1f %%", 100*float64(n)/float64(all))
 }
 
 // unlike counts the documents that were dropped by their fingerprints alone and are less similar to

@@ -12,14 +12,6 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// symbols counts the documents that were dropped as equal to their keepers, but differ in symbols;
-// ordinary punctuation does not count. It looks at the texts of such pairs alone, in the second
-// pass.
-type symbols struct {
-	ready func([]byte) []byte // makes a text ready to be cut into words; nil: it is
-	sums  []uint32            // sumOf these documents, by ordinal; 1 before it is known, 0 of others
-}
-
 // watchSymbols looks at documents of score 1, if the features are of texts without symbols and
 // anyone will read of it.
 func (d *job) watchSymbols() {

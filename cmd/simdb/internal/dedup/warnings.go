@@ -7,14 +7,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 )
 
-// warnings are what a run has seen that makes its outcome doubtful.
-type warnings struct {
-	templates *corpus.Templates // nil: not looked for
-	prints    []string
-	short     string  // what to do about short texts
-	large     []place // of the keepers of clusters that have too many documents, by cluster
-}
-
 // watch looks at the fingerprints of a corpus, where they came with the documents or differ in what
 // they are of: documents of one fingerprint whose texts are not alike.
 func (d *job) watch(c *corpus.Corpus) {
@@ -89,4 +81,12 @@ func (d *job) tell() {
 	if n := int64(share * float64(d.kept)); d.kept >= least && share > most {
 		d.row("template", n, percent(n, d.kept), "about so many of the kept share half of their shingles, or more, with at least 2 % of all, but no document is like another: --level paragraph or line removes what they share")
 	}
+}
+
+// percent is n as a part of all: " 12.3 %".
+func percent(n, all int64) string {
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%5.1f %%", 100*float64(n)/float64(all))
 }

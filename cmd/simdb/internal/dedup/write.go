@@ -2,7 +2,11 @@ package dedup
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -145,4 +149,82 @@ func (c *copies) close() error {
 		err = c.keepTo[len(c.keepTo)-1].Finish()
 	}
 	return err
+}
+
+// makeFolder makes the folder of the outputs, unless it is there. The function that it returns
+// removes what was made if the run fails.
+func (d *job) makeFolder() (unmake func(err error), err error) {
+	keep := func(error) {}
+	if !d.c.toFolder() {
+		return keep, nil
+	}
+	if d.folder, err = d.a.NewOutFolder(d.c.Output, d.Sources, d.c.DryRun); err != nil {
+		return nil, err
+	}
+	return func(err error) {
+		if err == nil {
+			return
+		}
+		for _, w := range append(d.keepTo, d.auditTo, d.clustersTo) {
+			if w != nil {
+				w.Abort()
+			}
+		}
+		d.folder.Undo()
+	}, nil
+}
+
+// claimFolder checks that the outputs may be written.
+func (d *job) claimFolder() error {
+	check := func() error { return d.folder.Claim(d.Names, d.formats) }
+	if d.c.DryRun {
+		check = func() error { return d.folder.Distinct(d.Names) }
+	}
+	if err := check(); err != nil {
+		return err
+	}
+	isAudit := func(name string) bool { return strings.EqualFold(filepath.Base(name), "audit.jsonl") }
+	if slices.ContainsFunc(d.Names, isAudit) && d.c.auditPath() == filepath.Join(d.c.Output, "audit.jsonl") {
+		return errors.New("-o " + d.c.Output + ": an input is called audit.jsonl, as the audit: --audit FILE names another place for that")
+	}
+	return nil
+}
+
+// listing writes the cluster of every document, in the order of the input.
+type listing struct {
+	w   *outfile.Writer // nil: none is wanted
+	e   *json.Encoder
+	out *outcome
+}
+
+// listed is a line of a listing.
+type listed struct {
+	ID      string         `json:"id"`
+	File    string         `json:"file"`
+	Line    input.Position `json:"line"`
+	Cluster *uint32        `json:"cluster"`
+	Size    uint32         `json:"size"`
+	Keep    bool           `json:"keep"`
+}
+
+// newListing starts the listing of a run.
+func newListing(d *job) *listing {
+	l := &listing{w: d.clustersTo, out: &d.out}
+	if l.w != nil {
+		l.e = json.NewEncoder(l.w)
+		l.e.SetEscapeHTML(false)
+	}
+	return l
+}
+
+// add adds document n.
+func (l *listing) add(n int64, rec *input.Record) error {
+	if l.w == nil {
+		return nil
+	}
+	row := listed{ID: rec.Doc.ID, File: rec.File, Line: rec.Pos, Size: 1, Keep: l.out.kept(n)}
+	if c := l.out.cluster[l.out.keeper[n]]; c > 0 {
+		row.Cluster, row.Size = &c, l.out.sizes[c-1]
+	}
+	return l.e.Encode(row)
 }

@@ -1,11 +1,16 @@
-// Package tuning says what each threshold would find in a corpus, by the matches of a sample of its
-// documents: a distribution of their similarities, what each threshold would remove, how distances
-// and similarities relate, and pairs to look at.
+// Package tuning is the command `simdb tune`: it says what each threshold would find in a corpus,
+// by the matches of a sample of its documents: a distribution of their similarities, what each
+// threshold would remove, how distances and similarities relate, and pairs to look at.
 //
+//	command.go   the flags
+//	run.go       a run, on files or a database
+//	sample.go    the sample, and what is like it
 //	report.go    the figures
 //	estimate.go  what a sample says of all documents, and how sure it is
 //	chart.go     for a terminal
 //	page.go      as a page of HTML
+//	hints.go     flags that the documents speak for
+//	show.go      the rows, and a command line with what is proposed
 package tuning
 
 import (

@@ -1,6 +1,6 @@
-// Package verbs has the commands of simdb other than dedup and the shell, in a file each or a few
-// similar ones together. A command is a struct of flags and arguments with a method Run; package
-// app has what they share. Commands do not use each other.
+// Package verbs has the commands of simdb other than dedup, tune, review and the shell, in a file
+// each or a few similar ones together. A command is a struct of flags and arguments with a method
+// Run; package app has what they share. Commands do not use each other.
 package verbs
 
 import (

@@ -1,0 +1,151 @@
+package dedup
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"sync"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/review"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/zeebo/xxh3"
+)
+
+// job is a run of the command.
+type job struct {
+	*app.Sources
+	a          *app.App
+	c          *Command
+	opt        input.Options
+	formats    []input.Format
+	meter      *app.Meter
+	rejects    *app.Rejects
+	folder     *app.OutFolder    // of -o DIR/, else nil
+	keepTo     []*outfile.Writer // one, or with a folder one for each input that was copied
+	auditTo    *outfile.Writer   // nil: no audit is written
+	clustersTo *outfile.Writer   // nil without --clusters
+
+	keep     rankings // of --keep
+	params   features.Params
+	features engine.Features
+	flawed   []bool // inputs that have something that is no record
+	read     int64  // documents
+	against  []source
+	known    int64 // documents of --against: the others are numbered after them
+	empty    int64 // of them, without words
+	out      outcome
+	kept     int64
+	failed   []error // files that could not be read to the end
+	digests  *digests
+	decided  *decided // nil without --decisions
+	sayLevel func()   // says what --level has done; nil without it
+	warn     warnings
+	symbols  *symbols       // nil: there are no documents that it looks at
+	programs int64          // documents of --files that are source files
+	replay   *replay        // nil without --replay
+	pairs    *setjoin.Graph // for the audit; nil if it records none
+}
+
+// place is where a document stands. Its id alone does not say: ids may come again in other files.
+type place struct {
+	id, file string         // or the database
+	line     input.Position // from 1 on; 0 in a database
+}
+
+// source is what --against names.
+type source struct {
+	path     string
+	files    *app.Sources // the file, or
+	db       *engine.DB   // a database
+	snapshot *engine.Snapshot
+	bytes    int64           // about, of its documents
+	known    int64           // documents before those of this source
+	written  []uint64        // of a database: when each document was written
+	only     map[string]bool // of a database: ids of the documents that are read; nil for all
+	passed   int64           // documents that are not
+	digest   contentDigest
+}
+
+// digests computes the digests of the inputs while the first pass reads them, so that they are read
+// from the disk once.
+type digests struct {
+	inputs []app.AuditInput
+	tree   *contentDigest // of --files, of names and texts as they are read; else nil
+	err    error
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+}
+
+// contentDigest is a digest of documents. The zero value is of none. A copy continues by itself.
+type contentDigest struct{ h xxh3.Hasher }
+
+// add adds a document: a name, a text and a number.
+func (c *contentDigest) add(name, text string, n uint64) {
+	var b [24]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(len(name)))
+	binary.LittleEndian.PutUint64(b[8:], uint64(len(text)))
+	binary.LittleEndian.PutUint64(b[16:], n)
+	c.h.Write(b[:])
+	c.h.WriteString(name)
+	c.h.WriteString(text)
+}
+
+// sum returns the digest as an audit has it.
+func (c *contentDigest) sum() *string {
+	sum := c.h.Sum128().Bytes()
+	return new(hex.EncodeToString(sum[:]))
+}
+
+// replay is what an audit says of the run that has written it.
+type replay struct {
+	head  app.AuditHead
+	by    replayed
+	graph *setjoin.Graph
+}
+
+// replayed are those auditParameters that matter.
+type replayed struct {
+	Near                             *int
+	Jaccard                          *float64
+	Keep, Shingle, Features, Reading string
+	Decisions                        *app.AuditInput
+	Allowed                          int64
+}
+
+// warnings are what a run has seen that makes its outcome doubtful.
+type warnings struct {
+	templates *corpus.Templates // nil: not looked for
+	prints    []string
+	short     string  // what to do about short texts
+	large     []place // of the keepers of clusters that have too many documents, by cluster
+}
+
+// symbols counts the documents that were dropped as equal to their keepers, but differ in symbols;
+// ordinary punctuation does not count. It looks at the texts of such pairs alone, in the second
+// pass.
+type symbols struct {
+	ready func([]byte) []byte // makes a text ready to be cut into words; nil: it is
+	sums  []uint32            // sumOf these documents, by ordinal; 1 before it is known, 0 of others
+}
+
+// decided is what --decisions says about the documents that are read, and which pairs the databases
+// of --against keep apart by ALLOW. A nil one says nothing.
+type decided struct {
+	all   []review.Decision
+	ids   map[string]uint32     // of all documents that are decided about: a number
+	kind  []review.DecisionKind // by that number: keep, drop, or nothing
+	apart map[[2]uint32]bool
+	of    map[uint32]uint32 // by ordinal: the number of its id
+	known uint32            // ordinals below are of --against
+
+	allowed int64 // pairs of databases
+}
+
+// A badFunc takes what is no record of an input.
+type badFunc = func(in input.Source, is *input.Issue) error
