@@ -2,10 +2,11 @@ package simhash
 
 import (
 	"fmt"
-	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/internal/token"
 	"io"
 	"sync"
+
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/token"
 )
 
 // Options say what the features of a text are. Fingerprints compare only if they were made with

@@ -136,19 +136,23 @@ func SumWeighted64(hashes []uint64, weights []int32) uint64 {
 // SumWeighted is to SumWeighted64 what Sum is to Sum64.
 func SumWeighted(dst []uint64, hashes []uint64, weights []int32) {
 	checkWords(len(dst))
-	var small [64]int64
-	sums := small[:]
-	if len(dst) > 1 {
-		sums = make([]int64, 64*len(dst))
+	if len(hashes) != len(weights) {
+		panic(fmt.Sprintf("simhash: %d hashes with %d weights", len(hashes), len(weights)))
 	}
-	kernel.CountWeighted(sums, hashes, weights)
 	total := int64(0)
 	for _, w := range weights {
 		total += int64(w)
 	}
 	for j := range dst {
+		var sums [64]int64
+		for i, h := range hashes {
+			row, w := kernel.RowWord(h, j), int64(weights[i])
+			for p := range sums {
+				sums[p] += w & -int64(row>>p&1)
+			}
+		}
 		dst[j] = 0
-		for i, s := range sums[64*j : 64*j+64] {
+		for i, s := range sums {
 			dst[j] |= uint64(total-2*s-int64(i&1)) >> 63 << i
 		}
 	}

@@ -289,3 +289,20 @@ func BenchmarkMajority(b *testing.B) {
 		majority(&counts, 100)
 	}
 }
+
+func TestBadLengthsPanic(t *testing.T) {
+	for name, f := range map[string]func(){
+		"no words":     func() { Sum(nil, nil) },
+		"few weights":  func() { SumWeighted64(make([]uint64, 2), make([]int32, 1)) },
+		"many weights": func() { SumWeighted64(nil, make([]int32, 1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			f()
+		})
+	}
+}

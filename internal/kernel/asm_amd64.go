@@ -120,11 +120,6 @@ func countAVX512(counts *[64]uint32, x *uint64, n int)
 //go:noescape
 func countMixedAVX512(counts *[64]uint32, x *uint64, n int, add uint64)
 
-// countSelectedAVX512 adds positional counts of those of n words whose weight has a bit in common with bit.
-//
-//go:noescape
-func countSelectedAVX512(counts *[64]uint32, x *uint64, n int, weights *int32, bit uint32)
-
 // countAVX2 adds positional counts of 64*blocks words, at most 254 blocks, and of the words of tail, if any.
 //
 //go:noescape

@@ -140,30 +140,3 @@ func mix(z uint64) uint64 {
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
-
-// countSelectedGeneric is countSelected in pure Go.
-func countSelectedGeneric(counts *[64]uint32, x []uint64, weights []int32, bit int) {
-	var buf [chunk]uint64
-	for len(x) > 0 {
-		part := min(len(x), verticalMax/chunk*chunk)
-		var v vertical
-		for part > 0 {
-			n := selectWords(&buf, x[:part], weights, bit)
-			v.add(buf[:n])
-			x, weights, part = x[n:], weights[n:], part-n
-		}
-		v.flush(counts)
-	}
-}
-
-// selectWords puts as many words of x as fit into buf, zero in place of those whose weight lacks
-// the bit, and returns how many that are.
-func selectWords(buf *[chunk]uint64, x []uint64, weights []int32, bit int) int {
-	n := min(len(buf), len(x))
-	weights = weights[:n]
-	left := uint(31-bit) % 32
-	for i, h := range x[:n] {
-		buf[i] = h & uint64(weights[i]<<left>>31) // the bit, moved to the sign and spread over the word
-	}
-	return n
-}

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -85,34 +84,6 @@ func TestCountWideEveryLength(t *testing.T) {
 	})
 }
 
-func TestCountWeighted(t *testing.T) {
-	withLevels(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(7, 7))
-		for n := range 1200 {
-			off := r.IntN(9)
-			x := randomWords(r, n+off)[off:]
-			weights := make([]int32, n)
-			for i := range weights {
-				weights[i] = []int32{1, r.Int32N(16), int32(r.Uint32()), math.MinInt32, math.MaxInt32}[n%5]
-			}
-			got := make([]int64, 64*r.IntN(4))
-			for p := range got {
-				got[p] = int64(r.Uint64())
-			}
-			want := slices.Clone(got)
-			CountWeighted(got, x, weights)
-			for p := range want {
-				for i, h := range x {
-					want[p] += int64(weights[i]) * int64(RowWord(h, p/64)>>(p%64)&1)
-				}
-			}
-			if !slices.Equal(got, want) {
-				t.Fatalf("n=%d words=%d: got %v, want %v", n, len(got)/64, got, want)
-			}
-		}
-	})
-}
-
 // TestLong crosses every point where a kernel empties its narrow counters, with the inputs that
 // fill them fastest.
 func TestLong(t *testing.T) {
@@ -151,10 +122,8 @@ func TestLong(t *testing.T) {
 func TestKernelsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	pool := make([]uint64, 1<<17)
-	weights := make([]int32, len(pool))
 	for i := range pool {
 		pool[i] = r.Uint64()
-		weights[i] = int32(r.Uint32())
 	}
 	ks := Available()
 	for i := range 500_000 {
@@ -164,13 +133,12 @@ func TestKernelsAgree(t *testing.T) {
 		}
 		n := r.IntN(limit)
 		off := r.IntN(len(pool) - n)
-		x, w, add, bit := pool[off:][:n], weights[off:][:n], r.Uint64(), r.IntN(32)
-		var first [3][64]uint32
+		x, add := pool[off:][:n], r.Uint64()
+		var first [2][64]uint32
 		for i, k := range ks {
-			var got [3][64]uint32
+			var got [2][64]uint32
 			k.count(&got[0], x)
 			k.countMixed(&got[1], x, add)
-			k.countSelected(&got[2], x, w, bit)
 			if i == 0 {
 				first = got
 			} else if got != first {
@@ -202,10 +170,7 @@ func TestWord(t *testing.T) {
 
 func TestBadLengthsPanic(t *testing.T) {
 	for name, f := range map[string]func(){
-		"odd counts":   func() { CountWide(make([]uint32, 65), nil) },
-		"odd sums":     func() { CountWeighted(make([]int64, 63), nil, nil) },
-		"few weights":  func() { CountWeighted(make([]int64, 64), make([]uint64, 2), make([]int32, 1)) },
-		"many weights": func() { CountWeighted(make([]int64, 64), nil, make([]int32, 1)) },
+		"odd counts": func() { CountWide(make([]uint32, 65), nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -222,9 +187,7 @@ func TestNoAllocation(t *testing.T) {
 	withLevels(t, func(t *testing.T) {
 		x := randomWords(rand.New(rand.NewPCG(5, 5)), 1000)
 		counts := make([]uint32, 1024)
-		sums, weights := make([]int64, 128), make([]int32, len(x))
-		weights[3] = 5
-		if n := testing.AllocsPerRun(10, func() { CountWide(counts, x); CountWeighted(sums, x, weights) }); n != 0 {
+		if n := testing.AllocsPerRun(10, func() { CountWide(counts, x) }); n != 0 {
 			t.Fatalf("%v allocations", n)
 		}
 	})
@@ -281,34 +244,6 @@ func BenchmarkCount(b *testing.B) {
 				run(k.String(), CountWide)
 			}
 			run("plain", plainCount)
-		}
-	}
-}
-
-func BenchmarkCountWeighted(b *testing.B) {
-	saved := active
-	defer func() { active = saved }()
-	r := rand.New(rand.NewPCG(8, 8))
-	x := make([]uint64, 10000)
-	weights := make([]int32, len(x))
-	for i := range x {
-		x[i] = r.Uint64()
-	}
-	for _, limit := range []int32{16, 256, math.MaxInt32} {
-		for i := range weights {
-			weights[i] = r.Int32N(limit)
-		}
-		for _, size := range []int{64, 1024} {
-			sums := make([]int64, size)
-			for _, k := range Available() {
-				b.Run(fmt.Sprintf("bits=%d/below=%d/%s", size, limit, k), func(b *testing.B) {
-					active = k
-					for b.Loop() {
-						CountWeighted(sums, x, weights)
-					}
-					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(x)), "ns/element")
-				})
-			}
 		}
 	}
 }

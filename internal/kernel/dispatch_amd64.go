@@ -246,19 +246,6 @@ func (l Level) countMixed(counts *[64]uint32, x []uint64, add uint64) {
 	}
 }
 
-// countSelected adds the positional counts of those words of x whose weight, in weights, has the
-// bit 1<<bit.
-func (l Level) countSelected(counts *[64]uint32, x []uint64, weights []int32, bit int) {
-	switch l {
-	case AVX512:
-		countSelectedAVX512(counts, unsafe.SliceData(x), len(x), unsafe.SliceData(weights), 1<<bit)
-	case AVX2:
-		countSelected256(counts, x, weights, bit)
-	default:
-		countSelectedGeneric(counts, x, weights, bit)
-	}
-}
-
 // The AVX2 kernels count whole blocks, at most maxAVX2 words at a time so that their byte counters
 // do not overflow, and a last block of padding.
 const (
@@ -294,16 +281,6 @@ func countMixed256(counts *[64]uint32, x []uint64, add uint64) {
 		tail[i] = -add
 	}
 	countMixedAVX2(counts, unsafe.SliceData(x), len(x)/blockAVX2, last, add)
-}
-
-// countSelected256 is countSelected with AVX2, which counts what Go selects.
-func countSelected256(counts *[64]uint32, x []uint64, weights []int32, bit int) {
-	var buf [chunk]uint64
-	for len(x) > 0 {
-		n := selectWords(&buf, x, weights, bit)
-		count256(counts, buf[:n])
-		x, weights = x[n:], weights[n:]
-	}
 }
 
 // masks is Masks, after its checks.

@@ -54,12 +54,6 @@ func (l Level) countMixed(counts *[64]uint32, x []uint64, add uint64) {
 	countMixedGeneric(counts, x, add)
 }
 
-// countSelected adds the positional counts of those words of x whose weight, in weights, has the
-// bit 1<<bit.
-func (l Level) countSelected(counts *[64]uint32, x []uint64, weights []int32, bit int) {
-	countSelectedGeneric(counts, x, weights, bit)
-}
-
 // masks is Masks, after its checks.
 func (l Level) masks(dst []uint64, text []byte) int { return masksGo(dst, text) }
 

@@ -38,10 +38,6 @@
 // Wide rows are made, not stored: word j of the row of a hash comes from the SplitMix64 sequence
 // ([RowWord]), 8 or 4 hashes at a time in vector registers, and goes straight into the adders.
 //
-// Weights are taken apart into binary digits: the sum of the weights of the words with bit p set is
-// the sum over l of 2^l times the number of such words whose weight has digit l. Small weights have
-// few digits.
-//
 // The idea of counting by carry-save adders in vector registers is from Klarqvist, Muła and Lemire,
 // "Efficient computation of positional population counts using SIMD instructions" (2019).
 //

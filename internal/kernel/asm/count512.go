@@ -18,36 +18,21 @@ const blocksAVX512 = 31
 
 // avx512 is the state of one kernel: eight words to a vector.
 type avx512 struct {
-	form               form
+	mixed              bool       // it counts mix(h+add) of the words h of x
 	add, mul1, mul2    VecVirtual // of mix
-	bit                VecVirtual // of selected words, the bit that their weights have
-	weights            Register
 	index, identity    VecVirtual // of positions
 	x, n, counts       Register
 	one, two, four, ei VecVirtual // running sums of weight 1, 2, 4, 8
 	acc                VecVirtual // a byte counter for each position
 }
 
-// form says which words a kernel counts.
-type form int
-
-const (
-	plain    form = iota // the words of x
-	mixed                // mix(h+add) of the words h of x
-	selected             // the words of x whose weight has a certain bit
-)
-
-// begin starts the function of a kernel.
-func (f form) begin(name string) {
+// beginCount starts the function of a kernel.
+func beginCount(name string, mixed bool) {
 	signature := "func(counts *[64]uint32, x *uint64, n int)"
 	doc := name + " adds positional counts of n words."
-	switch f {
-	case mixed:
+	if mixed {
 		signature = "func(counts *[64]uint32, x *uint64, n int, add uint64)"
 		doc = name + " adds positional counts of mix(h+add) for n words h."
-	case selected:
-		signature = "func(counts *[64]uint32, x *uint64, n int, weights *int32, bit uint32)"
-		doc = name + " adds positional counts of those of n words whose weight has a bit in common with bit."
 	}
 	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
@@ -56,9 +41,9 @@ func (f form) begin(name string) {
 
 // countAVX512 emits a kernel that counts n words from x. It needs AVX-512 F, BW, DQ, VL, VBMI,
 // BITALG and GFNI, and BMI2.
-func countAVX512(name string, f form) {
-	f.begin(name)
-	k := newAVX512(f)
+func countAVX512(name string, mixed bool) {
+	beginCount(name, mixed)
+	k := newAVX512(mixed)
 
 	Comment("Fewer than 128 words: no adders.")
 	VPXORQ(k.acc, k.acc, k.acc)
@@ -115,8 +100,8 @@ func countAVX512(name string, f form) {
 }
 
 // newAVX512 loads the arguments and constants.
-func newAVX512(f form) *avx512 {
-	k := &avx512{form: f}
+func newAVX512(mixed bool) *avx512 {
+	k := &avx512{mixed: mixed}
 	for _, v := range []*VecVirtual{&k.index, &k.identity, &k.one, &k.two, &k.four, &k.ei, &k.acc} {
 		*v = ZMM()
 	}
@@ -125,16 +110,11 @@ func newAVX512(f form) *avx512 {
 	k.n = Load(Param("n"), GP64())
 	VMOVDQU64(byteTranspose(), k.index)
 	VPBROADCASTQ(qword("identity", 0x8040201008040201), k.identity)
-	switch f {
-	case mixed:
+	if mixed {
 		k.add, k.mul1, k.mul2 = ZMM(), ZMM(), ZMM()
 		VPBROADCASTQ(Load(Param("add"), GP64()), k.add)
 		VPBROADCASTQ(qword("mul1", mul1), k.mul1)
 		VPBROADCASTQ(qword("mul2", mul2), k.mul2)
-	case selected:
-		k.bit = YMM()
-		k.weights = Load(Param("weights"), GP64())
-		VPBROADCASTD(Load(Param("bit"), GP32()), k.bit)
 	}
 	return k
 }
@@ -143,27 +123,17 @@ func newAVX512(f form) *avx512 {
 func (k *avx512) load(i int) VecVirtual {
 	v := ZMM()
 	m := Mem{Base: k.x, Disp: 64 * i}
-	switch k.form {
-	case plain:
-		VMOVDQU64(m, v)
-	case mixed:
+	if k.mixed {
 		VPADDQ(m, k.add, v)
 		k.mix(v)
-	case selected:
-		mask := K()
-		VPTESTMD(Mem{Base: k.weights, Disp: 32 * i}, k.bit, mask)
-		VMOVDQU64_Z(m, mask, v)
+	} else {
+		VMOVDQU64(m, v)
 	}
 	return v
 }
 
 // advance moves on by n vectors.
-func (k *avx512) advance(n int) {
-	ADDQ(U32(64*n), k.x)
-	if k.form == selected {
-		ADDQ(U32(32*n), k.weights)
-	}
-}
+func (k *avx512) advance(n int) { ADDQ(U32(64*n), k.x) }
 
 // mix is the finaliser of SplitMix64.
 func (k *avx512) mix(v VecVirtual) {
@@ -224,13 +194,8 @@ func (k *avx512) partial() {
 	mask := K()
 	KMOVW(bits, mask)
 	v := ZMM()
-	if k.form == selected {
-		w := YMM()
-		VMOVDQU32_Z(Mem{Base: k.weights}, mask, w)
-		VPTESTMD(k.bit, w, mask)
-	}
 	VMOVDQU64_Z(Mem{Base: k.x}, mask, v)
-	if k.form == mixed {
+	if k.mixed {
 		VPADDQ(k.add, v, v)
 		k.mix(v)
 		VMOVDQA64_Z(v, mask, v)
