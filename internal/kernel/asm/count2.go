@@ -126,16 +126,7 @@ func (k *avx2) csa(sum, a, b VecVirtual) VecVirtual {
 // block counts sixteen vectors: a tree of adders, whose carry of weight 16 goes bit by bit to the
 // byte counters.
 func (k *avx2) block() {
-	next := 0
-	two := func() VecVirtual {
-		a, b := k.loadAt(next), k.loadAt(next+1)
-		next += 2
-		return k.csa(k.one, a, b)
-	}
-	four := func() VecVirtual { a, b := two(), two(); return k.csa(k.two, a, b) }
-	eight := func() VecVirtual { a, b := four(), four(); return k.csa(k.four, a, b) }
-	a, b := eight(), eight()
-	sixteen := k.csa(k.ei, a, b)
+	sixteen := adders(k.loadAt, k.csa, [4]VecVirtual{k.one, k.two, k.four, k.ei})
 	for b := range 8 {
 		t := k.bits(sixteen, b)
 		VPADDB(k.acc.Offset(32*b), t, t)

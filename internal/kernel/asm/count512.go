@@ -160,18 +160,25 @@ func (k *avx512) csa(sum, a, b VecVirtual) VecVirtual {
 // block counts sixteen vectors: a tree of adders, whose carry of weight 16 goes to the byte
 // counters.
 func (k *avx512) block() {
-	next := 0
-	two := func() VecVirtual {
-		a, b := k.load(next), k.load(next+1)
-		next += 2
-		return k.csa(k.one, a, b)
-	}
-	four := func() VecVirtual { a, b := two(), two(); return k.csa(k.two, a, b) }
-	eight := func() VecVirtual { a, b := four(), four(); return k.csa(k.four, a, b) }
-	a, b := eight(), eight()
-	sixteen := k.csa(k.ei, a, b)
+	sixteen := adders(k.load, k.csa, [4]VecVirtual{k.one, k.two, k.four, k.ei})
 	k.advance(16)
 	k.positions(sixteen)
+}
+
+// adders adds sixteen vectors to the running sums of weight 1, 2, 4 and 8, by a tree of adders, and
+// returns the carry of weight 16.
+func adders(load func(i int) VecVirtual, csa func(sum, a, b VecVirtual) VecVirtual, sums [4]VecVirtual) VecVirtual {
+	next := 0
+	var tree func(level int) VecVirtual
+	tree = func(level int) VecVirtual {
+		if level < 0 {
+			next++
+			return load(next - 1)
+		}
+		a, b := tree(level-1), tree(level-1)
+		return csa(sums[level], a, b)
+	}
+	return tree(3)
 }
 
 // positions adds to every byte counter in how many of the eight words of v that position is set.

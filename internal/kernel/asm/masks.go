@@ -50,14 +50,7 @@ func masksAVX512() {
 	VPERMI2B(high, low, v)
 	VPMOVB2M(v, words)
 	KMOVQ(words, Mem{Base: dst, Index: i, Scale: 8})
-	ADDQ(U8(64), text)
-	INCQ(i)
-	JMP(LabelRef("block"))
-
-	Label("done")
-	Store(i, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	endBlock(text, i)
 }
 
 // masksAVX2 emits a kernel that compares bytes with the ends of the ranges.
@@ -106,6 +99,11 @@ func masksAVX2() {
 	SHLQ(U8(32), mask[1])
 	ORQ(mask[0], mask[1])
 	MOVQ(mask[1], Mem{Base: dst, Index: i, Scale: 8})
+	endBlock(text, i)
+}
+
+// endBlock ends the loop over blocks of text, of which i are done, and the kernel.
+func endBlock(text, i Register) {
 	ADDQ(U8(64), text)
 	INCQ(i)
 	JMP(LabelRef("block"))
