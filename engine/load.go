@@ -32,7 +32,7 @@ func (db *DB) LoadMark(source string) int64 { return db.s.LoadMark(source) }
 // Add adds d. When its ID is stored, or was added before, and Replace is off, it returns ErrExists
 // and the load continues; so it does after ErrInvalid and ErrTooLarge. Any other error ends the
 // load.
-func (l *Loader) Add(d Doc) error { return l.l.Add(view.Doc(d)) }
+func (l *Loader) Add(d Doc) error { return l.l.Add((*view.Doc)(&d)) }
 
 // Mark notes that with all documents added so far source has been read up to pos. LoadMark returns
 // pos once they are published, so that an interrupted load can continue there.

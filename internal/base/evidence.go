@@ -62,6 +62,11 @@ func (s *sighting) note(place int64, text []byte) {
 	}
 }
 
+// Has reports whether a fingerprint has shown this notation: another one changes no Conflict.
+func (e *Evidence) Has(n Notation) bool {
+	return n == Hex && e.certain || n == Decimal && e.decimal.place > 0
+}
+
 // Short reports whether the fingerprints are hexadecimal without leading zeros: some have letters
 // and fewer than 16 digits, most have letters, and all that are decimal by the rule could be
 // hexadecimal.

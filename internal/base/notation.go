@@ -134,8 +134,11 @@ func ParseCell[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notation, err
 // IsShort reports whether s is hexadecimal by its letters, and has fewer digits than the rule asks
 // for without 0x.
 func IsShort[S ~string | ~[]byte](s S) bool {
+	if len(s) == 0 || len(s) >= width || allDigits(s) {
+		return false
+	}
 	_, ok := hex(s)
-	return ok && len(s) < width && !allDigits(s) && len(s) > 0
+	return ok
 }
 
 // base64Letters are how many letters 8 bytes take in base64, without padding.

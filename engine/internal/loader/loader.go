@@ -123,7 +123,7 @@ func (l *Loader) renew() error {
 // Add adds d. When its ID is stored, or was added before, and Replace is off, it returns ErrExists
 // and the load continues; so it does after ErrInvalid and ErrTooLarge. Any other error ends the
 // load.
-func (l *Loader) Add(d view.Doc) error {
+func (l *Loader) Add(d *view.Doc) error {
 	if l.err != nil {
 		return l.err
 	}
@@ -145,14 +145,14 @@ func (l *Loader) Add(d view.Doc) error {
 		}
 	}
 	if len(d.Text) > 0 || len(d.Fields) > 0 {
-		if err := l.addText(&d); err != nil {
+		if err := l.addText(d); err != nil {
 			return err
 		}
 	}
 	if c.filled() {
 		c.grow(l.expected())
 	}
-	c.add(&d, slot, l.db.Now)
+	c.add(d, slot, l.db.Now)
 	return nil
 }
 

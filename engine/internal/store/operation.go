@@ -75,7 +75,7 @@ func keep[S string | json.RawMessage](room *[]byte, s S) []byte {
 
 // encodeDoc checks d and makes s what a table stores of it, fingerprinted, with memory of room.
 func (db *Store) encodeDoc(s *sstable.Document, d view.Doc, room *[]byte) error {
-	if err := CheckDoc(d); err != nil {
+	if err := CheckDoc(&d); err != nil {
 		return err
 	}
 	if d.Time.IsZero() {
@@ -93,7 +93,7 @@ func (db *Store) encodeDoc(s *sstable.Document, d view.Doc, room *[]byte) error 
 }
 
 // CheckDoc returns why a document can not be stored: Invalid or TooLarge.
-func CheckDoc(d view.Doc) error {
+func CheckDoc(d *view.Doc) error {
 	if err := view.CheckID(d.ID); err != nil {
 		return err
 	}

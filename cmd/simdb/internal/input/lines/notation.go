@@ -136,7 +136,7 @@ func (f *file) survey() error {
 // heed adds the fingerprint of a record to the evidence; one that is no number in the notation of
 // the others is a flaw. It returns an error if its notation differs from that of the others.
 func (f *file) heed(r *record) error {
-	if r.notation == base.Auto {
+	if r.notation == base.Auto || !f.surveys && f.seen.Has(r.notation) {
 		return nil
 	}
 	short := r.notation == base.Hex && base.IsShort(r.written)
