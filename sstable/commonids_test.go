@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // namedTable returns a table of documents with these IDs.
@@ -66,40 +64,6 @@ func TestEachCommonID(t *testing.T) {
 		stop := errors.New("stop")
 		if err := EachCommonID(a, a, func(uint32, uint32) error { return stop }); err != stop && a.NumDocs() > 0 {
 			t.Fatalf("%v, want what the function returned", err)
-		}
-	}
-}
-
-// TestRunCursor seeks in runs with many equal keys, which end in other blocks than they begin.
-func TestRunCursor(t *testing.T) {
-	rng := rand.New(rand.NewPCG(93, 94))
-	for range 60 {
-		keys, values := make([]uint64, 1+rng.IntN(4000)), 1+rng.Uint64N(1<<rng.UintN(14))
-		for i := range keys {
-			keys[i] = rng.Uint64N(values) * 3
-		}
-		slices.Sort(keys)
-		run, err := keyrun.Open(keyrun.InMemory("run", keys))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := run.Cursor()
-		for key := uint64(0); ; key += rng.Uint64N(1 + values/16) {
-			want, _ := slices.BinarySearch(keys, key)
-			ok, err := c.Seek(key)
-			if err != nil || ok != (want < len(keys)) {
-				t.Fatalf("seek(%d): %v, %v, want position %d of %d", key, ok, err, want, len(keys))
-			}
-			if !ok {
-				break
-			}
-			end, _ := slices.BinarySearch(keys, keys[want]+1)
-			if got, err := c.End(0); err != nil || got != end || c.Pos() != want || c.Key() != keys[want] {
-				t.Fatalf("seek(%d) is at %d, end %d, want %d to %d, %v", key, c.Pos(), got, want, end, err)
-			}
-			if rng.IntN(3) == 0 {
-				key++
-			}
 		}
 	}
 }

@@ -3,7 +3,6 @@ package sstable
 import (
 	"context"
 	"io"
-	"math"
 )
 
 // WriteTo writes the table's file to w as it is and returns how many bytes it has written. It
@@ -29,7 +28,7 @@ func (r *Reader) WriteTo(w io.Writer) (n int64, err error) {
 func (r *Reader) VerifySums(ctx context.Context) (err error) {
 	defer r.unguard(guard(), &err)
 	defer r.pages.Sequential()()
-	v := &verifier{Reader: r, ctx: ctx, all: &verification{total: r.info.Size, failed: math.MaxInt}}
+	v := &verifier{Reader: r, ctx: ctx, all: &verification{total: r.info.Size}}
 	if err = v.checkBytes(); err == nil {
 		err = ctx.Err()
 	}

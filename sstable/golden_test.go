@@ -63,7 +63,7 @@ func exampleDocs() []Document {
 
 // exampleParams are the parameters of the worked example.
 var exampleParams = Params{
-	Tokenizer: 1, Shingle: 3, Hash: 1, Sketch: 128, MinJaccard: 0.65, Layout: Layout{2, 1}, StoreText: true,
+	Tokenizer: 1, Shingle: 3, Hash: 1, Sketch: 128, MinJaccard: 0.65, Layout: Layout{Blocks: 2, Lead: 1}, StoreText: true,
 }
 
 func TestGolden(t *testing.T) {

@@ -12,7 +12,7 @@ func (r *Reader) Lookup(id []byte) (doc uint32, found bool, err error) {
 
 // lookup is Lookup without protection from faults.
 func (r *Reader) lookup(id []byte) (doc uint32, found bool, err error) {
-	lo, hi, err := r.ids.Find(r.idHash.key(id))
+	lo, hi, err := r.ids.Find(idKey(id))
 	for ; lo < hi && err == nil; lo++ {
 		if doc, err = r.docAt(lo); err != nil {
 			break

@@ -11,7 +11,7 @@ import (
 // A table with a document a segment has room for as many segments as the limit of documents counts
 // on, whatever its layout, and refuses more at some point.
 func TestMaxDocs(t *testing.T) {
-	for _, l := range []Layout{{2, 1}, {8, 2}} {
+	for _, l := range []Layout{{Blocks: 2, Lead: 1}, {Blocks: 8, Lead: 2}} {
 		p := testParams
 		p.Layout = l
 		write := func(n int) ([]byte, error) {

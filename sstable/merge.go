@@ -53,9 +53,6 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 		if !in.params.Compatible(p) {
 			return Info{}, nil, fmt.Errorf("sstable: merge %s: made with %s", in.file, in.params.Diff(p))
 		}
-		if hash := idHashes[FormatVersion](nil); in.idHash != hash {
-			return Info{}, nil, fmt.Errorf("sstable: merge %s: it hashes IDs by %+v, and the result by %+v: %w", in.file, in.idHash, hash, ErrUnsupported)
-		}
 		m.inputs = append(m.inputs, &mergeInput{MergeInput: in})
 		m.readers = append(m.readers, in.Reader)
 		defer in.pages.Sequential()()

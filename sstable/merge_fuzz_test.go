@@ -74,7 +74,7 @@ func (m *randomMerge) params() Params {
 	if p.Sketch = m.sketch; p.Sketch == 0 {
 		p.MinJaccard = 0
 	}
-	p.Layout = []Layout{{4, 1}, {2, 1}, {3, 1}, {5, 2}, {4, 0}, {6, 1}, {5, 1}, {8, 1}}[m.r.IntN(8)]
+	p.Layout = []Layout{{Blocks: 4, Lead: 1}, {Blocks: 2, Lead: 1}, {Blocks: 3, Lead: 1}, {Blocks: 5, Lead: 2}, {Blocks: 4, Lead: 0}, {Blocks: 6, Lead: 1}, {Blocks: 5, Lead: 1}, {Blocks: 8, Lead: 1}}[m.r.IntN(8)]
 	return p
 }
 
@@ -215,7 +215,7 @@ func (m *randomMerge) damaged(tables [][]byte, at uint32, word uint64) {
 // merged merges tables, data in the place of one.
 func (m *randomMerge) merged(tables [][]byte, victim int, data []byte) ([]byte, error) {
 	p := mergeParams
-	p.Layout = Layout{3, 1}
+	p.Layout = Layout{Blocks: 3, Lead: 1}
 	if p.Sketch = m.sketch; p.Sketch == 0 {
 		p.MinJaccard = 0
 	}

@@ -30,14 +30,14 @@ func TestMergeGoneRepeated(t *testing.T) {
 		docs = append(docs, d)
 	}
 	p := mergeParams
-	p.Layout = Layout{2, 1}
+	p.Layout = Layout{Blocks: 2, Lead: 1}
 	for _, sorted := range []int{1, 2, 3, 5, 8, 100} {
 		m := merging{t: t, r: r, o: MergeOptions{Workers: 2, piece: 1, sorted: sorted}, drop: func(r *rand.Rand, d *Document) bool {
 			return d.Fingerprint == hot || d.Fingerprint&0x1100 != 0
 		}}
 		m.add(p, sortedDocs(docs), 0)
 		to := p
-		to.Layout = Layout{8, 1}
+		to.Layout = Layout{Blocks: 8, Lead: 1}
 		m.merge(to)
 		some := merging{t: t, r: r, o: m.o, drop: drops["few"]}
 		some.add(p, sortedDocs(docs), 0)
@@ -55,7 +55,7 @@ func TestMergeRotated(t *testing.T) {
 		low[i] = r.Uint64() >> 8
 	}
 	p := mergeParams
-	p.Layout = Layout{2, 1}
+	p.Layout = Layout{Blocks: 2, Lead: 1}
 	for input := range 2 {
 		var docs []Document
 		for i, v := range low {
@@ -64,7 +64,7 @@ func TestMergeRotated(t *testing.T) {
 			}
 		}
 		m.add(p, sortedDocs(docs), 0)
-		p.Layout = Layout{8, 1}
+		p.Layout = Layout{Blocks: 8, Lead: 1}
 	}
 	m.merge(p)
 }
@@ -149,7 +149,7 @@ func TestMergeManyTables(t *testing.T) {
 			}
 		}
 		p := mergeParams
-		p.Layout = []Layout{{2, 1}, {4, 1}, {4, 0}}[i%3]
+		p.Layout = []Layout{{Blocks: 2, Lead: 1}, {Blocks: 4, Lead: 1}, {Blocks: 4, Lead: 0}}[i%3]
 		m.add(p, sortedDocs(docs), 0)
 	}
 	m.merge(mergeParams)
@@ -267,7 +267,7 @@ func TestMergeCancelled(t *testing.T) {
 		inputs = append(inputs, MergeInput{Reader: openTable(t, data), Keep: func(doc uint32) (bool, error) { return doc%5 > 0, nil }})
 	}
 	p := mergeParams
-	p.Layout = Layout{3, 1}
+	p.Layout = Layout{Blocks: 3, Lead: 1}
 	before, ended := runtime.NumGoroutine(), 0
 	n := 0
 	for i := range exhaustive.Every(t, 12).Of(1000) {
@@ -306,7 +306,7 @@ func TestMergeLongIDs(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	var inputs []MergeInput
 	p := mergeParams
-	p.Layout = Layout{2, 1}
+	p.Layout = Layout{Blocks: 2, Lead: 1}
 	for i := range 2 {
 		docs := make([]Document, 300)
 		for j := range docs {

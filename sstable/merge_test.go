@@ -100,7 +100,7 @@ var drops = map[string]func(r *rand.Rand, d *Document) bool{
 // TestMerge merges tables of all shapes and looks at every document of the result, and again after
 // merging that with more.
 func TestMerge(t *testing.T) {
-	layouts := []Layout{{4, 1}, {2, 1}, {3, 1}, {5, 2}, {4, 0}}
+	layouts := []Layout{{Blocks: 4, Lead: 1}, {Blocks: 2, Lead: 1}, {Blocks: 3, Lead: 1}, {Blocks: 5, Lead: 2}, {Blocks: 4, Lead: 0}}
 	for si := range mergeShapes {
 		shape := &mergeShapes[si]
 		for name, drop := range drops {

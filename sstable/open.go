@@ -71,9 +71,6 @@ func (r *Reader) openSections() error {
 	if r.ids, err = r.run(KindIDs, 0, docs); err != nil {
 		return err
 	}
-	if err := r.openIDHash(); err != nil {
-		return err
-	}
 	if docs > 1 && !r.ids.HasValues() {
 		return r.ids.Corrupt(0, "hashes of IDs without documents")
 	}
@@ -234,7 +231,6 @@ type Reader struct {
 	seqs     *keyrun.Run    // by rank
 	times    *keyrun.Column // by rank
 	ids      *keyrun.Run
-	idHash   idHash // that ids is sorted by
 	runs     []*keyrun.Run
 	index    *hamming.Index
 	sketches *sketchidx.Index // nil if Params.Sketch is 0
@@ -340,16 +336,6 @@ func (r *Reader) openSegment(x *sketchidx.Index, i uint16, first uint32) (n uint
 	}
 	n = uint32(s.Count)
 	return n, x.AddSegment(n, s.Name(), r.part(s), run)
-}
-
-// openIDHash sets the table's idHash.
-func (r *Reader) openIDHash() error {
-	hash := idHashes[r.info.Version]
-	if hash == nil {
-		return fmt.Errorf("%s: the hash of IDs of table format version %d is not known: %w", r.file, r.info.Version, ErrUnsupported)
-	}
-	r.idHash = hash(&r.info)
-	return nil
 }
 
 // checkDoc reports whether there is such a document.

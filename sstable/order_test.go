@@ -79,7 +79,7 @@ func orderedDocs(rng *rand.Rand, n int, seq func(*rand.Rand, int, int) uint64, t
 // them.
 func TestWriteOrders(t *testing.T) {
 	p := testParams
-	p.Layout, p.StoreText, p.Sketch, p.MinJaccard = Layout{2, 1}, false, 0, 0
+	p.Layout, p.StoreText, p.Sketch, p.MinJaccard = Layout{Blocks: 2, Lead: 1}, false, 0, 0
 	for _, seqs := range writeOrders {
 		for _, times := range writeTimes {
 			for _, n := range []int{0, 1, 2, 3, 511, 512, 513, 2000} {
@@ -146,7 +146,7 @@ func TestTimeSketchOfSample(t *testing.T) {
 	exhaustive.Turn(t, 4)
 	const n = 100_000
 	p := testParams
-	p.Layout, p.StoreText, p.Sketch, p.MinJaccard = Layout{2, 1}, false, 0, 0
+	p.Layout, p.StoreText, p.Sketch, p.MinJaccard = Layout{Blocks: 2, Lead: 1}, false, 0, 0
 	for name, time := range map[string]func(rng *rand.Rand, rank, n int) int64{
 		"ascending": writeTimes[0].time,
 		"uniform":   func(rng *rand.Rand, _, _ int) int64 { return rng.Int64N(1 << 50) },
@@ -183,7 +183,7 @@ func TestTimeSketchOfSample(t *testing.T) {
 func TestOrderSizes(t *testing.T) {
 	const n = 8192
 	p := testParams
-	p.Layout, p.StoreText, p.Sketch, p.MinJaccard = Layout{2, 1}, false, 0, 0
+	p.Layout, p.StoreText, p.Sketch, p.MinJaccard = Layout{Blocks: 2, Lead: 1}, false, 0, 0
 	docs, _ := orderedDocs(rand.New(rand.NewPCG(105, 106)), n, func(_ *rand.Rand, i, n int) uint64 { return 1000 + uint64(i*5)%8192 },
 		func(_ *rand.Rand, rank, n int) int64 { return 1_700_000_000_000_000 + int64(rank/100) })
 	data, _ := buildTable(t, p, WriterOptions{}, docs)

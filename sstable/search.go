@@ -17,25 +17,25 @@ import (
 //	}
 type Hit = hamming.Hit
 
-// Plan says how a search by fingerprint would be done.
-type Plan struct {
-	Method     string  // "probe" or "scan"
-	Radii      []int   // of each permuted table, -1 where it is not probed; nil for a scan
-	Probes     int     // ranges to look up
-	Candidates int     // keys to compare, estimated from the real sizes of the ranges
-	Cost       float64 // nanoseconds on one core, estimated
-}
+// Plan says how a search by fingerprint would be done:
+//
+//	type Plan struct {
+//		Method     string  // "probe" or "scan"
+//		Radii      []int   // of each permuted table, -1 where it is not probed; nil for a scan
+//		Probes     int     // ranges to look up
+//		Candidates int     // keys to compare, estimated from the real sizes of the ranges
+//		Cost       float64 // nanoseconds on one core, estimated
+//	}
+type Plan = hamming.Plan
 
-// String returns one line: "probe radii 0 0 0 0, 4 probes, about 610 candidates", or "scan, 1100000
-// candidates".
-func (p Plan) String() string { return hamming.Plan(p).String() }
-
-// NearStats counts the work of searches by fingerprint.
-type NearStats struct {
-	Probes     int // ranges of permuted tables looked up
-	Candidates int // keys compared with the query
-	Scans      int // searches that read all fingerprints
-}
+// NearStats counts the work of searches by fingerprint:
+//
+//	type NearStats struct {
+//		Probes     int // ranges of permuted tables looked up
+//		Candidates int // keys compared with the query
+//		Scans      int // searches that read all fingerprints
+//	}
+type NearStats = hamming.Stats
 
 // NearSearcher searches tables by fingerprint. It holds the working memory of a search, so that the
 // next one allocates nothing: keep it for many searches. Its zero value is ready. It must not be
@@ -57,9 +57,7 @@ func (s *NearSearcher) Near(r *Reader, q Fingerprint, k int, dst []Hit) (hits []
 // and the work done there. It stops at the first error, which it returns.
 func (s *NearSearcher) NearGroup(tables []*Reader, q Fingerprint, k int, fn func(table int, hits []Hit, work NearStats) error) (err error) {
 	defer unguardAny(tables, guard(), &err)
-	return s.s.Group(s.indexesOf(tables), q, k, func(table int, hits []Hit, work hamming.Stats) error {
-		return fn(table, hits, NearStats(work))
-	})
+	return s.s.Group(s.indexesOf(tables), q, k, fn)
 }
 
 // NearFirst calls accept with documents of the tables whose fingerprint differs from q in at most k
@@ -86,12 +84,12 @@ func (s *NearSearcher) NearBatch(ctx context.Context, r *Reader, queries []Finge
 // Plan returns how Near would search. It reads directories only.
 func (s *NearSearcher) Plan(r *Reader, q Fingerprint, k int) (p Plan, err error) {
 	defer r.unguard(guard(), &err)
-	return Plan(s.s.Plan(r.index, q, k)), nil
+	return s.s.Plan(r.index, q, k), nil
 }
 
 // TakeStats returns the work of the searches since it was called last, but for those of NearGroup
 // and NearFirst.
-func (s *NearSearcher) TakeStats() NearStats { return NearStats(s.s.TakeStats()) }
+func (s *NearSearcher) TakeStats() NearStats { return s.s.TakeStats() }
 
 // indexesOf returns the indexes of tables, valid until it is called again.
 func (s *NearSearcher) indexesOf(tables []*Reader) []*hamming.Index {

@@ -18,30 +18,28 @@ import (
 //	}
 type JaccardHit = sketchidx.Hit
 
-// JaccardStats counts the work of searches by sketch.
-type JaccardStats struct {
-	Postings   int // entries of postings read
-	Candidates int // documents whose bitmap was looked at
-	Rejected   int // of those, by their bitmap
-	Scored     int // sketches compared with the query
-	Scans      int // segments of which all bitmaps were read
-}
+// JaccardStats counts the work of searches by sketch:
+//
+//	type JaccardStats struct {
+//		Postings   int // entries of postings read, and members of groups compared
+//		Candidates int // documents whose bitmap was looked at
+//		Rejected   int // of those, by their bitmap
+//		Scored     int // sketches compared with the query
+//		Scans      int // segments of which all bitmaps were read
+//	}
+type JaccardStats = sketchidx.Stats
 
-// JaccardPlan says how a search by sketch would be done.
-type JaccardPlan struct {
-	Method     string // "postings" or "scan"; "postings" if at least one segment is not scanned
-	Prefix     int    // hashes of the query that postings are read for; 0 for a scan
-	Postings   int    // postings to read
-	Candidates int    // documents whose bitmap is to be looked at
-	Scans      int    // segments of which all bitmaps are to be read
-
-	// Cost is the estimated nanoseconds on one core of searching this table, in the same unit as
-	// Plan.Cost. That of a scan takes the documents of the table for unrelated to the query.
-	Cost float64
-}
-
-// String returns one line: "postings of 26 hashes, 768 postings, 182 candidates".
-func (p JaccardPlan) String() string { return sketchidx.Plan(p).String() }
+// JaccardPlan says how a search by sketch would be done:
+//
+//	type JaccardPlan struct {
+//		Method     string // "postings", or "scan" if every segment is scanned
+//		Prefix     int    // hashes of the query that postings are read for; 0 for a scan
+//		Postings   int    // postings to read
+//		Candidates int    // documents whose bitmap is to be looked at
+//		Scans      int    // segments of which all bitmaps are to be read
+//		Cost       float64 // nanoseconds on one core, estimated; comparable with Plan.Cost
+//	}
+type JaccardPlan = sketchidx.Plan
 
 // JaccardSearcher searches tables by sketch. It holds the working memory of a search, so that the
 // next one allocates nothing: keep it for many searches. Its zero value is ready. It must not be
@@ -104,12 +102,11 @@ func (s *JaccardSearcher) JaccardPlan(r *Reader, q minhash.Sketch, t float64) (p
 	if err := r.needSketches(); err != nil {
 		return JaccardPlan{Method: "scan"}, err
 	}
-	plan, err := s.s.Plan(r.sketches, q, t)
-	return JaccardPlan(plan), err
+	return s.s.Plan(r.sketches, q, t)
 }
 
 // TakeStats returns the work of the searches since it was called last.
-func (s *JaccardSearcher) TakeStats() JaccardStats { return JaccardStats(s.s.TakeStats()) }
+func (s *JaccardSearcher) TakeStats() JaccardStats { return s.s.TakeStats() }
 
 // needSketches returns an error with ErrNoSketches if the table keeps none.
 func (r *Reader) needSketches() error {

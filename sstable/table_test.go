@@ -134,8 +134,8 @@ func sameDocument(a, b *Document) bool {
 func TestRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 2, 3, 100, 127, 128, 129, 511, 512, 513, 1024, 5000} {
-		for _, l := range []Layout{{4, 1}, {2, 1}, {3, 1}, {8, 1}, {5, 2}, {6, 3}, {1, 1}} {
-			if n > 1024 && l != DefaultLayout && l != (Layout{5, 2}) {
+		for _, l := range []Layout{{Blocks: 4, Lead: 1}, {Blocks: 2, Lead: 1}, {Blocks: 3, Lead: 1}, {Blocks: 8, Lead: 1}, {Blocks: 5, Lead: 2}, {Blocks: 6, Lead: 3}, {Blocks: 1, Lead: 1}} {
+			if n > 1024 && l != DefaultLayout && l != (Layout{Blocks: 5, Lead: 2}) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%d documents, layout %v", n, l), func(t *testing.T) {
@@ -304,7 +304,7 @@ func TestConcurrentReaders(t *testing.T) {
 func TestVerify(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 600, 20000} {
-		for _, l := range []Layout{{4, 1}, {5, 2}} {
+		for _, l := range []Layout{{Blocks: 4, Lead: 1}, {Blocks: 5, Lead: 2}} {
 			p := testParams
 			p.Layout = l
 			p.StoreText = n != 600

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -36,7 +34,7 @@ import (
 // and total are bytes, each of the file counting twice.
 func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) error {
 	defer r.pages.Sequential()()
-	v := &verification{progress: progress, total: 2 * r.info.Size, failed: math.MaxInt}
+	v := &verification{progress: progress, total: 2 * r.info.Size}
 	steps := []func(*verifier) error{(*verifier).checkBytes, (*verifier).checkRecords, (*verifier).checkOrder, (*verifier).checkPlaces,
 		(*verifier).checkRuns, (*verifier).checkIDs, (*verifier).checkIDParts, (*verifier).checkSketches, (*verifier).checkEarly}
 	errs := make([]error, len(steps))
@@ -44,14 +42,12 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) e
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for i, check := range steps {
 		work.Go(func() error {
-			if errs[i] = r.verifyStep(ctx, v, i, check); errs[i] != nil {
-				v.fail(i)
-			}
+			errs[i] = r.verifyStep(ctx, v, check)
 			return nil
 		})
 	}
 	work.Wait()
-	if err := cmp.Or(errs...); err != nil { // errLater is only after the one that caused it
+	if err := cmp.Or(errs...); err != nil {
 		return err
 	}
 	v.report(v.total)
@@ -59,12 +55,9 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) e
 }
 
 // verifyStep makes one of the checks of Verify.
-func (r *Reader) verifyStep(ctx context.Context, v *verification, step int, check func(*verifier) error) (err error) {
+func (r *Reader) verifyStep(ctx context.Context, v *verification, check func(*verifier) error) (err error) {
 	defer r.unguard(guard(), &err)
-	if v.failedBefore(step) {
-		return errLater
-	}
-	return check(&verifier{Reader: r, ctx: ctx, all: v, step: step})
+	return check(&verifier{Reader: r, ctx: ctx, all: v})
 }
 
 // verifyBytes is how many bytes a check reads between two reports.
@@ -73,23 +66,8 @@ const verifyBytes = 4 << 20
 // verification is what the checks of a table share.
 type verification struct {
 	mu          sync.Mutex
-	failed      int // the first check that has found damage
 	progress    func(done, total int64)
 	done, total int64
-}
-
-// fail notes that a check has found damage.
-func (v *verification) fail(step int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.failed = min(v.failed, step)
-}
-
-// failedBefore reports whether a check before this one has found damage.
-func (v *verification) failedBefore(step int) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.failed < step
 }
 
 // report counts n bytes as done.
@@ -107,12 +85,8 @@ type verifier struct {
 	*Reader
 	ctx   context.Context
 	all   *verification
-	step  int   // its number
 	quiet int64 // bytes since the last report
 }
-
-// errLater ends a check after one before it has found damage.
-var errLater = errors.New("an earlier check has found damage")
 
 // advance counts n bytes as done.
 func (v *verifier) advance(n int64) error {
@@ -121,9 +95,6 @@ func (v *verifier) advance(n int64) error {
 	}
 	v.all.report(v.quiet)
 	v.quiet = 0
-	if v.all.failedBefore(v.step) {
-		return errLater
-	}
 	return v.ctx.Err()
 }
 
@@ -504,7 +475,7 @@ func (v *verifier) sumNames(h sethash.Hash) (sum uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		sum += h.OfPair(v.idHash.key(id), doc)
+		sum += h.OfPair(idKey(id), doc)
 		if b, first := v.names.First(doc); first {
 			_, length := v.names.Extent(b)
 			if err := v.advance(int64(length)); err != nil {

@@ -22,7 +22,7 @@ func TestTimesInParts(t *testing.T) {
 		var writers [2]*timesWriter
 		for i := range writers {
 			var f tableFile
-			if err := f.init(&files[i], Params{Layout: Layout{2, 1}}, WriterOptions{}); err != nil {
+			if err := f.init(&files[i], Params{Layout: Layout{Blocks: 2, Lead: 1}}, WriterOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			writers[i] = f.newTimesWriter(n)

@@ -30,12 +30,12 @@ func TestParams(t *testing.T) {
 	if err := q.UnmarshalBinary(b); err != nil || q != p || q.Diff(p) != "" {
 		t.Errorf("decoded %v (%v), want %v", q, err, p)
 	}
-	q.Shingle, q.Layout, q.StoreText = 5, Layout{6, 3}, false
+	q.Shingle, q.Layout, q.StoreText = 5, Layout{Blocks: 6, Lead: 3}, false
 	if got, want := p.Diff(q), "shingle 3, not 5; layout 4:1, not 6:3; store-text true, not false"; got != want {
 		t.Errorf("Diff is %q, want %q", got, want)
 	}
 	for name, change := range map[string]func(*Params){
-		"layout":      func(p *Params) { p.Layout = Layout{40, 1} },
+		"layout":      func(p *Params) { p.Layout = Layout{Blocks: 40, Lead: 1} },
 		"shingle":     func(p *Params) { p.Shingle = 1 << 30 },
 		"sketch":      func(p *Params) { p.Sketch = 1 << 30 },
 		"min-jaccard": func(p *Params) { p.MinJaccard = math.NaN() },

@@ -22,7 +22,6 @@ var larger = map[string]struct{ files, lines int }{
 	"engine":                   {25, maxLines},
 	"engine/internal/search":   {23, maxLines},
 	"engine/internal/store":    {23, maxLines},
-	"sstable/internal/hamming": {21, maxLines},
 }
 
 // TestSizes checks that a package can be read: no package has too many files or lines, platforms'

@@ -42,6 +42,37 @@ type Layout struct {
 // DefaultLayout has four tables led by 16 bits each.
 var DefaultLayout = Layout{Blocks: 4, Lead: 1}
 
+// LayoutBySize, the zero Layout, stands for the one that ChooseLayout returns. Parameters of a
+// database may have it, those of a table never do.
+var LayoutBySize = Layout{}
+
+// sizeLayouts are the layouts of tables by size, each for tables of up to a number of fingerprints.
+// The limits are constants, not results of the cost model, so that a table is the same on every
+// processor. TestChooseLayout compares them with the model.
+var sizeLayouts = []struct {
+	most   int64
+	layout Layout
+}{
+	{24 << 20, Layout{Blocks: 4, Lead: 1}},
+	{2 << 30, Layout{Blocks: 3, Lead: 1}},
+	{math.MaxInt64, Layout{Blocks: 2, Lead: 1}},
+}
+
+// ChooseLayout returns the layout for a table of n fingerprints, by n alone:
+//
+//	to 24 Mi   4:1      to 2 Gi   3:1      above   2:1
+//
+// More fingerprints need longer leads, so that a search still compares few of them; shorter leads
+// make fewer probes. docs/performance.md has the measurements behind the limits.
+func ChooseLayout(n int64) Layout {
+	for _, s := range sizeLayouts {
+		if n <= s.most {
+			return s.layout
+		}
+	}
+	return DefaultLayout
+}
+
 // ParseLayout reads "4:1", or "4", which means the same, or "4x4".
 func ParseLayout(s string) (Layout, error) {
 	blocks, lead, split := strings.Cut(s, ":")

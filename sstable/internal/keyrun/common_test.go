@@ -86,23 +86,6 @@ func BenchmarkCommon(b *testing.B) {
 		perKey := func(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/key")
 		}
-		b.Run(fmt.Sprint("cursors/1:", ratio), func(b *testing.B) {
-			for b.Loop() {
-				x, y := runs[0].Cursor(), runs[1].Cursor()
-				for key := uint64(0); ; {
-					if ok, _ := x.Seek(key); !ok {
-						break
-					}
-					if ok, _ := y.Seek(x.Key()); !ok {
-						break
-					}
-					if key = y.Key(); key == x.Key() {
-						key++
-					}
-				}
-			}
-			perKey(b)
-		})
 		b.Run(fmt.Sprint("bitmaps/1:", ratio), func(b *testing.B) {
 			for b.Loop() {
 				EachCommon(runs[0], runs[1], func(int, int) error { return nil })

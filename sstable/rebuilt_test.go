@@ -1,0 +1,38 @@
+package sstable
+
+import (
+	"github.com/simdb/simdb/sstable/internal/crc"
+)
+
+// rebuilt returns table r in a version, with other contents of sections of some kinds, and other
+// counts. What has another length goes to the end, so that the blocks stay where they are, and an
+// optional section that nobody knows takes its place.
+func rebuilt(r *Reader, version uint32, contents map[Kind][]byte, counts map[Kind]uint64) []byte {
+	data, info := appendHeader(nil, version), r.Info()
+	var sections, moved []Section
+	add := func(s Section, content []byte) {
+		data = append(data, make([]byte, align(int64(len(data)))-int64(len(data)))...)
+		s.Offset, s.Length, s.Checksum = int64(len(data)), int64(len(content)), crc.Sum(content)
+		data, sections = append(data, content...), append(sections, s)
+	}
+	for _, s := range info.Sections {
+		if count, ok := counts[s.Kind]; ok {
+			s.Count = count
+		}
+		content, ok := contents[s.Kind]
+		if ok && int64(len(content)) != s.Length {
+			moved = append(moved, s)
+			s.Kind, s.Index, s.Optional, ok = kindUnknown+Kind(len(moved)), 0, true, false
+		}
+		if !ok {
+			content = r.data[s.Offset:][:s.Length]
+		}
+		add(s, content)
+	}
+	for _, s := range moved {
+		add(s, contents[s.Kind])
+	}
+	data = append(data, make([]byte, align(int64(len(data)))-int64(len(data)))...)
+	info.Version, info.Sections = version, sections
+	return appendFooter(data, int64(len(data)), r.Params(), &info)
+}
