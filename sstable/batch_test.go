@@ -185,7 +185,7 @@ func TestBatchLikeWriter(t *testing.T) {
 	r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
 	got := writeBatch(t, testParams, docs, 1, len(docs), 2)
 	kept := keptOf(1, docs)
-	want, _ := buildTable(t, testParams, WriterOptions{hot: hotOf(docs)}, kept)
+	want, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs)}, kept)
 	if d := len(got) - len(want); d > len(docs)*3 || d < -len(want)/20 {
 		t.Errorf("%d bytes, by Writer %d", len(got), len(want))
 	}

@@ -4,7 +4,6 @@ package sstable
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -12,8 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-
-	"github.com/simdb/simdb/internal/ordered"
 )
 
 // benchDocs returns n documents in table order with random fingerprints and texts of about words
@@ -105,38 +102,6 @@ func BenchmarkWriter(b *testing.B) {
 	}
 	_, ids := idTable()
 	b.Run("no-text", func(b *testing.B) { run(b, ids, WriterOptions{}) })
-}
-
-// BenchmarkRuns sorts and encodes the four permuted tables of sorted fingerprints.
-func BenchmarkRuns(b *testing.B) {
-	for _, n := range []int{1_000_000, 11_000_000} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			rng := rand.New(rand.NewPCG(33, 34))
-			fps := make([]uint64, n)
-			for i := range fps {
-				fps[i] = rng.Uint64()
-			}
-			fps, _ = ordered.Radix(fps, make([]uint64, n), 64)
-			keys := make([]uint64, n)
-			var used int64
-			for b.Loop() {
-				b.StopTimer()
-				copy(keys, fps)
-				w, err := newBatchWriter(b.Context(), unclosed{io.Discard}, testParams, BatchOptions{Workers: 1})
-				if err != nil {
-					b.Fatal(err)
-				}
-				w.batch = &batchOrder{Batch: &Batch{}, fps: keys, spare: make([]uint64, n)}
-				b.StartTimer()
-				start := cpu()
-				if err := cmp.Or(w.writeFingerprints(), w.writePermuted()); err != nil {
-					b.Fatal(err)
-				}
-				used += cpu() - start
-			}
-			b.ReportMetric(float64(used)/float64(b.N)/float64(n), "cpu-ns/fp")
-		})
-	}
 }
 
 // each benchmarks op on pseudo-random documents of r, 65,536 different ones.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/write"
 )
 
 // collidingIDs are pairs of IDs with the same 38 bits of their hashes, found by trying.
@@ -79,7 +80,7 @@ func TestCollidingIDTwice(t *testing.T) {
 		for i := range docs {
 			docs[i] = Document{ID: []byte{byte(i)}, HasFingerprint: true, Fingerprint: uint64(i)}
 		}
-		r := openTable(t, spoiledTable(t, docs, func(b *batchOrder) { rename(b, ids) }))
+		r := openTable(t, spoiledTable(t, docs, func(b *write.BatchOrder) { rename(b, ids) }))
 		var corrupt *base.CorruptionError
 		if err := r.Verify(t.Context(), nil); !errors.As(err, &corrupt) || corrupt.Section != "ids" {
 			t.Errorf("%q: Verify gave %v", ids, err)

@@ -6,16 +6,17 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // Describe writes the layout of the table for people: parameters, extremes, and each section with
 // its place, its size and what one of its things costs. Sizes are bytes, costs bits.
 func (r *Reader) Describe(w io.Writer) error {
-	i := &r.info
-	fmt.Fprintf(w, "%s: .sst format version %d, %d bytes, checksum %08x\n", r.file, i.Version, i.Size, i.Checksum)
-	fmt.Fprintf(w, "parameters    %v\n", r.params)
-	if d := i.Identity; d != (Identity{}) {
+	i := &r.t.Info
+	fmt.Fprintf(w, "%s: .sst format version %d, %d bytes, checksum %08x\n", r.t.File, i.Version, i.Size, i.Checksum)
+	fmt.Fprintf(w, "parameters    %v\n", r.t.Params)
+	if d := i.Identity; d != (format.Identity{}) {
 		fmt.Fprintf(w, "database      %x, table %d, written %s\n", d.Database, d.Number, showTime(d.Created))
 	}
 	fmt.Fprintf(w, "documents     %d\n", i.Docs)
@@ -29,26 +30,26 @@ func (r *Reader) Describe(w io.Writer) error {
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "offset\tsize\tcount\tbits each\t  section\n")
-	fmt.Fprintf(t, "0\t%d\t\t\t  header\n", headerSize)
+	fmt.Fprintf(t, "0\t%d\t\t\t  header\n", format.HeaderSize)
 	for j := range i.Sections {
 		s := &i.Sections[j]
 		each := ""
-		if s.Kind&^dirFlag >= KindTimes && s.Kind != KindEarly {
+		if s.Kind&^format.DirFlag >= format.KindTimes && s.Kind != format.KindEarly {
 			each = bitsEach(s.Length, s.Count)
 		}
 		fmt.Fprintf(t, "%d\t%d\t%d\t%s\t  %s\n", s.Offset, s.Length, s.Count, each, r.detail(s))
 	}
-	end := i.Size - tailSize
+	end := i.Size - format.TailSize
 	if n := len(i.Sections); n > 0 {
-		end = align(i.Sections[n-1].Offset + i.Sections[n-1].Length)
+		end = format.Align(i.Sections[n-1].Offset + i.Sections[n-1].Length)
 	}
-	fmt.Fprintf(t, "%d\t%d\t%d\t\t  directory\n", end, i.Size-tailSize-end, len(i.Sections))
-	fmt.Fprintf(t, "%d\t%d\t\t\t  trailer\n", i.Size-tailSize, tailSize)
+	fmt.Fprintf(t, "%d\t%d\t%d\t\t  directory\n", end, i.Size-format.TailSize-end, len(i.Sections))
+	fmt.Fprintf(t, "%d\t%d\t\t\t  trailer\n", i.Size-format.TailSize, format.TailSize)
 	return t.Flush()
 }
 
 // detail names a section and says what its bytes are made of.
-func (r *Reader) detail(s *Section) string {
+func (r *Reader) detail(s *format.Section) string {
 	stats := func(st keyrun.Stats) string {
 		if st.Values == 0 {
 			return s.Name()
@@ -60,27 +61,27 @@ func (r *Reader) detail(s *Section) string {
 		return d + fmt.Sprintf(", directory %s, checksums %s", bitsEach(st.Directory, s.Count), bitsEach(st.Checksums, s.Count))
 	}
 	switch s.Kind {
-	case KindBlocks:
+	case format.KindBlocks:
 		if s.Index > 0 {
 			return s.Name()
 		}
 		return r.blocksDetail()
-	case KindPostings:
-		return stats(r.sketches.PostingsStats(int(s.Index)))
-	case KindRun:
-		return stats(r.runs[s.Index].Stats())
-	case KindIDs:
-		return stats(r.ids.Stats())
-	case KindTimes:
-		return stats(r.times.Stats())
-	case KindSeqs:
-		return stats(r.seqs.Stats())
-	case KindRanks:
-		return stats(r.ranks.Stats())
-	case KindPlaces:
-		return stats(r.places.Stats())
-	case KindIDParts:
-		if run, err := r.run(KindIDParts, s.Index, s.Count); err == nil {
+	case format.KindPostings:
+		return stats(r.t.Sketches.PostingsStats(int(s.Index)))
+	case format.KindRun:
+		return stats(r.t.Runs[s.Index].Stats())
+	case format.KindIDs:
+		return stats(r.t.IDs.Stats())
+	case format.KindTimes:
+		return stats(r.t.Times.Stats())
+	case format.KindSeqs:
+		return stats(r.t.Seqs.Stats())
+	case format.KindRanks:
+		return stats(r.t.Ranks.Stats())
+	case format.KindPlaces:
+		return stats(r.t.Places.Stats())
+	case format.KindIDParts:
+		if run, err := r.t.Run(format.KindIDParts, s.Index, s.Count); err == nil {
 			return stats(run.Stats())
 		}
 	}
@@ -89,15 +90,15 @@ func (r *Reader) detail(s *Section) string {
 
 // blocksDetail says how the section of blocks is shared.
 func (r *Reader) blocksDetail() string {
-	names := r.names.Size()
+	names := r.t.Names.Size()
 	var stored, raw int64
-	if r.records != nil {
-		stored, raw = r.records.Sizes()
+	if r.t.Records != nil {
+		stored, raw = r.t.Records.Sizes()
 	}
-	s := fmt.Sprintf("%s: names %d bytes (%.1f a document)", KindBlocks, names, per(names, r.info.Docs))
-	if r.sketches != nil && r.sketches.List() != nil {
-		sketches := r.sketches.List().Size()
-		s += fmt.Sprintf(", sketches %d bytes (%.1f)", sketches, per(sketches, r.info.Docs))
+	s := fmt.Sprintf("%s: names %d bytes (%.1f a document)", format.KindBlocks, names, per(names, r.t.Info.Docs))
+	if r.t.Sketches != nil && r.t.Sketches.List() != nil {
+		sketches := r.t.Sketches.List().Size()
+		s += fmt.Sprintf(", sketches %d bytes (%.1f)", sketches, per(sketches, r.t.Info.Docs))
 	}
 	s += fmt.Sprintf(", texts %d bytes", stored)
 	if stored > 0 {
@@ -108,8 +109,8 @@ func (r *Reader) blocksDetail() string {
 
 // blocksLength returns the bytes of all sections of blocks.
 func (r *Reader) blocksLength() (n int64) {
-	for i := range r.info.Sections {
-		if s := &r.info.Sections[i]; s.Kind == KindBlocks {
+	for i := range r.t.Info.Sections {
+		if s := &r.t.Info.Sections[i]; s.Kind == format.KindBlocks {
 			n += s.Length
 		}
 	}

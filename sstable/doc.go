@@ -27,7 +27,7 @@
 // run of fingerprints needs no column of document numbers, and every set of documents is a set of
 // small integers.
 //
-//	file      header | section | section | ... | directory | trailer     (format.go, versions.go)
+//	file      header | section | section | ... | directory | trailer     (internal/format)
 //
 //	blocks    names, records and sketches, interleaved as they were written  (internal/blobs)
 //	names     where the blocks of names are: IDs by document number
@@ -60,20 +60,22 @@
 // a file is believed before it is checked against the file's size, so that a damaged or hostile
 // file costs an error and neither a panic nor memory.
 //
-// # Files
+// # Packages
 //
-// The package has more files than most, because a table is one thing that is read, written and
-// merged, and these share what its sections are:
+// This one is what users call: Reader with its searches, iterators and checks, Salvage, and the
+// writers. Below it, each with imports in one direction only:
 //
-//	the file      section, format, versions, params, layout, document, idhash, errors, options
-//	reading       open, reader, ids, iter, search, search_sketches, commonids, verify, describe
-//	writing       write_file, write_sketches, write_order, write_table; batch; writer over batch
-//	merging       merge over merge_*, over the files for writing and internal/merge
+//	merge     a table from other tables          table   an open table, section by section
+//	write     a table from documents
+//	format    parameters, the directory and its copies, kinds of sections
+//	hamming, sketchidx                           searches by fingerprint, by sketch
+//	keyrun, blobs, idparts, pages                encodings, and what of the file is read
 //
 // # Where to change what
 //
-//	a section       section.go, versions.go, Writer, openSections, Verify, docs/format/sstable.md
-//	a version       an entry of versions (versions.go); TestVersion3 shows what it takes
+//	a section       format/section.go, format/versions.go, write, table/open.go, verify.go,
+//	                docs/format/sstable.md
+//	a version       an entry of format.Versions; TestVersion3 shows what it takes
 //	a search        internal/hamming for fingerprints, internal/sketchidx for sketches
 //	an encoding     internal/keyrun for sorted keys and columns, internal/blobs for strings
 //

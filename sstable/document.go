@@ -10,7 +10,6 @@ import (
 
 // Limits of a table and of a document. What is over a limit is refused, never cut.
 const (
-	MaxDocs       = 1<<32 - 2       // documents a table
 	MaxIDBytes    = 1<<16 - 1       // an ID has 1 to MaxIDBytes bytes
 	MaxRecordSize = blobs.MaxRecord // bytes of Text and Fields together
 )

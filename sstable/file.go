@@ -6,6 +6,7 @@ import (
 
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable/internal/pages"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // File is what OpenFile reads a table from.
@@ -51,13 +52,9 @@ func OpenFile(f File, name string) (*Reader, error) {
 		f.Close()
 		return nil, fmt.Errorf("map %s: %w", name, err)
 	}
-	r := &Reader{file: name, data: data, unmap: unmap, closer: f.Close}
+	t := &table.Table{File: name, Data: data, Unmap: unmap, Closer: f.Close}
 	if a, ok := f.(vfs.Adviser); ok {
-		r.pages = pages.New(a, data, pageLimits())
+		t.Pages = pages.New(a, data, pageLimits())
 	}
-	if err := r.open(); err != nil {
-		r.Close()
-		return nil, err
-	}
-	return r, nil
+	return newReader(t)
 }

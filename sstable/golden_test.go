@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/format"
 )
 
 // update rewrites golden files and the example in the format's page: go test ./sstable -run Golden
@@ -69,7 +71,7 @@ var exampleParams = Params{
 func TestGolden(t *testing.T) {
 	path := filepath.Join("testdata", "v2.sst")
 	docs := goldenDocs()
-	o := WriterOptions{BlockSize: 4096, hot: hotOf(docs), segmentDocs: 64, Note: []byte("a note of the owner"), Identity: Identity{
+	o := WriterOptions{BlockSize: 4096, Hot: hotOf(docs), SegmentDocs: 64, Note: []byte("a note of the owner"), Identity: Identity{
 		Database: [16]byte{0x9f, 0x3c, 0x5a, 15: 1}, Number: 7, Created: 1_700_000_000_000_000,
 	}}
 	data, _ := buildTable(t, testParams, o, docs)
@@ -162,7 +164,7 @@ func TestGoldenMerged(t *testing.T) {
 		if err := r.Verify(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
-		if r.places == nil || r.places.Max() != uint64(r.records.Len()) || r.ranks == nil {
+		if r.t.Places == nil || r.t.Places.Max() != uint64(r.t.Records.Len()) || r.t.Ranks == nil {
 			t.Error("no places of records, or a record for every document, or no ranks")
 		}
 	}
@@ -210,29 +212,29 @@ func dumpTable(r *Reader) string {
 	part := func(name string, from, to int64) {
 		fmt.Fprintf(&b, "%s\n", name)
 		for ; from < to; from += 16 {
-			row := r.data[from:min(from+16, to)]
+			row := r.t.Data[from:min(from+16, to)]
 			fmt.Fprintf(&b, "%04x  %-32s  %s\n", from, hex.EncodeToString(row), printable(row))
 		}
 	}
-	part("header", 0, headerSize)
-	end := int64(headerSize)
-	for i := range r.info.Sections {
-		s := &r.info.Sections[i]
+	part("header", 0, format.HeaderSize)
+	end := int64(format.HeaderSize)
+	for i := range r.t.Info.Sections {
+		s := &r.t.Info.Sections[i]
 		end = s.Offset + s.Length
 		part(s.Name(), s.Offset, end)
-		if end < align(end) {
-			fmt.Fprintf(&b, "%04x  %d zero bytes\n", end, align(end)-end)
+		if end < format.Align(end) {
+			fmt.Fprintf(&b, "%04x  %d zero bytes\n", end, format.Align(end)-end)
 		}
 	}
-	dir := align(end)
-	part("directory: parameters", dir, dir+ParamsSize)
-	part("directory: info", dir+ParamsSize, dir+ParamsSize+infoSize)
-	at := dir + ParamsSize + infoSize
-	for i := range r.info.Sections {
-		part("directory: "+r.info.Sections[i].Name(), at, at+entrySize)
-		at += entrySize
+	dir := format.Align(end)
+	part("directory: parameters", dir, dir+format.ParamsSize)
+	part("directory: info", dir+format.ParamsSize, dir+format.ParamsSize+format.InfoSize)
+	at := dir + format.ParamsSize + format.InfoSize
+	for i := range r.t.Info.Sections {
+		part("directory: "+r.t.Info.Sections[i].Name(), at, at+format.EntrySize)
+		at += format.EntrySize
 	}
-	part("trailer", at, r.info.Size)
+	part("trailer", at, r.t.Info.Size)
 	return b.String()
 }
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/blobtest"
-	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
@@ -161,7 +161,7 @@ func newMergedVictim(t *testing.T, n int, o WriterOptions) *victim {
 
 // hostileOptions returns o with all that a table may have, so that it can be damaged.
 func hostileOptions(o WriterOptions, docs []Document) WriterOptions {
-	o.hot, o.segmentDocs = hotOf(docs), len(docs)/2+1
+	o.Hot, o.SegmentDocs = hotOf(docs), len(docs)/2+1
 	o.Note, o.Identity = []byte("what the owner keeps"), Identity{Database: [16]byte{1, 2, 3}, Number: 9, Created: 1 << 50}
 	return o
 }
@@ -329,7 +329,7 @@ func mergeOf(t *testing.T, data []byte, more *Reader) (merged []byte, err error)
 	}
 	var out bytes.Buffer
 	keep := func(doc uint32) (bool, error) { return doc%7 != 3, nil }
-	o := MergeOptions{Workers: 1, WriterOptions: WriterOptions{segmentDocs: 20}}
+	o := MergeOptions{Workers: 1, WriterOptions: WriterOptions{SegmentDocs: 20}}
 	_, _, err = Merge(t.Context(), &out, testParams, []MergeInput{{Reader: r, Keep: keep}, {Reader: more}}, o)
 	return out.Bytes(), err
 }
@@ -396,17 +396,17 @@ func TestOverlappingBlocks(t *testing.T) {
 			}
 		}
 		good, _ := buildTable(t, testParams, WriterOptions{BlockSize: 300}, docs)
-		for _, kind := range []Kind{KindRecords, KindNames} {
+		for _, kind := range []Kind{KindRecords, format.KindNames} {
 			data := slices.Clone(good)
 			r := openTable(t, good)
 			size := int64(blobs.RecordsEntry)
-			if kind == KindNames {
+			if kind == format.KindNames {
 				size = blobs.ListEntry
 			}
-			first := r.section(kind, 0).Offset
+			first := r.t.Section(kind, 0).Offset
 			copy(data[first+size:], data[first:][:6])     // offset
 			copy(data[first+size+8:], data[first+8:][:8]) // sizes
-			if kind == KindNames {
+			if kind == format.KindNames {
 				copy(data[first+size:], data[first:][:size])
 			}
 			reseal(r, data)
@@ -450,49 +450,49 @@ func TestForgedDocument(t *testing.T) {
 // reseal makes the checksums of data right, which was the table of r and has been damaged since.
 func reseal(r *Reader, data []byte) {
 	le := binary.LittleEndian
-	area := r.blocks()
-	for kind, entry := range map[Kind]int{KindNames: blobs.ListEntry, KindSketches: blobs.ListEntry, KindRecords: blobs.RecordsEntry} {
-		if s := r.section(kind, 0); s != nil {
-			blobtest.Reseal(data[s.Offset:][:s.Length], entry, data[area.Offset:][:len(area.Data)])
+	area := r.t.Blocks()
+	for kind, entry := range map[Kind]int{format.KindNames: blobs.ListEntry, format.KindSketches: blobs.ListEntry, KindRecords: blobs.RecordsEntry} {
+		if s := r.t.Section(kind, 0); s != nil {
+			keytest.ResealBlocks(data[s.Offset:][:s.Length], entry, data[area.Offset:][:len(area.Data)])
 		}
 	}
-	if r.sketches != nil && r.sketches.List() != nil {
+	if r.t.Sketches != nil && r.t.Sketches.List() != nil {
 		resealSketches(r, data)
 	}
-	for _, s := range r.info.Sections {
-		if s.Kind.hasDir() {
-			dir := r.section(s.Kind|dirFlag, s.Index)
-			keytest.Reseal(data[s.Offset:][:s.Length], data[dir.Offset:][:dir.Length], r.bytes(dir))
+	for _, s := range r.t.Info.Sections {
+		if s.Kind.HasDir() {
+			dir := r.t.Section(s.Kind|format.DirFlag, s.Index)
+			keytest.Reseal(data[s.Offset:][:s.Length], data[dir.Offset:][:dir.Length], r.t.Bytes(dir))
 		}
-		if s.Kind == KindTimeSketch {
+		if s.Kind == format.KindTimeSketch {
 			quantiles := data[s.Offset:][:s.Length-4]
-			le.PutUint32(data[s.Offset+s.Length-4:], crc.Sum(quantiles))
+			le.PutUint32(data[s.Offset+s.Length-4:], kernel.CRC32C(0, quantiles))
 		}
 	}
-	dir := align(r.info.Sections[len(r.info.Sections)-1].Offset + r.info.Sections[len(r.info.Sections)-1].Length)
-	for i, s := range r.info.Sections {
-		le.PutUint32(data[dir+ParamsSize+infoSize+int64(i)*entrySize+32:], crc.Sum(data[s.Offset:][:s.Length]))
+	dir := format.Align(r.t.Info.Sections[len(r.t.Info.Sections)-1].Offset + r.t.Info.Sections[len(r.t.Info.Sections)-1].Length)
+	for i, s := range r.t.Info.Sections {
+		le.PutUint32(data[dir+format.ParamsSize+format.InfoSize+int64(i)*format.EntrySize+32:], kernel.CRC32C(0, data[s.Offset:][:s.Length]))
 	}
-	tail := data[len(data)-tailSize:]
-	le.PutUint32(tail[12:], crc.Sum(data[dir:len(data)-tailSize]))
-	le.PutUint32(tail[20:], crc.Sum(tail[:20]))
+	tail := data[len(data)-format.TailSize:]
+	le.PutUint32(tail[12:], kernel.CRC32C(0, data[dir:len(data)-format.TailSize]))
+	le.PutUint32(tail[20:], kernel.CRC32C(0, tail[:20]))
 }
 
 // resealSketches makes the checksums of what belongs to sketches right.
 func resealSketches(r *Reader, data []byte) {
 	le := binary.LittleEndian
-	for _, s := range r.info.Sections {
-		if s.Kind != KindBitmaps || s.Length == 0 {
+	for _, s := range r.t.Info.Sections {
+		if s.Kind != format.KindBitmaps || s.Length == 0 {
 			continue
 		}
 		stored, sums := data[s.Offset:][:64*s.Count], data[s.Offset:][64*s.Count:]
 		for i := 0; len(stored) > 0; i++ {
 			n := min(len(stored), 64*64)
-			le.PutUint32(sums[4*i:], crc.Sum(stored[:n]))
+			le.PutUint32(sums[4*i:], kernel.CRC32C(0, stored[:n]))
 			stored = stored[n:]
 		}
 	}
-	hot := r.section(KindHot, 0)
+	hot := r.t.Section(format.KindHot, 0)
 	list := data[hot.Offset:][:hot.Length-4]
-	le.PutUint32(data[hot.Offset+hot.Length-4:], crc.Sum(list))
+	le.PutUint32(data[hot.Offset+hot.Length-4:], kernel.CRC32C(0, list))
 }

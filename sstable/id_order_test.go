@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/write"
 )
 
 // tableOfIDs returns a table of n documents with IDs by their numbers.
@@ -41,7 +42,7 @@ func tableOfIDs(t *testing.T, n int, id func(doc int) string) (*Reader, []byte) 
 // all IDs.
 func TestIDOrder(t *testing.T) {
 	ctx := t.Context()
-	for _, n := range []int{0, 1, 2*partDocs - 1, 2 * partDocs, 20*partDocs + 77} {
+	for _, n := range []int{0, 1, 2*write.PartDocs - 1, 2 * write.PartDocs, 20*write.PartDocs + 77} {
 		r := rand.New(rand.NewPCG(uint64(n), 8))
 		numbers := r.Perm(10 * (n + 1))
 		id := func(doc int) string { return fmt.Sprintf("%c/%d", "ab"[doc&1], numbers[doc]) }
@@ -50,7 +51,7 @@ func TestIDOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.Parts() != max(1, n/partDocs) {
+		if o.Parts() != max(1, n/write.PartDocs) {
 			t.Fatalf("%d documents in %d parts", n, o.Parts())
 		}
 		partOf, count := make([]int, n), 0
@@ -118,7 +119,7 @@ func TestIDOrder(t *testing.T) {
 
 // TestIDOrderErrors stops the listing, cancels it, and damages an ID.
 func TestIDOrderErrors(t *testing.T) {
-	const n = 3 * partDocs
+	const n = 3 * write.PartDocs
 	table, data := tableOfIDs(t, n, func(doc int) string { return fmt.Sprintf("document-%d", doc) })
 	o, err := table.IDOrder()
 	if err != nil {

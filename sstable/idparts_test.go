@@ -8,13 +8,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/idparts"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/write"
 )
 
 // dividedOptions are those of small tables that keep the order of their IDs.
-var dividedOptions = WriterOptions{partDocs: 10, stretchDocs: 150}
+var dividedOptions = WriterOptions{PartDocs: 10, StretchDocs: 150}
 
 // checkStoredOrder makes sure that a table keeps the order of its IDs, in parts that have each
 // document once and lie in the order of IDs.
@@ -120,7 +122,7 @@ func TestStoredIDOrder(t *testing.T) {
 			}
 			for _, chunk := range []int{0, 1} {
 				var out bytes.Buffer
-				info, _, err := Merge(t.Context(), &out, testParams, []MergeInput{in}, MergeOptions{WriterOptions: dividedOptions, chunk: chunk})
+				info, _, err := Merge(t.Context(), &out, testParams, []MergeInput{in}, MergeOptions{WriterOptions: dividedOptions, Chunk: chunk})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -135,7 +137,7 @@ func TestStoredIDOrder(t *testing.T) {
 		}
 	}
 	one := openTable(t, dividedTable(t, 19, 1)) // below the size that is divided
-	if o, err := one.IDOrder(); err != nil || o.Parts() != 1 || one.section(KindIDBounds, 0) != nil {
+	if o, err := one.IDOrder(); err != nil || o.Parts() != 1 || one.t.Section(format.KindIDBounds, 0) != nil {
 		t.Fatalf("19 documents: %v, %v", o, err)
 	}
 }
@@ -162,7 +164,7 @@ func rekeyed(t *testing.T, r *Reader, edit func(keys []uint64, shift int)) []byt
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rebuilt(r, 2, map[Kind][]byte{KindIDParts: body.Bytes(), KindIDParts | dirFlag: dir}, nil)
+	return rebuilt(r, 2, map[Kind][]byte{format.KindIDParts: body.Bytes(), format.KindIDParts | format.DirFlag: dir}, nil)
 }
 
 // rebound returns a table with other bounds of its order of IDs.
@@ -171,9 +173,9 @@ func rebound(r *Reader, n uint64, bounds ...string) []byte {
 	for _, s := range bounds {
 		b = append(append(b, byte(len(s))), s...)
 	}
-	sum := crc.Sum(b)
+	sum := kernel.CRC32C(0, b)
 	b = append(b, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
-	return rebuilt(r, 2, map[Kind][]byte{KindIDBounds: b}, map[Kind]uint64{KindIDBounds: n})
+	return rebuilt(r, 2, map[Kind][]byte{format.KindIDBounds: b}, map[Kind]uint64{format.KindIDBounds: n})
 }
 
 // TestStoredIDOrderRefused has tables whose order of IDs can't be theirs, with good checksums.
@@ -200,8 +202,8 @@ func TestStoredIDOrderRefused(t *testing.T) {
 		{"a bound less", rebound(r, 2, "a"), "id-bounds"},
 		{"a bound more", rebound(r, 1, "a", "b"), "id-bounds"},
 		{"no bounds", rebound(r, 0), "id-bounds"},
-		{"no bytes of bounds", rebuilt(r, 2, map[Kind][]byte{KindIDBounds: nil}, nil), "id-bounds"},
-		{"too few documents", rebuilt(r, 2, nil, map[Kind]uint64{KindIDParts: 139, KindIDParts | dirFlag: 139}), "id-parts"},
+		{"no bytes of bounds", rebuilt(r, 2, map[Kind][]byte{format.KindIDBounds: nil}, nil), "id-bounds"},
+		{"too few documents", rebuilt(r, 2, nil, map[Kind]uint64{format.KindIDParts: 139, format.KindIDParts | format.DirFlag: 139}), "id-parts"},
 	} {
 		checkRefused(t, c.name, c.data, c.section)
 		if bad, err := OpenBytes(c.data, "test.sst"); err == nil { // what is asked of it without verifying does not panic
@@ -219,14 +221,14 @@ func TestStoredIDOrderRefused(t *testing.T) {
 		kinds   []Kind
 		section string
 	}{
-		{"without parts", []Kind{KindIDParts}, "directory"},
-		{"without bounds", []Kind{KindIDBounds}, "id-parts"},
-		{"without both", []Kind{KindIDParts, KindIDBounds}, ""}, // as programs that do not know the kinds see it
+		{"without parts", []Kind{format.KindIDParts}, "directory"},
+		{"without bounds", []Kind{format.KindIDBounds}, "id-parts"},
+		{"without both", []Kind{format.KindIDParts, format.KindIDBounds}, ""}, // as programs that do not know the kinds see it
 	} {
-		without := withSections(t, r.data, func(all []Section, _ int64) []Section {
+		without := withSections(t, r.t.Data, func(all []Section, _ int64) []Section {
 			for i := range all {
-				if slices.Contains(c.kinds, all[i].Kind&^dirFlag) {
-					all[i].Kind, all[i].Index = kindUnknown+Kind(i), 0
+				if slices.Contains(c.kinds, all[i].Kind&^format.DirFlag) {
+					all[i].Kind, all[i].Index = format.KindUnknown+Kind(i), 0
 				}
 			}
 			return all
@@ -244,8 +246,8 @@ func TestDamagedIDOrder(t *testing.T) {
 	if err != nil || len(docs) != int(r.NumDocs()) {
 		t.Fatalf("salvaged %d documents of %d, %v", len(docs), r.NumDocs(), err)
 	}
-	for _, s := range r.info.Sections {
-		if s.Kind&^dirFlag != KindIDParts && s.Kind != KindIDBounds {
+	for _, s := range r.t.Info.Sections {
+		if s.Kind&^format.DirFlag != format.KindIDParts && s.Kind != format.KindIDBounds {
 			continue
 		}
 		for at := s.Offset; at < s.Offset+s.Length; at += 1 + s.Length/5 {
@@ -265,9 +267,9 @@ func TestDamagedIDOrder(t *testing.T) {
 // TestNumIDParts: a part has some two thousand IDs, as far as a number of 16 bits says which.
 func TestNumIDParts(t *testing.T) {
 	for _, c := range []struct{ docs, parts int }{
-		{partDocs - 1, 0}, {2*partDocs - 1, 1}, {2 * partDocs, 2}, {1 << 19, 256}, {20 << 20, 10240}, {1 << 25, idparts.Most}, {math.MaxInt32, idparts.Most},
+		{write.PartDocs - 1, 0}, {2*write.PartDocs - 1, 1}, {2 * write.PartDocs, 2}, {1 << 19, 256}, {20 << 20, 10240}, {1 << 25, idparts.Most}, {math.MaxInt32, idparts.Most},
 	} {
-		if got := numIDParts(c.docs, WriterOptions{}); got != c.parts {
+		if got := write.NumIDParts(c.docs, WriterOptions{}); got != c.parts {
 			t.Errorf("%d documents: %d parts, want %d", c.docs, got, c.parts)
 		}
 	}

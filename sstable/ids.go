@@ -2,22 +2,26 @@ package sstable
 
 import (
 	"bytes"
+
+	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // Lookup finds the document with an ID.
 func (r *Reader) Lookup(id []byte) (doc uint32, found bool, err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	return r.lookup(id)
 }
 
 // lookup is Lookup without protection from faults.
 func (r *Reader) lookup(id []byte) (doc uint32, found bool, err error) {
-	lo, hi, err := r.ids.Find(idKey(id))
+	lo, hi, err := r.t.IDs.Find(format.IDKey(id))
 	for ; lo < hi && err == nil; lo++ {
-		if doc, err = r.docAt(lo); err != nil {
+		if doc, err = r.t.DocAt(lo); err != nil {
 			break
 		}
-		name, err := r.names.Get(doc)
+		name, err := r.t.Names.Get(doc)
 		if err != nil {
 			return 0, false, err
 		}
@@ -26,15 +30,6 @@ func (r *Reader) lookup(id []byte) (doc uint32, found bool, err error) {
 		}
 	}
 	return 0, false, err
-}
-
-// docAt returns the document of a position in the run of IDs.
-func (r *Reader) docAt(i int) (uint32, error) {
-	v, err := r.ids.Value(i)
-	if err == nil && v >= uint64(r.info.Docs) {
-		err = r.ids.Corrupt(0, "position %d has document %d of %d", i, v, r.info.Docs)
-	}
-	return uint32(v), err
 }
 
 // How far AppendIDs prefetches ahead: directory entries, and names.
@@ -47,21 +42,21 @@ const (
 // them ends. Of many documents, ascending ones are read fastest: cache misses overlap, and
 // neighbours share them.
 func (r *Reader) AppendIDs(dst []byte, ends []int, docs []uint32) (ids []byte, idEnds []int, err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	for _, doc := range docs {
-		if err := r.checkDoc(doc); err != nil {
+		if err := r.t.CheckDoc(doc); err != nil {
 			return dst, ends, err
 		}
 	}
-	r.names.Fetch(docs)
+	r.t.Names.Fetch(docs)
 	for i, doc := range docs {
 		if i+touchAhead < len(docs) {
-			r.names.PrefetchEntry(docs[i+touchAhead])
+			r.t.Names.PrefetchEntry(docs[i+touchAhead])
 		}
 		if i+namesAhead < len(docs) {
-			r.names.Prefetch(docs[i+namesAhead])
+			r.t.Names.Prefetch(docs[i+namesAhead])
 		}
-		id, err := r.names.Get(doc)
+		id, err := r.t.Names.Get(doc)
 		if err != nil {
 			return dst, ends, err
 		}
@@ -69,4 +64,70 @@ func (r *Reader) AppendIDs(dst []byte, ends []int, docs []uint32) (ids []byte, i
 		ends = append(ends, len(dst))
 	}
 	return dst, ends, nil
+}
+
+// IDHashBlocks calls fn with HashID of every ID of the table, ascending, a block of at most 512 at
+// a time, valid until fn returns. A hash costs a nanosecond or two. It stops at the first error,
+// which it returns.
+func (r *Reader) IDHashBlocks(fn func(hashes []uint64) error) (err error) {
+	defer r.t.Unguard(table.Guard(), &err)
+	defer r.t.Pages.Sequential()()
+	return r.t.IDs.EachBlock(func(_ int, hashes []uint64) error {
+		for i := range hashes {
+			hashes[i] <<= 64 - format.IDBits
+		}
+		return fn(hashes)
+	})
+}
+
+// mostTimes is how many times as many IDs a table has whose run is still intersected as a whole.
+const mostTimes = 16
+
+// EachCommonID calls fn for every two documents of a and b that have the same ID, in no particular
+// order, and stops at the first error, which it returns. It intersects the runs of hashes of the
+// two: that costs two or three nanoseconds for each ID of both. In a table that is much larger than
+// the other, the hashes of the other are looked up.
+func EachCommonID(a, b *Reader, fn func(docA, docB uint32) error) (err error) {
+	defer unguardAny([]*Reader{a, b}, table.Guard(), &err)
+	if a.t.IDs.Len() > b.t.IDs.Len() {
+		given := fn
+		a, b, fn = b, a, func(docB, docA uint32) error { return given(docA, docB) }
+	}
+	common := func(posA, posB int) error { return ifSameID(a, posA, b, posB, fn) }
+	if b.t.IDs.Len() <= mostTimes*a.t.IDs.Len() {
+		return keyrun.EachCommon(a.t.IDs, b.t.IDs, common)
+	}
+	return a.t.IDs.EachBlock(func(first int, hashes []uint64) error {
+		for i, hash := range hashes {
+			at, end, err := b.t.IDs.Find(hash)
+			for ; at < end && err == nil; at++ {
+				err = common(first+i, at)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ifSameID calls fn if the documents at two positions of the runs of hashes have the same ID.
+func ifSameID(a *Reader, posA int, b *Reader, posB int, fn func(docA, docB uint32) error) error {
+	docA, err := a.t.DocAt(posA)
+	if err != nil {
+		return err
+	}
+	docB, err := b.t.DocAt(posB)
+	if err != nil {
+		return err
+	}
+	idA, err := a.t.Names.Get(docA)
+	if err != nil {
+		return err
+	}
+	idB, err := b.t.Names.Get(docB)
+	if err == nil && bytes.Equal(idA, idB) {
+		err = fn(docA, docB)
+	}
+	return err
 }

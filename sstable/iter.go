@@ -2,7 +2,9 @@ package sstable
 
 import (
 	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // Iter goes through the documents of a table in order of their numbers.
@@ -30,20 +32,20 @@ type Iter struct {
 // one block more.
 func (r *Reader) Iter() *Iter {
 	it := r.Entries()
-	if it.texts = true; r.records != nil {
-		it.records = r.records.Cursor()
+	if it.texts = true; r.t.Records != nil {
+		it.records = r.t.Records.Cursor()
 	}
 	return it
 }
 
 // Entries is Iter without Text, Fields and Sketch, which are not read.
 func (r *Reader) Entries() *Iter {
-	return &Iter{r: r, run: r.runs[0].Iter(0)}
+	return &Iter{r: r, run: r.t.Runs[0].Iter(0)}
 }
 
 // Next goes to the next document. It returns false at the end and after an error.
 func (it *Iter) Next() bool {
-	if it.err != nil || it.next >= it.r.info.Docs {
+	if it.err != nil || it.next >= it.r.t.Info.Docs {
 		return false
 	}
 	it.doc = it.next
@@ -65,41 +67,41 @@ func (it *Iter) Err() error { return it.err }
 // load reads document it.doc.
 func (it *Iter) load() (err error) {
 	r, d := it.r, &it.d
-	defer r.unguard(guard(), &err)
-	id, err := r.names.Get(it.doc)
+	defer r.t.Unguard(table.Guard(), &err)
+	id, err := r.t.Names.Get(it.doc)
 	if err != nil {
 		return err
 	}
 	d.ID = append(d.ID[:0], id...)
-	d.HasFingerprint, d.Fingerprint = it.doc < r.info.Fingerprints, 0
+	d.HasFingerprint, d.Fingerprint = it.doc < r.t.Info.Fingerprints, 0
 	if d.HasFingerprint {
 		if !it.run.Next() {
 			return it.run.Err()
 		}
 		d.Fingerprint = it.run.Key()
 	}
-	rank, err := r.rank(it.doc)
+	rank, err := r.t.Rank(it.doc)
 	if err != nil {
 		return err
 	}
-	t, err := r.timeAt(rank)
+	t, err := r.t.TimeAt(rank)
 	if err != nil {
 		return err
 	}
-	d.Time = timeOf(t)
-	if d.Seq, err = r.seqs.Key(rank); err != nil || !it.texts {
+	d.Time = format.TimeOf(t)
+	if d.Seq, err = r.t.Seqs.Key(rank); err != nil || !it.texts {
 		return err
 	}
-	if d.Sketch = d.Sketch[:0]; r.sketches != nil {
-		if d.Sketch, err = r.sketches.Sketch(it.doc, d.Sketch); err != nil {
+	if d.Sketch = d.Sketch[:0]; r.t.Sketches != nil {
+		if d.Sketch, err = r.t.Sketches.Sketch(it.doc, d.Sketch); err != nil {
 			return err
 		}
 	}
 	if d.Text, d.Fields = nil, nil; it.records == nil {
 		return nil
 	}
-	place, err := r.place(it.doc)
-	if err != nil || place == r.records.Len() {
+	place, err := r.t.Place(it.doc)
+	if err != nil || place == r.t.Records.Len() {
 		return err
 	}
 	d.Text, d.Fields, err = it.records.Get(place)

@@ -17,6 +17,8 @@ import (
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/write"
 )
 
 // The benchmarks of searches by sketch, except for BenchmarkJaccardScan, take texts from files of
@@ -76,8 +78,8 @@ func openBenchTable(b *testing.B) *Reader {
 	t := &benchTable
 	t.Do(func() {
 		t.docs = sortedDocs(benchSketches(b, "SIMDB_BENCH_DOCS"))
-		hot := hotHashes(len(t.docs), func(i int) []uint32 { return t.docs[i].Sketch })
-		data, _ := buildTable(b, benchParams, WriterOptions{hot: hot}, t.docs)
+		hot := write.HotHashes(len(t.docs), func(i int) []uint32 { return t.docs[i].Sketch })
+		data, _ := buildTable(b, benchParams, WriterOptions{Hot: hot}, t.docs)
 		t.r = openTable(b, data)
 		runtime.GC()
 	})
@@ -162,7 +164,7 @@ func BenchmarkJaccardWriter(b *testing.B) {
 		for b.Loop() {
 			o := WriterOptions{}
 			if hot {
-				o.hot = hotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
+				o.Hot = write.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
 			}
 			w, err := NewWriter(io.Discard, p, o)
 			for i := 0; err == nil && i < len(docs); i++ {
@@ -180,7 +182,7 @@ func BenchmarkJaccardWriter(b *testing.B) {
 	b.Run("none", func(b *testing.B) { run(b, p, false) })
 	b.Run("hot", func(b *testing.B) {
 		for b.Loop() {
-			hotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
+			write.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
 		}
 		b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(len(docs)), "ns/doc")
 	})
@@ -188,18 +190,18 @@ func BenchmarkJaccardWriter(b *testing.B) {
 		for b.Loop() {
 		}
 		var blocks, postings, bitmaps, hot int64
-		x := r.sketches.List()
+		x := r.t.Sketches.List()
 		for i := range x.NumBlocks() {
 			_, length := x.Extent(i)
 			blocks += int64(length) + blobs.ListEntry
 		}
-		for _, s := range r.info.Sections {
-			switch s.Kind &^ dirFlag {
-			case KindPostings:
+		for _, s := range r.t.Info.Sections {
+			switch s.Kind &^ format.DirFlag {
+			case format.KindPostings:
 				postings += s.Length
-			case KindBitmaps:
+			case format.KindBitmaps:
 				bitmaps += s.Length
-			case KindHot:
+			case format.KindHot:
 				hot += s.Length
 			}
 		}

@@ -15,6 +15,8 @@ import (
 	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/keytest"
+	"github.com/simdb/simdb/sstable/internal/merge"
+	"github.com/simdb/simdb/sstable/internal/write"
 )
 
 // thresholds are the t that searches are tested at: on both sides of the floor of testParams.
@@ -140,9 +142,9 @@ func TestJaccard(t *testing.T) {
 						docs[i].Sketch = s[:size]
 					}
 				}
-				o := WriterOptions{segmentDocs: 1 + rng.IntN(2*n+1000)}
+				o := WriterOptions{SegmentDocs: 1 + rng.IntN(2*n+1000)}
 				if rng.IntN(3) > 0 {
-					o.hot = hotOf(docs)
+					o.Hot = hotOf(docs)
 				}
 				data, _ := buildTable(t, p, o, docs)
 				r := openTable(t, data)
@@ -189,9 +191,9 @@ func TestJaccardReal(t *testing.T) {
 		docs[i] = Document{ID: fmt.Append(nil, i), HasFingerprint: true, Fingerprint: uint64(i) << 40, Sketch: s}
 	}
 	p := testParams
-	for i, hot := range [][]hot.Hash{nil, hotOf(docs), hotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })} {
+	for i, hot := range [][]hot.Hash{nil, hotOf(docs), write.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })} {
 		p.MinJaccard = []float64{0.5, 0.65, 0.7}[i]
-		data, _ := buildTable(t, p, WriterOptions{hot: hot, segmentDocs: 200}, docs)
+		data, _ := buildTable(t, p, WriterOptions{Hot: hot, SegmentDocs: 200}, docs)
 		r := openTable(t, data)
 		if err := r.Verify(t.Context(), nil); err != nil {
 			t.Fatal(err)
@@ -209,7 +211,7 @@ func TestJaccardReal(t *testing.T) {
 func TestJaccardMethods(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
 	docs := testDocs(rng, 12000)
-	data, _ := buildTable(t, testParams, WriterOptions{hot: hotOf(docs), segmentDocs: 5000}, docs)
+	data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), SegmentDocs: 5000}, docs)
 	r := openTable(t, data)
 	var s JaccardSearcher
 	var sum JaccardStats
@@ -335,7 +337,7 @@ func TestHotHashes(t *testing.T) {
 			counts[h]++
 		}
 	}
-	found := hotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
+	found := write.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
 	for _, h := range found {
 		if counts[h.Hash] != h.Documents {
 			t.Errorf("%v, but it is in %d documents", h, counts[h.Hash])
@@ -353,11 +355,11 @@ func TestHotHashes(t *testing.T) {
 	half := len(docs) / 2
 	a, _ := buildTable(t, testParams, WriterOptions{}, docs[:half])
 	b, _ := buildTable(t, testParams, WriterOptions{}, docs[half:])
-	merged, err := mergedHot([]*Reader{openTable(t, a), openTable(t, b)})
+	merged, err := merge.MergedHot(tablesOf([]*Reader{openTable(t, a), openTable(t, b)}))
 	if err != nil || !slices.Equal(merged, found) {
 		t.Errorf("%d hot hashes of two halves (%v), %d of both", len(merged), err, len(found))
 	}
-	sampled := hotHashes(2*hot.All+1, func(i int) []uint32 { return []uint32{7, uint32(i), uint32(i % 1000)} })
+	sampled := write.HotHashes(2*hot.All+1, func(i int) []uint32 { return []uint32{7, uint32(i), uint32(i % 1000)} })
 	if at, ok := slices.BinarySearchFunc(sampled, 7, func(h hot.Hash, x uint32) int { return cmp.Compare(h.Hash, x) }); !ok ||
 		sampled[at].Documents < 2*hot.All {
 		t.Error("a hash of all documents is not found in a sample: " + fmt.Sprint(sampled[:min(len(sampled), 5)]))

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/format"
 )
 
 // A table with a document a segment has room for as many segments as the limit of documents counts
@@ -16,7 +18,7 @@ func TestMaxDocs(t *testing.T) {
 		p.Layout = l
 		write := func(n int) ([]byte, error) {
 			var buf bytes.Buffer
-			w, err := NewWriter(&buf, p, WriterOptions{segmentDocs: 1})
+			w, err := NewWriter(&buf, p, WriterOptions{SegmentDocs: 1})
 			for i := 0; i < n && err == nil; i++ {
 				err = w.Add(&Document{ID: fmt.Append(nil, i), HasFingerprint: true, Fingerprint: Fingerprint(i), Sketch: []uint32{uint32(i)}})
 			}
@@ -25,19 +27,19 @@ func TestMaxDocs(t *testing.T) {
 			}
 			return buf.Bytes(), err
 		}
-		data, err := write(leastSegments)
+		data, err := write(format.LeastSegments)
 		if err != nil {
-			t.Fatalf("%v: %d segments: %v", p.Layout, leastSegments, err)
+			t.Fatalf("%v: %d segments: %v", p.Layout, format.LeastSegments, err)
 		}
 		r, err := OpenBytes(data, "table")
 		if err == nil {
 			err = r.Verify(context.Background(), nil)
 		}
-		if err != nil || r.NumDocs() != leastSegments {
+		if err != nil || r.NumDocs() != format.LeastSegments {
 			t.Errorf("%v: %v", p.Layout, err)
 		}
-		if _, err := write(maxSections); !errors.Is(err, ErrTooLarge) {
-			t.Errorf("%v: %d segments: %v", p.Layout, maxSections, err)
+		if _, err := write(format.MaxSections); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%v: %d segments: %v", p.Layout, format.MaxSections, err)
 		}
 	}
 }
@@ -50,8 +52,8 @@ func TestMaxDocsOfParams(t *testing.T) {
 		want   int64
 	}{
 		{0, 0, MaxDocs},
-		{128, 0.65, leastSegments << 19},                     // 45 postings a document
-		{MaxSketch, 0.65, leastSegments * (1 << 26 / 22938)}, // as many as that in a segment of 2^26
+		{128, 0.65, format.LeastSegments << 19},                     // 45 postings a document
+		{MaxSketch, 0.65, format.LeastSegments * (1 << 26 / 22938)}, // as many as that in a segment of 2^26
 	} {
 		p := testParams
 		p.Sketch, p.MinJaccard = c.sketch, c.min

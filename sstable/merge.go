@@ -1,32 +1,42 @@
 package sstable
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"io"
-	"math"
-	"runtime"
 
-	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/sstable/internal/merge"
 )
 
-// MergeOptions are the options of Merge. The zero value is a good default.
-type MergeOptions struct {
-	WriterOptions     // Level is for records that are rewritten
-	Workers       int // goroutines that work at a time; 0 means GOMAXPROCS
-	// Erase leaves no text of a document that is left out in the result: blocks of records that
-	// have one are rewritten, however few are dead. Otherwise some stay, out of reach.
-	Erase bool
-	// Progress, if not nil, gets the number of documents done, and their total. It is called from
-	// one goroutine at a time.
-	Progress func(done, total int64)
-
-	piece, sorted int    // keys merged, and sorted, at a time; 0 means keyPiece and sortedTogether
-	spare         uint32 // records that no document has; 0 means as many as there are numbers for
-	chunk         int    // bytes of IDs and sketches at a time; 0 means chunkBytes
+// MergeInput is a table to merge.
+type MergeInput struct {
+	*Reader
+	// Keep reports whether the merged table gets document doc; nil keeps all. It is called from
+	// several goroutines, once for each document.
+	Keep func(doc uint32) (bool, error)
+	// SeqShift is added to the sequence numbers, modulo 2^64; the order of the sums must be that of
+	// the numbers.
+	SeqShift uint64
 }
+
+// MergeOptions are the options of Merge. The zero value is a good default:
+//
+//	type MergeOptions struct {
+//		WriterOptions // Level is for records that are rewritten
+//		Workers int   // goroutines that work at a time; 0 means GOMAXPROCS
+//		Erase   bool  // no text of a document that is left out stays in the result
+//		// Progress, if not nil, gets the number of documents done, and their total. It is called
+//		// from one goroutine at a time.
+//		Progress func(done, total int64)
+//	}
+//
+// Without Erase, blocks of records are copied with some dead ones, out of reach.
+type MergeOptions = merge.Options
+
+// Renumbering says which numbers the documents of merged tables have in the table that they were
+// merged to:
+//
+//	func (r *Renumbering) New(input int, doc uint32) (number uint32, kept bool)
+type Renumbering = merge.Renumbering
 
 // Merge writes a table with the documents of other tables, whose parameters must be Compatible with
 // p (whose layout may be LayoutBySize) and whose IDs must differ, but for documents that Keep
@@ -38,134 +48,12 @@ type MergeOptions struct {
 // and encoded sketches are copied; a block of records is rewritten only if less than three
 // quarters are left of its records, or of their bytes. Memory, of k inputs: log2 k bits a document
 // and its new number, in 2 + log2 k bits, or 11 up to 64 Mi documents; where documents are left out
-// or the sequence numbers of inputs interleave, twice that; and
-// some tens of megabytes. With sketches, Writer says what a segment takes.
+// or the sequence numbers of inputs interleave, twice that; and some tens of megabytes. With
+// sketches, the bitmaps and postings of a segment come on top.
 func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o MergeOptions) (Info, *Renumbering, error) {
-	m := &merger{
-		ctx: ctx, o: o, progress: o.Progress, workers: o.Workers,
-		piece: cmp.Or(o.piece, keyPiece), sorted: cmp.Or(o.sorted, sortedTogether), goneMost: cmp.Or(o.sorted, goneTogether),
-		erase: o.Erase, spare: cmp.Or(o.spare, math.MaxUint32), chunkBytes: cmp.Or(o.chunk, chunkBytes),
+	tables := make([]merge.Input, len(inputs))
+	for i, in := range inputs {
+		tables[i] = merge.Input{Table: in.t, Keep: in.Keep, SeqShift: in.SeqShift}
 	}
-	if m.workers <= 0 {
-		m.workers = runtime.GOMAXPROCS(0)
-	}
-	for _, in := range inputs {
-		if !in.params.Compatible(p) {
-			return Info{}, nil, fmt.Errorf("sstable: merge %s: made with %s", in.file, in.params.Diff(p))
-		}
-		m.inputs = append(m.inputs, &mergeInput{MergeInput: in})
-		m.readers = append(m.readers, in.Reader)
-		defer in.pages.Sequential()()
-	}
-	fingerprints, err := int64(0), m.guarded(m.count)
-	for _, in := range m.inputs {
-		fingerprints += int64(in.keptFP)
-	}
-	if err == nil {
-		p = p.ForTable(fingerprints)
-		out := merge.NewAsyncWriter(w)
-		defer out.Close() // its error is that of a write, or has been looked at before
-		m.file, m.o = out, o
-		err = m.init(out, p, o.WriterOptions)
-		if err == nil && p.Sketch > 0 {
-			err = m.beginSketches()
-		}
-	}
-	if err != nil {
-		return Info{}, nil, err
-	}
-	for _, in := range m.inputs {
-		m.total += int64(in.NumDocs()) * int64(6+p.Layout.Tables())
-	}
-	for _, step := range mergeSteps {
-		if err := m.fail(m.guarded(func() error { return step(m) })); err != nil {
-			return Info{}, nil, err
-		}
-	}
-	info, err := m.finish()
-	if err == nil {
-		err = m.fail(m.file.Close())
-	}
-	if err != nil {
-		return Info{}, nil, err
-	}
-	m.report(m.total)
-	r := &Renumbering{}
-	for _, in := range m.inputs {
-		r.inputs = append(r.inputs, renumbered{in.numbers, in.dead})
-	}
-	return info, r, nil
-}
-
-// mergeSteps are the steps of a merge, in order: later ones use what earlier ones leave in memory.
-var mergeSteps = []func(*merger) error{
-	(*merger).copyRecords, (*merger).mergeFingerprints, (*merger).mergeSeqs, (*merger).mergeTimes, (*merger).mergeRanks,
-	(*merger).mergePlaces, (*merger).mergeBlocks, (*merger).mergeRuns, (*merger).mergeIDs,
-}
-
-// Renumbering says which numbers the documents of merged tables have in the table that they were
-// merged to.
-type Renumbering struct{ inputs []renumbered }
-
-type renumbered struct {
-	numbers *merge.Mapping
-	dead    bitset
-}
-
-// New returns the new number of document doc of an input, and false if it was left out.
-func (r *Renumbering) New(input int, doc uint32) (number uint32, kept bool) {
-	in := r.inputs[input]
-	if in.dead.has(doc) {
-		return 0, false
-	}
-	return in.numbers.Get(doc), true
-}
-
-// count finds out which documents are left out, and how many are not.
-func (m *merger) count() error {
-	docs := int64(0)
-	for _, in := range m.inputs {
-		if err := in.findDead(m); err != nil {
-			return err
-		}
-	}
-	for _, in := range m.inputs {
-		docs += int64(in.kept)
-	}
-	if docs > MaxDocs {
-		return fmt.Errorf("sstable: merge %d documents into one table, limit %d: %w", docs, uint32(MaxDocs), ErrTooLarge)
-	}
-	m.docs = uint32(docs)
-	return nil
-}
-
-// findDead finds out which documents are kept.
-func (in *mergeInput) findDead(m *merger) error {
-	n := in.NumDocs()
-	in.kept, in.keptFP = n, in.NumFingerprints()
-	if in.Keep == nil {
-		return nil
-	}
-	dead := newBitset(n)
-	chunks := int((uint64(n) + docChunk - 1) / docChunk)
-	err := pipeline.Ordered(m.ctx, chunks, m.workers, func(i int) (none struct{}, err error) {
-		defer unguardAny(m.readers, guard(), &err)
-		from, to := chunkOf(i, n)
-		for doc := from; doc < to; doc++ {
-			keep, err := in.Keep(doc)
-			if err != nil {
-				return none, err
-			}
-			if !keep {
-				dead.add(doc) // chunks have whole words
-			}
-		}
-		return none, nil
-	}, func(int, struct{}) error { return nil })
-	in.kept -= dead.count(0, n)
-	in.keptFP -= dead.count(0, in.keptFP)
-	if in.kept < n {
-		in.dead = dead
-	}
-	return err
+	return merge.Merge(ctx, w, p, tables, o)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/simhash"
+	"github.com/simdb/simdb/sstable/internal/merge"
 )
 
 // BenchmarkMerge merges eight tables of fingerprints with IDs of seven digits, written one after
@@ -66,20 +67,20 @@ func BenchmarkMergeTexts(b *testing.B) {
 			d.Sketch = slices.Clone(h.Text(string(d.Text)))
 		}
 		slices.SortFunc(docs, func(a, b Document) int { return a.Compare(&b) })
-		data, _ := buildTable(b, p, WriterOptions{hot: hotOf(docs)}, docs)
+		data, _ := buildTable(b, p, WriterOptions{Hot: hotOf(docs)}, docs)
 		inputs = append(inputs, MergeInput{Reader: openTable(b, data)})
 	}
 	var readers []*Reader
 	for _, in := range inputs {
 		readers = append(readers, in.Reader)
 	}
-	hot, err := mergedHot(readers)
+	hot, err := merge.MergedHot(tablesOf(readers))
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
 		o := MergeOptions{Workers: 1}
-		o.hot = hot
+		o.Hot = hot
 		if _, _, err := Merge(b.Context(), io.Discard, p, inputs, o); err != nil {
 			b.Fatal(err)
 		}

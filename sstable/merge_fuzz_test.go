@@ -61,9 +61,9 @@ func newRandomMerge(t *testing.T, seed uint64, shape []byte) *randomMerge {
 	m.sketch = uint32(m.shape(3) * 8)
 	m.drop = []func(*rand.Rand, *Document) bool{drops["none"], drops["few"], drops["most"], drops["odd"], drops["all"], drops["in runs"]}[m.shape(6)]
 	m.o = MergeOptions{
-		Workers: 1 + m.shape(4), piece: []int{0, 1, 600, 3000}[m.shape(4)], sorted: []int{0, 512, 2048, 1}[m.shape(4)],
-		chunk: []int{0, 1, 1000, 20000}[r.IntN(4)], spare: []uint32{0, 1, 20}[r.IntN(3)],
-		WriterOptions: WriterOptions{BlockSize: 1 + r.IntN(4000), segmentDocs: 16 + r.IntN(400)},
+		Workers: 1 + m.shape(4), Piece: []int{0, 1, 600, 3000}[m.shape(4)], Sorted: []int{0, 512, 2048, 1}[m.shape(4)],
+		Chunk: []int{0, 1, 1000, 20000}[r.IntN(4)], Spare: []uint32{0, 1, 20}[r.IntN(3)],
+		WriterOptions: WriterOptions{BlockSize: 1 + r.IntN(4000), SegmentDocs: 16 + r.IntN(400)},
 	}
 	return m
 }
@@ -91,7 +91,7 @@ func (m *randomMerge) addInputs() {
 			p = m.params()
 		}
 		docs = sortedDocs(docs)
-		data, _ := buildTable(m.t, p, WriterOptions{BlockSize: 1 + m.r.IntN(4000), segmentDocs: 16 + m.r.IntN(500)}, docs)
+		data, _ := buildTable(m.t, p, WriterOptions{BlockSize: 1 + m.r.IntN(4000), SegmentDocs: 16 + m.r.IntN(500)}, docs)
 		m.data = append(m.data, data)
 		m.addTable(openTable(m.t, data), docs, m.shift(docs))
 	}
@@ -170,7 +170,7 @@ func bitsOf(r *rand.Rand) uint64 {
 func (m *randomMerge) checkOrder(r *Reader) {
 	bySeq := make([]uint32, r.NumDocs())
 	for doc := range r.NumDocs() {
-		rank, err := r.rank(doc)
+		rank, err := r.t.Rank(doc)
 		if err != nil {
 			m.t.Fatal(err)
 		}

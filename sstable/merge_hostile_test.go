@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -90,8 +91,8 @@ func TestMergeRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, data := range map[string][]byte{
-		"ranks": withColumn(r, KindRanks, same),
-		"ids":   rebuilt(r, FormatVersion, map[Kind][]byte{KindIDs: body.Bytes(), KindIDs | dirFlag: dir}, nil),
+		"ranks": withColumn(r, format.KindRanks, same),
+		"ids":   rebuilt(r, FormatVersion, map[Kind][]byte{KindIDs: body.Bytes(), KindIDs | format.DirFlag: dir}, nil),
 	} {
 		for _, workers := range []int{1, 3} {
 			inputs := []MergeInput{

@@ -32,7 +32,7 @@ func TestMergeGoneRepeated(t *testing.T) {
 	p := mergeParams
 	p.Layout = Layout{Blocks: 2, Lead: 1}
 	for _, sorted := range []int{1, 2, 3, 5, 8, 100} {
-		m := merging{t: t, r: r, o: MergeOptions{Workers: 2, piece: 1, sorted: sorted}, drop: func(r *rand.Rand, d *Document) bool {
+		m := merging{t: t, r: r, o: MergeOptions{Workers: 2, Piece: 1, Sorted: sorted}, drop: func(r *rand.Rand, d *Document) bool {
 			return d.Fingerprint == hot || d.Fingerprint&0x1100 != 0
 		}}
 		m.add(p, sortedDocs(docs), 0)
@@ -49,7 +49,7 @@ func TestMergeGoneRepeated(t *testing.T) {
 // where many differ in those alone, with a table that has this layout: pieces begin between them.
 func TestMergeRotated(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 30))
-	m := merging{t: t, r: r, o: MergeOptions{Workers: 2, piece: 1}, drop: drops["few"]}
+	m := merging{t: t, r: r, o: MergeOptions{Workers: 2, Piece: 1}, drop: drops["few"]}
 	var low [1000]uint64
 	for i := range low {
 		low[i] = r.Uint64() >> 8
@@ -92,7 +92,7 @@ func TestMergeDeadRecords(t *testing.T) {
 	data, _ := buildTable(t, mergeParams, WriterOptions{}, docs)
 	m.addTable(openTable(t, data), docs, 0)
 	merged := m.merge(mergeParams)
-	if stored, _ := merged.records.Sizes(); stored > int64(alive)*4/3+2*32<<10 {
+	if stored, _ := merged.t.Records.Sizes(); stored > int64(alive)*4/3+2*32<<10 {
 		t.Errorf("records of %d bytes, of which %d are alive", stored, alive)
 	}
 }
@@ -129,7 +129,7 @@ func TestMergeChain(t *testing.T) {
 		for _, d := range docs {
 			alive += len(d.Text) + 4
 		}
-		if stored, _ := table.records.Sizes(); stored > int64(alive)*4/3+2*32<<10 {
+		if stored, _ := table.t.Records.Sizes(); stored > int64(alive)*4/3+2*32<<10 {
 			t.Errorf("generation %d: records of %d bytes, of which %d are alive", generation, stored, alive)
 		}
 	}
@@ -155,25 +155,6 @@ func TestMergeManyTables(t *testing.T) {
 	m.merge(mergeParams)
 }
 
-// TestSortedFingerprints has many documents of one fingerprint, and few of others, as what is
-// sorted for a run of another layout: each fingerprint is there once.
-func TestSortedFingerprints(t *testing.T) {
-	var docs []Document
-	for i := range 5000 {
-		docs = append(docs, Document{ID: fmt.Append(nil, i), HasFingerprint: true, Fingerprint: uint64(max(i, 4000)) << 20})
-	}
-	docs = sortedDocs(docs)
-	data, info := buildTable(t, mergeParams, WriterOptions{}, docs)
-	in := mergeInput{MergeInput: MergeInput{Reader: openTable(t, data)}, dead: newBitset(uint32(len(docs)))}
-	in.dead.add(0)
-	in.dead.add(4999)
-	m := &merger{ctx: t.Context(), tableFile: tableFile{params: mergeParams}}
-	keys, err := m.permuted(nil, &in, 1, 0, ^uint64(0))
-	if want := int(info.Distinct) - 1; err != nil || len(keys) != want {
-		t.Errorf("%d keys of %d fingerprints that are kept, %v", len(keys), want, err)
-	}
-}
-
 // TestMergeSpareRecords merges when there are few numbers for records that no document has: blocks
 // that would be copied are rewritten.
 func TestMergeSpareRecords(t *testing.T) {
@@ -183,23 +164,12 @@ func TestMergeSpareRecords(t *testing.T) {
 		docs[i].Text = append(docs[i].Text, "word"...)
 	}
 	for _, spare := range []uint32{1, 10, 60} {
-		m := merging{t: t, r: r, drop: drops["few"], o: MergeOptions{spare: spare}}
+		m := merging{t: t, r: r, drop: drops["few"], o: MergeOptions{Spare: spare}}
 		m.add(mergeParams, docs, 0)
 		merged := m.merge(mergeParams)
-		dead := merged.records.Len() - merged.NumDocs()
+		dead := merged.t.Records.Len() - merged.NumDocs()
 		if dead > spare || dead < min(spare, 10)/2 {
 			t.Errorf("%d records of no document, at most %d may be", dead, spare)
-		}
-	}
-}
-
-// TestChunkOf cuts numbers of documents up to the limit into chunks.
-func TestChunkOf(t *testing.T) {
-	for _, n := range []uint32{1, docChunk, docChunk + 1, MaxDocs - docChunk, MaxDocs - 5, MaxDocs} {
-		last := int((uint64(n)+docChunk-1)/docChunk) - 1
-		from, to := chunkOf(last, n)
-		if to != n || from >= to || to-from > docChunk || from%docChunk != 0 {
-			t.Errorf("the last chunk of %d documents is [%d, %d)", n, from, to)
 		}
 	}
 }
@@ -212,7 +182,7 @@ func TestMergeOfCutFile(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(21, 22))
 	docs := mergeShapes[1].docs(r, 0, 6000)
-	data, _ := buildTable(t, mergeParams, WriterOptions{segmentDocs: 1000}, docs)
+	data, _ := buildTable(t, mergeParams, WriterOptions{SegmentDocs: 1000}, docs)
 	more, _ := buildTable(t, mergeParams, WriterOptions{}, mergeShapes[1].docs(r, 1, 6000))
 	failed := map[string]bool{}
 	for _, at := range []int64{0, 1, 4, 10, 20, 30, 40, 50, 60, 80} {
@@ -237,7 +207,7 @@ func TestMergeOfCutFile(t *testing.T) {
 				{Reader: openTable(t, more)},
 			}
 			var out bytes.Buffer
-			_, _, err := Merge(t.Context(), &out, mergeParams, inputs, MergeOptions{Workers: workers, Progress: cut, piece: 512})
+			_, _, err := Merge(t.Context(), &out, mergeParams, inputs, MergeOptions{Workers: workers, Progress: cut, Piece: 512})
 			var c *CorruptionError
 			if err == nil && at > 40 { // all had been read
 				if err := openTable(t, out.Bytes()).Verify(t.Context(), nil); err != nil {
@@ -263,7 +233,7 @@ func TestMergeCancelled(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	var inputs []MergeInput
 	for i := range 3 {
-		data, _ := buildTable(t, mergeParams, WriterOptions{segmentDocs: 200}, mergeShapes[3].docs(r, i, 800))
+		data, _ := buildTable(t, mergeParams, WriterOptions{SegmentDocs: 200}, mergeShapes[3].docs(r, i, 800))
 		inputs = append(inputs, MergeInput{Reader: openTable(t, data), Keep: func(doc uint32) (bool, error) { return doc%5 > 0, nil }})
 	}
 	p := mergeParams
@@ -276,7 +246,7 @@ func TestMergeCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		stop := r.Int64N(2000)
 		var out bytes.Buffer
-		_, _, err := Merge(ctx, &out, p, inputs, MergeOptions{Workers: 1 + r.IntN(4), piece: 1, Progress: func(done, total int64) {
+		_, _, err := Merge(ctx, &out, p, inputs, MergeOptions{Workers: 1 + r.IntN(4), Piece: 1, Progress: func(done, total int64) {
 			if done >= stop {
 				cancel()
 			}
@@ -321,7 +291,7 @@ func TestMergeLongIDs(t *testing.T) {
 		tables[i].Grow(40 << 20)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, _, err := Merge(t.Context(), &tables[i], p, inputs, MergeOptions{Workers: 2, chunk: chunk}); err != nil {
+		if _, _, err := Merge(t.Context(), &tables[i], p, inputs, MergeOptions{Workers: 2, Chunk: chunk}); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
@@ -332,24 +302,6 @@ func TestMergeLongIDs(t *testing.T) {
 	}
 	if taken[1] > taken[0]-(15<<20) {
 		t.Errorf("%d MB for a little at a time, %d MB for all", taken[1]>>20, taken[0]>>20)
-	}
-}
-
-// TestFindDead counts what is left of documents with fingerprints and without.
-func TestFindDead(t *testing.T) {
-	var docs []Document
-	for i := range 9000 {
-		docs = append(docs, Document{ID: fmt.Append(nil, i), HasFingerprint: i < 8131, Fingerprint: uint64(i)})
-	}
-	data, _ := buildTable(t, mergeParams, WriterOptions{}, docs)
-	for _, every := range []uint32{1, 2, 63, 8130, 8131, 9001} {
-		in := mergeInput{MergeInput: MergeInput{Reader: openTable(t, data), Keep: func(doc uint32) (bool, error) { return (doc+1)%every != 0, nil }}}
-		if err := in.findDead(&merger{ctx: t.Context(), workers: 2}); err != nil {
-			t.Fatal(err)
-		}
-		if kept, keptFP := 9000-9000/every, 8131-8131/every; in.kept != kept || in.keptFP != keptFP || (in.dead != nil) != (kept < 9000) {
-			t.Errorf("without every %dth: %d documents, %d with a fingerprint, want %d and %d", every, in.kept, in.keptFP, kept, keptFP)
-		}
 	}
 }
 
@@ -402,11 +354,11 @@ func TestMergeErases(t *testing.T) {
 		again.addMerged(carrying, m.want())
 		merged := again.merge(mergeParams)
 		records := uint32(0)
-		if merged.records != nil {
-			records = merged.records.Len()
+		if merged.t.Records != nil {
+			records = merged.t.Records.Len()
 		}
-		if carrying.records.Len() == carrying.NumDocs() || records != merged.NumDocs() {
-			t.Errorf("%s left out: %d records of %d documents, %d of %d before", drop, records, merged.NumDocs(), carrying.records.Len(), carrying.NumDocs())
+		if carrying.t.Records.Len() == carrying.NumDocs() || records != merged.NumDocs() {
+			t.Errorf("%s left out: %d records of %d documents, %d of %d before", drop, records, merged.NumDocs(), carrying.t.Records.Len(), carrying.NumDocs())
 		}
 	}
 }

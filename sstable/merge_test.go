@@ -104,10 +104,10 @@ func TestMerge(t *testing.T) {
 	for si := range mergeShapes {
 		shape := &mergeShapes[si]
 		for name, drop := range drops {
-			for _, o := range []MergeOptions{{Workers: 1}, {Workers: 4, piece: 1024, sorted: 2048}, {Workers: 2, piece: 1}} {
-				t.Run(fmt.Sprintf("%s/%s/%d", shape.name, name, o.piece), func(t *testing.T) {
+			for _, o := range []MergeOptions{{Workers: 1}, {Workers: 4, Piece: 1024, Sorted: 2048}, {Workers: 2, Piece: 1}} {
+				t.Run(fmt.Sprintf("%s/%s/%d", shape.name, name, o.Piece), func(t *testing.T) {
 					t.Parallel()
-					r := rand.New(rand.NewPCG(uint64(si), uint64(len(name)+o.piece)))
+					r := rand.New(rand.NewPCG(uint64(si), uint64(len(name)+o.Piece)))
 					m := merging{t: t, r: r, drop: drop, o: o}
 					for i := range 1 + r.IntN(5) {
 						docs := shape.docs(r, i, []int{0, 1, 1500, 300, 511 + r.IntN(3)}[r.IntN(5)])
@@ -143,7 +143,7 @@ type merging struct {
 }
 
 func (m *merging) add(p Params, docs []Document, shift uint64) {
-	data, _ := buildTable(m.t, p, WriterOptions{BlockSize: 1 + m.r.IntN(4000), segmentDocs: 300}, docs)
+	data, _ := buildTable(m.t, p, WriterOptions{BlockSize: 1 + m.r.IntN(4000), SegmentDocs: 300}, docs)
 	m.addTable(openTable(m.t, data), docs, shift)
 }
 
@@ -181,7 +181,7 @@ func (m *merging) want() []Document {
 func (m *merging) merge(p Params) *Reader {
 	m.t.Helper()
 	var buf bytes.Buffer
-	m.o.segmentDocs = 256
+	m.o.SegmentDocs = 256
 	info, renumber, err := Merge(m.t.Context(), &buf, p, m.inputs, m.o)
 	if err != nil {
 		m.t.Fatal(err)
@@ -217,7 +217,7 @@ func (m *merging) merge(p Params) *Reader {
 func TestMergeBytes(t *testing.T) {
 	for si := range mergeShapes {
 		var first []byte
-		for _, o := range []MergeOptions{{Workers: 1}, {Workers: 2}, {Workers: 3, piece: 1000, sorted: 1024}, {Workers: 8, piece: 1}} {
+		for _, o := range []MergeOptions{{Workers: 1}, {Workers: 2}, {Workers: 3, Piece: 1000, Sorted: 1024}, {Workers: 8, Piece: 1}} {
 			m := merging{t: t, r: rand.New(rand.NewPCG(5, 6)), drop: drops["few"], o: o}
 			for i := range 4 {
 				m.add(mergeParams, mergeShapes[si].docs(m.r, i, 2000), 0)
@@ -263,7 +263,7 @@ func TestMergeStops(t *testing.T) {
 func TestMergeNoticesDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	docs := mergeShapes[1].docs(r, 0, 700)
-	data, _ := buildTable(t, mergeParams, WriterOptions{BlockSize: 500, segmentDocs: 300}, docs)
+	data, _ := buildTable(t, mergeParams, WriterOptions{BlockSize: 500, SegmentDocs: 300}, docs)
 	more, _ := buildTable(t, mergeParams, WriterOptions{}, mergeShapes[1].docs(r, 1, 100))
 	merged := func(data []byte) ([]byte, error) {
 		table, err := OpenBytes(data, "damaged.sst")

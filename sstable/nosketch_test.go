@@ -10,6 +10,8 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/hot"
+	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/merge"
 )
 
 // TestSegmentsWithoutSketches has tables where all, some and no parts are of documents without
@@ -24,7 +26,7 @@ func TestSegmentsWithoutSketches(t *testing.T) {
 				docs[i].Sketch = nil
 			}
 		}
-		data, _ := buildTable(t, testParams, WriterOptions{hot: hotOf(docs), segmentDocs: n / parts}, docs)
+		data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), SegmentDocs: n / parts}, docs)
 		r := openTable(t, data)
 		checkSegments(t, r, docs, n/parts)
 		checkReader(t, r, testParams, docs)
@@ -45,9 +47,9 @@ func checkSegments(t *testing.T, r *Reader, docs []Document, size int) {
 	has := func(d Document) bool { return len(d.Sketch) > 0 }
 	first := slices.IndexFunc(docs, has)
 	if first < 0 {
-		for _, s := range r.info.Sections {
-			switch s.Kind &^ dirFlag {
-			case KindSketches, KindHot, KindBitmaps, KindPostings:
+		for _, s := range r.t.Info.Sections {
+			switch s.Kind &^ format.DirFlag {
+			case format.KindSketches, format.KindHot, format.KindBitmaps, format.KindPostings:
 				t.Errorf("section %s, and no document has a sketch", s.Name())
 			}
 		}
@@ -63,8 +65,8 @@ func checkSegments(t *testing.T, r *Reader, docs []Document, size int) {
 	}
 	var got []int
 	at := 0
-	for i := range r.numSegments() {
-		s := r.section(KindBitmaps, uint16(i))
+	for i := range r.t.NumSegments() {
+		s := r.t.Section(format.KindBitmaps, uint16(i))
 		got = append(got, int(s.Count))
 		part := docs[at:][:s.Count]
 		if stored := s.Length > 0; stored != slices.ContainsFunc(part, has) {
@@ -89,7 +91,7 @@ func TestLateSketches(t *testing.T) {
 				docs[i].Sketch = []uint32{uint32(i / 2), 1 << 20, 1<<20 + 1 + uint32(i)}
 			}
 		}
-		data, _ := buildTable(t, testParams, WriterOptions{hot: hotOf(docs), segmentDocs: size}, docs)
+		data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), SegmentDocs: size}, docs)
 		r := openTable(t, data)
 		checkSegments(t, r, docs, size)
 		checkReader(t, r, testParams, docs)
@@ -113,7 +115,7 @@ func TestLateSketches(t *testing.T) {
 func mergedAlone(t *testing.T, r *Reader, size int) *Reader {
 	t.Helper()
 	var out bytes.Buffer
-	o := MergeOptions{WriterOptions: WriterOptions{segmentDocs: size}}
+	o := MergeOptions{WriterOptions: WriterOptions{SegmentDocs: size}}
 	if _, _, err := Merge(t.Context(), &out, r.Params(), []MergeInput{{Reader: r}}, o); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +131,7 @@ func TestNoSketches(t *testing.T) {
 	}
 	without := testParams
 	without.Sketch, without.MinJaccard = 0, 0
-	data, info := buildTable(t, testParams, WriterOptions{hot: []hot.Hash{{Hash: 5, Documents: 9}}, segmentDocs: 100}, docs)
+	data, info := buildTable(t, testParams, WriterOptions{Hot: []hot.Hash{{Hash: 5, Documents: 9}}, SegmentDocs: 100}, docs)
 	plain, plainInfo := buildTable(t, without, WriterOptions{}, docs)
 	if len(data) != len(plain) || len(info.Sections) != len(plainInfo.Sections) {
 		t.Errorf("%d bytes in %d sections, without sketches %d in %d", len(data), len(info.Sections), len(plain), len(plainInfo.Sections))
@@ -144,7 +146,7 @@ func TestNoSketches(t *testing.T) {
 	}
 	var s JaccardSearcher
 	checkJaccard(t, r, docs, []uint32{5, 6, 7}, &s)
-	if hot, err := mergedHot([]*Reader{r}); err != nil || len(hot) > 0 {
+	if hot, err := merge.MergedHot(tablesOf([]*Reader{r})); err != nil || len(hot) > 0 {
 		t.Errorf("hot hashes %v, %v", hot, err)
 	}
 	if err := r.EachSketch(func(doc uint32, _ []uint32) error { t.Errorf("document %d has a sketch", doc); return nil }); err != nil {
@@ -161,7 +163,7 @@ func TestPostingsWithoutBitmaps(t *testing.T) {
 	data, _ := sketchTable(t, 300)
 	hostile := withSections(t, bytes.Clone(data), func(sections []Section, _ int64) []Section {
 		for i := range sections {
-			if s := &sections[i]; s.Kind == KindBitmaps && s.Index == 1 {
+			if s := &sections[i]; s.Kind == format.KindBitmaps && s.Index == 1 {
 				s.Length = 0
 			}
 		}

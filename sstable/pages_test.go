@@ -90,7 +90,7 @@ func TestPages(t *testing.T) {
 				all.Go(func() { checkReader(t, r, testParams, docs) })
 			}
 			if c.loaded {
-				all.Go(func() { r.pages.Touched(len(data)) }) // as many searches do
+				all.Go(func() { r.t.Pages.Touched(len(data)) }) // as many searches do
 			}
 			all.Go(func() {
 				if err := r.Verify(context.Background(), nil); err != nil {

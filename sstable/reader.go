@@ -1,261 +1,198 @@
 package sstable
 
 import (
-	"bytes"
 	"encoding/binary"
+	"io"
 	"sync"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// indexOffset returns where the part of the file begins that searches read: all of it where there
-// are no texts.
-func (r *Reader) indexOffset() int64 {
-	s := r.section(KindBlocks, 0)
-	if !r.params.StoreText || s == nil {
-		return 0
-	}
-	return s.Offset + s.Length
-}
-
-// scanned returns the parts of the file that searches read in order: the bitmaps of sketches.
-func (r *Reader) scanned() (parts [][2]int64) {
-	for _, s := range r.info.Sections {
-		if s.Kind == KindBitmaps {
-			parts = append(parts, [2]int64{s.Offset, s.Offset + s.Length})
-		}
-	}
-	return parts
+// Reader reads a table. Its methods may be called by any number of goroutines, except that Close
+// must come after all of them. Errors about the file's contents are *CorruptionError: checksums are
+// verified when a block is first touched.
+type Reader struct {
+	t     *table.Table
+	index *hamming.Index
+	order func() (*IDOrder, error)
 }
 
 // OpenBytes opens a table that is in memory. data must not change until the reader is closed.
 func OpenBytes(data []byte, name string) (r *Reader, err error) {
-	r = &Reader{file: name, data: data}
-	if err := r.open(); err != nil {
+	return newReader(&table.Table{File: name, Data: data})
+}
+
+// newReader opens a table, and returns a reader of it.
+func newReader(t *table.Table) (*Reader, error) {
+	if err := t.Open(); err != nil {
+		t.Close()
 		return nil, err
 	}
+	r := &Reader{t: t, index: hamming.New(t.Params.Layout, t.Runs, t.Names)}
+	r.order = sync.OnceValues(r.storedOrder)
 	return r, nil
 }
 
-// open opens the table in data. It reads the directories only.
-func (r *Reader) open() (err error) {
-	defer r.unguard(guard(), &err)
-	if r.params, r.info, err = parseFooter(r.data, r.file); err != nil {
-		return err
-	}
-	r.pages.SetIndex(r.indexOffset(), r.scanned())
-	for _, s := range r.info.Sections {
-		if s.Kind&dirFlag != 0 {
-			r.pages.Fetch(s.Offset, s.Offset+s.Length)
-		}
-	}
-	if err := r.openSections(); err != nil {
-		return err
-	}
-	r.order = sync.OnceValues(r.storedOrder)
-	r.index = hamming.New(hamming.Layout(r.params.Layout), r.runs, r.names)
-	return nil
-}
-
 // Close releases the file. What aliases it must not be used any more. A second call does nothing.
-func (r *Reader) Close() error {
-	var err error
-	r.pages.Close()
-	if r.unmap != nil {
-		err = r.unmap()
-	}
-	if r.closer != nil {
-		if cerr := r.closer(); err == nil {
-			err = cerr
-		}
-	}
-	r.pages, r.unmap, r.closer, r.data = nil, nil, nil, nil
-	return err
-}
-
-// Params returns what the table's fingerprints were made with.
-func (r *Reader) Params() Params { return r.params }
-
-// Info returns what the table says of itself. Its Sections must not be changed.
-func (r *Reader) Info() Info { return r.info }
+func (r *Reader) Close() error { return r.t.Close() }
 
 // Note returns a copy of what the table's owner keeps with it (WriterOptions.Note), nil if there is
 // nothing.
-func (r *Reader) Note() (note []byte, err error) {
-	defer r.unguard(guard(), &err)
-	s := r.section(KindNote, 0)
-	if s == nil {
-		return nil, nil
+func (r *Reader) Note() ([]byte, error) { return r.t.Note() }
+
+// unguardAny is Table.unguard for a function that reads several tables.
+func unguardAny(readers []*Reader, before bool, err *error) {
+	vfs.Restore(before)
+	if p := recover(); p != nil {
+		*err = table.FaultIn(p, tablesOf(readers)...)
 	}
-	note = bytes.Clone(r.bytes(s))
-	if crc.Sum(note) != s.Checksum {
-		return nil, base.Corruptf(r.file, s.Name(), s.Offset, "wrong checksum of the section")
-	}
-	return note, nil
 }
 
+// tablesOf returns the tables of readers.
+func tablesOf(readers []*Reader) []*table.Table {
+	tables := make([]*table.Table, len(readers))
+	for i, r := range readers {
+		tables[i] = r.t
+	}
+	return tables
+}
+
+// Params returns what the table's fingerprints were made with.
+func (r *Reader) Params() format.Params { return r.t.Params }
+
+// Info returns what the table says of itself. Its Sections must not be changed.
+func (r *Reader) Info() format.Info { return r.t.Info }
+
 // NumDocs returns the number of documents: they are numbered 0..NumDocs-1.
-func (r *Reader) NumDocs() uint32 { return r.info.Docs }
+func (r *Reader) NumDocs() uint32 { return r.t.Info.Docs }
 
 // NumFingerprints returns the number of documents with a fingerprint: 0..NumFingerprints-1, in
 // order of fingerprints.
-func (r *Reader) NumFingerprints() uint32 { return r.info.Fingerprints }
+func (r *Reader) NumFingerprints() uint32 { return r.t.Info.Fingerprints }
 
 // ID returns the ID of a document. It aliases the file and is valid until the reader is closed;
 // AppendID copies it, and so turns a fault in the file into an error.
 func (r *Reader) ID(doc uint32) (id []byte, err error) {
-	defer r.unguard(guard(), &err)
-	if err := r.checkDoc(doc); err != nil {
+	defer r.t.Unguard(table.Guard(), &err)
+	if err := r.t.CheckDoc(doc); err != nil {
 		return nil, err
 	}
-	return r.names.Get(doc)
+	return r.t.Names.Get(doc)
 }
 
 // AppendID appends the ID of a document to dst.
 func (r *Reader) AppendID(dst []byte, doc uint32) (ids []byte, err error) {
-	defer r.unguard(guard(), &err)
-	if err := r.checkDoc(doc); err != nil {
+	defer r.t.Unguard(table.Guard(), &err)
+	if err := r.t.CheckDoc(doc); err != nil {
 		return dst, err
 	}
-	id, err := r.names.Get(doc)
+	id, err := r.t.Names.Get(doc)
 	return append(dst, id...), err
 }
 
 // Fingerprint returns the fingerprint of a document, and false if it has none.
 func (r *Reader) Fingerprint(doc uint32) (fp Fingerprint, ok bool, err error) {
-	defer r.unguard(guard(), &err)
-	if err := r.checkDoc(doc); err != nil || doc >= r.info.Fingerprints {
+	defer r.t.Unguard(table.Guard(), &err)
+	if err := r.t.CheckDoc(doc); err != nil || doc >= r.t.Info.Fingerprints {
 		return fp, false, err
 	}
-	fp, err = r.runs[0].Key(int(doc))
+	fp, err = r.t.Runs[0].Key(int(doc))
 	return fp, err == nil, err
 }
 
 // Time returns when a document was stored, in microseconds since the Unix epoch.
 func (r *Reader) Time(doc uint32) (t int64, err error) {
-	defer r.unguard(guard(), &err)
-	rank, err := r.rank(doc)
+	defer r.t.Unguard(table.Guard(), &err)
+	rank, err := r.t.Rank(doc)
 	if err != nil {
 		return 0, err
 	}
-	v, err := r.timeAt(rank)
-	return timeOf(v), err
+	v, err := r.t.TimeAt(rank)
+	return format.TimeOf(v), err
 }
 
 // Seq returns the sequence number of a document's write.
 func (r *Reader) Seq(doc uint32) (seq uint64, err error) {
-	defer r.unguard(guard(), &err)
-	rank, err := r.rank(doc)
+	defer r.t.Unguard(table.Guard(), &err)
+	rank, err := r.t.Rank(doc)
 	if err != nil {
 		return 0, err
 	}
-	return r.seqs.Key(rank)
-}
-
-// rank returns the position of a document in the order of writing.
-func (r *Reader) rank(doc uint32) (int, error) {
-	if err := r.checkDoc(doc); err != nil || r.ranks == nil {
-		return int(doc), err
-	}
-	v, err := r.ranks.Get(int(doc))
-	return int(v), err
-}
-
-// timeAt returns the time of the document with a rank, as orderedTime gives it.
-func (r *Reader) timeAt(rank int) (uint64, error) {
-	return r.times.Get(rank)
+	return r.t.Seqs.Key(rank)
 }
 
 // TimeSketch returns up to TimeQuantiles times, ascending: the least and the greatest of the
 // documents, and between them quantiles of a sample. Of n quantiles, about i in n-1 of all
 // documents were stored before quantile i. Nil if the table has no documents.
 func (r *Reader) TimeSketch() (times []int64, err error) {
-	defer r.unguard(guard(), &err)
-	s := r.section(KindTimeSketch, 0)
+	defer r.t.Unguard(table.Guard(), &err)
+	s := r.t.Section(format.KindTimeSketch, 0)
 	if s == nil {
 		return nil, nil
 	}
-	b := r.bytes(s)
+	b := r.t.Bytes(s)
 	end := len(b) - 4
-	if s.Count == 0 || s.Count > TimeQuantiles || uint64(end) != 8*s.Count || crc.Sum(b[:end]) != binary.LittleEndian.Uint32(b[end:]) {
-		return nil, base.Corruptf(r.file, s.Name(), s.Offset, "wrong checksum or size of %d quantiles", s.Count)
+	if s.Count == 0 || s.Count > format.TimeQuantiles || uint64(end) != 8*s.Count || kernel.CRC32C(0, b[:end]) != binary.LittleEndian.Uint32(b[end:]) {
+		return nil, base.Corruptf(r.t.File, s.Name(), s.Offset, "wrong checksum or size of %d quantiles", s.Count)
 	}
 	for i := 0; i < end; i += 8 {
-		times = append(times, timeOf(binary.LittleEndian.Uint64(b[i:])))
+		times = append(times, format.TimeOf(binary.LittleEndian.Uint64(b[i:])))
 	}
 	return times, nil
-}
-
-// record returns text and fields of a document, parts of a decoded block.
-func (r *Reader) record(doc uint32) (text, fields []byte, err error) {
-	if r.records == nil {
-		return nil, nil, nil
-	}
-	place, err := r.place(doc)
-	if err != nil || place == r.records.Len() {
-		return nil, nil, err
-	}
-	return r.records.Get(place)
 }
 
 // HasDeadRecords reports whether the table holds texts that no document has: those of documents
 // that a merge left out, in blocks that it copied.
 func (r *Reader) HasDeadRecords() (has bool, err error) {
-	defer r.unguard(guard(), &err)
-	if r.places == nil {
+	defer r.t.Unguard(table.Guard(), &err)
+	if r.t.Places == nil {
 		return false, nil
 	}
 	var values [keyrun.BlockLen]uint64
 	used := 0
-	for b := range r.places.NumBlocks() {
-		n, err := r.places.Block(b, values[:])
+	for b := range r.t.Places.NumBlocks() {
+		n, err := r.t.Places.Block(b, values[:])
 		if err != nil {
 			return false, err
 		}
 		for _, v := range values[:n] {
-			if v < uint64(r.records.Len()) {
+			if v < uint64(r.t.Records.Len()) {
 				used++
 			}
 		}
 	}
-	return used < int(r.records.Len()), nil
-}
-
-// place returns the number of a document's record, that of records if it has none.
-func (r *Reader) place(doc uint32) (uint32, error) {
-	if r.places == nil {
-		return doc, nil
-	}
-	v, err := r.places.Get(int(doc))
-	return uint32(v), err
+	return used < int(r.t.Records.Len()), nil
 }
 
 // Sketch appends the sketch of a document to dst; nothing if it has none, or the table keeps none.
 func (r *Reader) Sketch(doc uint32, dst []uint32) (sketch []uint32, err error) {
-	defer r.unguard(guard(), &err)
-	if err := r.checkDoc(doc); err != nil || r.sketches == nil {
+	defer r.t.Unguard(table.Guard(), &err)
+	if err := r.t.CheckDoc(doc); err != nil || r.t.Sketches == nil {
 		return dst, err
 	}
-	return r.sketches.Sketch(doc, dst)
+	return r.t.Sketches.Sketch(doc, dst)
 }
 
 // Document sets d to a document. ID, Text, Fields and Sketch are copied to d's slices, which grow
 // as needed. The blocks that texts were decompressed from last are kept for the next call.
 func (r *Reader) Document(doc uint32, d *Document) (err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	err = r.withoutSketch(doc, d)
-	if err == nil && r.sketches != nil {
-		d.Sketch, err = r.sketches.Sketch(doc, d.Sketch)
+	if err == nil && r.t.Sketches != nil {
+		d.Sketch, err = r.t.Sketches.Sketch(doc, d.Sketch)
 	}
 	return err
 }
 
 // WithoutSketch is Document that reads no sketch: d.Sketch becomes empty.
 func (r *Reader) WithoutSketch(doc uint32, d *Document) (err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	return r.withoutSketch(doc, d)
 }
 
@@ -264,55 +201,81 @@ func (r *Reader) withoutSketch(doc uint32, d *Document) error {
 	if err := r.entry(doc, d); err != nil {
 		return err
 	}
-	text, fields, err := r.record(doc)
+	text, fields, err := r.t.Record(doc)
 	d.Text, d.Fields = append(d.Text[:0], text...), append(d.Fields[:0], fields...)
 	return err
 }
 
 // AppendText appends the text of a document to dst, as Document does with all of it.
 func (r *Reader) AppendText(dst []byte, doc uint32) (text []byte, err error) {
-	defer r.unguard(guard(), &err)
-	if err := r.checkDoc(doc); err != nil {
+	defer r.t.Unguard(table.Guard(), &err)
+	if err := r.t.CheckDoc(doc); err != nil {
 		return dst, err
 	}
-	stored, _, err := r.record(doc)
+	stored, _, err := r.t.Record(doc)
 	return append(dst, stored...), err
 }
 
 // entry sets all of d but Text, Fields and Sketch.
 func (r *Reader) entry(doc uint32, d *Document) error {
-	if err := r.checkDoc(doc); err != nil {
+	if err := r.t.CheckDoc(doc); err != nil {
 		return err
 	}
 	// What of a cold table lies in different places is fetched together.
-	if r.ranks != nil {
-		r.ranks.Fetch(int(doc))
+	if r.t.Ranks != nil {
+		r.t.Ranks.Fetch(int(doc))
 	}
-	if doc < r.info.Fingerprints {
-		r.runs[0].Fetch(int(doc))
+	if doc < r.t.Info.Fingerprints {
+		r.t.Runs[0].Fetch(int(doc))
 	}
-	id, err := r.names.Get(doc)
+	id, err := r.t.Names.Get(doc)
 	if err != nil {
 		return err
 	}
 	d.ID = append(d.ID[:0], id...)
-	d.HasFingerprint, d.Fingerprint = doc < r.info.Fingerprints, 0
+	d.HasFingerprint, d.Fingerprint = doc < r.t.Info.Fingerprints, 0
 	if d.HasFingerprint {
-		if d.Fingerprint, err = r.runs[0].Key(int(doc)); err != nil {
+		if d.Fingerprint, err = r.t.Runs[0].Key(int(doc)); err != nil {
 			return err
 		}
 	}
-	rank, err := r.rank(doc)
+	rank, err := r.t.Rank(doc)
 	if err != nil {
 		return err
 	}
-	r.times.Fetch(rank)
-	r.seqs.Fetch(rank)
-	t, err := r.timeAt(rank)
+	r.t.Times.Fetch(rank)
+	r.t.Seqs.Fetch(rank)
+	t, err := r.t.TimeAt(rank)
 	if err != nil {
 		return err
 	}
-	d.Time = timeOf(t)
-	d.Seq, err = r.seqs.Key(rank)
+	d.Time = format.TimeOf(t)
+	d.Seq, err = r.t.Seqs.Key(rank)
 	return err
+}
+
+// WriteTo writes the table's file to w as it is and returns how many bytes it has written. It
+// checks nothing: Verify does. An error of a page that can't be read is a *base.CorruptionError.
+func (r *Reader) WriteTo(w io.Writer) (n int64, err error) {
+	defer r.t.Unguard(table.Guard(), &err)
+	defer r.t.Pages.Sequential()()
+	const chunk = 2 << 20
+	for data := r.t.Data; len(data) > 0; {
+		wrote, err := w.Write(data[:min(chunk, len(data))])
+		n += int64(wrote)
+		if err != nil {
+			return n, err
+		}
+		data = data[wrote:]
+	}
+	return n, nil
+}
+
+// FingerprintBlocks calls fn with the fingerprints of all documents that have one, in order and a
+// block of at most 512 at a time: fps[i], valid until fn returns, is that of document first+i. It
+// stops at the first error, which it returns. It decodes the first run and reads nothing else.
+func (r *Reader) FingerprintBlocks(fn func(first uint32, fps []Fingerprint) error) (err error) {
+	defer r.t.Unguard(table.Guard(), &err)
+	defer r.t.Pages.Sequential()()
+	return r.t.Runs[0].EachBlock(func(pos int, keys []uint64) error { return fn(uint32(pos), keys) })
 }

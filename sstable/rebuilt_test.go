@@ -1,18 +1,19 @@
 package sstable
 
 import (
-	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/format"
 )
 
 // rebuilt returns table r in a version, with other contents of sections of some kinds, and other
 // counts. What has another length goes to the end, so that the blocks stay where they are, and an
 // optional section that nobody knows takes its place.
 func rebuilt(r *Reader, version uint32, contents map[Kind][]byte, counts map[Kind]uint64) []byte {
-	data, info := appendHeader(nil, version), r.Info()
+	data, info := format.AppendHeader(nil, version), r.Info()
 	var sections, moved []Section
 	add := func(s Section, content []byte) {
-		data = append(data, make([]byte, align(int64(len(data)))-int64(len(data)))...)
-		s.Offset, s.Length, s.Checksum = int64(len(data)), int64(len(content)), crc.Sum(content)
+		data = append(data, make([]byte, format.Align(int64(len(data)))-int64(len(data)))...)
+		s.Offset, s.Length, s.Checksum = int64(len(data)), int64(len(content)), kernel.CRC32C(0, content)
 		data, sections = append(data, content...), append(sections, s)
 	}
 	for _, s := range info.Sections {
@@ -22,17 +23,17 @@ func rebuilt(r *Reader, version uint32, contents map[Kind][]byte, counts map[Kin
 		content, ok := contents[s.Kind]
 		if ok && int64(len(content)) != s.Length {
 			moved = append(moved, s)
-			s.Kind, s.Index, s.Optional, ok = kindUnknown+Kind(len(moved)), 0, true, false
+			s.Kind, s.Index, s.Optional, ok = format.KindUnknown+Kind(len(moved)), 0, true, false
 		}
 		if !ok {
-			content = r.data[s.Offset:][:s.Length]
+			content = r.t.Data[s.Offset:][:s.Length]
 		}
 		add(s, content)
 	}
 	for _, s := range moved {
 		add(s, contents[s.Kind])
 	}
-	data = append(data, make([]byte, align(int64(len(data)))-int64(len(data)))...)
+	data = append(data, make([]byte, format.Align(int64(len(data)))-int64(len(data)))...)
 	info.Version, info.Sections = version, sections
-	return appendFooter(data, int64(len(data)), r.Params(), &info)
+	return format.AppendFooter(data, int64(len(data)), r.Params(), &info)
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // SalvageOptions are the options of Salvaged.Each.
@@ -40,11 +42,11 @@ type Loss struct {
 // that documents depend on is there twice, and a block that is damaged costs the documents that
 // need it, and no others. One goroutine at a time may use it.
 type Salvaged struct {
-	r        *Reader     // opened as far as possible: any of its parts may be nil
-	sketches *blobs.List // nil if no document has one, or all are lost
-	whole    bool        // the directory of the file is right; otherwise the early one is used
-	bare     bool        // with the early directory: no document has a sketch
-	failed   map[Kind]error
+	r        *table.Table // opened as far as possible: any of its parts may be nil
+	sketches *blobs.List  // nil if no document has one, or all are lost
+	whole    bool         // the directory of the file is right; otherwise the early one is used
+	bare     bool         // with the early directory: no document has a sketch
+	failed   map[format.Kind]error
 	losses   []Loss
 	at       map[lossPlace]int // in losses
 }
@@ -68,8 +70,8 @@ func Salvage(f File, name string) (*Salvaged, error) {
 		return nil, fmt.Errorf("map %s: %w", name, err)
 	}
 	s := &Salvaged{
-		r:      &Reader{file: name, data: data, unmap: unmap, closer: f.Close},
-		failed: map[Kind]error{}, at: map[lossPlace]int{},
+		r:      &table.Table{File: name, Data: data, Unmap: unmap, Closer: f.Close},
+		failed: map[format.Kind]error{}, at: map[lossPlace]int{},
 	}
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -81,10 +83,10 @@ func Salvage(f File, name string) (*Salvaged, error) {
 func (s *Salvaged) Close() error { return s.r.Close() }
 
 // Info returns what the table says of itself. Whole says that its sections are all there are.
-func (s *Salvaged) Info() (info Info, whole bool) { return s.r.info, s.whole }
+func (s *Salvaged) Info() (info format.Info, whole bool) { return s.r.Info, s.whole }
 
 // Params returns the parameters of the table.
-func (s *Salvaged) Params() Params { return s.r.params }
+func (s *Salvaged) Params() format.Params { return s.r.Params }
 
 // Note returns what Reader.Note does.
 func (s *Salvaged) Note() ([]byte, error) { return s.r.Note() }
@@ -121,12 +123,12 @@ func (s *Salvaged) found(err error) *Loss {
 // of fn and of ctx, which it returns.
 func (s *Salvaged) Each(ctx context.Context, o SalvageOptions, fn func(doc uint32, d *Document) error) (err error) {
 	r := s.r
-	defer r.unguard(guard(), &err)
+	defer r.Unguard(table.Guard(), &err)
 	w := &salvageWalk{Salvaged: s, o: o}
-	if r.records != nil {
-		w.cursor = r.records.Cursor()
+	if r.Records != nil {
+		w.cursor = r.Records.Cursor()
 	}
-	for doc := range r.info.Docs {
+	for doc := range r.Info.Docs {
 		if doc%keyrun.BlockLen == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -141,7 +143,7 @@ func (s *Salvaged) Each(ctx context.Context, o SalvageOptions, fn func(doc uint3
 		}
 	}
 	if len(s.losses) == 0 { // what costs nothing is damage, too
-		v := &verifier{Reader: r, ctx: ctx, all: &verification{}}
+		v := &verifier{Reader: &Reader{t: r}, ctx: ctx, all: &verification{}}
 		if err := v.checkBytes(); err != nil && ctx.Err() == nil {
 			s.found(err)
 		}
@@ -204,20 +206,20 @@ func (s *Salvaged) lost(err error) error {
 
 // id returns the ID of a document.
 func (s *Salvaged) id(doc uint32) ([]byte, error) {
-	if s.r.names == nil {
-		return nil, s.failed[KindNames]
+	if s.r.Names == nil {
+		return nil, s.failed[format.KindNames]
 	}
-	return s.r.names.Get(doc)
+	return s.r.Names.Get(doc)
 }
 
 // record returns text and fields of a document.
 func (w *salvageWalk) record(doc uint32) (text, fields []byte, err error) {
 	r := w.r
-	if err := cmp.Or(w.failed[KindRecords], w.failed[KindPlaces]); err != nil || w.cursor == nil {
+	if err := cmp.Or(w.failed[format.KindRecords], w.failed[format.KindPlaces]); err != nil || w.cursor == nil {
 		return nil, nil, err
 	}
-	place, err := r.place(doc)
-	if err != nil || place == r.records.Len() {
+	place, err := r.Place(doc)
+	if err != nil || place == r.Records.Len() {
 		return nil, nil, err
 	}
 	return w.cursor.Get(place)
@@ -227,21 +229,21 @@ func (w *salvageWalk) record(doc uint32) (text, fields []byte, err error) {
 // writer may have given another one.
 func (w *salvageWalk) fingerprint(doc uint32) (err error) {
 	r, d := w.r, &w.d
-	d.HasFingerprint, d.Fingerprint = doc < r.info.Fingerprints, 0
+	d.HasFingerprint, d.Fingerprint = doc < r.Info.Fingerprints, 0
 	if !d.HasFingerprint {
 		return nil
 	}
-	if err = w.failed[KindRun]; err == nil {
-		if d.Fingerprint, err = r.runs[0].Key(int(doc)); err == nil {
+	if err = w.failed[format.KindRun]; err == nil {
+		if d.Fingerprint, err = r.Runs[0].Key(int(doc)); err == nil {
 			return nil
 		}
 	}
-	if w.o.Sums == nil || len(d.Text) == 0 || len(r.runs) < 2 || r.runs[1] == nil {
+	if w.o.Sums == nil || len(d.Text) == 0 || len(r.Runs) < 2 || r.Runs[1] == nil {
 		return err
 	}
 	w.found(err)
 	fp, words, _ := w.o.Sums(string(d.Text))
-	lo, hi, e := r.runs[1].Find(r.params.Layout.Permute(1, fp))
+	lo, hi, e := r.Runs[1].Find(r.Params.Layout.Permute(1, fp))
 	if !words || e != nil || lo == hi {
 		return err
 	}
@@ -252,7 +254,7 @@ func (w *salvageWalk) fingerprint(doc uint32) (err error) {
 // sketch sets the sketch of d. One that is lost is that of the text, if that is known.
 func (w *salvageWalk) sketch(doc uint32, textKnown bool) error {
 	err := w.readSketch(doc, &w.d)
-	if err == nil || w.o.Sums == nil || !textKnown || !w.r.params.StoreText {
+	if err == nil || w.o.Sums == nil || !textKnown || !w.r.Params.StoreText {
 		return err
 	}
 	w.found(err)
@@ -265,7 +267,7 @@ func (w *salvageWalk) sketch(doc uint32, textKnown bool) error {
 func (s *Salvaged) readSketch(doc uint32, d *Document) error {
 	d.Sketch = d.Sketch[:0]
 	if s.sketches == nil {
-		return s.failed[KindSketches]
+		return s.failed[format.KindSketches]
 	}
 	code, err := s.sketches.Get(doc)
 	if err != nil || len(code) == 0 {
@@ -282,22 +284,22 @@ func (s *Salvaged) readSketch(doc uint32, d *Document) error {
 // readOrder sets time and sequence number of d, to the least ones of the table if they are damaged.
 func (s *Salvaged) readOrder(doc uint32, d *Document) (err error) {
 	r := s.r
-	d.Seq, d.Time = r.info.MinSeq, r.info.MinTime
-	if err := cmp.Or(s.failed[KindRanks], s.failed[KindSeqs], s.failed[KindTimes]); err != nil {
+	d.Seq, d.Time = r.Info.MinSeq, r.Info.MinTime
+	if err := cmp.Or(s.failed[format.KindRanks], s.failed[format.KindSeqs], s.failed[format.KindTimes]); err != nil {
 		return err
 	}
-	rank, err := r.rank(doc)
+	rank, err := r.Rank(doc)
 	if err != nil {
 		return err
 	}
-	seq, err := r.seqs.Key(rank)
+	seq, err := r.Seqs.Key(rank)
 	if err != nil {
 		return err
 	}
-	at, err := r.timeAt(rank)
+	at, err := r.TimeAt(rank)
 	if err != nil {
 		return err
 	}
-	d.Seq, d.Time = seq, timeOf(at)
+	d.Seq, d.Time = seq, format.TimeOf(at)
 	return nil
 }

@@ -5,26 +5,28 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // open opens every part of the table that documents are put together from, as far as its directory
 // is right, or a copy of it.
 func (s *Salvaged) open() (err error) {
 	r := s.r
-	defer r.unguard(guard(), &err)
-	r.made = map[[2]uint16][]byte{}
-	r.params, r.info, err = parseFooter(r.data, r.file)
+	defer r.Unguard(table.Guard(), &err)
+	r.Made = map[[2]uint16][]byte{}
+	r.Params, r.Info, err = format.ParseFooter(r.Data, r.File)
 	if s.whole = err == nil; s.whole {
 		s.restore()
-	} else if errors.Is(err, ErrUnsupported) || !s.openEarly() {
+	} else if errors.Is(err, format.ErrUnsupported) || !s.openEarly() {
 		return err
 	} else {
 		s.found(err)
 	}
-	if _, err := r.required(KindBlocks, 0); err != nil {
+	if _, err := r.Required(format.KindBlocks, 0); err != nil {
 		return err
 	}
 	s.openLists()
@@ -35,19 +37,19 @@ func (s *Salvaged) open() (err error) {
 // openEarly takes the early directory for that of the table, with spares for the directories of
 // names and sketches. It reports whether there is one.
 func (s *Salvaged) openEarly() bool {
-	e, ok := findEarly(s.r.data)
+	e, ok := format.FindEarly(s.r.Data)
 	if !ok {
 		return false
 	}
 	r := s.r
-	r.params, r.info = e.params, e.info
-	lists := spareLists(r.data, e)
-	s.bare = lists.bare
-	for kind, dir := range lists.dirs {
-		if dir.found > 0 {
-			r.made[[2]uint16{uint16(kind), 0}] = dir.entries
-			r.info.Sections = append(r.info.Sections, Section{
-				Kind: kind, Offset: e.end, Length: int64(len(dir.entries)), Count: uint64(len(dir.entries) / blobs.ListEntry), Checksum: crc.Sum(dir.entries),
+	r.Params, r.Info = e.Params, e.Info
+	lists := format.SpareLists(r.Data, e)
+	s.bare = lists.Bare
+	for kind, dir := range lists.Dirs {
+		if dir.Found > 0 {
+			r.Made[[2]uint16{uint16(kind), 0}] = dir.Entries
+			r.Info.Sections = append(r.Info.Sections, format.Section{
+				Kind: kind, Offset: e.End, Length: int64(len(dir.Entries)), Count: uint64(len(dir.Entries) / blobs.ListEntry), Checksum: kernel.CRC32C(0, dir.Entries),
 			})
 		}
 	}
@@ -57,48 +59,48 @@ func (s *Salvaged) openEarly() bool {
 // restore replaces the directories that are damaged, and have a copy elsewhere in the file.
 func (s *Salvaged) restore() {
 	r := s.r
-	sec := r.section(KindEarly, 0)
+	sec := r.Section(format.KindEarly, 0)
 	if sec == nil {
 		return
 	}
-	e, ok := parseEarly(r.data, sec.Offset+sec.Length)
+	e, ok := format.ParseEarly(r.Data, sec.Offset+sec.Length)
 	if !ok {
 		return
 	}
-	for i := range r.info.Sections {
-		sec := &r.info.Sections[i]
-		isList := sec.Kind == KindNames || sec.Kind == KindSketches
-		if !isList && !sec.isCopied() || crc.Sum(r.bytes(sec)) == sec.Checksum {
+	for i := range r.Info.Sections {
+		sec := &r.Info.Sections[i]
+		isList := sec.Kind == format.KindNames || sec.Kind == format.KindSketches
+		if !isList && !sec.IsCopied() || kernel.CRC32C(0, r.Bytes(sec)) == sec.Checksum {
 			continue
 		}
 		var made []byte
 		if isList {
-			made = spareLists(r.data, e).dirs[sec.Kind].entries
-		} else if at := slices.IndexFunc(e.info.Sections, func(c Section) bool { return c.Kind == sec.Kind && c.Index == sec.Index }); at >= 0 {
-			made = r.bytes(&e.info.Sections[at])
+			made = format.SpareLists(r.Data, e).Dirs[sec.Kind].Entries
+		} else if at := slices.IndexFunc(e.Info.Sections, func(c format.Section) bool { return c.Kind == sec.Kind && c.Index == sec.Index }); at >= 0 {
+			made = r.Bytes(&e.Info.Sections[at])
 		}
-		if int64(len(made)) == sec.Length && crc.Sum(made) == sec.Checksum {
-			s.found(base.Corruptf(r.file, sec.Name(), sec.Offset, "wrong checksum of the section; there is a copy"))
-			r.made[[2]uint16{uint16(sec.Kind), sec.Index}] = made
+		if int64(len(made)) == sec.Length && kernel.CRC32C(0, made) == sec.Checksum {
+			s.found(base.Corruptf(r.File, sec.Name(), sec.Offset, "wrong checksum of the section; there is a copy"))
+			r.Made[[2]uint16{uint16(sec.Kind), sec.Index}] = made
 		}
 	}
 }
 
 // fail notes that a part could not be opened, or is not there.
-func (s *Salvaged) fail(kind Kind, err error) {
+func (s *Salvaged) fail(kind format.Kind, err error) {
 	s.failed[kind] = err
 	s.found(err)
 }
 
 // listDir returns the directory of a list or of records, nil if there is none that is right.
-func (s *Salvaged) listDir(kind Kind) *Section {
+func (s *Salvaged) listDir(kind format.Kind) *format.Section {
 	r := s.r
-	sec := r.section(kind, 0)
+	sec := r.Section(kind, 0)
 	switch {
-	case sec == nil && !s.whole && (kind == KindNames || kind == KindSketches && r.params.Sketch > 0 && !s.bare):
-		s.fail(kind, base.Corruptf(r.file, kind.String(), -1, "the directory is lost"))
-	case sec != nil && crc.Sum(r.bytes(sec)) != sec.Checksum:
-		s.fail(kind, base.Corruptf(r.file, sec.Name(), sec.Offset, "wrong checksum of the section"))
+	case sec == nil && !s.whole && (kind == format.KindNames || kind == format.KindSketches && r.Params.Sketch > 0 && !s.bare):
+		s.fail(kind, base.Corruptf(r.File, kind.String(), -1, "the directory is lost"))
+	case sec != nil && kernel.CRC32C(0, r.Bytes(sec)) != sec.Checksum:
+		s.fail(kind, base.Corruptf(r.File, sec.Name(), sec.Offset, "wrong checksum of the section"))
 		return nil
 	}
 	return sec
@@ -107,24 +109,24 @@ func (s *Salvaged) listDir(kind Kind) *Section {
 // openLists opens names, records and sketches.
 func (s *Salvaged) openLists() {
 	r := s.r
-	area := r.blocks()
+	area := r.Blocks()
 	if !s.whole { // the sections of blocks after the early one are not listed
-		area.Data = r.data[area.Offset:]
+		area.Data = r.Data[area.Offset:]
 	}
 	var err error
-	if dir := s.listDir(KindNames); dir != nil {
-		if r.names, err = blobs.OpenList(blobs.IDs, r.file, r.info.Docs, r.part(dir), area); err != nil {
-			s.fail(KindNames, err)
+	if dir := s.listDir(format.KindNames); dir != nil {
+		if r.Names, err = blobs.OpenList(blobs.IDs, r.File, r.Info.Docs, r.Part(dir), area); err != nil {
+			s.fail(format.KindNames, err)
 		}
 	}
-	if dir := s.listDir(KindSketches); dir != nil {
-		if s.sketches, err = blobs.OpenList(blobs.Sketches, r.file, r.info.Docs, r.part(dir), area); err != nil {
-			s.fail(KindSketches, err)
+	if dir := s.listDir(format.KindSketches); dir != nil {
+		if s.sketches, err = blobs.OpenList(blobs.Sketches, r.File, r.Info.Docs, r.Part(dir), area); err != nil {
+			s.fail(format.KindSketches, err)
 		}
 	}
-	if dir := s.listDir(KindRecords); dir != nil {
-		if r.records, err = r.openRecordBlocks(dir, area); err != nil {
-			s.fail(KindRecords, err)
+	if dir := s.listDir(format.KindRecords); dir != nil {
+		if r.Records, err = r.OpenRecordBlocks(dir, area); err != nil {
+			s.fail(format.KindRecords, err)
 		}
 	}
 }
@@ -132,9 +134,9 @@ func (s *Salvaged) openLists() {
 // openColumns opens the key runs and columns.
 func (s *Salvaged) openColumns() {
 	r := s.r
-	docs := uint64(r.info.Docs)
-	column := func(c **keyrun.Column, kind Kind, values uint64) {
-		got, err := r.column(kind, docs)
+	docs := uint64(r.Info.Docs)
+	column := func(c **keyrun.Column, kind format.Kind, values uint64) {
+		got, err := r.Column(kind, docs)
 		if err == nil && docs > 0 && values > 0 && got.Max() >= values {
 			err = got.Corrupt(0, "%d of %d", got.Max(), values)
 		}
@@ -143,25 +145,25 @@ func (s *Salvaged) openColumns() {
 			s.fail(kind, err)
 		}
 	}
-	if r.section(KindRanks, 0) != nil {
-		column(&r.ranks, KindRanks, docs)
+	if r.Section(format.KindRanks, 0) != nil {
+		column(&r.Ranks, format.KindRanks, docs)
 	}
-	if r.section(KindPlaces, 0) != nil && r.records != nil {
-		column(&r.places, KindPlaces, uint64(r.records.Len())+1)
+	if r.Section(format.KindPlaces, 0) != nil && r.Records != nil {
+		column(&r.Places, format.KindPlaces, uint64(r.Records.Len())+1)
 	}
-	column(&r.times, KindTimes, 0)
+	column(&r.Times, format.KindTimes, 0)
 	var err error
-	if r.seqs, err = r.run(KindSeqs, 0, docs); err != nil {
-		r.seqs = nil
-		s.fail(KindSeqs, err)
+	if r.Seqs, err = r.Run(format.KindSeqs, 0, docs); err != nil {
+		r.Seqs = nil
+		s.fail(format.KindSeqs, err)
 	}
-	r.runs = make([]*keyrun.Run, min(r.params.Layout.Tables(), 2))
-	for i, keys := range []uint32{r.info.Fingerprints, r.info.Distinct}[:len(r.runs)] {
-		if r.runs[i], err = r.run(KindRun, uint16(i), uint64(keys)); err == nil {
+	r.Runs = make([]*keyrun.Run, min(r.Params.Layout.Tables(), 2))
+	for i, keys := range []uint32{r.Info.Fingerprints, r.Info.Distinct}[:len(r.Runs)] {
+		if r.Runs[i], err = r.Run(format.KindRun, uint16(i), uint64(keys)); err == nil {
 			continue
 		}
-		if r.runs[i] = nil; i == 0 {
-			s.fail(KindRun, err)
+		if r.Runs[i] = nil; i == 0 {
+			s.fail(format.KindRun, err)
 		} else if s.whole { // it follows from run 0; the early directory does not list it
 			s.found(err)
 		}

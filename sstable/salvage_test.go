@@ -12,9 +12,10 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -68,67 +69,67 @@ var damages = []struct {
 // whether that is known: it is not if directories are hit, which all documents need.
 func costs(r *Reader, lo, hi int) (lost, estimated int, known bool) {
 	hit := func(off, length uint64) bool { return int(off) < hi && int(off+length) > lo }
-	for i := range r.info.Sections {
-		s := &r.info.Sections[i]
+	for i := range r.t.Info.Sections {
+		s := &r.t.Info.Sections[i]
 		if !hit(uint64(s.Offset), uint64(s.Length)) {
 			continue
 		}
 		switch s.Kind {
-		case KindBlocks:
-		case KindNames, KindRecords, KindSketches:
-			entry := map[Kind]int{KindNames: blobs.ListEntry, KindRecords: blobs.RecordsEntry, KindSketches: blobs.ListEntry}[s.Kind]
-			each := map[Kind]int{KindNames: 128, KindRecords: blobs.MaxBlockRecords, KindSketches: 16}[s.Kind]
+		case format.KindBlocks:
+		case format.KindNames, KindRecords, format.KindSketches:
+			entry := map[Kind]int{format.KindNames: blobs.ListEntry, KindRecords: blobs.RecordsEntry, format.KindSketches: blobs.ListEntry}[s.Kind]
+			each := map[Kind]int{format.KindNames: 128, KindRecords: blobs.MaxBlockRecords, format.KindSketches: 16}[s.Kind]
 			lost += ((min(hi, int(s.Offset+s.Length))-max(lo, int(s.Offset)))/entry + 2) * each
-		case KindRanks, KindTimes, KindSeqs:
-			estimated += int(r.info.Docs)
-		case KindPlaces:
-			lost += int(r.info.Docs)
+		case format.KindRanks, KindTimes, format.KindSeqs:
+			estimated += int(r.t.Info.Docs)
+		case format.KindPlaces:
+			lost += int(r.t.Info.Docs)
 		case KindRun:
 			if s.Index == 0 { // fingerprints that are there twice
 				lost += 512 * (1 + int(s.Length)/512)
 			}
-		case KindRanks | dirFlag, KindTimes | dirFlag, KindSeqs | dirFlag:
-			estimated += int(r.info.Docs)
-		case KindPlaces | dirFlag, KindRun | dirFlag:
-			lost += int(r.info.Docs)
+		case format.KindRanks | format.DirFlag, KindTimes | format.DirFlag, format.KindSeqs | format.DirFlag:
+			estimated += int(r.t.Info.Docs)
+		case format.KindPlaces | format.DirFlag, KindRun | format.DirFlag:
+			lost += int(r.t.Info.Docs)
 		}
 	}
-	area := uint64(r.section(KindBlocks, 0).Offset)
-	for b := range r.names.NumBlocks() {
-		if off, n := r.names.Extent(b); hit(area+off, n) {
+	area := uint64(r.t.Section(format.KindBlocks, 0).Offset)
+	for b := range r.t.Names.NumBlocks() {
+		if off, n := r.t.Names.Extent(b); hit(area+off, n) {
 			lost += 128
 		}
 	}
-	for b := range r.records.NumBlocks() {
+	for b := range r.t.Records.NumBlocks() {
 		var blk blobs.Block
-		if r.records.Decode(b, &blk) == nil {
+		if r.t.Records.Decode(b, &blk) == nil {
 			if off, n := blk.Extent(); hit(area+off, n) {
 				lost += int(blk.Count())
 			}
 		}
 	}
-	if l := r.sketches.List(); l != nil {
+	if l := r.t.Sketches.List(); l != nil {
 		for b := range l.NumBlocks() {
 			if off, n := l.Extent(b); hit(area+off, n) {
 				lost += 16
 			}
 		}
 	}
-	end := r.info.Sections[len(r.info.Sections)-1]
-	return lost, estimated, hi <= int(end.Offset+end.Length) && lo >= headerSize || hi-lo == 1
+	end := r.t.Info.Sections[len(r.t.Info.Sections)-1]
+	return lost, estimated, hi <= int(end.Offset+end.Length) && lo >= format.HeaderSize || hi-lo == 1
 }
 
 // needs returns, by ID, where the blocks are that a document needs: of IDs, texts and sketches,
 // fingerprints, ranks, places, times and sequence numbers.
 func needs(t *testing.T, r *Reader) map[string][][2]int {
-	area := int(r.section(KindBlocks, 0).Offset)
+	area := int(r.t.Section(format.KindBlocks, 0).Offset)
 	inList := func(l *blobs.List, doc uint32) [2]int {
 		b, _ := l.First(doc)
 		off, n := l.Extent(b)
 		return [2]int{area + int(off), area + int(off+n)}
 	}
 	inRun := func(kind Kind, blockSize func(b int) int, i int) [2]int {
-		at := int(r.section(kind, 0).Offset)
+		at := int(r.t.Section(kind, 0).Offset)
 		for b := range i >> keyrun.BlockShift {
 			at += blockSize(b)
 		}
@@ -137,27 +138,27 @@ func needs(t *testing.T, r *Reader) map[string][][2]int {
 	all := map[string][][2]int{}
 	for doc := range r.NumDocs() {
 		id, err := r.ID(doc)
-		rank, e1 := r.rank(doc)
-		place, e2 := r.place(doc)
+		rank, e1 := r.t.Rank(doc)
+		place, e2 := r.t.Place(doc)
 		if err := errors.Join(err, e1, e2); err != nil {
 			t.Fatal(err)
 		}
-		need := [][2]int{inList(r.names, doc), inRun(KindSeqs, r.seqs.BlockSize, rank), inRun(KindTimes, r.times.BlockSize, rank)}
-		if doc < r.info.Fingerprints {
-			need = append(need, inRun(KindRun, r.runs[0].BlockSize, int(doc)))
+		need := [][2]int{inList(r.t.Names, doc), inRun(format.KindSeqs, r.t.Seqs.BlockSize, rank), inRun(KindTimes, r.t.Times.BlockSize, rank)}
+		if doc < r.t.Info.Fingerprints {
+			need = append(need, inRun(KindRun, r.t.Runs[0].BlockSize, int(doc)))
 		}
-		if r.ranks != nil {
-			need = append(need, inRun(KindRanks, r.ranks.BlockSize, int(doc)))
+		if r.t.Ranks != nil {
+			need = append(need, inRun(format.KindRanks, r.t.Ranks.BlockSize, int(doc)))
 		}
-		if r.places != nil {
-			need = append(need, inRun(KindPlaces, r.places.BlockSize, int(doc)))
+		if r.t.Places != nil {
+			need = append(need, inRun(format.KindPlaces, r.t.Places.BlockSize, int(doc)))
 		}
-		if l := r.sketches.List(); l != nil {
+		if l := r.t.Sketches.List(); l != nil {
 			need = append(need, inList(l, doc))
 		}
 		var blk blobs.Block
-		if place < r.records.Len() {
-			if err := r.records.Decode(r.records.BlockOf(place), &blk); err != nil {
+		if place < r.t.Records.Len() {
+			if err := r.t.Records.Decode(r.t.Records.BlockOf(place), &blk); err != nil {
 				t.Fatal(err)
 			}
 			off, n := blk.Extent()
@@ -274,7 +275,7 @@ func TestSalvage(t *testing.T) {
 				got, lost, estimated, err := salvage(t, data, SalvageOptions{})
 				most, guessed, known := costs(r, lo, hi)
 				place := fmt.Sprintf("table %d, %s at %d..%d of %d", i, damage.name, lo, hi, len(data))
-				if early := r.section(KindEarly, 0); hi < len(whole) || lo >= int(early.Offset+early.Length) {
+				if early := r.t.Section(format.KindEarly, 0); hi < len(whole) || lo >= int(early.Offset+early.Length) {
 					n, gone := lostOutside(blocks, got, lo, hi)
 					spared, missed = spared+n, missed+gone
 				}
@@ -325,10 +326,10 @@ func TestSalvageCut(t *testing.T) {
 	tables, docs := salvageTables(t, 3000)
 	for i, whole := range tables {
 		r := openTable(t, whole)
-		early := *r.section(KindEarly, 0)
+		early := *r.t.Section(format.KindEarly, 0)
 		start := int(early.Offset + early.Length)
 		rng := rand.New(rand.NewPCG(uint64(i), 21))
-		sizes := []int{len(whole) - 1, len(whole) - tailSize, len(whole) - tailSize - 3*entrySize - 5, start, start - 1, start / 2}
+		sizes := []int{len(whole) - 1, len(whole) - format.TailSize, len(whole) - format.TailSize - 3*format.EntrySize - 5, start, start - 1, start / 2}
 		for range 12 {
 			sizes = append(sizes, start+rng.IntN(len(whole)-start))
 		}
@@ -359,8 +360,8 @@ func TestSalvageDirectories(t *testing.T) {
 	tables, docs := salvageTables(t, 1000)
 	for i, whole := range tables {
 		r := openTable(t, whole)
-		for _, sec := range r.info.Sections {
-			if sec.Kind != KindEarly && !sec.isCopied() {
+		for _, sec := range r.t.Info.Sections {
+			if sec.Kind != format.KindEarly && !sec.IsCopied() {
 				continue
 			}
 			data := bytes.Clone(whole)
@@ -380,15 +381,15 @@ func TestSalvageForgedEarly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	for i, whole := range tables {
 		r := openTable(t, whole)
-		early := r.section(KindEarly, 0)
+		early := r.t.Section(format.KindEarly, 0)
 		end := int(early.Offset + early.Length)
-		dir := int(binary.LittleEndian.Uint64(whole[end-tailSize:]))
+		dir := int(binary.LittleEndian.Uint64(whole[end-format.TailSize:]))
 		le := binary.LittleEndian
-		for at := dir; at < end-tailSize; at += 4 {
+		for at := dir; at < end-format.TailSize; at += 4 {
 			data := bytes.Clone(whole[:end+rng.IntN(len(whole)-end)])
 			le.PutUint32(data[at:], rng.Uint32()>>rng.UintN(32))
-			le.PutUint32(data[end-tailSize+12:], crc.Sum(data[dir:end-tailSize]))
-			le.PutUint32(data[end-tailSize+20:], crc.Sum(data[end-tailSize:][:20]))
+			le.PutUint32(data[end-format.TailSize+12:], kernel.CRC32C(0, data[dir:end-format.TailSize]))
+			le.PutUint32(data[end-format.TailSize+20:], kernel.CRC32C(0, data[end-format.TailSize:][:20]))
 			s, err := Salvage(memFile(data), "test.sst")
 			if err != nil {
 				continue
@@ -396,21 +397,21 @@ func TestSalvageForgedEarly(t *testing.T) {
 			s.Each(t.Context(), SalvageOptions{}, func(uint32, *Document) error { return nil })
 			s.Close()
 		}
-		for at := bytes.Index(whole, []byte(spareMagic)); at > 0 && at < len(whole); {
-			p, ok := parseSpare(whole[at:], crc.Sum(whole[dir:end-tailSize]))
+		for at := bytes.Index(whole, []byte(format.SpareMagic)); at > 0 && at < len(whole); {
+			p, ok := format.ParseSpare(whole[at:], kernel.CRC32C(0, whole[dir:end-format.TailSize]))
 			if !ok {
 				t.Fatalf("table %d: no spare at %d", i, at)
 			}
-			for word := 8; word < p.size-4; word += 4 {
+			for word := 8; word < p.Size-4; word += 4 {
 				data := bytes.Clone(whole)
 				le.PutUint32(data[at+word:], rng.Uint32()>>rng.UintN(32))
-				le.PutUint32(data[at+p.size-4:], crc.Update(crc.Sum(whole[dir:end-tailSize]), data[at:at+p.size-4]))
+				le.PutUint32(data[at+p.Size-4:], kernel.CRC32C(kernel.CRC32C(0, whole[dir:end-format.TailSize]), data[at:at+p.Size-4]))
 				if s, err := Salvage(memFile(data[:len(data)-100]), "test.sst"); err == nil {
 					s.Each(t.Context(), SalvageOptions{}, func(uint32, *Document) error { return nil })
 					s.Close()
 				}
 			}
-			next := bytes.Index(whole[at+1:], []byte(spareMagic))
+			next := bytes.Index(whole[at+1:], []byte(format.SpareMagic))
 			if next < 0 {
 				break
 			}
@@ -421,11 +422,11 @@ func TestSalvageForgedEarly(t *testing.T) {
 
 // beforeCut returns how many documents have the blocks of their ID and their sketch before size.
 func beforeCut(t *testing.T, r *Reader, size int) (n int) {
-	area := uint64(r.section(KindBlocks, 0).Offset)
-	list := r.sketches.List()
+	area := uint64(r.t.Section(format.KindBlocks, 0).Offset)
+	list := r.t.Sketches.List()
 	for doc := range r.NumDocs() {
-		b, _ := r.names.First(doc)
-		off, length := r.names.Extent(b)
+		b, _ := r.t.Names.First(doc)
+		off, length := r.t.Names.Extent(b)
 		end := area + off + length
 		if list != nil {
 			b, _ := list.First(doc)
@@ -450,7 +451,7 @@ func TestSalvageFeatures(t *testing.T) {
 	}
 	docs := int(info.Docs)
 	last := info.Sections[len(info.Sections)-1]
-	start := int(align(last.Offset + last.Length))
+	start := int(format.Align(last.Offset + last.Length))
 	for at := start; at < len(whole); at += 3 {
 		data := bytes.Clone(whole)
 		data[at] ^= 0x41
@@ -482,7 +483,7 @@ func TestSalvageKeys(t *testing.T) {
 		docs[i] = d
 	}
 	data, _ := buildTable(t, testParams, WriterOptions{}, sortedDocs(docs))
-	run := openTable(t, data).section(KindRun, 0)
+	run := openTable(t, data).t.Section(KindRun, 0)
 	for _, n := range []int64{9, run.Length} {
 		bad := bytes.Clone(data)
 		clear(bad[run.Offset:][:n])
@@ -508,7 +509,7 @@ func TestSalvageGivenKeys(t *testing.T) {
 		docs[i] = Document{ID: fmt.Appendf(nil, "%d", i), HasFingerprint: true, Fingerprint: uint64(i/3)<<40 | 1, Seq: uint64(i), Text: text}
 	}
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
-	run := openTable(t, data).section(KindRun, 0)
+	run := openTable(t, data).t.Section(KindRun, 0)
 	clear(data[run.Offset:][:9])
 	got, lost, _, err := salvage(t, data, SalvageOptions{Sums: func(text string) (Fingerprint, bool, minhash.Sketch) {
 		return binary.LittleEndian.Uint64([]byte(text)), true, nil
@@ -531,8 +532,8 @@ func TestSalvageMuch(t *testing.T) {
 	opened, back := 0, 0
 	for i, whole := range tables {
 		r := openTable(t, whole)
-		last := r.info.Sections[len(r.info.Sections)-1]
-		start := int(align(last.Offset + last.Length))
+		last := r.t.Info.Sections[len(r.t.Info.Sections)-1]
+		start := int(format.Align(last.Offset + last.Length))
 		for round := range cases.Of(1500) {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(round)))
 			data := bytes.Clone(whole)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // Hit is a document that a search by fingerprint has found:
@@ -48,7 +49,7 @@ type NearSearcher struct {
 // Near appends to dst every document of a table whose fingerprint differs from q in at most k bits,
 // 0 <= k <= 64, each once and in no particular order.
 func (s *NearSearcher) Near(r *Reader, q Fingerprint, k int, dst []Hit) (hits []Hit, err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	return s.s.Near(r.index, q, k, dst)
 }
 
@@ -56,7 +57,7 @@ func (s *NearSearcher) Near(r *Reader, q Fingerprint, k int, dst []Hit) (hits []
 // each, in order, with the table's position in tables, its hits, which are valid during the call,
 // and the work done there. It stops at the first error, which it returns.
 func (s *NearSearcher) NearGroup(tables []*Reader, q Fingerprint, k int, fn func(table int, hits []Hit, work NearStats) error) (err error) {
-	defer unguardAny(tables, guard(), &err)
+	defer unguardAny(tables, table.Guard(), &err)
 	return s.s.Group(s.indexesOf(tables), q, k, fn)
 }
 
@@ -65,7 +66,7 @@ func (s *NearSearcher) NearGroup(tables []*Reader, q Fingerprint, k int, fn func
 // all: it reads little more than the block in which a hit is accepted, however many documents
 // match. Tables are searched in order; accept may get a document twice.
 func (s *NearSearcher) NearFirst(tables []*Reader, q Fingerprint, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
-	defer unguardAny(tables, guard(), &err)
+	defer unguardAny(tables, table.Guard(), &err)
 	return s.s.First(s.indexesOf(tables), q, k, accept)
 }
 
@@ -74,16 +75,16 @@ func (s *NearSearcher) NearFirst(tables []*Reader, q Fingerprint, k int, accept 
 // in the same. It stops at an error of emit and when ctx ends. There are less than 1<<32 queries;
 // the searcher keeps 45 bytes a query, and 32 for each of about as many hits.
 func (s *NearSearcher) NearBatch(ctx context.Context, r *Reader, queries []Fingerprint, k int, emit func(query int, h Hit) error) (err error) {
-	defer r.unguard(guard(), &err)
-	if len(queries) > int(r.info.Fingerprints)/keyrun.BlockLen { // most blocks are read
-		defer r.pages.Sequential()()
+	defer r.t.Unguard(table.Guard(), &err)
+	if len(queries) > int(r.t.Info.Fingerprints)/keyrun.BlockLen { // most blocks are read
+		defer r.t.Pages.Sequential()()
 	}
 	return s.s.Batch(ctx, r.index, queries, k, emit)
 }
 
 // Plan returns how Near would search. It reads directories only.
 func (s *NearSearcher) Plan(r *Reader, q Fingerprint, k int) (p Plan, err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	return s.s.Plan(r.index, q, k), nil
 }
 

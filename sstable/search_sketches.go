@@ -6,6 +6,7 @@ import (
 
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // JaccardHit is a document whose sketch has a score of at least the threshold:
@@ -51,21 +52,21 @@ type JaccardSearcher struct{ s sketchidx.Searcher }
 // Params.Sketch hashes. The answer is complete for every t; it is found fastest for t of
 // Params.MinJaccard or more.
 func (s *JaccardSearcher) Jaccard(r *Reader, q minhash.Sketch, t float64, dst []JaccardHit) (hits []JaccardHit, err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.needSketches(); err != nil {
 		return dst, err
 	}
-	return s.s.Search(r.sketches, q, t, dst)
+	return s.s.Search(r.t.Sketches, q, t, dst)
 }
 
 // JaccardFew is Jaccard if at most most sketches are to be compared with q. It returns false, and a
 // part of the hits, if there are more, without comparing more than most.
 func (s *JaccardSearcher) JaccardFew(r *Reader, q minhash.Sketch, t float64, most int, dst []JaccardHit) (hits []JaccardHit, few bool, err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.needSketches(); err != nil {
 		return dst, false, err
 	}
-	return s.s.SearchFew(r.sketches, q, t, most, dst)
+	return s.s.SearchFew(r.t.Sketches, q, t, most, dst)
 }
 
 // JaccardRange calls accept with each of several sketches, by its index, and every document in
@@ -74,11 +75,11 @@ func (s *JaccardSearcher) JaccardFew(r *Reader, q minhash.Sketch, t float64, mos
 // decodes each sketch of a document once for all, which is faster than Jaccard where very many
 // documents of the range are found. It may be called from several goroutines.
 func (r *Reader) JaccardRange(from, to uint32, sketches []minhash.Sketch, ts []float64, accept func(sketch int, h JaccardHit) error) (err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.needSketches(); err != nil {
 		return err
 	}
-	return r.sketches.ScanRange(from, to, sketches, ts, accept)
+	return r.t.Sketches.ScanRange(from, to, sketches, ts, accept)
 }
 
 // JaccardFirst calls accept with documents of a table whose score with the sketch q is t or more,
@@ -88,21 +89,21 @@ func (r *Reader) JaccardRange(from, to uint32, sketches []minhash.Sketch, ts []f
 // that are scored. accept gets a document once. Which documents it gets depends on q, t and the
 // table alone.
 func (s *JaccardSearcher) JaccardFirst(r *Reader, q minhash.Sketch, t float64, accept func(JaccardHit) (bool, error)) (found bool, err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.needSketches(); err != nil {
 		return false, err
 	}
-	return s.s.First(r.sketches, q, t, accept)
+	return s.s.First(r.t.Sketches, q, t, accept)
 }
 
 // JaccardPlan returns how Jaccard would search. It reads the postings, but no bitmaps and no
 // sketches.
 func (s *JaccardSearcher) JaccardPlan(r *Reader, q minhash.Sketch, t float64) (p JaccardPlan, err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.needSketches(); err != nil {
 		return JaccardPlan{Method: "scan"}, err
 	}
-	return s.s.Plan(r.sketches, q, t)
+	return s.s.Plan(r.t.Sketches, q, t)
 }
 
 // TakeStats returns the work of the searches since it was called last.
@@ -110,8 +111,8 @@ func (s *JaccardSearcher) TakeStats() JaccardStats { return s.s.TakeStats() }
 
 // needSketches returns an error with ErrNoSketches if the table keeps none.
 func (r *Reader) needSketches() error {
-	if r.sketches == nil {
-		return fmt.Errorf("%s: %w", r.file, ErrNoSketches)
+	if r.t.Sketches == nil {
+		return fmt.Errorf("%s: %w", r.t.File, ErrNoSketches)
 	}
 	return nil
 }
@@ -130,10 +131,10 @@ func (r *Reader) Jaccard(q minhash.Sketch, t float64, dst []JaccardHit) ([]Jacca
 // EachSketch calls fn for every document that has a sketch, in order, and stops at the first error,
 // which it returns. The sketch is valid until fn returns.
 func (r *Reader) EachSketch(fn func(doc uint32, sketch []uint32) error) (err error) {
-	defer r.unguard(guard(), &err)
-	defer r.pages.Sequential()()
-	if r.sketches == nil {
+	defer r.t.Unguard(table.Guard(), &err)
+	defer r.t.Pages.Sequential()()
+	if r.t.Sketches == nil {
 		return nil
 	}
-	return r.sketches.EachSketch(r.info.Docs, fn)
+	return r.t.Sketches.EachSketch(r.t.Info.Docs, fn)
 }

@@ -15,14 +15,16 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keytest"
+	"github.com/simdb/simdb/sstable/internal/merge"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
 // sketchTable returns a table of three segments.
 func sketchTable(t *testing.T, n int) ([]byte, []Document) {
 	docs := testDocs(rand.New(rand.NewPCG(63, 64)), n)
-	data, _ := buildTable(t, testParams, WriterOptions{hot: hotOf(docs), segmentDocs: (n + 2) / 3}, docs)
+	data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), SegmentDocs: (n + 2) / 3}, docs)
 	return data, docs
 }
 
@@ -31,17 +33,17 @@ func sketchTable(t *testing.T, n int) ([]byte, []Document) {
 func TestVerifyComparesSketches(t *testing.T) {
 	data, _ := sketchTable(t, 900)
 	r := openTable(t, bytes.Clone(data))
-	if err := r.Verify(t.Context(), nil); err != nil || r.numSegments() != 3 {
-		t.Fatalf("%d segments, %v", r.numSegments(), err)
+	if err := r.Verify(t.Context(), nil); err != nil || r.t.NumSegments() != 3 {
+		t.Fatalf("%d segments, %v", r.t.NumSegments(), err)
 	}
-	hot := r.section(KindHot, 0)
+	hot := r.t.Section(format.KindHot, 0)
 	cases := map[string]struct {
 		section string
 		at      int64
 		mask    byte
 	}{
-		"a bit of a bitmap":       {"bitmaps 1", r.section(KindBitmaps, 1).Offset + 777, 4},
-		"a posting":               {"postings 2", firstKey(r, KindPostings, 2), 1},
+		"a bit of a bitmap":       {"bitmaps 1", r.t.Section(format.KindBitmaps, 1).Offset + 777, 4},
+		"a posting":               {"postings 2", firstKey(r, format.KindPostings, 2), 1},
 		"how hot hashes are":      {"postings 0", hot.Offset + 4, 0x80},
 		"which hash is the least": {"postings", hot.Offset, 1},
 		"no document is hot":      {"hot", hot.Offset + 4, data[hot.Offset+4]},
@@ -64,12 +66,12 @@ func TestVerifyComparesSketches(t *testing.T) {
 
 // firstKey returns the offset of the first packed key of a key run, or value of a column.
 func firstKey(r *Reader, kind Kind, index uint16) int64 {
-	return r.section(kind, index).Offset + keytest.FirstKey(r.bytes(r.section(kind|dirFlag, index)))
+	return r.t.Section(kind, index).Offset + keytest.FirstKey(r.t.Bytes(r.t.Section(kind|format.DirFlag, index)))
 }
 
 // firstValue returns the offset of the first value of a key run with values.
 func firstValue(r *Reader, kind Kind, index uint16) int64 {
-	return r.section(kind, index).Offset + keytest.FirstValue(r.bytes(r.section(kind|dirFlag, index)))
+	return r.t.Section(kind, index).Offset + keytest.FirstValue(r.t.Bytes(r.t.Section(kind|format.DirFlag, index)))
 }
 
 // TestSketchSections has tables whose directory disagrees about sketches.
@@ -86,29 +88,29 @@ func TestSketchSections(t *testing.T) {
 		}
 	}
 	for name, edit := range map[string]func([]Section, int64) []Section{
-		"one more document in a segment":   change(KindBitmaps, 1, func(s *Section) { s.Count++ }),
-		"one document less in a segment":   change(KindBitmaps, 2, func(s *Section) { s.Count-- }),
-		"a segment of 2^64-1 documents":    change(KindBitmaps, 0, func(s *Section) { s.Count = 1<<64 - 1 }),
-		"one posting more":                 change(KindPostings, 1, func(s *Section) { s.Count++ }),
-		"one hot hash more":                change(KindHot, 0, func(s *Section) { s.Count++ }),
-		"hot hashes that overflow":         change(KindHot, 0, func(s *Section) { s.Count += 1 << 61 }),
-		"a segment that does not follow":   change(KindBitmaps, 1, func(s *Section) { s.Index = 7 }),
-		"postings without bitmaps":         change(KindBitmaps, 2, func(s *Section) { s.Kind, s.Optional = kindUnknown, true }),
-		"bitmaps without postings":         change(KindPostings, 2, func(s *Section) { s.Kind, s.Optional = kindUnknown, true }),
-		"a directory of sketches too many": change(KindHot, 0, func(s *Section) { s.Kind = KindSketches }),
+		"one more document in a segment":   change(format.KindBitmaps, 1, func(s *Section) { s.Count++ }),
+		"one document less in a segment":   change(format.KindBitmaps, 2, func(s *Section) { s.Count-- }),
+		"a segment of 2^64-1 documents":    change(format.KindBitmaps, 0, func(s *Section) { s.Count = 1<<64 - 1 }),
+		"one posting more":                 change(format.KindPostings, 1, func(s *Section) { s.Count++ }),
+		"one hot hash more":                change(format.KindHot, 0, func(s *Section) { s.Count++ }),
+		"hot hashes that overflow":         change(format.KindHot, 0, func(s *Section) { s.Count += 1 << 61 }),
+		"a segment that does not follow":   change(format.KindBitmaps, 1, func(s *Section) { s.Index = 7 }),
+		"postings without bitmaps":         change(format.KindBitmaps, 2, func(s *Section) { s.Kind, s.Optional = format.KindUnknown, true }),
+		"bitmaps without postings":         change(format.KindPostings, 2, func(s *Section) { s.Kind, s.Optional = format.KindUnknown, true }),
+		"a directory of sketches too many": change(format.KindHot, 0, func(s *Section) { s.Kind = format.KindSketches }),
 	} {
 		if _, err := OpenBytes(withSections(t, data, edit), "test.sst"); !errors.Is(err, base.ErrCorruption) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	p, info, err := parseFooter(data, "test.sst")
+	p, info, err := format.ParseFooter(data, "test.sst")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Sketch = 0
 	last := info.Sections[len(info.Sections)-1]
-	end := align(last.Offset + last.Length)
-	without := appendFooter(slices.Clone(data[:end]), end, p, &info)
+	end := format.Align(last.Offset + last.Length)
+	without := format.AppendFooter(slices.Clone(data[:end]), end, p, &info)
 	if _, err := OpenBytes(without, "test.sst"); !errors.Is(err, base.ErrCorruption) {
 		t.Errorf("sections of sketches in a table without: %v", err)
 	}
@@ -139,7 +141,7 @@ func TestSegmentByPostings(t *testing.T) {
 		docs[i] = Document{ID: []byte{byte('a' + i)}, HasFingerprint: true, Fingerprint: uint64(i), Sketch: s}
 	}
 	var buf bytes.Buffer
-	w, err := NewWriter(&buf, p, WriterOptions{segmentPostings: 3 * MaxSketch})
+	w, err := NewWriter(&buf, p, WriterOptions{SegmentPostings: 3 * MaxSketch})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,8 +154,8 @@ func TestSegmentByPostings(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := openTable(t, buf.Bytes())
-	if first := r.section(KindBitmaps, 0).Count; r.numSegments() != 2 || first != 3 {
-		t.Errorf("%d segments, the first of %d documents", r.numSegments(), first)
+	if first := r.t.Section(format.KindBitmaps, 0).Count; r.t.NumSegments() != 2 || first != 3 {
+		t.Errorf("%d segments, the first of %d documents", r.t.NumSegments(), first)
 	}
 	checkReader(t, r, p, docs)
 	if err := r.Verify(t.Context(), nil); err != nil {
@@ -232,7 +234,7 @@ func TestSketchesCutWhileOpen(t *testing.T) {
 	_, scan := s.Jaccard(r, docs[last].Sketch, 0.3, nil)
 	_, sketch := r.Sketch(uint32(last), nil)
 	_, plan := s.JaccardPlan(r, docs[last].Sketch, 0.8)
-	_, hot := mergedHot([]*Reader{r})
+	_, hot := merge.MergedHot(tablesOf([]*Reader{r}))
 	for op, err := range map[string]error{
 		"Jaccard": postings, "scan": scan, "Sketch": sketch, "JaccardPlan": plan, "MergedHot": hot,
 		"EachSketch": r.EachSketch(func(uint32, []uint32) error { return nil }),
@@ -250,8 +252,8 @@ func TestDamagedSketch(t *testing.T) {
 	docs := []Document{{ID: []byte("a"), HasFingerprint: true, Sketch: []uint32{1, 2, 3}}}
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
 	r := openTable(t, bytes.Clone(data))
-	off, length := r.sketches.List().Extent(0)
-	at := r.blocks().Offset + int64(off)
+	off, length := r.t.Sketches.List().Extent(0)
+	at := r.t.Blocks().Offset + int64(off)
 	for name, change := range map[string]func(block []byte){
 		"low bits": func(b []byte) { b[1] = 40 },
 		"count":    func(b []byte) { b[0] = 2 },

@@ -142,9 +142,9 @@ func TestRoundTrip(t *testing.T) {
 				p := testParams
 				p.Layout = l
 				docs := testDocs(rng, n)
-				o := WriterOptions{BlockSize: 1 + rng.IntN(10000), segmentDocs: 1 + rng.IntN(n+100)}
+				o := WriterOptions{BlockSize: 1 + rng.IntN(10000), SegmentDocs: 1 + rng.IntN(n+100)}
 				if rng.IntN(2) == 0 {
-					o.hot = hotOf(docs)
+					o.Hot = hotOf(docs)
 				}
 				data, info := buildTable(t, p, o, docs)
 				r := openTable(t, data)

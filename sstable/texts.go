@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // Texts reads texts and fields of many documents. In the order of EachInTextOrder it decodes each
@@ -21,8 +22,8 @@ type Texts struct {
 // Texts returns a reader of texts.
 func (r *Reader) Texts() *Texts {
 	t := &Texts{r: r}
-	if r.records != nil {
-		t.cursor = r.records.Cursor()
+	if r.t.Records != nil {
+		t.cursor = r.t.Records.Cursor()
 	}
 	return t
 }
@@ -31,8 +32,8 @@ func (r *Reader) Texts() *Texts {
 // all. It keeps one decoded block, in the same memory as the one before it.
 func (r *Reader) TextsInOrder() *Texts {
 	t := &Texts{r: r}
-	if r.records != nil {
-		t.cursor = r.records.CursorInOrder()
+	if r.t.Records != nil {
+		t.cursor = r.t.Records.CursorInOrder()
 	}
 	return t
 }
@@ -41,19 +42,22 @@ func (r *Reader) TextsInOrder() *Texts {
 // call and must not be changed.
 func (t *Texts) Get(doc uint32) (text, fields []byte, err error) {
 	r := t.r
-	defer r.unguard(guard(), &err)
-	if err := r.checkDoc(doc); err != nil || t.cursor == nil {
+	defer r.t.Unguard(table.Guard(), &err)
+	if err := r.t.CheckDoc(doc); err != nil || t.cursor == nil {
 		return nil, nil, err
 	}
-	place, err := r.place(doc)
-	if err != nil || place == r.records.Len() {
+	place, err := r.t.Place(doc)
+	if err != nil || place == r.t.Records.Len() {
 		return nil, nil, err
 	}
 	return t.cursor.Get(place)
 }
 
 // textOrderDocs is how many documents EachInTextOrder sorts at a time, at 8 bytes each.
-const textOrderDocs = 1 << 22
+const (
+	textOrderDocs = 1 << 22
+	textShare     = 1 << 14 // between two looks at the context
+)
 
 // EachInTextOrder calls fn for every document, until it returns an error: in the order in which
 // their texts lie, 4 million documents at a time, those without a text last.
@@ -64,13 +68,13 @@ func (r *Reader) EachInTextOrder(ctx context.Context, fn func(doc uint32) error)
 // eachInTextOrder is EachInTextOrder for as many documents at a time.
 func (r *Reader) eachInTextOrder(ctx context.Context, most uint32, fn func(doc uint32) error) (err error) {
 	var order []uint64
-	for from := uint32(0); from < r.info.Docs; from += min(most, r.info.Docs-from) {
-		if order, err = r.appendTextOrder(order[:0], from, from+min(most, r.info.Docs-from)); err != nil {
+	for from := uint32(0); from < r.t.Info.Docs; from += min(most, r.t.Info.Docs-from) {
+		if order, err = r.appendTextOrder(order[:0], from, from+min(most, r.t.Info.Docs-from)); err != nil {
 			return err
 		}
 		slices.Sort(order)
 		for i, at := range order {
-			if i%share == 0 && ctx.Err() != nil {
+			if i%textShare == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err := fn(uint32(at)); err != nil {
@@ -84,13 +88,13 @@ func (r *Reader) eachInTextOrder(ctx context.Context, most uint32, fn func(doc u
 // SortInTextOrder sorts documents of the table, given in any order, as EachInTextOrder visits them
 // if there are no more than it sorts at a time. It takes 8 bytes each.
 func (r *Reader) SortInTextOrder(docs []uint32) (err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	order := make([]uint64, len(docs))
 	for i, doc := range docs {
-		if err := r.checkDoc(doc); err != nil {
+		if err := r.t.CheckDoc(doc); err != nil {
 			return err
 		}
-		place, err := r.place(doc)
+		place, err := r.t.Place(doc)
 		if err != nil {
 			return err
 		}
@@ -105,10 +109,10 @@ func (r *Reader) SortInTextOrder(docs []uint32) (err error) {
 
 // appendTextOrder appends record<<32 | document for the documents in [from, end).
 func (r *Reader) appendTextOrder(order []uint64, from, end uint32) (_ []uint64, err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	order = slices.Grow(order, int(end-from))
 	for doc := from; doc < end; doc++ {
-		place, err := r.place(doc)
+		place, err := r.t.Place(doc)
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ func TestEachInTextOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			place := func(doc uint32) uint32 {
-				p, err := reader.place(doc)
+				p, err := reader.t.Place(doc)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -4,17 +4,18 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"runtime"
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
-	"github.com/simdb/simdb/sstable/internal/sethash"
+	"github.com/simdb/simdb/sstable/internal/table"
+	"golang.org/x/sync/errgroup"
 )
 
 // Verify reads the whole table and returns the first damage it finds:
@@ -33,8 +34,8 @@ import (
 // returned. progress, if not nil, is called every few megabytes, by one goroutine at a time; done
 // and total are bytes, each of the file counting twice.
 func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) error {
-	defer r.pages.Sequential()()
-	v := &verification{progress: progress, total: 2 * r.info.Size}
+	defer r.t.Pages.Sequential()()
+	v := &verification{progress: progress, total: 2 * r.t.Info.Size}
 	steps := []func(*verifier) error{(*verifier).checkBytes, (*verifier).checkRecords, (*verifier).checkOrder, (*verifier).checkPlaces,
 		(*verifier).checkRuns, (*verifier).checkIDs, (*verifier).checkIDParts, (*verifier).checkSketches, (*verifier).checkEarly}
 	errs := make([]error, len(steps))
@@ -56,8 +57,21 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) e
 
 // verifyStep makes one of the checks of Verify.
 func (r *Reader) verifyStep(ctx context.Context, v *verification, check func(*verifier) error) (err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	return check(&verifier{Reader: r, ctx: ctx, all: v})
+}
+
+// VerifySums checks every byte of the file against the checksums, and nothing else: it notices
+// what storage may have lost, at the speed of reading. Verify checks more. Damage is a
+// *base.CorruptionError; another error is that of the context.
+func (r *Reader) VerifySums(ctx context.Context) (err error) {
+	defer r.t.Unguard(table.Guard(), &err)
+	defer r.t.Pages.Sequential()()
+	v := &verifier{Reader: r, ctx: ctx, all: &verification{total: r.t.Info.Size}}
+	if err = v.checkBytes(); err == nil {
+		err = ctx.Err()
+	}
+	return err
 }
 
 // verifyBytes is how many bytes a check reads between two reports.
@@ -100,13 +114,13 @@ func (v *verifier) advance(n int64) error {
 
 // checkBytes verifies the checksums of sections, and that nothing is between them.
 func (v *verifier) checkBytes() error {
-	header := appendHeader(nil, v.info.Version)
-	if !bytes.Equal(v.data[:headerSize], header) {
-		return base.Corruptf(v.file, "header", 0, "reserved bytes are not zero")
+	header := format.AppendHeader(nil, v.t.Info.Version)
+	if !bytes.Equal(v.t.Data[:format.HeaderSize], header) {
+		return base.Corruptf(v.t.File, "header", 0, "reserved bytes are not zero")
 	}
-	end := int64(headerSize)
-	for i := range v.info.Sections {
-		s := &v.info.Sections[i]
+	end := int64(format.HeaderSize)
+	for i := range v.t.Info.Sections {
+		s := &v.t.Info.Sections[i]
 		if err := v.checkZero(end, s.Offset); err != nil {
 			return err
 		}
@@ -115,31 +129,31 @@ func (v *verifier) checkBytes() error {
 			return err
 		}
 	}
-	return v.checkZero(end, align(end))
+	return v.checkZero(end, format.Align(end))
 }
 
 // checkSection verifies the checksum of a section.
-func (v *verifier) checkSection(s *Section) error {
+func (v *verifier) checkSection(s *format.Section) error {
 	var sum uint32
-	for data := v.bytes(s); len(data) > 0; {
+	for data := v.t.Bytes(s); len(data) > 0; {
 		chunk := data[:min(len(data), verifyBytes)]
-		sum = crc.Update(sum, chunk)
+		sum = kernel.CRC32C(sum, chunk)
 		if err := v.advance(int64(len(chunk))); err != nil {
 			return err
 		}
 		data = data[len(chunk):]
 	}
 	if sum != s.Checksum {
-		return base.Corruptf(v.file, s.Name(), s.Offset, "wrong checksum of the section")
+		return base.Corruptf(v.t.File, s.Name(), s.Offset, "wrong checksum of the section")
 	}
 	return nil
 }
 
 // checkZero verifies that the bytes between two sections are zero.
 func (v *verifier) checkZero(from, to int64) error {
-	for i, b := range v.data[from:to] {
+	for i, b := range v.t.Data[from:to] {
 		if b != 0 {
-			return base.Corruptf(v.file, "padding", from+int64(i), "byte %#02x, not zero", b)
+			return base.Corruptf(v.t.File, "padding", from+int64(i), "byte %#02x, not zero", b)
 		}
 	}
 	return nil
@@ -149,13 +163,13 @@ func (v *verifier) checkZero(from, to int64) error {
 // lie.
 func (v *verifier) checkRecords() error {
 	w := walk{verifier: v, spans: v.blockSpans(), salt: v.spareSalt()}
-	for w.names < v.names.NumBlocks() || w.records < v.recordBlocks() || w.sketches < v.sketchBlocks() {
+	for w.names < v.t.Names.NumBlocks() || w.records < v.recordBlocks() || w.sketches < v.sketchBlocks() {
 		if err := w.next(); err != nil {
 			return err
 		}
 	}
-	if v.recordBlocks() > 0 && w.record != v.records.Len() {
-		return v.corrupt(KindRecords, 0, "blocks of %d records, the directory says %d", w.record, v.records.Len())
+	if v.recordBlocks() > 0 && w.record != v.t.Records.Len() {
+		return v.corrupt(format.KindRecords, 0, "blocks of %d records, the directory says %d", w.record, v.t.Records.Len())
 	}
 	w.nextSection()
 	if size, err := w.spare(); size > 0 || err != nil { // that no document has a sketch
@@ -164,8 +178,8 @@ func (v *verifier) checkRecords() error {
 		}
 		w.nextSection()
 	}
-	if s := v.section(KindBlocks, 0); len(w.spans) > 1 || w.at != w.spans[0].end {
-		return base.Corruptf(v.file, s.Name(), s.Offset+int64(w.at), "the section goes on")
+	if s := v.t.Section(format.KindBlocks, 0); len(w.spans) > 1 || w.at != w.spans[0].end {
+		return base.Corruptf(v.t.File, s.Name(), s.Offset+int64(w.at), "the section goes on")
 	}
 	return nil
 }
@@ -175,9 +189,9 @@ type span struct{ start, end uint64 }
 
 // blockSpans returns the sections of blocks.
 func (v *verifier) blockSpans() (spans []span) {
-	first := v.section(KindBlocks, 0).Offset
-	for i := range v.info.Sections {
-		if s := &v.info.Sections[i]; s.Kind == KindBlocks {
+	first := v.t.Section(format.KindBlocks, 0).Offset
+	for i := range v.t.Info.Sections {
+		if s := &v.t.Info.Sections[i]; s.Kind == format.KindBlocks {
 			spans = append(spans, span{uint64(s.Offset - first), uint64(s.Offset + s.Length - first)})
 		}
 	}
@@ -186,18 +200,18 @@ func (v *verifier) blockSpans() (spans []span) {
 
 // sketchBlocks returns the number of blocks of sketches.
 func (v *verifier) sketchBlocks() int {
-	if v.sketches == nil || v.sketches.List() == nil {
+	if v.t.Sketches == nil || v.t.Sketches.List() == nil {
 		return 0
 	}
-	return v.sketches.List().NumBlocks()
+	return v.t.Sketches.List().NumBlocks()
 }
 
 // recordBlocks returns the number of blocks of records.
 func (v *verifier) recordBlocks() int {
-	if v.records == nil {
+	if v.t.Records == nil {
 		return 0
 	}
-	return v.records.NumBlocks()
+	return v.t.Records.NumBlocks()
 }
 
 // walk is a walk over blocks.
@@ -226,30 +240,30 @@ func (w *walk) next() error {
 	if size, err := w.spare(); size > 0 || err != nil {
 		return w.pass(uint64(size), err)
 	}
-	if w.names < w.verifier.names.NumBlocks() {
-		if off, length := w.verifier.names.Extent(w.names); off == w.at {
+	if w.names < w.verifier.t.Names.NumBlocks() {
+		if off, length := w.verifier.t.Names.Extent(w.names); off == w.at {
 			w.names++
-			return w.pass(length, w.verifier.names.Check(w.names-1))
+			return w.pass(length, w.verifier.t.Names.Check(w.names-1))
 		}
 	}
 	if w.sketches < w.sketchBlocks() {
-		x := w.verifier.sketches.List()
+		x := w.verifier.t.Sketches.List()
 		if off, length := x.Extent(w.sketches); off == w.at || length == 0 {
 			w.sketches++
 			return w.pass(length, x.Check(w.sketches-1))
 		}
 	}
 	if w.records == w.recordBlocks() {
-		return w.corrupt(KindBlocks, int64(w.at), "no block starts here")
+		return w.corrupt(format.KindBlocks, int64(w.at), "no block starts here")
 	}
-	if err := w.verifier.records.Decode(w.records, &w.blk); err != nil {
+	if err := w.verifier.t.Records.Decode(w.records, &w.blk); err != nil {
 		return err
 	}
 	off, length := w.blk.Extent()
 	if length > 0 && off != w.at {
-		return w.corrupt(KindBlocks, int64(w.at), "no block starts here")
+		return w.corrupt(format.KindBlocks, int64(w.at), "no block starts here")
 	}
-	if err := w.verifier.records.Check(&w.blk, w.record); err != nil {
+	if err := w.verifier.t.Records.Check(&w.blk, w.record); err != nil {
 		return err
 	}
 	w.records, w.record = w.records+1, w.record+w.blk.Count()
@@ -262,79 +276,79 @@ func (w *walk) pass(length uint64, err error) error {
 		return err
 	}
 	if length > w.spans[0].end-w.at {
-		return w.corrupt(KindBlocks, int64(w.at), "a block of %d bytes goes beyond the section", length)
+		return w.corrupt(format.KindBlocks, int64(w.at), "a block of %d bytes goes beyond the section", length)
 	}
 	w.at += length
 	return w.advance(int64(length))
 }
 
 // corrupt is the error for damage at an offset of a section.
-func (v *verifier) corrupt(kind Kind, at int64, format string, args ...any) error {
-	s := v.section(kind, 0)
-	return base.Corruptf(v.file, s.Name(), s.Offset+at, format, args...)
+func (v *verifier) corrupt(kind format.Kind, at int64, format string, args ...any) error {
+	s := v.t.Section(kind, 0)
+	return base.Corruptf(v.t.File, s.Name(), s.Offset+at, format, args...)
 }
 
 // checkSketches verifies that bitmaps and postings are those of the sketches.
 func (v *verifier) checkSketches() error {
-	if v.sketches == nil || v.sketches.List() == nil {
+	if v.t.Sketches == nil || v.t.Sketches.List() == nil {
 		return nil
 	}
-	return v.sketches.Verify(v.advance)
+	return v.t.Sketches.Verify(v.advance)
 }
 
 // checkOrder verifies that every rank belongs to one document, that times and sequence numbers have
 // the extremes that the info says, and that the sketch of the times is theirs.
 func (v *verifier) checkOrder() error {
-	if v.ranks != nil {
-		if err := v.checkOnce(v.ranks, int(v.info.Docs)); err != nil {
+	if v.t.Ranks != nil {
+		if err := v.checkOnce(v.t.Ranks, int(v.t.Info.Docs)); err != nil {
 			return err
 		}
 	}
-	if err := v.seqs.EachBlock(func(pos int, _ []uint64) error {
-		return v.advance(int64(v.seqs.BlockSize(pos / keyrun.BlockLen)))
-	}); err != nil || v.info.Docs == 0 {
+	if err := v.t.Seqs.EachBlock(func(pos int, _ []uint64) error {
+		return v.advance(int64(v.t.Seqs.BlockSize(pos / keyrun.BlockLen)))
+	}); err != nil || v.t.Info.Docs == 0 {
 		return err
 	}
-	lo, err := v.seqs.Key(0)
+	lo, err := v.t.Seqs.Key(0)
 	if err != nil {
 		return err
 	}
-	if hi := v.seqs.Greatest(); lo != v.info.MinSeq || hi != v.info.MaxSeq {
-		return v.corrupt(KindSeqs, 0, "sequence numbers %d..%d, the info says %d..%d", lo, hi, v.info.MinSeq, v.info.MaxSeq)
+	if hi := v.t.Seqs.Greatest(); lo != v.t.Info.MinSeq || hi != v.t.Info.MaxSeq {
+		return v.corrupt(format.KindSeqs, 0, "sequence numbers %d..%d, the info says %d..%d", lo, hi, v.t.Info.MinSeq, v.t.Info.MaxSeq)
 	}
 	return v.checkTimes()
 }
 
 // checkTimes verifies the times.
 func (v *verifier) checkTimes() error {
-	sample := newTimeSample(int(v.info.Docs))
+	sample := format.NewTimeSample(int(v.t.Info.Docs))
 	var values [keyrun.BlockLen]uint64
-	for b := range v.times.NumBlocks() {
-		n, err := v.times.Block(b, values[:])
+	for b := range v.t.Times.NumBlocks() {
+		n, err := v.t.Times.Block(b, values[:])
 		if err != nil {
 			return err
 		}
 		for _, t := range values[:n] {
-			sample.add(t)
+			sample.Add(t)
 		}
-		if err := v.advance(int64(v.times.BlockSize(b))); err != nil {
+		if err := v.advance(int64(v.t.Times.BlockSize(b))); err != nil {
 			return err
 		}
 	}
-	if lo, hi := timeOf(sample.least), timeOf(sample.greatest); lo != v.info.MinTime || hi != v.info.MaxTime {
-		return v.corrupt(KindTimes, 0, "times %d..%d, the info says %d..%d", lo, hi, v.info.MinTime, v.info.MaxTime)
+	if lo, hi := format.TimeOf(sample.Least), format.TimeOf(sample.Greatest); lo != v.t.Info.MinTime || hi != v.t.Info.MaxTime {
+		return v.corrupt(format.KindTimes, 0, "times %d..%d, the info says %d..%d", lo, hi, v.t.Info.MinTime, v.t.Info.MaxTime)
 	}
 	quantiles, err := v.TimeSketch()
 	if err != nil || quantiles == nil {
 		return err
 	}
-	want := sample.quantiles()
+	want := sample.Quantiles()
 	if len(quantiles) != len(want) {
-		return v.corrupt(KindTimeSketch, 0, "%d quantiles, not %d", len(quantiles), len(want))
+		return v.corrupt(format.KindTimeSketch, 0, "%d quantiles, not %d", len(quantiles), len(want))
 	}
 	for i, q := range want {
-		if quantiles[i] != timeOf(q) {
-			return v.corrupt(KindTimeSketch, int64(8*i), "quantile %d is %d, not %d", i, quantiles[i], timeOf(q))
+		if quantiles[i] != format.TimeOf(q) {
+			return v.corrupt(format.KindTimeSketch, int64(8*i), "quantile %d is %d, not %d", i, quantiles[i], format.TimeOf(q))
 		}
 	}
 	return nil
@@ -342,10 +356,10 @@ func (v *verifier) checkTimes() error {
 
 // checkPlaces verifies that every record belongs to one document at most.
 func (v *verifier) checkPlaces() error {
-	if v.places == nil {
+	if v.t.Places == nil {
 		return nil
 	}
-	return v.checkOnce(v.places, int(v.records.Len()))
+	return v.checkOnce(v.t.Places, int(v.t.Records.Len()))
 }
 
 // checkOnce verifies that no value of a column is there twice; all are less than n.
@@ -378,24 +392,24 @@ func (v *verifier) checkOnce(c *keyrun.Column, n int) error {
 // keyed hashes of their members, whose keys are drawn here so that no file can be made to deceive
 // it.
 func (v *verifier) checkRuns() error {
-	h := sethash.New()
+	h := keyrun.NewSetHash()
 	var want uint64
-	for table := range v.runs {
+	for table := range v.t.Runs {
 		sum, n, repeated, err := v.checkRun(table, h)
 		if err != nil {
 			return err
 		}
-		s := v.section(KindRun, uint16(table))
+		s := v.t.Section(format.KindRun, uint16(table))
 		switch {
 		case table == 0:
 			want = sum
 		case repeated:
-			return base.Corruptf(v.file, s.Name(), s.Offset, "a fingerprint is there twice")
+			return base.Corruptf(v.t.File, s.Name(), s.Offset, "a fingerprint is there twice")
 		case sum != want:
-			return base.Corruptf(v.file, s.Name(), s.Offset, "not the fingerprints of run 0")
+			return base.Corruptf(v.t.File, s.Name(), s.Offset, "not the fingerprints of run 0")
 		}
-		if n != v.info.Distinct {
-			return base.Corruptf(v.file, s.Name(), s.Offset, "%d distinct fingerprints, the info says %d", n, v.info.Distinct)
+		if n != v.t.Info.Distinct {
+			return base.Corruptf(v.t.File, s.Name(), s.Offset, "%d distinct fingerprints, the info says %d", n, v.t.Info.Distinct)
 		}
 	}
 	return nil
@@ -403,19 +417,19 @@ func (v *verifier) checkRuns() error {
 
 // checkRun reads a key run; it returns the hash of the set of its fingerprints, their number, and
 // whether any is there more than once.
-func (v *verifier) checkRun(table int, h sethash.Hash) (sum uint64, n uint32, repeated bool, err error) {
-	run, prev := v.runs[table], uint64(0)
+func (v *verifier) checkRun(table int, h keyrun.SetHash) (sum uint64, n uint32, repeated bool, err error) {
+	run, prev := v.t.Runs[table], uint64(0)
 	it := run.Iter(0)
 	for i := 0; it.Next(); i++ {
 		key := it.Key()
 		if i > 0 && key < prev {
-			s := v.section(KindRun, uint16(table))
-			return 0, 0, false, base.Corruptf(v.file, s.Name(), s.Offset, "key %016x after %016x", key, prev)
+			s := v.t.Section(format.KindRun, uint16(table))
+			return 0, 0, false, base.Corruptf(v.t.File, s.Name(), s.Offset, "key %016x after %016x", key, prev)
 		}
 		if i > 0 && key == prev {
 			repeated = true
 		} else {
-			sum += h.Of(v.params.Layout.Unpermute(table, key))
+			sum += h.Of(v.t.Params.Layout.Unpermute(table, key))
 			n++
 		}
 		prev = key
@@ -432,16 +446,16 @@ func (v *verifier) checkRun(table int, h sethash.Hash) (sum uint64, n uint32, re
 // Both ways to go through all pairs of hash and document, by document and by hash, are sequential
 // and must give the same set.
 func (v *verifier) checkIDs() error {
-	h := sethash.New()
+	h := keyrun.NewSetHash()
 	want, err := v.sumNames(h)
 	if err != nil {
 		return err
 	}
 	var got, prev uint64
 	var same []uint32 // documents under the hash prev, ascending
-	it := v.ids.Iter(0)
+	it := v.t.IDs.Iter(0)
 	for i := 0; it.Next(); i++ {
-		doc, err := v.docAt(i)
+		doc, err := v.t.DocAt(i)
 		if err != nil {
 			return err
 		}
@@ -454,7 +468,7 @@ func (v *verifier) checkIDs() error {
 		}
 		same = append(same, doc)
 		if i%keyrun.BlockLen == 0 {
-			if err := v.advance(int64(v.ids.BlockSize(i / keyrun.BlockLen))); err != nil {
+			if err := v.advance(int64(v.t.IDs.BlockSize(i / keyrun.BlockLen))); err != nil {
 				return err
 			}
 		}
@@ -463,21 +477,21 @@ func (v *verifier) checkIDs() error {
 		return err
 	}
 	if got != want {
-		return v.corrupt(KindIDs, 0, "not every document is there once, under the hash of its ID")
+		return v.corrupt(format.KindIDs, 0, "not every document is there once, under the hash of its ID")
 	}
 	return v.checkUnique(same)
 }
 
 // sumNames returns the hash of the set of all documents with the hashes of their IDs.
-func (v *verifier) sumNames(h sethash.Hash) (sum uint64, err error) {
-	for doc := range v.info.Docs {
-		id, err := v.names.Get(doc)
+func (v *verifier) sumNames(h keyrun.SetHash) (sum uint64, err error) {
+	for doc := range v.t.Info.Docs {
+		id, err := v.t.Names.Get(doc)
 		if err != nil {
 			return 0, err
 		}
-		sum += h.OfPair(idKey(id), doc)
-		if b, first := v.names.First(doc); first {
-			_, length := v.names.Extent(b)
+		sum += h.OfPair(format.IDKey(id), doc)
+		if b, first := v.t.Names.First(doc); first {
+			_, length := v.t.Names.Extent(b)
 			if err := v.advance(int64(length)); err != nil {
 				return 0, err
 			}
@@ -495,15 +509,77 @@ func (v *verifier) checkUnique(docs []uint32) error {
 	ids := make([][]byte, len(docs))
 	for i, doc := range docs {
 		var err error
-		if ids[i], err = v.names.Get(doc); err != nil {
+		if ids[i], err = v.t.Names.Get(doc); err != nil {
 			return err
 		}
 	}
 	slices.SortFunc(ids, bytes.Compare)
 	for i, id := range ids[1:] {
 		if bytes.Equal(id, ids[i]) {
-			return v.corrupt(KindIDs, 0, "ID %.100q is there twice", id)
+			return v.corrupt(format.KindIDs, 0, "ID %.100q is there twice", id)
 		}
 	}
 	return nil
+}
+
+// checkEarly verifies that the early section has what the directory has.
+func (v *verifier) checkEarly() error {
+	s := v.t.Section(format.KindEarly, 0)
+	if s == nil {
+		return nil
+	}
+	e, ok := format.ParseEarly(v.t.Data, s.Offset+s.Length)
+	if !ok || e.Start != s.Offset {
+		return v.corrupt(format.KindEarly, 0, "no directory at the end of the section")
+	}
+	got, want := e.Info, v.t.Info
+	got.Sections, want.Sections, got.Checksum, want.Checksum = nil, nil, 0, 0
+	if e.Params != v.t.Params || !sameInfo(got, want) {
+		return v.corrupt(format.KindEarly, 0, "not the parameters and numbers of the directory")
+	}
+	for i := range e.Info.Sections {
+		a := &e.Info.Sections[i]
+		b := v.t.Section(a.Kind, a.Index)
+		if b == nil && a.Optional {
+			continue
+		}
+		if b == nil || !a.IsCopied() && *a != *b || a.IsCopied() && (a.Count != b.Count || !bytes.Equal(v.t.Bytes(a), v.t.Bytes(b))) {
+			return v.corrupt(format.KindEarly, a.Offset-s.Offset, "section %s is not that of the directory", a.Name())
+		}
+	}
+	return nil
+}
+
+// sameInfo reports whether two infos without sections are the same.
+func sameInfo(a, b format.Info) bool {
+	return a.Docs == b.Docs && a.Fingerprints == b.Fingerprints && a.Distinct == b.Distinct && a.MinTime == b.MinTime &&
+		a.MaxTime == b.MaxTime && a.MinSeq == b.MinSeq && a.MaxSeq == b.MaxSeq && a.Identity == b.Identity
+}
+
+// spareSalt returns what the checksums of spares continue: the checksum of the early directory.
+func (v *verifier) spareSalt() uint32 {
+	if s := v.t.Section(format.KindEarly, 0); s != nil && s.Length >= format.TailSize {
+		return binary.LittleEndian.Uint32(v.t.Bytes(s)[s.Length-format.TailSize+12:])
+	}
+	return 0
+}
+
+// spare verifies the spare that starts where the next block does, and returns its size; 0 if there
+// is none.
+func (w *walk) spare() (size int, err error) {
+	first := w.verifier.t.Section(format.KindBlocks, 0).Offset
+	at := int64(w.at)
+	s, ok := format.ParseSpare(w.t.Data[first+at:min(first+int64(w.spans[0].end), int64(len(w.t.Data)))], w.salt)
+	if !ok {
+		return 0, nil
+	}
+	var dir []byte
+	if sec := w.verifier.t.Section(s.Kind, 0); sec != nil && (s.Kind == format.KindNames || s.Kind == format.KindSketches) {
+		dir = w.verifier.t.Bytes(sec)
+	}
+	from := s.First * blobs.ListEntry
+	if from > len(dir) || len(s.Entries) > len(dir)-from || !bytes.Equal(s.Entries, dir[from:from+len(s.Entries)]) {
+		return 0, w.corrupt(format.KindBlocks, at, "spare entries that are not those of the directory")
+	}
+	return s.Size, nil
 }

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/format"
 )
 
 // TestVerifySideBySide verifies tables with damage that several checks find at the same time: the
@@ -15,7 +17,7 @@ import (
 func TestVerifySideBySide(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	docs := testDocs(rand.New(rand.NewPCG(5, 5)), 30_000)
-	data, _ := buildTable(t, testParams, WriterOptions{hot: hotOf(docs)}, docs)
+	data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs)}, docs)
 
 	r := openTable(t, data)
 	last, total, reports := int64(0), 2*r.Info().Size, 0
@@ -39,7 +41,7 @@ func TestVerifySideBySide(t *testing.T) {
 	damaged := bytes.Clone(data)
 	var first *Section // in the file
 	for i := range r.Info().Sections {
-		if s := &r.Info().Sections[i]; s.Kind == KindRun || s.Kind == KindIDs || s.Kind == KindTimes || s.Kind == KindBlocks {
+		if s := &r.Info().Sections[i]; s.Kind == KindRun || s.Kind == KindIDs || s.Kind == KindTimes || s.Kind == format.KindBlocks {
 			damaged[s.Offset+s.Length/2] ^= 1
 			if first == nil || s.Offset < first.Offset {
 				first = s

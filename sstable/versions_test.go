@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/format"
 )
 
 // withVersion3 adds a version 3 of the format for the time of a test: its directory is that of
@@ -18,21 +19,21 @@ import (
 func withVersion3(t *testing.T) {
 	const front = 16
 	mark := []byte("version 3 begins")
-	versions[3] = &version{
-		least: versions[2].least + front, unknown: kindUnknown + 1,
-		appendDirectory: func(b []byte, p Params, info *Info) []byte {
-			return appendDirectory2(append(b, mark...), p, info)
+	format.Versions[3] = &format.Version{
+		Least: format.Versions[2].Least + front, Unknown: format.KindUnknown + 1,
+		AppendDirectory: func(b []byte, p Params, info *Info) []byte {
+			return format.AppendDirectory2(append(b, mark...), p, info)
 		},
-		parseDirectory: func(dir []byte) (Params, Info, int, error) {
+		ParseDirectory: func(dir []byte) (Params, Info, int, error) {
 			if !bytes.Equal(dir[:front], mark) {
 				return Params{}, Info{}, 0, errors.New("no mark")
 			}
-			p, info, at, err := parseDirectory2(dir[front:])
+			p, info, at, err := format.ParseDirectory2(dir[front:])
 			return p, info, at + front, err
 		},
-		entryAt: func(i int) int { return entryAt2(i) + front },
+		EntryAt: func(i int) int { return format.EntryAt2(i) + front },
 	}
-	t.Cleanup(func() { delete(versions, 3) })
+	t.Cleanup(func() { delete(format.Versions, 3) })
 }
 
 // TestVersion3 writes a table in version 3. It is read, searched, verified and described with one
@@ -40,7 +41,7 @@ func withVersion3(t *testing.T) {
 func TestVersion3(t *testing.T) {
 	withVersion3(t)
 	docs := testDocs(rand.New(rand.NewPCG(81, 82)), 700)
-	three, _ := buildTable(t, testParams, WriterOptions{version: 3}, docs)
+	three, _ := buildTable(t, testParams, WriterOptions{Version: 3}, docs)
 	two, _ := buildTable(t, testParams, WriterOptions{}, docs)
 	golden, err := os.ReadFile("testdata/v2.sst")
 	if err != nil {
@@ -65,7 +66,7 @@ func TestVersion3(t *testing.T) {
 	// A section of a kind that version 3 has: as good there as it is unknown in version 2.
 	more := func(data []byte) error {
 		_, err := OpenBytes(withSections(t, data, func(s []Section, extra int64) []Section {
-			return append(s, Section{Kind: kindUnknown, Offset: extra, Length: 10})
+			return append(s, Section{Kind: format.KindUnknown, Offset: extra, Length: 10})
 		}), "test.sst")
 		return err
 	}
@@ -81,7 +82,7 @@ func TestVersion3(t *testing.T) {
 		t.Error("a reserved byte of the header that is not zero is not noticed")
 	}
 	refused(t, withFormat(three, 7), "table format version 7; this program reads 2 and 3")
-	delete(versions, 3)
+	delete(format.Versions, 3)
 	refused(t, three, "table format version 3; this program reads 2")
 }
 
@@ -107,9 +108,9 @@ func TestVersion1(t *testing.T) {
 func withFormat(data []byte, version uint32) []byte {
 	data = bytes.Clone(data)
 	binary.LittleEndian.PutUint32(data[8:], version)
-	tail := data[len(data)-tailSize:]
+	tail := data[len(data)-format.TailSize:]
 	binary.LittleEndian.PutUint32(tail[16:], version)
-	binary.LittleEndian.PutUint32(tail[20:], crc.Sum(tail[:20]))
+	binary.LittleEndian.PutUint32(tail[20:], kernel.CRC32C(0, tail[:20]))
 	return data
 }
 
@@ -126,15 +127,15 @@ func refused(t *testing.T, data []byte, words string) {
 func TestParametersToCome(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(1, 2)), 3))
 	for at, words := range map[int]string{
-		widthAt: "fingerprints of another width than 64 bits, code 9", encodingAt: "sketches in another encoding, code 9",
+		format.WidthAt: "fingerprints of another width than 64 bits, code 9", format.EncodingAt: "sketches in another encoding, code 9",
 		0: "words of tokenizer version 9 with hash version 1, later than 2 and 1",
 	} {
 		other := bytes.Clone(data)
-		tail := other[len(other)-tailSize:]
+		tail := other[len(other)-format.TailSize:]
 		dir := other[binary.LittleEndian.Uint64(tail):][:binary.LittleEndian.Uint32(tail[8:])]
 		dir[at] = 9
-		binary.LittleEndian.PutUint32(tail[12:], crc.Sum(dir))
-		binary.LittleEndian.PutUint32(tail[20:], crc.Sum(tail[:20]))
+		binary.LittleEndian.PutUint32(tail[12:], kernel.CRC32C(0, dir))
+		binary.LittleEndian.PutUint32(tail[20:], kernel.CRC32C(0, tail[:20]))
 		refused(t, other, words)
 		if _, err := OpenBytes(other, "test.sst"); errors.Is(err, ErrCorruption) {
 			t.Errorf("%s is called damage: %v", words, err)

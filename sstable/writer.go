@@ -9,12 +9,13 @@ import (
 	"github.com/simdb/simdb/internal/arena"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
+	"github.com/simdb/simdb/sstable/internal/write"
 )
 
 // Writer writes a table of documents that come one by one, by a BatchWriter: all but texts and
 // fields is in memory until Close. It must not be used concurrently.
 type Writer struct {
-	w      *BatchWriter
+	w      *write.BatchWriter
 	batch  Batch
 	code   []byte // scratch
 	info   Info   // once it is closed
@@ -37,7 +38,7 @@ func (unclosed) Close() error { return nil }
 // NewWriter returns a writer of a table to w, which is left to the caller to sync and close. The
 // layout of p may be LayoutBySize.
 func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
-	b, err := newBatchWriter(context.Background(), unclosed{w}, p, BatchOptions{WriterOptions: o})
+	b, err := write.NewBatchWriter(context.Background(), unclosed{w}, p, BatchOptions{WriterOptions: o})
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +49,9 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 // in the order in which they are added, and of those with equal IDs the last counts. Text and
 // Fields are ignored unless Params.StoreText. d and its slices may be reused.
 func (t *Writer) Add(d *Document) error {
-	p, b := &t.w.params, &t.batch
-	if t.w.err != nil {
-		return t.w.err
+	p, b := &t.w.Params, &t.batch
+	if t.w.Err != nil {
+		return t.w.Err
 	}
 	if t.closed {
 		return errors.New("sstable: Add after Close")
@@ -114,7 +115,7 @@ func (t *Writer) writeRecords() error {
 // syncs nor closes the underlying writer. A writer must not be used after it.
 func (t *Writer) Close() (Info, error) {
 	if t.closed {
-		return t.info, t.w.err
+		return t.info, t.w.Err
 	}
 	t.closed = true
 	if err := t.writeRecords(); err != nil {

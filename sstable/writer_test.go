@@ -18,12 +18,14 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/write"
 )
 
 func TestParams(t *testing.T) {
 	p := testParams
 	b, err := p.AppendBinary(nil)
-	if err != nil || len(b) != ParamsSize {
+	if err != nil || len(b) != format.ParamsSize {
 		t.Fatalf("%d bytes, %v", len(b), err)
 	}
 	var q Params
@@ -87,7 +89,7 @@ func TestFeatureParams(t *testing.T) {
 	p := testParams
 	p.Features = "unit chars\nmin-words 3\n"
 	b, err := p.AppendDatabase(nil)
-	if err != nil || len(b) != ParamsSize+len(p.Features) || b[featuresAt] != described {
+	if err != nil || len(b) != format.ParamsSize+len(p.Features) || b[format.FeaturesAt] != format.Described {
 		t.Fatalf("%d bytes, %v", len(b), err)
 	}
 	var q Params
@@ -106,11 +108,14 @@ func TestFeatureParams(t *testing.T) {
 		t.Error("NewWriter takes unknown features")
 	}
 	for name, change := range map[string]func([]byte) []byte{
-		"another code":     func(b []byte) []byte { b[featuresAt] = 2; return b },
-		"no code":          func(b []byte) []byte { b[featuresAt] = 0; return b },
-		"no text":          func(b []byte) []byte { return b[:ParamsSize] },
+		"another code":     func(b []byte) []byte { b[format.FeaturesAt] = 2; return b },
+		"no code":          func(b []byte) []byte { b[format.FeaturesAt] = 0; return b },
+		"no text":          func(b []byte) []byte { return b[:format.ParamsSize] },
 		"more than it has": func(b []byte) []byte { return append(b, 'x') },
-		"an empty text":    func(b []byte) []byte { b[describedAt], b[describedAt+1] = 0, 0; return b[:ParamsSize] },
+		"an empty text": func(b []byte) []byte {
+			b[format.DescribedAt], b[format.DescribedAt+1] = 0, 0
+			return b[:format.ParamsSize]
+		},
 	} {
 		if err := q.UnmarshalDatabase(change(bytes.Clone(b))); err == nil {
 			t.Errorf("%s: no error", name)
@@ -174,7 +179,7 @@ func TestWithoutText(t *testing.T) {
 	}
 	r := openTable(t, data)
 	checkReader(t, r, p, docs)
-	if r.section(KindRecords, 0) != nil {
+	if r.t.Section(KindRecords, 0) != nil {
 		t.Error("a section of texts that are not there")
 	}
 }
@@ -227,46 +232,52 @@ func TestWriteErrors(t *testing.T) {
 }
 
 // spoiledTable returns a table of documents whose batch was changed once it was in order.
-func spoiledTable(t *testing.T, docs []Document, spoil func(*batchOrder)) []byte {
+func spoiledTable(t *testing.T, docs []Document, spoil func(*write.BatchOrder)) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	w, err := NewWriter(&buf, testParams, WriterOptions{})
 	for i := range docs {
 		err = cmp.Or(err, w.Add(&docs[i]))
 	}
-	if err = cmp.Or(err, w.writeRecords(), w.w.begin(&w.batch)); err != nil {
+	if err = cmp.Or(err, w.writeRecords()); err != nil {
+		t.Fatal(err)
+	}
+	order, err := w.w.Order(&w.batch)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if spoil != nil {
-		spoil(w.w.batch)
+		spoil(order)
 	}
-	if _, err := w.w.write(); err != nil {
+	if _, err := w.w.WriteOrdered(); err != nil {
 		t.Fatal(err)
 	}
 	return buf.Bytes()
 }
 
 // rename gives the first documents of a batch other IDs, which may be equal.
-func rename(b *batchOrder, ids []string) {
+func rename(b *write.BatchOrder, ids []string) {
 	for i, id := range ids {
 		b.IDs[i] = b.Strings.AddString(id)
 	}
-	for i := range b.byID {
-		b.byID[i] = uint64(i)<<idBits | HashID(b.id(uint32(i)))>>otherBits
+	for i := range b.ByID {
+		b.ByID[i] = uint64(i)<<format.IDBits | HashID(b.ID(uint32(i)))>>write.OtherBits
 	}
-	slices.SortFunc(b.byID, func(x, y uint64) int { return cmp.Or(cmp.Compare(x&leadMask, y&leadMask), cmp.Compare(x, y)) })
+	slices.SortFunc(b.ByID, func(x, y uint64) int {
+		return cmp.Or(cmp.Compare(x&write.LeadMask, y&write.LeadMask), cmp.Compare(x, y))
+	})
 }
 
 // TestVerifyFindsBadWriters has tables that a faulty writer or caller made, checksums and all.
 func TestVerifyFindsBadWriters(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(23, 24)), 900)
 	cases := map[string]struct {
-		spoil   func(*batchOrder)
+		spoil   func(*write.BatchOrder)
 		info    func(*Info)
 		section string
 	}{
-		"same ID twice": {func(b *batchOrder) { rename(b, []string{"a", "b", "a"}) }, nil, "ids"},
-		"wrong hash":    {func(b *batchOrder) { b.byID[7]++ }, nil, "ids"},
+		"same ID twice": {func(b *write.BatchOrder) { rename(b, []string{"a", "b", "a"}) }, nil, "ids"},
+		"wrong hash":    {func(b *write.BatchOrder) { b.ByID[7]++ }, nil, "ids"},
 		"time too low":  {nil, func(i *Info) { i.MinTime-- }, "times"},
 		"seq too high":  {nil, func(i *Info) { i.MaxSeq++ }, "seqs"},
 		"distinct":      {nil, func(i *Info) { i.Distinct-- }, "run 1"},
@@ -274,14 +285,14 @@ func TestVerifyFindsBadWriters(t *testing.T) {
 	for name, c := range cases {
 		data := spoiledTable(t, docs, c.spoil)
 		if c.info != nil {
-			_, info, err := parseFooter(data, "test.sst")
+			_, info, err := format.ParseFooter(data, "test.sst")
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.info(&info)
 			last := info.Sections[len(info.Sections)-1]
-			end := align(last.Offset + last.Length)
-			data = appendFooter(data[:end:end], end, testParams, &info)
+			end := format.Align(last.Offset + last.Length)
+			data = format.AppendFooter(data[:end:end], end, testParams, &info)
 		}
 		r, err := OpenBytes(data, "test.sst")
 		if err == nil {
@@ -301,9 +312,9 @@ func TestVerifyCompares(t *testing.T) {
 	for section, at := range map[string]int64{
 		"run 2": firstKey(r, KindRun, 2),
 		"ids":   firstValue(r, KindIDs, 0),
-		"ranks": firstKey(r, KindRanks, 0),
+		"ranks": firstKey(r, format.KindRanks, 0),
 
-		"time-sketch": r.section(KindTimeSketch, 0).Offset + 8*5,
+		"time-sketch": r.t.Section(format.KindTimeSketch, 0).Offset + 8*5,
 	} {
 		damaged := bytes.Clone(data)
 		damaged[at] ^= 1 // the lowest bit of the first value

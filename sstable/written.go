@@ -3,7 +3,9 @@ package sstable
 import (
 	"context"
 
+	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // Written selects documents by when they were written: those with From <= Time <= To, both in
@@ -19,7 +21,7 @@ const blocksPerLook = 256
 // CountWritten returns how many documents w selects. It reads only the column of times, and of that
 // only what the bounds of the table and of its blocks leave open.
 func (r *Reader) CountWritten(ctx context.Context, w Written) (n int64, err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	set, err := r.writtenRanks(ctx, w)
 	return int64(set.count), err
 }
@@ -28,7 +30,7 @@ func (r *Reader) CountWritten(ctx context.Context, w Written) (n int64, err erro
 // fn must not keep the slice. It reads the column of times, and that of ranks only if there are
 // such documents. It holds at most a bit a document.
 func (r *Reader) EachWritten(ctx context.Context, w Written, fn func(docs []uint32) error) (err error) {
-	defer r.unguard(guard(), &err)
+	defer r.t.Unguard(table.Guard(), &err)
 	set, err := r.writtenRanks(ctx, w)
 	if err != nil || set.count == 0 {
 		return err
@@ -40,7 +42,7 @@ func (r *Reader) EachWritten(ctx context.Context, w Written, fn func(docs []uint
 func (r *Reader) eachDocOf(ctx context.Context, set *rankSet, fn func(docs []uint32) error) error {
 	var ranks [keyrun.BlockLen]uint64
 	var docs [keyrun.BlockLen]uint32
-	total := int(r.info.Docs)
+	total := int(r.t.Info.Docs)
 	for start := 0; start < total; start += keyrun.BlockLen {
 		if start%(blocksPerLook*keyrun.BlockLen) == 0 {
 			if err := ctx.Err(); err != nil {
@@ -48,11 +50,11 @@ func (r *Reader) eachDocOf(ctx context.Context, set *rankSet, fn func(docs []uin
 			}
 		}
 		count := min(keyrun.BlockLen, total-start)
-		if r.ranks == nil || set.count == total { // each rank is the number of its document, or all are wanted
+		if r.t.Ranks == nil || set.count == total { // each rank is the number of its document, or all are wanted
 			for i := range count {
 				ranks[i] = uint64(start + i)
 			}
-		} else if _, err := r.ranks.Block(start>>keyrun.BlockShift, ranks[:]); err != nil {
+		} else if _, err := r.t.Ranks.Block(start>>keyrun.BlockShift, ranks[:]); err != nil {
 			return err
 		}
 		n := 0
@@ -74,14 +76,14 @@ func (r *Reader) eachDocOf(ctx context.Context, set *rankSet, fn func(docs []uin
 // writtenRanks returns the ranks of the documents that w selects.
 func (r *Reader) writtenRanks(ctx context.Context, w Written) (set rankSet, err error) {
 	n, err := r.ranksUpTo(w.MaxSeq)
-	if err != nil || n == 0 || w.From > w.To || r.info.MaxTime < w.From || r.info.MinTime > w.To {
+	if err != nil || n == 0 || w.From > w.To || r.t.Info.MaxTime < w.From || r.t.Info.MinTime > w.To {
 		return set, err
 	}
-	if r.info.MinTime >= w.From && r.info.MaxTime <= w.To {
+	if r.t.Info.MinTime >= w.From && r.t.Info.MaxTime <= w.To {
 		set.add(0, n, n)
 		return set, nil
 	}
-	lo, hi := orderedTime(w.From), orderedTime(w.To)
+	lo, hi := format.OrderedTime(w.From), format.OrderedTime(w.To)
 	var values [keyrun.BlockLen]uint64
 	for b := 0; b<<keyrun.BlockShift < n; b++ {
 		if b%blocksPerLook == 0 {
@@ -90,14 +92,14 @@ func (r *Reader) writtenRanks(ctx context.Context, w Written) (set rankSet, err 
 			}
 		}
 		start := b << keyrun.BlockShift
-		end := min(start+r.times.Count(b), n)
-		least, most := r.times.Bounds(b)
+		end := min(start+r.t.Times.Count(b), n)
+		least, most := r.t.Times.Bounds(b)
 		switch {
 		case least > hi || most < lo:
 		case least >= lo && most <= hi:
 			set.add(start, end, n)
 		default:
-			if _, err := r.times.Block(b, values[:]); err != nil {
+			if _, err := r.t.Times.Block(b, values[:]); err != nil {
 				return set, err
 			}
 			set.addEach(start, values[:end-start], lo, hi, n)
@@ -109,14 +111,14 @@ func (r *Reader) writtenRanks(ctx context.Context, w Written) (set rankSet, err 
 // ranksUpTo returns how many documents have a sequence number of at most seq: these ranks come
 // first.
 func (r *Reader) ranksUpTo(seq uint64) (n int, err error) {
-	total := int(r.info.Docs)
-	if seq >= r.info.MaxSeq {
+	total := int(r.t.Info.Docs)
+	if seq >= r.t.Info.MaxSeq {
 		return total, nil
 	}
 	from := 0
 	for from < total {
 		mid := int(uint(from+total) / 2)
-		at, err := r.seqs.Key(mid)
+		at, err := r.t.Seqs.Key(mid)
 		if err != nil {
 			return 0, err
 		}

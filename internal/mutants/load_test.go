@@ -3,13 +3,13 @@ package mutants
 // loadMutants are mistakes in how a load makes tables.
 var loadMutants = []mutant{
 	{
-		name: "load/the first of equal IDs counts", in: "sstable", decl: "batchOrder.dropEarlier",
+		name: "load/the first of equal IDs counts", in: "sstable", decl: "BatchOrder.dropEarlier",
 		edit:  swap(`o.dropped.add(alive[i])`, `o.dropped.add(pos)`),
 		tests: "sstable", run: "^TestBatch$",
 	},
 	{
-		name: "load/equal hashes taken for equal IDs", in: "sstable", decl: "batchOrder.dropEarlier",
-		edit:  swap(`bytes.Equal(o.id(e), o.id(pos))`, `len(o.id(e)) > 0 && bytes.Equal(nil, nil)`),
+		name: "load/equal hashes taken for equal IDs", in: "sstable", decl: "BatchOrder.dropEarlier",
+		edit:  swap(`bytes.Equal(o.ID(e), o.ID(pos))`, `len(o.ID(e)) > 0 && bytes.Equal(nil, nil)`),
 		tests: "sstable", run: "^TestBatchOfEqualHashes$",
 	},
 	{

@@ -80,7 +80,7 @@ var recoverMutants = []mutant{
 	},
 	{
 		name: "recover/no early section", in: "sstable", decl: "merger.mergeBlocks",
-		edit:  skip("writeEarly"),
+		edit:  skip("WriteEarly"),
 		tests: "sstable", run: salvages,
 	},
 	{

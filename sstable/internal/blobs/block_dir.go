@@ -3,7 +3,7 @@ package blobs
 import (
 	"encoding/binary"
 
-	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // Directories of lists and of records have entries of one frame, which fields of their own extend:
@@ -20,7 +20,7 @@ import (
 const maxOffset = 1<<48 - 1
 
 // sumEntry returns the checksum of an entry whose block has the checksum block.
-func sumEntry(block uint32, entry []byte) uint32 { return crc.Update(block, entry[:len(entry)-4]) }
+func sumEntry(block uint32, entry []byte) uint32 { return kernel.CRC32C(block, entry[:len(entry)-4]) }
 
 // blockDir is a directory that is being written. Blocks that have ended wait in chunk to be
 // written.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable/internal/crc"
 	"github.com/simdb/simdb/sstable/internal/pages"
 )
 
@@ -359,7 +358,7 @@ func (l *List) checkEnds(b int, ends *[maxListStrings]uint32) error {
 // checkSum verifies the checksum of block b.
 func (l *List) checkSum(b int, block []byte) error {
 	entry := l.dir.Data[b*ListEntry:][:ListEntry]
-	if sumEntry(crc.Sum(block), entry) != binary.LittleEndian.Uint32(entry[ListEntry-4:]) {
+	if sumEntry(kernel.CRC32C(0, block), entry) != binary.LittleEndian.Uint32(entry[ListEntry-4:]) {
 		return l.corrupt(b, "wrong checksum of block %d", b)
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
-	"github.com/simdb/simdb/sstable/internal/blobtest"
+	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
 // typed reports whether err is nil or says where data is damaged.
@@ -264,13 +264,13 @@ func TestListForged(t *testing.T) {
 			for at := range len(w.Data) {
 				dir := slices.Clone(w.Data)
 				copy(dir[at:], binary.LittleEndian.AppendUint64(nil, value))
-				blobtest.Reseal(dir, ListEntry, area.Data)
+				keytest.ResealBlocks(dir, ListEntry, area.Data)
 				tryList(t, IDs, list, dir, area.Data, false, fmt.Sprintf("%s: %#x at %d of the directory", name, value, at))
 			}
 			for at := 0; at < len(area.Data); at += step {
 				dir, area := slices.Clone(w.Data), slices.Clone(area.Data)
 				copy(area[at:], binary.LittleEndian.AppendUint64(nil, value))
-				blobtest.Reseal(dir, ListEntry, area)
+				keytest.ResealBlocks(dir, ListEntry, area)
 				tryList(t, IDs, list, dir, area, false, fmt.Sprintf("%s: %#x at %d", name, value, at))
 			}
 		}

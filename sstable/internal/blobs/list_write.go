@@ -5,7 +5,6 @@ import (
 	"math/bits"
 
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
 // listChunk is how many bytes of blocks are written side by side, so that they share few pages with
@@ -94,7 +93,7 @@ func (w *ListWriter) addEntry(start, width, low int) {
 	block := d.chunk[start:]
 	d.entries = le.AppendUint64(d.entries, uint64(start)|uint64(width)<<48|uint64(low)<<56)
 	d.entries = le.AppendUint32(d.entries, uint32(len(block)))
-	d.entries = le.AppendUint32(d.entries, crc.Sum(block))
+	d.entries = le.AppendUint32(d.entries, kernel.CRC32C(0, block))
 }
 
 // fit sets values to what is packed for the strings since the last block, and returns their width

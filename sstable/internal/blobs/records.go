@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // A record is a text with its fields. Records are numbered from 0 in the order in which they lie in
@@ -147,7 +147,7 @@ func (d *Records) extent(b int) (e extent, stored []byte, sum uint32, err error)
 		}
 	}
 	stored = d.area.Data[e.offset:][:e.stored]
-	sum = crc.Sum(stored)
+	sum = kernel.CRC32C(0, stored)
 	if sumEntry(sum, d.dir.Data[b*RecordsEntry:][:RecordsEntry]) != e.sum {
 		return e, nil, 0, base.Corruptf(d.file, section, d.area.Offset+int64(e.offset), "wrong checksum of block %d", b)
 	}

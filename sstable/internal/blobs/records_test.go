@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
-	"github.com/simdb/simdb/sstable/internal/blobtest"
+	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
 // record is a text with its fields.
@@ -363,13 +363,13 @@ func TestRecordsForged(t *testing.T) {
 		for at := range len(f.Directory()) {
 			dir := slices.Clone(f.Directory())
 			copy(dir[at:], word)
-			blobtest.Reseal(dir, RecordsEntry, f.area)
+			keytest.ResealBlocks(dir, RecordsEntry, f.area)
 			tryRecords(t, records, dir, f.area, false, fmt.Sprintf("%#x at %d of the directory", value, at))
 		}
 		for at := 0; at < len(f.area); at += 3 {
 			dir, area := slices.Clone(f.Directory()), slices.Clone(f.area)
 			copy(area[at:], word)
-			blobtest.Reseal(dir, RecordsEntry, area)
+			keytest.ResealBlocks(dir, RecordsEntry, area)
 			tryRecords(t, records, dir, area, false, fmt.Sprintf("%#x at %d", value, at))
 		}
 	}

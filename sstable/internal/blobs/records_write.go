@@ -7,7 +7,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // RecordsWriter collects blocks of records. It numbers records in the order in which they are
@@ -68,7 +68,7 @@ type Encoded struct {
 // a level, and appends its bytes to dst. Several goroutines may call it at once.
 func Encode(level int, dst, raw []byte, count int) Encoded {
 	stored := compress(encoders[level](), dst, raw)[len(dst):]
-	return Encoded{Stored: stored, raw: uint32(len(raw)), count: uint32(count), sum: crc.Sum(stored)}
+	return Encoded{Stored: stored, raw: uint32(len(raw)), count: uint32(count), sum: kernel.CRC32C(0, stored)}
 }
 
 // AddEncoded ends the block being filled and appends one that was encoded apart. Its records get
@@ -108,7 +108,7 @@ func (w *RecordsWriter) EndBlock() {
 		d, start := &w.blocks, len(w.blocks.chunk)
 		d.chunk = compress(w.enc, d.chunk, w.raw)
 		block := d.chunk[start:]
-		w.addEntry(start, crc.Sum(block), uint32(len(w.raw)), w.count)
+		w.addEntry(start, kernel.CRC32C(0, block), uint32(len(w.raw)), w.count)
 	}
 	w.count, w.any, w.raw = 0, false, w.raw[:0]
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable/internal/crc"
 	"github.com/simdb/simdb/sstable/internal/pages"
 )
 
@@ -186,7 +185,7 @@ func openDir(s Section, tags ...uint32) (*Dir, error) {
 	at := len(s.Dir) - frameTrailerSize
 	t := s.Dir[at:]
 	le := binary.LittleEndian
-	if got, want := crc.Sum(t[:60]), le.Uint32(t[60:]); got != want {
+	if got, want := kernel.CRC32C(0, t[:60]), le.Uint32(t[60:]); got != want {
 		return nil, d.corruptDir(at, "trailer checksum is %08x, not %08x", got, want)
 	}
 	tag := le.Uint32(t)
@@ -209,7 +208,7 @@ func openDir(s Section, tags ...uint32) (*Dir, error) {
 	}
 	d.n, d.vwidth, d.keys = int(count), int(vwidth), tag != tagColumn
 	dir := s.Dir[:at]
-	if got, want := crc.Sum(dir), le.Uint32(t[48:]); got != want {
+	if got, want := kernel.CRC32C(0, dir), le.Uint32(t[48:]); got != want {
 		return nil, d.corruptDir(0, "directory checksum is %08x, not %08x", got, want)
 	}
 	bases, infos := dir[:8*d.blocks], dir[8*d.blocks:16*d.blocks]
@@ -283,7 +282,7 @@ func (d *Dir) checkSum(b, from, end int) error {
 	if d.src.Pages != nil {
 		d.touch(b, end-from)
 	}
-	got, want := crc.Sum(d.data[from:end]), binary.LittleEndian.Uint32(d.crcs[4*b:])
+	got, want := kernel.CRC32C(0, d.data[from:end]), binary.LittleEndian.Uint32(d.crcs[4*b:])
 	if got != want {
 		return d.Corrupt(from, "block %d: checksum is %08x, not %08x", b, got, want)
 	}
@@ -408,7 +407,7 @@ func (f *frameWriter) addBlock(block []byte, base uint64, high, low, width int) 
 	}
 	f.bases = append(f.bases, base)
 	f.infos = append(f.infos, packInfo(f.bytes, high, width))
-	f.crcs = append(f.crcs, crc.Sum(summed))
+	f.crcs = append(f.crcs, kernel.CRC32C(0, summed))
 	f.bytes += int64(len(block))
 	f.high += int64(8 * high)
 	f.low += int64(low)
@@ -427,7 +426,7 @@ func (f *frameWriter) directory(count, last uint64) []byte {
 	for _, v := range f.crcs {
 		dst = le.AppendUint32(dst, v)
 	}
-	dirCRC := crc.Sum(dst)
+	dirCRC := kernel.CRC32C(0, dst)
 	start := len(dst)
 	dst = le.AppendUint32(dst, f.tag)
 	dst = le.AppendUint32(dst, uint32(f.vwidth))
@@ -436,7 +435,7 @@ func (f *frameWriter) directory(count, last uint64) []byte {
 	}
 	dst = le.AppendUint32(dst, dirCRC)
 	dst = le.AppendUint64(dst, 0)
-	return le.AppendUint32(dst, crc.Sum(dst[start:]))
+	return le.AppendUint32(dst, kernel.CRC32C(0, dst[start:]))
 }
 
 // appendPacked appends values as a block has them.

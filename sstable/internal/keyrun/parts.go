@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
 // A search reads a part of a block: the unary words, and the packed keys of one range, which are a
@@ -41,7 +40,7 @@ func partEnd(p, width, size int) int { return min(p*width<<(partShift-3), size) 
 func putSums(dst, packed []byte, width int) {
 	for p := range blockParts {
 		part := packed[partEnd(p, width, len(packed)):partEnd(p+1, width, len(packed))]
-		binary.LittleEndian.PutUint32(dst[4*p:], crc.Sum(part))
+		binary.LittleEndian.PutUint32(dst[4*p:], kernel.CRC32C(0, part))
 	}
 }
 
@@ -105,7 +104,7 @@ func (r *Run) checkParts(b int, in Info, parts uint64) error {
 		if !inOrder {
 			r.src.Pages.Touched(end - from)
 		}
-		if got, want := crc.Sum(packed[from:end]), binary.LittleEndian.Uint32(sums[4*p:]); got != want {
+		if got, want := kernel.CRC32C(0, packed[from:end]), binary.LittleEndian.Uint32(sums[4*p:]); got != want {
 			return r.Corrupt(in.Off+8*in.High+from, "block %d: checksum of part %d is %08x, not %08x", b, p, got, want)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // Shape is a kind of keys.
@@ -105,16 +105,16 @@ func Reseal(body, dir, good []byte) {
 			head := size + int(8*(info>>8&0xff))
 			for p, packed := 0, block[head:]; p < size/4; p++ {
 				n := min(len(packed), 16*int(info&0xff))
-				le.PutUint32(block[4*p:], crc.Sum(packed[:n]))
+				le.PutUint32(block[4*p:], kernel.CRC32C(0, packed[:n]))
 				packed = packed[n:]
 			}
 			block = block[:head]
 		}
-		le.PutUint32(dir[16*blocks+4*b:], crc.Sum(block))
+		le.PutUint32(dir[16*blocks+4*b:], kernel.CRC32C(0, block))
 	}
 	t := dir[end:]
-	le.PutUint32(t[48:], crc.Sum(dir[:end]))
-	le.PutUint32(t[60:], crc.Sum(t[:60]))
+	le.PutUint32(t[48:], kernel.CRC32C(0, dir[:end]))
+	le.PutUint32(t[60:], kernel.CRC32C(0, t[:60]))
 }
 
 // sumsOf returns how many bytes of checksums a block starts with.
@@ -161,4 +161,17 @@ func FirstKey(dir []byte) int64 { return int64(sumsOf(dir)) + int64(8*(infoOf(di
 func FirstValue(dir []byte) int64 {
 	info, count := infoOf(dir, 0), binary.LittleEndian.Uint64(dir[len(dir)-trailer+8:])
 	return FirstKey(dir) + int64((min(count, 512)*(info&0x7f)+63)/64*8)
+}
+
+// ResealBlocks corrects the checksums of a directory of package blobs with entries of size bytes,
+// where they or their blocks, which are in the area, have been changed. Entries of blocks beyond
+// the area stay.
+func ResealBlocks(dir []byte, size int, area []byte) {
+	le := binary.LittleEndian
+	for ; len(dir) >= size; dir = dir[size:] {
+		off, length := le.Uint64(dir)&(1<<48-1), uint64(le.Uint32(dir[8:]))
+		if off <= uint64(len(area)) && length <= uint64(len(area))-off {
+			le.PutUint32(dir[size-4:], kernel.CRC32C(kernel.CRC32C(0, area[off:][:length]), dir[:size-4]))
+		}
+	}
 }

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
 // KindBitmaps has the bitmap (minhash.Bitmap) of each document of a segment, so that a kernel can
@@ -39,7 +39,7 @@ func appendBitmap(dst []byte, b *minhash.Bitmap) []byte {
 func appendBitmapSums(dst, stored []byte) []byte {
 	for len(stored) > 0 {
 		n := min(len(stored), bitmapsBlock*bitmapSize)
-		dst = binary.LittleEndian.AppendUint32(dst, crc.Sum(stored[:n]))
+		dst = binary.LittleEndian.AppendUint32(dst, kernel.CRC32C(0, stored[:n]))
 		stored = stored[n:]
 	}
 	return dst
@@ -136,7 +136,7 @@ func (b *bitmaps) at(i int) []byte { return b.data[i*bitmapSize:][:bitmapSize] }
 func (b *bitmaps) check(i int) error {
 	from := i * bitmapsBlock * bitmapSize
 	block := b.data[from:min(from+bitmapsBlock*bitmapSize, len(b.data))]
-	if crc.Sum(block) != binary.LittleEndian.Uint32(b.sums[4*i:]) {
+	if kernel.CRC32C(0, block) != binary.LittleEndian.Uint32(b.sums[4*i:]) {
 		return base.Corruptf(b.file, b.section, b.off+int64(from), "wrong checksum of block %d", i)
 	}
 	b.checked[i>>6].Or(1 << (i & 63))

@@ -6,7 +6,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/hot"
-	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // Every table keeps a list of its hot hashes (see package hot), which say its order of hashes. Any
@@ -40,13 +40,13 @@ func appendHot(dst []byte, hashes []hot.Hash) []byte {
 		dst = binary.LittleEndian.AppendUint32(dst, h.Hash)
 		dst = binary.LittleEndian.AppendUint32(dst, h.Documents)
 	}
-	return binary.LittleEndian.AppendUint32(dst, crc.Sum(dst[start:]))
+	return binary.LittleEndian.AppendUint32(dst, kernel.CRC32C(0, dst[start:]))
 }
 
 // parseHot decodes a section of the right size, which may hold anything.
 func parseHot(data []byte, file string, off int64) ([]hot.Hash, error) {
 	end := len(data) - 4
-	if crc.Sum(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
+	if kernel.CRC32C(0, data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
 		return nil, base.Corruptf(file, hotSection, off, "wrong checksum")
 	}
 	hashes := make([]hot.Hash, end/hotEntry)

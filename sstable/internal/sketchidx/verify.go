@@ -5,13 +5,12 @@ import (
 	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
-	"github.com/simdb/simdb/sstable/internal/sethash"
 )
 
 // A verifier is a run of Verify.
 type verifier struct {
 	*Index
-	hash    sethash.Hash
+	hash    keyrun.SetHash
 	advance func(bytes int64) error
 }
 
@@ -22,7 +21,7 @@ func (x *Index) Verify(advance func(bytes int64) error) error {
 	if err != nil {
 		return err
 	}
-	v := &verifier{x, sethash.New(), advance}
+	v := &verifier{x, keyrun.NewSetHash(), advance}
 	for i := range v.segments {
 		seg := &v.segments[i]
 		sum, n, err := v.sumSegment(seg, order)

@@ -1,0 +1,249 @@
+package format
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/sstable/internal/hamming"
+	"github.com/simdb/simdb/sstable/internal/sketchidx"
+)
+
+// Params are what fingerprints and sketches of a table were made with. They are fixed when a
+// database is created and recorded in every table, because fingerprints made with different
+// parameters must never be compared. The layout is an exception: it is each table's own, and a
+// database may leave it open (LayoutBySize).
+type Params struct {
+	Tokenizer  uint32         // version of the rules that split text into words
+	Shingle    uint32         // K: words, or characters, a shingle
+	Hash       uint32         // version of the shingle hash
+	Seed       uint64         // seed of the shingle hash
+	Sketch     uint32         // N: entries of a MinHash sketch, 0 for none
+	MinJaccard float64        // least threshold that the sketch index answers, 0..1
+	Layout     hamming.Layout // how permuted tables lead with the fingerprint's blocks
+	StoreText  bool           // whether texts and fields are kept
+	Features   string         // what features are, as features.Spec.String has it; "" for shingles of words
+}
+
+// Limits of the parameters.
+const (
+	MaxShingle = 1 << 10 // words a shingle
+	MaxSketch  = 1 << 16 // entries of a sketch
+)
+
+// Validate reports the first parameter that no table can have; LayoutBySize is one.
+func (p Params) Validate() error {
+	switch {
+	case p.Shingle > MaxShingle:
+		return fmt.Errorf("shingle of %d words, more than %d", p.Shingle, MaxShingle)
+	case p.Sketch > MaxSketch:
+		return fmt.Errorf("sketch of %d entries, more than %d", p.Sketch, MaxSketch)
+	case !(p.MinJaccard >= 0 && p.MinJaccard <= 1):
+		return fmt.Errorf("least Jaccard threshold %v is not in 0..1", p.MinJaccard)
+	}
+	if _, err := features.Parse(p.Features); err != nil {
+		return fmt.Errorf("parameters of features: %w", err)
+	}
+	return p.Layout.Validate()
+}
+
+// Compatible reports whether tables with p and q can be searched and merged together: whether they
+// differ in the layout at most.
+func (p Params) Compatible(q Params) bool {
+	q.Layout = p.Layout
+	return p == q
+}
+
+// ForTable returns the parameters of a table of n fingerprints in a database with p: p with a
+// layout that a table can have.
+func (p Params) ForTable(n int64) Params {
+	if p.Layout == hamming.LayoutBySize {
+		p.Layout = hamming.ChooseLayout(n)
+	}
+	return p
+}
+
+// Diff names each parameter in which q differs from p, as "shingle 3, not 4", p's value first; ""
+// if none does.
+func (p Params) Diff(q Params) string {
+	var diffs []string
+	differ := func(name string, a, b any) {
+		if a != b {
+			diffs = append(diffs, fmt.Sprintf("%s %v, not %v", name, a, b))
+		}
+	}
+	differ("tokenizer", p.Tokenizer, q.Tokenizer)
+	differ("shingle", p.Shingle, q.Shingle)
+	differ("hash", p.Hash, q.Hash)
+	differ("seed", p.Seed, q.Seed)
+	differ("sketch", p.Sketch, q.Sketch)
+	differ("min-jaccard", p.MinJaccard, q.MinJaccard)
+	differ("layout", p.Layout.String(), q.Layout.String())
+	differ("store-text", p.StoreText, q.StoreText)
+	if p.Features != q.Features {
+		diffs = append(diffs, fmt.Sprintf("features of %s, not of %s", p.describeFeatures(), q.describeFeatures()))
+	}
+	return strings.Join(diffs, "; ")
+}
+
+// describeFeatures says in words what features are.
+func (p Params) describeFeatures() string {
+	s, err := features.Parse(p.Features)
+	if err != nil {
+		return "an unknown kind"
+	}
+	return cmp.Or(s.Describe(), "words")
+}
+
+// String lists the parameters as the layout dump shows them.
+func (p Params) String() string {
+	s := fmt.Sprintf("tokenizer %d, shingle %d, hash %d, seed %#x, sketch %d, min-jaccard %g, layout %s, store-text %t",
+		p.Tokenizer, p.Shingle, p.Hash, p.Seed, p.Sketch, p.MinJaccard, p.Layout, p.StoreText)
+	if p.Features != "" {
+		s += ", features of " + p.describeFeatures()
+	}
+	return s
+}
+
+const (
+	// segmentSections is at least the number of sections of a segment.
+	segmentSections = 4
+	// LeastSegments is how many segments every table has room for.
+	LeastSegments = (MaxSections - 2*hamming.MaxTables - 2*SegmentReserve) / segmentSections
+)
+
+// MaxDocs returns how many documents a table with p can have: with sketches as many as have place
+// in the segments that a file has room for, else MaxDocs.
+func (p Params) MaxDocs() int64 {
+	if p.Sketch == 0 {
+		return MaxDocs
+	}
+	return min(MaxDocs, LeastSegments*sketchidx.LeastSegment(p.Sketches()))
+}
+
+// ParamsSize is the length in bytes of encoded parameters without their features.
+const ParamsSize = 40
+
+// storeTextFlag is the one flag of encoded parameters.
+const storeTextFlag = 1
+
+// Codes of what versions of the program may add without another format: fingerprints of other
+// widths, sketches in other encodings, other features.
+const (
+	WidthAt, width64     = 35, 0 // fingerprints of 64 bits; 1 and 2 are kept for 128 and 256
+	EncodingAt, encoding = 36, 0 // sketches as package minhash encodes them
+	FeaturesAt           = 37    // 0, or described: the length of the description follows
+	Described            = 1
+	DescribedAt          = 38 // length of the description of features in bytes
+)
+
+// AppendBinary appends the ParamsSize bytes that record p, all but the text of Features, and never
+// fails:
+//
+//	+-----------+---------+------+--------+------+------------+--------+------+
+//	| tokenizer | shingle | hash | sketch | seed | minJaccard | blocks | lead |
+//	|     4     |    4    |  4   |   4    |  8   |  8 (IEEE)  |   1    |  1   |
+//	+-----------+---------+------+--------+------+------------+--------+------+
+//	| flags | width of fingerprints | encoding of sketches | features | length |
+//	|   1   |           1           |           1          |    1     |   2    |
+//	+-------+-----------------------+----------------------+----------+--------+
+//
+// Flag 1 is StoreText. Other flags are zero. So are width and encoding: 64 bits, and that of
+// package minhash. Features and length are zero for shingles of words; else features is 1, and
+// length that of the text of Features, which is elsewhere: at the end of the directory of a table,
+// and of the record of a database. A program that does not know another code refuses it by name.
+func (p Params) AppendBinary(b []byte) ([]byte, error) {
+	b = binary.LittleEndian.AppendUint32(b, p.Tokenizer)
+	b = binary.LittleEndian.AppendUint32(b, p.Shingle)
+	b = binary.LittleEndian.AppendUint32(b, p.Hash)
+	b = binary.LittleEndian.AppendUint32(b, p.Sketch)
+	b = binary.LittleEndian.AppendUint64(b, p.Seed)
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p.MinJaccard))
+	var flags, featuresCode byte
+	if p.StoreText {
+		flags = storeTextFlag
+	}
+	if p.Features != "" {
+		featuresCode = Described
+	}
+	b = append(b, byte(p.Layout.Blocks), byte(p.Layout.Lead), flags, width64, encoding, featuresCode)
+	return binary.LittleEndian.AppendUint16(b, uint16(len(p.Features))), nil
+}
+
+// AppendDatabase appends what records p in a database: the bytes of AppendBinary and the text of
+// Features.
+func (p Params) AppendDatabase(b []byte) ([]byte, error) {
+	b, err := p.AppendBinary(b)
+	return append(b, p.Features...), err
+}
+
+// UnmarshalBinary sets p to the parameters of a table that b records and validates them. b must
+// have ParamsSize bytes and the text of Features after them.
+func (p *Params) UnmarshalBinary(b []byte) error {
+	if err := p.decode(b); err != nil {
+		return err
+	}
+	return p.Validate()
+}
+
+// UnmarshalDatabase is UnmarshalBinary for the parameters of a database, which may leave the layout
+// to its tables: no blocks and no lead are LayoutBySize.
+func (p *Params) UnmarshalDatabase(b []byte) error {
+	if err := p.decode(b); err != nil {
+		return err
+	}
+	return p.ForTable(0).Validate()
+}
+
+// featuresSize returns how long the text of Features is that belongs to encoded parameters of at
+// least ParamsSize bytes.
+func featuresSize(b []byte) int { return int(binary.LittleEndian.Uint16(b[DescribedAt:])) }
+
+// decode sets p to what b records.
+func (p *Params) decode(b []byte) error {
+	if len(b) < ParamsSize || len(b) != ParamsSize+featuresSize(b) {
+		return fmt.Errorf("parameters of %d bytes, not %d and what describes the features", len(b), ParamsSize)
+	}
+	if flags := b[34]; flags&^storeTextFlag != 0 {
+		return fmt.Errorf("unknown parameter flags %#x", flags)
+	}
+	switch {
+	case b[WidthAt] != width64:
+		return fmt.Errorf("fingerprints of another width than 64 bits, code %d: %w", b[WidthAt], ErrUnsupported)
+	case b[EncodingAt] != encoding:
+		return fmt.Errorf("sketches in another encoding, code %d: %w", b[EncodingAt], ErrUnsupported)
+	case b[FeaturesAt] > Described:
+		return fmt.Errorf("features of another kind, code %d: %w", b[FeaturesAt], ErrUnsupported)
+	case (b[FeaturesAt] == Described) != (featuresSize(b) > 0):
+		return fmt.Errorf("a description of features of %d bytes, code %d", featuresSize(b), b[FeaturesAt])
+	}
+	*p = Params{
+		Tokenizer:  binary.LittleEndian.Uint32(b),
+		Shingle:    binary.LittleEndian.Uint32(b[4:]),
+		Hash:       binary.LittleEndian.Uint32(b[8:]),
+		Sketch:     binary.LittleEndian.Uint32(b[12:]),
+		Seed:       binary.LittleEndian.Uint64(b[16:]),
+		MinJaccard: math.Float64frombits(binary.LittleEndian.Uint64(b[24:])),
+		Layout:     hamming.Layout{Blocks: int(b[32]), Lead: int(b[33])},
+		StoreText:  b[34]&storeTextFlag != 0,
+		Features:   string(b[ParamsSize:]),
+	}
+	if _, err := features.Parse(p.Features); errors.Is(err, features.ErrUnknown) {
+		return fmt.Errorf("%w: %w", err, ErrUnsupported)
+	}
+	if p.Tokenizer > token.Version || p.Hash > token.HashVersion {
+		return fmt.Errorf("words of tokenizer version %d with hash version %d, later than %d and %d: %w",
+			p.Tokenizer, p.Hash, token.Version, token.HashVersion, ErrUnsupported)
+	}
+	return nil
+}
+
+// Sketches returns the parameters that sketches depend on.
+func (p Params) Sketches() sketchidx.Params {
+	return sketchidx.Params{Size: p.Sketch, MinJaccard: p.MinJaccard}
+}

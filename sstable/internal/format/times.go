@@ -1,0 +1,67 @@
+package format
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// OrderedTime maps times to numbers of the same order, as a column stores them.
+func OrderedTime(t int64) uint64 { return uint64(t) ^ 1<<63 }
+
+// TimeOf is the inverse of orderedTime.
+func TimeOf(v uint64) int64 { return int64(v ^ 1<<63) }
+
+// A time sketch is TimeQuantiles times, or as many as there are documents, ascending, with a
+// checksum: the least, the greatest, and in between those that cut the documents into equal parts,
+// of a sample of every stride-th document in the order of writing. It says how much of a table a
+// retention will drop, without a look at it.
+//
+//	+------------+ ... +-------------+----------+
+//	| quantile 0 |     | quantile 64 | CRC32C 4 |    each 8 bytes, as orderedTime gives them
+//	+------------+ ... +-------------+----------+
+const (
+	// TimeQuantiles is the most quantiles that a table's sketch of its times has.
+	TimeQuantiles = 65
+	// TimeSampled is about how many times are sampled.
+	TimeSampled = 1 << 14
+)
+
+// TimeSample takes every stride-th of the times that it is given, and the extremes.
+type TimeSample struct {
+	Stride, At int
+	Least      uint64
+	Greatest   uint64
+	Times      []uint64
+}
+
+func NewTimeSample(n int) TimeSample {
+	return TimeSample{Stride: max(n/TimeSampled, 1), Least: ^uint64(0)}
+}
+
+func (s *TimeSample) Add(v uint64) {
+	if s.At%s.Stride == 0 {
+		s.Times = append(s.Times, v)
+	}
+	s.At++
+	s.Least, s.Greatest = min(s.Least, v), max(s.Greatest, v)
+}
+
+// Quantiles returns the quantiles of the times, nil if there are none.
+func (s *TimeSample) Quantiles() []uint64 {
+	if len(s.Times) == 0 {
+		return nil
+	}
+	slices.Sort(s.Times)
+	q := make([]uint64, min(len(s.Times), TimeQuantiles))
+	for i := range q {
+		q[i] = s.Times[i*(len(s.Times)-1)/max(len(q)-1, 1)]
+	}
+	q[0] = s.Least
+	if last := len(q) - 1; last > 0 {
+		q[last] = s.Greatest
+	}
+	return q
+}
+
+// IDPartShift returns how many bits of a key are the document, of a stretch of n.
+func IDPartShift(n int) int { return bits.Len(uint(n - 1)) }

@@ -1,0 +1,67 @@
+package table
+
+import (
+	"unsafe"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// What reads a mapped file makes errors of faults, which name the file, the section and the offset:
+//
+//	defer t.Unguard(table.Guard(), &err)
+//
+// What they return may alias the file: the caller guards its use, as View.Safely of the engine
+// does.
+
+// Guard makes faults of this goroutine panics and returns what Unguard needs to undo that.
+func Guard() bool { return vfs.Guard() }
+
+// Unguard recovers from a fault in the mapped file and sets err to it. Deferred.
+func (r *Table) Unguard(before bool, err *error) {
+	vfs.Restore(before)
+	if p := recover(); p != nil {
+		*err = vfs.Error(p, r.blame)
+	}
+}
+
+// UnguardAny is Table.Unguard for a function that reads several tables. Deferred.
+func UnguardAny(tables []*Table, before bool, err *error) {
+	vfs.Restore(before)
+	if p := recover(); p != nil {
+		*err = FaultIn(p, tables...)
+	}
+}
+
+// FaultIn returns the error for what a function that reads several tables has recovered from.
+func FaultIn(p any, tables ...*Table) error {
+	return vfs.Error(p, func(f vfs.Fault) error {
+		for _, r := range tables {
+			if err := r.blame(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// blame returns the error for a fault, nil if it is outside the mapping.
+func (r *Table) blame(f vfs.Fault) error {
+	at, ok := offsetIn(r.Data, f.Addr())
+	if !ok {
+		return nil
+	}
+	name := "footer"
+	for _, s := range r.Info.Sections {
+		if at >= s.Offset && at < s.Offset+s.Length {
+			name = s.Name()
+		}
+	}
+	return base.Corruptf(r.File, name, at, "the file can't be read here: %w", f)
+}
+
+// offsetIn returns where in data an address is, and whether it is there at all.
+func offsetIn(data []byte, addr uintptr) (int64, bool) {
+	start := uintptr(unsafe.Pointer(unsafe.SliceData(data)))
+	return int64(addr - start), addr >= start && addr-start < uintptr(len(data))
+}

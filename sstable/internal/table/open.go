@@ -1,0 +1,322 @@
+package table
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/sketchidx"
+)
+
+// Section returns the section of a kind, nil if there is none.
+func (r *Table) Section(kind format.Kind, index uint16) *format.Section {
+	for i := range r.Info.Sections {
+		if s := &r.Info.Sections[i]; s.Kind == kind && s.Index == index {
+			return s
+		}
+	}
+	return nil
+}
+
+// Bytes returns the contents of a section.
+func (r *Table) Bytes(s *format.Section) []byte {
+	if b, ok := r.Made[[2]uint16{uint16(s.Kind), s.Index}]; ok {
+		return b
+	}
+	return r.Data[s.Offset:][:s.Length:s.Length]
+}
+
+// Part returns the contents of a section and where they are.
+func (r *Table) Part(s *format.Section) blobs.Bytes {
+	return blobs.Bytes{Data: r.Bytes(s), Offset: s.Offset}
+}
+
+// openSections opens every section that the format requires and refuses those that there should not
+// be.
+func (r *Table) openSections() error {
+	tables, segments := r.Params.Layout.Tables(), r.NumSegments()
+	seen := make(map[[2]uint16]bool)
+	for i := range r.Info.Sections {
+		s := &r.Info.Sections[i]
+		id := [2]uint16{uint16(s.Kind), s.Index}
+		kind := s.Kind &^ format.DirFlag
+		if seen[id] || kind < format.KindUnknown && (int(s.Index) > r.maxIndex(kind, segments) || kind != s.Kind && !kind.HasDir()) {
+			return base.Corruptf(r.File, "directory", s.Offset, "section %s with index %d should not be there", s.Name(), s.Index)
+		}
+		seen[id] = true
+	}
+	for i := range r.Info.Sections {
+		s := &r.Info.Sections[i]
+		if kind := s.Kind &^ format.DirFlag; kind != s.Kind && kind < format.KindUnknown && !seen[[2]uint16{uint16(kind), s.Index}] {
+			return base.Corruptf(r.File, "directory", s.Offset, "section %s without what it is of", s.Name())
+		}
+	}
+	if _, err := r.Required(format.KindEarly, 0); err != nil {
+		return err
+	}
+	if err := r.openRecords(); err != nil {
+		return err
+	}
+	if err := r.openSketches(segments); err != nil {
+		return err
+	}
+	if err := r.openOrder(); err != nil {
+		return err
+	}
+	docs := uint64(r.Info.Docs)
+	var err error
+	if r.IDs, err = r.Run(format.KindIDs, 0, docs); err != nil {
+		return err
+	}
+	if docs > 1 && !r.IDs.HasValues() {
+		return r.IDs.Corrupt(0, "hashes of IDs without documents")
+	}
+	r.Runs = make([]*keyrun.Run, tables)
+	for i := range r.Runs {
+		keys := uint64(r.Info.Distinct)
+		if i == 0 {
+			keys = uint64(r.Info.Fingerprints)
+		}
+		if r.Runs[i], err = r.Run(format.KindRun, uint16(i), keys); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openOrder opens what a table keeps of the order of writing.
+func (r *Table) openOrder() (err error) {
+	docs := uint64(r.Info.Docs)
+	if r.Section(format.KindRanks, 0) != nil {
+		if r.Ranks, err = r.Column(format.KindRanks, docs); err != nil {
+			return err
+		}
+		if docs > 0 && r.Ranks.Max() >= docs {
+			return r.Ranks.Corrupt(0, "rank %d of %d", r.Ranks.Max(), docs)
+		}
+	}
+	if r.Seqs, err = r.Run(format.KindSeqs, 0, docs); err != nil {
+		return err
+	}
+	r.Times, err = r.Column(format.KindTimes, docs)
+	return err
+}
+
+// Required returns a section that must be there.
+func (r *Table) Required(kind format.Kind, index uint16) (*format.Section, error) {
+	s := r.Section(kind, index)
+	if s == nil {
+		name := format.Section{Kind: kind, Index: index}.Name()
+		return nil, base.Corruptf(r.File, "directory", r.Info.Size, "no section %s", name)
+	}
+	return s, nil
+}
+
+// openRecords opens the directories of the blocks of names and of records.
+func (r *Table) openRecords() error {
+	if _, err := r.Required(format.KindBlocks, 0); err != nil {
+		return err
+	}
+	dir, err := r.Required(format.KindNames, 0)
+	if err != nil {
+		return err
+	}
+	area := r.Blocks()
+	if r.Names, err = blobs.OpenList(blobs.IDs, r.File, r.Info.Docs, r.Part(dir), area); err != nil {
+		return err
+	}
+	r.Names.SetPages(r.Pages.Random())
+	s := r.Section(format.KindRecords, 0)
+	if s == nil {
+		if s = r.Section(format.KindPlaces, 0); s != nil {
+			return base.Corruptf(r.File, s.Name(), s.Offset, "places of records, and none are there")
+		}
+		return nil
+	}
+	if r.Records, err = r.OpenRecordBlocks(s, area); err != nil || r.Section(format.KindPlaces, 0) == nil {
+		return err
+	}
+	r.Places, err = r.Column(format.KindPlaces, uint64(r.Info.Docs))
+	if err == nil && r.Info.Docs > 0 && r.Places.Max() > uint64(r.Records.Len()) {
+		return r.Places.Corrupt(0, "record %d of %d", r.Places.Max(), r.Records.Len())
+	}
+	return err
+}
+
+// OpenRecordBlocks opens the directory of the blocks of records.
+func (r *Table) OpenRecordBlocks(s *format.Section, area blobs.Bytes) (*blobs.Records, error) {
+	if s.Count == 0 || s.Count > math.MaxUint32 || s.Length == 0 {
+		return nil, base.Corruptf(r.File, s.Name(), s.Offset, "%d records in a directory of %d bytes", s.Count, s.Length)
+	}
+	if r.Section(format.KindPlaces, 0) == nil && s.Count != uint64(r.Info.Docs) {
+		return nil, base.Corruptf(r.File, s.Name(), s.Offset, "%d records for %d documents", s.Count, r.Info.Docs)
+	}
+	return blobs.OpenRecords(r.File, uint32(s.Count), r.Part(s), area)
+}
+
+// source returns a key run or a column as it lies in the file.
+func (r *Table) source(kind format.Kind, index uint16) (src keyrun.Section, err error) {
+	s, err := r.Required(kind, index)
+	if err != nil {
+		return src, err
+	}
+	dir, err := r.Required(kind|format.DirFlag, index)
+	if err != nil {
+		return src, err
+	}
+	if dir.Count != s.Count {
+		return src, base.Corruptf(r.File, dir.Name(), dir.Offset, "%d values, not %d", dir.Count, s.Count)
+	}
+	end := s.Offset + s.Length
+	return keyrun.Section{
+		File: r.File, Name: s.Name(), Body: r.Data[s.Offset:end:min(end+kernel.Slack, int64(len(r.Data)))], Offset: s.Offset,
+		Dir: r.Bytes(dir), DirOffset: dir.Offset, Pages: r.Pages.Random(),
+	}, nil
+}
+
+// Column opens a column that must have n values.
+func (r *Table) Column(kind format.Kind, n uint64) (*keyrun.Column, error) {
+	src, err := r.source(kind, 0)
+	if err != nil {
+		return nil, err
+	}
+	c, err := keyrun.OpenColumn(src)
+	if err != nil {
+		return nil, err
+	}
+	return c, r.checkCount(r.Section(kind, 0), c.Len(), n)
+}
+
+// Run opens a key run that must have n keys.
+func (r *Table) Run(kind format.Kind, index uint16, n uint64) (*keyrun.Run, error) {
+	src, err := r.source(kind, index)
+	if err != nil {
+		return nil, err
+	}
+	k, err := keyrun.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	return k, r.checkCount(r.Section(kind, index), k.Len(), n)
+}
+
+// checkCount compares the number of things in a section with what the directory and the info say.
+func (r *Table) checkCount(s *format.Section, got int, want uint64) error {
+	if uint64(got) != want || s.Count != want {
+		return base.Corruptf(r.File, s.Name(), s.Offset, "%d values, the directory says %d, there should be %d", got, s.Count, want)
+	}
+	return nil
+}
+
+// NumSegments returns the number of sections of bitmaps, which is that of segments.
+func (r *Table) NumSegments() (n int) {
+	for i := range r.Info.Sections {
+		if r.Info.Sections[i].Kind == format.KindBitmaps {
+			n++
+		}
+	}
+	return n
+}
+
+// maxIndex returns the greatest Section.Index that sections of a kind may have in this table, of
+// that many segments; -1 if there should be none.
+func (r *Table) maxIndex(k format.Kind, segments int) int {
+	switch k {
+	case format.KindRun:
+		return r.Params.Layout.Tables() - 1
+	case format.KindBlocks, format.KindIDParts:
+		return format.MaxSections
+	case format.KindSketches, format.KindHot:
+		return min(int(r.Params.Sketch), 1) - 1
+	case format.KindBitmaps, format.KindPostings:
+		return segments*min(int(r.Params.Sketch), 1) - 1
+	}
+	return 0
+}
+
+// Blocks returns the area of blocks: what is between the start of the first section of blocks and
+// the end of the last. There is at least one.
+func (r *Table) Blocks() blobs.Bytes {
+	first := r.Section(format.KindBlocks, 0)
+	end := first.Offset + first.Length
+	for i := range r.Info.Sections {
+		if s := &r.Info.Sections[i]; s.Kind == format.KindBlocks {
+			end = max(end, s.Offset+s.Length)
+		}
+	}
+	return blobs.Bytes{Data: r.Data[first.Offset:end:end], Offset: first.Offset}
+}
+
+// openSketches opens the sections that a table with sketches has.
+func (r *Table) openSketches(segments int) error {
+	if r.Params.Sketch == 0 {
+		return nil
+	}
+	if segments == 0 && r.Section(format.KindSketches, 0) == nil && r.Section(format.KindHot, 0) == nil {
+		r.Sketches = sketchidx.OpenEmpty(r.File, r.Params.Sketches())
+		return nil
+	}
+	dir, err := r.Required(format.KindSketches, 0)
+	if err != nil {
+		return err
+	}
+	list, err := blobs.OpenList(blobs.Sketches, r.File, r.Info.Docs, r.Part(dir), r.Blocks())
+	if err != nil {
+		return err
+	}
+	hot, err := r.Required(format.KindHot, 0)
+	if err != nil {
+		return err
+	}
+	x, err := sketchidx.Open(r.File, r.Params.Sketches(), list, r.Part(hot), hot.Count)
+	if err != nil {
+		return err
+	}
+	first := uint64(0)
+	for i := range max(segments, 1) {
+		n, err := r.openSegment(x, uint16(i), uint32(first))
+		if err != nil {
+			return err
+		}
+		first += uint64(n)
+	}
+	if first != uint64(r.Info.Docs) {
+		return base.Corruptf(r.File, "directory", dir.Offset, "segments with %d of %d documents", first, r.Info.Docs)
+	}
+	r.Sketches = x
+	return nil
+}
+
+// openSegment opens the sections of segment i, whose documents start with first, and returns their
+// number.
+func (r *Table) openSegment(x *sketchidx.Index, i uint16, first uint32) (n uint32, err error) {
+	s, err := r.Required(format.KindBitmaps, i)
+	if err != nil {
+		return 0, err
+	}
+	if s.Count > uint64(r.Info.Docs-first) {
+		return 0, base.Corruptf(r.File, s.Name(), s.Offset, "%d documents from %d of %d", s.Count, first, r.Info.Docs)
+	}
+	postings, err := r.Required(format.KindPostings, i)
+	if err != nil {
+		return 0, err
+	}
+	run, err := r.Run(format.KindPostings, i, postings.Count)
+	if err != nil {
+		return 0, err
+	}
+	n = uint32(s.Count)
+	return n, x.AddSegment(n, s.Name(), r.Part(s), run)
+}
+
+// CheckDoc reports whether there is such a document.
+func (r *Table) CheckDoc(doc uint32) error {
+	if doc >= r.Info.Docs {
+		return fmt.Errorf("%s: document %d of %d does not exist", r.File, doc, r.Info.Docs)
+	}
+	return nil
+}

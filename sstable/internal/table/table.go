@@ -1,0 +1,149 @@
+// Package table opens tables: a Table has the sections of a file, each opened by the package that
+// knows its encoding.
+package table
+
+import (
+	"bytes"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/pages"
+	"github.com/simdb/simdb/sstable/internal/sketchidx"
+)
+
+// Table is an open table. Its methods may be called by any number of goroutines, except that Close
+// must come after all of them. Errors about the file's contents are *base.CorruptionError:
+// checksums are verified when a block is first touched.
+type Table struct {
+	File   string
+	Data   []byte
+	Made   map[[2]uint16][]byte // by kind and index: sections that Salvage has from elsewhere
+	Pages  *pages.Table         // how they come into memory; nil if that is left to the system
+	Unmap  func() error
+	Closer func() error
+	Params format.Params
+	Info   format.Info
+
+	Names    *blobs.List
+	Records  *blobs.Records // nil if there are none
+	Places   *keyrun.Column // record numbers by document; nil if they are the documents'
+	Ranks    *keyrun.Column // by document; nil if they are the documents' numbers
+	Seqs     *keyrun.Run    // by rank
+	Times    *keyrun.Column // by rank
+	IDs      *keyrun.Run
+	Runs     []*keyrun.Run
+	Sketches *sketchidx.Index // nil if Params.Sketch is 0
+}
+
+// Open opens the table in Data, which the file of that name has. It reads the directories only.
+func (r *Table) Open() (err error) {
+	defer r.Unguard(Guard(), &err)
+	if r.Params, r.Info, err = format.ParseFooter(r.Data, r.File); err != nil {
+		return err
+	}
+	r.Pages.SetIndex(r.indexOffset(), r.scanned())
+	for _, s := range r.Info.Sections {
+		if s.Kind&format.DirFlag != 0 {
+			r.Pages.Fetch(s.Offset, s.Offset+s.Length)
+		}
+	}
+	return r.openSections()
+}
+
+// indexOffset returns where the part of the file begins that searches read: all of it where there
+// are no texts.
+func (r *Table) indexOffset() int64 {
+	s := r.Section(format.KindBlocks, 0)
+	if !r.Params.StoreText || s == nil {
+		return 0
+	}
+	return s.Offset + s.Length
+}
+
+// scanned returns the parts of the file that searches read in order: the bitmaps of sketches.
+func (r *Table) scanned() (parts [][2]int64) {
+	for _, s := range r.Info.Sections {
+		if s.Kind == format.KindBitmaps {
+			parts = append(parts, [2]int64{s.Offset, s.Offset + s.Length})
+		}
+	}
+	return parts
+}
+
+// Close releases the file. What aliases it must not be used any more. A second call does nothing.
+func (r *Table) Close() error {
+	var err error
+	r.Pages.Close()
+	if r.Unmap != nil {
+		err = r.Unmap()
+	}
+	if r.Closer != nil {
+		if cerr := r.Closer(); err == nil {
+			err = cerr
+		}
+	}
+	r.Pages, r.Unmap, r.Closer, r.Data = nil, nil, nil, nil
+	return err
+}
+
+// Note returns a copy of what the table's owner keeps with it (WriterOptions.Note), nil if there is
+// nothing.
+func (r *Table) Note() (note []byte, err error) {
+	defer r.Unguard(Guard(), &err)
+	s := r.Section(format.KindNote, 0)
+	if s == nil {
+		return nil, nil
+	}
+	note = bytes.Clone(r.Bytes(s))
+	if kernel.CRC32C(0, note) != s.Checksum {
+		return nil, base.Corruptf(r.File, s.Name(), s.Offset, "wrong checksum of the section")
+	}
+	return note, nil
+}
+
+// Rank returns the position of a document in the order of writing.
+func (r *Table) Rank(doc uint32) (int, error) {
+	if err := r.CheckDoc(doc); err != nil || r.Ranks == nil {
+		return int(doc), err
+	}
+	v, err := r.Ranks.Get(int(doc))
+	return int(v), err
+}
+
+// TimeAt returns the time of the document with a rank, as orderedTime gives it.
+func (r *Table) TimeAt(rank int) (uint64, error) {
+	return r.Times.Get(rank)
+}
+
+// Record returns text and fields of a document, parts of a decoded block.
+func (r *Table) Record(doc uint32) (text, fields []byte, err error) {
+	if r.Records == nil {
+		return nil, nil, nil
+	}
+	place, err := r.Place(doc)
+	if err != nil || place == r.Records.Len() {
+		return nil, nil, err
+	}
+	return r.Records.Get(place)
+}
+
+// Place returns the number of a document's record, that of records if it has none.
+func (r *Table) Place(doc uint32) (uint32, error) {
+	if r.Places == nil {
+		return doc, nil
+	}
+	v, err := r.Places.Get(int(doc))
+	return uint32(v), err
+}
+
+// DocAt returns the document of a position in the run of IDs.
+func (r *Table) DocAt(i int) (uint32, error) {
+	v, err := r.IDs.Value(i)
+	if err == nil && v >= uint64(r.Info.Docs) {
+		err = r.IDs.Corrupt(0, "position %d has document %d of %d", i, v, r.Info.Docs)
+	}
+	return uint32(v), err
+}

@@ -1,0 +1,174 @@
+package sstable
+
+import (
+	"errors"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/hamming"
+)
+
+// Params are what fingerprints and sketches of a table were made with. They are fixed when a
+// database is created and recorded in every table, because fingerprints made with different
+// parameters must never be compared. The layout is an exception: it is each table's own, and a
+// database may leave it open (LayoutBySize):
+//
+//	type Params struct {
+//		Tokenizer  uint32  // version of the rules that split text into words
+//		Shingle    uint32  // K: words, or characters, a shingle
+//		Hash       uint32  // version of the shingle hash
+//		Seed       uint64  // seed of the shingle hash
+//		Sketch     uint32  // N: entries of a MinHash sketch, 0 for none
+//		MinJaccard float64 // least threshold that the sketch index answers, 0..1
+//		Layout     Layout  // how permuted tables lead with the fingerprint's blocks
+//		StoreText  bool    // whether texts and fields are kept
+//		Features   string  // what features are; "" for shingles of words
+//	}
+type Params = format.Params
+
+// Limits of the parameters, and the most documents a table.
+const (
+	MaxShingle = format.MaxShingle // words a shingle
+	MaxSketch  = format.MaxSketch  // entries of a sketch
+	MaxDocs    = format.MaxDocs
+)
+
+// Info is what a table says of itself:
+//
+//	type Info struct {
+//		Version          uint32 // of the format
+//		Docs             uint32 // documents
+//		Fingerprints     uint32 // documents with a fingerprint: numbers 0..Fingerprints-1
+//		Distinct         uint32 // different fingerprints
+//		MinTime, MaxTime int64  // of all documents, microseconds since the Unix epoch
+//		MinSeq, MaxSeq   uint64 // of all documents
+//		Size             int64  // bytes of the file
+//		Identity         Identity
+//		Checksum         uint32 // of the directory, which has those of all sections
+//		Sections         []Section
+//	}
+type Info = format.Info
+
+// Identity says which table a file is: what is needed to put a lost catalog together again. All of
+// it is zero in a file that belongs to no database, such as a packed one:
+//
+//	type Identity struct {
+//		Database [16]byte // UUID of the database that the table was written for
+//		Number   uint64   // of the table in it
+//		Created  int64    // when the table was written, microseconds since the Unix epoch
+//	}
+type Identity = format.Identity
+
+// Section is a part of the file, and Kind what it holds.
+type (
+	Section = format.Section
+	Kind    = format.Kind
+)
+
+// Some kinds of sections.
+const (
+	KindRecords = format.KindRecords // directory of the blocks of records: texts with their fields
+	KindTimes   = format.KindTimes   // column of times
+	KindRun     = format.KindRun     // key run of the permuted table that Section.Index says
+	KindIDs     = format.KindIDs     // key run of the hashes of IDs
+)
+
+// Magic is the first and the last 8 bytes of a table.
+const Magic = format.Magic
+
+// FormatVersion is the version of the format that is written.
+const FormatVersion = format.FormatVersion
+
+// IsTable reports whether a file that starts with prefix, 8 bytes or more, looks like a table.
+func IsTable(prefix []byte) bool { return format.IsTable(prefix) }
+
+// HashID returns the hash of an ID that tables are sorted by: the upper 38 bits of xxh3-64, seed 0,
+// the other bits zero. It is part of the format.
+func HashID(id []byte) uint64 { return format.HashID(id) }
+
+// Errors that a caller may want to tell from damage.
+var (
+	// ErrNotTable is in the error for a file that neither starts nor ends as a table does.
+	ErrNotTable = format.ErrNotTable
+	// ErrUnsupported is in the error for an intact table of a newer format.
+	ErrUnsupported = format.ErrUnsupported
+)
+
+// Layout says how the 64 bits of a fingerprint are split and which of them lead each permuted table
+// (Manku, Jain, Das Sarma: Detecting Near-Duplicates for Web Crawling, WWW 2007, section 3):
+//
+//	type Layout struct {
+//		Blocks int // the bits are cut into as many blocks, 1..16
+//		Lead   int // blocks that lead a table, 1..Blocks; 0: a block and a part of the others
+//	}
+//
+//	4:1   4 tables, led by 16 bits each                    2:1   2 tables, 32 bits
+//	5:2  10 tables, 25 to 26 bits                          6:3  20 tables, 31 to 33 bits
+//	8:2  28 tables, 16 bits                                4x4  16 tables, 16 + 12 bits
+type Layout = hamming.Layout
+
+// DefaultLayout has four tables led by 16 bits each.
+var DefaultLayout = hamming.DefaultLayout
+
+// LayoutBySize is the zero Layout. It leaves the layout to the writer of each table:
+// Params.ForTable puts the one there that ChooseLayout returns. Parameters of a database may have
+// it, those of a table never do.
+var LayoutBySize = hamming.LayoutBySize
+
+// ChooseLayout returns the layout for a table of n fingerprints, by n alone:
+//
+//	to 24 Mi   4:1      to 2 Gi   3:1      above   2:1
+func ChooseLayout(n int64) Layout { return hamming.ChooseLayout(n) }
+
+// ParseLayout reads "4:1", or "4", which means the same, or "4x4".
+func ParseLayout(s string) (Layout, error) { return hamming.ParseLayout(s) }
+
+// Layouts are the layouts that are worth comparing: few tables with radii, the classic choices of
+// Manku et al., and a nested one.
+func Layouts() []Layout { return hamming.Layouts() }
+
+// Estimate says what a layout costs: space, and the work and time of a search:
+//
+//	type Estimate struct {
+//		Layout     Layout
+//		Tables     int
+//		Bytes      float64 // of the permuted tables, for each fingerprint
+//		Method     string  // "probe" or "scan", of most searches
+//		Probes     float64 // ranges looked up by a search, on average
+//		Candidates float64 // keys compared by it
+//		Cost       float64 // nanoseconds on one core, by the cost model of searches
+//	}
+type Estimate = hamming.Estimate
+
+// EstimateNear returns what searches within k of n uniform fingerprints cost with layout l.
+func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
+	return hamming.EstimateUniform(l, n, k)
+}
+
+// CorruptionError says where a table is damaged:
+//
+//	type CorruptionError struct {
+//		File    string // the file's name, as it was opened
+//		Section string // a Section.Name, or "header", "directory", "trailer" or "padding"
+//		Offset  int64  // byte offset in the file of the damaged part
+//		Err     error  // what is wrong with it
+//	}
+//
+// Every error about the contents of a table is one. It unwraps to ErrCorruption and to Err.
+type CorruptionError = base.CorruptionError
+
+// ErrCorruption is what errors.Is finds in every error about damaged data.
+var ErrCorruption = base.ErrCorruption
+
+// ErrTooLarge is in the error of a document that exceeds a limit of the format.
+var ErrTooLarge = format.ErrTooLarge
+
+// Fingerprint is the SimHash of a document (package simhash): FingerprintBits bits, of which
+// near-duplicates differ in few.
+type Fingerprint = base.Fingerprint
+
+// FingerprintBits is the number of bits of a fingerprint, and so the greatest distance of two.
+const FingerprintBits = base.FingerprintBits
+
+// ErrNoSketches is in the error of a search by sketch in a table that keeps none.
+var ErrNoSketches = errors.New("the table keeps no sketches")

@@ -1,0 +1,107 @@
+package sstable
+
+import (
+	"context"
+	"io"
+
+	"github.com/simdb/simdb/sstable/internal/write"
+)
+
+// WriterOptions are the options of all that write tables. The zero value is a good default:
+//
+//	type WriterOptions struct {
+//		BlockSize int      // bytes of texts and fields compressed together; 0 means 24 KiB
+//		Level     Level    // of compression
+//		Identity  Identity // is kept with the table
+//		Note      []byte   // is kept for the table's owner, and returned by Reader.Note
+//		...                // what tests set
+//	}
+type WriterOptions = write.WriterOptions
+
+// Level is how hard a writer compresses.
+type Level = write.Level
+
+// Compression levels. Readers need not know which was used. Merges copy blocks as they are, so that
+// a level is chosen once for a text.
+const (
+	LevelDefault = write.LevelDefault // zstd's default
+	LevelFastest = write.LevelFastest // half the time, 5 % more bytes
+	LevelBetter  = write.LevelBetter  // twice the time, 3 % fewer bytes
+)
+
+// A Batch is the documents of a table, in columns. Of documents with equal IDs the last counts, and
+// the others are left out. A document takes 12 bytes and its ID, and with text and sketch 8 bytes
+// more:
+//
+//	type Batch struct {
+//		Seqs     []uint64 // sequence number of each document; nil: FirstSeq + i
+//		FirstSeq uint64
+//
+//		Fingerprints []uint64     // of each document; any value for those in Bare
+//		Bare         []uint64     // without one: bit i%64 of word i/64; may be short
+//		IDs          []uint32     // of each document, the number of its ID in Strings
+//		Strings      *arena.Arena // has the IDs
+//
+//		Times []int64 // of each document, microseconds since the Unix epoch; nil: all are Time
+//		Time  int64
+//
+//		Records  []uint32     // of each, what AddRecords counted, or NoRecord; nil: none has one
+//		Sketches []uint32     // of each, the number of its sketch in Codes; nil: none has one
+//		Codes    *arena.Arena // has the encoded sketches, an empty string for none
+//	}
+type Batch = write.Batch
+
+// Limits of a Batch.
+const (
+	MaxBatch = write.MaxBatch // documents
+	NoRecord = write.NoRecord // is in the place of a record's number for a document that has none
+)
+
+// BatchWriter writes the table of a Batch, on all processors. Beside the batch it takes about 32
+// bytes of memory a document, and with sketches those of a segment. Records are written before, as
+// they come, and need no memory then: a table may have more texts than fit into it.
+//
+//	w, err := sstable.NewBatchWriter(ctx, out, p, o)
+//	defer w.Close()
+//	first, err := w.AddRecords(...)		// any number of times
+//	info, err := w.Write(batch)
+type BatchWriter struct{ w *write.BatchWriter }
+
+// BatchOptions are the options of NewBatchWriter, and BatchRoom memory for one writer after the
+// other. The zero values are good defaults:
+//
+//	type BatchOptions struct {
+//		WriterOptions
+//		Workers int                  // goroutines that work at a time; 0 means GOMAXPROCS
+//		Room    *BatchRoom           // if not nil, memory for this writer and the next
+//		Layout  func(n int64) Layout // for a table of n fingerprints; nil: that of the parameters
+//	}
+type (
+	BatchOptions = write.BatchOptions
+	BatchRoom    = write.BatchRoom
+)
+
+// NewBatchWriter returns a writer of a table to w, which is left to the caller to sync and close.
+// The layout of p may be LayoutBySize. Close must be called in the end. The work stops with the
+// error of ctx when that ends.
+func NewBatchWriter(ctx context.Context, w io.Writer, p Params, o BatchOptions) (*BatchWriter, error) {
+	b, err := write.NewBatchWriter(ctx, write.NewAsyncWriter(w), p, o)
+	if err != nil {
+		return nil, err
+	}
+	return &BatchWriter{b}, nil
+}
+
+// AddRecords writes n records, given by number from 0, whose texts and fields lie side by side in
+// blocks. It returns the number of the first in the table; the others follow. Nothing is written if
+// the table keeps no texts. Alike is how many of them are near-duplicates of one shortly before.
+func (t *BatchWriter) AddRecords(n, alike int, record func(i int) (text, fields []byte)) (first uint32, err error) {
+	return t.w.AddRecords(n, alike, record)
+}
+
+// Write writes the documents of a batch, and completes the table. It returns what the table says of
+// itself, which has how many documents are not left out.
+func (t *BatchWriter) Write(b *Batch) (Info, error) { return t.w.Write(b) }
+
+// Close frees what the writer has. Without Write before, the table is of no use.
+func (t *BatchWriter) Close() { t.w.Close() }
