@@ -259,7 +259,7 @@ var durableMutants = []mutant{
 	},
 	{
 		name: "table/records beyond the last block not noticed", in: "sstable", decl: "verifier.checkRecords",
-		edit:  never(`v.recordBlocks() > 0 && w.record != v.records.Len()`),
+		edit:  never(`v.recordBlocks() > 0 && w.record != v.t.Records.Len()`),
 		tests: "sstable", run: "^TestPlacesRefused$",
 	},
 	{
