@@ -42,7 +42,7 @@ const leastHex = 16
 // digestOf returns the kind of a cell, nil if it is none.
 func digestOf(cell []byte) *digest {
 	cell = bytes.Trim(cell, " \"'\r")
-	if len(cell) < 5 {
+	if len(cell) < 5 || bytes.IndexByte(cell, ' ') >= 0 {
 		return nil
 	}
 	for _, d := range digests {

@@ -100,7 +100,10 @@ func (f *file) choose() error {
 		return err
 	}
 	lines := slices.DeleteFunc(sampleLines(head, all), func(line []byte) bool { return isComment(line, f.opt.Comment) })
-	s := newSample(lines, f.opt.Fingerprints)
+	s := &sample{}
+	if format != JSONL && format != JSON && (format != input.Auto || byName(f.info.Name) != JSONL) {
+		s = newSample(lines, f.opt.Fingerprints)
+	}
 	if f.opt.Delimiter != 0 && format != input.Auto && format != CSV {
 		return fmt.Errorf("a delimiter is for csv, not for %s", format)
 	}
