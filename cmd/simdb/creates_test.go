@@ -23,8 +23,7 @@ var mayChange = []string{
 	"cmd/simdb/internal/app/tempdir.go:lockedTemp", "cmd/simdb/internal/app/tempdir.go:removeLocked", "cmd/simdb/internal/app/tempdir.go:TempFile",
 	"cmd/simdb/internal/app/database.go:remove", "cmd/simdb/internal/app/sources.go:copyTo",
 	"cmd/simdb/internal/corpus/corpus.go:createSpill", "cmd/simdb/internal/app/outputs.go:NewOutFolder", "cmd/simdb/internal/app/outputs.go:Undo",
-	"cmd/simdb/internal/input/stream.go:spool", "cmd/simdb/internal/input/stream.go:Release",
-	"cmd/simdb/internal/input/oversize.go:NewOversize", "cmd/simdb/internal/input/oversize.go:remove",
+	"cmd/simdb/internal/input/stream.go:createSpool", "cmd/simdb/internal/input/stream.go:removeSpool",
 	"cmd/simdb/internal/input/parquet/copier.go:GetBuffer", "cmd/simdb/internal/input/parquet/copier.go:PutBuffer",
 	"repl/history.go:openHistory", "repl/history.go:tidy",
 }

@@ -23,9 +23,7 @@ type Oversize struct {
 // NewOversize returns an Oversize for a record that begins so.
 func NewOversize(begin []byte) *Oversize {
 	o := &Oversize{}
-	if o.file, o.err = os.CreateTemp("", "simdb-input-*"); o.err == nil {
-		os.Remove(o.file.Name()) // where open files can be removed; see remove
-	}
+	o.file, o.err = createSpool()
 	o.Write(begin)
 	return o
 }
@@ -55,15 +53,7 @@ func (o *Oversize) Complete(is *Issue, size int64) {
 // Close forgets the record, if no Issue has it.
 func (o *Oversize) Close() {
 	if o != nil {
-		remove(o.file)
-	}
-}
-
-// remove removes a temporary file, which may be nil.
-func remove(f *os.File) {
-	if f != nil {
-		f.Close()
-		os.Remove(f.Name())
+		removeSpool(o.file)
 	}
 }
 
@@ -77,7 +67,7 @@ func (i *Issue) Bytes() (raw []byte, done func(), err error) {
 			if unmap != nil {
 				unmap()
 			}
-			remove(i.whole)
+			removeSpool(i.whole)
 		}, err
 	case i.Size > int64(len(i.Raw)):
 		return nil, func() {}, nil

@@ -137,7 +137,7 @@ func almostList(s *sample) string {
 	if other == "" && s.columns == 1 {
 		other = s.title
 	}
-	if other == "" || 2*s.numbers < s.lines || s.columns > 1 && s.column[0].large+s.column[1].large == 0 {
+	if other == "" || 2*s.numbers < s.lines || s.columns > 2 || s.column[0].blanks+s.column[1].blanks > 0 && s.column[0].large+s.column[1].large == 0 {
 		return ""
 	}
 	return fmt.Sprintf(plainText+", because %q is not a number; --input-format fingerprints reads the other lines as fingerprints", other)
