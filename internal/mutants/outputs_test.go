@@ -216,6 +216,11 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
+		name: "setjoin/all of a crowd counted though its parts are found", in: "internal/setjoin", decl: "finder.members",
+		edit:  never(`few && len(f.parts) == 0`),
+		tests: "internal/setjoin", run: "^TestPartsOfCrowd$",
+	},
+	{
 		name: "setjoin/members of crowds found by the rests of others", in: "internal/setjoin", decl: "index.join",
 		edit:  swap(`x.insert(tag, lead, uint32(p.size))`, `x.insert(tag, lead, p.rest(i))`),
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",

@@ -535,7 +535,7 @@ var mutants = []mutant{
 		tests: "internal/setjoin", run: "^TestSketches$",
 	},
 	{
-		name: "crowds/any part of a crowd taken for a match of sketches", in: "internal/setjoin", decl: "Sets.Components",
+		name: "crowds/any part of a crowd taken for a match of sketches", in: "internal/setjoin", decl: "join.connect",
 		edit:  swap(`&& j.t.Kind == Jaccard`, ``),
 		tests: "internal/setjoin", run: "^TestSketches$",
 	},

@@ -1,6 +1,9 @@
 package setjoin
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Very many sets may be one set with a few changes each: a letter that goes to many, pages of a
 // template. Where the threshold lies among their similarities, each shares most keys with all
@@ -13,16 +16,27 @@ import "slices"
 // as an element that is in both differences is missing in both sets, or added in both.
 //
 // So the members are listed by the elements of their differences, and reading the lists of a set's
-// own difference once says exactly what it has in common with each member. In the chains and
-// postings of the index, the members of one size are one entry, the first of them, their lead: it
-// has a node for each key of any of them, with a rest that rules out none.
+// own difference once says exactly what it has in common with each member. Each
+// segment of a crowd has such lists of its own: what is counted stays in the cache, and where one
+// match of each part is wanted, no more segments are read when all parts are found.
+//
+// In the chains and postings of the index, the members of one size are one entry, the first of
+// them, their lead: it has a node for each key of any of them, with a rest that rules out none.
 type crowd struct {
-	pivot  []uint64            // ascending
+	pivot    []uint64 // ascending
+	segments []*crowdSegment
+	leads    map[int]uint32      // of each size
+	nodes    map[uint64]struct{} // the nodes of leads, by lead and tag
+	parts    []uint32            // Components: members, of each part one at least
+	apart    int                 // parts when parts was last cleaned
+	slots    int
+}
+
+// A crowdSegment is some members.
+type crowdSegment struct {
 	lists  map[uint64][]uint32 // of an element of differences: slots of members
 	chunks []crowdChunk        // slot n is in chunks[n/chunkSlots]
 	open   map[crowdClass]int  // of each class: the chunk that has room, or is the last one
-	leads  map[int]uint32      // of each size
-	nodes  map[uint64]struct{} // the nodes of leads, by lead and tag
 }
 
 // A crowdClass is the members of one size that miss as many elements of the pivot.
@@ -40,6 +54,9 @@ const (
 	// it is looked for the crowd that it belongs to
 	crowdShare  = 2  // members differ from the pivot in one element for that many of theirs at most
 	crowdSample = 16 // sets that a pivot is made of, at most
+
+	segmentChunks = 128 // of a segment
+	partSlots     = 16  // slots to each part, at least, where it is asked whether all parts are found
 )
 
 // crowds are those of an index.
@@ -111,7 +128,7 @@ func (x *index) crowd(entry uint32, p *prefix) bool {
 	if len(alone) < cs.least {
 		return false
 	}
-	c := &crowd{pivot: cs.pivot(alone), lists: map[uint64][]uint32{}, open: map[crowdClass]int{}, leads: map[int]uint32{}, nodes: map[uint64]struct{}{}}
+	c := &crowd{pivot: cs.pivot(alone), leads: map[int]uint32{}, nodes: map[uint64]struct{}{}}
 	if !x.join(c, entry, p) {
 		cs.least = 2 * len(alone) // these have not enough in common
 		return false
@@ -146,19 +163,26 @@ func (x *index) join(c *crowd, entry uint32, p *prefix) bool {
 	if cs.differs, missing = c.difference(cs.differs[:0], p.set, cs.counts); len(cs.differs) > p.size/crowdShare {
 		return false
 	}
-	class := crowdClass{p.size, missing}
-	at, ok := c.open[class]
-	if !ok || len(c.chunks[at].entries) == chunkSlots {
-		at = len(c.chunks)
-		c.open[class] = at
-		c.chunks = append(c.chunks, crowdChunk{crowdClass: class, entries: make([]uint32, 0, chunkSlots)})
+	segment, class := c.open(), crowdClass{p.size, missing}
+	at, ok := segment.open[class]
+	if !ok || len(segment.chunks[at].entries) == chunkSlots {
+		at = len(segment.chunks)
+		segment.open[class] = at
+		segment.chunks = append(segment.chunks, crowdChunk{crowdClass: class, entries: make([]uint32, 0, chunkSlots)})
+		c.slots += chunkSlots
 		cs.bytes += 4*chunkSlots + 64
 	}
-	chunk := &c.chunks[at]
+	chunk := &segment.chunks[at]
 	slot := uint32(at*chunkSlots + len(chunk.entries))
 	chunk.entries = append(chunk.entries, entry)
+	if cs.part != nil {
+		if c.parts = append(c.parts, entry); len(c.parts) > 2*c.apart+4 {
+			c.parts = cs.onePerPart(c.parts)
+			c.apart = len(c.parts)
+		}
+	}
 	for _, e := range cs.differs {
-		c.lists[e] = append(c.lists[e], slot)
+		segment.lists[e] = append(segment.lists[e], slot)
 	}
 	lead, ok := c.leads[p.size]
 	if !ok {
@@ -176,6 +200,21 @@ func (x *index) join(c *crowd, entry uint32, p *prefix) bool {
 	}
 	cs.bytes += 8 * int64(len(cs.differs))
 	return true
+}
+
+// open returns the segment of further members.
+func (c *crowd) open() *crowdSegment {
+	n := len(c.segments)
+	if n == 0 || len(c.segments[n-1].chunks) == segmentChunks {
+		c.segments = append(c.segments, &crowdSegment{lists: map[uint64][]uint32{}, open: map[crowdClass]int{}})
+	}
+	return c.segments[len(c.segments)-1]
+}
+
+// onePerPart returns the members of parts, one of each, in the order of parts.
+func (c *crowds) onePerPart(members []uint32) []uint32 {
+	slices.SortFunc(members, func(a, b uint32) int { return cmp.Compare(c.part(a), c.part(b)) })
+	return slices.CompactFunc(members, func(a, b uint32) bool { return c.part(a) == c.part(b) })
 }
 
 // expand replaces the leads among what was found by the members of their crowds that may match; if
@@ -199,50 +238,78 @@ func (f *finder) expand(x *index, p *prefix, t threshold, best bool) {
 	slices.Sort(f.found)
 }
 
-// members appends the members of a crowd that may match, or the best one.
+// members appends the members of a crowd that may match, or the best one, or one of each part.
 func (f *finder) members(c *crowd, cs *crowds, p *prefix, t threshold, best bool) {
 	var missing int
 	f.differs, missing = c.difference(f.differs[:0], p.set, cs.counts)
-	n := len(c.chunks) * chunkSlots
-	f.common = slices.Grow(f.common[:0], n)[:n]
-	clear(f.common)
-	for _, e := range f.differs {
-		for _, slot := range c.lists[e] {
-			f.common[slot]++
+	few := cs.part != nil && len(c.parts)*partSlots < c.slots
+	if f.parts, f.last = f.parts[:0], none; few {
+		for _, e := range c.parts {
+			f.parts = append(f.parts, cs.part(e))
 		}
+		slices.Sort(f.parts)
+		f.parts = slices.Compact(f.parts)
 	}
-	bestEntry, most, last := none, 0.0, none
-	for at := range c.chunks {
-		chunk := &c.chunks[at]
-		whole := len(c.pivot) - missing - chunk.missing // and what the differences have in common
-		need := t.need(p.size, chunk.size) - whole
-		if need > len(f.differs) {
-			continue
+	bestEntry, most := none, 0.0
+	for _, s := range c.segments {
+		if few && len(f.parts) == 0 {
+			break
 		}
-		for i, n := range f.common[at*chunkSlots:][:len(chunk.entries)] {
-			if int(n) < need {
+		f.count(s)
+		for at := range s.chunks {
+			chunk := &s.chunks[at]
+			whole := len(c.pivot) - missing - chunk.missing // and what the differences have in common
+			need := t.need(p.size, chunk.size) - whole
+			if need > len(f.differs) {
 				continue
 			}
-			entry := chunk.entries[i]
-			if !best {
-				if cs.part != nil {
-					part := cs.part(entry)
-					if part == last {
-						continue
-					}
-					last = part
+			for i, n := range f.common[at*chunkSlots:][:len(chunk.entries)] {
+				if int(n) < need {
+					continue
 				}
-				f.found = append(f.found, entry)
-				continue
-			}
-			need = int(n) + 1
-			if s := score(p.size, chunk.size, whole+int(n)); s > most || s == most && entry < bestEntry {
-				bestEntry, most = entry, s
-				t = t.higher(max(t.t, s))
+				entry := chunk.entries[i]
+				if !best {
+					if cs.part == nil || f.take(cs.part(entry), few) {
+						f.found = append(f.found, entry)
+					}
+					continue
+				}
+				need = int(n) + 1
+				if s := score(p.size, chunk.size, whole+int(n)); s > most || s == most && entry < bestEntry {
+					bestEntry, most = entry, s
+					t = t.higher(max(t.t, s))
+				}
 			}
 		}
 	}
 	if bestEntry != none {
 		f.found = append(f.found, bestEntry)
+	}
+}
+
+// take reports whether a part has not been found, as far as it is known, and takes it as found.
+func (f *finder) take(part uint32, few bool) bool {
+	if part == f.last {
+		return false
+	}
+	f.last = part
+	at, ok := slices.BinarySearch(f.parts, part)
+	if ok {
+		f.parts = slices.Delete(f.parts, at, at+1)
+	}
+	return ok || !few
+}
+
+// count counts what the difference of a set has in common with those of each slot.
+func (f *finder) count(s *crowdSegment) {
+	n := len(s.chunks) * chunkSlots
+	f.common = slices.Grow(f.common[:0], n)[:n]
+	clear(f.common)
+	for _, e := range f.differs {
+		list := s.lists[e]
+		f.counted += len(list)
+		for _, slot := range list {
+			f.common[slot]++
+		}
 	}
 }

@@ -162,7 +162,10 @@ type finder struct {
 	window  [2]int32            // the greatest reach before and after of texts that are looked for
 	bounds  []textsim.EditBound // Edits by length: of texts of each length from the least on
 	differs []uint64            // Jaccard: from the pivot of a crowd
-	common  []uint32            // Jaccard: of each slot of a crowd
+	parts   []uint32            // Components: those that are not found yet if there are few, ascending
+	last    uint32              // Components: the part that was found last
+	common  []uint32            // Jaccard: of each slot of a segment of a crowd
+	counted int                 // Jaccard: slots that common was counted for, in all
 }
 
 // candidates returns the entries that may match a set, ascending; if only the best match is wanted,

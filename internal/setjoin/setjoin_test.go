@@ -251,6 +251,64 @@ func TestComponentsOfCrowd(t *testing.T) {
 	}
 }
 
+// TestPartsOfCrowd connects a crowd of two parts. A set finds one member of each, and counts for no
+// more segments than it takes.
+func TestPartsOfCrowd(t *testing.T) {
+	const n = 16_000
+	r := rand.New(rand.NewPCG(7, 9))
+	shared := make([]uint64, 100)
+	for i := range shared {
+		shared[i] = r.Uint64()
+	}
+	parts := [2][]uint64{slices.Clone(shared), slices.Clone(shared)}
+	for i := range 12 { // J = 76 / 124 of the two
+		parts[0][i], parts[1][i] = r.Uint64(), r.Uint64()
+	}
+	var sets [][]uint64
+	for i := range n {
+		set := slices.Clone(parts[i%2])
+		for range 3 { // those with the same changes are similar, and many with others
+			set[20+r.IntN(80)] = uint64(r.IntN(50)+1) * 0x9e3779b97f4a7c15
+		}
+		slices.Sort(set)
+		sets = append(sets, slices.Compact(set))
+	}
+	s := add(t, sets, SetsOptions{Counters: 1 << 20})
+	j, err := newJoin(t.Context(), s, 0.85, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	forest := selfjoin.NewForest(n)
+	if err := j.connect(forest); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if forest.Root(uint32(i)) != uint32(i%2) {
+			t.Fatalf("%d is a part of %d", i, forest.Root(uint32(i)))
+		}
+	}
+	p := prefixer{counts: s.counts, t: j.t}
+	all := 0
+	j.finder.counted = 0
+	for _, set := range sets[:n/50] {
+		f, _ := p.of(set, nil)
+		if found := j.finder.candidates(&j.index, &f, newThreshold(0.6), false); len(found) > 2*leastCrowd {
+			t.Fatalf("%d found", len(found))
+		}
+		for _, c := range j.index.crowds.of {
+			for _, s := range c.segments {
+				for _, e := range j.finder.differs {
+					all += len(s.lists[e])
+				}
+			}
+			break
+		}
+	}
+	if all < n*n/50/4 || j.finder.counted > all/3*2 {
+		t.Errorf("%d of %d slots are counted", j.finder.counted, all)
+	}
+}
+
 // TestCrowds forms stars of a family that the threshold cuts through: a set meets few entries of
 // the index, though a fifth of all are in it.
 func TestCrowds(t *testing.T) {
