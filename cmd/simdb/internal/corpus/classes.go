@@ -4,38 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"slices"
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/internal/ordered"
 )
-
-// classes are the documents that match something in groups that are joined as one: those of one
-// fingerprint, of equal sets, or of equal texts where these are compared.
-type classes struct {
-	docs []uint32 // those of a class together, ascending
-	ends []uint32 // of each class: where it ends in docs
-}
-
-// of returns the documents of a class.
-func (c *classes) of(class uint32) []uint32 {
-	from := uint32(0)
-	if class > 0 {
-		from = c.ends[class-1]
-	}
-	return c.docs[from:c.ends[class]]
-}
-
-// firsts returns the first document of each class.
-func (c *classes) firsts() []uint32 {
-	firsts := make([]uint32, len(c.ends))
-	for class := range firsts {
-		firsts[class] = c.of(uint32(class))[0]
-	}
-	return firsts
-}
 
 // setClasses returns the classes of equal sets, or texts.
 func (c *Corpus) setClasses(ctx context.Context) (*classes, error) {
@@ -107,32 +81,4 @@ func (c *Corpus) contents() func(doc uint32) ([]byte, error) {
 		set, err = reader.Append(set[:0], int(doc))
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(set))), 8*len(set)), err
 	}
-}
-
-// setPairs calls emit for all pairs of classes that match, and for each class of several documents,
-// with b nil, until it returns false.
-func (l *Listing) setPairs(ctx context.Context, by Criterion, o JoinOptions, emit func(a, b []uint32, score float64) bool) error {
-	all, err := l.setClasses(ctx)
-	if err != nil {
-		return err
-	}
-	judges := l.Judges(ctx, by.T)
-	for class := range all.ends {
-		docs, score, ok := all.of(uint32(class)), 1.0, true
-		if len(docs) > 1 && judges != nil { // equal texts may have no words
-			score, ok, err = judges().Compare(int(docs[0]), int(docs[1]))
-		}
-		if err != nil || len(docs) > 1 && ok && !emit(docs, nil, score) {
-			return err
-		}
-	}
-	class := make([]uint32, l.N) // of each first document
-	firsts := all.firsts()
-	for n, doc := range firsts {
-		class[doc] = uint32(n)
-	}
-	slices.Sort(firsts)
-	so := o.sets(judges)
-	so.Order = firsts
-	return l.Sets.Pairs(ctx, by.T, so, func(a, b int, score float64) bool { return emit(all.of(class[a]), all.of(class[b]), score) })
 }

@@ -6,7 +6,7 @@
 //	texts.go     texts that are compared themselves, by edit distance or as word vectors
 //	corpus.go    the documents, by number
 //	prints.go    joins by fingerprint
-//	classes.go   documents that are joined as one
+//	classes.go   which documents are joined as one
 //	search.go    a few documents, searched for in all
 //	listing.go   documents with their ids
 //	template.go  text that very many documents share
@@ -15,12 +15,14 @@
 package corpus
 
 import (
+	"context"
 	"errors"
-	"fmt"
+	"math"
 	"os"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/internal/textsim"
 )
 
 // ErrNoTexts refuses to compare texts where there are none.
@@ -96,44 +98,6 @@ func createSpill(dir string) (setjoin.File, error) {
 	return f, err
 }
 
-// store adds a batch of documents.
-func (c *Corpus) store(b *featured) error {
-	from := 0
-	for i := range b.docs {
-		if c.N >= setjoin.MaxSets {
-			return fmt.Errorf("more than %d documents", setjoin.MaxSets)
-		}
-		if c.Sets != nil {
-			if err := c.Sets.Add(b.hashes[from:b.ends[i]]); err != nil {
-				return err
-			}
-			from = b.ends[i]
-		}
-		if c.texts != nil {
-			if err := c.texts.add(b.docs[i].Text); err != nil {
-				return err
-			}
-		}
-		if c.N%64 == 0 {
-			c.empty = append(c.empty, 0)
-		}
-		if b.empty[i] {
-			c.drop(uint32(c.N))
-		}
-		if c.Prints != nil {
-			c.Prints = append(c.Prints, b.prints[i])
-		}
-		if b.docs[i].Text != "" {
-			c.Textual++
-		}
-		if b.docs[i].Fingerprint != nil {
-			c.Given++
-		}
-		c.N++
-	}
-	return nil
-}
-
 // drop has document n match nothing.
 func (c *Corpus) drop(n uint32) { c.empty[n/64] |= 1 << (n % 64) }
 
@@ -149,4 +113,49 @@ func (c *Corpus) EmptyFrom(n int64) (count int64) {
 		}
 	}
 	return count
+}
+
+// classes are the documents that match something in groups that are joined as one: those of one
+// fingerprint, of equal sets, or of equal texts where these are compared.
+type classes struct {
+	docs []uint32 // those of a class together, ascending
+	ends []uint32 // of each class: where it ends in docs
+}
+
+// of returns the documents of a class.
+func (c *classes) of(class uint32) []uint32 {
+	from := uint32(0)
+	if class > 0 {
+		from = c.ends[class-1]
+	}
+	return c.docs[from:c.ends[class]]
+}
+
+// firsts returns the first document of each class.
+func (c *classes) firsts() []uint32 {
+	firsts := make([]uint32, len(c.ends))
+	for class := range firsts {
+		firsts[class] = c.of(uint32(class))[0]
+	}
+	return firsts
+}
+
+// Judges returns what makes the Judges of joins at a threshold, nil for a corpus without texts.
+func (c *Corpus) Judges(ctx context.Context, t float64) func() setjoin.Judge {
+	if c.texts == nil {
+		return nil
+	}
+	start := textsim.Levenshtein
+	if c.measure.Kind == setjoin.Cosine {
+		start = textsim.Cosine
+	}
+	return func() setjoin.Judge { return &judge{ctx: ctx, x: c.texts, start: start, t: t, one: -1} }
+}
+
+// Scores returns the similarity of each document with another one, 1 with itself.
+func (c *Corpus) Scores(ctx context.Context, other []uint32) ([]float64, error) {
+	if c.texts == nil {
+		return c.Sets.Scores(ctx, other)
+	}
+	return setjoin.ScoresBy(ctx, other, c.Judges(ctx, math.SmallestNonzeroFloat64))
 }

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 
 	"github.com/simdb/simdb/engine"
@@ -167,4 +168,50 @@ func (f *hasher) extract(b *featured, to *Corpus) {
 		}
 		b.empty = append(b.empty, empty)
 	}
+}
+
+// store adds a batch of documents.
+func (c *Corpus) store(b *featured) error {
+	from := 0
+	for i := range b.docs {
+		if c.N >= setjoin.MaxSets {
+			return fmt.Errorf("more than %d documents", setjoin.MaxSets)
+		}
+		if c.Sets != nil {
+			if err := c.Sets.Add(b.hashes[from:b.ends[i]]); err != nil {
+				return err
+			}
+			from = b.ends[i]
+		}
+		if c.texts != nil {
+			if err := c.texts.add(b.docs[i].Text); err != nil {
+				return err
+			}
+		}
+		if c.N%64 == 0 {
+			c.empty = append(c.empty, 0)
+		}
+		if b.empty[i] {
+			c.drop(uint32(c.N))
+		}
+		if c.Prints != nil {
+			c.Prints = append(c.Prints, b.prints[i])
+		}
+		if b.docs[i].Text != "" {
+			c.Textual++
+		}
+		if b.docs[i].Fingerprint != nil {
+			c.Given++
+		}
+		c.N++
+	}
+	return nil
+}
+
+// met is a Met of a batch.
+type met struct {
+	at    int32 // the document, in the batch
+	place int32
+	bits  int32
+	score float64
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"unsafe"
 
 	"github.com/simdb/simdb/engine"
@@ -180,4 +181,32 @@ func (l *Listing) eachPair(ctx context.Context, by Criterion, o JoinOptions, emi
 		err = ctx.Err()
 	}
 	return err
+}
+
+// setPairs calls emit for all pairs of classes that match, and for each class of several documents,
+// with b nil, until it returns false.
+func (l *Listing) setPairs(ctx context.Context, by Criterion, o JoinOptions, emit func(a, b []uint32, score float64) bool) error {
+	all, err := l.setClasses(ctx)
+	if err != nil {
+		return err
+	}
+	judges := l.Judges(ctx, by.T)
+	for class := range all.ends {
+		docs, score, ok := all.of(uint32(class)), 1.0, true
+		if len(docs) > 1 && judges != nil { // equal texts may have no words
+			score, ok, err = judges().Compare(int(docs[0]), int(docs[1]))
+		}
+		if err != nil || len(docs) > 1 && ok && !emit(docs, nil, score) {
+			return err
+		}
+	}
+	class := make([]uint32, l.N) // of each first document
+	firsts := all.firsts()
+	for n, doc := range firsts {
+		class[doc] = uint32(n)
+	}
+	slices.Sort(firsts)
+	so := o.sets(judges)
+	so.Order = firsts
+	return l.Sets.Pairs(ctx, by.T, so, func(a, b int, score float64) bool { return emit(all.of(class[a]), all.of(class[b]), score) })
 }

@@ -48,14 +48,6 @@ type Met struct {
 	Score    float64     // -1 if it is less than Least
 }
 
-// met is a Met of a batch.
-type met struct {
-	at    int32 // the document, in the batch
-	place int32
-	bits  int32
-	score float64
-}
-
 // What a Search takes is bounded: the fewer documents are searched for, the more are like them.
 const (
 	searchElements = 6 << 20 // of the sets that are searched for

@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"context"
-	"math"
 	"slices"
 	"sort"
 
@@ -95,26 +94,6 @@ type judge struct {
 	one     int // that compare compares with
 	compare textsim.Compare
 	buf     []byte // of texts from the file
-}
-
-// Judges returns what makes the Judges of joins at a threshold, nil for a corpus without texts.
-func (c *Corpus) Judges(ctx context.Context, t float64) func() setjoin.Judge {
-	if c.texts == nil {
-		return nil
-	}
-	start := textsim.Levenshtein
-	if c.measure.Kind == setjoin.Cosine {
-		start = textsim.Cosine
-	}
-	return func() setjoin.Judge { return &judge{ctx: ctx, x: c.texts, start: start, t: t, one: -1} }
-}
-
-// Scores returns the similarity of each document with another one, 1 with itself.
-func (c *Corpus) Scores(ctx context.Context, other []uint32) ([]float64, error) {
-	if c.texts == nil {
-		return c.Sets.Scores(ctx, other)
-	}
-	return setjoin.ScoresBy(ctx, other, c.Judges(ctx, math.SmallestNonzeroFloat64))
 }
 
 // Compare compares the texts of two documents.

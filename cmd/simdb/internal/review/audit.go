@@ -43,12 +43,6 @@ func (h *auditHead) ofFolder() bool {
 		(h.Inputs[0].XXH3 == nil || strings.HasPrefix(h.Parameters.Reading, "--files "))
 }
 
-// place is where the text of documents on the page stands.
-type place struct {
-	file string
-	line input.Position
-}
-
 // audit reviews the clusters of an audit.
 func (j *job) audit() error {
 	if j.c.Near != nil || j.c.Jaccard != nil || j.c.Estimate {

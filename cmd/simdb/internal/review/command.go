@@ -1,7 +1,8 @@
 // Package review is the command `simdb review`: it writes a page, one HTML file, on which a person
 // decides which near-duplicates are dropped.
 //
-//	command.go  the flags
+//	run.go      a run
+//	command.go  the flags, and the state of a run
 //	database.go the clusters of a database
 //	audit.go    the clusters of an audit, with the texts of the inputs that it names
 //	pick.go     the clusters with the weakest edges
@@ -17,14 +18,10 @@ package review
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
@@ -71,47 +68,6 @@ const (
 	docBytes  = 1 << 20
 )
 
-// Run writes the page.
-func (c *Command) Run(a *app.App) error {
-	start := time.Now()
-	const most = 1 << 28
-	j := &job{a: a, c: c, room: pageBytes, keepers: map[string]uint32{}}
-	j.pick = picker{limit: int(min(c.Limit, most)), members: int(min(c.Members, most))}
-	j.page.Source = filepath.Base(c.Data)
-	j.meter = a.Meter()
-	defer j.meter.Stop()
-	var err error
-	if app.NamesFiles(c.Data) && c.Data != "-" {
-		err = j.audit()
-	} else {
-		err = j.database()
-	}
-	if err != nil {
-		return err
-	}
-	if len(j.page.Clusters) == 0 {
-		a.Say("%s: no near-duplicates, and no page is written", c.Data)
-		return app.Status(app.ExitNo)
-	}
-	w, err := a.Create("-o", c.Output, outfile.HTML)
-	if err != nil {
-		return err
-	}
-	if err := j.page.Write(w); err != nil {
-		w.Abort()
-		return err
-	}
-	if err := w.Commit(); err != nil {
-		return err
-	}
-	j.meter.Stop()
-	for _, n := range j.page.Notices {
-		a.Say("%s", n)
-	}
-	a.Say("%s: the page has %s of %s; %s", c.Output, quantity.Count(int64(len(j.page.Clusters)), "cluster"), c.Data, app.Seconds(start))
-	return nil
-}
-
 // notice adds a line to what is said above the clusters.
 func (j *job) notice(format string, args ...any) {
 	j.page.Notices = append(j.page.Notices, fmt.Sprintf(format, args...))
@@ -126,17 +82,6 @@ func (j *job) setText(d *Doc, text string) {
 	}
 	j.room -= int64(len(text))
 	d.Text = &text
-}
-
-// beginning returns a text of at most that many bytes, which ends with a character.
-func beginning(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
 }
 
 // tellLeftOut leaves out the clusters from number n on, for which the page has no room, and tells

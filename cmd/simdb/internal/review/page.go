@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
 // Page is what the page shows. Clusters are written as JSON: what comes from documents is data of
@@ -77,4 +80,21 @@ func (p *Page) Write(w io.Writer) error {
 func sourceHash(source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// place is where the text of documents on the page stands.
+type place struct {
+	file string
+	line input.Position
+}
+
+// beginning returns a text of at most that many bytes, which ends with a character.
+func beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
 }

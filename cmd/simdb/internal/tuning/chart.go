@@ -156,20 +156,3 @@ func (r *Report) pairs(b *strings.Builder, c Chart, pairs []*Pair) {
 		}
 	}
 }
-
-// fromDifference leaves out what two texts begin with, but for a few words before they differ.
-func fromDifference(x, y string) (string, string) {
-	const before = 20 // bytes
-	n := 0
-	for n < len(x) && n < len(y) && x[n] == y[n] {
-		n++
-	}
-	if n == len(x) && n == len(y) {
-		n = 0
-	}
-	from := strings.LastIndexByte(x[:max(n-before, 0)], ' ') + 1
-	if from <= 1 {
-		return x, y
-	}
-	return "…" + x[from:], "…" + y[from:]
-}

@@ -5,8 +5,7 @@
 //	command.go   the flags
 //	run.go       a run, on files or a database
 //	sample.go    the sample, and what is like it
-//	report.go    the figures
-//	estimate.go  what a sample says of all documents, and how sure it is
+//	report.go    the figures: what a sample says of all documents, and how sure it is
 //	chart.go     for a terminal
 //	page.go      as a page of HTML
 //	hints.go     flags that the documents speak for
@@ -15,10 +14,13 @@ package tuning
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/simdb/simdb/internal/quantity"
 )
 
 // MaxDistance is the greatest distance that is looked at, and MinScore the least similarity.
@@ -381,4 +383,104 @@ func (r *Report) relation(k, t int) (precise, complete float64) {
 		all += float64(r.far[b])
 	}
 	return alike / within, alike / all
+}
+
+// An Estimate is a figure of all documents by those of the sample. In 19 of 20 samples it is right
+// within Error, which is 0 if the sample has all documents, and NaN if a sample cannot tell.
+type Estimate struct{ Value, Error float64 }
+
+// sure is how many standard errors 19 of 20 samples are within.
+const sure = 1.96
+
+// criterion returns the figures of what count counts: matches of a document.
+func (r *Report) criterion(count func(*sampled) int64) (c Criterion) {
+	var some, pairs, squares, removed float64
+	for i := range r.sample {
+		n, of := float64(count(&r.sample[i])), float64(r.sample[i].count)
+		if n == 0 {
+			continue
+		}
+		some, pairs, squares = some+of, pairs+of*n, squares+of*n*n
+		removed += of * n / (n + 1) // of a cluster of a document and its matches
+	}
+	n := max(float64(r.count), 1)
+	c.Share = Estimate{some / n, r.shareError(some / n)}
+	c.Pairs = Estimate{r.scaled(pairs), float64(r.Documents) / 2 * r.meanError(pairs, squares)}
+	c.Removes = Estimate{removed / n, r.shareError(removed / n)} // no shares from 0 to 1 vary more than those of 0 and 1
+	if r.rest() > 0 && some == 0 {
+		c.Pairs.Error = math.NaN() // a few documents with very many matches would not be in the sample
+	}
+	return c
+}
+
+// scaled is about how many pairs the corpus has, where the sample has that many: a pair is found
+// from both its ends if all documents are searched for.
+func (r *Report) scaled(found float64) float64 {
+	return found / 2 * float64(r.Documents) / max(float64(r.count), 1)
+}
+
+// rest is which share of the documents is not in the sample. Errors are smaller by its root.
+func (r *Report) rest() float64 {
+	if r.Documents <= 1 {
+		return 0
+	}
+	return max(0, float64(r.Documents-r.Sampled())/float64(r.Documents-1))
+}
+
+// meanError is the Error of a mean, given the sum and the sum of squares.
+func (r *Report) meanError(sum, squares float64) float64 {
+	n := float64(r.count)
+	if n < 2 {
+		return 0
+	}
+	variance := max(0, (squares-sum*sum/n)/(n-1))
+	return sure * math.Sqrt(variance/n*r.rest())
+}
+
+// shareError is the Error of a share: the larger part of the interval of Wilson, which is not 0
+// where none or all of the sample have what is counted.
+func (r *Report) shareError(p float64) float64 {
+	rest := r.rest()
+	if rest == 0 || r.count == 0 {
+		return 0
+	}
+	n := float64(r.count) / rest
+	z := sure * sure / n
+	middle := (p + z/2) / (1 + z)
+	half := sure / (1 + z) * math.Sqrt(p*(1-p)/n+z/(4*n))
+	return math.Abs(middle-p) + half
+}
+
+// Sureness says how many documents were searched for, and how sure the figures are.
+func (r *Report) Sureness() string {
+	said := fmt.Sprintf("%s of %s searched for", quantity.Number(r.Sampled()), quantity.Count(r.Documents, "document"))
+	if r.rest() == 0 {
+		return said
+	}
+	return fmt.Sprintf("%s, drawn at random: a share is right within %.2g points in 19 of 20 samples, a small one more closely", said, 100*r.shareError(0.5))
+}
+
+// percents writes an Estimate of a share.
+func (e Estimate) percents() string {
+	if e.Error == 0 {
+		return fmt.Sprintf("%.1f %%", 100*e.Value)
+	}
+	return fmt.Sprintf("%.1f ± %.1f %%", 100*e.Value, 100*e.Error)
+}
+
+// fromDifference leaves out what two texts begin with, but for a few words before they differ.
+func fromDifference(x, y string) (string, string) {
+	const before = 20 // bytes
+	n := 0
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	if n == len(x) && n == len(y) {
+		n = 0
+	}
+	from := strings.LastIndexByte(x[:max(n-before, 0)], ' ') + 1
+	if from <= 1 {
+		return x, y
+	}
+	return "…" + x[from:], "…" + y[from:]
 }

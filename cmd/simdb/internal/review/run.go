@@ -1,0 +1,51 @@
+package review
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/quantity"
+)
+
+// Run writes the page.
+func (c *Command) Run(a *app.App) error {
+	start := time.Now()
+	const most = 1 << 28
+	j := &job{a: a, c: c, room: pageBytes, keepers: map[string]uint32{}}
+	j.pick = picker{limit: int(min(c.Limit, most)), members: int(min(c.Members, most))}
+	j.page.Source = filepath.Base(c.Data)
+	j.meter = a.Meter()
+	defer j.meter.Stop()
+	var err error
+	if app.NamesFiles(c.Data) && c.Data != "-" {
+		err = j.audit()
+	} else {
+		err = j.database()
+	}
+	if err != nil {
+		return err
+	}
+	if len(j.page.Clusters) == 0 {
+		a.Say("%s: no near-duplicates, and no page is written", c.Data)
+		return app.Status(app.ExitNo)
+	}
+	w, err := a.Create("-o", c.Output, outfile.HTML)
+	if err != nil {
+		return err
+	}
+	if err := j.page.Write(w); err != nil {
+		w.Abort()
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	j.meter.Stop()
+	for _, n := range j.page.Notices {
+		a.Say("%s", n)
+	}
+	a.Say("%s: the page has %s of %s; %s", c.Output, quantity.Count(int64(len(j.page.Clusters)), "cluster"), c.Data, app.Seconds(start))
+	return nil
+}
