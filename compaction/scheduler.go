@@ -266,15 +266,19 @@ func (g *Scheduler) TableTime() time.Duration { return time.Duration(g.table.Loa
 
 // Stats is what a merge did, or has done so far: engine.MergeStats.
 type Stats struct {
-	Inputs         []uint64
+	Inputs         []uint64 // numbers of the tables
 	InputDocuments int64
 	InputBytes     int64
-	Output         uint64
-	Documents      int64
+	Output         uint64 // number of the table written, 0 if no document was left
+	Documents      int64  // in it
 	Bytes          int64
-	Reason         string
-	Started        time.Time
-	Duration       time.Duration
-	Done           float64
-	Err            error
+	// Reason is "tier" for tables of about one size, "window" for a part of the time to live that
+	// has passed, "dead" for much that was deleted, replaced or expired, "count" for too many
+	// tables, "drop" for tables with nothing left, "load" for tables of a load, and "all"
+	// for Compact.
+	Reason   string
+	Started  time.Time
+	Duration time.Duration // so far, of one that is running
+	Done     float64       // of one that is running, the share that is done
+	Err      error         // why the merge failed; its tables are as they were
 }

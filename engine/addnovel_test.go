@@ -37,7 +37,7 @@ func TestAddNovel(t *testing.T) {
 		}
 		for i := 1; i < len(docs); i += 7 {
 			if a, b := docs[i-1].ID, docs[i].ID; a != b {
-				if err := db.Allow(ctx, IDPair{A: a, B: b}); err != nil {
+				if err := db.SetAllowed(ctx, true, IDPair{A: a, B: b}); err != nil {
 					t.Fatal(err)
 				}
 				allowed[[2]string{a, b}], allowed[[2]string{b, a}] = true, true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/texts"
@@ -18,21 +19,21 @@ func allMatches(t *testing.T, s *Snapshot, doc Doc, by Criterion) map[string]Mat
 	t.Helper()
 	var ms []Match
 	query := Doc{Text: doc.Text}
-	fp, ok := s.db.Fingerprint(doc.Text)
+	fp, ok := fingerprintOf(s.db, doc.Text)
 	if doc.Fingerprint != nil {
 		fp, ok = *doc.Fingerprint, true
 	}
 	switch {
 	case !by.by.Jaccard && ok:
-		ms = collect(t, s.Near(t.Context(), fp, by.by.K))
+		ms = collect(t, s.Search(t.Context(), ofPrint(fp), Near(by.by.K)))
 	case by.by.Verified && doc.Text != "":
-		ms = collect(t, s.JaccardVerified(t.Context(), query, by.by.T))
+		ms = collect(t, s.Search(t.Context(), query, Jaccard(by.by.T).Verified()))
 	case by.by.Jaccard && doc.Text != "":
-		ms = collect(t, s.Jaccard(t.Context(), query, by.by.T))
+		ms = collect(t, s.Search(t.Context(), query, Jaccard(by.by.T)))
 	}
 	all := map[string]Match{}
 	for _, m := range ms {
-		if m.ID != doc.ID && !s.IsAllowed(doc.ID, m.ID) {
+		if m.ID != doc.ID && !slices.Contains(slices.Collect(s.Allowed()), IDPair{min(doc.ID, m.ID), max(doc.ID, m.ID)}) {
 			all[m.ID] = m
 		}
 	}
@@ -78,11 +79,11 @@ func TestAnyMatch(t *testing.T) {
 				doc.Fingerprint = &fp
 			}
 			want := allMatches(t, s, doc, by)
-			m, found, err := s.AnyMatch(ctx, doc, by)
+			m, found, err := anyMatch(ctx, s, doc, by)
 			if err != nil || found != (len(want) > 0) || found && m != want[m.ID] {
 				t.Fatalf("%s, %v: %v, %+v, %v; want one of %v", stage, by, found, m, err, want)
 			}
-			if again, _, _ := s.AnyMatch(ctx, doc, by); again != m {
+			if again, _, _ := anyMatch(ctx, s, doc, by); again != m {
 				t.Fatalf("%s, %v: %+v, then %+v", stage, by, m, again)
 			}
 			if found {
@@ -101,7 +102,7 @@ func TestAnyMatch(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := db.Allow(ctx, IDPair{fmt.Sprintf("t%03d", r.IntN(100)), fmt.Sprintf("t%03d", 100+r.IntN(100))}); err != nil {
+		if err := db.SetAllowed(ctx, true, IDPair{fmt.Sprintf("t%03d", r.IntN(100)), fmt.Sprintf("t%03d", 100+r.IntN(100))}); err != nil {
 			t.Fatal(err)
 		}
 		check(fmt.Sprintf("round %d", round))
@@ -125,13 +126,13 @@ func TestAnyMatchIsAllowed(t *testing.T) {
 		if err := db.Put(ctx, Doc{ID: fmt.Sprint(i), Text: text}); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Allow(ctx, IDPair{"new", fmt.Sprint(i)}); err != nil {
+		if err := db.SetAllowed(ctx, true, IDPair{"new", fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, by := range []Criterion{Near(3), Jaccard(0.8), Jaccard(0.8).Verified()} {
 		for _, id := range []string{"new", "other"} {
-			if m, found, err := db.AnyMatch(ctx, Doc{ID: id, Text: text}, by); err != nil || found != (id == "other") {
+			if m, found, err := anyMatch(ctx, db, Doc{ID: id, Text: text}, by); err != nil || found != (id == "other") {
 				t.Errorf("%v of %s: %+v, %v, %v", by, id, m, found, err)
 			}
 		}
@@ -161,7 +162,7 @@ func TestAnyNear(t *testing.T) {
 	}
 	for _, queries := range [][]uint64{nil, fps[:3], fps, fps[:30]} {
 		for _, k := range []int{0, 3, 22, 64} {
-			known, err := db.AnyNear(ctx, queries, k)
+			known, err := anyOf(ctx, db, ofPrints(queries), Near(k))
 			if err != nil || len(known) != len(queries) {
 				t.Fatal(len(known), err)
 			}
@@ -177,7 +178,7 @@ func TestAnyNear(t *testing.T) {
 			}
 		}
 	}
-	if _, err := db.AnyNear(ctx, fps, 65); err == nil {
+	if _, err := anyOf(ctx, db, ofPrints(fps), Near(65)); err == nil {
 		t.Error("k = 65: no error")
 	}
 }
@@ -299,7 +300,7 @@ func TestAnyMatchEqual(t *testing.T) {
 			}
 			want := fmt.Sprint("d", at)
 			doc := Doc{ID: "new", Fingerprint: new(Fingerprint(q))}
-			if m, found, err := db.AnyMatch(ctx, doc, Near(3)); err != nil || !found || m.ID != want || m.Distance != 0 {
+			if m, found, err := anyMatch(ctx, db, doc, Near(3)); err != nil || !found || m.ID != want || m.Distance != 0 {
 				t.Errorf("equal at %d, %d in a table: any match %+v, %v, %v", at, flush, m, found, err)
 			}
 			if m, stored, err := db.PutNovel(ctx, doc, Near(3)); err != nil || stored || m.ID != want || m.Distance != 0 {

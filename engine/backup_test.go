@@ -28,7 +28,7 @@ import (
 func dump(db *DB) (string, error) {
 	ctx := context.Background()
 	var b strings.Builder
-	for e, err := range db.Entries(ctx, EntryFilter{}) {
+	for e, err := range entriesOf(ctx, db, EntryFilter{}) {
 		if err != nil {
 			return "", err
 		}
@@ -40,7 +40,7 @@ func dump(db *DB) (string, error) {
 	}
 	found, err := contents(db)
 	st, statsErr := db.Stats()
-	fmt.Fprintf(&b, "%s\n%v\nmark %d, seq %d\n%+v", found, slices.Collect(db.Allowed()), db.LoadMark("source"), st.Seq, db.Params())
+	fmt.Fprintf(&b, "%s\n%v\nmark %d, seq %d\n%+v", found, slices.Collect(allowed(db)), db.s.LoadMark("source"), st.Seq, db.Params())
 	return b.String(), errors.Join(err, statsErr)
 }
 
@@ -78,11 +78,11 @@ var backupSteps = []func(db *DB) error{
 		return errors.Join(err, closeErr)
 	},
 	func(db *DB) error {
-		return errors.Join(db.Allow(context.Background(), IDPair{"d1", "d2"}, IDPair{"d4", "x"}), putSome(db, 10, 20))
+		return errors.Join(db.SetAllowed(context.Background(), true, IDPair{"d1", "d2"}, IDPair{"d4", "x"}), putSome(db, 10, 20))
 	},
 	func(db *DB) error {
-		_, err := db.Prune(context.Background(), backupTime(30))
-		return errors.Join(err, db.Unallow(context.Background(), IDPair{"x", "d4"}))
+		_, err := db.Prune(context.Background(), backupTime(30), nil)
+		return errors.Join(err, db.SetAllowed(context.Background(), false, IDPair{"x", "d4"}))
 	},
 	func(db *DB) error { return db.Compact(context.Background(), nil) },
 	func(db *DB) error { return nil },
@@ -274,7 +274,7 @@ func TestBackupFollowed(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			docs := len(collect(t, reader.Entries(ctx, EntryFilter{})))
+			docs := len(collect(t, entriesOf(ctx, reader, EntryFilter{})))
 			if docs < last {
 				t.Errorf("%d documents after %d", docs, last)
 			}
@@ -294,7 +294,7 @@ func TestBackupFollowed(t *testing.T) {
 	if err := reader.Refresh(ctx); err != nil {
 		t.Error(err)
 	}
-	if n := len(collect(t, reader.Entries(ctx, EntryFilter{}))); n != 400 {
+	if n := len(collect(t, entriesOf(ctx, reader, EntryFilter{}))); n != 400 {
 		t.Errorf("%d documents", n)
 	}
 }

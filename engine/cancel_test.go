@@ -114,20 +114,22 @@ func TestCancelRows(t *testing.T) {
 	}
 	fp := *d.Fingerprint
 	type ctxt = context.Context
-	cancelAtFirst(t, "near", func(ctx ctxt) iter.Seq2[Match, error] { return s.Near(ctx, fp, 3) })
-	cancelAtFirst(t, "first near", func(ctx ctxt) iter.Seq2[Match, error] { return s.NearFirst(ctx, fp, 3, 1400) })
-	cancelAtFirst(t, "near unordered", func(ctx ctxt) iter.Seq2[Match, error] { return s.NearUnordered(ctx, fp, 3) })
-	cancelAtFirst(t, "nearest", func(ctx ctxt) iter.Seq2[Match, error] { return s.Nearest(ctx, fp, 1400) })
-	cancelAtFirst(t, "near batch", func(ctx ctxt) iter.Seq2[BatchMatch, error] { return s.NearBatch(ctx, []uint64{fp}, 3) })
-	cancelAtFirst(t, "jaccard", func(ctx ctxt) iter.Seq2[Match, error] { return s.Jaccard(ctx, doc, 0.5) })
-	cancelAtFirst(t, "verified", func(ctx ctxt) iter.Seq2[Match, error] { return s.JaccardVerified(ctx, doc, 0.5) })
+	cancelAtFirst(t, "near", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, ofPrint(fp), Near(3)) })
+	cancelAtFirst(t, "first near", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, ofPrint(fp), Near(3), Limit(1400)) })
+	cancelAtFirst(t, "near unordered", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, ofPrint(fp), Near(3), Unordered()) })
+	cancelAtFirst(t, "nearest", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, ofPrint(fp), Near(64), Limit(1400)) })
+	cancelAtFirst(t, "near batch", func(ctx ctxt) iter.Seq2[BatchMatch, error] {
+		return s.SearchBatch(ctx, ofPrints([]uint64{fp}), Near(3))
+	})
+	cancelAtFirst(t, "jaccard", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(0.5)) })
+	cancelAtFirst(t, "verified", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(0.5).Verified()) })
 	cancelAtFirst(t, "entries", func(ctx ctxt) iter.Seq2[Entry, error] { return s.Entries(ctx, EntryFilter{}) })
 	for _, by := range []Criterion{Near(3), Jaccard(0.5), Jaccard(0.5).Verified()} {
 		for _, n := range []int{5000, search.MostFirst + 1} {
-			cancelAtFirst(t, fmt.Sprint("first pairs ", by, n), func(ctx ctxt) iter.Seq2[Pair, error] { return s.PairsFirst(ctx, by, n, nil) })
+			cancelAtFirst(t, fmt.Sprint("first pairs ", by, n), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, &PairOptions{Limit: n}) })
 		}
 		cancelAtFirst(t, fmt.Sprint("pairs ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, nil) })
-		cancelAtFirst(t, fmt.Sprint("unordered ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.PairsUnordered(ctx, by, nil) })
+		cancelAtFirst(t, fmt.Sprint("unordered ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, &PairOptions{Unordered: true}) })
 		for _, mode := range []ClusterMode{Star, Components} {
 			cancelAtFirst(t, fmt.Sprint("clusters ", by, mode), func(ctx ctxt) iter.Seq2[Member, error] {
 				return s.Clusters(ctx, by, &ClusterOptions{Mode: mode})

@@ -70,11 +70,11 @@ func TestCompactDue(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := db.CompactDue(ended, nil); !errors.Is(err, context.Canceled) || count() != tables {
+	if err := db.Compact(ended, &CompactOptions{Due: true}); !errors.Is(err, context.Canceled) || count() != tables {
 		t.Fatalf("%d tables after a cancelled compaction: %v", count(), err)
 	}
 	for range 2 { // nothing is left for the second
-		if err := db.CompactDue(ctx, func(Progress) {}); err != nil {
+		if err := db.Compact(ctx, &CompactOptions{Due: true, Progress: func(Progress) {}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := count(); got > 4 {
@@ -94,7 +94,7 @@ func TestCompactDue(t *testing.T) {
 		}
 	}
 	db.Close()
-	if err := db.CompactDue(ctx, nil); !errors.Is(err, ErrClosed) {
+	if err := db.Compact(ctx, &CompactOptions{Due: true}); !errors.Is(err, ErrClosed) {
 		t.Fatalf("on a closed database: %v", err)
 	}
 }

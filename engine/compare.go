@@ -4,6 +4,10 @@ import (
 	"context"
 
 	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
 )
 
 // PairComparison is how two documents compare: what WHY shows.
@@ -22,13 +26,61 @@ type PairComparison struct {
 
 // Compare compares two stored documents in every way the database can. It returns ErrNotFound if
 // one of them is not there, ErrClosed, *CorruptionError, or the error of the context.
-func (s *Snapshot) Compare(ctx context.Context, a, b string) (PairComparison, error) {
-	c, err := search.Compare(ctx, &s.v, a, b)
-	return PairComparison{
-		Distance: c.Distance, Fingerprints: c.Fingerprints, Leads: c.Leads, Score: Match(c.Score),
-		AInB: c.AInB, BInA: c.BInA, Verified: c.Verified, Jaccard: c.Jaccard,
-		Shared: c.Shared, ShinglesA: c.ShinglesA, ShinglesB: c.ShinglesB,
-	}, err
+func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, err error) {
+	v := &s.v
+	err = v.Safely(ctx, func() error {
+		var docs [2]sstable.Document
+		var layout sstable.Layout // of the table that has the second document
+		for i, id := range [...]string{a, b} {
+			p, err := v.Locate(id)
+			if err != nil {
+				return err
+			}
+			if err := p.Document(&docs[i]); err != nil {
+				return err
+			}
+			if layout = v.Params.ForTable(0).Layout; p.Part != nil {
+				layout = p.Part.Params().Layout
+			}
+			if v.Params.Sketch > 0 {
+				if docs[i].Sketch, err = p.Sketch(nil); err != nil {
+					return err
+				}
+			}
+		}
+		c = compareDocs(v.Config, layout, &docs[0], &docs[1])
+		return nil
+	})
+	return c, err
+}
+
+// compareDocs compares two documents by what the database keeps, and by the leads of a layout.
+func compareDocs(conf *view.Config, layout sstable.Layout, a, b *sstable.Document) (c PairComparison) {
+	if c.Fingerprints = a.HasFingerprint && b.HasFingerprint; c.Fingerprints {
+		c.Distance = base.Distance(a.Fingerprint, b.Fingerprint)
+		for i := range layout.Tables() {
+			c.Leads = append(c.Leads, base.Distance(a.Fingerprint&layout.LeadMask(i), b.Fingerprint&layout.LeadMask(i)))
+		}
+	}
+	if n := int(conf.Params.Sketch); n > 0 {
+		score := minhash.Jaccard(a.Sketch, b.Sketch, n)
+		c.Score = Match{ID: string(b.ID), Score: score.Score, Error: score.Error, Exact: score.Exact}
+		aInB, bInA := minhash.Containment(a.Sketch, b.Sketch, n)
+		c.AInB, c.BInA = aInB.Score, bInA.Score
+	}
+	if c.Verified = conf.Params.StoreText; c.Verified {
+		sets := conf.Texts.Shingler()
+		x, y := sets.Set(a.Text), sets.Set(b.Text)
+		c.Shared, c.ShinglesA, c.ShinglesB = x.Common(y), len(x), len(y)
+		c.Jaccard = x.Jaccard(y)
+		if len(x) > 0 {
+			c.AInB = float64(c.Shared) / float64(len(x))
+		}
+		if len(y) > 0 {
+			c.BInA = float64(c.Shared) / float64(len(y))
+		}
+	}
+	return c
 }
 
 // A Scorer tests documents one at a time against a query by Jaccard, where few are in question. It

@@ -21,11 +21,7 @@ func TestScorer(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := map[string]Match{}
-			search := s.Jaccard
-			if by.IsVerified() {
-				search = s.JaccardVerified
-			}
-			for _, h := range collect(t, search(t.Context(), query, by.by.T)) {
+			for _, h := range collect(t, s.Search(t.Context(), query, by)) {
 				want[h.ID] = h
 			}
 			for id := range m.texts {

@@ -94,7 +94,7 @@ func (e expectation) found(db *DB) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	got.mark = db.LoadMark("source")
+	got.mark = db.s.LoadMark("source")
 	report, err := db.Check(ctx, nil)
 	if err != nil || len(report.Problems) > 0 {
 		return nil, fmt.Errorf("check: %v, %w", report.Problems, err)
@@ -129,7 +129,7 @@ func spotCheck(ctx context.Context, s *Snapshot, got *model, text bool) error {
 			return fmt.Errorf("document %s, %x: got %+v, %w", id, x.Fingerprint, d, err)
 		}
 		found := false
-		for m, err := range s.Near(ctx, x.Fingerprint, 4) {
+		for m, err := range s.Search(ctx, ofPrint(x.Fingerprint), Near(4)) {
 			if err != nil {
 				return err
 			}
@@ -413,7 +413,7 @@ func TestNewFolders(t *testing.T) {
 		if db, err = Open("/a/b/c/db", &Options{fs: after, MustExist: true}); err != nil {
 			t.Fatalf("%s was there: %v", made, err)
 		}
-		if _, err := db.Lookup(ctx, "x"); err != nil {
+		if _, err := lookupOf(ctx, db, "x"); err != nil {
 			t.Errorf("%s was there: %v", made, err)
 		}
 		if err := db.Close(); err != nil {

@@ -74,7 +74,7 @@ func TestCrowds(t *testing.T) {
 		r := rand.New(rand.NewPCG(41, uint64(memory)))
 		db, line := crowdDB(t, r, memory)
 		ctx := t.Context()
-		if err := db.Allow(ctx, IDPair{"c1-1", "q"}); err != nil {
+		if err := db.SetAllowed(ctx, true, IDPair{"c1-1", "q"}); err != nil {
 			t.Fatal(err)
 		}
 		var docs, any []Doc
@@ -98,14 +98,14 @@ func TestCrowds(t *testing.T) {
 		const share = 0.72
 		var want []BatchMatch
 		for i := range docs {
-			for m, err := range db.JaccardVerified(ctx, docs[i], share) {
+			for m, err := range db.Search(ctx, docs[i], Jaccard(share).Verified()) {
 				if err != nil {
 					t.Fatal(err)
 				}
 				want = append(want, BatchMatch{i, m})
 			}
 		}
-		got, err := untilError(db.JaccardVerifiedBatch(ctx, docs, share))
+		got, err := untilError(searchBatch(ctx, db, docs, Jaccard(share).Verified()))
 		if err != nil || len(want) < 15_000 {
 			t.Fatal(len(want), err)
 		}
@@ -113,12 +113,12 @@ func TestCrowds(t *testing.T) {
 		for _, share := range []float64{0.72, 0.97} {
 			by := Jaccard(share).Verified()
 			checkBest(t, db, any, by)
-			known, err := db.AnyMatches(ctx, any, by)
+			known, err := anyOf(ctx, db, any, by)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, d := range any {
-				if _, is, err := db.AnyMatch(ctx, d, by); err != nil || known[i] != is {
+				if _, is, err := anyMatch(ctx, db, d, by); err != nil || known[i] != is {
 					t.Fatalf("%d bytes: %v in a batch, %v alone, %v: %q", memory, known[i], is, err, d.Text)
 				}
 			}
@@ -130,11 +130,11 @@ func TestCrowds(t *testing.T) {
 func TestTooCrowded(t *testing.T) {
 	db, line := crowdDB(t, rand.New(rand.NewPCG(42, 1)), 150<<10)
 	docs := []Doc{{Text: rareText}, {Text: line(0)}, {Text: rareText}}
-	got, err := untilError(db.JaccardVerifiedBatch(t.Context(), docs, 0.5))
+	got, err := untilError(searchBatch(t.Context(), db, docs, Jaccard(0.5).Verified()))
 	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "document 1 ") || len(got) < 10 || got[len(got)-1].Query != 0 {
 		t.Errorf("%d rows, %v", len(got), err)
 	}
-	got, err = untilError(db.JaccardVerifiedBatch(t.Context(), append(docs[:1], docs[2]), 0.5))
+	got, err = untilError(searchBatch(t.Context(), db, append(docs[:1], docs[2]), Jaccard(0.5).Verified()))
 	if err != nil || len(got) < 20 || got[len(got)-1].Query != 1 {
 		t.Errorf("%d rows without it, %v", len(got), err)
 	}

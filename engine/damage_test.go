@@ -29,7 +29,7 @@ func answers(path string) (string, error) {
 	}
 	defer db.Close()
 	var all string
-	for e, err := range db.Entries(ctx, EntryFilter{}) {
+	for e, err := range entriesOf(ctx, db, EntryFilter{}) {
 		if err != nil {
 			return "", err
 		}

@@ -3,8 +3,8 @@ package engine
 import (
 	"context"
 
+	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/inspect"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/minhash"
 )
@@ -43,7 +43,7 @@ func opened(s *store.Store, err error) (*DB, error) {
 // database afterwards is ErrClosed. Snapshots that are still open stay readable. Close first
 // finishes merges that are running, as Options.CloseWait says, while it refuses writes, and merges
 // small tables that are due, so that processes that live shortly compact as well. It waits for
-// Compact and CompactDue to return, which the end of their contexts hastens. A second Close returns
+// Compact to return, which the end of its context hastens. A second Close returns
 // what the first did.
 func (db *DB) Close() error { return db.s.Close() }
 
@@ -64,43 +64,38 @@ func (db *DB) Refresh(ctx context.Context) error { return db.s.Refresh(ctx) }
 // such files. Errors are ErrClosed and those of the file system.
 func (db *DB) ReleaseDeleted() (holds bool, err error) { return db.s.ReleaseDeleted() }
 
-// Path returns the path that the database was opened with.
-func (db *DB) Path() string { return db.s.Path }
-
-// Memory returns the number of bytes that a query may hold of what it has found: Options.Memory.
-func (db *DB) Memory() int64 { return db.s.Memory }
-
 // Flush writes everything that is in memtables to tables and returns when that is done. The error
 // is ErrClosed, ErrReadOnly, ErrFailed, or that of the context.
 func (db *DB) Flush(ctx context.Context) error { return db.s.Flush(ctx) }
 
+// CompactOptions are the options of Compact. Nil stands for the zero value.
+type CompactOptions struct {
+	// Due merges tables only as compaction in the background does, and flushes nothing: a large
+	// table is merged with others only once they are as many and as large. At the end of a load it
+	// makes sure that the next search meets few tables. It merges while compaction is paused, too.
+	Due      bool
+	Progress func(Progress) // called from another goroutine; may be nil
+}
+
 // Compact flushes the memtables and merges all tables into one, dropping what is deleted, replaced
 // or expired, with its texts. Of more documents than one table can have it makes few tables, by
-// merging whole ones. It returns when that is done; reads and writes continue meanwhile. Progress,
-// if not nil, is called from another goroutine. Errors are as those of Flush, and *CorruptionError.
-func (db *DB) Compact(ctx context.Context, progress func(Progress)) error {
-	return db.s.Compact(ctx, progressTo(progress))
+// merging whole ones. It returns when that is done; reads and writes continue meanwhile. Errors are
+// as those of Flush, and *CorruptionError.
+func (db *DB) Compact(ctx context.Context, o *CompactOptions) error {
+	if o == nil {
+		o = &CompactOptions{}
+	}
+	if o.Due {
+		return db.s.CompactDue(ctx, progressTo(o.Progress))
+	}
+	return db.s.Compact(ctx, progressTo(o.Progress))
 }
-
-// CompactDue merges tables as compaction in the background does, and returns when nothing is left
-// for it to do. At the end of a load it makes sure that the next search meets few tables. What
-// Compact does is more: here a large table is merged with others only once they are as many and as
-// large. Progress and errors are as Compact's. It merges while compaction is paused, too.
-func (db *DB) CompactDue(ctx context.Context, progress func(Progress)) error {
-	return db.s.CompactDue(ctx, progressTo(progress))
-}
-
-// PauseCompaction keeps merges from starting in the background, and holds those that run, until
-// ResumeCompaction. Compact and CompactDue work all the same, and let held merges continue while
-// they wait for them; Close finishes them. While compaction is paused writers are not held back,
-// however many tables there are.
-func (db *DB) PauseCompaction() { db.s.PauseCompaction() }
-
-// ResumeCompaction ends what PauseCompaction began.
-func (db *DB) ResumeCompaction() { db.s.ResumeCompaction() }
 
 // SetCompactionRate sets how many bytes a second merges write together, as Options.CompactionRate;
-// 0 means no limit.
+// 0 means no limit. A negative rate pauses compaction, until it is set again: no merge starts in
+// the background, and those that run are held. Compact works all the same, and lets held merges
+// continue while it waits for them; Close finishes them. While compaction is paused writers are not
+// held back, however many tables there are.
 func (db *DB) SetCompactionRate(bytes int64) { db.s.SetCompactionRate(bytes) }
 
 // Pack writes all visible documents into one table file at path, which Open opens as a read-only
@@ -143,7 +138,36 @@ func (db *DB) Backup(ctx context.Context, path string, opts ...BackupOption) err
 	return err
 }
 
-// Metrics returns what the DB has done since it was opened.
+// BackupOption is an option of DB.Backup.
+type BackupOption func(*backupOptions)
+
+type backupOptions struct {
+	backup.Options
+	report *BackupReport
+}
+
+// BackupReport says what a Backup has done.
+type BackupReport struct {
+	Tables         int   // in the backup
+	Copied, Linked int   // of them, those that were not in the earlier backup
+	Bytes          int64 // of all tables in the backup
+	BytesWritten   int64 // of those that were written now
+}
+
+// BackupLinks has Backup give the files of tables, which never change, a second name in the backup,
+// where that lies on the same file system, instead of copying them. That costs neither time nor
+// space, but what damages such a file damages the database and the backup.
+func BackupLinks() BackupOption { return func(o *backupOptions) { o.Link = true } }
+
+// BackupProgress has Backup report, in bytes of tables, how far it is.
+func BackupProgress(progress func(Progress)) BackupOption {
+	return func(o *backupOptions) { o.Progress = progressTo(progress) }
+}
+
+// BackupReportTo has Backup set *r when it returns.
+func BackupReportTo(r *BackupReport) BackupOption { return func(o *backupOptions) { o.report = r } }
+
+// Metrics returns how the DB was opened and what it has done since.
 func (db *DB) Metrics() Metrics { return Metrics(db.s.Metrics()) }
 
 // Params returns the parameters that the database was created with.
@@ -155,55 +179,10 @@ func (db *DB) Params() Params {
 	}
 }
 
-// Stats describes the database as it is now. It counts without reading documents.
-func (db *DB) Stats() (Stats, error) {
-	return withSnapshot(db, func(s *Snapshot) (Stats, error) {
-		st, err := inspect.Describe(&s.v)
-		stats := Stats{
-			Path: db.Path(), Documents: st.Documents, Fingerprints: st.Fingerprints, Tombstones: st.Tombstones,
-			Expired: st.Expired, Memtable: st.Memtable, DiskBytes: st.DiskBytes, Orphans: orphanStats(st.Orphans), Params: db.Params(), Seq: st.Seq,
-		}
-		for _, t := range st.Tables {
-			stats.Tables = append(stats.Tables, TableStats{
-				Name: t.Name, Documents: t.Documents, Tombstones: t.Tombstones, Expired: t.Expired, Bytes: t.Bytes, MinTime: t.MinTime, MaxTime: t.MaxTime,
-				Layout: Layout(t.Layout), IndexBytes: t.IndexBytes, BytesPerFingerprint: t.BytesPerFingerprint,
-			})
-		}
-		return stats, err
-	})
-}
-
-func orphanStats(orphans []inspect.Orphan) []OrphanStats {
-	var out []OrphanStats
-	for _, o := range orphans {
-		out = append(out, OrphanStats(o))
-	}
-	return out
-}
-
-// Check verifies everything that is stored: every checksum of every table, that its sections agree
-// with each other, the catalog, and the logs. It continues after a problem and reports all it
-// finds; the error is for what kept it from checking.
-func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, error) {
-	return withSnapshot(db, func(s *Snapshot) (CheckReport, error) {
-		r, err := inspect.Check(ctx, &s.v, progressTo(progress))
-		return CheckReport{
-			Tables: r.Tables, Documents: r.Documents, Bytes: r.Bytes, Problems: r.Problems, Orphans: orphanStats(r.Orphans),
-		}, err
-	})
-}
-
-// Fingerprint computes the fingerprint that Put stores for text, and false if text has no words.
-func (db *DB) Fingerprint(text string) (fp Fingerprint, words bool) {
-	fp, words, _ = db.s.Texts.Sums(text)
-	return fp, words
-}
-
-// Sketch computes the MinHash sketch that Put stores for text: nil if text has no words, or the
-// database no sketches.
-func (db *DB) Sketch(text string) minhash.Sketch {
-	_, _, sketch := db.s.Texts.Sums(text)
-	return sketch
+// Hash computes the fingerprint and the MinHash sketch that Put stores for text: false and nil if
+// text has no words. The sketch is nil, too, if the database keeps none.
+func (db *DB) Hash(text string) (fp Fingerprint, words bool, sketch minhash.Sketch) {
+	return db.s.Texts.Sums(text)
 }
 
 // Identify says in words what of simdb is at path, "" if nothing is: a database, a file in the

@@ -18,7 +18,7 @@ import (
 
 func ids(t testing.TB, db *DB) (all []string) {
 	t.Helper()
-	for _, e := range collect(t, db.Entries(context.Background(), EntryFilter{})) {
+	for _, e := range collect(t, entriesOf(context.Background(), db, EntryFilter{})) {
 		all = append(all, e.ID)
 	}
 	return all
@@ -26,7 +26,7 @@ func ids(t testing.TB, db *DB) (all []string) {
 
 func lookup(t testing.TB, db *DB, id string) Entry {
 	t.Helper()
-	e, err := db.Lookup(context.Background(), id)
+	e, err := lookupOf(context.Background(), db, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestPruneSparesNewer(t *testing.T) {
 	})
 	pruned := 0
 	for range 3 {
-		n, err := db.Prune(ctx, time.Now().Add(-30*time.Minute))
+		n, err := db.Prune(ctx, time.Now().Add(-30*time.Minute), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func (v *versionRace) put(w int, last []Entry) error {
 			return err
 		}
 		last[at] = e
-		switch got, err := v.db.Lookup(ctx, e.ID); {
+		switch got, err := lookupOf(ctx, v.db, e.ID); {
 		case errors.Is(err, ErrNotFound):
 			v.mu.Lock()
 			v.missing = append(v.missing, e)
@@ -347,7 +347,7 @@ func TestDeleteVersionRaces(t *testing.T) {
 	check := func(stage string) {
 		t.Helper()
 		got := map[Entry]bool{}
-		for _, e := range collect(t, db.Entries(context.Background(), EntryFilter{})) {
+		for _, e := range collect(t, entriesOf(context.Background(), db, EntryFilter{})) {
 			got[Entry{ID: e.ID, Fingerprint: e.Fingerprint}] = true
 		}
 		if !maps.Equal(got, want) {

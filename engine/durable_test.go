@@ -41,7 +41,7 @@ func TestFailedCatalogPoisons(t *testing.T) {
 	if err := db.Put(ctx, Doc{ID: "b", Fingerprint: new(uint64(2))}); !errors.Is(err, ErrFailed) || !errors.Is(err, syscall.EIO) {
 		t.Errorf("Put: %v", err)
 	}
-	if _, err := db.Lookup(ctx, "a"); err != nil {
+	if _, err := lookupOf(ctx, db, "a"); err != nil {
 		t.Errorf("reading: %v", err)
 	}
 }
@@ -178,12 +178,12 @@ func TestKilledThenCut(t *testing.T) {
 					t.Fatalf("%s: after the power cut: %v", what, err)
 				}
 				for n := range st.acked {
-					if _, err := db.Lookup(ctx, fmt.Sprint(n)); err != nil {
+					if _, err := lookupOf(ctx, db, fmt.Sprint(n)); err != nil {
 						t.Fatalf("%s: document %d of %d: %v", what, n, st.acked, err)
 					}
 				}
 				for n := range puts {
-					if _, err := db.Lookup(ctx, fmt.Sprint(1000+n)); err != nil {
+					if _, err := lookupOf(ctx, db, fmt.Sprint(1000+n)); err != nil {
 						t.Fatalf("%s: a later document: %v", what, err)
 					}
 				}
@@ -215,7 +215,7 @@ func TestRotatedLogIsSafe(t *testing.T) {
 		t.Fatal(err)
 	}
 	db = open4test(t, "/db", &Options{fs: after, MustExist: true})
-	if _, err := db.Lookup(ctx, "x"); err != nil {
+	if _, err := lookupOf(ctx, db, "x"); err != nil {
 		t.Error(err)
 	}
 }

@@ -113,9 +113,9 @@ func TestReadersWritersCompaction(t *testing.T) {
 				t.Errorf("half a batch: %+v %v, %+v %v", a, errA, b, errB)
 			}
 			if errA == nil {
-				first := collect(t, s.Near(context.Background(), a.Fingerprint, 3))
+				first := collect(t, s.Search(context.Background(), ofPrint(a.Fingerprint), Near(3)))
 				time.Sleep(time.Millisecond)
-				equal(t, "the same snapshot", collect(t, s.Near(context.Background(), a.Fingerprint, 3)), first)
+				equal(t, "the same snapshot", collect(t, s.Search(context.Background(), ofPrint(a.Fingerprint), Near(3))), first)
 				if len(first) < 2 {
 					t.Errorf("only %v at %016x", first, a.Fingerprint)
 				}
@@ -267,7 +267,7 @@ func TestRoundTrip(t *testing.T) {
 	if err := db.Put(ctx, want); err != nil {
 		t.Fatal(err)
 	}
-	fp, _ := db.Fingerprint(want.Text)
+	fp, _ := fingerprintOf(db, want.Text)
 	check := func(stage string) {
 		t.Helper()
 		got, err := db.Get(ctx, want.ID)

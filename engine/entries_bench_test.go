@@ -40,7 +40,7 @@ func BenchmarkEntries(b *testing.B) {
 	b.Run("many, LIMIT 10", list(EntryFilter{Prefix: "12", Limit: 10}))
 	b.Run("few, LIMIT 10", list(EntryFilter{Prefix: "12345", Limit: 10}))
 	b.Run("unordered", list(EntryFilter{Unordered: true}))
-	e, err := db.Lookup(ctx, "1")
+	e, err := lookupOf(ctx, db, "1")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func BenchmarkEntries(b *testing.B) {
 	})
 	b.Run("prune nothing", func(b *testing.B) {
 		for b.Loop() {
-			if n, err := db.Prune(ctx, e.Time.Add(-time.Hour)); n != 0 || err != nil {
+			if n, err := db.Prune(ctx, e.Time.Add(-time.Hour), nil); n != 0 || err != nil {
 				b.Fatal(n, err)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // A batch of fingerprints is searched for together: of each, the documents within three bits.
-func ExampleDB_SearchBatch() {
+func ExampleSnapshot_SearchBatch() {
 	dir, err := os.MkdirTemp("", "simdb")
 	if err != nil {
 		log.Fatal(err)
@@ -33,7 +33,12 @@ func ExampleDB_SearchBatch() {
 	for i := range queries {
 		docs[i].Fingerprint = &queries[i]
 	}
-	for m, err := range db.SearchBatch(ctx, docs, engine.Near(3)) {
+	s, err := db.Snapshot()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	for m, err := range s.SearchBatch(ctx, docs, engine.Near(3)) {
 		if err != nil {
 			log.Fatal(err)
 		}

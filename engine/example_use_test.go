@@ -199,7 +199,9 @@ func ExampleDB_Backup() {
 
 	restored := must(engine.Open(out, &engine.Options{ReadOnly: true}))
 	defer restored.Close()
-	for e, err := range restored.Entries(ctx, engine.EntryFilter{}) {
+	s := must(restored.Snapshot())
+	defer s.Close()
+	for e, err := range s.Entries(ctx, engine.EntryFilter{}) {
 		check(err)
 		fmt.Println(e.ID)
 	}

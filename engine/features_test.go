@@ -200,7 +200,7 @@ func checkQueries(t *testing.T, db *DB, d Doc, text string) {
 	t.Helper()
 	for _, q := range []Doc{{Text: text}, {ID: d.ID}} {
 		first := ""
-		for m, err := range db.JaccardVerified(t.Context(), q, 0.7) {
+		for m, err := range db.Search(t.Context(), q, Jaccard(0.7).Verified()) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -246,7 +246,7 @@ func checkElsewhere(t *testing.T, db *DB) {
 		t.Errorf("ingested by a database with other features: %v", err)
 	}
 	saved, damaged := filepath.Join(dir, "saved"), filepath.Join(dir, "damaged")
-	if err := os.CopyFS(damaged, os.DirFS(db.Path())); err != nil {
+	if err := os.CopyFS(damaged, os.DirFS(db.Metrics().Path)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(damaged, "CATALOG")); err != nil {

@@ -285,7 +285,7 @@ func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, p
 			t.Fatalf("after the disk was full %d times: %v", full, err)
 		}
 		for _, id := range acked {
-			if _, err := db.Lookup(ctx, id); err != nil {
+			if _, err := lookupOf(ctx, db, id); err != nil {
 				t.Fatalf("acknowledged %s: %v", id, err)
 			}
 		}

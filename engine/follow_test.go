@@ -187,7 +187,7 @@ func contents(db *DB) (string, error) {
 		have[e.ID] = e.Fingerprint
 	}
 	near := map[string]uint64{} // by another way
-	for m, err := range s.Near(context.Background(), 0, 64) {
+	for m, err := range s.Search(context.Background(), ofPrint(0), Near(64)) {
 		if err != nil {
 			return "", err
 		}

@@ -77,12 +77,12 @@ func fullContinues(t *testing.T, limit int, mode SyncMode) (full int) {
 	allThere := func() {
 		t.Helper()
 		acked.Range(func(id, _ any) bool {
-			if _, err := db.Lookup(ctx, id.(string)); err != nil {
+			if _, err := lookupOf(ctx, db, id.(string)); err != nil {
 				t.Errorf("limit %d: acknowledged %s: %v", limit, id, err)
 			}
 			return true
 		})
-		for e, err := range db.Entries(ctx, EntryFilter{}) {
+		for e, err := range entriesOf(ctx, db, EntryFilter{}) {
 			if _, ok := tried.Load(e.ID); err != nil || !ok {
 				t.Errorf("limit %d: %+v, %v", limit, e, err)
 			}
@@ -224,7 +224,7 @@ func TestRotationFindsNoRoom(t *testing.T) {
 		}
 		for i := range 3 {
 			for _, id := range []string{fmt.Sprint("before-", i), fmt.Sprint("after-", i)} {
-				if _, err := db.Lookup(ctx, id); err != nil {
+				if _, err := lookupOf(ctx, db, id); err != nil {
 					t.Errorf("%v: %s: %v", mode, id, err)
 				}
 			}

@@ -141,7 +141,7 @@ func (h *history) maintain(ctx context.Context, n int) {
 	case n < 6:
 		h.must(h.db.Compact(ctx, nil))
 	case n < 8:
-		h.must(h.db.CompactDue(ctx, nil))
+		h.must(h.db.Compact(ctx, &CompactOptions{Due: true}))
 	case n < 10:
 		h.prune(ctx)
 	case n < 14:
@@ -162,7 +162,7 @@ func (h *history) prune(ctx context.Context) {
 	before := h.clock().Add(-time.Duration(60+h.r.IntN(300)) * time.Minute)
 	was := len(h.m.docs)
 	maps.DeleteFunc(h.m.docs, func(_ string, e Entry) bool { return e.Time.Before(before) })
-	n, err := h.db.Prune(ctx, before)
+	n, err := h.db.Prune(ctx, before, nil)
 	h.must(err)
 	if n != was-len(h.m.docs) {
 		h.t.Fatalf("pruned %d documents, want %d", n, was-len(h.m.docs))
@@ -210,7 +210,7 @@ func (h *history) allow(ctx context.Context) {
 		for range 1 + h.r.IntN(4) {
 			pairs = append(pairs, all[h.r.IntN(len(all))])
 		}
-		h.must(h.db.Unallow(ctx, pairs...))
+		h.must(h.db.SetAllowed(ctx, false, pairs...))
 		for _, p := range pairs {
 			delete(h.m.allowed, p)
 		}
@@ -232,7 +232,7 @@ func (h *history) allow(ctx context.Context) {
 			h.m.allowed[p] = true
 		}
 	}
-	h.must(h.db.Allow(ctx, pairs...))
+	h.must(h.db.SetAllowed(ctx, true, pairs...))
 }
 
 // pack makes a table file of the database, and looks what is in it.

@@ -34,7 +34,7 @@ func randomText(r *rand.Rand) string {
 }
 
 func (m *textModel) put(db *DB, id, text string) {
-	m.texts[id], m.sketches[id] = text, db.Sketch(text)
+	m.texts[id], m.sketches[id] = text, sketchOf(db, text)
 }
 
 // near is JACCARD by brute force over the sketches.
@@ -81,14 +81,14 @@ func TestJaccard(t *testing.T) {
 			threshold := []float64{0.05, 0.3, 0.5, 0.65, 0.7, 0.8, 0.9, 1}[r.IntN(8)]
 			text := randomText(r)
 			what := fmt.Sprintf("%s, t = %g", stage, threshold)
-			equal(t, what, collect(t, db.Jaccard(ctx, Doc{Text: text + "x"}, threshold)), m.near(db.Sketch(text+"x"), 64, threshold, ""))
+			equal(t, what, collect(t, db.Jaccard(ctx, Doc{Text: text + "x"}, threshold)), m.near(sketchOf(db, text+"x"), 64, threshold, ""))
 			for id, text := range m.texts {
 				if text == "" {
 					continue
 				}
 				equal(t, what+" by ID", collect(t, db.Jaccard(ctx, Doc{ID: id}, threshold)), m.near(m.sketches[id], 64, threshold, id))
 				want := m.verified(db, text, threshold, id)
-				got := collect(t, db.JaccardVerified(ctx, Doc{ID: id}, threshold))
+				got := collect(t, db.Search(ctx, Doc{ID: id}, Jaccard(threshold).Verified()))
 				for _, x := range got {
 					if j, ok := want[x.ID]; !ok || j != x.Score || !x.Exact {
 						t.Fatalf("%s: verified %s: %+v, want %v", what, id, x, j)
@@ -173,7 +173,7 @@ func checkJaccardJoins(t *testing.T, db *DB, m *textModel) {
 			return cmp.Or(cmp.Compare(y.Score, x.Score), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
 		})
 		equal(t, fmt.Sprintf("pairs at %g", threshold), collect(t, db.Pairs(ctx, Jaccard(threshold), nil)), want)
-		unordered := collect(t, db.PairsUnordered(ctx, Jaccard(threshold), nil))
+		unordered := collect(t, db.Pairs(ctx, Jaccard(threshold), &PairOptions{Unordered: true}))
 		slices.SortFunc(unordered, func(x, y Pair) int {
 			return cmp.Or(cmp.Compare(y.Score, x.Score), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
 		})
@@ -214,7 +214,7 @@ func checkJaccardJoins(t *testing.T, db *DB, m *textModel) {
 // stars is the definition of star clusters by score, carried out.
 func (m *textModel) stars(t *testing.T, db *DB, threshold float64) []Member {
 	t.Helper()
-	entries := collect(t, db.Entries(context.Background(), EntryFilter{}))
+	entries := collect(t, entriesOf(context.Background(), db, EntryFilter{}))
 	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
 	var keepers []string
 	var clusters [][]Member

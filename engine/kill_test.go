@@ -234,7 +234,7 @@ func checkKilled(t *testing.T, db *DB, acked map[string]uint64, maybe map[string
 	t.Helper()
 	ctx := context.Background()
 	for id, want := range acked {
-		e, err := db.Lookup(ctx, id)
+		e, err := lookupOf(ctx, db, id)
 		if err != nil || e.Fingerprint != want && !slices.Contains(maybe[id], e.Fingerprint) {
 			t.Fatalf("acknowledged %s = %d, perhaps %d; found %d, %v", id, want, maybe[id], e.Fingerprint, err)
 		}
@@ -242,7 +242,7 @@ func checkKilled(t *testing.T, db *DB, acked map[string]uint64, maybe map[string
 	for n := range 170 {
 		var got [3]uint64
 		for i := range got {
-			e, _ := db.Lookup(ctx, fmt.Sprintf("k%03d-%d", n, i))
+			e, _ := lookupOf(ctx, db, fmt.Sprintf("k%03d-%d", n, i))
 			got[i] = e.Fingerprint
 		}
 		if got[0] != got[1] || got[1] != got[2] {

@@ -88,41 +88,38 @@ func TestFirstUnorderedCount(t *testing.T) {
 		ctx := t.Context()
 		some := []int{0, 1, 2, 3, 10, 63, 64, 65, 500, 1 << 20}
 		for _, k := range []int{0, 1, 3, 8, 64} {
-			near := collect(t, s.Near(ctx, 0, k))
+			near := collect(t, s.Search(ctx, ofPrint(0), Near(k)))
 			for _, n := range some {
-				if got := collect(t, s.NearFirst(ctx, 0, k, n)); !slices.Equal(got, near[:min(n, len(near))]) {
+				if got := collect(t, s.Search(ctx, ofPrint(0), Near(k), Limit(n))); !slices.Equal(got, near[:min(n, len(near))]) {
 					t.Fatalf("seed %d: the first %d within %d bits: %v, want %v", seed, n, k, got, near)
 				}
-				if got := collect(t, s.Nearest(ctx, 0, n)); k == 64 && !slices.Equal(got, near[:min(n, len(near))]) {
-					t.Fatalf("seed %d: the nearest %d: %v, want %v", seed, n, got, near)
-				}
 			}
-			sameSet(t, "near", collect(t, s.NearUnordered(ctx, 0, k)), near)
-			if n, err := s.CountNear(ctx, 0, k); err != nil || n != int64(len(near)) || k == 64 && n < 100 {
+			sameSet(t, "near", collect(t, s.Search(ctx, ofPrint(0), Near(k), Unordered())), near)
+			if n, err := s.CountMatches(ctx, ofPrint(0), Near(k)); err != nil || n != int64(len(near)) || k == 64 && n < 100 {
 				t.Fatalf("seed %d: %d within %d bits, %v, want %d", seed, n, k, err, len(near))
 			}
 		}
 		for _, by := range []Criterion{Near(0), Near(1), Near(3), Near(10), Jaccard(0.9), Jaccard(0.5), Jaccard(0.7).Verified()} {
 			pairs := collect(t, s.Pairs(ctx, by, nil))
-			for _, n := range append(some, len(pairs)-1, len(pairs), len(pairs)/2) {
-				if got := collect(t, s.PairsFirst(ctx, by, n, nil)); !slices.Equal(got, pairs[:min(n, len(pairs))]) {
+			for _, n := range append(some[1:], len(pairs)-1, len(pairs), len(pairs)/2) {
+				if got := collect(t, s.Pairs(ctx, by, &PairOptions{Limit: n})); !slices.Equal(got, pairs[:min(n, len(pairs))]) {
 					t.Fatalf("seed %d: the first %d pairs %v: %v, want %v", seed, n, by, got, pairs[:min(n, len(pairs))])
 				}
 			}
-			sameSet(t, "pairs", collect(t, s.PairsUnordered(ctx, by, nil)), pairs)
-			if n, err := s.CountPairs(ctx, by, nil); err != nil || n != int64(len(pairs)) || n < 100 {
+			sameSet(t, "pairs", collect(t, s.Pairs(ctx, by, &PairOptions{Unordered: true})), pairs)
+			if n, err := countPairs(ctx, s, by); err != nil || n != int64(len(pairs)) || n < 100 {
 				t.Fatalf("seed %d: %d pairs %v, %v, want %d", seed, n, by, err, len(pairs))
 			}
 			for _, mode := range []ClusterMode{Star, Components} {
 				members := collect(t, s.Clusters(ctx, by, &ClusterOptions{Mode: mode}))
-				clusters, n, err := s.CountClusters(ctx, by, &ClusterOptions{Mode: mode})
-				if err != nil || n != int64(len(members)) || clusters != int64(members[len(members)-1].Cluster) {
-					t.Fatalf("seed %d: %d clusters of %d, %v, want %d of %d", seed, clusters, n, err, members[len(members)-1].Cluster, len(members))
+				n, err := countClusters(ctx, s, by, ClusterOptions{Mode: mode})
+				if err != nil || n != int64(members[len(members)-1].Cluster) {
+					t.Fatalf("seed %d: %d clusters, %v, want %d", seed, n, err, members[len(members)-1].Cluster)
 				}
 			}
 		}
 		entries := collect(t, s.Entries(ctx, EntryFilter{}))
-		if n, err := s.countAll(ctx); err != nil || n != int64(len(entries)) || n < 100 {
+		if n, err := s.Count(ctx, time.Time{}); err != nil || n != int64(len(entries)) || n < 100 {
 			t.Fatalf("seed %d: %d documents, %v, want %d", seed, n, err, len(entries))
 		}
 		for _, prefix := range []string{"", "1", "29", "x"} {
@@ -137,9 +134,9 @@ func TestFirstUnorderedCount(t *testing.T) {
 		e := entries[len(entries)/2]
 		for _, by := range []Criterion{Jaccard(0.9), Jaccard(0.3), Jaccard(0.6).Verified()} {
 			x, _ := by.Threshold()
-			found := collect(t, s.Jaccard(ctx, Doc{ID: e.ID}, x))
+			found := collect(t, s.Search(ctx, Doc{ID: e.ID}, Jaccard(x)))
 			if by.IsVerified() {
-				found = collect(t, s.JaccardVerified(ctx, Doc{ID: e.ID}, x))
+				found = collect(t, s.Search(ctx, Doc{ID: e.ID}, Jaccard(x).Verified()))
 			}
 			if n, err := s.CountMatches(ctx, Doc{ID: e.ID}, by); err != nil || n != int64(len(found)) {
 				t.Fatalf("seed %d: %d like %s, %v, want %d", seed, n, e.ID, err, len(found))
@@ -164,9 +161,9 @@ func TestNearAllocations(t *testing.T) {
 		most float64
 		run  func()
 	}{
-		"no match": {1, func() { collect(t, s.Near(ctx, 0x5555, 1)) }},
-		"count":    {2, func() { s.CountNear(ctx, 0, 64) }},
-		"first":    {60, func() { collect(t, s.NearFirst(ctx, 0, 64, 10)) }},
+		"no match": {1, func() { collect(t, db.Near(ctx, 0x5555, 1)) }},
+		"count":    {2, func() { s.CountMatches(ctx, ofPrint(0), Near(64)) }},
+		"first":    {60, func() { collect(t, s.Search(ctx, ofPrint(0), Near(64), Limit(10))) }},
 	} {
 		tc.run()
 		if n := testing.AllocsPerRun(20, tc.run); n > tc.most+4 {
@@ -196,23 +193,23 @@ func TestMemory(t *testing.T) {
 		return err
 	}
 	batch := func(fps ...uint64) (err error) {
-		for _, err = range s.NearBatch(ctx, fps, 0) {
+		for _, err = range s.SearchBatch(ctx, ofPrints(fps), Near(0)) {
 		}
 		return err
 	}
 	for what, err := range map[string]error{
-		"near": last(s.Near(ctx, 0, 64)), "jaccard": last(s.Jaccard(ctx, Doc{Text: "one two three four five six"}, 0.1)),
+		"near": last(s.Search(ctx, ofPrint(0), Near(64))), "jaccard": last(s.Search(ctx, Doc{Text: "one two three four five six"}, Jaccard(0.1))),
 		"pairs": pairs(s.Pairs(ctx, Near(3), nil)), "sketch pairs": pairs(s.Pairs(ctx, Jaccard(0.5), nil)),
-		"many of the first": last(s.NearFirst(ctx, 0, 64, 1<<20)),
+		"many of the first": last(s.Search(ctx, ofPrint(0), Near(64), Limit(1<<20))),
 	} {
 		if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "LIMIT") || !strings.Contains(err.Error(), "Memory") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	for what, err := range map[string]error{
-		"near": last(s.NearFirst(ctx, 0, 64, 3)), "unordered": last(s.NearUnordered(ctx, 0, 64)), "nearest": last(s.Nearest(ctx, 0, 3)),
-		"pairs": pairs(s.PairsFirst(ctx, Near(3), 3, nil)), "sketch pairs": pairs(s.PairsFirst(ctx, Jaccard(0.5), 3, nil)),
-		"unordered pairs": pairs(s.PairsUnordered(ctx, Near(3), nil)), "a batch": batch(0, 1, 2, 0xfff000),
+		"near": last(s.Search(ctx, ofPrint(0), Near(64), Limit(3))), "unordered": last(s.Search(ctx, ofPrint(0), Near(64), Unordered())), "nearest": last(s.Search(ctx, ofPrint(0), Near(64), Limit(3))),
+		"pairs": pairs(s.Pairs(ctx, Near(3), &PairOptions{Limit: 3})), "sketch pairs": pairs(s.Pairs(ctx, Jaccard(0.5), &PairOptions{Limit: 3})),
+		"unordered pairs": pairs(s.Pairs(ctx, Near(3), &PairOptions{Unordered: true})), "a batch": batch(0, 1, 2, 0xfff000),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)

@@ -26,15 +26,16 @@ func (db *DB) NewLoader(ctx context.Context, o LoadOptions) (*Loader, error) {
 	return &Loader{l}, nil
 }
 
-// LoadMark returns the position that the last Loader published for source, 0 if there is none.
-func (db *DB) LoadMark(source string) int64 { return db.s.LoadMark(source) }
+// Marked returns the position up to which source has been read, as a Loader of this database noted
+// it last and published it; 0 if none has.
+func (l *Loader) Marked(source string) int64 { return l.l.Marked(source) }
 
 // Add adds d. When its ID is stored, or was added before, and Replace is off, it returns ErrExists
 // and the load continues; so it does after ErrInvalid and ErrTooLarge. Any other error ends the
 // load.
 func (l *Loader) Add(d Doc) error { return l.l.Add((*view.Doc)(&d)) }
 
-// Mark notes that with all documents added so far source has been read up to pos. LoadMark returns
+// Mark notes that with all documents added so far source has been read up to pos. Marked returns
 // pos once they are published, so that an interrupted load can continue there.
 func (l *Loader) Mark(source string, pos int64) { l.l.Mark(source, pos) }
 

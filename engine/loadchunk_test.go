@@ -205,7 +205,7 @@ func TestLoadMergesOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			if i == 9 && tables < 16 || i < 9 {
-				if err := db.CompactDue(ctx, nil); err != nil {
+				if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
 					t.Fatal(err)
 				}
 				mu.Lock()
@@ -218,7 +218,7 @@ func TestLoadMergesOnce(t *testing.T) {
 		if _, err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.CompactDue(ctx, nil); err != nil {
+		if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
 			t.Fatal(err)
 		}
 		st, err := db.Stats()

@@ -90,12 +90,12 @@ func BenchmarkNearMemtable(b *testing.B) {
 		each(fmt.Sprintf("near/k=%d", k), queries, func(db *DB, q Fingerprint) error { return drain(db.Near(ctx, q, k)) })
 	}
 	each("anymatch/k=3", queries, func(db *DB, q Fingerprint) error {
-		_, _, err := db.AnyMatch(ctx, Doc{ID: "q", Fingerprint: &q}, Near(3))
+		_, _, err := anyMatch(ctx, db, Doc{ID: "q", Fingerprint: &q}, Near(3))
 		return err
 	})
-	each("nearest/n=1", queries[:100], func(db *DB, q Fingerprint) error { return drain(db.Nearest(ctx, q, 1)) })
+	each("nearest/n=1", queries[:100], func(db *DB, q Fingerprint) error { return drain(db.Search(ctx, ofPrint(q), Near(64), Limit(1))) })
 	benchRatio(b, "batch/k=3", empty, full, func(db *DB) (int, error) {
-		return len(queries), drain(db.NearBatch(ctx, queries, 3))
+		return len(queries), drain(searchBatch(ctx, db, ofPrints(queries), Near(3)))
 	})
 }
 

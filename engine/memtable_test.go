@@ -50,7 +50,7 @@ func (f frozenSnapshot) check(r *rand.Rand, fps []Fingerprint) error {
 		return nil
 	}
 	var got []string
-	for m, err := range f.Near(ctx, q, k) {
+	for m, err := range f.Search(ctx, ofPrint(q), Near(k)) {
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (f frozenSnapshot) check(r *rand.Rand, fps []Fingerprint) error {
 		return err
 	}
 	got = nil
-	for m, err := range f.NearBatch(ctx, []Fingerprint{^q, q}, k) {
+	for m, err := range f.SearchBatch(ctx, ofPrints([]Fingerprint{^q, q}), Near(k)) {
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (f frozenSnapshot) check(r *rand.Rand, fps []Fingerprint) error {
 	if err != nil || known[0] != (len(want) > 0) {
 		return fmt.Errorf("any near: %x within %d: %v, %v, want %q", q, k, known, err, want)
 	}
-	m, found, err := f.AnyMatch(ctx, Doc{Fingerprint: &q}, Near(k))
+	m, found, err := anyMatch(ctx, f.Snapshot, Doc{Fingerprint: &q}, Near(k))
 	if err != nil || found != (len(want) > 0) || found && !slices.Contains(want, fmt.Sprint(m.Distance, " ", m.ID)) {
 		return fmt.Errorf("any match: %x within %d: %v, %v, %v, want %q", q, k, m, found, err, want)
 	}
@@ -182,7 +182,7 @@ func TestMemtableSketches(t *testing.T) {
 	}
 	check := func(f frozen, r *rand.Rand) error {
 		of, by := text(r, r.IntN(2*memindex.MinSketches)), []float64{0.3, 0.65, 0.8, 1}[r.IntN(4)]
-		q, want := db.Sketch(of), map[string]bool{}
+		q, want := sketchOf(db, of), map[string]bool{}
 		for id, s := range f.sketches {
 			if _, ok := minhash.JaccardAtLeast(q, s, size, by); ok {
 				want[id] = true
@@ -232,7 +232,7 @@ func TestMemtableSketches(t *testing.T) {
 		if err := db.Put(ctx, Doc{ID: id, Text: text}); err != nil {
 			t.Fatal(err)
 		}
-		sketches[id] = db.Sketch(text)
+		sketches[id] = sketchOf(db, text)
 		if gone := fmt.Sprint("d", r.IntN(i+1)); r.IntN(10) == 0 && sketches[gone] != nil {
 			if err := db.Delete(ctx, gone); err != nil {
 				t.Fatal(err)

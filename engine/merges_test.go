@@ -80,7 +80,7 @@ func TestMergesAtOnce(t *testing.T) {
 	}
 	defer db.Close()
 	until(t, "three merges run", func() bool { return db.Metrics().Merging >= 3 })
-	running, _ := db.Merges()
+	running := db.Metrics().Running
 	var inputs []uint64
 	for _, m := range running {
 		inputs = append(inputs, m.Inputs...)
@@ -137,7 +137,7 @@ func TestMergesAtOnce(t *testing.T) {
 			defer db.Close()
 		}
 		got := map[string]bool{}
-		for e, err := range db.Entries(ctx, EntryFilter{}) {
+		for e, err := range entriesOf(ctx, db, EntryFilter{}) {
 			if err != nil || !want[e.ID] || got[e.ID] {
 				t.Fatalf("%+v, %v", e, err)
 			}
@@ -244,10 +244,10 @@ func TestStoppedWriter(t *testing.T) {
 	ctx, cancel = context.WithCancel(context.Background())
 	defer cancel()
 	db, _, done = stopped(t, ctx, new(Options))
-	db.PauseCompaction()
+	db.SetCompactionRate(-1)
 	until(t, "writing goes on while merging is paused", func() bool { return db.s.TableCount() > 20 })
 	db.SetCompactionRate(0)
-	db.ResumeCompaction()
+	db.SetCompactionRate(0)
 	until(t, "tables are merged again", func() bool { return db.s.TableCount() < 16 })
 	cancel()
 	<-done
@@ -258,7 +258,7 @@ func TestStoppedWriter(t *testing.T) {
 func TestPauseCompaction(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{Sync: SyncNever})
-	db.PauseCompaction()
+	db.SetCompactionRate(-1)
 	for i := range 20 {
 		put(t, db, fmt.Sprint(i), uint64(i))
 		if err := db.Flush(ctx); err != nil {
@@ -269,7 +269,7 @@ func TestPauseCompaction(t *testing.T) {
 	if n := numTables(t, db); n != 20 {
 		t.Fatalf("%d tables", n)
 	}
-	if err := db.CompactDue(ctx, nil); err != nil || numTables(t, db) > 3 {
+	if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil || numTables(t, db) > 3 {
 		t.Fatalf("%d tables, %v", numTables(t, db), err)
 	}
 	for i := range 8 {
@@ -279,7 +279,7 @@ func TestPauseCompaction(t *testing.T) {
 		}
 	}
 	before := numTables(t, db)
-	db.ResumeCompaction()
+	db.SetCompactionRate(0)
 	until(t, "tables are merged", func() bool { return numTables(t, db) < before })
 }
 
@@ -357,7 +357,7 @@ func TestExpiredCount(t *testing.T) {
 			t.Fatalf("%+v, %v", st, err)
 		}
 		if !auto {
-			if err := db.CompactDue(ctx, nil); err != nil {
+			if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -366,7 +366,7 @@ func TestExpiredCount(t *testing.T) {
 			return err == nil && st.Documents == 1 && st.Tables[0].Documents == 1 && st.Tables[0].Expired == 0
 		})
 		until(t, "the merge has ended", func() bool { return db.Metrics().Merging == 0 })
-		_, past := db.Merges()
+		past := db.Metrics().Past
 		if len(past) != 1 || past[0].Reason != "dead" || past[0].InputDocuments != 1001 || past[0].Documents != 1 {
 			t.Errorf("%+v", past)
 		}

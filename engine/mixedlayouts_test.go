@@ -135,13 +135,13 @@ func checkMixedNear(t *testing.T, db *DB, fps, queries []uint64, k int) {
 		slices.SortFunc(want[i], func(a, b Match) int { return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID)) })
 	}
 	batch := make([][]Match, len(queries))
-	for m, err := range db.NearBatch(ctx, queries, k) {
+	for m, err := range searchBatch(ctx, db, ofPrints(queries), Near(k)) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		batch[m.Query] = append(batch[m.Query], m.Match)
 	}
-	any, err := db.AnyNear(ctx, queries, k)
+	any, err := anyOf(ctx, db, ofPrints(queries), Near(k))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -180,9 +180,9 @@ func checkAgainst(t testing.TB, r *rand.Rand, s *Snapshot, m *model, deep bool) 
 			k = r.IntN(65)
 		}
 		want := m.near(fp, k)
-		equal(t, fmt.Sprintf("near %016x %d", fp, k), collect(t, s.Near(ctx, fp, k)), want)
+		equal(t, fmt.Sprintf("near %016x %d", fp, k), collect(t, s.Search(ctx, ofPrint(fp), Near(k))), want)
 		n := r.IntN(6)
-		equal(t, "nearest", collect(t, s.Nearest(ctx, fp, n)), head(m.near(fp, 64), n))
+		equal(t, "nearest", collect(t, s.Search(ctx, ofPrint(fp), Near(64), Limit(n))), head(m.near(fp, 64), n))
 	}
 	checkNearBatch(t, r, s, m)
 	for id, want := range m.docs {
@@ -198,7 +198,7 @@ func checkAgainst(t testing.TB, r *rand.Rand, s *Snapshot, m *model, deep bool) 
 	if deep {
 		k := r.IntN(8)
 		equal(t, "pairs", collect(t, s.Pairs(ctx, Near(k), nil)), m.pairs(k))
-		unordered := collect(t, s.PairsUnordered(ctx, Near(k), nil))
+		unordered := collect(t, s.Pairs(ctx, Near(k), &PairOptions{Unordered: true}))
 		slices.SortFunc(unordered, func(x, y Pair) int {
 			return cmp.Or(cmp.Compare(x.Distance, y.Distance), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
 		})

@@ -42,7 +42,7 @@ func BenchmarkNearBatch(b *testing.B) {
 					if size == 1 {
 						found += countAll(b, db.Near(ctx, queries[done%len(queries)], k))
 					} else {
-						found += countAll(b, db.NearBatch(ctx, queries[done%(len(queries)-size+1):][:size], k))
+						found += countAll(b, searchBatch(ctx, db, ofPrints(queries[done%(len(queries)-size+1):][:size]), Near(k)))
 					}
 					done += size
 				}

@@ -29,7 +29,7 @@ func wantBatch(m *model, fps []uint64, k int) (want []BatchMatch) {
 func singly(t testing.TB, s *Snapshot, fps []uint64, k int) (want []BatchMatch) {
 	t.Helper()
 	for i, fp := range fps {
-		for _, m := range collect(t, s.Near(context.Background(), fp, k)) {
+		for _, m := range collect(t, s.Search(context.Background(), ofPrint(fp), Near(k))) {
 			want = append(want, BatchMatch{i, m})
 		}
 	}
@@ -52,8 +52,8 @@ func checkNearBatch(t testing.TB, r *rand.Rand, s *Snapshot, m *model) {
 		}
 	}
 	want := wantBatch(m, fps, k)
-	equal(t, fmt.Sprintf("batch, k %d", k), collect(t, s.NearBatch(context.Background(), fps, k)), want)
-	chunked := s.nearBatch(context.Background(), fingerprintDocs(fps), Near(k), 1+r.IntN(5), r.IntN(20))
+	equal(t, fmt.Sprintf("batch, k %d", k), collect(t, s.SearchBatch(context.Background(), ofPrints(fps), Near(k))), want)
+	chunked := s.nearBatch(context.Background(), ofPrints(fps), Near(k), 1+r.IntN(5), r.IntN(20))
 	equal(t, fmt.Sprintf("batch in chunks, k %d", k), collect(t, chunked), want)
 }
 
@@ -110,7 +110,7 @@ func TestNearBatch(t *testing.T) {
 	if st, err := db.Stats(); err != nil || len(st.Tables) != 3 || st.Memtable == 0 || st.Tombstones == 0 {
 		t.Fatalf("%+v, %v", st, err)
 	}
-	equal(t, "nothing", collect(t, db.NearBatch(context.Background(), nil, 3)), nil)
+	equal(t, "nothing", collect(t, searchBatch(context.Background(), db, ofPrints(nil), Near(3))), nil)
 	for k := 0; k <= 64; k++ {
 		some := fps
 		if k > 6 {
@@ -119,10 +119,10 @@ func TestNearBatch(t *testing.T) {
 		if k > 20 {
 			some = fps[:2]
 		}
-		equal(t, fmt.Sprint("k ", k), collect(t, db.NearBatch(context.Background(), some, k)), wantBatch(m, some, k))
+		equal(t, fmt.Sprint("k ", k), collect(t, searchBatch(context.Background(), db, ofPrints(some), Near(k))), wantBatch(m, some, k))
 	}
 	var stats QueryStats
-	found := collect(t, db.NearBatch(WithStats(context.Background(), &stats), fps, 3))
+	found := collect(t, searchBatch(WithStats(context.Background(), &stats), db, ofPrints(fps), Near(3)))
 	if stats.Matches != int64(len(found)) || stats.Tables != 4 || stats.Candidates == 0 || stats.Probes == 0 {
 		t.Errorf("%+v for %d matches", stats, len(found))
 	}
@@ -131,14 +131,14 @@ func TestNearBatch(t *testing.T) {
 func TestNearBatchEnds(t *testing.T) {
 	db, _, fps := batchDB(t, 400, 100)
 	for _, k := range []int{-1, 65} {
-		for _, err := range db.NearBatch(context.Background(), fps, k) {
+		for _, err := range searchBatch(context.Background(), db, ofPrints(fps), Near(k)) {
 			if !errors.Is(err, ErrInvalid) {
 				t.Errorf("k %d: %v", k, err)
 			}
 		}
 	}
 	n := 0
-	for _, err := range db.NearBatch(context.Background(), fps, 30) {
+	for _, err := range searchBatch(context.Background(), db, ofPrints(fps), Near(30)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestNearBatchEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	var last error
-	for m, err := range s.nearBatch(ctx, fingerprintDocs(fps), Near(30), 10, 1<<20) {
+	for m, err := range s.nearBatch(ctx, ofPrints(fps), Near(30), 10, 1<<20) {
 		if last = err; err == nil && m.Query == 15 {
 			cancel()
 		}
@@ -162,7 +162,7 @@ func TestNearBatchEnds(t *testing.T) {
 		t.Errorf("cancelled in the second chunk: %v", last)
 	}
 	s.Close()
-	for _, err := range s.NearBatch(context.Background(), fps, 3) {
+	for _, err := range s.SearchBatch(context.Background(), ofPrints(fps), Near(3)) {
 		if last = err; !errors.Is(err, ErrClosed) {
 			t.Errorf("closed: %v", err)
 		}
@@ -189,7 +189,7 @@ func TestNearBatchExpired(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := collect(t, s.NearBatch(ctx, fps, 1))
+		got := collect(t, s.SearchBatch(ctx, ofPrints(fps), Near(1)))
 		equal(t, fmt.Sprint("day ", day), got, singly(t, s, fps, 1))
 		if want := 2 * min(day+1, 3); len(got) != want {
 			t.Errorf("day %d: %d matches, want %d", day, len(got), want)
@@ -235,7 +235,7 @@ func TestNearBatchAmongWriters(t *testing.T) {
 				for i := range fps {
 					fps[i] = r.Uint64N(16)*0x9e3779b97f4a7c15 ^ 1<<r.IntN(64)
 				}
-				got, want := collect(t, s.NearBatch(context.Background(), fps, 3)), singly(t, s, fps, 3)
+				got, want := collect(t, s.SearchBatch(context.Background(), ofPrints(fps), Near(3))), singly(t, s, fps, 3)
 				if !slices.Equal(got, want) {
 					t.Errorf("%d matches, singly %d", len(got), len(want))
 				}
@@ -271,7 +271,7 @@ func TestNearBatchHoldsLittle(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	before, n, last := heap(), 0, BatchMatch{Query: -1}
-	for m, err := range db.NearBatch(context.Background(), make([]uint64, queries), 1) {
+	for m, err := range searchBatch(context.Background(), db, ofPrints(make([]uint64, queries)), Near(1)) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ import (
 func prints(t testing.TB, db *DB) map[string]uint64 {
 	t.Helper()
 	all := map[string]uint64{}
-	for _, e := range collect(t, db.Entries(context.Background(), EntryFilter{})) {
+	for _, e := range collect(t, entriesOf(context.Background(), db, EntryFilter{})) {
 		all[e.ID] = e.Fingerprint
 	}
 	return all
@@ -60,7 +60,7 @@ func holdPublishing(t *testing.T, db *DB, fs commitFS) (release func()) {
 		close(waits)
 		<-goOn
 	}))
-	go func() { done <- db.Allow(context.Background(), IDPair{A: "alike", B: "allowed"}) }()
+	go func() { done <- db.SetAllowed(context.Background(), true, IDPair{A: "alike", B: "allowed"}) }()
 	select {
 	case <-waits:
 	case err := <-done:
@@ -170,7 +170,7 @@ func TestWritesBesidePublication(t *testing.T) {
 					}
 				}
 				same("published")
-				inOrder(t, collect(t, db.Entries(ctx, EntryFilter{})))
+				inOrder(t, collect(t, entriesOf(ctx, db, EntryFilter{})))
 				for _, stage := range []string{"after a power cut", "after another"} {
 					after := mem.CrashClone(0, 1)
 					db.Close()
@@ -251,7 +251,7 @@ func TestOrderOfWriting(t *testing.T) {
 		},
 		"ingest": func() error {
 			os.Remove(packed)
-			for _, e := range collect(t, other.Entries(ctx, EntryFilter{})) {
+			for _, e := range collect(t, entriesOf(ctx, other, EntryFilter{})) {
 				if err := other.Delete(ctx, e.ID); err != nil {
 					return err
 				}
@@ -273,7 +273,7 @@ func TestOrderOfWriting(t *testing.T) {
 			t.Fatal(way, err)
 		}
 		var got []string
-		for _, e := range inOrder(t, collect(t, db.Entries(ctx, EntryFilter{}))) {
+		for _, e := range inOrder(t, collect(t, entriesOf(ctx, db, EntryFilter{}))) {
 			got = append(got, e.ID)
 		}
 		equal(t, "order after "+way, got, want)
@@ -298,7 +298,7 @@ func TestExpiredAfterTheLog(t *testing.T) {
 		docs := []Doc{{ID: "a", Fingerprint: ptr(2), Time: time.Now().Add(-2 * time.Hour)}, {ID: fmt.Sprint(i), Fingerprint: ptr(3)}}
 		loadDocs(t, db, docs[:1+i%2], true)
 	}
-	if err := db.CompactDue(ctx, nil); err != nil {
+	if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
 		t.Fatal(err)
 	}
 	after := mem.CrashClone(0, 1)

@@ -57,7 +57,7 @@ type Options struct {
 
 	Sync                  SyncMode
 	MemtableBytes         int  // flush after this much; 0 means 16 MiB
-	DisableAutoCompaction bool // compact only on Compact and CompactDue; writers are never held back
+	DisableAutoCompaction bool // compact only on Compact; writers are never held back
 
 	// CompactionRate is how many bytes a second merges write together; 0 means no limit.
 	// DB.SetCompactionRate changes it.
@@ -84,7 +84,7 @@ type Options struct {
 // Layout says how fingerprints are indexed: in permuted tables, each sorted by other bits. It is
 // written "blocks:chosen": a fingerprint is cut into that many blocks, and each choice of chosen of
 // them leads one table. "4:1" makes four tables, "6:3" twenty; see docs/design.md.
-type Layout string
+type Layout = string
 
 // LayoutBySize gives each table the layout for its size when it is written: "4:1" to some 25
 // million fingerprints, "3:1" to two billion, "2:1" above. It is the default.
@@ -96,7 +96,7 @@ func (o *Options) internal() store.Options {
 		return store.Options{}
 	}
 	s := store.Options{
-		Shingle: o.Shingle, Features: features.Spec(o.Features), Layout: string(o.Layout), Sketch: o.Sketch, MinJaccard: o.MinJaccard,
+		Shingle: o.Shingle, Features: features.Spec(o.Features), Layout: o.Layout, Sketch: o.Sketch, MinJaccard: o.MinJaccard,
 		NoText: o.NoText, NoSketch: o.NoSketch, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory,
 		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
@@ -105,17 +105,13 @@ func (o *Options) internal() store.Options {
 		Policy: o.policy, MergeSlots: o.mergeSlots,
 	}
 	if on := o.OnEvent; on != nil {
-		s.OnEvent = func(e store.Event) {
-			on(Event{
-				EventKind(e.Kind), e.Tables, e.Output, e.Reason, e.Docs, e.InputBytes, e.Bytes, e.Duration, e.Files, e.Err,
-			})
-		}
+		s.OnEvent = func(e store.Event) { on(Event(e)) }
 	}
 	return s
 }
 
 // EventKind says what an Event is about.
-type EventKind string
+type EventKind = string
 
 // The kinds of an Event.
 const (

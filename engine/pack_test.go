@@ -122,7 +122,7 @@ func TestPackErases(t *testing.T) {
 		}
 	}
 	deleteAll(t, db, gone)
-	if err := db.CompactDue(ctx, nil); err != nil { // of four tables, whose blocks are copied
+	if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil { // of four tables, whose blocks are copied
 		t.Fatal(err)
 	}
 	packed := filepath.Join(t.TempDir(), "p.sst")

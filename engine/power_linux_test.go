@@ -199,7 +199,7 @@ func (m *powerModel) maintain(db *DB, r *rand.Rand) {
 		case 1:
 			err = db.Compact(ctx, nil)
 		case 2:
-			_, err = db.Prune(ctx, time.Now().Add(-time.Hour))
+			_, err = db.Prune(ctx, time.Now().Add(-time.Hour), nil)
 		case 3:
 			err = m.load(ctx, db, r)
 		}
@@ -245,7 +245,7 @@ func (m *powerModel) look(db *DB) error {
 		return fmt.Errorf("check: %+v, %w", r, err)
 	}
 	found := map[string]uint64{}
-	for e, err := range db.Entries(ctx, EntryFilter{}) {
+	for e, err := range entriesOf(ctx, db, EntryFilter{}) {
 		if err != nil {
 			return err
 		}

@@ -86,7 +86,7 @@ func TestPruneModel(t *testing.T) {
 			for _, e := range collect(t, s.Entries(ctx, EntryFilter{})) {
 				got[e.ID] = e.Time.Unix()
 			}
-			n, err := s.countAll(ctx)
+			n, err := s.Count(ctx, time.Time{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestPruneModel(t *testing.T) {
 			case n < 13:
 				err = db.Compact(ctx, nil)
 			case n < 14:
-				err = db.CompactDue(ctx, nil)
+				err = db.Compact(ctx, &CompactOptions{Due: true})
 			case n < 15:
 				s, err := db.Snapshot()
 				if err != nil {
@@ -147,7 +147,7 @@ func TestPruneModel(t *testing.T) {
 				was := len(visible())
 				maps.DeleteFunc(want, func(_ string, s int64) bool { return s < before })
 				var n int
-				n, err = db.Prune(ctx, time.Unix(before, 0))
+				n, err = db.Prune(ctx, time.Unix(before, 0), nil)
 				if n != was-len(visible()) {
 					t.Fatalf("seed %d: pruned %d documents, want %d", seed, n, was-len(visible()))
 				}
@@ -199,7 +199,7 @@ func TestPruneBounds(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if n, err := db.Prune(ctx, c.before); n != c.want || err != nil {
+			if n, err := db.Prune(ctx, c.before, nil); n != c.want || err != nil {
 				t.Errorf("flushed %t, before %v: pruned %d, %v", flushed, c.before, n, err)
 			}
 		}
@@ -228,7 +228,7 @@ func TestPruneDropsTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	var reports []Progress
-	n, err := db.PruneProgress(ctx, time.Unix(200, 0), func(p Progress) { reports = append(reports, p) })
+	n, err := db.Prune(ctx, time.Unix(200, 0), func(p Progress) { reports = append(reports, p) })
 	if n != 4 || err != nil {
 		t.Fatalf("pruned %d, %v", n, err)
 	}
@@ -268,7 +268,7 @@ func TestPruneDropsTables(t *testing.T) {
 	if n := files(); n != 2 {
 		t.Errorf("%d files, want 2", n)
 	}
-	if n, err := db.Prune(ctx, time.Unix(200, 0)); n != 0 || err != nil {
+	if n, err := db.Prune(ctx, time.Unix(200, 0), nil); n != 0 || err != nil {
 		t.Errorf("again: pruned %d, %v", n, err)
 	}
 	if err := db.Close(); err != nil {
@@ -304,7 +304,7 @@ func TestPruneOverTheLog(t *testing.T) {
 			want = append(want, "c")
 		}
 		loadStored(t, db, load...)
-		if n, err := db.Prune(ctx, time.Unix(200, 0)); n != 1 || err != nil {
+		if n, err := db.Prune(ctx, time.Unix(200, 0), nil); n != 1 || err != nil {
 			t.Fatalf("pruned %d, %v", n, err)
 		}
 		killed := mem.CrashClone(0, 1)
@@ -333,7 +333,7 @@ func TestPruneSyncsTheLog(t *testing.T) {
 	if err := db.Put(ctx, at("a", 900)); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := db.Prune(ctx, time.Unix(200, 0)); n != 1 || err != nil {
+	if n, err := db.Prune(ctx, time.Unix(200, 0), nil); n != 1 || err != nil {
 		t.Fatalf("pruned %d, %v", n, err)
 	}
 	again, err := Open("/x.simdb", &Options{fs: mem.CrashClone(0, 1), NoSketch: true})
@@ -361,7 +361,7 @@ func TestPruneBesideCompaction(t *testing.T) {
 		}
 		loadStored(t, db, all...)
 		wg.Go(func() {
-			n, err := db.Prune(ctx, time.Unix(1000*round+500, 0))
+			n, err := db.Prune(ctx, time.Unix(1000*round+500, 0), nil)
 			if err != nil {
 				t.Error(err)
 			}
@@ -369,22 +369,22 @@ func TestPruneBesideCompaction(t *testing.T) {
 		})
 		if round%3 == 0 {
 			var once sync.Once
-			err := db.Compact(ctx, func(Progress) {
+			err := db.Compact(ctx, &CompactOptions{Progress: func(Progress) {
 				once.Do(func() {
-					n, err := db.Prune(ctx, time.Unix(1000*round+600, 0))
+					n, err := db.Prune(ctx, time.Unix(1000*round+600, 0), nil)
 					if err != nil {
 						t.Error(err)
 					}
 					pruned.Add(int64(n))
 				})
-			})
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	wg.Wait()
-	n, err := db.Prune(ctx, time.Unix(1000*(rounds-1)+700, 0))
+	n, err := db.Prune(ctx, time.Unix(1000*(rounds-1)+700, 0), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -393,14 +393,14 @@ func TestPruneBesideCompaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	left, err := s.countAll(ctx)
+	left, err := s.Count(ctx, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if total := pruned.Load() + int64(n); left != docs*3/10 || total != rounds*docs-left {
 		t.Errorf("%d documents are left, want %d; pruned %d", left, docs*3/10, total)
 	}
-	for _, e := range collect(t, db.Entries(ctx, EntryFilter{})) {
+	for _, e := range collect(t, entriesOf(ctx, db, EntryFilter{})) {
 		if e.Time.Before(time.Unix(1000*(rounds-1)+700, 0)) {
 			t.Fatalf("%s of %v is left", e.ID, e.Time)
 		}
@@ -416,7 +416,7 @@ func TestPruneSparesLater(t *testing.T) {
 		loadStored(t, db, at(fmt.Sprint("old", table), 100), at(fmt.Sprint("young", table), 900))
 	}
 	var once sync.Once
-	n, err := db.PruneProgress(ctx, time.Unix(200, 0), func(Progress) {
+	n, err := db.Prune(ctx, time.Unix(200, 0), func(Progress) {
 		once.Do(func() {
 			loadStored(t, db, at("later", 100), at("old1", 150))
 			if err := db.Put(ctx, at("latest", 100)); err != nil {
@@ -451,7 +451,7 @@ func TestPruneIsOne(t *testing.T) {
 	for call := range 6 {
 		ctx, cancel := context.WithCancel(t.Context())
 		tables := 0
-		n, err := db.PruneProgress(ctx, time.Unix(50, 0), func(Progress) {
+		n, err := db.Prune(ctx, time.Unix(50, 0), func(Progress) {
 			if tables++; tables > call {
 				cancel()
 			}

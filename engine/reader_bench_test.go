@@ -23,7 +23,7 @@ func BenchmarkReader(b *testing.B) {
 		}
 	}
 	open := func() *DB {
-		r, err := Open(db.Path(), &Options{ReadOnly: true})
+		r, err := Open(db.Metrics().Path, &Options{ReadOnly: true})
 		must(err)
 		return r
 	}

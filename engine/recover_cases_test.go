@@ -91,7 +91,7 @@ func textsIn(t *testing.T, db *DB) map[string]string {
 	t.Helper()
 	ctx := context.Background()
 	all := map[string]string{}
-	for e, err := range db.Entries(ctx, EntryFilter{}) {
+	for e, err := range entriesOf(ctx, db, EntryFilter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

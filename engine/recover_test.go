@@ -63,7 +63,7 @@ func (f *fate) doc(id string) Doc {
 		d.Fields = fmt.Appendf(nil, `{"n":%d}`, f.rng.IntN(1000))
 	}
 	e := Entry{Time: d.Time}
-	if e.Fingerprint, e.HasFingerprint = f.db.Fingerprint(d.Text); d.Fingerprint != nil {
+	if e.Fingerprint, e.HasFingerprint = fingerprintOf(f.db, d.Text); d.Fingerprint != nil {
 		e.Fingerprint, e.HasFingerprint = *d.Fingerprint, true
 	}
 	kept := d
@@ -125,7 +125,7 @@ func (f *fate) load(n int) {
 func (f *fate) see() {
 	ctx := f.t.Context()
 	now := map[string]string{}
-	for e, err := range f.db.Entries(ctx, EntryFilter{}) {
+	for e, err := range entriesOf(ctx, f.db, EntryFilter{}) {
 		f.do(err)
 		d, err := f.db.Get(ctx, e.ID)
 		f.do(err)
@@ -148,7 +148,7 @@ var patients = []struct {
 		}
 		f.put(300)
 		f.remove(200)
-		f.do(f.db.Allow(f.t.Context(), IDPair{"id-1", "id-2"}))
+		f.do(f.db.SetAllowed(f.t.Context(), true, IDPair{"id-1", "id-2"}))
 	}},
 	{"merged", Options{}, func(f *fate) {
 		for range 3 {
@@ -160,7 +160,7 @@ var patients = []struct {
 		f.load(2000)
 		f.put(300)
 		f.remove(300)
-		_, err := f.db.Prune(f.t.Context(), f.now.Add(-2000*time.Second))
+		_, err := f.db.Prune(f.t.Context(), f.now.Add(-2000*time.Second), nil)
 		f.do(err)
 		f.put(100)
 		f.remove(100)
@@ -203,7 +203,7 @@ func makePatient(t *testing.T, i int) *patient {
 		}
 	}
 	v.Close()
-	p.pairs = slices.Collect(db.Allowed())
+	p.pairs = slices.Collect(allowed(db))
 	f.do(db.Close())
 	names, err := os.ReadDir(path)
 	f.do(err)
@@ -251,7 +251,7 @@ func (p *patient) recoverFrom(t *testing.T, files map[string][]byte, what string
 		t.Fatalf("%s: the new database does not open: %v", what, err)
 	}
 	got := map[string]string{}
-	for e, err := range db.Entries(ctx, EntryFilter{}) {
+	for e, err := range entriesOf(ctx, db, EntryFilter{}) {
 		if err != nil {
 			t.Fatal(what, err)
 		}
@@ -279,7 +279,7 @@ func (p *patient) recoverFrom(t *testing.T, files map[string][]byte, what string
 	if len(got) != int(r.report.Documents) {
 		t.Errorf("%s: %d documents, the report says %d", what, len(got), r.report.Documents)
 	}
-	if pairs := slices.Collect(db.Allowed()); r.report.CatalogRead && (!slices.Equal(pairs, p.pairs) || db.Params().TTL != p.o.TTL) {
+	if pairs := slices.Collect(allowed(db)); r.report.CatalogRead && (!slices.Equal(pairs, p.pairs) || db.Params().TTL != p.o.TTL) {
 		t.Errorf("%s: allowed pairs %v and ttl %v, not %v and %v", what, pairs, db.Params().TTL, p.pairs, p.o.TTL)
 	}
 	p.keepWriting(t, db, what)

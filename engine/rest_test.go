@@ -34,7 +34,7 @@ func TestRest(t *testing.T) {
 	count := func(rows any) int {
 		switch s := rows.(type) {
 		case *DB:
-			return len(collect(t, s.Entries(ctx, EntryFilter{})))
+			return len(collect(t, entriesOf(ctx, s, EntryFilter{})))
 		case *Snapshot:
 			return len(collect(t, s.Entries(ctx, EntryFilter{})))
 		}
@@ -62,7 +62,7 @@ func TestRest(t *testing.T) {
 	if err := errors.Join(putSome(db, 30, 31), db.Flush(ctx), reader.Refresh(ctx), db.Delete(ctx, "d30"), putSome(db, 31, 32)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Prune(ctx, backupTime(30)); err != nil { // drops the large table
+	if _, err := db.Prune(ctx, backupTime(30), nil); err != nil { // drops the large table
 		t.Fatal(err)
 	}
 	if holds, err := reader.ReleaseDeleted(); !holds || err != nil {
@@ -123,7 +123,7 @@ func TestRestBesideQueries(t *testing.T) {
 					return err
 				}
 			}
-			if n := len(collect(t, reader.Entries(context.Background(), EntryFilter{}))); n < 10 {
+			if n := len(collect(t, entriesOf(context.Background(), reader, EntryFilter{}))); n < 10 {
 				return fmt.Errorf("%d documents", n)
 			}
 			return nil

@@ -287,7 +287,7 @@ func (sc *script) prune(st *scriptStep) {
 	}
 	st.safer = false
 	st.do = func(ctx context.Context) error {
-		_, err := sc.db.Prune(ctx, before)
+		_, err := sc.db.Prune(ctx, before, nil)
 		return err
 	}
 }

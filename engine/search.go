@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 	"sync"
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -21,8 +23,11 @@ type searchOptions struct {
 }
 
 // Limit ends a search with its first n matches. By Near it holds about twice as many, if n is at
-// most 65536, however many match.
-func Limit(n int) SearchOption { return func(o *searchOptions) { o.limit = max(n, 0) } }
+// most 65536, however many match. With Near(64), which all documents match, it finds the nearest
+// ones without comparing all.
+func Limit(n int) SearchOption {
+	return func(o *searchOptions) { o.limit = min(max(n, 0), math.MaxInt-1) }
+}
 
 // Unordered has the matches of a search by Near come as they are found, without holding them: in no
 // particular order, though always in the same. By other criteria it changes nothing.
@@ -86,50 +91,19 @@ func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion) iter
 	return func(yield func(Match, error) bool) {
 		sc := scoredScratches.Get().(*scoredScratch)
 		defer sc.release()
-		hits := func() ([]search.JaccardHit, error) {
-			find := sc.FindSimilar
-			if by.by.Jaccard {
-				find = sc.Find
-			}
-			err := find(ctx, &s.v, doc.sample(), by.by)
-			return sc.Hits, err
+		find := sc.FindSimilar
+		if by.by.Jaccard {
+			find = sc.Find
 		}
-		view.InOrder(ctx, &s.v, &sc.matches, hits, search.CompareJaccard, jaccardMatch, yield)
+		if err := find(ctx, &s.v, doc.sample(), by.by); err != nil {
+			yield(Match{}, err)
+			return
+		}
+		view.InOrder(ctx, &s.v, &sc.matches, sc.Hits, search.CompareJaccard, jaccardMatch, yield)
 	}
 }
 
 func jaccardMatch(h *search.JaccardHit) Match { return Match(h.Match()) }
-
-// searchNear is Search by Near.
-func (s *Snapshot) searchNear(ctx context.Context, doc Doc, by Criterion, o searchOptions) iter.Seq2[Match, error] {
-	return func(yield func(Match, error) bool) {
-		fp, has, err := s.print(ctx, &doc, by)
-		if err != nil {
-			yield(Match{}, err)
-		}
-		if err != nil || !has || o.limit == 0 {
-			return
-		}
-		left, found := o.limit, s.nearUnordered(ctx, fp, by.by.K)
-		if most := o.limit + 1; !o.unordered { // one of them may be doc.ID
-			found = s.nearWanted(ctx, fp, by.by.K, search.NearWant{First: most})
-			if o.limit < 0 || most > search.MostFirst {
-				found = s.Near(ctx, fp, by.by.K)
-			}
-		}
-		for m, err := range found {
-			if err == nil && m.ID == doc.ID {
-				continue
-			}
-			if !yield(m, err) || err != nil {
-				return
-			}
-			if left--; left == 0 {
-				return
-			}
-		}
-	}
-}
 
 // print returns the fingerprint that is looked for by Near; a text without words has none.
 func (s *Snapshot) print(ctx context.Context, doc *Doc, by Criterion) (fp Fingerprint, has bool, err error) {
@@ -158,15 +132,10 @@ func (s *Snapshot) CountMatches(ctx context.Context, doc Doc, by Criterion) (n i
 	}
 	sc := scoredScratches.Get().(*scoredScratch)
 	defer sc.release()
-	err = s.v.Safely(ctx, func() error {
-		err := sc.Find(ctx, &s.v, doc.sample(), by.by)
-		n = int64(len(sc.Hits))
-		return err
-	})
-	if err != nil {
+	if err := sc.Find(ctx, &s.v, doc.sample(), by.by); err != nil {
 		return 0, err
 	}
-	return n, nil
+	return int64(len(sc.Hits)), nil
 }
 
 // countNear is CountMatches by Near.
@@ -178,7 +147,7 @@ func (s *Snapshot) countNear(ctx context.Context, doc *Doc, by Criterion) (n int
 	sc := nearScratches.Get().(*nearScratch)
 	defer sc.release()
 	sc.Want.Count = true
-	if err := s.v.Safely(ctx, func() error { return sc.Find(ctx, &s.v, fp, by.by.K) }); err != nil {
+	if err := sc.Find(ctx, &s.v, fp, by.by.K); err != nil {
 		return 0, err
 	}
 	if n = sc.Found; doc.ID == "" {
@@ -188,10 +157,36 @@ func (s *Snapshot) countNear(ctx context.Context, doc *Doc, by Criterion) (n int
 	switch {
 	case errors.Is(err, files.ErrNotFound):
 		return n, nil
-	case err == nil && e.HasFingerprint && view.Distance(e.Fingerprint, fp) <= by.by.K:
+	case err == nil && e.HasFingerprint && base.Distance(e.Fingerprint, fp) <= by.by.K:
 		n--
 	}
 	return n, err
+}
+
+// The methods of a PartPlan.
+const (
+	// PlanProbe, for Near, looks up ranges of permuted tables, or values of blocks in a memtable.
+	PlanProbe = "probe"
+	// PlanPostings, for Jaccard, reads the postings of the query's rarest hashes.
+	PlanPostings = "postings"
+	// PlanScan compares all fingerprints, all bitmaps of sketches, or all texts.
+	PlanScan = "scan"
+	// PlanSignatures, for Levenshtein and Cosine, compares signatures of texts, and texts that they
+	// do not rule out.
+	PlanSignatures = "signatures"
+	// PlanSign is the same, after all texts have been read to make their signatures.
+	PlanSign = "sign"
+)
+
+// PartPlan is the plan of a Search for one table or memtable.
+type PartPlan struct {
+	Part       string  // "table 000012.sst", "memtable"
+	Documents  int     // in it, dead ones too
+	Method     string  // PlanProbe, ...
+	Radii      []int   // PlanProbe: the radius of each permuted table, or block, -1 for one that is not probed
+	Probes     int     // ranges or values to look up, or postings to read
+	Candidates int     // fingerprints or sketches expected to be compared
+	Cost       float64 // estimated nanoseconds on one core, without putting matches in order
 }
 
 // Plan returns how Search would be carried out: a part for each table, then one for each memtable.
@@ -214,28 +209,29 @@ func (s *Snapshot) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan,
 	}
 	var plans []PartPlan
 	for _, p := range parts {
-		plans = append(plans, PartPlan{p.Part, p.Documents, PlanMethod(p.Method), p.Radii, p.Probes, p.Candidates, p.Cost})
+		plans = append(plans, PartPlan(p))
 	}
 	return plans, err
 }
 
 // Any reports for each of docs whether a visible document matches it by the criterion: what is
 // searched for is as in Search, but a document without a text, a fingerprint and an ID matches
-// nothing. The document doc.ID is no match, nor are those that Allow has noted with it.
+// nothing. The document doc.ID is no match, nor are those that SetAllowed has noted with it.
 //
-// It takes no longer where very many match, as a search ends with its first match, and it works on
-// all processors. By Near, documents without IDs share one walk through each table, as in
-// SearchBatch. By verified Jaccard the stored texts that are needed are read in the order in which
-// they lie, at first one for each of docs; in memory are a copy of the texts of up to 32,768 of
-// docs, their sketches, and up to an eighth of Options.Memory. docs must not change meanwhile.
-func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion) ([]bool, error) {
-	if len(docs) == 1 {
-		_, found, err := s.anyMatch(ctx, &docs[0], by, 1)
-		return []bool{found}, err
-	}
-	if by.by.Near() {
+// If named is not nil, it is as long as docs, and Any sets in it what PutNovel would name: the best
+// match, of equally good ones the one whose ID is first; where more than a few dozen match, the
+// best of the first of them that are found.
+//
+// It takes no longer where very many match, as a search ends with its first matches, and it works
+// on all processors. By Near, documents without IDs share one walk through each table, as in
+// SearchBatch, if none is named. By verified Jaccard the stored texts that are needed are read in
+// the order in which they lie; in memory are a copy of the texts of up to 32,768 of docs, their
+// sketches, their sets of shingles, and up to an eighth of Options.Memory. docs must not change
+// meanwhile.
+func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
+	if by.by.Near() && named == nil && len(docs) > 1 {
 		if fps, at, ok := printsOf(s, docs); ok {
-			known, err := s.AnyNear(ctx, fps, by.by.K)
+			known, err := search.AnyNear(ctx, &s.v, fps, by.by.K)
 			all := make([]bool, len(docs))
 			for i, k := range known {
 				all[at[i]] = k
@@ -247,12 +243,15 @@ func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion) ([]bool, e
 	if err != nil {
 		return nil, err
 	}
-	return search.AnyMatches(ctx, &s.v, len(docs), document, by.by)
-}
-
-// AnyNear is Any by Near of documents that are fingerprints and nothing else.
-func (s *Snapshot) AnyNear(ctx context.Context, fps []Fingerprint, k int) ([]bool, error) {
-	return search.AnyNear(ctx, &s.v, fps, k)
+	var found []view.Match
+	if named != nil {
+		found = make([]view.Match, len(docs))
+	}
+	known, err := search.AnyMatches(ctx, &s.v, len(docs), document, by.by, novelMatches, found)
+	for i, m := range found {
+		named[i] = Match(m)
+	}
+	return known, err
 }
 
 // printsOf returns the fingerprints of docs and where each is in docs, unless one of them has an
@@ -274,48 +273,6 @@ func printsOf(s *Snapshot, docs []Doc) (fps []Fingerprint, at []int, ok bool) {
 		}
 	}
 	return fps, at, true
-}
-
-// Best returns for those of docs for which Any finds a match, in order, the match PutNovel would
-// name: the best one, of equally good ones the one whose ID is first; where more than a few dozen
-// match, the best of the first of them that are found. It works as Any, and reads the texts of the
-// first candidates of all of docs. In addition to a copy of the texts it holds their sets of
-// shingles.
-func (s *Snapshot) Best(ctx context.Context, docs []Doc, by Criterion) (matches []BatchMatch, err error) {
-	if len(docs) == 1 {
-		m, found, err := s.anyMatch(ctx, &docs[0], by, novelMatches)
-		if found {
-			matches = append(matches, BatchMatch{0, m})
-		}
-		return matches, err
-	}
-	document, err := s.allToMatch(ctx, docs, by)
-	if err != nil {
-		return nil, err
-	}
-	best, err := search.BestMatches(ctx, &s.v, len(docs), document, by.by, novelMatches)
-	if err != nil {
-		return nil, err
-	}
-	for i, b := range best {
-		if b.Found {
-			matches = append(matches, BatchMatch{i, Match(b.Match)})
-		}
-	}
-	return matches, nil
-}
-
-// anyMatch names the best of the first matches, at most most of them.
-func (s *Snapshot) anyMatch(ctx context.Context, doc *Doc, by Criterion, most int) (m Match, found bool, err error) {
-	if err := s.v.CheckCriterion(by.by); err != nil {
-		return Match{}, false, err
-	}
-	d, err := s.toMatch(ctx, doc, by)
-	if err != nil {
-		return Match{}, false, err
-	}
-	got, found, err := search.AnyMatch(ctx, &s.v, &d, by.by, most)
-	return Match(got), found, err
 }
 
 // toMatch returns doc as it is searched for by a criterion.

@@ -90,13 +90,13 @@ func TestLoadMarks(t *testing.T) {
 		if err := l.l.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		if mark, n := db.LoadMark("file"), l.Stats().Documents; mark != n {
+		if mark, n := db.s.LoadMark("file"), l.Stats().Documents; mark != n {
 			t.Fatalf("%d documents are published with mark %d", n, mark)
 		}
 		l.Mark("file", int64(i)+1)
 	}
-	if s, err := l.Close(); err != nil || s.Documents != 20 || s.Tables < 5 || db.LoadMark("file") != 20 {
-		t.Fatal(s, err, db.LoadMark("file"))
+	if s, err := l.Close(); err != nil || s.Documents != 20 || s.Tables < 5 || db.s.LoadMark("file") != 20 {
+		t.Fatal(s, err, db.s.LoadMark("file"))
 	}
 }
 

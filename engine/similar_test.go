@@ -75,7 +75,7 @@ func TestSimilar(t *testing.T) {
 			}
 			defer db.Close()
 			source, docs := &titles{rng: rng}, map[string]string{}
-			found, methods := 0, map[PlanMethod]bool{}
+			found, methods := 0, map[string]bool{}
 			for round := range 5 {
 				for range 400 {
 					d := Doc{ID: fmt.Sprint(rng.IntN(1500)), Text: source.next()}
@@ -116,7 +116,7 @@ func TestSimilar(t *testing.T) {
 }
 
 // checkSimilar compares a search with the model, and returns what it has found.
-func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, methods map[PlanMethod]bool) int {
+func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, methods map[string]bool) int {
 	t.Helper()
 	of := Doc{Text: source.next()}
 	if source.rng.IntN(2) == 0 {
@@ -150,7 +150,7 @@ func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, 
 	if n, err := s.CountMatches(t.Context(), of, by); err != nil || int(n) != len(want) {
 		t.Fatalf("%v: %d (%v), want %d", by, n, err, len(want))
 	}
-	m, any, err := s.AnyMatch(t.Context(), of, by)
+	m, any, err := anyMatch(t.Context(), s, of, by)
 	if err != nil || any != (len(want) > 0) || any && !slices.Contains(want, m) {
 		t.Fatalf("%v: %v, %v (%v), want one of %v", by, m, any, err, want)
 	}
@@ -240,11 +240,11 @@ func TestEmptyQuery(t *testing.T) {
 		}
 		for _, by := range []Criterion{Near(3), Jaccard(0.8), Jaccard(0.8).Verified(), Levenshtein(0.9), Cosine(0.9)} {
 			checkEmptyQuery(t, s, by)
-			known, err := db.AnyMatches(ctx, []Doc{{ID: "a"}, {ID: "c"}, {}}, by)
+			known, err := anyOf(ctx, db, []Doc{{ID: "a"}, {ID: "c"}, {}}, by)
 			if err != nil || !slices.Equal(known, []bool{true, false, false}) {
 				t.Errorf("%v: AnyMatches %v, %v", by, known, err)
 			}
-			if _, err := db.AnyMatches(ctx, []Doc{{ID: "a"}, {ID: "none"}}, by); !errors.Is(err, ErrNotFound) {
+			if _, err := anyOf(ctx, db, []Doc{{ID: "a"}, {ID: "none"}}, by); !errors.Is(err, ErrNotFound) {
 				t.Errorf("%v: AnyMatches %v", by, err)
 			}
 		}
@@ -271,17 +271,18 @@ func checkEmptyQuery(t *testing.T, s *Snapshot, by Criterion) {
 	if err != nil || planErr != nil || n != 1 || len(parts) != 1 || !slices.Equal(got, []string{"b"}) {
 		t.Errorf("%v: Similar %v, %d of them by %d parts, %v, %v", by, got, n, len(parts), err, planErr)
 	}
-	if m, found, err := s.AnyMatch(ctx, Doc{ID: "a"}, by); err != nil || !found || m.ID != "b" {
+	if m, found, err := anyMatch(ctx, s, Doc{ID: "a"}, by); err != nil || !found || m.ID != "b" {
 		t.Errorf("%v: AnyMatch %+v, %v", by, m, err)
 	}
-	if m, found, err := s.BestMatch(ctx, Doc{ID: "a"}, by); err != nil || !found || m.ID != "b" {
+	if m, found, err := bestMatch(ctx, s, Doc{ID: "a"}, by); err != nil || !found || m.ID != "b" {
 		t.Errorf("%v: BestMatch %+v, %v", by, m, err)
 	}
-	best, err := s.Best(ctx, []Doc{{ID: "c"}, {ID: "a"}, {}}, by)
-	if err != nil || len(best) != 1 || best[0].Query != 1 || best[0].ID != "b" {
-		t.Errorf("%v: BestMatches %+v, %v", by, best, err)
+	best := make([]Match, 3)
+	known, err := s.Any(ctx, []Doc{{ID: "c"}, {ID: "a"}, {}}, by, best)
+	if err != nil || !slices.Equal(known, []bool{false, true, false}) || best[1].ID != "b" {
+		t.Errorf("%v: Any %v %+v, %v", by, known, best, err)
 	}
-	if _, _, err := s.AnyMatch(ctx, Doc{ID: "none"}, by); !errors.Is(err, ErrNotFound) {
+	if _, _, err := anyMatch(ctx, s, Doc{ID: "none"}, by); !errors.Is(err, ErrNotFound) {
 		t.Errorf("%v: AnyMatch of what is not there: %v", by, err)
 	}
 	for _, err := range s.Search(ctx, Doc{ID: "none"}, by) {
@@ -340,7 +341,7 @@ func TestPutNovelSimilar(t *testing.T) {
 				t.Fatal(err)
 			}
 			docs--
-			if _, found, err := s.AnyMatch(t.Context(), mustGet(t, s, e.ID), by); err != nil || found {
+			if _, found, err := anyMatch(t.Context(), s, mustGet(t, s, e.ID), by); err != nil || found {
 				t.Errorf("%v: %s has a match (%v)", by, e.ID, err)
 			}
 		}

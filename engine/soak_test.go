@@ -131,7 +131,7 @@ func (s *soak) checkAll(snap *Snapshot, bounds []int, when string) {
 		if got, err := snap.Lookup(ctx, x.id); err != nil || got != e {
 			s.t.Errorf("%s: Lookup says %+v, %v; the list %+v", when, got, err, e)
 		}
-		near := collect(s.t, snap.Near(ctx, e.Fingerprint, 0))
+		near := collect(s.t, snap.Search(ctx, ofPrint(e.Fingerprint), Near(0)))
 		if len(near) != 1 || near[0].ID != x.id {
 			s.t.Errorf("%s: near %s: %v", when, x.id, near)
 		}
@@ -183,7 +183,7 @@ func (s *soak) write(w int) error {
 		}
 		for _, x := range some {
 			from := x.from()
-			e, err := s.db.Lookup(context.Background(), x.id)
+			e, err := lookupOf(context.Background(), s.db, x.id)
 			if err != nil && !errors.Is(err, ErrNotFound) {
 				return err
 			}
@@ -252,7 +252,7 @@ func (s *soak) novel(r *rand.Rand, x *soakID) error {
 	d, st := s.doc(r, x)
 	alike := false
 	if twin := s.ids[r.IntN(len(s.ids))]; twin != x && r.IntN(2) == 0 {
-		if e, err := s.db.Lookup(ctx, twin.id); err == nil {
+		if e, err := lookupOf(ctx, s.db, twin.id); err == nil {
 			st.fp, d.Fingerprint, alike = e.Fingerprint^1<<r.IntN(64), &st.fp, true
 		}
 	}
@@ -296,7 +296,7 @@ func (s *soak) loadNew(r *rand.Rand, x *soakID) error {
 	if err != nil && !errors.Is(err, ErrExists) {
 		return err
 	}
-	e, err := s.db.Lookup(context.Background(), x.id)
+	e, err := lookupOf(context.Background(), s.db, x.id)
 	switch {
 	case errors.Is(err, ErrNotFound): // what was stored is gone, but perhaps not safely
 		return nil
@@ -373,7 +373,7 @@ func (s *soak) maintain(seed uint64) error {
 		var err error
 		switch verb {
 		case 7:
-			_, err = s.db.Prune(ctx, time.Now().Add(-soakTTL/4))
+			_, err = s.db.Prune(ctx, time.Now().Add(-soakTTL/4), nil)
 		case 8:
 			err = s.deleteSeen(r)
 		case 9:
@@ -381,7 +381,7 @@ func (s *soak) maintain(seed uint64) error {
 		case 10:
 			err = s.db.Compact(ctx, nil)
 		case 11:
-			err = s.db.CompactDue(ctx, nil)
+			err = s.db.Compact(ctx, &CompactOptions{Due: true})
 		case 12:
 			err = s.pack()
 		case 13:

@@ -2,10 +2,15 @@ package engine
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/simdb/simdb/compaction"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/sstable"
 )
 
 // QueryStats counts the work of queries; WithStats collects it.
@@ -28,35 +33,6 @@ func WithStats(ctx context.Context, s *QueryStats) context.Context {
 		s.Matches += c.Matches
 		s.Tables += c.Tables
 	})
-}
-
-// PlanMethod is how a query finds its candidates in one table or memtable.
-type PlanMethod string
-
-// The methods of a PartPlan.
-const (
-	// PlanProbe, for Near, looks up ranges of permuted tables, or values of blocks in a memtable.
-	PlanProbe PlanMethod = "probe"
-	// PlanPostings, for Jaccard, reads the postings of the query's rarest hashes.
-	PlanPostings PlanMethod = "postings"
-	// PlanScan compares all fingerprints, all bitmaps of sketches, or all texts.
-	PlanScan PlanMethod = "scan"
-	// PlanSignatures, for Levenshtein and Cosine, compares signatures of texts, and texts that they
-	// do not rule out.
-	PlanSignatures PlanMethod = "signatures"
-	// PlanSign is the same, after all texts have been read to make their signatures.
-	PlanSign PlanMethod = "sign"
-)
-
-// PartPlan is the plan of a Search for one table or memtable.
-type PartPlan struct {
-	Part       string // "table 000012.sst", "memtable"
-	Documents  int    // in it, dead ones too
-	Method     PlanMethod
-	Radii      []int   // PlanProbe: the radius of each permuted table, or block, -1 for one that is not probed
-	Probes     int     // ranges or values to look up, or postings to read
-	Candidates int     // fingerprints or sketches expected to be compared
-	Cost       float64 // estimated nanoseconds on one core, without putting matches in order
 }
 
 // Stats describes a database.
@@ -119,8 +95,11 @@ type Params struct {
 	Features   Features // what of a document is compared
 }
 
-// Metrics counts what a DB has done since it was opened.
+// Metrics is how a DB was opened, and counts what it has done since.
 type Metrics struct {
+	Path   string // that it was opened with
+	Memory int64  // bytes that a query may hold of what it has found: Options.Memory
+
 	Puts, Deletes, Batches int64
 	Queries                int64
 	Flushes, Compactions   int64
@@ -133,6 +112,8 @@ type Metrics struct {
 	BytesMerged    int64         // of them
 	CompactionTime time.Duration // sum over the merges, of which several may run at a time
 	Merging        int           // merges that are running
+	Running        []MergeStats  // those, in the order in which they began
+	Past           []MergeStats  // up to 16 of those that have ended, the last one last
 
 	Stalls    int64         // writes that waited for a flush or for a merge
 	StallTime time.Duration // that they waited
@@ -149,37 +130,8 @@ func (m Metrics) WriteAmplification() float64 {
 	return float64(in+m.BytesCompacted) / float64(in)
 }
 
-// MergeStats describes a merge of tables.
-type MergeStats struct {
-	Inputs         []uint64 // numbers of the tables
-	InputDocuments int64
-	InputBytes     int64
-	Output         uint64 // number of the table written, 0 if no document was left
-	Documents      int64  // in it
-	Bytes          int64
-	// Reason is "tier" for tables of about one size, "window" for a part of the time to live that
-	// has passed, "dead" for much that was deleted, replaced or expired, "count" for too many
-	// tables, "drop" for tables with nothing left, "load" for tables of a load, and "all"
-	// for Compact.
-	Reason   string
-	Started  time.Time
-	Duration time.Duration // so far, of one that is running
-	Done     float64       // of one that is running, the share that is done
-	Err      error         // why the merge failed; its tables are as they were
-}
-
-// Merges returns the merges that are running, in the order in which they began, and up to 16 of
-// those that have ended since the database was opened, the last one last.
-func (db *DB) Merges() (running, past []MergeStats) {
-	now, ended := db.s.Merges()
-	for _, m := range now {
-		running = append(running, MergeStats(m))
-	}
-	for _, m := range ended {
-		past = append(past, MergeStats(m))
-	}
-	return running, past
-}
+// MergeStats describes a merge of tables: see compaction.Stats.
+type MergeStats = compaction.Stats
 
 // LoadOptions are the options of NewLoader.
 type LoadOptions struct {
@@ -197,10 +149,91 @@ type LoadStats struct {
 	Bytes     int64 // of tables written
 }
 
-// CheckReport is what Check found.
-type CheckReport struct {
-	Tables, Documents int64
-	Bytes             int64
-	Problems          []error // *CorruptionError mostly; empty when all is well
-	Orphans           []OrphanStats
+// Stats describes the database as it is now. It counts without reading documents.
+func (db *DB) Stats() (Stats, error) {
+	return withSnapshot(db, func(s *Snapshot) (Stats, error) {
+		st, err := describeView(&s.v)
+		st.Path, st.Params = db.s.Path, db.Params()
+		return st, err
+	})
+}
+
+// describeView returns the figures of what v sees.
+func describeView(v *view.View) (Stats, error) {
+	st := Stats{Seq: v.Seq}
+	for i := range v.Version.Parts {
+		p := &v.Version.Parts[i]
+		info := p.Info()
+		t := TableStats{
+			Name: p.Name, Documents: int64(info.Docs), Tombstones: p.Dead.Count(), Bytes: info.Size,
+			MinTime: time.UnixMicro(p.Meta.MinTime), MaxTime: time.UnixMicro(p.Meta.MaxTime),
+			Layout: p.Params().Layout.String(),
+		}
+		for _, sec := range info.Sections {
+			if sec.Kind == sstable.KindRun {
+				t.IndexBytes += sec.Length
+			}
+		}
+		if info.Fingerprints > 0 {
+			t.BytesPerFingerprint = float64(t.IndexBytes) / float64(info.Fingerprints)
+		}
+		var err error
+		if t.Expired, err = expired(p, v.Since); err != nil {
+			return st, err
+		}
+		st.Documents += t.Documents - t.Tombstones - t.Expired
+		st.Tombstones += t.Tombstones
+		st.Expired += t.Expired
+		st.Fingerprints += int64(info.Fingerprints) - p.Dead.Below(info.Fingerprints)
+		st.DiskBytes += t.Bytes
+		st.Tables = append(st.Tables, t)
+	}
+	for _, m := range v.Mems {
+		for _, d := range m.Docs {
+			if d.AliveAt(v.Seq) {
+				st.Memtable++
+				if d.HasFingerprint {
+					st.Fingerprints++
+				}
+			}
+		}
+	}
+	st.Documents += st.Memtable
+	err := eachFile(v.Dir, func(name string, size int64) {
+		if _, sst := files.Number(name, ".sst"); !sst {
+			st.DiskBytes += size
+		}
+		if strings.HasSuffix(name, files.OrphanSuffix) {
+			st.Orphans = append(st.Orphans, OrphanStats{name, size})
+		}
+	})
+	return st, err
+}
+
+// expired estimates how many living documents of p are older than since.
+func expired(p *view.Part, since int64) (n int64, err error) {
+	t := p.ForPolicy()
+	if p.Meta.MinTime < since && since <= p.Meta.MaxTime {
+		if t.Times, err = p.TimeSketch(); err != nil {
+			return 0, err
+		}
+	}
+	return t.Expired(since), nil
+}
+
+// eachFile calls f for every file in dir, nil for a single table file.
+func eachFile(dir *files.Folder, f func(name string, size int64)) error {
+	if dir == nil {
+		return nil
+	}
+	names, err := dir.List(".")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if info, err := dir.Stat(name); err == nil { // else it has just been removed
+			f(name, info.Size)
+		}
+	}
+	return nil
 }

@@ -52,10 +52,10 @@ func TestQueriesStop(t *testing.T) {
 		return err
 	}
 	for what, query := range map[string]func(context.Context) error{
-		"near":      func(ctx context.Context) error { return drain(s.Near(ctx, 0, 64)) },
-		"first":     func(ctx context.Context) error { return drain(s.NearFirst(ctx, 0, 64, 20000)) },
-		"unordered": func(ctx context.Context) error { return drain(s.NearUnordered(ctx, 0, 64)) },
-		"count":     func(ctx context.Context) error { _, err := s.CountNear(ctx, 0, 64); return err },
+		"near":      func(ctx context.Context) error { return drain(s.Search(ctx, ofPrint(0), Near(64))) },
+		"first":     func(ctx context.Context) error { return drain(s.Search(ctx, ofPrint(0), Near(64), Limit(20000))) },
+		"unordered": func(ctx context.Context) error { return drain(s.Search(ctx, ofPrint(0), Near(64), Unordered())) },
+		"count":     func(ctx context.Context) error { _, err := s.CountMatches(ctx, ofPrint(0), Near(64)); return err },
 		"entries":   func(ctx context.Context) error { return entries(s.Entries(ctx, EntryFilter{})) },
 		"unordered entries": func(ctx context.Context) error {
 			return entries(s.Entries(ctx, EntryFilter{Prefix: "", Unordered: true}))

@@ -88,7 +88,7 @@ func TestTableLimit(t *testing.T) {
 			t.Parallel()
 			db, compactions := limitedDB(t, c.o)
 			c.add(t, db)
-			if err := db.CompactDue(ctx, nil); err != nil {
+			if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
 				t.Fatal(err)
 			}
 			tables, due := checkTables(t, db, 0, n), compactions()

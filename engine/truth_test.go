@@ -153,7 +153,7 @@ func (tr *truth) checkNear(t *testing.T, db *engine.DB, queries []uint64, step i
 		want := tr.near(queries[q], truthMaxDistance)
 		for k := range truthMaxDistance + 1 {
 			n := 0
-			for m, err := range s.Near(ctx, queries[q], k) {
+			for m, err := range s.Search(ctx, engine.Doc{Fingerprint: &queries[q]}, engine.Near(k)) {
 				if err != nil {
 					t.Fatal(err)
 				}

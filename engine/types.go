@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 )
@@ -48,7 +49,7 @@ type Entry struct {
 // Match is a document that a query found.
 type Match struct {
 	ID       string
-	Distance int     // Hamming distance in bits, for Near and Nearest
+	Distance int     // Hamming distance in bits, for Near
 	Score    float64 // Jaccard estimate in [0,1], for Jaccard; the similarity by another measure
 	Error    float64 // standard error of Score
 	Exact    bool    // Score is exact: neither sketch was full, or texts were compared
@@ -153,6 +154,27 @@ type ClusterOptions struct {
 	Mode ClusterMode
 	// Before says whether a is kept in preference to b; it must be a strict weak order. Nil prefers
 	// the document written first. Ties fall to the one written first.
-	Before   func(a, b Entry) bool
+	Before func(a, b Entry) bool
+	// Count, if not nil, is set to the number of clusters, and none is yielded.
+	Count    *int64
 	Progress func(Progress)
 }
+
+// Errors that callers tell apart with errors.Is.
+var (
+	ErrNotFound    = files.ErrNotFound    // no document with this ID, or no database at this path
+	ErrExists      = files.ErrExists      // Create over a database, Loader.Add of a stored ID
+	ErrLocked      = files.ErrLocked      // another process has the database open for writing
+	ErrReadOnly    = files.ErrReadOnly    // a write to a database opened read-only
+	ErrClosed      = files.ErrClosed      // any use after Close
+	ErrParams      = files.ErrParams      // options or a query that disagree with how the database was created
+	ErrInvalid     = files.ErrInvalid     // an empty ID, k outside 0..64, ...
+	ErrTooLarge    = files.ErrTooLarge    // a document, a result or a packed table over its limit
+	ErrNotDatabase = files.ErrNotDatabase // the path holds something else
+	ErrNoSketches  = files.ErrNoSketches  // JACCARD in a database without sketches
+	ErrFailed      = files.ErrFailed      // a write failed, which poisons the writer; wraps the cause
+	ErrCorruption  = base.ErrCorruption   // in every *CorruptionError
+)
+
+// CorruptionError says which file is damaged, in which section and at which offset.
+type CorruptionError = base.CorruptionError

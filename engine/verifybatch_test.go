@@ -106,13 +106,13 @@ func TestVerifiedBatches(t *testing.T) {
 			var want []BatchMatch
 			var wantErr error
 			for i := 0; i < len(docs) && wantErr == nil; i++ {
-				for m, err := range db.JaccardVerified(ctx, docs[i], share) {
+				for m, err := range db.Search(ctx, docs[i], Jaccard(share).Verified()) {
 					if wantErr = err; err == nil {
 						want = append(want, BatchMatch{i, m})
 					}
 				}
 			}
-			got, err := untilError(db.JaccardVerifiedBatch(ctx, docs, share))
+			got, err := untilError(searchBatch(ctx, db, docs, Jaccard(share).Verified()))
 			equal(t, fmt.Sprintf("%d bytes, %g", memory, share), got, want)
 			if (err == nil) != (wantErr == nil) || wantErr != nil && !errors.Is(err, ErrTooLarge) {
 				t.Fatalf("%d bytes, %g: %v, want %v", memory, share, err, wantErr)
@@ -139,7 +139,7 @@ func TestVerifiedBatchEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	all, err := untilError(db.JaccardVerifiedBatch(ctx, docs, 0.5))
+	all, err := untilError(searchBatch(ctx, db, docs, Jaccard(0.5).Verified()))
 	if err != nil || len(all) < 1000 {
 		t.Fatal(len(all), err)
 	}
@@ -150,12 +150,12 @@ func TestVerifiedBatchEnds(t *testing.T) {
 	}
 	missing := append([]Doc{}, docs...)
 	missing[gone] = Doc{ID: "none"}
-	got, err := untilError(db.JaccardVerifiedBatch(ctx, missing, 0.5))
+	got, err := untilError(searchBatch(ctx, db, missing, Jaccard(0.5).Verified()))
 	if equal(t, "before one that is missing", got, all[:before]); !errors.Is(err, ErrNotFound) {
 		t.Errorf("%v for one that is missing", err)
 	}
 	n := 0
-	for m, err := range db.JaccardVerifiedBatch(ctx, docs, 0.5) {
+	for m, err := range searchBatch(ctx, db, docs, Jaccard(0.5).Verified()) {
 		if err != nil || m != all[n] {
 			t.Fatal(m, err)
 		}
@@ -164,7 +164,7 @@ func TestVerifiedBatchEnds(t *testing.T) {
 		}
 	}
 	n = 0
-	for _, err = range db.JaccardVerifiedBatch(ctx, docs, 0.5) {
+	for _, err = range searchBatch(ctx, db, docs, Jaccard(0.5).Verified()) {
 		if n++; n == 100 {
 			cancel()
 		}
@@ -172,7 +172,7 @@ func TestVerifiedBatchEnds(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || n != 101 {
 		t.Errorf("%d matches, then %v", n, err)
 	}
-	if _, err := first(db.JaccardVerifiedBatch(t.Context(), docs, 1.5)); !errors.Is(err, ErrInvalid) {
+	if _, err := first(searchBatch(t.Context(), db, docs, Jaccard(1.5).Verified())); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a share of 1.5: %v", err)
 	}
 }
@@ -224,13 +224,13 @@ func TestVerifiedBatchDamaged(t *testing.T) {
 		var want []BatchMatch
 		var wantErr error
 		for i := 0; i < len(docs) && wantErr == nil; i++ {
-			for m, err := range db.JaccardVerified(t.Context(), docs[i], 0.8) {
+			for m, err := range db.Search(t.Context(), docs[i], Jaccard(0.8).Verified()) {
 				if wantErr = err; err == nil {
 					want = append(want, BatchMatch{i, m})
 				}
 			}
 		}
-		got, err := untilError(db.JaccardVerifiedBatch(t.Context(), docs, 0.8))
+		got, err := untilError(searchBatch(t.Context(), db, docs, Jaccard(0.8).Verified()))
 		equal(t, fmt.Sprintf("damaged at %d %%", share), got, want)
 		if errors.Is(err, ErrCorruption) != (wantErr != nil) {
 			t.Errorf("damaged at %d %%: %v, one by one %v", share, err, wantErr)
@@ -257,7 +257,7 @@ func TestAnyMatches(t *testing.T) {
 		text := similarTexts(r)
 		db := familiesDB(t, r, text, Options{Memory: memory})
 		for range 400 {
-			if err := db.Allow(ctx, IDPair{fmt.Sprintf("t%03d", r.IntN(300)), fmt.Sprintf("q%03d", r.IntN(30))}); err != nil {
+			if err := db.SetAllowed(ctx, true, IDPair{fmt.Sprintf("t%03d", r.IntN(300)), fmt.Sprintf("q%03d", r.IntN(30))}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -273,13 +273,13 @@ func TestAnyMatches(t *testing.T) {
 		docs[7] = Doc{}
 		yes, no := 0, 0
 		for _, by := range []Criterion{Near(3), Jaccard(0.6), Jaccard(0.3).Verified(), Jaccard(0.7).Verified(), Jaccard(0.9).Verified()} {
-			got, err := db.AnyMatches(ctx, docs, by)
+			got, err := anyOf(ctx, db, docs, by)
 			if err != nil || len(got) != len(docs) {
 				t.Fatal(len(got), err)
 			}
 			checkBest(t, db, docs[:20], by)
 			for i, d := range docs {
-				_, found, err := db.AnyMatch(ctx, d, by)
+				_, found, err := anyMatch(ctx, db, d, by)
 				if err != nil || found != got[i] {
 					t.Fatalf("%d bytes, %v: document %d, %q: %v in a batch, %v alone, %v", memory, by, i, d.ID, got[i], found, err)
 				}
@@ -294,13 +294,13 @@ func TestAnyMatches(t *testing.T) {
 			t.Errorf("%d matches, %d without", yes, no)
 		}
 		for _, n := range []int{0, 1} {
-			if got, err := db.AnyMatches(ctx, docs[:n], Jaccard(0.8).Verified()); len(got) != n || err != nil {
+			if got, err := anyOf(ctx, db, docs[:n], Jaccard(0.8).Verified()); len(got) != n || err != nil {
 				t.Errorf("%d of %d documents, %v", len(got), n, err)
 			}
 		}
 	}
 	db, _ := create4test(t, &Options{NoText: true})
-	if _, err := db.AnyMatches(ctx, nil, Jaccard(0.8).Verified()); !errors.Is(err, ErrParams) {
+	if _, err := anyOf(ctx, db, nil, Jaccard(0.8).Verified()); !errors.Is(err, ErrParams) {
 		t.Errorf("without texts: %v", err)
 	}
 }
@@ -313,18 +313,18 @@ func checkBest(t *testing.T, db *DB, docs []Doc, by Criterion) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	var want []BatchMatch
+	want, is := make([]Match, len(docs)), make([]bool, len(docs))
 	for i, d := range docs {
-		if m, found, err := s.BestMatch(t.Context(), d, by); err != nil {
+		if want[i], is[i], err = bestMatch(t.Context(), s, d, by); err != nil {
 			t.Fatal(err)
-		} else if found {
-			want = append(want, BatchMatch{i, m})
 		}
 	}
-	got, err := s.Best(t.Context(), docs, by)
+	got := make([]Match, len(docs))
+	known, err := s.Any(t.Context(), docs, by, got)
 	if err != nil {
 		t.Fatal(err)
 	}
+	equal(t, fmt.Sprintf("known by %v", by), known, is)
 	equal(t, fmt.Sprintf("the best by %v", by), got, want)
 }
 
@@ -354,7 +354,7 @@ func TestAnyMatchesAmongMany(t *testing.T) {
 	}
 	docs, by := []Doc{{Text: words("", 100)}, {Text: words("", 100) + "end"}}, Jaccard(0.7).Verified()
 	for _, want := range []bool{false, true} {
-		got, err := db.AnyMatches(ctx, docs, by)
+		got, err := anyOf(ctx, db, docs, by)
 		if err != nil || got[0] != want || got[1] != want {
 			t.Fatalf("%v, %v; want %v", got, err, want)
 		}

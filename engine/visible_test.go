@@ -172,7 +172,7 @@ func TestExpiryToTheMicrosecond(t *testing.T) {
 				t.Helper()
 				equal(t, when+", entries", ids(t, db), []string{"there"})
 				equal(t, when+", near", collect(t, db.Near(ctx, 5, 0)), []Match{{ID: "there"}})
-				equal(t, when+", nearest", collect(t, db.Nearest(ctx, 5, 3)), []Match{{ID: "there"}})
+				equal(t, when+", nearest", collect(t, db.Search(ctx, ofPrint(5), Near(64), Limit(3))), []Match{{ID: "there"}})
 				if _, err := db.Get(ctx, "there"); err != nil {
 					t.Error(when, err)
 				}
@@ -187,7 +187,7 @@ func TestExpiryToTheMicrosecond(t *testing.T) {
 			if err := db.Delete(ctx, "gone"); !errors.Is(err, ErrNotFound) {
 				t.Errorf("deleting what has expired: %v", err)
 			}
-			if err := db.CompactDue(ctx, nil); err != nil {
+			if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
 				t.Fatal(err)
 			}
 			check("due merged")

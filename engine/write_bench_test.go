@@ -31,7 +31,7 @@ func processorTime(b *testing.B) time.Duration {
 func benchCopy(b *testing.B, src *DB, opts Options) *DB {
 	b.Helper()
 	path := b.TempDir()
-	if err := os.CopyFS(path, os.DirFS(src.Path())); err != nil {
+	if err := os.CopyFS(path, os.DirFS(src.Metrics().Path)); err != nil {
 		b.Fatal(err)
 	}
 	db, err := Open(path, &opts)
@@ -77,7 +77,7 @@ func BenchmarkPutNovel(b *testing.B) {
 		ctx := context.Background()
 		for i := range 300_000 { // blocks of the table are verified when they are read first
 			fp := r.Uint64()
-			if _, _, err := db.AnyMatch(ctx, Doc{ID: "q", Fingerprint: &fp}, Near(3)); err != nil {
+			if _, _, err := anyMatch(ctx, db, Doc{ID: "q", Fingerprint: &fp}, Near(3)); err != nil {
 				b.Fatal(err)
 			}
 			if _, err := db.Get(ctx, "q"+strconv.Itoa(i)); !errors.Is(err, ErrNotFound) {
@@ -154,7 +154,7 @@ func BenchmarkWriterBesideReaders(b *testing.B) {
 			b.Fatal(err)
 		}
 		db = cmp.Or(db, written)
-		readers[kind+1] = startReaders(b, written.Path())
+		readers[kind+1] = startReaders(b, written.Metrics().Path)
 	}
 	took, ratio := make([][]float64, len(kinds)), make([][]float64, len(kinds))
 	at := 0

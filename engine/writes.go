@@ -63,8 +63,8 @@ func (db *DB) Apply(ctx context.Context, b *Batch) (err error) {
 const novelMatches = 32
 
 // PutNovel stores d unless a visible document other than its own ID, and other than those that
-// Allow has noted with it, matches it by the criterion; then it returns a match and false. That
-// is the best one, of equally good ones the one whose ID is first; where more than a few dozen
+// SetAllowed has noted with it, matches it by the criterion; then it returns a match and false.
+// That is the best one, of equally good ones the one whose ID is first; where more than a few dozen
 // match, it is the best of the first of them that are found. The check and the write are one step:
 // of two near-duplicates submitted at once exactly one is stored, and the other returns it as its
 // match, once that one is safe. A document without fingerprint, or by a criterion of text without
@@ -151,12 +151,8 @@ func (db *DB) Delete(ctx context.Context, id string) error { return db.s.Delete(
 // after an error or a kill, nothing is. Of the documents it reads only the times: tables without so
 // old ones cost nothing, those without younger ones are dropped. Its memory is at most a bit for
 // each document of the other tables; memtables that have something so old are flushed first.
-func (db *DB) Prune(ctx context.Context, t time.Time) (int, error) {
-	return db.PruneProgress(ctx, t, nil)
-}
-
-// PruneProgress is Prune that reports how many documents of the tables it has been through, from
-// the calling goroutine.
-func (db *DB) PruneProgress(ctx context.Context, t time.Time, progress func(Progress)) (int, error) {
+// Progress, if not nil, is told how many documents of the tables Prune has been through, from the
+// calling goroutine.
+func (db *DB) Prune(ctx context.Context, t time.Time, progress func(Progress)) (int, error) {
 	return db.s.Prune(ctx, t, progressTo(progress))
 }

@@ -37,7 +37,7 @@ type inBatch struct {
 // findByText is find where candidates are tested by their texts.
 func (x *run) findByText(sel *selection, p plan, o predicate.ListOptions, give func(result) error) error {
 	c := &candidate{verdicts: make([]verdict, len(sel.predicates))}
-	most := int(min(max(x.DB.Memory()/8/batchBytes, 1), mostBatch))
+	most := int(min(max(x.DB.Metrics().Memory/8/batchBytes, 1), mostBatch))
 	size := most
 	if p.streams && sel.first() >= 0 {
 		size = min(firstBatch, most)

@@ -54,7 +54,7 @@ func TestDeleteWhereSparesNewer(t *testing.T) {
 	}
 	wg.Wait()
 	for id := range acked {
-		if _, err := db.Lookup(ctx, id); err != nil {
+		if _, err := db.Get(ctx, id); err != nil {
 			t.Errorf("%s was stored after it was looked at: %v", id, err)
 		}
 	}

@@ -61,8 +61,11 @@ func (x *run) countPairs(s *syntax.Pairs) (func() (int64, error), error) {
 		err = w.refuseShow()
 	}
 	return func() (int64, error) {
-		n, err := x.Snap.CountPairs(x.Ctx, c, x.Report)
-		return w.count(n), err
+		var n int64
+		for _, err := range x.Snap.Pairs(x.Ctx, c, &engine.PairOptions{Count: &n, Progress: x.Report}) {
+			return 0, err
+		}
+		return w.count(n), nil
 	}, err
 }
 
@@ -121,8 +124,7 @@ func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
 	}
 	return func() (n int64, err error) {
 		if w.limit < 0 && w.offset == 0 {
-			n, _, err = x.Snap.CountClusters(x.Ctx, c, o)
-			return n, err
+			o.Count = &n
 		}
 		last := 0
 		members := windowRows(w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row { return Row{m.Cluster} })

@@ -83,9 +83,9 @@ func (x *run) stats() error {
 	if err != nil {
 		return err
 	}
-	running, past := x.DB.Merges()
-	rows := append(statsRows(s), metricsRows(x.DB.Metrics())...)
-	rows = append(append(rows, tableRows(s)...), mergeRows(running, past)...)
+	m := x.DB.Metrics()
+	rows := append(statsRows(s), metricsRows(m)...)
+	rows = append(append(rows, tableRows(s)...), mergeRows(m.Running, m.Past)...)
 	x.answer([]string{"name", "value"}, fixed(rows...))
 	return nil
 }

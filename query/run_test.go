@@ -92,8 +92,8 @@ func TestPutParameters(t *testing.T) {
 		if err != nil || rows.Message() != "stored" || !rows.Wrote() {
 			t.Fatalf("%v: %v", doc, err)
 		}
-		e, err := db.Lookup(t.Context(), fmt.Sprint("d", i))
-		if err != nil || e.Fingerprint != 7 {
+		e, err := db.Get(t.Context(), fmt.Sprint("d", i))
+		if err != nil || *e.Fingerprint != 7 {
 			t.Errorf("%v: %+v, %v", doc, e, err)
 		}
 	}

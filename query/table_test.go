@@ -251,7 +251,7 @@ func TestStatementResults(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := db.Allow(t.Context(), engine.IDPair{A: "a", B: "b"}); err != nil {
+			if err := db.SetAllowed(t.Context(), true, engine.IDPair{A: "a", B: "b"}); err != nil {
 				t.Fatal(err)
 			}
 			rows, err := Run(t.Context(), db, example)

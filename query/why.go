@@ -35,8 +35,10 @@ func (x *run) why(s *syntax.Two) error {
 	if docs[0].Text != "" && docs[1].Text != "" {
 		rows = append(rows, x.whyTexts(docs[0].Text, docs[1].Text)...)
 	}
-	if x.Snap.IsAllowed(docs[0].ID, docs[1].ID) {
-		rows = append(rows, Row{"allowed", true})
+	for p := range x.Snap.Allowed() {
+		if p.A == docs[0].ID && p.B == docs[1].ID || p.A == docs[1].ID && p.B == docs[0].ID {
+			rows = append(rows, Row{"allowed", true})
+		}
 	}
 	x.answer([]string{"name", "value"}, fixed(rows...))
 	return nil

@@ -87,7 +87,7 @@ func (x *run) prune(s *syntax.Prune) error {
 	if err != nil {
 		return err
 	}
-	n, err := x.DB.PruneProgress(x.Ctx, t, x.Report)
+	n, err := x.DB.Prune(x.Ctx, t, x.Report)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (x *run) prune(s *syntax.Prune) error {
 
 // compact runs COMPACT.
 func (x *run) compact() error {
-	if err := x.DB.Compact(x.Ctx, x.Report); err != nil {
+	if err := x.DB.Compact(x.Ctx, &engine.CompactOptions{Progress: x.Report}); err != nil {
 		return err
 	}
 	x.say("compacted")
@@ -117,7 +117,7 @@ func (x *run) flush() error {
 func (x *run) allow(s *syntax.Two) error {
 	pair, err := x.idPair(s)
 	if err == nil {
-		err = x.DB.Allow(x.Ctx, pair)
+		err = x.DB.SetAllowed(x.Ctx, true, pair)
 	}
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (x *run) allow(s *syntax.Two) error {
 func (x *run) unallow(s *syntax.Two) error {
 	pair, err := x.idPair(s)
 	if err == nil {
-		err = x.DB.Unallow(x.Ctx, pair)
+		err = x.DB.SetAllowed(x.Ctx, false, pair)
 	}
 	if errors.Is(err, engine.ErrNotFound) {
 		e := syntax.Errorf(s.A.Pos.Offset, "ALLOWED lists the pairs that are", "%s and %s are not an allowed pair",

@@ -155,14 +155,13 @@ func unquote(arg string) string {
 
 func (s *session) dotSchema(string) error {
 	w := output.New(s.out, []string{"name", "value"}, s.options)
-	return s.printRows(w, func(w *output.Writer) error {
-		for _, row := range query.ParamRows(s.cfg.DB.Params()) {
-			if err := w.Row(row...); err != nil {
-				return err
-			}
+	var err error
+	for _, row := range query.ParamRows(s.cfg.DB.Params()) {
+		if err = w.Row(row...); err != nil {
+			break
 		}
-		return nil
-	})
+	}
+	return s.end(w, err)
 }
 
 func (s *session) dotStats(arg string) error {

@@ -101,7 +101,7 @@ func newSession(ctx context.Context, cfg Config) *session {
 	}
 	if cfg.Outputs == nil {
 		cfg.Outputs = &outfile.Guard{}
-		cfg.Outputs.Uses(cfg.DB.Path(), "the database")
+		cfg.Outputs.Uses(cfg.DB.Metrics().Path, "the database")
 	}
 	return &session{
 		cfg: cfg, ctx: ctx, out: cfg.Out, options: cfg.Output, commands: dotCommands(),

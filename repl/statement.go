@@ -164,7 +164,8 @@ func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int6
 	}
 	if m := rows.Message(); m != "" {
 		if o.Format.Structured() || o.Format == output.Parquet {
-			return 0, s.printRows(output.New(out, []string{"message"}, o), func(w *output.Writer) error { return w.Row(m) })
+			w := output.New(out, []string{"message"}, o)
+			return 0, s.end(w, w.Row(m))
 		}
 		if o.Terminal {
 			m = output.Printable(m)
@@ -173,18 +174,16 @@ func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int6
 		return 0, err
 	}
 	w := output.New(out, rows.Columns(), o)
-	err := s.printRows(w, func(w *output.Writer) error {
-		for row, err := range rows.All() {
-			if err != nil {
-				return err
-			}
-			if err := w.Row(row...); err != nil {
-				return err
-			}
+	var err error
+	for row, failed := range rows.All() {
+		if err = failed; err == nil {
+			err = w.Row(row...)
 		}
-		return nil
-	})
-	if err != nil {
+		if err != nil {
+			break
+		}
+	}
+	if err = s.end(w, err); err != nil {
 		return w.Rows(), err
 	}
 	s.no = rows.Search() && w.Rows() == 0
@@ -192,10 +191,9 @@ func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int6
 	return w.Rows(), nil
 }
 
-// printRows calls write and then closes w. It closes w after an error too, so that the rows
-// before the error are shown, but it does not draw a table without rows then.
-func (s *session) printRows(w *output.Writer, write func(*output.Writer) error) error {
-	err := write(w)
+// end closes w, to which all rows have been written, or those before err. It closes w after an
+// error too, so that these are shown, but it does not draw a table without rows then.
+func (s *session) end(w *output.Writer, err error) error {
 	if err != nil && w.Rows() == 0 && s.options.Format == output.Table {
 		return err
 	}

@@ -393,7 +393,7 @@ func operate(db *engine.DB, n int) error {
 		}
 		return err
 	case opPrune:
-		_, err := db.Prune(ctx, timeOf(prunedBefore(n)))
+		_, err := db.Prune(ctx, timeOf(prunedBefore(n)), nil)
 		return err
 	case opFlush:
 		return db.Flush(ctx)
@@ -476,7 +476,7 @@ func lookAt(ctx context.Context, db *engine.DB, acked int, r *rand.Rand) (int, e
 			near[e.ID] = d
 		}
 	}
-	for m, err := range s.Near(ctx, probe, 6) {
+	for m, err := range s.Search(ctx, engine.Doc{Fingerprint: &probe}, engine.Near(6)) {
 		if err != nil {
 			return 0, err
 		}

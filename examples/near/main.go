@@ -46,7 +46,7 @@ func run() error {
 	fmt.Printf("b stored: %v; it is like %s, %d bits away\n", stored, m.ID, m.Distance)
 
 	// Search by fingerprint.
-	fp, _ := db.Fingerprint("permission is hereby granted free of charge to any person obtaining a copy of this Software")
+	fp, _, _ := db.Hash("permission is hereby granted free of charge to any person obtaining a copy of this Software")
 	for m, err := range db.Near(ctx, fp, 6) {
 		if err != nil {
 			return err

@@ -155,7 +155,7 @@ var durableMutants = []mutant{
 	{
 		name: "check/an ID in two tables overlooked", in: "engine", decl: "duplicateIDs",
 		edit:  skip("EachCommonID"),
-		tests: "engine/internal/inspect", run: "^TestDuplicateIDs$",
+		tests: "engine", run: "^TestIDAliveTwice$",
 	},
 	{
 		name: "table/every other pair of keys not compared", in: "internal/kernel", decl: "ascendingGo",
@@ -308,7 +308,7 @@ var durableMutants = []mutant{
 		tests: "engine", run: crashes,
 	},
 	{
-		name: "allow/taken back in memory only", in: "engine", decl: "Store.editAllowed",
+		name: "allow/taken back in memory only", in: "engine", decl: "Store.SetAllowed",
 		edit:  drop(`, Unallow: view.CatalogPairs(unallow)`),
 		tests: "engine", run: "^TestAllow$",
 	},

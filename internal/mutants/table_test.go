@@ -465,7 +465,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "limits/rows held without bound", in: "query", decl: "Scope.Hold",
-		edit:  never(`x.held > x.DB.Memory()`),
+		edit:  never(`x.held > x.memory`),
 		tests: "query", run: "^TestHold$",
 	},
 	{

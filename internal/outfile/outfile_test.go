@@ -394,13 +394,13 @@ func TestStandardOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := filepath.Join(dir, "in.jsonl")
-	entries, err := os.ReadDir(db.Path())
+	entries, err := os.ReadDir(db.Metrics().Path)
 	if err = errors.Join(err, os.WriteFile(in, []byte("x"), 0o666)); err != nil {
 		t.Fatal(err)
 	}
 	refused := map[string]string{in: "an input file", filepath.Join(dir, "out"): ""}
 	for _, e := range entries {
-		refused[filepath.Join(db.Path(), e.Name())] = "a file of the database"
+		refused[filepath.Join(db.Metrics().Path, e.Name())] = "a file of the database"
 	}
 	if len(refused) < 5 { // with CATALOG, LOCK, and a table
 		t.Fatal(refused)
@@ -413,7 +413,7 @@ func TestStandardOutput(t *testing.T) {
 		}
 		var g Guard
 		g.Uses(in, "an input file")
-		g.Uses(db.Path(), "the database")
+		g.Uses(db.Metrics().Path, "the database")
 		os.Stdout = f
 		err = g.Claim("--output", "-", Lines)
 		f.Close()

@@ -175,7 +175,7 @@ func (c *clustering) keepApart(ctx context.Context, keeper, order []uint32, k in
 		}
 		best, least := f, k+1
 		for _, q := range so {
-			if d := view.Distance(c.fps[f], c.fps[q]); d < least && !c.apart(f, q) {
+			if d := base.Distance(c.fps[f], c.fps[q]); d < least && !c.apart(f, q) {
 				best, least = q, d
 			}
 		}

@@ -9,31 +9,30 @@ import (
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
-// Member is engine.Member.
-type Member struct {
-	Cluster int
-	Keep    bool
+// A member is a document of a cluster: its ID, and how it compares with the keeper.
+type member struct {
+	keep bool
 	view.Match
 }
 
 // EachMember calls fn for the members of all clusters of two or more visible documents, the largest
-// cluster first, in each the keeper first, then by ID, until it returns false.
-func EachMember(ctx context.Context, v *view.View, by view.Criterion, o Options, fn func(Member) bool) error {
+// cluster, number 1, first, in each the keeper first, then by ID, until it returns false.
+func EachMember(ctx context.Context, v *view.View, by view.Criterion, o Options, fn func(cluster int, keep bool, m view.Match) bool) error {
 	c, err := newClustering(ctx, v, by, o)
 	if err != nil {
 		return err
 	}
 	for number, cl := range c.clusters {
-		var members []Member
+		var members []member
 		err := v.Safely(ctx, func() (err error) {
-			members, err = c.members(ctx, cl, number+1)
+			members, err = c.members(ctx, cl)
 			return err
 		})
 		if err != nil {
 			return err
 		}
 		for _, m := range members {
-			if !fn(m) {
+			if !fn(number+1, m.keep, m.Match) {
 				return nil
 			}
 		}
@@ -124,8 +123,8 @@ func (c *clustering) compare(f, keeper uint32) view.Match {
 }
 
 // members returns the documents of a cluster in their order.
-func (c *clustering) members(ctx context.Context, cl starCluster, number int) ([]Member, error) {
-	members := make([]Member, 0, cl.size)
+func (c *clustering) members(ctx context.Context, cl starCluster) ([]member, error) {
+	members := make([]member, 0, cl.size)
 	for n, f := range c.byKeeper[cl.from:cl.to] {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -137,14 +136,13 @@ func (c *clustering) members(ctx context.Context, cl starCluster, number int) ([
 			if err != nil {
 				return nil, err
 			}
-			keep := i == c.best[cl.keeper]
 			match.ID = string(id)
-			members = append(members, Member{Cluster: number, Keep: keep, Match: match})
+			members = append(members, member{i == c.best[cl.keeper], match})
 		}
 	}
-	return members, ordered.InPlace(ctx, members, func(a, b Member) int {
-		if a.Keep != b.Keep {
-			if a.Keep {
+	return members, ordered.InPlace(ctx, members, func(a, b member) int {
+		if a.keep != b.keep {
+			if a.keep {
 				return -1
 			}
 			return 1

@@ -28,14 +28,11 @@ func CountPairs(ctx context.Context, v *view.View, by view.Criterion, progress f
 	return n, err
 }
 
-// CountClusters returns how many clusters there are, and how many members they have in all.
-func CountClusters(ctx context.Context, v *view.View, by view.Criterion, o Options) (clusters, members int64, err error) {
+// CountClusters returns how many clusters there are.
+func CountClusters(ctx context.Context, v *view.View, by view.Criterion, o Options) (int64, error) {
 	c, err := newClustering(ctx, v, by, o)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	for _, cl := range c.clusters {
-		members += int64(cl.size)
-	}
-	return int64(len(c.clusters)), members, nil
+	return int64(len(c.clusters)), nil
 }

@@ -65,7 +65,7 @@ func (j *joinSet) place(i uint32) view.Place {
 // match returns how group f compares with group g, by fingerprints or sketches.
 func (j *joinSet) match(f, g uint32) view.Match {
 	if j.sketches == nil {
-		return view.Match{Distance: view.Distance(j.fps[f], j.fps[g])}
+		return view.Match{Distance: base.Distance(j.fps[f], j.fps[g])}
 	}
 	s := j.estimate(f, g)
 	return view.Match{Score: s.Score, Error: s.Error, Exact: s.Exact}

@@ -251,7 +251,10 @@ func (l *Loader) takeWindow(c *chunk) error {
 	}
 }
 
-// Mark notes that with all documents added so far source has been read up to pos. LoadMark returns
+// Marked returns the position that the last load published for source, 0 if there is none.
+func (l *Loader) Marked(source string) int64 { return l.db.LoadMark(source) }
+
+// Mark notes that with all documents added so far source has been read up to pos. Marked returns
 // pos once they are published, so that an interrupted load can continue there.
 func (l *Loader) Mark(source string, pos int64) { l.filling.mark(source, pos) }
 

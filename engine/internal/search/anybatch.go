@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/texts"
@@ -15,10 +17,10 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Queries of AnyVerified that are decided together, at most, and candidates of each that are held.
+// Queries of AnyMatches that texts decide together, at most, and candidates of each that are held.
 const (
 	anyQueries    = 1 << 15
-	anyCandidates = 32
+	anyCandidates = 64
 )
 
 // eachShare calls do for the numbers 0..n-1, a share of consecutive ones at a time, on all
@@ -38,22 +40,29 @@ func eachShare(ctx context.Context, n, share int, do func(i int) error) error {
 // anyShare is how many queries a goroutine takes at a time.
 const anyShare = 16
 
-// AnyMatches says for each of n documents whether AnyMatch finds a match by the criterion. document
-// makes a fingerprinted one, once or more; it is called from several goroutines. Verified
-// candidates of many are compared in the order in which their texts lie.
-func AnyMatches(ctx context.Context, v *view.View, n int, document func(i int) sstable.Document, by view.Criterion) (known []bool, err error) {
+// AnyMatches says for each of n documents whether AnyMatch finds a match by the criterion, and sets
+// named[i], unless named is nil, to what it names of at most most matches. document makes a
+// fingerprinted one, once or more; it is called from several goroutines. Verified candidates of
+// many are compared in the order in which their texts lie.
+func AnyMatches(ctx context.Context, v *view.View, n int, document func(i int) sstable.Document, by view.Criterion, most int, named []view.Match) (known []bool, err error) {
 	known = make([]bool, n)
+	if named == nil {
+		named, most = make([]view.Match, n), 1
+	}
 	single := func(i int) (err error) {
 		d := document(i)
-		_, known[i], err = AnyMatch(ctx, v, &d, by, 1)
+		named[i], known[i], err = AnyMatch(ctx, v, &d, by, most)
 		return err
 	}
-	if !by.Jaccard || !by.Verified || n < 2 {
+	if n == 1 {
+		return known, single(0)
+	}
+	if !by.Verified {
 		return known, eachShare(ctx, n, anyShare, single)
 	}
 	together := int(min(max(v.Memory/8/(anyCandidates*textPairBytes), 1), anyQueries))
 	for from := 0; from < n; from += together {
-		b := &anyBatch{v: v, by: by, queries: make([]anyQuery, min(together, n-from))}
+		b := &anyBatch{v: v, by: by, most: most, queries: make([]anyQuery, min(together, n-from))}
 		if err := b.run(ctx, func(i int) sstable.Document { return document(from + i) }); err != nil {
 			return nil, err
 		}
@@ -62,7 +71,11 @@ func AnyMatches(ctx context.Context, v *view.View, n int, document func(i int) s
 			return nil, err
 		}
 		for i := range b.queries {
-			known[from+i] = b.queries[i].known.Load()
+			q := &b.queries[i]
+			known[from+i], named[from+i] = q.known.Load(), q.best
+			if most > 1 && known[from+i] && !q.named {
+				left = append(left, i) // it has a match, which may not be the best one
+			}
 		}
 		if err := eachShare(ctx, len(left), 1, func(i int) error { return single(from + left[i]) }); err != nil {
 			return nil, err
@@ -71,19 +84,24 @@ func AnyMatches(ctx context.Context, v *view.View, n int, document func(i int) s
 	return known, nil
 }
 
-// An anyBatch decides for a number of queries whether they have a match.
+// An anyBatch decides for a number of queries whether they have a match, and which is the best of
+// the first ones, at most most of them.
 type anyBatch struct {
 	v       *view.View
 	by      view.Criterion
+	most    int
 	queries []anyQuery
 }
 
 // An anyQuery is one of them.
 type anyQuery struct {
 	of         sstable.Document
-	candidates []textPair // those that have not been compared
+	set        texts.Set  // of its text, if matches are named
+	candidates []textPair // in the order in which they were found
 	known      atomic.Bool
 	more       bool // there may be other candidates
+	best       view.Match
+	named      bool // best is set
 }
 
 // left returns the numbers of queries that are not decided.
@@ -96,77 +114,170 @@ func (b *anyBatch) left() (left []int) {
 	return left
 }
 
-// run finds the candidates of each query up to the first one whose estimate reaches the threshold,
-// and compares the best one, which mostly decides. Of queries that are not decided it finds more,
-// and compares all of them.
+// run compares the first candidates of all queries. Where one match is enough it first finds those
+// up to the first one whose estimate reaches the threshold, and compares the best one, which mostly
+// decides.
 func (b *anyBatch) run(ctx context.Context, document func(i int) sstable.Document) error {
-	err := eachShare(ctx, len(b.queries), anyShare, func(i int) error {
+	left := make([]int, len(b.queries))
+	for i := range left {
+		left[i] = i
+	}
+	err := eachShare(ctx, len(left), anyShare, func(i int) error {
 		b.queries[i].of = document(i)
-		return b.gather(ctx, i, anyCandidates, func(s minhash.Score) bool { return s.Score >= b.by.T })
+		return nil
 	})
+	if err == nil && b.most == 1 {
+		err = b.round(ctx, left, 1, func(s minhash.Score) bool { return s.Score >= b.by.T })
+		left = b.left()
+	}
 	if err == nil {
-		err = b.compare(ctx, 1)
+		err = b.round(ctx, left, anyCandidates, nil)
 	}
-	if err != nil {
-		return err
-	}
-	left := b.left()
-	err = eachShare(ctx, len(left), anyShare, func(i int) error {
-		return b.gather(ctx, left[i], anyCandidates, nil)
-	})
-	if err != nil {
-		return err
-	}
-	return b.compare(ctx, anyCandidates)
+	return err
 }
 
-// gather finds candidates of a query, up to the first one that is enough, if that is not nil, or to
-// most of them.
-func (b *anyBatch) gather(ctx context.Context, query, most int, enough func(minhash.Score) bool) error {
+// round finds candidates of some queries, up to the first one that is enough, if that is not nil,
+// or to anyCandidates of them, and compares the best one or, if most is as many, all.
+func (b *anyBatch) round(ctx context.Context, queries []int, most int, enough func(minhash.Score) bool) error {
+	err := eachShare(ctx, len(queries), anyShare, func(i int) error { return b.gather(ctx, queries[i], enough) })
+	if err != nil {
+		return err
+	}
+	x := &textPairs{v: b.v, compare: b.compareDoc}
+	for _, i := range queries {
+		q := &b.queries[i]
+		if len(q.candidates) > most {
+			best := slices.MinFunc(q.candidates, func(a, b textPair) int { return cmp.Compare(b.estimate, a.estimate) })
+			q.candidates[0], q.candidates, q.more = best, q.candidates[:1], true
+		}
+		x.pairs = append(x.pairs, q.candidates...)
+	}
+	if err = x.compareTexts(ctx); err == nil {
+		err = x.failed
+	}
+	for i := 0; b.most > 1 && i < len(queries) && err == nil; i++ {
+		err = b.v.Safely(ctx, func() error { return b.name(queries[i], x.pairs) })
+	}
+	return err
+}
+
+// gather finds candidates of a query.
+func (b *anyBatch) gather(ctx context.Context, query int, enough func(minhash.Score) bool) error {
 	q := &b.queries[query]
 	x := &existence{v: b.v, ctx: ctx, by: b.by, of: &q.of, most: 1, except: string(q.of.ID)}
 	q.candidates, q.more = q.candidates[:0], false
 	x.gather = func(s minhash.Score, p view.Place) bool {
 		q.candidates = append(q.candidates, pairOf(b.v, query, p, s.Score))
-		q.more = len(q.candidates) == most || enough != nil && enough(s)
+		q.more = len(q.candidates) == anyCandidates || enough != nil && enough(s)
 		return q.more
 	}
 	_, _, err := x.match()
-	return err
-}
-
-// compare compares the best candidates of each query that is not decided, at most most of them.
-func (b *anyBatch) compare(ctx context.Context, most int) error {
-	x := &textPairs{v: b.v, compare: b.compareDoc}
-	for i := range b.queries {
-		if q := &b.queries[i]; !q.known.Load() {
-			n := min(most, len(q.candidates))
-			slices.SortStableFunc(q.candidates, func(a, b textPair) int { return cmp.Compare(b.estimate, a.estimate) })
-			x.pairs = append(x.pairs, q.candidates[:n]...)
-			q.candidates = q.candidates[n:]
-		}
-	}
-	err := x.compareTexts(ctx)
-	if err == nil {
-		err = x.failed
+	if b.most > 1 && len(q.candidates) > 0 {
+		q.set = b.v.Texts.Shingler().Set(q.of.Text)
 	}
 	return err
 }
 
-// compareDoc compares the text of a document with those queries that are not decided.
+// compareDoc compares the text of a document with queries. Where one match is enough, those that
+// have one are passed over.
 func (b *anyBatch) compareDoc(sets *texts.Shingler, text []byte, pairs []textPair) {
 	for i := range pairs {
-		q := &b.queries[pairs[i].query]
-		if q.known.Load() {
+		p := &pairs[i]
+		q := &b.queries[p.query]
+		switch {
+		case b.most == 1 && q.known.Load():
 			continue
-		}
-		similar := bytes.Equal(q.of.Text, text) // they have words, as they have candidates
-		if !similar {
+		case bytes.Equal(q.of.Text, text): // they have words, as they have candidates
+			p.score = 1
+		case q.set != nil:
+			p.score = similarity(q.set, "", sets, text, b.by.T)
+		default:
 			other := sets.LastSet(text)
-			_, similar = sets.Brief(q.of.Text).JaccardAtLeast(other, b.by.T)
+			p.score, _ = sets.Brief(q.of.Text).JaccardAtLeast(other, b.by.T)
 		}
-		if similar {
+		if p.score >= b.by.T {
 			q.known.Store(true)
 		}
 	}
+}
+
+// name takes the candidates of a query, in the order in which they were found, that match by the
+// scores of compared pairs.
+func (b *anyBatch) name(query int, compared []textPair) error {
+	q, x := &b.queries[query], &existence{most: b.most}
+	for _, c := range q.candidates {
+		at, _ := slices.BinarySearchFunc(compared, c, compareByDoc)
+		p := &compared[at]
+		if p.score < b.by.T {
+			continue
+		}
+		id, err := p.place(b.v).ID()
+		if err != nil {
+			return err
+		}
+		if x.take(scored(string(id), p.exactly())) {
+			q.more = false // as the search ends here
+			break
+		}
+	}
+	q.best, q.named = x.best, x.found > 0 && !q.more
+	return nil
+}
+
+// decideCrowds decides those of some queries that have a crowd, and returns the others, and those
+// that it fails for.
+func (b *anyBatch) decideCrowds(ctx context.Context, queries []int) (left []int, err error) {
+	var mu sync.Mutex
+	var crowded []*crowdQuery
+	most := crowdFrom(b.v)
+	err = eachShare(ctx, len(queries), 1, func(i int) error {
+		c := b.crowdQuery(ctx, queries[i], most)
+		mu.Lock()
+		defer mu.Unlock()
+		if c == nil {
+			left = append(left, queries[i])
+		} else {
+			crowded = append(crowded, c)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	for some := range slices.Chunk(crowded, verifyQueries) {
+		c := &crowd{v: b.v, t: b.by.T, queries: some, first: true}
+		err := c.each(ctx, func(hits []crowdHit) error {
+			for _, h := range hits {
+				b.queries[some[h.query].number].known.Store(true)
+			}
+			return nil
+		})
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for _, q := range some {
+			if err != nil && !b.queries[q.number].known.Load() {
+				left = append(left, q.number)
+			}
+		}
+	}
+	slices.Sort(left)
+	return left, nil
+}
+
+// crowdQuery returns a query with more than most candidates as one of a crowd, nil for another one.
+func (b *anyBatch) crowdQuery(ctx context.Context, query, most int) *crowdQuery {
+	of := &b.queries[query].of
+	q := jaccardPool.Get().(*Jaccard)
+	defer jaccardPool.Put(q)
+	defer q.Forget()
+	sketch := minhash.Sketch(of.Sketch)
+	t := candidateThreshold(b.v, sketch, b.by.T)
+	q.few = most
+	err := b.v.Safely(ctx, func() error { return q.bySketch(ctx, b.v, sketch, t, string(of.ID)) })
+	if q.few = 0; !errors.Is(err, errCrowded) {
+		return nil // another error is one of the search for this query alone, too
+	}
+	x := &existence{v: b.v, of: of, except: string(of.ID)}
+	return newCrowdQuery(b.v, query, of.Text, sketch, b.by.T, x.accepts)
 }

@@ -165,7 +165,7 @@ func (x *existence) takeMem(m view.MemView, from int, found []uint32) (enough bo
 	for _, i := range found {
 		i += uint32(from)
 		d := m.Docs[m.FPDoc[i]]
-		if x.v.MemAlive(d) && x.accepts(d.ID) && x.take(view.Match{ID: string(d.ID), Distance: view.Distance(x.of.Fingerprint, m.FPs[i])}) {
+		if x.v.MemAlive(d) && x.accepts(d.ID) && x.take(view.Match{ID: string(d.ID), Distance: base.Distance(x.of.Fingerprint, m.FPs[i])}) {
 			return true
 		}
 	}

@@ -59,6 +59,14 @@ type crowdQuery struct {
 	done    atomic.Bool // it needs no more matches
 }
 
+// newCrowdQuery returns the query of a text and its sketch for documents that are similar to t.
+func newCrowdQuery(v *view.View, number int, text []byte, sketch minhash.Sketch, t float64, accepts func(id []byte) bool) *crowdQuery {
+	return &crowdQuery{
+		number: number, text: string(text), set: v.Texts.Shingler().Set(text), sketch: sketch,
+		t: candidateThreshold(v, sketch, t), accepts: accepts,
+	}
+}
+
 // A crowdHit is a match of a query, by its index.
 type crowdHit struct {
 	JaccardHit

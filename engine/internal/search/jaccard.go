@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
@@ -114,7 +115,11 @@ func (q *Jaccard) Forget() {
 
 // Find finds all visible documents of v that match the sample by a criterion of Jaccard, but for
 // the one that is stored under its id. It leaves them in q.Hits.
-func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Criterion) error {
+func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Criterion) (err error) {
+	if err := v.Usable(ctx); err != nil {
+		return err
+	}
+	defer v.Unguard(vfs.Guard(), &err)
 	if err := q.findCandidates(ctx, v, of, by); err != nil || !by.Verified {
 		return err
 	}

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"sync"
 
-	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -71,12 +70,6 @@ func (q *Near) Forget() {
 
 // Nearest finds the n nearest visible documents. It leaves them in q.Hits, and perhaps others.
 func (q *Near) Nearest(ctx context.Context, v *view.View, fp base.Fingerprint, n int) error {
-	if n < 0 {
-		return fmt.Errorf("%d nearest documents: %w", n, files.ErrInvalid)
-	}
-	if q.Hits = q.Hits[:0]; n == 0 {
-		return nil
-	}
 	if n <= MostFirst {
 		q.Want.First = n
 	}
@@ -93,31 +86,37 @@ func (q *Near) Nearest(ctx context.Context, v *view.View, fp base.Fingerprint, n
 
 // Find finds all visible documents of v within k bits of fp. It leaves them in q.Hits, in no order,
 // unless q.Want says otherwise.
-func (q *Near) Find(ctx context.Context, v *view.View, fp base.Fingerprint, k int) error {
-	if err := view.CheckDistance(k); err != nil {
+func (q *Near) Find(ctx context.Context, v *view.View, fp base.Fingerprint, k int) (err error) {
+	if err := cmp.Or(v.Usable(ctx), view.CheckDistance(k)); err != nil {
 		return err
 	}
+	defer v.Unguard(vfs.Guard(), &err)
 	clear(q.Hits)
 	q.v, q.Hits, q.Found, q.far, q.most = v, q.Hits[:0], 0, k, v.Most(nearHitBytes)
 	if q.Want.First > 0 {
 		q.limited = ordered.Limited[NearHit]{Most: q.Want.First, Compare: CompareNear}
 	}
 	q.work = Counts{}
-	err := q.all(ctx, fp, k)
-	q.work.Matches += q.Found
-	q.work.report(ctx)
-	return err
-}
-
-// all searches the tables, then the memtables, which have arrived in the cache by then.
-func (q *Near) all(ctx context.Context, fp base.Fingerprint, k int) error {
-	for _, m := range q.v.Mems {
+	defer q.report(ctx)
+	for _, m := range v.Mems { // they have arrived in the cache when the tables have been searched
 		m.Index.Prefetch(fp, k)
 	}
-	if err := q.tables(ctx, fp, k); err != nil {
+	parts := v.Version.Parts
+	q.readers = q.readers[:0]
+	for i := range parts {
+		q.readers = append(q.readers, parts[i].Reader)
+	}
+	// All tables are searched at once: their cache misses overlap.
+	err = q.group.NearGroup(q.readers, fp, k, func(i int, hits []sstable.Hit, work sstable.NearStats) error {
+		q.work.Tables++
+		q.work.Probes += int64(work.Probes)
+		q.work.Candidates += int64(work.Candidates)
+		return q.takeHits(ctx, &parts[i], hits)
+	})
+	if err != nil {
 		return err
 	}
-	for _, m := range q.v.Mems {
+	for _, m := range v.Mems {
 		if err := q.memtable(m, fp, k); err != nil {
 			return err
 		}
@@ -126,6 +125,12 @@ func (q *Near) all(ctx context.Context, fp base.Fingerprint, k int) error {
 		q.Hits = q.limited.Items()
 	}
 	return ctx.Err()
+}
+
+// report tells the context what the search did.
+func (q *Near) report(ctx context.Context) {
+	q.work.Matches += q.Found
+	q.work.report(ctx)
 }
 
 // add takes a visible hit.
@@ -147,21 +152,6 @@ func (q *Near) add(h NearHit) error {
 		q.Hits = append(q.Hits, h)
 	}
 	return nil
-}
-
-// tables searches the tables, all at once: their cache misses overlap.
-func (q *Near) tables(ctx context.Context, fp base.Fingerprint, k int) error {
-	parts := q.v.Version.Parts
-	q.readers = q.readers[:0]
-	for i := range parts {
-		q.readers = append(q.readers, parts[i].Reader)
-	}
-	return q.group.NearGroup(q.readers, fp, k, func(i int, hits []sstable.Hit, work sstable.NearStats) error {
-		q.work.Tables++
-		q.work.Probes += int64(work.Probes)
-		q.work.Candidates += int64(work.Candidates)
-		return q.takeHits(ctx, &parts[i], hits)
-	})
 }
 
 // takeHits keeps the visible ones of a table's hits.
@@ -208,7 +198,7 @@ func (q *Near) memtable(m view.MemView, fp base.Fingerprint, k int) error {
 		if q.Found++; q.Want.Count {
 			continue
 		}
-		if err := q.add(NearHit{d.ID, view.Distance(fp, m.FPs[i]), view.Place{Mem: d}}); err != nil {
+		if err := q.add(NearHit{d.ID, base.Distance(fp, m.FPs[i]), view.Place{Mem: d}}); err != nil {
 			return err
 		}
 	}

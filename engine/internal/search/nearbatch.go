@@ -254,7 +254,7 @@ func (b *nearBatch) memtable(m view.MemView) (compared int64, err error) {
 		if err := b.crowded(0); err != nil {
 			return err
 		}
-		b.add(query, view.Distance(b.queries[query], m.FPs[at]))
+		b.add(query, base.Distance(b.queries[query], m.FPs[at]))
 		b.ids = append(b.ids, d.ID...)
 		b.ends = append(b.ends, len(b.ids))
 		return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/textsim"
+	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
@@ -214,7 +215,11 @@ func (q *Similar) memtable(ctx context.Context, m view.MemView, except string, f
 // FindSimilar finds all visible documents of v whose texts are similar to that of the sample, but
 // for the one that is stored under its ID. It leaves them in q.Hits. It is a search of texts alone,
 // and here for its memory.
-func (q *Jaccard) FindSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion) error {
+func (q *Jaccard) FindSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion) (err error) {
+	if err := v.Usable(ctx); err != nil {
+		return err
+	}
+	defer v.Unguard(vfs.Guard(), &err)
 	q.v, q.Hits = v, q.Hits[:0]
 	if err := needTextMeasure(v, by); err != nil {
 		return err

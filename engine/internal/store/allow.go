@@ -9,29 +9,9 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// Allow notes pairs of documents that may be alike. All are durable when it returns nil, and none
-// is noted otherwise.
-func (db *Store) Allow(ctx context.Context, pairs []view.IDPair) error {
-	return db.editAllowed(ctx, pairs, func(_ *view.AllowedPairs, in []view.IDPair) (allow, unallow []view.IDPair, err error) {
-		return in, nil, nil
-	})
-}
-
-// Unallow takes back allow. NotFound if one of the pairs is not noted; then none is taken back.
-func (db *Store) Unallow(ctx context.Context, pairs []view.IDPair) error {
-	return db.editAllowed(ctx, pairs, func(have *view.AllowedPairs, in []view.IDPair) (allow, unallow []view.IDPair, err error) {
-		for _, p := range in {
-			if !have.Has(p.A, p.B) {
-				return nil, nil, fmt.Errorf("documents %s and %s are not an allowed pair: %w", files.QuoteID(p.A), files.QuoteID(p.B), files.ErrNotFound)
-			}
-		}
-		return nil, in, nil
-	})
-}
-
-// editAllowed changes the set of allowed pairs in one transaction of the catalog. edit gets the set
-// and the pairs in their order, and returns what to add and what to remove.
-func (db *Store) editAllowed(ctx context.Context, pairs []view.IDPair, edit func(*view.AllowedPairs, []view.IDPair) (allow, unallow []view.IDPair, err error)) error {
+// SetAllowed notes pairs of documents that may be alike, or takes that back. All are durable when
+// it returns nil, and nothing is changed otherwise. To take back one that is not noted is NotFound.
+func (db *Store) SetAllowed(ctx context.Context, allowed bool, pairs []view.IDPair) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -48,9 +28,14 @@ func (db *Store) editAllowed(ctx context.Context, pairs []view.IDPair, edit func
 		return err
 	}
 	have := db.AllowedPairs()
-	allow, unallow, err := edit(have, in)
-	if err != nil {
-		return err
+	allow, unallow := in, []view.IDPair(nil)
+	if !allowed {
+		for _, p := range in {
+			if !have.Has(p.A, p.B) {
+				return fmt.Errorf("documents %s and %s are not an allowed pair: %w", files.QuoteID(p.A), files.QuoteID(p.B), files.ErrNotFound)
+			}
+		}
+		allow, unallow = nil, in
 	}
 	if err := db.editCatalog(catalog.Edit{Allow: view.CatalogPairs(allow), Unallow: view.CatalogPairs(unallow)}); err != nil {
 		return db.fail(err)

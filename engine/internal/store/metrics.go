@@ -46,6 +46,9 @@ func (m *metrics) compacted(did *compaction.Stats) {
 
 // Metrics is engine.Metrics.
 type Metrics struct {
+	Path   string
+	Memory int64
+
 	Puts, Deletes, Batches int64
 	Queries                int64
 	Flushes, Compactions   int64
@@ -58,6 +61,8 @@ type Metrics struct {
 	BytesMerged    int64
 	CompactionTime time.Duration
 	Merging        int
+	Running        []compaction.Stats
+	Past           []compaction.Stats
 
 	Stalls    int64
 	StallTime time.Duration
@@ -66,19 +71,14 @@ type Metrics struct {
 
 // Metrics returns what the store has done since it was opened.
 func (db *Store) Metrics() Metrics {
-	m := &db.metrics
+	m, running := &db.metrics, db.merges.Running()
 	return Metrics{
+		Path: db.Path, Memory: db.Memory,
 		Puts: m.puts.Load(), Deletes: m.deletes.Load(), Batches: m.batches.Load(), Queries: m.queries.Load(),
 		Flushes: m.flushes.Load(), Compactions: m.compactions.Load(), BytesFlushed: m.bytesFlushed.Load(),
 		BytesLoaded: m.bytesLoaded.Load(), BytesCompacted: m.bytesCompacted.Load(), WALBytes: m.walBytes.Load(),
 		TablesMerged: m.merged.Load(), BytesMerged: m.bytesMerged.Load(),
-		CompactionTime: time.Duration(m.compactTime.Load()), Merging: len(db.merges.Running()),
+		CompactionTime: time.Duration(m.compactTime.Load()), Merging: len(running), Running: running, Past: db.merges.Past(),
 		Stalls: m.stalls.Load(), StallTime: time.Duration(m.stallTime.Load()), SlowTime: time.Duration(m.slowTime.Load()),
 	}
-}
-
-// Merges returns the merges that are running, and those that have ended last since the store was
-// opened, oldest first.
-func (db *Store) Merges() (running, past []compaction.Stats) {
-	return db.merges.Running(), db.merges.Past()
 }

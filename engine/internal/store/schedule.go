@@ -82,16 +82,20 @@ func (db *Store) finishMerges(limit time.Duration) {
 	db.merges.Finish(limit)
 }
 
-// PauseCompaction keeps merges from starting in the background, and has those that run wait, until
-// ResumeCompaction. What a caller requests (Compact, CompactDue) is done all the same, and Close
-// finishes what waits. Meanwhile writers are not held back, however many tables there are.
-func (db *Store) PauseCompaction() { db.merges.Pause() }
-
-// ResumeCompaction ends what PauseCompaction began.
-func (db *Store) ResumeCompaction() { db.merges.Resume() }
-
-// SetCompactionRate sets how many bytes a second merges write together; 0 means no limit.
-func (db *Store) SetCompactionRate(bytes int64) { db.merges.Throttle.SetRate(bytes) }
+// SetCompactionRate sets how many bytes a second merges write together; 0 means no limit. A
+// negative rate keeps merges from starting in the background, and has those that run wait. What a
+// caller requests (Compact, CompactDue) is done all the same, and Close finishes what waits.
+// Meanwhile writers are not held back, however many tables there are.
+func (db *Store) SetCompactionRate(bytes int64) {
+	if bytes < 0 {
+		db.merges.Pause()
+		return
+	}
+	db.merges.Throttle.SetRate(bytes)
+	if db.merges.Throttle.Paused() {
+		db.merges.Resume()
+	}
+}
 
 // Reserve keeps a table from being picked for a merge, until Release.
 func (db *Store) Reserve(table uint64) { db.merges.Reserve(table) }

@@ -1,8 +1,12 @@
 package store
 
 import (
+	"context"
+	"fmt"
+	"maps"
 	"math"
 
+	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 )
@@ -18,16 +22,21 @@ func (db *Store) View() (*view.View, error) {
 
 // TakeView makes v, which is new or closed, a view of the database as it is now.
 func (db *Store) TakeView(v *view.View) error {
-	v.Since = db.expiry()
+	db.metrics.queries.Add(1)
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	return db.takeLocked(v)
+}
+
+// takeLocked is TakeView for a caller that holds mu.
+func (db *Store) takeLocked(v *view.View) error {
+	v.Since = db.expiry()
 	if db.current == nil || db.closed.Load() {
 		if err := db.endRestLocked(); err != nil {
 			return err
 		}
 	}
 	v.Take(&db.Config, db.seq, db.current, db.immutable, db.active, db.allowedSet)
-	db.metrics.queries.Add(1)
 	return nil
 }
 
@@ -48,4 +57,30 @@ func (db *Store) expiry() int64 {
 		return math.MinInt64
 	}
 	return db.Now().Add(-db.TTL).UnixMicro()
+}
+
+// Backup makes or brings up to date the backup at path, as engine.DB.Backup says.
+func (db *Store) Backup(ctx context.Context, path string, o backup.Options) (backup.Report, error) {
+	if db.Dir == nil {
+		return backup.Report{}, fmt.Errorf("%s is one table file, which can be copied as it is: %w", db.Path, files.ErrInvalid)
+	}
+	from, err := db.freeze()
+	if err != nil {
+		return backup.Report{}, err
+	}
+	defer from.View.Close()
+	return backup.Run(ctx, from, path, o)
+}
+
+// freeze returns the state of the database now. Its view must be closed.
+func (db *Store) freeze() (backup.Source, error) {
+	v := new(view.View)
+	db.mu.Lock() // under which tables and what came with them change at once
+	defer db.mu.Unlock()
+	if err := db.takeLocked(v); err != nil {
+		return backup.Source{}, err
+	}
+	return backup.Source{
+		View: v, Tables: &db.Tables, Marks: maps.Clone(db.marks), NextFile: db.nextFile, FS: db.fs, BusyTimeout: db.opts.BusyTimeout,
+	}, nil
 }

@@ -52,20 +52,16 @@ func UntilDone[T any](ctx context.Context, seq iter.Seq2[T, error]) iter.Seq2[T,
 	}
 }
 
-// InOrder yields what match makes of the hits of find, in order. Hits refer to tables: they
-// are read only inside of safely. buf is memory for matches, which is left without any.
-func InOrder[T, M any](ctx context.Context, v *View, buf *[]M, find func() ([]T, error), compare func(a, b T) int,
+// InOrder yields what match makes of hits, in order. Hits refer to tables: they are read only
+// inside of safely. buf is memory for matches, which is left without any.
+func InOrder[T, M any](ctx context.Context, v *View, buf *[]M, hits []T, compare func(a, b T) int,
 	match func(*T) M, yield func(M, error) bool) {
 	matches := (*buf)[:0]
 	defer func() {
 		clear(matches)
 		*buf = matches[:0]
 	}()
-	var hits []T
-	err := v.Safely(ctx, func() (err error) {
-		if hits, err = find(); err != nil {
-			return err
-		}
+	err := v.Safely(ctx, func() error {
 		best := ordered.Best(hits, firstBatch, compare)
 		hits = hits[len(best):]
 		matches = slices.Grow(matches, len(best))

@@ -15,18 +15,24 @@ import (
 // Methods of sstable.Reader guard themselves, and their errors are more precise. Safely is for what
 // is read between them: IDs, texts and sketches alias the mapped files.
 func (v *View) Safely(ctx context.Context, fn func() error) (err error) {
-	if v.closed.Load() {
-		return files.ErrClosed
-	}
-	if err := ctx.Err(); err != nil {
+	if err := v.Usable(ctx); err != nil {
 		return err
 	}
-	defer v.unguard(vfs.Guard(), &err)
+	defer v.Unguard(vfs.Guard(), &err)
 	return fn()
 }
 
-// unguard recovers from a fault and sets err to it. Deferred.
-func (v *View) unguard(before bool, err *error) {
+// Usable returns an error if the view is closed or the context has ended.
+func (v *View) Usable(ctx context.Context) error {
+	if v.closed.Load() {
+		return files.ErrClosed
+	}
+	return ctx.Err()
+}
+
+// Unguard ends what vfs.Guard began, which returned before: it recovers from a fault and sets err
+// to it. Deferred, it makes a function what Safely makes one that it calls.
+func (v *View) Unguard(before bool, err *error) {
 	vfs.Restore(before)
 	if p := recover(); p != nil {
 		*err = vfs.Error(p, v.blame)

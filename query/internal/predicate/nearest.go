@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
@@ -64,7 +65,7 @@ func (p *nearest) search(x *Scope) iter.Seq2[engine.Match, error] {
 	if p.target.self != "" && n < math.MaxInt {
 		n++ // it finds itself
 	}
-	return x.Snap.Nearest(x.Ctx, p.target.fingerprint, n)
+	return x.Snap.Search(x.Ctx, engine.Doc{Fingerprint: &p.target.fingerprint}, engine.Near(base.FingerprintBits), engine.Limit(n))
 }
 
 func (p *nearest) Test(x *Scope, c *Candidate) (Verdict, error) {

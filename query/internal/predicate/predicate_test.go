@@ -149,7 +149,8 @@ func TestPredicates(t *testing.T) {
 		if d.Fingerprint != nil {
 			return *d.Fingerprint, true
 		}
-		return db.Fingerprint(d.Text)
+		fp, ok, _ := db.Hash(d.Text)
+		return fp, ok
 	}
 	near := func(fp base.Fingerprint, k int, self string) func(engine.Doc) wanted {
 		return func(d engine.Doc) wanted {
@@ -175,7 +176,7 @@ func TestPredicates(t *testing.T) {
 	}
 	fp, _ := fingerprint(what)
 	other := "the quick brown fox runs away and jumps over the lazy dog"
-	otherPrint, _ := db.Fingerprint(other)
+	otherPrint, _, _ := db.Hash(other)
 	for _, c := range []struct {
 		query string
 		args  []any

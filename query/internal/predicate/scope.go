@@ -20,6 +20,7 @@ type Scope struct {
 	Report func(engine.Progress) // may be nil
 
 	held      int64    // bytes that the statement holds; see Hold
+	memory    int64    // that it may hold; 0 until it is needed
 	documents *float64 // the result of Documents
 	fields    []*NamedField
 	doubts    []string
@@ -32,7 +33,10 @@ type Scope struct {
 // that exceeds the memory that the database allows.
 func (x *Scope) Hold(bytes int) error {
 	x.held += int64(bytes)
-	if x.held > x.DB.Memory() {
+	if x.memory == 0 {
+		x.memory = x.DB.Metrics().Memory
+	}
+	if x.held > x.memory {
 		return fmt.Errorf("what the statement has found does not fit into the memory that it may hold: use LIMIT or COUNT, "+
 			"or allow more (--memory, Options.Memory): %w", engine.ErrTooLarge)
 	}

@@ -42,7 +42,7 @@ func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
 			return target{fingerprint: fp, hasFingerprint: true, label: "0x" + string(base.AppendHex(nil, fp))}, err
 		}
 	case value.Text:
-		fp, ok := x.DB.Fingerprint(string(v))
+		fp, ok, _ := x.DB.Hash(string(v))
 		return target{fingerprint: fp, hasFingerprint: ok, label: "TEXT " + value.Label(string(v))}, nil
 	case string:
 		e, err := x.Snap.Lookup(x.Ctx, v)

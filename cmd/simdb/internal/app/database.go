@@ -144,17 +144,22 @@ func (a *App) CheckTexts(db *engine.DB, f SimilarityFlags) error {
 	const looked = 100
 	st, err := db.Stats()
 	if err == nil && st.Documents == 0 {
-		a.Say("%s has no documents", db.Path())
+		a.Say("%s has no documents", st.Path)
 	}
 	if f.Near != nil || !db.Params().Text || err != nil {
 		return err
 	}
 	n := 0
-	for e, err := range db.Entries(a.Context(), engine.EntryFilter{}) {
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for e, err := range s.Entries(a.Context(), engine.EntryFilter{}) {
 		if n++; err != nil || n > looked {
 			break
 		}
-		d, err := db.Get(a.Context(), e.ID)
+		d, err := s.Get(a.Context(), e.ID)
 		if err != nil || d.Text != "" || d.Fingerprint == nil {
 			return nil
 		}

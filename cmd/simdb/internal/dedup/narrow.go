@@ -107,7 +107,8 @@ func (x *narrowing) add(text string) error {
 	if x.read++; x.read > x.most {
 		return errWhole
 	}
-	n := len(x.s.db.Sketch(text))
+	_, _, sketch := x.s.db.Hash(text)
+	n := len(sketch)
 	switch {
 	case n == 0:
 		return nil // it matches nothing

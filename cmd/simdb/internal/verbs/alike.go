@@ -70,7 +70,11 @@ type storedList struct {
 }
 
 func (l *storedList) countPairs() (int64, error) {
-	return l.s.CountPairs(l.a.Context(), l.by, l.o.Progress)
+	var n int64
+	for _, err := range l.s.Pairs(l.a.Context(), l.by, &engine.PairOptions{Count: &n, Progress: l.o.Progress}) {
+		return 0, err
+	}
+	return n, nil
 }
 
 func (l *storedList) pairs(unordered bool) iter.Seq2[engine.Pair, error] {
@@ -78,8 +82,12 @@ func (l *storedList) pairs(unordered bool) iter.Seq2[engine.Pair, error] {
 }
 
 func (l *storedList) countClusters() (int64, error) {
-	n, _, err := l.s.CountClusters(l.a.Context(), l.by, l.o)
-	return n, err
+	o := *l.o
+	o.Count = new(int64)
+	for _, err := range l.s.Clusters(l.a.Context(), l.by, &o) {
+		return 0, err
+	}
+	return *o.Count, nil
 }
 
 func (l *storedList) clusters() iter.Seq2[engine.Member, error] {

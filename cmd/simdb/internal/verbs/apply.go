@@ -67,7 +67,7 @@ func (c *Apply) Run(a *app.App) (err error) {
 // write notes the pairs, then deletes the documents: what is deleted has all decisions before it.
 func (t *applied) write(ctx context.Context, db *engine.DB) error {
 	if len(t.allow) > 0 {
-		if err := db.Allow(ctx, t.allow...); err != nil {
+		if err := db.SetAllowed(ctx, true, t.allow...); err != nil {
 			return err
 		}
 	}
@@ -90,7 +90,7 @@ func (c *Apply) check(ctx context.Context, db *engine.DB, all []review.Decision)
 		if is, ok := known[id]; ok {
 			return is, nil
 		}
-		_, err := db.Lookup(ctx, id)
+		_, err := s.Lookup(ctx, id)
 		if err != nil && !errors.Is(err, engine.ErrNotFound) {
 			return false, fmt.Errorf("%q: %w", id, err)
 		}

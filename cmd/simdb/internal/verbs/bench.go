@@ -209,7 +209,7 @@ func (b *bench) load(db *engine.DB, unit string, n int, doc func(i int) engine.D
 	if _, err := l.Close(); err != nil {
 		return err
 	}
-	if err := db.Compact(b.a.Context(), b.meter.Report); err != nil {
+	if err := db.Compact(b.a.Context(), &engine.CompactOptions{Progress: b.meter.Report}); err != nil {
 		return err
 	}
 	return b.figure("load", "mean", float64(start.Elapsed())/float64(n), "ns/"+unit)
@@ -261,7 +261,12 @@ func (b *bench) joins(db *engine.DB, queries []engine.Fingerprint, k int) error 
 	for i := range queries {
 		docs[i].Fingerprint = &queries[i]
 	}
-	for _, err := range db.SearchBatch(b.a.Context(), docs, engine.Near(k)) {
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for _, err := range s.SearchBatch(b.a.Context(), docs, engine.Near(k)) {
 		if err != nil {
 			return err
 		}

@@ -43,8 +43,13 @@ func (c *Why) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.Closing(db, &err)
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
 	for _, id := range []string{c.A, c.B} {
-		if _, err := db.Lookup(a.Context(), id); err != nil {
+		if _, err := s.Lookup(a.Context(), id); err != nil {
 			return fmt.Errorf("%s: %w", c.DB, err)
 		}
 	}
@@ -128,7 +133,7 @@ func (c *Compact) Run(a *app.App) (err error) {
 	m := a.Meter()
 	defer m.Stop()
 	start := time.Now()
-	err = db.Compact(a.Context(), m.Report)
+	err = db.Compact(a.Context(), &engine.CompactOptions{Progress: m.Report})
 	m.Stop()
 	if err != nil {
 		return err
@@ -157,7 +162,7 @@ func (c *Prune) Run(a *app.App) (err error) {
 	defer app.Closing(db, &err)
 	m := a.Meter()
 	defer m.Stop()
-	n, err := db.PruneProgress(a.Context(), time.Now().Add(-time.Duration(c.Older)), m.Report)
+	n, err := db.Prune(a.Context(), time.Now().Add(-time.Duration(c.Older)), m.Report)
 	m.Stop()
 	if n > 0 || err == nil {
 		a.Say("%s: %s deleted; simdb compact frees their space", c.DB, quantity.Count(int64(n), "document"))

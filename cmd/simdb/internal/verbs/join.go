@@ -351,7 +351,7 @@ func (j *joining) fingerprints(l *joinLines) {
 		work.Go(func() {
 			for i := range docs {
 				if d := &docs[i]; d.Fingerprint == nil && d.Text != "" {
-					if fp, ok := j.db.Fingerprint(d.Text); ok {
+					if fp, ok, _ := j.db.Hash(d.Text); ok {
 						d.Fingerprint = &fp
 					}
 				}

@@ -175,10 +175,10 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 	l.meter.Report(engine.Progress{Stage: "write tables"})
 	stats, closeErr := l.loader.Close()
 	if err = errors.Join(err, closeErr); err == nil && !l.a.Interrupted() {
-		err = l.db.CompactDue(l.a.Context(), func(p engine.Progress) {
+		err = l.db.Compact(l.a.Context(), &engine.CompactOptions{Due: true, Progress: func(p engine.Progress) {
 			p.Stage = "merge"
 			l.meter.Report(p)
-		})
+		}})
 	}
 	if err == nil && l.a.Interrupted() {
 		err = app.ErrInterrupted
@@ -214,8 +214,8 @@ func (l *load) file(i int) error {
 	} else if abs, err := filepath.Abs(f.name); err == nil && f.name != "-" {
 		f.source = abs
 	}
-	if l.c.Resume && l.db != nil {
-		f.mark = loadMark(l.db.LoadMark(f.source))
+	if l.c.Resume && l.loader != nil {
+		f.mark = loadMark(l.loader.Marked(f.source))
 		if l.sources.Tree != nil { // its key says which list it is
 			f.mark = loadMark(f.mark.pos())
 		}

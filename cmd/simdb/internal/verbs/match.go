@@ -53,9 +53,9 @@ type matching struct {
 	meter   *app.Meter
 	opt     input.Options
 	sources *app.Sources
-	first   input.Source    // the only input, until it is read
-	folder  *app.OutFolder  // of -o DIR/, or nil
-	inPairs map[string]bool // IDs in pairs of ALLOW
+	first   input.Source        // the only input, until it is read
+	folder  *app.OutFolder      // of -o DIR/, or nil
+	allowed map[string][]string // of each ID in pairs of ALLOW the IDs that it is paired with
 	audit   *matchAudit
 	docs    []engine.Doc   // of a lot
 	out     input.Copier   // of lines, or

@@ -92,7 +92,7 @@ func (t *matching) reduce(doc *engine.Doc) {
 		return
 	}
 	if doc.Fingerprint == nil {
-		if fp, ok := t.db.Fingerprint(doc.Text); ok {
+		if fp, ok, _ := t.db.Hash(doc.Text); ok {
 			doc.Fingerprint = &fp
 		}
 	}
@@ -193,7 +193,7 @@ func (t *matching) decide(ctx context.Context, items []lotItem) ([]engine.Novelt
 			continue
 		}
 		d := items[i].rec.Doc
-		if t.inPairs[d.ID] {
+		if len(t.allowed[d.ID]) > 0 {
 			beside, at = append(beside, d.ID), append(at, len(t.docs))
 		}
 		d.ID = ""
@@ -226,7 +226,7 @@ func (t *matching) find(ctx context.Context, s *engine.Snapshot, docs []engine.D
 		done[i] = engine.Novelty{Stored: true}
 	}
 	if !t.names() {
-		known, err := s.Any(ctx, docs, by)
+		known, err := s.Any(ctx, docs, by, nil)
 		for i, is := range known {
 			done[i].Stored = !is
 		}
@@ -234,7 +234,7 @@ func (t *matching) find(ctx context.Context, s *engine.Snapshot, docs []engine.D
 	}
 	var at []int
 	if t.c.Near != nil { // few of many are found faster so
-		known, err := s.Any(ctx, docs, by)
+		known, err := s.Any(ctx, docs, by, nil)
 		if err != nil {
 			return err
 		}
@@ -246,13 +246,16 @@ func (t *matching) find(ctx context.Context, s *engine.Snapshot, docs []engine.D
 		}
 		docs = found
 	}
-	best, err := s.Best(ctx, docs, by)
-	for _, m := range best {
-		i := m.Query
-		if at != nil {
-			i = at[i]
+	named := make([]engine.Match, len(docs))
+	known, err := s.Any(ctx, docs, by, named)
+	for i, is := range known {
+		switch {
+		case !is:
+		case at != nil:
+			done[at[i]] = engine.Novelty{Match: named[i]}
+		default:
+			done[i] = engine.Novelty{Match: named[i]}
 		}
-		done[i] = engine.Novelty{Match: m.Match}
 	}
 	return err
 }
@@ -265,23 +268,23 @@ func (t *matching) findBeside(ctx context.Context, s *engine.Snapshot, doc *engi
 		return engine.Novelty{Stored: true}, nil // it is like nothing
 	}
 	for m, err := range s.Search(ctx, *doc, by) {
-		if err != nil || !s.IsAllowed(id, m.ID) {
+		if err != nil || !slices.Contains(t.allowed[id], m.ID) {
 			return engine.Novelty{Match: m}, err
 		}
 	}
 	return engine.Novelty{Stored: true}, nil
 }
 
-// idsInPairs returns the ids that are in allowed pairs.
-func idsInPairs(db *engine.DB) (map[string]bool, error) {
+// allowedOf returns of each id in allowed pairs the ids that it is paired with.
+func allowedOf(db *engine.DB) (map[string][]string, error) {
 	s, err := db.Snapshot()
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	ids := map[string]bool{}
+	pairs := map[string][]string{}
 	for p := range s.Allowed() {
-		ids[p.A], ids[p.B] = true, true
+		pairs[p.A], pairs[p.B] = append(pairs[p.A], p.B), append(pairs[p.B], p.A)
 	}
-	return ids, nil
+	return pairs, nil
 }

@@ -45,13 +45,13 @@ func (c *Match) Run(a *app.App) (err error) {
 			return err
 		}
 	}
-	inPairs, err := idsInPairs(db)
+	pairs, err := allowedOf(db)
 	if err != nil {
 		return err
 	}
 	m := a.Meter()
 	defer m.Stop()
-	t := &matching{c: c, db: db, meter: m, opt: opt, sources: src, inPairs: inPairs}
+	t := &matching{c: c, db: db, meter: m, opt: opt, sources: src, allowed: pairs}
 	defer func() { t.undo(err) }()
 	if err := t.prepare(a); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package inspect
+package engine
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// TestDuplicateIDs stores documents again and again, each time in another table, and then takes
+// TestIDAliveTwice stores documents again and again, each time in another table, and then takes
 // away what says that the earlier ones are dead.
-func TestDuplicateIDs(t *testing.T) {
+func TestIDAliveTwice(t *testing.T) {
 	ctx := context.Background()
 	db, err := store.Create(filepath.Join(t.TempDir(), "a.simdb"), store.Options{NoAutoCompaction: true})
 	if err != nil {

@@ -1,4 +1,4 @@
-package inspect
+package engine
 
 import (
 	"context"
@@ -13,18 +13,23 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Report is engine.CheckReport.
-type Report struct {
+// CheckReport is what Check found.
+type CheckReport struct {
 	Tables, Documents int64
 	Bytes             int64
-	Problems          []error
-	Orphans           []Orphan
+	Problems          []error // *CorruptionError mostly; empty when all is well
+	Orphans           []OrphanStats
 }
 
-// Check checks everything that a view sees, and whatever else is in the folder: every checksum of
-// every table, that its sections agree with each other, the catalog, and the logs. It continues
-// after a problem and reports all it finds; the error is for what kept it from checking.
-func Check(ctx context.Context, v *view.View, progress func(view.Progress)) (r Report, err error) {
+// Check verifies everything that is stored: every checksum of every table, that its sections agree
+// with each other, the catalog, and the logs. It continues after a problem and reports all it
+// finds; the error is for what kept it from checking.
+func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, error) {
+	return withSnapshot(db, func(s *Snapshot) (CheckReport, error) { return check(ctx, &s.v, progress) })
+}
+
+// check checks everything that a view sees, and whatever else is in the folder.
+func check(ctx context.Context, v *view.View, progress func(Progress)) (r CheckReport, err error) {
 	var done, total int64
 	for _, p := range v.Version.Parts {
 		total += p.Meta.Size
@@ -35,7 +40,7 @@ func Check(ctx context.Context, v *view.View, progress func(view.Progress)) (r R
 			return p.Verify(ctx, func(n, of int64) {
 				if progress != nil && of > 0 { // bytes are looked at more than once
 					n = int64(float64(n) / float64(of) * float64(p.Meta.Size))
-					progress(view.Progress{Stage: "check", Done: done + n, Total: total, Unit: "bytes"})
+					progress(Progress{Stage: "check", Done: done + n, Total: total, Unit: "bytes"})
 				}
 			})
 		})
@@ -58,7 +63,7 @@ func Check(ctx context.Context, v *view.View, progress func(view.Progress)) (r R
 	r.Problems = append(r.Problems, problems...)
 	err = eachFile(v.Dir, func(name string, size int64) {
 		if strings.HasSuffix(name, files.OrphanSuffix) {
-			r.Orphans = append(r.Orphans, Orphan{name, size})
+			r.Orphans = append(r.Orphans, OrphanStats{name, size})
 		}
 	})
 	if err != nil {

@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/minhash"
+)
+
+func ofPrint(fp Fingerprint) Doc { return Doc{Fingerprint: &fp} }
+
+func ofPrints(fps []Fingerprint) []Doc {
+	docs := make([]Doc, len(fps))
+	for i := range fps {
+		docs[i].Fingerprint = &fps[i]
+	}
+	return docs
+}
+
+func fingerprintOf(db *DB, text string) (Fingerprint, bool) {
+	fp, words, _ := db.Hash(text)
+	return fp, words
+}
+
+func sketchOf(db *DB, text string) minhash.Sketch {
+	_, _, sketch := db.Hash(text)
+	return sketch
+}
+
+// The functions below ask a DB, or a Snapshot, what a Snapshot answers.
+
+type asked interface{ *DB | *Snapshot }
+
+func with[S asked, T any](x S, fn func(*Snapshot) (T, error)) (T, error) {
+	if s, ok := any(x).(*Snapshot); ok {
+		return fn(s)
+	}
+	return withSnapshot(any(x).(*DB), fn)
+}
+
+func searchBatch(ctx context.Context, db *DB, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[BatchMatch, error] { return s.SearchBatch(ctx, docs, by) })
+}
+
+func entriesOf(ctx context.Context, db *DB, f EntryFilter) iter.Seq2[Entry, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Entry, error] { return s.Entries(ctx, f) })
+}
+
+func lookupOf(ctx context.Context, db *DB, id string) (Entry, error) {
+	return withSnapshot(db, func(s *Snapshot) (Entry, error) { return s.Lookup(ctx, id) })
+}
+
+func allowed(db *DB) iter.Seq[IDPair] {
+	pairs, _ := withSnapshot(db, func(s *Snapshot) ([]IDPair, error) { return slices.Collect(s.Allowed()), nil })
+	return slices.Values(pairs)
+}
+
+func countPairs[S asked](ctx context.Context, x S, by Criterion) (n int64, err error) {
+	return with(x, func(s *Snapshot) (n int64, err error) {
+		for _, err = range s.Pairs(ctx, by, &PairOptions{Count: &n}) {
+		}
+		return n, err
+	})
+}
+
+func countClusters[S asked](ctx context.Context, x S, by Criterion, o ClusterOptions) (int64, error) {
+	return with(x, func(s *Snapshot) (n int64, err error) {
+		o.Count = &n
+		for _, err = range s.Clusters(ctx, by, &o) {
+		}
+		return n, err
+	})
+}
+
+// anyOf is Any in the way of many documents, for one too.
+func anyOf(ctx context.Context, db *DB, docs []Doc, by Criterion) ([]bool, error) {
+	return withSnapshot(db, func(s *Snapshot) ([]bool, error) {
+		if len(docs) != 1 {
+			return s.Any(ctx, docs, by, nil)
+		}
+		known, err := s.Any(ctx, []Doc{docs[0], docs[0]}, by, nil)
+		return known[:min(1, len(known))], err
+	})
+}
+
+// anyMatch names a match of a document, which need not be the best one.
+func anyMatch[S asked](ctx context.Context, x S, doc Doc, by Criterion) (m Match, found bool, err error) {
+	_, err = with(x, func(s *Snapshot) (struct{}, error) {
+		document, err := s.allToMatch(ctx, []Doc{doc}, by)
+		if err != nil {
+			return struct{}{}, err
+		}
+		d := document(0)
+		got, is, err := search.AnyMatch(ctx, &s.v, &d, by.by, 1)
+		m, found = Match(got), is
+		return struct{}{}, err
+	})
+	return m, found, err
+}
+
+func bestMatch(ctx context.Context, s *Snapshot, doc Doc, by Criterion) (Match, bool, error) {
+	named := make([]Match, 1)
+	known, err := s.Any(ctx, []Doc{doc}, by, named)
+	return named[0], err == nil && known[0], err
+}

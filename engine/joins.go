@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"context"
+	"iter"
+
+	"github.com/simdb/simdb/engine/internal/cluster"
+	"github.com/simdb/simdb/engine/internal/view"
+)
+
+// PairOptions are the options of Pairs. Nil stands for the zero value.
+type PairOptions struct {
+	// Limit ends with the first pairs, as many; 0 for all. In order it holds about twice as many,
+	// if it is at most 65536, however many there are.
+	Limit int
+	// Unordered has pairs come as they are found: in no particular order, though always in the
+	// same, and without holding them in memory, however many there are. The snapshot's tables must
+	// stay readable while the pairs are taken.
+	Unordered bool
+	// Count, if not nil, is set to the number of pairs, whatever the Limit, and none is yielded.
+	// Documents of equal fingerprint, or by Jaccard of equal sets, are counted as a group, and no
+	// ID is read.
+	Count    *int64
+	Progress func(Progress) // called now and then; may be nil
+}
+
+// Pairs yields every pair of visible documents that match by the criterion, the best match first,
+// then by A, then by B. It holds the pairs in memory, 16 bytes each (40 by Jaccard), the IDs of the
+// documents in them, with about 90 bytes each in addition, and 20 to 50 bytes for every document
+// (by estimated Jaccard 16 and its sketch; where texts decide about 120 for each, the texts, up to
+// an eighth of Options.Memory, or by Jaccard the shingles, up to a quarter of it, and what finds
+// pairs, up to half of it). More pairs than fit into Options.Memory are ErrTooLarge; with a Limit
+// or Unordered there may be any number of them. IDs that are yielded share memory, 16 KiB or so:
+// clone one that is to be kept for long. Other errors are as those of Near and Jaccard.
+func (s *Snapshot) Pairs(ctx context.Context, by Criterion, o *PairOptions) iter.Seq2[Pair, error] {
+	if o == nil {
+		o = &PairOptions{}
+	}
+	progress := progressTo(o.Progress)
+	find := func() (func(yield func(a, b string, m view.Match) bool), error) {
+		found, err := cluster.Pairs(ctx, &s.v, by.by, progress)
+		return found, err
+	}
+	switch {
+	case o.Count != nil:
+		return view.UntilDone(ctx, func(yield func(Pair, error) bool) {
+			n, err := cluster.CountPairs(ctx, &s.v, by.by, progress)
+			if *o.Count = n; err != nil {
+				yield(Pair{}, err)
+			}
+		})
+	case o.Unordered:
+		found := s.pairsUnordered(ctx, by, progress)
+		if o.Limit > 0 {
+			found = view.First(o.Limit, found)
+		}
+		return found
+	case o.Limit > cluster.MostFirst(&s.v):
+		return view.First(o.Limit, s.Pairs(ctx, by, &PairOptions{Progress: o.Progress}))
+	case o.Limit > 0:
+		find = func() (func(yield func(a, b string, m view.Match) bool), error) {
+			found, err := cluster.FirstPairs(ctx, &s.v, by.by, o.Limit, progress)
+			return found, err
+		}
+	}
+	return view.UntilDone(ctx, func(yield func(Pair, error) bool) {
+		found, err := find()
+		if err != nil {
+			yield(Pair{}, err)
+			return
+		}
+		found(func(a, b string, m view.Match) bool { return yield(Pair{A: a, B: b, Match: Match(m)}, nil) })
+	})
+}
+
+// pairsUnordered is Pairs without order.
+func (s *Snapshot) pairsUnordered(ctx context.Context, by Criterion, progress func(view.Progress)) iter.Seq2[Pair, error] {
+	return view.UntilDone(ctx, func(yield func(Pair, error) bool) {
+		more := true
+		err := cluster.EachPair(ctx, &s.v, by.by, progress, func(a, b string, m view.Match) bool {
+			more = yield(Pair{A: a, B: b, Match: Match(m)}, nil)
+			return more
+		})
+		if err != nil && more {
+			yield(Pair{}, err)
+		}
+	})
+}
+
+// progressTo returns a function that passes what it is told to progress; nil if progress is.
+func progressTo(progress func(Progress)) func(view.Progress) {
+	if progress == nil {
+		return nil
+	}
+	return func(p view.Progress) { progress(Progress(p)) }
+}
+
+// Clusters yields the members of all clusters of two or more visible documents that match by the
+// criterion: the largest cluster first (of equally large ones the one whose keeper's ID is first),
+// in each the keeper first, then by ID. It takes about 60 bytes a document where few match, and at
+// most 200 however many do (by ClusterOptions.Before and by Jaccard the entry of each, or its
+// sketch, in addition). Of an allowed pair (DB.SetAllowed) neither document joins the other: both
+// may join a third one, and in mode Components a chain of others may connect them. Documents in
+// such pairs are taken one by one in every mode. Errors are as those of Near and Jaccard.
+func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
+	return view.UntilDone(ctx, func(yield func(Member, error) bool) {
+		var err error
+		if o != nil && o.Count != nil {
+			*o.Count, err = cluster.CountClusters(ctx, &s.v, by.by, o.internal())
+		} else {
+			err = cluster.EachMember(ctx, &s.v, by.by, o.internal(), func(number int, keep bool, m view.Match) bool {
+				return yield(Member{number, keep, Match(m)}, nil)
+			})
+		}
+		if err != nil {
+			yield(Member{}, err)
+		}
+	})
+}
+
+// internal returns the options as package cluster takes them; o may be nil.
+func (o *ClusterOptions) internal() cluster.Options {
+	if o == nil {
+		return cluster.Options{}
+	}
+	c := cluster.Options{Components: o.Mode == Components, Progress: progressTo(o.Progress)}
+	if before := o.Before; before != nil {
+		c.Before = func(a, b view.Entry) bool { return before(Entry(a), Entry(b)) }
+	}
+	return c
+}
+
+// IDPair is the IDs of two documents. The order of the two has no meaning.
+type IDPair struct{ A, B string }
+
+// SetAllowed notes that the two documents of each pair may be alike, and that neither is a
+// duplicate of the other, or takes that back. From then on Clusters puts neither under the other
+// and PutNovel does not turn one away because of the other; Near, Jaccard and Pairs, which say what
+// is alike, still find them. What is noted are IDs: it holds for whatever is stored under them, now
+// or later. Pack takes the list along and Ingest adds it to that of the database. All pairs are
+// durable when SetAllowed returns nil, and nothing is changed otherwise. To note a pair again
+// changes nothing; to take back one that is not noted is ErrNotFound. An ID paired with itself is
+// ErrInvalid.
+func (db *DB) SetAllowed(ctx context.Context, allowed bool, pairs ...IDPair) error {
+	of := make([]view.IDPair, len(pairs))
+	for i, p := range pairs {
+		of[i] = view.IDPair(p)
+	}
+	return db.s.SetAllowed(ctx, allowed, of)
+}
+
+// Allowed yields the pairs that SetAllowed had noted when the snapshot was taken, the lesser ID
+// first, in order.
+func (s *Snapshot) Allowed() iter.Seq[IDPair] {
+	return func(yield func(IDPair) bool) {
+		for _, p := range s.v.Allowed.All() {
+			if !yield(IDPair(p)) {
+				return
+			}
+		}
+	}
+}
