@@ -484,7 +484,7 @@ func isJSON(s []byte) bool { return json.Valid(s) || json.Valid(standard(s)) }
 // tooDeep reports whether s may nest deeper than maxDepth. Brackets are counted first, also in
 // strings; only a line with more than maxDepth of them is parsed.
 func tooDeep(s []byte) bool {
-	if bytes.Count(s, []byte("["))+bytes.Count(s, []byte("{")) <= maxDepth {
+	if len(s) <= maxDepth || bytes.Count(s, []byte("["))+bytes.Count(s, []byte("{")) <= maxDepth {
 		return false
 	}
 	depth := 0
