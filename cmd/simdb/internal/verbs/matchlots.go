@@ -19,6 +19,7 @@ import (
 const (
 	lotBytes  = 32 << 20  // or a share of --memory
 	lotShare  = 16        // of --memory
+	addBytes  = 8 << 20   // with --add: a lot is stored, and then its lines are written
 	slowBytes = 256 << 10 // of texts that are compared as they are, which takes long
 	itemBytes = 256       // what a record takes beside its texts
 	slabBytes = 64 << 10
@@ -26,8 +27,11 @@ const (
 
 // lotBytes is how many bytes of records are decided together.
 func (c *Match) lotBytes() int {
-	if c.Near == nil && c.Jaccard == nil {
+	switch {
+	case c.Near == nil && c.Jaccard == nil:
 		return slowBytes
+	case c.Add:
+		return addBytes
 	}
 	return min(lotBytes, int(c.Memory/lotShare))
 }
