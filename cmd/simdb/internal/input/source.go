@@ -89,10 +89,7 @@ type Info struct {
 // it; "" otherwise.
 func (i Info) TakenFor(opt Options) string {
 	d := i.Format.Describe()
-	name := strings.ToLower(i.Name)
-	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd"} {
-		name = strings.TrimSuffix(name, packed)
-	}
+	name := unpackedName(i.Name)
 	switch {
 	case i.Notice != "":
 		return i.Notice
@@ -100,6 +97,15 @@ func (i Info) TakenFor(opt Options) string {
 		return ""
 	}
 	return i.Shape
+}
+
+// unpackedName is a name in lower case without the ending of a compression.
+func unpackedName(name string) string {
+	name = strings.ToLower(name)
+	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	return name
 }
 
 // Position is the place of a record in its source, counted from 1 in the unit of its format

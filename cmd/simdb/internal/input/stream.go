@@ -316,7 +316,7 @@ func (s *Stream) refuse(lines bool) error {
 		}
 	}
 	name := strings.ToLower(s.name)
-	if what := foreignNames[path.Ext(name)]; what != "" && !lines {
+	if what := foreignNames[path.Ext(unpackedName(name))]; what != "" && !lines {
 		return errors.New(what + "; --input-format txt reads each line as a text")
 	}
 	if len(s.head) == 0 && s.packed == "" && s.size == 0 {

@@ -36,6 +36,7 @@ func TestHelpfulRefusals(t *testing.T) {
 		{"a.json", `{"columns":["id","text"],"index":[0],"data":[["x","y"]]}`, input.Options{}, "a list for each column: in pandas"},
 		{"a.yaml", "- id: 1\n  text: x\n", input.Options{}, "it is YAML: yq -o json FILE | simdb ... - reads it as JSON; --input-format txt"},
 		{"a.TOML", "a = 1\n", input.Options{}, "it is TOML"},
+		{"a.yml.zst", "a: 1\n", input.Options{}, "it is YAML"},
 		{"a.json5", "{a: 1}\n", input.Options{}, "it is JSON5"},
 		{"dump.sql", "INSERT\n", input.Options{}, "it is SQL"},
 		{"a.jsonl.gz", "", input.Options{}, "it is empty, which no .gz file is: was it cut off?"},
