@@ -42,11 +42,11 @@ type Loss struct {
 // that documents depend on is there twice, and a block that is damaged costs the documents that
 // need it, and no others. One goroutine at a time may use it.
 type Salvaged struct {
-	r        *table.Table // opened as far as possible: any of its parts may be nil
-	sketches *blobs.List  // nil if no document has one, or all are lost
-	whole    bool         // the directory of the file is right; otherwise the early one is used
-	bare     bool         // with the early directory: no document has a sketch
-	failed   map[format.Kind]error
+	r        *table.Table              // opened as far as possible: any of its parts may be nil
+	sketches *blobs.List               // nil if no document has one, or all are lost
+	whole    bool                      // the directory of the file is right; otherwise the early one is used
+	bare     bool                      // with the early directory: no document has a sketch
+	failed   [format.KindUnknown]error // why a part could not be opened, by its kind
 	losses   []Loss
 	at       map[lossPlace]int // in losses
 }
@@ -70,8 +70,8 @@ func Salvage(f File, name string) (*Salvaged, error) {
 		return nil, fmt.Errorf("map %s: %w", name, err)
 	}
 	s := &Salvaged{
-		r:      &table.Table{File: name, Data: data, Unmap: unmap, Closer: f.Close},
-		failed: map[format.Kind]error{}, at: map[lossPlace]int{},
+		r:  &table.Table{File: name, Data: data, Unmap: unmap, Closer: f.Close},
+		at: map[lossPlace]int{},
 	}
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -196,7 +196,7 @@ func (r *recovery) copyTable(in *input) error {
 	if r.incompatible(in) {
 		return nil
 	}
-	w := &tableWriter{t: r.to, from: in}
+	w := &tableWriter{t: r.to, from: in, most: r.params.MaxDocs()}
 	done := int64(0)
 	o := sstable.SalvageOptions{
 		Sums: r.texts.Sums, Partial: r.o.Partial,

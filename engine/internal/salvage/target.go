@@ -107,6 +107,7 @@ type tableWriter struct {
 	t    *target
 	from *input
 	docs int64 // of the table that is written
+	most int64 // documents of a table
 	size int   // of these in memory
 
 	file vfs.File
@@ -116,7 +117,7 @@ type tableWriter struct {
 
 // add writes a document.
 func (w *tableWriter) add(d *sstable.Document) error {
-	if w.docs == w.t.r.params.MaxDocs() || w.size >= tableBytes {
+	if w.docs == w.most || w.size >= tableBytes {
 		if err := w.close(); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func inOrder(ctx context.Context, b *Batch, workers int, room *BatchRoom) (*Batc
 		return nil, err
 	}
 	keys = keys[:0]
-	bare := 0
+	bare, sorted, last := 0, true, uint64(0)
 	for i, fp := range b.Fingerprints {
 		switch {
 		case o.dropped.Has(uint32(i)):
@@ -72,9 +72,13 @@ func inOrder(ctx context.Context, b *Batch, workers int, room *BatchRoom) (*Batc
 			bare++
 		default:
 			keys = append(keys, uint64(i)<<format.IDBits|fp>>OtherBits)
+			sorted, last = sorted && last <= fp, fp
 		}
 	}
-	keys, tmp := ordered.SortParts(keys, room.take(2, len(keys)), format.IDBits, workers)
+	tmp := room.take(2, len(keys))
+	if !sorted { // as the documents of a table are
+		keys, tmp = ordered.SortParts(keys, tmp, format.IDBits, workers)
+	}
 	if err := o.sortOthers(ctx, keys, tmp, workers); err != nil {
 		return nil, err
 	}
