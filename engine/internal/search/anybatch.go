@@ -179,7 +179,7 @@ func (b *anyBatch) gather(ctx context.Context, query int, enough func(minhash.Sc
 }
 
 // compareDoc compares the text of a document with queries. Where one match is enough, those that
-// have one are passed over.
+// have one are skipped.
 func (b *anyBatch) compareDoc(sets *texts.Shingler, text []byte, pairs []textPair) {
 	for i := range pairs {
 		p := &pairs[i]

@@ -409,7 +409,7 @@ func checkAny(ctx context.Context, t *testing.T, m *model, of []sstable.Document
 	}
 }
 
-// TestAnyMatch asks for matches one by one, by every criterion.
+// TestAnyMatch looks for one match at a time, by every criterion.
 func TestAnyMatch(t *testing.T) {
 	m, ctx := newModel(t, 5, 0, 0), t.Context()
 	for _, by := range []view.Criterion{{K: 0}, {K: 3}, {K: 12}, {Jaccard: true, T: 0.5}, {Jaccard: true, T: 0.9, Verified: true}} {

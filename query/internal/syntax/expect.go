@@ -139,7 +139,16 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 	if before.Value == ";" {
 		return Errorf(found.Pos.Offset, "run them one by one", "%s after the end of the statement", what)
 	}
-	hint := ""
+	return Errorf(found.Pos.Offset, l.hintAt(tokens, at, expected), "%s", what)
+}
+
+// hintAt says what to write in place of the token at a place where another one is expected, if that
+// is known.
+func (l *Language) hintAt(tokens []Token, at int, expected string) (hint string) {
+	found, before := tokens[at], Token{}
+	if at > 0 {
+		before = tokens[at-1]
+	}
 	if expected != "" {
 		hint = "expected " + expected
 	}
@@ -177,7 +186,7 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 	case slices.Contains(l.statements, found.Value), found.Pos.Line > before.Pos.Line && isKeyword(found):
 		hint = "a statement ends with ;"
 	}
-	return Errorf(found.Pos.Offset, hint, "%s", what)
+	return hint
 }
 
 // What error messages expect.

@@ -34,10 +34,12 @@ type TimeSample struct {
 	Times      []uint64
 }
 
+// NewTimeSample returns an empty sample for n values.
 func NewTimeSample(n int) TimeSample {
 	return TimeSample{Stride: max(n/TimeSampled, 1), Least: ^uint64(0)}
 }
 
+// Add takes the next value.
 func (s *TimeSample) Add(v uint64) {
 	if s.At%s.Stride == 0 {
 		s.Times = append(s.Times, v)

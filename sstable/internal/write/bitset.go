@@ -5,10 +5,13 @@ import "math/bits"
 // Bitset is a set of numbers; nil is empty.
 type Bitset []uint64
 
+// NewBitset returns an empty set of numbers below n.
 func NewBitset(n uint32) Bitset { return make(Bitset, (uint64(n)+63)/64) }
 
+// Has reports whether i is in the set.
 func (b Bitset) Has(i uint32) bool { return b != nil && b[i>>6]>>(i&63)&1 != 0 }
 
+// Add adds i.
 func (b Bitset) Add(i uint32) { b[i>>6] |= 1 << (i & 63) }
 
 // Count returns how many members of a set are in [first, first+n).

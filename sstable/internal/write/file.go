@@ -151,8 +151,10 @@ func (t *File) AddRecord(text, fields []byte) {
 	}
 }
 
+// FlushNames writes the block of names that has been begun.
 func (t *File) FlushNames() { t.writeList(format.KindNames, t.Names, &t.writtenNames) }
 
+// FlushRecords writes the block of records that has been begun.
 func (t *File) FlushRecords() { t.Out.write(t.Records.Flush(t.blockOffset())) }
 
 // blockOffset returns where the next block goes, counted from the start of the first section of

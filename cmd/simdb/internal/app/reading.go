@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// Reading is a pass over inputs.
+// Reading says how inputs are read, and what is done with their records.
 type Reading struct {
 	Stage   string // for progress
 	Meter   *Meter
@@ -23,13 +23,13 @@ type Reading struct {
 	// input.ErrStop.
 	Record func(in input.Source, rec *input.Record) error
 
-	// Issue takes what is no record. nil is the function of Rejects, which also notes records that
-	// were taken; without it, issues are passed over, as an earlier pass has them.
+	// Issue takes what is no record. If it is nil, Rejects takes it, and also notes the records; if
+	// both are nil, issues are skipped, because another pass takes them.
 	Issue   func(in input.Source, is *input.Issue) error
 	Rejects *Rejects
 
-	// Damaged takes the error of an input that cannot be read to its end, after which the next one
-	// is read. With nil, it ends the pass.
+	// Damaged takes the error of an input that cannot be read to its end; the pass continues with
+	// the next input. If it is nil, the error ends the pass.
 	Damaged func(err error)
 }
 

@@ -57,7 +57,7 @@ func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory in
 }
 
 // Draw draws a sample, in random order, and counts the documents. Every document is in it with the
-// same probability. It has at most so many, and no more than have room in memory.
+// same probability. It has at most most documents, whose texts take at most room bytes.
 func Draw(of Documents, most int, seed uint64, room int64) (docs []engine.Doc, n int64, err error) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	drop := func(place int) {

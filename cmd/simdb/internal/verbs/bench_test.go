@@ -73,7 +73,7 @@ func TestBenchChecks(t *testing.T) {
 	}
 }
 
-// TestBenchDisk asks for more than any disk has.
+// TestBenchDisk requests more space than any disk has.
 func TestBenchDisk(t *testing.T) {
 	b := &bench{c: &Bench{Dir: t.TempDir()}, n: math.MaxInt >> 10}
 	if _, known := vfs.Free(b.c.Dir); !known || bits.UintSize < 64 {

@@ -118,7 +118,7 @@ type Compact struct {
 
 // Run compacts the database.
 func (c *Compact) Run(a *app.App) (err error) {
-	// What a merge holds it holds to its end, and there is little garbage: half as much is enough.
+	// A merge makes little garbage, so that a smaller heap costs no time.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	db, err := a.Open(c.DB, app.Access{Write: true})
 	if err != nil {

@@ -72,8 +72,8 @@ const (
 	// merges.
 	besideMemory = 96 << 20
 
-	// spareShare is the room for garbage, as a part of --memory, 1 in so many. Without it the
-	// collector hardly ever rests while two chunks of documents are as large as they may be.
+	// --memory / spareShare is left for garbage. Without it the collector runs all the time while
+	// two chunks of documents have their largest size.
 	spareShare = 16
 )
 

@@ -104,8 +104,8 @@ func (c *Plan) estimate(l sstable.Layout, n int64) (sstable.Estimate, error) {
 	return e, err
 }
 
-// searchBase is what a search through the engine takes besides that in a table, in nanoseconds: the
-// view, the rows, and the IDs of what is found, which are not in a cache.
+// searchBase is how many nanoseconds a search takes outside the tables: for the view, the rows, and
+// the IDs of matches, which are not in a cache.
 const searchBase = 650
 
 // show writes the estimates and recommends one.

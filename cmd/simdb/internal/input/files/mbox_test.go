@@ -20,9 +20,9 @@ import (
 
 const from = "From alice@example.org Thu Jan  1 00:00:00 2026\n"
 
-// readMbox returns what a mailbox holds: "position id=text" or "! issue", and what ended the
-// reading. A copy of all its messages is in copied.
-func readMbox(t *testing.T, name, content string, opt input.Options) (got, copied string, err error) {
+// readCopied returns what a file holds: "position id=text" or "! issue", and what ended the
+// reading. A copy of all its records is in copied.
+func readCopied(t *testing.T, name, content string, opt input.Options) (got, copied string, err error) {
 	t.Helper()
 	src, err := input.New(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
 	if err != nil {
@@ -83,7 +83,7 @@ func TestMessages(t *testing.T) {
 		if c.opt.IDField == "Sender-Is" {
 			c.content = strings.Replace(c.content, "Message-ID: <b@x>", "Sender-Is: alice@example.org", 1)
 		}
-		got, copied, err := readMbox(t, c.name, c.content, c.opt)
+		got, copied, err := readCopied(t, c.name, c.content, c.opt)
 		if got != c.want || err != nil {
 			t.Errorf("%.100q: %.300q, %v, want %.300q", c.content, got, err, c.want)
 		}
@@ -93,16 +93,16 @@ func TestMessages(t *testing.T) {
 	}
 	for _, before := range []string{"\n", "\r\n\n", "\ufeff", "\ufeff\n"} {
 		for _, content := range []string{a + b, fence + "\n" + a + fence + "\n" + fence + "\n" + b + fence + "\n"} {
-			if got, copied, err := readMbox(t, "a", before+content, input.Options{}); got != textA+"|2 b@x=bye" || copied != content || err != nil {
+			if got, copied, err := readCopied(t, "a", before+content, input.Options{}); got != textA+"|2 b@x=bye" || copied != content || err != nil {
 				t.Errorf("%q: %q, %q, %v", before+content, got, copied, err)
 			}
 		}
 	}
-	if _, _, err := readMbox(t, "a", a, input.Options{TextField: "Subject"}); err == nil {
+	if _, _, err := readCopied(t, "a", a, input.Options{TextField: "Subject"}); err == nil {
 		t.Error("a field for the text was accepted")
 	}
 	huge := from + "Message-ID: <huge>\n\n" + strings.Repeat(strings.Repeat("x", 1023)+"\n", input.MaxRecord/1024) + "\n"
-	if got, copied, err := readMbox(t, "a", huge+b, input.Options{}); err != nil || copied != huge+b || got != fmt.Sprintf("! a:1: too large: %d bytes, a document has at most %d|2 b@x=bye", len(huge), input.MaxRecord) {
+	if got, copied, err := readCopied(t, "a", huge+b, input.Options{}); err != nil || copied != huge+b || got != fmt.Sprintf("! a:1: too large: %d bytes, a document has at most %d|2 b@x=bye", len(huge), input.MaxRecord) {
 		t.Errorf("%.200q, %v", got, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestCopyOfMails(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got, _, err := readMbox(t, "a", out.String(), input.Options{}); got != "1 a=one|2 b=two" || err != nil {
+		if got, _, err := readCopied(t, "a", out.String(), input.Options{}); got != "1 a=one|2 b=two" || err != nil {
 			t.Errorf("%q: %q, %v", end, got, err)
 		}
 	}
@@ -184,7 +184,7 @@ func TestMessageTexts(t *testing.T) {
 		"Content-Transfer-Encoding: base64\n\n aGVs \n bG8=\n\n-- \nfooter":                            "hello",
 		multi("alternative", "Content-Type: text/html; charset=big5\n\n<p>\xa4\xa4<script>x</script>"): "中",
 	} {
-		got, _, err := readMbox(t, "a", from+"Message-ID: <a>\n"+message, input.Options{})
+		got, _, err := readCopied(t, "a", from+"Message-ID: <a>\n"+message, input.Options{})
 		if got != "1 a="+want || err != nil {
 			t.Errorf("%q: %q, %v, want %q", message, got, err, want)
 		}
@@ -193,7 +193,7 @@ func TestMessageTexts(t *testing.T) {
 	for i := range mostNested + 1 {
 		nested = multi(fmt.Sprint("x", i), nested)
 	}
-	if got, _, _ := readMbox(t, "a", from+"Message-ID: <a>\n"+nested, input.Options{}); got != "1 a=" {
+	if got, _, _ := readCopied(t, "a", from+"Message-ID: <a>\n"+nested, input.Options{}); got != "1 a=" {
 		t.Errorf("%q", got)
 	}
 }
@@ -251,10 +251,10 @@ func TestMessageCharsets(t *testing.T) {
 		return guessed.String()
 	}
 	mails := from + "Message-ID: <a>\nContent-Type: text/plain; charset=X-Foo\n\ncaf\xe9\n\n" + from + "Message-ID: <b>\nContent-Type: text/plain; charset=X-Foo\n\nascii\n"
-	if got, _, _ := readMbox(t, "a", mails, input.Options{Tally: &tally}); got != "1 a=caf\ufffd|2 b=ascii" || guesses() != "1 x-foo" {
+	if got, _, _ := readCopied(t, "a", mails, input.Options{Tally: &tally}); got != "1 a=caf\ufffd|2 b=ascii" || guesses() != "1 x-foo" {
 		t.Errorf("%q, %s", got, guesses())
 	}
-	if got, _, _ := readMbox(t, "a", mails, input.Options{Tally: &tally, Encoding: "latin1"}); got != "1 a=café|2 b=ascii" || guesses() != "" {
+	if got, _, _ := readCopied(t, "a", mails, input.Options{Tally: &tally, Encoding: "latin1"}); got != "1 a=café|2 b=ascii" || guesses() != "" {
 		t.Errorf("%q, %s", got, guesses())
 	}
 }

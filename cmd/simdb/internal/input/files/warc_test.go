@@ -24,39 +24,7 @@ func one(kind, uri, text string) string {
 // A copy of all its records is in copied.
 func readWARC(t *testing.T, content string, opt input.Options) (got, copied string, err error) {
 	t.Helper()
-	src, err := input.New("a.wet", io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
-	if err != nil {
-		return "", "", err
-	}
-	defer src.Close()
-	var all []string
-	var out bytes.Buffer
-	to, err := src.Info().Format.NewCopier(&out, input.CopyOptions{Like: src})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rec, e := range src.Records(context.Background()) {
-		switch is, ok := errors.AsType[*input.Issue](e); {
-		case ok:
-			all = append(all, "! "+is.Error())
-			raw, done, err := is.Bytes()
-			if err = errors.Join(err, to.Copy(src, raw)); err != nil {
-				t.Fatal(err)
-			}
-			done()
-		case e != nil:
-			err = e
-		default:
-			all = append(all, fmt.Sprintf("%d %s=%s", rec.Pos, rec.Doc.ID, rec.Doc.Text))
-			if err := to.Copy(src, rec.Raw); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := to.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(all, "|"), out.String(), err
+	return readCopied(t, "a.wet", content, opt)
 }
 
 func TestWARC(t *testing.T) {

@@ -132,7 +132,13 @@ func (f *file) choose() error {
 		return fmt.Errorf("comments cannot begin with %q, which separates the columns", f.opt.Comment)
 	}
 	f.info.Format = format
-	switch format {
+	return f.makeParser(head, all, lines, s)
+}
+
+// makeParser makes the parser of the format, unless that needs a header, and says what is to be
+// noted of how the file was taken.
+func (f *file) makeParser(head []byte, all bool, lines [][]byte, s *sample) error {
+	switch format := f.info.Format; format {
 	case JSONL, JSON:
 		f.parse = newObject(f.opt, f.members)
 		if format == JSON && f.info.Shape == "" {
