@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Notation is how a fingerprint is written.
+// Notation is how a fingerprint is written. One of several words has exactly as many digits as its
+// bits ask for, its first word first, and no decimal notation (wide.go).
 type Notation uint8
 
 // The notations.
@@ -73,15 +74,10 @@ var hexValues = func() (values [256]uint8) {
 // ParseFingerprint reads a fingerprint and returns the notation in which it was read: n, or the one
 // that the rule of the package gives if n is Auto.
 func ParseFingerprint[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notation, error) {
-	if n == Base64 {
-		return parseBase64(s)
-	}
-	if len(s) >= FingerprintBits && n == Auto || n == Binary {
-		digits := strings.TrimPrefix(string(s), "0b")
-		if v, err := strconv.ParseUint(digits, 2, FingerprintBits); err == nil && len(digits) == FingerprintBits {
-			return v, Binary, nil
-		} else if n == Binary {
-			return 0, Binary, fmt.Errorf("not a fingerprint: %q is not 64 binary digits", short(s))
+	if n == Base64 || n == Binary || n == Auto && len(s) >= FingerprintBits {
+		var v [1]Fingerprint
+		if as, err := parseExact(v[:], s, n); as != Auto {
+			return v[0], as, err
 		}
 	}
 	if len(s) == width && n != Decimal {
@@ -139,34 +135,6 @@ func IsShort[S ~string | ~[]byte](s S) bool {
 	}
 	_, ok := hex(s)
 	return ok
-}
-
-// base64Letters are how many letters 8 bytes take in base64, without padding.
-const base64Letters = 11
-
-// parseBase64 reads 8 bytes in base64. The last letter has two bits that mean nothing, and must be
-// zero, so that a fingerprint is written in one way only.
-func parseBase64[S ~string | ~[]byte](s S) (Fingerprint, Notation, error) {
-	letters := s
-	if len(s) == base64Letters+1 && s[base64Letters] == '=' {
-		letters = s[:base64Letters]
-	}
-	if len(letters) != base64Letters {
-		return 0, Base64, fmt.Errorf("not a fingerprint: %q is not 11 letters of base64", short(s))
-	}
-	v := Fingerprint(0)
-	for i := range base64Letters {
-		d := base64Values[letters[i]]
-		if d > 63 || i == base64Letters-1 && d&3 != 0 {
-			return 0, Base64, fmt.Errorf("not a fingerprint: %q is not the base64 of 8 bytes", short(s))
-		}
-		if i < base64Letters-1 {
-			v = v<<6 | Fingerprint(d)
-		} else {
-			v = v<<4 | Fingerprint(d>>2)
-		}
-	}
-	return v, Base64, nil
 }
 
 // base64Values are the values of the letters of both alphabets; those of all other bytes are 64.
