@@ -5,7 +5,6 @@ import (
 	"io"
 	"sync"
 
-	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/token"
 )
 
@@ -66,8 +65,7 @@ type Hasher struct {
 	walk     *token.Shingler
 	set      token.HashSet
 	fresh    []uint64 // scratch: hashes of a piece of text that are new
-	n        uint64   // distinct shingles so far
-	counts   []uint32 // votes for each bit
+	votes    *Accumulator
 	hash     token.Hasher
 	features func(text string, add func(feature []byte, weight int32))
 	hashes   []uint64 // of features
@@ -99,7 +97,7 @@ func New(o Options) (*Hasher, error) {
 		return h, nil
 	}
 	h.walk = token.New(c)
-	h.counts = make([]uint32, o.Bits)
+	h.votes = NewAccumulator(h.words)
 	return h, nil
 }
 
@@ -144,16 +142,13 @@ func (h *Hasher) Read(dst []uint64, r io.Reader) (ok bool, err error) {
 
 func (h *Hasher) reset(words int) {
 	h.set.Reset(words)
-	h.n = 0
-	clear(h.counts)
+	h.votes.Reset()
 }
 
 // sum stores the fingerprint of the votes so far.
 func (h *Hasher) sum(dst []uint64) (ok bool) {
-	for j := range dst[:h.words] {
-		dst[j] = majority((*[64]uint32)(h.counts[64*j:]), h.n)
-	}
-	return h.n > 0
+	h.votes.Sum(dst[:h.words])
+	return h.votes.Len() > 0
 }
 
 // sink is a Hasher as the sink of its tokenizer.
@@ -162,6 +157,5 @@ type sink Hasher
 // Shingles lets those hashes vote that are new.
 func (s *sink) Shingles(hashes []uint64) {
 	s.fresh = s.set.AppendNew(s.fresh[:0], hashes)
-	s.n += uint64(len(s.fresh))
-	kernel.CountWide(s.counts, s.fresh)
+	s.votes.Add(s.fresh)
 }

@@ -11,20 +11,29 @@ import (
 // MaxWords is the length in 64-bit words of the longest fingerprint, of 4096 bits.
 const MaxWords = 64
 
-// Accumulator counts the votes of a set of feature hashes for a 64-bit fingerprint, piece by piece.
-// The zero Accumulator has no features.
+// Accumulator counts the votes of a set of feature hashes, piece by piece.
 type Accumulator struct {
 	n      uint64
-	counts [64]uint32
+	counts []uint32 // of each bit
+	once   []uint32 // scratch: counts before they are multiplied by a weight; nil until it is used
+}
+
+// NewAccumulator returns an Accumulator without features, for fingerprints of 1 to MaxWords words.
+func NewAccumulator(words int) *Accumulator {
+	checkWords(words)
+	return &Accumulator{counts: make([]uint32, 64*words)}
 }
 
 // Reset forgets all features.
-func (a *Accumulator) Reset() { *a = Accumulator{} }
+func (a *Accumulator) Reset() {
+	a.n = 0
+	clear(a.counts)
+}
 
 // Add lets hashes vote. They must not have voted before. There must be fewer than 2^32 in all.
 func (a *Accumulator) Add(hashes []uint64) {
 	a.n += uint64(len(hashes))
-	kernel.Count64(&a.counts, hashes)
+	kernel.CountWide(a.counts, hashes)
 }
 
 // AddWeighted lets hashes vote, each as often as weight says, which must be positive. They must not
@@ -34,9 +43,12 @@ func (a *Accumulator) AddWeighted(hashes []uint64, weight int) {
 		a.Add(hashes)
 		return
 	}
-	var counts [64]uint32
-	kernel.Count64(&counts, hashes)
-	for i, c := range counts {
+	if a.once == nil {
+		a.once = make([]uint32, len(a.counts))
+	}
+	clear(a.once)
+	kernel.CountWide(a.once, hashes)
+	for i, c := range a.once {
 		a.counts[i] += c * uint32(weight)
 	}
 	a.n += uint64(len(hashes)) * uint64(weight)
@@ -45,17 +57,22 @@ func (a *Accumulator) AddWeighted(hashes []uint64, weight int) {
 // Len returns how many votes there were, one for each hash that has weight 1.
 func (a *Accumulator) Len() int { return int(a.n) }
 
-// Sum64 returns the fingerprint of the features so far.
-func (a *Accumulator) Sum64() uint64 { return majority(&a.counts, a.n) }
+// Sum stores the fingerprint of the features so far to dst, which has as many words: for weights of
+// 1 it is that of the function Sum, else that of SumWeighted.
+func (a *Accumulator) Sum(dst []uint64) {
+	for j := range dst {
+		dst[j] = majority((*[64]uint32)(a.counts[64*j:]), a.n)
+	}
+}
 
 // Sum64 returns the 64-bit SimHash of a set of feature hashes: bit i is set if more than half of
 // the hashes have it set; a tie sets the odd bits and clears the even ones, so that ties favour
 // neither. The hashes must be distinct, or those that are not vote again. There must be fewer than
 // 2^32.
 func Sum64(hashes []uint64) uint64 {
-	var a Accumulator
-	a.Add(hashes)
-	return a.Sum64()
+	var counts [64]uint32
+	kernel.Count64(&counts, hashes)
+	return majority(&counts, uint64(len(hashes)))
 }
 
 // Sum stores the SimHash of a set of feature hashes, of 64*len(dst) bits, to dst, least significant
@@ -65,14 +82,12 @@ func Sum64(hashes []uint64) uint64 {
 func Sum(dst []uint64, hashes []uint64) {
 	checkWords(len(dst))
 	var small [16 * 64]uint32
-	counts := small[:]
+	a := Accumulator{counts: small[:min(64*len(dst), len(small))]}
 	if len(dst) > len(small)/64 {
-		counts = make([]uint32, 64*len(dst))
+		a.counts = make([]uint32, 64*len(dst))
 	}
-	kernel.CountWide(counts[:64*len(dst)], hashes)
-	for j := range dst {
-		dst[j] = majority((*[64]uint32)(counts[64*j:]), uint64(len(hashes)))
-	}
+	a.Add(hashes)
+	a.Sum(dst)
 }
 
 // majority returns the bits that more than half of n hashes have set, n below 2^32, given how many

@@ -15,6 +15,7 @@ import (
 // the tokenizer. Only those of equal parameters can be compared.
 type Params struct {
 	Shingle  int    // words or characters of a shingle, at least 1
+	Words    int    // length of a fingerprint in words of 64 bits; 0 is 1
 	Sketch   int    // hashes of a sketch; 0 makes none
 	Seed     uint64 // seed of the hash function
 	Features Spec   // what has features, and which; it must be canonical
@@ -22,6 +23,9 @@ type Params struct {
 
 // Validate returns an error if no Fingerprinter can be made for p.
 func (p Params) Validate() error {
+	if p.Words < 0 || p.Words > base.MaxWords {
+		return fmt.Errorf("fingerprints of %d words: want 1 to %d", p.Words, base.MaxWords)
+	}
 	if p.Sketch < 0 || p.Sketch > minhash.MaxEncoded {
 		return fmt.Errorf("sketches of %d hashes: want 0 to %d", p.Sketch, minhash.MaxEncoded)
 	}
@@ -33,13 +37,14 @@ func (p Params) Validate() error {
 
 // Result is what Fingerprinter.Text computes.
 type Result struct {
-	Fingerprint base.Fingerprint // SimHash of the set of shingles; meaningless if Empty
-	Words       int              // words, characters or members, with repetitions
-	Shingles    int              // distinct features
-	Empty       bool             // the text has no features: it has no fingerprint, and matches nothing
-	Short       bool             // it is Empty because it has fewer words than Spec.MinWords
-	InvalidUTF8 int              // bytes that are not UTF-8, each taken for U+FFFD
-	Sketch      minhash.Sketch   // the sketch, valid until the next call; nil if Params.Sketch is 0
+	Fingerprint base.Fingerprint   // SimHash of the set of shingles, its first word; meaningless if Empty
+	Rest        []base.Fingerprint // its other words, valid until the next call; nil if there are none
+	Words       int                // words, characters or members, with repetitions
+	Shingles    int                // distinct features
+	Empty       bool               // the text has no features: it has no fingerprint, and matches nothing
+	Short       bool               // it is Empty because it has fewer words than Spec.MinWords
+	InvalidUTF8 int                // bytes that are not UTF-8, each taken for U+FFFD
+	Sketch      minhash.Sketch     // the sketch, valid until the next call; nil if Params.Sketch is 0
 }
 
 // Fingerprinter computes the SimHash and the MinHash sketch of a text in one walk over it: each
@@ -59,13 +64,16 @@ type Fingerprinter struct {
 	set    token.HashSet
 	fresh  []uint64 // scratch: the shingles of a segment that are new
 	copies []uint64 // scratch: the copies of features with weights
-	votes  simhash.Accumulator
-	bottom *minhash.Bottom // nil: no sketch
+	votes  *simhash.Accumulator
+	words  []base.Fingerprint // scratch: those of a fingerprint
+	bottom *minhash.Bottom    // nil: no sketch
 }
 
 // NewFingerprinter returns a Fingerprinter for the given parameters, which must be valid.
 func NewFingerprinter(p Params) *Fingerprinter {
-	s := &Fingerprinter{walker: NewWalker(p.Features, p.Shingle, p.Seed)}
+	words := max(p.Words, 1)
+	s := &Fingerprinter{walker: NewWalker(p.Features, p.Shingle, p.Seed), votes: simhash.NewAccumulator(words)}
+	s.words = make([]base.Fingerprint, words)
 	s.walk = s.walker.Shingler()
 	if p.Sketch > 0 {
 		s.bottom = minhash.NewBottom(p.Sketch)
@@ -141,13 +149,18 @@ func (s *Fingerprinter) reset(words int) {
 }
 
 func (s *Fingerprinter) result(st token.Stats) Result {
-	return Result{
-		Fingerprint: s.votes.Sum64(),
+	s.votes.Sum(s.words)
+	r := Result{
+		Fingerprint: s.words[0],
 		Words:       int(st.Words),
 		Shingles:    s.set.Len(),
 		Empty:       s.set.Len() == 0,
 		InvalidUTF8: int(st.Invalid),
 	}
+	if len(s.words) > 1 {
+		r.Rest = s.words[1:]
+	}
+	return r
 }
 
 // document is Bytes for all features.
