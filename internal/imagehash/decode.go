@@ -1,0 +1,190 @@
+package imagehash
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+	"golang.org/x/image/webp"
+
+	"github.com/simdb/simdb/internal/quantity"
+)
+
+// A format is a file format of pictures.
+type format struct {
+	name       string
+	magic      []string // how files begin; any byte can stand for a question mark
+	extensions []string
+	config     func(io.Reader) (image.Config, error)
+	decode     func(io.Reader) (image.Image, error)
+	exif       func(data []byte) []byte // returns the metadata, in the form of a TIFF file
+}
+
+var formats = []format{
+	{"jpeg", []string{"\xff\xd8\xff"}, []string{".jpg", ".jpeg", ".jpe", ".jfif"}, jpeg.DecodeConfig, jpeg.Decode, jpegExif},
+	{"png", []string{"\x89PNG\r\n\x1a\n"}, []string{".png", ".apng"}, png.DecodeConfig, png.Decode, pngExif},
+	{"gif", []string{"GIF87a", "GIF89a"}, []string{".gif"}, gif.DecodeConfig, gif.Decode, nil},
+	{"webp", []string{"RIFF????WEBPVP8"}, []string{".webp"}, webp.DecodeConfig, webp.Decode, webpExif},
+	{"bmp", []string{"BM????\x00\x00\x00\x00"}, []string{".bmp", ".dib"}, bmp.DecodeConfig, bmp.Decode, nil},
+	{"tiff", []string{"II*\x00", "MM\x00*"}, []string{".tif", ".tiff"}, tiff.DecodeConfig, tiff.Decode,
+		func(data []byte) []byte { return data }},
+}
+
+// HasExtension reports whether a file's name ends as those of pictures that Hash can read do.
+func HasExtension(name string) bool {
+	extension := strings.ToLower(filepath.Ext(name))
+	return slices.ContainsFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension) })
+}
+
+// formatOf returns the number of the format of a file, or -1.
+func formatOf(data []byte) int {
+	matches := func(magic string) bool {
+		for i := range len(magic) {
+			if i == len(data) || magic[i] != '?' && magic[i] != data[i] {
+				return false
+			}
+		}
+		return true
+	}
+	return slices.IndexFunc(formats, func(f format) bool { return slices.ContainsFunc(f.magic, matches) })
+}
+
+// A picture is a decoded file.
+type picture struct {
+	image.Image
+	format string
+	turn   turn // that shows the picture upright
+}
+
+// decode reads a picture for which so many bytes of memory may be used.
+func decode(r io.Reader, memory int64) (pic picture, err error) {
+	most := memory / 4 // the buffer grows by copying
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil {
+		return pic, err
+	}
+	if int64(len(data)) > most {
+		return pic, refused(TooLarge, "the file has more than %s", quantity.Bytes(most))
+	}
+	number := formatOf(data)
+	if number < 0 {
+		return pic, refused(NotPicture, "no JPEG, PNG, GIF, WebP, BMP or TIFF file")
+	}
+	defer func() {
+		// The decoders are not part of simdb, and files are made by anybody.
+		if p := recover(); p != nil {
+			err = refused(Undecodable, "the decoder fails: %v", p)
+		}
+	}()
+	f := formats[number]
+	pic = picture{format: f.name, turn: upright}
+	if f.exif != nil {
+		pic.turn = orientation(f.exif(data))
+	}
+	if f.name == "webp" {
+		data = firstFrame(data)
+	}
+	cfg, err := f.config(bytes.NewReader(data))
+	if err != nil {
+		return pic, refused(Undecodable, "%w", err)
+	}
+	if err := checkSize(cfg, memory-int64(len(data))); err != nil {
+		return pic, err
+	}
+	if pic.Image, err = f.decode(bytes.NewReader(data)); err != nil {
+		return pic, refused(Undecodable, "%w", err)
+	}
+	switch img := pic.Image.(type) {
+	case *image.Paletted:
+		if f.name == "gif" {
+			pic.Image = canvas(img, cfg)
+		}
+	case *image.Gray:
+		if f.name == "tiff" {
+			correctFax(img, data)
+		}
+	}
+	return pic, nil
+}
+
+// checkSize refuses a picture that takes too much memory. A progressive JPEG file takes the most:
+// 12 bytes a pixel for coefficients and 3 for colours, in CMYK 16, 3, and 5 more to combine them;
+// the next most is a TIFF file of 16 bits in one strip with 16. For the brightness 4 are added.
+func checkSize(cfg image.Config, memory int64) error {
+	bytesPerPixel := int64(20)
+	if cfg.ColorModel == color.CMYKModel {
+		bytesPerPixel = 28
+	}
+	w, h, most := int64(cfg.Width), int64(cfg.Height), memory/bytesPerPixel
+	switch {
+	case w <= 0 || h <= 0:
+		return refused(Undecodable, "the size is %d x %d", w, h)
+	case w > most/h:
+		return refused(TooLarge, "%s x %s pixels, at most %s fit into memory",
+			quantity.Number(w), quantity.Number(h), quantity.Number(most))
+	}
+	return nil
+}
+
+// firstFrame returns the first frame of a WebP file as a file without animation or transparency.
+func firstFrame(data []byte) []byte {
+	const frameHeader = 16
+	frame := chunk(data[12:], "ANMF", binary.LittleEndian)
+	if len(frame) < frameHeader {
+		return data
+	}
+	for _, kind := range []string{"VP8 ", "VP8L"} {
+		if content := chunk(frame[frameHeader:], kind, binary.LittleEndian); content != nil {
+			out := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(12+len(content)))
+			out = binary.LittleEndian.AppendUint32(append(out, "WEBP"+kind...), uint32(len(content)))
+			return append(out, content...)
+		}
+	}
+	return data
+}
+
+// canvas returns the first frame of a GIF file in a picture of the full size. The decoder replaces
+// the transparent colour by black: if the palette is the file's, the colour is restored from there.
+func canvas(frame *image.Paletted, cfg image.Config) image.Image {
+	ground := slices.Index(frame.Palette, color.Color(color.RGBA{}))
+	if global, ok := cfg.ColorModel.(color.Palette); ok && ground >= 0 && len(global) == len(frame.Palette) {
+		restored := slices.Clone(frame.Palette)
+		restored[ground] = global[ground]
+		if slices.Equal(restored, global) {
+			frame.Palette = restored
+		}
+	}
+	full := image.Rect(0, 0, cfg.Width, cfg.Height)
+	if frame.Rect == full {
+		return frame
+	}
+	out := image.NewPaletted(full, frame.Palette)
+	for i := range out.Pix {
+		out.Pix[i] = uint8(max(ground, 0))
+	}
+	for y := frame.Rect.Min.Y; y < frame.Rect.Max.Y; y++ {
+		copy(out.Pix[out.PixOffset(frame.Rect.Min.X, y):], frame.Pix[frame.PixOffset(frame.Rect.Min.X, y):][:frame.Rect.Dx()])
+	}
+	return out
+}
+
+// correctFax inverts a TIFF file with the compression of a fax in which 0 is black: there the
+// decoder of golang.org/x/image (v0.48.0) takes black for white.
+func correctFax(img *image.Gray, data []byte) {
+	compression := tiffField(data, fieldCompression)
+	if (compression == faxGroup3 || compression == faxGroup4) && tiffField(data, fieldPhotometric) == blackIsZero {
+		for i := range img.Pix {
+			img.Pix[i] = ^img.Pix[i]
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package imagehash
+
+import (
+	"math"
+	"slices"
+)
+
+// The sizes of PDQ: the small picture, its frequencies, and the least side of a picture.
+const (
+	pdqSide   = 64
+	pdqFreqs  = 16
+	pdqMinDim = 5
+)
+
+// pdqCosines has the DCT of the frequencies 1 to 16.
+var pdqCosines = func() (m [pdqFreqs][pdqSide]float32) {
+	scale := float64(float32(math.Sqrt(2.0 / pdqSide)))
+	for i := range m {
+		for j := range m[i] {
+			m[i][j] = float32(scale * math.Cos(math.Pi/2/pdqSide*float64(i+1)*float64(2*j+1)))
+		}
+	}
+	return m
+}()
+
+// pdq returns the hashes of PDQ for turns, and the quality. All sums are in float32 and in the
+// order of the reference, and products are rounded before they are added, on any processor.
+func pdq(luma plane[float32], turns []turn) (hashes [][]uint64, quality int, err error) {
+	if min(luma.w, luma.h) < pdqMinDim {
+		return nil, 0, refused(TooSmall, "%d x %d pixels; a hash needs %d x %d", luma.w, luma.h, pdqMinDim, pdqMinDim)
+	}
+	small := luma.pix
+	if luma.w != pdqSide || luma.h != pdqSide {
+		small = pdqShrink(luma)
+	}
+	// Less than a level of brightness: the bits would be those of rounding errors.
+	if slices.Max(small)-slices.Min(small) < 1 {
+		return nil, 0, refused(Flat, "the picture has one brightness")
+	}
+	freqs := pdqDCT(small)
+	for _, t := range turns {
+		hashes = append(hashes, pdqBits(freqs, t))
+	}
+	return hashes, pdqQuality(small), nil
+}
+
+// pdqShrink returns a picture of 64 x 64: two passes of a box filter along rows and along columns,
+// together about a tent (Jarosz, Fast Image Convolutions, 2001), and one pixel of each block. It
+// overwrites luma.
+func pdqShrink(luma plane[float32]) (small []float32) {
+	window := func(n int) int { return (n + 2*pdqSide - 1) / (2 * pdqSide) }
+	wide, high := window(luma.w), window(luma.h)
+	every, columns := centers(luma.w, luma.w), centers(luma.w, pdqSide)
+	line := make([]float32, luma.w)
+	for y := range luma.h {
+		copy(line, luma.row(y))
+		boxRow(luma.row(y), line, wide, every)
+	}
+	// Of the second passes only what the small picture has is computed.
+	narrow := newPlane[float32](pdqSide, luma.h)
+	boxColumns(luma, high, centers(luma.h, luma.h), func(y int, means []float32) { boxRow(narrow.row(y), means, wide, columns) })
+	boxColumns(narrow, high, centers(luma.h, pdqSide), func(_ int, means []float32) { small = append(small, means...) })
+	return small
+}
+
+// centers returns the middles of so many parts of n pixels.
+func centers(n, parts int) []int {
+	at := make([]int, parts)
+	for i := range at {
+		at[i] = int((float64(i) + 0.5) * float64(n) / float64(parts))
+	}
+	return at
+}
+
+// boxRow writes the means of the values of src around the centers. A window of values is moved
+// along src: half of it comes before the center, and one less if window is even; at the ends there
+// are less. Sums are rounded, so the order of additions and subtractions counts.
+func boxRow(dst, src []float32, window int, centers []int) {
+	after := window / 2
+	before := window - 1 - after
+	var sum float32
+	begin, end := 0, 0
+	for i, center := range centers {
+		for ; end < min(center+after+1, len(src)); end++ {
+			if sum += src[end]; end >= window {
+				sum -= src[begin]
+				begin++
+			}
+		}
+		for ; begin < center-before; begin++ {
+			sum -= src[begin]
+		}
+		dst[i] = sum / float32(end-begin)
+	}
+}
+
+// boxColumns is boxRow for all columns at once: emit gets a row of means for each center.
+func boxColumns(src plane[float32], window int, centers []int, emit func(i int, means []float32)) {
+	after := window / 2
+	before := window - 1 - after
+	sums, means := make([]float32, src.w), make([]float32, src.w)
+	begin, end := 0, 0
+	subtract := func() {
+		for x, v := range src.row(begin) {
+			sums[x] -= v
+		}
+		begin++
+	}
+	for i, center := range centers {
+		for ; end < min(center+after+1, src.h); end++ {
+			for x, v := range src.row(end) {
+				sums[x] += v
+			}
+			if end >= window {
+				subtract()
+			}
+		}
+		for begin < center-before {
+			subtract()
+		}
+		for x, sum := range sums {
+			means[x] = sum / float32(end-begin)
+		}
+		emit(i, means)
+	}
+}
+
+// pdqQuality adds up the differences of neighbours, in hundredths of the range of brightness and
+// rounded towards zero, so that only distinct ones count.
+func pdqQuality(small []float32) int {
+	sum := 0
+	add := func(u, v float32) {
+		d := int((u - v) * 100 / 255)
+		sum += max(d, -d)
+	}
+	for i, v := range small {
+		if i >= pdqSide {
+			add(small[i-pdqSide], v)
+		}
+		if i%pdqSide > 0 {
+			add(small[i-1], v)
+		}
+	}
+	return min(sum/90, 100)
+}
+
+// pdqDCT returns the frequencies, [i][j] being i+1 along columns and j+1 along rows.
+func pdqDCT(small []float32) (freqs [pdqFreqs][pdqFreqs]float32) {
+	var t [pdqFreqs][pdqSide]float32
+	for i := range t {
+		for k, c := range pdqCosines[i] {
+			row := small[k*pdqSide:][:pdqSide]
+			for j := range t[i] {
+				t[i][j] += float32(c * row[j])
+			}
+		}
+		for j := range freqs[i] {
+			var sum float32
+			for k, c := range pdqCosines[j] {
+				sum += float32(t[i][k] * c)
+			}
+			freqs[i][j] = sum
+		}
+	}
+	return freqs
+}
+
+// pdqBits returns the hash of a turned picture. To mirror it changes the sign of odd frequencies,
+// to transpose it transposes them.
+func pdqBits(freqs [pdqFreqs][pdqFreqs]float32, t turn) []uint64 {
+	var turned, sorted [pdqFreqs * pdqFreqs]float32
+	for i := range freqs {
+		for j, v := range freqs[i] {
+			if (t.mirrorsRows() && i%2 == 0) != (t.mirrorsColumns() && j%2 == 0) {
+				v = -v
+			}
+			if t.transposes() {
+				turned[j*pdqFreqs+i] = v
+			} else {
+				turned[i*pdqFreqs+j] = v
+			}
+		}
+	}
+	sorted = turned
+	slices.Sort(sorted[:])
+	median := sorted[len(sorted)/2-1]
+	return pack(len(turned), func(i int) bool { return turned[len(turned)-1-i] > median })
+}
