@@ -69,7 +69,9 @@ func (r *Reader) detail(s *format.Section) string {
 	case format.KindPostings:
 		return stats(r.t.Sketches.PostingsStats(int(s.Index)))
 	case format.KindRun:
-		return stats(r.t.Runs[s.Index].Stats())
+		return stats(r.t.RunAt(s.Index).Stats())
+	case format.KindWords:
+		return stats(r.t.Words[s.Index-1].Column.Stats())
 	case format.KindIDs:
 		return stats(r.t.IDs.Stats())
 	case format.KindTimes:

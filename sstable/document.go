@@ -16,18 +16,19 @@ const (
 
 // Document is a document as tables hold it. An absent Text or Fields and an empty one are the same.
 type Document struct {
-	ID             []byte      // 1 to MaxIDBytes bytes, unique in the table
-	HasFingerprint bool        // false for a text without words: stored, and matches nothing
-	Fingerprint    Fingerprint // meaningful if HasFingerprint
-	Time           int64       // when it was stored, microseconds since the Unix epoch
-	Seq            uint64      // order of the write, as the engine counts
-	Text, Fields   []byte      // kept if Params.StoreText
+	ID             []byte        // 1 to MaxIDBytes bytes, unique in the table
+	HasFingerprint bool          // false for a text without words: stored, and matches nothing
+	Fingerprint    Fingerprint   // meaningful if HasFingerprint: the first word of it
+	Rest           []Fingerprint // the other words, Params.NumWords()-1
+	Time           int64         // when it was stored, microseconds since the Unix epoch
+	Seq            uint64        // order of the write, as the engine counts
+	Text, Fields   []byte        // kept if Params.StoreText
 	// its MinHash sketch (package minhash), ascending; nil if it has none; kept if Params.Sketch >
 	// 0
 	Sketch []uint32
 }
 
-// Compare orders documents as a table numbers them: by fingerprint, those without one last. Zero
+// Compare orders documents as a table numbers them: by the first word of the fingerprint, those without one last. Zero
 // means that either order is right.
 func (d *Document) Compare(e *Document) int {
 	switch {
@@ -42,12 +43,14 @@ func (d *Document) Compare(e *Document) int {
 }
 
 // check reports whether d is within the limits of the format.
-func (d *Document) check() error {
+func (d *Document) check(words int) error {
 	switch {
 	case len(d.ID) == 0:
 		return errors.New("a document without an ID")
 	case len(d.ID) > MaxIDBytes:
 		return fmt.Errorf("ID of %d bytes, limit %d: %w", len(d.ID), MaxIDBytes, ErrTooLarge)
+	case d.HasFingerprint && len(d.Rest) != words-1:
+		return fmt.Errorf("a fingerprint of %d bits in a table of %d bits", 64*(len(d.Rest)+1), 64*words)
 	case len(d.Text) > MaxRecordSize, len(d.Fields) > MaxRecordSize-len(d.Text):
 		return fmt.Errorf("text and fields of %d bytes, limit %d: %w", len(d.Text)+len(d.Fields), MaxRecordSize, ErrTooLarge)
 	}

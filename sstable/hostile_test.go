@@ -40,8 +40,9 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 		at, err3 := r.Time(i)
 		seq, err4 := r.Seq(i)
 		sketch, err5 := r.Sketch(i, nil)
-		single := Document{Sketch: sketch, ID: id, HasFingerprint: ok, Fingerprint: fp, Time: at, Seq: seq}
-		add("fields", cmp.Or(err1, err2, err3, err4, err5), show(i, &single))
+		rest, err6 := r.AppendRest(nil, i)
+		single := Document{Sketch: sketch, ID: id, HasFingerprint: ok, Fingerprint: fp, Rest: rest, Time: at, Seq: seq}
+		add("fields", cmp.Or(err6, err1, err2, err3, err4, err5), show(i, &single))
 	}
 	for _, id := range ids {
 		doc, found, err := r.Lookup([]byte(id))
@@ -50,15 +51,19 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 	var s NearSearcher
 	for _, q := range queries {
 		for _, k := range []int{0, 3, 7, 64} {
-			hits, err := s.Near(r, q, k, nil)
+			var hits []Hit
+			err := s.NearGroup([]*Reader{r}, wideOf(q, r.Params().NumWords()), k, func(_ int, found []Hit, _ NearStats) error {
+				hits = slices.Clone(found)
+				return nil
+			})
 			slices.SortFunc(hits, func(a, b hamming.Hit) int { return cmp.Compare(a.Doc, b.Doc) })
 			result := strconv.AppendUint(strconv.AppendInt(nil, int64(k), 10), q, 16)
 			for _, h := range hits {
 				result = binary.LittleEndian.AppendUint32(result, h.Doc)
-				result = binary.LittleEndian.AppendUint64(append(result, h.Distance), h.Fingerprint)
+				result = binary.LittleEndian.AppendUint64(append(result, byte(h.Distance)), h.Fingerprint)
 			}
 			add("Near", err, string(result))
-			s.Plan(r, q, k)
+			s.Plan(r, wideOf(q, r.Params().NumWords()), k)
 		}
 	}
 	err := r.FingerprintBlocks(func(first uint32, fps []uint64) error {
@@ -133,6 +138,9 @@ func show(i uint32, d *Document) string {
 	for _, h := range d.Sketch {
 		b = binary.LittleEndian.AppendUint32(b, h)
 	}
+	if d.HasFingerprint {
+		b = fmt.Append(b, d.Rest)
+	}
 	return string(strconv.AppendBool(b, d.HasFingerprint))
 }
 
@@ -142,6 +150,7 @@ type victim struct {
 	ids     []string
 	queries []uint64
 	want    map[string]bool // answers of the undamaged table
+	more    *Reader         // a small table that it can be merged with
 }
 
 func newVictim(t *testing.T, n int, o WriterOptions) *victim {
@@ -155,9 +164,19 @@ func newVictim(t *testing.T, n int, o WriterOptions) *victim {
 // lost some: with places of records, blocks of records that were copied, and others between.
 func newMergedVictim(t *testing.T, n int, o WriterOptions) *victim {
 	t.Helper()
-	data, docs := mergedTable(t, testDocs(rand.New(rand.NewPCG(17, uint64(n))), n+n/10), n/10, o)
+	data, docs := mergedTable(t, testParams, testDocs(rand.New(rand.NewPCG(17, uint64(n))), n+n/10), n/10, o)
 	return victimOf(t, data, docs)
 }
+
+// newWideVictim is newMergedVictim with fingerprints of four words.
+func newWideVictim(t *testing.T, n int, o WriterOptions) *victim {
+	t.Helper()
+	data, docs := mergedTable(t, wideParams, wideDocs(testDocs(rand.New(rand.NewPCG(17, uint64(n))), n+n/10)), n/10, o)
+	return victimOf(t, data, docs)
+}
+
+// victims are the makers of victims.
+var victims = []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim, newWideVictim}
 
 // hostileOptions returns o with all that a table may have, so that it can be damaged.
 func hostileOptions(o WriterOptions, docs []Document) WriterOptions {
@@ -168,7 +187,7 @@ func hostileOptions(o WriterOptions, docs []Document) WriterOptions {
 
 // mergedTable returns a table that is merged from two, to which docs are dealt in turn, without the
 // last dead documents of the second, and its documents.
-func mergedTable(t *testing.T, docs []Document, dead int, o WriterOptions) ([]byte, []Document) {
+func mergedTable(t *testing.T, p Params, docs []Document, dead int, o WriterOptions) ([]byte, []Document) {
 	t.Helper()
 	var parts [2][]Document
 	for i, d := range docs {
@@ -177,7 +196,7 @@ func mergedTable(t *testing.T, docs []Document, dead int, o WriterOptions) ([]by
 	var inputs []MergeInput
 	var kept []Document
 	for i, part := range parts {
-		data, _ := buildTable(t, testParams, hostileOptions(o, part), part)
+		data, _ := buildTable(t, p, hostileOptions(o, part), part)
 		in := MergeInput{Reader: openTable(t, data)}
 		if i == 1 {
 			part = part[:len(part)-dead]
@@ -186,7 +205,7 @@ func mergedTable(t *testing.T, docs []Document, dead int, o WriterOptions) ([]by
 		inputs, kept = append(inputs, in), append(kept, part...)
 	}
 	var out bytes.Buffer
-	if _, _, err := Merge(t.Context(), &out, testParams, inputs, MergeOptions{WriterOptions: hostileOptions(o, kept)}); err != nil {
+	if _, _, err := Merge(t.Context(), &out, p, inputs, MergeOptions{WriterOptions: hostileOptions(o, kept)}); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes(), sortedDocs(kept)
@@ -201,7 +220,13 @@ func victimOf(t *testing.T, data []byte, docs []Document) *victim {
 		v.ids = append(v.ids, string(d.ID))
 		v.queries = append(v.queries, d.Fingerprint^1<<rng.UintN(64))
 	}
-	for _, a := range exercise(openTable(t, v.data), v.ids, v.queries) {
+	r, others := openTable(t, v.data), testDocs(rand.New(rand.NewPCG(33, 34)), 5)
+	if r.Params().Words > 0 {
+		others = wideDocs(others)
+	}
+	other, _ := buildTable(t, r.Params(), WriterOptions{}, others)
+	v.more = openTable(t, other)
+	for _, a := range exercise(r, v.ids, v.queries) {
 		if a.err != nil {
 			t.Fatalf("undamaged: %s: %v", a.op, a.err)
 		}
@@ -254,7 +279,7 @@ func (v *victim) try(t *testing.T, data []byte, honest bool, format string, args
 
 func TestFlippedBytes(t *testing.T) {
 	cases, masks := exhaustive.Every(t, 40), []byte{1, 2, 4, 8, 16, 32, 64, 128, 255, 0x55}
-	for _, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim} {
+	for _, make := range victims {
 		v := make(t, 12, WriterOptions{BlockSize: 300})
 		for c := range cases.Of(len(v.data) * len(masks)) {
 			i, m := c/len(masks), masks[c%len(masks)]
@@ -267,7 +292,7 @@ func TestFlippedBytes(t *testing.T) {
 
 func TestFlippedBytesOfLargerTable(t *testing.T) {
 	exhaustive.Sequential(t)
-	for _, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim} {
+	for _, make := range victims {
 		v := make(t, 1500, WriterOptions{BlockSize: 2000})
 		rng := rand.New(rand.NewPCG(15, 16))
 		for range 60 {
@@ -299,12 +324,9 @@ var forgedWords = []uint64{^uint64(0), 0, 1<<63 - 1, 1 << 32, 0x8080808080808080
 // TestForged damages words and makes every checksum right again, as somebody would who means to do
 // harm: no answer is wrong enough to be a panic, and what is allocated is bounded by the file.
 func TestForged(t *testing.T) {
-	for i, n := range []int{12, 600, 12, 600} {
-		make := newVictim
-		if i >= 2 {
-			make = newMergedVictim
-		}
-		v := make(t, n, WriterOptions{BlockSize: 300})
+	for i := range 2 * len(victims) {
+		n := []int{12, 600}[i%2]
+		v := victims[i/2](t, n, WriterOptions{BlockSize: 300})
 		r := openTable(t, slices.Clone(v.data))
 		for c := range exhaustive.Every(t, n).Of(len(v.data) / 8 * len(forgedWords)) {
 			at, value := c/len(forgedWords)*8, forgedWords[c%len(forgedWords)]
@@ -324,31 +346,29 @@ func mergeOf(t *testing.T, data []byte, more *Reader) (merged []byte, err error)
 	if err != nil {
 		return nil, err
 	}
-	if !r.Params().Compatible(testParams) {
+	if !r.Params().Compatible(more.Params()) {
 		return nil, ErrUnsupported // Merge names the parameter that was changed
 	}
 	var out bytes.Buffer
 	keep := func(doc uint32) (bool, error) { return doc%7 != 3, nil }
 	o := MergeOptions{Workers: 1, WriterOptions: WriterOptions{SegmentDocs: 20}}
-	_, _, err = Merge(t.Context(), &out, testParams, []MergeInput{{Reader: r, Keep: keep}, {Reader: more}}, o)
+	_, _, err = Merge(t.Context(), &out, more.Params(), []MergeInput{{Reader: r, Keep: keep}, {Reader: more}}, o)
 	return out.Bytes(), err
 }
 
 // TestMergeOfFlippedBytes merges tables with every byte flipped in turn: there is an error, or the
 // result is that of the undamaged table.
 func TestMergeOfFlippedBytes(t *testing.T) {
-	other, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(33, 34)), 5))
-	more := openTable(t, other)
-	for _, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim} {
+	for _, make := range victims {
 		v := make(t, 12, WriterOptions{BlockSize: 300})
-		want, err := mergeOf(t, v.data, more)
+		want, err := mergeOf(t, v.data, v.more)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range exhaustive.Every(t, 12).Of(len(v.data)) {
 			mask := byte(1) << (i % 8)
 			v.data[i] ^= mask
-			got, err := mergeOf(t, v.data, more)
+			got, err := mergeOf(t, v.data, v.more)
 			if err != nil && !typed(err) || err == nil && !bytes.Equal(got, want) {
 				t.Fatalf("byte %d of %d flipped by %#x: another result, or %v", i, len(v.data), mask, err)
 			}
@@ -360,21 +380,16 @@ func TestMergeOfFlippedBytes(t *testing.T) {
 // TestMergeOfForged merges tables of which words were changed and every checksum made right again:
 // a result may be wrong, but it is a table, or an error of what is damaged.
 func TestMergeOfForged(t *testing.T) {
-	other, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(33, 34)), 5))
-	more := openTable(t, other)
-	for i, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim, newVictim, newMergedVictim} {
-		n := 12
-		if i >= 2 {
-			n = 600
-		}
-		v := make(t, n, WriterOptions{BlockSize: 300})
+	for i := range 2 * len(victims) {
+		n := []int{12, 600}[i%2]
+		v := victims[i/2](t, n, WriterOptions{BlockSize: 300})
 		r := openTable(t, slices.Clone(v.data))
 		for c := range exhaustive.Every(t, n).Of(len(v.data) / 8 * len(forgedWords)) {
 			at, value := c/len(forgedWords)*8, forgedWords[c%len(forgedWords)]
 			data := slices.Clone(v.data)
 			binary.LittleEndian.PutUint64(data[at:], value)
 			reseal(r, data)
-			got, err := mergeOf(t, data, more)
+			got, err := mergeOf(t, data, v.more)
 			if err == nil {
 				_, err = OpenBytes(got, "test.sst")
 			}

@@ -79,6 +79,9 @@ func (it *Iter) load() (err error) {
 			return it.run.Err()
 		}
 		d.Fingerprint = it.run.Key()
+		if d.Rest, err = r.t.AppendRest(d.Rest[:0], it.doc); err != nil {
+			return err
+		}
 	}
 	rank, err := r.t.Rank(it.doc)
 	if err != nil {

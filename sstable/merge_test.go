@@ -21,7 +21,9 @@ type mergeShape struct {
 	seqs        func(r *rand.Rand, input, i int) uint64
 	times       func(r *rand.Rand, seq uint64) int64
 	text        func(r *rand.Rand, id string) string
-	sketches    int // one document in this many has a sketch; 0: none
+	sketches    int                              // one document in this many has a sketch; 0: none
+	rest        func(r *rand.Rand, i int) uint64 // word i of fingerprints after the first
+	words       uint32
 }
 
 var mergeShapes = []mergeShape{
@@ -58,6 +60,20 @@ var mergeShapes = []mergeShape{
 		times: func(r *rand.Rand, seq uint64) int64 { return -int64(seq) },
 		text:  func(r *rand.Rand, id string) string { return "text" },
 	},
+	{
+		name: "wide", fingerprint: func(r *rand.Rand) uint64 { return r.Uint64N(500) << 40 }, bare: 100,
+		words: 4, rest: func(r *rand.Rand, i int) uint64 { return []uint64{r.Uint64(), 7, r.Uint64N(9) << 50}[i] },
+		seqs:  func(r *rand.Rand, input, i int) uint64 { return uint64(10*i + input) },
+		times: func(r *rand.Rand, seq uint64) int64 { return -int64(seq) },
+		text:  func(r *rand.Rand, id string) string { return "text" },
+	},
+}
+
+// params returns the parameters of tables of the shape.
+func (s *mergeShape) params() Params {
+	p := mergeParams
+	p.Words = s.words
+	return p
 }
 
 // docs returns n documents of one input, in the order of a table.
@@ -68,6 +84,9 @@ func (s *mergeShape) docs(r *rand.Rand, input, n int) []Document {
 		d.ID = fmt.Appendf(nil, "%d-%d", input, i)
 		if s.bare == 0 || r.IntN(s.bare) > 0 {
 			d.HasFingerprint, d.Fingerprint = true, s.fingerprint(r)
+			for i := 1; i < int(s.words); i++ {
+				d.Rest = append(d.Rest, s.rest(r, i-1))
+			}
 		}
 		d.Seq = s.seqs(r, input, i)
 		d.Time = s.times(r, d.Seq)
@@ -111,19 +130,19 @@ func TestMerge(t *testing.T) {
 					m := merging{t: t, r: r, drop: drop, o: o}
 					for i := range 1 + r.IntN(5) {
 						docs := shape.docs(r, i, []int{0, 1, 1500, 300, 511 + r.IntN(3)}[r.IntN(5)])
-						p := mergeParams
+						p := shape.params()
 						p.Layout = layouts[r.IntN(len(layouts))]
 						if r.IntN(3) > 0 {
 							p.Layout = DefaultLayout
 						}
 						m.add(p, docs, uint64(r.IntN(2))*uint64(r.Int64N(1e6)))
 					}
-					p := mergeParams
+					p := shape.params()
 					p.Layout = layouts[r.IntN(len(layouts))]
 					merged := m.merge(p)
 					again := merging{t: t, r: r, drop: drops["few"], o: o}
 					again.addMerged(merged, m.want())
-					again.add(mergeParams, shape.docs(r, 99, 400), 0)
+					again.add(shape.params(), shape.docs(r, 99, 400), 0)
 					again.merge(p)
 				})
 			}
@@ -220,10 +239,10 @@ func TestMergeBytes(t *testing.T) {
 		for _, o := range []MergeOptions{{Workers: 1}, {Workers: 2}, {Workers: 3, Piece: 1000, Sorted: 1024}, {Workers: 8, Piece: 1}} {
 			m := merging{t: t, r: rand.New(rand.NewPCG(5, 6)), drop: drops["few"], o: o}
 			for i := range 4 {
-				m.add(mergeParams, mergeShapes[si].docs(m.r, i, 2000), 0)
+				m.add(mergeShapes[si].params(), mergeShapes[si].docs(m.r, i, 2000), 0)
 			}
 			var buf bytes.Buffer
-			if _, _, err := Merge(t.Context(), &buf, mergeParams, m.inputs, m.o); err != nil {
+			if _, _, err := Merge(t.Context(), &buf, mergeShapes[si].params(), m.inputs, m.o); err != nil {
 				t.Fatal(err)
 			}
 			if first == nil {
@@ -261,10 +280,17 @@ func TestMergeStops(t *testing.T) {
 // TestMergeNoticesDamage flips bytes of a table: a merge of it fails, or its result is that of the
 // table as it was.
 func TestMergeNoticesDamage(t *testing.T) {
+	for _, shape := range []*mergeShape{&mergeShapes[1], &mergeShapes[len(mergeShapes)-1]} {
+		t.Run(shape.name, func(t *testing.T) { mergeDamaged(t, shape) })
+	}
+}
+
+// mergeDamaged is TestMergeNoticesDamage of a shape.
+func mergeDamaged(t *testing.T, shape *mergeShape) {
 	r := rand.New(rand.NewPCG(4, 2))
-	docs := mergeShapes[1].docs(r, 0, 700)
-	data, _ := buildTable(t, mergeParams, WriterOptions{BlockSize: 500, SegmentDocs: 300}, docs)
-	more, _ := buildTable(t, mergeParams, WriterOptions{}, mergeShapes[1].docs(r, 1, 100))
+	docs := shape.docs(r, 0, 700)
+	data, _ := buildTable(t, shape.params(), WriterOptions{BlockSize: 500, SegmentDocs: 300}, docs)
+	more, _ := buildTable(t, shape.params(), WriterOptions{}, shape.docs(r, 1, 100))
 	merged := func(data []byte) ([]byte, error) {
 		table, err := OpenBytes(data, "damaged.sst")
 		if err != nil {
@@ -272,7 +298,7 @@ func TestMergeNoticesDamage(t *testing.T) {
 		}
 		var buf bytes.Buffer
 		keep := func(doc uint32) (bool, error) { return doc%50 > 0, nil }
-		_, _, err = Merge(t.Context(), &buf, mergeParams, []MergeInput{{Reader: table, Keep: keep}, {Reader: openTable(t, more)}}, MergeOptions{Workers: 1})
+		_, _, err = Merge(t.Context(), &buf, shape.params(), []MergeInput{{Reader: table, Keep: keep}, {Reader: openTable(t, more)}}, MergeOptions{Workers: 1})
 		return buf.Bytes(), err
 	}
 	want, err := merged(data)

@@ -337,7 +337,7 @@ func TestOrderRefused(t *testing.T) {
 
 // TestPlacesRefused has tables whose places of records can't be theirs, with good checksums.
 func TestPlacesRefused(t *testing.T) {
-	data, _ := mergedTable(t, testDocs(rand.New(rand.NewPCG(109, 110)), 60), 10, WriterOptions{BlockSize: 300})
+	data, _ := mergedTable(t, testParams, testDocs(rand.New(rand.NewPCG(109, 110)), 60), 10, WriterOptions{BlockSize: 300})
 	r := openTable(t, data)
 	places, records := firstColumnBlock(t, r.t.Places), uint64(r.t.Records.Len())
 	for _, c := range []struct {

@@ -145,7 +145,7 @@ func TestFetch(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := f.advice[vfs.AdviseFetch] - opened
-	plan, err := s.Plan(r, q, 3)
+	plan, err := s.Plan(r, []Fingerprint{q}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 // verified when a block is first touched.
 type Reader struct {
 	t     *table.Table
-	index *hamming.Index
+	index *hamming.Wide
 	order func() (*IDOrder, error)
 }
 
@@ -34,7 +34,11 @@ func newReader(t *table.Table) (*Reader, error) {
 		t.Close()
 		return nil, err
 	}
-	r := &Reader{t: t, index: hamming.New(t.Params.Layout, t.Runs, t.Names)}
+	runs, columns := [][]*keyrun.Run{t.Runs}, []*keyrun.Column{}
+	for _, w := range t.Words {
+		runs, columns = append(runs, w.Runs), append(columns, w.Column)
+	}
+	r := &Reader{t: t, index: hamming.NewWide(t.Params.Layout, runs, columns, t.Names)}
 	r.order = sync.OnceValues(r.storedOrder)
 	return r, nil
 }
@@ -96,7 +100,17 @@ func (r *Reader) AppendID(dst []byte, doc uint32) (ids []byte, err error) {
 	return append(dst, id...), err
 }
 
-// Fingerprint returns the fingerprint of a document, and false if it has none.
+// AppendRest appends the words of a document's fingerprint after the first to dst; it has one.
+func (r *Reader) AppendRest(dst []Fingerprint, doc uint32) (words []Fingerprint, err error) {
+	defer r.t.Unguard(table.Guard(), &err)
+	if err := r.t.CheckDoc(doc); err != nil || doc >= r.t.Info.Fingerprints {
+		return dst, err
+	}
+	return r.t.AppendRest(dst, doc)
+}
+
+// Fingerprint returns the fingerprint of a document, and false if it has none. Of more words it is
+// the first.
 func (r *Reader) Fingerprint(doc uint32) (fp Fingerprint, ok bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.t.CheckDoc(doc); err != nil || doc >= r.t.Info.Fingerprints {
@@ -238,6 +252,9 @@ func (r *Reader) entry(doc uint32, d *Document) error {
 		if d.Fingerprint, err = r.t.Runs[0].Key(int(doc)); err != nil {
 			return err
 		}
+		if d.Rest, err = r.t.AppendRest(d.Rest[:0], doc); err != nil {
+			return err
+		}
 	}
 	rank, err := r.t.Rank(doc)
 	if err != nil {
@@ -269,6 +286,24 @@ func (r *Reader) WriteTo(w io.Writer) (n int64, err error) {
 		data = data[wrote:]
 	}
 	return n, nil
+}
+
+// RestBlocks calls fn with a word after the first of the fingerprints, 1 to NumWords-1, as
+// FingerprintBlocks does with the first.
+func (r *Reader) RestBlocks(word int, fn func(first uint32, words []Fingerprint) error) (err error) {
+	defer r.t.Unguard(table.Guard(), &err)
+	defer r.t.Pages.Sequential()()
+	var block [keyrun.BlockLen]uint64
+	for first, c := uint32(0), r.t.Words[word-1].Column; first < r.t.Info.Fingerprints; first += keyrun.BlockLen {
+		n, err := c.Block(int(first>>keyrun.BlockShift), block[:])
+		if err != nil {
+			return err
+		}
+		if err := fn(first, block[:min(n, int(r.t.Info.Fingerprints-first))]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // FingerprintBlocks calls fn with the fingerprints of all documents that have one, in order and a

@@ -17,9 +17,9 @@ import (
 
 // SalvageOptions are the options of Salvaged.Each.
 type SalvageOptions struct {
-	// Sums returns the fingerprint and the sketch that a text has, and whether it has words, for
-	// documents that have lost theirs and still have a text. Nil computes nothing.
-	Sums func(text string) (fp Fingerprint, words bool, sketch minhash.Sketch)
+	// Sums sets the fingerprint, if it has words, and the sketch of an empty document to those of a
+	// text, for documents that have lost theirs and still have a text. Nil computes nothing.
+	Sums func(d *Document, text string)
 	// Partial says to return documents, too, whose text, fields or sketch are lost. Otherwise a
 	// document is whole or lost.
 	Partial bool
@@ -229,12 +229,15 @@ func (w *salvageWalk) record(doc uint32) (text, fields []byte, err error) {
 // writer may have given another one.
 func (w *salvageWalk) fingerprint(doc uint32) (err error) {
 	r, d := w.r, &w.d
-	d.HasFingerprint, d.Fingerprint = doc < r.Info.Fingerprints, 0
+	d.HasFingerprint, d.Fingerprint, d.Rest = doc < r.Info.Fingerprints, 0, d.Rest[:0]
 	if !d.HasFingerprint {
 		return nil
 	}
-	if err = w.failed[format.KindRun]; err == nil {
+	if err = cmp.Or(w.failed[format.KindRun], w.failed[format.KindWords]); err == nil {
 		if d.Fingerprint, err = r.Runs[0].Key(int(doc)); err == nil {
+			d.Rest, err = r.AppendRest(d.Rest, doc)
+		}
+		if err == nil {
 			return nil
 		}
 	}
@@ -242,12 +245,13 @@ func (w *salvageWalk) fingerprint(doc uint32) (err error) {
 		return err
 	}
 	w.found(err)
-	fp, words, _ := w.o.Sums(string(d.Text))
-	lo, hi, e := r.Runs[1].Find(r.Params.Layout.Permute(1, fp))
-	if !words || e != nil || lo == hi {
+	var made Document
+	w.o.Sums(&made, string(d.Text))
+	lo, hi, e := r.Runs[1].Find(r.Params.Layout.Permute(1, made.Fingerprint))
+	if !made.HasFingerprint || e != nil || lo == hi {
 		return err
 	}
-	d.Fingerprint = fp
+	d.Fingerprint, d.Rest = made.Fingerprint, append(d.Rest[:0], made.Rest...)
 	return nil
 }
 
@@ -258,8 +262,9 @@ func (w *salvageWalk) sketch(doc uint32, textKnown bool) error {
 		return err
 	}
 	w.found(err)
-	_, _, sketch := w.o.Sums(string(w.d.Text))
-	w.d.Sketch = append(w.d.Sketch, sketch...)
+	var made Document
+	w.o.Sums(&made, string(w.d.Text))
+	w.d.Sketch = append(w.d.Sketch, made.Sketch...)
 	return nil
 }
 

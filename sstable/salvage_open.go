@@ -135,8 +135,8 @@ func (s *Salvaged) openLists() {
 func (s *Salvaged) openColumns() {
 	r := s.r
 	docs := uint64(r.Info.Docs)
-	column := func(c **keyrun.Column, kind format.Kind, values uint64) {
-		got, err := r.Column(kind, docs)
+	column := func(c **keyrun.Column, kind format.Kind, index uint16, values uint64) {
+		got, err := r.Column(kind, index, docs)
 		if err == nil && docs > 0 && values > 0 && got.Max() >= values {
 			err = got.Corrupt(0, "%d of %d", got.Max(), values)
 		}
@@ -146,12 +146,16 @@ func (s *Salvaged) openColumns() {
 		}
 	}
 	if r.Section(format.KindRanks, 0) != nil {
-		column(&r.Ranks, format.KindRanks, docs)
+		column(&r.Ranks, format.KindRanks, 0, docs)
 	}
 	if r.Section(format.KindPlaces, 0) != nil && r.Records != nil {
-		column(&r.Places, format.KindPlaces, uint64(r.Records.Len())+1)
+		column(&r.Places, format.KindPlaces, 0, uint64(r.Records.Len())+1)
 	}
-	column(&r.Times, format.KindTimes, 0)
+	column(&r.Times, format.KindTimes, 0, 0)
+	r.Words = make([]table.Word, r.Params.NumWords()-1)
+	for i := range r.Words {
+		column(&r.Words[i].Column, format.KindWords, uint16(i+1), 0)
+	}
 	var err error
 	if r.Seqs, err = r.Run(format.KindSeqs, 0, docs); err != nil {
 		r.Seqs = nil

@@ -13,7 +13,6 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
@@ -90,7 +89,9 @@ func costs(r *Reader, lo, hi int) (lost, estimated int, known bool) {
 			}
 		case format.KindRanks | format.DirFlag, KindTimes | format.DirFlag, format.KindSeqs | format.DirFlag:
 			estimated += int(r.t.Info.Docs)
-		case format.KindPlaces | format.DirFlag, KindRun | format.DirFlag:
+		case format.KindWords:
+			lost += 512 * (1 + int(s.Length)/(8*512))
+		case format.KindPlaces | format.DirFlag, format.KindWords | format.DirFlag, KindRun | format.DirFlag:
 			lost += int(r.t.Info.Docs)
 		}
 	}
@@ -128,13 +129,14 @@ func needs(t *testing.T, r *Reader) map[string][][2]int {
 		off, n := l.Extent(b)
 		return [2]int{area + int(off), area + int(off+n)}
 	}
-	inRun := func(kind Kind, blockSize func(b int) int, i int) [2]int {
-		at := int(r.t.Section(kind, 0).Offset)
+	inIndexed := func(kind Kind, index uint16, blockSize func(b int) int, i int) [2]int {
+		at := int(r.t.Section(kind, index).Offset)
 		for b := range i >> keyrun.BlockShift {
 			at += blockSize(b)
 		}
 		return [2]int{at, at + blockSize(i>>keyrun.BlockShift)}
 	}
+	inRun := func(kind Kind, blockSize func(b int) int, i int) [2]int { return inIndexed(kind, 0, blockSize, i) }
 	all := map[string][][2]int{}
 	for doc := range r.NumDocs() {
 		id, err := r.ID(doc)
@@ -146,6 +148,9 @@ func needs(t *testing.T, r *Reader) map[string][][2]int {
 		need := [][2]int{inList(r.t.Names, doc), inRun(format.KindSeqs, r.t.Seqs.BlockSize, rank), inRun(KindTimes, r.t.Times.BlockSize, rank)}
 		if doc < r.t.Info.Fingerprints {
 			need = append(need, inRun(KindRun, r.t.Runs[0].BlockSize, int(doc)))
+		}
+		for i, w := range r.t.Words {
+			need = append(need, inIndexed(format.KindWords, uint16(i+1), w.Column.BlockSize, int(doc)))
 		}
 		if r.t.Ranks != nil {
 			need = append(need, inRun(format.KindRanks, r.t.Ranks.BlockSize, int(doc)))
@@ -207,6 +212,7 @@ func salvage(t *testing.T, data []byte, o SalvageOptions) (docs map[string]Docum
 		}
 		c := *d
 		c.ID, c.Text, c.Fields, c.Sketch = bytes.Clone(d.ID), bytes.Clone(d.Text), bytes.Clone(d.Fields), append([]uint32{}, d.Sketch...)
+		c.Rest = slices.Clone(d.Rest)
 		docs[string(d.ID)] = c
 		return nil
 	})
@@ -220,7 +226,7 @@ func salvage(t *testing.T, data []byte, o SalvageOptions) (docs map[string]Docum
 }
 
 // salvageTables returns tables with their documents by ID: one that was written, one that was
-// merged of several, and one without texts.
+// merged of several, and one that was merged, with fingerprints of several words.
 func salvageTables(t *testing.T, n int) (tables [][]byte, docs []map[string]Document) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	add := func(data []byte) {
@@ -230,6 +236,7 @@ func salvageTables(t *testing.T, n int) (tables [][]byte, docs []map[string]Docu
 		for it.Next() {
 			d := *it.Document()
 			d.ID, d.Text, d.Fields, d.Sketch = bytes.Clone(d.ID), bytes.Clone(d.Text), bytes.Clone(d.Fields), append([]uint32{}, d.Sketch...)
+			d.Rest = slices.Clone(d.Rest)
 			byID[string(d.ID)] = d
 		}
 		if it.Err() != nil {
@@ -250,6 +257,8 @@ func salvageTables(t *testing.T, n int) (tables [][]byte, docs []map[string]Docu
 		t.Fatal(err)
 	}
 	add(merged.Bytes())
+	wide, _ := mergedTable(t, wideParams, wideDocs(testDocs(rng, n+9)), 9, WriterOptions{BlockSize: 2000})
+	add(wide)
 	return tables, docs
 }
 
@@ -487,7 +496,7 @@ func TestSalvageKeys(t *testing.T) {
 	for _, n := range []int64{9, run.Length} {
 		bad := bytes.Clone(data)
 		clear(bad[run.Offset:][:n])
-		o := SalvageOptions{Sums: func(text string) (Fingerprint, bool, minhash.Sketch) { return sum(text) }}
+		o := SalvageOptions{Sums: func(d *Document, text string) { d.Fingerprint, d.HasFingerprint, d.Sketch = sum(text) }}
 		got, lost, _, err := salvage(t, bad, o)
 		if err != nil || lost > 0 || len(got) != len(docs) {
 			t.Fatalf("%d documents, %d lost, %v", len(got), lost, err)
@@ -511,8 +520,8 @@ func TestSalvageGivenKeys(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
 	run := openTable(t, data).t.Section(KindRun, 0)
 	clear(data[run.Offset:][:9])
-	got, lost, _, err := salvage(t, data, SalvageOptions{Sums: func(text string) (Fingerprint, bool, minhash.Sketch) {
-		return binary.LittleEndian.Uint64([]byte(text)), true, nil
+	got, lost, _, err := salvage(t, data, SalvageOptions{Sums: func(d *Document, text string) {
+		d.Fingerprint, d.HasFingerprint = binary.LittleEndian.Uint64([]byte(text)), true
 	}})
 	if err != nil || lost != 512 || len(got) != len(docs)-512 {
 		t.Fatalf("%d documents, %d lost, %v", len(got), lost, err)

@@ -13,8 +13,8 @@ import (
 //
 //	type Hit struct {
 //		Doc         uint32 // its number in the table
-//		Distance    uint8  // bits that differ from the query, 0..64
-//		Fingerprint Fingerprint
+//		Distance    uint16      // bits that differ from the query
+//		Fingerprint Fingerprint // of several words, the one that was found by
 //	}
 type Hit = hamming.Hit
 
@@ -43,49 +43,57 @@ type NearStats = hamming.Stats
 // used concurrently.
 type NearSearcher struct {
 	s       hamming.Searcher
-	indexes []*hamming.Index
+	indexes []*hamming.Wide
+	one     [1]Fingerprint // a query of Near
 }
 
-// Near appends to dst every document of a table whose fingerprint differs from q in at most k bits,
-// 0 <= k <= 64, each once and in no particular order.
+// Near appends to dst every document of a table of 64-bit fingerprints whose fingerprint differs
+// from q in at most k bits, 0 <= k <= 64, each once and in no particular order.
 func (s *NearSearcher) Near(r *Reader, q Fingerprint, k int, dst []Hit) (hits []Hit, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
-	return s.s.Near(r.index, q, k, dst)
+	s.one[0] = q
+	if err := r.index.CheckWidth(s.one[:]); err != nil {
+		return dst, err
+	}
+	return s.s.Near(r.index.First(), q, k, dst)
 }
 
-// NearGroup is Near in several tables, and faster than one after the other. It calls fn once for
-// each, in order, with the table's position in tables, its hits, which are valid during the call,
-// and the work done there. It stops at the first error, which it returns.
-func (s *NearSearcher) NearGroup(tables []*Reader, q Fingerprint, k int, fn func(table int, hits []Hit, work NearStats) error) (err error) {
+// NearGroup finds the documents of several tables whose fingerprint differs from q in at most k
+// bits, k >= 0. All have fingerprints of as many words as q. It calls fn once for each table, in
+// order, with its position in tables, its hits, which are valid during the call, each once and in
+// no particular order, and the work done there. It stops at the first error, which it returns.
+func (s *NearSearcher) NearGroup(tables []*Reader, q []Fingerprint, k int, fn func(table int, hits []Hit, work NearStats) error) (err error) {
 	defer unguardAny(tables, table.Guard(), &err)
-	return s.s.Group(s.indexesOf(tables), q, k, fn)
+	return s.s.GroupWide(s.indexesOf(tables), q, k, fn)
 }
 
 // NearFirst calls accept with documents of the tables whose fingerprint differs from q in at most k
 // bits, until it returns true, and reports whether it has. It answers whether there is a match at
 // all: it reads little more than the block in which a hit is accepted, however many documents
 // match. Tables are searched in order; accept may get a document twice.
-func (s *NearSearcher) NearFirst(tables []*Reader, q Fingerprint, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
+func (s *NearSearcher) NearFirst(tables []*Reader, q []Fingerprint, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
 	defer unguardAny(tables, table.Guard(), &err)
-	return s.s.First(s.indexesOf(tables), q, k, accept)
+	return s.s.FirstWide(s.indexesOf(tables), q, k, accept)
 }
 
-// NearBatch is Near for many queries at once: it calls emit for every document of a table within k
+// NearBatch is NearGroup for many queries at once, which are given as a column for each word of a
+// fingerprint, in one table: it calls emit for every document of a table within k
 // bits of each query, with the query's position, each once and in no particular order, but always
 // in the same. It stops at an error of emit and when ctx ends. There are less than 1<<32 queries;
 // the searcher keeps 45 bytes a query, and 32 for each of about as many hits.
-func (s *NearSearcher) NearBatch(ctx context.Context, r *Reader, queries []Fingerprint, k int, emit func(query int, h Hit) error) (err error) {
+func (s *NearSearcher) NearBatch(ctx context.Context, r *Reader, queries [][]Fingerprint, k int, emit func(query int, h Hit) error) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
-	if len(queries) > int(r.t.Info.Fingerprints)/keyrun.BlockLen { // most blocks are read
+	if len(queries[0]) > int(r.t.Info.Fingerprints)/keyrun.BlockLen { // most blocks are read
 		defer r.t.Pages.Sequential()()
 	}
-	return s.s.Batch(ctx, r.index, queries, k, emit)
+	return s.s.BatchWide(ctx, r.index, queries, k, emit)
 }
 
-// Plan returns how Near would search. It reads directories only.
-func (s *NearSearcher) Plan(r *Reader, q Fingerprint, k int) (p Plan, err error) {
+// Plan returns how NearGroup would search a table. Radii has those of the permuted tables of all
+// words. It reads directories only.
+func (s *NearSearcher) Plan(r *Reader, q []Fingerprint, k int) (p Plan, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
-	return s.s.Plan(r.index, q, k), nil
+	return s.s.PlanWide(r.index, q, k)
 }
 
 // TakeStats returns the work of the searches since it was called last, but for those of NearGroup
@@ -93,7 +101,7 @@ func (s *NearSearcher) Plan(r *Reader, q Fingerprint, k int) (p Plan, err error)
 func (s *NearSearcher) TakeStats() NearStats { return s.s.TakeStats() }
 
 // indexesOf returns the indexes of tables, valid until it is called again.
-func (s *NearSearcher) indexesOf(tables []*Reader) []*hamming.Index {
+func (s *NearSearcher) indexesOf(tables []*Reader) []*hamming.Wide {
 	s.indexes = s.indexes[:0]
 	for _, r := range tables {
 		s.indexes = append(s.indexes, r.index)
@@ -104,8 +112,8 @@ func (s *NearSearcher) indexesOf(tables []*Reader) []*hamming.Index {
 // nearSearchers are the searchers of Reader.Near.
 var nearSearchers = sync.Pool{New: func() any { return new(NearSearcher) }}
 
-// Near appends to dst every document whose fingerprint differs from q in at most k bits, 0 <= k <=
-// 64, each once and in no particular order. For many searches, reuse a NearSearcher.
+// Near appends to dst every document whose 64-bit fingerprint differs from q in at most k bits, 0
+// <= k <= 64, each once and in no particular order. For many searches, reuse a NearSearcher.
 func (r *Reader) Near(q Fingerprint, k int, dst []Hit) ([]Hit, error) {
 	s := nearSearchers.Get().(*NearSearcher)
 	defer nearSearchers.Put(s)

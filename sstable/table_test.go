@@ -127,6 +127,7 @@ func openTable(t testing.TB, data []byte) *Reader {
 // sameDocument compares documents as tables do.
 func sameDocument(a, b *Document) bool {
 	return bytes.Equal(a.ID, b.ID) && a.HasFingerprint == b.HasFingerprint && a.Fingerprint == b.Fingerprint &&
+		(!a.HasFingerprint || slices.Equal(a.Rest, b.Rest)) &&
 		a.Time == b.Time && a.Seq == b.Seq && bytes.Equal(a.Text, b.Text) && bytes.Equal(a.Fields, b.Fields) &&
 		slices.Equal(a.Sketch, b.Sketch)
 }
@@ -205,13 +206,18 @@ func checkReader(t *testing.T, r *Reader, p Params, docs []Document) {
 		tm, err3 := r.Time(doc)
 		seq, err4 := r.Seq(doc)
 		sketch, err5 := r.Sketch(doc, []uint32{7})
-		single := Document{ID: id, HasFingerprint: ok, Fingerprint: fp, Time: tm, Seq: seq, Text: want.Text, Fields: want.Fields,
+		rest, err := r.AppendRest(nil, doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		single := Document{ID: id, HasFingerprint: ok, Fingerprint: fp, Rest: rest, Time: tm, Seq: seq, Text: want.Text, Fields: want.Fields,
 			Sketch: sketch[1:]}
 		if err1 != nil || err2 != nil || err3 != nil || err4 != nil || err5 != nil || !sameDocument(&single, want) {
 			t.Fatalf("document %d is %+v, want %+v; errors %v %v %v %v %v", i, single, want, err1, err2, err3, err4, err5)
 		}
 	}
 	checkFingerprintBlocks(t, r, docs)
+	checkWide(t, r, docs)
 	if _, found, err := r.Lookup([]byte("no such document")); found || err != nil {
 		t.Errorf("Lookup of a missing ID = %v, %v", found, err)
 	}
@@ -260,7 +266,7 @@ func checkTableNear(t *testing.T, r *Reader, docs []Document, rng *rand.Rand) {
 		var want []Hit
 		for i, d := range docs {
 			if distance := bits.OnesCount64(d.Fingerprint ^ q); d.HasFingerprint && distance <= k {
-				want = append(want, hamming.Hit{Doc: uint32(i), Distance: uint8(distance), Fingerprint: d.Fingerprint})
+				want = append(want, hamming.Hit{Doc: uint32(i), Distance: uint16(distance), Fingerprint: d.Fingerprint})
 			}
 		}
 		if !slices.Equal(hits, want) {

@@ -22,6 +22,7 @@ import (
 //		MinJaccard float64 // least threshold that the sketch index answers, 0..1
 //		Layout     Layout  // how permuted tables lead with the fingerprint's blocks
 //		StoreText  bool    // whether texts and fields are kept
+//		Words      uint32  // 64-bit words of a fingerprint, 2..MaxWords; 0 for one
 //		Features   string  // what features are; "" for shingles of words
 //	}
 type Params = format.Params
@@ -30,6 +31,7 @@ type Params = format.Params
 const (
 	MaxShingle = format.MaxShingle // words a shingle
 	MaxSketch  = format.MaxSketch  // entries of a sketch
+	MaxWords   = format.MaxWords   // words of a fingerprint
 	MaxDocs    = format.MaxDocs
 )
 
@@ -163,11 +165,11 @@ var ErrCorruption = base.ErrCorruption
 // ErrTooLarge is in the error of a document that exceeds a limit of the format.
 var ErrTooLarge = format.ErrTooLarge
 
-// Fingerprint is the SimHash of a document (package simhash): FingerprintBits bits, of which
-// near-duplicates differ in few.
+// Fingerprint is the SimHash of a document (package simhash), or a word of a wider one: 64 bits, of
+// which near-duplicates differ in few.
 type Fingerprint = base.Fingerprint
 
-// FingerprintBits is the number of bits of a fingerprint, and so the greatest distance of two.
+// FingerprintBits is the number of bits of a Fingerprint.
 const FingerprintBits = base.FingerprintBits
 
 // ErrNoSketches is in the error of a search by sketch in a table that keeps none.

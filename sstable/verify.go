@@ -25,7 +25,8 @@ import (
 //	records  the blocks of names, records and sketches fill their sections
 //	order    each rank and each record belongs to one document at most; sequence numbers ascend
 //	         with the rank; they and the times have the extremes that the info says
-//	runs     run 0 ascends; run i holds exactly its distinct fingerprints, permuted, in order
+//	runs     run 0 ascends; run i holds exactly its distinct fingerprints, permuted, in order; those
+//	         of each word of the fingerprints
 //	ids      each document once, under the hash of its ID; no ID twice; the order of IDs
 //	sketches bitmaps and postings are those of the sketches
 //
@@ -393,37 +394,78 @@ func (v *verifier) checkOnce(c *keyrun.Column, n int) error {
 // it.
 func (v *verifier) checkRuns() error {
 	h := keyrun.NewSetHash()
-	var want uint64
-	for table := range v.t.Runs {
-		sum, n, repeated, err := v.checkRun(table, h)
-		if err != nil {
+	for word := range v.t.Params.NumWords() {
+		if err := v.checkWord(word, h); err != nil {
 			return err
-		}
-		s := v.t.Section(format.KindRun, uint16(table))
-		switch {
-		case table == 0:
-			want = sum
-		case repeated:
-			return base.Corruptf(v.t.File, s.Name(), s.Offset, "a fingerprint is there twice")
-		case sum != want:
-			return base.Corruptf(v.t.File, s.Name(), s.Offset, "not the fingerprints of run 0")
-		}
-		if n != v.t.Info.Distinct {
-			return base.Corruptf(v.t.File, s.Name(), s.Offset, "%d distinct fingerprints, the info says %d", n, v.t.Info.Distinct)
 		}
 	}
 	return nil
 }
 
+// checkWord verifies the runs of a word.
+func (v *verifier) checkWord(word int, h keyrun.SetHash) error {
+	var want uint64
+	var distinct uint32
+	for table := range v.t.Params.Layout.Tables() {
+		sum, n, repeated, err := v.checkRun(word, table, h)
+		if err != nil {
+			return err
+		}
+		s := v.t.Section(format.KindRun, format.RunIndex(word, table))
+		switch {
+		case table == 0:
+			want, distinct = sum, n
+		case repeated:
+			return base.Corruptf(v.t.File, s.Name(), s.Offset, "a fingerprint is there twice")
+		case sum != want:
+			return base.Corruptf(v.t.File, s.Name(), s.Offset, "not the fingerprints of run 0")
+		}
+		if n != distinct || word == 0 && n != v.t.Info.Distinct {
+			return base.Corruptf(v.t.File, s.Name(), s.Offset, "%d distinct fingerprints, not %d", n, v.t.Info.Distinct)
+		}
+	}
+	if word > 0 {
+		return v.checkWordDocs(word, h)
+	}
+	return nil
+}
+
+// checkWordDocs verifies that run 0 of a word after the first has each document with its word.
+func (v *verifier) checkWordDocs(word int, h keyrun.SetHash) error {
+	var got, want uint64
+	w := v.t.Words[word-1]
+	it := w.Runs[0].Iter(0)
+	for i := 0; it.Next(); i++ {
+		doc, err := w.Runs[0].Value(i)
+		if err != nil {
+			return err
+		}
+		got += h.OfPair(it.Key(), uint32(doc))
+	}
+	if err := it.Err(); err != nil {
+		return err
+	}
+	err := v.RestBlocks(word, func(first uint32, words []Fingerprint) error {
+		for i, fp := range words {
+			want += h.OfPair(fp, first+uint32(i))
+		}
+		return v.advance(int64(8 * len(words)))
+	})
+	if err == nil && got != want {
+		err = w.Runs[0].Corrupt(0, "not every document is there once, under its word")
+	}
+	return err
+}
+
 // checkRun reads a key run; it returns the hash of the set of its fingerprints, their number, and
 // whether any is there more than once.
-func (v *verifier) checkRun(table int, h keyrun.SetHash) (sum uint64, n uint32, repeated bool, err error) {
-	run, prev := v.t.Runs[table], uint64(0)
+func (v *verifier) checkRun(word, table int, h keyrun.SetHash) (sum uint64, n uint32, repeated bool, err error) {
+	run, prev := v.t.RunAt(format.RunIndex(word, table)), uint64(0)
 	it := run.Iter(0)
 	for i := 0; it.Next(); i++ {
 		key := it.Key()
 		if i > 0 && key < prev {
-			s := v.t.Section(format.KindRun, uint16(table))
+			s := v.t.Section(format.KindRun, format.RunIndex(word, table))
 			return 0, 0, false, base.Corruptf(v.t.File, s.Name(), s.Offset, "key %016x after %016x", key, prev)
 		}
 		if i > 0 && key == prev {

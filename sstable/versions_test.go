@@ -127,13 +127,13 @@ func refused(t *testing.T, data []byte, words string) {
 func TestParametersToCome(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(1, 2)), 3))
 	for at, words := range map[int]string{
-		format.WidthAt: "fingerprints of another width than 64 bits, code 9", format.EncodingAt: "sketches in another encoding, code 9",
-		0: "words of tokenizer version 9 with hash version 1, later than 2 and 1",
+		format.WidthAt: "fingerprints of another width, code 200", format.EncodingAt: "sketches in another encoding, code 200",
+		0: "words of tokenizer version 200 with hash version 1, later than 2 and 1",
 	} {
 		other := bytes.Clone(data)
 		tail := other[len(other)-format.TailSize:]
 		dir := other[binary.LittleEndian.Uint64(tail):][:binary.LittleEndian.Uint32(tail[8:])]
-		dir[at] = 9
+		dir[at] = 200
 		binary.LittleEndian.PutUint32(tail[12:], kernel.CRC32C(0, dir))
 		binary.LittleEndian.PutUint32(tail[20:], kernel.CRC32C(0, tail[:20]))
 		refused(t, other, words)

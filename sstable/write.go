@@ -38,6 +38,7 @@ const (
 //		FirstSeq uint64
 //
 //		Fingerprints []uint64     // of each document; any value for those in Bare
+//		Rest         [][]uint64   // the other words of fingerprints: a column a word
 //		Bare         []uint64     // without one: bit i%64 of word i/64; may be short
 //		IDs          []uint32     // of each document, the number of its ID in Strings
 //		Strings      *arena.Arena // has the IDs

@@ -42,7 +42,7 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{w: b, batch: Batch{Strings: &arena.Arena{}, Codes: &arena.Arena{}}}, nil
+	return &Writer{w: b, batch: Batch{Rest: make([][]Fingerprint, p.NumWords()-1), Strings: &arena.Arena{}, Codes: &arena.Arena{}}}, nil
 }
 
 // Add adds a document, at most MaxBatch of them in any order. Documents with equal fingerprints are
@@ -56,7 +56,7 @@ func (t *Writer) Add(d *Document) error {
 	if t.closed {
 		return errors.New("sstable: Add after Close")
 	}
-	err := d.check()
+	err := d.check(p.NumWords())
 	if err == nil && p.Sketch > 0 {
 		err = sketchidx.CheckSketch(d.Sketch, p.Sketch)
 	}
@@ -71,6 +71,7 @@ func (t *Writer) Add(d *Document) error {
 		b.Bare[i/64] |= 1 << (i % 64)
 	}
 	b.Fingerprints = append(b.Fingerprints, d.Fingerprint)
+	b.AddRest(d.Rest)
 	b.IDs = append(b.IDs, b.Strings.Add(d.ID))
 	b.Seqs, b.Times = append(b.Seqs, d.Seq), append(b.Times, d.Time)
 	if p.Sketch > 0 {

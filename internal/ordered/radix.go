@@ -77,6 +77,9 @@ type Pairs struct {
 	Vals []uint32
 }
 
+// MakePairs returns n pairs.
+func MakePairs(n int) Pairs { return Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)} }
+
 // SortPairs sorts p stably by whole keys, using tmp of the same lengths. It returns the sorted
 // pairs, which are p or tmp.
 func SortPairs(p, tmp Pairs) Pairs {

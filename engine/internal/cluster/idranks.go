@@ -89,13 +89,13 @@ func (j *joinSet) rank(ctx context.Context, items itemSet) (*idRanks, error) {
 // inIDOrder returns the positions of ids in ascending order of the IDs.
 func inIDOrder(ids []string) []uint32 {
 	common := commonPrefix(ids)
-	heads := ordered.Pairs{Keys: make([]uint64, len(ids)), Vals: make([]uint32, len(ids))}
+	heads := ordered.MakePairs(len(ids))
 	for x, id := range ids {
 		var head [8]byte
 		copy(head[:], id[common:])
 		heads.Keys[x], heads.Vals[x] = binary.BigEndian.Uint64(head[:]), uint32(x)
 	}
-	heads = ordered.SortPairs(heads, ordered.Pairs{Keys: make([]uint64, len(ids)), Vals: make([]uint32, len(ids))})
+	heads = ordered.SortPairs(heads, ordered.MakePairs(len(ids)))
 	order := heads.Vals
 	for from := 0; from < len(order); {
 		to := from + 1

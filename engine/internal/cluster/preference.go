@@ -44,7 +44,7 @@ func (c *clustering) preferred(ctx context.Context, before func(a, b view.Entry)
 // oldestFirst is preferred for the order of writing. It takes 24 bytes a group.
 func (c *clustering) oldestFirst(ctx context.Context) ([]uint32, error) {
 	n := c.groups()
-	oldest := ordered.Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)} // number of the write, group
+	oldest := ordered.MakePairs(n) // number of the write, group
 	for f := range n {
 		if f%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -65,7 +65,7 @@ func (c *clustering) oldestFirst(ctx context.Context) ([]uint32, error) {
 		}
 		oldest.Vals[f] = uint32(f)
 	}
-	oldest = ordered.SortPairs(oldest, ordered.Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)})
+	oldest = ordered.SortPairs(oldest, ordered.MakePairs(n))
 	for from := 0; from < n; {
 		to := from + 1
 		for to < n && oldest.Keys[to] == oldest.Keys[from] {

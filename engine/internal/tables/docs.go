@@ -14,7 +14,7 @@ import (
 // and those without one come last.
 func SortDocs(docs []*view.MemDoc) {
 	var bare []*view.MemDoc
-	byFP := ordered.Pairs{Keys: make([]uint64, 0, len(docs)), Vals: make([]uint32, 0, len(docs))}
+	byFP := ordered.MakePairs(0, len(docs))
 	for i, d := range docs {
 		if d.HasFingerprint {
 			byFP.Keys, byFP.Vals = append(byFP.Keys, d.Fingerprint), append(byFP.Vals, uint32(i))
@@ -23,7 +23,7 @@ func SortDocs(docs []*view.MemDoc) {
 		}
 	}
 	n := len(byFP.Keys)
-	byFP = ordered.SortPairs(byFP, ordered.Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)})
+	byFP = ordered.SortPairs(byFP, ordered.MakePairs(n))
 	unsorted := slices.Clone(docs)
 	for i, at := range byFP.Vals {
 		docs[i] = unsorted[at]

@@ -41,7 +41,7 @@ const (
 // IsCopied reports whether an early section has a copy of the directory in a section.
 func (s Section) IsCopied() bool {
 	switch s.Kind {
-	case KindRecords, KindTimes | DirFlag, KindSeqs | DirFlag, KindRanks | DirFlag, KindPlaces | DirFlag:
+	case KindRecords, KindTimes | DirFlag, KindSeqs | DirFlag, KindRanks | DirFlag, KindPlaces | DirFlag, KindWords | DirFlag:
 		return true
 	}
 	return s.Kind == KindRun|DirFlag && s.Index == 0

@@ -27,6 +27,7 @@ type Params struct {
 	MinJaccard float64        // least threshold that the sketch index answers, 0..1
 	Layout     hamming.Layout // how permuted tables lead with the fingerprint's blocks
 	StoreText  bool           // whether texts and fields are kept
+	Words      uint32         // 64-bit words of a fingerprint, 2..MaxWords; 0 for one
 	Features   string         // what features are, as features.Spec.String has it; "" for shingles of words
 }
 
@@ -34,6 +35,7 @@ type Params struct {
 const (
 	MaxShingle = 1 << 10 // words a shingle
 	MaxSketch  = 1 << 16 // entries of a sketch
+	MaxWords   = 16      // words of a fingerprint
 )
 
 // Validate reports the first parameter that no table can have; LayoutBySize is one.
@@ -43,6 +45,8 @@ func (p Params) Validate() error {
 		return fmt.Errorf("shingle of %d words, more than %d", p.Shingle, MaxShingle)
 	case p.Sketch > MaxSketch:
 		return fmt.Errorf("sketch of %d entries, more than %d", p.Sketch, MaxSketch)
+	case p.Words == 1 || p.Words > MaxWords:
+		return fmt.Errorf("fingerprints of %d words, not of 0 or 2 to %d", p.Words, MaxWords)
 	case !(p.MinJaccard >= 0 && p.MinJaccard <= 1):
 		return fmt.Errorf("least Jaccard threshold %v is not in 0..1", p.MinJaccard)
 	}
@@ -51,6 +55,9 @@ func (p Params) Validate() error {
 	}
 	return p.Layout.Validate()
 }
+
+// NumWords returns the number of words of a fingerprint.
+func (p Params) NumWords() int { return max(1, int(p.Words)) }
 
 // Compatible reports whether tables with p and q can be searched and merged together: whether they
 // differ in the layout at most.
@@ -83,6 +90,7 @@ func (p Params) Diff(q Params) string {
 	differ("seed", p.Seed, q.Seed)
 	differ("sketch", p.Sketch, q.Sketch)
 	differ("min-jaccard", p.MinJaccard, q.MinJaccard)
+	differ("bits", 64*p.NumWords(), 64*q.NumWords())
 	differ("layout", p.Layout.String(), q.Layout.String())
 	differ("store-text", p.StoreText, q.StoreText)
 	if p.Features != q.Features {
@@ -104,6 +112,9 @@ func (p Params) describeFeatures() string {
 func (p Params) String() string {
 	s := fmt.Sprintf("tokenizer %d, shingle %d, hash %d, seed %#x, sketch %d, min-jaccard %g, layout %s, store-text %t",
 		p.Tokenizer, p.Shingle, p.Hash, p.Seed, p.Sketch, p.MinJaccard, p.Layout, p.StoreText)
+	if p.Words > 0 {
+		s += fmt.Sprintf(", fingerprints of %d bits", 64*p.Words)
+	}
 	if p.Features != "" {
 		s += ", features of " + p.describeFeatures()
 	}
@@ -113,8 +124,10 @@ func (p Params) String() string {
 const (
 	// segmentSections is at least the number of sections of a segment.
 	segmentSections = 4
+	// RunSections is at least the number of sections of runs, and of words.
+	RunSections = MaxWords * (hamming.MaxTables + 1)
 	// LeastSegments is how many segments every table has room for.
-	LeastSegments = (MaxSections - 2*hamming.MaxTables - 2*SegmentReserve) / segmentSections
+	LeastSegments = (MaxSections - 2*RunSections - 2*SegmentReserve) / segmentSections
 )
 
 // MaxDocs returns how many documents a table with p can have: with sketches as many as have place
@@ -132,10 +145,10 @@ const ParamsSize = 40
 // storeTextFlag is the one flag of encoded parameters.
 const storeTextFlag = 1
 
-// Codes of what versions of the program may add without another format: fingerprints of other
-// widths, sketches in other encodings, other features.
+// Codes of what versions of the program may add without another format: sketches in other
+// encodings, other features.
 const (
-	WidthAt, width64     = 35, 0 // fingerprints of 64 bits; 1 and 2 are kept for 128 and 256
+	WidthAt              = 35    // Words
 	EncodingAt, encoding = 36, 0 // sketches as package minhash encodes them
 	FeaturesAt           = 37    // 0, or described: the length of the description follows
 	Described            = 1
@@ -153,8 +166,8 @@ const (
 //	|   1   |           1           |           1          |    1     |   2    |
 //	+-------+-----------------------+----------------------+----------+--------+
 //
-// Flag 1 is StoreText. Other flags are zero. So are width and encoding: 64 bits, and that of
-// package minhash. Features and length are zero for shingles of words; else features is 1, and
+// Flag 1 is StoreText. Other flags are zero. The width of fingerprints is Words. The encoding is 0,
+// that of package minhash. Features and length are zero for shingles of words; else features is 1, and
 // length that of the text of Features, which is elsewhere: at the end of the directory of a table,
 // and of the record of a database. A program that does not know another code refuses it by name.
 func (p Params) AppendBinary(b []byte) ([]byte, error) {
@@ -171,7 +184,7 @@ func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	if p.Features != "" {
 		featuresCode = Described
 	}
-	b = append(b, byte(p.Layout.Blocks), byte(p.Layout.Lead), flags, width64, encoding, featuresCode)
+	b = append(b, byte(p.Layout.Blocks), byte(p.Layout.Lead), flags, byte(p.Words), encoding, featuresCode)
 	return binary.LittleEndian.AppendUint16(b, uint16(len(p.Features))), nil
 }
 
@@ -213,8 +226,8 @@ func (p *Params) decode(b []byte) error {
 		return fmt.Errorf("unknown parameter flags %#x", flags)
 	}
 	switch {
-	case b[WidthAt] != width64:
-		return fmt.Errorf("fingerprints of another width than 64 bits, code %d: %w", b[WidthAt], ErrUnsupported)
+	case b[WidthAt] == 1 || b[WidthAt] > MaxWords:
+		return fmt.Errorf("fingerprints of another width, code %d: %w", b[WidthAt], ErrUnsupported)
 	case b[EncodingAt] != encoding:
 		return fmt.Errorf("sketches in another encoding, code %d: %w", b[EncodingAt], ErrUnsupported)
 	case b[FeaturesAt] > Described:
@@ -231,6 +244,7 @@ func (p *Params) decode(b []byte) error {
 		MinJaccard: math.Float64frombits(binary.LittleEndian.Uint64(b[24:])),
 		Layout:     hamming.Layout{Blocks: int(b[32]), Lead: int(b[33])},
 		StoreText:  b[34]&storeTextFlag != 0,
+		Words:      uint32(b[WidthAt]),
 		Features:   string(b[ParamsSize:]),
 	}
 	if _, err := features.Parse(p.Features); errors.Is(err, features.ErrUnknown) {

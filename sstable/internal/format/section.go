@@ -3,6 +3,8 @@ package format
 import (
 	"errors"
 	"fmt"
+
+	"github.com/simdb/simdb/sstable/internal/hamming"
 )
 
 // Kind is what a section holds. Its value is part of the format and must not change.
@@ -28,7 +30,8 @@ const (
 	KindEarly      Kind = 16 // copy of the directory and of directories so far
 	KindIDBounds   Kind = 17 // IDs at which the parts of the order of IDs begin, optional
 	KindIDParts    Kind = 18 // key run of parts with their documents, of a stretch of them; optional
-	KindUnknown    Kind = 19 // first kind that no version knows
+	KindWords      Kind = 19 // column of a word of the fingerprints, by document number; Index 1 and more
+	KindUnknown    Kind = 20 // first kind that no version knows
 
 	// DirFlag is set in the kind of the section that is the directory of another: a key run or a
 	// column, which has the same kind without it, and the same index.
@@ -39,7 +42,7 @@ const (
 func (k Kind) String() string {
 	names := [...]string{"", "blocks", "names", "records", "times", "seqs", "run", "ids", "ranks",
 		"sketches", "hot", "bitmaps", "postings", "note", "places", "time-sketch", "early",
-		"id-bounds", "id-parts"}
+		"id-bounds", "id-parts", "words"}
 	if k > 0 && k < KindUnknown {
 		return names[k]
 	}
@@ -49,7 +52,7 @@ func (k Kind) String() string {
 // HasDir reports whether sections of a kind have a directory in a section of its own.
 func (k Kind) HasDir() bool {
 	switch k {
-	case KindTimes, KindSeqs, KindRun, KindIDs, KindRanks, KindPostings, KindPlaces, KindIDParts:
+	case KindTimes, KindSeqs, KindRun, KindIDs, KindRanks, KindPostings, KindPlaces, KindIDParts, KindWords:
 		return true
 	}
 	return false
@@ -58,7 +61,7 @@ func (k Kind) HasDir() bool {
 // Section is a part of the file.
 type Section struct {
 	Kind Kind
-	// number of the permuted table for KindRun; for KindBlocks, KindBitmaps, KindPostings of the
+	// RunIndex of the permuted table for KindRun; of the word for KindWords; for KindBlocks, KindBitmaps, KindPostings of the
 	// segment; for KindIDParts of the stretch; else 0
 	Index    uint16
 	Optional bool   // a reader that does not know the kind may ignore the section
@@ -73,11 +76,17 @@ func (s Section) Name() string {
 	if kind := s.Kind &^ DirFlag; kind != s.Kind {
 		return Section{Kind: kind, Index: s.Index}.Name() + " directory"
 	}
+	if word := s.Index / hamming.MaxTables; s.Kind == KindRun && word > 0 {
+		return fmt.Sprintf("%s %d of word %d", s.Kind, s.Index%hamming.MaxTables, word)
+	}
 	if s.Kind == KindRun || s.Kind == KindBitmaps || s.Kind == KindPostings || s.Index > 0 {
 		return fmt.Sprintf("%s %d", s.Kind, s.Index)
 	}
 	return s.Kind.String()
 }
+
+// RunIndex returns the index of the section with the run of a permuted table of a word.
+func RunIndex(word, table int) uint16 { return uint16(word*hamming.MaxTables + table) }
 
 // Identity says which table a file is: what is needed to put a lost catalog together again. All of
 // it is zero in a file that belongs to no database, such as a packed one.

@@ -239,7 +239,7 @@ func (x *Index) joinBlock(c *batchCall, j *join, keys []uint64) error {
 // table reports it.
 func (x *Index) joined(c *batchCall, j *join, q batchItem, at int, key uint64) error {
 	diff := key ^ q.key
-	distance := uint8(bits.OnesCount64(diff))
+	distance := uint16(bits.OnesCount64(diff))
 	if !j.all && j.bits < j.leadBits && bits.OnesCount64(diff&^j.rest) > j.radius {
 		return nil
 	}

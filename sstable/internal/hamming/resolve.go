@@ -134,6 +134,6 @@ func (s *Searcher) offer() error {
 func (s *Searcher) addEqual(first, n int, fp base.Fingerprint, distance int) {
 	s.dst = slices.Grow(s.dst, n)
 	for i := range n {
-		s.dst = append(s.dst, Hit{Doc: uint32(first + i), Distance: uint8(distance), Fingerprint: fp})
+		s.dst = append(s.dst, Hit{Doc: uint32(first + i), Distance: uint16(distance), Fingerprint: fp})
 	}
 }

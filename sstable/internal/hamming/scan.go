@@ -164,7 +164,7 @@ func (x *Index) scanKeys(f *scanFor, b int, in keyrun.Info, lo, hi int, s *Searc
 	}
 	dst := s.dst // accept, for many
 	for _, i := range s.pos {
-		dst = append(dst, Hit{Doc: uint32(first) + i, Distance: uint8(bits.OnesCount64(keys[i] ^ f.q)), Fingerprint: keys[i]})
+		dst = append(dst, Hit{Doc: uint32(first) + i, Distance: uint16(bits.OnesCount64(keys[i] ^ f.q)), Fingerprint: keys[i]})
 	}
 	s.dst = dst
 }
@@ -179,7 +179,7 @@ func (x *Index) accept(f *scanFor, pos int, key uint64, s *Searcher) {
 		return
 	}
 	t, diff := f.table, key^f.q
-	hit := Hit{Doc: uint32(pos), Distance: uint8(bits.OnesCount64(diff)), Fingerprint: key}
+	hit := Hit{Doc: uint32(pos), Distance: uint16(bits.OnesCount64(diff)), Fingerprint: key}
 	if t == 0 {
 		s.dst = append(s.dst, hit)
 		x.ids.PrefetchEntry(hit.Doc)

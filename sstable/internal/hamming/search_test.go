@@ -66,7 +66,7 @@ func bruteNear(fps []uint64, q uint64, k int) []Hit {
 	var hits []Hit
 	for i, fp := range fps {
 		if d := bits.OnesCount64(fp ^ q); d <= k {
-			hits = append(hits, Hit{uint32(i), uint8(d), fp})
+			hits = append(hits, Hit{uint32(i), uint16(d), fp})
 		}
 	}
 	return hits

@@ -23,11 +23,8 @@ import (
 //	searcher.go              the methods of Searcher for one query
 //	items.go join*.go batch.go  many queries at once
 
-// maxDistance is the greatest distance of two fingerprints. It is a uint8, as Hit.Distance is: a
-// wider fingerprint than that can count does not compile.
+// maxDistance is the greatest distance of two words.
 const maxDistance = base.FingerprintBits
-
-const _ uint8 = maxDistance
 
 // Search is memory-latency bound, so it prefetches. Where the keys of a range lie in their block is
 // known only once the block's unary part has been read; to prefetch about the right lines at once
@@ -93,9 +90,9 @@ const groupTables = 16
 
 // Hit is a document within the distance of a search.
 type Hit struct {
-	Doc         uint32 // its number in the table
-	Distance    uint8  // bits that differ from the query, 0..64
-	Fingerprint base.Fingerprint
+	Doc         uint32           // its number in the table
+	Distance    uint16           // bits that differ from the query
+	Fingerprint base.Fingerprint // of several words, the one that was found by
 }
 
 // Stats counts the work of searches.
@@ -143,6 +140,7 @@ type Searcher struct {
 	plans    [groupTables]searchPlan // of the searches that are planned together
 	group    []Hit                   // of a table of a group
 	batch    batch
+	wide     wideSearch
 	begun    spanList    // of the probes that the plans begin with
 	turns    [2]spanList // of the current probes, and of the next ones
 	near     []uint64    // values of the current spans within the distance, from kernel.ScanSpans
@@ -289,7 +287,7 @@ type batch struct {
 type batchItem struct {
 	key      uint64
 	query    uint32 // position in the batch
-	distance uint8
+	distance uint16
 }
 
 // A batchCall is one call of Batch.

@@ -168,7 +168,7 @@ func (m *merger) mergePlaces() error {
 	if m.placed == 0 || len(m.inputs) == 1 && m.inputs[0].dead == nil && m.inputs[0].Table.Places == nil {
 		return nil
 	}
-	err := m.writeColumn(format.KindPlaces, func(c *docsChunk) ([]uint64, error) {
+	err := m.writeColumn(format.KindPlaces, 0, func(c *docsChunk) ([]uint64, error) {
 		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Table.Places }, (*mergeInput).deadDocs, m.newPlaces)
 		return c.values, err
 	})

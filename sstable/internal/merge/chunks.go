@@ -57,8 +57,8 @@ func (c *docsChunk) free() {
 }
 
 // writeColumn writes a section of the result, a column of what produce returns for the documents.
-func (m *merger) writeColumn(kind format.Kind, produce func(c *docsChunk) ([]uint64, error)) error {
-	m.Out.Begin(kind, 0)
+func (m *merger) writeColumn(kind format.Kind, index uint16, produce func(c *docsChunk) ([]uint64, error)) error {
+	m.Out.Begin(kind, index)
 	w := keyrun.NewColumnWriter(&m.Out)
 	err := eachChunk(m, m.sources, m.starts, func(c *docsChunk) (*keyrun.ColumnWriter, error) {
 		values, err := produce(c)

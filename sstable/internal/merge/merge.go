@@ -77,7 +77,7 @@ func Merge(ctx context.Context, w io.Writer, p format.Params, inputs []Input, o 
 		return format.Info{}, nil, err
 	}
 	for _, in := range m.inputs {
-		m.total += int64(in.Info.Docs) * int64(6+p.Layout.Tables())
+		m.total += int64(in.Info.Docs) * int64(6+p.NumWords()*p.Layout.Tables())
 	}
 	for _, step := range mergeSteps {
 		if err := m.Fail(m.guarded(func() error { return step(m) })); err != nil {
@@ -102,7 +102,8 @@ func Merge(ctx context.Context, w io.Writer, p format.Params, inputs []Input, o 
 // mergeSteps are the steps of a merge, in order: later ones use what earlier ones leave in memory.
 var mergeSteps = []func(*merger) error{
 	(*merger).copyRecords, (*merger).mergeFingerprints, (*merger).mergeSeqs, (*merger).mergeTimes, (*merger).mergeRanks,
-	(*merger).mergePlaces, (*merger).mergeBlocks, (*merger).mergeRuns, (*merger).mergeIDs,
+	(*merger).mergePlaces, (*merger).mergeWords, (*merger).mergeBlocks, (*merger).mergeRuns, (*merger).mergeWordRuns,
+	(*merger).mergeIDs,
 }
 
 // Renumbering says which numbers the documents of merged tables have in the table that they were

@@ -48,6 +48,7 @@ func TestSortedFingerprints(t *testing.T) {
 	in := mergeInput{Input: Input{Table: tableOf(t, fps, 0)}, dead: write.NewBitset(5000)}
 	in.dead.Add(0)
 	in.dead.Add(4999)
+	in.runs, in.deadAt = in.Runs, in.dead
 	m := &merger{ctx: t.Context(), File: write.File{Params: in.Params}}
 	keys, err := m.permuted(nil, &in, 1, 0, ^uint64(0))
 	if want := int(in.Info.Distinct) - 1; err != nil || len(keys) != want {

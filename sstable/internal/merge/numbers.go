@@ -22,10 +22,8 @@ func (m *merger) mergeFingerprints() error {
 	var streams []Stream
 	for i, in := range m.inputs {
 		in.numbers = NewMapping(in.Info.Docs, m.docs+1)
-		if in.dead != nil {
-			in.gone = write.NewBitset(in.Info.Fingerprints)
-		}
-		streams = append(streams, Whole(i, in.Runs[0]))
+		in.runs, in.deadAt = in.Table.Runs, in.dead
+		streams = append(streams, in.wholeRun(i))
 	}
 	pieces, err := m.cut(streams, m.piece)
 	if err != nil {
@@ -36,26 +34,39 @@ func (m *merger) mergeFingerprints() error {
 	n.beginMapping()
 	err = pipeline.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p Pairs, err error) {
 		defer table.UnguardAny(m.tables, table.Guard(), &err)
-		return m.mergedPiece(streams, pieces[i], (*mergeInput).deadDocs)
+		return m.mergedPiece(streams, pieces[i], (*mergeInput).positionsDead)
 	}, func(_ int, p Pairs) error {
 		m.pass(len(p.Keys))
+		defer func() { n.mapping <- p }()
 		return n.add(p)
 	})
 	n.endMapping()
 	n.endGroup()
 	dir, e := n.run.Finish()
 	m.Out.EndWithDir(n.run.Len(), dir, e)
-	m.Info.Fingerprints = uint32(n.run.Len())
+	m.Info.Fingerprints, m.Info.Distinct = uint32(n.run.Len()), n.distinct
 	n.addBare()
 	m.Info.Docs = uint32(m.sources.Len())
 	return err
 }
 
-// numbering numbers documents in the order of their fingerprints.
+// wholeRun returns the stream of run 0 of the word whose runs are merged.
+func (in *mergeInput) wholeRun(i int) Stream {
+	if in.gone = nil; in.deadAt != nil {
+		in.gone = write.NewBitset(in.Info.Fingerprints)
+	}
+	return Whole(i, in.runs[0])
+}
+
+// numbering writes run 0 of a word. By the first word it numbers documents, in the order of their
+// fingerprints; with the others it writes the numbers.
 type numbering struct {
 	*merger
-	run  *keyrun.ParallelWriter
-	next []uint32 // of each input, the document that comes next
+	run      *keyrun.ParallelWriter
+	next     []uint32 // of each input, the position in run 0 that comes next
+	distinct uint32
+	docs     []docReader // of each input, by a word after the first; nil by the first
+	vals     []uint32
 
 	mapping chan Pairs    // pieces whose documents have their numbers
 	mapped  chan struct{} // closed when all of them are in the mappings
@@ -93,10 +104,9 @@ func (n *numbering) endMapping() {
 	<-n.mapped
 }
 
-// add numbers the documents of a piece.
+// add adds a piece.
 func (n *numbering) add(p Pairs) error {
-	defer func() { n.mapping <- p }()
-	keys := p.Keys[:0] // of documents that are kept
+	keys, vals := p.Keys[:0], n.vals[:0] // of documents that are kept
 	for j, key := range p.Keys {
 		i := int(p.Vals[j] &^ deadFlag)
 		dead := p.Vals[j]&deadFlag != 0
@@ -107,14 +117,129 @@ func (n *numbering) add(p Pairs) error {
 		if !dead {
 			if !n.kept {
 				n.kept = true
-				n.Info.Distinct++
+				n.distinct++
 			}
-			n.number(i, n.next)
 			keys = append(keys, key)
+			if n.docs == nil {
+				n.number(i, n.next)
+			} else if doc, err := n.docs[i].at(int(n.next[i])); err != nil {
+				return err
+			} else {
+				vals = append(vals, n.inputs[i].numbers.Get(doc))
+			}
 		}
 		n.next[i]++
 	}
-	return n.run.AddKeys(keys)
+	if n.docs == nil {
+		return n.run.AddKeys(keys)
+	}
+	n.vals = vals
+	return n.run.AddPairs(keys, vals)
+}
+
+// mergeWords writes the words of the fingerprints after the first, by document.
+func (m *merger) mergeWords() error {
+	for word := 1; word < m.Params.NumWords(); word++ {
+		err := m.writeColumn(format.KindWords, uint16(word), func(c *docsChunk) ([]uint64, error) {
+			err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Words[word-1].Column }, (*mergeInput).deadDocs, nil)
+			return c.values, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeWordRuns writes the runs of these words.
+func (m *merger) mergeWordRuns() error {
+	for m.word = 1; m.word < m.Params.NumWords(); m.word++ {
+		if err := m.mergeWordRun(); err != nil {
+			return err
+		}
+		if err := m.mergeRuns(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeWordRun writes run 0 of a word after the first.
+func (m *merger) mergeWordRun() error {
+	n := &numbering{merger: m, next: make([]uint32, len(m.inputs))}
+	var streams []Stream
+	m.gone = 0
+	for i, in := range m.inputs {
+		in.runs, in.deadAt = in.Words[m.word-1].Runs, nil
+		docs := docReader{run: in.runs[0], most: in.Info.Fingerprints, block: -1}
+		if in.dead != nil {
+			in.deadAt = write.NewBitset(in.Info.Fingerprints)
+			for pos := range int(in.Info.Fingerprints) {
+				doc, err := docs.at(pos)
+				if err != nil {
+					return err
+				}
+				if in.dead.Has(doc) {
+					in.deadAt.Add(uint32(pos))
+				}
+			}
+		}
+		n.docs = append(n.docs, docs)
+		streams = append(streams, in.wholeRun(i))
+	}
+	pieces, err := m.cut(streams, m.piece)
+	if err != nil {
+		return err
+	}
+	m.Out.Begin(format.KindRun, format.RunIndex(m.word, 0))
+	n.run = keyrun.NewParallelWriter(keyrun.NewPairWriter(&m.Out, max(m.Info.Fingerprints, 1)-1), m.workers)
+	err = pipeline.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p Pairs, err error) {
+		defer table.UnguardAny(m.tables, table.Guard(), &err)
+		return m.mergedPiece(streams, pieces[i], (*mergeInput).positionsDead)
+	}, func(_ int, p Pairs) error {
+		m.pass(len(p.Keys))
+		defer m.putPairs(p)
+		return n.add(p)
+	})
+	n.endGroup()
+	dir, e := n.run.Finish()
+	m.Out.EndWithDir(n.run.Len(), dir, e)
+	if err == nil && n.run.Len() != int(m.Info.Fingerprints) {
+		err = m.blameWords()
+	}
+	return err
+}
+
+// blameWords returns the error for a run 0 that does not have every document once.
+func (m *merger) blameWords() error {
+	for _, in := range m.inputs {
+		if err := blame(in.runs[0], in.Info.Fingerprints); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A docReader reads the documents of a run 0 by position, in order.
+type docReader struct {
+	run   *keyrun.Run
+	most  uint32
+	block int // that docs are of
+	docs  []uint32
+}
+
+// at returns the document of a position.
+func (r *docReader) at(pos int) (doc uint32, err error) {
+	if b := pos >> keyrun.BlockShift; b != r.block {
+		if err := r.run.Check(b); err != nil {
+			return 0, err
+		}
+		r.block, r.docs = b, r.run.BlockValues(r.docs[:0], b, 0, r.run.Count(b))
+	}
+	if doc = r.docs[pos&(keyrun.BlockLen-1)]; doc >= r.most {
+		err = r.run.Corrupt(0, "position %d has document %d of %d", pos, doc, r.most)
+	}
+	return doc, err
 }
 
 // endGroup ends the documents with one fingerprint. If none of them is kept, the runs of the result

@@ -139,7 +139,7 @@ func (m *merger) mergeRanks() error {
 	if len(m.inputs) == 1 && m.inputs[0].Table.Ranks == nil {
 		return nil // left out or not, the others are in the order of writing
 	}
-	err := m.writeColumn(format.KindRanks, func(c *docsChunk) ([]uint64, error) {
+	err := m.writeColumn(format.KindRanks, 0, func(c *docsChunk) ([]uint64, error) {
 		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Table.Ranks }, (*mergeInput).deadDocs, m.newRanks)
 		return c.values, err
 	})

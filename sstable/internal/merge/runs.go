@@ -23,7 +23,7 @@ func (m *merger) mergeRuns() error {
 		if err != nil {
 			return err
 		}
-		m.Out.Begin(format.KindRun, uint16(index))
+		m.Out.Begin(format.KindRun, format.RunIndex(m.word, index))
 		run := m.runWriter()
 		if streams != nil {
 			err = m.mergeRun(index, streams, run)
@@ -59,7 +59,7 @@ func (m *merger) streamsOf(index int) (streams []Stream, err error) {
 		if run < 0 || rotate > mostRotated {
 			return nil, nil
 		}
-		s, err := Rotated(i, in.Runs[run], rotate)
+		s, err := Rotated(i, in.runs[run], rotate)
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +193,7 @@ func (m *merger) goneKeys(index int, pieces []Piece, from int) (to int, keys []u
 // time, valid until fn returns.
 func (in *mergeInput) eachFingerprint(set write.Bitset, fn func(fps []uint64) error) error {
 	var some []uint64
-	return in.Runs[0].EachBlockOf(func(b int) bool {
+	return in.runs[0].EachBlockOf(func(b int) bool {
 		words := set[b*keyrun.BlockLen/64:]
 		return slices.ContainsFunc(words[:min(len(words), keyrun.BlockLen/64)], func(w uint64) bool { return w != 0 })
 	}, func(pos int, keys []uint64) error {
@@ -216,10 +216,10 @@ func (m *merger) sortRun(index int, run *keyrun.ParallelWriter) error {
 	var sample []uint64 // one of keyrun.BlockLen keys
 	total := 0
 	for _, in := range m.inputs {
-		for b := range in.Runs[0].NumBlocks() {
-			sample = append(sample, m.Params.Layout.Permute(index, in.Runs[0].Base(b)))
+		for b := range in.runs[0].NumBlocks() {
+			sample = append(sample, m.Params.Layout.Permute(index, in.runs[0].Base(b)))
 		}
-		total += in.Runs[0].Len()
+		total += in.runs[0].Len()
 	}
 	slices.Sort(sample)
 	limits := []uint64{} // the greatest key of each range but the last
@@ -258,10 +258,10 @@ func (m *merger) sortRun(index int, run *keyrun.ParallelWriter) error {
 // kept, in no order, as far as they are in [least, most], and each once.
 func (m *merger) permuted(keys []uint64, in *mergeInput, index int, least, most uint64) ([]uint64, error) {
 	any, last := false, uint64(0) // that was appended; equal fingerprints follow each other
-	err := in.Runs[0].EachBlock(func(pos int, fps []uint64) error {
+	err := in.runs[0].EachBlock(func(pos int, fps []uint64) error {
 		for j, fp := range fps {
 			key := m.Params.Layout.Permute(index, fp)
-			if key < least || key > most || any && key == last || in.dead.Has(uint32(pos+j)) {
+			if key < least || key > most || any && key == last || in.deadAt.Has(uint32(pos+j)) {
 				continue
 			}
 			any, last = true, key
@@ -303,17 +303,26 @@ func (m *merger) mergeIDs() error {
 // blameIDs returns the error for hashes of IDs that do not have every document once.
 func (m *merger) blameIDs() error {
 	for _, in := range m.inputs {
-		seen := write.NewBitset(in.Info.Docs)
-		for i := range in.IDs.Len() {
-			doc, err := in.DocAt(i)
-			if err != nil {
-				return err
-			}
-			if seen.Has(doc) {
-				return in.IDs.Corrupt(0, "document %d is there twice", doc)
-			}
-			seen.Add(doc)
+		if err := blame(in.IDs, in.Info.Docs); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// blame returns the error for a run that does not have each of n documents once.
+func blame(run *keyrun.Run, n uint32) error {
+	seen := write.NewBitset(n)
+	docs := docReader{run: run, most: n, block: -1}
+	for i := range run.Len() {
+		doc, err := docs.at(i)
+		if err != nil {
+			return err
+		}
+		if seen.Has(doc) {
+			return run.Corrupt(0, "document %d is there twice", doc)
+		}
+		seen.Add(doc)
 	}
 	return nil
 }

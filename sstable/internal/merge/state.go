@@ -48,7 +48,8 @@ type merger struct {
 	docs    uint32      // of the result
 	sources *Sources    // of the documents of the result
 	starts  [][]uint32  // of each chunk of docChunk documents, the first of each input
-	gone    int         // fingerprints that no document has any more
+	word    int         // whose runs are merged
+	gone    int         // keys of it that no document has any more
 	placed  uint32      // records of the result
 	carried uint32      // of them, those of copied blocks that no document has
 	spare   uint32      // the most that may be
@@ -67,8 +68,12 @@ type mergeInput struct {
 	kept    uint32       // documents
 	keptFP  uint32       // documents with a fingerprint
 	numbers *Mapping
-	ranks   *Mapping     // of old ranks; nil when it is not needed any more
-	gone    write.Bitset // positions of run 0 whose fingerprint no document of the result has
+	ranks   *Mapping // of old ranks; nil when it is not needed any more
+
+	// of the word whose runs are merged
+	runs   []*keyrun.Run
+	deadAt write.Bitset // positions of run 0 whose documents are left out; nil if none is
+	gone   write.Bitset // those whose key no document of the result has; nil if there are none
 
 	living    write.Bitset // records that documents of the result have; nil stands for all
 	blocks    []movedBlock // of records
@@ -103,6 +108,9 @@ type movedBlock struct {
 	first uint32 // number, in the result, of the block's first record; of the first living one if it was rewritten
 	anew  bool
 }
+
+// positionsDead returns the positions of run 0 whose documents are left out.
+func (in *mergeInput) positionsDead() write.Bitset { return in.deadAt }
 
 // deadDocs returns the documents that are left out.
 func (in *mergeInput) deadDocs() write.Bitset { return in.dead }

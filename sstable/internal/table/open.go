@@ -38,7 +38,7 @@ func (r *Table) Part(s *format.Section) blobs.Bytes {
 // openSections opens every section that the format requires and refuses those that there should not
 // be.
 func (r *Table) openSections() error {
-	tables, segments := r.Params.Layout.Tables(), r.NumSegments()
+	segments := r.NumSegments()
 	seen := make(map[[2]uint16]bool)
 	for i := range r.Info.Sections {
 		s := &r.Info.Sections[i]
@@ -75,24 +75,49 @@ func (r *Table) openSections() error {
 	if docs > 1 && !r.IDs.HasValues() {
 		return r.IDs.Corrupt(0, "hashes of IDs without documents")
 	}
-	r.Runs = make([]*keyrun.Run, tables)
-	for i := range r.Runs {
-		keys := uint64(r.Info.Distinct)
+	if r.Runs, err = r.openRuns(0, uint64(r.Info.Distinct)); err != nil {
+		return err
+	}
+	for word := 1; word < r.Params.NumWords(); word++ {
+		w := Word{}
+		if w.Column, err = r.Column(format.KindWords, uint16(word), docs); err != nil {
+			return err
+		}
+		s, err := r.Required(format.KindRun, format.RunIndex(word, r.Params.Layout.Tables()-1))
+		if err != nil {
+			return err
+		}
+		if w.Runs, err = r.openRuns(word, s.Count); err != nil {
+			return err
+		}
+		if w.Runs[0].Len() > 1 && !w.Runs[0].HasValues() {
+			return w.Runs[0].Corrupt(0, "words without documents")
+		}
+		r.Words = append(r.Words, w)
+	}
+	return nil
+}
+
+// openRuns opens the runs of a word.
+func (r *Table) openRuns(word int, distinct uint64) ([]*keyrun.Run, error) {
+	runs := make([]*keyrun.Run, r.Params.Layout.Tables())
+	for i := range runs {
+		keys, err := distinct, error(nil)
 		if i == 0 {
 			keys = uint64(r.Info.Fingerprints)
 		}
-		if r.Runs[i], err = r.Run(format.KindRun, uint16(i), keys); err != nil {
-			return err
+		if runs[i], err = r.Run(format.KindRun, format.RunIndex(word, i), keys); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return runs, nil
 }
 
 // openOrder opens what a table keeps of the order of writing.
 func (r *Table) openOrder() (err error) {
 	docs := uint64(r.Info.Docs)
 	if r.Section(format.KindRanks, 0) != nil {
-		if r.Ranks, err = r.Column(format.KindRanks, docs); err != nil {
+		if r.Ranks, err = r.Column(format.KindRanks, 0, docs); err != nil {
 			return err
 		}
 		if docs > 0 && r.Ranks.Max() >= docs {
@@ -102,7 +127,7 @@ func (r *Table) openOrder() (err error) {
 	if r.Seqs, err = r.Run(format.KindSeqs, 0, docs); err != nil {
 		return err
 	}
-	r.Times, err = r.Column(format.KindTimes, docs)
+	r.Times, err = r.Column(format.KindTimes, 0, docs)
 	return err
 }
 
@@ -140,7 +165,7 @@ func (r *Table) openRecords() error {
 	if r.Records, err = r.OpenRecordBlocks(s, area); err != nil || r.Section(format.KindPlaces, 0) == nil {
 		return err
 	}
-	r.Places, err = r.Column(format.KindPlaces, uint64(r.Info.Docs))
+	r.Places, err = r.Column(format.KindPlaces, 0, uint64(r.Info.Docs))
 	if err == nil && r.Info.Docs > 0 && r.Places.Max() > uint64(r.Records.Len()) {
 		return r.Places.Corrupt(0, "record %d of %d", r.Places.Max(), r.Records.Len())
 	}
@@ -179,8 +204,8 @@ func (r *Table) source(kind format.Kind, index uint16) (src keyrun.Section, err 
 }
 
 // Column opens a column that must have n values.
-func (r *Table) Column(kind format.Kind, n uint64) (*keyrun.Column, error) {
-	src, err := r.source(kind, 0)
+func (r *Table) Column(kind format.Kind, index uint16, n uint64) (*keyrun.Column, error) {
+	src, err := r.source(kind, index)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +213,7 @@ func (r *Table) Column(kind format.Kind, n uint64) (*keyrun.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, r.checkCount(r.Section(kind, 0), c.Len(), n)
+	return c, r.checkCount(r.Section(kind, index), c.Len(), n)
 }
 
 // Run opens a key run that must have n keys.
@@ -227,7 +252,9 @@ func (r *Table) NumSegments() (n int) {
 func (r *Table) maxIndex(k format.Kind, segments int) int {
 	switch k {
 	case format.KindRun:
-		return r.Params.Layout.Tables() - 1
+		return int(format.RunIndex(r.Params.NumWords()-1, r.Params.Layout.Tables()-1))
+	case format.KindWords:
+		return r.Params.NumWords() - 1
 	case format.KindBlocks, format.KindIDParts:
 		return format.MaxSections
 	case format.KindSketches, format.KindHot:

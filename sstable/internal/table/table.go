@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/pages"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
@@ -34,8 +35,15 @@ type Table struct {
 	Seqs     *keyrun.Run    // by rank
 	Times    *keyrun.Column // by rank
 	IDs      *keyrun.Run
-	Runs     []*keyrun.Run
+	Runs     []*keyrun.Run    // of the first word of fingerprints
+	Words    []Word           // the others
 	Sketches *sketchidx.Index // nil if Params.Sketch is 0
+}
+
+// Word is a word of the fingerprints after the first.
+type Word struct {
+	Column *keyrun.Column // by document; 0 for one without a fingerprint
+	Runs   []*keyrun.Run  // run 0 has documents as values
 }
 
 // Open opens the table in Data, which the file of that name has. It reads the directories only.
@@ -102,6 +110,26 @@ func (r *Table) Note() (note []byte, err error) {
 		return nil, base.Corruptf(r.File, s.Name(), s.Offset, "wrong checksum of the section")
 	}
 	return note, nil
+}
+
+// RunAt returns the run of a section of format.KindRun.
+func (r *Table) RunAt(index uint16) *keyrun.Run {
+	if word := index / hamming.MaxTables; word > 0 {
+		return r.Words[word-1].Runs[index%hamming.MaxTables]
+	}
+	return r.Runs[index]
+}
+
+// AppendRest appends the words of a document's fingerprint after the first.
+func (r *Table) AppendRest(dst []uint64, doc uint32) ([]uint64, error) {
+	for i := range r.Words {
+		v, err := r.Words[i].Column.Get(int(doc))
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, v)
+	}
+	return dst, nil
 }
 
 // Rank returns the position of a document in the order of writing.

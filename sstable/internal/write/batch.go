@@ -13,6 +13,7 @@ type Batch struct {
 	FirstSeq uint64
 
 	Fingerprints []uint64     // of each document; any value for those in Bare
+	Rest         [][]uint64   // the words of fingerprints after the first: a column a word
 	Bare         []uint64     // the documents without a fingerprint: bit i%64 of word i/64; may be short
 	IDs          []uint32     // of each document, the number of its ID in Strings
 	Strings      *arena.Arena // has the IDs
@@ -23,6 +24,17 @@ type Batch struct {
 	Records  []uint32     // of each document, what AddRecords counted, or NoRecord; nil: none has one
 	Sketches []uint32     // of each document, the number of its encoded sketch in Codes; nil: none has one
 	Codes    *arena.Arena // has the encoded sketches, an empty string for none
+}
+
+// AddRest adds the other words of the next fingerprint; none stands for zeros.
+func (b *Batch) AddRest(words []uint64) {
+	for i := range b.Rest {
+		word := uint64(0)
+		if i < len(words) {
+			word = words[i]
+		}
+		b.Rest[i] = append(b.Rest[i], word)
+	}
 }
 
 // MaxBatch is the most documents of a Batch.

@@ -158,7 +158,7 @@ func (o *BatchOrder) sortBySeq() {
 		}
 	}
 	n := len(p.Keys)
-	o.written = ordered.SortPairs(p, ordered.Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)}).Vals
+	o.written = ordered.SortPairs(p, ordered.MakePairs(n)).Vals
 	o.ranks = make([]uint32, o.Len())
 	for rank, pos := range o.written {
 		o.ranks[pos] = uint32(rank)

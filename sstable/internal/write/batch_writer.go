@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
@@ -191,7 +192,7 @@ func (t *BatchWriter) Write(b *Batch) (format.Info, error) {
 // WriteOrdered is the second half of Write: it writes what Order has brought into order.
 func (t *BatchWriter) WriteOrdered() (format.Info, error) {
 	for _, step := range []func() error{
-		t.writeFingerprints, t.writeBatchSeqs, t.writeBatchTimes, t.writeRanks, t.writePlaces, t.writeNames, t.writePermuted, t.writeBatchIDs,
+		t.writeFingerprints, t.writeBatchSeqs, t.writeBatchTimes, t.writeRanks, t.writePlaces, t.writeWords, t.writeNames, t.writePermuted, t.writeWordRuns, t.writeBatchIDs,
 	} {
 		if err := t.Fail(cmp.Or(step(), t.ctx.Err())); err != nil {
 			return format.Info{}, err
@@ -254,8 +255,8 @@ func (t *BatchWriter) encodeRun(kind format.Kind, index uint16, n int, newWriter
 }
 
 // encodeColumn writes a section of n values.
-func (t *BatchWriter) encodeColumn(kind format.Kind, n int, value func(i int) uint64) error {
-	t.Out.Begin(kind, 0)
+func (t *BatchWriter) encodeColumn(kind format.Kind, index uint16, n int, value func(i int) uint64) error {
+	t.Out.Begin(kind, index)
 	column := keyrun.NewColumnWriter(&t.Out)
 	err := pipeline.Ordered(t.ctx, (n+encodeShare-1)/encodeShare, t.o.Workers, func(i int) (*keyrun.ColumnWriter, error) {
 		part, ok := t.columns.Get().(*keyrun.ColumnWriter)
@@ -276,8 +277,8 @@ func (t *BatchWriter) encodeColumn(kind format.Kind, n int, value func(i int) ui
 }
 
 // encodeKeys writes a run of sorted keys.
-func (t *BatchWriter) encodeKeys(table int, keys []uint64) error {
-	return t.encodeRun(format.KindRun, uint16(table), len(keys), keyrun.NewPartsWriter, func(w *keyrun.Writer, from, to int) error {
+func (t *BatchWriter) encodeKeys(word, table int, keys []uint64) error {
+	return t.encodeRun(format.KindRun, format.RunIndex(word, table), len(keys), keyrun.NewPartsWriter, func(w *keyrun.Writer, from, to int) error {
 		return w.AddKeys(keys[from:to])
 	})
 }
@@ -291,7 +292,7 @@ func (t *BatchWriter) writeFingerprints() error {
 			t.Info.Distinct++
 		}
 	}
-	return t.encodeKeys(0, fps)
+	return t.encodeKeys(0, 0, fps)
 }
 
 // distinct removes repetitions from sorted keys, in place.
@@ -309,16 +310,66 @@ func distinct(keys []uint64) []uint64 {
 // writePermuted writes the runs of the other permuted tables: the distinct fingerprints in other
 // orders, from the last table to the first (see hamming.NextOrder).
 func (t *BatchWriter) writePermuted() error {
-	keys := distinct(t.batch.fps)
-	tmp := t.batch.spare[:len(keys)]
+	keys, tmp := t.batch.fps, t.batch.spare
 	t.batch.fps, t.batch.spare = nil, nil
+	return t.permute(0, keys, tmp)
+}
+
+// permute writes the runs after run 0 of a word, whose sorted keys it overwrites.
+func (t *BatchWriter) permute(word int, keys, tmp []uint64) error {
+	keys = distinct(keys)
+	tmp = tmp[:len(keys)]
 	for from, to := 0, t.Params.Layout.Tables()-1; to > 0; from, to = to, to-1 {
 		keys, tmp = hamming.NextOrder(hamming.Layout(t.Params.Layout), from, to, keys, tmp, t.o.Workers)
-		if err := t.encodeKeys(to, keys); err != nil {
+		if err := t.encodeKeys(word, to, keys); err != nil {
 			return err
 		}
 	}
 	return t.Out.Err
+}
+
+// rest returns a word after the first of a document; 0 if it has no fingerprint.
+func (b *BatchOrder) rest(word, doc int) uint64 {
+	if pos := b.docs[doc]; !b.isBare(pos) {
+		return b.Rest[word-1][pos]
+	}
+	return 0
+}
+
+// writeWords writes the words of the fingerprints after the first, by document.
+func (t *BatchWriter) writeWords() error {
+	for word := 1; word < t.Params.NumWords(); word++ {
+		err := t.encodeColumn(format.KindWords, uint16(word), len(t.batch.docs), func(doc int) uint64 { return t.batch.rest(word, doc) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeWordRuns writes the runs of these words.
+func (t *BatchWriter) writeWordRuns() error {
+	n := int(t.Info.Fingerprints)
+	pairs := func(w io.Writer) *keyrun.Writer { return keyrun.NewPairWriter(w, uint32(max(n, 1)-1)) }
+	for word := 1; word < t.Params.NumWords(); word++ {
+		p, tmp := ordered.MakePairs(n), ordered.MakePairs(n)
+		for doc := range n {
+			p.Keys[doc], p.Vals[doc] = t.batch.rest(word, doc), uint32(doc)
+		}
+		if sorted := ordered.SortPairs(p, tmp); n > 0 && &sorted.Keys[0] != &p.Keys[0] {
+			p, tmp = sorted, p
+		}
+		err := t.encodeRun(format.KindRun, format.RunIndex(word, 0), n, pairs, func(w *keyrun.Writer, from, to int) error {
+			return w.AddPairs(p.Keys[from:to], p.Vals[from:to])
+		})
+		if err := cmp.Or(err, t.ctx.Err()); err != nil {
+			return err
+		}
+		if err := t.permute(word, p.Keys, tmp.Keys); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeBatchSeqs writes the sequence numbers.
@@ -380,7 +431,7 @@ func (t *BatchWriter) writeRanks() error {
 	if b.written == nil && slices.IsSorted(b.docs) {
 		return nil
 	}
-	return t.encodeColumn(format.KindRanks, len(b.docs), func(doc int) uint64 { return uint64(b.rank(b.docs[doc])) })
+	return t.encodeColumn(format.KindRanks, 0, len(b.docs), func(doc int) uint64 { return uint64(b.rank(b.docs[doc])) })
 }
 
 // writePlaces writes which record each document has, unless that is the one of its number.
@@ -402,7 +453,7 @@ func (t *BatchWriter) writePlaces() error {
 	if same {
 		return nil
 	}
-	return t.encodeColumn(format.KindPlaces, len(b.docs), place)
+	return t.encodeColumn(format.KindPlaces, 0, len(b.docs), place)
 }
 
 // writeBatchIDs writes the run of hashes of IDs with their documents.

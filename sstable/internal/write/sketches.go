@@ -7,7 +7,6 @@ import (
 	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/format"
-	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
@@ -67,7 +66,7 @@ func (t *File) endSegment() {
 	t.Out.Begin(format.KindPostings, t.segment)
 	keys, dir, err := s.WritePostings(&t.Out)
 	t.Out.EndWithDir(keys, dir, err)
-	if t.segment++; len(t.Out.sections)+len(t.Out.dirs)+2*hamming.MaxTables+format.SegmentReserve > format.MaxSections {
+	if t.segment++; len(t.Out.sections)+len(t.Out.dirs)+2*format.RunSections+format.SegmentReserve > format.MaxSections {
 		t.Fail(fmt.Errorf("more than %d segments: %w", t.segment, format.ErrTooLarge))
 	}
 }

@@ -26,7 +26,7 @@ func (c *Corpus) setClasses(ctx context.Context) (*classes, error) {
 		}
 		p.Keys[i] = xxh3.Hash(content)
 	}
-	p = ordered.SortPairs(p, ordered.Pairs{Keys: make([]uint64, len(docs)), Vals: make([]uint32, len(docs))})
+	p = ordered.SortPairs(p, ordered.MakePairs(len(docs)))
 	all := &classes{docs: p.Vals}
 	for from := 0; from < len(p.Keys); {
 		to := from + 1

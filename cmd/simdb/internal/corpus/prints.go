@@ -17,11 +17,11 @@ type distinctPrints struct {
 
 // distinct returns the different fingerprints of the documents in an order.
 func (c *Corpus) distinct(order []uint32) distinctPrints {
-	p := ordered.Pairs{Keys: make([]uint64, len(order)), Vals: make([]uint32, len(order))}
+	p := ordered.MakePairs(len(order))
 	for at, doc := range order {
 		p.Keys[at], p.Vals[at] = c.Prints[doc], uint32(at) // a stable sort: the preferred document first
 	}
-	p = ordered.SortPairs(p, ordered.Pairs{Keys: make([]uint64, len(order)), Vals: make([]uint32, len(order))})
+	p = ordered.SortPairs(p, ordered.MakePairs(len(order)))
 	d := distinctPrints{prints: p.Keys[:0], group: make([]uint32, len(order))}
 	for i, fp := range p.Keys {
 		if len(d.prints) == 0 || fp != d.prints[len(d.prints)-1] {

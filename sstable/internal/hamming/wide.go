@@ -1,0 +1,406 @@
+package hamming
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"sync/atomic"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+)
+
+// MaxWords is the most words of a fingerprint.
+const MaxWords = 16
+
+// A Wide finds fingerprints of one word or more. Each word has an Index of its own. A search within
+// k gives word j a radius r_j >= -1 such that the sum of r_j+1 is k+1, as an Index does with its
+// tables: a fingerprint within k bits of the query is within r_j of word j of the query for at
+// least one j. A hit of word j counts if no earlier word is within its radius, so that it counts
+// once; then the other words of the document are read, and the distance of all decides.
+type Wide struct {
+	words []*Index
+	// of each word after the first: run 0, whose values are documents, and the word by document
+	docs    []*keyrun.Run
+	columns []*keyrun.Column
+
+	splits []atomic.Pointer[split] // of each k
+}
+
+// A split is how a distance is distributed over words.
+type split struct {
+	scan   bool
+	radius [MaxWords]int16 // -1: the word is not searched
+	ns     float64         // estimated cost
+}
+
+// verifyNs is what reading the other words of a hit takes, in nanoseconds; scanWordNs what a scan
+// takes for each word of a document.
+const (
+	verifyNs   = 200
+	scanWordNs = 1.2
+)
+
+// NewWide returns the index over the runs of each word of a table, as New takes them, but that run
+// 0 of a word after the first has document numbers as values. columns has these words by document.
+func NewWide(l Layout, runs [][]*keyrun.Run, columns []*keyrun.Column, ids *blobs.List) *Wide {
+	x := &Wide{words: []*Index{New(l, runs[0], ids)}, columns: columns}
+	for _, r := range runs[1:] {
+		x.words, x.docs = append(x.words, New(l, r, nil)), append(x.docs, r[0])
+	}
+	if len(runs) == 1 {
+		return x
+	}
+	x.splits = make([]atomic.Pointer[split], len(x.words)*maxDistance+1)
+	return x
+}
+
+// Bits returns the number of bits of a fingerprint.
+func (x *Wide) Bits() int { return len(x.words) * maxDistance }
+
+// len returns the number of fingerprints.
+func (x *Wide) len() int { return x.words[0].tables[0].run.Len() }
+
+// CheckWidth refuses a query of another width.
+func (x *Wide) CheckWidth(q []base.Fingerprint) error { return x.check(len(q)) }
+
+func (x *Wide) check(words int) error {
+	if words != len(x.words) {
+		return fmt.Errorf("a fingerprint of %d bits, those of the table have %d", words*maxDistance, x.Bits())
+	}
+	return nil
+}
+
+// First returns the index of the first word.
+func (x *Wide) First() *Index { return x.words[0] }
+
+// split returns the cheapest radii for k, by dynamic programming over the words: see allocate. They
+// depend on k alone, and are kept.
+func (x *Wide) split(k int, s *Searcher) *split {
+	if kept := x.splits[k].Load(); kept != nil {
+		return kept
+	}
+	need := k + 1
+	best := make([][]float64, len(x.words)+1) // [i][n]: the first i words with radii of sum n
+	pick := make([][]int16, len(x.words))     // of them, the radius of the last plus one
+	best[0] = make([]float64, need+1)
+	for n := range best[0] {
+		best[0][n] = math.Inf(min(n, 1))
+	}
+	best[0][0] = 0
+	for i, word := range x.words {
+		best[i+1], pick[i] = append([]float64(nil), best[i]...), make([]int16, need+1)
+		for r := range min(k, maxDistance) + 1 {
+			ns := word.standardPlan(r, s).ns + verifyNs*word.expected(r)
+			for n := r + 1; n <= need; n++ {
+				if c := best[i][n-r-1] + ns; c < best[i+1][n] {
+					best[i+1][n], pick[i][n] = c, int16(r+1)
+				}
+			}
+		}
+	}
+	a := &split{ns: best[len(x.words)][need]}
+	for i := len(x.words) - 1; i >= 0; i-- {
+		a.radius[i] = pick[i][need] - 1
+		need -= int(pick[i][need])
+	}
+	if scan := scanWordNs * float64(x.len()*len(x.words)); scan < a.ns && len(x.words) > 1 {
+		a.scan, a.ns = true, scan
+	}
+	x.splits[k].Store(a)
+	return a
+}
+
+// expected returns how many hits a search within k has: those of random bits, and those of a value
+// that as many documents have as on average.
+func (x *Index) expected(k int) float64 {
+	n := float64(x.tables[0].run.Len())
+	return n*chance[maxDistance][k] + n/float64(max(x.tables[len(x.tables)-1].run.Len(), 1))
+}
+
+// word returns word i of a document.
+func (x *Wide) word(i int, doc uint32) (base.Fingerprint, error) {
+	if i == 0 {
+		return x.words[0].tables[0].run.Key(int(doc))
+	}
+	return x.columns[i-1].Get(int(doc))
+}
+
+// take completes a hit of word j of a query: its document, and its whole distance. ok is false if
+// that is more than k, or an earlier word finds the document.
+func (x *Wide) take(h *Hit, j int, word func(i int) base.Fingerprint, a *split, k int) (ok bool, err error) {
+	if j > 0 {
+		doc, err := x.docs[j-1].Value(int(h.Doc))
+		if err == nil && doc >= uint64(x.len()) {
+			err = x.docs[j-1].Corrupt(0, "position %d has document %d of %d", h.Doc, doc, x.len())
+		}
+		if err != nil {
+			return false, err
+		}
+		h.Doc = uint32(doc)
+	}
+	sum := int(h.Distance)
+	for i := len(x.words) - 1; i >= 0; i-- {
+		if i == j {
+			continue
+		}
+		fp, err := x.word(i, h.Doc)
+		if err != nil {
+			return false, err
+		}
+		d := bits.OnesCount64(fp ^ word(i))
+		if sum += d; sum > k || i < j && d <= int(a.radius[i]) {
+			return false, nil
+		}
+	}
+	h.Distance = uint16(sum)
+	return true, nil
+}
+
+// scan calls emit for every document within k bits of each query, which columns have.
+func (x *Wide) scan(ctx context.Context, queries [][]base.Fingerprint, k int, emit func(query int, h Hit) error) error {
+	block := make([][keyrun.BlockLen]uint64, len(x.columns))
+	return x.words[0].tables[0].run.EachBlock(func(pos int, keys []uint64) error {
+		for i, c := range x.columns {
+			if _, err := c.Block(pos>>keyrun.BlockShift, block[i][:]); err != nil {
+				return err
+			}
+		}
+		for q, first := range queries[0] {
+			for at, key := range keys {
+				sum := bits.OnesCount64(key ^ first)
+				for i := 0; i < len(block) && sum <= k; i++ {
+					sum += bits.OnesCount64(block[i][at] ^ queries[i+1][q])
+				}
+				if sum > k {
+					continue
+				}
+				if err := emit(q, Hit{Doc: uint32(pos + at), Distance: uint16(sum), Fingerprint: key}); err != nil {
+					return err
+				}
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// column returns word i of queries, or of the only query, as columns.
+func columnsOf(q []base.Fingerprint) [][]base.Fingerprint {
+	columns := make([][]base.Fingerprint, len(q))
+	for i := range q {
+		columns[i] = q[i : i+1]
+	}
+	return columns
+}
+
+// largest returns the table with the most fingerprints, whose radii all are searched with.
+func largest(tables []*Wide) *Wide {
+	x := tables[0]
+	for _, t := range tables {
+		if t.len() > x.len() {
+			x = t
+		}
+	}
+	return x
+}
+
+// A wideSearch is the memory of a search in tables by several words.
+type wideSearch struct {
+	indexes []*Index // of a word
+	hits    [][]Hit  // of each table
+	work    []Stats
+	crowded []bool // tables with so many hits that a scan is cheaper
+}
+
+// of returns the indexes of a word.
+func (w *wideSearch) of(tables []*Wide, word int) []*Index {
+	w.indexes = w.indexes[:0]
+	for _, x := range tables {
+		w.indexes = append(w.indexes, x.words[word])
+	}
+	return w.indexes
+}
+
+// GroupWide is Group for fingerprints of one word or more, all tables of the same.
+func (s *Searcher) GroupWide(tables []*Wide, q []base.Fingerprint, k int, fn func(table int, hits []Hit, work Stats) error) error {
+	if len(tables) == 0 || k < 0 {
+		return nil
+	}
+	x, w := largest(tables), &s.wide
+	if err := x.check(len(q)); err != nil {
+		return err
+	}
+	if len(q) == 1 {
+		return s.Group(w.of(tables, 0), q[0], k, fn)
+	}
+	k = min(k, x.Bits())
+	a := x.split(k, s)
+	for len(w.hits) < len(tables) {
+		w.hits, w.work, w.crowded = append(w.hits, nil), append(w.work, Stats{}), append(w.crowded, false)
+	}
+	for t := range tables {
+		w.hits[t], w.work[t], w.crowded[t] = w.hits[t][:0], Stats{}, a.scan
+	}
+	word := func(i int) base.Fingerprint { return q[i] }
+	for j := 0; j < len(q) && !a.scan; j++ {
+		if a.radius[j] < 0 {
+			continue
+		}
+		err := s.Group(w.of(tables, j), q[j], int(a.radius[j]), func(t int, hits []Hit, work Stats) error {
+			w.work[t].add(work)
+			most := scanWordNs * float64(tables[t].len()*len(q)) / verifyNs
+			if w.crowded[t] = w.crowded[t] || float64(len(hits)) > most+1024; w.crowded[t] {
+				return nil
+			}
+			for _, h := range hits {
+				ok, err := tables[t].take(&h, j, word, a, k)
+				if err != nil {
+					return err
+				}
+				if ok {
+					w.hits[t] = append(w.hits[t], h)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for t, x := range tables {
+		if w.crowded[t] {
+			w.hits[t] = w.hits[t][:0]
+			w.work[t].add(Stats{Candidates: x.len(), Scans: 1})
+			err := x.scan(context.Background(), columnsOf(q), k, func(_ int, h Hit) error {
+				w.hits[t] = append(w.hits[t], h)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if err := fn(t, w.hits[t], w.work[t]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds the work of another search.
+func (s *Stats) add(t Stats) {
+	s.Probes, s.Candidates, s.Scans = s.Probes+t.Probes, s.Candidates+t.Candidates, s.Scans+t.Scans
+}
+
+// FirstWide is First for fingerprints of one word or more, all tables of the same.
+func (s *Searcher) FirstWide(tables []*Wide, q []base.Fingerprint, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
+	if len(tables) == 0 || k < 0 {
+		return false, nil
+	}
+	x := largest(tables)
+	if err := x.check(len(q)); err != nil {
+		return false, err
+	}
+	if len(q) == 1 {
+		return s.First(s.wide.of(tables, 0), q[0], k, accept)
+	}
+	k = min(k, x.Bits())
+	a := x.split(k, s)
+	if a.scan {
+		for t := 0; t < len(tables) && err == nil; t++ {
+			err = tables[t].scan(context.Background(), columnsOf(q), k, func(_ int, h Hit) error {
+				ok, err := accept(t, h)
+				if err == nil && ok {
+					err = errAccepted
+				}
+				return err
+			})
+		}
+		if err == errAccepted {
+			return true, nil
+		}
+		return false, err
+	}
+	word := func(i int) base.Fingerprint { return q[i] }
+	for j := 0; j < len(q) && !found && err == nil; j++ {
+		if a.radius[j] < 0 {
+			continue
+		}
+		found, err = s.First(s.wide.of(tables, j), q[j], int(a.radius[j]), func(t int, h Hit) (bool, error) {
+			ok, err := tables[t].take(&h, j, word, a, k)
+			if err != nil || !ok {
+				return false, err
+			}
+			return accept(t, h)
+		})
+	}
+	return found, err
+}
+
+// BatchWide is Batch for fingerprints of one word or more, given as one column a word.
+func (s *Searcher) BatchWide(ctx context.Context, x *Wide, queries [][]base.Fingerprint, k int, emit func(query int, h Hit) error) error {
+	if err := x.check(len(queries)); err != nil || k < 0 {
+		return err
+	}
+	if len(queries) == 1 {
+		return s.Batch(ctx, x.words[0], queries[0], k, emit)
+	}
+	k = min(k, x.Bits())
+	a := x.split(k, s)
+	if a.scan {
+		return x.scan(ctx, queries, k, emit)
+	}
+	for j := range queries {
+		if a.radius[j] < 0 {
+			continue
+		}
+		query := 0
+		word := func(i int) base.Fingerprint { return queries[i][query] }
+		err := s.Batch(ctx, x.words[j], queries[j], int(a.radius[j]), func(of int, h Hit) error {
+			query = of
+			ok, err := x.take(&h, j, word, a, k)
+			if err != nil || !ok {
+				return err
+			}
+			return emit(of, h)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PlanWide is Plan for fingerprints of one word or more. Radii has those of all words, one after the
+// other: of a word that is scanned, table 0 has that of the word.
+func (s *Searcher) PlanWide(x *Wide, q []base.Fingerprint, k int) (Plan, error) {
+	if err := x.check(len(q)); err != nil {
+		return Plan{}, err
+	}
+	if len(q) == 1 {
+		return s.Plan(x.words[0], q[0], k), nil
+	}
+	a := x.split(min(k, x.Bits()), s)
+	if a.scan {
+		return Plan{Method: "scan", Candidates: x.len(), Cost: a.ns}, nil
+	}
+	sum := Plan{Method: "probe"}
+	for j, word := range x.words {
+		var p Plan
+		if a.radius[j] >= 0 {
+			p = s.Plan(word, q[j], int(a.radius[j]))
+		}
+		if p.Radii == nil {
+			p.Radii = slices.Repeat([]int{-1}, len(word.tables))
+			p.Radii[0] = int(a.radius[j])
+		}
+		sum.Radii = append(sum.Radii, p.Radii...)
+		sum.Probes, sum.Candidates, sum.Cost = sum.Probes+p.Probes, sum.Candidates+p.Candidates, sum.Cost+p.Cost
+	}
+	return sum, nil
+}
