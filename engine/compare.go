@@ -14,7 +14,7 @@ import (
 type PairComparison struct {
 	Distance     int     // between the fingerprints, in bits
 	Fingerprints bool    // both have one
-	Leads        []int   // bits that differ in the lead of each permuted table of the second document
+	Leads        []int   // bits of the first word that differ in the lead of each permuted table of the second document
 	Score        Match   // Score, Error and Exact of the sketches
 	AInB, BInA   float64 // containment: of the texts if Verified, else estimated from the sketches
 	Verified     bool    // the texts are kept: what follows is exact
@@ -58,6 +58,9 @@ func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, 
 func compareDocs(conf *view.Config, layout sstable.Layout, a, b *sstable.Document) (c PairComparison) {
 	if c.Fingerprints = a.HasFingerprint && b.HasFingerprint; c.Fingerprints {
 		c.Distance = base.Distance(a.Fingerprint, b.Fingerprint)
+		for i := range a.Rest {
+			c.Distance += base.Distance(a.Rest[i], b.Rest[i])
+		}
 		for i := range layout.Tables() {
 			c.Leads = append(c.Leads, base.Distance(a.Fingerprint&layout.LeadMask(i), b.Fingerprint&layout.LeadMask(i)))
 		}

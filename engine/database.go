@@ -6,6 +6,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/store"
+	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -175,14 +176,18 @@ func (db *DB) Params() Params {
 	p := db.s.Params
 	return Params{
 		Tokenizer: int(p.Tokenizer), Shingle: int(p.Shingle), Layout: Layout(p.Layout.String()), Sketch: int(p.Sketch),
-		MinJaccard: p.MinJaccard, Text: p.StoreText, TTL: db.s.TTL, Features: featuresOf(p.Features),
+		Bits: db.s.Bits(), MinJaccard: p.MinJaccard, Text: p.StoreText, TTL: db.s.TTL, Features: featuresOf(p.Features),
 	}
 }
 
-// Hash computes the fingerprint and the MinHash sketch that Put stores for text: false and nil if
-// text has no words. The sketch is nil, too, if the database keeps none.
-func (db *DB) Hash(text string) (fp Fingerprint, words bool, sketch minhash.Sketch) {
-	return db.s.Texts.Sums(text)
+// Hash computes the words of the fingerprint, and the MinHash sketch, that Put stores for text: nil
+// if text has no words. The sketch is nil, too, if the database keeps none.
+func (db *DB) Hash(text string) (fingerprint []Fingerprint, sketch minhash.Sketch) {
+	var s texts.Sums
+	if db.s.Texts.Sum(&s, text); !s.Words {
+		return nil, nil
+	}
+	return append([]Fingerprint{s.Fingerprint}, s.Rest...), s.Sketch
 }
 
 // Identify says in words what of simdb is at path, "" if nothing is: a database, a file in the

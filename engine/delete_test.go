@@ -191,6 +191,12 @@ func TestPruneSparesNewer(t *testing.T) {
 	}
 }
 
+// A version is one of a document: by what it is told from others.
+type version struct {
+	ID          string
+	Fingerprint Fingerprint
+}
+
 // A versionRace is documents that are put, one writer each, while others delete the versions that
 // they see.
 type versionRace struct {
@@ -200,18 +206,18 @@ type versionRace struct {
 	tried atomic.Int64
 
 	mu      sync.Mutex
-	deleted map[Entry]int // by ID and fingerprint, how often a version was deleted
-	missing []Entry       // versions whose writer did not find them
+	deleted map[version]int // by ID and fingerprint, how often a version was deleted
+	missing []version       // versions whose writer did not find them
 }
 
 // put stores versions of its own documents, one after the other, and looks whether each is there.
 // Loads, which get their numbers otherwise, take turns with writes.
-func (v *versionRace) put(w int, last []Entry) error {
+func (v *versionRace) put(w int, last []version) error {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(uint64(w), 9))
 	for n := uint64(1); !v.done.Load(); n++ {
 		at := r.IntN(len(last))
-		e := Entry{ID: fmt.Sprintf("w%d-%d", w, at), Fingerprint: n}
+		e := version{ID: fmt.Sprintf("w%d-%d", w, at), Fingerprint: n}
 		d := Doc{ID: e.ID, Fingerprint: &n}
 		var err error
 		switch r.IntN(2000) {
@@ -279,7 +285,7 @@ func (v *versionRace) delete(seed uint64) error {
 			v.tried.Add(int64(b.Len()))
 			if b.Deleted() > 0 {
 				v.mu.Lock()
-				v.deleted[Entry{ID: e.ID, Fingerprint: e.Fingerprint}] += b.Deleted()
+				v.deleted[version{ID: e.ID, Fingerprint: e.Fingerprint}] += b.Deleted()
 				v.mu.Unlock()
 			}
 			b.Reset()
@@ -302,11 +308,11 @@ func TestDeleteVersionRaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &versionRace{db: db, deleted: map[Entry]int{}}
+	v := &versionRace{db: db, deleted: map[version]int{}}
 	v.left.Store(deletes)
 	stop := time.AfterFunc(limit, func() { v.left.Store(0) })
 	defer stop.Stop()
-	last := [2][]Entry{make([]Entry, 20), make([]Entry, 20)}
+	last := [2][]version{make([]version, 20), make([]version, 20)}
 	var writers, deleters sync.WaitGroup
 	for w := range last {
 		writers.Go(func() {
@@ -328,7 +334,7 @@ func TestDeleteVersionRaces(t *testing.T) {
 	writers.Wait()
 	t.Logf("%d conditional deletes tried, %d removed something", v.tried.Load(), len(v.deleted))
 
-	want := map[Entry]bool{} // what must be there
+	want := map[version]bool{} // what must be there
 	for e, n := range v.deleted {
 		if n != 1 {
 			t.Errorf("%s, version %d: deleted %d times", e.ID, e.Fingerprint, n)
@@ -346,9 +352,9 @@ func TestDeleteVersionRaces(t *testing.T) {
 	}
 	check := func(stage string) {
 		t.Helper()
-		got := map[Entry]bool{}
+		got := map[version]bool{}
 		for _, e := range collect(t, entriesOf(context.Background(), db, EntryFilter{})) {
-			got[Entry{ID: e.ID, Fingerprint: e.Fingerprint}] = true
+			got[version{ID: e.ID, Fingerprint: e.Fingerprint}] = true
 		}
 		if !maps.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", stage, got, want)

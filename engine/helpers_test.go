@@ -20,12 +20,15 @@ func ofPrints(fps []Fingerprint) []Doc {
 }
 
 func fingerprintOf(db *DB, text string) (Fingerprint, bool) {
-	fp, words, _ := db.Hash(text)
-	return fp, words
+	words, _ := db.Hash(text)
+	if words == nil {
+		return 0, false
+	}
+	return words[0], true
 }
 
 func sketchOf(db *DB, text string) minhash.Sketch {
-	_, _, sketch := db.Hash(text)
+	_, sketch := db.Hash(text)
 	return sketch
 }
 

@@ -55,17 +55,18 @@ func crowdedDB(t *testing.T, seed uint64, o *Options) *DB {
 	return db
 }
 
+// written returns a text for each of a list, to compare.
+func written[T any](list []T) (s []string) {
+	for _, v := range list {
+		s = append(s, fmt.Sprintf("%+v", v))
+	}
+	return s
+}
+
 // sameSet compares two lists of which the first is in no order.
 func sameSet[T any](t *testing.T, what string, got, want []T) {
 	t.Helper()
-	text := func(list []T) []string {
-		var s []string
-		for _, v := range list {
-			s = append(s, fmt.Sprintf("%+v", v))
-		}
-		slices.Sort(s)
-		return s
-	}
+	text := func(list []T) []string { return slices.Sorted(slices.Values(written(list))) }
 	if !slices.Equal(text(got), text(want)) {
 		t.Fatalf("%s: %v, want %v", what, got, want)
 	}
@@ -126,7 +127,7 @@ func TestFirstUnorderedCount(t *testing.T) {
 			want := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !strings.HasPrefix(e.ID, prefix) })
 			sameSet(t, "entries", collect(t, s.Entries(ctx, EntryFilter{Prefix: prefix, Unordered: true})), want)
 			for _, length := range []int{1, 2, 7, 100, 1000} {
-				if got := collect(t, s.entries(ctx, EntryFilter{Prefix: prefix}, max(1, length/2), length)); !slices.Equal(got, want) {
+				if got := collect(t, s.entries(ctx, EntryFilter{Prefix: prefix}, max(1, length/2), length)); !slices.Equal(written(got), written(want)) {
 					t.Fatalf("seed %d: entries by pages of %d: %v, want %v", seed, length, got, want)
 				}
 			}

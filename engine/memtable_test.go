@@ -71,7 +71,7 @@ func (f frozenSnapshot) check(r *rand.Rand, fps []Fingerprint) error {
 	if err := same("batch", got); err != nil {
 		return err
 	}
-	known, err := search.AnyNear(ctx, &f.v, []Fingerprint{q}, k)
+	known, err := search.AnyNear(ctx, &f.v, [][]Fingerprint{{q}}, k)
 	if err != nil || known[0] != (len(want) > 0) {
 		return fmt.Errorf("any near: %x within %d: %v, %v, want %q", q, k, known, err, want)
 	}

@@ -8,13 +8,13 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/base"
 )
 
 // A nearScratch is the memory of a Near query.
 type nearScratch struct {
 	search.Near
 	snap    view.View // of a query that brings none
+	one     [1]Fingerprint
 	matches []Match
 }
 
@@ -28,8 +28,9 @@ func (sc *nearScratch) release() {
 }
 
 // Near yields every document whose fingerprint differs from fp in at most k bits, k in 0..64, in
-// the database as it is when the iteration begins: nearest first, then by ID. It allocates
-// nothing but the IDs. Errors are as those of Snapshot.Search.
+// the database as it is when the iteration begins: nearest first, then by ID. It allocates nothing
+// but the IDs. Errors are as those of Snapshot.Search, which also takes fingerprints of more than
+// 64 bits.
 func (db *DB) Near(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
@@ -40,7 +41,8 @@ func (db *DB) Near(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, 
 			return
 		}
 		defer v.Close()
-		if err := sc.Find(ctx, v, fp, k); err != nil {
+		sc.one[0] = fp
+		if err := sc.Find(ctx, v, sc.one[:], k); err != nil {
 			yield(Match{}, err)
 			return
 		}
@@ -53,11 +55,11 @@ func nearMatch(h *search.NearHit) Match { return Match(h.Match()) }
 // searchNear is Search by Near.
 func (s *Snapshot) searchNear(ctx context.Context, doc Doc, by Criterion, o searchOptions) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
-		fp, has, err := s.print(ctx, &doc, by)
+		fp, err := s.print(ctx, &doc, by)
 		if err != nil {
 			yield(Match{}, err)
 		}
-		if err != nil || !has || o.limit == 0 {
+		if err != nil || fp == nil || o.limit == 0 {
 			return
 		}
 		left := o.limit
@@ -80,7 +82,7 @@ func (s *Snapshot) searchNear(ctx context.Context, doc Doc, by Criterion, o sear
 				return err
 			}
 			err = sc.Find(ctx, &s.v, fp, by.by.K)
-		case o.limit > 0 && by.by.K == base.FingerprintBits:
+		case o.limit > 0 && by.by.K == s.v.Bits():
 			err = sc.Nearest(ctx, &s.v, fp, most)
 		default:
 			if o.limit > 0 && most <= search.MostFirst {

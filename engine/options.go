@@ -31,6 +31,7 @@ type Options struct {
 
 	Shingle    int      // words, or characters, a shingle; 0 means 3, or 5 characters
 	Features   Features // what of a document is compared; a zero part of it is not set
+	Bits       int      // of a fingerprint: 64 (0 is the same), 128, 192, ... to 1024
 	Layout     Layout   // of the permuted tables of all tables; "" means LayoutBySize
 	Sketch     int      // entries of a MinHash sketch; 0 means 128
 	MinJaccard float64  // the least threshold that JACCARD answers from its index; 0 means 0.65
@@ -96,7 +97,7 @@ func (o *Options) internal() store.Options {
 		return store.Options{}
 	}
 	s := store.Options{
-		Shingle: o.Shingle, Features: features.Spec(o.Features), Layout: o.Layout, Sketch: o.Sketch, MinJaccard: o.MinJaccard,
+		Shingle: o.Shingle, Features: features.Spec(o.Features), Bits: o.Bits, Layout: o.Layout, Sketch: o.Sketch, MinJaccard: o.MinJaccard,
 		NoText: o.NoText, NoSketch: o.NoSketch, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory,
 		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"sync"
@@ -105,20 +106,25 @@ func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion) iter
 
 func jaccardMatch(h *search.JaccardHit) Match { return Match(h.Match()) }
 
-// print returns the fingerprint that is looked for by Near; a text without words has none.
-func (s *Snapshot) print(ctx context.Context, doc *Doc, by Criterion) (fp Fingerprint, has bool, err error) {
+// print returns the words of the fingerprint that is looked for by Near; nil for a text without
+// words, which has none.
+func (s *Snapshot) print(ctx context.Context, doc *Doc, by Criterion) (words []Fingerprint, err error) {
 	if err := s.v.CheckCriterion(by.by); err != nil {
-		return 0, false, err
+		return nil, err
 	}
 	switch {
 	case doc.Fingerprint != nil:
-		return *doc.Fingerprint, true, nil
+		words = doc.Words()
+		return words, s.v.CheckWords(len(words))
 	case doc.ID == "" && doc.Text == "":
 		_, err := s.v.Locate(doc.ID)
-		return 0, false, err
+		return nil, err
 	}
 	d, err := s.toMatch(ctx, doc, by)
-	return d.Fingerprint, d.HasFingerprint, err
+	if err != nil || !d.HasFingerprint {
+		return nil, err
+	}
+	return append([]Fingerprint{d.Fingerprint}, d.Rest...), nil
 }
 
 // CountMatches returns how many documents Search yields. By Near it neither orders them nor reads
@@ -140,8 +146,8 @@ func (s *Snapshot) CountMatches(ctx context.Context, doc Doc, by Criterion) (n i
 
 // countNear is CountMatches by Near.
 func (s *Snapshot) countNear(ctx context.Context, doc *Doc, by Criterion) (n int64, err error) {
-	fp, has, err := s.print(ctx, doc, by)
-	if err != nil || !has {
+	fp, err := s.print(ctx, doc, by)
+	if err != nil || fp == nil {
 		return 0, err
 	}
 	sc := nearScratches.Get().(*nearScratch)
@@ -157,7 +163,7 @@ func (s *Snapshot) countNear(ctx context.Context, doc *Doc, by Criterion) (n int
 	switch {
 	case errors.Is(err, files.ErrNotFound):
 		return n, nil
-	case err == nil && e.HasFingerprint && base.Distance(e.Fingerprint, fp) <= by.by.K:
+	case err == nil && e.HasFingerprint && base.DistanceWords(e.Words(), fp) <= by.by.K:
 		n--
 	}
 	return n, err
@@ -199,8 +205,8 @@ func (s *Snapshot) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan,
 	case by.by.Jaccard:
 		parts, err = search.PlanJaccard(ctx, &s.v, doc.sample(), by.by)
 	case by.by.Near():
-		fp, has, failed := s.print(ctx, &doc, by)
-		if failed != nil || !has {
+		fp, failed := s.print(ctx, &doc, by)
+		if failed != nil || fp == nil {
 			return nil, failed
 		}
 		parts, err = search.PlanNear(ctx, &s.v, fp, by.by.K)
@@ -230,7 +236,11 @@ func (s *Snapshot) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan,
 // meanwhile.
 func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
 	if by.by.Near() && named == nil && len(docs) > 1 {
-		if fps, at, ok := printsOf(s, docs); ok {
+		fps, at, ok, err := printsOf(ctx, s, docs, by)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
 			known, err := search.AnyNear(ctx, &s.v, fps, by.by.K)
 			all := make([]bool, len(docs))
 			for i, k := range known {
@@ -254,25 +264,29 @@ func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Ma
 	return known, err
 }
 
-// printsOf returns the fingerprints of docs and where each is in docs, unless one of them has an
-// ID.
-func printsOf(s *Snapshot, docs []Doc) (fps []Fingerprint, at []int, ok bool) {
+// printsOf returns the fingerprints of docs, a column a word, and where each is in docs, unless one
+// of them has an ID.
+func printsOf(ctx context.Context, s *Snapshot, docs []Doc, by Criterion) (fps [][]Fingerprint, at []int, ok bool, err error) {
+	fps = make([][]Fingerprint, s.v.Params.NumWords())
 	for i := range docs {
-		d := &docs[i]
-		if d.ID != "" {
-			return nil, nil, false
+		if docs[i].ID != "" {
+			return nil, nil, false, nil
 		}
-		fp, has := Fingerprint(0), d.Fingerprint != nil
-		if has {
-			fp = *d.Fingerprint
-		} else if d.Text != "" {
-			fp, has, _ = s.v.Texts.Sums(d.Text)
+		if docs[i].Fingerprint == nil && docs[i].Text == "" {
+			continue
 		}
-		if has {
-			fps, at = append(fps, fp), append(at, i)
+		words, err := s.print(ctx, &docs[i], by)
+		if err != nil {
+			return nil, nil, false, fmt.Errorf("document %d of the batch: %w", i, err)
+		}
+		for j, word := range words {
+			fps[j] = append(fps[j], word)
+		}
+		if words != nil {
+			at = append(at, i)
 		}
 	}
-	return fps, at, true
+	return fps, at, true, nil
 }
 
 // toMatch returns doc as it is searched for by a criterion.
@@ -283,7 +297,7 @@ func (s *Snapshot) toMatch(ctx context.Context, doc *Doc, by Criterion) (d sstab
 	}
 	d = sstable.Document{ID: []byte(doc.ID), Text: []byte(doc.Text)}
 	if doc.Fingerprint != nil {
-		d.Fingerprint, d.HasFingerprint = *doc.Fingerprint, true
+		d.Fingerprint, d.Rest, d.HasFingerprint = *doc.Fingerprint, doc.Rest, true
 	}
 	if by.by.Jaccard || by.by.Near() && !d.HasFingerprint {
 		s.v.Texts.Fill(&d, doc.Text)

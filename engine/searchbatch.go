@@ -51,24 +51,27 @@ func (s *Snapshot) SearchBatch(ctx context.Context, docs []Doc, by Criterion) it
 // matches.
 func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, queries, matches int) iter.Seq2[BatchMatch, error] {
 	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
-		fps, at := make([]Fingerprint, 0, len(docs)), []int(nil) // at: of each its document; nil while all have one
+		fps, at := make([][]Fingerprint, s.v.Params.NumWords()), []int(nil) // at: of each its document; nil while all have one
+		for i := range fps {
+			fps[i] = make([]Fingerprint, 0, len(docs))
+		}
 		for i := range docs {
-			fp, has, err := s.print(ctx, &docs[i], by)
+			words, err := s.print(ctx, &docs[i], by)
 			if err != nil {
 				yield(BatchMatch{}, fmt.Errorf("document %d of the batch: %w", i, err))
 				return
 			}
-			if !has && at == nil {
+			if words == nil && at == nil {
 				at = make([]int, i, len(docs))
 				for k := range at {
 					at[k] = k
 				}
 			}
-			if has && at != nil {
+			if words != nil && at != nil {
 				at = append(at, i)
 			}
-			if has {
-				fps = append(fps, fp)
+			for j, word := range words {
+				fps[j] = append(fps[j], word)
 			}
 		}
 		err := search.EachBatch(ctx, &s.v, fps, by.by.K, queries, matches, func(query int, m view.Match) bool {

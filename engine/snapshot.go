@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/search"
@@ -54,7 +55,7 @@ func docOf(id string, sd *sstable.Document) Doc {
 	d := Doc{ID: id, Text: string(sd.Text), Fields: json.RawMessage(bytes.Clone(sd.Fields)), Time: time.UnixMicro(sd.Time)}
 	if sd.HasFingerprint {
 		fp := sd.Fingerprint
-		d.Fingerprint = &fp
+		d.Fingerprint, d.Rest = &fp, slices.Clone(sd.Rest)
 	}
 	return d
 }

@@ -87,6 +87,7 @@ type OrphanStats struct {
 type Params struct {
 	Tokenizer  int    // version of the tokenizer
 	Shingle    int    // words, or characters, a shingle; 1 in a database of sets
+	Bits       int    // of a fingerprint
 	Layout     Layout // of the permuted tables of every table, or LayoutBySize
 	Sketch     int    // entries of a MinHash sketch, 0 for none
 	MinJaccard float64

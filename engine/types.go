@@ -17,7 +17,8 @@ const (
 )
 
 // Fingerprint is a 64-bit fingerprint, a uint64, such as package simhash computes: near-duplicates
-// differ in few of its bits.
+// differ in few of its bits. A database of wider ones (Options.Bits) has several for a document,
+// one for each 64 bits: the words of the fingerprint, the most significant first.
 type Fingerprint = base.Fingerprint
 
 // Doc is a document: what Put stores and Get returns.
@@ -30,20 +31,52 @@ type Doc struct {
 	// Fields is a JSON object kept with the document as it is, or nil.
 	Fields json.RawMessage
 	// Fingerprint is the fingerprint to store. Where it is nil, Put computes the SimHash of
-	// Text; a text without words has none, and its document is stored and matches nothing.
+	// Text; a text without words has none, and its document is stored and matches nothing. Of more
+	// than 64 bits it is the first word.
 	Fingerprint *Fingerprint
+	// Rest has the words of the fingerprint after the first, Options.Bits/64 - 1 of them.
+	Rest []Fingerprint
 	// Time is when the document was stored, kept to the microsecond; zero means now. Retention and
 	// SINCE go by it.
 	Time time.Time
 }
 
+// SetFingerprint sets Fingerprint and Rest to the words of a fingerprint, the most significant
+// first; none unsets it.
+func (d *Doc) SetFingerprint(words ...Fingerprint) {
+	d.Fingerprint, d.Rest = nil, nil
+	if len(words) > 0 {
+		d.Fingerprint = &words[0]
+	}
+	if len(words) > 1 {
+		d.Rest = words[1:]
+	}
+}
+
+// Words returns the words of the fingerprint, nil if there is none.
+func (d *Doc) Words() []Fingerprint {
+	if d.Fingerprint == nil {
+		return nil
+	}
+	return append([]Fingerprint{*d.Fingerprint}, d.Rest...)
+}
+
 // Entry is a document without its text: what the indexes know of it.
 type Entry struct {
 	ID             string
-	Fingerprint    Fingerprint // meaningful if HasFingerprint
-	HasFingerprint bool        // false for a text without words
+	Fingerprint    Fingerprint   // meaningful if HasFingerprint; of more than 64 bits the first word
+	Rest           []Fingerprint // the other words
+	HasFingerprint bool          // false for a text without words
 	Time           time.Time
 	Seq            uint64 // the order of writing: a later write has a larger number
+}
+
+// Words returns the words of the fingerprint, nil if there is none.
+func (e *Entry) Words() []Fingerprint {
+	if !e.HasFingerprint {
+		return nil
+	}
+	return append([]Fingerprint{e.Fingerprint}, e.Rest...)
 }
 
 // Match is a document that a query found.
@@ -72,7 +105,7 @@ type Member struct {
 // or Cosine(t).
 type Criterion struct{ by view.Criterion }
 
-// Near is the criterion "fingerprints differ in at most k bits", k in 0..64.
+// Near is the criterion "fingerprints differ in at most k bits", k from 0 to as many as they have.
 func Near(k int) Criterion { return Criterion{view.Criterion{K: k}} }
 
 // Jaccard is the criterion "at least the share t of the shingles of both is common", 0 < t <= 1, as
@@ -168,7 +201,7 @@ var (
 	ErrReadOnly    = files.ErrReadOnly    // a write to a database opened read-only
 	ErrClosed      = files.ErrClosed      // any use after Close
 	ErrParams      = files.ErrParams      // options or a query that disagree with how the database was created
-	ErrInvalid     = files.ErrInvalid     // an empty ID, k outside 0..64, ...
+	ErrInvalid     = files.ErrInvalid     // an empty ID, a distance that no fingerprints have, ...
 	ErrTooLarge    = files.ErrTooLarge    // a document, a result or a packed table over its limit
 	ErrNotDatabase = files.ErrNotDatabase // the path holds something else
 	ErrNoSketches  = files.ErrNoSketches  // JACCARD in a database without sketches

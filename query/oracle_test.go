@@ -77,9 +77,8 @@ func (w *world) put(t *testing.T, d engine.Doc) {
 		t.Fatal(err)
 	}
 	if d.Fingerprint == nil {
-		if fp, ok, _ := w.db.Hash(d.Text); ok {
-			d.Fingerprint = &fp
-		}
+		words, _ := w.db.Hash(d.Text)
+		d.SetFingerprint(words...)
 	}
 	w.docs[d.ID] = d
 }
@@ -124,7 +123,9 @@ func (w *world) target() (text string, fp uint64, ok bool, self string) {
 	switch w.rng.IntN(4) {
 	case 0:
 		words := w.text()
-		fp, ok, _ := w.db.Hash(words)
+		if all, _ := w.db.Hash(words); all != nil {
+			fp, ok = all[0], true
+		}
 		return "TEXT " + quote(words), fp, ok, ""
 	case 1:
 		d := w.docs[w.someID()]
@@ -214,7 +215,7 @@ func (w *world) jaccard() (string, *oracle) {
 		name, text = quote(self), w.docs[self].Text
 	}
 	t := []float64{0.05, 0.2, 0.3, 0.5, 0.65, 0.8, 0.9, 1}[w.rng.IntN(8)]
-	_, _, sketch := w.db.Hash(text)
+	_, sketch := w.db.Hash(text)
 	size, k := w.db.Params().Sketch, w.db.Params().Shingle
 	score := func(d engine.Doc) float64 {
 		if d.ID == self {
@@ -224,7 +225,7 @@ func (w *world) jaccard() (string, *oracle) {
 			j := exactJaccard(text, d.Text, k)
 			return j
 		}
-		_, _, other := w.db.Hash(d.Text)
+		_, other := w.db.Hash(d.Text)
 		return minhash.Jaccard(sketch, other, size).Score
 	}
 	return fmt.Sprintf("JACCARD(%s, %g%%)", name, t*100), &oracle{holds: func(d engine.Doc) bool { return score(d) >= t }, score: score, drives: true, rank: 1}

@@ -27,9 +27,7 @@ func (x *run) get(s *syntax.Get) error {
 	if len(d.Fields) > 0 {
 		row[2] = d.Fields
 	}
-	if d.Fingerprint != nil {
-		row[3] = *d.Fingerprint
-	}
+	row[3] = fingerprintOrNil(d.Words())
 	plain := []string{"id", "text", "fields", "fingerprint", "time"}
 	sh, err := x.bindShow(s.Show, plain, "id")
 	if err != nil {

@@ -37,11 +37,20 @@ var documentColumns = map[string]func(d *engine.Doc) any{
 	"time":   func(d *engine.Doc) any { return d.Time },
 	"fields": func(d *engine.Doc) any { return rawOrNil(d.Fields) },
 	"fingerprint": func(d *engine.Doc) any {
-		if d.Fingerprint == nil {
-			return nil
-		}
-		return *d.Fingerprint
+		return fingerprintOrNil(d.Words())
 	},
+}
+
+// fingerprintOrNil returns a fingerprint as rows have it: a uint64, or of more than 64 bits a
+// []uint64; nil for none.
+func fingerprintOrNil(words []engine.Fingerprint) any {
+	switch len(words) {
+	case 0:
+		return nil
+	case 1:
+		return words[0]
+	}
+	return words
 }
 
 func rawOrNil(raw json.RawMessage) any {
@@ -293,9 +302,7 @@ func lookUpEach(x *run, ids []string, fn func(i int, d *engine.Doc)) error {
 			return err
 		}
 		d := engine.Doc{ID: id, Time: e.Time}
-		if e.HasFingerprint {
-			d.Fingerprint = &e.Fingerprint
-		}
+		d.SetFingerprint(e.Words()...)
 		fn(i, &d)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
+	"github.com/simdb/simdb/simhash"
 )
 
 // why runs WHY 'a' 'b': how two documents compare by every measure.
@@ -45,15 +46,32 @@ func (x *run) why(s *syntax.Two) error {
 }
 
 // whyFingerprints compares fingerprints: their distance, the bits that differ (0 is the lowest),
-// and the permuted tables in whose prefix the fewest bits differ. A search of such a table with
-// that number as radius finds one from the other.
+// the share of bits that are equal, the cosine of the features that it stands for if both are
+// SimHashes, and, of 64 bits, the permuted tables in whose prefix the fewest bits differ. A search
+// of such a table with that number as radius finds one from the other.
 func whyFingerprints(a, b *engine.Doc, c *engine.PairComparison) []Row {
 	if !c.Fingerprints {
 		return []Row{{"distance", "none: a text without words has no fingerprint"}}
 	}
+	wa, wb := a.Words(), b.Words()
 	var differ []string
-	for rest := *a.Fingerprint ^ *b.Fingerprint; rest != 0; rest &= rest - 1 {
-		differ = append(differ, strconv.Itoa(bits.TrailingZeros64(rest)))
+	for i := len(wa) - 1; i >= 0; i-- { // the last word has the lowest bits
+		for rest := wa[i] ^ wb[i]; rest != 0; rest &= rest - 1 {
+			differ = append(differ, strconv.Itoa(64*(len(wa)-1-i)+bits.TrailingZeros64(rest)))
+		}
+	}
+	width := 64 * len(wa)
+	cosine, stderr := simhash.Cosine(c.Distance, width)
+	rows := []Row{
+		{"fingerprint a", fingerprintOrNil(wa)},
+		{"fingerprint b", fingerprintOrNil(wb)},
+		{"distance", c.Distance},
+		{"bits that differ", strings.Join(differ, " ")},
+		{"share of equal bits", 1 - float64(c.Distance)/float64(width)},
+		{"cosine, if both are SimHashes", fmt.Sprintf("%.3f ± %.3f", cosine, stderr)},
+	}
+	if len(wa) > 1 {
+		return rows
 	}
 	least := slices.Min(c.Leads)
 	var leads, meet []string
@@ -63,14 +81,9 @@ func whyFingerprints(a, b *engine.Doc, c *engine.PairComparison) []Row {
 			meet = append(meet, strconv.Itoa(i))
 		}
 	}
-	return []Row{
-		{"fingerprint a", *a.Fingerprint},
-		{"fingerprint b", *b.Fingerprint},
-		{"distance", c.Distance},
-		{"bits that differ", strings.Join(differ, " ")},
-		{fmt.Sprintf("bits that differ in the lead of each of %s", quantity.Plain(len(leads), "table", "tables")), strings.Join(leads, " ")},
-		{fmt.Sprintf("tables that meet with radius %d", least), strings.Join(meet, " ")},
-	}
+	return append(rows,
+		Row{fmt.Sprintf("bits that differ in the lead of each of %s", quantity.Plain(len(leads), "table", "tables")), strings.Join(leads, " ")},
+		Row{fmt.Sprintf("tables that meet with radius %d", least), strings.Join(meet, " ")})
 }
 
 // commonFeatures names the elements that two sets have in common.

@@ -28,8 +28,8 @@ type Document struct {
 	Sketch []uint32
 }
 
-// Compare orders documents as a table numbers them: by the first word of the fingerprint, those without one last. Zero
-// means that either order is right.
+// Compare orders documents as a table numbers them: by the first word of the fingerprint, those
+// without one last. Zero means that either order is right.
 func (d *Document) Compare(e *Document) int {
 	switch {
 	case d.HasFingerprint && e.HasFingerprint:

@@ -25,8 +25,7 @@ import (
 //	records  the blocks of names, records and sketches fill their sections
 //	order    each rank and each record belongs to one document at most; sequence numbers ascend
 //	         with the rank; they and the times have the extremes that the info says
-//	runs     run 0 ascends; run i holds exactly its distinct fingerprints, permuted, in order; those
-//	         of each word of the fingerprints
+//	runs     of each word: run 0 ascends; run i holds its distinct values, permuted, in order
 //	ids      each document once, under the hash of its ID; no ID twice; the order of IDs
 //	sketches bitmaps and postings are those of the sketches
 //

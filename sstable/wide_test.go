@@ -25,8 +25,8 @@ func wideDocs(docs []Document) []Document {
 	return docs
 }
 
-// wideOf returns a fingerprint of some words, the first of which is fp: one is uniform, one constant,
-// one has few values.
+// wideOf returns a fingerprint of some words, the first of which is fp: one is uniform, one
+// constant, one has few values.
 func wideOf(fp Fingerprint, words int) []Fingerprint {
 	all := []Fingerprint{fp}
 	for i := 1; i < words; i++ {
@@ -146,8 +146,8 @@ func sameHits(t *testing.T, what string, hits, want []Hit) {
 	}
 }
 
-// TestWide writes tables of all widths, of fingerprints that are uniform, in a ball, equal in a word
-// or equal as a whole, and of many searches that read all.
+// TestWide writes tables of all widths, of fingerprints that are uniform, in a ball, equal in a
+// word or equal as a whole, and of many searches that read all.
 func TestWide(t *testing.T) {
 	kinds := map[string]func(r *rand.Rand, word int) uint64{
 		"uniform":       func(r *rand.Rand, _ int) uint64 { return r.Uint64() },

@@ -46,7 +46,8 @@ func run() error {
 	fmt.Printf("b stored: %v; it is like %s, %d bits away\n", stored, m.ID, m.Distance)
 
 	// Search by fingerprint.
-	fp, _, _ := db.Hash("permission is hereby granted free of charge to any person obtaining a copy of this Software")
+	words, _ := db.Hash("permission is hereby granted free of charge to any person obtaining a copy of this Software")
+	fp := words[0] // of 64 bits
 	for m, err := range db.Near(ctx, fp, 6) {
 		if err != nil {
 			return err

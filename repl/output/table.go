@@ -54,7 +54,7 @@ func (f *tableFormat) row(w *bufio.Writer, values []any) {
 	for i, v := range values {
 		switch v.(type) {
 		case int, int64, float64, nil:
-		case base.Fingerprint, time.Time, bool:
+		case base.Fingerprint, []base.Fingerprint, time.Time, bool:
 			f.right[i] = false
 		default:
 			f.right[i], f.rigid[i] = false, false

@@ -28,6 +28,8 @@ func appendText(b []byte, v any) []byte {
 		return strconv.AppendInt(b, v, 10)
 	case base.Fingerprint:
 		return base.AppendHex(b, v)
+	case []base.Fingerprint:
+		return base.AppendHexWords(b, v)
 	case float64:
 		return strconv.AppendFloat(b, v, 'g', -1, 64)
 	case time.Time:

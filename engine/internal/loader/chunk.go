@@ -73,14 +73,15 @@ type summary struct {
 	code   uint32 // the number of the encoded sketch in Batch.Codes
 	bare   bool
 	fp     uint64
+	rest   []uint64 // its other words, where the text had to say
 }
 
 const maxChunkDocs = sstable.MaxBatch // documents a chunk
 
 // newChunk returns a chunk. Finds says whether find will be called.
-func newChunk(finds bool) *chunk {
+func newChunk(words int, finds bool) *chunk {
 	c := &chunk{marks: map[string]int64{}, result: make(chan result, 1)}
-	c.batch.Strings = &arena.Arena{}
+	c.batch.Strings, c.batch.Rest = &arena.Arena{}, make([][]uint64, words-1)
 	if finds {
 		c.seed = maphash.MakeSeed()
 		c.width = 6
@@ -91,9 +92,12 @@ func newChunk(finds bool) *chunk {
 
 // reuse returns an empty chunk with the memory of one that has been written.
 func (c *chunk) reuse() *chunk {
-	n := newChunk(false)
+	n := newChunk(1+len(c.batch.Rest), false)
 	b, to := &c.batch, &n.batch
 	b.Strings.Reset()
+	for i, word := range b.Rest {
+		to.Rest[i] = word[:0]
+	}
 	to.Fingerprints, to.IDs, to.Strings, to.Times = b.Fingerprints[:0], b.IDs[:0], b.Strings, b.Times[:0]
 	if b.Codes != nil {
 		b.Codes.Reset()
@@ -126,7 +130,7 @@ const (
 // written.
 func (c *chunk) memory() (gather, write int64) {
 	n := int64(c.len())
-	gather = n*gatherDoc + int64(c.bytes) + 4*int64(len(c.slots))
+	gather = n*(gatherDoc+8*int64(len(c.batch.Rest))) + int64(c.bytes) + 4*int64(len(c.slots))
 	if c.timed {
 		gather += 8 * n
 	}
@@ -184,6 +188,7 @@ func (c *chunk) filled() bool { return c.len() == cap(c.batch.IDs) }
 func (c *chunk) add(d *view.Doc, slot idSlot, now func() time.Time) {
 	b := &c.batch
 	var fp uint64
+	b.AddRest(d.Rest)
 	if d.Fingerprint != nil {
 		fp = *d.Fingerprint
 	} else {
@@ -223,6 +228,9 @@ func (c *chunk) grow(most int64) {
 	b, n := &c.batch, int64(c.len())
 	room := int(n + max(min(n, most+most/spare-n), n/spare, least))
 	b.Fingerprints, b.IDs = withRoom(b.Fingerprints, room), withRoom(b.IDs, room)
+	for i, word := range b.Rest {
+		b.Rest[i] = withRoom(word, room)
+	}
 	if c.timed {
 		b.Times = withRoom(b.Times, room)
 	}
@@ -276,6 +284,9 @@ func (c *chunk) settle() {
 	}
 	for _, s := range c.sums {
 		b.Records[s.pos], b.Fingerprints[s.pos] = s.record, s.fp
+		for i, word := range s.rest {
+			b.Rest[i][s.pos] = word
+		}
 		if b.Codes != nil {
 			b.Sketches[s.pos] = s.code
 		}

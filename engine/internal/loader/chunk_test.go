@@ -47,7 +47,7 @@ func TestChunk(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
 	now := func() time.Time { return time.UnixMicro(12345) }
 	for range 30 {
-		c := newChunk(true)
+		c := newChunk(1, true)
 		for range 3 {
 			var want []view.Doc
 			at, timed := map[string]int{}, r.IntN(2) == 0
@@ -92,7 +92,7 @@ func TestChunk(t *testing.T) {
 func TestChunkGrows(t *testing.T) {
 	now := func() time.Time { return time.UnixMicro(12345) }
 	for _, most := range []int{0, 100, 1000, 70_000} {
-		c := newChunk(false)
+		c := newChunk(1, false)
 		for range 2 {
 			for range most + most/20 {
 				if c.filled() {

@@ -27,7 +27,7 @@ func TestLoadedIDs(t *testing.T) {
 			if round%10 == 0 {
 				loaded, before, next = newLoadedIDs(), map[string]bool{}, 0
 			}
-			c, ids, again := newChunk(false), []string{}, false
+			c, ids, again := newChunk(1, false), []string{}, false
 			for range r.IntN(300) {
 				ids = append(ids, make())
 				again = again || before[ids[len(ids)-1]]

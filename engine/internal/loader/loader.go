@@ -103,7 +103,7 @@ func New(ctx context.Context, db *store.Store, o Options) (*Loader, error) {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	l := &Loader{db: db, ctx: ctx, o: o, maxDocs: min(maxChunkDocs, db.Tables.MaxDocs()), free: make(chan *window, windows), most: loadTables, ids: newLoadedIDs()}
-	l.filling = newChunk(!o.Replace)
+	l.filling = newChunk(db.Params.NumWords(), !o.Replace)
 	for range windows {
 		l.free <- &window{}
 	}
@@ -129,6 +129,11 @@ func (l *Loader) Add(d *view.Doc) error {
 	}
 	if err := store.CheckDoc(d); err != nil {
 		return err
+	}
+	if d.Fingerprint != nil {
+		if err := l.db.CheckWords(1 + len(d.Rest)); err != nil {
+			return err
+		}
 	}
 	// A new chunk is begun before d is added, as the Mark that follows belongs to d's table.
 	if l.full() {
@@ -240,7 +245,7 @@ func (l *Loader) takeWindow(c *chunk) error {
 			return l.fail(l.ctx.Err())
 		case r := <-failed():
 			if l.writing == nil { // before the chunk is complete, there is no other reason
-				l.filling = newChunk(!l.o.Replace)
+				l.filling = newChunk(l.db.Params.NumWords(), !l.o.Replace)
 				return l.fail(r.err)
 			}
 			l.writing.result <- r
@@ -289,7 +294,7 @@ func (l *Loader) next() error {
 	if l.spare != nil {
 		l.filling, l.spare = l.spare.reuse(), nil
 	} else {
-		l.filling = newChunk(!l.o.Replace)
+		l.filling = newChunk(l.db.Params.NumWords(), !l.o.Replace)
 	}
 	l.writing = c
 	if !l.o.Replace {
@@ -404,7 +409,7 @@ func (l *Loader) end() {
 	l.stored.close()
 	l.merge()
 	l.fail(errLoadEnded)
-	l.filling, l.spare = newChunk(false), nil
+	l.filling, l.spare = newChunk(l.db.Params.NumWords(), false), nil
 }
 
 func (l *Loader) fail(err error) error {

@@ -12,9 +12,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/arena"
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/ordered"
-	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -41,6 +39,7 @@ type windowDoc struct {
 	code         uint32 // bytes of the encoded sketch
 	pos          uint32 // in the chunk
 	fp           uint64
+	rest         []uint64 // the other words
 	hasFP        bool
 	least        [2]uint32 // the least hashes of the sketch, if code > 0
 }
@@ -61,7 +60,7 @@ func (w *window) add(pos int, d *view.Doc) {
 		at: uint64(w.used-1)<<32 | uint64(len(b)), text: uint32(len(d.Text)), fields: uint32(len(d.Fields)), pos: uint32(pos),
 	}
 	if d.Fingerprint != nil {
-		doc.fp, doc.hasFP = *d.Fingerprint, true
+		doc.fp, doc.hasFP = *d.Fingerprint, true // the chunk has the other words
 	}
 	w.blocks[w.used-1] = append(append(b, d.Text...), d.Fields...)
 	w.docs = append(w.docs, doc)
@@ -132,9 +131,8 @@ func (h *hasher) sum(ctx context.Context, w *window) error {
 
 // summed is a text and what was computed from it.
 type summed struct {
-	text  []byte
-	fp    base.Fingerprint
-	words bool
+	text []byte
+	texts.Sums
 	code  []byte // of the sketch
 	least [2]uint32
 }
@@ -143,7 +141,6 @@ type summed struct {
 // next to each other: these share one sketch, made once.
 func (h *hasher) sumShare(w *window, docs []windowDoc, codes []byte) []byte {
 	var last summed
-	var sketch minhash.Sketch
 	for i := range docs {
 		d := &docs[i]
 		if d.text == 0 || d.hasFP && !h.texts.Sketches() {
@@ -151,14 +148,15 @@ func (h *hasher) sumShare(w *window, docs []windowDoc, codes []byte) []byte {
 		}
 		if text := w.text(d); !bytes.Equal(text, last.text) {
 			last.text = text
-			last.fp, last.words, sketch = h.texts.AppendSums(sketch[:0], unsafe.String(unsafe.SliceData(text), len(text)))
+			h.texts.Sum(&last.Sums, unsafe.String(unsafe.SliceData(text), len(text)))
+			sketch := last.Sketch
 			if last.code = last.code[:0]; len(sketch) > 0 {
 				last.code = sketch.AppendEncoded(last.code)
 				last.least = [2]uint32{sketch[0], sketch[min(1, len(sketch)-1)]}
 			}
 		}
 		if !d.hasFP {
-			d.fp, d.hasFP = last.fp, last.words
+			d.fp, d.rest, d.hasFP = last.Fingerprint, slices.Clone(last.Rest), last.Words
 		}
 		d.code, d.least = uint32(len(last.code)), last.least
 		codes = append(codes, last.code...)
@@ -266,7 +264,7 @@ func (h *hasher) write(ctx context.Context, to *sstable.BatchWriter, w *window, 
 	for share, codes := range h.codes {
 		for i := share * windowShare; i < min((share+1)*windowShare, len(w.docs)); i++ {
 			d := &w.docs[i]
-			s := summary{pos: d.pos, fp: d.fp, bare: !d.hasFP}
+			s := summary{pos: d.pos, fp: d.fp, rest: d.rest, bare: !d.hasFP}
 			if h.texts.Sketches() {
 				if c.batch.Codes == nil {
 					c.batch.Codes = &arena.Arena{}

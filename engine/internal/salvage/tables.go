@@ -199,7 +199,7 @@ func (r *recovery) copyTable(in *input) error {
 	w := &tableWriter{t: r.to, from: in, most: r.params.MaxDocs()}
 	done := int64(0)
 	o := sstable.SalvageOptions{
-		Sums: r.texts.Sums, Partial: r.o.Partial,
+		Sums: r.texts.Fill, Partial: r.o.Partial,
 		Dead:   func(doc uint32) bool { return in.dead != nil && in.dead.Contains(doc) },
 		Buried: func(id []byte, seq uint64) { r.outdate(id, seq+in.shift) },
 	}

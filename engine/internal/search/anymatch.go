@@ -57,7 +57,8 @@ type existence struct {
 	found int        // matches
 	best  view.Match // of them
 
-	except string // ID of a document that is no match; "" for none
+	words  []base.Fingerprint // of the fingerprint, by Near
+	except string             // ID of a document that is no match; "" for none
 
 	// gather takes what texts are to decide on instead of comparing them, and reports whether it
 	// has enough; nil to compare them.
@@ -100,8 +101,13 @@ func (x *existence) near() error {
 	sc := nearPool.Get().(*Near)
 	defer nearPool.Put(sc)
 	defer sc.Forget()
+	sc.words = append(append(sc.words[:0], x.of.Fingerprint), x.of.Rest...)
+	x.words = sc.words
+	if err := x.v.CheckWords(len(x.words)); err != nil {
+		return err
+	}
 	for _, m := range x.v.Mems {
-		m.Index.Prefetch(x.of.Fingerprint, x.by.K)
+		m.Index.Prefetch(x.of.Fingerprint, x.by.K/(1+len(x.of.Rest)))
 	}
 	x.work.Tables += int64(len(x.v.Version.Parts) + len(x.v.Mems))
 	err := x.within(x.by.K, sc)
@@ -122,7 +128,7 @@ func (x *existence) within(k int, sc *Near) error {
 	for i := range parts {
 		sc.readers = append(sc.readers, parts[i].Reader)
 	}
-	found, err := sc.group.NearFirst(sc.readers, x.of.Fingerprint, k, func(i int, h sstable.Hit) (bool, error) {
+	found, err := sc.group.NearFirst(sc.readers, x.words, k, func(i int, h sstable.Hit) (bool, error) {
 		x.work.Candidates++
 		id, ok, err := x.named(&parts[i], h.Doc)
 		return ok && err == nil && x.take(view.Match{ID: string(id), Distance: int(h.Distance)}), err
@@ -143,6 +149,12 @@ const existChunk = 4096
 
 // nearMem is near in a memtable. It reports whether there are enough matches.
 func (x *existence) nearMem(m view.MemView, k int, sc *Near) (enough bool) {
+	if len(x.words) > 1 {
+		var compared int
+		sc.mem, compared = findMem(&sc.index, sc.mem[:0], m, x.words, k)
+		x.work.Candidates += int64(compared)
+		return x.takeMem(m, 0, sc.mem)
+	}
 	found, compared, ok := sc.index.Look(sc.mem[:0], m.Index, len(m.FPs), x.of.Fingerprint, k)
 	x.work.Candidates += int64(compared)
 	if sc.mem = found; ok {
@@ -165,7 +177,7 @@ func (x *existence) takeMem(m view.MemView, from int, found []uint32) (enough bo
 	for _, i := range found {
 		i += uint32(from)
 		d := m.Docs[m.FPDoc[i]]
-		if x.v.MemAlive(d) && x.accepts(d.ID) && x.take(view.Match{ID: string(d.ID), Distance: base.Distance(x.of.Fingerprint, m.FPs[i])}) {
+		if x.v.MemAlive(d) && x.accepts(d.ID) && x.take(view.Match{ID: string(d.ID), Distance: m.Distance(x.words, i)}) {
 			return true
 		}
 	}
@@ -276,15 +288,17 @@ func (x *existence) matches(id []byte, score minhash.Score, p view.Place) (enoug
 	return x.take(scored(string(id), score)), nil
 }
 
-// AnyNear says for each fingerprint whether a visible document differs from it in at most k bits.
-func AnyNear(ctx context.Context, v *view.View, fps []base.Fingerprint, k int) (known []bool, err error) {
-	if err := view.CheckDistance(k); err != nil {
+// AnyNear says for each fingerprint, of which fps has a column a word, whether a visible document
+// differs from it in at most k bits.
+func AnyNear(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k int) (known []bool, err error) {
+	if err := cmp.Or(v.CheckDistance(k), v.CheckWords(len(fps))); err != nil {
 		return nil, err
 	}
-	known = make([]bool, len(fps))
-	for first := 0; first < len(fps) && err == nil; first += ChunkQueries {
-		last := min(first+ChunkQueries, len(fps))
-		err = v.Safely(ctx, func() error { return anyNearChunk(ctx, v, fps[first:last], k, known[first:last]) })
+	n := len(fps[0])
+	known = make([]bool, n)
+	for first := 0; first < n && err == nil; first += ChunkQueries {
+		last := min(first+ChunkQueries, n)
+		err = v.Safely(ctx, func() error { return anyNearChunk(ctx, v, rowsOf(fps, first, last), k, known[first:last]) })
 	}
 	return known, err
 }
@@ -294,10 +308,10 @@ func AnyNear(ctx context.Context, v *view.View, fps []base.Fingerprint, k int) (
 const crowdedMatches = 16
 
 // anyNearChunk is anyNear for a chunk of fingerprints.
-func anyNearChunk(ctx context.Context, v *view.View, fps []base.Fingerprint, k int, known []bool) error {
+func anyNearChunk(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k int, known []bool) error {
 	b := batchPool.Get().(*nearBatch)
 	defer b.release()
-	left := crowdedMatches * int64(len(fps)+existChunk)
+	left := crowdedMatches * int64(len(fps[0])+existChunk)
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
 		err := b.scratch.NearBatch(ctx, p.Reader, fps, k, func(query int, h sstable.Hit) (err error) {
@@ -319,11 +333,15 @@ func anyNearChunk(ctx context.Context, v *view.View, fps []base.Fingerprint, k i
 	if left >= 0 {
 		return anyNearMems(ctx, v, fps, k, known, b)
 	}
-	for i, fp := range fps {
+	for i := range known {
 		if known[i] {
 			continue
 		}
-		_, found, err := AnyMatch(ctx, v, &sstable.Document{Fingerprint: fp, HasFingerprint: true}, view.Criterion{K: k}, 1)
+		d := sstable.Document{Fingerprint: fps[0][i], HasFingerprint: true}
+		for _, word := range fps[1:] {
+			d.Rest = append(d.Rest, word[i])
+		}
+		_, found, err := AnyMatch(ctx, v, &d, view.Criterion{K: k}, 1)
 		if err != nil {
 			return err
 		}
@@ -333,7 +351,7 @@ func anyNearChunk(ctx context.Context, v *view.View, fps []base.Fingerprint, k i
 }
 
 // anyNearMems is anyNear for the memtables.
-func anyNearMems(ctx context.Context, v *view.View, fps []base.Fingerprint, k int, known []bool, b *nearBatch) error {
+func anyNearMems(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k int, known []bool, b *nearBatch) error {
 	for _, m := range v.Mems {
 		_, err := b.eachNearMem(ctx, m, fps, k, func(query int, at uint32) error {
 			known[query] = known[query] || v.MemAlive(m.Docs[m.FPDoc[at]])

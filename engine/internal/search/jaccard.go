@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/engine/internal/memindex"
+	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/vfs"
@@ -49,8 +50,9 @@ func (of Sample) sketch(v *view.View) (minhash.Sketch, error) {
 		return nil, err
 	}
 	if of.Text != "" {
-		_, _, sketch := v.Texts.Sums(of.Text)
-		return sketch, nil
+		var s texts.Sums
+		v.Texts.Sum(&s, of.Text)
+		return s.Sketch, nil
 	}
 	p, err := v.Locate(of.ID)
 	if err != nil {
@@ -82,7 +84,7 @@ func (of Sample) Stored(v *view.View) (d sstable.Document, err error) {
 	if err != nil {
 		return d, err
 	}
-	d = sstable.Document{ID: []byte(of.ID), Fingerprint: e.Fingerprint, HasFingerprint: e.HasFingerprint}
+	d = sstable.Document{ID: []byte(of.ID), Fingerprint: e.Fingerprint, Rest: e.Rest, HasFingerprint: e.HasFingerprint}
 	if d.Sketch, err = p.Sketch(nil); err != nil || v.NeedTexts() != nil {
 		return d, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/simdb/simdb/engine/internal/memindex"
@@ -41,7 +42,8 @@ type Near struct {
 	readers []*sstable.Reader
 	index   memindex.Searcher
 	mem     []uint32
-	Hits    []NearHit // what was found, in no order
+	words   []base.Fingerprint // of a query of existence
+	Hits    []NearHit          // what was found, in no order
 	work    Counts
 
 	Want    NearWant
@@ -69,11 +71,12 @@ func (q *Near) Forget() {
 }
 
 // Nearest finds the n nearest visible documents. It leaves them in q.Hits, and perhaps others.
-func (q *Near) Nearest(ctx context.Context, v *view.View, fp base.Fingerprint, n int) error {
+func (q *Near) Nearest(ctx context.Context, v *view.View, fp []base.Fingerprint, n int) error {
 	if n <= MostFirst {
 		q.Want.First = n
 	}
 	for _, k := range [...]int{0, 3, 6, 10, 15, 20, 25, 32, base.FingerprintBits} {
+		k *= len(fp)
 		if err := q.Find(ctx, v, fp, k); err != nil {
 			return err
 		}
@@ -84,10 +87,10 @@ func (q *Near) Nearest(ctx context.Context, v *view.View, fp base.Fingerprint, n
 	return nil
 }
 
-// Find finds all visible documents of v within k bits of fp. It leaves them in q.Hits, in no order,
-// unless q.Want says otherwise.
-func (q *Near) Find(ctx context.Context, v *view.View, fp base.Fingerprint, k int) (err error) {
-	if err := cmp.Or(v.Usable(ctx), view.CheckDistance(k)); err != nil {
+// Find finds all visible documents of v within k bits of fp, which has one word or more. It leaves
+// them in q.Hits, in no order, unless q.Want says otherwise.
+func (q *Near) Find(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) (err error) {
+	if err := cmp.Or(v.Usable(ctx), v.CheckDistance(k), v.CheckWords(len(fp))); err != nil {
 		return err
 	}
 	defer v.Unguard(vfs.Guard(), &err)
@@ -99,7 +102,7 @@ func (q *Near) Find(ctx context.Context, v *view.View, fp base.Fingerprint, k in
 	q.work = Counts{}
 	defer q.report(ctx)
 	for _, m := range v.Mems { // they have arrived in the cache when the tables have been searched
-		m.Index.Prefetch(fp, k)
+		m.Index.Prefetch(fp[0], k/len(fp))
 	}
 	parts := v.Version.Parts
 	q.readers = q.readers[:0]
@@ -182,13 +185,13 @@ func (q *Near) takeHits(ctx context.Context, p *view.Part, hits []sstable.Hit) e
 }
 
 // memtable searches a memtable.
-func (q *Near) memtable(m view.MemView, fp base.Fingerprint, k int) error {
+func (q *Near) memtable(m view.MemView, fp []base.Fingerprint, k int) error {
 	if len(m.FPs) == 0 {
 		return nil
 	}
 	q.work.Tables++
 	var compared int
-	q.mem, compared = q.index.Find(q.mem[:0], m.Index, m.FPs, fp, k)
+	q.mem, compared = findMem(&q.index, q.mem[:0], m, fp, k)
 	q.work.Candidates += int64(compared)
 	for _, i := range q.mem {
 		d := m.Docs[m.FPDoc[i]]
@@ -198,9 +201,46 @@ func (q *Near) memtable(m view.MemView, fp base.Fingerprint, k int) error {
 		if q.Found++; q.Want.Count {
 			continue
 		}
-		if err := q.add(NearHit{d.ID, base.Distance(fp, m.FPs[i]), view.Place{Mem: d}}); err != nil {
+		if err := q.add(NearHit{d.ID, m.Distance(fp, i), view.Place{Mem: d}}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// findMem appends to dst the positions of the fingerprints of a memtable within k bits of q, each
+// once and in no particular order, and returns how many it compared. Words are searched one by one,
+// each within its share of k: see hamming.Wide.
+func findMem(s *memindex.Searcher, dst []uint32, m view.MemView, q []base.Fingerprint, k int) (found []uint32, compared int) {
+	if len(q) == 1 {
+		return s.Find(dst, m.Index, m.FPs, q[0], k)
+	}
+	radius := func(word int) int { return (k+len(q)-word)/len(q) - 1 }
+	first, ok := len(dst), m.Index != nil
+	for j := 0; j < len(q) && ok && radius(j) >= 0; j++ {
+		index, at, n := m.Index, len(dst), 0
+		if j > 0 {
+			index = m.Indexes[j-1]
+		}
+		dst, n, ok = s.Look(dst, index, len(m.FPs), q[j], radius(j))
+		compared += n
+		dst = append(dst[:at], slices.DeleteFunc(dst[at:], func(i uint32) bool {
+			for e := range j { // an earlier word finds it
+				if base.Distance(q[e], m.Word(e, i)) <= radius(e) {
+					return true
+				}
+			}
+			return m.Distance(q, i) > k
+		})...)
+	}
+	if ok {
+		return dst, compared
+	}
+	dst = dst[:first]
+	for i := range uint32(len(m.FPs)) {
+		if m.Distance(q, i) <= k {
+			dst = append(dst, i)
+		}
+	}
+	return dst, compared + len(m.FPs)
 }

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -27,29 +28,48 @@ const (
 // The low bits of a key of nearBatch.found are a distance. The array type below is no type if the
 // greatest distance does not fit.
 const (
-	distanceBits = 7
+	distanceBits = 11
 	distanceMask = 1<<distanceBits - 1
 )
 
-var _ [distanceMask - base.FingerprintBits]struct{}
+var _ [distanceMask - base.FingerprintBits*sstable.MaxWords]struct{}
 
 // BatchMatches returns how many matches of a chunk of queries are held.
 func BatchMatches(v *view.View) int { return min(chunkMatches, v.Most(batchMatchBytes)) }
 
-// EachBatch calls fn for the matches of every fingerprint of fps, by query, those of a query
-// nearest first, then by ID, until it returns false. It searches queries fingerprints at a
-// time, or fewer if these have more than matches matches, or more bytes of IDs than there is memory
-// for. A single query may have any number of them.
-func EachBatch(ctx context.Context, v *view.View, fps []base.Fingerprint, k, queries, matches int, fn func(query int, m view.Match) bool) error {
-	if err := view.CheckDistance(k); err != nil {
+// rowsOf returns the rows [from, to) of columns.
+func rowsOf(columns [][]base.Fingerprint, from, to int) [][]base.Fingerprint {
+	rows := make([][]base.Fingerprint, len(columns))
+	for i, c := range columns {
+		rows[i] = c[from:to]
+	}
+	return rows
+}
+
+// row returns row i of columns, in room.
+func row(columns [][]base.Fingerprint, i int, room []base.Fingerprint) []base.Fingerprint {
+	room = room[:0]
+	for _, c := range columns {
+		room = append(room, c[i])
+	}
+	return room
+}
+
+// EachBatch calls fn for the matches of every fingerprint, of which fps has a column a word, by
+// query, those of a query nearest first, then by ID, until it returns false. It searches queries
+// fingerprints at a time, or fewer if these have more than matches matches, or more bytes of IDs
+// than there is memory for. A single query may have any number of them.
+func EachBatch(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k, queries, matches int, fn func(query int, m view.Match) bool) error {
+	if err := cmp.Or(v.CheckDistance(k), v.CheckWords(len(fps))); err != nil {
 		return err
 	}
 	b := batchPool.Get().(*nearBatch)
 	b.v, b.ctx, b.k, b.most = v, ctx, k, matches
 	defer b.release()
-	size := queries
-	for first := 0; first < len(fps); {
-		b.queries = fps[first:min(first+size, len(fps))]
+	size, all := queries, len(fps[0])
+	for first := 0; first < all; {
+		n := min(size, all-first)
+		b.queries = rowsOf(fps, first, first+n)
 		err := v.Safely(ctx, b.search)
 		goOn := false
 		switch {
@@ -57,8 +77,8 @@ func EachBatch(ctx context.Context, v *view.View, fps []base.Fingerprint, k, que
 			goOn = b.yield(first, fn)
 		case !errors.Is(err, errCrowded):
 			return err
-		case len(b.queries) > 1:
-			size = (len(b.queries) + 1) / 2
+		case n > 1:
+			size = (n + 1) / 2
 			continue
 		default:
 			goOn, err = b.inTurns(first, fn)
@@ -66,7 +86,7 @@ func EachBatch(ctx context.Context, v *view.View, fps []base.Fingerprint, k, que
 		if !goOn || err != nil {
 			return err
 		}
-		first += len(b.queries)
+		first += n
 		if len(b.found.Keys) < matches/4 {
 			size = min(2*size, queries)
 		}
@@ -86,7 +106,7 @@ func (b *nearBatch) inTurns(first int, fn func(query int, m view.Match) bool) (g
 	q.Want.First = max(b.most/2, 1)
 	var matches []view.Match
 	for {
-		if err := b.v.Safely(b.ctx, func() error { return q.Find(b.ctx, b.v, b.queries[0], b.k) }); err != nil {
+		if err := b.v.Safely(b.ctx, func() error { return q.Find(b.ctx, b.v, row(b.queries, 0, nil), b.k) }); err != nil {
 			return false, err
 		}
 		for some := range slices.Chunk(q.Hits, turnMatches) {
@@ -124,8 +144,10 @@ type nearBatch struct {
 	v       *view.View
 	ctx     context.Context
 	k       int
-	most    int                // matches of a chunk that are held
-	queries []base.Fingerprint // of the chunk
+	most    int                  // matches of a chunk that are held
+	queries [][]base.Fingerprint // of the chunk: a column a word
+	one     []base.Fingerprint   // that is searched for in a memtable
+	asked   []base.Fingerprint   // that a match is of
 
 	scratch sstable.NearSearcher
 	index   memindex.Searcher
@@ -238,6 +260,12 @@ func (b *nearBatch) table(p *view.Part) error {
 	return nil
 }
 
+// rowOf returns a query.
+func (b *nearBatch) rowOf(query int) []base.Fingerprint {
+	b.asked = row(b.queries, query, b.asked)
+	return b.asked
+}
+
 // add notes a match, whose ID will be the next one.
 func (b *nearBatch) add(query, distance int) {
 	b.found.Vals = append(b.found.Vals, uint32(len(b.found.Keys)))
@@ -254,7 +282,7 @@ func (b *nearBatch) memtable(m view.MemView) (compared int64, err error) {
 		if err := b.crowded(0); err != nil {
 			return err
 		}
-		b.add(query, base.Distance(b.queries[query], m.FPs[at]))
+		b.add(query, m.Distance(b.rowOf(query), at))
 		b.ids = append(b.ids, d.ID...)
 		b.ends = append(b.ends, len(b.ids))
 		return nil
@@ -270,7 +298,11 @@ const (
 
 // eachNearMem calls fn for each query and each position of the fingerprints of a memtable that
 // differ in at most k bits, and returns how many it has compared.
-func (b *nearBatch) eachNearMem(ctx context.Context, m view.MemView, queries []base.Fingerprint, k int, fn func(query int, at uint32) error) (compared int64, err error) {
+func (b *nearBatch) eachNearMem(ctx context.Context, m view.MemView, columns [][]base.Fingerprint, k int, fn func(query int, at uint32) error) (compared int64, err error) {
+	if len(columns) > 1 {
+		return b.eachNearWide(ctx, m, columns, k, fn)
+	}
+	queries := columns[0]
 	looked, compared, err := b.lookUp(ctx, m, queries, k, fn)
 	if err != nil {
 		return compared, err
@@ -289,6 +321,25 @@ func (b *nearBatch) eachNearMem(ctx context.Context, m view.MemView, queries []b
 		compared += int64(len(keys)) * int64(len(queries))
 		if err := ctx.Err(); err != nil {
 			return compared, err
+		}
+	}
+	return compared, nil
+}
+
+// eachNearWide is eachNearMem for fingerprints of several words.
+func (b *nearBatch) eachNearWide(ctx context.Context, m view.MemView, columns [][]base.Fingerprint, k int, fn func(query int, at uint32) error) (compared int64, err error) {
+	for query := range columns[0] {
+		var n int
+		b.one = row(columns, query, b.one)
+		b.mem, n = findMem(&b.index, b.mem[:0], m, b.one, k)
+		compared += int64(n)
+		for _, at := range b.mem {
+			if err := fn(query, at); err != nil {
+				return compared, err
+			}
+		}
+		if query%64 == 0 && ctx.Err() != nil {
+			return compared, ctx.Err()
 		}
 	}
 	return compared, nil

@@ -81,7 +81,7 @@ func eachOfTable(ctx context.Context, v *view.View, part *view.Part, ids []strin
 			e, err := places[at].EntryOf(ids[places[at].i])
 			if err == nil {
 				d = sstable.Document{
-					ID: []byte(e.ID), Fingerprint: e.Fingerprint, HasFingerprint: e.HasFingerprint, Time: e.Time.UnixMicro(), Seq: e.Seq,
+					ID: []byte(e.ID), Fingerprint: e.Fingerprint, Rest: e.Rest, HasFingerprint: e.HasFingerprint, Time: e.Time.UnixMicro(), Seq: e.Seq,
 				}
 				d.Text, d.Fields, err = texts.Get(doc)
 			}

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -25,8 +26,8 @@ type PartPlan struct {
 }
 
 // PlanNear returns how Near would search. It reads directories only.
-func PlanNear(ctx context.Context, v *view.View, fp base.Fingerprint, k int) (parts []PartPlan, err error) {
-	if err := view.CheckDistance(k); err != nil {
+func PlanNear(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) (parts []PartPlan, err error) {
+	if err := cmp.Or(v.CheckDistance(k), v.CheckWords(len(fp))); err != nil {
 		return nil, err
 	}
 	err = v.Safely(ctx, func() error {
@@ -45,7 +46,7 @@ func PlanNear(ctx context.Context, v *view.View, fp base.Fingerprint, k int) (pa
 		}
 		return nil
 	})
-	return append(parts, planMemtables(v, func(m view.MemView) PartPlan { return planNearMem(m, k) })...), err
+	return append(parts, planMemtables(v, func(m view.MemView) PartPlan { return planNearMem(m, len(fp), k) })...), err
 }
 
 // PlanJaccard returns how a jaccardQuery would be carried out. It reads postings, but neither
@@ -102,9 +103,10 @@ func planMemtables(v *view.View, of func(view.MemView) PartPlan) (parts []PartPl
 	return parts
 }
 
-// planNearMem returns how a memtable is searched by distance.
-func planNearMem(m view.MemView, k int) PartPlan {
-	plan := memindex.Estimate(len(m.FPs), k)
+// planNearMem returns how a memtable of fingerprints of some words is searched by distance.
+func planNearMem(m view.MemView, words, k int) PartPlan {
+	plan := memindex.Estimate(len(m.FPs), k/words) // of each word
+	plan.Probes, plan.Cost = plan.Probes*words, plan.Cost*float64(words)
 	p := PartPlan{Method: "scan", Candidates: plan.Visits, Cost: plan.Cost}
 	if plan.Radii != nil {
 		p.Method, p.Radii, p.Probes = "probe", plan.Radii, plan.Probes

@@ -78,7 +78,9 @@ func newModel(t *testing.T, seed uint64, pages, sketch int) *model {
 		put := func(id, text string) {
 			d := modelDoc{text: text, set: shingles(text), fields: fmt.Sprintf(`{"n":%d}`, m.rng.IntN(3))}
 			doc := view.Doc{ID: id, Text: text, Fields: []byte(d.fields)}
-			d.fp, d.has, _ = db.Texts.Sums(text)
+			var s texts.Sums
+			db.Texts.Sum(&s, text)
+			d.fp, d.has = s.Fingerprint, s.Words
 			if m.rng.IntN(3) == 0 {
 				fp := base.Fingerprint(1)<<m.rng.IntN(64) | base.Fingerprint(m.rng.IntN(16))
 				doc.Fingerprint, d.fp, d.has = &fp, fp, true
@@ -224,38 +226,38 @@ func TestNear(t *testing.T) {
 		fp := m.docs[m.some(1)[0]].fp ^ 1<<m.rng.IntN(64)
 		k := []int{0, 1, 2, 3, 6, 12, 30, 64}[m.rng.IntN(8)]
 		want, what := m.near(fp, k), fmt.Sprintf("%016x within %d", fp, k)
-		must(t, q.Find(ctx, m.v, fp, k))
+		must(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
 		equal(t, what, nearMatches(q.Hits), want)
 		n := 1 + m.rng.IntN(20)
 		q.Want = NearWant{First: n}
-		must(t, q.Find(ctx, m.v, fp, k))
+		must(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
 		equal(t, "the first "+what, nearMatches(q.Hits), want[:min(n, len(want))])
 		if len(want) > n {
 			last := slices.MaxFunc(q.Hits, CompareNear)
 			q.Want.After = &last
-			must(t, q.Find(ctx, m.v, fp, k))
+			must(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
 			equal(t, "the next "+what, nearMatches(q.Hits), want[n:min(2*n, len(want))])
 		}
 		q.Want = NearWant{Count: true}
-		must(t, q.Find(ctx, m.v, fp, k))
+		must(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
 		var visited []NearHit
 		q.Want = NearWant{Visit: func(h NearHit) error { visited = append(visited, h); return nil }}
 		if q.Found != int64(len(want)) {
 			t.Fatalf("%s: counted %d, want %d", what, q.Found, len(want))
 		}
-		must(t, q.Find(ctx, m.v, fp, k))
+		must(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
 		equal(t, "unordered "+what, nearMatches(visited), want)
 		q.Want = NearWant{}
-		must(t, q.Nearest(ctx, m.v, fp, n))
+		must(t, q.Nearest(ctx, m.v, []base.Fingerprint{fp}, n))
 		equal(t, fmt.Sprint("nearest to ", what), nearMatches(q.Hits)[:n], m.near(fp, 64)[:n])
 		q.Want = NearWant{}
 	}
 	for _, k := range []int{3, 64} {
-		if parts, err := PlanNear(ctx, m.v, 0, k); err != nil || len(parts) != 3 || parts[2].Part != "memtable" {
+		if parts, err := PlanNear(ctx, m.v, []base.Fingerprint{0}, k); err != nil || len(parts) != 3 || parts[2].Part != "memtable" {
 			t.Errorf("the plan %+v, %v", parts, err)
 		}
 	}
-	if err := q.Find(ctx, m.v, 0, 65); !errors.Is(err, files.ErrInvalid) {
+	if err := q.Find(ctx, m.v, []base.Fingerprint{0}, 65); !errors.Is(err, files.ErrInvalid) {
 		t.Errorf("65 bits: %v", err)
 	}
 }
@@ -274,7 +276,7 @@ func TestNearBatch(t *testing.T) {
 			}
 			var got []view.Match
 			last := 0
-			must(t, EachBatch(ctx, m.v, fps, k, 64, matches, func(query int, found view.Match) bool {
+			must(t, EachBatch(ctx, m.v, [][]base.Fingerprint{fps}, k, 64, matches, func(query int, found view.Match) bool {
 				if query < last {
 					t.Fatalf("query %d after %d", query, last)
 				}
@@ -284,7 +286,7 @@ func TestNearBatch(t *testing.T) {
 			}))
 			equal(t, fmt.Sprintf("k %d, %d matches", k, matches), got, want)
 		}
-		known, err := AnyNear(ctx, m.v, fps, k)
+		known, err := AnyNear(ctx, m.v, [][]base.Fingerprint{fps}, k)
 		must(t, err)
 		for i, fp := range fps {
 			if want := len(m.near(fp, k)) > 0; known[i] != want {

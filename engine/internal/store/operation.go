@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
@@ -83,7 +84,10 @@ func (db *Store) encodeDoc(s *sstable.Document, d view.Doc, room *[]byte) error 
 	}
 	*s = sstable.Document{ID: keep(room, d.ID), Time: d.Time.UnixMicro()}
 	if d.Fingerprint != nil {
-		s.Fingerprint, s.HasFingerprint = *d.Fingerprint, true
+		if err := db.CheckWords(1 + len(d.Rest)); err != nil {
+			return err
+		}
+		s.Fingerprint, s.Rest, s.HasFingerprint = *d.Fingerprint, slices.Clone(d.Rest), true
 	}
 	db.Texts.Fill(s, d.Text)
 	if db.Params.StoreText {

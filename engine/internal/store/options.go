@@ -8,6 +8,7 @@ import (
 
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/internal/vfs"
@@ -19,6 +20,7 @@ type Options struct {
 	Shingle    int
 	Features   features.Spec
 	Layout     string
+	Bits       int
 	Sketch     int
 	MinJaccard float64
 	NoText     bool
@@ -119,6 +121,9 @@ func (o Options) params() (sstable.Params, error) {
 		Tokenizer: token.Version, Hash: token.HashVersion, Shingle: shingleOf(o.Shingle, spec), Features: spec.String(),
 		Layout: sstable.LayoutBySize, StoreText: !o.NoText,
 	}
+	if p.Words, err = wordsOf(o.Bits); err != nil {
+		return p, err
+	}
 	if !o.NoSketch {
 		p.Sketch, p.MinJaccard = uint32(cmp.Or(o.Sketch, defaultSketch)), cmp.Or(o.MinJaccard, defaultMinJaccard)
 	}
@@ -133,6 +138,17 @@ func (o Options) params() (sstable.Params, error) {
 		return p, fmt.Errorf("%w: %w", err, files.ErrInvalid)
 	}
 	return p, nil
+}
+
+// wordsOf returns what parameters have for fingerprints of a number of bits; 0 is 64.
+func wordsOf(bits int) (uint32, error) {
+	if bits%base.FingerprintBits != 0 || bits < 0 || bits > base.FingerprintBits*sstable.MaxWords {
+		return 0, fmt.Errorf("fingerprints of %d bits, which are no multiple of 64 up to %d: %w", bits, base.FingerprintBits*sstable.MaxWords, files.ErrInvalid)
+	}
+	if bits <= base.FingerprintBits {
+		return 0, nil
+	}
+	return uint32(bits / base.FingerprintBits), nil
 }
 
 // shingleOf returns the length of shingles where the options have k.
@@ -191,6 +207,13 @@ func (o Options) check(path string, have sstable.Params, ttl time.Duration) erro
 			return err
 		}
 		want.Layout = l
+	}
+	if o.Bits != 0 {
+		words, err := wordsOf(o.Bits)
+		if err != nil {
+			return err
+		}
+		want.Words = words
 	}
 	if o.NoText {
 		want.StoreText = false

@@ -14,7 +14,7 @@ import (
 // and those without one come last.
 func SortDocs(docs []*view.MemDoc) {
 	var bare []*view.MemDoc
-	byFP := ordered.MakePairs(0, len(docs))
+	byFP := ordered.Pairs{Keys: make([]uint64, 0, len(docs)), Vals: make([]uint32, 0, len(docs))}
 	for i, d := range docs {
 		if d.HasFingerprint {
 			byFP.Keys, byFP.Vals = append(byFP.Keys, d.Fingerprint), append(byFP.Vals, uint32(i))

@@ -30,29 +30,30 @@ func NewHasher(p sstable.Params) *Hasher {
 	}
 	h := &Hasher{params: p, spec: spec}
 	h.states.New = func() any {
-		return features.NewFingerprinter(features.Params{Shingle: int(p.Shingle), Sketch: int(p.Sketch), Seed: p.Seed, Features: spec})
+		return features.NewFingerprinter(features.Params{Shingle: int(p.Shingle), Sketch: int(p.Sketch), Seed: p.Seed, Words: p.NumWords(), Features: spec})
 	}
 	return h
 }
 
-// Sums returns the fingerprint and the sketch of a text. Words is false, and the others are zero,
-// if the text has no words; the sketch is nil in a database without sketches.
-func (h *Hasher) Sums(text string) (fp base.Fingerprint, words bool, sketch minhash.Sketch) {
-	return h.AppendSums(nil, text)
+// Sums are what a database stores of a text. Its slices are memory for those of the next text.
+type Sums struct {
+	Words       bool             // the text has words; otherwise it has nothing of what follows
+	Fingerprint base.Fingerprint // its first word
+	Rest        []base.Fingerprint
+	Sketch      minhash.Sketch // empty in a database without sketches
 }
 
-// AppendSums is Sums with the sketch appended to room.
-func (h *Hasher) AppendSums(room minhash.Sketch, text string) (fp base.Fingerprint, words bool, sketch minhash.Sketch) {
+// Sum sets s to what a text has.
+func (h *Hasher) Sum(s *Sums, text string) {
+	*s = Sums{Rest: s.Rest[:0], Sketch: s.Sketch[:0]}
 	if text == "" {
-		return fp, false, room
+		return
 	}
 	st := h.states.Get().(*features.Fingerprinter)
-	r := st.Text(text)
-	if words = !r.Empty; words {
-		fp, room = r.Fingerprint, append(room, r.Sketch...)
+	if r := st.Text(text); !r.Empty {
+		*s = Sums{true, r.Fingerprint, append(s.Rest, r.Rest...), append(s.Sketch, r.Sketch...)}
 	}
 	h.states.Put(st)
-	return fp, words, room
 }
 
 // Sketches reports whether texts have sketches.
@@ -63,11 +64,12 @@ func (h *Hasher) Fill(d *sstable.Document, text string) {
 	if d.HasFingerprint && h.params.Sketch == 0 {
 		return
 	}
-	fp, words, sketch := h.Sums(text)
+	var s Sums
+	h.Sum(&s, text)
 	if !d.HasFingerprint {
-		d.Fingerprint, d.HasFingerprint = fp, words
+		d.Fingerprint, d.Rest, d.HasFingerprint = s.Fingerprint, s.Rest, s.Words
 	}
-	d.Sketch = sketch
+	d.Sketch = s.Sketch
 }
 
 // Shingler returns a maker of shingle sets.

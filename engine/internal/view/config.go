@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -26,6 +27,25 @@ type Config struct {
 
 // SetParams sets the parameters, and what is made by them.
 func (c *Config) SetParams(p sstable.Params) { c.Params, c.Texts = p, texts.NewHasher(p) }
+
+// Bits returns how many bits fingerprints have.
+func (c *Config) Bits() int { return base.FingerprintBits * c.Params.NumWords() }
+
+// CheckDistance returns Invalid if k is no distance of two fingerprints.
+func (c *Config) CheckDistance(k int) error {
+	if k < 0 || k > c.Bits() {
+		return fmt.Errorf("a distance of %d bits is outside 0..%d: %w", k, c.Bits(), files.ErrInvalid)
+	}
+	return nil
+}
+
+// CheckWords returns Params if fingerprints do not have that many words.
+func (c *Config) CheckWords(n int) error {
+	if n != c.Params.NumWords() {
+		return fmt.Errorf("a fingerprint of %d bits, those of %s have %d: %w", base.FingerprintBits*n, c.Path, c.Bits(), files.ErrParams)
+	}
+	return nil
+}
 
 // NeedSketches returns NoSketches if the database has none.
 func (c *Config) NeedSketches() error {
@@ -47,7 +67,7 @@ func (c *Config) NeedTexts() error {
 // Invalid.
 func (c *Config) CheckCriterion(by Criterion) error {
 	if by.Near() {
-		return CheckDistance(by.K)
+		return c.CheckDistance(by.K)
 	}
 	if by.Jaccard {
 		if err := c.NeedSketches(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/internal/base"
 )
 
 // A Criterion says when two documents match: if their fingerprints differ in at most K bits; or, if
@@ -30,14 +29,6 @@ const (
 
 // Near reports whether the criterion is one of fingerprints.
 func (c Criterion) Near() bool { return !c.Jaccard && c.Text == NoTextMeasure }
-
-// CheckDistance returns Invalid if k is outside 0..base.FingerprintBits.
-func CheckDistance(k int) error {
-	if k < 0 || k > base.FingerprintBits {
-		return fmt.Errorf("a distance of %d bits is outside 0..%d: %w", k, base.FingerprintBits, files.ErrInvalid)
-	}
-	return nil
-}
 
 // CheckThreshold returns Invalid if t is outside 0 < t <= 1.
 func CheckThreshold(t float64) error {

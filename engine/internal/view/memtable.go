@@ -15,9 +15,12 @@ import (
 // their ends.
 type Columns struct {
 	Docs  []*MemDoc
-	FPs   []base.Fingerprint // fingerprints of the documents that have one, in order of writing
+	FPs   []base.Fingerprint // first words of the fingerprints, of documents that have one, in order of writing
+	Rest  []base.Fingerprint // their other words
 	FPDoc []uint32           // their positions in docs
-	Index *memindex.Index    // of FPs, and perhaps of newer ones; nil while they are few
+	// of FPs, and perhaps of newer ones, and of each other word; nil while they are few
+	Index   *memindex.Index
+	Indexes []*memindex.Index
 
 	Bitmaps   []minhash.Bitmap   // of the sketches of the documents that have one
 	BitmapDoc []uint32           // their positions in docs
@@ -69,7 +72,7 @@ func (m *Memtable) Add(d *sstable.Document) {
 	m.slab = m.slab[1:]
 	md.Document = *d
 	if d.HasFingerprint {
-		m.addFingerprint(d.Fingerprint)
+		m.addFingerprint(d.Fingerprint, d.Rest)
 	}
 	if len(d.Sketch) > 0 {
 		m.addSketch(d.Sketch)
@@ -79,16 +82,55 @@ func (m *Memtable) Add(d *sstable.Document) {
 }
 
 // addFingerprint appends the fingerprint of the document that is appended next.
-func (m *Memtable) addFingerprint(fp base.Fingerprint) {
-	m.Cur.FPs = append(m.Cur.FPs, fp)
+func (m *Memtable) addFingerprint(fp base.Fingerprint, rest []base.Fingerprint) {
+	m.Cur.FPs, m.Cur.Rest = append(m.Cur.FPs, fp), append(m.Cur.Rest, rest...)
 	m.Cur.FPDoc = append(m.Cur.FPDoc, uint32(len(m.Cur.Docs)))
+	m.Bytes += len(rest) * base.FingerprintBytes
 	switch {
 	case m.Cur.Index != nil:
 		m.Bytes += m.Cur.Index.Add(fp)
+		for i, word := range rest {
+			m.Bytes += m.Cur.Indexes[i].Add(word)
+		}
 	case len(m.Cur.FPs) == memindex.MinSize:
 		m.Cur.Index = memindex.New(m.Cur.FPs)
 		m.Bytes += m.Cur.Index.Bytes()
+		for i := range rest {
+			x := memindex.New(nil)
+			for at := i; at < len(m.Cur.Rest); at += len(rest) {
+				x.Add(m.Cur.Rest[at])
+			}
+			m.Cur.Indexes = append(m.Cur.Indexes, x)
+			m.Bytes += x.Bytes()
+		}
 	}
+}
+
+// RestOf returns the words after the first of the fingerprint at a position of FPs.
+func (c *Columns) RestOf(at uint32) []base.Fingerprint {
+	if len(c.Rest) == 0 {
+		return nil
+	}
+	n := len(c.Rest) / len(c.FPs)
+	return c.Rest[int(at)*n : int(at+1)*n]
+}
+
+// Word returns a word of the fingerprint at a position of FPs.
+func (c *Columns) Word(word int, at uint32) base.Fingerprint {
+	if word == 0 {
+		return c.FPs[at]
+	}
+	return c.RestOf(at)[word-1]
+}
+
+// Distance returns the distance of a fingerprint of as many words from the one at a position of
+// FPs.
+func (c *Columns) Distance(q []base.Fingerprint, at uint32) int {
+	d := base.Distance(q[0], c.FPs[at])
+	for i, word := range c.RestOf(at) {
+		d += base.Distance(q[i+1], word)
+	}
+	return d
 }
 
 // addSketch appends the sketch of the document that is appended next.

@@ -55,11 +55,16 @@ func (p Place) Entry() (Entry, error) {
 // EntryOf is Entry for a document whose ID is known.
 func (p Place) EntryOf(id string) (e Entry, err error) {
 	if d := p.Mem; d != nil {
-		return Entry{id, d.Fingerprint, d.HasFingerprint, time.UnixMicro(d.Time), d.Seq}, nil
+		return Entry{id, d.Fingerprint, d.Rest, d.HasFingerprint, time.UnixMicro(d.Time), d.Seq}, nil
 	}
 	e.ID = id
 	if e.Fingerprint, e.HasFingerprint, err = p.Part.Fingerprint(p.Doc); err != nil {
 		return Entry{}, err
+	}
+	if p.Part.Params().Words > 0 {
+		if e.Rest, err = p.Part.AppendRest(nil, p.Doc); err != nil {
+			return Entry{}, err
+		}
 	}
 	t, err := p.Part.Time(p.Doc)
 	if err != nil {

@@ -16,6 +16,7 @@ type Doc struct {
 	Text        string
 	Fields      json.RawMessage
 	Fingerprint *base.Fingerprint
+	Rest        []base.Fingerprint
 	Time        time.Time
 }
 
@@ -23,6 +24,7 @@ type Doc struct {
 type Entry struct {
 	ID             string
 	Fingerprint    base.Fingerprint
+	Rest           []base.Fingerprint
 	HasFingerprint bool
 	Time           time.Time
 	Seq            uint64

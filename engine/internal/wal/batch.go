@@ -28,11 +28,13 @@ type Record struct {
 //
 //	+------+-----------+----+-------------+--------+--------+-------------+------+----------+
 //	| kind | id length | id | fingerprint | sketch | time   | text length | text | fields   |
-//	| byte | uvarint   |    | uint64      |        | varint | uvarint     |      | likewise |
+//	| byte | uvarint   |    | see below   |        | varint | uvarint     |      | likewise |
 //	+------+-----------+----+-------------+--------+--------+-------------+------+----------+
 //
 // Kind is 0 for a delete, after whose id nothing follows. Of a put it is 1, plus 2 if there is a
-// fingerprint, plus 4 if there is a sketch (as minhash.Sketch.AppendEncoded writes it). Write i of
+// fingerprint, plus 4 if there is a sketch (as minhash.Sketch.AppendEncoded writes it), plus 8 if
+// the fingerprint has more words than one. A fingerprint is a uint64; one of more words is their
+// number, less one, in a byte, and a uint64 for each. Write i of
 // the batch has the sequence number first seq + i. The first frame of a log has first seq 0, count
 // 0 and then the number of the log before it (uvarint, 0 for none), so that a log that is missing
 // is noticed.
@@ -41,6 +43,7 @@ const (
 	kindPut         = 1
 	withFingerprint = 2
 	withSketch      = 4
+	withRest        = 8
 )
 
 const firstSeqBytes = 8
@@ -50,7 +53,7 @@ const firstSeqBytes = 8
 func Encode(b []byte, recs []Record) []byte {
 	n := firstSeqBytes + binary.MaxVarintLen64
 	for _, r := range recs {
-		n += 1 + 4*binary.MaxVarintLen64 + base.FingerprintBytes + len(r.Doc.ID) + len(r.Doc.Text) + len(r.Doc.Fields) + 4*len(r.Doc.Sketch)
+		n += 1 + 4*binary.MaxVarintLen64 + base.FingerprintBytes*(2+len(r.Doc.Rest)) + len(r.Doc.ID) + len(r.Doc.Text) + len(r.Doc.Fields) + 4*len(r.Doc.Sketch)
 	}
 	b = slices.Grow(b, n)[:firstSeqBytes]
 	b = binary.AppendUvarint(b, uint64(len(recs)))
@@ -66,9 +69,22 @@ func Encode(b []byte, recs []Record) []byte {
 		if len(r.Doc.Sketch) > 0 {
 			kind |= withSketch
 		}
+		rest := r.Doc.Rest
+		if !r.Doc.HasFingerprint {
+			rest = nil
+		}
+		if len(rest) > 0 {
+			kind |= withRest
+		}
 		b = appendBytes(append(b, kind), r.Doc.ID)
+		if len(rest) > 0 {
+			b = append(b, byte(len(rest)))
+		}
 		if r.Doc.HasFingerprint {
 			b = base.AppendFingerprint(b, r.Doc.Fingerprint)
+		}
+		for _, word := range rest {
+			b = base.AppendFingerprint(b, word)
 		}
 		if len(r.Doc.Sketch) > 0 {
 			b = minhash.Sketch(r.Doc.Sketch).AppendEncoded(b)
@@ -118,9 +134,18 @@ func Decode(p []byte, start func(before uint64) error, fn func(Record) error) er
 		switch {
 		case kind == kindDelete:
 			r.Delete = true
-		case kind&kindPut != 0 && kind < 2*withSketch:
+		case kind&kindPut != 0 && kind < 2*withRest && kind&(withRest|withFingerprint) != withRest:
+			words := byte(0)
+			if kind&withRest != 0 {
+				if words = d.byte(); words == 0 || words >= sstable.MaxWords {
+					return fmt.Errorf("%w: a fingerprint of %d more words", ErrMalformed, words)
+				}
+			}
 			if r.Doc.HasFingerprint = kind&withFingerprint != 0; r.Doc.HasFingerprint {
 				r.Doc.Fingerprint = d.fingerprint()
+			}
+			for range words {
+				r.Doc.Rest = append(r.Doc.Rest, d.fingerprint())
 			}
 			if kind&withSketch != 0 {
 				r.Doc.Sketch = d.sketch()

@@ -31,8 +31,9 @@ func planCost(parts []engine.PartPlan, err error) float64 {
 func (x *Scope) Documents() float64 {
 	if x.documents == nil {
 		sum := 0.0
-		var some engine.Fingerprint // any will do
-		if parts, err := x.Snap.Plan(x.Ctx, engine.Doc{Fingerprint: &some}, engine.Near(0)); err == nil {
+		var any engine.Doc // will do
+		any.SetFingerprint(make([]engine.Fingerprint, x.bits()/64)...)
+		if parts, err := x.Snap.Plan(x.Ctx, any, engine.Near(0)); err == nil {
 			for _, part := range parts {
 				sum += float64(part.Documents)
 			}

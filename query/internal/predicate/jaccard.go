@@ -37,7 +37,7 @@ func bindJaccard(x *Scope, e *syntax.Call) (Predicate, error) {
 	}
 	p := &jaccard{searching: searching{target: t, by: engine.Jaccard(share), setup: jaccardCost}}
 	if t.self == "" || t.doc.Text != "" {
-		if _, words, _ := x.DB.Hash(t.doc.Text); !words {
+		if words, _ := x.DB.Hash(t.doc.Text); words == nil {
 			p.nothing = matchesNothing
 		}
 	}

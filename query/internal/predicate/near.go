@@ -15,14 +15,14 @@ type near struct {
 }
 
 func bindNear(x *Scope, e *syntax.Call) (Predicate, error) {
-	k, err := x.Values.Integer(e.Args[1].Value, "k", 0, base.FingerprintBits)
+	k, err := x.Values.Integer(e.Args[1].Value, "k", 0, x.bits())
 	if err != nil {
 		return nil, err
 	}
 	t, err := x.fingerprintTarget(e.Args[0])
 	p := &near{searching{target: t, by: engine.Near(k)}, k}
-	p.target.doc = engine.Doc{ID: t.self, Fingerprint: &p.target.fingerprint}
-	if !t.hasFingerprint {
+	p.target.doc.ID = t.self
+	if t.doc.Fingerprint == nil {
 		p.nothing = matchesNothing
 	}
 	return p, err
@@ -32,20 +32,24 @@ func bindNearCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (eng
 	if verify != nil {
 		return engine.Criterion{}, syntax.Errorf(verify.Pos.Offset, VerifyHint, "VERIFY needs JACCARD")
 	}
-	k, err := x.Values.Integer(e.Value, "k", 0, base.FingerprintBits)
+	k, err := x.Values.Integer(e.Value, "k", 0, x.bits())
 	return engine.Near(k), err
 }
 
 func (p *near) Test(x *Scope, c *Candidate) (Verdict, error) {
-	if !p.target.hasFingerprint || c.ID == p.target.self {
+	if p.target.doc.Fingerprint == nil || c.ID == p.target.self {
 		return Verdict{}, nil
 	}
 	e, err := c.ReadEntry(x)
 	if err != nil {
 		return Verdict{}, err
 	}
-	d := base.Distance(e.Fingerprint, p.target.fingerprint)
-	return Verdict{Holds: e.HasFingerprint && d <= p.k, Match: engine.Match{ID: c.ID, Distance: d}}, nil
+	words := e.Words()
+	if words == nil {
+		return Verdict{}, nil
+	}
+	d := base.DistanceWords(words, p.target.doc.Words())
+	return Verdict{Holds: d <= p.k, Match: engine.Match{ID: c.ID, Distance: d}}, nil
 }
 
 func (p *near) Explain(x *Scope) []string { return p.explain(x, p) }

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
@@ -58,14 +57,14 @@ func (p *nearest) compute(x *Scope) error {
 
 // search yields the matches of the engine, among them p.target.self.
 func (p *nearest) search(x *Scope) iter.Seq2[engine.Match, error] {
-	if !p.target.hasFingerprint {
+	if p.target.doc.Fingerprint == nil {
 		return func(func(engine.Match, error) bool) {}
 	}
 	n := p.n
 	if p.target.self != "" && n < math.MaxInt {
 		n++ // it finds itself
 	}
-	return x.Snap.Search(x.Ctx, engine.Doc{Fingerprint: &p.target.fingerprint}, engine.Near(base.FingerprintBits), engine.Limit(n))
+	return x.Snap.Search(x.Ctx, p.target.doc, engine.Near(x.bits()), engine.Limit(n))
 }
 
 func (p *nearest) Test(x *Scope, c *Candidate) (Verdict, error) {
@@ -94,10 +93,10 @@ func (p *nearest) List(x *Scope, _ ListOptions) iter.Seq2[Found, error] {
 }
 
 func (p *nearest) Cost(x *Scope) float64 {
-	if !p.target.hasFingerprint {
+	if p.target.doc.Fingerprint == nil {
 		return 0
 	}
-	return 2 * planCost(x.Snap.Plan(x.Ctx, engine.Doc{Fingerprint: &p.target.fingerprint}, engine.Near(8)))
+	return 2 * planCost(x.Snap.Plan(x.Ctx, p.target.doc, engine.Near(x.bits()/8)))
 }
 
 func (p *nearest) Explain(*Scope) []string { return []string{finding(p)} }

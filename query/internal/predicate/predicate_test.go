@@ -149,8 +149,11 @@ func TestPredicates(t *testing.T) {
 		if d.Fingerprint != nil {
 			return *d.Fingerprint, true
 		}
-		fp, ok, _ := db.Hash(d.Text)
-		return fp, ok
+		words, _ := db.Hash(d.Text)
+		if words == nil {
+			return 0, false
+		}
+		return words[0], true
 	}
 	near := func(fp base.Fingerprint, k int, self string) func(engine.Doc) wanted {
 		return func(d engine.Doc) wanted {
@@ -176,7 +179,8 @@ func TestPredicates(t *testing.T) {
 	}
 	fp, _ := fingerprint(what)
 	other := "the quick brown fox runs away and jumps over the lazy dog"
-	otherPrint, _, _ := db.Hash(other)
+	otherPrints, _ := db.Hash(other)
+	otherPrint := otherPrints[0]
 	for _, c := range []struct {
 		query string
 		args  []any

@@ -2,6 +2,7 @@ package predicate
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -13,11 +14,9 @@ import (
 
 // target is what a predicate compares documents with.
 type target struct {
-	fingerprint    base.Fingerprint
-	hasFingerprint bool   // false: a text without words, which matches nothing
-	self           string // the id, if it was given as an id: a document is not its own match
-	doc            engine.Doc
-	label          string // as the language writes it
+	self  string     // the id, if it was given as an id: a document is not its own match
+	doc   engine.Doc // by fingerprint, one without it is a text without words, which matches nothing
+	label string     // as the language writes it
 }
 
 const expectFingerprint = "a fingerprint such as 0xff, a document id in quotes, or TEXT '...'"
@@ -35,27 +34,50 @@ func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
 	switch v := v.(type) {
 	case uint64:
 		if !a.Text {
-			return target{fingerprint: v, hasFingerprint: true, label: "0x" + string(base.AppendHex(nil, v))}, nil
+			return x.wordsTarget(a, v)
+		}
+	case []engine.Fingerprint:
+		if !a.Text {
+			return x.wordsTarget(a, v...)
 		}
 	case value.Number:
-		if fp, err := x.fingerprintNumber(a, v); err != nil || !a.Text {
-			return target{fingerprint: fp, hasFingerprint: true, label: "0x" + string(base.AppendHex(nil, fp))}, err
+		if fp, err := x.fingerprintNumber(a, v); err != nil {
+			return target{}, err
+		} else if !a.Text {
+			return x.wordsTarget(a, fp)
 		}
 	case value.Text:
-		fp, ok, _ := x.DB.Hash(string(v))
-		return target{fingerprint: fp, hasFingerprint: ok, label: "TEXT " + value.Label(string(v))}, nil
+		words, _ := x.DB.Hash(string(v))
+		t := target{label: "TEXT " + value.Label(string(v))}
+		t.doc.SetFingerprint(words...)
+		return t, nil
 	case string:
 		e, err := x.Snap.Lookup(x.Ctx, v)
 		if err != nil {
 			return target{}, x.LookupError(a.Value.Pos.Offset, v, err)
 		}
-		return target{fingerprint: e.Fingerprint, hasFingerprint: e.HasFingerprint, self: v, label: value.Label(v)}, nil
+		t := target{self: v, label: value.Label(v)}
+		t.doc.SetFingerprint(e.Words()...)
+		return t, nil
 	}
 	if a.Text {
 		return target{}, x.Values.Wrong(a.Value, "a text in quotes")
 	}
 	return target{}, x.Values.Wrong(a.Value, expectFingerprint)
 }
+
+// wordsTarget returns the target of a fingerprint of some words.
+func (x *Scope) wordsTarget(a *syntax.Argument, words ...engine.Fingerprint) (target, error) {
+	t := target{label: "0x" + string(base.AppendHexWords(nil, words))}
+	if have := 64 * len(words); have != x.bits() {
+		return t, x.Values.Errorf(a.Value.Pos.Offset, fmt.Sprintf("write 0x and %d digits", x.bits()/4), "a fingerprint of %d bits, those of the database have %d", have, x.bits())
+	}
+	t.doc.SetFingerprint(words...)
+	return t, nil
+}
+
+// bits returns how many bits fingerprints have.
+func (x *Scope) bits() int { return x.DB.Params().Bits }
 
 // fingerprintNumber returns the fingerprint that a number is. A literal follows the rule of package
 // base, and the value of a parameter is decimal.

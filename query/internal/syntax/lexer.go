@@ -309,10 +309,13 @@ func numberKind(word string) Kind {
 	return 0
 }
 
-// isHexWord reports whether word is a fingerprint of 16 hexadecimal digits. A word of 16 decimal
-// digits is a Number, as its meaning depends on its place: NEAR takes it as a fingerprint, LIMIT as
-// a number.
+// isHexWord reports whether word is a fingerprint of 16 hexadecimal digits, or of 32, 48, .... A
+// word of 16 decimal digits is a Number, as its meaning depends on its place: NEAR takes it as a
+// fingerprint, LIMIT as a number.
 func isHexWord(word string) bool {
+	if _, wide := base.WidthOf(word); wide && !isDigits(word) {
+		return true
+	}
 	_, notation, err := base.ParseFingerprint(word, base.Auto)
 	return err == nil && notation == base.Hex && !isDigits(word)
 }

@@ -189,11 +189,11 @@ func readFingerprint(doc *engine.Doc, value json.RawMessage) error {
 			return err
 		}
 	}
-	fp, _, err := base.ParseFingerprint(text, notation)
+	words, err := parseWords(text, notation)
 	if err != nil {
 		return fmt.Errorf(`"fingerprint": %w`, err)
 	}
-	doc.Fingerprint = &fp
+	doc.SetFingerprint(words...)
 	return nil
 }
 

@@ -49,19 +49,23 @@ func (v *Values) Errorf(offset int, hint, format string, args ...any) *syntax.Er
 	return e
 }
 
-// Get returns the value of a token. A literal is a string, uint64 (hexadecimal), Number, Percent,
-// time.Duration or json.RawMessage. A parameter is a string, bool, uint64, Number, time.Duration,
-// time.Time, json.RawMessage, Text or engine.Doc.
+// Get returns the value of a token. A literal is a string, uint64 (hexadecimal), []uint64 (the same
+// of more than 64 bits), Number, Percent, time.Duration or json.RawMessage. A parameter is a
+// string, bool, uint64, []uint64, Number, time.Duration, time.Time, json.RawMessage, Text or
+// engine.Doc.
 func (v *Values) Get(t syntax.Token) (any, error) {
 	switch t.Type {
 	case syntax.String:
 		return strings.ReplaceAll(t.Value[1:len(t.Value)-1], "''", "'"), nil
 	case syntax.Hex:
-		fp, _, err := base.ParseFingerprint(t.Value, base.Auto)
+		words, err := parseWords(t.Value, base.Auto)
 		if err != nil {
 			return nil, v.Errorf(t.Pos.Offset, "", "%v", err)
 		}
-		return fp, nil
+		if len(words) == 1 {
+			return words[0], nil
+		}
+		return words, nil
 	case syntax.Number:
 		return Number(t.Value), nil
 	case syntax.Percent:
@@ -85,10 +89,20 @@ func (v *Values) Get(t syntax.Token) (any, error) {
 	return nil, syntax.Errorf(t.Pos.Offset, "", "unexpected %s", syntax.Quote(t))
 }
 
+// parseWords reads a fingerprint of one word, or of as many as the length of the text says.
+func parseWords(text string, n base.Notation) ([]engine.Fingerprint, error) {
+	words := make([]engine.Fingerprint, 1)
+	if bits, ok := base.WidthOf(text); ok && n == base.Auto {
+		words = make([]engine.Fingerprint, bits/base.FingerprintBits)
+	}
+	_, err := base.ParseWords(words, text, n)
+	return words, err
+}
+
 // normal turns an argument into one of the types that Get returns.
 func (v *Values) normal(t syntax.Token, a any) (any, error) {
 	switch a := a.(type) {
-	case string, bool, uint64, Text, time.Time, time.Duration, engine.Doc, json.RawMessage:
+	case string, bool, uint64, []uint64, Text, time.Time, time.Duration, engine.Doc, json.RawMessage:
 		return a, nil
 	case *engine.Doc:
 		if a != nil {

@@ -167,9 +167,10 @@ const (
 //	+-------+-----------------------+----------------------+----------+--------+
 //
 // Flag 1 is StoreText. Other flags are zero. The width of fingerprints is Words. The encoding is 0,
-// that of package minhash. Features and length are zero for shingles of words; else features is 1, and
-// length that of the text of Features, which is elsewhere: at the end of the directory of a table,
-// and of the record of a database. A program that does not know another code refuses it by name.
+// that of package minhash. Features and length are zero for shingles of words; else features is 1,
+// and length that of the text of Features, which is elsewhere: at the end of the directory of a
+// table, and of the record of a database. A program that does not know another code refuses it by
+// name.
 func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.LittleEndian.AppendUint32(b, p.Tokenizer)
 	b = binary.LittleEndian.AppendUint32(b, p.Shingle)

@@ -61,8 +61,8 @@ func (k Kind) HasDir() bool {
 // Section is a part of the file.
 type Section struct {
 	Kind Kind
-	// RunIndex of the permuted table for KindRun; of the word for KindWords; for KindBlocks, KindBitmaps, KindPostings of the
-	// segment; for KindIDParts of the stretch; else 0
+	// RunIndex of the permuted table for KindRun; of the word for KindWords; for KindBlocks,
+	// KindBitmaps, KindPostings of the segment; for KindIDParts of the stretch; else 0
 	Index    uint16
 	Optional bool   // a reader that does not know the kind may ignore the section
 	Offset   int64  // of its first byte in the file, a multiple of 64

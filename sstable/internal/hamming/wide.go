@@ -376,8 +376,8 @@ func (s *Searcher) BatchWide(ctx context.Context, x *Wide, queries [][]base.Fing
 	return nil
 }
 
-// PlanWide is Plan for fingerprints of one word or more. Radii has those of all words, one after the
-// other: of a word that is scanned, table 0 has that of the word.
+// PlanWide is Plan for fingerprints of one word or more. Radii has those of all words, one after
+// the other: of a word that is scanned, table 0 has that of the word.
 func (s *Searcher) PlanWide(x *Wide, q []base.Fingerprint, k int) (Plan, error) {
 	if err := x.check(len(q)); err != nil {
 		return Plan{}, err

@@ -107,7 +107,7 @@ func (x *narrowing) add(text string) error {
 	if x.read++; x.read > x.most {
 		return errWhole
 	}
-	_, _, sketch := x.s.db.Hash(text)
+	_, sketch := x.s.db.Hash(text)
 	n := len(sketch)
 	switch {
 	case n == 0:

@@ -351,9 +351,8 @@ func (j *joining) fingerprints(l *joinLines) {
 		work.Go(func() {
 			for i := range docs {
 				if d := &docs[i]; d.Fingerprint == nil && d.Text != "" {
-					if fp, ok, _ := j.db.Hash(d.Text); ok {
-						d.Fingerprint = &fp
-					}
+					words, _ := j.db.Hash(d.Text)
+					d.SetFingerprint(words...)
 				}
 			}
 		})

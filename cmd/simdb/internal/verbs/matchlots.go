@@ -96,9 +96,8 @@ func (t *matching) reduce(doc *engine.Doc) {
 		return
 	}
 	if doc.Fingerprint == nil {
-		if fp, ok, _ := t.db.Hash(doc.Text); ok {
-			doc.Fingerprint = &fp
-		}
+		words, _ := t.db.Hash(doc.Text)
+		doc.SetFingerprint(words...)
 	}
 	doc.Text = ""
 }

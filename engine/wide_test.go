@@ -1,0 +1,319 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/simhash"
+)
+
+// A wideModel is a database of fingerprints of more than 64 bits, and what is in it.
+type wideModel struct {
+	t     *testing.T
+	db    *DB
+	r     *rand.Rand
+	words int
+	kind  string
+	docs  map[string][]Fingerprint // nil without a fingerprint
+	next  int
+}
+
+// wideKinds are kinds of fingerprints: word i of one.
+var wideKinds = map[string]func(r *rand.Rand, i int) Fingerprint{
+	"uniform":       func(r *rand.Rand, _ int) Fingerprint { return r.Uint64() },
+	"ball":          func(r *rand.Rand, i int) Fingerprint { return Fingerprint(i) ^ 1<<r.IntN(64) ^ 1<<r.IntN(64) },
+	"constant word": func(r *rand.Rand, i int) Fingerprint { return r.Uint64() * Fingerprint(i&1) },
+	"few":           func(r *rand.Rand, _ int) Fingerprint { return r.Uint64N(2) << 50 },
+}
+
+// doc returns a new document: of a text, with a fingerprint near another one, or with a new one.
+func (m *wideModel) doc() Doc {
+	m.next++
+	d := Doc{ID: fmt.Sprintf("d%d", m.next)}
+	switch m.r.IntN(4) {
+	case 0:
+		d.Text = strings.Repeat(fmt.Sprintf("w%d x%d ", m.r.IntN(3), m.r.IntN(30)), m.r.IntN(4))
+	case 1:
+		if words := m.some(); words != nil {
+			d.SetFingerprint(m.flipped(words, 40)...)
+			break
+		}
+		fallthrough
+	default:
+		var words []Fingerprint
+		for i := range m.words {
+			words = append(words, wideKinds[m.kind](m.r, i))
+		}
+		d.SetFingerprint(words...)
+	}
+	return d
+}
+
+// some returns a fingerprint that is stored, or nil.
+func (m *wideModel) some() []Fingerprint {
+	for _, words := range m.docs {
+		return words
+	}
+	return nil
+}
+
+// flipped returns words with up to n bits flipped.
+func (m *wideModel) flipped(words []Fingerprint, n int) []Fingerprint {
+	words = slices.Clone(words)
+	for range m.r.IntN(n) {
+		words[m.r.IntN(len(words))] ^= 1 << m.r.IntN(64)
+	}
+	return words
+}
+
+// stored notes that a document is there.
+func (m *wideModel) stored(d Doc) {
+	words := d.Words()
+	if words == nil {
+		h, err := simhash.New(simhash.Options{Bits: 64 * m.words})
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		words = make([]Fingerprint, m.words)
+		if !h.Wide(words, d.Text) {
+			words = nil
+		}
+	}
+	m.docs[d.ID] = words
+}
+
+// within returns the matches of a fingerprint in their order.
+func (m *wideModel) within(q []Fingerprint, k int, except string) []Match {
+	var all []Match
+	for id, words := range m.docs {
+		distance := 0
+		for i, w := range words {
+			distance += bits.OnesCount64(w ^ q[i])
+		}
+		if words != nil && distance <= k && id != except {
+			all = append(all, Match{ID: id, Distance: distance})
+		}
+	}
+	slices.SortFunc(all, func(a, b Match) int {
+		if a.Distance != b.Distance {
+			return a.Distance - b.Distance
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return all
+}
+
+// check compares every way to search with the plain one.
+func (m *wideModel) check(stage string) {
+	m.t.Helper()
+	t, ctx := m.t, m.t.Context()
+	width := 64 * m.words
+	for id, words := range m.docs {
+		d, err := m.db.Get(ctx, id)
+		if err != nil || !slices.Equal(d.Words(), words) {
+			t.Fatalf("%s: %s is %x, %v, want %x", stage, id, d.Words(), err, words)
+		}
+	}
+	s := must(m.db.Snapshot())(t)
+	defer s.Close()
+	entries := 0
+	for e, err := range s.Entries(ctx, EntryFilter{}) {
+		if entries++; err != nil || !slices.Equal(e.Words(), m.docs[e.ID]) {
+			t.Fatalf("%s: entry %+v, %v", stage, e, err)
+		}
+	}
+	if entries != len(m.docs) {
+		t.Fatalf("%s: %d entries, want %d", stage, entries, len(m.docs))
+	}
+	for _, k := range []int{0, 3, 31, 64, width / 2, width} {
+		var batch []Doc
+		var want [][]Match
+		for range 5 {
+			var q Doc
+			if words := m.some(); words != nil && m.r.IntN(4) > 0 {
+				q.SetFingerprint(m.flipped(words, min(k, 60)+2)...)
+			} else {
+				q.SetFingerprint(make([]Fingerprint, m.words)...)
+			}
+			batch, want = append(batch, q), append(want, m.within(q.Words(), k, ""))
+		}
+		for i, q := range batch {
+			where := fmt.Sprintf("%s, k = %d", stage, k)
+			equal(t, where, collect(t, s.Search(ctx, q, Near(k))), want[i])
+			sameSet(t, where, collect(t, s.Search(ctx, q, Near(k), Unordered())), want[i])
+			n := min(5, len(want[i]))
+			equal(t, where, collect(t, s.Search(ctx, q, Near(k), Limit(5))), want[i][:n])
+			if n := must(s.CountMatches(ctx, q, Near(k)))(t); n != int64(len(want[i])) {
+				t.Fatalf("%s: %d counted, want %d", where, n, len(want[i]))
+			}
+			if _, err := s.Plan(ctx, q, Near(k)); err != nil {
+				t.Fatal(err)
+			}
+			named := make([]Match, 1)
+			if known := must(s.Any(ctx, batch[i:i+1], Near(k), named))(t); known[0] != (len(want[i]) > 0) {
+				t.Fatalf("%s: Any says %v", where, known)
+			}
+		}
+		known := must(s.Any(ctx, batch, Near(k), nil))(t)
+		got := make([][]Match, len(batch))
+		for b, err := range s.SearchBatch(ctx, batch, Near(k)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[b.Query] = append(got[b.Query], b.Match)
+		}
+		for i := range batch {
+			equal(t, stage+", batch", got[i], want[i])
+			if known[i] != (len(want[i]) > 0) {
+				t.Fatalf("%s: Any of %d says %v", stage, i, known[i])
+			}
+		}
+	}
+	for id, words := range m.docs {
+		if words != nil {
+			equal(t, stage+", by ID", collect(t, s.Search(ctx, Doc{ID: id}, Near(20))), m.within(words, 20, id))
+			break
+		}
+	}
+}
+
+// TestWide takes databases of wide fingerprints through all that changes them.
+func TestWide(t *testing.T) {
+	for kind := range wideKinds {
+		for _, words := range []int{2, 4, 16} {
+			if kind != "uniform" && words == 16 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%d", kind, words), func(t *testing.T) {
+				t.Parallel()
+				testWide(t, kind, words)
+			})
+		}
+	}
+}
+
+func testWide(t *testing.T, kind string, words int) {
+	ctx := context.Background()
+	o := &Options{Bits: 64 * words, Sync: SyncNever, NoSketch: words == 2}
+	db, path := create4test(t, o)
+	m := &wideModel{t: t, db: db, r: rand.New(rand.NewPCG(uint64(words), uint64(len(kind)))), words: words, kind: kind, docs: map[string][]Fingerprint{}}
+	put := func(n int) {
+		var b Batch
+		for range n {
+			d := m.doc()
+			b.Put(d)
+			m.stored(d)
+		}
+		for range n / 10 {
+			id := fmt.Sprintf("d%d", 1+m.r.IntN(m.next))
+			b.Delete(id)
+			delete(m.docs, id)
+		}
+		if err := m.db.Apply(ctx, &b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reopen := func() {
+		if err := m.db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		m.db = must(Open(path, nil))(t)
+		t.Cleanup(func() { m.db.Close() })
+	}
+	put(300)
+	m.check("memtable")
+	reopen() // replays the log
+	m.check("replayed")
+	if err := m.db.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	put(200)
+	l := must(m.db.NewLoader(ctx, LoadOptions{Replace: true}))(t)
+	for range 700 {
+		d := m.doc()
+		if err := l.Add(d); err != nil {
+			t.Fatal(err)
+		}
+		m.stored(d)
+	}
+	if _, err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m.check("loaded")
+	put(2300) // enough for the memtable to have an index
+	m.check("indexed")
+	for range 20 {
+		d := m.doc()
+		match, stored, err := m.db.PutNovel(ctx, d, Near(31))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := m.docs[d.ID]
+		m.stored(d)
+		if q = m.docs[d.ID]; !stored {
+			delete(m.docs, d.ID)
+			if want := m.within(q, 31, d.ID); len(want) == 0 || match.Distance < want[0].Distance {
+				t.Fatalf("PutNovel of %x names %+v, want %v", q, match, want)
+			}
+		} else if delete(m.docs, d.ID); q != nil && len(m.within(q, 31, d.ID)) > 0 {
+			t.Fatalf("PutNovel has stored %x", q)
+		} else {
+			m.docs[d.ID] = q
+		}
+	}
+	if err := m.db.Compact(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	m.check("compacted")
+	if r := must(m.db.Check(ctx, nil))(t); len(r.Problems) > 0 {
+		t.Fatal(r.Problems)
+	}
+	if err := m.db.Put(ctx, ofPrint(1)); !errors.Is(err, ErrInvalid) { // without an ID
+		t.Error(err)
+	}
+	if err := m.db.Put(ctx, Doc{ID: "x", Fingerprint: new(Fingerprint)}); !errors.Is(err, ErrParams) {
+		t.Errorf("a fingerprint of 64 bits is stored: %v", err)
+	}
+	for _, err := range m.db.Near(ctx, 1, 3) {
+		if !errors.Is(err, ErrParams) {
+			t.Errorf("a fingerprint of 64 bits is searched for: %v", err)
+		}
+	}
+	for _, err := range m.db.Search(ctx, Doc{Text: "a b c"}, Near(64*words+1)) {
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("a distance that no fingerprints have: %v", err)
+		}
+	}
+	packed := filepath.Join(t.TempDir(), "x.sst")
+	if err := m.db.Pack(ctx, packed, nil); err != nil {
+		t.Fatal(err)
+	}
+	put(50)
+	reopen()
+	again := *m
+	again.db = must(Open(packed, nil))(t)
+	t.Cleanup(func() { again.db.Close() })
+	if p := again.db.Params(); p.Bits != 64*words {
+		t.Errorf("the packed table has %d bits", p.Bits)
+	}
+	recovered := filepath.Join(t.TempDir(), "r.simdb")
+	if err := m.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Recover(ctx, path, recovered, nil); err != nil {
+		t.Fatal(err)
+	}
+	m.db = must(Open(recovered, nil))(t)
+	t.Cleanup(func() { m.db.Close() })
+	m.check("recovered")
+	if _, err := Open(recovered, &Options{Bits: 64}); !errors.Is(err, ErrParams) && !errors.Is(err, ErrLocked) {
+		t.Errorf("opened with other bits: %v", err)
+	}
+}
