@@ -89,8 +89,8 @@ func costs(r *Reader, lo, hi int) (lost, estimated int, known bool) {
 			}
 		case format.KindRanks | format.DirFlag, KindTimes | format.DirFlag, format.KindSeqs | format.DirFlag:
 			estimated += int(r.t.Info.Docs)
-		case format.KindWords:
-			lost += 512 * (1 + int(s.Length)/(8*512))
+		case format.KindWords: // of few values, blocks of any number of documents are small
+			lost += int(r.t.Info.Docs)
 		case format.KindPlaces | format.DirFlag, format.KindWords | format.DirFlag, KindRun | format.DirFlag:
 			lost += int(r.t.Info.Docs)
 		}
