@@ -112,7 +112,7 @@ func checkFirst(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *Jaccar
 	t.Helper()
 	for _, most := range []int{len(want) + 1, 1, len(want)/2 + 1} {
 		var got []JaccardHit
-		found, err := s.JaccardFirst(r, q, at, func(h JaccardHit) (bool, error) {
+		found, err := s.JaccardFirst(r, q, at, nil, func(h JaccardHit) (bool, error) {
 			got = append(got, h)
 			return len(got) == most, nil
 		})

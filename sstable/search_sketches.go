@@ -87,13 +87,13 @@ func (r *Reader) JaccardRange(from, to uint32, sketches []minhash.Sketch, ts []f
 // Candidates are taken a block of postings at a time, those of rare hashes first; of a block those
 // whose bitmap differs least from that of q come first, so that a match is mostly among the first
 // that are scored. accept gets a document once. Which documents it gets depends on q, t and the
-// table alone.
-func (s *JaccardSearcher) JaccardFirst(r *Reader, q minhash.Sketch, t float64, accept func(JaccardHit) (bool, error)) (found bool, err error) {
+// table alone, but for documents that skip, if not nil, is true of: it does not get these.
+func (s *JaccardSearcher) JaccardFirst(r *Reader, q minhash.Sketch, t float64, skip func(doc uint32) bool, accept func(JaccardHit) (bool, error)) (found bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.needSketches(); err != nil {
 		return false, err
 	}
-	return s.s.First(r.t.Sketches, q, t, accept)
+	return s.s.First(r.t.Sketches, q, t, skip, accept)
 }
 
 // JaccardPlan returns how Jaccard would search. It reads the postings, but no bitmaps and no

@@ -575,6 +575,16 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestAnyMatch$",
 	},
 	{
+		name: "crowds/members of families that match excluded with the others", in: "engine", decl: "Exclusion.Has",
+		edit:  swap(`!matches`, `matches || true`),
+		tests: "engine/internal/texts", run: "^TestFamilies$",
+	},
+	{
+		name: "crowds/documents excluded that a family has learned since", in: "engine", decl: "Families.add",
+		edit:  swap(`slices.Clone(y.members)`, `y.members`),
+		tests: "engine/internal/texts", run: "^TestFamilies$",
+	},
+	{
 		name: "crowds/the first refused hit ends the search", in: "sstable", decl: "Scratch.offer",
 		edit:  swap(`err == nil && ok`, `err == nil && (ok || s.offered > 0)`),
 		tests: "sstable", run: "^TestNearFirst$",

@@ -56,7 +56,8 @@ const (
 	crowdSample = 16 // sets that a pivot is made of, at most
 
 	segmentChunks = 128 // of a segment
-	partSlots     = 16  // slots to each part, at least, where it is asked whether all parts are found
+	chunkBytes    = 4*chunkSlots + 64
+	partSlots     = 16 // slots to each part, at least, where it is asked whether all parts are found
 )
 
 // crowds are those of an index.
@@ -90,7 +91,7 @@ func (j *join) formCrowds() {
 func (c *crowds) reset() { c.of, c.least, c.bytes = map[uint32]*crowd{}, c.most, 0 }
 
 // difference appends the elements by which a set differs from the pivot, but for those that no
-// other set has, and returns how many elements of the pivot it misses.
+// other set has by counts, and returns how many elements of the pivot it misses.
 func (c *crowd) difference(dst, set []uint64, counts *counts) (_ []uint64, missing int) {
 	i, k := 0, 0
 	for i < len(c.pivot) || k < len(set) {
@@ -99,7 +100,7 @@ func (c *crowd) difference(dst, set []uint64, counts *counts) (_ []uint64, missi
 			dst = append(dst, c.pivot[i])
 			i, missing = i+1, missing+1
 		case i == len(c.pivot) || set[k] < c.pivot[i]:
-			if counts.shared(set[k]) {
+			if counts == nil || counts.shared(set[k]) {
 				dst = append(dst, set[k])
 			}
 			k++
@@ -138,22 +139,26 @@ func (x *index) crowd(entry uint32, p *prefix) bool {
 
 // pivot returns the elements that more than half of some entries have.
 func (c *crowds) pivot(entries []uint32) (pivot []uint64) {
-	var all []uint64
-	n := min(len(entries), crowdSample)
-	for i := range n {
-		set, err := c.read(entries[i*len(entries)/n])
-		if err != nil {
+	sets := make([][]uint64, min(len(entries), crowdSample))
+	for i := range sets {
+		var err error
+		if sets[i], err = c.read(entries[i*len(entries)/len(sets)]); err != nil {
 			return nil // the join has this error when it compares the set
 		}
-		all = append(all, set...)
 	}
+	return majority(sets)
+}
+
+// majority returns the elements that more than half of some sets have.
+func majority(sets [][]uint64) (elements []uint64) {
+	all, half := slices.Concat(sets...), len(sets)/2
 	slices.Sort(all)
-	for i := n / 2; i < len(all); i++ {
-		if all[i] == all[i-n/2] && (len(pivot) == 0 || pivot[len(pivot)-1] != all[i]) {
-			pivot = append(pivot, all[i])
+	for i := half; i < len(all); i++ {
+		if all[i] == all[i-half] && (len(elements) == 0 || elements[len(elements)-1] != all[i]) {
+			elements = append(elements, all[i])
 		}
 	}
-	return pivot
+	return elements
 }
 
 // join makes an entry a member of a crowd, unless it differs too much from its pivot.
@@ -163,26 +168,14 @@ func (x *index) join(c *crowd, entry uint32, p *prefix) bool {
 	if cs.differs, missing = c.difference(cs.differs[:0], p.set, cs.counts); len(cs.differs) > p.size/crowdShare {
 		return false
 	}
-	segment, class := c.open(), crowdClass{p.size, missing}
-	at, ok := segment.open[class]
-	if !ok || len(segment.chunks[at].entries) == chunkSlots {
-		at = len(segment.chunks)
-		segment.open[class] = at
-		segment.chunks = append(segment.chunks, crowdChunk{crowdClass: class, entries: make([]uint32, 0, chunkSlots)})
-		c.slots += chunkSlots
-		cs.bytes += 4*chunkSlots + 64
+	if c.add(entry, p.size, missing, cs.differs) {
+		cs.bytes += chunkBytes
 	}
-	chunk := &segment.chunks[at]
-	slot := uint32(at*chunkSlots + len(chunk.entries))
-	chunk.entries = append(chunk.entries, entry)
 	if cs.part != nil {
 		if c.parts = append(c.parts, entry); len(c.parts) > 2*c.apart+4 {
 			c.parts = cs.onePerPart(c.parts)
 			c.apart = len(c.parts)
 		}
-	}
-	for _, e := range cs.differs {
-		segment.lists[e] = append(segment.lists[e], slot)
 	}
 	lead, ok := c.leads[p.size]
 	if !ok {
@@ -200,6 +193,26 @@ func (x *index) join(c *crowd, entry uint32, p *prefix) bool {
 	}
 	cs.bytes += 8 * int64(len(cs.differs))
 	return true
+}
+
+// add makes an entry of a size a member that differs so from the pivot. It reports whether that
+// took another chunk.
+func (c *crowd) add(entry uint32, size, missing int, differs []uint64) (grown bool) {
+	segment, class := c.open(), crowdClass{size, missing}
+	at, ok := segment.open[class]
+	if grown = !ok || len(segment.chunks[at].entries) == chunkSlots; grown {
+		at = len(segment.chunks)
+		segment.open[class] = at
+		segment.chunks = append(segment.chunks, crowdChunk{crowdClass: class, entries: make([]uint32, 0, chunkSlots)})
+		c.slots += chunkSlots
+	}
+	chunk := &segment.chunks[at]
+	slot := uint32(at*chunkSlots + len(chunk.entries))
+	chunk.entries = append(chunk.entries, entry)
+	for _, e := range differs {
+		segment.lists[e] = append(segment.lists[e], slot)
+	}
+	return grown
 }
 
 // open returns the segment of further members.

@@ -67,6 +67,9 @@ type existence struct {
 	mine    texts.Set // where texts decide, once one has been compared
 	sets    *texts.Shingler
 	scratch []byte
+
+	vain  int // documents that are known not to match by their texts
+	notes texts.Notes
 }
 
 // accepts reports whether the document of an ID is another one that may be named.
@@ -203,14 +206,16 @@ func (x *existence) jaccard() error {
 	}
 	for i := range x.v.Version.Parts {
 		p := &x.v.Version.Parts[i]
+		skip := x.exclude(&p.Families)
 		sc.table.TakeStats()
-		found, err := sc.table.JaccardFirst(p.Reader, sketch, t, func(h sstable.JaccardHit) (bool, error) {
+		found, err := sc.table.JaccardFirst(p.Reader, sketch, t, skip, func(h sstable.JaccardHit) (bool, error) {
 			id, ok, err := x.named(p, h.Doc)
 			if !ok || err != nil {
 				return false, err
 			}
-			return x.matches(id, minhash.Score{Score: h.Score, Error: h.Err, Exact: h.Exact}, view.Place{Part: p, Doc: h.Doc})
+			return x.matches(id, minhash.Score{Score: h.Score, Error: h.Err, Exact: h.Exact}, view.Place{Part: p, Doc: h.Doc}, &p.Families, h.Doc)
 		})
+		x.learn(&p.Families)
 		x.work.Tables++
 		work := sc.table.TakeStats()
 		x.work.Probes += int64(work.Postings)
@@ -220,24 +225,60 @@ func (x *existence) jaccard() error {
 		}
 	}
 	for _, m := range x.v.Mems {
-		if enough, err := x.jaccardMem(m, sketch, t, sc); enough || err != nil {
+		enough, err := x.jaccardMem(m, sketch, t, sc)
+		if x.learn(&m.Families); enough || err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// exclude returns which documents of a table or memtable need not be looked at, as its families say
+// that they do not match; nil for none.
+func (x *existence) exclude(f *texts.Families) (skip func(doc uint32) bool) {
+	if !x.by.Verified || x.gather != nil || f.Empty() {
+		return nil
+	}
+	no := f.Exclude(x.own(), x.by.T)
+	if no.N == 0 || no.Matches() >= x.most {
+		return nil // or so many match that the search soon ends
+	}
+	x.vain += no.N
+	return no.Has
+}
+
+// crowdedVain is how many texts are compared in vain before those that follow are noted as members
+// of families.
+const crowdedVain = 64
+
+// learn makes the documents that were noted members of families.
+func (x *existence) learn(f *texts.Families) {
+	if !x.notes.Empty() {
+		f.Learn(x.v.Short, &x.notes)
+	}
+}
+
+// own returns the set of the document.
+func (x *existence) own() texts.Set {
+	if x.sets == nil {
+		x.sets = x.v.Texts.Shingler()
+		x.mine = x.sets.Set(x.of.Text)
+	}
+	return x.mine
+}
+
 func (x *existence) jaccardMem(m view.MemView, sketch minhash.Sketch, t float64, sc *Jaccard) (enough bool, err error) {
 	bitmap := sketch.Bitmap()
 	x.work.Tables++
+	skip := x.exclude(&m.Families)
 	if sc.gather(m, sketch, &bitmap, t, &x.work) {
-		return x.takeSimilar(m, 0, sc.mem, sketch, t)
+		return x.takeSimilar(m, 0, sc.mem, sketch, t, skip)
 	}
 	for from := 0; from < len(m.Bitmaps); from += existChunk {
 		maps := m.Bitmaps[from:min(from+existChunk, len(m.Bitmaps))]
 		sc.mem = kernel.FilterBitmaps(sc.mem[:0], &bitmap, maps, minhash.MaxMissing(len(sketch), t))
 		x.work.Candidates += int64(len(maps))
-		if enough, err := x.takeSimilar(m, from, sc.mem, sketch, t); enough || err != nil {
+		if enough, err := x.takeSimilar(m, from, sc.mem, sketch, t, skip); enough || err != nil {
 			return enough, err
 		}
 		if err := x.ctx.Err(); err != nil {
@@ -248,12 +289,17 @@ func (x *existence) jaccardMem(m view.MemView, sketch minhash.Sketch, t float64,
 }
 
 // takeSimilar takes those sketches of a memtable, at positions after from, that are similar and of
-// visible documents that may be named. It reports whether there are enough matches.
-func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, sketch minhash.Sketch, t float64) (enough bool, err error) {
+// visible documents that may be named, but for positions that skip, if not nil, is true of. It
+// reports whether there are enough matches.
+func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, sketch minhash.Sketch, t float64, skip func(i uint32) bool) (enough bool, err error) {
 	for _, i := range found {
-		d := m.Docs[m.BitmapDoc[from+int(i)]]
+		i += uint32(from)
+		if skip != nil && skip(i) {
+			continue
+		}
+		d := m.Docs[m.BitmapDoc[i]]
 		if score, ok := minhash.JaccardAtLeast(sketch, d.Sketch, int(x.v.Params.Sketch), t); ok && x.v.MemAlive(d) && x.accepts(d.ID) {
-			if enough, err := x.matches(d.ID, score, view.Place{Mem: d}); enough || err != nil {
+			if enough, err := x.matches(d.ID, score, view.Place{Mem: d}, &m.Families, i); enough || err != nil {
 				return enough, err
 			}
 		}
@@ -262,22 +308,23 @@ func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, sketch
 }
 
 // matches decides on a document whose estimate is high enough, on the texts if the criterion asks
-// for it. It reports whether there are enough matches.
-func (x *existence) matches(id []byte, score minhash.Score, p view.Place) (enough bool, err error) {
+// for it; families know it by a number. It reports whether there are enough matches.
+func (x *existence) matches(id []byte, score minhash.Score, p view.Place, f *texts.Families, number uint32) (enough bool, err error) {
 	if x.gather != nil {
 		return x.gather(score, p), nil
 	}
 	if x.by.Verified {
-		if x.sets == nil {
-			x.sets = x.v.Texts.Shingler()
-			x.mine = x.sets.Set(x.of.Text)
-		}
+		mine := x.own()
 		text, err := p.Text(&x.scratch)
 		if err != nil {
 			return false, err
 		}
-		similar, ok := x.mine.JaccardAtLeast(x.sets.LastSet(text), x.by.T)
+		other := x.sets.LastSet(text)
+		similar, ok := mine.JaccardAtLeast(other, x.by.T)
 		if !ok {
+			if x.vain++; x.vain > crowdedVain && x.notes.Note(number, other) {
+				x.learn(f)
+			}
 			return false, nil
 		}
 		score = minhash.Score{Score: similar, Exact: true}

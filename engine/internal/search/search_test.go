@@ -364,6 +364,36 @@ func TestVerifiedBatches(t *testing.T) {
 	}
 }
 
+// TestAnyMatchLearns asks for pages that match none, until the pages of each table and memtable are
+// known as families: then none of their texts is compared again.
+func TestAnyMatchLearns(t *testing.T) {
+	m, ctx := newModel(t, 4, crowdLeast+crowdLeast/2, 16), t.Context()
+	by := view.Criterion{Jaccard: true, Verified: true, T: 0.9}
+	question := func(n int) *existence {
+		d := sstable.Document{Text: []byte(page(n))}
+		m.v.Texts.Fill(&d, page(n))
+		return &existence{v: m.v, ctx: ctx, by: by, of: &d, most: 1}
+	}
+	for n := range 20 {
+		if match, found, err := question(1000 + n).match(); found || err != nil {
+			t.Fatalf("page %d: %+v, %v", 1000+n, match, err)
+		}
+	}
+	x := question(1100)
+	for _, p := range m.v.Version.Parts {
+		x.exclude(&p.Families)
+	}
+	x.exclude(&m.v.Mems[0].Families)
+	if known := x.vain; known < crowdLeast {
+		t.Fatalf("%d pages are known not to match", known)
+	}
+	known := x.vain
+	x = question(1100)
+	if _, found, err := x.match(); found || err != nil || x.vain-known > known/10 {
+		t.Errorf("%v, %v; %d of %d texts were compared", found, err, x.vain-known, x.vain)
+	}
+}
+
 // checkEach checks EachVerified.
 func checkEach(t *testing.T, m *model, of []sstable.Document, by view.Criterion, want [][]view.Match) {
 	t.Helper()

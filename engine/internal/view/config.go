@@ -22,7 +22,7 @@ type Config struct {
 	Params sstable.Params
 	Texts  *texts.Hasher // by params
 	Memory int64         // bytes that a query may hold of what it has found
-	Short  *texts.Budget // for the signatures of texts; nil if there are to be none
+	Short  *texts.Budget // for the signatures of texts and for families; nil if there are to be none
 }
 
 // SetParams sets the parameters, and what is made by them.

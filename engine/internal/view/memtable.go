@@ -40,7 +40,8 @@ type Memtable struct {
 
 	params sstable.Params // of the index of sketches
 
-	Short texts.Growing // signatures of the texts, as searches need them
+	Short    texts.Growing  // signatures of the texts, as searches need them
+	Families texts.Families // of positions of Bitmaps
 
 	ids  idTable
 	slab []MemDoc // room for the next documents

@@ -26,6 +26,7 @@ type Table struct {
 	Obsolete atomic.Bool   // no longer in the catalog: remove the file with the last reference
 	Dir      *files.Folder // that the file lies in; nil for a single table file
 	Short    texts.Lazy    // signatures of the texts
+	Families texts.Families
 }
 
 // SeqOf returns the sequence number of document doc. A table that was written before its numbers
@@ -61,6 +62,7 @@ const maxTableSeq = 1 << 62
 // Drop closes a table that nobody uses, and removes its file if asked to.
 func (t *Table) Drop(remove bool) error {
 	t.Short.GiveBack()
+	t.Families.GiveBack()
 	err := t.Close()
 	if t.Dir == nil {
 		return err

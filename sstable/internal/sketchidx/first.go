@@ -15,13 +15,14 @@ const firstScored = 16
 // returns true, and reports whether it has. It answers whether there is a match at all. Candidates
 // are taken a block of postings at a time, those of rare hashes first; of a block those whose
 // bitmap differs least from that of q come first, so that a match is mostly among the first that
-// are scored. A document is handed over once. Which ones are depends on q, t and the table alone.
-func (s *Searcher) First(x *Index, q minhash.Sketch, t float64, accept func(Hit) (bool, error)) (found bool, err error) {
+// are scored. A document is handed over once. Which ones are depends on q, t and the table alone,
+// but for documents that skip, if not nil, is true of.
+func (s *Searcher) First(x *Index, q minhash.Sketch, t float64, skip func(doc uint32) bool, accept func(Hit) (bool, error)) (found bool, err error) {
 	j, err := x.query(q, t, s)
 	if err != nil || len(q) == 0 {
 		return false, err
 	}
-	f := &firstSearch{Index: x, query: j, s: s, accept: accept}
+	f := &firstSearch{Index: x, query: j, s: s, skip: skip, accept: accept}
 	for i := range x.segments {
 		f.seg = &x.segments[i]
 		if f.seg.bitmaps.zero {
@@ -39,6 +40,7 @@ type firstSearch struct {
 	*Index
 	*query
 	s      *Searcher
+	skip   func(doc uint32) bool
 	accept func(Hit) (bool, error)
 	seg    *segment
 	hits   []Hit
@@ -124,6 +126,10 @@ func (f *firstSearch) scan() (bool, error) {
 func (f *firstSearch) candidates(docs []uint32) (bool, error) {
 	s := f.s
 	f.near = f.near[:0]
+	if f.skip != nil {
+		first := f.seg.first
+		docs = slices.DeleteFunc(docs, func(doc uint32) bool { return f.skip(first + doc) })
+	}
 	s.set.reserve(len(docs))
 	for _, doc := range docs {
 		if !s.set.add(doc) {

@@ -1,0 +1,198 @@
+package texts
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/simdb/simdb/internal/setjoin"
+)
+
+// Families has the shingle sets of those documents of a table or memtable that are one text with a
+// few changes each. Where a threshold lies among the similarities of such documents, each of them
+// looks similar to all others by its sketch and has few or no matches: searches note what they have
+// compared in vain, and the next ones ask the families in place of comparing it again. The zero
+// value is ready; any number of goroutines may use it.
+type Families struct {
+	mu     sync.RWMutex
+	all    []*family
+	vain   int     // times that documents had too little in common to be a family
+	from   *Budget // that the families have taken bytes from
+	bytes  int64
+	closed bool
+}
+
+// A family is one of them.
+type family struct {
+	sets    *setjoin.Family
+	members []uint64 // a bit for each document; replaced and never changed
+	n       int      // members
+	ours    bool     // members was replaced by the Learn that is running, which may change it
+}
+
+// bytes returns about how many bytes the family takes.
+func (y *family) bytes() int64 { return y.sets.Bytes() + 8*int64(len(y.members)) }
+
+// A noted document is to become a member.
+type noted struct {
+	doc uint32
+	set Set
+}
+
+// Notes are documents that a search has compared, and their sets.
+type Notes struct {
+	docs     []noted
+	elements int
+}
+
+// Notes are learned before they have more elements or documents.
+const (
+	mostNoted    = 64
+	mostElements = 1 << 17
+)
+
+// leastFamily is how many documents, compared with one, may become a family, and mostVain how often
+// they may have too little in common before no more are tried.
+const (
+	leastFamily = setjoin.FamilySample
+	mostVain    = 16
+)
+
+// Note takes note of a document and a copy of its set. It returns true if it is time to learn.
+func (n *Notes) Note(doc uint32, set Set) (full bool) {
+	n.docs = append(n.docs, noted{doc, slices.Clone(set)})
+	n.elements += len(set)
+	return len(n.docs) >= mostNoted || n.elements >= mostElements
+}
+
+// Empty reports whether nothing is noted.
+func (n *Notes) Empty() bool { return len(n.docs) == 0 }
+
+// An Exclusion is the members of families that are known not to match. The zero value has none.
+type Exclusion struct {
+	N       int        // members of families that were asked
+	members [][]uint64 // of families: a bit for each document
+	matches []uint32   // of them, ascending
+}
+
+// Matches returns how many members of the same families match.
+func (x *Exclusion) Matches() int { return len(x.matches) }
+
+// Has reports whether a document is one of them.
+func (x *Exclusion) Has(doc uint32) bool {
+	if !slices.ContainsFunc(x.members, func(f []uint64) bool { return has(f, doc) }) {
+		return false
+	}
+	_, matches := slices.BinarySearch(x.matches, doc)
+	return !matches
+}
+
+// has reports whether a set of bits has that of a document.
+func has(set []uint64, doc uint32) bool {
+	return int(doc/64) < len(set) && set[doc/64]>>(doc%64)&1 == 1
+}
+
+// Empty reports whether there are no families.
+func (f *Families) Empty() bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return len(f.all) == 0
+}
+
+// Exclude returns which documents of families have less similarity to a set than t.
+func (f *Families) Exclude(set Set, t float64) (x Exclusion) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, y := range f.all {
+		var ok bool
+		if x.matches, ok = y.sets.Similar(x.matches, set, t); ok {
+			x.members = append(x.members, y.members)
+			x.N += y.n
+		}
+	}
+	slices.Sort(x.matches)
+	return x
+}
+
+// Learn makes documents, of one search, members of families, old ones or a new one, as far as the
+// budget has room and they have enough in common, and empties the notes.
+func (f *Families) Learn(b *Budget, n *Notes) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var others []noted
+	for _, d := range n.docs {
+		if f.closed || !b.fits(int64(len(d.set))*setBytes) {
+			break
+		}
+		f.from = b
+		if !slices.ContainsFunc(f.all, func(y *family) bool { return has(y.members, d.doc) || f.add(y, d) }) {
+			others = append(others, d)
+		}
+	}
+	if len(others) >= leastFamily && f.vain < mostVain {
+		f.found(others)
+	}
+	for _, y := range f.all {
+		y.ours = false
+	}
+	clear(n.docs)
+	n.docs, n.elements = n.docs[:0], 0
+}
+
+// setBytes is about what an element of a set takes at most while it is learned.
+const setBytes = 64
+
+// found makes documents a family, unless less than half of them have enough in common.
+func (f *Families) found(docs []noted) {
+	sets := make([][]uint64, setjoin.FamilySample)
+	for i := range sets {
+		sets[i] = docs[i*len(docs)/len(sets)].set
+	}
+	y := &family{sets: setjoin.NewFamily(sets)}
+	f.take(y.sets.Bytes())
+	for _, d := range docs {
+		if !has(y.members, d.doc) {
+			f.add(y, d)
+		}
+	}
+	if y.n < len(docs)/2 {
+		f.take(-y.bytes())
+		f.vain++
+		return
+	}
+	f.all = append(f.all, y)
+}
+
+// add makes a document a member of a family, if it has enough in common with it.
+func (f *Families) add(y *family, d noted) bool {
+	before := y.bytes()
+	if !y.sets.Add(d.doc, d.set) {
+		return false
+	}
+	if !y.ours {
+		y.members, y.ours = slices.Clone(y.members), true
+	}
+	if more := int(d.doc/64) + 1 - len(y.members); more > 0 {
+		y.members = append(y.members, make([]uint64, more)...)
+	}
+	y.members[d.doc/64] |= 1 << (d.doc % 64)
+	y.n++
+	f.take(y.bytes() - before)
+	return true
+}
+
+// take takes bytes from the budget, for which there was room.
+func (f *Families) take(bytes int64) {
+	f.from.left.Add(-bytes)
+	f.bytes += bytes
+}
+
+// GiveBack forgets the families, and gives their memory back to the budget. Nothing is learned any
+// more.
+func (f *Families) GiveBack() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed = true; f.from != nil {
+		f.take(-f.bytes)
+	}
+	f.all = nil
+}
