@@ -19,10 +19,12 @@
 // times as tall as wide or more, 0.3 bits of a DHash differed on average and at most 4, of PHash
 // 0.1 and 2, and of DHash256 2.5 and 12.
 //
-// JPEG and lossy WebP are decoded by other programs than those of the references; libjpeg also
-// smooths colours when it enlarges them. In 150 JPEG files with colours at half the resolution, 0.7
-// bits of PDQ differed on average and at most 6, of DHash 0.1 and 2, of PHash 0.2 and 2, and of
-// DHash256 1.1 and 9.
+// JPEG and lossy WebP are decoded by other programs than those of the references: brightness
+// differs by one level in 1.7 % of the pixels, and colours where libjpeg smooths them to enlarge
+// them. In the 53 pictures of the tests of ThreatExchange and pdqhash, most of them JPEG, 1.3 bits
+// of PDQ differed on average, of DHash 0.2, of PHash 0.1 and of DHash256 1.4. That were at most 2
+// bits of PDQ in 50 pictures, and 8, 12 and 22 in three of sky and sea, of which
+// noise of one level changes up to 24 bits.
 //
 // As the references do, this package ignores transparency: a pixel counts with the colour that is
 // stored for it. It differs from them in three points. The orientation that a camera has stored

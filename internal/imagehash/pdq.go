@@ -37,7 +37,7 @@ func pdq(luma plane[float32], turns []turn) (hashes [][]uint64, quality int, err
 	if slices.Max(small)-slices.Min(small) < 1 {
 		return nil, 0, refused(Flat, "the picture has one brightness")
 	}
-	freqs := pdqDCT(small)
+	freqs := pdqDCT(pdqDCT(plane[float32]{pdqSide, pdqSide, small}))
 	for _, t := range turns {
 		hashes = append(hashes, pdqBits(freqs, t))
 	}
@@ -144,45 +144,34 @@ func pdqQuality(small []float32) int {
 	return min(sum/90, 100)
 }
 
-// pdqDCT returns the frequencies, [i][j] being i+1 along columns and j+1 along rows.
-func pdqDCT(small []float32) (freqs [pdqFreqs][pdqFreqs]float32) {
-	var t [pdqFreqs][pdqSide]float32
-	for i := range t {
-		for k, c := range pdqCosines[i] {
-			row := small[k*pdqSide:][:pdqSide]
-			for j := range t[i] {
-				t[i][j] += float32(c * row[j])
+// pdqDCT returns the DCT of the frequencies 1 to 16 along the columns of src, transposed.
+func pdqDCT(src plane[float32]) plane[float32] {
+	out := newPlane[float32](src.w, pdqFreqs)
+	for i, cosines := range pdqCosines {
+		sums := out.row(i)
+		for y, c := range cosines {
+			for x, v := range src.row(y) {
+				sums[x] += float32(c * v)
 			}
-		}
-		for j := range freqs[i] {
-			var sum float32
-			for k, c := range pdqCosines[j] {
-				sum += float32(t[i][k] * c)
-			}
-			freqs[i][j] = sum
 		}
 	}
-	return freqs
+	return out.turned(transposed)
 }
 
 // pdqBits returns the hash of a turned picture. To mirror it changes the sign of odd frequencies,
-// to transpose it transposes them.
-func pdqBits(freqs [pdqFreqs][pdqFreqs]float32, t turn) []uint64 {
-	var turned, sorted [pdqFreqs * pdqFreqs]float32
-	for i := range freqs {
-		for j, v := range freqs[i] {
-			if (t.mirrorsRows() && i%2 == 0) != (t.mirrorsColumns() && j%2 == 0) {
-				v = -v
-			}
-			if t.transposes() {
-				turned[j*pdqFreqs+i] = v
-			} else {
-				turned[i*pdqFreqs+j] = v
-			}
+// which are in even places, to transpose it transposes them.
+func pdqBits(freqs plane[float32], t turn) []uint64 {
+	turned := newPlane[float32](freqs.w, freqs.h)
+	for i, v := range freqs.pix {
+		if (t.mirrorsRows() && i/freqs.w%2 == 0) != (t.mirrorsColumns() && i%2 == 0) {
+			v = -v
 		}
+		turned.pix[i] = v
 	}
-	sorted = turned
-	slices.Sort(sorted[:])
-	median := sorted[len(sorted)/2-1]
-	return pack(len(turned), func(i int) bool { return turned[len(turned)-1-i] > median })
+	if t.transposes() {
+		turned = turned.turned(transposed)
+	}
+	n := len(turned.pix)
+	median := slices.Sorted(slices.Values(turned.pix))[n/2-1]
+	return pack(n, func(i int) bool { return turned.pix[n-1-i] > median })
 }

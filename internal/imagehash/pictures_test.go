@@ -53,14 +53,14 @@ func scene(w, h int, seed uint64) *image.RGBA {
 		}
 	}
 	type shape struct {
-		x, y, w, h int
+		x, y, w, h int64
 		round      bool
 		c          [3]int
 	}
 	shapes := make([]shape, 10)
 	for i := range shapes {
-		shapes[i] = shape{rnd.IntN(w), rnd.IntN(h), 1 + rnd.IntN(w/3+1), 1 + rnd.IntN(h/3+1), rnd.IntN(2) == 0,
-			[3]int{rnd.IntN(256), rnd.IntN(256), rnd.IntN(256)}}
+		shapes[i] = shape{int64(rnd.IntN(w)), int64(rnd.IntN(h)), int64(1 + rnd.IntN(w/3+1)), int64(1 + rnd.IntN(h/3+1)),
+			rnd.IntN(2) == 0, [3]int{rnd.IntN(256), rnd.IntN(256), rnd.IntN(256)}}
 	}
 	return paint(w, h, func(x, y int) color.RGBA {
 		var c [3]int
@@ -73,7 +73,7 @@ func scene(w, h int, seed uint64) *image.RGBA {
 			c[k] = (top*(256-fy) + bottom*fy) >> 16
 		}
 		for _, s := range shapes {
-			dx, dy := x-s.x, y-s.y
+			dx, dy := int64(x)-s.x, int64(y)-s.y
 			inside := dx >= 0 && dx < s.w && dy >= 0 && dy < s.h
 			if s.round {
 				inside = dx*dx*s.h*s.h+dy*dy*s.w*s.w < s.w*s.w*s.h*s.h
