@@ -585,6 +585,11 @@ var mutants = []mutant{
 		tests: "engine/internal/texts", run: "^TestFamilies$",
 	},
 	{
+		name: "crowds/matches in the order of those of another query", in: "engine", decl: "nearBatch.ascends",
+		edit:  never(`bytes.Compare(before, id) > 0`),
+		tests: "engine/internal/search", run: "^TestLongRuns$",
+	},
+	{
 		name: "crowds/the first refused hit ends the search", in: "sstable", decl: "Scratch.offer",
 		edit:  swap(`err == nil && ok`, `err == nil && (ok || s.offered > 0)`),
 		tests: "sstable", run: "^TestNearFirst$",

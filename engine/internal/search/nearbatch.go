@@ -159,15 +159,16 @@ type nearBatch struct {
 
 	found ordered.Pairs // query<<distanceBits | distance, and the number of an ID
 	room  ordered.Pairs
-	ids   []byte // IDs, one after the other
-	ends  []int  // of each of them
+	ids   []byte   // IDs, one after the other
+	ends  []int    // of each of them
+	last  []uint32 // how the last long run of matches was put in order: positions in it
 }
 
 // batchPool keeps the memory of runs that are over, until the garbage collector needs it.
 var batchPool = sync.Pool{New: func() any { return new(nearBatch) }}
 
 func (b *nearBatch) release() {
-	b.v, b.ctx, b.queries = nil, nil, nil
+	b.v, b.ctx, b.queries, b.last = nil, nil, nil, b.last[:0]
 	batchPool.Put(b)
 }
 
@@ -382,11 +383,57 @@ func (b *nearBatch) order() {
 		for to < n && b.found.Keys[to] == b.found.Keys[from] {
 			to++
 		}
-		if to > from+1 {
-			slices.SortFunc(b.found.Vals[from:to], func(x, y uint32) int { return bytes.Compare(b.id(x), b.id(y)) })
-		}
+		b.orderRun(b.found.Vals[from:to])
 		from = to
 	}
+}
+
+// longRun is how many matches at the same distance it takes to remember their order.
+const longRun = 1 << 10
+
+// orderRun puts the matches of a query at one distance in the order of their IDs. Documents of
+// equal fingerprints are such a run of many queries: a long run is in order if it is put in that of
+// the one before it.
+func (b *nearBatch) orderRun(run []uint32) {
+	if len(run) < longRun {
+		if len(run) > 1 {
+			slices.SortFunc(run, func(x, y uint32) int { return bytes.Compare(b.id(x), b.id(y)) })
+		}
+		return
+	}
+	moved := b.room.Vals[:len(run)]
+	move := func() {
+		for i, from := range b.last {
+			moved[i] = run[from]
+		}
+	}
+	if len(b.last) == len(run) {
+		if move(); b.ascends(moved) {
+			copy(run, moved)
+			return
+		}
+	}
+	b.last = slices.Grow(b.last[:0], len(run))[:len(run)]
+	for i := range b.last {
+		b.last[i] = uint32(i)
+	}
+	slices.SortFunc(b.last, func(x, y uint32) int { return bytes.Compare(b.id(run[x]), b.id(run[y])) })
+	move()
+	copy(run, moved)
+}
+
+// ascends reports whether matches are in the order of their IDs.
+func (b *nearBatch) ascends(matches []uint32) bool {
+	var before []byte
+	for i, m := range matches {
+		b.prefetch(matches, i)
+		id := b.id(m)
+		if bytes.Compare(before, id) > 0 {
+			return false
+		}
+		before = id
+	}
+	return true
 }
 
 // id returns an ID by its number.
@@ -400,7 +447,7 @@ func (b *nearBatch) id(i uint32) []byte {
 // yield yields the matches of the chunk whose first query is the given one.
 func (b *nearBatch) yield(first int, fn func(query int, m view.Match) bool) bool {
 	for i, key := range b.found.Keys {
-		b.prefetch(i)
+		b.prefetch(b.found.Vals, i)
 		if !fn(first+int(key>>distanceBits), view.Match{ID: string(b.id(b.found.Vals[i])), Distance: int(key & distanceMask)}) {
 			return false
 		}
@@ -415,9 +462,8 @@ const (
 	idsAhead  = 16
 )
 
-// prefetch prefetches what matches that follow number i need.
-func (b *nearBatch) prefetch(i int) {
-	vals := b.found.Vals
+// prefetch prefetches what matches that follow the one at i need.
+func (b *nearBatch) prefetch(vals []uint32, i int) {
 	if i+endsAhead < len(vals) {
 		kernel.PrefetchAt(unsafe.Pointer(&b.ends[vals[i+endsAhead]]), 1)
 	}
