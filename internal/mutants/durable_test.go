@@ -188,6 +188,26 @@ var durableMutants = []mutant{
 		tests: "sstable/internal/hamming", run: "^TestDamageBesideChecked$",
 	},
 	{
+		name: "pairs/wide pair reported by a pass after the first that finds it", in: "internal/selfjoin", decl: "wide.accepts",
+		edit:  swap(`distance > j.k || d < j.least[w]`, `distance > j.k`),
+		tests: "internal/selfjoin", run: "^TestWidePairsLarge$",
+	},
+	{
+		name: "pairs/conditions of a nested join left to the passes after it", in: "internal/selfjoin", decl: "wide.join",
+		edit:  swap(`j.least = least`, `_ = least`),
+		tests: "internal/selfjoin", run: "^TestWidePairsLarge$",
+	},
+	{
+		name: "pairs/value of different labels taken for that of the first", in: "internal/selfjoin", decl: "wide.values",
+		edit:  swap(`if !one {`, `if false && !one {`),
+		tests: "internal/selfjoin", run: "^TestWidePairs$",
+	},
+	{
+		name: "pairs/radii of words that are one bit short", in: "internal/selfjoin", decl: "wide.cheapest",
+		edit:  swap(`n := j.k + 1`, `n := j.k`),
+		tests: "internal/selfjoin", run: "^TestWidePairs$",
+	},
+	{
 		name: "pairs/line of a bucket copied over the end of the one before", in: "internal/selfjoin", decl: "scatterer.flush",
 		edit:  swap(`max(begin, s.first[bucket])`, `begin`),
 		tests: "internal/selfjoin", run: "^TestScatter$",

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"testing"
 )
@@ -32,7 +33,7 @@ func cpuSeconds() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-func benchmarkPairs(b *testing.B, fps []uint64, k int) {
+func benchmarkPairs(b *testing.B, fps Columns, k int) {
 	before, n := cpuSeconds(), 0
 	for b.Loop() {
 		n = 0
@@ -51,7 +52,7 @@ func BenchmarkPairs(b *testing.B) {
 		name string
 		k    int
 	}{{"k=1", 1}, {"k=2", 2}, {"k=3", 3}, {"k=4", 4}, {"k=6", 6}} {
-		b.Run(c.name, func(b *testing.B) { benchmarkPairs(b, fps, c.k) })
+		b.Run(c.name, func(b *testing.B) { benchmarkPairs(b, Columns{fps}, c.k) })
 	}
 }
 
@@ -64,14 +65,36 @@ func BenchmarkSkewed(b *testing.B) {
 			order[i] = uint32(f)
 		}
 		for _, k := range []int{3, 6} {
-			b.Run(fmt.Sprintf("pairs/%s/k=%d", name, k), func(b *testing.B) { benchmarkPairs(b, fps, k) })
+			b.Run(fmt.Sprintf("pairs/%s/k=%d", name, k), func(b *testing.B) { benchmarkPairs(b, Columns{fps}, k) })
 			b.Run(fmt.Sprintf("stars/%s/k=%d", name, k), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Stars(context.Background(), fps, order, k, Options{}); err != nil {
+					if _, err := Stars(context.Background(), Columns{fps}, order, k, Options{}); err != nil {
 						b.Fatal(err)
 					}
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkWide is all pairs of uniform fingerprints and copies of every tenth with some bits
+// flipped, and of a tenth as many that have one word in common.
+func BenchmarkWide(b *testing.B) {
+	for _, c := range []struct{ words, k int }{{2, 15}, {4, 31}, {16, 100}} {
+		r := rand.New(rand.NewPCG(42, 1))
+		var made [][]uint64
+		for i := range *benchN {
+			made = append(made, uniform(r, c.words))
+			if i%10 == 0 {
+				made = append(made, wideFlip(r, made[len(made)-1], 1+r.IntN(c.k)))
+			}
+		}
+		fps, crowd := columns(c.words, made), slices.Clone(made[:len(made)/10])
+		b.Run(fmt.Sprintf("%d/k=%d/uniform", 64*c.words, c.k), func(b *testing.B) { benchmarkPairs(b, fps, c.k) })
+		for _, fp := range crowd {
+			fp[1] = 5
+		}
+		fps = columns(c.words, crowd)
+		b.Run(fmt.Sprintf("%d/k=%d/one word constant", 64*c.words, c.k), func(b *testing.B) { benchmarkPairs(b, fps, c.k) })
 	}
 }

@@ -3,7 +3,6 @@ package selfjoin
 import (
 	"context"
 	"errors"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -28,7 +27,7 @@ func TestComponents(t *testing.T) {
 				}
 			}
 			for _, budget := range []int{1 << 30, 300, 20} {
-				got, err := components(context.Background(), fps, k, Options{Workers: 2}, budget)
+				got, err := components(context.Background(), Columns{fps}, k, Options{Workers: 2}, budget)
 				if err != nil || !slices.Equal(got, want) {
 					t.Fatalf("k = %d, budget %d: components differ; error %v", k, budget, err)
 				}
@@ -54,7 +53,7 @@ func TestComponentsOfCubes(t *testing.T) {
 			for _, p := range within(bruteForce(fps, k), k) {
 				f.Union(p.i, p.j)
 			}
-			got, err := components(context.Background(), fps, k, Options{}, 100)
+			got, err := components(context.Background(), Columns{fps}, k, Options{}, 100)
 			if err != nil || !slices.Equal(got, f.Labels()) {
 				t.Fatalf("k = %d: components differ; error %v", k, err)
 			}
@@ -71,14 +70,14 @@ func TestComponentsOfCrowd(t *testing.T) {
 	}
 	fps = distinct(fps)
 	label := make([]uint32, len(fps))
-	err := pairs(context.Background(), fps, 8, Options{}, nil, label, func(i, j uint32, _ int) bool {
+	err := pairs(context.Background(), Columns{fps}, 8, Options{}, nil, label, func(i, j uint32, _ int) bool {
 		t.Errorf("%d and %d, which are connected, are a pair", i, j)
 		return false
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Components(context.Background(), fps, 8, Options{})
+	got, err := Components(context.Background(), Columns{fps}, 8, Options{})
 	if err != nil || !slices.Equal(got, label) {
 		t.Errorf("not one component; error %v", err)
 	}
@@ -100,19 +99,19 @@ func TestForest(t *testing.T) {
 }
 
 // starsByDefinition takes the documents one by one.
-func starsByDefinition(fps []uint64, order []uint32, k int) (a Assignment) {
+func starsByDefinition(fps Columns, order []uint32, k int) (a Assignment) {
 	var keepers []uint32
 	for p, f := range order {
 		best, distance := uint32(p), k+1
 		for _, q := range keepers {
-			if d := bits.OnesCount64(fps[f] ^ fps[order[q]]); d < distance {
+			if d := fps.Distance(f, order[q]); d < distance {
 				best, distance = q, d
 			}
 		}
 		if best == uint32(p) {
 			keepers, distance = append(keepers, best), 0
 		}
-		a.Keeper, a.Distance = append(a.Keeper, best), append(a.Distance, uint8(distance))
+		a.Keeper, a.Distance = append(a.Keeper, best), append(a.Distance, uint16(distance))
 	}
 	return a
 }
@@ -129,9 +128,9 @@ func TestStars(t *testing.T) {
 			}
 			r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 			for _, k := range []int{0, 1, 2, 3, 5, 8, 20, 64} {
-				want := starsByDefinition(fps, order, k)
+				want := starsByDefinition(Columns{fps}, order, k)
 				for _, budget := range []int{1 << 30, 1 << 20, 3000, 50, 1} {
-					got, err := stars(context.Background(), fps, order, k, Options{Workers: 2}, budget)
+					got, err := stars(context.Background(), Columns{fps}, order, k, Options{Workers: 2}, budget)
 					if err != nil || !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Distance, want.Distance) {
 						t.Fatalf("k = %d, budget %d: stars differ; error %v", k, budget, err)
 					}
@@ -151,17 +150,17 @@ func TestStarsErrors(t *testing.T) {
 	for i := range order {
 		order[i] = uint32(len(fps) - 1 - i)
 	}
-	if _, err := Stars(ctx, fps, []uint32{uint32(len(fps))}, 3, Options{}); err == nil {
+	if _, err := Stars(ctx, Columns{fps}, []uint32{uint32(len(fps))}, 3, Options{}); err == nil {
 		t.Error("a document without a fingerprint is accepted")
 	}
-	if _, err := Stars(ctx, fps, order, 65, Options{}); err == nil {
+	if _, err := Stars(ctx, Columns{fps}, order, 65, Options{}); err == nil {
 		t.Error("k = 65 is accepted")
 	}
 	cancel()
-	if _, err := Stars(ctx, fps, order, 3, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Stars(ctx, Columns{fps}, order, 3, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := Components(ctx, fps, 3, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Components(ctx, Columns{fps}, 3, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -3,8 +3,6 @@ package selfjoin
 import (
 	"context"
 	"slices"
-
-	"github.com/simdb/simdb/internal/base"
 )
 
 // Forest is a union-find structure over the numbers 0..n-1: a partition of them that starts as n
@@ -69,13 +67,13 @@ func (f *Forest) Labels() []uint32 {
 //
 // Where the pairs are many, keepers are found as for Stars, and only those within k bits of one are
 // connected first. One more join then leaves out groups and pairs that are connected already.
-func Components(ctx context.Context, fps []base.Fingerprint, k int, o Options) ([]uint32, error) {
-	return components(ctx, fps, k, o, 4*len(fps)+1<<20)
+func Components(ctx context.Context, fps Columns, k int, o Options) ([]uint32, error) {
+	return components(ctx, fps, k, o, 4*fps.Len()+1<<20)
 }
 
 // components is Components, with the first join ended after budget pairs.
-func components(ctx context.Context, fps []base.Fingerprint, k int, o Options, budget int) ([]uint32, error) {
-	f := NewForest(len(fps))
+func components(ctx context.Context, fps Columns, k int, o Options, budget int) ([]uint32, error) {
+	f := NewForest(fps.Len())
 	union := func(i, j uint32, _ int) bool {
 		f.Union(i, j)
 		return true
@@ -89,9 +87,9 @@ func components(ctx context.Context, fps []base.Fingerprint, k int, o Options, b
 	if err != nil || left >= 0 {
 		return f.Labels(), err
 	}
-	s := newClustering(fps, make([]uint32, len(fps)), k, o)
-	marked := make([]bool, len(fps))
-	for i := range fps {
+	s := newClustering(fps, make([]uint32, fps.Len()), k, o)
+	marked := make([]bool, fps.Len())
+	for i := range fps.Len() {
 		s.order[i], s.first[i] = uint32(i), uint32(i)
 	}
 	if err := s.findKeepers(ctx, budget); err != nil {

@@ -12,10 +12,10 @@ import (
 // pair is a pair that was found, i < j.
 type pair struct {
 	i, j     uint32
-	distance uint8
+	distance uint16
 }
 
-const _ uint8 = base.FingerprintBits // pair.distance can count that many
+const _ uint16 = base.MaxWords * base.FingerprintBits // pair.distance can count that many
 
 // chunkPairs is how many pairs travel at once from a worker to the calling goroutine.
 const chunkPairs = 4096
@@ -104,7 +104,7 @@ func (w *worker) accept(x uint64, i, j uint32) {
 	if i > j {
 		i, j = j, i
 	}
-	w.found = append(w.found, pair{i, j, uint8(bits.OnesCount64(x))})
+	w.found = append(w.found, pair{i, j, uint16(bits.OnesCount64(x))})
 	if len(w.found) == cap(w.found) {
 		w.flush()
 	}

@@ -57,9 +57,9 @@ func (w *worker) split(g group, avail uint64, budget int) (s splitting, ok bool)
 		}
 	}
 	s = splitting{avail: avail & vary, budget: budget}
-	s.estimate = w.plan.plan(g, s.avail, budget)
+	s.estimate = w.plan.plan(g, g.len(), s.avail, budget)
 	if fresh := vary &^ w.agree; fresh != s.avail || budget != w.k {
-		if e := w.plan.plan(g, fresh, w.k); e.cost < s.cost {
+		if e := w.plan.plan(g, g.len(), fresh, w.k); e.cost < s.cost {
 			s = splitting{e, fresh, w.k}
 		}
 	}

@@ -57,9 +57,9 @@ type estimate struct {
 // newPlanner returns a planner for groups of at most n >= 1 fingerprints and budgets of at most k.
 func newPlanner(n, k int) *planner { return &planner{logs: groupLog(n) + 1, budgets: k + 1} }
 
-// plan returns the cheapest way to work off g with the bits of avail.
-func (p *planner) plan(g group, avail uint64, budget int) estimate {
-	r, lg := bits.OnesCount64(avail), groupLog(g.len())
+// plan returns the cheapest way to work off n fingerprints like those of g with the bits of avail.
+func (p *planner) plan(g group, n int, avail uint64, budget int) estimate {
+	r, lg := bits.OnesCount64(avail), groupLog(n)
 	w := min(r/(budget+1), maxWidth)
 	if w == 0 {
 		return estimate{cost: compareCost(lg)}

@@ -1,7 +1,8 @@
-// Package selfjoin finds all pairs of 64-bit fingerprints within k bits of each other, in memory,
-// and forms clusters from them.
+// Package selfjoin finds all pairs of fingerprints within k bits of each other, in memory, and
+// forms clusters from them. Fingerprints of several words are joined word by word (wide.go), by
+// joins of 64-bit fingerprints.
 //
-// # Outline
+// # Outline of a join of 64 bits
 //
 // A node of the join is a group of fingerprints, a set A of bit positions that may still be used
 // ("available"), and a budget b: every wanted pair of the group differs in at most b of the bits of
@@ -28,7 +29,7 @@
 // hot group is split further, a sparse one is finished on the spot.
 //
 // Sets of bit positions, and differences of two fingerprints, are words of 64 bits: like the scan
-// kernel, this package is written for that width.
+// kernel, this join is written for that width.
 //
 // # Memory and order
 //
@@ -42,7 +43,6 @@ package selfjoin
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/simdb/simdb/internal/base"
 )
@@ -50,46 +50,42 @@ import (
 // MaxFingerprints is the largest number of fingerprints that can be joined at once.
 const MaxFingerprints = 1 << 31
 
-// Pairs calls emit for every pair i < j with base.Distance(fps[i], fps[j]) <= k, each pair exactly
-// once. fps must be ascending and distinct. emit is called from the calling goroutine alone, in an
-// order that depends on fps and k alone, not on Workers or the scan kernel (it is not sorted); when
-// it returns false the join ends early and without an error. A context that is done ends it with
-// the context's error.
-func Pairs(ctx context.Context, fps []base.Fingerprint, k int, o Options, emit func(i, j uint32, distance int) bool) error {
+// Pairs calls emit for every pair i < j with fps.Distance(i, j) <= k, each pair exactly once. fps
+// must be ascending and distinct. emit is called from the calling goroutine alone, in an order that
+// depends on fps and k alone, not on Workers or the scan kernel (it is not sorted); when it returns
+// false the join ends early and without an error. A context that is done ends it with the context's
+// error.
+func Pairs(ctx context.Context, fps Columns, k int, o Options, emit func(i, j uint32, distance int) bool) error {
 	return pairs(ctx, fps, k, o, nil, nil, emit)
 }
 
 // pairs is Pairs, restricted to the pairs of which at least one side is marked where marked is not
-// nil, and to those whose sides have different labels where label is not nil.
-func pairs(ctx context.Context, fps []base.Fingerprint, k int, o Options, marked []bool, label []uint32, emit func(i, j uint32, distance int) bool) error {
-	if err := check(fps, k); err != nil {
+// nil, and to those whose sides have different labels, which are below markBit, where label is not
+// nil.
+func pairs(ctx context.Context, fps Columns, k int, o Options, marked []bool, label []uint32, emit func(i, j uint32, distance int) bool) error {
+	if err := fps.check(k); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if k == 0 || len(fps) < 2 { // distinct fingerprints differ
-		return nil
+	var err error
+	if len(fps) == 1 {
+		err = pairsOfWord(ctx, fps[0], k, o, marked, label, emit)
+	} else {
+		err = newWide(ctx, fps, k, o, marked, label, emit).run()
 	}
-	err := newJoin(ctx, fps, k, o, marked, label, emit).run()
 	if errors.Is(err, errStopped) {
 		return nil
 	}
 	return err
 }
 
-// check refuses what the algorithms can't work on.
-func check(fps []base.Fingerprint, k int) error {
-	if k < 0 || k > base.FingerprintBits {
-		return fmt.Errorf("selfjoin: k = %d is outside 0..%d", k, base.FingerprintBits)
+// pairsOfWord is pairs for fingerprints of one word, which are known to be ascending and distinct.
+// It returns errStopped when emit has returned false.
+func pairsOfWord(ctx context.Context, fps []base.Fingerprint, k int, o Options, marked []bool, label []uint32, emit func(i, j uint32, distance int) bool) error {
+	if k == 0 || len(fps) < 2 { // distinct fingerprints differ
+		return nil
 	}
-	if int64(len(fps)) > MaxFingerprints {
-		return fmt.Errorf("selfjoin: %d fingerprints, at most %d can be joined", len(fps), int64(MaxFingerprints))
-	}
-	for i := 1; i < len(fps); i++ {
-		if !base.Less(fps[i-1], fps[i]) {
-			return fmt.Errorf("selfjoin: fingerprint %d is not larger than the one before", i)
-		}
-	}
-	return nil
+	return newJoin(ctx, fps, k, o, marked, label, emit).run()
 }

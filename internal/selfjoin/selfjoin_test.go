@@ -137,7 +137,7 @@ func bruteForce(fps []uint64, k int) []pair {
 	for j := range fps {
 		for i := range j {
 			if d := bits.OnesCount64(fps[i] ^ fps[j]); d <= k {
-				ps = append(ps, pair{uint32(i), uint32(j), uint8(d)})
+				ps = append(ps, pair{uint32(i), uint32(j), uint16(d)})
 			}
 		}
 	}
@@ -158,8 +158,8 @@ func sortPairs(ps []pair) {
 func collect(t testing.TB, fps []uint64, k int, o Options) []pair {
 	t.Helper()
 	var ps []pair
-	err := Pairs(context.Background(), fps, k, o, func(i, j uint32, d int) bool {
-		ps = append(ps, pair{i, j, uint8(d)})
+	err := Pairs(context.Background(), Columns{fps}, k, o, func(i, j uint32, d int) bool {
+		ps = append(ps, pair{i, j, uint16(d)})
 		return true
 	})
 	if err != nil {
@@ -219,7 +219,7 @@ func TestPairsLarge(t *testing.T) {
 		}
 		for k := range maxK + 1 {
 			var got digest
-			err := Pairs(context.Background(), fps, k, Options{}, func(i, j uint32, d int) bool {
+			err := Pairs(context.Background(), Columns{fps}, k, Options{}, func(i, j uint32, d int) bool {
 				got.add(i, j, d)
 				return true
 			})
@@ -266,7 +266,7 @@ func TestEmitStops(t *testing.T) {
 	fps := distinct(shapes["dense"](nil, 50000))
 	for _, after := range []int{1, 2, 5000, 100000} {
 		n := 0
-		err := Pairs(context.Background(), fps, 3, Options{Workers: 3}, func(i, j uint32, d int) bool {
+		err := Pairs(context.Background(), Columns{fps}, 3, Options{Workers: 3}, func(i, j uint32, d int) bool {
 			n++
 			return n < after
 		})
@@ -281,7 +281,7 @@ func TestCancel(t *testing.T) {
 	for _, k := range []int{3, 40} {
 		ctx, cancel := context.WithCancel(context.Background())
 		n := 0
-		err := Pairs(ctx, fps, k, Options{Workers: 3}, func(i, j uint32, d int) bool {
+		err := Pairs(ctx, Columns{fps}, k, Options{Workers: 3}, func(i, j uint32, d int) bool {
 			if n++; n == 10 {
 				cancel()
 			}
@@ -290,7 +290,7 @@ func TestCancel(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("k = %d: error %v after %d pairs", k, err, n)
 		}
-		if err := Pairs(ctx, fps, k, Options{}, nil); !errors.Is(err, context.Canceled) {
+		if err := Pairs(ctx, Columns{fps}, k, Options{}, nil); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 	}
@@ -301,7 +301,7 @@ func TestRefusals(t *testing.T) {
 		fps []uint64
 		k   int
 	}{{nil, -1}, {nil, 65}, {[]uint64{2, 1}, 3}, {[]uint64{1, 1}, 3}} {
-		if err := Pairs(context.Background(), c.fps, c.k, Options{}, nil); err == nil {
+		if err := Pairs(context.Background(), Columns{c.fps}, c.k, Options{}, nil); err == nil {
 			t.Errorf("%v within %d is accepted", c.fps, c.k)
 		}
 	}
@@ -319,7 +319,7 @@ func TestProgress(t *testing.T) {
 				fps = fps[:3000]
 			}
 			last, total := int64(-1), int64(0)
-			err := Pairs(context.Background(), fps, k, Options{Progress: func(d, n int64) {
+			err := Pairs(context.Background(), Columns{fps}, k, Options{Progress: func(d, n int64) {
 				if d < last || d > n || total != 0 && n != total {
 					t.Fatalf("%s: %d of %d after %d of %d", name, d, n, last, total)
 				}

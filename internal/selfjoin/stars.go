@@ -5,15 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/simdb/simdb/internal/base"
 )
 
 // Assignment says which keeper each document of a star clustering has joined. Documents are named
 // by their position in the order of preference.
 type Assignment struct {
 	Keeper   []uint32 // of each document; a keeper is its own
-	Distance []uint8  // of each document to its keeper, in bits
+	Distance []uint16 // of each document to its keeper, in bits
 }
 
 // Stars forms star clusters. order lists documents by their fingerprint, an index into fps, in
@@ -25,10 +23,10 @@ type Assignment struct {
 // preference. Where they are many (a cluster of n fingerprints has n^2/2), only the keepers are
 // found first, a stretch of the order of preference at a time, each stretch short enough that its
 // pairs can be kept; then one more join, of keepers with everything, streams past to find the
-// nearest. Memory is O(len(fps) + len(order)) in every case. Options.Progress starts again for each
-// join.
-func Stars(ctx context.Context, fps []base.Fingerprint, order []uint32, k int, o Options) (Assignment, error) {
-	return stars(ctx, fps, order, k, o, 4*len(fps)+1<<20)
+// nearest. Memory is O(fps.Len() + len(order)) in every case. Options.Progress starts again for
+// each join.
+func Stars(ctx context.Context, fps Columns, order []uint32, k int, o Options) (Assignment, error) {
+	return stars(ctx, fps, order, k, o, 4*fps.Len()+1<<20)
 }
 
 // none stands for no document.
@@ -38,14 +36,14 @@ const none = ^uint32(0)
 var errManyPairs = errors.New("too many pairs to keep")
 
 // stars is Stars, keeping at most budget pairs at a time.
-func stars(ctx context.Context, fps []base.Fingerprint, order []uint32, k int, o Options, budget int) (Assignment, error) {
-	if err := check(fps, k); err != nil {
+func stars(ctx context.Context, fps Columns, order []uint32, k int, o Options, budget int) (Assignment, error) {
+	if err := fps.check(k); err != nil {
 		return Assignment{}, err
 	}
 	s := newClustering(fps, order, k, o)
 	for p, f := range order {
-		if int(f) >= len(fps) {
-			return Assignment{}, fmt.Errorf("selfjoin: document %d has fingerprint %d of %d", p, f, len(fps))
+		if int(f) >= fps.Len() {
+			return Assignment{}, fmt.Errorf("selfjoin: document %d has fingerprint %d of %d", p, f, fps.Len())
 		}
 		if s.first[f] == none {
 			s.first[f] = uint32(p)
@@ -70,7 +68,7 @@ func stars(ctx context.Context, fps []base.Fingerprint, order []uint32, k int, o
 
 // clustering is a star clustering in the making.
 type clustering struct {
-	fps   []base.Fingerprint
+	fps   Columns
 	order []uint32
 	k     int
 	opts  Options
@@ -81,12 +79,12 @@ type clustering struct {
 	Assignment
 }
 
-func newClustering(fps []base.Fingerprint, order []uint32, k int, o Options) *clustering {
-	s := &clustering{fps: fps, order: order, k: k, opts: o, first: make([]uint32, len(fps)), keeper: make([]uint32, len(fps))}
-	for i := range fps {
+func newClustering(fps Columns, order []uint32, k int, o Options) *clustering {
+	s := &clustering{fps: fps, order: order, k: k, opts: o, first: make([]uint32, fps.Len()), keeper: make([]uint32, fps.Len())}
+	for i := range fps.Len() {
 		s.first[i], s.keeper[i] = none, none
 	}
-	s.Keeper, s.Distance = make([]uint32, len(order)), make([]uint8, len(order))
+	s.Keeper, s.Distance = make([]uint32, len(order)), make([]uint16, len(order))
 	for p := range order {
 		s.Keeper[p] = none
 	}
@@ -102,18 +100,18 @@ type neighbours struct {
 
 type neighbour struct {
 	fp       uint32
-	distance uint8
+	distance uint16
 }
 
 func (n *neighbours) of(fp uint32) []neighbour { return n.near[n.start[fp]:n.start[fp+1]] }
 
 // neighbours finds the pairs of fps, or returns errManyPairs if there are more than budget.
-func (s *clustering) neighbours(ctx context.Context, fps []base.Fingerprint, budget int) (*neighbours, error) {
+func (s *clustering) neighbours(ctx context.Context, fps Columns, budget int) (*neighbours, error) {
 	var found []pair
 	fits := true
 	err := Pairs(ctx, fps, s.k, s.opts, func(i, j uint32, d int) bool {
 		if fits = len(found) < budget; fits {
-			found = append(found, pair{i, j, uint8(d)})
+			found = append(found, pair{i, j, uint16(d)})
 		}
 		return fits
 	})
@@ -123,7 +121,7 @@ func (s *clustering) neighbours(ctx context.Context, fps []base.Fingerprint, bud
 	if !fits {
 		return nil, errManyPairs
 	}
-	n := &neighbours{start: make([]uint64, len(fps)+2), near: make([]neighbour, 2*len(found))}
+	n := &neighbours{start: make([]uint64, fps.Len()+2), near: make([]neighbour, 2*len(found))}
 	for _, p := range found {
 		n.start[p.i+2]++
 		n.start[p.j+2]++
@@ -165,7 +163,7 @@ func (s *clustering) offerAll(p uint32, near []neighbour) {
 
 // offer lets document p join keeper q if that is nearer than what it has joined so far, or as near
 // and earlier.
-func (s *clustering) offer(p, q uint32, distance uint8) {
+func (s *clustering) offer(p, q uint32, distance uint16) {
 	switch have := s.Keeper[p]; {
 	case have == none, distance < s.Distance[p], distance == s.Distance[p] && q < have:
 		s.Keeper[p], s.Distance[p] = q, distance
@@ -205,7 +203,7 @@ func (s *clustering) findKeepers(ctx context.Context, budget int) error {
 func (s *clustering) stretch(ctx context.Context, some []uint32, budget int) (keepers []uint32, pairs int, err error) {
 	sub := slices.Clone(some)
 	slices.Sort(sub)
-	n, err := s.neighbours(ctx, s.pick(sub), max(budget, 1))
+	n, err := s.neighbours(ctx, s.fps.pick(sub), max(budget, 1))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -236,7 +234,7 @@ func (s *clustering) uncovered(ctx context.Context, keepers, rest []uint32) ([]u
 		i, _ := slices.BinarySearch(sub, f)
 		marked[i] = true
 	}
-	err := pairs(ctx, s.pick(sub), s.k, s.opts, marked, nil, func(i, j uint32, _ int) bool {
+	err := pairs(ctx, s.fps.pick(sub), s.k, s.opts, marked, nil, func(i, j uint32, _ int) bool {
 		covered[i], covered[j] = true, true // keepers are not near each other
 		return true
 	})
@@ -249,19 +247,10 @@ func (s *clustering) uncovered(ctx context.Context, keepers, rest []uint32) ([]u
 	}), nil
 }
 
-// pick returns the fingerprints with the numbers given.
-func (s *clustering) pick(numbers []uint32) []base.Fingerprint {
-	fps := make([]base.Fingerprint, len(numbers))
-	for i, f := range numbers {
-		fps[i] = s.fps[f]
-	}
-	return fps
-}
-
 // joinKeepers assigns every document, given s.keeper.
 func (s *clustering) joinKeepers(ctx context.Context) error {
 	next := s.sameFingerprint()
-	marked := make([]bool, len(s.fps))
+	marked := make([]bool, s.fps.Len())
 	for f, q := range s.keeper {
 		marked[f] = q != none
 		for p := q; p != none; p = next[p] {
@@ -275,7 +264,7 @@ func (s *clustering) joinKeepers(ctx context.Context) error {
 		}
 		for p := s.first[f]; p != none; p = next[p] {
 			if q < p {
-				s.offer(p, q, uint8(distance))
+				s.offer(p, q, uint16(distance))
 			}
 		}
 	}
@@ -289,7 +278,7 @@ func (s *clustering) joinKeepers(ctx context.Context) error {
 // sameFingerprint returns, for each document, the next one with the same fingerprint, or none.
 func (s *clustering) sameFingerprint() []uint32 {
 	next := make([]uint32, len(s.order))
-	last := make([]uint32, len(s.fps))
+	last := make([]uint32, s.fps.Len())
 	for p, f := range s.order {
 		next[p] = none
 		if s.first[f] != uint32(p) {

@@ -156,7 +156,7 @@ func (c *clustering) keepApart(ctx context.Context, keeper, order []uint32, k in
 		return nil
 	}
 	fps, at := c.distinctFingerprints()
-	label, err := selfjoin.Components(ctx, fps, k, jo)
+	label, err := selfjoin.Components(ctx, selfjoin.Columns{fps}, k, jo)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (c *clustering) componentsApart(ctx context.Context, k int, jo selfjoin.Opt
 	for _, same := range groups {
 		union(same, same)
 	}
-	err := selfjoin.Pairs(ctx, fps, k, jo, func(x, y uint32, _ int) bool {
+	err := selfjoin.Pairs(ctx, selfjoin.Columns{fps}, k, jo, func(x, y uint32, _ int) bool {
 		union(groups[x], groups[y])
 		return true
 	})

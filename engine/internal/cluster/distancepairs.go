@@ -132,5 +132,5 @@ func (j *joinSet) eachGroupPair(ctx context.Context, k int, progress func(view.P
 			}
 		}
 	}
-	return selfjoin.Pairs(ctx, j.fps, k, selfjoin.Options{Progress: progressOf(len(j.fps), progress)}, fn)
+	return selfjoin.Pairs(ctx, selfjoin.Columns{j.fps}, k, selfjoin.Options{Progress: progressOf(len(j.fps), progress)}, fn)
 }

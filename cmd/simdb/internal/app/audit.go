@@ -21,7 +21,7 @@ type AuditRow struct {
 	Keeper     *string         `json:"keeper"`
 	KeeperFile *string         `json:"keeper_file"`     // for dedup the database; null for match
 	KeeperLine *input.Position `json:"keeper_line"`     // null there, too
-	Distance   *uint8          `json:"distance"`        // to the keeper, of fingerprints
+	Distance   *uint16         `json:"distance"`        // to the keeper, of fingerprints
 	Score      *float64        `json:"score"`           // with the keeper, where texts are there
 	Error      *float64        `json:"error,omitempty"` // of an estimated score
 	Exact      *bool           `json:"exact"`           // score is

@@ -18,7 +18,7 @@ type Apart struct {
 // that are involved are taken one by one, the others of one fingerprint as one. Only components of
 // documents within k bits of each other in which a document has joined one that is not accepted
 // are formed again; in these each document is compared with every keeper.
-func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, by Apart, o selfjoin.Options) (keeper []uint32, distance []uint8, err error) {
+func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, by Apart, o selfjoin.Options) (keeper []uint32, distance []uint16, err error) {
 	order = c.inOrder(order)
 	keeper, distance, err = c.PrintStars(ctx, slices.Clone(order), k, o)
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, by 
 		return keeper, distance, nil
 	}
 	d := c.distinct(order)
-	label, err := selfjoin.Components(ctx, d.prints, k, o)
+	label, err := selfjoin.Components(ctx, selfjoin.Columns{d.prints}, k, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,7 +63,7 @@ func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, by 
 				best, least = q, away
 			}
 		}
-		if keeper[n], distance[n] = best, uint8(least); best == n {
+		if keeper[n], distance[n] = best, uint16(least); best == n {
 			distance[n], keepers[l] = 0, append(so, n)
 		}
 	}

@@ -41,7 +41,7 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 			c.match[n] = -float64(base.Distance(l.Prints[n], l.Prints[k]))
 		}
 	default:
-		var distance []uint8
+		var distance []uint16
 		c.keeper, distance, err = l.PrintStars(ctx, nil, by.K, o.prints(l.N))
 		for n, d := range distance {
 			c.match[n] = -float64(d)

@@ -48,7 +48,7 @@ func (c *Corpus) inOrder(order []uint32) []uint32 {
 // for that of their numbers: each joins the nearest keeper so far within k bits, of equally near
 // ones the first, or becomes one. It returns the keeper of each document and the distance to it in
 // bits. Documents of one fingerprint are joined as one, the preferred one of them.
-func (c *Corpus) PrintStars(ctx context.Context, order []uint32, k int, o selfjoin.Options) (keeper []uint32, distance []uint8, err error) {
+func (c *Corpus) PrintStars(ctx context.Context, order []uint32, k int, o selfjoin.Options) (keeper []uint32, distance []uint16, err error) {
 	order = c.inOrder(order)
 	d := c.distinct(order)
 	const none = ^uint32(0)
@@ -63,11 +63,11 @@ func (c *Corpus) PrintStars(ctx context.Context, order []uint32, k int, o selfjo
 			leaders, prints = append(leaders, doc), append(prints, f)
 		}
 	}
-	stars, err := selfjoin.Stars(ctx, d.prints, prints, k, o)
+	stars, err := selfjoin.Stars(ctx, selfjoin.Columns{d.prints}, prints, k, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	keeper, distance = c.alone(), make([]uint8, c.N)
+	keeper, distance = c.alone(), make([]uint16, c.N)
 	for at, doc := range order {
 		l := first[d.group[at]]
 		keeper[doc], distance[doc] = leaders[stars.Keeper[l]], stars.Distance[l]
@@ -89,7 +89,7 @@ func (c *Corpus) alone() []uint32 {
 func (c *Corpus) printComponents(ctx context.Context, k int, o selfjoin.Options) ([]uint32, error) {
 	order := c.inOrder(nil)
 	d := c.distinct(order)
-	label, err := selfjoin.Components(ctx, d.prints, k, o)
+	label, err := selfjoin.Components(ctx, selfjoin.Columns{d.prints}, k, o)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (c *Corpus) printPairs(ctx context.Context, k int, o selfjoin.Options, emit
 			return nil
 		}
 	}
-	return selfjoin.Pairs(ctx, d.prints, k, o, func(i, j uint32, distance int) bool { return emit(all.of(i), all.of(j), distance) })
+	return selfjoin.Pairs(ctx, selfjoin.Columns{d.prints}, k, o, func(i, j uint32, distance int) bool { return emit(all.of(i), all.of(j), distance) })
 }
 
 // WordPrints returns the fingerprints of the documents that match something, nil without

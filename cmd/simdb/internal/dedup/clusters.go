@@ -90,9 +90,9 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 		d.out.keeper[n] = uint32(n)
 	}
 	if d.c.Near != nil {
-		d.out.distance = make([]uint8, len(stars.Keeper))
+		d.out.distance = make([]uint16, len(stars.Keeper))
 		for n, k := range stars.Keeper {
-			d.out.distance[n] = uint8(base.Distance(c.Prints[n], c.Prints[k]))
+			d.out.distance[n] = uint16(base.Distance(c.Prints[n], c.Prints[k]))
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 type outcome struct {
 	keeper   []uint32  // a document that is kept is its own
 	score    []float64 // with the keeper; nil where texts were not compared
-	distance []uint8   // to the keeper; nil of --jaccard
+	distance []uint16  // to the keeper; nil of --jaccard
 	cluster  []uint32  // of a keeper: its number, from 1 on; 0 for one without members
 	sizes    []uint32  // by number of the cluster, less one
 	clusters int64     // of two or more

@@ -165,7 +165,7 @@ func (t *matchAudit) known(c *Match, rec *input.Record, m engine.Match) error {
 	}
 	row := app.AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &m.ID, Rule: "match"}
 	if c.Near != nil {
-		row.Distance = new(uint8(m.Distance))
+		row.Distance = new(uint16(m.Distance))
 	} else {
 		row.Score, row.Exact = &m.Score, &m.Exact
 		if !m.Exact {

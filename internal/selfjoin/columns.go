@@ -1,0 +1,68 @@
+package selfjoin
+
+import (
+	"fmt"
+
+	"github.com/simdb/simdb/internal/base"
+)
+
+// Columns are fingerprints of one or more words: a slice for each word, all of the same length.
+// Their order is that of their first words, then of their second ones, and so on.
+type Columns [][]base.Fingerprint
+
+// Len returns the number of fingerprints.
+func (c Columns) Len() int { return len(c[0]) }
+
+// Distance returns the number of bits in which fingerprints i and j differ.
+func (c Columns) Distance(i, j uint32) (d int) {
+	for _, words := range c {
+		d += base.Distance(words[i], words[j])
+	}
+	return d
+}
+
+// pick returns the fingerprints with the numbers given.
+func (c Columns) pick(numbers []uint32) Columns {
+	picked := make(Columns, len(c))
+	for w, words := range c {
+		picked[w] = make([]base.Fingerprint, len(numbers))
+		for i, f := range numbers {
+			picked[w][i] = words[f]
+		}
+	}
+	return picked
+}
+
+// check refuses what the algorithms can't work on.
+func (c Columns) check(k int) error {
+	if len(c) < 1 || len(c) > base.MaxWords {
+		return fmt.Errorf("selfjoin: fingerprints of %d words, from 1 to %d can be joined", len(c), base.MaxWords)
+	}
+	if width := len(c) * base.FingerprintBits; k < 0 || k > width {
+		return fmt.Errorf("selfjoin: k = %d is outside 0..%d", k, width)
+	}
+	if int64(c.Len()) > MaxFingerprints {
+		return fmt.Errorf("selfjoin: %d fingerprints, at most %d can be joined", c.Len(), int64(MaxFingerprints))
+	}
+	for w := range c {
+		if len(c[w]) != c.Len() {
+			return fmt.Errorf("selfjoin: %d fingerprints have word %d, and %d the first", len(c[w]), w, c.Len())
+		}
+	}
+	for i := 1; i < c.Len(); i++ {
+		if !c.before(i) {
+			return fmt.Errorf("selfjoin: fingerprint %d is not larger than the one before", i)
+		}
+	}
+	return nil
+}
+
+// before reports whether the fingerprint before fingerprint i comes before it in their order.
+func (c Columns) before(i int) bool {
+	for _, words := range c {
+		if words[i-1] != words[i] {
+			return base.Less(words[i-1], words[i])
+		}
+	}
+	return false
+}
