@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,6 +185,75 @@ func (m *wideModel) check(stage string) {
 	}
 }
 
+// checkPairs compares pairs and clusters with the plain ways, of the documents whose IDs begin with
+// a prefix alone, which are few.
+func (m *wideModel) checkPairs(stage string) {
+	m.t.Helper()
+	t, ctx := m.t, m.t.Context()
+	s := must(m.db.Snapshot())(t)
+	defer s.Close()
+	for _, k := range map[bool][]int{true: {0, 10, 31, 70}, false: {0, 20}}[m.kind == "uniform"] {
+		var want []Pair
+		near := map[string][]Match{}
+		for id, words := range m.docs {
+			if words == nil {
+				continue
+			}
+			near[id] = m.within(words, k, id)
+			for _, match := range near[id] {
+				if id < match.ID {
+					want = append(want, Pair{id, match.ID, match})
+				}
+			}
+		}
+		slices.SortFunc(want, func(x, y Pair) int {
+			return cmp.Or(cmp.Compare(x.Distance, y.Distance), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
+		})
+		where := fmt.Sprintf("%s, pairs within %d", stage, k)
+		if got := collect(t, s.Pairs(ctx, Near(k), nil)); !slices.Equal(got, want) {
+			t.Fatalf("%s: %d pairs, want %d", where, len(got), len(want))
+		}
+		sameSet(t, where, collect(t, s.Pairs(ctx, Near(k), &PairOptions{Unordered: true})), want)
+		// Of components, each document's is the same as those of its matches, and no other's.
+		of := map[string]int{}
+		for _, member := range collect(t, s.Clusters(ctx, Near(k), &ClusterOptions{Mode: Components})) {
+			of[member.ID] = member.Cluster
+		}
+		for id, matches := range near {
+			if (of[id] == 0) != (len(matches) == 0) {
+				t.Fatalf("%s: %s with %d matches is in component %d", where, id, len(matches), of[id])
+			}
+			for _, other := range matches {
+				if of[other.ID] != of[id] {
+					t.Fatalf("%s: %s and %s are in components %d and %d", where, id, other.ID, of[id], of[other.ID])
+				}
+			}
+		}
+		// Of stars, each member has the distance from its keeper that it says, and keepers none from
+		// each other.
+		keepers := map[int]string{}
+		star := map[string]bool{}
+		for _, member := range collect(t, s.Clusters(ctx, Near(k), nil)) {
+			if star[member.ID] = true; member.Keep {
+				keepers[member.Cluster] = member.ID
+			}
+			want := slices.IndexFunc(m.within(m.docs[keepers[member.Cluster]], k, ""), func(x Match) bool { return x.ID == member.ID && x.Distance == member.Distance })
+			if want < 0 {
+				t.Fatalf("%s: %+v of keeper %s", where, member, keepers[member.Cluster])
+			}
+		}
+		for id, matches := range near {
+			if !star[id] { // a keeper alone: no match of it is a keeper
+				for _, other := range matches {
+					if !star[other.ID] || keepers[of[id]] == other.ID && len(matches) == 1 {
+						t.Fatalf("%s: %s and %s match, and are both alone", where, id, other.ID)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestWide takes databases of wide fingerprints through all that changes them.
 func TestWide(t *testing.T) {
 	for kind := range wideKinds {
@@ -247,6 +317,7 @@ func testWide(t *testing.T, kind string, words int) {
 		t.Fatal(err)
 	}
 	m.check("loaded")
+	m.checkPairs("loaded")
 	put(2300) // enough for the memtable to have an index
 	m.check("indexed")
 	for range 20 {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
@@ -86,10 +85,11 @@ func (c *clustering) setSketchesApart(ids map[uint64]string) {
 func (c *clustering) setFingerprintsApart(ids map[uint64]string) {
 	old := *c.joinSet
 	locs, first := make([]uint64, 0, old.items), make([]uint32, 0, old.groups()+1)
-	fps := make([]base.Fingerprint, 0, old.groups())
+	fps := make(selfjoin.Columns, len(old.fps))
 	group := func(g int, members ...uint64) {
 		if len(members) > 0 {
-			first, fps, locs = append(first, uint32(len(locs))), append(fps, old.fps[g]), append(locs, members...)
+			first, locs = append(first, uint32(len(locs))), append(locs, members...)
+			appendRow(fps, old.fps, g)
 		}
 	}
 	var rest, lone []uint64
@@ -105,7 +105,7 @@ func (c *clustering) setFingerprintsApart(ids map[uint64]string) {
 		}
 		group(g, rest...)
 		for _, loc := range lone {
-			c.lone[uint32(len(fps))] = ids[loc]
+			c.lone[uint32(len(first))] = ids[loc]
 			group(g, loc)
 		}
 	}
@@ -127,18 +127,25 @@ func (c *clustering) apart(f, g uint32) bool {
 
 // distinctFingerprints returns the fingerprints of all groups, each once, and the place of each
 // group's among them.
-func (c *clustering) distinctFingerprints() (fps []base.Fingerprint, at []uint32) {
+func (c *clustering) distinctFingerprints() (fps selfjoin.Columns, at []uint32) {
 	if len(c.lone) == 0 {
 		return c.fps, nil
 	}
-	at = make([]uint32, len(c.fps))
-	for g, fp := range c.fps {
-		if g == 0 || fp != c.fps[g-1] {
-			fps = append(fps, fp)
+	fps, at = make(selfjoin.Columns, len(c.fps)), make([]uint32, c.fps.Len())
+	for g := range at {
+		if g == 0 || !sameRows(c.fps, uint32(g), uint32(g-1)) {
+			appendRow(fps, c.fps, g)
 		}
-		at[g] = uint32(len(fps) - 1)
+		at[g] = uint32(fps.Len() - 1)
 	}
 	return fps, at
+}
+
+// appendRow appends fingerprint i of src to dst.
+func appendRow(dst, src selfjoin.Columns, i int) {
+	for w, column := range src {
+		dst[w] = append(dst[w], column[i])
+	}
 }
 
 // keepApart changes the keepers of star clusters, which were formed as if no pair were allowed, to
@@ -156,7 +163,7 @@ func (c *clustering) keepApart(ctx context.Context, keeper, order []uint32, k in
 		return nil
 	}
 	fps, at := c.distinctFingerprints()
-	label, err := selfjoin.Components(ctx, selfjoin.Columns{fps}, k, jo)
+	label, err := selfjoin.Components(ctx, fps, k, jo)
 	if err != nil {
 		return err
 	}
@@ -175,7 +182,7 @@ func (c *clustering) keepApart(ctx context.Context, keeper, order []uint32, k in
 		}
 		best, least := f, k+1
 		for _, q := range so {
-			if d := base.Distance(c.fps[f], c.fps[q]); d < least && !c.apart(f, q) {
+			if d := c.fps.Distance(f, q); d < least && !c.apart(f, q) {
 				best, least = q, d
 			}
 		}
@@ -190,7 +197,7 @@ func (c *clustering) keepApart(ctx context.Context, keeper, order []uint32, k in
 // allowed pairs.
 func (c *clustering) componentsApart(ctx context.Context, k int, jo selfjoin.Options) ([]uint32, error) {
 	fps, at := c.distinctFingerprints()
-	groups := make([][]uint32, len(fps)) // of each fingerprint
+	groups := make([][]uint32, fps.Len()) // of each fingerprint
 	for g, f := range at {
 		groups[f] = append(groups[f], uint32(g))
 	}
@@ -207,7 +214,7 @@ func (c *clustering) componentsApart(ctx context.Context, k int, jo selfjoin.Opt
 	for _, same := range groups {
 		union(same, same)
 	}
-	err := selfjoin.Pairs(ctx, selfjoin.Columns{fps}, k, jo, func(x, y uint32, _ int) bool {
+	err := selfjoin.Pairs(ctx, fps, k, jo, func(x, y uint32, _ int) bool {
 		union(groups[x], groups[y])
 		return true
 	})

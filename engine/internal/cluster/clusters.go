@@ -92,7 +92,7 @@ func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *Opti
 				prints[at] = number[f]
 			}
 		}
-		stars, err := selfjoin.Stars(ctx, selfjoin.Columns{fps}, prints, k, jo)
+		stars, err := selfjoin.Stars(ctx, fps, prints, k, jo)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *Opti
 	if number != nil {
 		label, err = c.componentsApart(ctx, k, jo)
 	} else {
-		label, err = selfjoin.Components(ctx, selfjoin.Columns{fps}, k, jo)
+		label, err = selfjoin.Components(ctx, fps, k, jo)
 	}
 	if err != nil {
 		return nil, err

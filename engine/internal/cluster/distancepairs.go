@@ -7,14 +7,13 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
 // pairs returns all pairs within k bits, in their order.
 func (j *joinSet) pairs(ctx context.Context, k int, progress func(view.Progress)) (foundPairs, error) {
-	var found [base.FingerprintBits + 1][]uint64 // by distance: an item<<32 | another
+	found := make([][]uint64, j.v.Bits()+1) // by distance: an item<<32 | another
 	left := j.v.Most(pairBytes)
 	err := j.eachItemPair(ctx, k, progress, func(a, b uint32, distance int) bool {
 		if left--; left < 0 {
@@ -46,7 +45,7 @@ func (j *joinSet) pairs(ctx context.Context, k int, progress func(view.Progress)
 	if err != nil {
 		return nil, err
 	}
-	if err := sortByRank(ctx, &found, ranks); err != nil {
+	if err := sortByRank(ctx, found, ranks); err != nil {
 		return nil, err
 	}
 	return func(yield func(a, b string, m view.Match) bool) {
@@ -63,7 +62,7 @@ func (j *joinSet) pairs(ctx context.Context, k int, progress func(view.Progress)
 
 // sortByRank replaces the items of pairs by the ranks of their IDs, the smaller first, and sorts
 // them.
-func sortByRank(ctx context.Context, found *[base.FingerprintBits + 1][]uint64, ranks *idRanks) error {
+func sortByRank(ctx context.Context, found [][]uint64, ranks *idRanks) error {
 	width := bits.Len(uint(len(ranks.ids))) // of a rank
 	var spare []uint64
 	for d, pairs := range found {
@@ -132,5 +131,5 @@ func (j *joinSet) eachGroupPair(ctx context.Context, k int, progress func(view.P
 			}
 		}
 	}
-	return selfjoin.Pairs(ctx, selfjoin.Columns{j.fps}, k, selfjoin.Options{Progress: progressOf(len(j.fps), progress)}, fn)
+	return selfjoin.Pairs(ctx, j.fps, k, selfjoin.Options{Progress: progressOf(j.fps.Len(), progress)}, fn)
 }

@@ -50,7 +50,8 @@ func (j *joinSet) addFingerprints(ctx context.Context) error {
 		room += len(m.FPs)
 	}
 	all := located{fps: make([]base.Fingerprint, 0, room)}
-	if !isOneTable(v) {
+	words := v.Params.NumWords()
+	if !isOneTable(v) || words > 1 {
 		all.locs = make([]uint64, 0, room)
 	}
 	var ends []int // of sorted runs
@@ -68,8 +69,15 @@ func (j *joinSet) addFingerprints(ctx context.Context) error {
 		return fmt.Errorf("%d fingerprints, a self-join takes %d: %w", len(all.fps), int64(selfjoin.MaxFingerprints), files.ErrTooLarge)
 	}
 	all = mergeRuns(all, ends)
+	fps := selfjoin.Columns{all.fps}
+	if words > 1 {
+		var err error
+		if fps, err = j.withRest(ctx, all, words); err != nil {
+			return err
+		}
+	}
 	j.items, j.locs = len(all.fps), all.locs
-	j.group(all.fps)
+	j.group(fps)
 	return nil
 }
 
@@ -150,26 +158,99 @@ func (j *joinSet) addMem(all *located, mem int) {
 	}
 }
 
+// withRest returns the fingerprints of all items, whose first words are in order, with their other
+// words, and puts items of equal first words into the order of the others.
+func (j *joinSet) withRest(ctx context.Context, all located, words int) (selfjoin.Columns, error) {
+	fps := make(selfjoin.Columns, words)
+	fps[0] = all.fps
+	for w := range fps[1:] {
+		fps[w+1] = make([]base.Fingerprint, len(all.fps))
+	}
+	read := joinSet{v: j.v, locs: all.locs}
+	var rest []base.Fingerprint
+	for i, loc := range all.locs {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var err error
+		if p := read.place(uint32(i)); p.Mem != nil {
+			rest = append(rest[:0], p.Mem.Rest...)
+		} else if rest, err = p.Part.AppendRest(rest[:0], uint32(loc)); err != nil {
+			return nil, err
+		}
+		for w, word := range rest {
+			fps[w+1][i] = word
+		}
+	}
+	var order []uint32
+	for from, to := 0, 0; from < len(all.fps); from = to {
+		for to = from + 1; to < len(all.fps) && all.fps[to] == all.fps[from]; to++ {
+		}
+		if to-from == 1 {
+			continue
+		}
+		order = order[:0]
+		for i := from; i < to; i++ {
+			order = append(order, uint32(i))
+		}
+		slices.SortFunc(order, func(a, b uint32) int { return cmp.Or(compareRows(fps, a, b), cmp.Compare(a, b)) })
+		arrange(all.locs[from:to], order, from)
+		for _, column := range fps[1:] {
+			arrange(column[from:to], order, from)
+		}
+	}
+	return fps, nil
+}
+
+// compareRows compares fingerprints a and b.
+func compareRows(fps selfjoin.Columns, a, b uint32) int {
+	for _, column := range fps {
+		if c := base.Compare(column[a], column[b]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// sameRows reports whether fingerprints a and b are equal.
+func sameRows(fps selfjoin.Columns, a, b uint32) bool {
+	return fps[0][a] == fps[0][b] && (len(fps) == 1 || compareRows(fps[1:], a, b) == 0)
+}
+
+// arrange puts values into an order of their positions, which begin with first.
+func arrange(values []uint64, order []uint32, first int) {
+	old := slices.Clone(values)
+	for i, at := range order {
+		values[i] = old[int(at)-first]
+	}
+}
+
 // group makes groups of the items, whose fingerprints are given in order. It works in place.
-func (j *joinSet) group(fps []base.Fingerprint) {
-	groups := min(len(fps), 1)
-	for i := 1; i < len(fps); i++ {
-		if fps[i] != fps[i-1] {
+func (j *joinSet) group(fps selfjoin.Columns) {
+	n := fps.Len()
+	groups := min(n, 1)
+	for i := 1; i < n; i++ {
+		if !sameRows(fps, uint32(i), uint32(i-1)) {
 			groups++
 		}
 	}
-	j.fps = fps[:groups]
-	if groups == len(fps) {
+	j.fps = make(selfjoin.Columns, len(fps))
+	for w, column := range fps {
+		j.fps[w] = column[:groups]
+	}
+	if groups == n {
 		return
 	}
 	j.first = make([]uint32, 0, groups+1)
-	for i, fp := range fps {
-		if g := len(j.first); g == 0 || fp != fps[g-1] {
-			fps[g] = fp
+	for i := range n {
+		if g := len(j.first); g == 0 || !sameRows(fps, uint32(i), uint32(g-1)) {
+			for _, column := range fps {
+				column[g] = column[i]
+			}
 			j.first = append(j.first, uint32(i))
 		}
 	}
-	j.first = append(j.first, uint32(len(fps)))
+	j.first = append(j.first, uint32(n))
 }
 
 // addSketches gathers all visible sketches.

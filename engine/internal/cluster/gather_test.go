@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/internal/selfjoin"
 )
 
 // TestMergeRuns merges sorted runs, some empty, and compares with a stable sort.
@@ -41,8 +43,8 @@ func TestMergeRuns(t *testing.T) {
 func TestGroup(t *testing.T) {
 	for _, fps := range [][]uint64{nil, {7}, {1, 2, 3}, {4, 4, 4}, {0, 0, 1, 5, 5, 6}, {1, 2, 2}} {
 		j := &joinSet{items: len(fps)}
-		j.group(slices.Clone(fps))
-		if want := slices.Compact(slices.Clone(fps)); !slices.Equal(j.fps, want) || j.groups() != len(want) {
+		j.group(selfjoin.Columns{slices.Clone(fps)})
+		if want := slices.Compact(slices.Clone(fps)); !slices.Equal(j.fps[0], want) || j.groups() != len(want) {
 			t.Fatalf("%v: groups are %v", fps, j.fps)
 		}
 		next := uint32(0)
@@ -52,7 +54,7 @@ func TestGroup(t *testing.T) {
 				t.Fatalf("%v: group %d is items %d to %d", fps, g, lo, hi)
 			}
 			for _, fp := range fps[lo:hi] {
-				if fp != j.fps[g] {
+				if fp != j.fps[0][g] {
 					t.Fatalf("%v: group %d has a %d", fps, g, fp)
 				}
 			}
