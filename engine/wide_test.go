@@ -229,8 +229,8 @@ func (m *wideModel) checkPairs(stage string) {
 				}
 			}
 		}
-		// Of stars, each member has the distance from its keeper that it says, and keepers none from
-		// each other.
+		// Of stars, each member has the distance from its keeper that it says, and keepers none
+		// from each other.
 		keepers := map[int]string{}
 		star := map[string]bool{}
 		for _, member := range collect(t, s.Clusters(ctx, Near(k), nil)) {
