@@ -11,12 +11,13 @@ import (
 
 // Costs of joins of wide fingerprints in nanoseconds, as those of plan.go.
 const (
-	costValue  = 40 // a fingerprint whose value is sorted, for a pass
-	costWide   = 3  // a pair of fingerprints compared, both at hand
-	costVerify = 30 // a pair of fingerprints that a pass over a word finds
+	costPass   = 1e5 // a pass over a word, whatever it is over
+	costValue  = 40  // a fingerprint whose value is sorted, for a pass
+	costVerify = 30  // a pair of fingerprints that a pass finds
+	costWord   = 2   // a word of a pair of fingerprints compared, both at hand
 
-	costSteps = 6000 // a choice of passes, without the dynamic programs
-	costState = 1    // a radius tried by one of these
+	costSteps = 5e4 // a choice of passes, without the dynamic programs
+	costState = 1   // a radius tried by one of these
 )
 
 // step is a pass over a word: the values within radius bits of each other are joined.
@@ -33,7 +34,7 @@ type step struct{ word, radius int }
 // leave the least to be looked for.
 func (j *wide) steps(some []uint32, words []int) (chosen []step, ok bool) {
 	n := float64(len(some))
-	compared := costWide * n * n / 2
+	compared := j.costWord * n * n / 2 * float64(min(len(words), j.k/32+1)+1) // uniform words differ in 32 bits
 	if compared < costSteps+costState*float64(len(words)*len(words)*(j.k+1)*min(j.k, base.FingerprintBits)) {
 		return nil, false
 	}
@@ -92,7 +93,7 @@ func (j *wide) wordCosts(some []uint32, words []int) (costs []wordCost) {
 				found += apart[r]
 			}
 			join := j.plan.plan(g, max(int(values), 1), g.vary(), r)
-			c.within = append(c.within, n*costValue+values*float64(join.cost)+costVerify*n*n/2*share*float64(found))
+			c.within = append(c.within, costPass+n*costValue+values*float64(join.cost)+costVerify*n*n/2*share*float64(found))
 		}
 		costs = append(costs, c)
 	}

@@ -27,6 +27,8 @@ type wide struct {
 	emit   func(i, j uint32, distance int) bool
 	plan   *planner
 
+	costWord float64 // of comparing; tests raise it, so that few fingerprints are worth a pass
+
 	// The conditions on pairs of the current pass, in addition to the distance: at least so many
 	// bits of each word differ, as other passes report those with fewer.
 	least [base.MaxWords]int
@@ -34,7 +36,7 @@ type wide struct {
 
 func newWide(ctx context.Context, fps Columns, k int, o Options, marked []bool, label []uint32, emit func(i, j uint32, distance int) bool) *wide {
 	plan := newPlanner(max(fps.Len(), 1), min(k, base.FingerprintBits))
-	return &wide{ctx: ctx, fps: fps, k: k, opts: o, marked: marked, label: label, emit: emit, plan: plan}
+	return &wide{ctx: ctx, fps: fps, k: k, opts: o, marked: marked, label: label, emit: emit, plan: plan, costWord: costWord}
 }
 
 // run joins all fingerprints. From here on marked ones come first wherever there are several.
