@@ -99,7 +99,7 @@ func (d *database) shared() (s Shared, err error) {
 		if err != nil {
 			return s, err
 		}
-		if e.HasFingerprint {
+		if e.HasFingerprint && len(e.Rest) == 0 { // rows show one of 64 bits
 			prints = append(prints, e.Fingerprint)
 		}
 	}

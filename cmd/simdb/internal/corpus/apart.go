@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
@@ -29,7 +28,7 @@ func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, by 
 		return keeper, distance, nil
 	}
 	d := c.distinct(order)
-	label, err := selfjoin.Components(ctx, selfjoin.Columns{d.prints}, k, o)
+	label, err := selfjoin.Components(ctx, d.prints, k, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,7 +58,7 @@ func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, by 
 		}
 		best, least := n, k+1
 		for _, q := range so {
-			if away := base.Distance(c.Prints[n], c.Prints[q]); away < least && by.Accept(n, q) {
+			if away := c.Prints.Distance(n, q); away < least && by.Accept(n, q) {
 				best, least = q, away
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
@@ -38,7 +37,7 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 	case components:
 		c.keeper, err = l.printComponents(ctx, by.K, o.prints(l.N))
 		for n, k := range c.keeper {
-			c.match[n] = -float64(base.Distance(l.Prints[n], l.Prints[k]))
+			c.match[n] = -float64(l.Prints.Distance(uint32(n), k))
 		}
 	default:
 		var distance []uint16

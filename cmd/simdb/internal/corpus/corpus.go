@@ -17,10 +17,11 @@ package corpus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 
-	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/textsim"
 )
@@ -42,12 +43,13 @@ type Options struct {
 // Corpus is what is compared: of each document its set, or its fingerprint, or both. Documents are
 // numbered from 0 in the order in which they are added.
 type Corpus struct {
-	Sets    *setjoin.Sets      // nil if texts are not compared
-	Prints  []base.Fingerprint // nil if fingerprints are not
+	Sets    *setjoin.Sets    // nil if texts are not compared
+	Prints  selfjoin.Columns // of each document, a column a word; nil if fingerprints are not compared
 	N       int64
 	Textual int64    // documents with a text
 	Given   int64    // documents with a fingerprint of their own
 	empty   []uint64 // a bit for each document that matches nothing
+	wide    bool     // the number of words is known: some document has a fingerprint
 	measure setjoin.Measure
 	texts   *texts // nil unless the measure compares them
 }
@@ -56,7 +58,7 @@ type Corpus struct {
 func New(o Options) *Corpus {
 	c := &Corpus{}
 	if o.Prints {
-		c.Prints = []base.Fingerprint{}
+		c.Prints = selfjoin.Columns{nil}
 	}
 	if o.Sets {
 		c.Sets = setjoin.NewSets(setjoin.SetsOptions{
@@ -96,6 +98,26 @@ func createSpill(dir string) (setjoin.File, error) {
 		os.Remove(f.Name())
 	}
 	return f, err
+}
+
+// addPrint adds the words of the next document's fingerprint; none if it has none. All documents
+// have as many as the first.
+func (c *Corpus) addPrint(words []uint64) error {
+	for !c.wide && len(c.Prints) < len(words) {
+		c.Prints = append(c.Prints, make([]uint64, len(c.Prints[0])))
+	}
+	if len(words) > 0 && len(words) != len(c.Prints) {
+		return fmt.Errorf("document %d has a fingerprint of %d bits, those before it have %d: --bits N makes wider ones of texts, and lists have one width", c.N+1, 64*len(words), 64*len(c.Prints))
+	}
+	c.wide = c.wide || len(words) > 0
+	for i := range c.Prints {
+		word := uint64(0)
+		if len(words) > 0 {
+			word = words[i]
+		}
+		c.Prints[i] = append(c.Prints[i], word)
+	}
+	return nil
 }
 
 // drop has document n match nothing.

@@ -24,13 +24,16 @@ func newHasher(p features.Params) *hasher {
 	return &hasher{sets: features.NewSetHasher(p.Features, p.Shingle, p.Seed), prints: features.NewFingerprinter(p)}
 }
 
-// print returns the fingerprint of a document, and false if it has none: no words, and none given.
-func (f *hasher) print(d *engine.Doc) (base.Fingerprint, bool) {
+// appendPrint appends the words of the fingerprint of a document to dst; nothing if it has none: no
+// words, and none given.
+func (f *hasher) appendPrint(dst []base.Fingerprint, d *engine.Doc) []base.Fingerprint {
 	if d.Fingerprint != nil {
-		return *d.Fingerprint, true
+		return append(append(dst, *d.Fingerprint), d.Rest...)
 	}
-	r := f.prints.Text(d.Text)
-	return r.Fingerprint, !r.Empty
+	if r := f.prints.Text(d.Text); !r.Empty {
+		dst = append(append(dst, r.Fingerprint), r.Rest...)
+	}
+	return dst
 }
 
 // featured is a batch of documents on its way to the goroutine that stores what they are compared
@@ -39,10 +42,11 @@ type featured struct {
 	docs   []engine.Doc
 	bytes  int // of texts
 	hashes []uint64
-	ends   []int // of the sets, in hashes
-	prints []base.Fingerprint
-	empty  []bool // documents that match nothing
-	met    []met  // of a Search
+	ends   []int              // of the sets, in hashes
+	prints []base.Fingerprint // words of fingerprints, one after the other
+	words  []int              // of each document: where its words end in prints
+	empty  []bool             // documents that match nothing
+	met    []met              // of a Search
 }
 
 // A batch is full when it has batchDocs documents, or batchBytes of text.
@@ -99,7 +103,7 @@ func (x *Extractor) Add(d *engine.Doc) error {
 	}
 	b := x.next
 	x.few.Add(d.Text)
-	b.docs = append(b.docs, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint})
+	b.docs = append(b.docs, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest})
 	if b.bytes += len(d.Text); len(b.docs) < batchDocs && b.bytes < batchBytes {
 		return nil
 	}
@@ -120,7 +124,7 @@ func (x *Extractor) unused() *featured {
 func (x *Extractor) reuse(b *featured) {
 	clear(b.docs)
 	b.docs, b.bytes, b.hashes, b.ends, b.prints, b.empty = b.docs[:0], 0, b.hashes[:0], b.ends[:0], b.prints[:0], b.empty[:0]
-	b.met = b.met[:0]
+	b.met, b.words = b.met[:0], b.words[:0]
 	if cap(b.hashes) <= batchBytes && cap(b.met) <= batchBytes {
 		x.free = append(x.free, b)
 	}
@@ -162,9 +166,10 @@ func (f *hasher) extract(b *featured, to *Corpus) {
 			empty = len(b.hashes) == before
 		}
 		if to.Prints != nil {
-			fp, ok := f.print(d)
-			b.prints = append(b.prints, fp)
-			empty = !ok
+			before := len(b.prints)
+			b.prints = f.appendPrint(b.prints, d)
+			b.words = append(b.words, len(b.prints))
+			empty = len(b.prints) == before
 		}
 		b.empty = append(b.empty, empty)
 	}
@@ -172,7 +177,7 @@ func (f *hasher) extract(b *featured, to *Corpus) {
 
 // store adds a batch of documents.
 func (c *Corpus) store(b *featured) error {
-	from := 0
+	from, print := 0, 0
 	for i := range b.docs {
 		if c.N >= setjoin.MaxSets {
 			return fmt.Errorf("more than %d documents", setjoin.MaxSets)
@@ -195,7 +200,10 @@ func (c *Corpus) store(b *featured) error {
 			c.drop(uint32(c.N))
 		}
 		if c.Prints != nil {
-			c.Prints = append(c.Prints, b.prints[i])
+			if err := c.addPrint(b.prints[print:b.words[i]]); err != nil {
+				return err
+			}
+			print = b.words[i]
 		}
 		if b.docs[i].Text != "" {
 			c.Textual++

@@ -11,25 +11,55 @@ import (
 
 // distinctPrints are the different fingerprints of a corpus.
 type distinctPrints struct {
-	prints []base.Fingerprint // ascending
-	group  []uint32           // of each place in the order: which of them the document has
+	prints selfjoin.Columns // ascending
+	group  []uint32         // of each place in the order: which of them the document has
 }
 
 // distinct returns the different fingerprints of the documents in an order.
 func (c *Corpus) distinct(order []uint32) distinctPrints {
 	p := ordered.MakePairs(len(order))
 	for at, doc := range order {
-		p.Keys[at], p.Vals[at] = c.Prints[doc], uint32(at) // a stable sort: the preferred document first
+		p.Keys[at], p.Vals[at] = c.Prints[0][doc], uint32(at) // a stable sort: the preferred document first
 	}
 	p = ordered.SortPairs(p, ordered.MakePairs(len(order)))
-	d := distinctPrints{prints: p.Keys[:0], group: make([]uint32, len(order))}
+	rest := c.Prints[1:]
+	if len(rest) > 0 {
+		c.sortRest(p, order)
+	}
+	d := distinctPrints{prints: make(selfjoin.Columns, len(c.Prints)), group: make([]uint32, len(order))}
+	d.prints[0] = p.Keys[:0]
 	for i, fp := range p.Keys {
-		if len(d.prints) == 0 || fp != d.prints[len(d.prints)-1] {
-			d.prints = append(d.prints, fp)
+		n := len(d.prints[0])
+		if n == 0 || fp != d.prints[0][n-1] || len(rest) > 0 && c.compareRest(order[p.Vals[i-1]], order[p.Vals[i]]) != 0 {
+			d.prints[0] = append(d.prints[0], fp)
+			for w, words := range rest {
+				d.prints[w+1] = append(d.prints[w+1], words[order[p.Vals[i]]])
+			}
 		}
-		d.group[p.Vals[i]] = uint32(len(d.prints) - 1)
+		d.group[p.Vals[i]] = uint32(len(d.prints[0]) - 1)
 	}
 	return d
+}
+
+// sortRest sorts documents of an order, which are sorted by their first words, by the others.
+func (c *Corpus) sortRest(p ordered.Pairs, order []uint32) {
+	for from, to := 0, 0; from < len(p.Keys); from = to {
+		for to = from + 1; to < len(p.Keys) && p.Keys[to] == p.Keys[from]; to++ {
+		}
+		if to > from+1 {
+			slices.SortStableFunc(p.Vals[from:to], func(a, b uint32) int { return c.compareRest(order[a], order[b]) })
+		}
+	}
+}
+
+// compareRest compares the words after the first of two documents.
+func (c *Corpus) compareRest(a, b uint32) int {
+	for _, words := range c.Prints[1:] {
+		if r := base.Compare(words[a], words[b]); r != 0 {
+			return r
+		}
+	}
+	return 0
 }
 
 // inOrder returns the order of preference without documents that match nothing; nil is that of
@@ -52,7 +82,7 @@ func (c *Corpus) PrintStars(ctx context.Context, order []uint32, k int, o selfjo
 	order = c.inOrder(order)
 	d := c.distinct(order)
 	const none = ^uint32(0)
-	first := make([]uint32, len(d.prints)) // of each fingerprint: its place among leaders
+	first := make([]uint32, d.prints.Len()) // of each fingerprint: its place among leaders
 	for f := range first {
 		first[f] = none
 	}
@@ -63,7 +93,7 @@ func (c *Corpus) PrintStars(ctx context.Context, order []uint32, k int, o selfjo
 			leaders, prints = append(leaders, doc), append(prints, f)
 		}
 	}
-	stars, err := selfjoin.Stars(ctx, selfjoin.Columns{d.prints}, prints, k, o)
+	stars, err := selfjoin.Stars(ctx, d.prints, prints, k, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,11 +119,11 @@ func (c *Corpus) alone() []uint32 {
 func (c *Corpus) printComponents(ctx context.Context, k int, o selfjoin.Options) ([]uint32, error) {
 	order := c.inOrder(nil)
 	d := c.distinct(order)
-	label, err := selfjoin.Components(ctx, selfjoin.Columns{d.prints}, k, o)
+	label, err := selfjoin.Components(ctx, d.prints, k, o)
 	if err != nil {
 		return nil, err
 	}
-	keeper, first := c.alone(), make([]uint32, len(d.prints)) // of each component: its first document + 1
+	keeper, first := c.alone(), make([]uint32, d.prints.Len()) // of each component: its first document + 1
 	for at, doc := range order {
 		l := label[d.group[at]]
 		if first[l] == 0 {
@@ -110,34 +140,34 @@ func (c *Corpus) printComponents(ctx context.Context, k int, o selfjoin.Options)
 func (c *Corpus) printPairs(ctx context.Context, k int, o selfjoin.Options, emit func(a, b []uint32, distance int) bool) error {
 	docs := c.inOrder(nil)
 	d := c.distinct(docs)
-	next := make([]uint32, len(d.prints)+1) // a counting sort of the documents by fingerprint
+	next := make([]uint32, d.prints.Len()+1) // a counting sort of the documents by fingerprint
 	for _, f := range d.group {
 		next[f+1]++
 	}
-	for f := range d.prints {
+	for f := range d.prints.Len() {
 		next[f+1] += next[f]
 	}
-	all := classes{docs: make([]uint32, len(docs)), ends: next[:len(d.prints)]} // which next is at last
+	all := classes{docs: make([]uint32, len(docs)), ends: next[:d.prints.Len()]} // which next is at last
 	for at, f := range d.group {
 		all.docs[next[f]] = docs[at]
 		next[f]++
 	}
-	for f := range d.prints {
+	for f := range d.prints.Len() {
 		if g := all.of(uint32(f)); len(g) > 1 && !emit(g, nil, 0) {
 			return nil
 		}
 	}
-	return selfjoin.Pairs(ctx, selfjoin.Columns{d.prints}, k, o, func(i, j uint32, distance int) bool { return emit(all.of(i), all.of(j), distance) })
+	return selfjoin.Pairs(ctx, d.prints, k, o, func(i, j uint32, distance int) bool { return emit(all.of(i), all.of(j), distance) })
 }
 
 // WordPrints returns the fingerprints of the documents that match something, nil without
-// fingerprints.
+// fingerprints, or if they have more than 64 bits.
 func (c *Corpus) WordPrints() []base.Fingerprint {
-	if c.Prints == nil {
+	if len(c.Prints) != 1 {
 		return nil
 	}
 	var all []base.Fingerprint
-	for n, fp := range c.Prints {
+	for n, fp := range c.Prints[0] {
 		if !c.Empty(uint32(n)) {
 			all = append(all, fp)
 		}

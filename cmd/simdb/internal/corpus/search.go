@@ -21,7 +21,7 @@ import (
 type Search struct {
 	o      SearchOptions
 	nodes  []Node
-	prints []base.Fingerprint // of the nodes
+	prints []base.Fingerprint // of the nodes: the first words, of which there is one (tuning refuses more)
 	few    *setjoin.Few       // the sets of the nodes
 }
 
@@ -72,10 +72,11 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 	of, drawn, buf := map[key]int{}, []int(nil), []byte(nil) // drawn: the node of each document
 	s := &Search{o: o}
 	for left, i := min(o.Memory/setjoin.FewBytes, searchElements), 0; i < len(docs); i++ {
-		print, ok := f.print(&docs[i])
-		if !ok {
+		words := f.appendPrint(nil, &docs[i])
+		if len(words) == 0 {
 			continue
 		}
+		print := words[0]
 		set := f.sets.Append(nil, docs[i].Text)
 		buf = buf[:0]
 		for _, e := range set {
@@ -162,9 +163,10 @@ type searcher struct {
 func (w *searcher) batch(b *featured) {
 	w.at = w.at[:0]
 	for i := range b.docs {
-		fp, ok := w.hasher.print(&b.docs[i])
-		if b.empty = append(b.empty, !ok); ok {
-			b.prints, w.at = append(b.prints, fp), append(w.at, int32(i))
+		n := len(b.prints)
+		b.prints = w.hasher.appendPrint(b.prints, &b.docs[i])
+		if b.empty = append(b.empty, len(b.prints) == n); len(b.prints) > n {
+			b.prints, w.at = b.prints[:n+1], append(w.at, int32(i))
 		}
 	}
 	w.pairs = kernel.ScanMany(w.pairs[:0], b.prints, w.prints, w.o.Within)

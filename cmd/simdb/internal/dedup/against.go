@@ -169,8 +169,8 @@ func (s *source) eachEntry(d *job, only map[string]bool, f func(e *engine.Entry,
 		if err != nil {
 			return s.named(err)
 		}
-		if doc.ID, doc.Fingerprint = e.ID, nil; d.c.Near != nil && e.HasFingerprint {
-			doc.Fingerprint = &e.Fingerprint
+		if doc.ID, doc.Fingerprint = e.ID, nil; d.c.Near != nil {
+			doc.SetFingerprint(e.Words()...)
 		}
 		if err := f(&e, &doc); err != nil {
 			return err

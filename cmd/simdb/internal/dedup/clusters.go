@@ -5,7 +5,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -68,7 +67,7 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	if d.c.Near != nil {
 		k := int(*d.c.Near)
 		o.Accept = func(a, b int) bool {
-			return base.Distance(c.Prints[a], c.Prints[b]) <= k && !c.Empty(uint32(a)) && !c.Empty(uint32(b))
+			return c.Prints.Distance(uint32(a), uint32(b)) <= k && !c.Empty(uint32(a)) && !c.Empty(uint32(b))
 		}
 	}
 	o.Accept = d.decided.acceptToo(o.Accept)
@@ -92,7 +91,7 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	if d.c.Near != nil {
 		d.out.distance = make([]uint16, len(stars.Keeper))
 		for n, k := range stars.Keeper {
-			d.out.distance[n] = uint16(base.Distance(c.Prints[n], c.Prints[k]))
+			d.out.distance[n] = uint16(c.Prints.Distance(uint32(n), k))
 		}
 	}
 	return nil

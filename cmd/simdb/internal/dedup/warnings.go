@@ -10,13 +10,13 @@ import (
 // watch looks at the fingerprints of a corpus, where they came with the documents or differ in what
 // they are of: documents of one fingerprint whose texts are not alike.
 func (d *job) watch(c *corpus.Corpus) {
-	if d.a.Global.Quiet || c.Prints == nil {
+	if d.a.Global.Quiet || len(c.Prints) != 1 {
 		return
 	}
 	var p app.Prints
 	for n := d.known; n < c.N; n++ {
 		if !c.Empty(uint32(n)) {
-			p.Add(c.Prints[n])
+			p.Add(c.Prints[0][n])
 		}
 	}
 	if c.Given > 0 {
@@ -26,7 +26,7 @@ func (d *job) watch(c *corpus.Corpus) {
 	for _, common := range p.Common() {
 		var all, unlike int64
 		for n := d.known; n < c.N; n++ {
-			if c.Prints[n] != common.Fingerprint || d.out.kept(n) {
+			if c.Prints[0][n] != common.Fingerprint || d.out.kept(n) {
 				continue
 			}
 			if all++; d.out.score != nil && d.out.score[n] < unlikeScore {

@@ -115,9 +115,7 @@ func (c *Command) ofDatabase(a *app.App) (r *Report, err error) {
 				return err
 			}
 			d := engine.Doc{ID: e.ID, Text: text}
-			if e.HasFingerprint {
-				d.Fingerprint = &e.Fingerprint
-			}
+			d.SetFingerprint(e.Words()...)
 			if err := f(&d); err != nil {
 				return err
 			}

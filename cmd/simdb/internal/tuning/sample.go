@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 
@@ -66,6 +67,10 @@ func Draw(of Documents, most int, seed uint64, room int64) (docs []engine.Doc, n
 		docs = docs[:len(docs)-1]
 	}
 	err = of.Each("draw documents", func(d *engine.Doc) error {
+		if len(d.Rest) > 0 {
+			bits := 64 * (1 + len(d.Rest))
+			return fmt.Errorf("the fingerprints have %d bits, and tune looks at those of 64: begin with --near %d, an eighth of the bits", bits, bits/8)
+		}
 		if n++; len(docs) == most {
 			if r.Int64N(n) >= int64(most) {
 				return nil

@@ -300,8 +300,8 @@ func (l *fileList) draw(s *engine.Snapshot) ([]engine.Doc, error) {
 		if err != nil {
 			return nil, err
 		}
-		if ids[i], written[d.ID] = d.ID, e.Seq; !l.by.Sets && e.HasFingerprint {
-			docs[i].Fingerprint = &e.Fingerprint
+		if ids[i], written[d.ID] = d.ID, e.Seq; !l.by.Sets {
+			docs[i].SetFingerprint(e.Words()...)
 		}
 	}
 	if l.by.Sets {

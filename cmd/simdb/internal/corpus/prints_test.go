@@ -1,0 +1,163 @@
+package corpus
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/selfjoin"
+)
+
+// TestPrints compares pairs, stars and components of fingerprints of one word and of several, given
+// or of texts, with the plain ways.
+func TestPrints(t *testing.T) {
+	for _, words := range []int{1, 2, 4} {
+		for kind, word := range map[string]func(r *rand.Rand, i int) uint64{
+			"uniform":  func(r *rand.Rand, i int) uint64 { return r.Uint64() },
+			"constant": func(r *rand.Rand, i int) uint64 { return r.Uint64N(3) * uint64(i%2) },
+		} {
+			t.Run(fmt.Sprintf("%d/%s", words, kind), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(uint64(words), 1))
+				var docs [][]uint64 // nil: none
+				c := New(Options{Prints: true, Memory: 1 << 20})
+				x := NewExtractor(t.Context(), features.Params{Shingle: 3, Words: words}, c)
+				defer x.Stop()
+				f := newHasher(features.Params{Shingle: 3, Words: words})
+				for i := range 400 {
+					d := engine.Doc{ID: fmt.Sprint(i)}
+					var fp []uint64
+					switch {
+					case i < 3: // before the first one with a fingerprint
+					case i%5 == 0:
+						d.Text = strings.Repeat(fmt.Sprintf("a b%d ", r.IntN(6)), r.IntN(5))
+						fp = f.appendPrint(nil, &d)
+					case i%3 > 0 && docs[i-1] != nil:
+						fp = slices.Clone(docs[r.IntN(i)])
+						for range min(len(fp), 1) * r.IntN(6) {
+							fp[r.IntN(words)] ^= 1 << r.IntN(64)
+						}
+						d.SetFingerprint(fp...)
+					default:
+						for w := range words {
+							fp = append(fp, word(r, w))
+						}
+						d.SetFingerprint(fp...)
+					}
+					if docs = append(docs, fp); len(fp) == 0 {
+						docs[i] = nil
+					}
+					if err := x.Add(&d); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := x.Finish(); err != nil {
+					t.Fatal(err)
+				}
+				for _, k := range []int{0, 4, 9, 40 * words, 64 * words} {
+					comparePrints(t, c, docs, k)
+				}
+			})
+		}
+	}
+}
+
+// comparePrints compares the joins of a corpus at a distance with the plain ways.
+func comparePrints(t *testing.T, c *Corpus, docs [][]uint64, k int) {
+	t.Helper()
+	near := func(a, b int) (int, bool) {
+		if docs[a] == nil || docs[b] == nil {
+			return 0, false
+		}
+		d := base.DistanceWords(docs[a], docs[b])
+		return d, d <= k
+	}
+	var got, want [][3]int
+	label, keeper, distance := make([]int, len(docs)), make([]uint32, len(docs)), make([]uint16, len(docs))
+	var keepers []int
+	for b := range docs {
+		label[b], keeper[b] = b, uint32(b)
+		best := k + 1
+		for a := range b {
+			d, ok := near(a, b)
+			if !ok {
+				continue
+			}
+			want = append(want, [3]int{a, b, d})
+			if from, to := max(label[a], label[b]), min(label[a], label[b]); from != to {
+				for i := range b + 1 {
+					if label[i] == from {
+						label[i] = to
+					}
+				}
+			}
+		}
+		equal := slices.IndexFunc(docs[:b], func(words []uint64) bool { return words != nil && slices.Equal(words, docs[b]) })
+		if equal >= 0 { // documents of one fingerprint are joined as one
+			keeper[b], distance[b] = keeper[equal], distance[equal]
+			continue
+		}
+		for _, q := range keepers {
+			if d, ok := near(q, b); ok && d < best {
+				best, keeper[b], distance[b] = d, uint32(q), uint16(d)
+			}
+		}
+		if best > k && docs[b] != nil {
+			keepers = append(keepers, b)
+		}
+	}
+	add := func(a, b uint32, d int) { got = append(got, [3]int{int(min(a, b)), int(max(a, b)), d}) }
+	err := c.printPairs(t.Context(), k, selfjoin.Options{}, func(some, others []uint32, d int) bool {
+		for i, a := range some {
+			for _, b := range others {
+				add(a, b, d)
+			}
+			for _, b := range some[:i] {
+				if others == nil {
+					add(a, b, d)
+				}
+			}
+		}
+		return true
+	})
+	compare := func(x, y [3]int) int { return cmp.Or(cmp.Compare(x[1], y[1]), cmp.Compare(x[0], y[0])) }
+	slices.SortFunc(got, compare)
+	slices.SortFunc(want, compare)
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("k = %d: %d pairs, want %d; %v", k, len(got), len(want), err)
+	}
+	components, err := c.printComponents(t.Context(), k, selfjoin.Options{})
+	for i, l := range components {
+		if err != nil || int(l) != label[i] {
+			t.Fatalf("k = %d: document %d is in component %d, want %d; %v", k, i, l, label[i], err)
+		}
+	}
+	stars, distances, err := c.PrintStars(t.Context(), nil, k, selfjoin.Options{})
+	if err != nil || !slices.Equal(stars, keeper) || !slices.Equal(distances, distance) {
+		t.Fatalf("k = %d: stars %v %v, want %v %v; %v", k, stars, distances, keeper, distance, err)
+	}
+}
+
+// TestPrintsOfOtherWidths has fingerprints of two widths: an error says so.
+func TestPrintsOfOtherWidths(t *testing.T) {
+	c := New(Options{Prints: true, Memory: 1 << 20})
+	x := NewExtractor(t.Context(), features.Params{Shingle: 3}, c)
+	defer x.Stop()
+	var d engine.Doc
+	err := x.Add(&d)
+	for words := 2; words < 4 && err == nil; words++ {
+		d.SetFingerprint(make([]uint64, words)...)
+		err = x.Add(&d)
+	}
+	if err == nil {
+		err = x.Finish()
+	}
+	if err == nil || !strings.Contains(err.Error(), "document 3 has a fingerprint of 192 bits, those before it have 128") {
+		t.Error(err)
+	}
+}
