@@ -13,6 +13,9 @@
 // zeros; see ParseCell and Evidence. Base64 is read only where it is declared: 11 of its letters
 // are 8 bytes, but words, too.
 //
+// A fingerprint of several words has all of its digits: 16 hexadecimal ones a word, 64 binary ones,
+// or 8 bytes in base64, the first word first; see ParseWords and WidthOf.
+//
 // One text alone does not say whether 1234567890123456 was meant as hexadecimal. A whole file does,
 // since its lines are written alike; see Ambiguous.
 package base
