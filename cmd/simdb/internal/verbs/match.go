@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 
@@ -59,6 +60,7 @@ type matching struct {
 	audit   *matchAudit
 	docs    []engine.Doc   // of a lot
 	out     input.Copier   // of lines, or
+	lines   *bufio.Writer  // of out on standard output, else nil
 	rows    *output.Writer // of rows
 	read    int64          // documents
 	fresh   int64          // of them, new; with --add they are stored

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -23,6 +24,7 @@ const (
 	slowBytes = 256 << 10 // of texts that are compared as they are, which takes long
 	itemBytes = 256       // what a record takes beside its texts
 	slabBytes = 64 << 10
+	slabItems = 64
 )
 
 // lotBytes is how many bytes of records are decided together.
@@ -51,9 +53,10 @@ func (i *lotItem) end() error {
 }
 
 // items yields all records of an input and their sizes.
-func (t *matching) items(ctx context.Context, a *app.App, in input.Source) iter.Seq2[lotItem, int] {
-	return func(yield func(lotItem, int) bool) {
+func (t *matching) items(ctx context.Context, a *app.App, in input.Source) iter.Seq2[*lotItem, int] {
+	return func(yield func(*lotItem, int) bool) {
 		var slab []byte // of copies of records
+		var room []lotItem
 		clone := func(raw []byte) []byte {
 			if len(raw) > cap(slab)-len(slab) {
 				slab = make([]byte, 0, max(len(raw), slabBytes))
@@ -62,7 +65,15 @@ func (t *matching) items(ctx context.Context, a *app.App, in input.Source) iter.
 			slab = append(slab, raw...)
 			return slab[from:len(slab):len(slab)]
 		}
-		give := func(item lotItem, size int) error {
+		next := func() *lotItem {
+			if len(room) == 0 {
+				room = make([]lotItem, slabItems)
+			}
+			item := &room[0]
+			room = room[1:]
+			return item
+		}
+		give := func(item *lotItem, size int) error {
 			if !yield(item, size+itemBytes) {
 				return input.ErrStop
 			}
@@ -72,16 +83,19 @@ func (t *matching) items(ctx context.Context, a *app.App, in input.Source) iter.
 		r.Issue = func(_ input.Source, is *input.Issue) error {
 			copied := *is
 			copied.Raw = clone(is.Raw)
-			return give(lotItem{err: &copied}, len(is.Raw))
+			item := next()
+			item.err = &copied
+			return give(item, len(is.Raw))
 		}
 		r.Record = func(_ input.Source, rec *input.Record) error {
-			item := lotItem{rec: *rec}
+			item := next()
+			item.rec = *rec
 			item.rec.Raw = clone(rec.Raw)
 			t.reduce(&item.rec.Doc)
 			return give(item, len(rec.Raw)+len(item.rec.Doc.Text)+len(item.rec.Doc.Fields))
 		}
 		if err := a.ReadSource(ctx, t.sources, in, r); err != nil {
-			yield(lotItem{err: err}, 0)
+			yield(&lotItem{err: err}, 0)
 		}
 	}
 }
@@ -104,17 +118,18 @@ func (t *matching) reduce(doc *engine.Doc) {
 
 // records decides all records of an input, and writes what is to be written of them.
 func (t *matching) records(a *app.App, in input.Source) error {
-	read := func(ctx context.Context) iter.Seq2[lotItem, int] { return t.items(ctx, a, in) }
+	read := func(ctx context.Context) iter.Seq2[*lotItem, int] { return t.items(ctx, a, in) }
 	for items := range pipeline.Arrivals(a.Context(), t.c.lotBytes()/itemBytes, t.c.lotBytes(), read) {
 		if end := items[len(items)-1].end(); end != nil && a.Interrupted() {
 			return end
 		}
 		for len(items) > 0 {
 			n := len(items)
-			if i := slices.IndexFunc(items, func(i lotItem) bool { return i.err != nil }); t.c.Add && i >= 0 {
+			if i := slices.IndexFunc(items, func(i *lotItem) bool { return i.err != nil }); t.c.Add && i >= 0 {
 				n = i + 1 // nothing is stored that comes after a line that may end the run
 			}
-			if err := t.lot(a.Context(), in, items[:n]); err != nil {
+			err := t.lot(a.Context(), in, items[:n])
+			if err = cmp.Or(err, t.flush()); err != nil {
 				return err
 			}
 			items = items[n:]
@@ -130,7 +145,7 @@ func (t *matching) records(a *app.App, in input.Source) error {
 
 // lot decides some records, and writes what is to be written of them. Records before an error are
 // decided nevertheless.
-func (t *matching) lot(ctx context.Context, in input.Source, items []lotItem) error {
+func (t *matching) lot(ctx context.Context, in input.Source, items []*lotItem) error {
 	decide := t.decide
 	if t.c.Add {
 		decide = t.add
@@ -170,7 +185,7 @@ func (t *matching) lot(ctx context.Context, in input.Source, items []lotItem) er
 
 // add stores the documents of a lot that are new, as one group, and says what became of each. After
 // an error it says so only of those before the one that failed.
-func (t *matching) add(ctx context.Context, items []lotItem) ([]engine.Novelty, error) {
+func (t *matching) add(ctx context.Context, items []*lotItem) ([]engine.Novelty, error) {
 	t.docs = t.docs[:0]
 	for i := range items {
 		if items[i].err == nil {
@@ -182,7 +197,7 @@ func (t *matching) add(ctx context.Context, items []lotItem) ([]engine.Novelty, 
 
 // decide says, as add does, what would become of the documents of a lot. One with the same ID is a
 // match like any other.
-func (t *matching) decide(ctx context.Context, items []lotItem) ([]engine.Novelty, error) {
+func (t *matching) decide(ctx context.Context, items []*lotItem) ([]engine.Novelty, error) {
 	s, err := t.db.Snapshot()
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -169,7 +170,12 @@ func (t *matching) run(a *app.App) error {
 			if to, err = a.Sink(t.c.Output, app.CopiesOf(format), output.Options{}); err != nil {
 				return err
 			}
-			if t.out, err = format.NewCopier(to, input.CopyOptions{Follow: true, Like: in, Null: t.c.Null}); err != nil {
+			w := io.Writer(to)
+			if outfile.IsStdout(cmp.Or(t.c.Output, "-")) {
+				t.lines = bufio.NewWriterSize(to, linesBytes)
+				w = t.lines
+			}
+			if t.out, err = format.NewCopier(w, input.CopyOptions{Follow: true, Like: in, Null: t.c.Null}); err != nil {
 				return err
 			}
 		}
@@ -179,14 +185,29 @@ func (t *matching) run(a *app.App) error {
 		return err
 	}
 	if t.keepsPart(err) {
-		t.kept = to.Close(t.out.Close()) == nil
+		t.kept = to.Close(t.endLines()) == nil
 		return err
 	}
 	if err == nil {
-		err = t.out.Close()
+		err = t.endLines()
 	}
 	return to.Close(err)
 }
+
+// linesBytes is how many bytes of lines are written to standard output together, if a lot has as
+// many.
+const linesBytes = 64 << 10
+
+// flush writes the lines of a lot that wait to be written.
+func (t *matching) flush() error {
+	if t.lines == nil {
+		return nil
+	}
+	return t.lines.Flush()
+}
+
+// endLines completes the only output of lines.
+func (t *matching) endLines() error { return cmp.Or(t.out.Close(), t.flush()) }
 
 // keepsPart reports whether outputs that a failure has cut short are published nevertheless: what
 // is stored is known to the next run, so that no other output would ever have the lines in them.
