@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/format"
@@ -157,6 +158,11 @@ type salvageWalk struct {
 	o      SalvageOptions
 	cursor *blobs.RecordCursor // nil if there are no records
 	d      Document
+
+	block int      // of run 0: that of keys, if it could be read, + 1
+	keys  []uint64 // which decoding has made
+	err   error    // of the block
+	space kernel.Keys
 }
 
 // document puts d together. It counts what is lost; errLost says that the document is.
@@ -234,7 +240,7 @@ func (w *salvageWalk) fingerprint(doc uint32) (err error) {
 		return nil
 	}
 	if err = cmp.Or(w.failed[format.KindRun], w.failed[format.KindWords]); err == nil {
-		if d.Fingerprint, err = r.Runs[0].Key(int(doc)); err == nil {
+		if d.Fingerprint, err = w.key(int(doc)); err == nil {
 			d.Rest, err = r.AppendRest(d.Rest, doc)
 		}
 		if err == nil {
@@ -253,6 +259,21 @@ func (w *salvageWalk) fingerprint(doc uint32) (err error) {
 	}
 	d.Fingerprint, d.Rest = made.Fingerprint, append(d.Rest[:0], made.Rest...)
 	return nil
+}
+
+// key returns the key of run 0 at a position. Blocks are decoded whole, as most of their keys are
+// wanted.
+func (w *salvageWalk) key(at int) (uint64, error) {
+	if run, b := w.r.Runs[0], at>>keyrun.BlockShift; b+1 != w.block {
+		w.block = b + 1
+		if w.err = run.Check(b); w.err == nil {
+			w.keys = run.Decode(b, run.Info(b), 0, run.Count(b), &w.space)
+		}
+	}
+	if w.err != nil {
+		return 0, w.err
+	}
+	return w.keys[at&(keyrun.BlockLen-1)], nil
 }
 
 // sketch sets the sketch of d. One that is lost is that of the text, if that is known.

@@ -143,6 +143,9 @@ func (w *tableWriter) begin() (err error) {
 	w.buf = bufio.NewWriterSize(w.file, 1<<20)
 	identity := sstable.Identity{Database: t.uuid, Number: t.number, Created: t.r.o.Now().UnixMicro()}
 	w.w, err = sstable.NewWriter(w.buf, t.r.params, sstable.WriterOptions{Identity: identity})
+	if err == nil && w.from != nil {
+		w.w.Reserve(min(int(w.from.info.Docs), tableBytes/docBytes))
+	}
 	return err
 }
 
