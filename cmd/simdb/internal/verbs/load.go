@@ -293,25 +293,27 @@ func (f *loadFile) atMark(mark loadMark) (bool, error) {
 
 // record loads a record.
 func (f *loadFile) record(in input.Source, rec *input.Record) error {
-	if known, err := f.atMark(markOf(rec)); known || err != nil {
+	mark := markOf(rec)
+	if known, err := f.atMark(mark); known || err != nil {
 		return err
 	}
 	if err := f.add(in, rec); err != nil {
 		return err
 	}
-	f.loader.Mark(f.source, int64(markOf(rec)))
+	f.loader.Mark(f.source, int64(mark))
 	f.stored = true
 	return nil
 }
 
 // issue puts aside what is no record.
 func (f *loadFile) issue(in input.Source, is *input.Issue) error {
-	if known, err := f.atMark(markOfIssue(is)); known || err != nil {
+	mark := markOfIssue(is)
+	if known, err := f.atMark(mark); known || err != nil {
 		return err
 	}
 	err := f.rejects.Add(in, is)
 	if _, kept := errors.AsType[*input.Issue](err); f.stored && is.End > 0 && f.loader != nil && (err == nil || kept) {
-		f.loader.Mark(f.source, int64(markOfIssue(is)))
+		f.loader.Mark(f.source, int64(mark))
 		f.passed = true
 	}
 	return err
