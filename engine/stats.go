@@ -171,7 +171,7 @@ func describeView(v *view.View) (Stats, error) {
 			Layout: p.Params().Layout.String(),
 		}
 		for _, sec := range info.Sections {
-			if sec.Kind == sstable.KindRun {
+			if sec.Kind == sstable.KindRun || sec.Kind == sstable.KindWords {
 				t.IndexBytes += sec.Length
 			}
 		}
