@@ -69,7 +69,7 @@ type TableStats struct {
 	Bytes               int64
 	MinTime, MaxTime    time.Time
 	Layout              Layout // of the permuted tables
-	IndexBytes          int64  // of the permuted tables
+	IndexBytes          int64  // of the permuted tables, and of the words after the first
 	BytesPerFingerprint float64
 }
 

@@ -108,7 +108,7 @@ func statsRows(s engine.Stats) []Row {
 // ParamRows returns what STATS says of the parameters of a database: their names and values.
 func ParamRows(p engine.Params) []Row {
 	rows := []Row{
-		{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"layout", string(p.Layout)}, {"sketch", p.Sketch},
+		{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"bits", p.Bits}, {"layout", string(p.Layout)}, {"sketch", p.Sketch},
 		{"min_jaccard", p.MinJaccard}, {"text", p.Text}, {"ttl", p.TTL.String()},
 	}
 	if of := p.Features.Describe(); of != "" {
