@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/imagehash"
 )
 
 // MaxRecord is the largest size of a record in bytes. A larger one is an Issue and is skipped
@@ -20,7 +21,8 @@ const MaxRecord = engine.MaxTextBytes
 // Source is an open input: documents in the order of the file. It is read once, by one goroutine at
 // a time.
 type Source interface {
-	// Info describes the source. Columns is complete once Records has yielded something.
+	// Info describes the source. Columns, Bits and Notice are complete once Records has yielded
+	// something.
 	Info() Info
 
 	// Records yields the records in order. An error that is an *Issue concerns one record, and
@@ -81,6 +83,7 @@ type Info struct {
 	// it.
 	Notice string
 
+	Bits             int  // of fingerprints, 0 if there are none at the beginning
 	FingerprintsOnly bool // the records have fingerprints and no texts
 	PositionIDs      bool // the IDs are the positions, so two such files have the same IDs
 }
@@ -122,6 +125,8 @@ type Record struct {
 	End     Position // where it ends, in the unit Description.EndUnit; Options.After continues after it
 	BadUTF8 bool     // it held invalid UTF-8, which is U+FFFD in Doc
 	Flaw    string   // what of its ID, text and fingerprint cannot be used, and counts as missing; "" for nothing
+
+	Picture *imagehash.Result // of a picture, what its hash is made of; else nil
 
 	// Raw is what Copier.Copy needs; in files of lines, the bytes of the record with its line end.
 	// It is valid until the next record is read.

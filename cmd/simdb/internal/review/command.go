@@ -41,8 +41,8 @@ type Command struct {
 
 // Validate checks what depends on each other.
 func (c *Command) Validate() error {
-	if c.WholeFiles || len(c.Exclude) > 0 || c.Hidden {
-		return errors.New("--files, --exclude and --hidden are for dedup: its audit says which files were read")
+	if c.OfFiles() || len(c.Exclude) > 0 || c.Hidden {
+		return errors.New("--files, --images, --exclude and --hidden are for dedup: its audit says which files were read")
 	}
 	return nil
 }

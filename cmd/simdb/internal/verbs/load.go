@@ -23,7 +23,7 @@ import (
 // Load is `simdb load`.
 type Load struct {
 	DB    string   `arg:"" file:"db" help:"The database; it is created if there is none."`
-	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files or --images the documents themselves; - is standard input."`
 
 	app.InputFormat
 	app.PageInputFlags
@@ -116,6 +116,9 @@ func (c *Load) Run(a *app.App) (err error) {
 		return err
 	}
 	l.create = *o
+	if c.Images != nil {
+		l.create.Bits, l.create.NoSketch = c.Images.Bits(), true
+	}
 	o.MustExist, o.BusyTimeout = true, a.Global.BusyTimeout
 	l.db, err = engine.Open(c.DB, o)
 	switch {
@@ -423,6 +426,8 @@ func reason(err error) string {
 func (l *load) emptiness() string {
 	f := l.features
 	switch {
+	case l.c.Images != nil:
+		return "without a hash, which match nothing"
 	case f.Unit == engine.UnitSet && f.MinWords > 1:
 		return fmt.Sprintf("with fewer than %d members, which match nothing", f.MinWords)
 	case f.Unit == engine.UnitSet:
