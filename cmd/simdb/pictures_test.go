@@ -178,6 +178,14 @@ func TestPictures(t *testing.T) {
 			t.Errorf("pairs %s %s:\n%s\nnot:\n%s", db, near, strings.Join(got, ""), strings.Join(pairs, ""))
 		}
 		sameRows(t, db, []string{images, "p"}, "clusters", near)
+		for _, args := range [][]string{{"kept.audit.jsonl"}, {db, fmt.Sprintf("--near=%d", k)}} {
+			code, _, talk := simdbHere(t, append([]string{"review", "-o", "page.html"}, args...)...)
+			page, err := os.ReadFile("page.html")
+			if err != nil || !bytes.Contains(page, []byte(`"picture":"p/1.png"`)) || bytes.Contains(page, []byte(`"text":`)) {
+				t.Errorf("review %v: status %d, %v: %s\n%s", args, code, err, talk, page)
+			}
+			os.Remove("page.html")
+		}
 		var joined []string
 		for a := range hashes {
 			for b := range hashes {
