@@ -137,13 +137,13 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "setjoin/a later one of equal runs overlooked", in: "internal/setjoin", decl: "finder.ofClass",
-		edit:  drop(`last = place(runs[i]).position()`),
+		edit:  drop(`last = place(p.runs[i]).position()`),
 		tests: "internal/setjoin", run: "^TestEditsAgainstBruteForce$",
 	},
 	{
-		name: "setjoin/chains end where they are put in order", in: "internal/setjoin", decl: "index.settle",
-		edit:  swap(`uint32(to + 2)`, `0`),
-		tests: "internal/setjoin", run: "^Test(EditsAgainstBruteForce|Settle)$",
+		name: "setjoin/pieces at the end of their reach not found", in: "internal/setjoin", decl: "finder.pieces",
+		edit:  swap(`at > l.to+int(r.after)`, `at >= l.to+int(r.after)`),
+		tests: "internal/setjoin", run: "^TestEditsAgainstBruteForce$",
 	},
 	{
 		name: "editdist/diagonals one too few", in: "internal/kernel", decl: "Pattern.diagonals",

@@ -159,7 +159,7 @@ type finder struct {
 	hits    []uint32 // Edits: of each entry, the pieces that were found
 	reaches []reach  // Edits: of texts of each length from least on
 	least   int
-	window  [2]int32            // the greatest reach before and after of texts that are looked for
+	nodes   []uint32            // Edits: of a lookup, as index.found appends them
 	bounds  []textsim.EditBound // Edits by length: of texts of each length from the least on
 	differs []uint64            // Jaccard: from the pivot of a crowd
 	parts   []uint32            // Components: those that are not found yet if there are few, ascending
@@ -193,7 +193,7 @@ func (f *finder) texts(x *index, p *prefix, t threshold) {
 	least, most := t.partners(p.size)
 	from, to := lengthClass(least), lengthClass(most)
 	if t.byLength() {
-		f.byLength(x, p.signature.EditFilter(t.t), from, to)
+		f.byLength(x, p, p.signature.EditFilter(t.t), from, to)
 		return
 	}
 	f.least, f.reaches = least, f.reaches[:0]
@@ -204,7 +204,7 @@ func (f *finder) texts(x *index, p *prefix, t threshold) {
 		f.hits = make([]uint32, len(x.sets)+len(x.sets)/4)
 	}
 	for class := from; class <= to; class++ {
-		f.ofClass(x, p.runs, class)
+		f.ofClass(x, p, class)
 	}
 	kept := f.found[:0]
 	for _, entry := range f.found {
@@ -217,7 +217,7 @@ func (f *finder) texts(x *index, p *prefix, t threshold) {
 }
 
 // ofClass finds texts whose lengths are of a class. Runs that are equal are looked up together.
-func (f *finder) ofClass(x *index, runs []uint64, class int) {
+func (f *finder) ofClass(x *index, p *prefix, class int) {
 	lo := max(shortest(class), f.least)
 	hi := min(shortest(class+1)-1, f.least+len(f.reaches)-1)
 	if hi < lo {
@@ -228,68 +228,67 @@ func (f *finder) ofClass(x *index, runs []uint64, class int) {
 		before, after = max(before, r.before), max(after, r.after)
 	}
 	stretch := f.t.stretch(class)
-	f.window = [2]int32{before, after}
-	for i := 0; i < len(runs); {
-		tag, first := place(runs[i]).tag(), place(runs[i]).position()
+	var all [lookupsAtOnce]lookup
+	n := 0
+	for i := 0; i < len(p.runs); {
+		tag, first := place(p.runs[i]).tag(), place(p.runs[i]).position()
 		last := first
-		for i++; i < len(runs) && place(runs[i]).tag() == tag; i++ {
-			last = place(runs[i]).position()
+		for i++; i < len(p.runs) && place(p.runs[i]).tag() == tag; i++ {
+			last = place(p.runs[i]).position()
 		}
 		end := min(last+int(after), hi-1) >> stretch
 		for at := max(first-int(before), 0) >> stretch; at <= end; at++ {
-			f.chain(x, nodeTag(tag, class, at), first, last)
+			all[n] = lookup{tag: nodeTag(tag, class, at), from: first, to: last}
+			if n += x.marked(all[n].tag); n == len(all) {
+				f.pieces(x, p, all[:n])
+				n = 0
+			}
 		}
 	}
+	f.pieces(x, p, all[:n])
 }
 
-// chain counts the pieces of a chain with this tag that may be one of equal runs, the first and the
-// last of which are given.
-func (f *finder) chain(x *index, tag uint32, first, last int) {
-	lo, hi := first-int(f.window[0]), last+int(f.window[1])
-	for n := *x.head(tag); n != 0; {
-		nd := x.at(n - 1)
-		n = nd.next
-		at := int(nd.rest)
-		if nd.tag != tag || at < lo || at > hi {
-			continue
+// pieces counts the pieces with the tags of lookups that may be one of equal runs, the first and
+// the last of which are given.
+func (f *finder) pieces(x *index, p *prefix, all []lookup) {
+	x.begin(all)
+	for i := range all {
+		l := &all[i]
+		f.nodes = x.finish(f.nodes[:0], l, p, f.t)
+		for i := 0; i < len(f.nodes); i += 2 {
+			entry, size := f.nodes[i], int(x.sizes[f.nodes[i]])
+			n := uint(size - f.least)
+			if n >= uint(len(f.reaches)) {
+				continue
+			}
+			r, at := &f.reaches[n], size-int(f.nodes[i+1])
+			if at+(size-1)>>shareBits < l.from-int(r.before) || at > l.to+int(r.after) {
+				continue
+			}
+			if f.hits[entry]++; f.hits[entry] == 1 {
+				f.found = append(f.found, entry)
+			}
 		}
-		i := uint(int(x.sizes[nd.entry]) - f.least)
-		if i >= uint(len(f.reaches)) {
-			continue
-		}
-		if r := &f.reaches[i]; at < first-int(r.before) || at > last+int(r.after) {
-			continue
-		}
-		if f.hits[nd.entry]++; f.hits[nd.entry] == 1 {
-			f.found = append(f.found, nd.entry)
-		}
-	}
-}
-
-// settle settles an index where that pays.
-func (j *join) settle(x *index) {
-	if j.t.Kind == Edits {
-		x.settle()
 	}
 }
 
 // byLength finds texts of like lengths, of these classes, that their signatures do not rule out.
-func (f *finder) byLength(x *index, filter *textsim.EditFilter, from, to int) {
+func (f *finder) byLength(x *index, p *prefix, filter *textsim.EditFilter, from, to int) {
 	f.bounds = f.bounds[:0]
 	for class := from; class <= to; class++ {
-		tag := nodeTag(0, class, 0)
-		for n := *x.head(tag); n != 0; {
-			nd := x.at(n - 1)
-			n = nd.next
-			size := int(x.sizes[nd.entry])
-			if nd.tag != tag || size < filter.Least || size > filter.Most {
+		one := [1]lookup{{tag: nodeTag(0, class, 0)}}
+		x.begin(one[:])
+		f.nodes = x.finish(f.nodes[:0], &one[0], p, f.t)
+		for i := 0; i < len(f.nodes); i += 2 {
+			entry, size := f.nodes[i], int(x.sizes[f.nodes[i]])
+			if size < filter.Least || size > filter.Most {
 				continue
 			}
 			for size-filter.Least >= len(f.bounds) {
 				f.bounds = append(f.bounds, filter.Of(filter.Least+len(f.bounds)))
 			}
-			if f.bounds[size-filter.Least].May(&x.signatures[nd.entry]) {
-				f.found = append(f.found, nd.entry)
+			if f.bounds[size-filter.Least].May(&x.signatures[entry]) {
+				f.found = append(f.found, entry)
 			}
 		}
 	}

@@ -22,14 +22,11 @@ type index struct {
 
 	signatures []textsim.EditSignature // Edits by length: of entries
 
-	packed  *packed  // what has been moved there; nil of Edits, and where entries are few
+	packed  *packed  // what has been moved there; nil where entries are few
 	bitmaps []bitmap // Jaccard, Sketches: of entries
 	crowds  *crowds  // Jaccard, Sketches
 
 	others map[uint64][]uint32 // Cosine: of each node, by nodeOf: all entries that share it
-
-	settled int      // Edits: the first nodes, which are in the order of their chains
-	spare   [][]node // Edits: for settle
 }
 
 // node is an element of an entry's prefix.
@@ -56,9 +53,9 @@ func (x *index) reset() {
 		x.shift = 32 - 10
 	}
 	clear(x.heads)
-	x.nodes, x.sets, x.sizes, x.pieces, x.settled = 0, x.sets[:0], x.sizes[:0], x.pieces[:0], 0
+	x.nodes, x.sets, x.sizes, x.pieces = 0, x.sets[:0], x.sizes[:0], x.pieces[:0]
 	x.signatures = x.signatures[:0]
-	x.spare, x.bitmaps = nil, x.bitmaps[:0]
+	x.bitmaps = x.bitmaps[:0]
 	if x.packed != nil {
 		x.packed.reset()
 	}
@@ -70,7 +67,7 @@ func (x *index) reset() {
 
 // bytes is about the memory of the index.
 func (x *index) bytes() int64 {
-	n := int64(x.nodes+len(x.spare)<<chunkBits)*nodeBytes + int64(len(x.heads))*4
+	n := int64(x.nodes)*nodeBytes + int64(len(x.heads))*4
 	n += int64(len(x.sets))*8 + int64(len(x.pieces))*4 + int64(len(x.bitmaps))*bitmapBytes
 	n += int64(len(x.others)) * othersBytes
 	n += int64(len(x.signatures)) * int64(unsafe.Sizeof(textsim.EditSignature{}))
@@ -153,36 +150,6 @@ func growChunks(chunks [][]node, n int) [][]node {
 	return chunks
 }
 
-// settle brings the nodes into the order of their chains if many are not: then a long chain is read
-// as fast as memory is. It is for Edits, which have such chains and few nodes.
-func (x *index) settle() {
-	if x.nodes-x.settled <= max(x.settled/2, leastSettled) {
-		return
-	}
-	to := 0
-	for h := range x.heads {
-		n := x.heads[h]
-		if n > 0 {
-			x.heads[h] = uint32(to + 1)
-		}
-		for n > 0 {
-			nd := *x.at(n - 1)
-			n = nd.next
-			if nd.next > 0 {
-				nd.next = uint32(to + 2)
-			}
-			x.spare = growChunks(x.spare, to)
-			x.spare[to>>chunkBits][to&(1<<chunkBits-1)] = nd
-			to++
-		}
-	}
-	x.chunks, x.spare = x.spare, x.chunks
-	x.settled = to
-}
-
-// leastSettled is how many nodes are left where they are: the cache has them.
-const leastSettled = 1 << 6
-
 // grow doubles the number of chains.
 func (x *index) grow() {
 	x.heads = make([]uint32, 2*len(x.heads))
@@ -199,7 +166,7 @@ func (x *index) grow() {
 // candidates appends to dst the entries that may match a set, some of them more than once.
 func (x *index) candidates(dst []uint32, p *prefix, t threshold) []uint32 {
 	if x.packed != nil {
-		return x.marked(dst, p, t)
+		return x.together(dst, p, t)
 	}
 	for i, key := range p.keys {
 		tag, rest := tagOf(key), p.rest(i)
@@ -227,9 +194,12 @@ func (x *index) chain(dst []uint32, tag uint32, p *prefix, rest uint32, t thresh
 	return dst
 }
 
-// found appends the entries of a node.
+// found appends the entries of a node; of Edits the entry and the rest.
 func (x *index) found(dst []uint32, entry, tag, rest uint32, t threshold) []uint32 {
-	if t.Kind == Cosine {
+	switch t.Kind {
+	case Edits:
+		return append(dst, entry, rest)
+	case Cosine:
 		return append(dst, x.others[nodeOf(tag, rest)]...)
 	}
 	if len(dst) == 0 || dst[len(dst)-1] != entry {
@@ -240,9 +210,12 @@ func (x *index) found(dst []uint32, entry, tag, rest uint32, t threshold) []uint
 
 // enough reports whether sets of sizes x and y can match that share a key with these rests: the
 // elements before it are not common, or would have been met before, so that at most the rest of
-// both is. Of Cosine see ofWords.
+// both is. Of Cosine see ofWords; of Edits see finder.pieces.
 func (t threshold) enough(x, y int, rest, restY uint32) bool {
-	if t.Kind == Cosine {
+	switch t.Kind {
+	case Edits:
+		return true
+	case Cosine:
 		return float64(restY) >= cosineCut(t.t)/float64(rest)*restOne*restOne
 	}
 	return int(min(rest, restY)) >= t.about(x, y)

@@ -40,8 +40,9 @@ const (
 // Nodes become postings when they are that part of the memory, or of the postings: more take more
 // memory, fewer take more time. Where few are enough, there are no postings.
 const (
-	packShare = 8
-	mostLoose = 1 << 20
+	packShare      = 8
+	mostLoose      = 1 << 20
+	mostLooseEdits = 1 << 12
 )
 
 // full reports whether there may be no room for another window, however much memory there is.
@@ -86,7 +87,11 @@ func (p *packed) mark(tag uint32) {
 }
 
 // marked returns 0 if the index does not have a tag, and 1 if it may have it.
-func (p *packed) marked(tag uint32) int {
+func (x *index) marked(tag uint32) int {
+	p := x.packed
+	if p == nil {
+		return 1
+	}
 	bucket, low := p.split(mix(tag))
 	return int(p.marks[bucket] >> (low >> 10) & 1)
 }
@@ -164,6 +169,7 @@ func (p *packed) move(first, from, to int) {
 // A lookup is one of a tag.
 type lookup struct {
 	tag, rest  uint32
+	from, to   int    // Edits: the positions of runs
 	first, end uint32 // postings of its bucket
 	ahead      uint16 // of no meaning: it keeps a read that brings postings into the cache
 }
@@ -172,41 +178,48 @@ type lookup struct {
 // lookup is that of a read from memory, and those of several lookups overlap.
 const lookupsAtOnce = 32
 
-// marked is candidates for an index with marks, which rule out most lookups.
-func (x *index) marked(dst []uint32, p *prefix, t threshold) []uint32 {
+// together is candidates for an index with marks, which rule out most lookups.
+func (x *index) together(dst []uint32, p *prefix, t threshold) []uint32 {
 	var all [lookupsAtOnce]lookup
 	for i := 0; i < len(p.keys); {
 		n := 0
 		for ; i < len(p.keys) && n <= len(all)-2; i++ { // without a branch that depends on marks
 			tag, rest := tagOf(p.keys[i]), p.rest(i)
 			all[n].tag, all[n].rest = tag, rest
-			n += x.packed.marked(tag)
+			n += x.marked(tag)
 			if p.first(i) && !p.whole {
 				all[n].tag, all[n].rest = tag+secondPart, rest
-				n += x.packed.marked(tag + secondPart)
+				n += x.marked(tag + secondPart)
 			}
 		}
-		for i := range all[:n] {
-			x.packed.begin(&all[i])
-		}
+		x.begin(all[:n])
 		for i := range all[:n] {
 			dst = x.finish(dst, &all[i], p, t)
-			dst = x.chain(dst, all[i].tag, p, all[i].rest, t)
 		}
 	}
 	return dst
 }
 
-// begin finds the postings of a lookup.
-func (p *packed) begin(l *lookup) {
-	bucket, _ := p.split(mix(l.tag))
-	if l.first, l.end = p.dir[bucket], p.dir[bucket+1]; l.first < l.end {
-		l.ahead = p.chunks[l.first/chunkPostings].tags[l.first%chunkPostings]
+// begin finds the postings of lookups.
+func (x *index) begin(all []lookup) {
+	p := x.packed
+	if p == nil {
+		return
+	}
+	for i := range all {
+		l := &all[i]
+		bucket, _ := p.split(mix(l.tag))
+		if l.first, l.end = p.dir[bucket], p.dir[bucket+1]; l.first < l.end {
+			l.ahead = p.chunks[l.first/chunkPostings].tags[l.first%chunkPostings]
+		}
 	}
 }
 
 // finish appends the entries that a lookup finds.
 func (x *index) finish(dst []uint32, l *lookup, p *prefix, t threshold) []uint32 {
+	if x.packed == nil {
+		return x.chain(dst, l.tag, p, l.rest, t)
+	}
 	_, tag := x.packed.split(mix(l.tag))
 	for first := l.first; first < l.end; {
 		at, i := x.packed.chunks[first/chunkPostings], first%chunkPostings
@@ -224,5 +237,5 @@ func (x *index) finish(dst []uint32, l *lookup, p *prefix, t threshold) []uint32
 			}
 		}
 	}
-	return dst
+	return x.chain(dst, l.tag, p, l.rest, t)
 }

@@ -77,6 +77,5 @@ func (j *join) pairWithin(give func(it *item) bool) (goOn bool, err error) {
 	for n := range j.items {
 		j.index.add(j.items[n].set, &j.items[n].prefix)
 	}
-	j.settle(&j.index)
 	return true, nil
 }

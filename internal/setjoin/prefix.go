@@ -81,8 +81,11 @@ func (t threshold) short(n int) int {
 
 // postings returns about how many keys the prefixes of sets have, or more.
 func (t threshold) postings(s *Sets) int64 {
-	if !t.Kind.ofSets() {
+	switch {
+	case t.Kind == Cosine:
 		return int64(s.n)
+	case t.byLength():
+		return int64(s.Len())
 	}
 	return int64(float64(s.n)*(1-t.t)) + int64(s.Len())
 }
@@ -125,7 +128,7 @@ func (p *prefix) rest(i int) uint32 {
 func (p *prefix) node(i int) (tag, rest uint32) {
 	key := p.keys[i]
 	if p.pieces > 0 {
-		return place(key).tag(), uint32(place(key).position())
+		return place(key).tag(), uint32(p.size - place(key).position())
 	}
 	tag = tagOf(key)
 	if !p.first(i) {

@@ -134,13 +134,11 @@ func (x *stars) decide(pos int) error {
 	for _, n := range x.within.sets {
 		x.index.add(x.items[n].set, &x.items[n].prefix)
 	}
-	x.settle(&x.index)
 	if x.graph == nil {
 		return nil
 	}
 	for _, n := range x.withinMembers.sets {
 		x.members.add(x.items[n].set, &x.items[n].prefix)
 	}
-	x.settle(&x.members)
 	return nil
 }

@@ -141,14 +141,15 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	}
 	if o.loose <= 0 {
 		o.loose = int(min(o.Memory/nodeBytes/packShare, mostLoose))
+		if m.Kind == Edits { // many entries share a tag: long chains are slow
+			o.loose = min(o.loose, mostLooseEdits)
+		}
 	}
 	j := &join{s: s, ctx: ctx, t: m.threshold(t), o: o, judge: o.Judge(), window: min(leastWindow, o.window)}
 	j.finder.t = j.t
-	if m.Kind != Edits {
-		postings := min(j.t.postings(s), o.Memory/postingBytes)
-		if j.index.packed = newPacked(j.t, postings, o.loose); o.Pairs > 0 {
-			j.members.packed = newPacked(j.t, postings, o.loose)
-		}
+	postings := min(j.t.postings(s), o.Memory/postingBytes)
+	if j.index.packed = newPacked(j.t, postings, o.loose); o.Pairs > 0 {
+		j.members.packed = newPacked(j.t, postings, o.loose)
 	}
 	if m.Kind.ofSets() {
 		j.formCrowds()
