@@ -1,11 +1,14 @@
 package base
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Evidence is how the fingerprints of a file are written, as far as ParseCell has read it with
 // Auto. All lines of a file are written alike, so a file with fingerprints that the rule reads as
 // hexadecimal and others that it reads as decimal is refused until the user says what they are.
-// The zero Evidence is ready to use.
+// So is one with fingerprints of several lengths. The zero Evidence is ready to use.
 type Evidence struct {
 	hex, decimal sighting // the first ones by the rule
 	certain      bool     // a hexadecimal one is not ambiguous
@@ -15,6 +18,15 @@ type Evidence struct {
 	plain        int      // are decimal, and could be hexadecimal
 	far          int      // are decimal, and could not be
 	binary       bool     // some are
+	brief        sighting // the first of those that are short
+	lengths      []length // different ones
+}
+
+// length is the first fingerprint in a file that has one of two lengths in bits, as Widths has
+// them.
+type length struct {
+	sighting
+	bits [2]int
 }
 
 // sighting is a fingerprint in a file; place is 0 for none.
@@ -46,6 +58,7 @@ func (e *Evidence) Add(place int64, text []byte, as Notation) {
 	case IsShort(text):
 		e.short++
 		e.letters++
+		e.brief.note(place, text)
 	default:
 		e.certain = true
 		if !allDigits(text) {
@@ -114,3 +127,41 @@ func (e *Evidence) Conflict(unit string) error {
 	return fmt.Errorf("the fingerprint of %s %d, %s, is %s by its form, that of %s %d, %s, is %s; --fingerprints hex or decimal says what all of them are",
 		unit, a.place, a.text, what[0], unit, b.place, b.text, what[1])
 }
+
+// AddWidths notes how long a fingerprint is, as Widths has it.
+func (e *Evidence) AddWidths(place int64, text []byte, bits [2]int) {
+	if bits[0] > 0 && !slices.ContainsFunc(e.lengths, func(l length) bool { return l.bits == bits }) {
+		e.lengths = append(e.lengths, length{sighting{place, short(string(text))}, bits})
+	}
+}
+
+// Width returns how many bits all fingerprints have, 0 if none has shown it. It returns an error if
+// not all can have as many, or, unless asked is 0, not as many as are asked for.
+func (e *Evidence) Width(asked int, unit string) (bits int, err error) {
+	all := e.lengths
+	if len(all) == 0 && e.brief.place > 0 {
+		all = []length{{e.brief, [2]int{FingerprintBits}}}
+	}
+	if len(all) == 0 {
+		return 0, nil
+	}
+	for i, b := range all {
+		for _, a := range all[:i] {
+			if !a.has(b.bits[0]) && !a.has(b.bits[1]) {
+				return 0, fmt.Errorf("the fingerprint of %s %d, %s, has %d bits, that of %s %d, %s, has %d",
+					unit, a.place, a.text, a.bits[0], unit, b.place, b.text, b.bits[0])
+			}
+		}
+	}
+	for _, bits := range all[0].bits {
+		if (asked == 0 || bits == asked) && bits > 0 && !slices.ContainsFunc(all, func(l length) bool { return !l.has(bits) }) {
+			return bits, nil
+		}
+	}
+	i := max(0, slices.IndexFunc(all, func(l length) bool { return !l.has(asked) }))
+	return 0, fmt.Errorf("the fingerprint of %s %d, %s, has %d bits, those that it is to be compared with have %d",
+		unit, all[i].place, all[i].text, all[i].bits[0], asked)
+}
+
+// has reports whether the fingerprint can have that many bits.
+func (l *length) has(bits int) bool { return bits > 0 && slices.Contains(l.bits[:], bits) }

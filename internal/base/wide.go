@@ -156,3 +156,28 @@ func wide(n, bitsOfDigit int) (bits int, ok bool) {
 	}
 	return bits, true
 }
+
+// Widths returns the numbers of bits that a fingerprint in a notation may have, the smaller first:
+// two where digits may be binary or hexadecimal, and none, which is 0, where the text is no
+// fingerprint.
+func Widths[S ~string | ~[]byte](s S, n Notation) (widths [2]int) {
+	digits := len(s)
+	if hasPrefix(s) || digits > 2 && string(s[:2]) == "0b" {
+		digits -= 2
+	}
+	candidates := []int{FingerprintBits, digits, 4 * digits}
+	if n == Base64 {
+		candidates = []int{len(s) * 6 / FingerprintBits * FingerprintBits}
+	}
+	var words [MaxWords]Fingerprint
+	found := 0
+	for i, bits := range candidates {
+		if bits%FingerprintBits != 0 || bits > MaxWords*FingerprintBits || bits < FingerprintBits || i > 0 && bits == FingerprintBits {
+			continue
+		}
+		if _, err := ParseWords(words[:bits/FingerprintBits], s, n); err == nil {
+			widths[found], found = bits, found+1
+		}
+	}
+	return widths
+}

@@ -80,6 +80,9 @@ func TestWidths(t *testing.T) {
 			if as, err := ParseWords(got, c.text, c.n); as != c.as || err != nil || !slices.Equal(got, words) {
 				t.Fatalf("%s as %v: %x, %v, %v", c.text, c.n, got, as, err)
 			}
+			if widths := Widths(c.text, c.n); widths[0] != 64*w && widths[1] != 64*w {
+				t.Fatalf("%s as %v may have %d bits", c.text, c.n, widths)
+			}
 			if bits, ok := WidthOf([]byte(c.text)); c.as != Base64 && w > 1 && (!ok || bits != 64*w) {
 				t.Fatalf("%s has %d bits, %v", c.text, bits, ok)
 			}
@@ -109,6 +112,62 @@ func TestWidthOf(t *testing.T) {
 	} {
 		if bits, ok := WidthOf(text); bits != want || ok != (want > 0) {
 			t.Errorf("%q: %d bits, %v, want %d", text, bits, ok, want)
+		}
+	}
+}
+
+func TestWidthsOfTexts(t *testing.T) {
+	of := strings.Repeat
+	for _, c := range []struct {
+		text string
+		n    Notation
+		want [2]int
+	}{
+		{"5", Auto, [2]int{64}}, {of("a", 16), Auto, [2]int{64}}, {"0xa", Hex, [2]int{64}}, {"-1", Decimal, [2]int{64}}, {"ff", Auto, [2]int{}}, {"", Auto, [2]int{}},
+		{of("a", 32), Auto, [2]int{128}}, {of("a", 32), Binary, [2]int{}}, {of("1", 32), Decimal, [2]int{}}, {of("1", 32), Auto, [2]int{128}},
+		{of("1", 64), Auto, [2]int{64, 256}}, {of("1", 64), Hex, [2]int{256}}, {of("1", 64), Binary, [2]int{64}}, {"0b" + of("1", 64), Auto, [2]int{64}},
+		{"0x" + of("1", 64), Auto, [2]int{256}}, {of("0", 256), Auto, [2]int{256, 1024}}, {of("0", 512), Auto, [2]int{512}}, {of("0", 1088), Auto, [2]int{}},
+		{of("a", 40), Auto, [2]int{}}, {of("A", 10) + "A", Base64, [2]int{64}}, {of("A", 22), Base64, [2]int{128}}, {of("A", 22) + "==", Base64, [2]int{128}},
+		{of("A", 32), Base64, [2]int{192}}, {of("A", 171), Base64, [2]int{1024}}, {of("A", 23), Base64, [2]int{}}, {of("A", 4), Base64, [2]int{}},
+	} {
+		if got := Widths([]byte(c.text), c.n); got != c.want {
+			t.Errorf("%q as %v: %v, want %v", c.text, c.n, got, c.want)
+		}
+	}
+}
+
+// TestEvidenceOfWidths checks how long the fingerprints of files are, or why they are refused.
+func TestEvidenceOfWidths(t *testing.T) {
+	of := strings.Repeat
+	h64, h128, h256, zeros := of("a", 16), of("b", 32), of("c", 64), of("0", 64)
+	for _, c := range []struct {
+		texts []string
+		asked int
+		want  string
+	}{
+		{nil, 0, "0"}, {nil, 128, "0"}, {[]string{h64, "5"}, 0, "64"}, {[]string{h256, zeros}, 0, "256"}, {[]string{zeros, h256}, 0, "256"}, {[]string{zeros}, 0, "64"},
+		{[]string{zeros}, 256, "256"}, {[]string{zeros, h64}, 0, "64"}, {[]string{of("0", 256), of("1", 64)}, 0, "256"}, {[]string{"words", h128}, 128, "128"},
+		{[]string{h256, h128}, 0, "the fingerprint of line 1, " + h256[:40] + "..., has 256 bits, that of line 2, " + h128 + ", has 128"},
+		{[]string{zeros, h256, "-", h64}, 256, "the fingerprint of line 2, " + h256[:40] + "..., has 256 bits, that of line 4, " + h64 + ", has 64"},
+		{[]string{"-", h256}, 128, "the fingerprint of line 2, " + h256[:40] + "..., has 256 bits, those that it is to be compared with have 128"},
+		{[]string{zeros, h64}, 256, "the fingerprint of line 2, " + h64 + ", has 64 bits, those that it is to be compared with have 256"},
+		{[]string{"c7e7e3c18000001"}, 256, "the fingerprint of line 1, c7e7e3c18000001, has 64 bits, those that it is to be compared with have 256"},
+		{[]string{"c7e7e3c18000001"}, 0, "64"},
+	} {
+		var e Evidence
+		for i, s := range c.texts {
+			if _, as, err := ParseCell(s, Auto); err == nil {
+				e.Add(int64(i+1), []byte(s), as)
+			}
+			e.AddWidths(int64(i+1), []byte(s), Widths(s, Auto))
+		}
+		bits, err := e.Width(c.asked, "line")
+		got := fmt.Sprint(bits)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%q of %d: %s, want %s", c.texts, c.asked, got, c.want)
 		}
 	}
 }

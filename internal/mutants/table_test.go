@@ -495,7 +495,12 @@ var mutants = []mutant{
 		tests: "repl/output", run: "^TestNumbers$",
 	},
 	{
-		name: "notation/first lines delivered undecided", in: "cmd/simdb", decl: "File.settle",
+		name: "notation/several lengths in one file accepted", in: "internal/base", decl: "Evidence.Width",
+		edit:  swap(`!a.has(b.bits[0]) && !a.has(b.bits[1])`, `false`),
+		tests: "internal/base", run: "^TestEvidenceOfWidths$",
+	},
+	{
+		name: "notation/first lines delivered undecided", in: "cmd/simdb", decl: "File.look",
 		edit:  swap(`case !f.seen.Undecided() || all:`, `case all || len(head) > 0:`),
 		tests: "cmd/simdb", run: "^TestBothNotationsFarApart$",
 	},

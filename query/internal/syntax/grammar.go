@@ -187,12 +187,10 @@ type Call struct {
 	Args []*Argument `parser:"'(' @@ ( ',' @@ )* ')'"`
 }
 
-// Argument is a value, or ANY OF several. Text says that TEXT precedes it: the value is a text, not
-// an id.
+// Argument is a value. Text says that TEXT precedes it: the value is a text, not an id.
 type Argument struct {
-	Any   []*Argument `parser:"(  'ANY' 'OF' '(' @@ ( ',' @@ )* ')'"`
-	Text  bool        `parser:"| @'TEXT'?"`
-	Value Token       `parser:"@( String | Hex | Number | Percent | Duration | Param | Named ) )"`
+	Text  bool  `parser:"@'TEXT'?"`
+	Value Token `parser:"@( String | Hex | Number | Percent | Duration | Param | Named )"`
 }
 
 // Clause is a clause of a Select, of GET, PAIRS or CLUSTERS. Exactly one field is set.

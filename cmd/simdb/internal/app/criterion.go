@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/query"
 )
 
 // CriterionFlags are the criterion of a search; exactly one of the two is given.
 type CriterionFlags struct {
-	Near    *Distance `group:"criterion" required:"" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies)."`
+	Near    *Distance `group:"criterion" required:"" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the bits of their fingerprints differ (of 64 bits 3 is strict, 6 to 10 finds edited copies)."`
 	Jaccard *Share    `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%."`
 }
 
@@ -42,16 +43,24 @@ type NoVerifyFlag struct {
 	NoVerify bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts."`
 }
 
-// Distance is a number of bits, 0 to 64.
+// Distance is a number of bits, up to those of the longest fingerprint.
 type Distance int
 
 // UnmarshalText parses a distance.
 func (d *Distance) UnmarshalText(text []byte) error {
 	n, err := strconv.Atoi(string(text))
-	if err != nil || n < 0 || n > 64 {
-		return fmt.Errorf("%q: a fingerprint has 64 bits, K is 0 to 64", text)
+	if err != nil || n < 0 || n > base.MaxWords*base.FingerprintBits {
+		return fmt.Errorf("%q: a fingerprint has 64 bits, or more as --bits says, up to 1024, and K is 0 to as many", text)
 	}
 	*d = Distance(n)
+	return nil
+}
+
+// Within returns an error if d is more than a number of bits. It may be nil.
+func (d *Distance) Within(bits int) error {
+	if d != nil && int(*d) > bits {
+		return fmt.Errorf("a distance of %d: a fingerprint has %d bits, K is 0 to %[2]d", *d, bits)
+	}
 	return nil
 }
 
@@ -102,7 +111,7 @@ func (f CriterionFlags) Values(m engine.Match, values ...any) []any {
 func (f CriterionFlags) Meaning(verify bool) string {
 	switch {
 	case f.Jaccard == nil:
-		return fmt.Sprintf("at most %d of 64 bits differ", *f.Near)
+		return fmt.Sprintf("at most %d bits of their fingerprints differ", *f.Near)
 	case verify:
 		return fmt.Sprintf("at least %s of their shingles are common", f.Jaccard.Percent())
 	}

@@ -81,6 +81,7 @@ type Access struct {
 	OrTable  bool         // statements that cannot write to one say so
 	Create   bool         // if there is none
 	OrFile   bool         // the argument could also have been that of a file, as messages say
+	Near     *Distance    // must be within the length of its fingerprints, or nil
 	Features FeatureFlags // must be those of the database where they are given
 	Memory   int64        // of a query, in bytes, for what it finds; 0 means 1 GiB
 	Still    bool         // nothing is merged in the background
@@ -108,6 +109,9 @@ func (a *App) Open(path string, how Access) (*engine.DB, error) {
 	}
 	if st, err := os.Stat(path); how.Write && !how.OrTable && err == nil && !st.IsDir() {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, engine.ErrReadOnly), db.Close())
+	}
+	if err := how.Near.Within(db.Params().Bits); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }

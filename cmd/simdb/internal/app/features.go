@@ -29,6 +29,7 @@ type FeatureFlags struct {
 	Normalize       normalForm     `group:"features" placeholder:"FORM" help:"Unicode normal form of the texts before they are compared: nfc, nfkc, which also makes full-width characters equal and removes invisible ones, or none (default: none)."`
 	StripDiacritics bool           `group:"features" help:"Compare letters without their diacritical marks; ł, ø, đ, ß, æ and their like as l, o, d, ss, ae."`
 	MinWords        minWords       `group:"features" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
+	Bits            BitLength      `group:"features" placeholder:"BITS" help:"Length of fingerprints, a multiple of 64 up to 1024; of documents that have their own, it is that of the first ones (default: 64)."`
 	SetField        string         `group:"features" placeholder:"NAME" help:"Documents are sets: compare the strings of the array in this field, as they are."`
 }
 
@@ -117,7 +118,7 @@ func (f FeatureFlags) Given(except ...string) (names []string) {
 	}{
 		{"--shingle", f.Shingle.N != 0}, {"--symbols", f.Symbols}, {"--field", f.Field != nil}, {"--stop-words", f.StopWords != ""},
 		{"--require-word", f.RequireWord != ""}, {"--mask", f.Mask != nil}, {"--normalize", f.Normalize != ""},
-		{"--strip-diacritics", f.StripDiacritics}, {"--min-words", f.MinWords != 0}, {"--set-field", f.SetField != ""},
+		{"--strip-diacritics", f.StripDiacritics}, {"--min-words", f.MinWords != 0}, {"--bits", f.Bits != 0}, {"--set-field", f.SetField != ""},
 	} {
 		if flag.given && !slices.Contains(except, flag.name) {
 			names = append(names, flag.name)
@@ -176,7 +177,7 @@ func withoutComments(list []byte) string {
 
 // Options sets in o what the flags say.
 func (f FeatureFlags) Options(o *engine.Options) (err error) {
-	o.Shingle = f.Shingle.N
+	o.Shingle, o.Bits = f.Shingle.N, int(f.Bits)
 	o.Features, err = f.Features()
 	return err
 }
@@ -193,7 +194,7 @@ func (f FeatureFlags) Params(sketch int) (features.Params, engine.Features, erro
 	if spec.Unit == features.Set {
 		k = 1
 	}
-	return features.Params{Shingle: k, Sketch: sketch, Features: spec}, engine.Features(spec), err
+	return features.Params{Shingle: k, Words: int(f.Bits) / 64, Sketch: sketch, Features: spec}, engine.Features(spec), err
 }
 
 // ReadFeatures sets in opt which fields of the input are the text of a document whose features are

@@ -8,7 +8,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -22,31 +21,9 @@ type GlobalFlags struct {
 
 // FileFlags have files be documents, and say which.
 type FileFlags struct {
-	WholeFiles   bool       `group:"input" name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
-	Images       *ImageKind `group:"input" placeholder:"KIND" help:"Files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF), found as with --files and compared by a perceptual hash: pdq or dhash256, of 256 bits, dhash or phash, of 64."`
-	Orientations string     `group:"input" enum:"1,8" default:"1" placeholder:"N" help:"hash --images: with 8 show the hashes of the picture turned and mirrored, too (default: 1)."`
-	Exclude      []string   `group:"input" sep:"none" placeholder:"PATTERN" help:"--files, --images: leave out what matches, with the rules of .gitignore; can be repeated. A .simdbignore file in a folder has more such patterns."`
-	Hidden       bool       `group:"input" help:"--files, --images: include files and folders whose names begin with a dot."`
-}
-
-// OfFiles reports whether each file is a document.
-func (f FileFlags) OfFiles() bool { return f.WholeFiles || f.Images != nil }
-
-// ImageKind is a hash of pictures.
-type ImageKind struct{ imagehash.Kind }
-
-// UnmarshalText parses the name of a kind.
-func (k *ImageKind) UnmarshalText(text []byte) (err error) {
-	k.Kind, err = imagehash.ParseKind(string(text))
-	return err
-}
-
-// String returns the name, "" for no kind.
-func (k *ImageKind) String() string {
-	if k == nil {
-		return ""
-	}
-	return k.Kind.String()
+	WholeFiles bool     `group:"input" name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
+	Exclude    []string `group:"input" sep:"none" placeholder:"PATTERN" help:"--files: leave out what matches, with the rules of .gitignore; can be repeated. A .simdbignore file in a folder has more such patterns."`
+	Hidden     bool     `group:"input" help:"--files: include files and folders whose names begin with a dot."`
 }
 
 // InputFlags say where documents are, and what they look like.
@@ -61,7 +38,7 @@ type InputFlags struct {
 	NoHeader         bool         `group:"input" help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
 
 	Encoding     input.Encoding `group:"input" placeholder:"NAME" help:"How text is encoded, by any name that IANA has, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le (default: utf-8, or utf-16 by a byte order mark). Of mails and pages: of those that do not say it."`
-	Fingerprints base.Notation  `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,binary,base64" help:"How fingerprints are written: hex, decimal, 64 binary digits, or base64 of 8 bytes (default: by their form, but for base64; a file that has hexadecimal and decimal ones is refused)."`
+	Fingerprints base.Notation  `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,binary,base64" help:"How fingerprints are written: hex, decimal, binary, or base64 of their bytes (default: by their form, but for base64; a file that has hexadecimal and decimal ones is refused)."`
 	Delimiter    delimiter      `group:"input" placeholder:"C" help:"What separates the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
 	Comment      comment        `group:"input" placeholder:"C" help:"csv, tsv: lines that begin with this character, such as #, are no records, and not copied."`
 }
@@ -124,7 +101,7 @@ func (f InputFlags) Options(format input.Format) input.Options {
 
 // NullFlag is --null of commands that copy records.
 type NullFlag struct {
-	Null bool `group:"output" short:"0" help:"--files, --images: end each path with a zero byte instead of a newline, as xargs -0 reads it."`
+	Null bool `group:"output" short:"0" help:"--files: end each path with a zero byte instead of a newline, as xargs -0 reads it."`
 }
 
 // MemoryFlag bounds the memory of a query for its results.

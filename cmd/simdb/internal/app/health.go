@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/simdb/simdb/internal/base"
@@ -60,22 +61,29 @@ func (c *ClusterSizes) Warn(a *App, all int64) {
 	}
 }
 
-// Prints watches fingerprints for those that say nothing: 0 and ffffffffffffffff, which are often
-// the hash of nothing, and such as very many documents have. The zero Prints is ready to use.
+// Prints watches fingerprints for those that say nothing: all bits 0 or all 1, which are often the
+// hash of nothing, and such as very many documents have. The zero Prints is ready to use.
 type Prints struct {
 	N, Zero, Ones int64
+	wide          bool // they have several words, and are counted by a hash of them
 	counters      counters
 }
 
-// Add takes the fingerprint of a document.
-func (p *Prints) Add(fp base.Fingerprint) {
+// Add takes the fingerprint of a document: its first word, and the others.
+func (p *Prints) Add(fp base.Fingerprint, rest ...base.Fingerprint) {
 	p.N++
-	switch fp {
-	case 0:
+	p.wide = len(rest) > 0
+	same := !slices.ContainsFunc(rest, func(w base.Fingerprint) bool { return w != fp })
+	switch {
+	case fp == 0 && same:
 		p.Zero++
-	case ^base.Fingerprint(0):
+	case fp == ^base.Fingerprint(0) && same:
 		p.Ones++
 	default:
+		for _, w := range rest {
+			const odd = 0x9e3779b97f4a7c15
+			fp = bits.RotateLeft64(fp, 31)*odd ^ w
+		}
 		p.counters.add(fp)
 	}
 }
@@ -112,8 +120,12 @@ func (p *Prints) Warnings() (all []string) {
 		}
 	}
 	for _, c := range p.Common() {
-		all = append(all, fmt.Sprintf("at least %s have the fingerprint %016x: if they are not alike, the program that made it has hashed what they share, such as an error message",
-			quantity.Count(c.N, "document"), c.Fingerprint))
+		which := fmt.Sprintf("the fingerprint %016x", c.Fingerprint)
+		if p.wide {
+			which = "the same fingerprint"
+		}
+		all = append(all, fmt.Sprintf("at least %s have %s: if they are not alike, the program that made it has hashed what they share, such as an error message",
+			quantity.Count(c.N, "document"), which))
 	}
 	return all
 }

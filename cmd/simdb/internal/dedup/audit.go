@@ -118,7 +118,7 @@ func (d *job) parameters() auditParameters {
 		Features: d.features.Describe(),
 		Reading:  d.reading(),
 	}
-	if d.c.Images == nil && !d.c.ofTexts() {
+	if !d.c.ofTexts() {
 		p.Shingle = fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle)
 	}
 	return p
@@ -130,8 +130,7 @@ func (d *job) reading() string {
 	for _, flag := range []struct {
 		name, value, usual string
 	}{
-		{"--files", strconv.FormatBool(f.OfFiles()), "false"},
-		{"--images", f.Images.String(), ""},
+		{"--files", strconv.FormatBool(f.WholeFiles), "false"},
 		{"--format", string(d.c.Format), string(input.Auto)},
 		{"--text-field", f.TextField, ""},
 		{"--no-header", strconv.FormatBool(f.NoHeader), "false"},
@@ -178,7 +177,7 @@ func (a *audit) member(n int64, rec *input.Record) error {
 		row.Rule = a.keep.ruleFor(int64(keeper) - a.known)
 	}
 	if a.out.distance != nil {
-		row.Distance = &a.out.distance[n]
+		row.Distance = new(uint16(a.out.distance[n]))
 	}
 	if a.out.score != nil {
 		row.Score, row.Exact = &a.out.score[n], new(true)

@@ -21,7 +21,7 @@ func (c *Command) Run(a *app.App) (err error) {
 		return err
 	}
 	d.opt = c.PageInputFlags.Options(c.Format)
-	d.opt.MakeID, d.opt.Memory, d.opt.Cut = true, int64(c.Memory), c.Level != units.Document
+	d.opt.MakeID, d.opt.Memory, d.opt.Cut, d.opt.Bits = true, int64(c.Memory), c.Level != units.Document, int(c.Bits)
 	if d.params, d.features, err = c.Params(0); err != nil {
 		return err
 	}
@@ -136,5 +136,8 @@ func (d *job) extract(c *corpus.Corpus) error {
 	if !d.c.ofTexts() {
 		d.warn.short = x.Few().Advice(d.params.Features)
 	}
-	return x.Finish()
+	if err := x.Finish(); err != nil {
+		return err
+	}
+	return d.c.Near.Within(max(64*len(c.Prints), int(d.c.Bits)))
 }

@@ -41,8 +41,6 @@ type Options struct {
 	// of those that do not say how they are encoded.
 	Encoding Encoding
 
-	Orientations bool // Record.Picture has the hashes of a picture in all eight orientations
-
 	RawHTML bool // the text of a page has its markup
 	Cut     bool // records are to be copied with a part of their text: see Cutter
 
@@ -51,6 +49,10 @@ type Options struct {
 	// Fingerprints is the notation of fingerprints that are text. With Auto the rule of package
 	// base decides for each, and a file that has both notations is refused.
 	Fingerprints base.Notation
+
+	// Bits is the length of fingerprints. With 0 it is what the beginning of the file shows; a file
+	// with another one, or several, is refused.
+	Bits int
 
 	// IDFrom says what IDs are made of. With the zero value they are those of IDField; otherwise no
 	// field is read for them, and all records get one.

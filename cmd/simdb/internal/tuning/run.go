@@ -1,7 +1,6 @@
 package tuning
 
 import (
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -21,9 +20,6 @@ func (c *Command) Run(a *app.App) error {
 
 func (c *Command) run(a *app.App) error {
 	look := c.ofDatabase
-	if c.Images != nil {
-		return errors.New("--images: pictures have no texts, whose similarity tune compares with distances; docs/choosing.md has thresholds of picture hashes")
-	}
 	if c.WholeFiles || app.NamesFiles(c.Data) {
 		look = c.ofFile
 	}
@@ -57,6 +53,9 @@ func (c *Command) ofFile(a *app.App) (*Report, error) {
 	params, of, err := c.FeatureFlags.Params(0)
 	if err != nil {
 		return nil, err
+	}
+	if c.Bits > 64 {
+		return nil, fmt.Errorf("--bits %d: tune looks at fingerprints of 64 bits: begin with --near %d, an eighth of the bits", c.Bits, c.Bits/8)
 	}
 	if err := app.ReadFeatures(&opt, of); err != nil {
 		return nil, err

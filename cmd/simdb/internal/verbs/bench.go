@@ -56,6 +56,9 @@ func (c *Bench) Validate() error {
 	if c.N > 1<<30 {
 		return fmt.Errorf("--n %d: at most %d fingerprints", c.N, 1<<30)
 	}
+	if err := new(slices.Max(c.K)).Within(64); err != nil {
+		return fmt.Errorf("-k: %w", err)
+	}
 	return nil
 }
 

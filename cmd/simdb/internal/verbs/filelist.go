@@ -113,7 +113,7 @@ func (l *fileList) read() error {
 		return err
 	}
 	l.opt = l.f.RowInputFlags.Options()
-	l.opt.MakeID = true
+	l.opt.MakeID, l.opt.Bits = true, int(l.f.Bits)
 	if err := app.ReadFeatures(&l.opt, features); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (l *fileList) read() error {
 			}
 		}
 	}
-	if err := x.Finish(); err != nil {
+	if err := cmp.Or(x.Finish(), l.f.Near.Within(max(64*len(l.Prints), int(l.f.Bits)))); err != nil {
 		return err
 	}
 	if short := x.Few().Advice(l.params.Features); short != "" && l.by.Measure == (setjoin.Measure{}) {
@@ -241,7 +241,7 @@ func (l *fileList) documents() (int64, error) { return l.N, nil }
 
 // readDB draws the sample from a database: its documents are compared as those of files are.
 func (l *fileList) readDB(path string) (err error) {
-	db, err := l.a.Open(path, app.Access{OrFile: true, Features: l.f.FeatureFlags, Memory: l.o.Memory})
+	db, err := l.a.Open(path, app.Access{OrFile: true, Near: l.f.Near, Features: l.f.FeatureFlags, Memory: l.o.Memory})
 	if err != nil {
 		return err
 	}

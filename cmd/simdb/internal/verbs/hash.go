@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -21,11 +19,11 @@ import (
 
 // Hash is `simdb hash`.
 type Hash struct {
-	Files []string `arg:"" file:"in" name:"file" help:"Files with one text each, or with flags that say where documents are with many; with --files or --images folders and patterns too; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with one text each, or with flags that say where documents are with many; with --files folders and patterns too; - is standard input."`
 	app.RowInputFlags
 	app.RejectFlags
-	Sketch app.HashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
-	Bits   app.BitLength    `default:"64" placeholder:"BITS" help:"Length of the fingerprint, a multiple of 64 up to 4096 (default: 64, which databases keep; a longer one ends in it)."`
+	Sketch  app.HashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
+	Compare bool             `help:"Compare two texts instead: rows with the distance of their fingerprints, the share of equal bits, and the estimated cosine of their sets of shingles with its standard error; more --bits estimate it better."`
 	app.FeatureFlags
 	app.RowFlags
 }
@@ -36,48 +34,33 @@ func (Hash) Help() string {
 written (--text-field, --delimiter, --field, ...), a file has many, as load reads them, and each has a row.`
 }
 
-// Validate checks what depends on each other.
-func (c *Hash) Validate() error {
-	if c.Bits > 64 && c.Given("--shingle", "--symbols") != nil {
-		return errors.New("--bits above 64 goes with --shingle and --symbols alone")
-	}
-	return nil
-}
-
-// wide makes fingerprints of any length.
-func (c *Hash) wide(p features.Params) (*simhash.Hasher, error) {
-	return simhash.New(simhash.Options{Shingle: p.Shingle, Bits: int(c.Bits), CharGrams: p.Features.Unit == engine.UnitChars, Symbols: p.Features.Symbols})
-}
-
 // hashing is a run of hash.
 type hashing struct {
 	*Hash
 	a       *app.App
 	params  features.Params
 	state   *features.Fingerprinter
-	long    *simhash.Hasher
 	row     func(...any) error
-	none    bool // a text has no fingerprint
+	none    bool                 // a text has no fingerprint
+	names   []string             // of texts, with --compare
+	prints  [][]base.Fingerprint // of them
 	rejects *app.Rejects
 }
 
 // Run shows the fingerprints and sketches of the texts.
 func (c *Hash) Run(a *app.App) error {
-	if c.Images != nil {
-		return c.pictures(a)
-	}
 	columns := []string{"id", "fingerprint", "words", "shingles"}
 	if c.Sketch > 0 {
 		columns = append(columns, "sketch")
+	}
+	if c.Compare {
+		columns = []string{"a", "b", "distance", "equal", "cosine", "error"}
 	}
 	params, of, err := c.FeatureFlags.Params(int(c.Sketch))
 	if err != nil {
 		return err
 	}
 	h := &hashing{Hash: c, a: a, params: params, state: features.NewFingerprinter(params)}
-	if h.long, err = c.wide(params); err != nil {
-		return err
-	}
 	src, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {
 		return err
@@ -95,14 +78,15 @@ func (c *Hash) Run(a *app.App) error {
 		h.row = row
 		r := app.Reading{Stage: "hash", Meter: m, Options: opt, Rejects: h.rejects, Record: h.record}
 		if src.Tree == nil && !many {
-			return h.wholeFiles(src, r)
+			err = h.wholeFiles(src, r)
+		} else if err = a.EachInput(src, r); err == nil {
+			a.TellSkipped(src)
+			h.rejects.TellUTF8()
 		}
-		if err := a.EachInput(src, r); err != nil {
-			return err
+		if err == nil && c.Compare {
+			err = h.compare()
 		}
-		a.TellSkipped(src)
-		h.rejects.TellUTF8()
-		return nil
+		return err
 	})
 	if err == nil && h.none {
 		err = app.Status(app.ExitNo)
@@ -154,19 +138,37 @@ func (h *hashing) text(name, text string) error {
 	if r.InvalidUTF8 > 0 {
 		h.a.Say("%s: %d bytes are not UTF-8 and count as no letters", name, r.InvalidUTF8)
 	}
-	values := []any{name, r.Fingerprint, r.Words, r.Shingles}
+	values, words := []any{name, r.Fingerprint, r.Words, r.Shingles}, append([]base.Fingerprint{r.Fingerprint}, r.Rest...)
 	switch {
 	case r.Empty:
 		h.none = true
 		h.a.Say("%s: the text has %s and so no fingerprint", name, missingFeatures(r, h.params))
 		values[1] = nil
-	case h.Bits > 64:
-		values[1] = hexWords(h.long, text, int(h.Bits))
+	case len(words) > 1:
+		values[1] = string(base.AppendHexWords(nil, words))
+	}
+	if h.Compare {
+		h.names, h.prints = append(h.names, name), append(h.prints, words)
+		return nil
 	}
 	if h.Sketch > 0 {
 		values = append(values, sketchJSON(r.Sketch))
 	}
 	return h.row(values...)
+}
+
+// compare writes the row of two texts.
+func (h *hashing) compare() error {
+	if n := len(h.names); n != 2 {
+		return fmt.Errorf("--compare takes two texts, and there are %d", n)
+	}
+	if h.none {
+		return nil
+	}
+	bits := base.FingerprintBits * len(h.prints[0])
+	d := base.DistanceWords(h.prints[0], h.prints[1])
+	cosine, stderr := simhash.Cosine(d, bits)
+	return h.row(h.names[0], h.names[1], d, 1-float64(d)/float64(bits), cosine, stderr)
 }
 
 // missingFeatures says what a text has not that has no features.
@@ -180,17 +182,6 @@ func missingFeatures(r features.Result, p features.Params) string {
 		return "no shingle with a required word"
 	}
 	return "no words"
-}
-
-// hexWords returns a long fingerprint of text in hexadecimal, the most significant word first.
-func hexWords(h *simhash.Hasher, text string, bits int) string {
-	words := make([]uint64, bits/64)
-	h.Wide(words, text)
-	var s strings.Builder
-	for _, w := range slices.Backward(words) {
-		fmt.Fprintf(&s, "%016x", w)
-	}
-	return s.String()
 }
 
 // sketchJSON returns the hashes of a sketch as a JSON array.

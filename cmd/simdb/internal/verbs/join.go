@@ -24,7 +24,7 @@ import (
 // Join is `simdb join`.
 type Join struct {
 	DB   string `arg:"" file:"db" help:"The database."`
-	File string `arg:"" file:"in" help:"A file with documents, fingerprints or ids of stored documents, or with --files or --images a folder of documents; - is standard input."`
+	File string `arg:"" file:"in" help:"A file with documents, fingerprints or ids of stored documents, or with --files a folder of documents; - is standard input."`
 	app.SimilarityFlags
 	IDs      bool `name:"ids" help:"The lines are ids of stored documents."`
 	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
@@ -58,11 +58,12 @@ func (c *Join) Run(a *app.App) (err error) {
 	}
 	defer app.KeepTo(int64(c.Memory))()
 	workers := c.workers()
-	db, err := a.Open(c.DB, app.Access{Features: c.FeatureFlags, Memory: int64(c.Memory) / int64(workers)})
+	db, err := a.Open(c.DB, app.Access{Near: c.Near, Features: c.FeatureFlags, Memory: int64(c.Memory) / int64(workers)})
 	if err != nil {
 		return err
 	}
 	defer app.Closing(db, &err)
+	opt.Bits = db.Params().Bits
 	if !c.IDs {
 		if err := app.ReadFeatures(&opt, db.Params().Features); err != nil {
 			return err
@@ -297,9 +298,7 @@ func (j *joining) lineOf(ctx context.Context, rec *input.Record) (joinLine, erro
 			return l, err
 		}
 		l.doc.ID = l.id
-		if stored.HasFingerprint {
-			l.doc.Fingerprint = &stored.Fingerprint
-		}
+		l.doc.SetFingerprint(stored.Words()...)
 	case j.c.Near == nil && l.doc.Text == "":
 		rec.Flaw = "it has no text to compare"
 	}

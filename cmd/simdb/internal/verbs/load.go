@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +18,14 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
 // Load is `simdb load`.
 type Load struct {
 	DB    string   `arg:"" file:"db" help:"The database; it is created if there is none."`
-	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files or --images the documents themselves; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
 
 	app.InputFormat
 	app.PageInputFlags
@@ -46,6 +48,9 @@ type Load struct {
 func (c *Load) Validate() error {
 	if c.Tables != 0 && c.Layout != nil {
 		return errors.New("--tables and --layout say the same, only one can be given")
+	}
+	if most := base.FingerprintBits * base.MaxWords; int(c.Bits) > most {
+		return fmt.Errorf("--bits %d: a database has fingerprints of 64 to %d bits", c.Bits, most)
 	}
 	if c.NoSketch && (c.Sketch != 0 || c.MinJaccard != 0) {
 		return errors.New("--no-sketch keeps no sketches, so --sketch and --min-jaccard have no meaning")
@@ -116,9 +121,6 @@ func (c *Load) Run(a *app.App) (err error) {
 		return err
 	}
 	l.create = *o
-	if c.Images != nil {
-		l.create.Bits, l.create.NoSketch = c.Images.Bits(), true
-	}
 	o.MustExist, o.BusyTimeout = true, a.Global.BusyTimeout
 	l.db, err = engine.Open(c.DB, o)
 	switch {
@@ -159,7 +161,7 @@ func (l *load) close(failure error) error {
 // reading ends early.
 func (l *load) run() (stats engine.LoadStats, err error) {
 	if l.db != nil {
-		if err := l.begin(); err != nil {
+		if err := l.begin(0); err != nil {
 			return stats, err
 		}
 	}
@@ -170,7 +172,7 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 	}
 	l.ended = err == nil && !l.a.Interrupted()
 	if l.db == nil && l.ended && len(l.failed) == 0 && l.rejects.N == 0 {
-		err = l.begin() // the files were empty
+		err = l.begin(0) // the files were empty
 	}
 	if l.loader == nil {
 		return stats, err
@@ -189,9 +191,11 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 	return stats, err
 }
 
-// begin creates the database if there is none, and starts to load.
-func (l *load) begin() (err error) {
+// begin creates the database if there is none, and starts to load. Its fingerprints have that many
+// bits where no flag says it.
+func (l *load) begin(bits int) (err error) {
 	if l.db == nil {
+		l.create.Bits = cmp.Or(l.create.Bits, bits)
 		if l.db, err = engine.Create(l.c.DB, &l.create); err != nil {
 			return err
 		}
@@ -206,7 +210,10 @@ func (l *load) begin() (err error) {
 // file loads one file. An error ends the load; a file that is damaged does not.
 func (l *load) file(i int) error {
 	opt := l.c.PageInputFlags.Options(l.c.Format)
-	opt.Memory = int64(l.c.Memory)
+	opt.Memory, opt.Bits = int64(l.c.Memory), l.create.Bits
+	if l.db != nil {
+		opt.Bits = l.db.Params().Bits
+	}
 	if err := app.ReadFeatures(&opt, l.features); err != nil {
 		return err
 	}
@@ -296,27 +303,25 @@ func (f *loadFile) atMark(mark loadMark) (bool, error) {
 
 // record loads a record.
 func (f *loadFile) record(in input.Source, rec *input.Record) error {
-	mark := markOf(rec)
-	if known, err := f.atMark(mark); known || err != nil {
+	if known, err := f.atMark(markOf(rec)); known || err != nil {
 		return err
 	}
 	if err := f.add(in, rec); err != nil {
 		return err
 	}
-	f.loader.Mark(f.source, int64(mark))
+	f.loader.Mark(f.source, int64(markOf(rec)))
 	f.stored = true
 	return nil
 }
 
 // issue puts aside what is no record.
 func (f *loadFile) issue(in input.Source, is *input.Issue) error {
-	mark := markOfIssue(is)
-	if known, err := f.atMark(mark); known || err != nil {
+	if known, err := f.atMark(markOfIssue(is)); known || err != nil {
 		return err
 	}
 	err := f.rejects.Add(in, is)
 	if _, kept := errors.AsType[*input.Issue](err); f.stored && is.End > 0 && f.loader != nil && (err == nil || kept) {
-		f.loader.Mark(f.source, int64(mark))
+		f.loader.Mark(f.source, int64(markOfIssue(is)))
 		f.passed = true
 	}
 	return err
@@ -339,6 +344,9 @@ func markOf(rec *input.Record) loadMark {
 	sum ^= bits.RotateLeft64(xxh3.HashString(rec.Doc.Text), 1)
 	if rec.Doc.Fingerprint != nil {
 		sum ^= bits.RotateLeft64(uint64(*rec.Doc.Fingerprint), 2)
+	}
+	for i, word := range rec.Doc.Rest {
+		sum ^= bits.RotateLeft64(word, 3+i)
 	}
 	return newLoadMark(rec.End, sum)
 }
@@ -375,7 +383,7 @@ func (m loadMark) after() input.Position {
 func (l *load) add(in input.Source, rec *input.Record) error {
 	l.rejects.Note(in, rec)
 	if l.loader == nil {
-		if err := l.begin(); err != nil {
+		if err := l.begin(in.Info().Bits); err != nil {
 			return err
 		}
 	}
@@ -385,7 +393,7 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 	err := l.loader.Add(rec.Doc)
 	switch {
 	case err == nil && rec.Doc.Fingerprint != nil:
-		l.prints.Add(*rec.Doc.Fingerprint)
+		l.prints.Add(*rec.Doc.Fingerprint, rec.Doc.Rest...)
 		return nil
 	case err == nil:
 		return nil
@@ -426,8 +434,6 @@ func reason(err error) string {
 func (l *load) emptiness() string {
 	f := l.features
 	switch {
-	case l.c.Images != nil:
-		return "without a hash, which match nothing"
 	case f.Unit == engine.UnitSet && f.MinWords > 1:
 		return fmt.Sprintf("with fewer than %d members, which match nothing", f.MinWords)
 	case f.Unit == engine.UnitSet:

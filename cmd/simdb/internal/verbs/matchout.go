@@ -30,11 +30,12 @@ func (c *Match) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.KeepTo(int64(c.Memory))()
-	db, err := a.Open(c.DB, app.Access{Write: c.Add, Features: c.FeatureFlags, Memory: int64(c.Memory)})
+	db, err := a.Open(c.DB, app.Access{Write: c.Add, Near: c.Near, Features: c.FeatureFlags, Memory: int64(c.Memory)})
 	if err != nil {
 		return err
 	}
 	defer app.Closing(db, &err)
+	opt.Bits = db.Params().Bits
 	if err := app.ReadFeatures(&opt, db.Params().Features); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/base"
 )
 
 // rows is the cutter of CSV: a newline between quotes does not end a record. As in RFC 4180, a
@@ -120,7 +119,7 @@ type table struct {
 	texts    []int    // columns that are joined to the text
 	weighted bool     // in the way of engine.JoinFields
 	makeID   bool
-	notation base.Notation
+	prints
 }
 
 // newTable makes a table with columns of these names, those of a header; with Options.NoHeader they
@@ -137,7 +136,7 @@ func newTable(names []string, cut func([]string, []byte) []string, opt input.Opt
 			opt.TextField = "2"
 		}
 	}
-	t := &table{cut: cut, weighted: opt.Fields != nil, makeID: opt.MakeID, notation: opt.Fingerprints}
+	t := &table{cut: cut, weighted: opt.Fields != nil, makeID: opt.MakeID, prints: prints{opt.Fingerprints, opt.Bits}}
 	t.id, t.fp = column(names, opt.IDField, "id"), column(names, opt.FingerprintField, "fingerprint")
 	if opt.IDFrom != "" {
 		t.id = -1
@@ -272,7 +271,7 @@ func (t *table) parse(raw []byte, rec *record) string {
 	}
 	t.setText(d, cols)
 	if t.fp >= 0 && notNull(cols[t.fp]) != "" {
-		rec.Flaw = rec.setFingerprint(bytes.TrimSpace([]byte(cols[t.fp])), t.notation)
+		rec.Flaw = rec.setFingerprint(bytes.TrimSpace([]byte(cols[t.fp])), t.prints)
 	}
 	d.Fields = t.fields(cols)
 	return rec.checkID(t.makeID)

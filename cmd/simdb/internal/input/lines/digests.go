@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// digest is a kind of hash that is no fingerprint of 64 bits. As words, two of them are alike only
+// digest is a kind of hash that is not read as a fingerprint. As words, two of them are alike only
 // if they are equal.
 type digest struct {
 	form *regexp.Regexp // of all of a cell
@@ -20,18 +20,17 @@ type digest struct {
 
 const asText = "--input-format txt reads each line as a text"
 
-// digests are the kinds, special ones first. What is hexadecimal in columns may have 64 bits.
+// digests are the kinds, special ones first. What is hexadecimal in columns may be a fingerprint.
 var digests = []*digest{
 	{regexp.MustCompile(`^[Tt]1[0-9A-Fa-f]{70}$|^[0-9A-Fa-f]{70}$`), "TLSH digests", "--levenshtein 0.8 compares them as strings"},
 	{regexp.MustCompile(`^(3|6|12|24|48|96|192|384|768|1536|3072|6144|12288|24576|49152|98304|196608|393216|786432|1572864):[0-9A-Za-z+/]{3,}:[0-9A-Za-z+/]{3,}$`), "ssdeep digests", "--levenshtein 0.8 compares them as strings"},
 	{regexp.MustCompile(`^sdbf(-dd)?:[0-9]{2}:.*:[A-Za-z0-9+/=]+$`), "sdhash digests", "sdhash -c compares them"},
 	{regexp.MustCompile(`^-?[0-9]{10,20}L$`), "numbers with an L after them, as Python 2 shows them", "write them without it"},
-	{regexp.MustCompile(`^[01]{64}$`), "strings of 64 bits", "--fingerprint-field names the field of such fingerprints"},
-	{regexp.MustCompile(`^[01]{65,}$`), "strings of bits", "fingerprints have 64 bits: write those as 16 hexadecimal digits"},
-	{regexp.MustCompile(`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){7,}$`), "bytes between colons", "fingerprints have 64 bits: write those as 16 hexadecimal digits"},
-	{regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,9}:[0-9A-Fa-f]{8,}$`), "hashes after a prefix", "fingerprints have 64 bits: write those as 16 hexadecimal digits alone, or after an id and a tab"},
+	{regexp.MustCompile(`^[01]{64,}$`), "strings of bits", "fingerprints have a multiple of 64 bits, up to 1,024; --fingerprint-field names their field"},
+	{regexp.MustCompile(`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){7,}$`), "bytes between colons", "write them as hexadecimal digits alone"},
+	{regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,9}:[0-9A-Fa-f]{8,}$`), "hashes after a prefix", "write them as hexadecimal digits alone, or after an id and a tab"},
 	{regexp.MustCompile(`^-?[0-9]{17,20}$`), "numbers of 64 bits", ""},
-	{regexp.MustCompile(`^(0[xX])?[0-9A-Fa-f]*[A-Fa-f][0-9A-Fa-f]*$|^[0-9]{32,}$`), "hexadecimal hashes", "fingerprints have 64 bits, and checksums say only what is equal"},
+	{regexp.MustCompile(`^(0[xX])?[0-9A-Fa-f]*[A-Fa-f][0-9A-Fa-f]*$|^[0-9]{32,}$`), "hexadecimal hashes", "fingerprints have a multiple of 64 bits, up to 1,024, in a field that --fingerprint-field names; checksums say only what is equal"},
 }
 
 var numberDigest, hexDigest = digests[len(digests)-2], digests[len(digests)-1]
@@ -123,18 +122,20 @@ func mostly(texts [][]byte, find func([]byte) (*digest, []byte)) (kind *digest, 
 	return kind, first
 }
 
-// refuseDigests returns the refusal of a list of digests. In files of columns, those of 64 bits
-// are what a flag can name.
+// refuseDigests returns the refusal of a list of digests. In files of columns, those that may be
+// fingerprints are what a flag can name.
 func refuseDigests(lines [][]byte, columns bool) error {
 	d, first := mostly(lines, digestIn)
-	_, _, err := base.ParseFingerprint(first, base.Auto)
-	narrow := err == nil
-	if d == nil || columns && narrow {
+	readable := base.Widths(first, base.Auto)[0] > 0
+	if d == nil || columns && readable {
 		return nil
 	}
 	todo := d.todo
-	if narrow {
+	if readable {
 		todo = "write each alone on a line, or beside an id and a tab" + inColumns(lines, first)
+	}
+	if isWide(first, base.Auto) {
+		todo += "; checksums say only what is equal"
 	}
 	return fmt.Errorf("its lines have %s, such as %q: %s; %s", d.what, input.Short(string(first)), todo, asText)
 }

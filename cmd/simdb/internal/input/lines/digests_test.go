@@ -9,31 +9,39 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// TestDigests reads lists of hashes that are no fingerprints of 64 bits, as other programs write
-// them, and texts that have hashes in them.
+// TestDigests reads lists of hashes that are no fingerprints, as other programs write them, and
+// texts that have hashes in them.
 func TestDigests(t *testing.T) {
 	const h16, h70 = "9f3c5a00112233ff", "af74ad89b6257a65de3a727411c78fc1b994d007602253afe040f397bc17bea3e7a1e4"
 	h32, h64, bits := strings.Repeat(h16, 2), strings.Repeat(h16, 4), strings.Repeat("0110", 16)
-	alone := "such as %q: fingerprints have 64 bits"
 	for _, c := range []struct {
 		name, line string // the line of a file of twelve; N is its number
 		want       string // in the refusal, else in the notice; "" for no word
 	}{
 		{"list", "0x00000000000000f0\tN", "fingerprints, hexadecimal number TAB id a line"},
-		{"a.txt", h64, "hexadecimal hashes, " + fmt.Sprintf(alone, h64[:40]+"...")},
+		{"a.txt", h64, "fingerprints of 256 bits, one hexadecimal number a line (the id is the line's number); checksums are no fingerprints"},
+		{"a.txt", h64[:40], `hexadecimal hashes, such as "` + h64[:40] + `": fingerprints have a multiple of 64 bits`},
+		{"a.txt", h64 + " N.png", "write each alone on a line, or beside an id and a tab; checksums say only what is equal"},
+		{"a.txt", h32 + "\timage N.png", "hexadecimal hashes"},
+		{"a.tsv", h32 + "\tthe words of text N", `there is no column "id"`},
+		{"a.txt", h32 + "\tN.png", "fingerprints of 128 bits, hexadecimal number TAB id a line; checksums"},
+		{"list", "file\tmd5\nN.png\t" + h32, `its column "md5" has checksums, which say only what is equal; --fingerprint-field 2 reads them`},
+		{"list", "file\tdhash256\nN.png\t" + h32, "fingerprints of 128 bits, id TAB hexadecimal number a line, after a header; checksums"},
+		{"a.txt", "nzxaABEiM0QAAAAAAAAA/w==", "--fingerprints base64 reads the lines as fingerprints"},
 		{"a", h32 + "  dir/file N.jpg", "hexadecimal hashes"},
 		{"a.txt", h32 + " *file N.bin", "hexadecimal hashes"},
 		{"list", "## comment\n" + "N," + h32 + ",dir/file N", "hexadecimal hashes"},
 		{"a.txt", "SHA256 (a file N) = " + h64, "hexadecimal hashes"},
 		{"a.txt", "/a/b/image N.png " + h64, "hexadecimal hashes"},
-		{"a.csv", "N,100," + h64 + ",0.5", "hexadecimal hashes"},
-		{"a.tsv", "N\t" + h64, "hexadecimal hashes"},
+		{"a.csv", "N,100," + h64 + ",0.5", `there is no column "id"`},
+		{"a.tsv", "N\t" + h64, "fingerprints of 256 bits, id TAB hexadecimal number a line; checksums"},
 		{"a.txt", bits, "fingerprints, one binary number a line"},
 		{"a.tsv", "N\t" + bits, "fingerprints, id TAB binary number a line"},
 		{"a", bits + "  img N.png", "fingerprints, binary number TAB id a line"},
 		{"a.txt", "img N.png;" + bits, "--delimiter ';' --no-header --id-field 1 --fingerprint-field 2 reads columns"},
 		{"a.txt", bits + "01", "strings of bits"},
-		{"a.txt", strings.Repeat(bits, 4), "strings of bits"},
+		{"a.txt", strings.Repeat(bits, 4), "fingerprints of 256 bits, one binary number a line (the id is the line's number)"},
+		{"a.txt", strings.Repeat(bits, 17), "strings of bits"},
 		{"a.txt", "9f:3c:5a:00:11:22:33:44 img N", "bytes between colons"},
 		{"a.txt", "p:" + h16, "hashes after a prefix"},
 		{"a.txt", "img N.png;" + h16, "--delimiter ';' --no-header --id-field 1 --fingerprint-field 2 reads columns"},
@@ -91,7 +99,7 @@ func TestFingerprintsFlag(t *testing.T) {
 		want          string
 	}{
 		{"a.txt", "words of a text\nand others\nand more\n", input.Options{}, `--fingerprints hex: most lines, such as "words of a text", have no fingerprint`},
-		{"a.txt", strings.Repeat("9f3c5a00112233ff", 4) + "\n", input.Options{}, `--fingerprints hex: its lines have hexadecimal hashes`},
+		{"a.txt", strings.Repeat("9f3c5a00112233ff", 4) + "00\n", input.Options{}, `--fingerprints hex: its lines have hexadecimal hashes`},
 		{"a.txt", "ff\n", input.Options{Format: TXT}, "--fingerprints hex: most lines"},
 		{"a.jsonl", `{"id":1,"text":"x"}`, input.Options{}, "no record at its beginning has a fingerprint; --fingerprint-field names the field"},
 		{"a.csv", "id,text\n1,x\n", input.Options{}, "no record at its beginning has a fingerprint; --fingerprint-field names the field"},

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -77,6 +78,11 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 		if l.header {
 			f.info.Notice += ", after a header"
 		}
+	} else if f.info.Bits > 64 {
+		f.info.Notice = strings.TrimPrefix(fmt.Sprintf("%s; its fingerprints have %d bits", f.info.Notice, f.info.Bits), "; ")
+	}
+	if f.info.Bits > 64 && (f.info.FingerprintsOnly || f.members) && f.base(f.opt.Fingerprints) == "hexadecimal" {
+		f.info.Notice += "; checksums are no fingerprints: of them only equal ones would match"
 	}
 	if f.info.Notice == "" {
 		f.info.Notice = WarnOfDigests(f.texts)
@@ -391,7 +397,8 @@ func (f *file) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *b
 func (f *file) parseBatch(b *batch) {
 	b.recs = slices.Grow(b.recs[:0], len(b.spans))[:len(b.spans)]
 	b.out = slices.Grow(b.out[:0], len(b.spans))
-	recs, fps := b.recs, make([]uint64, len(b.spans))
+	words := max(f.opt.Bits/base.FingerprintBits, 1)
+	recs, fps := b.recs, make([]uint64, words*len(b.spans))
 	for i, sp := range b.spans {
 		raw, line := b.buf[sp.from:sp.to:sp.to], sp.line
 		if f.info.Format == JSON {
@@ -402,7 +409,7 @@ func (f *file) parseBatch(b *batch) {
 			continue
 		}
 		rec := &recs[i]
-		rec.room = &fps[i]
+		rec.room = fps[i*words : (i+1)*words]
 		rec.Record = input.Record{File: f.info.Name, Pos: line, End: sp.end, Raw: raw, BadUTF8: !utf8.Valid(raw)}
 		reason := ""
 		if len(raw) > input.MaxRecord {

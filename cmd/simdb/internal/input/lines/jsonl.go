@@ -28,7 +28,7 @@ type object struct {
 	makeID   bool
 	orMake   string // what else an error without an id advises
 	idsOnly  bool   // it may have neither text nor fingerprint
-	notation base.Notation
+	prints
 }
 
 func newObject(opt input.Options, members bool) *object {
@@ -37,7 +37,7 @@ func newObject(opt input.Options, members bool) *object {
 		texts:    opt.TextFields(),
 		fp:       orDefault(opt.FingerprintField, "fingerprint"),
 		weighted: opt.Fields != nil, set: opt.SetField != "",
-		members: members, makeID: opt.MakeID, idsOnly: opt.IDsOnly, notation: opt.Fingerprints,
+		members: members, makeID: opt.MakeID, idsOnly: opt.IDsOnly, prints: prints{notation: opt.Fingerprints},
 	}
 	if opt.IDFrom != "" {
 		o.id = ""
@@ -182,7 +182,7 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) strin
 	}
 	o.setText(rec, texts)
 	if fp != nil && fp[0] != 'n' {
-		if flaw := setJSONFingerprint(rec, fp, o.notation); flaw != "" {
+		if flaw := setJSONFingerprint(rec, fp, o.prints); flaw != "" {
 			rec.Flaw = flaw
 		}
 	}
@@ -318,16 +318,16 @@ func (o *object) textOf(rec *record, i int, f found) (text string) {
 	return text
 }
 
-// setJSONFingerprint reads a fingerprint: a string in that notation, or a number, which is decimal.
-func setJSONFingerprint(rec *record, value []byte, notation base.Notation) string {
+// setJSONFingerprint reads a fingerprint: a string as others are, or a number, which is decimal.
+func setJSONFingerprint(rec *record, value []byte, p prints) string {
 	var s string
 	if value[0] == '"' {
 		if err := json.Unmarshal(value, &s); err != nil {
 			return notJSON(value)
 		}
-		return rec.setFingerprint([]byte(strings.TrimSpace(s)), notation)
+		return rec.setFingerprint([]byte(strings.TrimSpace(s)), p)
 	}
-	if reason := rec.setFingerprint(value, base.Decimal); reason != "" {
+	if reason := rec.setFingerprint(value, prints{base.Decimal, p.bits}); reason != "" {
 		return "the fingerprint is neither a string nor a whole number of 64 bits"
 	}
 	return ""

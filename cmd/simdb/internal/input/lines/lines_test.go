@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // newFile opens a file with this content.
@@ -50,10 +51,7 @@ func collect(src input.Source) (got []string, err error) {
 		} else if e != nil {
 			return got, e
 		}
-		fp := ""
-		if r.Doc.Fingerprint != nil {
-			fp = fmt.Sprintf("%016x", *r.Doc.Fingerprint)
-		}
+		fp := base.AppendHexWords(nil, r.Doc.Words())
 		line := fmt.Sprintf("%d %s|%s|%s|%s", r.Pos, r.Doc.ID, r.Doc.Text, r.Doc.Fields, fp)
 		if r.Flaw != "" {
 			line += "~" + r.Flaw

@@ -24,15 +24,15 @@ import (
 
 // list parses lists of fingerprints.
 type list struct {
-	fp, id   int           // columns; id is -1 for a number alone, whose ID is the line's number
-	notation base.Notation // of all numbers
-	exact    bool          // the options give the numbers of the columns; there may be others
-	header   bool          // the first line is none of the list
+	fp, id int  // columns; id is -1 for a number alone, whose ID is the line's number
+	prints      // of all numbers
+	exact  bool // the options give the numbers of the columns; there may be others
+	header bool // the first line is none of the list
 }
 
 // newList finds out how a list is written.
 func newList(s *sample, opt input.Options) (*list, error) {
-	l := &list{notation: opt.Fingerprints, header: len(s.header) > 0 && !opt.NoHeader, id: 1}
+	l := &list{prints: prints{notation: opt.Fingerprints}, header: len(s.header) > 0 && !opt.NoHeader, id: 1}
 	if opt.FingerprintField != "" || opt.IDField != "" {
 		if err := l.numbered(s, opt); err != nil {
 			return nil, err
@@ -51,6 +51,9 @@ func newList(s *sample, opt input.Options) (*list, error) {
 	}
 	if opt.Format == Hashes && l.notation == base.Auto {
 		l.notation = base.Decimal
+	}
+	if err == nil && l.fp < len(s.header) && s.column[l.fp].wide > 0 && checksums.MatchString(s.header[l.fp]) {
+		err = fmt.Errorf("its column %q has checksums, which say only what is equal; --fingerprint-field %d reads them as fingerprints", s.header[l.fp], l.fp+1)
 	}
 	return l, err
 }
@@ -98,7 +101,7 @@ func (l *list) parse(raw []byte, rec *record) string {
 	if l.fp >= len(cols) {
 		return fmt.Sprintf("no fingerprint: %d columns", len(cols))
 	}
-	rec.Flaw = rec.setFingerprint(bytes.TrimSpace(cols[l.fp]), l.notation)
+	rec.Flaw = rec.setFingerprint(bytes.TrimSpace(cols[l.fp]), l.prints)
 	switch {
 	case l.id < 0:
 		rec.Doc.ID = strconv.FormatInt(int64(rec.Pos), 10)
@@ -113,15 +116,18 @@ func (l *list) parse(raw []byte, rec *record) string {
 // describe says how the list is written. The base, such as "decimal", is "" where no number has
 // shown it.
 func (l *list) describe(base string) string {
-	number := strings.TrimSpace(base + " number")
-	text := "fingerprints, one " + number + " a line (the id is the line's number)"
+	number, prints := strings.TrimSpace(base+" number"), "fingerprints"
+	if l.bits > 64 {
+		prints = fmt.Sprintf("fingerprints of %d bits", l.bits)
+	}
+	text := prints + ", one " + number + " a line (the id is the line's number)"
 	switch {
 	case l.exact && l.id >= 0:
-		text = fmt.Sprintf("fingerprints, %ss in column %d and ids in column %d", number, l.fp+1, l.id+1)
+		text = fmt.Sprintf("%s, %ss in column %d and ids in column %d", prints, number, l.fp+1, l.id+1)
 	case l.id > l.fp:
-		text = "fingerprints, " + number + " TAB id a line"
+		text = prints + ", " + number + " TAB id a line"
 	case l.id >= 0:
-		text = "fingerprints, id TAB " + number + " a line"
+		text = prints + ", id TAB " + number + " a line"
 	}
 	return text
 }

@@ -183,7 +183,7 @@ func TestNotationOnPipe(t *testing.T) {
 // but a header without a number, and no file has both notations.
 func FuzzList(f *testing.F) {
 	for _, s := range []string{"1\n2\n", "id\thash\n1\t2\n", "a\t0x1\nb\t0x2\n", "ff3c5a0011223344 a\n1234567890123456 b\n", "x\n\n5\n",
-		"5\t7\n9\t3", "1234567890123456\n", "1234567890123456\n5\n", "1\t\n2\t\n", "\t1\n\t2\n", "1\tone two\n"} {
+		"5\t7\n9\t3", "9f3c5a00112233449f3c5a0011223344\tx\n9f3c5a00112233449f3c5a0011223345\ty\n", "1234567890123456\n", "1234567890123456\n5\n", "1\t\n2\t\n", "\t1\n\t2\n", "1\tone two\n"} {
 		for mode := range uint8(6) {
 			f.Add(s, mode)
 		}
@@ -197,7 +197,7 @@ func FuzzList(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if in.info.Encoding != input.UTF8 {
+		if in.info.Encoding != input.UTF8 || in.info.OldLineEnds {
 			return // the lines of content are not those that are read
 		}
 		l, ok := in.parse.(*list)
@@ -216,9 +216,16 @@ func FuzzList(f *testing.F) {
 				continue
 			}
 			line := []byte(strings.TrimSuffix(strings.TrimSuffix(lines[r.Pos-1], "\n"), "\r"))
-			v, as, err := base.ParseCell(bytes.TrimSpace(columns(line)[l.fp]), l.notation)
-			if err != nil || r.Doc.Fingerprint == nil || v != *r.Doc.Fingerprint {
-				t.Fatalf("%q: line %d is %x, %v", content, r.Pos, v, err)
+			cell, words := bytes.TrimSpace(columns(line)[l.fp]), make([]uint64, l.bits/64)
+			as, err := base.ParseWords(words, cell, l.notation)
+			if err != nil && l.bits == 64 {
+				words[0], as, err = base.ParseCell(cell, l.notation)
+			}
+			if r.Flaw != "" && (err != nil || base.IsShort(cell)) { // a short one is beside decimal ones
+				continue
+			}
+			if err != nil || !slices.Equal(words, r.Doc.Words()) {
+				t.Fatalf("%q: line %d is %x, %v", content, r.Pos, words, err)
 			}
 			if kinds[as] = true; len(kinds) > 1 {
 				t.Fatalf("%q has both notations", content)

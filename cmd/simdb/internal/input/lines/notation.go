@@ -54,12 +54,31 @@ func (u *usable) refuse(unit string, read int, all bool) error {
 // notationError is the refusal of a file.
 type notationError struct{ error }
 
-// settle reads the first block, and more where that does not show how fingerprints are written, or
-// has no record that can be used.
+// settle decides how fingerprints are written, and how long they are.
 func (f *file) settle() error {
 	if f.info.Format == TXT {
 		return nil
 	}
+	if err := f.look(); err != nil {
+		return err
+	}
+	var err error
+	if f.info.Bits, err = f.seen.Width(f.opt.Bits, "line"); err != nil {
+		return notationError{err}
+	}
+	f.opt.Bits = cmp.Or(f.info.Bits, f.opt.Bits, base.FingerprintBits)
+	switch p := f.parse.(type) { // others are made of the options later
+	case *list:
+		p.prints = prints{cmp.Or(f.opt.Fingerprints, p.notation), f.opt.Bits}
+	case *object:
+		p.prints = prints{f.opt.Fingerprints, f.opt.Bits}
+	}
+	return nil
+}
+
+// look reads the first block, and more where that does not show how fingerprints are written, or
+// has no record that can be used.
+func (f *file) look() error {
 	waits := f.live && f.opt.Answers
 	for {
 		if err := f.survey(); err != nil {
@@ -74,12 +93,6 @@ func (f *file) settle() error {
 			return fmt.Errorf("--fingerprints %v: no record at its beginning has a fingerprint; --fingerprint-field names the field", f.opt.Fingerprints)
 		case f.seen.Short() && f.opt.Fingerprints == base.Auto:
 			f.opt.Fingerprints = base.Hex
-			switch p := f.parse.(type) {
-			case *list:
-				p.notation = base.Hex
-			case *object:
-				p.notation = base.Hex
-			}
 			return nil
 		case f.flaw != "" && !f.sound && !waits && !all && len(head) < maxUndecided: // read on
 		case !f.seen.Undecided() || all:
@@ -106,7 +119,7 @@ func (f *file) survey() error {
 		block = block[:bytes.LastIndexByte(block, '\n')+1]
 	}
 	part := &file{content: bytes.NewReader(block), opt: f.opt, info: f.info, parse: f.parse, hasHeader: f.hasHeader, unnamed: f.unnamed, members: f.members, surveys: true}
-	part.opt.After, part.opt.Workers = 0, 1
+	part.opt.After, part.opt.Workers, part.opt.Bits = 0, 1, 0
 	for rec, err := range part.Records(context.Background()) {
 		if n, ok := errors.AsType[notationError](err); ok {
 			return n
@@ -134,15 +147,23 @@ func (f *file) survey() error {
 }
 
 // heed adds the fingerprint of a record to the evidence; one that is no number in the notation of
-// the others is a flaw. It returns an error if its notation differs from that of the others.
+// the others is a flaw. It returns an error if its notation or its length differs from that of the
+// others.
 func (f *file) heed(r *record) error {
+	if r.widths[0] > 0 {
+		f.seen.AddWidths(int64(r.Pos), r.written, r.widths)
+		if _, err := f.seen.Width(f.opt.Bits, "line"); err != nil && !f.surveys {
+			return notationError{err}
+		}
+	}
 	if r.notation == base.Auto || !f.surveys && f.seen.Has(r.notation) {
 		return nil
 	}
 	short := r.notation == base.Hex && base.IsShort(r.written)
 	if short && !f.surveys && f.seen.Shows() == base.Decimal {
 		_, _, err := base.ParseFingerprint(r.written, base.Auto)
-		r.Flaw, r.Doc.Fingerprint = err.Error(), nil
+		r.Flaw = err.Error()
+		r.Doc.SetFingerprint()
 		return nil
 	}
 	f.seen.Add(int64(r.Pos), r.written, r.notation)

@@ -2,6 +2,7 @@ package lines
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -22,27 +23,42 @@ type parser interface {
 type record struct {
 	input.Record
 	notation base.Notation // of a text fingerprint, if the rule of package base decided
+	widths   [2]int        // that it may have, where its width is not known, or another
 	written  []byte        // that text
-	room     *uint64       // for the fingerprint
+	room     []uint64      // for the fingerprint
 	listed   bool          // the text is of a list
+}
+
+// prints is how the fingerprints of a file are written.
+type prints struct {
+	notation base.Notation
+	bits     int // 0 while the file is surveyed
 }
 
 // setFingerprint sets the fingerprint of a record from its text. It returns what is wrong with it,
 // or "".
-func (r *record) setFingerprint(text []byte, notation base.Notation) string {
-	v, as, err := base.ParseCell(text, notation)
-	switch {
-	case err != nil && notation != base.Base64 && isBase64(text):
-		return err.Error() + "; --fingerprints base64 reads it"
-	case err != nil:
+func (r *record) setFingerprint(text []byte, p prints) string {
+	bits := p.bits
+	if bits == 0 {
+		r.widths, r.written = base.Widths(text, p.notation), text
+		bits = cmp.Or(r.widths[0], base.FingerprintBits)
+	}
+	if words := bits / base.FingerprintBits; len(r.room) != words {
+		r.room = make([]uint64, words)
+	}
+	as, err := base.ParseWords(r.room, text, p.notation)
+	if err != nil && bits == base.FingerprintBits {
+		r.room[0], as, err = base.ParseCell(text, p.notation)
+	}
+	if err != nil {
+		r.widths, r.written = base.Widths(text, p.notation), text
+		if p.notation != base.Base64 && isBase64(text) {
+			return err.Error() + "; --fingerprints base64 reads it"
+		}
 		return err.Error()
 	}
-	if r.room == nil {
-		r.room = new(uint64)
-	}
-	*r.room = v
-	r.Doc.Fingerprint = r.room
-	if notation == base.Auto {
+	r.Doc.SetFingerprint(r.room...)
+	if p.notation == base.Auto {
 		r.notation, r.written = as, text
 	}
 	return ""

@@ -170,7 +170,7 @@ func isPrint(value []byte) bool {
 	}
 	text := bytes.Trim(value, `"`)
 	_, as, err := base.ParseCell(text, base.Auto)
-	return err == nil && (as == base.Hex && len(text) >= fewestShort || len(text) >= fewest)
+	return isWide(text, base.Auto) || err == nil && (as == base.Hex && len(text) >= fewestShort || len(text) >= fewest)
 }
 
 // recordsIn finds where in an object its records are: the list of objects, or object of them, whose

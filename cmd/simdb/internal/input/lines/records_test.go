@@ -23,7 +23,8 @@ func TestRecords(t *testing.T) {
 	}{
 		{`{"a.png":` + h1 + `,"b":` + h2 + `}`, input.Options{}, "1 a.png|||9f3c5a0011223344 1 b|||9f3c5a0011223345"},
 		{"{\n \"a\\u0041\" : " + h1 + ",\n \"b\":-5727533220473680276\n}\n", input.Options{}, "2 aA|||9f3c5a0011223344 3 b|||b083b6e1ba6ace6c"},
-		{`{"a.png":"` + strings.Repeat("9f3c", 16) + `","b":"` + strings.Repeat("9f3c", 16) + `"}`, input.Options{}, "the members of its object are hexadecimal hashes"},
+		{`{"a.png":"` + strings.Repeat("9f3c", 16) + `","b":"` + strings.Repeat("9f3c", 16) + `"}`, input.Options{}, "1 a.png|||9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c 1 b|||9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c9f3c"},
+		{`{"a.png":"` + strings.Repeat("9f3c5", 8) + `","b":"` + strings.Repeat("9f3c5", 8) + `"}`, input.Options{}, "the members of its object are hexadecimal hashes"},
 		{`{"data": [{"id":1,"text":"a"}]}`, input.Options{}, `it is one object without "text" (its fields are "data[].id", "data[].text"; did you mean "data[].text"?): --records data reads the records in it`},
 		{deep, input.Options{}, `--records r.items reads`},
 		{`{"id":7,"name":"chat","messages":[{"id":1,"text":"a"}]}`, input.Options{}, `--records messages reads`},

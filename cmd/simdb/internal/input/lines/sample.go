@@ -3,6 +3,7 @@ package lines
 import (
 	"bytes"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ type sample struct {
 	ragged  bool   // lines differ in that
 	numbers int    // lines with a number, alone or next to a tab
 	sure    int    // lines of at most two columns, one of them certainly a fingerprint
-	base64  int    // lines with 8 bytes in padded base64
+	base64  int    // lines with a fingerprint in padded base64
 	other   string // the first line that has none, cut
 	column  [2]numbers
 
@@ -29,7 +30,8 @@ type sample struct {
 // numbers describes one column of a sample.
 type numbers struct {
 	n        int // lines with a number in the column
-	hex      int // of them, of 64 binary or 16 hexadecimal digits or with 0x, or of fewer with a letter
+	wide     int // of them, of more than 64 bits
+	hex      int // of them, of 64 binary or 16 hexadecimal digits or with 0x, or of fewer with a letter, or wide
 	letters  int // of them, with a letter and not of fewer
 	large    int // above 2^32
 	blanks   int // lines with blanks in the column
@@ -42,9 +44,11 @@ func newSample(lines [][]byte, notation base.Notation) *sample {
 	s := &sample{declared: notation != base.Auto}
 	for i, line := range lines {
 		cols := columns(line)
+		lone := isLone(line, cols)
 		found, sure := slices.ContainsFunc(cols, func(cell []byte) bool {
-			_, _, err := base.ParseFingerprint(bytes.TrimSpace(cell), notation)
-			return err == nil
+			cell = bytes.TrimSpace(cell)
+			_, _, err := base.ParseFingerprint(cell, notation)
+			return err == nil || lone && isWide(cell, notation)
 		}), false
 		if i == 0 && !found && !slices.ContainsFunc(cols, beginsWithDigit) {
 			for _, c := range cols {
@@ -58,7 +62,7 @@ func newSample(lines [][]byte, notation base.Notation) *sample {
 		s.columns = max(s.columns, len(cols))
 		for c := range min(2, len(cols)) {
 			cell := bytes.TrimSpace(cols[c])
-			hex := s.column[c].add(cell, notation)
+			hex := s.column[c].add(cell, notation, lone)
 			// 0x1 before words is not a fingerprint, but 0x1 alone or next to a tab is.
 			sure = sure || hex && (len(cell) >= 16 || len(cols) == 1 || bytes.IndexByte(line, '\t') >= 0)
 		}
@@ -84,8 +88,21 @@ func newSample(lines [][]byte, notation base.Notation) *sample {
 // word.
 const fewestShort = 8
 
-// add counts what a line has in the column, and reports whether it is certainly a fingerprint.
-func (c *numbers) add(cell []byte, notation base.Notation) (sure bool) {
+// isLone reports whether a fingerprint in a line is alone, or beside a tab and no text: checksum
+// programs write others, and some are the ids of texts.
+func isLone(line []byte, cols [][]byte) bool {
+	return len(cols) == 1 || len(cols) == 2 && bytes.IndexByte(line, '\t') >= 0 && !slices.ContainsFunc(cols, func(c []byte) bool { return len(bytes.Fields(c)) > 1 })
+}
+
+// isWide reports whether a cell has a fingerprint of more than 64 bits.
+func isWide(cell []byte, notation base.Notation) bool {
+	widths := base.Widths(cell, notation)
+	return max(widths[0], widths[1]) > base.FingerprintBits
+}
+
+// add counts what a line has in the column, and reports whether it is certainly a fingerprint. Of
+// more than 64 bits it is only where it is lone.
+func (c *numbers) add(cell []byte, notation base.Notation, lone bool) (sure bool) {
 	if bytes.ContainsAny(cell, " \t") {
 		c.blanks++
 	}
@@ -94,17 +111,21 @@ func (c *numbers) add(cell []byte, notation base.Notation) (sure bool) {
 		parse = base.ParseCell
 	}
 	v, as, err := parse(cell, notation)
-	if err != nil {
+	wide := err != nil && lone && isWide(cell, notation)
+	if err != nil && !wide {
 		return false
 	}
 	if c.n > 0 && v != c.previous+1 {
 		c.gaps++
 	}
 	c.n, c.previous = c.n+1, v
-	if v > 1<<32 {
+	if v > 1<<32 || wide {
 		c.large++
 	}
-	if as == base.Binary {
+	if wide {
+		c.wide++
+	}
+	if as == base.Binary || wide {
 		c.hex, c.letters = c.hex+1, c.letters+1
 		return true
 	}
@@ -128,8 +149,7 @@ func isLong(cols [][]byte) bool {
 
 // isBase64 reports whether a cell looks like a fingerprint in base64: no word ends in =.
 func isBase64(cell []byte) bool {
-	_, _, err := base.ParseFingerprint(bytes.TrimSpace(cell), base.Base64)
-	return err == nil && bytes.IndexByte(cell, '=') > 0
+	return bytes.IndexByte(cell, '=') > 0 && base.Widths(bytes.TrimSpace(cell), base.Base64)[0] > 0
 }
 
 // beginsWithDigit reports whether a cell is a number, if perhaps a wrong one, rather than the name
@@ -169,6 +189,9 @@ func (s *sample) saysSo() bool { return s.declared || slices.Equal(s.header, []s
 func (s *sample) named(column int, names ...string) bool {
 	return column < len(s.header) && slices.Contains(names, s.header[column])
 }
+
+// checksums are names that a column of checksums may have.
+var checksums = regexp.MustCompile(`^(md|sha|crc|xxh|blake|b2sum|b3sum|checksum|digest|etag|whirlpool|tiger)[-_0-9a-z]*$`)
 
 // fingerprintNames are names that a column of fingerprints may have in a header.
 var fingerprintNames = []string{"fingerprint", "hash", "simhash", "fp", "ahash", "dhash", "phash", "whash"}

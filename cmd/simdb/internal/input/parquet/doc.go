@@ -23,7 +23,7 @@
 //	schema.go   the tree of columns, and which of them are the ID, the text and the fingerprint
 //	row.go      a record from the cursors
 //	file.go     the Source: columns, row groups
-//	notation.go whether fingerprints in text are hexadecimal or decimal
+//	notation.go how long fingerprints are, and whether those in text are hexadecimal or decimal
 //	records.go  the records of row groups, several of which are read at once
 //	copier.go   the Copier
 //	outgroup.go a row group of a copy, which a goroutine makes; outschema.go has its columns

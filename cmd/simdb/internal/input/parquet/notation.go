@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/hex"
+	"fmt"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/base"
@@ -12,25 +14,39 @@ import (
 // checkRows is how many fingerprints are read between two looks at a context.
 const checkRows = 512
 
-// settle reads all fingerprints that are text, if the rule of package base decides how they are
-// written. A file that has both notations is refused before any record is delivered. Damage is left
-// for Records to report in its place.
-func (f *file) settle(ctx context.Context) error {
+// settle decides how long fingerprints are, and how they are written, for which it reads all that
+// are text. A file that has both notations, or several lengths, is refused before any record is
+// delivered. Damage is left for Records to report in its place.
+func (f *file) settle(ctx context.Context) (err error) {
 	col := f.layout.roles.fp
-	if col == nil || !isText(col) || f.opt.Fingerprints != base.Auto {
+	if col == nil {
 		return nil
 	}
 	var seen base.Evidence
-	for _, g := range f.groups(0) {
-		if f.notations(ctx, g, &seen) != nil {
-			break
+	switch {
+	case isText(col):
+		for _, g := range f.groups(0) {
+			if f.notations(ctx, g, &seen) != nil {
+				break
+			}
 		}
+	case isBytes(col):
+		seen.AddWidths(1, []byte(pathOf(col)), [2]int{8 * col.Type().Length()})
+	default:
+		seen.AddWidths(1, []byte(pathOf(col)), [2]int{base.FingerprintBits})
 	}
-	switch err := cmp.Or(seen.Conflict(unit), seen.Guessed(unit)); {
+	if f.info.Bits, err = seen.Width(f.opt.Bits, unit); err == nil && !seen.Short() {
+		err = cmp.Or(seen.Conflict(unit), seen.Guessed(unit))
+	}
+	if err != nil {
+		return &input.ReadError{File: f.info.Name, Pos: input.NoPosition, Err: err}
+	}
+	if f.layout.bits = cmp.Or(f.info.Bits, f.opt.Bits, base.FingerprintBits); f.info.Bits > base.FingerprintBits {
+		f.info.Notice = cmp.Or(f.info.Notice, fmt.Sprintf("its fingerprints have %d bits", f.info.Bits))
+	}
+	switch {
 	case seen.Short():
 		f.layout.notation = base.Hex
-	case err != nil:
-		return &input.ReadError{File: f.info.Name, Pos: input.NoPosition, Err: err}
 	case seen.Shows() == base.Decimal:
 		f.layout.notation = base.Decimal // a few letters among them are no fingerprint
 	}
@@ -56,10 +72,15 @@ func (f *file) notations(ctx context.Context, g group, seen *base.Evidence) (err
 			return err
 		}
 		if !v.IsNull() {
-			text := bytes.TrimSpace(v.ByteArray())
-			if _, as, err := base.ParseCell(text, base.Auto); err == nil {
-				seen.Add(int64(g.first)+i, text, as)
+			text, at := bytes.TrimSpace(v.ByteArray()), int64(g.first)+i
+			if _, as, err := base.ParseCell(text, base.Auto); err == nil && f.opt.Fingerprints == base.Auto {
+				seen.Add(at, text, as)
 			}
+			widths := base.Widths(text, f.opt.Fingerprints)
+			if n := 8 * len(v.ByteArray()); widths[0] == 0 && isBits(n, col) {
+				widths[0], text = n, hex.AppendEncode(nil, v.ByteArray())
+			}
+			seen.AddWidths(at, text, widths)
 		}
 		if i%checkRows == 0 && ctx.Err() != nil {
 			return ctx.Err()

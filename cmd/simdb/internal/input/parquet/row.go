@@ -41,6 +41,7 @@ type layout struct {
 	set      *node     // the column of the members of a set, within the root; nil for none
 	makeID   bool
 	notation base.Notation
+	bits     int // of fingerprints
 }
 
 // read returns the next row, at a position, as a record or as what is wrong with it. An error says
@@ -98,7 +99,9 @@ func (r *rowReader) document(rec *input.Record) (reason string, err error) {
 			return "", err
 		}
 		if !v.IsNull() && reason == "" {
-			d.Fingerprint, rec.Flaw = fingerprintOf(v, r.roles.fp, r.notation)
+			var words []uint64
+			words, rec.Flaw = fingerprintOf(v, r.roles.fp, r.notation, r.bits)
+			d.SetFingerprint(words...)
 		}
 	}
 	return reason, nil
@@ -221,32 +224,42 @@ func exact(v pq.Value) bool {
 	return f == math.Trunc(f) && math.Abs(f) < 1<<53
 }
 
-// fingerprintOf reads a fingerprint: a whole number, of which a negative one has the 64 bits of the
-// unsigned one, or a string in that notation. An empty string is none.
-func fingerprintOf(v pq.Value, col *pq.Column, notation base.Notation) (*uint64, string) {
-	var fp uint64
+// fingerprintOf reads a fingerprint of that many bits: a whole number, of which a negative one has
+// the 64 bits of the unsigned one, bytes, or a string in that notation. An empty string is none.
+func fingerprintOf(v pq.Value, col *pq.Column, notation base.Notation, bits int) (words []uint64, flaw string) {
+	words = make([]uint64, bits/base.FingerprintBits)
 	switch col.Type().Kind() {
 	case pq.Int32:
-		if fp = uint64(v.Uint32()); v.Int32() < 0 && !isUnsigned(col) {
+		if words[0] = uint64(v.Uint32()); v.Int32() < 0 && !isUnsigned(col) {
 			return nil, "the fingerprint is negative, and too short to have 64 bits"
 		}
 	case pq.Int64:
-		fp = v.Uint64()
+		words[0] = v.Uint64()
 	case pq.FixedLenByteArray:
-		fp = binary.BigEndian.Uint64(v.ByteArray())
+		fromBytes(words, v.ByteArray())
 	default:
 		text := strings.TrimSpace(string(v.ByteArray()))
 		if text == "" {
 			return nil, ""
 		}
-		var err error
-		if fp, _, err = base.ParseCell(text, notation); err != nil && len(v.ByteArray()) == 8 && col.Type().LogicalType() == nil {
-			fp = binary.BigEndian.Uint64(v.ByteArray())
+		_, err := base.ParseWords(words, text, notation)
+		if err != nil && len(words) == 1 {
+			words[0], _, err = base.ParseCell(text, notation)
+		}
+		if err != nil && len(v.ByteArray())*8 == bits && isBits(bits, col) {
+			fromBytes(words, v.ByteArray())
 		} else if err != nil {
 			return nil, err.Error()
 		}
 	}
-	return &fp, ""
+	return words, ""
+}
+
+// fromBytes sets the words of a fingerprint from its bytes.
+func fromBytes(words []uint64, b []byte) {
+	for i := range words {
+		words[i] = binary.BigEndian.Uint64(b[i*base.FingerprintBytes:])
+	}
 }
 
 // members appends the columns of a group as a JSON object. Null columns are left out.

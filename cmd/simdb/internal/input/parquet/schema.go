@@ -359,11 +359,17 @@ func isUnsigned(col *pq.Column) bool {
 }
 
 func isID(col *pq.Column) bool          { return hasText(col) && col.Type().Kind() != pq.Boolean || isUUID(col) }
-func isFingerprint(col *pq.Column) bool { return isText(col) || isWhole(col) || isEight(col) }
+func isFingerprint(col *pq.Column) bool { return isText(col) || isWhole(col) || isBytes(col) }
 
-// isEight reports whether values of a column are 8 bytes, which mean nothing but themselves.
-func isEight(col *pq.Column) bool {
-	return col.Type().Kind() == pq.FixedLenByteArray && col.Type().Length() == 8 && col.Type().LogicalType() == nil
+// isBytes reports whether values of a column are a fingerprint's number of bytes.
+func isBytes(col *pq.Column) bool {
+	return col.Type().Kind() == pq.FixedLenByteArray && isBits(8*col.Type().Length(), col)
+}
+
+// isBits reports whether values of a column mean nothing but themselves, and so many bits can be a
+// fingerprint.
+func isBits(n int, col *pq.Column) bool {
+	return n > 0 && n%base.FingerprintBits == 0 && n <= base.FingerprintBits*base.MaxWords && col.Type().LogicalType() == nil
 }
 
 // shapeOf writes the columns of a file for comparison: names, types and which are optional. Names
