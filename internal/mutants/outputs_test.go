@@ -141,6 +141,11 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^TestEditsAgainstBruteForce$",
 	},
 	{
+		name: "setjoin/pieces taken to be where their share begins", in: "internal/setjoin", decl: "finder.pieces",
+		edit:  swap(`at+(size-1)>>shareBits < l.from`, `at < l.from`),
+		tests: "internal/setjoin", run: "^TestEditsFarAway$",
+	},
+	{
 		name: "setjoin/pieces at the end of their reach not found", in: "internal/setjoin", decl: "finder.pieces",
 		edit:  swap(`at > l.to+int(r.after)`, `at >= l.to+int(r.after)`),
 		tests: "internal/setjoin", run: "^TestEditsAgainstBruteForce$",

@@ -186,3 +186,25 @@ func TestLengthClasses(t *testing.T) {
 		}
 	}
 }
+
+// Long texts are found in postings, which say only about where a piece is, though all pieces are as
+// far as they can be before the runs.
+func TestEditsFarAway(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	random := func(n int) (s string) {
+		for range n {
+			s += string(rune('a' + r.IntN(26)))
+		}
+		return s
+	}
+	const n, at = 5000, 0.9
+	moved, text := n*(100-90)/200, random(n)
+	texts := []string{text, random(n), random(n), random(moved) + text[:n-moved]}
+	var calls atomic.Int64
+	o := Options{window: 1, loose: 1, Judge: func() Judge { return textJudge{texts, at, &calls} }}
+	found := 0
+	err := textSets(t, texts, at, SetsOptions{}).Pairs(t.Context(), at, o, func(int, int, float64) bool { found++; return true })
+	if err != nil || found != 1 {
+		t.Errorf("%d pairs, want 1; %v", found, err)
+	}
+}
