@@ -64,7 +64,7 @@ func (s *NearSearcher) Near(r *Reader, q Fingerprint, k int, dst []Hit) (hits []
 // no particular order, and the work done there. It stops at the first error, which it returns.
 func (s *NearSearcher) NearGroup(tables []*Reader, q []Fingerprint, k int, fn func(table int, hits []Hit, work NearStats) error) (err error) {
 	defer unguardAny(tables, table.Guard(), &err)
-	return s.s.GroupWide(s.indexesOf(tables), q, k, fn)
+	return s.s.Group(s.indexesOf(tables), q, k, fn)
 }
 
 // NearFirst calls accept with documents of the tables whose fingerprint differs from q in at most k
@@ -73,7 +73,7 @@ func (s *NearSearcher) NearGroup(tables []*Reader, q []Fingerprint, k int, fn fu
 // match. Tables are searched in order; accept may get a document twice.
 func (s *NearSearcher) NearFirst(tables []*Reader, q []Fingerprint, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
 	defer unguardAny(tables, table.Guard(), &err)
-	return s.s.FirstWide(s.indexesOf(tables), q, k, accept)
+	return s.s.First(s.indexesOf(tables), q, k, accept)
 }
 
 // NearBatch is NearGroup for many queries at once, which are given as a column for each word of a

@@ -14,7 +14,7 @@ import (
 func TestNearFirst(t *testing.T) {
 	r := keytest.Rand("first", 0)
 	const equal = 0x123456789abcdef0
-	var tables []*Index
+	var tables []*Wide
 	var all [][]uint64
 	for i, n := range []int{0, 900, 40_000, 1, 20_000} {
 		fps := keytest.Shapes[i%2].Make(r, max(n, 1))[:n]
@@ -24,7 +24,7 @@ func TestNearFirst(t *testing.T) {
 			}
 		}
 		slices.Sort(fps)
-		tables = append(tables, New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil))
+		tables = append(tables, NewWide(DefaultLayout, [][]*keyrun.Run{openRuns(t, buildRuns(DefaultLayout, fps))}, nil, nil))
 		all = append(all, fps)
 	}
 	s := new(Searcher)
@@ -34,7 +34,7 @@ func TestNearFirst(t *testing.T) {
 			for i := range got {
 				got[i] = map[uint32]Hit{}
 			}
-			found, err := s.First(tables, q, k, func(i int, h Hit) (bool, error) { got[i][h.Doc] = h; return false, nil })
+			found, err := s.First(tables, []uint64{q}, k, func(i int, h Hit) (bool, error) { got[i][h.Doc] = h; return false, nil })
 			if found || err != nil {
 				t.Fatalf("k %d: %v, %v though nothing was accepted", k, found, err)
 			}
@@ -48,7 +48,7 @@ func TestNearFirst(t *testing.T) {
 				if len(got[i]) != len(want) {
 					t.Fatalf("table %d, k %d: %d hits, want %d", i, k, len(got[i]), len(want))
 				}
-				found, err := s.First(tables, q, k, func(table int, _ Hit) (bool, error) { return table == i, nil })
+				found, err := s.First(tables, []uint64{q}, k, func(table int, _ Hit) (bool, error) { return table == i, nil })
 				if err != nil || found != (len(want) > 0) {
 					t.Fatalf("table %d, k %d: %v, %v, want one of %d", i, k, found, err, len(want))
 				}
@@ -56,11 +56,11 @@ func TestNearFirst(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if _, err := s.First(tables, equal, 3, func(int, Hit) (bool, error) { return false, stop }); err != stop {
+	if _, err := s.First(tables, []uint64{equal}, 3, func(int, Hit) (bool, error) { return false, stop }); err != stop {
 		t.Fatalf("an error of the callback comes back as %v", err)
 	}
-	found, err := s.First(tables, equal^1, 3, func(int, Hit) (bool, error) { return true, nil })
-	if !found || err != nil || len(s.group) > 2*keyrun.BlockLen {
-		t.Fatalf("%v, %v after %d hits", found, err, len(s.group))
+	found, err := s.First(tables, []uint64{equal ^ 1}, 3, func(int, Hit) (bool, error) { return true, nil })
+	if !found || err != nil || len(s.found) > 2*keyrun.BlockLen {
+		t.Fatalf("%v, %v after %d hits", found, err, len(s.found))
 	}
 }

@@ -5,18 +5,19 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
 func TestNearGroupEqualsNear(t *testing.T) {
 	r := keytest.Rand("group", 0)
-	var tables []*Index
+	var tables []*Wide
 	var all [][]uint64
 	for i := range 20 {
 		n := []int{0, 1, 700, 30_000}[i%4]
 		fps := keytest.Shapes[i%2].Make(r, max(n, 1))[:n]
 		slices.Sort(fps)
-		tables = append(tables, New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil))
+		tables = append(tables, NewWide(DefaultLayout, [][]*keyrun.Run{openRuns(t, buildRuns(DefaultLayout, fps))}, nil, nil))
 		all = append(all, fps)
 	}
 	s := new(Searcher)
@@ -24,7 +25,7 @@ func TestNearGroupEqualsNear(t *testing.T) {
 		for range 10 {
 			q := nearQuery(r, all[3])
 			next := 0
-			err := s.Group(tables, q, k, func(i int, hits []Hit, stats Stats) error {
+			err := s.Group(tables, []uint64{q}, k, func(i int, hits []Hit, stats Stats) error {
 				if i != next {
 					t.Fatalf("table %d after %d", i, next)
 				}
@@ -45,7 +46,7 @@ func TestNearGroupEqualsNear(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if err := s.Group(tables, 1, 3, func(i int, _ []Hit, _ Stats) error {
+	if err := s.Group(tables, []uint64{1}, 3, func(i int, _ []Hit, _ Stats) error {
 		if i == 17 {
 			return stop
 		}

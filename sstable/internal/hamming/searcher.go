@@ -2,8 +2,8 @@ package hamming
 
 import "github.com/simdb/simdb/internal/base"
 
-// TakeStats returns the work of the searches since it was called last. Group passes the work of its
-// searches to its callback instead.
+// TakeStats returns the work of the searches since it was called last, but for those of Group and
+// First.
 func (s *Searcher) TakeStats() Stats {
 	work := s.stats
 	s.stats = Stats{}
@@ -33,16 +33,25 @@ func (s *Searcher) start() {
 	s.begun.reset()
 }
 
-// Group is Near in several tables. It calls fn once for each, in order, with the table's position,
-// its hits (valid during the call) and the work that the search took, and stops at the first error,
-// which it returns. It takes each step for all tables of a group before the next step, so that
-// their cache misses overlap as those of one table do.
-func (s *Searcher) Group(tables []*Index, q base.Fingerprint, k int, fn func(table int, hits []Hit, work Stats) error) (err error) {
-	for first := 0; first < len(tables); first += groupTables {
-		some := tables[first:min(first+groupTables, len(tables))]
+// A query is a search of a group: for the fingerprints of an index within k bits of q.
+type query struct {
+	*Index
+	q base.Fingerprint
+	k int
+
+	table, word int // of a Wide
+}
+
+// group makes several searches. It calls fn once for each, in order, with its position, its hits
+// (valid during the call) and the work that it took, and stops at the first error, which it
+// returns. It takes each step for all searches before the next step, so that their cache misses
+// overlap as those of one search do.
+func (s *Searcher) group(queries []query, fn func(i int, hits []Hit, work Stats) error) (err error) {
+	for first := 0; first < len(queries); first += groupTables {
+		some := queries[first:min(first+groupTables, len(queries))]
 		s.start()
 		for i, x := range some {
-			x.prepare(q, k, s, &s.plans[i])
+			x.prepare(x.q, x.k, s, &s.plans[i])
 		}
 		for i, x := range some {
 			x.resolveLeads(s, &s.plans[i])
@@ -52,10 +61,10 @@ func (s *Searcher) Group(tables []*Index, q base.Fingerprint, k int, fn func(tab
 		}
 		for i, x := range some {
 			s.stats, s.table = Stats{}, first+i
-			if s.group, err = x.execute(s, &s.plans[i], s.group[:0]); err != nil {
+			if s.found, err = x.execute(s, &s.plans[i], s.found[:0]); err != nil {
 				return err
 			}
-			if err := fn(first+i, s.group, s.stats); err != nil {
+			if err := fn(first+i, s.found, s.stats); err != nil {
 				return err
 			}
 		}
@@ -63,14 +72,13 @@ func (s *Searcher) Group(tables []*Index, q base.Fingerprint, k int, fn func(tab
 	return nil
 }
 
-// First calls accept with documents whose fingerprint differs from q in at most k bits, until it
-// returns true, and reports whether it has. It answers whether there is a match at all: a search
-// ends with the block in which a hit is accepted, however many documents match. Tables are searched
-// in order; accept may get a document twice.
-func (s *Searcher) First(tables []*Index, q base.Fingerprint, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
+// first calls accept with what searches find, until it returns true, and reports whether it has. It
+// answers whether there is a match at all: a search ends with the block in which a hit is accepted,
+// however many documents match. They are made in order; accept may get a document twice.
+func (s *Searcher) first(queries []query, accept func(i int, h Hit) (bool, error)) (found bool, err error) {
 	s.accept = accept
 	defer func() { s.accept = nil }()
-	err = s.Group(tables, q, k, func(_ int, hits []Hit, _ Stats) error {
+	err = s.group(queries, func(_ int, hits []Hit, _ Stats) error {
 		s.dst = hits
 		defer func() { s.dst = nil }()
 		return s.offer() // those that nothing has looked at since they were found

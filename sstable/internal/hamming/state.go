@@ -138,9 +138,11 @@ type Searcher struct {
 
 	planner
 	plans    [groupTables]searchPlan // of the searches that are planned together
-	group    []Hit                   // of a table of a group
+	found    []Hit                   // by a search of a group
+	queries  []query                 // of a group
+	hits     []Hit                   // of a table, by several words
+	one      split                   // of fingerprints of one word
 	batch    batch
-	wide     wideSearch
 	begun    spanList    // of the probes that the plans begin with
 	turns    [2]spanList // of the current probes, and of the next ones
 	near     []uint64    // values of the current spans within the distance, from kernel.ScanSpans
@@ -154,9 +156,9 @@ type Searcher struct {
 	decoded  kernel.Keys
 	dst      []Hit
 
-	accept  func(table int, h Hit) (bool, error) // of First, or nil
-	table   int                                  // its first argument
-	offered int                                  // hits that have been passed to it
+	accept  func(i int, h Hit) (bool, error) // of first, or nil
+	table   int                              // its first argument
+	offered int                              // hits that have been passed to it
 }
 
 // An allocation is a way of searching: a radius for each table, or a scan.

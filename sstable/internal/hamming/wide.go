@@ -64,7 +64,7 @@ func (x *Wide) Bits() int { return len(x.words) * maxDistance }
 // len returns the number of fingerprints.
 func (x *Wide) len() int { return x.words[0].tables[0].run.Len() }
 
-// CheckWidth refuses a query of another width.
+// CheckWidth refuses a query, or columns of queries, of another width.
 func (x *Wide) CheckWidth(q []base.Fingerprint) error { return x.check(len(q)) }
 
 func (x *Wide) check(words int) error {
@@ -190,7 +190,7 @@ func (x *Wide) scan(ctx context.Context, queries [][]base.Fingerprint, k int, em
 	})
 }
 
-// column returns word i of queries, or of the only query, as columns.
+// columnsOf returns a query as columns of queries.
 func columnsOf(q []base.Fingerprint) [][]base.Fingerprint {
 	columns := make([][]base.Fingerprint, len(q))
 	for i := range q {
@@ -199,118 +199,113 @@ func columnsOf(q []base.Fingerprint) [][]base.Fingerprint {
 	return columns
 }
 
-// largest returns the table with the most fingerprints, whose radii all are searched with.
-func largest(tables []*Wide) *Wide {
+// queriesOf returns the searches of the words of tables by radii, those of a table together.
+func (s *Searcher) queriesOf(tables []*Wide, q []base.Fingerprint, a *split) []query {
+	s.queries = s.queries[:0]
+	for t, x := range tables {
+		for j, word := range x.words {
+			if a.radius[j] >= 0 {
+				s.queries = append(s.queries, query{word, q[j], int(a.radius[j]), t, j})
+			}
+		}
+	}
+	return s.queries
+}
+
+// begin returns how a search in tables is done. All are searched by the radii of the largest.
+func (s *Searcher) begin(tables []*Wide, q []base.Fingerprint, k int) (a *split, err error) {
 	x := tables[0]
 	for _, t := range tables {
 		if t.len() > x.len() {
 			x = t
 		}
 	}
-	return x
-}
-
-// A wideSearch is the memory of a search in tables by several words.
-type wideSearch struct {
-	indexes []*Index // of a word
-	hits    [][]Hit  // of each table
-	work    []Stats
-	crowded []bool // tables with so many hits that a scan is cheaper
-}
-
-// of returns the indexes of a word.
-func (w *wideSearch) of(tables []*Wide, word int) []*Index {
-	w.indexes = w.indexes[:0]
-	for _, x := range tables {
-		w.indexes = append(w.indexes, x.words[word])
+	if err := x.CheckWidth(q); err != nil || len(q) == 1 {
+		s.one.radius[0] = int16(min(k, maxDistance))
+		return &s.one, err
 	}
-	return w.indexes
+	return x.split(min(k, x.Bits()), s), nil
 }
 
-// GroupWide is Group for fingerprints of one word or more, all tables of the same.
-func (s *Searcher) GroupWide(tables []*Wide, q []base.Fingerprint, k int, fn func(table int, hits []Hit, work Stats) error) error {
+// Group finds the documents of several tables within k bits of q, k >= 0, and calls fn once for
+// each table, in order, with its position, its hits (valid during the call) and the work that they
+// took. It stops at the first error, which it returns.
+func (s *Searcher) Group(tables []*Wide, q []base.Fingerprint, k int, fn func(table int, hits []Hit, work Stats) error) error {
 	if len(tables) == 0 || k < 0 {
 		return nil
 	}
-	x, w := largest(tables), &s.wide
-	if err := x.check(len(q)); err != nil {
+	a, err := s.begin(tables, q, k)
+	if err != nil {
 		return err
 	}
 	if len(q) == 1 {
-		return s.Group(w.of(tables, 0), q[0], k, fn)
+		return s.group(s.queriesOf(tables, q, a), fn)
 	}
-	k = min(k, x.Bits())
-	a := x.split(k, s)
-	for len(w.hits) < len(tables) {
-		w.hits, w.work, w.crowded = append(w.hits, nil), append(w.work, Stats{}), append(w.crowded, false)
-	}
-	for t := range tables {
-		w.hits[t], w.work[t], w.crowded[t] = w.hits[t][:0], Stats{}, a.scan
-	}
-	word := func(i int) base.Fingerprint { return q[i] }
-	for j := 0; j < len(q) && !a.scan; j++ {
-		if a.radius[j] < 0 {
-			continue
-		}
-		err := s.Group(w.of(tables, j), q[j], int(a.radius[j]), func(t int, hits []Hit, work Stats) error {
-			w.work[t].add(work)
-			most := scanWordNs * float64(tables[t].len()*len(q)) / verifyNs
-			if w.crowded[t] = w.crowded[t] || float64(len(hits)) > most+1024; w.crowded[t] {
-				return nil
-			}
-			for _, h := range hits {
-				ok, err := tables[t].take(&h, j, word, a, k)
-				if err != nil {
-					return err
-				}
-				if ok {
-					w.hits[t] = append(w.hits[t], h)
-				}
-			}
+	scan := func(t int, work Stats) error {
+		s.hits = s.hits[:0]
+		work.Candidates, work.Scans = work.Candidates+tables[t].len(), work.Scans+1
+		err := tables[t].scan(context.Background(), columnsOf(q), k, func(_ int, h Hit) error {
+			s.hits = append(s.hits, h)
 			return nil
 		})
 		if err != nil {
 			return err
 		}
+		return fn(t, s.hits, work)
 	}
-	for t, x := range tables {
-		if w.crowded[t] {
-			w.hits[t] = w.hits[t][:0]
-			w.work[t].add(Stats{Candidates: x.len(), Scans: 1})
-			err := x.scan(context.Background(), columnsOf(q), k, func(_ int, h Hit) error {
-				w.hits[t] = append(w.hits[t], h)
-				return nil
-			})
-			if err != nil {
+	if a.scan {
+		for t := range tables {
+			if err := scan(t, Stats{}); err != nil {
 				return err
 			}
 		}
-		if err := fn(t, w.hits[t], w.work[t]); err != nil {
-			return err
-		}
+		return nil
 	}
-	return nil
+	queries := s.queriesOf(tables, q, a)
+	var work Stats // of a table
+	seen := 0      // its hits
+	word := func(i int) base.Fingerprint { return q[i] }
+	return s.group(queries, func(i int, hits []Hit, more Stats) error {
+		at := &queries[i]
+		if i == 0 || queries[i-1].table != at.table {
+			s.hits, work, seen = s.hits[:0], Stats{}, 0
+		}
+		work.Probes, work.Candidates, work.Scans = work.Probes+more.Probes, work.Candidates+more.Candidates, work.Scans+more.Scans
+		// With too many hits, a scan is cheaper than looking at the other words of each.
+		x := tables[at.table]
+		seen += len(hits)
+		crowded := float64(seen-fewHits)*verifyNs > scanWordNs*float64(x.len()*len(q))
+		for n := 0; n < len(hits) && !crowded; n++ {
+			h := hits[n]
+			if ok, err := x.take(&h, at.word, word, a, k); err != nil {
+				return err
+			} else if ok {
+				s.hits = append(s.hits, h)
+			}
+		}
+		switch last := i+1 == len(queries) || queries[i+1].table != at.table; {
+		case !last:
+			return nil
+		case crowded:
+			return scan(at.table, work)
+		}
+		return fn(at.table, s.hits, work)
+	})
 }
 
-// add adds the work of another search.
-func (s *Stats) add(t Stats) {
-	s.Probes, s.Candidates, s.Scans = s.Probes+t.Probes, s.Candidates+t.Candidates, s.Scans+t.Scans
-}
+// fewHits are looked at in any case.
+const fewHits = 1024
 
-// FirstWide is First for fingerprints of one word or more, all tables of the same.
-func (s *Searcher) FirstWide(tables []*Wide, q []base.Fingerprint, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
+// First calls accept with documents of tables within k bits of q, k >= 0, until it returns true,
+// and reports whether it has. Tables are searched in order; accept may get a document twice.
+func (s *Searcher) First(tables []*Wide, q []base.Fingerprint, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
 	if len(tables) == 0 || k < 0 {
 		return false, nil
 	}
-	x := largest(tables)
-	if err := x.check(len(q)); err != nil {
+	a, err := s.begin(tables, q, k)
+	if err != nil {
 		return false, err
 	}
-	if len(q) == 1 {
-		return s.First(s.wide.of(tables, 0), q[0], k, accept)
-	}
-	k = min(k, x.Bits())
-	a := x.split(k, s)
 	if a.scan {
 		for t := 0; t < len(tables) && err == nil; t++ {
 			err = tables[t].scan(context.Background(), columnsOf(q), k, func(_ int, h Hit) error {
@@ -326,20 +321,15 @@ func (s *Searcher) FirstWide(tables []*Wide, q []base.Fingerprint, k int, accept
 		}
 		return false, err
 	}
+	queries := s.queriesOf(tables, q, a)
 	word := func(i int) base.Fingerprint { return q[i] }
-	for j := 0; j < len(q) && !found && err == nil; j++ {
-		if a.radius[j] < 0 {
-			continue
+	return s.first(queries, func(i int, h Hit) (bool, error) {
+		at := &queries[i]
+		if ok, err := tables[at.table].take(&h, at.word, word, a, k); err != nil || !ok {
+			return false, err
 		}
-		found, err = s.First(s.wide.of(tables, j), q[j], int(a.radius[j]), func(t int, h Hit) (bool, error) {
-			ok, err := tables[t].take(&h, j, word, a, k)
-			if err != nil || !ok {
-				return false, err
-			}
-			return accept(t, h)
-		})
-	}
-	return found, err
+		return accept(at.table, h)
+	})
 }
 
 // BatchWide is Batch for fingerprints of one word or more, given as one column a word.
