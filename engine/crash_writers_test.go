@@ -225,6 +225,7 @@ func TestCrashBesideWriters(t *testing.T) {
 	cases, writes := exhaustive.Every(t, 100), exhaustive.Size(6, 40)
 	var states, ops atomic.Int64
 	for seed, opts := range crashWorkloads {
+		opts.Bits = 0 // its writers store words alone
 		c := &crashWriters{opts: opts, writes: writes}
 		ops.Add(int64(c.crash(t, cases, uint64(seed), &states)))
 	}

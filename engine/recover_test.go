@@ -46,7 +46,7 @@ type fate struct {
 
 // describe returns all that Recover must bring back of a document.
 func describe(d Doc, e Entry) string {
-	return fmt.Sprintf("%q %q %s %x %t %d", d.ID, d.Text, d.Fields, e.Fingerprint, e.HasFingerprint, e.Time.UnixMicro())
+	return fmt.Sprintf("%q %q %s %x %d", d.ID, d.Text, d.Fields, e.Words(), e.Time.UnixMicro())
 }
 
 // doc returns a new document.
@@ -54,7 +54,11 @@ func (f *fate) doc(id string) Doc {
 	f.now = f.now.Add(time.Duration(1+f.rng.IntN(1000)) * time.Millisecond)
 	d := Doc{ID: id, Time: f.now}
 	if f.p.o.NoText || f.rng.IntN(9) == 0 {
-		d.Fingerprint = new(f.rng.Uint64() >> f.rng.UintN(3))
+		words := []Fingerprint{f.rng.Uint64() >> f.rng.UintN(3)}
+		for len(words) < f.p.o.Bits/64 {
+			words = append(words, f.rng.Uint64()>>f.rng.UintN(64))
+		}
+		d.SetFingerprint(words...)
 	}
 	for range f.rng.IntN(60) {
 		d.Text += "w" + strconv.Itoa(f.rng.IntN(5000)) + " "
@@ -63,8 +67,12 @@ func (f *fate) doc(id string) Doc {
 		d.Fields = fmt.Appendf(nil, `{"n":%d}`, f.rng.IntN(1000))
 	}
 	e := Entry{Time: d.Time}
-	if e.Fingerprint, e.HasFingerprint = fingerprintOf(f.db, d.Text); d.Fingerprint != nil {
-		e.Fingerprint, e.HasFingerprint = *d.Fingerprint, true
+	words := d.Words()
+	if words == nil {
+		words, _ = f.db.Hash(d.Text)
+	}
+	if e.HasFingerprint = words != nil; words != nil {
+		e.Fingerprint, e.Rest = words[0], words[1:]
 	}
 	kept := d
 	if f.p.o.NoText {
@@ -165,14 +173,14 @@ var patients = []struct {
 		f.put(100)
 		f.remove(100)
 	}},
-	{"numbers", Options{NoText: true, NoSketch: true}, func(f *fate) {
+	{"numbers", Options{NoText: true, NoSketch: true, Bits: 192}, func(f *fate) {
 		f.load(5000)
 		f.remove(400)
 		f.do(f.db.Flush(f.t.Context()))
 		f.load(3000)
 		f.put(100)
 	}},
-	{"log", Options{}, func(f *fate) {
+	{"log", Options{Bits: 128}, func(f *fate) {
 		f.put(600)
 		f.remove(100)
 		f.put(200)
@@ -295,7 +303,9 @@ func (p *patient) keepWriting(t *testing.T, db *DB, what string) {
 		err = report.Problems[0]
 	}
 	if err == nil {
-		err = db.Put(ctx, Doc{ID: "new", Fingerprint: new(uint64(7)), Time: time.Now()})
+		d := Doc{ID: "new", Time: time.Now()}
+		d.SetFingerprint(scriptWords(db.Params().Bits, 7)...)
+		err = db.Put(ctx, d)
 	}
 	if err == nil {
 		err = db.Compact(ctx, nil)

@@ -323,7 +323,19 @@ func (sc *script) doc() Doc {
 	for range sc.r.IntN(3) {
 		fp ^= 1 << sc.r.IntN(64)
 	}
-	return Doc{ID: sc.id(), Text: scriptText(fp), Fingerprint: &fp}
+	d := Doc{ID: sc.id(), Text: scriptText(fp)}
+	d.SetFingerprint(scriptWords(sc.opts.Bits, fp)...)
+	return d
+}
+
+// scriptWords returns the fingerprint of that many bits of a document, whose first word is fp. The
+// others are the same in all documents, so that distances are those of the first words.
+func scriptWords(bits int, fp Fingerprint) []Fingerprint {
+	words := []Fingerprint{fp}
+	for i := 1; i < bits/64; i++ {
+		words = append(words, 0x5a5a5a5a+Fingerprint(i))
+	}
+	return words
 }
 
 // scriptText is the text of every document with that fingerprint, so that the parts of a document

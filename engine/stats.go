@@ -69,7 +69,7 @@ type TableStats struct {
 	Bytes               int64
 	MinTime, MaxTime    time.Time
 	Layout              Layout // of the permuted tables
-	IndexBytes          int64  // of the permuted tables
+	IndexBytes          int64  // of the permuted tables, and of the words after the first
 	BytesPerFingerprint float64
 }
 
@@ -171,7 +171,7 @@ func describeView(v *view.View) (Stats, error) {
 			Layout: p.Params().Layout.String(),
 		}
 		for _, sec := range info.Sections {
-			if sec.Kind == sstable.KindRun {
+			if sec.Kind == sstable.KindRun || sec.Kind == sstable.KindWords {
 				t.IndexBytes += sec.Length
 			}
 		}

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // BenchmarkNearWide searches fingerprints of 256 bits, uniform but for a tenth, which are copies
@@ -47,6 +49,13 @@ func BenchmarkNearWide(b *testing.B) {
 	if err := db.Compact(ctx, nil); err != nil {
 		b.Fatal(err)
 	}
+	st, err := db.Stats()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, t := range st.Tables {
+		b.Logf("%d documents, layout %v, %d bytes, %.1f a fingerprint for its indexes", t.Documents, t.Layout, t.Bytes, t.BytesPerFingerprint)
+	}
 	queries := make([]Doc, 4096)
 	for i := range queries {
 		w := [4]Fingerprint{r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()}
@@ -62,14 +71,18 @@ func BenchmarkNearWide(b *testing.B) {
 	b.Cleanup(func() { s.Close() })
 	for _, k := range []int{15, 31, 47} {
 		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
-			found := 0
+			found, times := 0, []time.Duration{}
 			for i := 0; b.Loop(); i++ {
+				start := time.Now()
 				for _, err := range s.Search(ctx, queries[i%len(queries)], Near(k)) {
 					if found++; err != nil {
 						b.Fatal(err)
 					}
 				}
+				times = append(times, time.Since(start))
 			}
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)/2].Nanoseconds()), "p50-ns")
 			b.ReportMetric(float64(found)/float64(b.N), "matches/op")
 		})
 	}

@@ -185,12 +185,28 @@ func (x *run) bindPrimary(e *syntax.Primary, negated bool) (node, error) {
 			p, negated = predicate.Not(p), false // finds documents as well
 		}
 	default:
+		if any := e.Call.Args[0].Any; any != nil {
+			return x.bindAny(e.Call, any, negated)
+		}
 		p, err = predicate.BindCall(x.Scope, e.Call)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &leaf{Predicate: p, negated: negated}, nil
+}
+
+// bindAny binds a predicate of one of several arguments: an OR of the predicate of each.
+func (x *run) bindAny(e *syntax.Call, any []*syntax.Argument, negated bool) (node, error) {
+	if e.Name.Value == "NEAREST" {
+		return nil, syntax.Errorf(e.Name.Pos.Offset, "write NEAREST of each, joined by OR", "NEAREST takes one argument, not ANY OF several")
+	}
+	return combine(any, !negated, func(a *syntax.Argument) (node, error) {
+		one := *e
+		one.Args = append([]*syntax.Argument{a}, e.Args[1:]...)
+		p, err := predicate.BindCall(x.Scope, &one)
+		return &leaf{Predicate: p, negated: negated}, err
+	})
 }
 
 // checkDrivable returns an error for an expression without a driver: NOT alone, a predicate that

@@ -73,6 +73,7 @@ const (
 	KindTimes   = format.KindTimes   // column of times
 	KindRun     = format.KindRun     // key run of the permuted table that Section.Index says
 	KindIDs     = format.KindIDs     // key run of the hashes of IDs
+	KindWords   = format.KindWords   // column of a word of the fingerprints
 )
 
 // Magic is the first and the last 8 bytes of a table.

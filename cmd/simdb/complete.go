@@ -9,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -97,6 +98,8 @@ func choices(f *kong.Flag) []string {
 		return output.Formats()
 	case input.Format:
 		return input.Formats()
+	case *app.ImageKind:
+		return strings.Fields(strings.Trim(fmt.Sprint(imagehash.Kinds()), "[]"))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ var examples = map[string][]example{
 		{`simdb dedup titles.csv --text-field title --levenshtein 0.9 -o kept.csv`, "Compare short texts by edit distance."},
 		{`simdb dedup new.parquet --against corpus.simdb --keep longest -o kept.parquet`, "Drop what a database has, too."},
 		{`simdb dedup crawl.warc.wet.gz --level line -o cut.wet.gz`, "Remove each line that has come before."},
+		{`simdb dedup --images pdq PICTURES/ -o kept.txt`, "List the pictures that are not like an earlier one."},
 		{`simdb dedup crawl.jsonl --dry-run`, "Only say what would be kept."},
 	},
 	"match": {
@@ -55,12 +56,14 @@ var examples = map[string][]example{
 	"hash": {
 		{`simdb hash page.txt`, "Fingerprint and sketch of a text."},
 		{`simdb hash docs.jsonl --input-format jsonl --text-field title,body`, "Those of each document of a file."},
+		{`simdb hash --images pdq a.png b.jpg`, "Hashes of pictures."},
 		{`simdb hash --files 'docs/**/*.md' --sketch 0 --bits 128`, "Fingerprints of 128 bits, of many files."},
 	},
 	"load": {
 		{`simdb load corpus.simdb crawl.jsonl.gz`, "Load a file; the database is made if there is none."},
 		{`simdb load corpus.simdb --files docs --exclude '*.png'`, "Each file of a folder is a document."},
 		{`simdb load corpus.simdb data.parquet --id-field meta.id --text-field body`, "Other fields."},
+		{`simdb load pictures.simdb --images pdq PICTURES/`, "Pictures, compared by a perceptual hash."},
 		{`simdb load images.simdb hashes.txt --format hashes --no-sketch`, "Fingerprints alone."},
 	},
 	"stats":   {{`simdb stats corpus.simdb`, "Documents, tables, sizes, merges."}},

@@ -29,12 +29,13 @@ const (
 var kinds = [...]struct {
 	name  string
 	bits  int
+	near  int
 	small int // the small picture of DHash and DHash256 has so many rows, and a column more
 }{
-	PDQ:      {"pdq", 256, 0},
-	DHash:    {"dhash", 64, 8},
-	PHash:    {"phash", 64, 0},
-	DHash256: {"dhash256", 256, 16},
+	PDQ:      {"pdq", 256, 31, 0},
+	DHash:    {"dhash", 64, 8, 8},
+	PHash:    {"phash", 64, 8, 0},
+	DHash256: {"dhash256", 256, 31, 16},
 }
 
 // Kinds returns all kinds.
@@ -54,6 +55,9 @@ func ParseKind(name string) (Kind, error) {
 
 // String returns the name.
 func (k Kind) String() string { return kinds[k].name }
+
+// Near returns up to which distance pictures count as the same unless somebody says otherwise.
+func (k Kind) Near() int { return kinds[k].near }
 
 // Bits returns how many bits a hash has.
 func (k Kind) Bits() int { return kinds[k].bits }

@@ -37,10 +37,10 @@ var Definitions = []Definition{
 	{
 		Word:   "NEAR",
 		Syntax: "NEAR('a', 3)  NEAR(0xff, 3)  NEAR(TEXT '...', 3)",
-		Help:   "documents whose fingerprint differs in at most 3 of 64 bits",
-		Words:  []string{"TEXT"},
+		Help:   "documents whose fingerprint differs in at most 3 bits",
+		Words:  []string{"TEXT", "ANY", "OF"},
 		Docs: []DocsRow{{"NEAR(what, k)",
-			"whose fingerprint differs from that of *what* in at most k bits, k from 0 to as many as there are", "yes"}},
+			"whose fingerprint differs from that of *what* in at most k bits, k from 0 to as many as it has", "yes"}, {"NEAR(ANY OF (what, ...), k)", "the same of one of several, as the hashes of a picture in eight orientations; `distance` is the smallest", "yes"}},
 		Bind: bindNear, Arguments: []string{"what", "k"}, Example: "NEAR('a', 3)", Measure: Distance,
 		Criterion: bindNearCriterion,
 	},
@@ -145,8 +145,11 @@ func BindCall(x *Scope, e *syntax.Call) (Predicate, error) {
 		}
 		return nil, syntax.Errorf(at, "as in "+d.Example, "%s takes %d arguments, not %d", d.Word, len(d.Arguments), len(e.Args))
 	}
-	for _, a := range e.Args[1:] {
-		if a.Text {
+	for i, a := range e.Args {
+		if a.Any != nil {
+			return nil, syntax.Errorf(e.Name.Pos.Offset, "as in NEAR(ANY OF (0xff, 'a'), 3)", "ANY OF stands for the first argument of %s", d.Word)
+		}
+		if a.Text && i > 0 {
 			return nil, x.Values.Wrong(a.Value, syntax.ExpectNumber)
 		}
 	}

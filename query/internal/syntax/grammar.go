@@ -187,10 +187,12 @@ type Call struct {
 	Args []*Argument `parser:"'(' @@ ( ',' @@ )* ')'"`
 }
 
-// Argument is a value. Text says that TEXT precedes it: the value is a text, not an id.
+// Argument is a value, or ANY OF several. Text says that TEXT precedes it: the value is a text, not
+// an id.
 type Argument struct {
-	Text  bool  `parser:"@'TEXT'?"`
-	Value Token `parser:"@( String | Hex | Number | Percent | Duration | Param | Named )"`
+	Any   []*Argument `parser:"(  'ANY' 'OF' '(' @@ ( ',' @@ )* ')'"`
+	Text  bool        `parser:"| @'TEXT'?"`
+	Value Token       `parser:"@( String | Hex | Number | Percent | Duration | Param | Named ) )"`
 }
 
 // Clause is a clause of a Select, of GET, PAIRS or CLUSTERS. Exactly one field is set.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -21,9 +22,31 @@ type GlobalFlags struct {
 
 // FileFlags have files be documents, and say which.
 type FileFlags struct {
-	WholeFiles bool     `group:"input" name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
-	Exclude    []string `group:"input" sep:"none" placeholder:"PATTERN" help:"--files: leave out what matches, with the rules of .gitignore; can be repeated. A .simdbignore file in a folder has more such patterns."`
-	Hidden     bool     `group:"input" help:"--files: include files and folders whose names begin with a dot."`
+	WholeFiles   bool       `group:"input" name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
+	Images       *ImageKind `group:"input" placeholder:"KIND" help:"Files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF), found as with --files and compared by a perceptual hash: pdq or dhash256, of 256 bits, dhash or phash, of 64."`
+	Orientations string     `group:"input" enum:"1,8" default:"1" placeholder:"N" help:"hash --images: with 8 show the hashes of the picture turned and mirrored, too (default: 1)."`
+	Exclude      []string   `group:"input" sep:"none" placeholder:"PATTERN" help:"--files, --images: leave out what matches, with the rules of .gitignore; can be repeated. A .simdbignore file in a folder has more such patterns."`
+	Hidden       bool       `group:"input" help:"--files, --images: include files and folders whose names begin with a dot."`
+}
+
+// OfFiles reports whether each file is a document.
+func (f FileFlags) OfFiles() bool { return f.WholeFiles || f.Images != nil }
+
+// ImageKind is a hash of pictures.
+type ImageKind struct{ imagehash.Kind }
+
+// UnmarshalText parses the name of a kind.
+func (k *ImageKind) UnmarshalText(text []byte) (err error) {
+	k.Kind, err = imagehash.ParseKind(string(text))
+	return err
+}
+
+// String returns the name, "" for no kind.
+func (k *ImageKind) String() string {
+	if k == nil {
+		return ""
+	}
+	return k.Kind.String()
 }
 
 // InputFlags say where documents are, and what they look like.
@@ -101,7 +124,7 @@ func (f InputFlags) Options(format input.Format) input.Options {
 
 // NullFlag is --null of commands that copy records.
 type NullFlag struct {
-	Null bool `group:"output" short:"0" help:"--files: end each path with a zero byte instead of a newline, as xargs -0 reads it."`
+	Null bool `group:"output" short:"0" help:"--files, --images: end each path with a zero byte instead of a newline, as xargs -0 reads it."`
 }
 
 // MemoryFlag bounds the memory of a query for its results.

@@ -19,10 +19,10 @@ import (
 
 // Sources are the inputs of a command.
 type Sources struct {
-	Names  []string      // of the inputs, as the user called them; with --files there is one, the list
+	Names  []string      // of the inputs, as the user called them; with --files and --images there is one, the list
 	Files  []string      // as they are read: Reread makes a copy of what cannot be read twice
 	AsRead []os.FileInfo // by Reread: of those files that the user named, nil for others
-	Tree   *files.Tree   // of --files, else nil
+	Tree   *files.Tree   // of --files and --images, else nil
 	Total  int64         // bytes of all inputs, 0 if that is not known
 
 	tally    *input.Tally
@@ -38,9 +38,12 @@ func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
 	if f.IDField != "" && f.IDFrom != "" {
 		return nil, errors.New("--id-field and --id-from contradict each other")
 	}
-	if !f.WholeFiles {
+	if f.Orientations == "8" {
+		return nil, errors.New("--orientations 8 is for simdb hash --images: a document has one fingerprint, that of the picture as it is")
+	}
+	if !f.OfFiles() {
 		if len(f.Exclude) > 0 || f.Hidden {
-			return nil, errors.New("--exclude and --hidden are for --files")
+			return nil, errors.New("--exclude and --hidden are for --files and --images")
 		}
 		var names []string
 		for _, arg := range args { // not every shell does that
@@ -59,7 +62,11 @@ func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
 		}
 		return s, nil
 	}
-	tree, err := files.List(args, files.ListOptions{Exclude: f.Exclude, Hidden: f.Hidden, Check: a.Outputs.CheckInput})
+	o := files.ListOptions{Exclude: f.Exclude, Hidden: f.Hidden, Check: a.Outputs.CheckInput}
+	if f.Images != nil {
+		o.Images = &f.Images.Kind
+	}
+	tree, err := files.List(args, o)
 	if err != nil {
 		return nil, err
 	}

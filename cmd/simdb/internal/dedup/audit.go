@@ -118,7 +118,7 @@ func (d *job) parameters() auditParameters {
 		Features: d.features.Describe(),
 		Reading:  d.reading(),
 	}
-	if !d.c.ofTexts() {
+	if d.c.Images == nil && !d.c.ofTexts() {
 		p.Shingle = fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle)
 	}
 	return p
@@ -130,7 +130,8 @@ func (d *job) reading() string {
 	for _, flag := range []struct {
 		name, value, usual string
 	}{
-		{"--files", strconv.FormatBool(f.WholeFiles), "false"},
+		{"--files", strconv.FormatBool(f.OfFiles()), "false"},
+		{"--images", f.Images.String(), ""},
 		{"--format", string(d.c.Format), string(input.Auto)},
 		{"--text-field", f.TextField, ""},
 		{"--no-header", strconv.FormatBool(f.NoHeader), "false"},

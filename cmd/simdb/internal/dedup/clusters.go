@@ -25,7 +25,7 @@ func (d *job) newCorpus(dir string) *corpus.Corpus {
 
 // scored reports whether a run by fingerprints says how similar texts are in truth.
 func (d *job) scored() bool {
-	return d.c.Near != nil && (!d.a.Global.Quiet || d.c.auditPath() != "")
+	return d.c.Near != nil && d.c.Images == nil && (!d.a.Global.Quiet || d.c.auditPath() != "")
 }
 
 // join forms the clusters.

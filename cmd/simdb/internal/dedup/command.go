@@ -46,7 +46,7 @@ import (
 
 // Command is `simdb dedup`.
 type Command struct {
-	Files       []string      `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
+	Files       []string      `arg:"" file:"in" name:"file" help:"Files with documents, or with --files or --images the documents themselves; - is standard input."`
 	Near        *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies of long texts)."`
 	Jaccard     *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without --near, --levenshtein and --cosine: 0.8)."`
 	Levenshtein *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their texts are equal to the share T: 1 less the characters to insert, delete or replace, per character of the longer. For short texts, such as titles."`
@@ -99,6 +99,8 @@ func (c *Command) Validate() error {
 		return c.RefuseFor("--levenshtein or --cosine")
 	case c.ofTexts() && c.Replay != "":
 		return errors.New("--replay decides by recorded pairs of --jaccard")
+	case c.Images != nil && (c.Jaccard != nil || c.ofTexts() || c.Verify != nil || c.Replay != ""):
+		return errors.New("--images: pictures have no texts to compare: --near K compares their hashes")
 	case c.Verify != nil && c.Near == nil:
 		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
 	case len(c.Against) > 0 && c.Near != nil && c.Verify == nil:
@@ -107,6 +109,8 @@ func (c *Command) Validate() error {
 		return errors.New("--audit-pairs is for an audit of --jaccard")
 	case c.Replay != "":
 		return c.checkReplay()
+	case c.Images != nil && c.Near == nil:
+		c.Near = new(app.Distance(c.Images.Near()))
 	case c.Near == nil && c.Jaccard == nil && !c.ofTexts():
 		c.Jaccard = new(defaultJaccard)
 	}
@@ -141,6 +145,13 @@ func (c *Command) auditPath() string {
 func (c *Command) meaning() string {
 	if c.ofTexts() {
 		return c.textMeaning()
+	}
+	if c.Images != nil {
+		m := fmt.Sprintf("at most %d of the %d bits of their %s hashes differ", *c.Near, c.Images.Bits(), c.Images)
+		if int(*c.Near) == c.Images.Near() {
+			m += ", the default"
+		}
+		return m
 	}
 	m := app.CriterionFlags{Near: c.Near, Jaccard: c.Jaccard}.Meaning(true)
 	if c.Verify != nil {
@@ -183,7 +194,10 @@ func (c *Command) textMeaning() string {
 
 // emptyNote says what documents lack that match nothing.
 func (c *Command) emptyNote() string {
-	if c.Levenshtein != nil {
+	switch {
+	case c.Images != nil:
+		return "have no hash; they match nothing and are kept"
+	case c.Levenshtein != nil:
 		return "have no text; they match nothing and are kept"
 	}
 	return "have no words; they match nothing and are kept"
@@ -234,8 +248,8 @@ func (c *Command) validateLevel() error {
 		return errors.New("--against, --clusters, --columns and --decisions are for documents, without --level")
 	case f.Shingle.N != 0 || f.RequireWord != "" || f.Field != nil || f.SetField != "":
 		return fmt.Errorf("--level %s compares whole %ss of one text: --shingle, --require-word, --field and --set-field have no meaning", c.Level, c.Level)
-	case c.WholeFiles:
-		return errors.New("--files: the output is a list of paths, which has no texts that --level could cut")
+	case c.OfFiles():
+		return errors.New("--files, --images: the output is a list of paths, which has no texts that --level could cut")
 	case c.MinCount < 2 || c.MinCount > math.MaxInt32:
 		return fmt.Errorf("--min-count %d: what comes again comes 2 times or more", c.MinCount)
 	}

@@ -35,6 +35,9 @@ func (d *job) newDigests() *digests {
 func (s *digests) add(rec *input.Record) {
 	if s.tree != nil {
 		s.tree.add(rec.File, rec.Doc.Text, 0)
+		for _, word := range rec.Doc.Words() {
+			s.tree.add("", "", word)
+		}
 	}
 }
 

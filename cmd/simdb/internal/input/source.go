@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/imagehash"
 )
 
 // MaxRecord is the largest size of a record in bytes. A larger one is an Issue and is skipped
@@ -124,6 +125,8 @@ type Record struct {
 	End     Position // where it ends, in the unit Description.EndUnit; Options.After continues after it
 	BadUTF8 bool     // it held invalid UTF-8, which is U+FFFD in Doc
 	Flaw    string   // what of its ID, text and fingerprint cannot be used, and counts as missing; "" for nothing
+
+	Picture *imagehash.Result // of a picture, what its hash is made of; else nil
 
 	// Raw is what Copier.Copy needs; in files of lines, the bytes of the record with its line end.
 	// It is valid until the next record is read.

@@ -272,7 +272,7 @@ var foreign = []struct{ magic, what string }{
 const (
 	pickle     = "it is a pickle of Python: write it as Parquet or JSON lines"
 	picture    = "it is a picture: " + perceptual
-	perceptual = "simdb compares the fingerprints that a perceptual hash makes of pictures, as a list of them"
+	perceptual = "--images pdq compares pictures, by a perceptual hash"
 )
 
 // foreignTexts are the beginnings of texts whose lines are no documents.

@@ -314,7 +314,7 @@ func (j *job) readTexts(head auditHead, want map[place][]*Doc) error {
 	}
 	for _, docs := range want {
 		for _, d := range docs {
-			if d.Text == nil && d.Note == "" && d.stored == "" {
+			if d.Text == nil && d.Picture == "" && d.Note == "" && d.stored == "" {
 				d.Note = "Its text was not found in " + d.Place + "."
 			}
 		}
@@ -341,9 +341,12 @@ func (j *job) readFile(file string, want map[input.Position][]*Doc, whole bool) 
 		for _, d := range docs {
 			if d.ID == id {
 				left--
-				if j.room > 0 {
+				switch {
+				case whole && strings.IndexByte(text[:min(len(text), textBytes)], 0) >= 0: // else --files had skipped it
+					d.Picture = j.pictureAt(file)
+				case j.room > 0:
 					j.setText(d, text)
-				} else {
+				default:
 					d.Note = "The page has no room for its text: --limit makes it smaller."
 				}
 			}

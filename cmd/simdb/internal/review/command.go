@@ -11,13 +11,16 @@
 // The page shows texts that nobody has checked, so it makes markup of none: documents are JSON in a
 // script element of the type application/json, with <, > and & escaped, and the script sets
 // textContent alone. A content security policy permits that script and that style by their hashes
-// and nothing else: no address can be loaded or sent to. The browser holds all texts, at most 64
-// MiB, lays out one pair at a time, and compares its words by Myers' algorithm.
+// and nothing else: no address can be loaded or sent to, and files only if documents are pictures.
+// The browser holds all texts, at most 64 MiB, lays out one pair at a time, and compares its words
+// by Myers' algorithm.
 package review
 
 import (
 	"errors"
 	"fmt"
+	"net/url"
+	"path/filepath"
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -41,8 +44,8 @@ type Command struct {
 
 // Validate checks what depends on each other.
 func (c *Command) Validate() error {
-	if c.WholeFiles || len(c.Exclude) > 0 || c.Hidden {
-		return errors.New("--files, --exclude and --hidden are for dedup: its audit says which files were read")
+	if c.OfFiles() || len(c.Exclude) > 0 || c.Hidden {
+		return errors.New("--files, --images, --exclude and --hidden are for dedup: its audit says which files were read")
 	}
 	return nil
 }
@@ -66,6 +69,7 @@ type job struct {
 const (
 	pageBytes = 64 << 20
 	docBytes  = 1 << 20
+	textBytes = 8 << 10 // a zero byte among the first ones tells that a file is no text
 )
 
 // notice adds a line to what is said above the clusters.
@@ -82,6 +86,17 @@ func (j *job) setText(d *Doc, text string) {
 	}
 	j.room -= int64(len(text))
 	d.Text = &text
+}
+
+// pictureAt is the path of a file from the folder of the page, as a link; "" if there is none.
+func (j *job) pictureAt(shown string) string {
+	folder, err := filepath.Abs(filepath.Dir(j.c.Output))
+	file, err2 := filepath.Abs(input.PathOf(shown))
+	path, err3 := filepath.Rel(folder, file)
+	if errors.Join(err, err2, err3) != nil {
+		return ""
+	}
+	return (&url.URL{Path: filepath.ToSlash(path)}).String()
 }
 
 // tellLeftOut leaves out the clusters from number n on, for which the page has no room, and tells

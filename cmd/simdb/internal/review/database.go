@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/imagehash"
 )
 
 // database reviews the star clusters of a database.
@@ -101,6 +104,8 @@ func (j *job) get(ctx context.Context, s *engine.Snapshot, d *Doc) error {
 	}
 	if doc.Text != "" {
 		j.setText(d, doc.Text)
+	} else if st, err := os.Stat(input.PathOf(d.ID)); err == nil && st.Mode().IsRegular() && imagehash.HasExtension(d.ID) {
+		d.Picture = j.pictureAt(d.ID)
 	}
 	fields := string(doc.Fields)
 	if d.Place = beginning(fields, maxFields); d.Place != fields {

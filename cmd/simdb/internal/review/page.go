@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -32,7 +33,8 @@ type Cluster struct {
 // Doc is a document on the page. Score and Distance are to the keeper, nil where they do not apply.
 type Doc struct {
 	ID       string   `json:"id"`
-	Text     *string  `json:"text,omitempty"` // nil where it is not known; Note says why
+	Text     *string  `json:"text,omitempty"`    // nil where it is not known; Note says why
+	Picture  string   `json:"picture,omitempty"` // where its file is, as a path from the page's folder
 	Note     string   `json:"note,omitempty"`
 	Place    string   `json:"place,omitempty"` // file and line, or fields
 	Score    *float64 `json:"score,omitempty"`
@@ -56,9 +58,9 @@ var pageJS string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// Write writes the page: one file that loads nothing. Its policy permits this script and this style
-// alone, by their hashes. In the data <, > and & are escaped, so that no text ends the element that
-// they are in.
+// Write writes the page: one file that loads nothing but pictures that documents are. Its policy
+// permits this script and this style alone, by their hashes, and files if there are pictures. In
+// the data <, > and & are escaped, so that no text ends the element that they are in.
 func (p *Page) Write(w io.Writer) error {
 	clusters, err := json.Marshal(p.Clusters)
 	if err != nil {
@@ -68,12 +70,18 @@ func (p *Page) Write(w io.Writer) error {
 	data := fmt.Sprintf(`{"key":"%x","clusters":%s}`, sum[:8], clusters)
 	return pageTemplate.Execute(w, map[string]any{
 		"Page":       p,
+		"Pictures":   slices.ContainsFunc(p.Clusters, Cluster.hasPicture),
 		"Style":      template.CSS(pageCSS),
 		"StyleHash":  sourceHash(pageCSS),
 		"Script":     template.JS(pageJS),
 		"ScriptHash": sourceHash(pageJS),
 		"Data":       template.JS(data), // escaped by json.Marshal
 	})
+}
+
+// hasPicture reports whether a document of the cluster is a picture.
+func (c Cluster) hasPicture() bool {
+	return slices.ContainsFunc(c.docs(), func(d *Doc) bool { return d.Picture != "" })
 }
 
 // sourceHash is a source as a content security policy names it.

@@ -150,6 +150,7 @@ function side(title, doc, runs, own, mark) {
   const name = make("h3", title + " ");
   name.append(make("bdi", doc.id));
   box.append(name, make("p", [measure(doc), doc.rule && "rule " + doc.rule, doc.place].filter(Boolean).join(" · "), { className: "meta", dir: "auto" }));
+  if (doc.picture) box.append(make("img", undefined, { src: doc.picture, alt: doc.id }));
   if (doc.note) box.append(make("p", doc.note, { className: "notice" }));
   if (doc.text !== undefined) {
     const pre = make("pre", undefined, { dir: "auto" });

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +14,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
 // hostile are texts and ids that would break out of a page that made markup of them.
@@ -151,7 +155,7 @@ func TestInBrowser(t *testing.T) {
 	downloads := t.TempDir()
 	b.call("Browser.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": downloads}, nil)
 	for name, test := range map[string]func(*testing.T, *browser, string){
-		"hostile": browseHostile, "decisions": browseDecisions, "many": browseMany, "long": browseLong, "narrow": browseNarrow,
+		"hostile": browseHostile, "pictures": browsePictures, "decisions": browseDecisions, "many": browseMany, "long": browseLong, "narrow": browseNarrow,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t, b.errors = t, nil
@@ -180,6 +184,41 @@ func browseHostile(t *testing.T, b *browser, _ string) {
 		b.press("j")
 	}
 	b.screenshot("hostile", 1280, 900, "light")
+}
+
+// browsePictures looks at pictures beside the page, whatever their names, side by side.
+func browsePictures(t *testing.T, b *browser, _ string) {
+	names := []string{"plain.png", "a b#c?d%20&<i>.png", "javascript:x.png", "ä\\xffö.png"}
+	var p Page
+	path, _ := written(t, &p)
+	j := &job{c: &Command{Output: path}}
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		at := filepath.Join(filepath.Dir(filepath.Dir(path)), name) // beside the folder of the page
+		if err := os.WriteFile(at, file.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		d := Doc{ID: name, Picture: j.pictureAt(input.ShownName(at))}
+		p.Clusters = append(p.Clusters, Cluster{Size: 2, Keeper: d, Members: []Doc{d}})
+	}
+	var page bytes.Buffer
+	if err := p.Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, page.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b.open(path)
+	for range names {
+		b.eval("Promise.all([...document.images].map((i) => i.decode()))")
+		b.want("document.images.length === 2 && [...document.images].every((i) => i.naturalWidth === 30)")
+		b.want("window.pwned === undefined")
+		b.press("j")
+	}
+	b.screenshot("pictures", 1280, 900, "light")
 }
 
 // browseDecisions decides by keys and buttons, undoes, filters, reloads and downloads.

@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -20,6 +21,9 @@ func (c *Command) Run(a *app.App) error {
 
 func (c *Command) run(a *app.App) error {
 	look := c.ofDatabase
+	if c.Images != nil {
+		return errors.New("--images: pictures have no texts, whose similarity tune compares with distances; docs/choosing.md has thresholds of picture hashes")
+	}
 	if c.WholeFiles || app.NamesFiles(c.Data) {
 		look = c.ofFile
 	}

@@ -46,7 +46,7 @@ func (f *AlikeFlags) useThreads() (restore func()) {
 
 // ofFiles reports whether arguments are files with documents, and not one database.
 func (f *AlikeFlags) ofFiles(args []string) bool {
-	return f.WholeFiles || len(args) > 1 || app.NamesFiles(args[0])
+	return f.OfFiles() || len(args) > 1 || app.NamesFiles(args[0])
 }
 
 // alike lists what is alike: in a whole database, or among documents of files or of a sample.

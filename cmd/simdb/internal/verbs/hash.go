@@ -19,7 +19,7 @@ import (
 
 // Hash is `simdb hash`.
 type Hash struct {
-	Files []string `arg:"" file:"in" name:"file" help:"Files with one text each, or with flags that say where documents are with many; with --files folders and patterns too; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with one text each, or with flags that say where documents are with many; with --files or --images folders and patterns too; - is standard input."`
 	app.RowInputFlags
 	app.RejectFlags
 	Sketch  app.HashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
@@ -49,6 +49,9 @@ type hashing struct {
 
 // Run shows the fingerprints and sketches of the texts.
 func (c *Hash) Run(a *app.App) error {
+	if c.Images != nil {
+		return c.pictures(a)
+	}
 	columns := []string{"id", "fingerprint", "words", "shingles"}
 	if c.Sketch > 0 {
 		columns = append(columns, "sketch")

@@ -25,7 +25,7 @@ import (
 // Load is `simdb load`.
 type Load struct {
 	DB    string   `arg:"" file:"db" help:"The database; it is created if there is none."`
-	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files or --images the documents themselves; - is standard input."`
 
 	app.InputFormat
 	app.PageInputFlags
@@ -121,6 +121,9 @@ func (c *Load) Run(a *app.App) (err error) {
 		return err
 	}
 	l.create = *o
+	if c.Images != nil {
+		l.create.Bits, l.create.NoSketch = c.Images.Bits(), true
+	}
 	o.MustExist, o.BusyTimeout = true, a.Global.BusyTimeout
 	l.db, err = engine.Open(c.DB, o)
 	switch {
@@ -303,25 +306,27 @@ func (f *loadFile) atMark(mark loadMark) (bool, error) {
 
 // record loads a record.
 func (f *loadFile) record(in input.Source, rec *input.Record) error {
-	if known, err := f.atMark(markOf(rec)); known || err != nil {
+	mark := markOf(rec)
+	if known, err := f.atMark(mark); known || err != nil {
 		return err
 	}
 	if err := f.add(in, rec); err != nil {
 		return err
 	}
-	f.loader.Mark(f.source, int64(markOf(rec)))
+	f.loader.Mark(f.source, int64(mark))
 	f.stored = true
 	return nil
 }
 
 // issue puts aside what is no record.
 func (f *loadFile) issue(in input.Source, is *input.Issue) error {
-	if known, err := f.atMark(markOfIssue(is)); known || err != nil {
+	mark := markOfIssue(is)
+	if known, err := f.atMark(mark); known || err != nil {
 		return err
 	}
 	err := f.rejects.Add(in, is)
 	if _, kept := errors.AsType[*input.Issue](err); f.stored && is.End > 0 && f.loader != nil && (err == nil || kept) {
-		f.loader.Mark(f.source, int64(markOfIssue(is)))
+		f.loader.Mark(f.source, int64(mark))
 		f.passed = true
 	}
 	return err
@@ -434,6 +439,8 @@ func reason(err error) string {
 func (l *load) emptiness() string {
 	f := l.features
 	switch {
+	case l.c.Images != nil:
+		return "without a hash, which match nothing"
 	case f.Unit == engine.UnitSet && f.MinWords > 1:
 		return fmt.Sprintf("with fewer than %d members, which match nothing", f.MinWords)
 	case f.Unit == engine.UnitSet:

@@ -19,6 +19,7 @@
 //	list.go       the list of files, from arguments
 //	page.go       the text of an HTML page
 //	message.go    the text of a mail
+//	pictures.go   the Source of a list of pictures
 //	source.go     the Source of a list, and the registered format, which reads one file
 //	container.go  what the Sources of mailboxes and web archives have in common
 //	mbox.go       mailboxes

@@ -14,7 +14,9 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/zeebo/xxh3"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/imagehash"
 )
 
 // ListOptions say which files a list has.
@@ -26,6 +28,10 @@ type ListOptions struct {
 	// Hidden includes files and folders whose names begin with a dot. Without it they are left out,
 	// unless they are named themselves.
 	Hidden bool
+
+	// Images, if not nil, has the list be one of pictures, whose records have such hashes. Of what
+	// is in folders, files that are not called as pictures are left out.
+	Images *imagehash.Kind
 
 	// Check is called for every file of the list; its error ends the listing. It may be nil.
 	Check func(path string, info fs.FileInfo) error
@@ -39,6 +45,11 @@ type Tree struct {
 	links   int64 // symbolic links, which are not followed
 	again   int64 // other names of files in the list
 	binary  int64 // files with zero bytes, of the last Source that was read
+
+	images  *imagehash.Kind // nil: the files are texts
+	others  input.Counts    // by their ending, files that are not called as pictures
+	refused input.Counts    // by the reason, pictures without a hash, of the last Source that was read
+	poor    int64           // pictures whose hash has a low quality, of that one
 }
 
 // entry is a file, or a folder that cannot be read.
@@ -56,7 +67,7 @@ var vcs = []string{".git", ".hg", ".svn", ".bzr", ".jj", "_darcs", "CVS"}
 // and not within folders, so the walk neither leaves a folder nor runs in a circle. Databases and
 // the folders of version control systems are left out.
 func List(args []string, o ListOptions) (*Tree, error) {
-	w := walker{o: o, tree: &Tree{name: "files"}, files: &Set{}}
+	w := walker{o: o, tree: &Tree{name: "files", images: o.Images, others: input.Counts{}}, files: &Set{}}
 	if len(args) == 1 {
 		w.tree.name = args[0]
 	}
@@ -226,6 +237,9 @@ func (w *walker) member(e fs.DirEntry, path, rel string, rules []rule) error {
 		return nil
 	case !e.Type().IsRegular():
 		return nil
+	case w.o.Images != nil && !imagehash.HasExtension(name):
+		w.tree.others[cmp.Or(strings.ToLower(filepath.Ext(name)), "without an ending")]++
+		return nil
 	}
 	info, err := os.Lstat(path) // not e.Info, which is not for os.SameFile on every Windows
 	if err != nil {
@@ -306,6 +320,7 @@ func (t *Tree) Skipped() string {
 		{t.binary, "1 binary file was skipped", "%d binary files were skipped"},
 		{t.links, "1 symbolic link was not followed", "%d symbolic links were not followed"},
 		{t.again, "1 name of a file that has come before was left out", "%d names of files that have come before were left out"},
+		{t.poor, "1 picture has a hash of low quality, which may match by chance", "%d pictures have hashes of low quality, which may match by chance"},
 	} {
 		switch {
 		case p.n == 1:
@@ -314,5 +329,9 @@ func (t *Tree) Skipped() string {
 			parts = append(parts, fmt.Sprintf(p.other, p.n))
 		}
 	}
-	return cmp.Or(strings.Join(parts, ", "), "")
+	text := strings.Join(parts, ", ")
+	if len(t.refused) > 0 {
+		text = strings.TrimPrefix(text+"; pictures without a hash: "+t.refused.String(), "; ")
+	}
+	return text
 }

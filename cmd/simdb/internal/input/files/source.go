@@ -53,7 +53,15 @@ type source struct {
 // have none.
 func (t *Tree) Open(opt input.Options) (input.Source, error) {
 	if flag := fieldFlag(opt); flag != "" {
-		return nil, fmt.Errorf("with --files each file is one text, so %s has no meaning", flag)
+		what := "--files each file is one text"
+		if t.images != nil {
+			what = "--images each file is one picture"
+		}
+		return nil, fmt.Errorf("with %s, so %s has no meaning", what, flag)
+	}
+	if t.images != nil {
+		opt.Tally.Note(t.name, t.others, nil)
+		return newPictures(t, opt), nil
 	}
 	t.binary = 0
 	return &source{tree: t, opt: opt}, nil

@@ -1,0 +1,56 @@
+package verbs
+
+import (
+	"slices"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/base"
+)
+
+// orientations name the hashes of a picture with --orientations 8, as Meta's PDQ does.
+var orientations = []string{"original", "rotate90", "rotate180", "rotate270", "flipX", "flipY", "flipPlus1", "flipMinus1"}
+
+// pictures shows the hashes of pictures.
+func (c *Hash) pictures(a *app.App) error {
+	flags, opt := c.InputFlags, c.RowInputFlags.Options()
+	flags.Orientations, opt.Orientations = "", c.Orientations == "8"
+	src, err := a.NewSources(c.Files, flags)
+	if err != nil {
+		return err
+	}
+	columns := []string{"id", "fingerprint", "quality"}
+	if opt.Orientations {
+		columns = slices.Insert(columns, 1, "orientation")
+	}
+	m := a.Meter()
+	defer m.Stop()
+	rejects := a.NewRejects(c.RejectFlags, c.Output)
+	_, err = a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
+		err := a.EachInput(src, app.Reading{
+			Stage: "hash", Meter: m, Options: opt, Rejects: rejects,
+			Record: func(_ input.Source, rec *input.Record) error {
+				if rec.Picture == nil {
+					return nil
+				}
+				var quality any
+				if rec.Picture.Quality >= 0 {
+					quality = rec.Picture.Quality
+				}
+				for i, hash := range rec.Picture.Hashes {
+					values := []any{rec.Doc.ID, string(base.AppendHexWords(nil, hash)), quality}
+					if opt.Orientations {
+						values = slices.Insert(values, 1, any(orientations[i]))
+					}
+					if err := row(values...); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		})
+		a.TellSkipped(src)
+		return err
+	})
+	return rejects.Close(err)
+}

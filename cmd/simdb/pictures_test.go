@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/internal/imagehash"
+)
+
+// scene returns the file of a picture of rectangles, as JPEG of a quality, or as PNG if that is 0.
+func scene(t *testing.T, seed uint64, size, quality int) []byte {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 0))
+	m := image.NewRGBA(image.Rect(0, 0, 4*size, 3*size))
+	for range 40 {
+		c := color.RGBA{uint8(r.Uint32()), uint8(r.Uint32()), uint8(r.Uint32()), 255}
+		x, y := r.IntN(400), r.IntN(300)
+		dx, dy := r.IntN(200), r.IntN(150)
+		for py := y * size / 100; py < min(3*size, (y+dy)*size/100); py++ {
+			for px := x * size / 100; px < min(4*size, (x+dx)*size/100); px++ {
+				m.SetRGBA(px, py, c)
+			}
+		}
+	}
+	var b bytes.Buffer
+	err := png.Encode(&b, m)
+	if quality > 0 {
+		b.Reset()
+		err = jpeg.Encode(&b, m, &jpeg.Options{Quality: quality})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// makePictures makes a folder p of pictures in a new working directory: of each of 8 scenes a PNG
+// and two copies as JPEG, a flat one, a broken one, and a file that is none. It returns the paths
+// of pictures in order.
+func makePictures(t *testing.T) (all []string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	put := func(name string, content []byte) {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, name)
+	}
+	for i := range uint64(8) {
+		put(fmt.Sprintf("p/%d.png", i), scene(t, i, 40, 0))
+		put(fmt.Sprintf("p/copies/%d.jpg", i), scene(t, i, 30, 90))
+		put(fmt.Sprintf("p/copies/%d-poor.jpeg", i), scene(t, i, 40, 30))
+	}
+	var flat bytes.Buffer
+	png.Encode(&flat, image.NewGray(image.Rect(0, 0, 20, 20)))
+	put("p/flat.png", flat.Bytes())
+	put("p/broken.png", scene(t, 1, 40, 0)[:500])
+	put("p/notes.txt", []byte("no picture"))
+	all = all[:len(all)-1]
+	slices.Sort(all)
+	return all
+}
+
+// hashesOf returns the hashes of pictures, without those that have none.
+func hashesOf(t *testing.T, kind imagehash.Kind, names []string) map[string][]uint64 {
+	t.Helper()
+	hashes := map[string][]uint64{}
+	for _, name := range names {
+		f, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := imagehash.Hash(bytes.NewReader(f), kind, imagehash.Options{}); err == nil {
+			hashes[name] = p.Hashes[0]
+		}
+	}
+	return hashes
+}
+
+func distanceOf(a, b []uint64) (d int) {
+	for i := range a {
+		d += bits.OnesCount64(a[i] ^ b[i])
+	}
+	return d
+}
+
+// Pictures are removed, found and listed as brute force on their hashes says, with one command on a
+// folder, and what has no hash is kept, counted and named.
+func TestPictures(t *testing.T) {
+	names := makePictures(t)
+	for _, kind := range imagehash.Kinds() {
+		hashes := hashesOf(t, kind, names)
+		if len(hashes) != len(names)-2 {
+			t.Fatalf("%v: %d of %d pictures have a hash", kind, len(hashes), len(names))
+		}
+		images := "--images=" + kind.String()
+		k := map[int]int{64: 8, 256: 31}[kind.Bits()]
+
+		var kept []string
+		for _, name := range names {
+			like := func(keeper string) bool {
+				return hashes[name] != nil && hashes[keeper] != nil && distanceOf(hashes[name], hashes[keeper]) <= k
+			}
+			if !slices.ContainsFunc(kept, like) {
+				kept = append(kept, name)
+			}
+		}
+		if len(kept) > 14 {
+			t.Fatalf("%v: %d of %d pictures are kept, by brute force", kind, len(kept), len(names))
+		}
+		code, _, talk := simdbHere(t, "dedup", images, "p", "-o", "kept.txt")
+		list, err := os.ReadFile("kept.txt")
+		if code != 0 || err != nil || string(list) != strings.Join(kept, "\n")+"\n" {
+			t.Fatalf("%v: status %d, %v: %s\n%s\nnot:\n%s", kind, code, err, talk, list, strings.Join(kept, "\n"))
+		}
+		for _, text := range []string{
+			"p/broken.png: cannot be decoded: ", "p/flat.png: flat: ", "1 cannot be decoded, 1 flat", "not read: 1 .txt",
+			fmt.Sprintf("at most %d of the %d bits of their %v hashes differ, the default", k, kind.Bits(), kind),
+			"have no hash; they match nothing and are kept",
+		} {
+			if !strings.Contains(strings.Join(strings.Fields(talk), " "), text) {
+				t.Errorf("dedup %s does not say %q:\n%s", images, text, talk)
+			}
+		}
+		audit, err := os.ReadFile("kept.audit.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := bytes.Split(bytes.TrimSpace(audit), []byte("\n"))
+		if len(rows)-1 != len(names)-len(kept) || !bytes.Contains(rows[0], []byte("--images "+kind.String())) {
+			t.Errorf("%v: audit\n%s", kind, audit)
+		}
+		for _, line := range rows[1:] {
+			var row struct {
+				ID, Keeper string
+				Distance   int
+			}
+			if err := json.Unmarshal(line, &row); err != nil || row.Distance != distanceOf(hashes[row.ID], hashes[row.Keeper]) || row.Distance > k {
+				t.Errorf("%v: %v: %s", kind, err, line)
+			}
+		}
+
+		near := fmt.Sprintf("--near=%d", 2*k)
+		var pairs []string
+		for _, a := range names {
+			for _, b := range names {
+				if d := 0; a < b && hashes[a] != nil && hashes[b] != nil {
+					if d = distanceOf(hashes[a], hashes[b]); d <= 2*k {
+						pairs = append(pairs, fmt.Sprintf("%s\t%s\t%d\n", a, b, d))
+					}
+				}
+			}
+		}
+		slices.Sort(pairs)
+		if got := sortedLines(rowsHere(t, "pairs", images, "p", near)); !slices.Equal(got, pairs) {
+			t.Errorf("pairs %s %s:\n%s\nnot:\n%s", images, near, strings.Join(got, ""), strings.Join(pairs, ""))
+		}
+		db := kind.String() + ".simdb"
+		if code, _, talk := simdbHere(t, "load", db, images, "p"); code != 0 || !strings.Contains(talk, "26 documents loaded") || !strings.Contains(talk, "2 without a hash") {
+			t.Fatalf("load %s: status %d: %s", images, code, talk)
+		}
+		if got := sortedLines(rowsHere(t, "pairs", db, near)); !slices.Equal(got, pairs) {
+			t.Errorf("pairs %s %s:\n%s\nnot:\n%s", db, near, strings.Join(got, ""), strings.Join(pairs, ""))
+		}
+		sameRows(t, db, []string{images, "p"}, "clusters", near)
+		for _, args := range [][]string{{"kept.audit.jsonl"}, {db, fmt.Sprintf("--near=%d", k)}} {
+			code, _, talk := simdbHere(t, append([]string{"review", "-o", "page.html"}, args...)...)
+			page, err := os.ReadFile("page.html")
+			if err != nil || !bytes.Contains(page, []byte(`"picture":"p/1.png"`)) || bytes.Contains(page, []byte(`"text":`)) {
+				t.Errorf("review %v: status %d, %v: %s\n%s", args, code, err, talk, page)
+			}
+			os.Remove("page.html")
+		}
+		var joined []string
+		for a := range hashes {
+			for b := range hashes {
+				if d := distanceOf(hashes[a], hashes[b]); strings.HasPrefix(a, "p/copies/") && d <= 2*k {
+					joined = append(joined, fmt.Sprintf("%s\t%s\t%d\n", a, b, d))
+				}
+			}
+		}
+		slices.Sort(joined)
+		if got := sortedLines(rowsHere(t, "join", db, "p/copies", images, near)); !slices.Equal(got, joined) {
+			t.Errorf("join %s %s:\n%s\nnot:\n%s", db, near, strings.Join(got, ""), strings.Join(joined, ""))
+		}
+		if err := os.WriteFile("new.png", scene(t, 99, 40, 0), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := rowsHere(t, "match", db, "p/copies", "new.png", images, fmt.Sprintf("--near=%d", k)); got != "new.png\n" {
+			t.Errorf("match %s: new are\n%s", images, got)
+		}
+		if got := rowsHere(t, db, "GET 'p/3.png'", "--format=jsonl"); !strings.Contains(got, `"width":160,"height":120,"format":"png"}`) {
+			t.Errorf("stored: %s", got)
+		}
+		code, rowsOf, talk := simdbHere(t, "hash", images, "p/3.png", "p/flat.png")
+		if want := fmt.Sprintf("p/3.png\t%s\t", hexOf(hashes["p/3.png"])); code != 0 || !strings.HasPrefix(rowsOf, want) || strings.Count(rowsOf, "\n") != 1 {
+			t.Errorf("hash %s: status %d: %s%s\nnot %s", images, code, rowsOf, talk, want)
+		}
+		all := rowsHere(t, "hash", images, "p/3.png", "--orientations=8")
+		if !strings.HasPrefix(all, "p/3.png\toriginal\t"+hexOf(hashes["p/3.png"])) || strings.Count(all, "\n") != 8 || !strings.Contains(all, "\trotate180\t") {
+			t.Errorf("hash --orientations=8:\n%s", all)
+		}
+	}
+	if got := rowsHere(t, "dedup", "--images=pdq", "--keep=max:width,max:quality", "p/copies/3.jpg", "p/3.png"); got != "p/3.png\n" {
+		t.Errorf("the widest: %s", got)
+	}
+	for want, args := range map[string][]string{
+		"it is a picture: --images pdq compares pictures":     {"hash", "p/3.png"},
+		"--near K compares their hashes":                      {"dedup", "--images=pdq", "p", "--jaccard=0.8"},
+		"p has fingerprints and no texts":                     {"match", "pdq.simdb", "--images=pdq", "p", "--jaccard=0.8"},
+		"--orientations 8 is for simdb hash --images":         {"load", "x.simdb", "--images=pdq", "p", "--orientations=8"},
+		"want one of pdq, dhash, phash, dhash256":             {"load", "x.simdb", "--images=md5", "p"},
+		"with --images each file is one picture":              {"load", "x.simdb", "--images=pdq", "p", "--text-field=x"},
+		"--images: pictures have no texts":                    {"tune", "--images=pdq", "p"},
+		"no document could be used of 1 file":                 {"hash", "--images=pdq", "p/flat.png"},
+		"--exclude and --hidden are for --files and --images": {"dedup", "--hidden", "p/notes.txt"},
+		"a fingerprint of 64 bits, those of":                  {"match", "pdq.simdb", "--images=dhash", "p", "--near=3"},
+	} {
+		if code, _, talk := simdbHere(t, args...); code != 2 || !strings.Contains(talk, want) {
+			t.Errorf("%v: status %d: %s", args, code, talk)
+		}
+	}
+}
+
+func hexOf(words []uint64) (s string) {
+	for _, w := range words {
+		s += fmt.Sprintf("%016x", w)
+	}
+	return s
+}
