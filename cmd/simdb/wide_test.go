@@ -218,6 +218,45 @@ func TestWideFormats(t *testing.T) {
 				if !slices.Equal(joined, rows) {
 					t.Errorf("join: %q\nwant %q", joined, rows)
 				}
+				var pairs []string
+				for _, r := range rows {
+					if cells := strings.Split(r, "\t"); r != "" && cells[0] < cells[1] {
+						pairs = append(pairs, r)
+					}
+				}
+				slices.Sort(pairs)
+				for _, of := range []string{"x.simdb", file} {
+					flags := append([]string{"pairs", of, "--near", fmt.Sprint(k)}, c.flags...)
+					if of == "x.simdb" {
+						flags = flags[:4]
+					}
+					got := strings.SplitAfter(simdb(t, ".", flags...), "\n")
+					if slices.Sort(got); !slices.Equal(got[1:], pairs) {
+						t.Errorf("pairs of %s: %q\nwant %q", of, got, pairs)
+					}
+				}
+				kept := map[string]bool{} // ids: of what is alike, the first
+				for _, r := range strings.Fields(strings.ReplaceAll(wideRows(codes, k), "\t", ",")) {
+					cells := strings.Split(r, ",")
+					if _, seen := kept[cells[0]]; !seen {
+						kept[cells[0]] = true
+					}
+					if cells[0] != cells[1] && kept[cells[0]] {
+						kept[cells[1]] = false
+					}
+				}
+				n := 0
+				for _, is := range kept {
+					if is {
+						n++
+					}
+				}
+				out := "kept" + filepath.Ext(file)
+				simdb(t, ".", append([]string{"dedup", file, "--near", fmt.Sprint(k), "-o", out}, c.flags...)...)
+				code, left, talk := simdbIn(t, ".", "", append([]string{"pairs", out, "--near", fmt.Sprint(k)}, c.flags...)...)
+				if code != 1 || left != "" || !strings.Contains(talk, fmt.Sprintf("%d documents read", n)) {
+					t.Errorf("of what is kept, which should be %d, these are alike: %s %s", n, left, talk)
+				}
 			})
 		}
 	}
@@ -248,6 +287,8 @@ func TestWideRefusals(t *testing.T) {
 		"mixed":           {"a.txt", list(code(4, 'a'), code(4, 'b'), code(2, 'c')), nil, "new.simdb", "the fingerprint of line 1, " + code(4, 'a')[:40] + "..., has 256 bits, that of line 3, " + code(2, 'c') + ", has 128"},
 		"mixed with 64":   {"a.csv", csv(code(1, 'a'), code(4, 'a')), nil, "new.simdb", "the fingerprint of line 2, aaaaaaaaaaaaaaaa, has 64 bits, that of line 3, aaaaaaaa"},
 		"far":             {"a.txt", list(append(many, code(2, 'b'))...), nil, "new.simdb", "the fingerprint of line 1, aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..., has 256 bits, that of line 3001, " + code(2, 'b') + ", has 128"},
+		"members":         {"a.jsonl", `{"id":1,"fingerprint":"` + code(4, 'a') + `"}` + "\n" + `{"id":2,"fingerprint":5}` + "\n", nil, "new.simdb", "..., has 256 bits, that of line 2, 5, has 64"},
+		"two lists":       {"a.txt", list(code(4, 'a')), []string{"b.tsv"}, "new.simdb", "has 128 bits, those that it is to be compared with have 256"},
 		"other database":  {"a.txt", list(code(2, 'a')), nil, "base.simdb", "the fingerprint of line 1, " + code(2, 'a') + ", has 128 bits, those that it is to be compared with have 256"},
 		"64 into 256":     {"a.tsv", "x\t" + code(1, 'a') + "\n", nil, "base.simdb", "has 64 bits, those that it is to be compared with have 256"},
 		"short into 256":  {"a.csv", csv("c7e7e3c18000001", "c7e7e3c18000002"), nil, "base.simdb", "the fingerprint of line 2, c7e7e3c18000001, has 64 bits, those that it is to be compared with have 256"},
@@ -264,6 +305,7 @@ func TestWideRefusals(t *testing.T) {
 			dir = t.TempDir()
 		}
 		write(t, filepath.Join(dir, c.file), c.content)
+		write(t, filepath.Join(dir, "b.tsv"), "x\t"+code(2, 'a')+"\n")
 		for _, verb := range [][]string{{"load", c.db, c.file}, {"match", c.db, c.file, "--near", "3"}, {"join", c.db, c.file, "--near", "3"}} {
 			if verb[0] != "load" && (c.db == "new.simdb" || !strings.Contains(c.want, "compared")) {
 				continue

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/quantity"
@@ -65,14 +66,14 @@ func (c *ClusterSizes) Warn(a *App, all int64) {
 // hash of nothing, and such as very many documents have. The zero Prints is ready to use.
 type Prints struct {
 	N, Zero, Ones int64
-	wide          bool // they have several words, and are counted by a hash of them
+	rest          int // words of each after the first
 	counters      counters
 }
 
 // Add takes the fingerprint of a document: its first word, and the others.
 func (p *Prints) Add(fp base.Fingerprint, rest ...base.Fingerprint) {
 	p.N++
-	p.wide = len(rest) > 0
+	p.rest = len(rest)
 	same := !slices.ContainsFunc(rest, func(w base.Fingerprint) bool { return w != fp })
 	switch {
 	case fp == 0 && same:
@@ -80,15 +81,28 @@ func (p *Prints) Add(fp base.Fingerprint, rest ...base.Fingerprint) {
 	case fp == ^base.Fingerprint(0) && same:
 		p.Ones++
 	default:
-		for _, w := range rest {
-			const odd = 0x9e3779b97f4a7c15
-			fp = bits.RotateLeft64(fp, 31)*odd ^ w
-		}
-		p.counters.add(fp)
+		p.counters.add(PrintKey(fp, rest...))
 	}
 }
 
-// Common is a fingerprint that at least N documents have.
+// PrintKey is what a fingerprint is counted by: itself, or a hash of several words.
+func PrintKey(fp base.Fingerprint, rest ...base.Fingerprint) base.Fingerprint {
+	for _, w := range rest {
+		const odd = 0x9e3779b97f4a7c15
+		fp = bits.RotateLeft64(fp, 31)*odd ^ w
+	}
+	return fp
+}
+
+// Name says which fingerprint it is that many have.
+func (p *Prints) Name(c Common) string {
+	if p.rest > 0 {
+		return "the same fingerprint"
+	}
+	return fmt.Sprintf("the fingerprint %016x", c.Fingerprint)
+}
+
+// Common is a fingerprint that at least N documents have, or the PrintKey of one.
 type Common struct {
 	Fingerprint base.Fingerprint
 	N           int64
@@ -113,19 +127,15 @@ func (p *Prints) Warnings() (all []string) {
 	for _, c := range []struct {
 		n    int64
 		what string
-	}{{p.Zero, "0"}, {p.Ones, "ffffffffffffffff"}} {
+	}{{p.Zero, "0"}, {p.Ones, strings.Repeat("ffffffffffffffff", 1+p.rest)}} {
 		if c.n > 1 {
 			all = append(all, fmt.Sprintf("%s have the fingerprint %s, which is often that of nothing; they are near-duplicates of each other: leave them out of the input if they are not alike",
 				quantity.Count(c.n, "document"), c.what))
 		}
 	}
 	for _, c := range p.Common() {
-		which := fmt.Sprintf("the fingerprint %016x", c.Fingerprint)
-		if p.wide {
-			which = "the same fingerprint"
-		}
 		all = append(all, fmt.Sprintf("at least %s have %s: if they are not alike, the program that made it has hashed what they share, such as an error message",
-			quantity.Count(c.N, "document"), which))
+			quantity.Count(c.N, "document"), p.Name(c)))
 	}
 	return all
 }

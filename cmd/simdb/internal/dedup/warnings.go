@@ -5,18 +5,27 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // watch looks at the fingerprints of a corpus, where they came with the documents or differ in what
 // they are of: documents of one fingerprint whose texts are not alike.
 func (d *job) watch(c *corpus.Corpus) {
-	if d.a.Global.Quiet || len(c.Prints) != 1 {
+	if d.a.Global.Quiet || c.Prints == nil {
 		return
 	}
 	var p app.Prints
+	rest := make([]base.Fingerprint, len(c.Prints)-1)
+	print := func(n int64) (base.Fingerprint, []base.Fingerprint) {
+		for i := range rest {
+			rest[i] = c.Prints[i+1][n]
+		}
+		return c.Prints[0][n], rest
+	}
 	for n := d.known; n < c.N; n++ {
 		if !c.Empty(uint32(n)) {
-			p.Add(c.Prints[0][n])
+			first, rest := print(n)
+			p.Add(first, rest...)
 		}
 	}
 	if c.Given > 0 {
@@ -26,7 +35,7 @@ func (d *job) watch(c *corpus.Corpus) {
 	for _, common := range p.Common() {
 		var all, unlike int64
 		for n := d.known; n < c.N; n++ {
-			if c.Prints[0][n] != common.Fingerprint || d.out.kept(n) {
+			if first, rest := print(n); app.PrintKey(first, rest...) != common.Fingerprint || d.out.kept(n) {
 				continue
 			}
 			if all++; d.out.score != nil && d.out.score[n] < unlikeScore {
@@ -34,7 +43,7 @@ func (d *job) watch(c *corpus.Corpus) {
 			}
 		}
 		if 2*unlike > all {
-			d.warn.prints = append(d.warn.prints, fmt.Sprintf("documents have the fingerprint %016x, and most of them share less than half of their shingles with their keeper: --near K --verify T decides on the texts", common.Fingerprint))
+			d.warn.prints = append(d.warn.prints, fmt.Sprintf("documents have %s, and most of them share less than half of their shingles with their keeper: --near K --verify T decides on the texts", p.Name(common)))
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	start := time.Now()
 	opt := c.RowInputFlags.Options()
 	opt.MakeID, opt.IDsOnly, opt.Answers = true, true, true
-	if c.IDs && opt.Format == input.Auto && !strings.Contains(filepath.Base(c.File), ".") {
+	if name := filepath.Base(c.File); c.IDs && opt.Format == input.Auto && (!strings.Contains(name, ".") || strings.HasSuffix(name, ".txt")) {
 		opt.Format = "txt" // ids may look like fingerprints
 	}
 	src, err := a.NewSource(c.File, c.InputFlags)
