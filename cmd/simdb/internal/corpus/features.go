@@ -47,6 +47,7 @@ type featured struct {
 	words  []int              // of each document: where its words end in prints
 	empty  []bool             // documents that match nothing
 	met    []met              // of a Search
+	other  int                // words of a fingerprint that has not as many as those that are searched for; else 0
 }
 
 // A batch is full when it has batchDocs documents, or batchBytes of text.
@@ -124,7 +125,7 @@ func (x *Extractor) unused() *featured {
 func (x *Extractor) reuse(b *featured) {
 	clear(b.docs)
 	b.docs, b.bytes, b.hashes, b.ends, b.prints, b.empty = b.docs[:0], 0, b.hashes[:0], b.ends[:0], b.prints[:0], b.empty[:0]
-	b.met, b.words = b.met[:0], b.words[:0]
+	b.met, b.words, b.other = b.met[:0], b.words[:0], 0
 	if cap(b.hashes) <= batchBytes && cap(b.met) <= batchBytes {
 		x.free = append(x.free, b)
 	}

@@ -3,6 +3,7 @@ package corpus
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 
@@ -21,13 +22,13 @@ import (
 type Search struct {
 	o      SearchOptions
 	nodes  []Node
-	prints []base.Fingerprint // of the nodes: the first words, of which there is one (tuning refuses more)
-	few    *setjoin.Few       // the sets of the nodes
+	prints [][]base.Fingerprint // of the nodes: a column a word
+	few    *setjoin.Few         // the sets of the nodes
 }
 
 // SearchOptions say what a Search finds.
 type SearchOptions struct {
-	Within    int     // bits
+	Within    int     // bits, for each 64 bits of a fingerprint
 	Least     float64 // Jaccard similarity of sets
 	Memory    int64   // bytes for the documents that are searched for
 	Documents int64   // about how many there are in all
@@ -65,8 +66,7 @@ const (
 func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Search {
 	f := newHasher(params)
 	type key struct {
-		print base.Fingerprint
-		set   xxh3.Uint128
+		print, set xxh3.Uint128
 	}
 	var sets [][]uint64
 	of, drawn, buf := map[key]int{}, []int(nil), []byte(nil) // drawn: the node of each document
@@ -76,20 +76,31 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 		if len(words) == 0 {
 			continue
 		}
-		print := words[0]
-		set := f.sets.Append(nil, docs[i].Text)
-		buf = buf[:0]
-		for _, e := range set {
-			buf = binary.LittleEndian.AppendUint64(buf, e)
+		if s.prints == nil {
+			s.prints = make([][]base.Fingerprint, len(words))
 		}
-		k := key{print, xxh3.Hash128(buf)}
+		if len(words) != len(s.prints) {
+			continue // the second pass refuses it
+		}
+		set := f.sets.Append(nil, docs[i].Text)
+		hash := func(values []uint64) xxh3.Uint128 {
+			buf = buf[:0]
+			for _, e := range values {
+				buf = binary.LittleEndian.AppendUint64(buf, e)
+			}
+			return xxh3.Hash128(buf)
+		}
+		k := key{hash(words), hash(set)}
 		n, known := of[k]
 		if !known {
 			if left -= int64(len(set)); left < 0 && len(drawn) > 0 {
 				break
 			}
 			n = len(s.nodes)
-			of[k], sets, s.prints = n, append(sets, set), append(s.prints, print)
+			of[k], sets = n, append(sets, set)
+			for w, word := range words {
+				s.prints[w] = append(s.prints[w], word)
+			}
 			s.nodes = append(s.nodes, Node{Doc: docs[i], Set: len(set) > 0})
 		}
 		if s.nodes[n].Doc.ID > docs[i].ID {
@@ -97,11 +108,17 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 		}
 		drawn = append(drawn, n)
 	}
+	if s.prints == nil {
+		s.prints = [][]base.Fingerprint{nil}
+	}
 	s.few = setjoin.NewFew(sets, o.Least)
 	if work := s.work(drawn, sets); work > searchWork {
 		drawn = drawn[:min(len(drawn), max(searchLeast, int(float64(len(drawn))*searchWork/work)))]
 		n := 1 + slices.Max(drawn)
-		s.nodes, s.prints = s.nodes[:n], s.prints[:n]
+		s.nodes = s.nodes[:n]
+		for w := range s.prints {
+			s.prints[w] = s.prints[w][:n]
+		}
 		s.few = setjoin.NewFew(sets[:n], o.Least)
 	}
 	for _, n := range drawn {
@@ -116,10 +133,42 @@ func (s *Search) work(drawn []int, sets [][]uint64) (work float64) {
 	drawn = drawn[:min(len(drawn), searchPilot)]
 	finder := s.few.Finder()
 	for _, n := range drawn {
-		matches := len(finder.Append(nil, sets[n])) + len(kernel.ScanMany(nil, s.prints[n:n+1], s.prints, s.o.Within))
-		work += float64(workMatch*matches) + float64(s.few.Visits(sets[n])) + workPrint*float64(len(s.prints))
+		one := make([]base.Fingerprint, 0, len(s.prints))
+		for _, words := range s.prints {
+			one = append(one, words[n])
+		}
+		matches := len(finder.Append(nil, sets[n])) + len(s.near(nil, one))
+		work += float64(workMatch*matches) + float64(s.few.Visits(sets[n])) + workPrint*float64(len(s.prints)*len(s.nodes))
 	}
 	return work / float64(max(len(drawn), 1)) * float64(s.o.Documents)
+}
+
+// Words returns how many words of 64 bits the fingerprints have.
+func (s *Search) Words() int { return max(len(s.prints), 1) }
+
+// near appends to pairs, for fingerprints one after the other, the number of each <<32 | a node
+// that is near.
+func (s *Search) near(pairs []uint64, prints []base.Fingerprint) []uint64 {
+	words := s.Words()
+	if words == 1 {
+		return kernel.ScanMany(pairs, prints, s.prints[0], s.o.Within)
+	}
+	for i := 0; i < len(prints); i += words {
+		for n := range s.nodes {
+			if s.distance(prints[i:i+words], n) <= s.o.Within*words {
+				pairs = append(pairs, uint64(i/words)<<32|uint64(n))
+			}
+		}
+	}
+	return pairs
+}
+
+// distance returns the distance of a fingerprint from that of a node.
+func (s *Search) distance(print []base.Fingerprint, node int) (d int) {
+	for w, word := range print {
+		d += base.Distance(word, s.prints[w][node])
+	}
+	return d
 }
 
 // Nodes returns what is searched for. Every document of it finds itself, too.
@@ -134,6 +183,9 @@ func (s *Search) Extractor(ctx context.Context, params features.Params, each fun
 		return w.batch
 	}
 	return newExtractor(ctx, worker, func(b *featured) error {
+		if b.other > 0 {
+			return fmt.Errorf("documents have fingerprints of %d and of %d bits: --bits N makes wider ones of texts", 64*s.Words(), 64*b.other)
+		}
 		for _, empty := range b.empty {
 			each(!empty)
 		}
@@ -165,11 +217,16 @@ func (w *searcher) batch(b *featured) {
 	for i := range b.docs {
 		n := len(b.prints)
 		b.prints = w.hasher.appendPrint(b.prints, &b.docs[i])
-		if b.empty = append(b.empty, len(b.prints) == n); len(b.prints) > n {
-			b.prints, w.at = b.prints[:n+1], append(w.at, int32(i))
+		if b.empty = append(b.empty, len(b.prints) == n); len(b.prints) == n {
+			continue
 		}
+		if len(b.prints)-n != len(w.prints) {
+			b.prints, b.other = b.prints[:n], len(b.prints)-n
+			continue
+		}
+		w.at = append(w.at, int32(i))
 	}
-	w.pairs = kernel.ScanMany(w.pairs[:0], b.prints, w.prints, w.o.Within)
+	w.pairs = w.near(w.pairs[:0], b.prints)
 	slices.Sort(w.pairs)
 	pairs := w.pairs
 	for i := range b.docs {
@@ -202,7 +259,8 @@ func (w *searcher) merge(b *featured, i int, pairs []uint64) {
 			m.score, scored = scored[0].Score, scored[1:]
 		}
 		if near == m.place {
-			m.bits, pairs = int32(base.Distance(b.prints[pairs[0]>>32], w.prints[near])), pairs[1:]
+			n := len(w.prints)
+			m.bits, pairs = int32(w.distance(b.prints[int(pairs[0]>>32)*n:][:n], int(near))), pairs[1:]
 		}
 		b.met = append(b.met, m)
 	}

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -195,5 +196,52 @@ func TestBrevity(t *testing.T) {
 		if got := b.Advice(features.Spec{Unit: c.unit}); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%q: %q", c.short, got)
 		}
+	}
+}
+
+// TestSearchWide compares a search by fingerprints of several words with the plain way.
+func TestSearchWide(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	var docs []engine.Doc
+	for i := range 300 {
+		words := []base.Fingerprint{r.Uint64(), r.Uint64N(2), r.Uint64()}
+		if i > 0 && r.IntN(2) == 0 {
+			words = docs[r.IntN(i)].Words()
+			for range r.IntN(60) {
+				words[r.IntN(3)] ^= 1 << r.IntN(64)
+			}
+		}
+		docs = append(docs, engine.Doc{ID: fmt.Sprint(i)})
+		docs[i].SetFingerprint(words...)
+	}
+	p := features.Params{Shingle: 3}
+	s := NewSearch(p, docs[:40], SearchOptions{Within: 16, Least: 0.5, Memory: 1 << 20, Documents: 300})
+	found := map[string]bool{}
+	x := s.Extractor(t.Context(), p, func(bool) {}, func(m Met) error {
+		found[fmt.Sprint(s.Nodes()[m.Place].Doc.ID, " ", m.Doc.ID, " ", m.Distance)] = true
+		return nil
+	})
+	defer x.Stop()
+	want := map[string]bool{}
+	for _, d := range docs {
+		if err := x.Add(&d); err != nil {
+			t.Fatal(err)
+		}
+		for _, node := range s.Nodes() {
+			if distance := base.DistanceWords(node.Doc.Words(), d.Words()); distance <= 3*16 {
+				want[fmt.Sprint(node.Doc.ID, " ", d.ID, " ", distance)] = true
+			}
+		}
+	}
+	if err := x.Finish(); err != nil || !maps.Equal(found, want) || len(want) < 50 || s.Words() != 3 {
+		t.Fatalf("%d matches, want %d; %v", len(found), len(want), err)
+	}
+	other := engine.Doc{Text: "a b c d"}
+	err := x.Add(&other)
+	if err == nil {
+		err = x.Finish()
+	}
+	if err == nil || !strings.Contains(err.Error(), "of 192 and of 64 bits") {
+		t.Error(err)
 	}
 }

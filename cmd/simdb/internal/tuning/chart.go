@@ -46,7 +46,7 @@ func (r *Report) Criterion(k int) string {
 	if r.Scored {
 		return fmt.Sprintf("--jaccard %g", edge(r.threshold()))
 	}
-	return fmt.Sprintf("--near %d", k)
+	return fmt.Sprintf("--near %d", r.bits(k))
 }
 
 // Advice says what the proposed threshold does.
@@ -95,7 +95,7 @@ func (r *Report) bitChart(b *strings.Builder, c Chart) {
 		if k == c.K {
 			mark = ">"
 		}
-		fmt.Fprintf(b, "%s%4d %s%14s%10.1f %%\n", mark, k, c.bar(n, most, room),
+		fmt.Fprintf(b, "%s%4d %s%14s%10.1f %%\n", mark, r.bits(k), c.bar(n, most, room),
 			quantity.Number(int64(math.Round(r.scaled(n)))), 100*r.Near(k).Removes.Value)
 	}
 }
@@ -123,7 +123,7 @@ func (r *Report) relations(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%-10s%-26s%s\n", "within", fmt.Sprintf("have a score of %g", t), fmt.Sprintf("of all pairs from %g on", t))
 	for _, k := range distances {
 		precise, complete := r.relation(k, r.threshold())
-		fmt.Fprintf(b, "%-10s%-26s%s\n", fmt.Sprintf("%d bits", k), percent(precise), percent(complete))
+		fmt.Fprintf(b, "%-10s%-26s%s\n", fmt.Sprintf("%d bits", r.bits(k)), percent(precise), percent(complete))
 	}
 }
 

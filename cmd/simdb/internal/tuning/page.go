@@ -95,12 +95,12 @@ func (r *Report) WritePage(w io.Writer, k int, pairs []*Pair) error {
 		}
 		for _, d := range distances {
 			precise, complete := r.relation(d, r.threshold())
-			data.Relations = append(data.Relations, pageRelation{d, percent(precise), percent(complete)})
+			data.Relations = append(data.Relations, pageRelation{r.bits(d), percent(precise), percent(complete)})
 		}
 	} else {
 		data.Kind, data.Unit = "Distances of fingerprints", "bits"
 		for d := range MaxDistance + 1 {
-			data.Rows = append(data.Rows, r.pageRow(fmt.Sprint(d), r.byBits[:], d, d == k, r.Near(d)))
+			data.Rows = append(data.Rows, r.pageRow(fmt.Sprint(r.bits(d)), r.byBits[:], d, d == k, r.Near(d)))
 		}
 	}
 	for _, p := range pairs {

@@ -23,7 +23,8 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// MaxDistance is the greatest distance that is looked at, and MinScore the least similarity.
+// MaxDistance is the greatest distance of 64-bit fingerprints that is looked at, and MinScore the
+// least similarity.
 const (
 	MaxDistance = 16
 	MinScore    = 0.5
@@ -62,6 +63,7 @@ type Report struct {
 	Name      string // of the corpus
 	Documents int64  // in the corpus
 	Scored    bool   // matches have scores: Jaccard similarities of the texts
+	Words     int    // of a fingerprint, 64 bits each; 0 is 1. Distances are counted in steps of so many bits
 	Command   func(threshold string) string
 	Hints     []string // what else the sample says
 
@@ -108,6 +110,18 @@ func (r *Report) Add(id, text string, count int, words bool) (n int) {
 // Sampled returns how many documents the sample has.
 func (r *Report) Sampled() int64 { return r.count }
 
+// bits returns how many bits some steps are.
+func (r *Report) bits(steps int) int { return steps * max(r.Words, 1) }
+
+// steps returns the steps that a distance takes; -1 if there is none.
+func (r *Report) steps(distance int) int {
+	if distance < 0 {
+		return -1
+	}
+	words := max(r.Words, 1)
+	return (distance + words - 1) / words
+}
+
 // tally adds a match of each document of a node, or with -1 takes it away.
 func (r *Report) tally(s *sampled, m *Match, one int) (bin int, scored, near bool) {
 	n := one * s.count
@@ -116,15 +130,16 @@ func (r *Report) tally(s *sampled, m *Match, one int) (bin int, scored, near boo
 		s.alike[bin] += int32(one)
 		r.byScore[bin] += float64(n)
 	}
-	if near = m.Distance >= 0 && m.Distance <= MaxDistance; near {
-		s.within[m.Distance] += int32(one)
-		r.byBits[m.Distance] += float64(n)
+	at := r.steps(m.Distance)
+	if near = at >= 0 && at <= MaxDistance; near {
+		s.within[at] += int32(one)
+		r.byBits[at] += float64(n)
 	}
 	switch {
 	case near && scored:
-		r.both[m.Distance][bin] += n
+		r.both[at][bin] += n
 	case near:
-		r.unlike[m.Distance] += n
+		r.unlike[at] += n
 	case scored:
 		r.far[bin] += n
 	}
@@ -148,7 +163,7 @@ func (r *Report) Found(n int, m Match) {
 		first(&s.high[bin], &p, fromHighest)
 	}
 	if near {
-		first(&s.bits[m.Distance], &p, byIDs)
+		first(&s.bits[r.steps(m.Distance)], &p, byIDs)
 	}
 }
 
@@ -300,8 +315,8 @@ func (r *Report) threshold() int {
 	return usual
 }
 
-// Distance returns the distance that is proposed where there are no scores: the greatest one up to
-// 10 at which at most 1 % of the pairs are by chance.
+// Distance returns the distance in steps that is proposed where there are no scores: the greatest
+// one up to 10 at which at most 1 % of the pairs are by chance.
 func (r *Report) Distance(chance func(k int) float64) int {
 	best, pairs := 0, 0.0
 	for k := range 11 {

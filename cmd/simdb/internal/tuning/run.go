@@ -58,9 +58,6 @@ func (c *Command) ofFile(a *app.App) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Bits > 64 {
-		return nil, fmt.Errorf("--bits %d: tune looks at fingerprints of 64 bits: begin with --near %d, an eighth of the bits", c.Bits, c.Bits/8)
-	}
 	if err := app.ReadFeatures(&opt, of); err != nil {
 		return nil, err
 	}
@@ -131,7 +128,7 @@ func (c *Command) ofDatabase(a *app.App) (r *Report, err error) {
 		}
 		return nil
 	}
-	return c.look(a, m, Documents{features.Params{Shingle: p.Shingle, Features: spec}, each, func() {
+	return c.look(a, m, Documents{features.Params{Shingle: p.Shingle, Features: spec, Words: p.Bits / 64}, each, func() {
 		if !p.Text && p.Sketch > 0 {
 			a.Say("%s keeps no texts: fingerprints are compared", c.Data)
 		}

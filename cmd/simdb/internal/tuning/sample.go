@@ -2,7 +2,6 @@ package tuning
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 
@@ -25,7 +24,7 @@ func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory in
 	s := corpus.NewSearch(of.Params, drawn, corpus.SearchOptions{
 		Within: MaxDistance, Least: MinScore, Memory: memory, Documents: n,
 	})
-	report := &Report{}
+	report := &Report{Words: s.Words()}
 	for _, node := range s.Nodes() {
 		report.Scored = report.Scored || node.Set
 	}
@@ -67,21 +66,15 @@ func Draw(of Documents, most int, seed uint64, room int64) (docs []engine.Doc, n
 		docs = docs[:len(docs)-1]
 	}
 	err = of.Each("draw documents", func(d *engine.Doc) error {
-		if len(d.Rest) > 0 {
-			bits := 64 * (1 + len(d.Rest))
-			return fmt.Errorf("the fingerprints have %d bits, and tune looks at those of 64: begin with --near %d, an eighth of the bits", bits, bits/8)
-		}
 		if n++; len(docs) == most {
 			if r.Int64N(n) >= int64(most) {
 				return nil
 			}
 			drop(r.IntN(most))
 		}
-		print := d.Fingerprint
-		if print != nil {
-			print = new(*print)
-		}
-		docs = append(docs, engine.Doc{ID: strings.Clone(d.ID), Text: strings.Clone(d.Text), Fingerprint: print})
+		own := engine.Doc{ID: strings.Clone(d.ID), Text: strings.Clone(d.Text)}
+		own.SetFingerprint(d.Words()...)
+		docs = append(docs, own)
 		for room -= int64(len(d.Text)); room < 0 && len(docs) > 1; most = len(docs) {
 			drop(r.IntN(len(docs)))
 		}

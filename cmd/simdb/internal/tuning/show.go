@@ -16,19 +16,19 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
-// chance is how many of the pairs of n unrelated fingerprints are within k bits.
-func chance(n int64, k int) float64 {
-	share, ways := 0.0, 1.0
-	for d := range k + 1 {
+// chance is how many of the pairs of unrelated documents are within some steps.
+func (r *Report) chance(steps int) float64 {
+	share, ways, width := 0.0, 1.0, r.bits(64)
+	for d := range r.bits(steps) + 1 {
 		share += ways
-		ways = ways * float64(64-d) / float64(d+1)
+		ways = ways * float64(width-d) / float64(d+1)
 	}
-	return math.Ldexp(share, -64) * float64(n) * float64(n-1) / 2
+	return math.Ldexp(share, -width) * float64(r.Documents) * float64(r.Documents-1) / 2
 }
 
 // show writes the rows, and the report after a table and as a page.
 func (c *Command) show(a *app.App, r *Report) error {
-	k := r.Distance(func(k int) float64 { return chance(r.Documents, k) })
+	k := r.Distance(r.chance)
 	if c.HTML != "" {
 		if err := c.page(a, r, k); err != nil {
 			return err
@@ -58,7 +58,7 @@ func (c *Command) rows(r *Report, row func(...any) error) error {
 		return row(name, app.Rounded(of.Share.Value, 4), int64(math.Round(of.Pairs.Value)), byChance, a, b, app.Rounded(of.Share.Error, 4), pairsError)
 	}
 	for k := range MaxDistance + 1 {
-		if err := write(fmt.Sprintf("--near %d", k), app.Rounded(chance(r.Documents, k), 4), r.Near(k)); err != nil {
+		if err := write(fmt.Sprintf("--near %d", r.bits(k)), app.Rounded(r.chance(k), 4), r.Near(k)); err != nil {
 			return err
 		}
 	}
