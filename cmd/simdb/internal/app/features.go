@@ -110,6 +110,14 @@ func (f FeatureFlags) RefuseFor(measure string) error {
 	return nil
 }
 
+// CheckImages returns an error if a flag is given, for files that are pictures.
+func (f FeatureFlags) CheckImages(of FileFlags) error {
+	if given := f.Given(); of.Images != nil && len(given) > 0 {
+		return fmt.Errorf("--images compares hashes of pictures: %s has no meaning", given[0])
+	}
+	return nil
+}
+
 // Given names the flags that are given, all but those of except.
 func (f FeatureFlags) Given(except ...string) (names []string) {
 	for _, flag := range []struct {

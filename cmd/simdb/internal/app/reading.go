@@ -64,8 +64,13 @@ func (a *App) ReadInput(s *Sources, i int, r Reading) error {
 // ReadSource reads an input that is open. With the first record it says what the input was taken
 // for.
 func (a *App) ReadSource(ctx context.Context, s *Sources, in input.Source, r Reading) error {
-	begun, unreported := false, 0
+	begun, unreported, files := false, 0, int64(r.Options.After)
 	taken := func(size int) {
+		files++
+		if all := s.Tree.Pictures(); all > 0 { // each takes long
+			r.Meter.Report(engine.Progress{Stage: r.Stage, Done: files, Total: all, Unit: "files"})
+			return
+		}
 		if unreported += size + 1; unreported >= reportBytes {
 			unreported = 0
 			n, _ := in.Progress()
@@ -140,6 +145,9 @@ func (s *Sources) Open(i int, opt input.Options) (input.Source, error) {
 // Probe reads the beginning of input i, with the first record its header, and describes it. What
 // check returns is an error of the input.
 func (a *App) Probe(s *Sources, i int, r Reading, check func(in input.Source) error) (info input.Info, err error) {
+	if s.Tree != nil {
+		r.Options.Need = input.NeedID // no picture is decoded for it
+	}
 	in, err := s.Open(i, r.Options)
 	if err != nil {
 		return info, err

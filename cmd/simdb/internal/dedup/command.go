@@ -89,7 +89,7 @@ func (c *Command) Validate() error {
 	if c.Level != units.Document {
 		return c.validateLevel()
 	}
-	if err := c.checkDecisions(); err != nil {
+	if err := cmp.Or(c.CheckImages(c.FileFlags), c.checkDecisions()); err != nil {
 		return err
 	}
 	switch {

@@ -32,7 +32,7 @@ func (f *AlikeFlags) Validate() error {
 	if f.Threads < 0 {
 		return fmt.Errorf("--threads %d: 1 or more", f.Threads)
 	}
-	return nil
+	return f.CheckImages(f.FileFlags)
 }
 
 // useThreads keeps to --threads until the function that it returns is called.

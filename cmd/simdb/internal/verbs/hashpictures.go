@@ -13,6 +13,9 @@ var orientations = []string{"original", "rotate90", "rotate180", "rotate270", "f
 
 // pictures shows the hashes of pictures.
 func (c *Hash) pictures(a *app.App) error {
+	if err := c.CheckImages(c.FileFlags); err != nil {
+		return err
+	}
 	flags, opt := c.InputFlags, c.RowInputFlags.Options()
 	flags.Orientations, opt.Orientations = "", c.Orientations == "8"
 	src, err := a.NewSources(c.Files, flags)

@@ -52,6 +52,9 @@ func (c *Load) Validate() error {
 	if most := base.FingerprintBits * base.MaxWords; int(c.Bits) > most {
 		return fmt.Errorf("--bits %d: a database has fingerprints of 64 to %d bits", c.Bits, most)
 	}
+	if err := c.CheckImages(c.FileFlags); err != nil {
+		return err
+	}
 	if c.NoSketch && (c.Sketch != 0 || c.MinJaccard != 0) {
 		return errors.New("--no-sketch keeps no sketches, so --sketch and --min-jaccard have no meaning")
 	}

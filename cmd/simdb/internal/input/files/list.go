@@ -294,6 +294,14 @@ func (t *Tree) Name() string { return t.name }
 // Size returns the size of all files in bytes.
 func (t *Tree) Size() int64 { return t.size }
 
+// Pictures returns how many files the list has, 0 if it is none of pictures.
+func (t *Tree) Pictures() int64 {
+	if t == nil || t.images == nil {
+		return 0
+	}
+	return int64(len(t.entries))
+}
+
 // Key identifies the list for the checkpoints of a load. A list with other files, or in another
 // working directory, has another key, as its positions mean other files.
 func (t *Tree) Key() string {
