@@ -60,6 +60,9 @@ func (t *Tree) Open(opt input.Options) (input.Source, error) {
 		return nil, fmt.Errorf("with %s, so %s has no meaning", what, flag)
 	}
 	if t.images != nil {
+		if bits := t.images.Bits(); opt.Bits != 0 && opt.Bits != bits {
+			return nil, fmt.Errorf("%s: such hashes of pictures have %d bits, those that they are to be compared with have %d", t.name, bits, opt.Bits)
+		}
 		opt.Tally.Note(t.name, t.others, nil)
 		return newPictures(t, opt), nil
 	}
