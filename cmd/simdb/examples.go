@@ -58,6 +58,7 @@ var examples = map[string][]example{
 		{`simdb hash docs.jsonl --input-format jsonl --text-field title,body`, "Those of each document of a file."},
 		{`simdb hash --images pdq a.png b.jpg`, "Hashes of pictures."},
 		{`simdb hash --files 'docs/**/*.md' --sketch 0 --bits 128`, "Fingerprints of 128 bits, of many files."},
+		{`simdb hash --bits 1024 --compare a.txt b.txt`, "How alike two texts are, and how sure that is."},
 	},
 	"load": {
 		{`simdb load corpus.simdb crawl.jsonl.gz`, "Load a file; the database is made if there is none."},
