@@ -113,7 +113,6 @@ var wrong = []struct{ args, want string }{
 	{"load|x.simdb|in.jsonl|--bits|128", "128"},
 	{"dedup|in.jsonl|--near|65", "K is 0 to 64"},
 	{"dedup|in.jsonl|--near|129|--bits|128", "a fingerprint has 128 bits, K is 0 to 128"},
-	{"tune|in.jsonl|--bits|128", "--bits 128: tune looks at fingerprints of 64 bits: begin with --near 16"},
 	{"hash|in.jsonl|--compare", "--compare takes two texts, and there are 1"},
 	{"pairs|in.jsonl|x.simdb|--near|3", "x.simdb is a database, and not a file with documents"},
 	{"pairs|in.jsonl|--levenshtein|0.9|--shingle|2", "compares the texts as they are"},
