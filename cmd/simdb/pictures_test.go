@@ -220,20 +220,21 @@ func TestPictures(t *testing.T) {
 		t.Errorf("the widest: %s", got)
 	}
 	for want, args := range map[string][]string{
-		"it is a picture: --images pdq compares pictures":     {"hash", "p/3.png"},
-		"--near K compares their hashes":                      {"dedup", "--images=pdq", "p", "--jaccard=0.8"},
-		"p has fingerprints and no texts":                     {"match", "pdq.simdb", "--images=pdq", "p", "--jaccard=0.8"},
-		"--orientations 8 is for simdb hash --images":         {"load", "x.simdb", "--images=pdq", "p", "--orientations=8"},
-		"want one of pdq, dhash, phash, dhash256":             {"load", "x.simdb", "--images=md5", "p"},
-		"with --images each file is one picture":              {"load", "x.simdb", "--images=pdq", "p", "--text-field=x"},
-		"--images compares hashes of pictures: --shingle":     {"pairs", "--images=pdq", "p", "--near=3", "--shingle=5"},
-		"hashes of pictures: --bits":                          {"load", "x.simdb", "--images=pdq", "p", "--bits=64"},
-		"hashes of pictures: --min-words":                     {"hash", "--images=pdq", "p", "--min-words=2"},
-		"hashes of pictures: --mask":                          {"dedup", "--images=pdq", "p", "--mask=dates"},
-		"--images: pictures have no texts":                    {"tune", "--images=pdq", "p"},
-		"no document could be used of 1 file":                 {"hash", "--images=pdq", "p/flat.png"},
-		"--exclude and --hidden are for --files and --images": {"dedup", "--hidden", "p/notes.txt"},
-		"have 64 bits, those that they are to be":             {"match", "pdq.simdb", "--images=dhash", "p", "--near=3"},
+		"it is a picture: --images pdq compares pictures":                        {"hash", "p/3.png"},
+		"--near K compares their hashes":                                         {"dedup", "--images=pdq", "p", "--jaccard=0.8"},
+		"p has fingerprints and no texts":                                        {"match", "pdq.simdb", "--images=pdq", "p", "--jaccard=0.8"},
+		"--orientations 8 is for simdb hash --images":                            {"load", "x.simdb", "--images=pdq", "p", "--orientations=8"},
+		"want one of pdq, dhash, phash, dhash256":                                {"load", "x.simdb", "--images=md5", "p"},
+		"with --images each file is one picture":                                 {"load", "x.simdb", "--images=pdq", "p", "--text-field=x"},
+		"--images compares hashes of pictures: --shingle":                        {"pairs", "--images=pdq", "p", "--near=3", "--shingle=5"},
+		"hashes of pictures: --bits":                                             {"load", "x.simdb", "--images=pdq", "p", "--bits=64"},
+		"hashes of pictures: --min-words":                                        {"hash", "--images=pdq", "p", "--min-words=2"},
+		"hashes of pictures: --mask":                                             {"dedup", "--images=pdq", "p", "--mask=dates"},
+		"p is a folder; --images pdq compares the pictures in it, --files reads": {"dedup", "p"},
+		"--images: pictures have no texts":                                       {"tune", "--images=pdq", "p"},
+		"no document could be used of 1 file":                                    {"hash", "--images=pdq", "p/flat.png"},
+		"--exclude and --hidden are for --files and --images":                    {"dedup", "--hidden", "p/notes.txt"},
+		"have 64 bits, those that they are to be":                                {"match", "pdq.simdb", "--images=dhash", "p", "--near=3"},
 	} {
 		if code, _, talk := simdbHere(t, args...); code != 2 || !strings.Contains(talk, want) {
 			t.Errorf("%v: status %d: %s", args, code, talk)

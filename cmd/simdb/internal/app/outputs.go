@@ -152,7 +152,7 @@ type OutFolder struct {
 func (a *App) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, error) {
 	switch {
 	case src.Tree != nil:
-		return nil, fmt.Errorf("-o %s: with --files the output is a list of paths: name a file", dir)
+		return nil, fmt.Errorf("-o %s: with --files and --images the output is a list of paths: name a file", dir)
 	case slices.Contains(src.Names, "-"):
 		return nil, fmt.Errorf("-o %s: standard input has no name that its output could have", dir)
 	}

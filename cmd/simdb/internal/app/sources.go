@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/imagehash"
 )
 
 // Sources are the inputs of a command.
@@ -132,11 +133,11 @@ func cause(err error) error {
 }
 
 // dataIn says how to name the files of a folder that have many documents each, by the ending of the
-// first one: of those in the folder itself, else of those anywhere in it. It says nothing if there
-// are none among the first files.
+// first one: of those in the folder itself, else of those anywhere in it; or how to compare
+// pictures. It says nothing if there is neither among the first files.
 func dataIn(folder string) (hint string) {
 	const looked = 1000
-	seen := 0
+	seen, pictures := 0, false
 	filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
 		if seen++; seen > looked || err != nil {
 			return fs.SkipAll
@@ -147,6 +148,7 @@ func dataIn(folder string) (hint string) {
 				name, compressed = whole, c
 			}
 		}
+		pictures = pictures || imagehash.HasExtension(name)
 		ending := strings.ToLower(filepath.Ext(name))
 		if e.IsDir() || !manyDocuments(ending) {
 			return nil
@@ -165,9 +167,12 @@ func dataIn(folder string) (hint string) {
 		hint = "'" + hint + "'" // or the shell takes ** for *
 	}
 	if hint != "" {
-		hint = fmt.Sprintf("%s reads the documents of its files, ", hint)
+		return fmt.Sprintf("%s reads the documents of its files, ", hint)
 	}
-	return hint
+	if pictures {
+		return "--images pdq compares the pictures in it, "
+	}
+	return ""
 }
 
 // manyDocuments reports whether files with this ending have many documents each. Those with .txt

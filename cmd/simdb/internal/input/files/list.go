@@ -99,7 +99,7 @@ type walker struct {
 // argument adds what an argument names.
 func (w *walker) argument(arg string) error {
 	if arg == "-" {
-		return errors.New("with --files, - is no file: name files or folders")
+		return errors.New("with --files and --images, - is no file: name files or folders")
 	}
 	names, err := Expand(arg, w.o.Hidden)
 	if err != nil {

@@ -56,7 +56,11 @@ func readPictures(t *testing.T, tree *Tree, opt input.Options) (got []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	end := opt.After
 	for rec, err := range src.Records(t.Context()) {
+		if end++; rec != nil && rec.End != end {
+			t.Errorf("%s ends at %d, not at %d", rec.Doc.ID, rec.End, end)
+		}
 		switch is, ok := errors.AsType[*input.Issue](err); {
 		case ok:
 			got = append(got, "! "+slashed(is.Error()))

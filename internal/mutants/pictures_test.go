@@ -1,0 +1,32 @@
+package mutants
+
+const pictures = "cmd/simdb/internal/input/files"
+
+// pictureMutants are mistakes in how pictures are read.
+var pictureMutants = []mutant{
+	{
+		name: "pictures/all files of a folder", in: pictures, decl: "walker.member",
+		edit:  never(`w.o.Images != nil && !imagehash.HasExtension(name)`),
+		tests: pictures, run: "^TestPictures$",
+	},
+	{
+		name: "pictures/no more memory than a share", in: pictures, decl: "pictures.decode",
+		edit:  swap(`|| memory == s.memory`, `|| memory > 0`),
+		tests: pictures, run: "^TestPictureMemory$",
+	},
+	{
+		name: "pictures/positions of a list that is resumed", in: pictures, decl: "pictures.Records",
+		edit:  drop(`s.opt.After +`),
+		tests: pictures, run: "^TestPictures$",
+	},
+	{
+		name: "pictures/decoded where only ids are wanted", in: pictures, decl: "pictures.hash",
+		edit:  never(`s.opt.Need == input.NeedID`),
+		tests: pictures, run: "^TestPictures$",
+	},
+	{
+		name: "pictures/first words alone", in: "cmd/simdb/internal/verbs", decl: "joining.lineOf",
+		edit:  swap(`Rest: rec.Doc.Rest`, `Rest: nil`),
+		tests: "cmd/simdb", run: "^TestPictures$",
+	},
+}
