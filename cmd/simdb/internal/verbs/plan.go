@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/token"
@@ -33,6 +34,7 @@ type Plan struct {
 
 	rejects *app.Rejects
 	layouts []sstable.Layout
+	words   int // of a fingerprint
 }
 
 // Help says what the columns are.
@@ -40,7 +42,8 @@ func (Plan) Help() string {
 	return `A layout says how many permuted tables a database has and what leads them; every layout answers every distance. The
 columns are bytes a fingerprint of all tables, and for one search on one core the ranges looked up (probes), the fingerprints
 compared (candidates) and the time that this is expected to take (us), by formulas with costs that were measured on other
-machines without other work; simdb bench --n N measures this one. Fingerprints are taken to be uniform. The one that is
+machines without other work; simdb bench --n N measures this one. Fingerprints are taken to be uniform, and have 64 bits if neither
+--bits nor the files say otherwise. The one that is
 recommended is the one that simdb load makes.
 
 For files it also says what simdb load will take, and simdb dedup of texts: time, memory, and disk. For that it counts their
@@ -57,9 +60,6 @@ func (c *Plan) Validate() error {
 	if len(c.Layout) > 0 {
 		c.layouts = nil
 	}
-	if err := c.K.Within(64); err != nil {
-		return fmt.Errorf("-k: %w", err)
-	}
 	for _, l := range c.Layout {
 		c.layouts = append(c.layouts, l.Layout)
 	}
@@ -74,6 +74,7 @@ func (c *Plan) Run(a *app.App) error {
 
 func (c *Plan) run(a *app.App) error {
 	n := int64(c.N)
+	c.words = max(1, int(c.Bits)/base.FingerprintBits)
 	if len(c.Files) > 0 {
 		size, err := c.count(a)
 		if err != nil {
@@ -82,6 +83,10 @@ func (c *Plan) run(a *app.App) error {
 		if n = size.prints; n == 0 {
 			return errors.New("the files have no fingerprints: no text has words")
 		}
+		c.words = max(c.words, size.words)
+	}
+	if err := c.K.Within(base.FingerprintBits * c.words); err != nil {
+		return fmt.Errorf("-k: %w", err)
 	}
 	var all []sstable.Estimate
 	for _, l := range c.layouts {
@@ -98,13 +103,22 @@ func (c *Plan) run(a *app.App) error {
 }
 
 // estimate returns what searches among n uniform fingerprints cost, in as many tables as these
-// need.
+// need. The distance is distributed evenly over the words, of which no more than k+1 are searched.
 func (c *Plan) estimate(l sstable.Layout, n int64) (sstable.Estimate, error) {
 	parts := (n + sstable.MaxDocs - 1) / sstable.MaxDocs
-	e, err := sstable.EstimateNear(l, n/parts, int(c.K))
-	e.Probes, e.Candidates = e.Probes*float64(parts), e.Candidates*float64(parts)
-	e.Cost = e.Cost*float64(parts) + searchBase
+	searched := min(c.words, int(c.K)+1)
+	e, err := sstable.EstimateNear(l, n/parts, (int(c.K)+searched)/searched-1)
+	times := float64(parts * int64(searched))
+	e.Probes, e.Candidates = e.Probes*times, e.Candidates*times
+	e.Cost = e.Cost*times + searchBase
+	e.Bytes = bytesOf(e.Bytes, c.words)
 	return e, err
+}
+
+// bytesOf is what a fingerprint takes of some words, given what one takes of one.
+func bytesOf(one float64, words int) float64 {
+	const column = 10 // bytes of a further word by document, beside its tables
+	return one*float64(words) + column*float64(words-1)
 }
 
 // searchBase is how many nanoseconds a search takes outside the tables: for the view, the rows, and
@@ -149,7 +163,7 @@ func (c *Plan) count(a *app.App) (size planSize, err error) {
 		return size, err
 	}
 	opt := c.RowInputFlags.Options()
-	opt.MakeID = true
+	opt.MakeID, opt.Bits, size.words = true, int(c.Bits), c.words
 	if err := app.ReadFeatures(&opt, of); err != nil {
 		return size, err
 	}
@@ -206,6 +220,7 @@ func (c *Plan) warn(a *app.App, params features.Params, docs []engine.Doc) error
 type planSize struct {
 	documents int64
 	prints    int64 // of them, with a fingerprint or a text
+	words     int   // of the longest fingerprint
 	texts     int64 // bytes
 	others    int64 // of IDs and fields
 }
@@ -214,6 +229,7 @@ type planSize struct {
 func (s *planSize) add(d *engine.Doc) {
 	s.documents++
 	has := d.Fingerprint != nil
+	s.words = max(s.words, 1+len(d.Rest))
 	for range token.SplitWords(d.Text) {
 		has = true
 		break
@@ -229,7 +245,7 @@ func (s *planSize) add(d *engine.Doc) {
 func (s *planSize) load() (cpu time.Duration, disk int64) {
 	cpu = time.Duration(2500*s.documents + 18*(s.texts+s.others))
 	if e, err := sstable.EstimateNear(sstable.ChooseLayout(min(s.prints, sstable.MaxDocs)), max(s.prints, 1), 3); err == nil {
-		disk = int64(e.Bytes * float64(s.prints))
+		disk = int64(bytesOf(e.Bytes, s.words) * float64(s.prints))
 	}
 	disk += 10*s.documents + s.others + 9*s.texts/20
 	if s.texts > 0 {
