@@ -216,6 +216,14 @@ func TestPictures(t *testing.T) {
 			t.Errorf("hash --orientations=8:\n%s", all)
 		}
 	}
+	mirrored(t, "p/3.png", "new.png")
+	if code, rows, talk := simdbHere(t, "join", "pdq.simdb", "new.png", "--images=pdq", "--near=60"); code != 1 {
+		t.Errorf("a mirrored picture is like one as it is: status %d: %s%s", code, rows, talk)
+	}
+	simdbHere(t, "hash", "--images=pdq", "new.png", "--orientations=8", "-o", "codes.csv")
+	if got := rowsHere(t, "join", "pdq.simdb", "codes.csv", "--near=60"); !strings.Contains(got, "new.png\tp/3.png\t") || strings.Contains(got, "p/4.png") {
+		t.Errorf("a mirrored picture is like\n%s", got)
+	}
 	if got := rowsHere(t, "dedup", "--images=pdq", "--keep=max:width,max:quality", "p/copies/3.jpg", "p/3.png"); got != "p/3.png\n" {
 		t.Errorf("the widest: %s", got)
 	}
@@ -239,6 +247,33 @@ func TestPictures(t *testing.T) {
 		if code, _, talk := simdbHere(t, args...); code != 2 || !strings.Contains(talk, want) {
 			t.Errorf("%v: status %d: %s", args, code, talk)
 		}
+	}
+}
+
+// mirrored makes a file with a picture mirrored.
+func mirrored(t *testing.T, from, to string) {
+	t.Helper()
+	f, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := image.NewRGBA(m.Bounds())
+	for y := range r.Rect.Dy() {
+		for x := range r.Rect.Dx() {
+			r.Set(r.Rect.Dx()-1-x, y, m.At(x, y))
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
 	}
 }
 
