@@ -40,7 +40,7 @@ func Among(what string, names []string, wanted string) string {
 var others = map[string][]string{
 	"text":        {"content", "body", "message", "document", "comment"},
 	"id":          {"_id", "uuid", "guid", "key", "url"},
-	"fingerprint": {"simhash", "phash", "dhash", "ahash", "whash", "hash"},
+	"fingerprint": {"simhash", "phash", "dhash", "ahash", "whash", "pdq", "hash"},
 }
 
 // meantBy returns which of the names wanted may mean: one like it, one within an object, or one of

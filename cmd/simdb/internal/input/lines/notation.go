@@ -152,7 +152,9 @@ func (f *file) survey() error {
 func (f *file) heed(r *record) error {
 	if r.widths[0] > 0 {
 		f.seen.AddWidths(int64(r.Pos), r.written, r.widths)
-		if _, err := f.seen.Width(f.opt.Bits, "line"); err != nil && !f.surveys {
+	}
+	if r.widths[0] > 0 && !f.surveys {
+		if _, err := f.seen.Width(f.opt.Bits, "line"); err != nil {
 			return notationError{err}
 		}
 	}

@@ -194,7 +194,7 @@ func (s *sample) named(column int, names ...string) bool {
 var checksums = regexp.MustCompile(`^(md|sha|crc|xxh|blake|b2sum|b3sum|checksum|digest|etag|whirlpool|tiger)[-_0-9a-z]*$`)
 
 // fingerprintNames are names that a column of fingerprints may have in a header.
-var fingerprintNames = []string{"fingerprint", "hash", "simhash", "fp", "ahash", "dhash", "phash", "whash"}
+var fingerprintNames = []string{"fingerprint", "hash", "simhash", "fp", "ahash", "dhash", "phash", "whash", "pdq"}
 
 var errWhichColumn = errors.New("both columns could be the fingerprints; --fingerprint-field 1 or 2 says which")
 
