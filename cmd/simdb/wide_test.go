@@ -344,7 +344,7 @@ func TestWideTexts(t *testing.T) {
 			t.Errorf("hash: %s, want %s", hashed, wide)
 		}
 	}
-	distance := strings.Fields(simdb(t, dir, "w.simdb", "NEAR('a', 256) LIMIT 1"))[1]
+	distance := strings.Fields(simdb(t, dir, "w.simdb", "NEAR('a', 256) LIMIT 1"))[1] // to b
 	for name, text := range map[string]string{"a.txt": "the quick brown fox jumps over the lazy dog", "b.txt": "the quick brown fox jumps over the lazy cat"} {
 		write(t, filepath.Join(dir, name), text)
 	}
@@ -356,6 +356,12 @@ func TestWideTexts(t *testing.T) {
 	}
 	if code, _, talk := simdbIn(t, dir, "", "hash", "--compare", "a.txt", "/dev/null"); code != 1 || !strings.Contains(talk, "no fingerprint") {
 		t.Errorf("hash --compare with nothing: %d, %s", code, talk)
+	}
+
+	simdb(t, dir, "dedup", "a.jsonl", "--near", "64", "--bits", "256", "-o", "kept.jsonl")
+	near := strings.Contains(simdb(t, dir, "w.simdb", "NEAR('a', 64)"), "b\t")
+	if b, err := os.ReadFile(filepath.Join(dir, "kept.audit.jsonl")); err != nil || !strings.Contains(string(b), `"reading":"--bits 256"`) || strings.Contains(string(b), `"distance":`+distance) != near {
+		t.Errorf("the audit of dedup --bits 256: %s, %v; near %v", b, err, near)
 	}
 
 	wide := strings.TrimSpace(simdb(t, dir, "w.simdb", "ID = 'a' SHOW fingerprint"))

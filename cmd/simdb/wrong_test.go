@@ -81,6 +81,7 @@ var wrong = []struct{ args, want string }{
 	{"dedup|in.jsonl|--mask|date", "did you mean dates?"},
 	{"dedup|in.jsonl|--level|word", "must be one of"},
 	{"dedup|in.jsonl|--level|paragraph|--field|text", "have no meaning"},
+	{"dedup|in.jsonl|--level|line|--bits|128", "have no meaning"},
 	{"dedup|in.jsonl|--level|line|--text-field|text,id", "one field of a record can be cut"},
 	{"dedup|in.jsonl|--level|line|--against|in.jsonl", "without --level"},
 	{"dedup|.|--files|--level|line", "list of paths"},

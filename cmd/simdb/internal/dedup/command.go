@@ -246,8 +246,8 @@ func (c *Command) validateLevel() error {
 		return fmt.Errorf("--keep %s: with --level the first %s is kept", c.Keep, c.Level)
 	case len(c.Against) > 0 || c.Clusters != "" || c.Decisions != "" || c.Columns != nil:
 		return errors.New("--against, --clusters, --columns and --decisions are for documents, without --level")
-	case f.Shingle.N != 0 || f.RequireWord != "" || f.Field != nil || f.SetField != "":
-		return fmt.Errorf("--level %s compares whole %ss of one text: --shingle, --require-word, --field and --set-field have no meaning", c.Level, c.Level)
+	case f.Shingle.N != 0 || f.Bits != 0 || f.RequireWord != "" || f.Field != nil || f.SetField != "":
+		return fmt.Errorf("--level %s compares whole %ss of one text: --shingle, --bits, --require-word, --field and --set-field have no meaning", c.Level, c.Level)
 	case c.OfFiles():
 		return errors.New("--files, --images: the output is a list of paths, which has no texts that --level could cut")
 	case c.MinCount < 2 || c.MinCount > math.MaxInt32:

@@ -166,6 +166,9 @@ func (c *Command) sameFlags() string {
 	}
 	flag("normalize", string(c.Normalize))
 	set("strip-diacritics", c.StripDiacritics)
+	if c.Bits > 0 {
+		flag("bits", strconv.Itoa(int(c.Bits)))
+	}
 	if c.MinWords > 0 {
 		flag("min-words", strconv.Itoa(int(c.MinWords)))
 	}
