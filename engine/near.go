@@ -55,7 +55,7 @@ func nearMatch(h *search.NearHit) Match { return Match(h.Match()) }
 // searchNear is Search by Near.
 func (s *Snapshot) searchNear(ctx context.Context, doc Doc, by Criterion, o searchOptions) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
-		fp, err := s.print(ctx, &doc, by)
+		fp, err := s.print(ctx, nil, &doc, by)
 		if err != nil {
 			yield(Match{}, err)
 		}

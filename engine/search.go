@@ -106,15 +106,15 @@ func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion) iter
 
 func jaccardMatch(h *search.JaccardHit) Match { return Match(h.Match()) }
 
-// print returns the words of the fingerprint that is looked for by Near; nil for a text without
-// words, which has none.
-func (s *Snapshot) print(ctx context.Context, doc *Doc, by Criterion) (words []Fingerprint, err error) {
+// print returns the words of the fingerprint that is looked for by Near, in room; nil for a text
+// without words, which has none.
+func (s *Snapshot) print(ctx context.Context, room []Fingerprint, doc *Doc, by Criterion) (words []Fingerprint, err error) {
 	if err := s.v.CheckCriterion(by.by); err != nil {
 		return nil, err
 	}
 	switch {
 	case doc.Fingerprint != nil:
-		words = doc.Words()
+		words = append(append(room[:0], *doc.Fingerprint), doc.Rest...)
 		return words, s.v.CheckWords(len(words))
 	case doc.ID == "" && doc.Text == "":
 		_, err := s.v.Locate(doc.ID)
@@ -124,7 +124,7 @@ func (s *Snapshot) print(ctx context.Context, doc *Doc, by Criterion) (words []F
 	if err != nil || !d.HasFingerprint {
 		return nil, err
 	}
-	return append([]Fingerprint{d.Fingerprint}, d.Rest...), nil
+	return append(append(room[:0], d.Fingerprint), d.Rest...), nil
 }
 
 // CountMatches returns how many documents Search yields. By Near it neither orders them nor reads
@@ -146,7 +146,7 @@ func (s *Snapshot) CountMatches(ctx context.Context, doc Doc, by Criterion) (n i
 
 // countNear is CountMatches by Near.
 func (s *Snapshot) countNear(ctx context.Context, doc *Doc, by Criterion) (n int64, err error) {
-	fp, err := s.print(ctx, doc, by)
+	fp, err := s.print(ctx, nil, doc, by)
 	if err != nil || fp == nil {
 		return 0, err
 	}
@@ -205,7 +205,7 @@ func (s *Snapshot) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan,
 	case by.by.Jaccard:
 		parts, err = search.PlanJaccard(ctx, &s.v, doc.sample(), by.by)
 	case by.by.Near():
-		fp, failed := s.print(ctx, &doc, by)
+		fp, failed := s.print(ctx, nil, &doc, by)
 		if failed != nil || fp == nil {
 			return nil, failed
 		}
@@ -268,6 +268,7 @@ func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Ma
 // of them has an ID.
 func printsOf(ctx context.Context, s *Snapshot, docs []Doc, by Criterion) (fps [][]Fingerprint, at []int, ok bool, err error) {
 	fps = make([][]Fingerprint, s.v.Params.NumWords())
+	var words []Fingerprint
 	for i := range docs {
 		if docs[i].ID != "" {
 			return nil, nil, false, nil
@@ -275,7 +276,7 @@ func printsOf(ctx context.Context, s *Snapshot, docs []Doc, by Criterion) (fps [
 		if docs[i].Fingerprint == nil && docs[i].Text == "" {
 			continue
 		}
-		words, err := s.print(ctx, &docs[i], by)
+		words, err = s.print(ctx, words, &docs[i], by)
 		if err != nil {
 			return nil, nil, false, fmt.Errorf("document %d of the batch: %w", i, err)
 		}

@@ -51,30 +51,12 @@ func (s *Snapshot) SearchBatch(ctx context.Context, docs []Doc, by Criterion) it
 // matches.
 func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, queries, matches int) iter.Seq2[BatchMatch, error] {
 	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
-		fps, at := make([][]Fingerprint, s.v.Params.NumWords()), []int(nil) // at: of each its document; nil while all have one
-		for i := range fps {
-			fps[i] = make([]Fingerprint, 0, len(docs))
+		fps, at, err := s.batchPrints(ctx, docs, by)
+		if err != nil {
+			yield(BatchMatch{}, err)
+			return
 		}
-		for i := range docs {
-			words, err := s.print(ctx, &docs[i], by)
-			if err != nil {
-				yield(BatchMatch{}, fmt.Errorf("document %d of the batch: %w", i, err))
-				return
-			}
-			if words == nil && at == nil {
-				at = make([]int, i, len(docs))
-				for k := range at {
-					at[k] = k
-				}
-			}
-			if words != nil && at != nil {
-				at = append(at, i)
-			}
-			for j, word := range words {
-				fps[j] = append(fps[j], word)
-			}
-		}
-		err := search.EachBatch(ctx, &s.v, fps, by.by.K, queries, matches, func(query int, m view.Match) bool {
+		err = search.EachBatch(ctx, &s.v, fps, by.by.K, queries, matches, func(query int, m view.Match) bool {
 			if at != nil {
 				query = at[query]
 			}
@@ -84,6 +66,41 @@ func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, quer
 			yield(BatchMatch{}, err)
 		}
 	})
+}
+
+// batchPrints returns the fingerprints of docs, a column a word, and of each its document; at is
+// nil if all have one.
+func (s *Snapshot) batchPrints(ctx context.Context, docs []Doc, by Criterion) (fps [][]Fingerprint, at []int, err error) {
+	fps = make([][]Fingerprint, s.v.Params.NumWords())
+	for i := range fps {
+		fps[i] = make([]Fingerprint, 0, len(docs))
+	}
+	n := 0 // documents with the fingerprint of one word that they need, which most batches have alone
+	for ; len(fps) == 1 && n < len(docs) && docs[n].Fingerprint != nil && docs[n].Rest == nil; n++ {
+		fps[0] = append(fps[0], *docs[n].Fingerprint)
+	}
+	if err := s.v.CheckCriterion(by.by); err != nil {
+		return nil, nil, err
+	}
+	var words []Fingerprint
+	for i := n; i < len(docs); i++ {
+		if words, err = s.print(ctx, words, &docs[i], by); err != nil {
+			return nil, nil, fmt.Errorf("document %d of the batch: %w", i, err)
+		}
+		if words == nil && at == nil {
+			at = make([]int, i, len(docs))
+			for k := range at {
+				at[k] = k
+			}
+		}
+		if words != nil && at != nil {
+			at = append(at, i)
+		}
+		for j, word := range words {
+			fps[j] = append(fps[j], word)
+		}
+	}
+	return fps, at, nil
 }
 
 // verifiedBatch is SearchBatch by verified Jaccard.

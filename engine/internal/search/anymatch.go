@@ -110,7 +110,7 @@ func (x *existence) near() error {
 		return err
 	}
 	for _, m := range x.v.Mems {
-		m.Index.Prefetch(x.of.Fingerprint, x.by.K/(1+len(x.of.Rest)))
+		m.Index.Prefetch(x.of.Fingerprint, x.by.K/len(x.words))
 	}
 	x.work.Tables += int64(len(x.v.Version.Parts) + len(x.v.Mems))
 	err := x.within(x.by.K, sc)

@@ -90,7 +90,10 @@ func (q *Near) Nearest(ctx context.Context, v *view.View, fp []base.Fingerprint,
 // Find finds all visible documents of v within k bits of fp, which has one word or more. It leaves
 // them in q.Hits, in no order, unless q.Want says otherwise.
 func (q *Near) Find(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) (err error) {
-	if err := cmp.Or(v.Usable(ctx), v.CheckDistance(k), v.CheckWords(len(fp))); err != nil {
+	if err := v.Usable(ctx); err != nil {
+		return err
+	}
+	if err := cmp.Or(v.CheckWords(len(fp)), v.CheckDistance(k)); err != nil {
 		return err
 	}
 	defer v.Unguard(vfs.Guard(), &err)
@@ -101,8 +104,10 @@ func (q *Near) Find(ctx context.Context, v *view.View, fp []base.Fingerprint, k 
 	}
 	q.work = Counts{}
 	defer q.report(ctx)
-	for _, m := range v.Mems { // they have arrived in the cache when the tables have been searched
-		m.Index.Prefetch(fp[0], k/len(fp))
+	if len(fp) == 1 {
+		for _, m := range v.Mems { // they have arrived in the cache when the tables have been searched
+			m.Index.Prefetch(fp[0], k)
+		}
 	}
 	parts := v.Version.Parts
 	q.readers = q.readers[:0]

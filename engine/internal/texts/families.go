@@ -57,8 +57,12 @@ const (
 	mostVain    = 16
 )
 
-// Note takes note of a document and a copy of its set. It returns true if it is time to learn.
+// Note takes note of a document and a copy of its set, unless that is so large that too few like it
+// would be learned together. It returns true if it is time to learn.
 func (n *Notes) Note(doc uint32, set Set) (full bool) {
+	if len(set) > mostElements/leastFamily {
+		return false
+	}
 	n.docs = append(n.docs, noted{doc, slices.Clone(set)})
 	n.elements += len(set)
 	return len(n.docs) >= mostNoted || n.elements >= mostElements

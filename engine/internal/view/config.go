@@ -20,16 +20,19 @@ type Config struct {
 	TTL     time.Duration // 0 if documents do not expire
 
 	Params sstable.Params
+	words  int           // of a fingerprint, by Params
 	Texts  *texts.Hasher // by params
 	Memory int64         // bytes that a query may hold of what it has found
 	Short  *texts.Budget // for the signatures of texts and for families; nil if there are to be none
 }
 
 // SetParams sets the parameters, and what is made by them.
-func (c *Config) SetParams(p sstable.Params) { c.Params, c.Texts = p, texts.NewHasher(p) }
+func (c *Config) SetParams(p sstable.Params) {
+	c.Params, c.Texts, c.words = p, texts.NewHasher(p), p.NumWords()
+}
 
 // Bits returns how many bits fingerprints have.
-func (c *Config) Bits() int { return base.FingerprintBits * c.Params.NumWords() }
+func (c *Config) Bits() int { return base.FingerprintBits * c.words }
 
 // CheckDistance returns Invalid if k is no distance of two fingerprints.
 func (c *Config) CheckDistance(k int) error {
@@ -41,7 +44,7 @@ func (c *Config) CheckDistance(k int) error {
 
 // CheckWords returns Params if fingerprints do not have that many words.
 func (c *Config) CheckWords(n int) error {
-	if n != c.Params.NumWords() {
+	if n != c.words {
 		return fmt.Errorf("a fingerprint of %d bits, those of %s have %d: %w", base.FingerprintBits*n, c.Path, c.Bits(), files.ErrParams)
 	}
 	return nil

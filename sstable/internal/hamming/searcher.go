@@ -36,10 +36,10 @@ func (s *Searcher) start() {
 // A query is a search of a group: for the fingerprints of an index within k bits of q.
 type query struct {
 	*Index
-	q base.Fingerprint
-	k int
-
-	table, word int // of a Wide
+	q     base.Fingerprint
+	k     int16
+	word  int16 // of a Wide
+	table int32 // that it is of
 }
 
 // group makes several searches. It calls fn once for each, in order, with its position, its hits
@@ -50,18 +50,18 @@ func (s *Searcher) group(queries []query, fn func(i int, hits []Hit, work Stats)
 	for first := 0; first < len(queries); first += groupTables {
 		some := queries[first:min(first+groupTables, len(queries))]
 		s.start()
-		for i, x := range some {
-			x.prepare(x.q, x.k, s, &s.plans[i])
+		for i := range some {
+			some[i].prepare(some[i].q, int(some[i].k), s, &s.plans[i])
 		}
-		for i, x := range some {
-			x.resolveLeads(s, &s.plans[i])
+		for i := range some {
+			some[i].resolveLeads(s, &s.plans[i])
 		}
-		for i, x := range some {
-			x.choose(s, &s.plans[i])
+		for i := range some {
+			some[i].choose(s, &s.plans[i])
 		}
-		for i, x := range some {
+		for i := range some {
 			s.stats, s.table = Stats{}, first+i
-			if s.found, err = x.execute(s, &s.plans[i], s.found[:0]); err != nil {
+			if s.found, err = some[i].execute(s, &s.plans[i], s.found[:0]); err != nil {
 				return err
 			}
 			if err := fn(first+i, s.found, s.stats); err != nil {

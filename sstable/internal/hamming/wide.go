@@ -205,7 +205,7 @@ func (s *Searcher) queriesOf(tables []*Wide, q []base.Fingerprint, a *split) []q
 	for t, x := range tables {
 		for j, word := range x.words {
 			if a.radius[j] >= 0 {
-				s.queries = append(s.queries, query{word, q[j], int(a.radius[j]), t, j})
+				s.queries = append(s.queries, query{word, q[j], a.radius[j], int16(j), int32(t)})
 			}
 		}
 	}
@@ -234,12 +234,16 @@ func (s *Searcher) Group(tables []*Wide, q []base.Fingerprint, k int, fn func(ta
 	if len(tables) == 0 || k < 0 {
 		return nil
 	}
+	if len(q) == 1 && len(tables[0].words) == 1 {
+		s.queries = s.queries[:0]
+		for t, x := range tables {
+			s.queries = append(s.queries, query{x.words[0], q[0], int16(min(k, maxDistance)), 0, int32(t)})
+		}
+		return s.group(s.queries, fn)
+	}
 	a, err := s.begin(tables, q, k)
 	if err != nil {
 		return err
-	}
-	if len(q) == 1 {
-		return s.group(s.queriesOf(tables, q, a), fn)
 	}
 	scan := func(t int, work Stats) error {
 		s.hits = s.hits[:0]
@@ -277,7 +281,7 @@ func (s *Searcher) Group(tables []*Wide, q []base.Fingerprint, k int, fn func(ta
 		crowded := float64(seen-fewHits)*verifyNs > scanWordNs*float64(x.len()*len(q))
 		for n := 0; n < len(hits) && !crowded; n++ {
 			h := hits[n]
-			if ok, err := x.take(&h, at.word, word, a, k); err != nil {
+			if ok, err := x.take(&h, int(at.word), word, a, k); err != nil {
 				return err
 			} else if ok {
 				s.hits = append(s.hits, h)
@@ -287,9 +291,9 @@ func (s *Searcher) Group(tables []*Wide, q []base.Fingerprint, k int, fn func(ta
 		case !last:
 			return nil
 		case crowded:
-			return scan(at.table, work)
+			return scan(int(at.table), work)
 		}
-		return fn(at.table, s.hits, work)
+		return fn(int(at.table), s.hits, work)
 	})
 }
 
@@ -325,10 +329,10 @@ func (s *Searcher) First(tables []*Wide, q []base.Fingerprint, k int, accept fun
 	word := func(i int) base.Fingerprint { return q[i] }
 	return s.first(queries, func(i int, h Hit) (bool, error) {
 		at := &queries[i]
-		if ok, err := tables[at.table].take(&h, at.word, word, a, k); err != nil || !ok {
+		if ok, err := tables[at.table].take(&h, int(at.word), word, a, k); err != nil || !ok {
 			return false, err
 		}
-		return accept(at.table, h)
+		return accept(int(at.table), h)
 	})
 }
 
