@@ -1,44 +1,53 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
 
-// BenchmarkNearWide searches fingerprints of 256 bits, uniform but for a tenth, which are copies
-// with up to 31 bits flipped; half of the queries are near a stored one. SIMDB_BENCH_DOCS says how
-// many there are.
+// BenchmarkNearWide searches fingerprints of SIMDB_BENCH_BITS bits, uniform but for a tenth, which
+// are copies with up to an eighth of the bits flipped; half of the queries are near a stored one.
+// SIMDB_BENCH_DOCS says how many there are, SIMDB_BENCH_K within how many bits.
 func BenchmarkNearWide(b *testing.B) {
-	n := 100_000
-	if s := os.Getenv("SIMDB_BENCH_DOCS"); s != "" {
-		n, _ = strconv.Atoi(s)
+	number := func(name string, usual int) int {
+		n, _ := strconv.Atoi(os.Getenv(name))
+		return cmp.Or(n, usual)
 	}
-	ctx := context.Background()
-	db, _ := create4test(b, &Options{Bits: 256, NoSketch: true, NoText: true, Sync: SyncNever})
+	n, bits, ctx := number("SIMDB_BENCH_DOCS", 100_000), number("SIMDB_BENCH_BITS", 256), context.Background()
+	r := rand.New(rand.NewPCG(1, 2))
+	random := func() (words []Fingerprint) {
+		for range bits / 64 {
+			words = append(words, r.Uint64())
+		}
+		return words
+	}
+	flipped := func(words []Fingerprint) []Fingerprint {
+		words = slices.Clone(words)
+		for range 1 + r.IntN(bits/8-1) {
+			words[r.IntN(len(words))] ^= 1 << r.IntN(64)
+		}
+		return words
+	}
+	db, _ := create4test(b, &Options{Bits: bits, NoSketch: true, NoText: true, Sync: SyncNever})
 	l, err := db.NewLoader(ctx, LoadOptions{Replace: true})
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := rand.New(rand.NewPCG(1, 2))
-	all := make([][4]Fingerprint, n)
-	flipped := func(w [4]Fingerprint) [4]Fingerprint {
-		for range 1 + r.IntN(31) {
-			w[r.IntN(4)] ^= 1 << r.IntN(64)
-		}
-		return w
-	}
+	all, start := make([][]Fingerprint, n), time.Now()
 	for i := range all {
-		if all[i] = [4]Fingerprint{r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()}; i > 0 && i%10 == 0 {
+		if all[i] = random(); i > 0 && i%10 == 0 {
 			all[i] = flipped(all[r.IntN(i)])
 		}
 		d := Doc{ID: fmt.Sprintf("%08x", i)}
-		d.SetFingerprint(all[i][:]...)
+		d.SetFingerprint(all[i]...)
 		if err := l.Add(d); err != nil {
 			b.Fatal(err)
 		}
@@ -54,23 +63,24 @@ func BenchmarkNearWide(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, t := range st.Tables {
-		b.Logf("%d documents, layout %v, %d bytes, %.1f a fingerprint for its indexes", t.Documents, t.Layout, t.Bytes, t.BytesPerFingerprint)
+		b.Logf("%d documents in %v, layout %v, %.1f bytes of indexes a fingerprint", t.Documents, time.Since(start), t.Layout, t.BytesPerFingerprint)
 	}
-	queries := make([]Doc, 4096)
+	queries := make([]Doc, 1<<17)
 	for i := range queries {
-		w := [4]Fingerprint{r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()}
+		words := random()
 		if i%2 == 0 {
-			w = flipped(all[r.IntN(n)])
+			words = flipped(all[r.IntN(n)])
 		}
-		queries[i].SetFingerprint(w[:]...)
+		queries[i].SetFingerprint(words...)
 	}
 	s, err := db.Snapshot()
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { s.Close() })
-	for _, k := range []int{15, 31, 47} {
-		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
+	for _, text := range strings.Split(cmp.Or(os.Getenv("SIMDB_BENCH_K"), "15,31,47"), ",") {
+		k, _ := strconv.Atoi(text)
+		b.Run("k="+text, func(b *testing.B) {
 			found, times := 0, []time.Duration{}
 			for i := 0; b.Loop(); i++ {
 				start := time.Now()
@@ -85,15 +95,27 @@ func BenchmarkNearWide(b *testing.B) {
 			b.ReportMetric(float64(times[len(times)/2].Nanoseconds()), "p50-ns")
 			b.ReportMetric(float64(found)/float64(b.N), "matches/op")
 		})
-	}
-	b.Run("batch", func(b *testing.B) {
-		for b.Loop() {
-			for _, err := range s.SearchBatch(ctx, queries, Near(31)) {
+		b.Run("batch/k="+text, func(b *testing.B) {
+			for b.Loop() {
+				for _, err := range s.SearchBatch(ctx, queries, Near(k)) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(queries)), "ns/query")
+		})
+		b.Run("pairs/k="+text, func(b *testing.B) {
+			pairs := int64(0)
+			for b.Loop() {
+				var err error
+				for _, err = range s.Pairs(ctx, Near(k), &PairOptions{Count: &pairs}) {
+				}
 				if err != nil {
 					b.Fatal(err)
 				}
 			}
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(queries)), "ns/query")
-	})
+			b.ReportMetric(float64(pairs), "pairs")
+		})
+	}
 }

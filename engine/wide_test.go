@@ -326,9 +326,8 @@ func testWide(t *testing.T, kind string, words int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := m.docs[d.ID]
 		m.stored(d)
-		if q = m.docs[d.ID]; !stored {
+		if q := m.docs[d.ID]; !stored {
 			delete(m.docs, d.ID)
 			if want := m.within(q, 31, d.ID); len(want) == 0 || match.Distance < want[0].Distance {
 				t.Fatalf("PutNovel of %x names %+v, want %v", q, match, want)

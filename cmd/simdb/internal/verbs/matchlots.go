@@ -132,6 +132,9 @@ func (t *matching) records(a *app.App, in input.Source) error {
 			if err = cmp.Or(err, t.flush()); err != nil {
 				return err
 			}
+			for _, i := range items[:n] {
+				*i = lotItem{} // others, in the same array, stay in memory for longer
+			}
 			items = items[n:]
 		}
 		if t.rows != nil && (t.c.Add || t.sources.Total == 0) { // who writes a pipe may wait for them
