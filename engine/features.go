@@ -90,6 +90,11 @@ type Features struct {
 	// MinWords is how many words a text must have to have features: a shorter one has no
 	// fingerprint and matches nothing. In a database of sets it counts members.
 	MinWords int
+
+	// Code names what the fingerprints of documents come from where that is not their text: a hash
+	// of pictures, such as "pdq", of at most 64 bytes. Texts have no features then. It keeps codes
+	// of different kinds apart, which cannot be compared.
+	Code string
 }
 
 // FieldSeparator is between the texts of the fields in the text of a document. It is U+001F.

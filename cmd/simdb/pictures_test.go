@@ -242,7 +242,9 @@ func TestPictures(t *testing.T) {
 		"--images: pictures have no texts":                                       {"tune", "--images=pdq", "p"},
 		"no document could be used of 1 file":                                    {"hash", "--images=pdq", "p/flat.png"},
 		"--exclude and --hidden are for --files and --images":                    {"dedup", "--hidden", "p/notes.txt"},
-		"have 64 bits, those that they are to be":                                {"match", "pdq.simdb", "--images=dhash", "p", "--near=3"},
+		"pdq.simdb has pdq hashes: --images dhash256":                            {"match", "pdq.simdb", "--images=dhash256", "p", "--near=3"},
+		"dhash.simdb has dhash hashes: --images phash":                           {"load", "dhash.simdb", "--images=phash", "p"},
+		"phash.simdb has phash hashes: --images dhash":                           {"join", "phash.simdb", "--images=dhash", "p", "--near=3"},
 	} {
 		if code, _, talk := simdbHere(t, args...); code != 2 || !strings.Contains(talk, want) {
 			t.Errorf("%v: status %d: %s", args, code, talk)

@@ -31,6 +31,7 @@ var canonical = []struct {
 	{Spec{}, ""},
 	{Spec{Unit: Words, Normalize: None}, ""},
 	{Spec{Unit: Chars, MinWords: 3}, "unit chars\nmin-words 3\n"},
+	{Spec{Code: "pdq"}, "code pdq\n"},
 	{Spec{Unit: Set}, "unit set\nset-field set\n"},
 	{Spec{SetField: "a b"}, "unit set\nset-field a b\n"},
 	{Spec{Fields: []Field{{"title", 3}, {"body text", 1}}, StripDiacritics: true, Normalize: NFKC},
@@ -57,7 +58,7 @@ func TestSpecText(t *testing.T) {
 
 func TestSpecRefuses(t *testing.T) {
 	for _, s := range []Spec{
-		{Unit: "lines"}, {Normalize: "nfd"}, {MinWords: -1}, {StopWords: []string{}}, {RequireWords: []string{" \n"}},
+		{Unit: "lines"}, {Code: "a\nb"}, {Code: strings.Repeat("x", MaxCode+1)}, {Normalize: "nfd"}, {MinWords: -1}, {StopWords: []string{}}, {RequireWords: []string{" \n"}},
 		{Unit: Chars, RequireWords: []string{"a"}}, {Unit: Set, Symbols: true}, {Unit: Set, Mask: []string{"numbers"}},
 		{Mask: []string{""}}, {Mask: []string{"("}}, {Mask: []string{"a\nb"}}, {Mask: []string{"\xff"}}, {Mask: slices.Collect(manyMasks)}, {Unit: Chars, SetField: "a"}, {Unit: Set, Fields: []Field{{"a", 1}}},
 		{Unit: Set, Normalize: NFC}, {Fields: []Field{{"a", 0}}}, {Fields: []Field{{"a", MaxWeight + 1}}},
@@ -106,6 +107,14 @@ func TestOverride(t *testing.T) {
 	}
 	if got := have.Override(Spec{Normalize: None, SetField: "s"}); got.Unit != Set || got.Normalize != None || got.MinWords != 2 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Texts have no features where documents have codes.
+func TestCode(t *testing.T) {
+	w := NewWalker(Spec{Code: "pdq"}, 1, 0)
+	if _, enough := w.Walk([]byte("a text"), all{}); enough || w.Shingler() != nil {
+		t.Error("a text has features")
 	}
 }
 

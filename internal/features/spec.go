@@ -10,6 +10,7 @@
 package features
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -41,6 +42,7 @@ const (
 	MaxWeight   = 32      // of a field
 	MaxMinWords = 1 << 20 // Spec.MinWords
 	MaxMasks    = 32      // Spec.Mask
+	MaxCode     = 64      // bytes of Spec.Code
 	MaxEncoded  = 1<<16 - 1
 )
 
@@ -66,6 +68,7 @@ type Spec struct {
 	StripDiacritics bool
 	Mask            []string
 	MinWords        int
+	Code            string
 }
 
 // Canonical returns the one form of all specs that mean the same, or why s makes no sense: defaults
@@ -127,6 +130,8 @@ func (s Spec) validate() error {
 		return errors.New("the members of a set are its features as they are: fields, normal forms, symbols, masks and stop words have no meaning")
 	case strings.ContainsAny(s.SetField, "\n") || !utf8.ValidString(s.SetField):
 		return fmt.Errorf("no field can be called %q", s.SetField)
+	case len(s.Code) > MaxCode || strings.ContainsAny(s.Code, "\n") || !utf8.ValidString(s.Code):
+		return fmt.Errorf("no code can be called %q: want one line of at most %d bytes", s.Code, MaxCode)
 	case len(s.Fields) > MaxFields:
 		return fmt.Errorf("%d fields, at most %d are possible", len(s.Fields), MaxFields)
 	}
@@ -178,6 +183,7 @@ func (s Spec) Override(t Spec) Spec {
 	if t.MinWords != 0 {
 		s.MinWords = t.MinWords
 	}
+	s.Code = cmp.Or(t.Code, s.Code)
 	return s
 }
 
@@ -193,6 +199,7 @@ const (
 	keySymbols   = "symbols"
 	keyLeftOut   = "left-out"
 	keyRequired  = "required"
+	keyCode      = "code"
 )
 
 // String encodes a canonical spec: "" for the zero Spec, else a line for each part, "key value", in
@@ -200,6 +207,7 @@ const (
 //
 //	unit UNIT          symbols     field WEIGHT NAME   set-field NAME   normalize FORM
 //	strip-diacritics   mask MASK   min-words N         left-out WORD    required WORD
+//	code NAME
 func (s Spec) String() string {
 	var b strings.Builder
 	line := func(key string, values ...string) {
@@ -239,6 +247,9 @@ func (s Spec) String() string {
 	}
 	for _, w := range s.RequireWords {
 		line(keyRequired, w)
+	}
+	if s.Code != "" {
+		line(keyCode, s.Code)
 	}
 	return b.String()
 }
@@ -295,6 +306,8 @@ func (s *Spec) parseLine(key, value string) (err error) {
 		s.StopWords = append(s.StopWords, value)
 	case keyRequired:
 		s.RequireWords = append(s.RequireWords, value)
+	case keyCode:
+		s.Code = value
 	default:
 		return fmt.Errorf("%q: %w", key, ErrUnknown)
 	}
@@ -334,6 +347,9 @@ func (s Spec) Describe() string {
 	}
 	if n := len(s.RequireWords); n > 0 {
 		parts = append(parts, fmt.Sprintf("one of %d required words (%s)", n, Digest(strings.Join(s.RequireWords, "\n"))))
+	}
+	if s.Code != "" {
+		parts = append(parts, "codes by "+s.Code)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -71,7 +71,7 @@ func NewWalker(s Spec, k int, seed uint64) *Walker {
 // have weight 1; else nil.
 func (w *Walker) Shingler() *token.Shingler {
 	s := w.spec
-	if s.Fields != nil || s.Unit == Set || w.normal.active() || s.MinWords > 0 {
+	if s.Fields != nil || s.Unit == Set || s.Code != "" || w.normal.active() || s.MinWords > 0 {
 		return nil
 	}
 	return w.walk
@@ -86,11 +86,13 @@ type weighted struct {
 // Shingles passes hashes on.
 func (s *weighted) Shingles(hashes []uint64) { s.sink.Features(hashes, s.weight) }
 
-// Walk gives the features of text to sink. enough is false if the text is shorter than MinWords:
-// then it has no features, whatever the sink was given.
+// Walk gives the features of text to sink. enough is false if the text is shorter than MinWords, or
+// documents have codes: then it has no features, whatever the sink was given.
 func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
 	w.to = weighted{sink: sink, weight: 1}
 	switch {
+	case w.spec.Code != "":
+		return token.Stats{Bytes: int64(len(text))}, false
 	case w.spec.Unit == Set:
 		w.members = w.members[:0]
 		Members(text, func(member []byte) { w.members = append(w.members, w.hash.Feature(member)) })

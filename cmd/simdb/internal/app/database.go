@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -83,6 +84,7 @@ type Access struct {
 	OrFile   bool         // the argument could also have been that of a file, as messages say
 	Near     *Distance    // must be within the length of its fingerprints, or nil
 	Features FeatureFlags // must be those of the database where they are given
+	Images   *ImageKind   // of pictures that are compared with it, or nil
 	Memory   int64        // of a query, in bytes, for what it finds; 0 means 1 GiB
 	Still    bool         // nothing is merged in the background
 	OnEvent  func(engine.Event)
@@ -110,7 +112,7 @@ func (a *App) Open(path string, how Access) (*engine.DB, error) {
 	if st, err := os.Stat(path); how.Write && !how.OrTable && err == nil && !st.IsDir() {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, engine.ErrReadOnly), db.Close())
 	}
-	if err := how.Near.Within(db.Params().Bits); err != nil {
+	if err := cmp.Or(how.Near.Within(db.Params().Bits), how.Images.Check(path, db)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil

@@ -2,11 +2,13 @@ package app
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"runtime/debug"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/outfile"
@@ -39,6 +41,14 @@ type ImageKind struct{ imagehash.Kind }
 func (k *ImageKind) UnmarshalText(text []byte) (err error) {
 	k.Kind, err = imagehash.ParseKind(string(text))
 	return err
+}
+
+// Check returns an error if the pictures of a database have hashes of another kind.
+func (k *ImageKind) Check(path string, db *engine.DB) error {
+	if code := db.Params().Features.Code; k != nil && code != "" && code != k.String() {
+		return fmt.Errorf("%s has %s hashes: --images %s makes others, which cannot be compared with them", path, code, k)
+	}
+	return nil
 }
 
 // String returns the name, "" for no kind.

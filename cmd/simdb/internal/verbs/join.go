@@ -58,7 +58,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	}
 	defer app.KeepTo(int64(c.Memory))()
 	workers := c.workers()
-	db, err := a.Open(c.DB, app.Access{Near: c.Near, Features: c.FeatureFlags, Memory: int64(c.Memory) / int64(workers)})
+	db, err := a.Open(c.DB, app.Access{Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory) / int64(workers)})
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	}
 	l.create = *o
 	if c.Images != nil {
-		l.create.Bits, l.create.NoSketch = c.Images.Bits(), true
+		l.create.Bits, l.create.NoSketch, l.create.Features.Code = c.Images.Bits(), true, c.Images.String()
 	}
 	o.MustExist, o.BusyTimeout = true, a.Global.BusyTimeout
 	l.db, err = engine.Open(c.DB, o)
@@ -139,6 +139,9 @@ func (c *Load) Run(a *app.App) (err error) {
 	}
 	defer func() { err = l.close(err) }()
 	if l.db != nil {
+		if err := c.Images.Check(c.DB, l.db); err != nil {
+			return err
+		}
 		l.features = l.db.Params().Features
 	} else if _, l.features, err = c.FeatureFlags.Params(0); err != nil {
 		return err

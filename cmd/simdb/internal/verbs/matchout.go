@@ -30,7 +30,7 @@ func (c *Match) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.KeepTo(int64(c.Memory))()
-	db, err := a.Open(c.DB, app.Access{Write: c.Add, Near: c.Near, Features: c.FeatureFlags, Memory: int64(c.Memory)})
+	db, err := a.Open(c.DB, app.Access{Write: c.Add, Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)})
 	if err != nil {
 		return err
 	}
