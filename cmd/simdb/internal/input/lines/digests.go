@@ -81,6 +81,12 @@ func isPair(columns [][]byte) bool {
 	return len(columns) == 2 && !slices.ContainsFunc(columns, func(c []byte) bool { return len(bytes.Fields(c)) > 1 })
 }
 
+// digestBesideID reports whether a line is a digest and one word.
+func digestBesideID(line []byte) bool {
+	_, cell := digestIn(line)
+	return cell != nil && isPair(columnsBeside(line, cell))
+}
+
 // columnsBeside cuts a line at what stands before a cell of it, or else after it; it returns nil if
 // that is no separator.
 func columnsBeside(line, cell []byte) [][]byte {

@@ -91,6 +91,28 @@ func TestDigests(t *testing.T) {
 	}
 }
 
+// TestDigestsWithoutHeader checks that --no-header takes no hash for an id, nor its id for a text.
+func TestDigestsWithoutHeader(t *testing.T) {
+	hash := strings.Repeat("9f3c5a00112233ff", 4)
+	for _, c := range []struct {
+		line string
+		opt  input.Options
+		want string // in the refusal
+	}{
+		{hash + ",a.png", input.Options{}, "--id-field 2 --fingerprint-field 1"},
+		{"a.png," + hash, input.Options{}, "--id-field 1 --fingerprint-field 2"},
+		{hash + ",a.png", input.Options{IDField: "2", FingerprintField: "1"}, ""},
+		{hash + ",word", input.Options{TextField: "2"}, ""},
+		{hash + ",words of a text", input.Options{}, ""},
+	} {
+		c.opt.NoHeader = true
+		got, _, err := read(t, "a.csv", strings.Repeat(c.line+"\n", 3), c.opt)
+		if c.want == "" && (err != nil || len(got) != 3) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%q: %q, %v, want %s", c.line, got, err, c.want)
+		}
+	}
+}
+
 // TestFingerprintsFlag checks that the notation of fingerprints is an error where there are none.
 func TestFingerprintsFlag(t *testing.T) {
 	for _, c := range []struct {

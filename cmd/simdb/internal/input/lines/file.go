@@ -216,6 +216,8 @@ func (f *file) suspect(format input.Format, head []byte, lines [][]byte, s *samp
 	case format == TXT && f.opt.Fingerprints != base.Auto: // which has its own message
 	case format == TXT, columns && f.opt.Delimiter == 0 && !namesFields(f.opt) && !f.opt.NoHeader && len(lines) > 0 && !isHeader(lines[0], map[input.Format]string{CSV: ",", TSV: "\t"}[format]):
 		return refuseDigests(lines, columns)
+	case columns && f.opt.NoHeader && f.opt.FingerprintField == "" && f.opt.TextField == "" && !slices.ContainsFunc(lines, func(line []byte) bool { return !digestBesideID(line) }):
+		return refuseDigests(lines, false)
 	}
 	return nil
 }
