@@ -47,7 +47,7 @@ func (s *Snapshot) SearchBatch(ctx context.Context, docs []Doc, by Criterion) it
 	return s.eachBatch(ctx, docs, by)
 }
 
-// nearBatch is SearchBatch by Near in chunks of so many queries, or fewer if they have more
+// nearBatch is SearchBatch by Near in chunks of that many queries, or fewer if they have more
 // matches.
 func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, queries, matches int) iter.Seq2[BatchMatch, error] {
 	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {

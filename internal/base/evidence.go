@@ -136,7 +136,7 @@ func (e *Evidence) AddWidths(place int64, text []byte, bits [2]int) {
 }
 
 // Width returns how many bits all fingerprints have, 0 if none has shown it. It returns an error if
-// not all can have as many, or, unless asked is 0, not as many as are asked for.
+// not all can have as many, or, unless asked is 0, not as many as are wanted.
 func (e *Evidence) Width(asked int, unit string) (bits int, err error) {
 	all := e.lengths
 	if len(all) == 0 && e.brief.place > 0 {

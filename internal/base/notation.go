@@ -7,7 +7,7 @@ import (
 )
 
 // Notation is how a fingerprint is written. One of several words has exactly as many digits as its
-// bits ask for, its first word first, and no decimal notation (wide.go).
+// bits need, its first word first, and no decimal notation (wide.go).
 type Notation uint8
 
 // The notations.

@@ -66,7 +66,7 @@ type picture struct {
 	turn   turn // that shows the picture upright
 }
 
-// decode reads a picture for which so many bytes of memory may be used.
+// decode reads a picture; it may use that many bytes of memory.
 func decode(r io.Reader, memory int64) (pic picture, err error) {
 	most := memory / 4 // the buffer grows by copying
 	data, err := io.ReadAll(io.LimitReader(r, most+1))

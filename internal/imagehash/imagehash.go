@@ -30,7 +30,7 @@ var kinds = [...]struct {
 	name  string
 	bits  int
 	near  int
-	small int // the small picture of DHash and DHash256 has so many rows, and a column more
+	small int // the small picture of DHash and DHash256 has that many rows, and a column more
 }{
 	PDQ:      {"pdq", 256, 31, 0},
 	DHash:    {"dhash", 64, 8, 8},
@@ -66,9 +66,9 @@ func (k Kind) Bits() int { return kinds[k].bits }
 // million pixels.
 const DefaultMemory = 5 << 28
 
-// Options are what is chosen besides the kind.
+// Options are what is chosen in addition to the kind.
 type Options struct {
-	// Orientations asks for the hashes of the picture in all eight orientations, see
+	// Orientations returns the hashes of the picture in all eight orientations, see
 	// [Result.Hashes].
 	Orientations bool
 	// Memory is how many bytes may be used for a picture, 0 for DefaultMemory: its file, which may
@@ -131,7 +131,7 @@ func refused(r Reason, format string, args ...any) error {
 	return &RefusedError{r, fmt.Errorf(format, args...)}
 }
 
-// Hash reads a picture from r to its end and returns its hash or hashes. A picture of which there
+// Hash reads all of a picture from r and returns its hash or hashes. A picture of which there
 // is none gives a [RefusedError]; other errors are those of r. Memory for pixels is allocated only
 // after their number has been compared with Options.Memory. Hash may be called from many
 // goroutines, each of which needs the memory.

@@ -111,7 +111,7 @@ func TestOrientations(t *testing.T) {
 	}
 }
 
-// The size is that of the upright picture, and metadata before those that count are passed over.
+// The size is that of the upright picture, and metadata before those that count is skipped.
 func TestUpright(t *testing.T) {
 	exif := func(order binary.AppendByteOrder, turn uint16) []byte {
 		out := []byte("Exif\x00\x00II*\x00")
@@ -329,7 +329,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// An endless reader fails the test after so many bytes.
+// An endless reader fails the test after that many bytes.
 type endless struct {
 	t    *testing.T
 	most int

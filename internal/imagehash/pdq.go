@@ -63,7 +63,7 @@ func pdqShrink(luma plane[float32]) (small []float32) {
 	return small
 }
 
-// centers returns the middles of so many parts of n pixels.
+// centers returns the middles of that many parts of n pixels.
 func centers(n, parts int) []int {
 	at := make([]int, parts)
 	for i := range at {

@@ -11,19 +11,19 @@ import (
 
 // Costs of joins of wide fingerprints in nanoseconds, as those of plan.go.
 const (
-	costPass   = 1e5 // a pass over a word, whatever it is over
+	costPass   = 1e5 // a pass, whatever its size
 	costValue  = 40  // a fingerprint whose value is sorted, for a pass
 	costVerify = 30  // a pair of fingerprints that a pass finds
-	costWord   = 2   // a word of a pair of fingerprints compared, both at hand
+	costWord   = 2   // a word of a pair of fingerprints compared, both in the cache
 
 	costSteps = 5e4 // a choice of passes, without the dynamic programs
 	costState = 1   // a radius tried by one of these
 )
 
-// step is a pass over a word: the values within radius bits of each other are joined.
+// step is a pass for a word: the values within radius bits of each other are joined.
 type step struct{ word, radius int }
 
-// steps chooses passes over some of words for some fingerprints. ok is false where it is best to
+// steps chooses passes for some of words for some fingerprints. ok is false where it is best to
 // compare all pairs.
 //
 // A pair that no pass finds differs in more bits of each word than the radius, and in as many as
@@ -52,7 +52,7 @@ func (j *wide) addSame(n float64, costs []wordCost) {
 	for at, c := range costs {
 		if add[at] = costVerify * n * n / 2 * c.same; add[at] > costValue*n {
 			_, others := j.cheapest(slices.Delete(slices.Clone(costs), at, at+1))
-			add[at] = min(add[at], math.Sqrt(c.same)*others) // if there is one such value, so many have it
+			add[at] = min(add[at], math.Sqrt(c.same)*others) // if there is one such value, that many have it
 		}
 	}
 	for at, c := range costs {
@@ -62,14 +62,14 @@ func (j *wide) addSame(n float64, costs []wordCost) {
 	}
 }
 
-// wordCost are the estimated costs of passes over a word.
+// wordCost are the estimated costs of passes for a word.
 type wordCost struct {
 	word   int
 	same   float64   // the share of pairs that have the same value
 	within []float64 // the cost by radius
 }
 
-// wordCosts estimates the costs of passes over each of words, but for fingerprints with the same
+// wordCosts estimates the costs of passes for each of words, but for fingerprints with the same
 // value.
 func (j *wide) wordCosts(some []uint32, words []int) (costs []wordCost) {
 	n, size := float64(len(some)), min(4*int(math.Sqrt(float64(len(some)))), len(some), 1<<12)
@@ -102,7 +102,7 @@ func (j *wide) wordCosts(some []uint32, words []int) (costs []wordCost) {
 
 // cheapest returns the passes that cost the least, and their cost.
 func (j *wide) cheapest(costs []wordCost) (chosen []step, cost float64) {
-	// least[at][n] is the least cost of passes over the words from at on which find all pairs that
+	// least[at][n] is the least cost of passes for the words from at on which find all pairs that
 	// differ in fewer than n of their bits, and radius[at][n] the radius of the first of them.
 	least, radius := make([][]float64, len(costs)+1), make([][]int, len(costs))
 	last := make([]float64, j.k+2)

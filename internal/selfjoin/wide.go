@@ -12,10 +12,10 @@ import (
 // wide is a join of fingerprints of several words.
 //
 // It gives each word j a radius k_j >= -1 with sum(k_j + 1) >= k + 1 (radii.go), so that a pair
-// within k bits has a word j within k_j: the generalised pigeonhole principle. A pass over each
+// within k bits has a word j within k_j: the generalised pigeonhole principle. A pass for each
 // word with k_j >= 0 joins the values that the word has in the fingerprints, by a join of 64 bits
 // within k_j; every two fingerprints that have one value of a pair each are compared. Fingerprints
-// that have the same value in the word are joined by passes over the other words. A pair is
+// that have the same value in the word are joined by passes for the other words. A pair is
 // reported by the first pass whose word is within its radius, and by no other.
 type wide struct {
 	ctx    context.Context
@@ -29,7 +29,7 @@ type wide struct {
 
 	costWord float64 // of comparing; tests raise it, so that few fingerprints are worth a pass
 
-	// The conditions on pairs of the current pass, in addition to the distance: at least so many
+	// The conditions on pairs of the current pass, in addition to the distance: at least that many
 	// bits of each word differ, as other passes report those with fewer.
 	least [base.MaxWords]int
 }

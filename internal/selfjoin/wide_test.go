@@ -138,7 +138,7 @@ func someRadii(fps Columns) []int {
 	return []int{0, 1, 2, len(fps) - 1, 7, 31, width / 4, width/2 - 1, width}
 }
 
-// collectWide returns the pairs of a join in which comparing costs so many times as much.
+// collectWide returns the pairs of a join in which comparing costs that many times as much.
 func collectWide(t *testing.T, fps Columns, k, times int, o Options, marked []bool, label []uint32) (got []pair) {
 	t.Helper()
 	j := newWide(t.Context(), fps, k, o, marked, label, func(i, j uint32, d int) bool {
@@ -165,7 +165,7 @@ func TestWidePairs(t *testing.T) {
 			for _, k := range someRadii(fps) {
 				near, times := within(all, k), 1
 				if k <= 31 {
-					times = 30 // passes over words, which take long to choose for a large k
+					times = 30 // passes for words, which take long to choose for a large k
 				}
 				got := collectWide(t, fps, k, times, Options{Workers: 3}, nil, nil)
 				if !slices.Equal(got, collectWide(t, fps, k, times, Options{Workers: 1}, nil, nil)) {

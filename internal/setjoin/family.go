@@ -3,7 +3,7 @@ package setjoin
 import "sync"
 
 // A Family is sets that are one set with a few changes each, the pivot: a crowd (crowd.go) whose
-// members come one by one, and that is asked for those that are similar to a set. The answer is
+// members come one by one, and that finds those that are similar to a set. The answer is
 // exact, and takes about as long as reading the lists of the elements by which that set differs
 // from the pivot. Any number of goroutines may ask while none adds.
 type Family struct {

@@ -241,7 +241,7 @@ func (x *existence) exclude(f *texts.Families) (skip func(doc uint32) bool) {
 	}
 	no := f.Exclude(x.own(), x.by.T)
 	if no.N == 0 || no.Matches() >= x.most {
-		return nil // or so many match that the search soon ends
+		return nil // or most match, so that the search soon ends
 	}
 	x.vain += no.N
 	return no.Has

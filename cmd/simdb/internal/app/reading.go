@@ -28,7 +28,7 @@ type Reading struct {
 	Issue   func(in input.Source, is *input.Issue) error
 	Rejects *Rejects
 
-	// Damaged takes the error of an input that cannot be read to its end; the pass continues with
+	// Damaged takes the error of an input that cannot be read completely; the pass continues with
 	// the next input. If it is nil, the error ends the pass.
 	Damaged func(err error)
 }

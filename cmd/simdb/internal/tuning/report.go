@@ -63,7 +63,7 @@ type Report struct {
 	Name      string // of the corpus
 	Documents int64  // in the corpus
 	Scored    bool   // matches have scores: Jaccard similarities of the texts
-	Words     int    // of a fingerprint, 64 bits each; 0 is 1. Distances are counted in steps of so many bits
+	Words     int    // of a fingerprint, 64 bits each; 0 is 1. Distances are counted in steps of that many bits
 	Command   func(threshold string) string
 	Hints     []string // what else the sample says
 

@@ -88,7 +88,7 @@ func newSample(lines [][]byte, notation base.Notation) *sample {
 // word.
 const fewestShort = 8
 
-// isLone reports whether a fingerprint in a line is alone, or beside a tab and no text: checksum
+// isLone reports whether a fingerprint in a line is alone, or next to a tab and no text: checksum
 // programs write others, and some are the ids of texts.
 func isLone(line []byte, cols [][]byte) bool {
 	return len(cols) == 1 || len(cols) == 2 && bytes.IndexByte(line, '\t') >= 0 && !slices.ContainsFunc(cols, func(c []byte) bool { return len(bytes.Fields(c)) > 1 })

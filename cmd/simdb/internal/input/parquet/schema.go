@@ -366,8 +366,8 @@ func isBytes(col *pq.Column) bool {
 	return col.Type().Kind() == pq.FixedLenByteArray && isBits(8*col.Type().Length(), col)
 }
 
-// isBits reports whether values of a column mean nothing but themselves, and so many bits can be a
-// fingerprint.
+// isBits reports whether values of a column mean nothing but themselves, and that many bits can be
+// a fingerprint.
 func isBits(n int, col *pq.Column) bool {
 	return n > 0 && n%base.FingerprintBits == 0 && n <= base.FingerprintBits*base.MaxWords && col.Type().LogicalType() == nil
 }
