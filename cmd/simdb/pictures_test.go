@@ -178,6 +178,7 @@ func TestPictures(t *testing.T) {
 			t.Errorf("pairs %s %s:\n%s\nnot:\n%s", db, near, strings.Join(got, ""), strings.Join(pairs, ""))
 		}
 		sameRows(t, db, []string{images, "p"}, "clusters", near)
+		sameRows(t, db, []string{images, "p"}, "clusters", near, "--summary")
 		for _, args := range [][]string{{"kept.audit.jsonl"}, {db, fmt.Sprintf("--near=%d", k)}} {
 			code, _, talk := simdbHere(t, append([]string{"review", "-o", "page.html"}, args...)...)
 			page, err := os.ReadFile("page.html")

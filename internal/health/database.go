@@ -57,15 +57,15 @@ func (d *database) across(ids []string) (worst float64, known bool, err error) {
 
 // farthest returns the greatest distance of any two documents.
 func (d *database) farthest(ids []string) (worst float64, err error) {
-	prints := make([]base.Fingerprint, len(ids))
+	prints := make([][]base.Fingerprint, len(ids))
 	for i, id := range ids {
 		e, err := d.snap.Lookup(d.ctx, id)
 		if err != nil {
 			return 0, err
 		}
-		prints[i] = e.Fingerprint
+		prints[i] = e.Words()
 		for _, p := range prints[:i] {
-			worst = max(worst, float64(base.Distance(prints[i], p)))
+			worst = max(worst, float64(base.DistanceWords(prints[i], p)))
 		}
 	}
 	return worst, nil

@@ -60,7 +60,7 @@ func (s *Sample) Add(d *engine.Doc) error {
 	default:
 		return nil
 	}
-	x.number, x.doc = s.seen, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint}
+	x.number, x.doc = s.seen, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest}
 	if s.bytes += x.size(); s.bytes > s.most {
 		return ErrLarge
 	}
