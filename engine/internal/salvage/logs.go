@@ -126,6 +126,9 @@ func (r *recovery) checkLog(i int, res wal.Salvaged) {
 // note takes in a write of a log. Those that are in tables are known to be, if the catalog is
 // current.
 func (r *recovery) note(d *sstable.Document, deleted bool) {
+	if r.guess && len(d.Rest) > 0 {
+		r.params.Words = uint32(1 + len(d.Rest))
+	}
 	if r.cat.Current && d.Seq <= r.cat.State.FlushedSeq {
 		return
 	}

@@ -82,6 +82,7 @@ type recovery struct {
 	cat    catalog.Salvaged
 	single bool // it is one table file
 	params sstable.Params
+	guess  bool // no file has params: those of a new database, with the logs' length of fingerprints
 	texts  *texts.Hasher
 	inputs []*input
 	latest map[string]*lastWrite // by ID: the last write in the logs

@@ -98,7 +98,7 @@ func (r *recovery) findParams(found []*input) error {
 		case len(found) > 0:
 			return fmt.Errorf("the parameters of the database are neither in the catalog nor in a table: %w", base.ErrCorruption)
 		default:
-			r.params = store.NewParams()
+			r.params, r.guess = store.NewParams(), true
 			r.lose(base.Corruptf(files.Catalog, "params", -1, "lost, and there is no table that has them; those of a new database are assumed"), Loss{})
 		}
 	}
