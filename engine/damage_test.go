@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -287,6 +288,9 @@ func readFolder(t *testing.T, path string, but ...string) map[string][]byte {
 		if err == nil && !slices.Contains(but, e.Name()) {
 			files[e.Name()], err = os.ReadFile(filepath.Join(path, e.Name()))
 		}
+	}
+	if errors.Is(err, fs.ErrNotExist) { // a flush renamed or removed a file meanwhile
+		return readFolder(t, path, but...)
 	}
 	if err != nil {
 		t.Fatal(err)
