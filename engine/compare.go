@@ -57,10 +57,7 @@ func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, 
 // compareDocs compares two documents by what the database keeps, and by the leads of a layout.
 func compareDocs(conf *view.Config, layout sstable.Layout, a, b *sstable.Document) (c PairComparison) {
 	if c.Fingerprints = a.HasFingerprint && b.HasFingerprint; c.Fingerprints {
-		c.Distance = base.Distance(a.Fingerprint, b.Fingerprint)
-		for i := range a.Rest {
-			c.Distance += base.Distance(a.Rest[i], b.Rest[i])
-		}
+		c.Distance = base.Distance(a.Fingerprint, b.Fingerprint) + base.DistanceWords(a.Rest, b.Rest)
 		for i := range layout.Tables() {
 			c.Leads = append(c.Leads, base.Distance(a.Fingerprint&layout.LeadMask(i), b.Fingerprint&layout.LeadMask(i)))
 		}

@@ -52,7 +52,7 @@ type NearSearcher struct {
 func (s *NearSearcher) Near(r *Reader, q Fingerprint, k int, dst []Hit) (hits []Hit, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	s.one[0] = q
-	if err := r.index.CheckWidth(s.one[:]); err != nil {
+	if err := r.index.CheckWidth(1); err != nil {
 		return dst, err
 	}
 	return s.s.Near(r.index.First(), q, k, dst)

@@ -153,6 +153,7 @@ func TestWide(t *testing.T) {
 		"uniform":       func(r *rand.Rand, _ int) uint64 { return r.Uint64() },
 		"ball":          func(r *rand.Rand, _ int) uint64 { return 0xabcdef ^ 1<<r.IntN(64) ^ 1<<r.IntN(64) },
 		"constant word": func(r *rand.Rand, word int) uint64 { return r.Uint64() * uint64(word&1) },
+		"half":          func(r *rand.Rand, _ int) uint64 { return r.Uint64() * r.Uint64N(2) },
 		"few":           func(r *rand.Rand, _ int) uint64 { return r.Uint64N(3) },
 		"equal":         func(*rand.Rand, int) uint64 { return 5 },
 	}
@@ -183,5 +184,58 @@ func TestWide(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestWideCrowd searches where half of the documents have one value of a word: a query with that
+// value, or one near it, must not look at them all.
+func TestWideCrowd(t *testing.T) {
+	const n, crowd = 100_000, 0xc0ffee
+	r := rand.New(rand.NewPCG(3, 4))
+	docs := make([]Document, n)
+	for i := range docs {
+		d := Document{ID: fmt.Appendf(nil, "%d", i), Seq: uint64(i), HasFingerprint: true, Fingerprint: r.Uint64()}
+		d.Rest = []Fingerprint{r.Uint64(), r.Uint64(), r.Uint64()}
+		if i%2 == 0 {
+			d.Rest[1] = crowd
+		}
+		docs[i] = d
+	}
+	docs = sortedDocs(docs)
+	data, _ := buildTable(t, Params{Tokenizer: 1, Shingle: 3, Hash: 1, Layout: DefaultLayout, Words: 4}, WriterOptions{}, docs)
+	table := openTable(t, data)
+	queries := make([][]Fingerprint, 4)
+	for i := range 40 {
+		q := slices.Concat([]Fingerprint{docs[i*100].Fingerprint}, docs[i*100].Rest)
+		if i%4 > 0 {
+			q = []Fingerprint{r.Uint64(), r.Uint64(), crowd ^ uint64(i&1)<<i, r.Uint64()}
+		}
+		for j := range q {
+			queries[j] = append(queries[j], q[j])
+		}
+		var s NearSearcher
+		for _, k := range []int{7, 15} {
+			err := s.NearGroup([]*Reader{table}, q, k, func(_ int, hits []Hit, work NearStats) error {
+				if sameHits(t, "NearGroup", hits, bruteWide(docs, q, k)); work.Candidates > n/10 {
+					t.Errorf("k = %d: %d candidates of %d documents", k, work.Candidates, n)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var s NearSearcher
+	found := make([][]Hit, len(queries[0]))
+	err := s.NearBatch(t.Context(), table, queries, 15, func(query int, h Hit) error {
+		found[query] = append(found[query], h)
+		return nil
+	})
+	if work := s.TakeStats(); err != nil || work.Candidates > n {
+		t.Errorf("a batch of %d: %d candidates of %d documents, %v", len(found), work.Candidates, n, err)
+	}
+	for i, hits := range found {
+		sameHits(t, "NearBatch", hits, bruteWide(docs, []Fingerprint{queries[0][i], queries[1][i], queries[2][i], queries[3][i]}, 15))
 	}
 }

@@ -127,11 +127,7 @@ func (c *Columns) Word(word int, at uint32) base.Fingerprint {
 // Distance returns the distance of a fingerprint of as many words from the one at a position of
 // FPs.
 func (c *Columns) Distance(q []base.Fingerprint, at uint32) int {
-	d := base.Distance(q[0], c.FPs[at])
-	for i, word := range c.RestOf(at) {
-		d += base.Distance(q[i+1], word)
-	}
-	return d
+	return base.Distance(q[0], c.FPs[at]) + base.DistanceWords(c.RestOf(at), q[1:])
 }
 
 // addSketch appends the sketch of the document that is appended next.

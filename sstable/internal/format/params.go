@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/sstable/internal/hamming"
@@ -33,9 +34,9 @@ type Params struct {
 
 // Limits of the parameters.
 const (
-	MaxShingle = 1 << 10 // words a shingle
-	MaxSketch  = 1 << 16 // entries of a sketch
-	MaxWords   = 16      // words of a fingerprint
+	MaxShingle = 1 << 10       // words a shingle
+	MaxSketch  = 1 << 16       // entries of a sketch
+	MaxWords   = base.MaxWords // words of a fingerprint
 )
 
 // Validate reports the first parameter that no table can have; LayoutBySize is one.

@@ -3,38 +3,46 @@ package hamming
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
-	"sync/atomic"
+	"sync"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// MaxWords is the most words of a fingerprint.
-const MaxWords = 16
-
 // A Wide finds fingerprints of one word or more. Each word has an Index of its own. A search within
 // k gives word j a radius r_j >= -1 such that the sum of r_j+1 is k+1, as an Index does with its
 // tables: a fingerprint within k bits of the query is within r_j of word j of the query for at
 // least one j. A hit of word j counts if no earlier word is within its radius, so that it counts
 // once; then the other words of the document are read, and the distance of all decides.
+//
+// A word whose value many documents have is avoided by queries that are near that value: the others
+// share all of k, since looking at each of these documents takes longer.
 type Wide struct {
 	words []*Index
 	// of each word after the first: run 0, whose values are documents, and the word by document
 	docs    []*keyrun.Run
 	columns []*keyrun.Column
 
-	splits []atomic.Pointer[split] // of each k
+	splits sync.Map // of splitKey: *split
+	crowds func() [][]base.Fingerprint
+}
+
+// A splitKey is what a split depends on.
+type splitKey struct {
+	k     int16
+	avoid uint16 // a bit for each word that is not to be searched
 }
 
 // A split is how a distance is distributed over words.
 type split struct {
 	scan   bool
-	radius [MaxWords]int16 // -1: the word is not searched
-	ns     float64         // estimated cost
+	radius [base.MaxWords]int16 // -1: the word is not searched
+	ns     float64              // estimated cost
 }
 
 // verifyNs is what reading the other words of a hit takes, in nanoseconds; scanWordNs what a scan
@@ -44,6 +52,10 @@ const (
 	scanWordNs = 1.2
 )
 
+// crowdSample is how many values of a word are looked at to know which ones many documents have:
+// two neighbours that are equal.
+const crowdSample = 1024
+
 // NewWide returns the index over the runs of each word of a table, as New takes them, but that run
 // 0 of a word after the first has document numbers as values. columns has these words by document.
 func NewWide(l Layout, runs [][]*keyrun.Run, columns []*keyrun.Column, ids *blobs.List) *Wide {
@@ -51,11 +63,37 @@ func NewWide(l Layout, runs [][]*keyrun.Run, columns []*keyrun.Column, ids *blob
 	for _, r := range runs[1:] {
 		x.words, x.docs = append(x.words, New(l, r, nil)), append(x.docs, r[0])
 	}
-	if len(runs) == 1 {
-		return x
-	}
-	x.splits = make([]atomic.Pointer[split], len(x.words)*maxDistance+1)
+	x.crowds = sync.OnceValue(x.findCrowds)
 	return x
+}
+
+// findCrowds returns the values of each word that many documents have. It reads directories only.
+func (x *Wide) findCrowds() [][]base.Fingerprint {
+	crowds := make([][]base.Fingerprint, len(x.words))
+	for j, word := range x.words {
+		run := word.tables[0].run
+		step := max(run.NumBlocks()/crowdSample, 1)
+		for b := step; b < run.NumBlocks(); b += step {
+			if v := run.Base(b); v == run.Base(b-step) && !slices.Contains(crowds[j], v) {
+				crowds[j] = append(crowds[j], v)
+			}
+		}
+	}
+	return crowds
+}
+
+// crowded returns the words that a split searches and whose radius around a query reaches a value
+// that many documents have.
+func (x *Wide) crowded(a *split, word func(i int) base.Fingerprint) (avoid uint16) {
+	for j, values := range x.crowds() {
+		for _, v := range values {
+			if base.Distance(v, word(j)) <= int(a.radius[j]) {
+				avoid |= 1 << j
+				break
+			}
+		}
+	}
+	return avoid
 }
 
 // Bits returns the number of bits of a fingerprint.
@@ -64,10 +102,8 @@ func (x *Wide) Bits() int { return len(x.words) * maxDistance }
 // len returns the number of fingerprints.
 func (x *Wide) len() int { return x.words[0].tables[0].run.Len() }
 
-// CheckWidth refuses a query, or columns of queries, of another width.
-func (x *Wide) CheckWidth(q []base.Fingerprint) error { return x.check(len(q)) }
-
-func (x *Wide) check(words int) error {
+// CheckWidth refuses queries of another number of words.
+func (x *Wide) CheckWidth(words int) error {
 	if words != len(x.words) {
 		return fmt.Errorf("a fingerprint of %d bits, those of the table have %d", words*maxDistance, x.Bits())
 	}
@@ -77,11 +113,12 @@ func (x *Wide) check(words int) error {
 // First returns the index of the first word.
 func (x *Wide) First() *Index { return x.words[0] }
 
-// split returns the cheapest radii for k, by dynamic programming over the words: see allocate. They
-// depend on k alone, and are kept.
-func (x *Wide) split(k int, s *Searcher) *split {
-	if kept := x.splits[k].Load(); kept != nil {
-		return kept
+// split returns the cheapest radii for k without the words to be avoided, by dynamic programming:
+// see allocate.
+func (x *Wide) split(k int, avoid uint16, s *Searcher) *split {
+	key := splitKey{int16(k), avoid}
+	if kept, ok := x.splits.Load(key); ok {
+		return kept.(*split)
 	}
 	need := k + 1
 	best := make([][]float64, len(x.words)+1) // [i][n]: the first i words with radii of sum n
@@ -93,7 +130,7 @@ func (x *Wide) split(k int, s *Searcher) *split {
 	best[0][0] = 0
 	for i, word := range x.words {
 		best[i+1], pick[i] = append([]float64(nil), best[i]...), make([]int16, need+1)
-		for r := range min(k, maxDistance) + 1 {
+		for r := 0; r <= min(k, maxDistance) && avoid>>i&1 == 0; r++ {
 			ns := word.standardPlan(r, s).ns + verifyNs*word.expected(r)
 			for n := r + 1; n <= need; n++ {
 				if c := best[i][n-r-1] + ns; c < best[i+1][n] {
@@ -110,8 +147,24 @@ func (x *Wide) split(k int, s *Searcher) *split {
 	if scan := scanWordNs * float64(x.len()*len(x.words)); scan < a.ns && len(x.words) > 1 {
 		a.scan, a.ns = true, scan
 	}
-	x.splits[k].Store(a)
+	x.splits.Store(key, a)
 	return a
+}
+
+// splitFor returns the split for a query in tables, and the words that it avoids. It is that of the
+// largest table, x.
+func (x *Wide) splitFor(tables []*Wide, word func(i int) base.Fingerprint, k int, s *Searcher) (a *split, avoid uint16) {
+	for {
+		a = x.split(k, avoid, s)
+		more := avoid
+		for _, t := range tables {
+			more |= t.crowded(a, word)
+		}
+		if a.scan || more == avoid {
+			return a, avoid
+		}
+		avoid = more
+	}
 }
 
 // expected returns how many hits a search within k has: those of random bits, and those of a value
@@ -212,7 +265,7 @@ func (s *Searcher) queriesOf(tables []*Wide, q []base.Fingerprint, a *split) []q
 	return s.queries
 }
 
-// begin returns how a search in tables is done. All are searched by the radii of the largest.
+// begin returns how a search in tables is done.
 func (s *Searcher) begin(tables []*Wide, q []base.Fingerprint, k int) (a *split, err error) {
 	x := tables[0]
 	for _, t := range tables {
@@ -220,11 +273,12 @@ func (s *Searcher) begin(tables []*Wide, q []base.Fingerprint, k int) (a *split,
 			x = t
 		}
 	}
-	if err := x.CheckWidth(q); err != nil || len(q) == 1 {
+	if err := x.CheckWidth(len(q)); err != nil || len(q) == 1 {
 		s.one.radius[0] = int16(min(k, maxDistance))
 		return &s.one, err
 	}
-	return x.split(min(k, x.Bits()), s), nil
+	a, _ = x.splitFor(tables, func(i int) base.Fingerprint { return q[i] }, min(k, x.Bits()), s)
+	return a, nil
 }
 
 // Group finds the documents of several tables within k bits of q, k >= 0, and calls fn once for
@@ -234,16 +288,12 @@ func (s *Searcher) Group(tables []*Wide, q []base.Fingerprint, k int, fn func(ta
 	if len(tables) == 0 || k < 0 {
 		return nil
 	}
-	if len(q) == 1 && len(tables[0].words) == 1 {
-		s.queries = s.queries[:0]
-		for t, x := range tables {
-			s.queries = append(s.queries, query{x.words[0], q[0], int16(min(k, maxDistance)), 0, int32(t)})
-		}
-		return s.group(s.queries, fn)
-	}
 	a, err := s.begin(tables, q, k)
 	if err != nil {
 		return err
+	}
+	if len(q) == 1 {
+		return s.group(s.queriesOf(tables, q, a), fn)
 	}
 	scan := func(t int, work Stats) error {
 		s.hits = s.hits[:0]
@@ -338,14 +388,39 @@ func (s *Searcher) First(tables []*Wide, q []base.Fingerprint, k int, accept fun
 
 // BatchWide is Batch for fingerprints of one word or more, given as one column a word.
 func (s *Searcher) BatchWide(ctx context.Context, x *Wide, queries [][]base.Fingerprint, k int, emit func(query int, h Hit) error) error {
-	if err := x.check(len(queries)); err != nil || k < 0 {
+	if err := x.CheckWidth(len(queries)); err != nil || k < 0 {
 		return err
 	}
 	if len(queries) == 1 {
 		return s.Batch(ctx, x.words[0], queries[0], k, emit)
 	}
 	k = min(k, x.Bits())
-	a := x.split(k, s)
+	if !slices.ContainsFunc(x.crowds(), func(values []base.Fingerprint) bool { return len(values) > 0 }) {
+		return s.batchBy(ctx, x, x.split(k, 0, s), queries, k, emit)
+	}
+	alike := map[uint16][]int{} // the positions of queries, by the words that are avoided
+	tables := []*Wide{x}
+	for q := range queries[0] {
+		_, avoid := x.splitFor(tables, func(i int) base.Fingerprint { return queries[i][q] }, k, s)
+		alike[avoid] = append(alike[avoid], q)
+	}
+	for _, avoid := range slices.Sorted(maps.Keys(alike)) {
+		at, some := alike[avoid], make([][]base.Fingerprint, len(queries))
+		for i, column := range queries {
+			for _, q := range at {
+				some[i] = append(some[i], column[q])
+			}
+		}
+		err := s.batchBy(ctx, x, x.split(k, avoid, s), some, k, func(q int, h Hit) error { return emit(at[q], h) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batchBy is BatchWide by a split, for several words.
+func (s *Searcher) batchBy(ctx context.Context, x *Wide, a *split, queries [][]base.Fingerprint, k int, emit func(query int, h Hit) error) error {
 	if a.scan {
 		return x.scan(ctx, queries, k, emit)
 	}
@@ -373,13 +448,13 @@ func (s *Searcher) BatchWide(ctx context.Context, x *Wide, queries [][]base.Fing
 // PlanWide is Plan for fingerprints of one word or more. Radii has those of all words, one after
 // the other: of a word that is scanned, table 0 has that of the word.
 func (s *Searcher) PlanWide(x *Wide, q []base.Fingerprint, k int) (Plan, error) {
-	if err := x.check(len(q)); err != nil {
+	a, err := s.begin([]*Wide{x}, q, k)
+	if err != nil {
 		return Plan{}, err
 	}
 	if len(q) == 1 {
 		return s.Plan(x.words[0], q[0], k), nil
 	}
-	a := x.split(min(k, x.Bits()), s)
 	if a.scan {
 		return Plan{Method: "scan", Candidates: x.len(), Cost: a.ns}, nil
 	}

@@ -351,8 +351,11 @@ func (t *BatchWriter) writeWords() error {
 func (t *BatchWriter) writeWordRuns() error {
 	n := int(t.Info.Fingerprints)
 	pairs := func(w io.Writer) *keyrun.Writer { return keyrun.NewPairWriter(w, uint32(max(n, 1)-1)) }
+	if t.Params.NumWords() == 1 {
+		return nil
+	}
+	p, tmp := ordered.MakePairs(n), ordered.MakePairs(n)
 	for word := 1; word < t.Params.NumWords(); word++ {
-		p, tmp := ordered.MakePairs(n), ordered.MakePairs(n)
 		for doc := range n {
 			p.Keys[doc], p.Vals[doc] = t.batch.rest(word, doc), uint32(doc)
 		}
