@@ -212,6 +212,11 @@ func TestPictures(t *testing.T) {
 		if want := fmt.Sprintf("p/3.png\t%s\t", hexOf(hashes["p/3.png"])); code != 0 || !strings.HasPrefix(rowsOf, want) || strings.Count(rowsOf, "\n") != 1 {
 			t.Errorf("hash %s: status %d: %s%s\nnot %s", images, code, rowsOf, talk, want)
 		}
+		d := distanceOf(hashes["p/3.png"], hashes["p/copies/3.jpg"])
+		want := fmt.Sprintf("p/3.png\tp/copies/3.jpg\t%d\t%v\n", d, 1-float64(d)/float64(kind.Bits()))
+		if got := rowsHere(t, "hash", images, "--compare", "p/3.png", "p/copies/3.jpg"); got != want {
+			t.Errorf("hash --compare: %q, not %q", got, want)
+		}
 		all := rowsHere(t, "hash", images, "p/3.png", "--orientations=8")
 		if !strings.HasPrefix(all, "p/3.png\toriginal\t"+hexOf(hashes["p/3.png"])) || strings.Count(all, "\n") != 8 || !strings.Contains(all, "\trotate180\t") {
 			t.Errorf("hash --orientations=8:\n%s", all)
@@ -243,6 +248,8 @@ func TestPictures(t *testing.T) {
 		"--images: pictures have no texts":                                       {"tune", "--images=pdq", "p"},
 		"no document could be used of 1 file":                                    {"hash", "--images=pdq", "p/flat.png"},
 		"--exclude and --hidden are for --files and --images":                    {"dedup", "--hidden", "p/notes.txt"},
+		"--compare takes two, and there are 1":                                   {"hash", "--images=pdq", "--compare", "p/3.png"},
+		"pictures as they are, without --orientations 8":                         {"hash", "--images=pdq", "--compare", "p/3.png", "p/4.png", "--orientations=8"},
 		"pdq.simdb has pdq hashes: --images dhash256":                            {"match", "pdq.simdb", "--images=dhash256", "p", "--near=3"},
 		"dhash.simdb has dhash hashes: --images phash":                           {"load", "dhash.simdb", "--images=phash", "p"},
 		"phash.simdb has phash hashes: --images dhash":                           {"join", "phash.simdb", "--images=dhash", "p", "--near=3"},

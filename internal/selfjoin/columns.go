@@ -21,6 +21,16 @@ func (c Columns) Distance(i, j uint32) (d int) {
 	return d
 }
 
+// Compare compares fingerprints i and j in the order of Columns.
+func (c Columns) Compare(i, j uint32) int {
+	for _, words := range c {
+		if r := base.Compare(words[i], words[j]); r != 0 {
+			return r
+		}
+	}
+	return 0
+}
+
 // pick returns the fingerprints with the numbers given.
 func (c Columns) pick(numbers []uint32) Columns {
 	picked := make(Columns, len(c))
@@ -50,19 +60,9 @@ func (c Columns) check(k int) error {
 		}
 	}
 	for i := 1; i < c.Len(); i++ {
-		if !c.before(i) {
+		if c.Compare(uint32(i-1), uint32(i)) >= 0 {
 			return fmt.Errorf("selfjoin: fingerprint %d is not larger than the one before", i)
 		}
 	}
 	return nil
-}
-
-// before reports whether the fingerprint before fingerprint i comes before it in their order.
-func (c Columns) before(i int) bool {
-	for _, words := range c {
-		if words[i-1] != words[i] {
-			return base.Less(words[i-1], words[i])
-		}
-	}
-	return false
 }

@@ -135,7 +135,7 @@ func (j *wide) values(some []uint32, w int) *wordValues {
 	for i, f := range some {
 		p.Keys[i] = j.fps[w][f]
 	}
-	p = ordered.SortPairs(p, ordered.Pairs{Keys: make([]uint64, len(some)), Vals: make([]uint32, len(some))})
+	p = ordered.SortPairs(p, ordered.MakePairs(len(some)))
 	v := &wordValues{values: p.Keys[:0], having: p.Vals}
 	for i, x := range p.Keys {
 		if i == 0 || x != v.values[len(v.values)-1] {

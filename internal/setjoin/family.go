@@ -3,9 +3,9 @@ package setjoin
 import "sync"
 
 // A Family is sets that are one set with a few changes each, the pivot: a crowd (crowd.go) whose
-// members come one by one, and that finds those that are similar to a set. The answer is
-// exact, and takes about as long as reading the lists of the elements by which that set differs
-// from the pivot. Any number of goroutines may ask while none adds.
+// members come one by one. It finds those that are similar to a set, exactly, in about the time
+// that it takes to read the lists of the elements by which that set differs from the pivot. Any
+// number of goroutines may ask while none adds.
 type Family struct {
 	crowd crowd
 	bytes int64

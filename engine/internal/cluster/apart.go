@@ -133,7 +133,7 @@ func (c *clustering) distinctFingerprints() (fps selfjoin.Columns, at []uint32) 
 	}
 	fps, at = make(selfjoin.Columns, len(c.fps)), make([]uint32, c.fps.Len())
 	for g := range at {
-		if g == 0 || !sameRows(c.fps, uint32(g), uint32(g-1)) {
+		if g == 0 || c.fps.Compare(uint32(g), uint32(g-1)) != 0 {
 			appendRow(fps, c.fps, g)
 		}
 		at[g] = uint32(fps.Len() - 1)

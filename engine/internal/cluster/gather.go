@@ -193,28 +193,13 @@ func (j *joinSet) withRest(ctx context.Context, all located, words int) (selfjoi
 		for i := from; i < to; i++ {
 			order = append(order, uint32(i))
 		}
-		slices.SortFunc(order, func(a, b uint32) int { return cmp.Or(compareRows(fps, a, b), cmp.Compare(a, b)) })
+		slices.SortFunc(order, func(a, b uint32) int { return cmp.Or(fps.Compare(a, b), cmp.Compare(a, b)) })
 		arrange(all.locs[from:to], order, from)
 		for _, column := range fps[1:] {
 			arrange(column[from:to], order, from)
 		}
 	}
 	return fps, nil
-}
-
-// compareRows compares fingerprints a and b.
-func compareRows(fps selfjoin.Columns, a, b uint32) int {
-	for _, column := range fps {
-		if c := base.Compare(column[a], column[b]); c != 0 {
-			return c
-		}
-	}
-	return 0
-}
-
-// sameRows reports whether fingerprints a and b are equal.
-func sameRows(fps selfjoin.Columns, a, b uint32) bool {
-	return fps[0][a] == fps[0][b] && (len(fps) == 1 || compareRows(fps[1:], a, b) == 0)
 }
 
 // arrange puts values into an order of their positions, which begin with first.
@@ -230,7 +215,7 @@ func (j *joinSet) group(fps selfjoin.Columns) {
 	n := fps.Len()
 	groups := min(n, 1)
 	for i := 1; i < n; i++ {
-		if !sameRows(fps, uint32(i), uint32(i-1)) {
+		if fps.Compare(uint32(i), uint32(i-1)) != 0 {
 			groups++
 		}
 	}
@@ -243,7 +228,7 @@ func (j *joinSet) group(fps selfjoin.Columns) {
 	}
 	j.first = make([]uint32, 0, groups+1)
 	for i := range n {
-		if g := len(j.first); g == 0 || !sameRows(fps, uint32(i), uint32(g-1)) {
+		if g := len(j.first); g == 0 || fps.Compare(uint32(i), uint32(g-1)) != 0 {
 			for _, column := range fps {
 				column[g] = column[i]
 			}

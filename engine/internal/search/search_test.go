@@ -364,7 +364,7 @@ func TestVerifiedBatches(t *testing.T) {
 	}
 }
 
-// TestAnyMatchLearns asks for pages that match none, until the pages of each table and memtable are
+// TestAnyMatchLearns searches for pages that match none, until the pages of each table and memtable are
 // known as families: then none of their texts is compared again.
 func TestAnyMatchLearns(t *testing.T) {
 	m, ctx := newModel(t, 4, crowdLeast+crowdLeast/2, 16), t.Context()

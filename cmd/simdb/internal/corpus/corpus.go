@@ -49,7 +49,7 @@ type Corpus struct {
 	Textual int64    // documents with a text
 	Given   int64    // documents with a fingerprint of their own
 	empty   []uint64 // a bit for each document that matches nothing
-	wide    bool     // the number of words is known: some document has a fingerprint
+	sized   bool     // some document has a fingerprint, so that the number of words is known
 	measure setjoin.Measure
 	texts   *texts // nil unless the measure compares them
 }
@@ -103,13 +103,13 @@ func createSpill(dir string) (setjoin.File, error) {
 // addPrint adds the words of the next document's fingerprint; none if it has none. All documents
 // have as many as the first.
 func (c *Corpus) addPrint(words []uint64) error {
-	for !c.wide && len(c.Prints) < len(words) {
+	for !c.sized && len(c.Prints) < len(words) {
 		c.Prints = append(c.Prints, make([]uint64, len(c.Prints[0])))
 	}
 	if len(words) > 0 && len(words) != len(c.Prints) {
 		return fmt.Errorf("document %d has a fingerprint of %d bits, those before it have %d: --bits N makes wider ones of texts, and lists have one width", c.N+1, 64*len(words), 64*len(c.Prints))
 	}
-	c.wide = c.wide || len(words) > 0
+	c.sized = c.sized || len(words) > 0
 	for i := range c.Prints {
 		word := uint64(0)
 		if len(words) > 0 {

@@ -30,7 +30,7 @@ func (c *Corpus) distinct(order []uint32) distinctPrints {
 	d.prints[0] = p.Keys[:0]
 	for i, fp := range p.Keys {
 		n := len(d.prints[0])
-		if n == 0 || fp != d.prints[0][n-1] || len(rest) > 0 && c.compareRest(order[p.Vals[i-1]], order[p.Vals[i]]) != 0 {
+		if n == 0 || fp != d.prints[0][n-1] || rest.Compare(order[p.Vals[i-1]], order[p.Vals[i]]) != 0 {
 			d.prints[0] = append(d.prints[0], fp)
 			for w, words := range rest {
 				d.prints[w+1] = append(d.prints[w+1], words[order[p.Vals[i]]])
@@ -47,19 +47,9 @@ func (c *Corpus) sortRest(p ordered.Pairs, order []uint32) {
 		for to = from + 1; to < len(p.Keys) && p.Keys[to] == p.Keys[from]; to++ {
 		}
 		if to > from+1 {
-			slices.SortStableFunc(p.Vals[from:to], func(a, b uint32) int { return c.compareRest(order[a], order[b]) })
+			slices.SortStableFunc(p.Vals[from:to], func(a, b uint32) int { return c.Prints[1:].Compare(order[a], order[b]) })
 		}
 	}
-}
-
-// compareRest compares the words after the first of two documents.
-func (c *Corpus) compareRest(a, b uint32) int {
-	for _, words := range c.Prints[1:] {
-		if r := base.Compare(words[a], words[b]); r != 0 {
-			return r
-		}
-	}
-	return 0
 }
 
 // inOrder returns the order of preference without documents that match nothing; nil is that of

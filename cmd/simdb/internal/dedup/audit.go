@@ -179,7 +179,7 @@ func (a *audit) member(n int64, rec *input.Record) error {
 		row.Rule = a.keep.ruleFor(int64(keeper) - a.known)
 	}
 	if a.out.distance != nil {
-		row.Distance = new(uint16(a.out.distance[n]))
+		row.Distance = &a.out.distance[n]
 	}
 	if a.out.score != nil {
 		row.Score, row.Exact = &a.out.score[n], new(true)

@@ -23,7 +23,7 @@ type Hash struct {
 	app.RowInputFlags
 	app.RejectFlags
 	Sketch  app.HashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
-	Compare bool             `help:"Compare two texts instead: rows with the distance of their fingerprints, the share of equal bits, and the estimated cosine of their sets of shingles with its standard error; more --bits estimate it better."`
+	Compare bool             `help:"Compare two texts instead: a row with the distance of their fingerprints, the share of equal bits, and the estimated cosine of their sets of shingles with its standard error; more --bits estimate it better. With --images two pictures, without a cosine."`
 	app.FeatureFlags
 	app.RowFlags
 }
@@ -42,7 +42,7 @@ type hashing struct {
 	state   *features.Fingerprinter
 	row     func(...any) error
 	none    bool                 // a text has no fingerprint
-	names   []string             // of texts, with --compare
+	names   []string             // of texts or pictures, with --compare
 	prints  [][]base.Fingerprint // of them
 	rejects *app.Rejects
 }
@@ -160,18 +160,22 @@ func (h *hashing) text(name, text string) error {
 	return h.row(values...)
 }
 
-// compare writes the row of two texts.
+// compare writes the row of two texts or pictures.
 func (h *hashing) compare() error {
 	if n := len(h.names); n != 2 {
-		return fmt.Errorf("--compare takes two texts, and there are %d", n)
+		return fmt.Errorf("--compare takes two, and there are %d", n)
 	}
 	if h.none {
 		return nil
 	}
 	bits := base.FingerprintBits * len(h.prints[0])
 	d := base.DistanceWords(h.prints[0], h.prints[1])
-	cosine, stderr := simhash.Cosine(d, bits)
-	return h.row(h.names[0], h.names[1], d, 1-float64(d)/float64(bits), cosine, stderr)
+	values := []any{h.names[0], h.names[1], d, 1 - float64(d)/float64(bits)}
+	if h.Images == nil {
+		cosine, stderr := simhash.Cosine(d, bits)
+		values = append(values, cosine, stderr)
+	}
+	return h.row(values...)
 }
 
 // missingFeatures says what a text has not that has no features.

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -26,14 +27,25 @@ func (c *Hash) pictures(a *app.App) error {
 	if opt.Orientations {
 		columns = slices.Insert(columns, 1, "orientation")
 	}
+	h := &hashing{Hash: c}
+	if c.Compare {
+		if columns = []string{"a", "b", "distance", "equal"}; opt.Orientations {
+			return errors.New("--compare compares pictures as they are, without --orientations 8")
+		}
+	}
 	m := a.Meter()
 	defer m.Stop()
 	rejects := a.NewRejects(c.RejectFlags, c.Output)
 	_, err = a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
+		h.row = row
 		err := a.EachInput(src, app.Reading{
 			Stage: "hash", Meter: m, Options: opt, Rejects: rejects,
 			Record: func(_ input.Source, rec *input.Record) error {
 				if rec.Picture == nil {
+					return nil
+				}
+				if c.Compare {
+					h.names, h.prints = append(h.names, rec.Doc.ID), append(h.prints, rec.Picture.Hashes[0])
 					return nil
 				}
 				var quality any
@@ -53,6 +65,9 @@ func (c *Hash) pictures(a *app.App) error {
 			},
 		})
 		a.TellSkipped(src)
+		if err == nil && c.Compare {
+			err = h.compare()
+		}
 		return err
 	})
 	return rejects.Close(err)
