@@ -364,8 +364,8 @@ func TestVerifiedBatches(t *testing.T) {
 	}
 }
 
-// TestAnyMatchLearns searches for pages that match none, until the pages of each table and memtable are
-// known as families: then none of their texts is compared again.
+// TestAnyMatchLearns searches for pages that match none, until the pages of each table and memtable
+// are known as families: then none of their texts is compared again.
 func TestAnyMatchLearns(t *testing.T) {
 	m, ctx := newModel(t, 4, crowdLeast+crowdLeast/2, 16), t.Context()
 	by := view.Criterion{Jaccard: true, Verified: true, T: 0.9}
