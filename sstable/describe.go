@@ -6,8 +6,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // Describe writes the layout of the table for people: parameters, extremes, and each section with
@@ -16,7 +16,7 @@ func (r *Reader) Describe(w io.Writer) error {
 	i := &r.t.Info
 	fmt.Fprintf(w, "%s: .sst format version %d, %d bytes, checksum %08x\n", r.t.File, i.Version, i.Size, i.Checksum)
 	fmt.Fprintf(w, "parameters    %v\n", r.t.Params)
-	if d := i.Identity; d != (format.Identity{}) {
+	if d := i.Identity; d != (table.Identity{}) {
 		fmt.Fprintf(w, "database      %x, table %d, written %s\n", d.Database, d.Number, showTime(d.Created))
 	}
 	fmt.Fprintf(w, "documents     %d\n", i.Docs)
@@ -30,26 +30,26 @@ func (r *Reader) Describe(w io.Writer) error {
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "offset\tsize\tcount\tbits each\t  section\n")
-	fmt.Fprintf(t, "0\t%d\t\t\t  header\n", format.HeaderSize)
+	fmt.Fprintf(t, "0\t%d\t\t\t  header\n", table.HeaderSize)
 	for j := range i.Sections {
 		s := &i.Sections[j]
 		each := ""
-		if s.Kind&^format.DirFlag >= format.KindTimes && s.Kind != format.KindEarly {
+		if s.Kind&^table.DirFlag >= table.KindTimes && s.Kind != table.KindEarly {
 			each = bitsEach(s.Length, s.Count)
 		}
 		fmt.Fprintf(t, "%d\t%d\t%d\t%s\t  %s\n", s.Offset, s.Length, s.Count, each, r.detail(s))
 	}
-	end := i.Size - format.TailSize
+	end := i.Size - table.TailSize
 	if n := len(i.Sections); n > 0 {
-		end = format.Align(i.Sections[n-1].Offset + i.Sections[n-1].Length)
+		end = table.Align(i.Sections[n-1].Offset + i.Sections[n-1].Length)
 	}
-	fmt.Fprintf(t, "%d\t%d\t%d\t\t  directory\n", end, i.Size-format.TailSize-end, len(i.Sections))
-	fmt.Fprintf(t, "%d\t%d\t\t\t  trailer\n", i.Size-format.TailSize, format.TailSize)
+	fmt.Fprintf(t, "%d\t%d\t%d\t\t  directory\n", end, i.Size-table.TailSize-end, len(i.Sections))
+	fmt.Fprintf(t, "%d\t%d\t\t\t  trailer\n", i.Size-table.TailSize, table.TailSize)
 	return t.Flush()
 }
 
 // detail names a section and says what its bytes are made of.
-func (r *Reader) detail(s *format.Section) string {
+func (r *Reader) detail(s *table.Section) string {
 	stats := func(st keyrun.Stats) string {
 		if st.Values == 0 {
 			return s.Name()
@@ -61,29 +61,29 @@ func (r *Reader) detail(s *format.Section) string {
 		return d + fmt.Sprintf(", directory %s, checksums %s", bitsEach(st.Directory, s.Count), bitsEach(st.Checksums, s.Count))
 	}
 	switch s.Kind {
-	case format.KindBlocks:
+	case table.KindBlocks:
 		if s.Index > 0 {
 			return s.Name()
 		}
 		return r.blocksDetail()
-	case format.KindPostings:
+	case table.KindPostings:
 		return stats(r.t.Sketches.PostingsStats(int(s.Index)))
-	case format.KindRun:
+	case table.KindRun:
 		return stats(r.t.RunAt(s.Index).Stats())
-	case format.KindWords:
+	case table.KindWords:
 		return stats(r.t.Words[s.Index-1].Column.Stats())
-	case format.KindIDs:
+	case table.KindIDs:
 		return stats(r.t.IDs.Stats())
-	case format.KindTimes:
+	case table.KindTimes:
 		return stats(r.t.Times.Stats())
-	case format.KindSeqs:
+	case table.KindSeqs:
 		return stats(r.t.Seqs.Stats())
-	case format.KindRanks:
+	case table.KindRanks:
 		return stats(r.t.Ranks.Stats())
-	case format.KindPlaces:
+	case table.KindPlaces:
 		return stats(r.t.Places.Stats())
-	case format.KindIDParts:
-		if run, err := r.t.Run(format.KindIDParts, s.Index, s.Count); err == nil {
+	case table.KindIDParts:
+		if run, err := r.t.Run(table.KindIDParts, s.Index, s.Count); err == nil {
 			return stats(run.Stats())
 		}
 	}
@@ -97,7 +97,7 @@ func (r *Reader) blocksDetail() string {
 	if r.t.Records != nil {
 		stored, raw = r.t.Records.Sizes()
 	}
-	s := fmt.Sprintf("%s: names %d bytes (%.1f a document)", format.KindBlocks, names, per(names, r.t.Info.Docs))
+	s := fmt.Sprintf("%s: names %d bytes (%.1f a document)", table.KindBlocks, names, per(names, r.t.Info.Docs))
 	if r.t.Sketches != nil && r.t.Sketches.List() != nil {
 		sketches := r.t.Sketches.List().Size()
 		s += fmt.Sprintf(", sketches %d bytes (%.1f)", sketches, per(sketches, r.t.Info.Docs))
@@ -112,7 +112,7 @@ func (r *Reader) blocksDetail() string {
 // blocksLength returns the bytes of all sections of blocks.
 func (r *Reader) blocksLength() (n int64) {
 	for i := range r.t.Info.Sections {
-		if s := &r.t.Info.Sections[i]; s.Kind == format.KindBlocks {
+		if s := &r.t.Info.Sections[i]; s.Kind == table.KindBlocks {
 			n += s.Length
 		}
 	}

@@ -27,7 +27,7 @@
 // run of fingerprints needs no column of document numbers, and every set of documents is a set of
 // small integers.
 //
-//	file      header | section | section | ... | directory | trailer     (internal/format)
+//	file      header | section | section | ... | directory | trailer     (internal/table)
 //
 //	blocks    names, records and sketches, interleaved as they were written  (internal/blobs)
 //	names     where the blocks of names are: IDs by document number
@@ -65,17 +65,17 @@
 // This one is what users call: Reader with its searches, iterators and checks, Salvage, and the
 // writers. Below it, each with imports in one direction only:
 //
-//	merge     a table from other tables          table   an open table, section by section
+//	merge     a table from other tables
 //	write     a table from documents
-//	format    parameters, the directory and its copies, kinds of sections
+//	table     parameters, kinds of sections, the directory and its copies; an open table
 //	hamming, sketchidx                           searches by fingerprint, by sketch
-//	keyrun, blobs, idparts, pages                encodings, and what of the file is read
+//	keyrun, blobs, pages                         encodings, and what of the file is read
 //
 // # Where to change what
 //
-//	a section       format/section.go, format/versions.go, write, table/open.go, verify.go,
+//	a section       table/section.go, table/versions.go, write, table/open.go, verify.go,
 //	                docs/format/sstable.md
-//	a version       an entry of format.Versions; TestVersion3 shows what it takes
+//	a version       an entry of table.Versions; TestVersion3 shows what it takes
 //	a search        internal/hamming for fingerprints, internal/sketchidx for sketches
 //	an encoding     internal/keyrun for sorted keys and columns, internal/blobs for strings
 //

@@ -10,25 +10,25 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // withSections returns a table with another list of sections, which edit makes of the real one.
 // extra is what it may add: the offset of a section of 10 bytes.
 func withSections(t *testing.T, data []byte, edit func(s []Section, extra int64) []Section) []byte {
 	t.Helper()
-	p, info, err := format.ParseFooter(data, "test.sst")
+	p, info, err := table.ParseFooter(data, "test.sst")
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := info.Sections[len(info.Sections)-1]
-	dir := format.Align(last.Offset + last.Length)
+	dir := table.Align(last.Offset + last.Length)
 	data = append(slices.Clone(data[:dir]), "some bytes"...)
 	info.Sections = edit(info.Sections, dir)
 	last = info.Sections[len(info.Sections)-1]
-	end := format.Align(last.Offset + last.Length)
+	end := table.Align(last.Offset + last.Length)
 	data = append(data, make([]byte, 64)...)[:end]
-	return format.AppendFooter(data, end, p, &info)
+	return table.AppendFooter(data, end, p, &info)
 }
 
 func TestSectionsRefused(t *testing.T) {
@@ -36,7 +36,7 @@ func TestSectionsRefused(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
 	extra := func(change func(*Section)) func([]Section, int64) []Section {
 		return func(s []Section, at int64) []Section {
-			more := Section{Kind: format.KindUnknown + 5, Offset: at, Length: 10, Checksum: kernel.CRC32C(0, []byte("some bytes"))}
+			more := Section{Kind: table.KindUnknown + 5, Offset: at, Length: 10, Checksum: kernel.CRC32C(0, []byte("some bytes"))}
 			change(&more)
 			return append(s, more)
 		}
@@ -80,7 +80,7 @@ func TestSectionsMissing(t *testing.T) {
 	for i, section := range info.Sections {
 		// Another kind in its place: a section that is left out would leave a gap.
 		without := withSections(t, data, func(s []Section, _ int64) []Section {
-			s[i].Kind, s[i].Index, s[i].Optional = format.KindUnknown, 0, true
+			s[i].Kind, s[i].Index, s[i].Optional = table.KindUnknown, 0, true
 			return s
 		})
 		r, err := OpenBytes(without, "test.sst")
@@ -94,11 +94,11 @@ func TestSectionsMissing(t *testing.T) {
 			err = r.Verify(t.Context(), nil)
 			times, e1 := r.TimeSketch()
 			note, e2 := r.Note()
-			if e := cmp.Or(err, e1, e2); e != nil || (times == nil) != (section.Kind == format.KindTimeSketch) || (note == nil) != (section.Kind == format.KindNote) {
+			if e := cmp.Or(err, e1, e2); e != nil || (times == nil) != (section.Kind == table.KindTimeSketch) || (note == nil) != (section.Kind == table.KindNote) {
 				t.Errorf("without %s: %v", section.Name(), e)
 			}
 			continue
-		case (section.Kind == KindRecords || section.Kind == format.KindBlocks) && err == nil:
+		case (section.Kind == KindRecords || section.Kind == table.KindBlocks) && err == nil:
 			err = r.Verify(t.Context(), nil)
 		}
 		if !errors.Is(err, base.ErrCorruption) {
@@ -124,7 +124,7 @@ func TestSectionsLonger(t *testing.T) {
 		for _, more := range [][]byte{make([]byte, 1), make([]byte, 64), []byte("some bytes that are hidden")} {
 			content := append(slices.Clone(r.t.Bytes(&section)), more...)
 			err := verifyError(t, rebuilt(r, 2, map[Kind][]byte{section.Kind: content}, nil))
-			if section.Kind == format.KindNote && err != nil || section.Kind != format.KindNote && !errors.Is(err, base.ErrCorruption) {
+			if section.Kind == table.KindNote && err != nil || section.Kind != table.KindNote && !errors.Is(err, base.ErrCorruption) {
 				t.Errorf("%d bytes more in %s: %v", len(more), section.Name(), err)
 			}
 		}
@@ -133,7 +133,7 @@ func TestSectionsLonger(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(43, 44)), 10))
-	tail := data[len(data)-format.TailSize:]
+	tail := data[len(data)-table.TailSize:]
 	binary.LittleEndian.PutUint32(data[8:], 3)
 	binary.LittleEndian.PutUint32(tail[16:], 3)
 	binary.LittleEndian.PutUint32(tail[20:], kernel.CRC32C(0, tail[:20]))

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // update rewrites golden files and the example in the format's page: go test ./sstable -run Golden
@@ -216,23 +216,23 @@ func dumpTable(r *Reader) string {
 			fmt.Fprintf(&b, "%04x  %-32s  %s\n", from, hex.EncodeToString(row), printable(row))
 		}
 	}
-	part("header", 0, format.HeaderSize)
-	end := int64(format.HeaderSize)
+	part("header", 0, table.HeaderSize)
+	end := int64(table.HeaderSize)
 	for i := range r.t.Info.Sections {
 		s := &r.t.Info.Sections[i]
 		end = s.Offset + s.Length
 		part(s.Name(), s.Offset, end)
-		if end < format.Align(end) {
-			fmt.Fprintf(&b, "%04x  %d zero bytes\n", end, format.Align(end)-end)
+		if end < table.Align(end) {
+			fmt.Fprintf(&b, "%04x  %d zero bytes\n", end, table.Align(end)-end)
 		}
 	}
-	dir := format.Align(end)
-	part("directory: parameters", dir, dir+format.ParamsSize)
-	part("directory: info", dir+format.ParamsSize, dir+format.ParamsSize+format.InfoSize)
-	at := dir + format.ParamsSize + format.InfoSize
+	dir := table.Align(end)
+	part("directory: parameters", dir, dir+table.ParamsSize)
+	part("directory: info", dir+table.ParamsSize, dir+table.ParamsSize+table.InfoSize)
+	at := dir + table.ParamsSize + table.InfoSize
 	for i := range r.t.Info.Sections {
-		part("directory: "+r.t.Info.Sections[i].Name(), at, at+format.EntrySize)
-		at += format.EntrySize
+		part("directory: "+r.t.Info.Sections[i].Name(), at, at+table.EntrySize)
+		at += table.EntrySize
 	}
 	part("trailer", at, r.t.Info.Size)
 	return b.String()

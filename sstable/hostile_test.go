@@ -16,9 +16,9 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keytest"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // answer is what one operation gave.
@@ -411,17 +411,17 @@ func TestOverlappingBlocks(t *testing.T) {
 			}
 		}
 		good, _ := buildTable(t, testParams, WriterOptions{BlockSize: 300}, docs)
-		for _, kind := range []Kind{KindRecords, format.KindNames} {
+		for _, kind := range []Kind{KindRecords, table.KindNames} {
 			data := slices.Clone(good)
 			r := openTable(t, good)
 			size := int64(blobs.RecordsEntry)
-			if kind == format.KindNames {
+			if kind == table.KindNames {
 				size = blobs.ListEntry
 			}
 			first := r.t.Section(kind, 0).Offset
 			copy(data[first+size:], data[first:][:6])     // offset
 			copy(data[first+size+8:], data[first+8:][:8]) // sizes
-			if kind == format.KindNames {
+			if kind == table.KindNames {
 				copy(data[first+size:], data[first:][:size])
 			}
 			reseal(r, data)
@@ -466,7 +466,7 @@ func TestForgedDocument(t *testing.T) {
 func reseal(r *Reader, data []byte) {
 	le := binary.LittleEndian
 	area := r.t.Blocks()
-	for kind, entry := range map[Kind]int{format.KindNames: blobs.ListEntry, format.KindSketches: blobs.ListEntry, KindRecords: blobs.RecordsEntry} {
+	for kind, entry := range map[Kind]int{table.KindNames: blobs.ListEntry, table.KindSketches: blobs.ListEntry, KindRecords: blobs.RecordsEntry} {
 		if s := r.t.Section(kind, 0); s != nil {
 			keytest.ResealBlocks(data[s.Offset:][:s.Length], entry, data[area.Offset:][:len(area.Data)])
 		}
@@ -476,20 +476,20 @@ func reseal(r *Reader, data []byte) {
 	}
 	for _, s := range r.t.Info.Sections {
 		if s.Kind.HasDir() {
-			dir := r.t.Section(s.Kind|format.DirFlag, s.Index)
+			dir := r.t.Section(s.Kind|table.DirFlag, s.Index)
 			keytest.Reseal(data[s.Offset:][:s.Length], data[dir.Offset:][:dir.Length], r.t.Bytes(dir))
 		}
-		if s.Kind == format.KindTimeSketch {
+		if s.Kind == table.KindTimeSketch {
 			quantiles := data[s.Offset:][:s.Length-4]
 			le.PutUint32(data[s.Offset+s.Length-4:], kernel.CRC32C(0, quantiles))
 		}
 	}
-	dir := format.Align(r.t.Info.Sections[len(r.t.Info.Sections)-1].Offset + r.t.Info.Sections[len(r.t.Info.Sections)-1].Length)
+	dir := table.Align(r.t.Info.Sections[len(r.t.Info.Sections)-1].Offset + r.t.Info.Sections[len(r.t.Info.Sections)-1].Length)
 	for i, s := range r.t.Info.Sections {
-		le.PutUint32(data[dir+format.ParamsSize+format.InfoSize+int64(i)*format.EntrySize+32:], kernel.CRC32C(0, data[s.Offset:][:s.Length]))
+		le.PutUint32(data[dir+table.ParamsSize+table.InfoSize+int64(i)*table.EntrySize+32:], kernel.CRC32C(0, data[s.Offset:][:s.Length]))
 	}
-	tail := data[len(data)-format.TailSize:]
-	le.PutUint32(tail[12:], kernel.CRC32C(0, data[dir:len(data)-format.TailSize]))
+	tail := data[len(data)-table.TailSize:]
+	le.PutUint32(tail[12:], kernel.CRC32C(0, data[dir:len(data)-table.TailSize]))
 	le.PutUint32(tail[20:], kernel.CRC32C(0, tail[:20]))
 }
 
@@ -497,7 +497,7 @@ func reseal(r *Reader, data []byte) {
 func resealSketches(r *Reader, data []byte) {
 	le := binary.LittleEndian
 	for _, s := range r.t.Info.Sections {
-		if s.Kind != format.KindBitmaps || s.Length == 0 {
+		if s.Kind != table.KindBitmaps || s.Length == 0 {
 			continue
 		}
 		stored, sums := data[s.Offset:][:64*s.Count], data[s.Offset:][64*s.Count:]
@@ -507,7 +507,7 @@ func resealSketches(r *Reader, data []byte) {
 			stored = stored[n:]
 		}
 	}
-	hot := r.t.Section(format.KindHot, 0)
+	hot := r.t.Section(table.KindHot, 0)
 	list := data[hot.Offset:][:hot.Length-4]
 	le.PutUint32(data[hot.Offset+hot.Length-4:], kernel.CRC32C(0, list))
 }

@@ -8,8 +8,6 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable/internal/format"
-	"github.com/simdb/simdb/sstable/internal/idparts"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
 )
@@ -22,7 +20,7 @@ import (
 // than every ID of the next. It may be used by many goroutines, until the reader is closed.
 type IDOrder struct {
 	r       *Reader
-	divider *idparts.Divider // nil if there is one part
+	divider *table.IDDivider // nil if there is one part
 	stored  []stretch
 }
 
@@ -135,9 +133,9 @@ type stretch struct {
 // storedOrder returns the order of IDs that the table keeps, of one part if it keeps none.
 func (r *Reader) storedOrder() (o *IDOrder, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
-	s := r.t.Section(format.KindIDBounds, 0)
+	s := r.t.Section(table.KindIDBounds, 0)
 	if s == nil {
-		if s := r.t.Section(format.KindIDParts, 0); s != nil {
+		if s := r.t.Section(table.KindIDParts, 0); s != nil {
 			return nil, base.Corruptf(r.t.File, s.Name(), s.Offset, "parts of IDs, and no bounds of them are there")
 		}
 		return &IDOrder{r: r}, nil
@@ -146,34 +144,34 @@ func (r *Reader) storedOrder() (o *IDOrder, err error) {
 	if err != nil {
 		return nil, err
 	}
-	o = &IDOrder{r: r, divider: idparts.Divide(bounds)}
+	o = &IDOrder{r: r, divider: table.DivideIDs(bounds)}
 	first := uint32(0)
 	for i := uint16(0); first < r.t.Info.Docs; i++ {
-		s, err := r.t.Required(format.KindIDParts, i)
+		s, err := r.t.Required(table.KindIDParts, i)
 		if err != nil {
 			return nil, err
 		}
 		if s.Count == 0 || s.Count > uint64(r.t.Info.Docs-first) {
 			return nil, base.Corruptf(r.t.File, s.Name(), s.Offset, "%d documents from %d of %d", s.Count, first, r.t.Info.Docs)
 		}
-		run, err := r.t.Run(format.KindIDParts, i, s.Count)
+		run, err := r.t.Run(table.KindIDParts, i, s.Count)
 		if err != nil {
 			return nil, err
 		}
-		o.stored = append(o.stored, stretch{run, first, format.IDPartShift(run.Len())})
+		o.stored = append(o.stored, stretch{run, first, table.IDPartShift(run.Len())})
 		first += uint32(s.Count)
 	}
-	if s := r.t.Section(format.KindIDParts, uint16(len(o.stored))); s != nil {
+	if s := r.t.Section(table.KindIDParts, uint16(len(o.stored))); s != nil {
 		return nil, base.Corruptf(r.t.File, s.Name(), s.Offset, "a stretch after all documents")
 	}
 	return o, nil
 }
 
 // idBounds returns what is in a section of bounds.
-func (r *Reader) idBounds(s *format.Section) (bounds [][]byte, err error) {
+func (r *Reader) idBounds(s *table.Section) (bounds [][]byte, err error) {
 	b := r.t.Bytes(s)
 	end := len(b) - 4
-	if end < 0 || s.Count == 0 || s.Count >= idparts.Most || kernel.CRC32C(0, b[:end]) != binary.LittleEndian.Uint32(b[end:]) {
+	if end < 0 || s.Count == 0 || s.Count >= table.MaxIDParts || kernel.CRC32C(0, b[:end]) != binary.LittleEndian.Uint32(b[end:]) {
 		return nil, base.Corruptf(r.t.File, s.Name(), s.Offset, "wrong checksum or size of %d bounds", s.Count)
 	}
 	b = bytes.Clone(b[:end])

@@ -9,9 +9,8 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable/internal/format"
-	"github.com/simdb/simdb/sstable/internal/idparts"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
@@ -89,7 +88,7 @@ func divided(t *testing.T, docs []Document, workers int) []byte {
 
 // TestLongIDsInParts has bounds of the most bytes, which are the beginnings of IDs.
 func TestLongIDsInParts(t *testing.T) {
-	for _, more := range []int{idparts.MostBound - 12, idparts.MostBound - 7, idparts.MostBound - 6} {
+	for _, more := range []int{table.MaxIDBound - 12, table.MaxIDBound - 7, table.MaxIDBound - 6} {
 		docs := testDocs(rand.New(rand.NewPCG(5, 6)), 400)
 		for i := range docs {
 			docs[i].ID = append(bytes.Repeat([]byte("x"), more), docs[i].ID...)
@@ -137,7 +136,7 @@ func TestStoredIDOrder(t *testing.T) {
 		}
 	}
 	one := openTable(t, dividedTable(t, 19, 1)) // below the size that is divided
-	if o, err := one.IDOrder(); err != nil || o.Parts() != 1 || one.t.Section(format.KindIDBounds, 0) != nil {
+	if o, err := one.IDOrder(); err != nil || o.Parts() != 1 || one.t.Section(table.KindIDBounds, 0) != nil {
 		t.Fatalf("19 documents: %v, %v", o, err)
 	}
 }
@@ -164,7 +163,7 @@ func rekeyed(t *testing.T, r *Reader, edit func(keys []uint64, shift int)) []byt
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rebuilt(r, 2, map[Kind][]byte{format.KindIDParts: body.Bytes(), format.KindIDParts | format.DirFlag: dir}, nil)
+	return rebuilt(r, 2, map[Kind][]byte{table.KindIDParts: body.Bytes(), table.KindIDParts | table.DirFlag: dir}, nil)
 }
 
 // rebound returns a table with other bounds of its order of IDs.
@@ -175,7 +174,7 @@ func rebound(r *Reader, n uint64, bounds ...string) []byte {
 	}
 	sum := kernel.CRC32C(0, b)
 	b = append(b, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
-	return rebuilt(r, 2, map[Kind][]byte{format.KindIDBounds: b}, map[Kind]uint64{format.KindIDBounds: n})
+	return rebuilt(r, 2, map[Kind][]byte{table.KindIDBounds: b}, map[Kind]uint64{table.KindIDBounds: n})
 }
 
 // TestStoredIDOrderRefused has tables whose order of IDs can't be theirs, with good checksums.
@@ -202,8 +201,8 @@ func TestStoredIDOrderRefused(t *testing.T) {
 		{"a bound less", rebound(r, 2, "a"), "id-bounds"},
 		{"a bound more", rebound(r, 1, "a", "b"), "id-bounds"},
 		{"no bounds", rebound(r, 0), "id-bounds"},
-		{"no bytes of bounds", rebuilt(r, 2, map[Kind][]byte{format.KindIDBounds: nil}, nil), "id-bounds"},
-		{"too few documents", rebuilt(r, 2, nil, map[Kind]uint64{format.KindIDParts: 139, format.KindIDParts | format.DirFlag: 139}), "id-parts"},
+		{"no bytes of bounds", rebuilt(r, 2, map[Kind][]byte{table.KindIDBounds: nil}, nil), "id-bounds"},
+		{"too few documents", rebuilt(r, 2, nil, map[Kind]uint64{table.KindIDParts: 139, table.KindIDParts | table.DirFlag: 139}), "id-parts"},
 	} {
 		checkRefused(t, c.name, c.data, c.section)
 		if bad, err := OpenBytes(c.data, "test.sst"); err == nil { // what is asked of it without verifying does not panic
@@ -221,14 +220,14 @@ func TestStoredIDOrderRefused(t *testing.T) {
 		kinds   []Kind
 		section string
 	}{
-		{"without parts", []Kind{format.KindIDParts}, "directory"},
-		{"without bounds", []Kind{format.KindIDBounds}, "id-parts"},
-		{"without both", []Kind{format.KindIDParts, format.KindIDBounds}, ""}, // as programs that do not know the kinds see it
+		{"without parts", []Kind{table.KindIDParts}, "directory"},
+		{"without bounds", []Kind{table.KindIDBounds}, "id-parts"},
+		{"without both", []Kind{table.KindIDParts, table.KindIDBounds}, ""}, // as programs that do not know the kinds see it
 	} {
 		without := withSections(t, r.t.Data, func(all []Section, _ int64) []Section {
 			for i := range all {
-				if slices.Contains(c.kinds, all[i].Kind&^format.DirFlag) {
-					all[i].Kind, all[i].Index = format.KindUnknown+Kind(i), 0
+				if slices.Contains(c.kinds, all[i].Kind&^table.DirFlag) {
+					all[i].Kind, all[i].Index = table.KindUnknown+Kind(i), 0
 				}
 			}
 			return all
@@ -247,7 +246,7 @@ func TestDamagedIDOrder(t *testing.T) {
 		t.Fatalf("salvaged %d documents of %d, %v", len(docs), r.NumDocs(), err)
 	}
 	for _, s := range r.t.Info.Sections {
-		if s.Kind&^format.DirFlag != format.KindIDParts && s.Kind != format.KindIDBounds {
+		if s.Kind&^table.DirFlag != table.KindIDParts && s.Kind != table.KindIDBounds {
 			continue
 		}
 		for at := s.Offset; at < s.Offset+s.Length; at += 1 + s.Length/5 {
@@ -267,7 +266,7 @@ func TestDamagedIDOrder(t *testing.T) {
 // TestNumIDParts: a part has some two thousand IDs, as far as a number of 16 bits says which.
 func TestNumIDParts(t *testing.T) {
 	for _, c := range []struct{ docs, parts int }{
-		{write.PartDocs - 1, 0}, {2*write.PartDocs - 1, 1}, {2 * write.PartDocs, 2}, {1 << 19, 256}, {20 << 20, 10240}, {1 << 25, idparts.Most}, {math.MaxInt32, idparts.Most},
+		{write.PartDocs - 1, 0}, {2*write.PartDocs - 1, 1}, {2 * write.PartDocs, 2}, {1 << 19, 256}, {20 << 20, 10240}, {1 << 25, table.MaxIDParts}, {math.MaxInt32, table.MaxIDParts},
 	} {
 		if got := write.NumIDParts(c.docs, WriterOptions{}); got != c.parts {
 			t.Errorf("%d documents: %d parts, want %d", c.docs, got, c.parts)

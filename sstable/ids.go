@@ -3,7 +3,6 @@ package sstable
 import (
 	"bytes"
 
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
 )
@@ -16,7 +15,7 @@ func (r *Reader) Lookup(id []byte) (doc uint32, found bool, err error) {
 
 // lookup is Lookup without protection from faults.
 func (r *Reader) lookup(id []byte) (doc uint32, found bool, err error) {
-	lo, hi, err := r.t.IDs.Find(format.IDKey(id))
+	lo, hi, err := r.t.IDs.Find(table.IDKey(id))
 	for ; lo < hi && err == nil; lo++ {
 		if doc, err = r.t.DocAt(lo); err != nil {
 			break
@@ -74,7 +73,7 @@ func (r *Reader) IDHashBlocks(fn func(hashes []uint64) error) (err error) {
 	defer r.t.Pages.Sequential()()
 	return r.t.IDs.EachBlock(func(_ int, hashes []uint64) error {
 		for i := range hashes {
-			hashes[i] <<= 64 - format.IDBits
+			hashes[i] <<= 64 - table.IDBits
 		}
 		return fn(hashes)
 	})

@@ -2,7 +2,6 @@ package sstable
 
 import (
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
 )
@@ -91,7 +90,7 @@ func (it *Iter) load() (err error) {
 	if err != nil {
 		return err
 	}
-	d.Time = format.TimeOf(t)
+	d.Time = table.TimeOf(t)
 	if d.Seq, err = r.t.Seqs.Key(rank); err != nil || !it.texts {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/table"
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
@@ -196,12 +196,12 @@ func BenchmarkJaccardWriter(b *testing.B) {
 			blocks += int64(length) + blobs.ListEntry
 		}
 		for _, s := range r.t.Info.Sections {
-			switch s.Kind &^ format.DirFlag {
-			case format.KindPostings:
+			switch s.Kind &^ table.DirFlag {
+			case table.KindPostings:
 				postings += s.Length
-			case format.KindBitmaps:
+			case table.KindBitmaps:
 				bitmaps += s.Length
-			case format.KindHot:
+			case table.KindHot:
 				hot += s.Length
 			}
 		}

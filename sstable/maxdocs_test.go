@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // A table with a document a segment has room for as many segments as the limit of documents counts
@@ -27,19 +27,19 @@ func TestMaxDocs(t *testing.T) {
 			}
 			return buf.Bytes(), err
 		}
-		data, err := write(format.LeastSegments)
+		data, err := write(table.LeastSegments)
 		if err != nil {
-			t.Fatalf("%v: %d segments: %v", p.Layout, format.LeastSegments, err)
+			t.Fatalf("%v: %d segments: %v", p.Layout, table.LeastSegments, err)
 		}
 		r, err := OpenBytes(data, "table")
 		if err == nil {
 			err = r.Verify(context.Background(), nil)
 		}
-		if err != nil || r.NumDocs() != format.LeastSegments {
+		if err != nil || r.NumDocs() != table.LeastSegments {
 			t.Errorf("%v: %v", p.Layout, err)
 		}
-		if _, err := write(format.MaxSections); !errors.Is(err, ErrTooLarge) {
-			t.Errorf("%v: %d segments: %v", p.Layout, format.MaxSections, err)
+		if _, err := write(table.MaxSections); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%v: %d segments: %v", p.Layout, table.MaxSections, err)
 		}
 	}
 }
@@ -52,8 +52,8 @@ func TestMaxDocsOfParams(t *testing.T) {
 		want   int64
 	}{
 		{0, 0, MaxDocs},
-		{128, 0.65, format.LeastSegments << 19},                     // 45 postings a document
-		{MaxSketch, 0.65, format.LeastSegments * (1 << 26 / 22938)}, // as many as that in a segment of 2^26
+		{128, 0.65, table.LeastSegments << 19},                     // 45 postings a document
+		{MaxSketch, 0.65, table.LeastSegments * (1 << 26 / 22938)}, // as many as that in a segment of 2^26
 	} {
 		p := testParams
 		p.Sketch, p.MinJaccard = c.sketch, c.min

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // TestMergeForged merges tables of which a word is replaced and every checksum is right: with a
@@ -91,8 +91,8 @@ func TestMergeRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, data := range map[string][]byte{
-		"ranks": withColumn(r, format.KindRanks, same),
-		"ids":   rebuilt(r, FormatVersion, map[Kind][]byte{KindIDs: body.Bytes(), KindIDs | format.DirFlag: dir}, nil),
+		"ranks": withColumn(r, table.KindRanks, same),
+		"ids":   rebuilt(r, FormatVersion, map[Kind][]byte{KindIDs: body.Bytes(), KindIDs | table.DirFlag: dir}, nil),
 	} {
 		for _, workers := range []int{1, 3} {
 			inputs := []MergeInput{

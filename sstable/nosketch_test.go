@@ -10,8 +10,8 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/hot"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/merge"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // TestSegmentsWithoutSketches has tables where all, some and no parts are of documents without
@@ -48,8 +48,8 @@ func checkSegments(t *testing.T, r *Reader, docs []Document, size int) {
 	first := slices.IndexFunc(docs, has)
 	if first < 0 {
 		for _, s := range r.t.Info.Sections {
-			switch s.Kind &^ format.DirFlag {
-			case format.KindSketches, format.KindHot, format.KindBitmaps, format.KindPostings:
+			switch s.Kind &^ table.DirFlag {
+			case table.KindSketches, table.KindHot, table.KindBitmaps, table.KindPostings:
 				t.Errorf("section %s, and no document has a sketch", s.Name())
 			}
 		}
@@ -66,7 +66,7 @@ func checkSegments(t *testing.T, r *Reader, docs []Document, size int) {
 	var got []int
 	at := 0
 	for i := range r.t.NumSegments() {
-		s := r.t.Section(format.KindBitmaps, uint16(i))
+		s := r.t.Section(table.KindBitmaps, uint16(i))
 		got = append(got, int(s.Count))
 		part := docs[at:][:s.Count]
 		if stored := s.Length > 0; stored != slices.ContainsFunc(part, has) {
@@ -163,7 +163,7 @@ func TestPostingsWithoutBitmaps(t *testing.T) {
 	data, _ := sketchTable(t, 300)
 	hostile := withSections(t, bytes.Clone(data), func(sections []Section, _ int64) []Section {
 		for i := range sections {
-			if s := &sections[i]; s.Kind == format.KindBitmaps && s.Index == 1 {
+			if s := &sections[i]; s.Kind == table.KindBitmaps && s.Index == 1 {
 				s.Length = 0
 			}
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // writeOrders are ways in which sequence numbers may lie over n documents.
@@ -94,7 +94,7 @@ func TestWriteOrders(t *testing.T) {
 					}
 					checkExtremes(t, info, docs)
 					ascending := slices.IsSortedFunc(docs, func(a, b Document) int { return cmp.Compare(a.Seq, b.Seq) })
-					if has := r.t.Section(format.KindRanks, 0) != nil; has == ascending {
+					if has := r.t.Section(table.KindRanks, 0) != nil; has == ascending {
 						t.Errorf("there are ranks: %v; documents are in the order of writing: %v", has, ascending)
 					}
 					checkSketchOfTimes(t, r, ordered)
@@ -133,7 +133,7 @@ func checkSketchOfTimes(t *testing.T, r *Reader, times []int64) {
 	}
 	sorted := slices.Sorted(slices.Values(times))
 	var want []int64
-	for n, i := min(len(sorted), format.TimeQuantiles), 0; i < n; i++ {
+	for n, i := min(len(sorted), table.TimeQuantiles), 0; i < n; i++ {
 		want = append(want, sorted[i*(len(sorted)-1)/max(n-1, 1)])
 	}
 	if !slices.Equal(got, want) {
@@ -162,13 +162,13 @@ func TestTimeSketchOfSample(t *testing.T) {
 		data, info := buildTable(t, p, WriterOptions{}, docs)
 		r := openTable(t, data)
 		got, err := r.TimeSketch()
-		if err != nil || len(got) != format.TimeQuantiles || got[0] != info.MinTime || got[format.TimeQuantiles-1] != info.MaxTime {
+		if err != nil || len(got) != table.TimeQuantiles || got[0] != info.MinTime || got[table.TimeQuantiles-1] != info.MaxTime {
 			t.Fatalf("%s: %d, %v; the info says %d to %d", name, got, err, info.MinTime, info.MaxTime)
 		}
 		slices.Sort(times)
 		for i, q := range got {
 			before, _ := slices.BinarySearch(times, q)
-			part, want := float64(before)/n, float64(i)/(format.TimeQuantiles-1)
+			part, want := float64(before)/n, float64(i)/(table.TimeQuantiles-1)
 			if math.Abs(part-want) > 0.02 {
 				t.Errorf("%s: %.3f of the documents are before quantile %d, want %.3f", name, part, i, want)
 			}
@@ -189,7 +189,7 @@ func TestOrderSizes(t *testing.T) {
 		func(_ *rand.Rand, rank, n int) int64 { return 1_700_000_000_000_000 + int64(rank/100) })
 	data, _ := buildTable(t, p, WriterOptions{}, docs)
 	r := openTable(t, data)
-	for kind, most := range map[Kind]float64{format.KindSeqs: 2.2, KindTimes: 1.2, format.KindRanks: 13.1} {
+	for kind, most := range map[Kind]float64{table.KindSeqs: 2.2, KindTimes: 1.2, table.KindRanks: 13.1} {
 		s := r.t.Section(kind, 0)
 		if bits := float64(8*s.Length) / n; bits > most {
 			t.Errorf("%s takes %.2f bits a document, more than %.1f", s.Name(), bits, most)
@@ -235,7 +235,7 @@ func firstColumnBlock(t *testing.T, c *keyrun.Column) []uint64 {
 // withColumn returns table r with other values of a column, or of the key run of sequence numbers.
 func withColumn(r *Reader, kind Kind, values []uint64) []byte {
 	body, dir := keyrun.EncodeColumn(values)
-	if kind == format.KindSeqs {
+	if kind == table.KindSeqs {
 		slices.Sort(values)
 		var out bytes.Buffer
 		w := keyrun.NewWriter(&out)
@@ -247,17 +247,17 @@ func withColumn(r *Reader, kind Kind, values []uint64) []byte {
 		body = out.Bytes()
 	}
 	n := uint64(len(values))
-	return rebuilt(r, 2, map[Kind][]byte{kind: body, kind | format.DirFlag: dir}, map[Kind]uint64{kind: n, kind | format.DirFlag: n})
+	return rebuilt(r, 2, map[Kind][]byte{kind: body, kind | table.DirFlag: dir}, map[Kind]uint64{kind: n, kind | table.DirFlag: n})
 }
 
 // withQuantiles returns table r with another sketch of its times.
 func withQuantiles(r *Reader, times []int64) []byte {
 	var b []byte
 	for _, v := range times {
-		b = binary.LittleEndian.AppendUint64(b, format.OrderedTime(v))
+		b = binary.LittleEndian.AppendUint64(b, table.OrderedTime(v))
 	}
 	b = binary.LittleEndian.AppendUint32(b, kernel.CRC32C(0, b))
-	return rebuilt(r, 2, map[Kind][]byte{format.KindTimeSketch: b}, map[Kind]uint64{format.KindTimeSketch: uint64(len(times))})
+	return rebuilt(r, 2, map[Kind][]byte{table.KindTimeSketch: b}, map[Kind]uint64{table.KindTimeSketch: uint64(len(times))})
 }
 
 // edited returns values after a change of the first.
@@ -310,24 +310,24 @@ func TestOrderRefused(t *testing.T) {
 		section string // "" if it is good
 	}{
 		{"quantiles as they were", withQuantiles(r, sketch), ""},
-		{"numbers as they were", withColumn(r, format.KindSeqs, seqs), ""},
-		{"ranks as they were", withColumn(r, format.KindRanks, ranks), ""},
-		{"rank of no document", withColumn(r, format.KindRanks, edited(ranks, n)), "ranks"},
-		{"rank of two", withColumn(r, format.KindRanks, edited(ranks, ranks[1])), "ranks"},
-		{"a rank less", withColumn(r, format.KindRanks, ranks[1:]), "ranks"},
+		{"numbers as they were", withColumn(r, table.KindSeqs, seqs), ""},
+		{"ranks as they were", withColumn(r, table.KindRanks, ranks), ""},
+		{"rank of no document", withColumn(r, table.KindRanks, edited(ranks, n)), "ranks"},
+		{"rank of two", withColumn(r, table.KindRanks, edited(ranks, ranks[1])), "ranks"},
+		{"a rank less", withColumn(r, table.KindRanks, ranks[1:]), "ranks"},
 		{"a time less", withColumn(r, KindTimes, times[1:]), "times"},
-		{"a time later than all", withColumn(r, KindTimes, edited(times, format.OrderedTime(1<<60))), "times"},
-		{"a time earlier than all", withColumn(r, KindTimes, edited(times, format.OrderedTime(-1<<60))), "times"},
+		{"a time later than all", withColumn(r, KindTimes, edited(times, table.OrderedTime(1<<60))), "times"},
+		{"a time earlier than all", withColumn(r, KindTimes, edited(times, table.OrderedTime(-1<<60))), "times"},
 		{"another time", withColumn(r, KindTimes, edited(times, times[0]+1)), "time-sketch"},
-		{"a number less", withColumn(r, format.KindSeqs, slices.Clone(seqs[1:])), "seqs"},
-		{"a number greater than all", withColumn(r, format.KindSeqs, edited(seqs, 1<<40)), "seqs"},
+		{"a number less", withColumn(r, table.KindSeqs, slices.Clone(seqs[1:])), "seqs"},
+		{"a number greater than all", withColumn(r, table.KindSeqs, edited(seqs, 1<<40)), "seqs"},
 		{"a quantile too many", withQuantiles(r, append(slices.Clone(sketch), sketch[len(sketch)-1])), "time-sketch"},
 		{"a quantile less", withQuantiles(r, sketch[1:]), "time-sketch"},
 		{"no quantile", withQuantiles(r, nil), "time-sketch"},
 		{"more than 65 quantiles", withQuantiles(r, slices.Repeat(sketch, 2)), "time-sketch"},
-		{"half of the quantiles", rebuilt(r, 2, nil, map[Kind]uint64{format.KindTimeSketch: n / 2}), "time-sketch"},
-		{"quantiles cut", rebuilt(r, 2, map[Kind][]byte{format.KindTimeSketch: {1, 2, 3}}, nil), "time-sketch"},
-		{"no bytes of quantiles", rebuilt(r, 2, map[Kind][]byte{format.KindTimeSketch: nil}, nil), "time-sketch"},
+		{"half of the quantiles", rebuilt(r, 2, nil, map[Kind]uint64{table.KindTimeSketch: n / 2}), "time-sketch"},
+		{"quantiles cut", rebuilt(r, 2, map[Kind][]byte{table.KindTimeSketch: {1, 2, 3}}, nil), "time-sketch"},
+		{"no bytes of quantiles", rebuilt(r, 2, map[Kind][]byte{table.KindTimeSketch: nil}, nil), "time-sketch"},
 		{"a record more", rebuilt(r, 2, nil, map[Kind]uint64{KindRecords: n + 1}), "records"},
 		{"a record less", rebuilt(r, 2, nil, map[Kind]uint64{KindRecords: n - 1}), "records"},
 	} {
@@ -345,10 +345,10 @@ func TestPlacesRefused(t *testing.T) {
 		data    []byte
 		section string // "" if it is good
 	}{
-		{"as they were", withColumn(r, format.KindPlaces, places), ""},
-		{"place of no record", withColumn(r, format.KindPlaces, edited(places, records+1)), "places"},
-		{"place of two", withColumn(r, format.KindPlaces, edited(places, places[1])), "places"},
-		{"a place less", withColumn(r, format.KindPlaces, places[1:]), "places"},
+		{"as they were", withColumn(r, table.KindPlaces, places), ""},
+		{"place of no record", withColumn(r, table.KindPlaces, edited(places, records+1)), "places"},
+		{"place of two", withColumn(r, table.KindPlaces, edited(places, places[1])), "places"},
+		{"a place less", withColumn(r, table.KindPlaces, places[1:]), "places"},
 		{"a record more", rebuilt(r, 2, nil, map[Kind]uint64{KindRecords: records + 1}), "records"},
 		{"a record less", rebuilt(r, 2, nil, map[Kind]uint64{KindRecords: records - 1}), "places"},
 		{"no record", rebuilt(r, 2, nil, map[Kind]uint64{KindRecords: 0}), "records"},
@@ -360,15 +360,15 @@ func TestPlacesRefused(t *testing.T) {
 
 // TestTimeSampleStride samples more times than are kept: the first of every few.
 func TestTimeSampleStride(t *testing.T) {
-	const n = 3*format.TimeSampled + 5
-	s := format.NewTimeSample(n)
+	const n = 3*table.TimeSampled + 5
+	s := table.NewTimeSample(n)
 	for i := range uint64(n) {
 		s.Add(10 + i)
 	}
-	if len(s.Times) != format.TimeSampled+2 || s.Times[0] != 10 || s.Times[1] != 13 || s.Least != 10 || s.Greatest != 9+n {
+	if len(s.Times) != table.TimeSampled+2 || s.Times[0] != 10 || s.Times[1] != 13 || s.Least != 10 || s.Greatest != 9+n {
 		t.Errorf("%d times of %d from %d, %d on; extremes %d, %d", len(s.Times), n, s.Times[0], s.Times[1], s.Least, s.Greatest)
 	}
-	if q := s.Quantiles(); len(q) != format.TimeQuantiles || q[0] != 10 || q[1] != s.Times[(format.TimeSampled+1)/64] || q[64] != 9+n {
+	if q := s.Quantiles(); len(q) != table.TimeQuantiles || q[0] != 10 || q[1] != s.Times[(table.TimeSampled+1)/64] || q[64] != 9+n {
 		t.Errorf("quantiles %d", q)
 	}
 }

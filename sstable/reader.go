@@ -8,7 +8,6 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
@@ -68,10 +67,10 @@ func tablesOf(readers []*Reader) []*table.Table {
 }
 
 // Params returns what the table's fingerprints were made with.
-func (r *Reader) Params() format.Params { return r.t.Params }
+func (r *Reader) Params() table.Params { return r.t.Params }
 
 // Info returns what the table says of itself. Its Sections must not be changed.
-func (r *Reader) Info() format.Info { return r.t.Info }
+func (r *Reader) Info() table.Info { return r.t.Info }
 
 // NumDocs returns the number of documents: they are numbered 0..NumDocs-1.
 func (r *Reader) NumDocs() uint32 { return r.t.Info.Docs }
@@ -128,7 +127,7 @@ func (r *Reader) Time(doc uint32) (t int64, err error) {
 		return 0, err
 	}
 	v, err := r.t.TimeAt(rank)
-	return format.TimeOf(v), err
+	return table.TimeOf(v), err
 }
 
 // Seq returns the sequence number of a document's write.
@@ -146,17 +145,17 @@ func (r *Reader) Seq(doc uint32) (seq uint64, err error) {
 // documents were stored before quantile i. Nil if the table has no documents.
 func (r *Reader) TimeSketch() (times []int64, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
-	s := r.t.Section(format.KindTimeSketch, 0)
+	s := r.t.Section(table.KindTimeSketch, 0)
 	if s == nil {
 		return nil, nil
 	}
 	b := r.t.Bytes(s)
 	end := len(b) - 4
-	if s.Count == 0 || s.Count > format.TimeQuantiles || uint64(end) != 8*s.Count || kernel.CRC32C(0, b[:end]) != binary.LittleEndian.Uint32(b[end:]) {
+	if s.Count == 0 || s.Count > table.TimeQuantiles || uint64(end) != 8*s.Count || kernel.CRC32C(0, b[:end]) != binary.LittleEndian.Uint32(b[end:]) {
 		return nil, base.Corruptf(r.t.File, s.Name(), s.Offset, "wrong checksum or size of %d quantiles", s.Count)
 	}
 	for i := 0; i < end; i += 8 {
-		times = append(times, format.TimeOf(binary.LittleEndian.Uint64(b[i:])))
+		times = append(times, table.TimeOf(binary.LittleEndian.Uint64(b[i:])))
 	}
 	return times, nil
 }
@@ -266,7 +265,7 @@ func (r *Reader) entry(doc uint32, d *Document) error {
 	if err != nil {
 		return err
 	}
-	d.Time = format.TimeOf(t)
+	d.Time = table.TimeOf(t)
 	d.Seq, err = r.t.Seqs.Key(rank)
 	return err
 }

@@ -2,17 +2,17 @@ package sstable
 
 import (
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // rebuilt returns table r in a version, with other contents of sections of some kinds, and other
 // counts. What has another length goes to the end, so that the blocks stay where they are, and an
 // optional section that nobody knows takes its place.
 func rebuilt(r *Reader, version uint32, contents map[Kind][]byte, counts map[Kind]uint64) []byte {
-	data, info := format.AppendHeader(nil, version), r.Info()
+	data, info := table.AppendHeader(nil, version), r.Info()
 	var sections, moved []Section
 	add := func(s Section, content []byte) {
-		data = append(data, make([]byte, format.Align(int64(len(data)))-int64(len(data)))...)
+		data = append(data, make([]byte, table.Align(int64(len(data)))-int64(len(data)))...)
 		s.Offset, s.Length, s.Checksum = int64(len(data)), int64(len(content)), kernel.CRC32C(0, content)
 		data, sections = append(data, content...), append(sections, s)
 	}
@@ -23,7 +23,7 @@ func rebuilt(r *Reader, version uint32, contents map[Kind][]byte, counts map[Kin
 		content, ok := contents[s.Kind]
 		if ok && int64(len(content)) != s.Length {
 			moved = append(moved, s)
-			s.Kind, s.Index, s.Optional, ok = format.KindUnknown+Kind(len(moved)), 0, true, false
+			s.Kind, s.Index, s.Optional, ok = table.KindUnknown+Kind(len(moved)), 0, true, false
 		}
 		if !ok {
 			content = r.t.Data[s.Offset:][:s.Length]
@@ -33,7 +33,7 @@ func rebuilt(r *Reader, version uint32, contents map[Kind][]byte, counts map[Kin
 	for _, s := range moved {
 		add(s, contents[s.Kind])
 	}
-	data = append(data, make([]byte, format.Align(int64(len(data)))-int64(len(data)))...)
+	data = append(data, make([]byte, table.Align(int64(len(data)))-int64(len(data)))...)
 	info.Version, info.Sections = version, sections
-	return format.AppendFooter(data, int64(len(data)), r.Params(), &info)
+	return table.AppendFooter(data, int64(len(data)), r.Params(), &info)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
 )
@@ -43,11 +42,11 @@ type Loss struct {
 // that documents depend on is there twice, and a block that is damaged costs the documents that
 // need it, and no others. One goroutine at a time may use it.
 type Salvaged struct {
-	r        *table.Table              // opened as far as possible: any of its parts may be nil
-	sketches *blobs.List               // nil if no document has one, or all are lost
-	whole    bool                      // the directory of the file is right; otherwise the early one is used
-	bare     bool                      // with the early directory: no document has a sketch
-	failed   [format.KindUnknown]error // why a part could not be opened, by its kind
+	r        *table.Table             // opened as far as possible: any of its parts may be nil
+	sketches *blobs.List              // nil if no document has one, or all are lost
+	whole    bool                     // the directory of the file is right; otherwise the early one is used
+	bare     bool                     // with the early directory: no document has a sketch
+	failed   [table.KindUnknown]error // why a part could not be opened, by its kind
 	losses   []Loss
 	at       map[lossPlace]int // in losses
 }
@@ -84,10 +83,10 @@ func Salvage(f File, name string) (*Salvaged, error) {
 func (s *Salvaged) Close() error { return s.r.Close() }
 
 // Info returns what the table says of itself. Whole says that its sections are all there are.
-func (s *Salvaged) Info() (info format.Info, whole bool) { return s.r.Info, s.whole }
+func (s *Salvaged) Info() (info table.Info, whole bool) { return s.r.Info, s.whole }
 
 // Params returns the parameters of the table.
-func (s *Salvaged) Params() format.Params { return s.r.Params }
+func (s *Salvaged) Params() table.Params { return s.r.Params }
 
 // Note returns what Reader.Note does.
 func (s *Salvaged) Note() ([]byte, error) { return s.r.Note() }
@@ -213,7 +212,7 @@ func (s *Salvaged) lost(err error) error {
 // id returns the ID of a document.
 func (s *Salvaged) id(doc uint32) ([]byte, error) {
 	if s.r.Names == nil {
-		return nil, s.failed[format.KindNames]
+		return nil, s.failed[table.KindNames]
 	}
 	return s.r.Names.Get(doc)
 }
@@ -221,7 +220,7 @@ func (s *Salvaged) id(doc uint32) ([]byte, error) {
 // record returns text and fields of a document.
 func (w *salvageWalk) record(doc uint32) (text, fields []byte, err error) {
 	r := w.r
-	if err := cmp.Or(w.failed[format.KindRecords], w.failed[format.KindPlaces]); err != nil || w.cursor == nil {
+	if err := cmp.Or(w.failed[table.KindRecords], w.failed[table.KindPlaces]); err != nil || w.cursor == nil {
 		return nil, nil, err
 	}
 	place, err := r.Place(doc)
@@ -239,7 +238,7 @@ func (w *salvageWalk) fingerprint(doc uint32) (err error) {
 	if !d.HasFingerprint {
 		return nil
 	}
-	if err = cmp.Or(w.failed[format.KindRun], w.failed[format.KindWords]); err == nil {
+	if err = cmp.Or(w.failed[table.KindRun], w.failed[table.KindWords]); err == nil {
 		if d.Fingerprint, err = w.key(int(doc)); err == nil {
 			d.Rest, err = r.AppendRest(d.Rest, doc)
 		}
@@ -293,7 +292,7 @@ func (w *salvageWalk) sketch(doc uint32, textKnown bool) error {
 func (s *Salvaged) readSketch(doc uint32, d *Document) error {
 	d.Sketch = d.Sketch[:0]
 	if s.sketches == nil {
-		return s.failed[format.KindSketches]
+		return s.failed[table.KindSketches]
 	}
 	code, err := s.sketches.Get(doc)
 	if err != nil || len(code) == 0 {
@@ -311,7 +310,7 @@ func (s *Salvaged) readSketch(doc uint32, d *Document) error {
 func (s *Salvaged) readOrder(doc uint32, d *Document) (err error) {
 	r := s.r
 	d.Seq, d.Time = r.Info.MinSeq, r.Info.MinTime
-	if err := cmp.Or(s.failed[format.KindRanks], s.failed[format.KindSeqs], s.failed[format.KindTimes]); err != nil {
+	if err := cmp.Or(s.failed[table.KindRanks], s.failed[table.KindSeqs], s.failed[table.KindTimes]); err != nil {
 		return err
 	}
 	rank, err := r.Rank(doc)
@@ -326,6 +325,6 @@ func (s *Salvaged) readOrder(doc uint32, d *Document) (err error) {
 	if err != nil {
 		return err
 	}
-	d.Seq, d.Time = seq, format.TimeOf(at)
+	d.Seq, d.Time = seq, table.TimeOf(at)
 	return nil
 }

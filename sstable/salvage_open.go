@@ -7,7 +7,6 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
 )
@@ -18,15 +17,15 @@ func (s *Salvaged) open() (err error) {
 	r := s.r
 	defer r.Unguard(table.Guard(), &err)
 	r.Made = map[[2]uint16][]byte{}
-	r.Params, r.Info, err = format.ParseFooter(r.Data, r.File)
+	r.Params, r.Info, err = table.ParseFooter(r.Data, r.File)
 	if s.whole = err == nil; s.whole {
 		s.restore()
-	} else if errors.Is(err, format.ErrUnsupported) || !s.openEarly() {
+	} else if errors.Is(err, table.ErrUnsupported) || !s.openEarly() {
 		return err
 	} else {
 		s.found(err)
 	}
-	if _, err := r.Required(format.KindBlocks, 0); err != nil {
+	if _, err := r.Required(table.KindBlocks, 0); err != nil {
 		return err
 	}
 	s.openLists()
@@ -37,18 +36,18 @@ func (s *Salvaged) open() (err error) {
 // openEarly takes the early directory for that of the table, with spares for the directories of
 // names and sketches. It reports whether there is one.
 func (s *Salvaged) openEarly() bool {
-	e, ok := format.FindEarly(s.r.Data)
+	e, ok := table.FindEarly(s.r.Data)
 	if !ok {
 		return false
 	}
 	r := s.r
 	r.Params, r.Info = e.Params, e.Info
-	lists := format.SpareLists(r.Data, e)
+	lists := table.SpareLists(r.Data, e)
 	s.bare = lists.Bare
 	for kind, dir := range lists.Dirs {
 		if dir.Found > 0 {
 			r.Made[[2]uint16{uint16(kind), 0}] = dir.Entries
-			r.Info.Sections = append(r.Info.Sections, format.Section{
+			r.Info.Sections = append(r.Info.Sections, table.Section{
 				Kind: kind, Offset: e.End, Length: int64(len(dir.Entries)), Count: uint64(len(dir.Entries) / blobs.ListEntry), Checksum: kernel.CRC32C(0, dir.Entries),
 			})
 		}
@@ -59,24 +58,24 @@ func (s *Salvaged) openEarly() bool {
 // restore replaces the directories that are damaged, and have a copy elsewhere in the file.
 func (s *Salvaged) restore() {
 	r := s.r
-	sec := r.Section(format.KindEarly, 0)
+	sec := r.Section(table.KindEarly, 0)
 	if sec == nil {
 		return
 	}
-	e, ok := format.ParseEarly(r.Data, sec.Offset+sec.Length)
+	e, ok := table.ParseEarly(r.Data, sec.Offset+sec.Length)
 	if !ok {
 		return
 	}
 	for i := range r.Info.Sections {
 		sec := &r.Info.Sections[i]
-		isList := sec.Kind == format.KindNames || sec.Kind == format.KindSketches
+		isList := sec.Kind == table.KindNames || sec.Kind == table.KindSketches
 		if !isList && !sec.IsCopied() || kernel.CRC32C(0, r.Bytes(sec)) == sec.Checksum {
 			continue
 		}
 		var made []byte
 		if isList {
-			made = format.SpareLists(r.Data, e).Dirs[sec.Kind].Entries
-		} else if at := slices.IndexFunc(e.Info.Sections, func(c format.Section) bool { return c.Kind == sec.Kind && c.Index == sec.Index }); at >= 0 {
+			made = table.SpareLists(r.Data, e).Dirs[sec.Kind].Entries
+		} else if at := slices.IndexFunc(e.Info.Sections, func(c table.Section) bool { return c.Kind == sec.Kind && c.Index == sec.Index }); at >= 0 {
 			made = r.Bytes(&e.Info.Sections[at])
 		}
 		if int64(len(made)) == sec.Length && kernel.CRC32C(0, made) == sec.Checksum {
@@ -87,17 +86,17 @@ func (s *Salvaged) restore() {
 }
 
 // fail notes that a part could not be opened, or is not there.
-func (s *Salvaged) fail(kind format.Kind, err error) {
+func (s *Salvaged) fail(kind table.Kind, err error) {
 	s.failed[kind] = err
 	s.found(err)
 }
 
 // listDir returns the directory of a list or of records, nil if there is none that is right.
-func (s *Salvaged) listDir(kind format.Kind) *format.Section {
+func (s *Salvaged) listDir(kind table.Kind) *table.Section {
 	r := s.r
 	sec := r.Section(kind, 0)
 	switch {
-	case sec == nil && !s.whole && (kind == format.KindNames || kind == format.KindSketches && r.Params.Sketch > 0 && !s.bare):
+	case sec == nil && !s.whole && (kind == table.KindNames || kind == table.KindSketches && r.Params.Sketch > 0 && !s.bare):
 		s.fail(kind, base.Corruptf(r.File, kind.String(), -1, "the directory is lost"))
 	case sec != nil && kernel.CRC32C(0, r.Bytes(sec)) != sec.Checksum:
 		s.fail(kind, base.Corruptf(r.File, sec.Name(), sec.Offset, "wrong checksum of the section"))
@@ -114,19 +113,19 @@ func (s *Salvaged) openLists() {
 		area.Data = r.Data[area.Offset:]
 	}
 	var err error
-	if dir := s.listDir(format.KindNames); dir != nil {
+	if dir := s.listDir(table.KindNames); dir != nil {
 		if r.Names, err = blobs.OpenList(blobs.IDs, r.File, r.Info.Docs, r.Part(dir), area); err != nil {
-			s.fail(format.KindNames, err)
+			s.fail(table.KindNames, err)
 		}
 	}
-	if dir := s.listDir(format.KindSketches); dir != nil {
+	if dir := s.listDir(table.KindSketches); dir != nil {
 		if s.sketches, err = blobs.OpenList(blobs.Sketches, r.File, r.Info.Docs, r.Part(dir), area); err != nil {
-			s.fail(format.KindSketches, err)
+			s.fail(table.KindSketches, err)
 		}
 	}
-	if dir := s.listDir(format.KindRecords); dir != nil {
+	if dir := s.listDir(table.KindRecords); dir != nil {
 		if r.Records, err = r.OpenRecordBlocks(dir, area); err != nil {
-			s.fail(format.KindRecords, err)
+			s.fail(table.KindRecords, err)
 		}
 	}
 }
@@ -135,7 +134,7 @@ func (s *Salvaged) openLists() {
 func (s *Salvaged) openColumns() {
 	r := s.r
 	docs := uint64(r.Info.Docs)
-	column := func(c **keyrun.Column, kind format.Kind, index uint16, values uint64) {
+	column := func(c **keyrun.Column, kind table.Kind, index uint16, values uint64) {
 		got, err := r.Column(kind, index, docs)
 		if err == nil && docs > 0 && values > 0 && got.Max() >= values {
 			err = got.Corrupt(0, "%d of %d", got.Max(), values)
@@ -145,29 +144,29 @@ func (s *Salvaged) openColumns() {
 			s.fail(kind, err)
 		}
 	}
-	if r.Section(format.KindRanks, 0) != nil {
-		column(&r.Ranks, format.KindRanks, 0, docs)
+	if r.Section(table.KindRanks, 0) != nil {
+		column(&r.Ranks, table.KindRanks, 0, docs)
 	}
-	if r.Section(format.KindPlaces, 0) != nil && r.Records != nil {
-		column(&r.Places, format.KindPlaces, 0, uint64(r.Records.Len())+1)
+	if r.Section(table.KindPlaces, 0) != nil && r.Records != nil {
+		column(&r.Places, table.KindPlaces, 0, uint64(r.Records.Len())+1)
 	}
-	column(&r.Times, format.KindTimes, 0, 0)
+	column(&r.Times, table.KindTimes, 0, 0)
 	r.Words = make([]table.Word, r.Params.NumWords()-1)
 	for i := range r.Words {
-		column(&r.Words[i].Column, format.KindWords, uint16(i+1), 0)
+		column(&r.Words[i].Column, table.KindWords, uint16(i+1), 0)
 	}
 	var err error
-	if r.Seqs, err = r.Run(format.KindSeqs, 0, docs); err != nil {
+	if r.Seqs, err = r.Run(table.KindSeqs, 0, docs); err != nil {
 		r.Seqs = nil
-		s.fail(format.KindSeqs, err)
+		s.fail(table.KindSeqs, err)
 	}
 	r.Runs = make([]*keyrun.Run, min(r.Params.Layout.Tables(), 2))
 	for i, keys := range []uint32{r.Info.Fingerprints, r.Info.Distinct}[:len(r.Runs)] {
-		if r.Runs[i], err = r.Run(format.KindRun, uint16(i), uint64(keys)); err == nil {
+		if r.Runs[i], err = r.Run(table.KindRun, uint16(i), uint64(keys)); err == nil {
 			continue
 		}
 		if r.Runs[i] = nil; i == 0 {
-			s.fail(format.KindRun, err)
+			s.fail(table.KindRun, err)
 		} else if s.whole { // it follows from run 0; the early directory does not list it
 			s.found(err)
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // memFile is a File in memory.
@@ -74,28 +74,28 @@ func costs(r *Reader, lo, hi int) (lost, estimated int, known bool) {
 			continue
 		}
 		switch s.Kind {
-		case format.KindBlocks:
-		case format.KindNames, KindRecords, format.KindSketches:
-			entry := map[Kind]int{format.KindNames: blobs.ListEntry, KindRecords: blobs.RecordsEntry, format.KindSketches: blobs.ListEntry}[s.Kind]
-			each := map[Kind]int{format.KindNames: 128, KindRecords: blobs.MaxBlockRecords, format.KindSketches: 16}[s.Kind]
+		case table.KindBlocks:
+		case table.KindNames, KindRecords, table.KindSketches:
+			entry := map[Kind]int{table.KindNames: blobs.ListEntry, KindRecords: blobs.RecordsEntry, table.KindSketches: blobs.ListEntry}[s.Kind]
+			each := map[Kind]int{table.KindNames: 128, KindRecords: blobs.MaxBlockRecords, table.KindSketches: 16}[s.Kind]
 			lost += ((min(hi, int(s.Offset+s.Length))-max(lo, int(s.Offset)))/entry + 2) * each
-		case format.KindRanks, KindTimes, format.KindSeqs:
+		case table.KindRanks, KindTimes, table.KindSeqs:
 			estimated += int(r.t.Info.Docs)
-		case format.KindPlaces:
+		case table.KindPlaces:
 			lost += int(r.t.Info.Docs)
 		case KindRun:
 			if s.Index == 0 { // fingerprints that are there twice
 				lost += 512 * (1 + int(s.Length)/512)
 			}
-		case format.KindRanks | format.DirFlag, KindTimes | format.DirFlag, format.KindSeqs | format.DirFlag:
+		case table.KindRanks | table.DirFlag, KindTimes | table.DirFlag, table.KindSeqs | table.DirFlag:
 			estimated += int(r.t.Info.Docs)
-		case format.KindWords: // of few values, blocks of any number of documents are small
+		case table.KindWords: // of few values, blocks of any number of documents are small
 			lost += int(r.t.Info.Docs)
-		case format.KindPlaces | format.DirFlag, format.KindWords | format.DirFlag, KindRun | format.DirFlag:
+		case table.KindPlaces | table.DirFlag, table.KindWords | table.DirFlag, KindRun | table.DirFlag:
 			lost += int(r.t.Info.Docs)
 		}
 	}
-	area := uint64(r.t.Section(format.KindBlocks, 0).Offset)
+	area := uint64(r.t.Section(table.KindBlocks, 0).Offset)
 	for b := range r.t.Names.NumBlocks() {
 		if off, n := r.t.Names.Extent(b); hit(area+off, n) {
 			lost += 128
@@ -117,13 +117,13 @@ func costs(r *Reader, lo, hi int) (lost, estimated int, known bool) {
 		}
 	}
 	end := r.t.Info.Sections[len(r.t.Info.Sections)-1]
-	return lost, estimated, hi <= int(end.Offset+end.Length) && lo >= format.HeaderSize || hi-lo == 1
+	return lost, estimated, hi <= int(end.Offset+end.Length) && lo >= table.HeaderSize || hi-lo == 1
 }
 
 // needs returns, by ID, where the blocks are that a document needs: of IDs, texts and sketches,
 // fingerprints, ranks, places, times and sequence numbers.
 func needs(t *testing.T, r *Reader) map[string][][2]int {
-	area := int(r.t.Section(format.KindBlocks, 0).Offset)
+	area := int(r.t.Section(table.KindBlocks, 0).Offset)
 	inList := func(l *blobs.List, doc uint32) [2]int {
 		b, _ := l.First(doc)
 		off, n := l.Extent(b)
@@ -145,18 +145,18 @@ func needs(t *testing.T, r *Reader) map[string][][2]int {
 		if err := errors.Join(err, e1, e2); err != nil {
 			t.Fatal(err)
 		}
-		need := [][2]int{inList(r.t.Names, doc), inRun(format.KindSeqs, r.t.Seqs.BlockSize, rank), inRun(KindTimes, r.t.Times.BlockSize, rank)}
+		need := [][2]int{inList(r.t.Names, doc), inRun(table.KindSeqs, r.t.Seqs.BlockSize, rank), inRun(KindTimes, r.t.Times.BlockSize, rank)}
 		if doc < r.t.Info.Fingerprints {
 			need = append(need, inRun(KindRun, r.t.Runs[0].BlockSize, int(doc)))
 		}
 		for i, w := range r.t.Words {
-			need = append(need, inIndexed(format.KindWords, uint16(i+1), w.Column.BlockSize, int(doc)))
+			need = append(need, inIndexed(table.KindWords, uint16(i+1), w.Column.BlockSize, int(doc)))
 		}
 		if r.t.Ranks != nil {
-			need = append(need, inRun(format.KindRanks, r.t.Ranks.BlockSize, int(doc)))
+			need = append(need, inRun(table.KindRanks, r.t.Ranks.BlockSize, int(doc)))
 		}
 		if r.t.Places != nil {
-			need = append(need, inRun(format.KindPlaces, r.t.Places.BlockSize, int(doc)))
+			need = append(need, inRun(table.KindPlaces, r.t.Places.BlockSize, int(doc)))
 		}
 		if l := r.t.Sketches.List(); l != nil {
 			need = append(need, inList(l, doc))
@@ -284,7 +284,7 @@ func TestSalvage(t *testing.T) {
 				got, lost, estimated, err := salvage(t, data, SalvageOptions{})
 				most, guessed, known := costs(r, lo, hi)
 				place := fmt.Sprintf("table %d, %s at %d..%d of %d", i, damage.name, lo, hi, len(data))
-				if early := r.t.Section(format.KindEarly, 0); hi < len(whole) || lo >= int(early.Offset+early.Length) {
+				if early := r.t.Section(table.KindEarly, 0); hi < len(whole) || lo >= int(early.Offset+early.Length) {
 					n, gone := lostOutside(blocks, got, lo, hi)
 					spared, missed = spared+n, missed+gone
 				}
@@ -335,10 +335,10 @@ func TestSalvageCut(t *testing.T) {
 	tables, docs := salvageTables(t, 3000)
 	for i, whole := range tables {
 		r := openTable(t, whole)
-		early := *r.t.Section(format.KindEarly, 0)
+		early := *r.t.Section(table.KindEarly, 0)
 		start := int(early.Offset + early.Length)
 		rng := rand.New(rand.NewPCG(uint64(i), 21))
-		sizes := []int{len(whole) - 1, len(whole) - format.TailSize, len(whole) - format.TailSize - 3*format.EntrySize - 5, start, start - 1, start / 2}
+		sizes := []int{len(whole) - 1, len(whole) - table.TailSize, len(whole) - table.TailSize - 3*table.EntrySize - 5, start, start - 1, start / 2}
 		for range 12 {
 			sizes = append(sizes, start+rng.IntN(len(whole)-start))
 		}
@@ -370,7 +370,7 @@ func TestSalvageDirectories(t *testing.T) {
 	for i, whole := range tables {
 		r := openTable(t, whole)
 		for _, sec := range r.t.Info.Sections {
-			if sec.Kind != format.KindEarly && !sec.IsCopied() {
+			if sec.Kind != table.KindEarly && !sec.IsCopied() {
 				continue
 			}
 			data := bytes.Clone(whole)
@@ -390,15 +390,15 @@ func TestSalvageForgedEarly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	for i, whole := range tables {
 		r := openTable(t, whole)
-		early := r.t.Section(format.KindEarly, 0)
+		early := r.t.Section(table.KindEarly, 0)
 		end := int(early.Offset + early.Length)
-		dir := int(binary.LittleEndian.Uint64(whole[end-format.TailSize:]))
+		dir := int(binary.LittleEndian.Uint64(whole[end-table.TailSize:]))
 		le := binary.LittleEndian
-		for at := dir; at < end-format.TailSize; at += 4 {
+		for at := dir; at < end-table.TailSize; at += 4 {
 			data := bytes.Clone(whole[:end+rng.IntN(len(whole)-end)])
 			le.PutUint32(data[at:], rng.Uint32()>>rng.UintN(32))
-			le.PutUint32(data[end-format.TailSize+12:], kernel.CRC32C(0, data[dir:end-format.TailSize]))
-			le.PutUint32(data[end-format.TailSize+20:], kernel.CRC32C(0, data[end-format.TailSize:][:20]))
+			le.PutUint32(data[end-table.TailSize+12:], kernel.CRC32C(0, data[dir:end-table.TailSize]))
+			le.PutUint32(data[end-table.TailSize+20:], kernel.CRC32C(0, data[end-table.TailSize:][:20]))
 			s, err := Salvage(memFile(data), "test.sst")
 			if err != nil {
 				continue
@@ -406,21 +406,21 @@ func TestSalvageForgedEarly(t *testing.T) {
 			s.Each(t.Context(), SalvageOptions{}, func(uint32, *Document) error { return nil })
 			s.Close()
 		}
-		for at := bytes.Index(whole, []byte(format.SpareMagic)); at > 0 && at < len(whole); {
-			p, ok := format.ParseSpare(whole[at:], kernel.CRC32C(0, whole[dir:end-format.TailSize]))
+		for at := bytes.Index(whole, []byte(table.SpareMagic)); at > 0 && at < len(whole); {
+			p, ok := table.ParseSpare(whole[at:], kernel.CRC32C(0, whole[dir:end-table.TailSize]))
 			if !ok {
 				t.Fatalf("table %d: no spare at %d", i, at)
 			}
 			for word := 8; word < p.Size-4; word += 4 {
 				data := bytes.Clone(whole)
 				le.PutUint32(data[at+word:], rng.Uint32()>>rng.UintN(32))
-				le.PutUint32(data[at+p.Size-4:], kernel.CRC32C(kernel.CRC32C(0, whole[dir:end-format.TailSize]), data[at:at+p.Size-4]))
+				le.PutUint32(data[at+p.Size-4:], kernel.CRC32C(kernel.CRC32C(0, whole[dir:end-table.TailSize]), data[at:at+p.Size-4]))
 				if s, err := Salvage(memFile(data[:len(data)-100]), "test.sst"); err == nil {
 					s.Each(t.Context(), SalvageOptions{}, func(uint32, *Document) error { return nil })
 					s.Close()
 				}
 			}
-			next := bytes.Index(whole[at+1:], []byte(format.SpareMagic))
+			next := bytes.Index(whole[at+1:], []byte(table.SpareMagic))
 			if next < 0 {
 				break
 			}
@@ -431,7 +431,7 @@ func TestSalvageForgedEarly(t *testing.T) {
 
 // beforeCut returns how many documents have the blocks of their ID and their sketch before size.
 func beforeCut(t *testing.T, r *Reader, size int) (n int) {
-	area := uint64(r.t.Section(format.KindBlocks, 0).Offset)
+	area := uint64(r.t.Section(table.KindBlocks, 0).Offset)
 	list := r.t.Sketches.List()
 	for doc := range r.NumDocs() {
 		b, _ := r.t.Names.First(doc)
@@ -460,7 +460,7 @@ func TestSalvageFeatures(t *testing.T) {
 	}
 	docs := int(info.Docs)
 	last := info.Sections[len(info.Sections)-1]
-	start := int(format.Align(last.Offset + last.Length))
+	start := int(table.Align(last.Offset + last.Length))
 	for at := start; at < len(whole); at += 3 {
 		data := bytes.Clone(whole)
 		data[at] ^= 0x41
@@ -542,7 +542,7 @@ func TestSalvageMuch(t *testing.T) {
 	for i, whole := range tables {
 		r := openTable(t, whole)
 		last := r.t.Info.Sections[len(r.t.Info.Sections)-1]
-		start := int(format.Align(last.Offset + last.Length))
+		start := int(table.Align(last.Offset + last.Length))
 		for round := range cases.Of(1500) {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(round)))
 			data := bytes.Clone(whole)

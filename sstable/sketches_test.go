@@ -15,10 +15,10 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keytest"
 	"github.com/simdb/simdb/sstable/internal/merge"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // sketchTable returns a table of three segments.
@@ -36,14 +36,14 @@ func TestVerifyComparesSketches(t *testing.T) {
 	if err := r.Verify(t.Context(), nil); err != nil || r.t.NumSegments() != 3 {
 		t.Fatalf("%d segments, %v", r.t.NumSegments(), err)
 	}
-	hot := r.t.Section(format.KindHot, 0)
+	hot := r.t.Section(table.KindHot, 0)
 	cases := map[string]struct {
 		section string
 		at      int64
 		mask    byte
 	}{
-		"a bit of a bitmap":       {"bitmaps 1", r.t.Section(format.KindBitmaps, 1).Offset + 777, 4},
-		"a posting":               {"postings 2", firstKey(r, format.KindPostings, 2), 1},
+		"a bit of a bitmap":       {"bitmaps 1", r.t.Section(table.KindBitmaps, 1).Offset + 777, 4},
+		"a posting":               {"postings 2", firstKey(r, table.KindPostings, 2), 1},
 		"how hot hashes are":      {"postings 0", hot.Offset + 4, 0x80},
 		"which hash is the least": {"postings", hot.Offset, 1},
 		"no document is hot":      {"hot", hot.Offset + 4, data[hot.Offset+4]},
@@ -66,12 +66,12 @@ func TestVerifyComparesSketches(t *testing.T) {
 
 // firstKey returns the offset of the first packed key of a key run, or value of a column.
 func firstKey(r *Reader, kind Kind, index uint16) int64 {
-	return r.t.Section(kind, index).Offset + keytest.FirstKey(r.t.Bytes(r.t.Section(kind|format.DirFlag, index)))
+	return r.t.Section(kind, index).Offset + keytest.FirstKey(r.t.Bytes(r.t.Section(kind|table.DirFlag, index)))
 }
 
 // firstValue returns the offset of the first value of a key run with values.
 func firstValue(r *Reader, kind Kind, index uint16) int64 {
-	return r.t.Section(kind, index).Offset + keytest.FirstValue(r.t.Bytes(r.t.Section(kind|format.DirFlag, index)))
+	return r.t.Section(kind, index).Offset + keytest.FirstValue(r.t.Bytes(r.t.Section(kind|table.DirFlag, index)))
 }
 
 // TestSketchSections has tables whose directory disagrees about sketches.
@@ -88,29 +88,29 @@ func TestSketchSections(t *testing.T) {
 		}
 	}
 	for name, edit := range map[string]func([]Section, int64) []Section{
-		"one more document in a segment":   change(format.KindBitmaps, 1, func(s *Section) { s.Count++ }),
-		"one document less in a segment":   change(format.KindBitmaps, 2, func(s *Section) { s.Count-- }),
-		"a segment of 2^64-1 documents":    change(format.KindBitmaps, 0, func(s *Section) { s.Count = 1<<64 - 1 }),
-		"one posting more":                 change(format.KindPostings, 1, func(s *Section) { s.Count++ }),
-		"one hot hash more":                change(format.KindHot, 0, func(s *Section) { s.Count++ }),
-		"hot hashes that overflow":         change(format.KindHot, 0, func(s *Section) { s.Count += 1 << 61 }),
-		"a segment that does not follow":   change(format.KindBitmaps, 1, func(s *Section) { s.Index = 7 }),
-		"postings without bitmaps":         change(format.KindBitmaps, 2, func(s *Section) { s.Kind, s.Optional = format.KindUnknown, true }),
-		"bitmaps without postings":         change(format.KindPostings, 2, func(s *Section) { s.Kind, s.Optional = format.KindUnknown, true }),
-		"a directory of sketches too many": change(format.KindHot, 0, func(s *Section) { s.Kind = format.KindSketches }),
+		"one more document in a segment":   change(table.KindBitmaps, 1, func(s *Section) { s.Count++ }),
+		"one document less in a segment":   change(table.KindBitmaps, 2, func(s *Section) { s.Count-- }),
+		"a segment of 2^64-1 documents":    change(table.KindBitmaps, 0, func(s *Section) { s.Count = 1<<64 - 1 }),
+		"one posting more":                 change(table.KindPostings, 1, func(s *Section) { s.Count++ }),
+		"one hot hash more":                change(table.KindHot, 0, func(s *Section) { s.Count++ }),
+		"hot hashes that overflow":         change(table.KindHot, 0, func(s *Section) { s.Count += 1 << 61 }),
+		"a segment that does not follow":   change(table.KindBitmaps, 1, func(s *Section) { s.Index = 7 }),
+		"postings without bitmaps":         change(table.KindBitmaps, 2, func(s *Section) { s.Kind, s.Optional = table.KindUnknown, true }),
+		"bitmaps without postings":         change(table.KindPostings, 2, func(s *Section) { s.Kind, s.Optional = table.KindUnknown, true }),
+		"a directory of sketches too many": change(table.KindHot, 0, func(s *Section) { s.Kind = table.KindSketches }),
 	} {
 		if _, err := OpenBytes(withSections(t, data, edit), "test.sst"); !errors.Is(err, base.ErrCorruption) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	p, info, err := format.ParseFooter(data, "test.sst")
+	p, info, err := table.ParseFooter(data, "test.sst")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Sketch = 0
 	last := info.Sections[len(info.Sections)-1]
-	end := format.Align(last.Offset + last.Length)
-	without := format.AppendFooter(slices.Clone(data[:end]), end, p, &info)
+	end := table.Align(last.Offset + last.Length)
+	without := table.AppendFooter(slices.Clone(data[:end]), end, p, &info)
 	if _, err := OpenBytes(without, "test.sst"); !errors.Is(err, base.ErrCorruption) {
 		t.Errorf("sections of sketches in a table without: %v", err)
 	}
@@ -154,7 +154,7 @@ func TestSegmentByPostings(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := openTable(t, buf.Bytes())
-	if first := r.t.Section(format.KindBitmaps, 0).Count; r.t.NumSegments() != 2 || first != 3 {
+	if first := r.t.Section(table.KindBitmaps, 0).Count; r.t.NumSegments() != 2 || first != 3 {
 		t.Errorf("%d segments, the first of %d documents", r.t.NumSegments(), first)
 	}
 	checkReader(t, r, p, docs)

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/hamming"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // Params are what fingerprints and sketches of a table were made with. They are fixed when a
@@ -25,14 +25,14 @@ import (
 //		Words      uint32  // 64-bit words of a fingerprint, 2..MaxWords; 0 for one
 //		Features   string  // what features are; "" for shingles of words
 //	}
-type Params = format.Params
+type Params = table.Params
 
 // Limits of the parameters, and the most documents a table.
 const (
-	MaxShingle = format.MaxShingle // words a shingle
-	MaxSketch  = format.MaxSketch  // entries of a sketch
-	MaxWords   = format.MaxWords   // words of a fingerprint
-	MaxDocs    = format.MaxDocs
+	MaxShingle = table.MaxShingle // words a shingle
+	MaxSketch  = table.MaxSketch  // entries of a sketch
+	MaxWords   = table.MaxWords   // words of a fingerprint
+	MaxDocs    = table.MaxDocs
 )
 
 // Info is what a table says of itself:
@@ -49,7 +49,7 @@ const (
 //		Checksum         uint32 // of the directory, which has those of all sections
 //		Sections         []Section
 //	}
-type Info = format.Info
+type Info = table.Info
 
 // Identity says which table a file is: what is needed to put a lost catalog together again. All of
 // it is zero in a file that belongs to no database, such as a packed one:
@@ -59,42 +59,42 @@ type Info = format.Info
 //		Number   uint64   // of the table in it
 //		Created  int64    // when the table was written, microseconds since the Unix epoch
 //	}
-type Identity = format.Identity
+type Identity = table.Identity
 
 // Section is a part of the file, and Kind what it holds.
 type (
-	Section = format.Section
-	Kind    = format.Kind
+	Section = table.Section
+	Kind    = table.Kind
 )
 
 // Some kinds of sections.
 const (
-	KindRecords = format.KindRecords // directory of the blocks of records: texts with their fields
-	KindTimes   = format.KindTimes   // column of times
-	KindRun     = format.KindRun     // key run of the permuted table that Section.Index says
-	KindIDs     = format.KindIDs     // key run of the hashes of IDs
-	KindWords   = format.KindWords   // column of a word of the fingerprints
+	KindRecords = table.KindRecords // directory of the blocks of records: texts with their fields
+	KindTimes   = table.KindTimes   // column of times
+	KindRun     = table.KindRun     // key run of the permuted table that Section.Index says
+	KindIDs     = table.KindIDs     // key run of the hashes of IDs
+	KindWords   = table.KindWords   // column of a word of the fingerprints
 )
 
 // Magic is the first and the last 8 bytes of a table.
-const Magic = format.Magic
+const Magic = table.Magic
 
 // FormatVersion is the version of the format that is written.
-const FormatVersion = format.FormatVersion
+const FormatVersion = table.FormatVersion
 
 // IsTable reports whether a file that starts with prefix, 8 bytes or more, looks like a table.
-func IsTable(prefix []byte) bool { return format.IsTable(prefix) }
+func IsTable(prefix []byte) bool { return table.IsTable(prefix) }
 
 // HashID returns the hash of an ID that tables are sorted by: the upper 38 bits of xxh3-64, seed 0,
 // the other bits zero. It is part of the format.
-func HashID(id []byte) uint64 { return format.HashID(id) }
+func HashID(id []byte) uint64 { return table.HashID(id) }
 
 // Errors that a caller may want to tell from damage.
 var (
 	// ErrNotTable is in the error for a file that neither starts nor ends as a table does.
-	ErrNotTable = format.ErrNotTable
+	ErrNotTable = table.ErrNotTable
 	// ErrUnsupported is in the error for an intact table of a newer format.
-	ErrUnsupported = format.ErrUnsupported
+	ErrUnsupported = table.ErrUnsupported
 )
 
 // Layout says how the 64 bits of a fingerprint are split and which of them lead each permuted table
@@ -164,7 +164,7 @@ type CorruptionError = base.CorruptionError
 var ErrCorruption = base.ErrCorruption
 
 // ErrTooLarge is in the error of a document that exceeds a limit of the format.
-var ErrTooLarge = format.ErrTooLarge
+var ErrTooLarge = table.ErrTooLarge
 
 // Fingerprint is the SimHash of a document (package simhash), or a word of a wider one: 64 bits, of
 // which near-duplicates differ in few.

@@ -12,7 +12,6 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
 	"golang.org/x/sync/errgroup"
@@ -114,11 +113,11 @@ func (v *verifier) advance(n int64) error {
 
 // checkBytes verifies the checksums of sections, and that nothing is between them.
 func (v *verifier) checkBytes() error {
-	header := format.AppendHeader(nil, v.t.Info.Version)
-	if !bytes.Equal(v.t.Data[:format.HeaderSize], header) {
+	header := table.AppendHeader(nil, v.t.Info.Version)
+	if !bytes.Equal(v.t.Data[:table.HeaderSize], header) {
 		return base.Corruptf(v.t.File, "header", 0, "reserved bytes are not zero")
 	}
-	end := int64(format.HeaderSize)
+	end := int64(table.HeaderSize)
 	for i := range v.t.Info.Sections {
 		s := &v.t.Info.Sections[i]
 		if err := v.checkZero(end, s.Offset); err != nil {
@@ -129,11 +128,11 @@ func (v *verifier) checkBytes() error {
 			return err
 		}
 	}
-	return v.checkZero(end, format.Align(end))
+	return v.checkZero(end, table.Align(end))
 }
 
 // checkSection verifies the checksum of a section.
-func (v *verifier) checkSection(s *format.Section) error {
+func (v *verifier) checkSection(s *table.Section) error {
 	var sum uint32
 	for data := v.t.Bytes(s); len(data) > 0; {
 		chunk := data[:min(len(data), verifyBytes)]
@@ -169,7 +168,7 @@ func (v *verifier) checkRecords() error {
 		}
 	}
 	if v.recordBlocks() > 0 && w.record != v.t.Records.Len() {
-		return v.corrupt(format.KindRecords, 0, "blocks of %d records, the directory says %d", w.record, v.t.Records.Len())
+		return v.corrupt(table.KindRecords, 0, "blocks of %d records, the directory says %d", w.record, v.t.Records.Len())
 	}
 	w.nextSection()
 	if size, err := w.spare(); size > 0 || err != nil { // that no document has a sketch
@@ -178,7 +177,7 @@ func (v *verifier) checkRecords() error {
 		}
 		w.nextSection()
 	}
-	if s := v.t.Section(format.KindBlocks, 0); len(w.spans) > 1 || w.at != w.spans[0].end {
+	if s := v.t.Section(table.KindBlocks, 0); len(w.spans) > 1 || w.at != w.spans[0].end {
 		return base.Corruptf(v.t.File, s.Name(), s.Offset+int64(w.at), "the section goes on")
 	}
 	return nil
@@ -189,9 +188,9 @@ type span struct{ start, end uint64 }
 
 // blockSpans returns the sections of blocks.
 func (v *verifier) blockSpans() (spans []span) {
-	first := v.t.Section(format.KindBlocks, 0).Offset
+	first := v.t.Section(table.KindBlocks, 0).Offset
 	for i := range v.t.Info.Sections {
-		if s := &v.t.Info.Sections[i]; s.Kind == format.KindBlocks {
+		if s := &v.t.Info.Sections[i]; s.Kind == table.KindBlocks {
 			spans = append(spans, span{uint64(s.Offset - first), uint64(s.Offset + s.Length - first)})
 		}
 	}
@@ -254,14 +253,14 @@ func (w *walk) next() error {
 		}
 	}
 	if w.records == w.recordBlocks() {
-		return w.corrupt(format.KindBlocks, int64(w.at), "no block starts here")
+		return w.corrupt(table.KindBlocks, int64(w.at), "no block starts here")
 	}
 	if err := w.verifier.t.Records.Decode(w.records, &w.blk); err != nil {
 		return err
 	}
 	off, length := w.blk.Extent()
 	if length > 0 && off != w.at {
-		return w.corrupt(format.KindBlocks, int64(w.at), "no block starts here")
+		return w.corrupt(table.KindBlocks, int64(w.at), "no block starts here")
 	}
 	if err := w.verifier.t.Records.Check(&w.blk, w.record); err != nil {
 		return err
@@ -276,14 +275,14 @@ func (w *walk) pass(length uint64, err error) error {
 		return err
 	}
 	if length > w.spans[0].end-w.at {
-		return w.corrupt(format.KindBlocks, int64(w.at), "a block of %d bytes goes beyond the section", length)
+		return w.corrupt(table.KindBlocks, int64(w.at), "a block of %d bytes goes beyond the section", length)
 	}
 	w.at += length
 	return w.advance(int64(length))
 }
 
 // corrupt is the error for damage at an offset of a section.
-func (v *verifier) corrupt(kind format.Kind, at int64, format string, args ...any) error {
+func (v *verifier) corrupt(kind table.Kind, at int64, format string, args ...any) error {
 	s := v.t.Section(kind, 0)
 	return base.Corruptf(v.t.File, s.Name(), s.Offset+at, format, args...)
 }
@@ -314,14 +313,14 @@ func (v *verifier) checkOrder() error {
 		return err
 	}
 	if hi := v.t.Seqs.Greatest(); lo != v.t.Info.MinSeq || hi != v.t.Info.MaxSeq {
-		return v.corrupt(format.KindSeqs, 0, "sequence numbers %d..%d, the info says %d..%d", lo, hi, v.t.Info.MinSeq, v.t.Info.MaxSeq)
+		return v.corrupt(table.KindSeqs, 0, "sequence numbers %d..%d, the info says %d..%d", lo, hi, v.t.Info.MinSeq, v.t.Info.MaxSeq)
 	}
 	return v.checkTimes()
 }
 
 // checkTimes verifies the times.
 func (v *verifier) checkTimes() error {
-	sample := format.NewTimeSample(int(v.t.Info.Docs))
+	sample := table.NewTimeSample(int(v.t.Info.Docs))
 	var values [keyrun.BlockLen]uint64
 	for b := range v.t.Times.NumBlocks() {
 		n, err := v.t.Times.Block(b, values[:])
@@ -335,8 +334,8 @@ func (v *verifier) checkTimes() error {
 			return err
 		}
 	}
-	if lo, hi := format.TimeOf(sample.Least), format.TimeOf(sample.Greatest); lo != v.t.Info.MinTime || hi != v.t.Info.MaxTime {
-		return v.corrupt(format.KindTimes, 0, "times %d..%d, the info says %d..%d", lo, hi, v.t.Info.MinTime, v.t.Info.MaxTime)
+	if lo, hi := table.TimeOf(sample.Least), table.TimeOf(sample.Greatest); lo != v.t.Info.MinTime || hi != v.t.Info.MaxTime {
+		return v.corrupt(table.KindTimes, 0, "times %d..%d, the info says %d..%d", lo, hi, v.t.Info.MinTime, v.t.Info.MaxTime)
 	}
 	quantiles, err := v.TimeSketch()
 	if err != nil || quantiles == nil {
@@ -344,11 +343,11 @@ func (v *verifier) checkTimes() error {
 	}
 	want := sample.Quantiles()
 	if len(quantiles) != len(want) {
-		return v.corrupt(format.KindTimeSketch, 0, "%d quantiles, not %d", len(quantiles), len(want))
+		return v.corrupt(table.KindTimeSketch, 0, "%d quantiles, not %d", len(quantiles), len(want))
 	}
 	for i, q := range want {
-		if quantiles[i] != format.TimeOf(q) {
-			return v.corrupt(format.KindTimeSketch, int64(8*i), "quantile %d is %d, not %d", i, quantiles[i], format.TimeOf(q))
+		if quantiles[i] != table.TimeOf(q) {
+			return v.corrupt(table.KindTimeSketch, int64(8*i), "quantile %d is %d, not %d", i, quantiles[i], table.TimeOf(q))
 		}
 	}
 	return nil
@@ -405,14 +404,14 @@ func (v *verifier) checkRuns() error {
 func (v *verifier) checkWord(word int, h keyrun.SetHash) error {
 	var want uint64
 	var distinct uint32
-	for table := range v.t.Params.Layout.Tables() {
-		sum, n, repeated, err := v.checkRun(word, table, h)
+	for permuted := range v.t.Params.Layout.Tables() {
+		sum, n, repeated, err := v.checkRun(word, permuted, h)
 		if err != nil {
 			return err
 		}
-		s := v.t.Section(format.KindRun, format.RunIndex(word, table))
+		s := v.t.Section(table.KindRun, table.RunIndex(word, permuted))
 		switch {
-		case table == 0:
+		case permuted == 0:
 			want, distinct = sum, n
 		case repeated:
 			return base.Corruptf(v.t.File, s.Name(), s.Offset, "a fingerprint is there twice")
@@ -458,19 +457,19 @@ func (v *verifier) checkWordDocs(word int, h keyrun.SetHash) error {
 
 // checkRun reads a key run; it returns the hash of the set of its fingerprints, their number, and
 // whether any is there more than once.
-func (v *verifier) checkRun(word, table int, h keyrun.SetHash) (sum uint64, n uint32, repeated bool, err error) {
-	run, prev := v.t.RunAt(format.RunIndex(word, table)), uint64(0)
+func (v *verifier) checkRun(word, permuted int, h keyrun.SetHash) (sum uint64, n uint32, repeated bool, err error) {
+	run, prev := v.t.RunAt(table.RunIndex(word, permuted)), uint64(0)
 	it := run.Iter(0)
 	for i := 0; it.Next(); i++ {
 		key := it.Key()
 		if i > 0 && key < prev {
-			s := v.t.Section(format.KindRun, format.RunIndex(word, table))
+			s := v.t.Section(table.KindRun, table.RunIndex(word, permuted))
 			return 0, 0, false, base.Corruptf(v.t.File, s.Name(), s.Offset, "key %016x after %016x", key, prev)
 		}
 		if i > 0 && key == prev {
 			repeated = true
 		} else {
-			sum += h.Of(v.t.Params.Layout.Unpermute(table, key))
+			sum += h.Of(v.t.Params.Layout.Unpermute(permuted, key))
 			n++
 		}
 		prev = key
@@ -518,7 +517,7 @@ func (v *verifier) checkIDs() error {
 		return err
 	}
 	if got != want {
-		return v.corrupt(format.KindIDs, 0, "not every document is there once, under the hash of its ID")
+		return v.corrupt(table.KindIDs, 0, "not every document is there once, under the hash of its ID")
 	}
 	return v.checkUnique(same)
 }
@@ -530,7 +529,7 @@ func (v *verifier) sumNames(h keyrun.SetHash) (sum uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		sum += h.OfPair(format.IDKey(id), doc)
+		sum += h.OfPair(table.IDKey(id), doc)
 		if b, first := v.t.Names.First(doc); first {
 			_, length := v.t.Names.Extent(b)
 			if err := v.advance(int64(length)); err != nil {
@@ -557,7 +556,7 @@ func (v *verifier) checkUnique(docs []uint32) error {
 	slices.SortFunc(ids, bytes.Compare)
 	for i, id := range ids[1:] {
 		if bytes.Equal(id, ids[i]) {
-			return v.corrupt(format.KindIDs, 0, "ID %.100q is there twice", id)
+			return v.corrupt(table.KindIDs, 0, "ID %.100q is there twice", id)
 		}
 	}
 	return nil
@@ -565,18 +564,18 @@ func (v *verifier) checkUnique(docs []uint32) error {
 
 // checkEarly verifies that the early section has what the directory has.
 func (v *verifier) checkEarly() error {
-	s := v.t.Section(format.KindEarly, 0)
+	s := v.t.Section(table.KindEarly, 0)
 	if s == nil {
 		return nil
 	}
-	e, ok := format.ParseEarly(v.t.Data, s.Offset+s.Length)
+	e, ok := table.ParseEarly(v.t.Data, s.Offset+s.Length)
 	if !ok || e.Start != s.Offset {
-		return v.corrupt(format.KindEarly, 0, "no directory at the end of the section")
+		return v.corrupt(table.KindEarly, 0, "no directory at the end of the section")
 	}
 	got, want := e.Info, v.t.Info
 	got.Sections, want.Sections, got.Checksum, want.Checksum = nil, nil, 0, 0
 	if e.Params != v.t.Params || !sameInfo(got, want) {
-		return v.corrupt(format.KindEarly, 0, "not the parameters and numbers of the directory")
+		return v.corrupt(table.KindEarly, 0, "not the parameters and numbers of the directory")
 	}
 	for i := range e.Info.Sections {
 		a := &e.Info.Sections[i]
@@ -585,22 +584,22 @@ func (v *verifier) checkEarly() error {
 			continue
 		}
 		if b == nil || !a.IsCopied() && *a != *b || a.IsCopied() && (a.Count != b.Count || !bytes.Equal(v.t.Bytes(a), v.t.Bytes(b))) {
-			return v.corrupt(format.KindEarly, a.Offset-s.Offset, "section %s is not that of the directory", a.Name())
+			return v.corrupt(table.KindEarly, a.Offset-s.Offset, "section %s is not that of the directory", a.Name())
 		}
 	}
 	return nil
 }
 
 // sameInfo reports whether two infos without sections are the same.
-func sameInfo(a, b format.Info) bool {
+func sameInfo(a, b table.Info) bool {
 	return a.Docs == b.Docs && a.Fingerprints == b.Fingerprints && a.Distinct == b.Distinct && a.MinTime == b.MinTime &&
 		a.MaxTime == b.MaxTime && a.MinSeq == b.MinSeq && a.MaxSeq == b.MaxSeq && a.Identity == b.Identity
 }
 
 // spareSalt returns what the checksums of spares continue: the checksum of the early directory.
 func (v *verifier) spareSalt() uint32 {
-	if s := v.t.Section(format.KindEarly, 0); s != nil && s.Length >= format.TailSize {
-		return binary.LittleEndian.Uint32(v.t.Bytes(s)[s.Length-format.TailSize+12:])
+	if s := v.t.Section(table.KindEarly, 0); s != nil && s.Length >= table.TailSize {
+		return binary.LittleEndian.Uint32(v.t.Bytes(s)[s.Length-table.TailSize+12:])
 	}
 	return 0
 }
@@ -608,19 +607,19 @@ func (v *verifier) spareSalt() uint32 {
 // spare verifies the spare that starts where the next block does, and returns its size; 0 if there
 // is none.
 func (w *walk) spare() (size int, err error) {
-	first := w.verifier.t.Section(format.KindBlocks, 0).Offset
+	first := w.verifier.t.Section(table.KindBlocks, 0).Offset
 	at := int64(w.at)
-	s, ok := format.ParseSpare(w.t.Data[first+at:min(first+int64(w.spans[0].end), int64(len(w.t.Data)))], w.salt)
+	s, ok := table.ParseSpare(w.t.Data[first+at:min(first+int64(w.spans[0].end), int64(len(w.t.Data)))], w.salt)
 	if !ok {
 		return 0, nil
 	}
 	var dir []byte
-	if sec := w.verifier.t.Section(s.Kind, 0); sec != nil && (s.Kind == format.KindNames || s.Kind == format.KindSketches) {
+	if sec := w.verifier.t.Section(s.Kind, 0); sec != nil && (s.Kind == table.KindNames || s.Kind == table.KindSketches) {
 		dir = w.verifier.t.Bytes(sec)
 	}
 	from := s.First * blobs.ListEntry
 	if from > len(dir) || len(s.Entries) > len(dir)-from || !bytes.Equal(s.Entries, dir[from:from+len(s.Entries)]) {
-		return 0, w.corrupt(format.KindBlocks, at, "spare entries that are not those of the directory")
+		return 0, w.corrupt(table.KindBlocks, at, "spare entries that are not those of the directory")
 	}
 	return s.Size, nil
 }

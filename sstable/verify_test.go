@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // TestVerifySideBySide verifies tables with damage that several checks find at the same time: the
@@ -41,7 +41,7 @@ func TestVerifySideBySide(t *testing.T) {
 	damaged := bytes.Clone(data)
 	var first *Section // in the file
 	for i := range r.Info().Sections {
-		if s := &r.Info().Sections[i]; s.Kind == KindRun || s.Kind == KindIDs || s.Kind == KindTimes || s.Kind == format.KindBlocks {
+		if s := &r.Info().Sections[i]; s.Kind == KindRun || s.Kind == KindIDs || s.Kind == KindTimes || s.Kind == table.KindBlocks {
 			damaged[s.Offset+s.Length/2] ^= 1
 			if first == nil || s.Offset < first.Offset {
 				first = s

@@ -11,7 +11,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // withVersion3 adds a version 3 of the format for the time of a test: its directory is that of
@@ -19,21 +19,21 @@ import (
 func withVersion3(t *testing.T) {
 	const front = 16
 	mark := []byte("version 3 begins")
-	format.Versions[3] = &format.Version{
-		Least: format.Versions[2].Least + front, Unknown: format.KindUnknown + 1,
+	table.Versions[3] = &table.Version{
+		Least: table.Versions[2].Least + front, Unknown: table.KindUnknown + 1,
 		AppendDirectory: func(b []byte, p Params, info *Info) []byte {
-			return format.AppendDirectory2(append(b, mark...), p, info)
+			return table.AppendDirectory2(append(b, mark...), p, info)
 		},
 		ParseDirectory: func(dir []byte) (Params, Info, int, error) {
 			if !bytes.Equal(dir[:front], mark) {
 				return Params{}, Info{}, 0, errors.New("no mark")
 			}
-			p, info, at, err := format.ParseDirectory2(dir[front:])
+			p, info, at, err := table.ParseDirectory2(dir[front:])
 			return p, info, at + front, err
 		},
-		EntryAt: func(i int) int { return format.EntryAt2(i) + front },
+		EntryAt: func(i int) int { return table.EntryAt2(i) + front },
 	}
-	t.Cleanup(func() { delete(format.Versions, 3) })
+	t.Cleanup(func() { delete(table.Versions, 3) })
 }
 
 // TestVersion3 writes a table in version 3. It is read, searched, verified and described with one
@@ -66,7 +66,7 @@ func TestVersion3(t *testing.T) {
 	// A section of a kind that version 3 has: as good there as it is unknown in version 2.
 	more := func(data []byte) error {
 		_, err := OpenBytes(withSections(t, data, func(s []Section, extra int64) []Section {
-			return append(s, Section{Kind: format.KindUnknown, Offset: extra, Length: 10})
+			return append(s, Section{Kind: table.KindUnknown, Offset: extra, Length: 10})
 		}), "test.sst")
 		return err
 	}
@@ -82,7 +82,7 @@ func TestVersion3(t *testing.T) {
 		t.Error("a reserved byte of the header that is not zero is not noticed")
 	}
 	refused(t, withFormat(three, 7), "table format version 7; this program reads 2 and 3")
-	delete(format.Versions, 3)
+	delete(table.Versions, 3)
 	refused(t, three, "table format version 3; this program reads 2")
 }
 
@@ -108,7 +108,7 @@ func TestVersion1(t *testing.T) {
 func withFormat(data []byte, version uint32) []byte {
 	data = bytes.Clone(data)
 	binary.LittleEndian.PutUint32(data[8:], version)
-	tail := data[len(data)-format.TailSize:]
+	tail := data[len(data)-table.TailSize:]
 	binary.LittleEndian.PutUint32(tail[16:], version)
 	binary.LittleEndian.PutUint32(tail[20:], kernel.CRC32C(0, tail[:20]))
 	return data
@@ -127,11 +127,11 @@ func refused(t *testing.T, data []byte, words string) {
 func TestParametersToCome(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(1, 2)), 3))
 	for at, words := range map[int]string{
-		format.WidthAt: "fingerprints of another width, code 200", format.EncodingAt: "sketches in another encoding, code 200",
+		table.WidthAt: "fingerprints of another width, code 200", table.EncodingAt: "sketches in another encoding, code 200",
 		0: "words of tokenizer version 200 with hash version 1, later than 2 and 1",
 	} {
 		other := bytes.Clone(data)
-		tail := other[len(other)-format.TailSize:]
+		tail := other[len(other)-table.TailSize:]
 		dir := other[binary.LittleEndian.Uint64(tail):][:binary.LittleEndian.Uint32(tail[8:])]
 		dir[at] = 200
 		binary.LittleEndian.PutUint32(tail[12:], kernel.CRC32C(0, dir))

@@ -18,14 +18,14 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/table"
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
 func TestParams(t *testing.T) {
 	p := testParams
 	b, err := p.AppendBinary(nil)
-	if err != nil || len(b) != format.ParamsSize {
+	if err != nil || len(b) != table.ParamsSize {
 		t.Fatalf("%d bytes, %v", len(b), err)
 	}
 	var q Params
@@ -89,7 +89,7 @@ func TestFeatureParams(t *testing.T) {
 	p := testParams
 	p.Features = "unit chars\nmin-words 3\n"
 	b, err := p.AppendDatabase(nil)
-	if err != nil || len(b) != format.ParamsSize+len(p.Features) || b[format.FeaturesAt] != format.Described {
+	if err != nil || len(b) != table.ParamsSize+len(p.Features) || b[table.FeaturesAt] != table.Described {
 		t.Fatalf("%d bytes, %v", len(b), err)
 	}
 	var q Params
@@ -108,13 +108,13 @@ func TestFeatureParams(t *testing.T) {
 		t.Error("NewWriter takes unknown features")
 	}
 	for name, change := range map[string]func([]byte) []byte{
-		"another code":     func(b []byte) []byte { b[format.FeaturesAt] = 2; return b },
-		"no code":          func(b []byte) []byte { b[format.FeaturesAt] = 0; return b },
-		"no text":          func(b []byte) []byte { return b[:format.ParamsSize] },
+		"another code":     func(b []byte) []byte { b[table.FeaturesAt] = 2; return b },
+		"no code":          func(b []byte) []byte { b[table.FeaturesAt] = 0; return b },
+		"no text":          func(b []byte) []byte { return b[:table.ParamsSize] },
 		"more than it has": func(b []byte) []byte { return append(b, 'x') },
 		"an empty text": func(b []byte) []byte {
-			b[format.DescribedAt], b[format.DescribedAt+1] = 0, 0
-			return b[:format.ParamsSize]
+			b[table.DescribedAt], b[table.DescribedAt+1] = 0, 0
+			return b[:table.ParamsSize]
 		},
 	} {
 		if err := q.UnmarshalDatabase(change(bytes.Clone(b))); err == nil {
@@ -261,7 +261,7 @@ func rename(b *write.BatchOrder, ids []string) {
 		b.IDs[i] = b.Strings.AddString(id)
 	}
 	for i := range b.ByID {
-		b.ByID[i] = uint64(i)<<format.IDBits | HashID(b.ID(uint32(i)))>>write.OtherBits
+		b.ByID[i] = uint64(i)<<table.IDBits | HashID(b.ID(uint32(i)))>>write.OtherBits
 	}
 	slices.SortFunc(b.ByID, func(x, y uint64) int {
 		return cmp.Or(cmp.Compare(x&write.LeadMask, y&write.LeadMask), cmp.Compare(x, y))
@@ -285,14 +285,14 @@ func TestVerifyFindsBadWriters(t *testing.T) {
 	for name, c := range cases {
 		data := spoiledTable(t, docs, c.spoil)
 		if c.info != nil {
-			_, info, err := format.ParseFooter(data, "test.sst")
+			_, info, err := table.ParseFooter(data, "test.sst")
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.info(&info)
 			last := info.Sections[len(info.Sections)-1]
-			end := format.Align(last.Offset + last.Length)
-			data = format.AppendFooter(data[:end:end], end, testParams, &info)
+			end := table.Align(last.Offset + last.Length)
+			data = table.AppendFooter(data[:end:end], end, testParams, &info)
 		}
 		r, err := OpenBytes(data, "test.sst")
 		if err == nil {
@@ -312,9 +312,9 @@ func TestVerifyCompares(t *testing.T) {
 	for section, at := range map[string]int64{
 		"run 2": firstKey(r, KindRun, 2),
 		"ids":   firstValue(r, KindIDs, 0),
-		"ranks": firstKey(r, format.KindRanks, 0),
+		"ranks": firstKey(r, table.KindRanks, 0),
 
-		"time-sketch": r.t.Section(format.KindTimeSketch, 0).Offset + 8*5,
+		"time-sketch": r.t.Section(table.KindTimeSketch, 0).Offset + 8*5,
 	} {
 		damaged := bytes.Clone(data)
 		damaged[at] ^= 1 // the lowest bit of the first value

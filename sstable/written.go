@@ -3,7 +3,6 @@ package sstable
 import (
 	"context"
 
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
 )
@@ -83,7 +82,7 @@ func (r *Reader) writtenRanks(ctx context.Context, w Written) (set rankSet, err 
 		set.add(0, n, n)
 		return set, nil
 	}
-	lo, hi := format.OrderedTime(w.From), format.OrderedTime(w.To)
+	lo, hi := table.OrderedTime(w.From), table.OrderedTime(w.To)
 	var values [keyrun.BlockLen]uint64
 	for b := 0; b<<keyrun.BlockShift < n; b++ {
 		if b%blocksPerLook == 0 {

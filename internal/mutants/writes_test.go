@@ -89,14 +89,14 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestEntriesWhere$",
 	},
 	{
-		name: "entries/parts that begin with a prefix forgotten", in: "sstable", decl: "Divider.Range",
+		name: "entries/parts that begin with a prefix forgotten", in: "sstable", decl: "IDDivider.Range",
 		edit:  swap(`!bytes.HasPrefix(b, prefix)`, `len(b) > 0`),
-		tests: "sstable/internal/idparts", run: "^TestParts$",
+		tests: "sstable/internal/table", run: "^TestIDParts$",
 	},
 	{
-		name: "entries/a bound that equals the ID", in: "sstable", decl: "Divider.decide",
+		name: "entries/a bound that equals the ID", in: "sstable", decl: "IDDivider.decide",
 		edit:  swap(`bytes.Compare(d.bounds[at+i], id) > 0`, `bytes.Compare(d.bounds[at+i], id) >= 0`),
-		tests: "sstable/internal/idparts", run: "^TestParts$",
+		tests: "sstable/internal/table", run: "^TestIDParts$",
 	},
 	{
 		name: "written/bounds of a block taken for its values", in: "sstable", decl: "Reader.writtenRanks",

@@ -7,7 +7,6 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
 	"github.com/simdb/simdb/sstable/internal/write"
@@ -168,7 +167,7 @@ func (m *merger) mergePlaces() error {
 	if m.placed == 0 || len(m.inputs) == 1 && m.inputs[0].dead == nil && m.inputs[0].Table.Places == nil {
 		return nil
 	}
-	err := m.writeColumn(format.KindPlaces, 0, func(c *docsChunk) ([]uint64, error) {
+	err := m.writeColumn(table.KindPlaces, 0, func(c *docsChunk) ([]uint64, error) {
 		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Table.Places }, (*mergeInput).deadDocs, m.newPlaces)
 		return c.values, err
 	})
@@ -201,7 +200,7 @@ func (in *mergeInput) placeInResult(record, none uint32) (uint32, error) {
 	case err != nil:
 		return 0, err
 	case record-first >= n: // also if record is less
-		return 0, base.Corruptf(in.File, format.KindRecords.String(), 0, "record %d is not in block %d, which has %d from %d", record, b, n, first)
+		return 0, base.Corruptf(in.File, table.KindRecords.String(), 0, "record %d is not in block %d, which has %d from %d", record, b, n, first)
 	case in.blocks[b].anew:
 		return in.blocks[b].first + in.living.Count(first, record-first), nil
 	}

@@ -2,7 +2,6 @@ package merge
 
 import (
 	"github.com/simdb/simdb/internal/pipeline"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
 	"github.com/simdb/simdb/sstable/internal/write"
@@ -57,7 +56,7 @@ func (c *docsChunk) free() {
 }
 
 // writeColumn writes a section of the result, a column of what produce returns for the documents.
-func (m *merger) writeColumn(kind format.Kind, index uint16, produce func(c *docsChunk) ([]uint64, error)) error {
+func (m *merger) writeColumn(kind table.Kind, index uint16, produce func(c *docsChunk) ([]uint64, error)) error {
 	m.Out.Begin(kind, index)
 	w := keyrun.NewColumnWriter(&m.Out)
 	err := eachChunk(m, m.sources, m.starts, func(c *docsChunk) (*keyrun.ColumnWriter, error) {

@@ -9,7 +9,6 @@ import (
 	"runtime"
 
 	"github.com/simdb/simdb/internal/pipeline"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/table"
 	"github.com/simdb/simdb/sstable/internal/write"
 )
@@ -42,7 +41,7 @@ type Options struct {
 // and its new number, in 2 + log2 k bits, or 11 up to 64 Mi documents; where documents are left out
 // or the sequence numbers of inputs interleave, twice that; and
 // some tens of megabytes. With sketches, Writer says what a segment takes.
-func Merge(ctx context.Context, w io.Writer, p format.Params, inputs []Input, o Options) (format.Info, *Renumbering, error) {
+func Merge(ctx context.Context, w io.Writer, p table.Params, inputs []Input, o Options) (table.Info, *Renumbering, error) {
 	m := &merger{
 		ctx: ctx, o: o, progress: o.Progress, workers: o.Workers,
 		piece: cmp.Or(o.Piece, keyPiece), sorted: cmp.Or(o.Sorted, sortedTogether), goneMost: cmp.Or(o.Sorted, goneTogether),
@@ -53,7 +52,7 @@ func Merge(ctx context.Context, w io.Writer, p format.Params, inputs []Input, o 
 	}
 	for _, in := range inputs {
 		if !in.Params.Compatible(p) {
-			return format.Info{}, nil, fmt.Errorf("sstable: merge %s: made with %s", in.File, in.Params.Diff(p))
+			return table.Info{}, nil, fmt.Errorf("sstable: merge %s: made with %s", in.File, in.Params.Diff(p))
 		}
 		m.inputs = append(m.inputs, &mergeInput{Input: in})
 		m.tables = append(m.tables, in.Table)
@@ -74,14 +73,14 @@ func Merge(ctx context.Context, w io.Writer, p format.Params, inputs []Input, o 
 		}
 	}
 	if err != nil {
-		return format.Info{}, nil, err
+		return table.Info{}, nil, err
 	}
 	for _, in := range m.inputs {
 		m.total += int64(in.Info.Docs) * int64(6+p.NumWords()*p.Layout.Tables())
 	}
 	for _, step := range mergeSteps {
 		if err := m.Fail(m.guarded(func() error { return step(m) })); err != nil {
-			return format.Info{}, nil, err
+			return table.Info{}, nil, err
 		}
 	}
 	info, err := m.Finish()
@@ -89,7 +88,7 @@ func Merge(ctx context.Context, w io.Writer, p format.Params, inputs []Input, o 
 		err = m.Fail(m.file.Close())
 	}
 	if err != nil {
-		return format.Info{}, nil, err
+		return table.Info{}, nil, err
 	}
 	m.report(m.total)
 	r := &Renumbering{}
@@ -135,8 +134,8 @@ func (m *merger) count() error {
 	for _, in := range m.inputs {
 		docs += int64(in.kept)
 	}
-	if docs > format.MaxDocs {
-		return fmt.Errorf("sstable: merge %d documents into one table, limit %d: %w", docs, uint32(format.MaxDocs), format.ErrTooLarge)
+	if docs > table.MaxDocs {
+		return fmt.Errorf("sstable: merge %d documents into one table, limit %d: %w", docs, uint32(table.MaxDocs), table.ErrTooLarge)
 	}
 	m.docs = uint32(docs)
 	return nil

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/arena"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/table"
 	"github.com/simdb/simdb/sstable/internal/write"
 )
@@ -23,7 +22,7 @@ func tableOf(t *testing.T, fps []uint64, bare int) *table.Table {
 		}
 	}
 	var out bytes.Buffer
-	w, err := write.NewBatchWriter(t.Context(), write.NewAsyncWriter(&out), format.Params{}, write.BatchOptions{})
+	w, err := write.NewBatchWriter(t.Context(), write.NewAsyncWriter(&out), table.Params{}, write.BatchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +75,7 @@ func TestFindDead(t *testing.T) {
 
 // TestChunkOf cuts numbers of documents up to the limit into chunks.
 func TestChunkOf(t *testing.T) {
-	for _, n := range []uint32{1, docChunk, docChunk + 1, format.MaxDocs - docChunk, format.MaxDocs - 5, format.MaxDocs} {
+	for _, n := range []uint32{1, docChunk, docChunk + 1, table.MaxDocs - docChunk, table.MaxDocs - 5, table.MaxDocs} {
 		last := int((uint64(n)+docChunk-1)/docChunk) - 1
 		from, to := chunkOf(last, n)
 		if to != n || from >= to || to-from > docChunk || from%docChunk != 0 {

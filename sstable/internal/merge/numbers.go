@@ -2,7 +2,6 @@ package merge
 
 import (
 	"github.com/simdb/simdb/internal/pipeline"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
 	"github.com/simdb/simdb/sstable/internal/write"
@@ -29,7 +28,7 @@ func (m *merger) mergeFingerprints() error {
 	if err != nil {
 		return err
 	}
-	m.Out.Begin(format.KindRun, 0)
+	m.Out.Begin(table.KindRun, 0)
 	n := &numbering{merger: m, run: m.runWriter(), next: make([]uint32, len(m.inputs))}
 	n.beginMapping()
 	err = pipeline.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p Pairs, err error) {
@@ -140,7 +139,7 @@ func (n *numbering) add(p Pairs) error {
 // mergeWords writes the words of the fingerprints after the first, by document.
 func (m *merger) mergeWords() error {
 	for word := 1; word < m.Params.NumWords(); word++ {
-		err := m.writeColumn(format.KindWords, uint16(word), func(c *docsChunk) ([]uint64, error) {
+		err := m.writeColumn(table.KindWords, uint16(word), func(c *docsChunk) ([]uint64, error) {
 			err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Words[word-1].Column }, (*mergeInput).deadDocs, nil)
 			return c.values, err
 		})
@@ -191,7 +190,7 @@ func (m *merger) mergeWordRun() error {
 	if err != nil {
 		return err
 	}
-	m.Out.Begin(format.KindRun, format.RunIndex(m.word, 0))
+	m.Out.Begin(table.KindRun, table.RunIndex(m.word, 0))
 	n.run = keyrun.NewParallelWriter(keyrun.NewPairWriter(&m.Out, max(m.Info.Fingerprints, 1)-1), m.workers)
 	err = pipeline.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p Pairs, err error) {
 		defer table.UnguardAny(m.tables, table.Guard(), &err)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/pipeline"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
 	"github.com/simdb/simdb/sstable/internal/write"
@@ -30,7 +29,7 @@ func (m *merger) mergeSeqs() error {
 	if err != nil {
 		return err
 	}
-	m.Out.Begin(format.KindSeqs, 0)
+	m.Out.Begin(table.KindSeqs, 0)
 	run, next := keyrun.NewParallelWriter(keyrun.NewWriter(&m.Out), m.workers), make([]uint32, len(m.inputs))
 	err = pipeline.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p Pairs, err error) {
 		defer table.UnguardAny(m.tables, table.Guard(), &err)
@@ -125,7 +124,7 @@ func (m *merger) mergeTimes() error {
 	})
 	w.Finish()
 	if m.docs > 0 {
-		m.Info.MinTime, m.Info.MaxTime = format.TimeOf(w.Sample.Least), format.TimeOf(w.Sample.Greatest)
+		m.Info.MinTime, m.Info.MaxTime = table.TimeOf(w.Sample.Least), table.TimeOf(w.Sample.Greatest)
 	}
 	m.rankSources, m.rankStarts = nil, nil
 	for _, in := range m.inputs {
@@ -139,7 +138,7 @@ func (m *merger) mergeRanks() error {
 	if len(m.inputs) == 1 && m.inputs[0].Table.Ranks == nil {
 		return nil // left out or not, the others are in the order of writing
 	}
-	err := m.writeColumn(format.KindRanks, 0, func(c *docsChunk) ([]uint64, error) {
+	err := m.writeColumn(table.KindRanks, 0, func(c *docsChunk) ([]uint64, error) {
 		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Table.Ranks }, (*mergeInput).deadDocs, m.newRanks)
 		return c.values, err
 	})

@@ -6,7 +6,6 @@ import (
 
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/pipeline"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
@@ -23,7 +22,7 @@ func (m *merger) mergeRuns() error {
 		if err != nil {
 			return err
 		}
-		m.Out.Begin(format.KindRun, format.RunIndex(m.word, index))
+		m.Out.Begin(table.KindRun, table.RunIndex(m.word, index))
 		run := m.runWriter()
 		if streams != nil {
 			err = m.mergeRun(index, streams, run)
@@ -282,7 +281,7 @@ func (m *merger) mergeIDs() error {
 	if err != nil {
 		return err
 	}
-	m.Out.Begin(format.KindIDs, 0)
+	m.Out.Begin(table.KindIDs, 0)
 	run := keyrun.NewParallelWriter(keyrun.NewPairWriter(&m.Out, max(m.docs, 1)-1), m.workers)
 	err = pipeline.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p Pairs, err error) {
 		defer table.UnguardAny(m.tables, table.Guard(), &err)

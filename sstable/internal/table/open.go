@@ -7,13 +7,12 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
 // Section returns the section of a kind, nil if there is none.
-func (r *Table) Section(kind format.Kind, index uint16) *format.Section {
+func (r *Table) Section(kind Kind, index uint16) *Section {
 	for i := range r.Info.Sections {
 		if s := &r.Info.Sections[i]; s.Kind == kind && s.Index == index {
 			return s
@@ -23,7 +22,7 @@ func (r *Table) Section(kind format.Kind, index uint16) *format.Section {
 }
 
 // Bytes returns the contents of a section.
-func (r *Table) Bytes(s *format.Section) []byte {
+func (r *Table) Bytes(s *Section) []byte {
 	if b, ok := r.Made[[2]uint16{uint16(s.Kind), s.Index}]; ok {
 		return b
 	}
@@ -31,7 +30,7 @@ func (r *Table) Bytes(s *format.Section) []byte {
 }
 
 // Part returns the contents of a section and where they are.
-func (r *Table) Part(s *format.Section) blobs.Bytes {
+func (r *Table) Part(s *Section) blobs.Bytes {
 	return blobs.Bytes{Data: r.Bytes(s), Offset: s.Offset}
 }
 
@@ -43,19 +42,19 @@ func (r *Table) openSections() error {
 	for i := range r.Info.Sections {
 		s := &r.Info.Sections[i]
 		id := [2]uint16{uint16(s.Kind), s.Index}
-		kind := s.Kind &^ format.DirFlag
-		if seen[id] || kind < format.KindUnknown && (int(s.Index) > r.maxIndex(kind, segments) || kind != s.Kind && !kind.HasDir()) {
+		kind := s.Kind &^ DirFlag
+		if seen[id] || kind < KindUnknown && (int(s.Index) > r.maxIndex(kind, segments) || kind != s.Kind && !kind.HasDir()) {
 			return base.Corruptf(r.File, "directory", s.Offset, "section %s with index %d should not be there", s.Name(), s.Index)
 		}
 		seen[id] = true
 	}
 	for i := range r.Info.Sections {
 		s := &r.Info.Sections[i]
-		if kind := s.Kind &^ format.DirFlag; kind != s.Kind && kind < format.KindUnknown && !seen[[2]uint16{uint16(kind), s.Index}] {
+		if kind := s.Kind &^ DirFlag; kind != s.Kind && kind < KindUnknown && !seen[[2]uint16{uint16(kind), s.Index}] {
 			return base.Corruptf(r.File, "directory", s.Offset, "section %s without what it is of", s.Name())
 		}
 	}
-	if _, err := r.Required(format.KindEarly, 0); err != nil {
+	if _, err := r.Required(KindEarly, 0); err != nil {
 		return err
 	}
 	if err := r.openRecords(); err != nil {
@@ -69,7 +68,7 @@ func (r *Table) openSections() error {
 	}
 	docs := uint64(r.Info.Docs)
 	var err error
-	if r.IDs, err = r.Run(format.KindIDs, 0, docs); err != nil {
+	if r.IDs, err = r.Run(KindIDs, 0, docs); err != nil {
 		return err
 	}
 	if docs > 1 && !r.IDs.HasValues() {
@@ -80,10 +79,10 @@ func (r *Table) openSections() error {
 	}
 	for word := 1; word < r.Params.NumWords(); word++ {
 		w := Word{}
-		if w.Column, err = r.Column(format.KindWords, uint16(word), docs); err != nil {
+		if w.Column, err = r.Column(KindWords, uint16(word), docs); err != nil {
 			return err
 		}
-		s, err := r.Required(format.KindRun, format.RunIndex(word, r.Params.Layout.Tables()-1))
+		s, err := r.Required(KindRun, RunIndex(word, r.Params.Layout.Tables()-1))
 		if err != nil {
 			return err
 		}
@@ -106,7 +105,7 @@ func (r *Table) openRuns(word int, distinct uint64) ([]*keyrun.Run, error) {
 		if i == 0 {
 			keys = uint64(r.Info.Fingerprints)
 		}
-		if runs[i], err = r.Run(format.KindRun, format.RunIndex(word, i), keys); err != nil {
+		if runs[i], err = r.Run(KindRun, RunIndex(word, i), keys); err != nil {
 			return nil, err
 		}
 	}
@@ -116,26 +115,26 @@ func (r *Table) openRuns(word int, distinct uint64) ([]*keyrun.Run, error) {
 // openOrder opens what a table keeps of the order of writing.
 func (r *Table) openOrder() (err error) {
 	docs := uint64(r.Info.Docs)
-	if r.Section(format.KindRanks, 0) != nil {
-		if r.Ranks, err = r.Column(format.KindRanks, 0, docs); err != nil {
+	if r.Section(KindRanks, 0) != nil {
+		if r.Ranks, err = r.Column(KindRanks, 0, docs); err != nil {
 			return err
 		}
 		if docs > 0 && r.Ranks.Max() >= docs {
 			return r.Ranks.Corrupt(0, "rank %d of %d", r.Ranks.Max(), docs)
 		}
 	}
-	if r.Seqs, err = r.Run(format.KindSeqs, 0, docs); err != nil {
+	if r.Seqs, err = r.Run(KindSeqs, 0, docs); err != nil {
 		return err
 	}
-	r.Times, err = r.Column(format.KindTimes, 0, docs)
+	r.Times, err = r.Column(KindTimes, 0, docs)
 	return err
 }
 
 // Required returns a section that must be there.
-func (r *Table) Required(kind format.Kind, index uint16) (*format.Section, error) {
+func (r *Table) Required(kind Kind, index uint16) (*Section, error) {
 	s := r.Section(kind, index)
 	if s == nil {
-		name := format.Section{Kind: kind, Index: index}.Name()
+		name := Section{Kind: kind, Index: index}.Name()
 		return nil, base.Corruptf(r.File, "directory", r.Info.Size, "no section %s", name)
 	}
 	return s, nil
@@ -143,10 +142,10 @@ func (r *Table) Required(kind format.Kind, index uint16) (*format.Section, error
 
 // openRecords opens the directories of the blocks of names and of records.
 func (r *Table) openRecords() error {
-	if _, err := r.Required(format.KindBlocks, 0); err != nil {
+	if _, err := r.Required(KindBlocks, 0); err != nil {
 		return err
 	}
-	dir, err := r.Required(format.KindNames, 0)
+	dir, err := r.Required(KindNames, 0)
 	if err != nil {
 		return err
 	}
@@ -155,17 +154,17 @@ func (r *Table) openRecords() error {
 		return err
 	}
 	r.Names.SetPages(r.Pages.Random())
-	s := r.Section(format.KindRecords, 0)
+	s := r.Section(KindRecords, 0)
 	if s == nil {
-		if s = r.Section(format.KindPlaces, 0); s != nil {
+		if s = r.Section(KindPlaces, 0); s != nil {
 			return base.Corruptf(r.File, s.Name(), s.Offset, "places of records, and none are there")
 		}
 		return nil
 	}
-	if r.Records, err = r.OpenRecordBlocks(s, area); err != nil || r.Section(format.KindPlaces, 0) == nil {
+	if r.Records, err = r.OpenRecordBlocks(s, area); err != nil || r.Section(KindPlaces, 0) == nil {
 		return err
 	}
-	r.Places, err = r.Column(format.KindPlaces, 0, uint64(r.Info.Docs))
+	r.Places, err = r.Column(KindPlaces, 0, uint64(r.Info.Docs))
 	if err == nil && r.Info.Docs > 0 && r.Places.Max() > uint64(r.Records.Len()) {
 		return r.Places.Corrupt(0, "record %d of %d", r.Places.Max(), r.Records.Len())
 	}
@@ -173,23 +172,23 @@ func (r *Table) openRecords() error {
 }
 
 // OpenRecordBlocks opens the directory of the blocks of records.
-func (r *Table) OpenRecordBlocks(s *format.Section, area blobs.Bytes) (*blobs.Records, error) {
+func (r *Table) OpenRecordBlocks(s *Section, area blobs.Bytes) (*blobs.Records, error) {
 	if s.Count == 0 || s.Count > math.MaxUint32 || s.Length == 0 {
 		return nil, base.Corruptf(r.File, s.Name(), s.Offset, "%d records in a directory of %d bytes", s.Count, s.Length)
 	}
-	if r.Section(format.KindPlaces, 0) == nil && s.Count != uint64(r.Info.Docs) {
+	if r.Section(KindPlaces, 0) == nil && s.Count != uint64(r.Info.Docs) {
 		return nil, base.Corruptf(r.File, s.Name(), s.Offset, "%d records for %d documents", s.Count, r.Info.Docs)
 	}
 	return blobs.OpenRecords(r.File, uint32(s.Count), r.Part(s), area)
 }
 
 // source returns a key run or a column as it lies in the file.
-func (r *Table) source(kind format.Kind, index uint16) (src keyrun.Section, err error) {
+func (r *Table) source(kind Kind, index uint16) (src keyrun.Section, err error) {
 	s, err := r.Required(kind, index)
 	if err != nil {
 		return src, err
 	}
-	dir, err := r.Required(kind|format.DirFlag, index)
+	dir, err := r.Required(kind|DirFlag, index)
 	if err != nil {
 		return src, err
 	}
@@ -204,7 +203,7 @@ func (r *Table) source(kind format.Kind, index uint16) (src keyrun.Section, err 
 }
 
 // Column opens a column that must have n values.
-func (r *Table) Column(kind format.Kind, index uint16, n uint64) (*keyrun.Column, error) {
+func (r *Table) Column(kind Kind, index uint16, n uint64) (*keyrun.Column, error) {
 	src, err := r.source(kind, index)
 	if err != nil {
 		return nil, err
@@ -217,7 +216,7 @@ func (r *Table) Column(kind format.Kind, index uint16, n uint64) (*keyrun.Column
 }
 
 // Run opens a key run that must have n keys.
-func (r *Table) Run(kind format.Kind, index uint16, n uint64) (*keyrun.Run, error) {
+func (r *Table) Run(kind Kind, index uint16, n uint64) (*keyrun.Run, error) {
 	src, err := r.source(kind, index)
 	if err != nil {
 		return nil, err
@@ -230,7 +229,7 @@ func (r *Table) Run(kind format.Kind, index uint16, n uint64) (*keyrun.Run, erro
 }
 
 // checkCount compares the number of things in a section with what the directory and the info say.
-func (r *Table) checkCount(s *format.Section, got int, want uint64) error {
+func (r *Table) checkCount(s *Section, got int, want uint64) error {
 	if uint64(got) != want || s.Count != want {
 		return base.Corruptf(r.File, s.Name(), s.Offset, "%d values, the directory says %d, there should be %d", got, s.Count, want)
 	}
@@ -240,7 +239,7 @@ func (r *Table) checkCount(s *format.Section, got int, want uint64) error {
 // NumSegments returns the number of sections of bitmaps, which is that of segments.
 func (r *Table) NumSegments() (n int) {
 	for i := range r.Info.Sections {
-		if r.Info.Sections[i].Kind == format.KindBitmaps {
+		if r.Info.Sections[i].Kind == KindBitmaps {
 			n++
 		}
 	}
@@ -249,17 +248,17 @@ func (r *Table) NumSegments() (n int) {
 
 // maxIndex returns the greatest Section.Index that sections of a kind may have in this table, of
 // that many segments; -1 if there should be none.
-func (r *Table) maxIndex(k format.Kind, segments int) int {
+func (r *Table) maxIndex(k Kind, segments int) int {
 	switch k {
-	case format.KindRun:
-		return int(format.RunIndex(r.Params.NumWords()-1, r.Params.Layout.Tables()-1))
-	case format.KindWords:
+	case KindRun:
+		return int(RunIndex(r.Params.NumWords()-1, r.Params.Layout.Tables()-1))
+	case KindWords:
 		return r.Params.NumWords() - 1
-	case format.KindBlocks, format.KindIDParts:
-		return format.MaxSections
-	case format.KindSketches, format.KindHot:
+	case KindBlocks, KindIDParts:
+		return MaxSections
+	case KindSketches, KindHot:
 		return min(int(r.Params.Sketch), 1) - 1
-	case format.KindBitmaps, format.KindPostings:
+	case KindBitmaps, KindPostings:
 		return segments*min(int(r.Params.Sketch), 1) - 1
 	}
 	return 0
@@ -268,10 +267,10 @@ func (r *Table) maxIndex(k format.Kind, segments int) int {
 // Blocks returns the area of blocks: what is between the start of the first section of blocks and
 // the end of the last. There is at least one.
 func (r *Table) Blocks() blobs.Bytes {
-	first := r.Section(format.KindBlocks, 0)
+	first := r.Section(KindBlocks, 0)
 	end := first.Offset + first.Length
 	for i := range r.Info.Sections {
-		if s := &r.Info.Sections[i]; s.Kind == format.KindBlocks {
+		if s := &r.Info.Sections[i]; s.Kind == KindBlocks {
 			end = max(end, s.Offset+s.Length)
 		}
 	}
@@ -283,11 +282,11 @@ func (r *Table) openSketches(segments int) error {
 	if r.Params.Sketch == 0 {
 		return nil
 	}
-	if segments == 0 && r.Section(format.KindSketches, 0) == nil && r.Section(format.KindHot, 0) == nil {
+	if segments == 0 && r.Section(KindSketches, 0) == nil && r.Section(KindHot, 0) == nil {
 		r.Sketches = sketchidx.OpenEmpty(r.File, r.Params.Sketches())
 		return nil
 	}
-	dir, err := r.Required(format.KindSketches, 0)
+	dir, err := r.Required(KindSketches, 0)
 	if err != nil {
 		return err
 	}
@@ -295,7 +294,7 @@ func (r *Table) openSketches(segments int) error {
 	if err != nil {
 		return err
 	}
-	hot, err := r.Required(format.KindHot, 0)
+	hot, err := r.Required(KindHot, 0)
 	if err != nil {
 		return err
 	}
@@ -321,18 +320,18 @@ func (r *Table) openSketches(segments int) error {
 // openSegment opens the sections of segment i, whose documents start with first, and returns their
 // number.
 func (r *Table) openSegment(x *sketchidx.Index, i uint16, first uint32) (n uint32, err error) {
-	s, err := r.Required(format.KindBitmaps, i)
+	s, err := r.Required(KindBitmaps, i)
 	if err != nil {
 		return 0, err
 	}
 	if s.Count > uint64(r.Info.Docs-first) {
 		return 0, base.Corruptf(r.File, s.Name(), s.Offset, "%d documents from %d of %d", s.Count, first, r.Info.Docs)
 	}
-	postings, err := r.Required(format.KindPostings, i)
+	postings, err := r.Required(KindPostings, i)
 	if err != nil {
 		return 0, err
 	}
-	run, err := r.Run(format.KindPostings, i, postings.Count)
+	run, err := r.Run(KindPostings, i, postings.Count)
 	if err != nil {
 		return 0, err
 	}

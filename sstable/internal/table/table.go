@@ -1,5 +1,10 @@
-// Package table opens tables: a Table has the sections of a file, each opened by the package that
-// knows its encoding.
+// Package table has the format of a table, which readers and writers share, and opens one.
+//
+//	params.go, idhash.go, times.go, idparts.go  parameters; how IDs and times are stored
+//	section.go, versions.go, format.go          sections, and their directory in each version
+//	early.go                                    the copy of the directory
+//	table.go, open.go, fault.go                 an open table; each section is opened by the
+//	                                            package that knows its encoding
 package table
 
 import (
@@ -8,7 +13,6 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/pages"
@@ -25,8 +29,8 @@ type Table struct {
 	Pages  *pages.Table         // how they come into memory; nil if that is left to the system
 	Unmap  func() error
 	Closer func() error
-	Params format.Params
-	Info   format.Info
+	Params Params
+	Info   Info
 
 	Names    *blobs.List
 	Records  *blobs.Records // nil if there are none
@@ -49,12 +53,12 @@ type Word struct {
 // Open opens the table in Data, which the file of that name has. It reads the directories only.
 func (r *Table) Open() (err error) {
 	defer r.Unguard(Guard(), &err)
-	if r.Params, r.Info, err = format.ParseFooter(r.Data, r.File); err != nil {
+	if r.Params, r.Info, err = ParseFooter(r.Data, r.File); err != nil {
 		return err
 	}
 	r.Pages.SetIndex(r.indexOffset(), r.scanned())
 	for _, s := range r.Info.Sections {
-		if s.Kind&format.DirFlag != 0 {
+		if s.Kind&DirFlag != 0 {
 			r.Pages.Fetch(s.Offset, s.Offset+s.Length)
 		}
 	}
@@ -64,7 +68,7 @@ func (r *Table) Open() (err error) {
 // indexOffset returns where the part of the file begins that searches read: all of it where there
 // are no texts.
 func (r *Table) indexOffset() int64 {
-	s := r.Section(format.KindBlocks, 0)
+	s := r.Section(KindBlocks, 0)
 	if !r.Params.StoreText || s == nil {
 		return 0
 	}
@@ -74,7 +78,7 @@ func (r *Table) indexOffset() int64 {
 // scanned returns the parts of the file that searches read in order: the bitmaps of sketches.
 func (r *Table) scanned() (parts [][2]int64) {
 	for _, s := range r.Info.Sections {
-		if s.Kind == format.KindBitmaps {
+		if s.Kind == KindBitmaps {
 			parts = append(parts, [2]int64{s.Offset, s.Offset + s.Length})
 		}
 	}
@@ -101,7 +105,7 @@ func (r *Table) Close() error {
 // nothing.
 func (r *Table) Note() (note []byte, err error) {
 	defer r.Unguard(Guard(), &err)
-	s := r.Section(format.KindNote, 0)
+	s := r.Section(KindNote, 0)
 	if s == nil {
 		return nil, nil
 	}

@@ -2,7 +2,7 @@ package write
 
 import (
 	"github.com/simdb/simdb/internal/arena"
-	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // A Batch is the documents of a table, in columns. Of documents with equal
@@ -38,7 +38,7 @@ func (b *Batch) AddRest(words []uint64) {
 }
 
 // MaxBatch is the most documents of a Batch.
-const MaxBatch = 1 << (64 - format.IDBits)
+const MaxBatch = 1 << (64 - table.IDBits)
 
 // NoRecord is in the place of a record's number for a document that has none.
 const NoRecord = 1<<32 - 1

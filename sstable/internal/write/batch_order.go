@@ -8,7 +8,7 @@ import (
 
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/pipeline"
-	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // A Batch is put into the order of a table by two sorts of single words, so that a sort moves eight
@@ -23,9 +23,9 @@ import (
 // The first sort makes the run of IDs, where equal IDs are side by side. The second makes the order
 // of documents; what has equal leading bits is sorted again by the other bits.
 const (
-	LeadMask  = 1<<format.IDBits - 1
-	OtherBits = 64 - format.IDBits // of a fingerprint, and of a position
-	share     = 1 << 14            // documents a goroutine takes at a time; a multiple of 64
+	LeadMask  = 1<<table.IDBits - 1
+	OtherBits = 64 - table.IDBits // of a fingerprint, and of a position
+	share     = 1 << 14           // documents a goroutine takes at a time; a multiple of 64
 )
 
 // BatchOrder is a batch in the order of a table.
@@ -49,13 +49,13 @@ func inOrder(ctx context.Context, b *Batch, workers int, room *BatchRoom) (*Batc
 	keys := room.take(0, n)
 	err := shares(ctx, n, workers, func(from, to int) {
 		for i := from; i < to; i++ {
-			keys[i] = uint64(i)<<format.IDBits | format.HashID(b.ID(uint32(i)))>>OtherBits
+			keys[i] = uint64(i)<<table.IDBits | table.HashID(b.ID(uint32(i)))>>OtherBits
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	o.ByID, keys = ordered.SortParts(keys, room.take(1, n), format.IDBits, workers)
+	o.ByID, keys = ordered.SortParts(keys, room.take(1, n), table.IDBits, workers)
 	o.dropEarlier()
 	if !slices.IsSorted(b.Seqs) {
 		o.sortBySeq()
@@ -71,13 +71,13 @@ func inOrder(ctx context.Context, b *Batch, workers int, room *BatchRoom) (*Batc
 		case b.isBare(uint32(i)):
 			bare++
 		default:
-			keys = append(keys, uint64(i)<<format.IDBits|fp>>OtherBits)
+			keys = append(keys, uint64(i)<<table.IDBits|fp>>OtherBits)
 			sorted, last = sorted && last <= fp, fp
 		}
 	}
 	tmp := room.take(2, len(keys))
 	if !sorted { // as the documents of a table are
-		keys, tmp = ordered.SortParts(keys, tmp, format.IDBits, workers)
+		keys, tmp = ordered.SortParts(keys, tmp, table.IDBits, workers)
 	}
 	if err := o.sortOthers(ctx, keys, tmp, workers); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func inOrder(ctx context.Context, b *Batch, workers int, room *BatchRoom) (*Batc
 	o.fps, o.spare = tmp, keys
 	err = shares(ctx, len(keys), workers, func(from, to int) {
 		for j := from; j < to; j++ {
-			pos := uint32(keys[j] >> format.IDBits)
+			pos := uint32(keys[j] >> table.IDBits)
 			o.docs[j], o.fps[j] = pos, b.Fingerprints[pos]
 		}
 	})
@@ -114,7 +114,7 @@ func shares(ctx context.Context, n, workers int, work func(from, to int)) error 
 func (o *BatchOrder) dropEarlier() {
 	var alive []uint32 // with the hash of the one before, each with another ID
 	for j, k := range o.ByID {
-		pos := uint32(k >> format.IDBits) // positions of one hash ascend
+		pos := uint32(k >> table.IDBits) // positions of one hash ascend
 		if j == 0 || k&LeadMask != o.ByID[j-1]&LeadMask {
 			alive = append(alive[:0], pos)
 			continue
@@ -203,7 +203,7 @@ func (o *BatchOrder) sortOthers(ctx context.Context, keys, tmp []uint64, workers
 		}
 		if part := keys[from:to]; len(part) > 1 {
 			for j, k := range part {
-				part[j] = k&^LeadMask | o.Fingerprints[k>>format.IDBits]&(1<<OtherBits-1)
+				part[j] = k&^LeadMask | o.Fingerprints[k>>table.IDBits]&(1<<OtherBits-1)
 			}
 			if sorted, _ := ordered.SortParts(part, tmp[from:to], OtherBits, workers); &sorted[0] != &part[0] {
 				copy(part, sorted)

@@ -15,9 +15,9 @@ import (
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // BatchWriter writes the table of a Batch, on all processors. Beside the batch it takes about 32
@@ -73,7 +73,7 @@ func (r *BatchRoom) takeNumbers(i, n int) []uint32 {
 
 // NewBatchWriter returns a writer of a table to a file, which its Close closes. The layout of p may
 // be LayoutBySize. The work stops with the error of ctx when that ends.
-func NewBatchWriter(ctx context.Context, file io.WriteCloser, p format.Params, o BatchOptions) (*BatchWriter, error) {
+func NewBatchWriter(ctx context.Context, file io.WriteCloser, p table.Params, o BatchOptions) (*BatchWriter, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -97,15 +97,15 @@ func (t *BatchWriter) AddRecords(n, alike int, record func(i int) (text, fields 
 		return 0, t.Err
 	}
 	first = t.Records.Len()
-	if uint64(first)+uint64(n) > format.MaxDocs {
-		return 0, t.Fail(fmt.Errorf("more than %d records: %w", uint32(format.MaxDocs), format.ErrTooLarge))
+	if uint64(first)+uint64(n) > table.MaxDocs {
+		return 0, t.Fail(fmt.Errorf("more than %d records: %w", uint32(table.MaxDocs), table.ErrTooLarge))
 	}
 	var ends []int // of blocks
 	size, begin := 0, 0
 	for i := range n {
 		text, fields := record(i)
 		if len(text) > blobs.MaxRecord || len(fields) > blobs.MaxRecord-len(text) {
-			return 0, t.Fail(fmt.Errorf("text and fields of %d bytes, limit %d: %w", len(text)+len(fields), blobs.MaxRecord, format.ErrTooLarge))
+			return 0, t.Fail(fmt.Errorf("text and fields of %d bytes, limit %d: %w", len(text)+len(fields), blobs.MaxRecord, table.ErrTooLarge))
 		}
 		size += len(text) + len(fields)
 		if size >= cmp.Or(t.o.BlockSize, blobs.DefaultBlockSize) || i+1-begin == blobs.MaxBlockRecords || i+1 == n {
@@ -182,20 +182,20 @@ func (t *BatchWriter) sampleLevel(blocks int, raw func(dst []byte, block int) ([
 
 // Write writes the documents of a batch, and completes the table. It returns what the table says of
 // itself, which has how many documents are not left out.
-func (t *BatchWriter) Write(b *Batch) (format.Info, error) {
+func (t *BatchWriter) Write(b *Batch) (table.Info, error) {
 	if _, err := t.Order(b); err != nil {
-		return format.Info{}, err
+		return table.Info{}, err
 	}
 	return t.WriteOrdered()
 }
 
 // WriteOrdered is the second half of Write: it writes what Order has brought into order.
-func (t *BatchWriter) WriteOrdered() (format.Info, error) {
+func (t *BatchWriter) WriteOrdered() (table.Info, error) {
 	for _, step := range []func() error{
 		t.writeFingerprints, t.writeBatchSeqs, t.writeBatchTimes, t.writeRanks, t.writePlaces, t.writeWords, t.writeNames, t.writePermuted, t.writeWordRuns, t.writeBatchIDs,
 	} {
 		if err := t.Fail(cmp.Or(step(), t.ctx.Err())); err != nil {
-			return format.Info{}, err
+			return table.Info{}, err
 		}
 	}
 	info, err := t.Finish()
@@ -212,7 +212,7 @@ func (t *BatchWriter) Order(b *Batch) (o *BatchOrder, err error) {
 		return nil, t.Err
 	}
 	if b.Len() > MaxBatch {
-		return nil, t.Fail(fmt.Errorf("a batch of %d documents, at most %d are possible: %w", b.Len(), MaxBatch, format.ErrTooLarge))
+		return nil, t.Fail(fmt.Errorf("a batch of %d documents, at most %d are possible: %w", b.Len(), MaxBatch, table.ErrTooLarge))
 	}
 	t.Records.EndBlock()
 	t.FlushRecords()
@@ -235,7 +235,7 @@ const encodeShare = 64 * keyrun.BlockLen
 
 // encodeRun writes a section of n keys by writers that newWriter returns. Fill adds the keys in
 // [from, to) to one.
-func (t *BatchWriter) encodeRun(kind format.Kind, index uint16, n int, newWriter func(w io.Writer) *keyrun.Writer, fill func(w *keyrun.Writer, from, to int) error) error {
+func (t *BatchWriter) encodeRun(kind table.Kind, index uint16, n int, newWriter func(w io.Writer) *keyrun.Writer, fill func(w *keyrun.Writer, from, to int) error) error {
 	t.Out.Begin(kind, index)
 	run := newWriter(&t.Out)
 	var parts sync.Pool
@@ -255,7 +255,7 @@ func (t *BatchWriter) encodeRun(kind format.Kind, index uint16, n int, newWriter
 }
 
 // encodeColumn writes a section of n values.
-func (t *BatchWriter) encodeColumn(kind format.Kind, index uint16, n int, value func(i int) uint64) error {
+func (t *BatchWriter) encodeColumn(kind table.Kind, index uint16, n int, value func(i int) uint64) error {
 	t.Out.Begin(kind, index)
 	column := keyrun.NewColumnWriter(&t.Out)
 	err := pipeline.Ordered(t.ctx, (n+encodeShare-1)/encodeShare, t.o.Workers, func(i int) (*keyrun.ColumnWriter, error) {
@@ -276,9 +276,9 @@ func (t *BatchWriter) encodeColumn(kind format.Kind, index uint16, n int, value 
 	return t.Out.Err
 }
 
-// encodeKeys writes a run of sorted keys.
-func (t *BatchWriter) encodeKeys(word, table int, keys []uint64) error {
-	return t.encodeRun(format.KindRun, format.RunIndex(word, table), len(keys), keyrun.NewPartsWriter, func(w *keyrun.Writer, from, to int) error {
+// encodeKeys writes a run of sorted keys, that of a permuted table of a word.
+func (t *BatchWriter) encodeKeys(word, index int, keys []uint64) error {
+	return t.encodeRun(table.KindRun, table.RunIndex(word, index), len(keys), keyrun.NewPartsWriter, func(w *keyrun.Writer, from, to int) error {
 		return w.AddKeys(keys[from:to])
 	})
 }
@@ -339,7 +339,7 @@ func (b *BatchOrder) rest(word, doc int) uint64 {
 // writeWords writes the words of the fingerprints after the first, by document.
 func (t *BatchWriter) writeWords() error {
 	for word := 1; word < t.Params.NumWords(); word++ {
-		err := t.encodeColumn(format.KindWords, uint16(word), len(t.batch.docs), func(doc int) uint64 { return t.batch.rest(word, doc) })
+		err := t.encodeColumn(table.KindWords, uint16(word), len(t.batch.docs), func(doc int) uint64 { return t.batch.rest(word, doc) })
 		if err != nil {
 			return err
 		}
@@ -362,7 +362,7 @@ func (t *BatchWriter) writeWordRuns() error {
 		if sorted := ordered.SortPairs(p, tmp); n > 0 && &sorted.Keys[0] != &p.Keys[0] {
 			p, tmp = sorted, p
 		}
-		err := t.encodeRun(format.KindRun, format.RunIndex(word, 0), n, pairs, func(w *keyrun.Writer, from, to int) error {
+		err := t.encodeRun(table.KindRun, table.RunIndex(word, 0), n, pairs, func(w *keyrun.Writer, from, to int) error {
 			return w.AddPairs(p.Keys[from:to], p.Vals[from:to])
 		})
 		if err := cmp.Or(err, t.ctx.Err()); err != nil {
@@ -392,7 +392,7 @@ func (t *BatchWriter) writeBatchSeqs() error {
 	if n > 0 {
 		t.Info.MinSeq, t.Info.MaxSeq = seq(0), seq(n-1)
 	}
-	return t.encodeRun(format.KindSeqs, 0, n, keyrun.NewWriter, func(w *keyrun.Writer, from, to int) error {
+	return t.encodeRun(table.KindSeqs, 0, n, keyrun.NewWriter, func(w *keyrun.Writer, from, to int) error {
 		for rank := from; rank < to; rank++ {
 			if err := w.Add(seq(rank)); err != nil {
 				return err
@@ -411,7 +411,7 @@ func (t *BatchWriter) writeBatchTimes() error {
 		if b.Times != nil {
 			at = b.Times[pos]
 		}
-		w.add(format.OrderedTime(at))
+		w.add(table.OrderedTime(at))
 	}
 	for _, pos := range b.written {
 		add(pos)
@@ -423,7 +423,7 @@ func (t *BatchWriter) writeBatchTimes() error {
 	}
 	w.Finish()
 	if len(b.docs) > 0 {
-		t.Info.MinTime, t.Info.MaxTime = format.TimeOf(w.Sample.Least), format.TimeOf(w.Sample.Greatest)
+		t.Info.MinTime, t.Info.MaxTime = table.TimeOf(w.Sample.Least), table.TimeOf(w.Sample.Greatest)
 	}
 	return t.Out.Err
 }
@@ -434,7 +434,7 @@ func (t *BatchWriter) writeRanks() error {
 	if b.written == nil && slices.IsSorted(b.docs) {
 		return nil
 	}
-	return t.encodeColumn(format.KindRanks, 0, len(b.docs), func(doc int) uint64 { return uint64(b.rank(b.docs[doc])) })
+	return t.encodeColumn(table.KindRanks, 0, len(b.docs), func(doc int) uint64 { return uint64(b.rank(b.docs[doc])) })
 }
 
 // writePlaces writes which record each document has, unless that is the one of its number.
@@ -456,23 +456,23 @@ func (t *BatchWriter) writePlaces() error {
 	if same {
 		return nil
 	}
-	return t.encodeColumn(format.KindPlaces, 0, len(b.docs), place)
+	return t.encodeColumn(table.KindPlaces, 0, len(b.docs), place)
 }
 
 // writeBatchIDs writes the run of hashes of IDs with their documents.
 func (t *BatchWriter) writeBatchIDs() error {
 	b, n := t.batch, len(t.batch.docs)
 	if b.dropped != nil {
-		b.ByID = slices.DeleteFunc(b.ByID, func(k uint64) bool { return b.dropped.Has(uint32(k >> format.IDBits)) })
+		b.ByID = slices.DeleteFunc(b.ByID, func(k uint64) bool { return b.dropped.Has(uint32(k >> table.IDBits)) })
 	}
 	pairs := func(w io.Writer) *keyrun.Writer { return keyrun.NewPairWriter(w, uint32(max(n, 1)-1)) }
-	return t.encodeRun(format.KindIDs, 0, n, pairs, func(w *keyrun.Writer, from, to int) error {
+	return t.encodeRun(table.KindIDs, 0, n, pairs, func(w *keyrun.Writer, from, to int) error {
 		var hashes [keyrun.BlockLen]uint64
 		var docs [keyrun.BlockLen]uint32
 		for rest := b.ByID[from:to]; len(rest) > 0; {
 			n := min(len(rest), len(docs))
 			for i, k := range rest[:n] { // nothing else, so that many cache misses overlap
-				hashes[i], docs[i] = k&LeadMask, b.numbers[k>>format.IDBits]
+				hashes[i], docs[i] = k&LeadMask, b.numbers[k>>table.IDBits]
 			}
 			if err := w.AddPairs(hashes[:n], docs[:n]); err != nil {
 				return err

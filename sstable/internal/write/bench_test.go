@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/ordered"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/hamming"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // BenchmarkRuns sorts and encodes the four permuted tables of sorted fingerprints.
@@ -26,7 +26,7 @@ func BenchmarkRuns(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				copy(keys, fps)
-				w, err := NewBatchWriter(b.Context(), NewAsyncWriter(io.Discard), format.Params{Layout: hamming.DefaultLayout}, BatchOptions{Workers: 1})
+				w, err := NewBatchWriter(b.Context(), NewAsyncWriter(io.Discard), table.Params{Layout: hamming.DefaultLayout}, BatchOptions{Workers: 1})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // Sections writes a file of sections and keeps the first error. Directories of key runs and
@@ -19,14 +19,14 @@ type Sections struct {
 	w        *bufio.Writer
 	off      int64 // bytes written
 	sum      uint32
-	sections []format.Section // the last may be open
+	sections []table.Section // the last may be open
 	dirs     []pendingDir
 	Err      error
 }
 
 // pendingDir is a directory that is to be written.
 type pendingDir struct {
-	kind  format.Kind
+	kind  table.Kind
 	index uint16
 	count uint64
 	data  []byte
@@ -53,14 +53,14 @@ func (f *Sections) write(p []byte) {
 
 // pad appends zero bytes up to the next possible start of a section.
 func (f *Sections) pad() {
-	var zero [format.Alignment]byte
-	f.write(zero[:format.Align(f.off)-f.off])
+	var zero [table.Alignment]byte
+	f.write(zero[:table.Align(f.off)-f.off])
 }
 
 // Begin starts a section.
-func (f *Sections) Begin(kind format.Kind, index uint16) {
+func (f *Sections) Begin(kind table.Kind, index uint16) {
 	f.pad()
-	f.sections = append(f.sections, format.Section{Kind: kind, Index: index, Offset: f.off})
+	f.sections = append(f.sections, table.Section{Kind: kind, Index: index, Offset: f.off})
 	f.sum = 0
 }
 
@@ -80,11 +80,11 @@ func (f *Sections) EndWithDir(count int, dir []byte, err error) {
 	}
 	f.end(uint64(count))
 	s := &f.sections[len(f.sections)-1]
-	f.keep(s.Kind|format.DirFlag, s.Index, uint64(count), dir)
+	f.keep(s.Kind|table.DirFlag, s.Index, uint64(count), dir)
 }
 
 // keep keeps a directory of count entries or values until writeDirs.
-func (f *Sections) keep(kind format.Kind, index uint16, count uint64, data []byte) {
+func (f *Sections) keep(kind table.Kind, index uint16, count uint64, data []byte) {
 	f.dirs = append(f.dirs, pendingDir{kind, index, count, data})
 }
 
@@ -92,8 +92,8 @@ func (f *Sections) keep(kind format.Kind, index uint16, count uint64, data []byt
 func (f *Sections) writeDirs() {
 	for _, d := range f.dirs {
 		f.Begin(d.kind, d.index)
-		kind := d.kind &^ format.DirFlag
-		f.sections[len(f.sections)-1].Optional = kind == format.KindIDParts
+		kind := d.kind &^ table.DirFlag
+		f.sections[len(f.sections)-1].Optional = kind == table.KindIDParts
 		f.write(d.data)
 		f.end(d.count)
 	}
@@ -104,9 +104,9 @@ func (f *Sections) writeDirs() {
 // other tables (Merge) have in common.
 type File struct {
 	Out    Sections
-	Params format.Params
+	Params table.Params
 	note   []byte
-	Info   format.Info
+	Info   table.Info
 	Err    error // the first error: the writer must not be used after it
 
 	Names        *blobs.ListWriter
@@ -125,7 +125,7 @@ type File struct {
 
 // BeginBlocks begins another section of blocks.
 func (t *File) BeginBlocks() {
-	t.Out.Begin(format.KindBlocks, t.areas)
+	t.Out.Begin(table.KindBlocks, t.areas)
 	t.areas++
 }
 
@@ -152,7 +152,7 @@ func (t *File) AddRecord(text, fields []byte) {
 }
 
 // FlushNames writes the block of names that has been begun.
-func (t *File) FlushNames() { t.writeList(format.KindNames, t.Names, &t.writtenNames) }
+func (t *File) FlushNames() { t.writeList(table.KindNames, t.Names, &t.writtenNames) }
 
 // FlushRecords writes the block of records that has been begun.
 func (t *File) FlushRecords() { t.Out.write(t.Records.Flush(t.blockOffset())) }

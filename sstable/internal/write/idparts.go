@@ -5,9 +5,8 @@ import (
 	"encoding/binary"
 
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable/internal/format"
-	"github.com/simdb/simdb/sstable/internal/idparts"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // A table of two parts or more keeps the order of its IDs as an IDOrder has it: the IDs at which
@@ -20,8 +19,9 @@ import (
 // is written. Its section lies between two of blocks, as those of a segment do.
 const (
 	stretchDocs = 1 << 22 // documents of a stretch
-	// PartDocs is about how many documents a part has, unless there would be more than idparts.Most
-	// parts. Their IDs are in as many places, and a query checks the block of each.
+	// PartDocs is about how many documents a part has, unless there would be more than
+	// table.MaxIDParts parts. Their IDs are in as many places, and a query checks the block of
+	// each.
 	PartDocs = 1 << 11
 	// SampledIDs is how many IDs a part are sampled to decide where it begins.
 	SampledIDs = 16
@@ -29,7 +29,7 @@ const (
 
 // idPartsWriter writes the order of IDs.
 type idPartsWriter struct {
-	Divider *idparts.Divider
+	Divider *table.IDDivider
 	workers int
 	stretch int      // documents of a stretch
 	index   uint16   // of the stretch that is being filled
@@ -41,14 +41,14 @@ type idPartsWriter struct {
 // NumIDParts returns how many parts a table of docs documents has in the order that it keeps, less
 // than 2 if it keeps none.
 func NumIDParts(docs int, o WriterOptions) int {
-	return min(docs/cmp.Or(o.PartDocs, PartDocs), idparts.Most)
+	return min(docs/cmp.Or(o.PartDocs, PartDocs), table.MaxIDParts)
 }
 
 // DivideIDs begins the order of IDs, in a number of parts of about as many IDs each as a sample
 // tells, which is not empty. It sorts the sample.
 func (t *File) DivideIDs(sample [][]byte, parts int, o WriterOptions, workers int) {
 	t.IDParts = &idPartsWriter{
-		Divider: idparts.NewDivider(sample, parts), workers: workers, stretch: cmp.Or(o.StretchDocs, stretchDocs),
+		Divider: table.NewIDDivider(sample, parts), workers: workers, stretch: cmp.Or(o.StretchDocs, stretchDocs),
 	}
 }
 
@@ -95,7 +95,7 @@ func (t *File) AddIDParts(parts []uint16) {
 // endStretch writes the section of a stretch.
 func (t *File) endStretch() {
 	w := t.IDParts
-	t.Out.Begin(format.KindIDParts, w.index)
+	t.Out.Begin(table.KindIDParts, w.index)
 	t.Out.sections[len(t.Out.sections)-1].Optional = true
 	run := keyrun.NewParallelWriter(keyrun.NewWriter(&t.Out), w.workers)
 	err := w.write(run)
@@ -118,7 +118,7 @@ func (w *idPartsWriter) write(run *keyrun.ParallelWriter) error {
 		w.docs[next[p]] = uint32(doc)
 		next[p]++
 	}
-	shift := format.IDPartShift(len(w.parts))
+	shift := table.IDPartShift(len(w.parts))
 	var keys [keyrun.BlockLen]uint64
 	at := 0
 	for p := range w.Divider.Parts() {
@@ -146,7 +146,7 @@ func (t *File) endIDParts() {
 	if len(w.parts) > 0 {
 		t.endStretch()
 	}
-	t.Out.Begin(format.KindIDBounds, 0)
+	t.Out.Begin(table.KindIDBounds, 0)
 	t.Out.sections[len(t.Out.sections)-1].Optional = true
 	var b []byte
 	for _, bound := range w.Divider.Bounds() {

@@ -3,7 +3,7 @@ package write
 import (
 	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // Level is how hard a writer compresses.
@@ -23,7 +23,7 @@ type WriterOptions struct {
 	Level     Level // of compression
 
 	// Identity is kept with the table: which one of which database it is.
-	Identity format.Identity
+	Identity table.Identity
 
 	// Note is kept with the table for its owner, and returned by Reader.Note. Nil or empty
 	// writes none.

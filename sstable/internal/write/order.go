@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // Documents are numbered by fingerprint; their times and sequence numbers ascend in the order of
@@ -23,13 +23,13 @@ import (
 type timesWriter struct {
 	t      *File
 	column *keyrun.ColumnWriter
-	Sample format.TimeSample
+	Sample table.TimeSample
 }
 
 // NewTimesWriter begins the section of n times.
 func (t *File) NewTimesWriter(n int) *timesWriter {
-	t.Out.Begin(format.KindTimes, 0)
-	return &timesWriter{t: t, Sample: format.NewTimeSample(n), column: keyrun.NewColumnWriter(&t.Out)}
+	t.Out.Begin(table.KindTimes, 0)
+	return &timesWriter{t: t, Sample: table.NewTimeSample(n), column: keyrun.NewColumnWriter(&t.Out)}
 }
 
 // add adds the next time, as orderedTime gives it.
@@ -76,7 +76,7 @@ func (t *File) writeTimeSketch(quantiles []uint64) {
 	if quantiles == nil {
 		return
 	}
-	t.Out.Begin(format.KindTimeSketch, 0)
+	t.Out.Begin(table.KindTimeSketch, 0)
 	t.Out.sections[len(t.Out.sections)-1].Optional = true
 	var b []byte
 	for _, v := range quantiles {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // A table of documents with sketches is cut into segments: consecutive documents whose bitmaps and
@@ -39,7 +39,7 @@ func (t *File) AddSketch(sketch minhash.Sketch, code []byte) {
 
 // flushSketches writes the full blocks of sketches.
 func (t *File) flushSketches() {
-	t.writeList(format.KindSketches, t.Sketches.Blocks(), &t.writtenSketches)
+	t.writeList(table.KindSketches, t.Sketches.Blocks(), &t.writtenSketches)
 }
 
 // EndBlocksSection ends the open section of blocks.
@@ -59,15 +59,15 @@ func (t *File) EndBlocksSection() {
 // endSegment writes the bitmaps and the postings of a segment, after its blocks.
 func (t *File) endSegment() {
 	s := t.Sketches
-	t.Out.Begin(format.KindBitmaps, t.segment)
+	t.Out.Begin(table.KindBitmaps, t.segment)
 	n, err := s.WriteBitmaps(&t.Out)
 	t.Fail(err)
 	t.Out.end(uint64(n))
-	t.Out.Begin(format.KindPostings, t.segment)
+	t.Out.Begin(table.KindPostings, t.segment)
 	keys, dir, err := s.WritePostings(&t.Out)
 	t.Out.EndWithDir(keys, dir, err)
-	if t.segment++; len(t.Out.sections)+len(t.Out.dirs)+2*format.RunSections+format.SegmentReserve > format.MaxSections {
-		t.Fail(fmt.Errorf("more than %d segments: %w", t.segment, format.ErrTooLarge))
+	if t.segment++; len(t.Out.sections)+len(t.Out.dirs)+2*table.RunSections+table.SegmentReserve > table.MaxSections {
+		t.Fail(fmt.Errorf("more than %d segments: %w", t.segment, table.ErrTooLarge))
 	}
 }
 
@@ -79,8 +79,8 @@ func (t *File) endSketches() {
 		return
 	}
 	t.endSegment()
-	t.Out.keep(format.KindSketches, 0, uint64(s.Blocks().NumBlocks()), s.Blocks().Directory())
-	t.Out.Begin(format.KindHot, 0)
+	t.Out.keep(table.KindSketches, 0, uint64(s.Blocks().NumBlocks()), s.Blocks().Directory())
+	t.Out.Begin(table.KindHot, 0)
 	hot, n := s.AppendHot(nil)
 	t.Out.write(hot)
 	t.Out.end(uint64(n))

@@ -10,14 +10,14 @@ import (
 
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/format"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // fileBuffer is how many bytes of a table are collected before they are written.
 const fileBuffer = 256 << 10
 
 // Init begins a table.
-func (t *File) Init(w io.Writer, p format.Params, o WriterOptions) error {
+func (t *File) Init(w io.Writer, p table.Params, o WriterOptions) error {
 	if err := p.Validate(); err != nil {
 		return fmt.Errorf("sstable: %w", err)
 	}
@@ -32,9 +32,9 @@ func (t *File) Init(w io.Writer, p format.Params, o WriterOptions) error {
 	}
 	t.Params, t.note, t.Out = p, o.Note, Sections{w: bufio.NewWriterSize(w, fileBuffer)}
 	t.Names, t.Records = blobs.NewListWriter(blobs.IDs), blobs.NewRecordsWriter(int(o.Level), o.BlockSize)
-	t.Info.Version, t.Info.Identity = cmp.Or(o.Version, format.FormatVersion), o.Identity
+	t.Info.Version, t.Info.Identity = cmp.Or(o.Version, table.FormatVersion), o.Identity
 	t.Info.MinTime, t.Info.MaxTime, t.Info.MinSeq = math.MaxInt64, math.MinInt64, math.MaxUint64
-	t.Out.write(format.AppendHeader(nil, t.Info.Version))
+	t.Out.write(table.AppendHeader(nil, t.Info.Version))
 	t.BeginBlocks()
 	return nil
 }
@@ -47,12 +47,12 @@ func (t *File) EndBlocks() {
 		t.Sketches.Blocks().EndBlock()
 		t.flushSketches()
 		if t.Sketches.None() { // so that none is not taken for lost
-			t.Out.write(format.AppendSpare(nil, t.earlySum, format.KindSketches, 0, nil))
+			t.Out.write(table.AppendSpare(nil, t.earlySum, table.KindSketches, 0, nil))
 		}
 	}
 	t.EndBlocksSection()
 	t.endIDParts()
-	t.Out.keep(format.KindNames, 0, uint64(t.Names.NumBlocks()), t.Names.Directory())
+	t.Out.keep(table.KindNames, 0, uint64(t.Names.NumBlocks()), t.Names.Directory())
 	t.KeepRecords()
 	t.Names = nil
 	t.endSketches()
@@ -62,18 +62,18 @@ func (t *File) EndBlocks() {
 // has been kept.
 func (t *File) KeepRecords() {
 	if t.Records != nil && t.Records.NumBlocks() > 0 {
-		t.Out.keep(format.KindRecords, 0, uint64(t.Records.Len()), t.Records.Directory())
+		t.Out.keep(table.KindRecords, 0, uint64(t.Records.Len()), t.Records.Directory())
 	}
 	t.Records = nil
 }
 
 // Finish writes note, directories, and trailer.
-func (t *File) Finish() (format.Info, error) {
+func (t *File) Finish() (table.Info, error) {
 	t.writeNote()
 	t.Out.writeDirs()
 	t.writeFooter()
 	if err := t.Fail(t.Out.Err); err != nil {
-		return format.Info{}, err
+		return table.Info{}, err
 	}
 	return t.Info, nil
 }
@@ -83,7 +83,7 @@ func (t *File) writeNote() {
 	if len(t.note) == 0 {
 		return
 	}
-	t.Out.Begin(format.KindNote, 0)
+	t.Out.Begin(table.KindNote, 0)
 	t.Out.sections[len(t.Out.sections)-1].Optional = true
 	t.Out.write(t.note)
 	t.Out.end(uint64(len(t.note)))
@@ -101,7 +101,7 @@ func (t *File) writeFooter() {
 	t.setExtremes()
 	t.Out.pad()
 	t.Info.Sections = t.Out.sections
-	t.Out.write(format.AppendFooter(nil, t.Out.off, t.Params, &t.Info))
+	t.Out.write(table.AppendFooter(nil, t.Out.off, t.Params, &t.Info))
 	t.Info.Size = t.Out.off
 	if t.Out.Err == nil {
 		t.Out.Err = t.Out.w.Flush()
@@ -113,21 +113,21 @@ func (t *File) WriteEarly() {
 	t.setExtremes()
 	info := t.Info
 	info.Sections = slices.Clone(t.Out.sections)
-	t.Out.Begin(format.KindEarly, 0)
+	t.Out.Begin(table.KindEarly, 0)
 	start := t.Out.off
 	var b []byte
 	for _, d := range t.Out.dirs {
-		s := format.Section{Kind: d.kind, Index: d.index, Offset: start + int64(len(b)), Length: int64(len(d.data)), Count: d.count}
+		s := table.Section{Kind: d.kind, Index: d.index, Offset: start + int64(len(b)), Length: int64(len(d.data)), Count: d.count}
 		if !s.IsCopied() {
 			continue
 		}
 		s.Checksum = kernel.CRC32C(0, d.data)
 		info.Sections = append(info.Sections, s)
 		b = append(b, d.data...)
-		b = append(b, make([]byte, format.Align(int64(len(b)))-int64(len(b)))...)
+		b = append(b, make([]byte, table.Align(int64(len(b)))-int64(len(b)))...)
 	}
-	b = format.AppendFooter(b, start+int64(len(b)), t.Params, &info)
-	copy(b[len(b)-len(format.EarlyMagic):], format.EarlyMagic)
+	b = table.AppendFooter(b, start+int64(len(b)), t.Params, &info)
+	copy(b[len(b)-len(table.EarlyMagic):], table.EarlyMagic)
 	t.Out.write(b)
 	t.Out.end(uint64(len(info.Sections)))
 	t.earlySum = info.Checksum
@@ -135,13 +135,13 @@ func (t *File) WriteEarly() {
 
 // writeList writes the blocks of a list that have ended, after a spare with their entries; done is
 // how many blocks were written before.
-func (t *File) writeList(kind format.Kind, w *blobs.ListWriter, done *int) {
+func (t *File) writeList(kind table.Kind, w *blobs.ListWriter, done *int) {
 	first, n := *done, w.NumBlocks()
 	*done = n
 	if first == n {
 		return
 	}
-	blocks := w.Flush(t.blockOffset() + int64(format.SpareSize+(n-first)*blobs.ListEntry))
-	t.Out.write(format.AppendSpare(nil, t.earlySum, kind, first, w.Directory()[first*blobs.ListEntry:]))
+	blocks := w.Flush(t.blockOffset() + int64(table.SpareSize+(n-first)*blobs.ListEntry))
+	t.Out.write(table.AppendSpare(nil, t.earlySum, kind, first, w.Directory()[first*blobs.ListEntry:]))
 	t.Out.write(blocks)
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/simdb/simdb/sstable/internal/format"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/table"
 )
 
 // TestTimesInParts adds times one by one and in chunks, for numbers of documents whose strides are
@@ -16,7 +16,7 @@ import (
 func TestTimesInParts(t *testing.T) {
 	const chunk = 1 << 13
 	r := rand.New(rand.NewPCG(16, 45))
-	for _, n := range []int{1, chunk, 3*format.TimeSampled + 5, 7*format.TimeSampled + 9000} {
+	for _, n := range []int{1, chunk, 3*table.TimeSampled + 5, 7*table.TimeSampled + 9000} {
 		times := make([]uint64, n)
 		for i := range times {
 			times[i] = r.Uint64N(1 << 50)
@@ -25,7 +25,7 @@ func TestTimesInParts(t *testing.T) {
 		var writers [2]*timesWriter
 		for i := range writers {
 			var f File
-			if err := f.Init(&files[i], format.Params{Layout: hamming.Layout{Blocks: 2, Lead: 1}}, WriterOptions{}); err != nil {
+			if err := f.Init(&files[i], table.Params{Layout: hamming.Layout{Blocks: 2, Lead: 1}}, WriterOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			writers[i] = f.NewTimesWriter(n)

@@ -1,7 +1,4 @@
-// Package format has what readers and writers of tables share: parameters, kinds of sections, the
-// directory in each version, its early copy, and the hash of IDs. It knows nothing of what is in a
-// section.
-package format
+package table
 
 import (
 	"encoding/binary"

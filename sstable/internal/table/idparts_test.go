@@ -1,4 +1,4 @@
-package idparts
+package table
 
 import (
 	"bytes"
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// kinds are IDs of several kinds, by number.
-var kinds = map[string]func(r *rand.Rand) []byte{
+// idKinds are IDs of several idKinds, by number.
+var idKinds = map[string]func(r *rand.Rand) []byte{
 	"numbers": func(r *rand.Rand) []byte { return fmt.Append(nil, r.IntN(1_000_000)) },
 	"short":   func(r *rand.Rand) []byte { return []byte{byte(r.IntN(3))} },
 	"paths": func(r *rand.Rand) []byte {
@@ -29,10 +29,10 @@ var kinds = map[string]func(r *rand.Rand) []byte{
 	},
 }
 
-// TestParts divides IDs: parts are in the order of IDs, about equal, and Range leaves out none that
-// has an ID with the prefix.
-func TestParts(t *testing.T) {
-	for name, id := range kinds {
+// TestIDParts divides IDs: parts are in the order of IDs, about equal, and Range leaves out none
+// that has an ID with the prefix.
+func TestIDParts(t *testing.T) {
+	for name, id := range idKinds {
 		for _, n := range []int{1, 2, 255, 256, 257, 20_000} {
 			r := rand.New(rand.NewPCG(uint64(n), 3))
 			var sample, all [][]byte
@@ -43,7 +43,7 @@ func TestParts(t *testing.T) {
 				all = append(all, id(r))
 			}
 			all = append(all, sample[:min(n, 500)]...)
-			d := NewDivider(slices.Clone(sample), []int{2, 256, 1000, Most}[r.IntN(4)])
+			d := NewIDDivider(slices.Clone(sample), []int{2, 256, 1000, MaxIDParts}[r.IntN(4)])
 			slices.SortFunc(all, bytes.Compare)
 			last, counts := 0, map[int]int{}
 			for i, x := range all {
@@ -96,7 +96,7 @@ func TestAppendParts(t *testing.T) {
 	long := func(r *rand.Rand) []byte {
 		return fmt.Appendf(bytes.Repeat([]byte("long"), 60+r.IntN(6)), "%d", r.IntN(1000))
 	}
-	for name, id := range kinds {
+	for name, id := range idKinds {
 		for _, n := range []int{1, 7, 8, 9, 3000} {
 			r := rand.New(rand.NewPCG(uint64(n), 4))
 			if n == 9 {
@@ -106,13 +106,13 @@ func TestAppendParts(t *testing.T) {
 			for range n {
 				sample, all = append(sample, id(r)), append(all, id(r))
 			}
-			d := NewDivider(slices.Clone(sample), []int{2, 300}[r.IntN(2)])
+			d := NewIDDivider(slices.Clone(sample), []int{2, 300}[r.IntN(2)])
 			all = append(all, d.Bounds()...)
-			got, again := d.AppendParts([]uint16{7}, all), Divide(d.Bounds()).AppendParts(nil, all)
+			got, again := d.AppendParts([]uint16{7}, all), DivideIDs(d.Bounds()).AppendParts(nil, all)
 			for i, x := range all {
 				want := 0
 				for _, b := range d.bounds {
-					if len(b) > MostBound {
+					if len(b) > MaxIDBound {
 						t.Fatalf("%s: a bound of %d bytes", name, len(b))
 					}
 					if bytes.Compare(b, x) <= 0 {
@@ -135,9 +135,9 @@ func BenchmarkPart(b *testing.B) {
 		r := rand.New(rand.NewPCG(1, 3))
 		var sample [][]byte
 		for range 16384 {
-			sample = append(sample, kinds[name](r))
+			sample = append(sample, idKinds[name](r))
 		}
-		d := NewDivider(slices.Clone(sample), 1024)
+		d := NewIDDivider(slices.Clone(sample), 1024)
 		b.Run(name, func(b *testing.B) {
 			sum := 0
 			for i := range b.N {

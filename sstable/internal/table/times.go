@@ -1,9 +1,6 @@
-package format
+package table
 
-import (
-	"math/bits"
-	"slices"
-)
+import "slices"
 
 // OrderedTime maps times to numbers of the same order, as a column stores them.
 func OrderedTime(t int64) uint64 { return uint64(t) ^ 1<<63 }
@@ -64,6 +61,3 @@ func (s *TimeSample) Quantiles() []uint64 {
 	}
 	return q
 }
-
-// IDPartShift returns how many bits of a key are the document, of a stretch of n.
-func IDPartShift(n int) int { return bits.Len(uint(n - 1)) }

@@ -1,0 +1,162 @@
+package table
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+)
+
+// MaxIDParts is the most parts that there are: a 16-bit number says which.
+const MaxIDParts = 1 << 14
+
+// An IDDivider divides the IDs of a table into parts by their order: every ID of a part is less
+// than every ID of the next. Documents lie in the order of fingerprints, so that IDs in order, or
+// those with a prefix, are anywhere. A list of the documents of each part, of two bytes a document
+// or less, finds those with a prefix, or the next in order, without a look at all others.
+type IDDivider struct {
+	bounds [][]byte // ascending: part p has the IDs from bounds[p-1] up to, and without, bounds[p]
+	shared []byte   // what all bounds begin with
+	keys   []uint64 // of the bounds, then the greatest: a power of two, more than there are bounds
+}
+
+// NewIDDivider returns an IDDivider into at most parts parts, 2 to MaxIDParts, of about as many IDs
+// each, as far as a sample, which is not empty, tells. It sorts the sample, and keeps copies of
+// some of it, of at most MaxIDBound bytes.
+func NewIDDivider(sample [][]byte, parts int) *IDDivider {
+	slices.SortFunc(sample, bytes.Compare)
+	d := &IDDivider{}
+	for p := 1; p < parts; p++ {
+		b := sample[p*len(sample)/parts]
+		b = b[:min(len(b), MaxIDBound)]
+		if n := len(d.bounds); n == 0 || !bytes.Equal(b, d.bounds[n-1]) {
+			d.bounds = append(d.bounds, bytes.Clone(b))
+		}
+	}
+	d.index()
+	return d
+}
+
+// MaxIDBound is the most bytes of a bound.
+const MaxIDBound = 255
+
+// DivideIDs returns the IDDivider of bounds, at least one and less than MaxIDParts, which ascend.
+// It keeps them.
+func DivideIDs(bounds [][]byte) *IDDivider {
+	d := &IDDivider{bounds: bounds}
+	d.index()
+	return d
+}
+
+// Bounds returns the bounds, which ascend: part p has the IDs from bound p-1 up to, and without,
+// bound p. They must not be changed.
+func (d *IDDivider) Bounds() [][]byte { return d.bounds }
+
+// index makes the keys of the bounds.
+func (d *IDDivider) index() {
+	first, last := d.bounds[0], d.bounds[len(d.bounds)-1]
+	n := 0
+	for n < len(first) && n < len(last) && first[n] == last[n] {
+		n++
+	}
+	d.shared = first[:n]
+	d.keys = make([]uint64, 1<<bits.Len(uint(len(d.bounds))))
+	for i := range d.keys {
+		d.keys[i] = math.MaxUint64
+		if i < len(d.bounds) {
+			d.keys[i] = boundKey(d.bounds[i][n:])
+		}
+	}
+}
+
+// boundKey returns the first 8 bytes of s, zeros after its end, as a number that is in order as
+// they are.
+func boundKey(s []byte) uint64 {
+	if len(s) >= 8 {
+		return binary.BigEndian.Uint64(s)
+	}
+	var room [8]byte
+	copy(room[:], s)
+	return binary.BigEndian.Uint64(room[:])
+}
+
+// Parts returns the number of parts, at least 1.
+func (d *IDDivider) Parts() int { return len(d.bounds) + 1 }
+
+// Part returns the part that an ID is in.
+func (d *IDDivider) Part(id []byte) int {
+	if len(id) < len(d.shared) || string(id[:len(d.shared)]) != string(d.shared) {
+		if bytes.Compare(id, d.shared) < 0 {
+			return 0
+		}
+		return len(d.bounds)
+	}
+	k, at := boundKey(id[len(d.shared):]), 0
+	for step := len(d.keys) / 2; step > 0; step >>= 1 { // at of the keys are less than k, never the last
+		_, less := bits.Sub64(d.keys[at+step-1], k, 0)
+		at += step & -int(less) // a branch here is mispredicted half the time
+	}
+	return d.decide(at, k, id)
+}
+
+// decide returns the part of an ID with a key, which the keys of at bounds are less than.
+func (d *IDDivider) decide(at int, k uint64, id []byte) int {
+	if at >= len(d.bounds) || d.keys[at] != k {
+		return at
+	}
+	// The bounds of this key decide by their ends.
+	return at + sort.Search(len(d.bounds)-at, func(i int) bool { return bytes.Compare(d.bounds[at+i], id) > 0 })
+}
+
+// Range returns the parts that may have IDs with a prefix: from first to end-1.
+func (d *IDDivider) Range(prefix []byte) (first, end int) {
+	first = d.Part(prefix)
+	// The first bound from which on no ID has the prefix.
+	end = first + sort.Search(len(d.bounds)-first, func(i int) bool {
+		b := d.bounds[first+i]
+		return bytes.Compare(b, prefix) > 0 && !bytes.HasPrefix(b, prefix)
+	})
+	return first, end + 1
+}
+
+// idsTogether is how many IDs are looked up side by side, so that their steps overlap.
+const idsTogether = 8
+
+// AppendParts appends the parts that IDs are in.
+func (d *IDDivider) AppendParts(parts []uint16, ids [][]byte) []uint16 {
+	for len(ids) > 0 {
+		n := min(len(ids), idsTogether)
+		parts, ids = d.appendSome(parts, ids[:n]), ids[n:]
+	}
+	return parts
+}
+
+// appendSome is AppendParts for at most idsTogether IDs.
+func (d *IDDivider) appendSome(parts []uint16, ids [][]byte) []uint16 {
+	var keys [idsTogether]uint64
+	for j, id := range ids {
+		if len(ids) < idsTogether || !bytes.HasPrefix(id, d.shared) {
+			for _, id := range ids {
+				parts = append(parts, uint16(d.Part(id)))
+			}
+			return parts
+		}
+		keys[j] = boundKey(id[len(d.shared):])
+	}
+	var at [idsTogether]int
+	for step := len(d.keys) / 2; step > 0; step >>= 1 {
+		for j, k := range keys {
+			_, less := bits.Sub64(d.keys[at[j]+step-1], k, 0)
+			at[j] += step & -int(less)
+		}
+	}
+	for j, id := range ids {
+		parts = append(parts, uint16(d.decide(at[j], keys[j], id)))
+	}
+	return parts
+}
+
+// IDPartShift returns how many bits of a key are the document, of a stretch of n.
+func IDPartShift(n int) int { return bits.Len(uint(n - 1)) }
