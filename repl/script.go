@@ -26,74 +26,78 @@ func isDot(line string) bool {
 
 // runScript runs statements and dot-commands as they are read. source names the text in errors.
 func (s *session) runScript(in io.Reader, source string) error {
-	r := bufio.NewReaderSize(in, readBuffer)
-	sc := script{session: s, source: source}
-	for lineStart := true; !s.quit; {
-		chunk, err := readChunk(r, lineStart && !sc.pending)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("reading statements: %w", err)
+	sc := script{in: bufio.NewReaderSize(in, readBuffer), lineStart: true}
+	for !s.quit {
+		p, dot, err := sc.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+		case dot:
+			err = s.dot(p.Text)
+		default:
+			err = s.runStatement(p.Text)
+			if e, ok := errors.AsType[*query.ParseError](err); ok {
+				p.Line += e.Line - 1
+			}
 		}
-		if lineStart {
+		if err != nil {
+			return inScript(err, source, p.Line)
+		}
+	}
+	return nil
+}
+
+// script is a text that is being read.
+type script struct {
+	in        *bufio.Reader
+	splitter  query.Splitter
+	line      int  // of the text just read
+	size      int  // bytes of the incomplete statement
+	lineStart bool // a line is read next
+	ended     bool
+}
+
+// next returns the next statement, or the line of a dot-command; io.EOF after the last. It reads no
+// more than is needed. p.Line is that of an error, too, 0 if the text can't be read.
+func (sc *script) next() (p query.Piece, dot bool, err error) {
+	for {
+		p, ok := sc.splitter.Next()
+		if !ok && sc.ended {
+			p, ok = sc.splitter.Rest()
+		}
+		switch {
+		case ok:
+			sc.size = 0
+			return p, false, nil
+		case sc.ended:
+			return p, false, io.EOF
+		case sc.size > maxStatement:
+			return query.Piece{Line: sc.line}, false, fmt.Errorf("a statement of more than %d bytes", maxStatement)
+		}
+		// Within a statement a line is not a dot-command. Pending reads all of the statement, so
+		// don't call it for each line of a long one.
+		dot = sc.lineStart && sc.size < readBuffer && !sc.splitter.Pending()
+		chunk, err := readChunk(sc.in, dot)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return p, false, fmt.Errorf("reading statements: %w", err)
+		}
+		if sc.lineStart {
 			sc.line++
 		}
 		text := string(chunk)
-		if lineStart && !sc.pending && isDot(text) {
-			if err := sc.dotLine(text); err != nil {
-				return err
+		sc.ended, sc.lineStart = err != nil, strings.HasSuffix(text, "\n")
+		if dot && isDot(text) {
+			sc.splitter.Write("\n") // so that it counts the line
+			p = query.Piece{Text: text, Line: sc.line}
+			if len(text) >= maxDotLine {
+				return p, true, fmt.Errorf("a dot-command of more than %d bytes", maxDotLine)
 			}
-		} else if err := sc.text(text); err != nil {
-			return err
+			return p, true, nil
 		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		lineStart = strings.HasSuffix(text, "\n")
+		sc.splitter.Write(text)
+		sc.size += len(text)
 	}
-	if p, ok := sc.splitter.Rest(); ok && !s.quit {
-		return s.runPiece(p, source)
-	}
-	return nil
-}
-
-// script is a text that is being read and run.
-type script struct {
-	*session
-	source   string
-	splitter query.Splitter
-	line     int  // of the text just read
-	size     int  // bytes of the incomplete statement
-	pending  bool // there is an incomplete statement, so a line is not a dot-command
-}
-
-// dotLine runs a dot-command.
-func (sc *script) dotLine(line string) error {
-	if len(line) >= maxDotLine {
-		return inScript(fmt.Errorf("a dot-command of more than %d bytes", maxDotLine), sc.source, sc.line)
-	}
-	sc.splitter.Write("\n") // so that it counts the line
-	err := sc.dot(line)
-	if _, placed := errors.AsType[*scriptError](err); err == nil || placed { // by a script of .read
-		return err
-	}
-	return inScript(err, sc.source, sc.line)
-}
-
-// text adds text and runs the statements that it completes.
-func (sc *script) text(text string) error {
-	sc.splitter.Write(text)
-	sc.size += len(text)
-	for p, ok := sc.splitter.Next(); ok; p, ok = sc.splitter.Next() {
-		if err := sc.runPiece(p, sc.source); err != nil || sc.quit {
-			return err
-		}
-		sc.size = 0
-	}
-	if sc.size > maxStatement {
-		return inScript(fmt.Errorf("a statement of more than %d bytes", maxStatement), sc.source, sc.line)
-	}
-	// Pending reads all of the statement, so don't call it for each line of a long one.
-	sc.pending = sc.size >= readBuffer || sc.splitter.Pending()
-	return nil
 }
 
 // readChunk returns text up to the end of the line, or what has arrived of the line so far, so
@@ -117,17 +121,4 @@ func readChunk(r *bufio.Reader, dotAllowed bool) ([]byte, error) {
 	}
 	_, err = r.Discard(len(chunk))
 	return chunk, err
-}
-
-// runPiece runs one statement of a text, and adds the line to an error.
-func (s *session) runPiece(p query.Piece, source string) error {
-	err := s.runStatement(p.Text)
-	if err == nil {
-		return nil
-	}
-	line := p.Line
-	if e, ok := errors.AsType[*query.ParseError](err); ok {
-		line += e.Line - 1
-	}
-	return inScript(err, source, line)
 }
