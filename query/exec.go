@@ -23,18 +23,6 @@ type result struct {
 	time     time.Time // if the selection orders by it
 }
 
-// candidate is a document while it is tested.
-type candidate struct {
-	predicate.Candidate
-	verdicts []verdict // by the number of the leaf
-}
-
-// verdict is the verdict of a leaf on a candidate.
-type verdict struct {
-	predicate.Verdict
-	known bool // the leaf has been tested
-}
-
 // mostFirst is the largest LIMIT + OFFSET for which sorting holds only about that many results.
 const mostFirst = 1 << 16
 
@@ -52,7 +40,14 @@ var errStop = errors.New("no more is wanted")
 // it; errStop is none of each.
 func (x *run) each(sel *selection, p plan, give func(result) error) error {
 	w := sel.window
-	within := func(r result) error {
+	if w.limit == 0 {
+		return nil
+	}
+	find := x.find
+	if !p.streams {
+		find = x.sorted
+	}
+	err := find(sel, p, p.options(sel), func(r result) error {
 		if cancelled := x.Ctx.Err(); cancelled != nil { // the rows may be known by then
 			return cancelled
 		}
@@ -66,164 +61,34 @@ func (x *run) each(sel *selection, p plan, give func(result) error) error {
 			return errStop
 		}
 		return nil
-	}
-	if w.limit == 0 {
+	})
+	if err == errStop {
 		return nil
 	}
-	find := x.sorted
-	if p.streams {
-		find = func(sel *selection, p plan, give func(result) error) error {
-			return x.find(sel, p, p.options(sel), give)
-		}
-	}
-	if err := find(sel, p, within); err != errStop {
-		return err
-	}
-	return nil
+	return err
 }
 
-// find gives what a selection finds, in the order of the drivers.
+// find gives what a selection finds, in the order of the drivers. That a document is gone
+// (predicate.ErrGone) is no error.
 func (x *run) find(sel *selection, p plan, o predicate.ListOptions, give func(result) error) error {
-	if p.readsTexts(sel) {
-		return x.findByText(sel, p, o, give)
-	}
-	c := &candidate{verdicts: make([]verdict, len(sel.predicates))}
-	return x.list(p, o, func(f listed) error {
-		c.begin(p, &f)
-		r, ok, err := x.judge(sel, c)
-		if err != nil || !ok {
-			return err
+	t := x.newTester(sel, p, give)
+	for _, l := range p.drivers {
+		for f, err := range l.Predicate.(predicate.Driver).List(x.Scope, o) {
+			if err == nil {
+				err = t.take(listed{f, l})
+			}
+			if err != nil && !errors.Is(err, predicate.ErrGone) {
+				return t.end(err)
+			}
 		}
-		return give(r)
-	})
+	}
+	return t.end(nil)
 }
 
 // listed is a document that a driver lists.
 type listed struct {
 	predicate.Found
 	driver *leaf
-}
-
-// list gives what the drivers list, each document once. That give returns predicate.ErrGone for one
-// is no error.
-func (x *run) list(p plan, o predicate.ListOptions, give func(listed) error) error {
-	tested := x.Counting("test")
-	var seen map[string]struct{}
-	if len(p.drivers) > 1 {
-		seen = make(map[string]struct{})
-	}
-	for _, l := range p.drivers {
-		for f, err := range l.Predicate.(predicate.Driver).List(x.Scope, o) {
-			if err == nil {
-				err = x.Ctx.Err()
-			}
-			if err == nil && seen != nil {
-				if _, ok := seen[f.ID]; ok {
-					continue
-				}
-				seen[f.ID] = struct{}{}
-				err = x.Hold(seenBytes + len(f.ID))
-			}
-			if err == nil {
-				if f.Entry == nil && !f.Listed { // List has counted the others
-					tested()
-				}
-				err = give(listed{f, l})
-			}
-			if err != nil && !errors.Is(err, predicate.ErrGone) {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// begin makes c the candidate of a document that is listed.
-func (c *candidate) begin(p plan, f *listed) {
-	clear(c.verdicts)
-	c.Reset(&f.Found)
-	c.verdicts[f.driver.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true, Match: f.Match}}
-	for _, l := range p.fused {
-		c.verdicts[l.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true}}
-	}
-}
-
-// judge tests a candidate, and returns its result if it satisfies the expression.
-func (x *run) judge(sel *selection, c *candidate) (result, bool, error) {
-	if ok, err := x.test(sel.expr, c); err != nil || !ok {
-		return result{}, false, err
-	}
-	r := result{id: c.ID, distance: -1}
-	best := predicate.NoMeasure
-	for _, l := range sel.predicates {
-		m := l.Measure()
-		if l.negated || m == predicate.NoMeasure {
-			continue
-		}
-		v, err := x.ask(l, c)
-		if err != nil {
-			return result{}, false, err
-		}
-		if !v.Holds {
-			continue
-		}
-		if m == predicate.Distance {
-			if r.distance < 0 || v.Match.Distance < r.distance {
-				r.distance = v.Match.Distance
-			}
-			continue
-		}
-		// A Score is shown rather than an ExactScore, and of the same kind the best one.
-		if best == predicate.NoMeasure || m < best || m == best && v.Match.Score > r.score {
-			best = m
-			r.scored, r.score, r.err, r.exact = true, v.Match.Score, v.Match.Error, v.Match.Exact
-		}
-	}
-	if sel.times {
-		e, err := c.ReadEntry(x.Scope)
-		if err != nil {
-			return result{}, false, err
-		}
-		r.time = e.Time
-	}
-	return r, true, nil
-}
-
-// test decides an expression for a candidate.
-func (x *run) test(n node, c *candidate) (bool, error) {
-	switch n := n.(type) {
-	case andNode:
-		for _, t := range n {
-			if ok, err := x.test(t, c); err != nil || !ok {
-				return false, err
-			}
-		}
-		return true, nil
-	case orNode:
-		for _, t := range n {
-			if ok, err := x.test(t, c); err != nil || ok {
-				return ok, err
-			}
-		}
-		return false, nil
-	}
-	l := n.(*leaf)
-	v, err := x.ask(l, c)
-	return v.Holds != l.negated, err
-}
-
-// ask returns the verdict of a leaf on a candidate. It tests each leaf once.
-func (x *run) ask(l *leaf, c *candidate) (*verdict, error) {
-	v := &c.verdicts[l.number]
-	if v.known {
-		return v, nil
-	}
-	decided, err := l.Predicate.Test(x.Scope, &c.Candidate)
-	if err != nil {
-		return v, err
-	}
-	v.known, v.Verdict = true, decided
-	return v, nil
 }
 
 // compare orders results. Those without a distance or score come last, in either direction.
@@ -268,13 +133,13 @@ func cmpBool(a, b bool) int {
 }
 
 // sorted gives what a selection finds in its order: all, or as many as LIMIT and OFFSET need.
-func (x *run) sorted(sel *selection, p plan, give func(result) error) error {
+func (x *run) sorted(sel *selection, p plan, o predicate.ListOptions, give func(result) error) error {
 	top := ordered.Limited[result]{Most: sel.first(), Compare: sel.compare}
 	few := top.Most >= 0 && top.Most <= mostFirst
 	if !few {
 		top.Most = math.MaxInt / 4 // all
 	}
-	err := x.find(sel, p, p.options(sel), func(r result) error {
+	err := x.find(sel, p, o, func(r result) error {
 		if !few {
 			if err := x.Hold(resultBytes + len(r.id)); err != nil {
 				return err

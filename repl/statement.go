@@ -31,8 +31,8 @@ func (e *scriptError) Error() string {
 	return fmt.Sprintf("%v (%s, line %d)", e.err, e.source, e.line)
 }
 
-// inScript adds the place to an error, unless it has one, by a script of .read, or that is the first
-// line of standard input or of a command of Exec. Line 0 is no place.
+// inScript adds the place to an error, unless it has one, by a script of .read, or that is the
+// first line of standard input or of a command of Exec. Line 0 is no place.
 func inScript(err error, source string, line int) error {
 	if _, placed := errors.AsType[*scriptError](err); placed || line == 0 || line == 1 && source == "" {
 		return err

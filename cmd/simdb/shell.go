@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,14 +29,17 @@ type shellCmd struct {
 	app.RowFlags
 }
 
-// Run runs the statements.
+// Run runs the statements, or a prompt.
 func (c *shellCmd) Run(a *app.App) (err error) {
 	defer app.KeepTo(int64(c.Memory))()
+	options := c.Options()
 	interactive := len(c.Statements) == 0 && term.IsTerminal(int(os.Stdin.Fd())) && app.IsTerminal(a.Out)
 	var made *app.Created
 	switch {
 	case interactive && c.Output != "":
 		return errors.New("-o FILE needs statements; at the prompt, .output FILE writes rows to a file")
+	case options.Format == output.Parquet && len(c.Statements) == 0:
+		return errors.New("a Parquet file has the rows of one statement: give it after the name of the database")
 	case app.Exists(c.DB):
 	case !c.Create:
 		return fmt.Errorf("%s: %w", c.DB, app.ErrNoDatabase)
@@ -49,28 +53,32 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 		return err
 	}
 	defer func() { err = made.Close(db, err) }()
-	return c.run(a, db, writer, interactive)
-}
-
-// run runs the statements, or a prompt.
-func (c *shellCmd) run(a *app.App, db *engine.DB, writer func() (*engine.DB, error), interactive bool) error {
+	cfg := repl.Config{DB: db, Writer: writer, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version(), Outputs: &a.Outputs}
+	ended, err := c.connect(a, &cfg)
+	if err != nil {
+		return err
+	}
 	ctx := context.Background() // at a prompt Ctrl-C ends a statement, not the program
 	if !interactive {
 		ctx = a.Context()
 	}
-	options := c.Options()
-	if options.Format == output.Parquet && len(c.Statements) == 0 {
-		return errors.New("a Parquet file has the rows of one statement: give it after the name of the database")
+	if len(c.Statements) > 0 {
+		return ended(repl.Exec(ctx, cfg, c.Statements...))
 	}
-	cfg := repl.Config{DB: db, Writer: writer, Err: a.Err, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version(), Outputs: &a.Outputs}
-	cfg.Progress = a.StatementProgress
-	if interactive {
+	return ended(repl.Run(ctx, cfg))
+}
+
+// connect says where rows, messages and progress go. ended ends the output, and makes an error of
+// an exit status.
+func (c *shellCmd) connect(a *app.App, cfg *repl.Config) (ended func(code int) error, err error) {
+	cfg.Err, cfg.Progress = a.Err, a.StatementProgress
+	if cfg.Interactive {
 		cfg.Page = func() io.WriteCloser { return a.NewPager(app.ScreenRows()) }
-		return exit(repl.Run(ctx, cfg))
+		return exit, nil
 	}
-	to, err := a.Sink(c.Output, c.Kind(), options)
+	to, err := a.Sink(c.Output, c.Kind(), cfg.Output)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if to.Pager != nil && app.IsTerminal(a.Err) {
 		cfg.Err = to.Pager.Talk(a.Err) // messages about rows appear next to them
@@ -83,22 +91,15 @@ func (c *shellCmd) run(a *app.App, db *engine.DB, writer func() (*engine.DB, err
 	}
 	var reader reader
 	cfg.Out, cfg.Err = reader.data(to), reader.talk(cfg.Err)
-	code := 0
-	if len(c.Statements) > 0 {
-		code = repl.Exec(ctx, cfg, c.Statements...)
-	} else {
-		code = repl.Run(ctx, cfg)
-	}
-	if reader.gone.Load() {
-		code = app.ExitOK
-	}
-	if code == app.ExitError || code == app.ExitInterrupt {
-		return to.Close(exit(code))
-	}
-	if err := to.Close(nil); err != nil {
-		return err
-	}
-	return exit(code)
+	return func(code int) error {
+		if reader.gone.Load() {
+			code = app.ExitOK
+		}
+		if code == app.ExitError || code == app.ExitInterrupt {
+			return to.Close(exit(code))
+		}
+		return cmp.Or(to.Close(nil), exit(code))
+	}, nil
 }
 
 // reader is the process that reads standard output. When it exits, as head does after ten lines,

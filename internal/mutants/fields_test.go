@@ -93,8 +93,8 @@ var fieldMutants = []mutant{
 		tests: "internal/textsim", run: "^TestFilters$",
 	},
 	{
-		name: "fields/results of a batch in the order of texts", in: "query", decl: "run.judgeTexts",
-		edit:  swap(`batch[i].result`, `batch[0].result`),
+		name: "fields/results of a batch in the order of texts", in: "query", decl: "tester.flush",
+		edit:  swap(`batch[i].result, batch[i].ok`, `batch[0].result, batch[i].ok`),
 		tests: "query", run: "^TestAgainstBruteForce$",
 	},
 	{

@@ -1,0 +1,246 @@
+package query
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/predicate"
+)
+
+// verdict is the verdict of a leaf on a document.
+type verdict struct {
+	predicate.Verdict
+	known bool // the leaf has been tested
+}
+
+// To read a text or a field, a block of them is decoded. What a driver lists lies anywhere, so
+// tests that read them are made for many candidates together, in the order in which their texts
+// lie: then each block is decoded once, and the tests cost no more than a scan, however many
+// candidates there are. Of a selection that stops early, the first batches are small.
+const (
+	firstBatch = 16
+	mostBatch  = 1 << 16
+	batchBytes = 512 // that a candidate takes in a batch
+)
+
+// readsTexts reports whether candidates are tested by their texts or fields.
+func (p plan) readsTexts(sel *selection) bool {
+	return slices.ContainsFunc(sel.predicates, func(l *leaf) bool {
+		decided := len(p.drivers) == 1 && (l == p.drivers[0] || slices.Contains(p.fused, l))
+		return l.TestCost() == predicate.TestText && !decided
+	})
+}
+
+// inBatch is a candidate in a batch.
+type inBatch struct {
+	listed
+	result result
+	ok     bool
+}
+
+// tester tests the documents that the drivers of a plan list, each once, and gives those that a
+// selection finds.
+type tester struct {
+	*run
+	sel    *selection
+	plan   plan
+	give   func(result) error
+	tested func()              // counts a document
+	seen   map[string]struct{} // ids, if several drivers may list one
+
+	doc      predicate.Candidate // that is tested
+	verdicts []verdict           // on it, by the number of the leaf
+
+	batch      []inBatch // documents of which only texts and fields have to be tested
+	size, most int       // of a batch: the next, any; 0 if none is made
+}
+
+func (x *run) newTester(sel *selection, p plan, give func(result) error) *tester {
+	t := &tester{run: x, sel: sel, plan: p, give: give, tested: x.Counting("test")}
+	t.verdicts = make([]verdict, len(sel.predicates))
+	if len(p.drivers) > 1 {
+		t.seen = make(map[string]struct{})
+	}
+	if p.readsTexts(sel) {
+		t.most = int(min(max(x.DB.Metrics().Memory/8/batchBytes, 1), mostBatch))
+		if t.size = t.most; p.streams && sel.first() >= 0 {
+			t.size = min(firstBatch, t.most)
+		}
+	}
+	return t
+}
+
+// take tests a document that a driver lists.
+func (t *tester) take(f listed) error {
+	if err := t.Ctx.Err(); err != nil {
+		return err
+	}
+	if t.seen != nil {
+		if _, ok := t.seen[f.ID]; ok {
+			return nil
+		}
+		t.seen[f.ID] = struct{}{}
+		if err := t.Hold(seenBytes + len(f.ID)); err != nil {
+			return err
+		}
+	}
+	if f.Entry == nil && !f.Listed { // List has counted the others
+		t.tested()
+	}
+	t.begin(&f)
+	if t.most == 0 {
+		r, ok, err := t.judge()
+		if err != nil || !ok {
+			return err
+		}
+		return t.give(r)
+	}
+	if ok, err := t.testBeforeTexts(); err != nil || !ok {
+		return err
+	}
+	f.Entry = t.doc.Entry
+	if t.batch = append(t.batch, inBatch{listed: f}); len(t.batch) < t.size {
+		return nil
+	}
+	return t.flush()
+}
+
+// end ends the test after an error, or nil. What was found before an error comes first.
+func (t *tester) end(err error) error {
+	if err == errStop || t.most == 0 {
+		return err
+	}
+	return cmp.Or(t.flush(), err)
+}
+
+// begin makes a document that is listed the one that is tested.
+func (t *tester) begin(f *listed) {
+	clear(t.verdicts)
+	t.doc.Reset(&f.Found)
+	t.verdicts[f.driver.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true, Match: f.Match}}
+	for _, l := range t.plan.fused {
+		t.verdicts[l.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true}}
+	}
+}
+
+// judge tests the document, and returns its result if it satisfies the expression.
+func (t *tester) judge() (result, bool, error) {
+	if ok, err := t.test(t.sel.expr); err != nil || !ok {
+		return result{}, false, err
+	}
+	r := result{id: t.doc.ID, distance: -1}
+	best := predicate.NoMeasure
+	for _, l := range t.sel.predicates {
+		m := l.Measure()
+		if l.negated || m == predicate.NoMeasure {
+			continue
+		}
+		v, err := t.ask(l)
+		if err != nil {
+			return result{}, false, err
+		}
+		if !v.Holds {
+			continue
+		}
+		if m == predicate.Distance {
+			if r.distance < 0 || v.Match.Distance < r.distance {
+				r.distance = v.Match.Distance
+			}
+			continue
+		}
+		// A Score is shown rather than an ExactScore, and of the same kind the best one.
+		if best == predicate.NoMeasure || m < best || m == best && v.Match.Score > r.score {
+			best = m
+			r.scored, r.score, r.err, r.exact = true, v.Match.Score, v.Match.Error, v.Match.Exact
+		}
+	}
+	if t.sel.times {
+		e, err := t.doc.ReadEntry(t.Scope)
+		if err != nil {
+			return result{}, false, err
+		}
+		r.time = e.Time
+	}
+	return r, true, nil
+}
+
+// test decides an expression for the document.
+func (t *tester) test(n node) (bool, error) {
+	switch n := n.(type) {
+	case andNode:
+		for _, term := range n {
+			if ok, err := t.test(term); err != nil || !ok {
+				return false, err
+			}
+		}
+		return true, nil
+	case orNode:
+		for _, term := range n {
+			if ok, err := t.test(term); err != nil || ok {
+				return ok, err
+			}
+		}
+		return false, nil
+	}
+	l := n.(*leaf)
+	v, err := t.ask(l)
+	return v.Holds != l.negated, err
+}
+
+// ask returns the verdict of a leaf on the document. It tests each leaf once.
+func (t *tester) ask(l *leaf) (*verdict, error) {
+	v := &t.verdicts[l.number]
+	if v.known {
+		return v, nil
+	}
+	decided, err := l.Predicate.Test(t.Scope, &t.doc)
+	if err != nil {
+		return v, err
+	}
+	v.known, v.Verdict = true, decided
+	return v, nil
+}
+
+// testBeforeTexts makes those tests of an AND that read no text. It returns false if one fails.
+func (t *tester) testBeforeTexts() (bool, error) {
+	terms, _ := t.sel.expr.(andNode)
+	for _, term := range terms {
+		if testCost(term) >= predicate.TestText {
+			break
+		}
+		if ok, err := t.test(term); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// flush judges the documents of the batch, in the order in which their texts are stored, and gives
+// those that the selection finds, in the order in which they were listed.
+func (t *tester) flush() error {
+	batch := t.batch
+	t.batch, t.size = t.batch[:0], min(4*t.size, t.most)
+	ids := make([]string, len(batch))
+	for i := range batch {
+		ids[i] = batch[i].ID
+	}
+	judged := t.Snap.GetEach(t.Ctx, ids, func(i int, d engine.Doc) (err error) {
+		t.begin(&batch[i].listed)
+		t.doc.SetDoc(&d)
+		batch[i].result, batch[i].ok, err = t.judge()
+		if errors.Is(err, predicate.ErrGone) {
+			err = nil
+		}
+		return err
+	})
+	for i := range batch {
+		if batch[i].ok {
+			if err := t.give(batch[i].result); err != nil {
+				return err
+			}
+		}
+	}
+	return judged
+}
