@@ -82,7 +82,7 @@ func newParser(a *app.App, code *int) (*kong.Kong, error) {
 		kong.Help(help), kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
 		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": formatNames()},
 		kong.ExplicitGroups(groups),
-		kong.Bind(a),
+		kong.Bind(a), kong.Resolvers(kong.ResolverFunc(app.DefaultNear)),
 		kong.WithAfterApply(func() error {
 			a.Global = c.GlobalFlags
 			return nil

@@ -202,8 +202,13 @@ func TestPictures(t *testing.T) {
 		if err := os.WriteFile("new.png", scene(t, 99, 40, 0), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if got := rowsHere(t, "match", db, "p/copies", "new.png", images, fmt.Sprintf("--near=%d", k)); got != "new.png\n" {
-			t.Errorf("match %s: new are\n%s", images, got)
+		if code, got, talk := simdbHere(t, "match", db, "p/copies", "new.png", images); code != 0 || got != "new.png\n" || !strings.Contains(talk, "hashes differ, the default") {
+			t.Errorf("match %s: status %d: %s; new are\n%s", images, code, talk, got)
+		}
+		for _, args := range [][]string{{"pairs", images, "p"}, {"clusters", images, "p"}, {"join", db, "p/copies", images}} {
+			if got, want := rowsHere(t, args...), rowsHere(t, append(args, fmt.Sprintf("--near=%d", k))...); got != want {
+				t.Errorf("%v:\n%s\nnot, with a distance:\n%s", args, got, want)
+			}
 		}
 		if got := rowsHere(t, db, "GET 'p/3.png'", "--format=jsonl"); !strings.Contains(got, `"width":160,"height":120,"format":"png"}`) {
 			t.Errorf("stored: %s", got)
@@ -237,7 +242,9 @@ func TestPictures(t *testing.T) {
 		"it is a picture: --images pdq compares pictures":                        {"hash", "p/3.png"},
 		"--near K compares their hashes":                                         {"dedup", "--images=pdq", "p", "--jaccard=0.8"},
 		"p has fingerprints and no texts":                                        {"match", "pdq.simdb", "--images=pdq", "p", "--jaccard=0.8"},
-		"--orientations 8 is for simdb hash --images":                            {"load", "x.simdb", "--images=pdq", "p", "--orientations=8"},
+		"one fingerprint, that of the picture as it is":                          {"load", "x.simdb", "--images=pdq", "p", "--orientations=8"},
+		"--orientations is for --images":                                         {"dedup", "kept.txt", "--orientations=8"},
+		"--add stores a picture with one hash":                                   {"match", "pdq.simdb", "--images=pdq", "p", "--orientations=8", "--near=3", "--add"},
 		"want one of pdq, dhash, phash, dhash256":                                {"load", "x.simdb", "--images=md5", "p"},
 		"with --images each file is one picture":                                 {"load", "x.simdb", "--images=pdq", "p", "--text-field=x"},
 		"--images compares hashes of pictures: --shingle":                        {"pairs", "--images=pdq", "p", "--near=3", "--shingle=5"},

@@ -114,7 +114,7 @@ var wrong = []struct{ args, want string }{
 	{"load|x.simdb|in.jsonl|--bits|128", "128"},
 	{"dedup|in.jsonl|--near|65", "K is 0 to 64"},
 	{"dedup|in.jsonl|--near|129|--bits|128", "a fingerprint has 128 bits, K is 0 to 128"},
-	{"hash|in.jsonl|--compare", "--compare takes two texts, and there are 1"},
+	{"hash|in.jsonl|--compare", "--compare takes two, and there are 1"},
 	{"pairs|in.jsonl|x.simdb|--near|3", "x.simdb is a database, and not a file with documents"},
 	{"pairs|in.jsonl|--levenshtein|0.9|--shingle|2", "compares the texts as they are"},
 	{"clusters|in.jsonl|--jaccard|0.8|--estimate", "--estimate uses the sketches of a whole database"},

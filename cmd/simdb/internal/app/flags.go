@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
@@ -25,8 +28,8 @@ type GlobalFlags struct {
 // FileFlags have files be documents, and say which.
 type FileFlags struct {
 	WholeFiles   bool       `group:"input" name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
-	Images       *ImageKind `group:"input" placeholder:"KIND" help:"Files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF), found as with --files and compared by a perceptual hash: pdq or dhash256, of 256 bits, dhash or phash, of 64."`
-	Orientations string     `group:"input" enum:"1,8" default:"1" placeholder:"N" help:"hash --images: with 8 show the hashes of the picture turned and mirrored, too (default: 1)."`
+	Images       *ImageKind `group:"input" placeholder:"KIND" help:"Files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF), found as with --files and compared by a perceptual hash: pdq or dhash256, of 256 bits, dhash or phash, of 64. Without --near, at most 31 of 256 bits or 8 of 64 differ."`
+	Orientations string     `group:"input" enum:"1,8" default:"1" placeholder:"N" help:"--images: with 8 compare pictures turned and mirrored, too: by the nearest two of their hashes in all eight orientations (default: 1)."`
 	Exclude      []string   `group:"input" sep:"none" placeholder:"PATTERN" help:"--files, --images: leave out what matches, with the rules of .gitignore; can be repeated. A .simdbignore file in a folder has more such patterns."`
 	Hidden       bool       `group:"input" help:"--files, --images: include files and folders whose names begin with a dot."`
 }
@@ -49,6 +52,44 @@ func (k *ImageKind) Check(path string, db *engine.DB) error {
 		return fmt.Errorf("%s has %s hashes: --images %s makes others, which cannot be compared with them", path, code, k)
 	}
 	return nil
+}
+
+// DefaultNear gives commands with --images a --near, unless they have a criterion.
+func DefaultNear(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if flag.Name != "near" {
+		return nil, nil
+	}
+	var of *ImageKind
+	for _, p := range ctx.Path {
+		switch {
+		case p.Flag == nil:
+		case p.Flag.Group != nil && p.Flag.Group.Key == "criterion":
+			return nil, nil
+		case p.Flag.Name == "images":
+			of, _ = ctx.FlagValue(p.Flag).(*ImageKind)
+		}
+	}
+	if of == nil {
+		return nil, nil
+	}
+	return strconv.Itoa(of.Near()), nil
+}
+
+// Meaning says in words what makes two pictures near-duplicates.
+func (k *ImageKind) Meaning(near Distance) string {
+	m := fmt.Sprintf("at most %d of the %d bits of their %s hashes differ", near, k.Bits(), k)
+	if int(near) == k.Near() {
+		m += ", the default"
+	}
+	return m
+}
+
+// Alike is what commands say of pictures beside how many they have read, else "".
+func (f FileFlags) Alike(near *Distance) string {
+	if f.Images == nil || near == nil {
+		return ""
+	}
+	return "; pictures are alike if " + f.Images.Meaning(*near)
 }
 
 // String returns the name, "" for no kind.
@@ -129,6 +170,7 @@ func (f InputFlags) Options(format input.Format) input.Options {
 	return input.Options{
 		Format: format, IDField: f.IDField, TextField: f.TextField, Records: f.Records, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader,
 		Fingerprints: f.Fingerprints, Delimiter: byte(f.Delimiter), Comment: byte(f.Comment), IDFrom: f.IDFrom, Encoding: f.Encoding,
+		Orientations: f.Orientations == "8",
 	}
 }
 

@@ -39,8 +39,8 @@ func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
 	if f.IDField != "" && f.IDFrom != "" {
 		return nil, errors.New("--id-field and --id-from contradict each other")
 	}
-	if f.Orientations == "8" {
-		return nil, errors.New("--orientations 8 is for simdb hash --images: a document has one fingerprint, that of the picture as it is")
+	if f.Orientations == "8" && f.Images == nil {
+		return nil, errors.New("--orientations is for --images")
 	}
 	if !f.OfFiles() {
 		if len(f.Exclude) > 0 || f.Hidden {

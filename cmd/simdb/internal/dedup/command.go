@@ -109,8 +109,6 @@ func (c *Command) Validate() error {
 		return errors.New("--audit-pairs is for an audit of --jaccard")
 	case c.Replay != "":
 		return c.checkReplay()
-	case c.Images != nil && c.Near == nil:
-		c.Near = new(app.Distance(c.Images.Near()))
 	case c.Near == nil && c.Jaccard == nil && !c.ofTexts():
 		c.Jaccard = new(defaultJaccard)
 	}
@@ -147,11 +145,7 @@ func (c *Command) meaning() string {
 		return c.textMeaning()
 	}
 	if c.Images != nil {
-		m := fmt.Sprintf("at most %d of the %d bits of their %s hashes differ", *c.Near, c.Images.Bits(), c.Images)
-		if int(*c.Near) == c.Images.Near() {
-			m += ", the default"
-		}
-		return m
+		return c.Images.Meaning(*c.Near)
 	}
 	m := app.CriterionFlags{Near: c.Near, Jaccard: c.Jaccard}.Meaning(true)
 	if c.Verify != nil {

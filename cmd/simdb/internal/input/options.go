@@ -41,7 +41,7 @@ type Options struct {
 	// of those that do not say how they are encoded.
 	Encoding Encoding
 
-	Orientations bool // Record.Picture has the hashes of a picture in all eight orientations
+	Orientations bool // a picture has the hashes of all eight orientations
 
 	RawHTML bool // the text of a page has its markup
 	Cut     bool // records are to be copied with a part of their text: see Cutter

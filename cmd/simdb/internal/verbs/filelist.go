@@ -339,5 +339,5 @@ func (l *fileList) say() {
 		l.a.Say("%s drawn at random with --seed %d, %.3g %% of those that count: about %.3g %% of all pairs are among them",
 			quantity.Count(l.N, "document"), l.f.Seed, 100*share, 100*share*share)
 	}
-	l.a.Say("%s read; %s", quantity.Count(read, "document"), app.Seconds(l.start))
+	l.a.Say("%s read%s; %s", quantity.Count(read, "document"), l.f.Alike(l.f.Near), app.Seconds(l.start))
 }

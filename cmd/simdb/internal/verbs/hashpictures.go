@@ -17,9 +17,8 @@ func (c *Hash) pictures(a *app.App) error {
 	if err := c.CheckImages(c.FileFlags); err != nil {
 		return err
 	}
-	flags, opt := c.InputFlags, c.RowInputFlags.Options()
-	flags.Orientations, opt.Orientations = "", c.Orientations == "8"
-	src, err := a.NewSources(c.Files, flags)
+	opt := c.RowInputFlags.Options()
+	src, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	})
 	m.Stop()
 	a.TellSkipped(src)
-	a.Say("%s read, %s of them like a stored document; %s", quantity.Count(j.read, "line"), quantity.Number(j.matched), app.Seconds(start))
+	a.Say("%s read, %s of them like a stored document%s; %s", quantity.Count(j.read, "line"), quantity.Number(j.matched), c.Alike(c.Near), app.Seconds(start))
 	rejects.TellUTF8()
 	return rejects.Close(app.FoundOr(found, err))
 }
@@ -140,21 +140,28 @@ type joinLines struct {
 	self    []bool   // of each line: it stands for the stored document with its ID
 	docs    []engine.Doc
 	line    []int // of each of docs
+	several bool  // a line has several docs, one for each of its fingerprints
 	bytes   int   // of texts and ids
 }
 
 // joinLine is a line, or what ended the reading.
 type joinLine struct {
-	id   string
-	self bool // it stands for the stored document with its ID
-	doc  engine.Doc
-	err  error
+	id     string
+	self   bool // it stands for the stored document with its ID
+	doc    engine.Doc
+	others [][]engine.Fingerprint // of doc, beside the first
+	err    error
 }
 
 func (l *joinLine) size() int { return len(l.doc.Text) + len(l.id) }
 
 func (l *joinLines) add(line *joinLine) {
 	l.docs, l.line = append(l.docs, line.doc), append(l.line, len(l.queries))
+	for _, words := range line.others {
+		doc := line.doc
+		doc.SetFingerprint(words...)
+		l.docs, l.line, l.several = append(l.docs, doc), append(l.line, len(l.queries)), true
+	}
 	l.queries, l.self = append(l.queries, line.id), append(l.self, line.self)
 	l.bytes += line.size()
 }
@@ -282,7 +289,7 @@ func (j *joining) freeLines() *joinLines {
 
 // lineOf returns the line of a record. One that cannot be looked up has a flaw then.
 func (j *joining) lineOf(ctx context.Context, rec *input.Record) (joinLine, error) {
-	l := joinLine{id: rec.Doc.ID, doc: engine.Doc{Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint, Rest: rec.Doc.Rest}}
+	l := joinLine{id: rec.Doc.ID, others: rec.Others, doc: engine.Doc{Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint, Rest: rec.Doc.Rest}}
 	if j.c.IDs {
 		l.id, l.doc = strings.TrimSpace(l.doc.Text), engine.Doc{}
 	}
@@ -339,7 +346,44 @@ func (j *joining) matches(ctx context.Context, l *joinLines) iter.Seq2[engine.Ba
 	if j.c.Near != nil {
 		j.fingerprints(l)
 	}
-	return j.s.SearchBatch(ctx, l.docs, j.c.Criterion(j.verify))
+	all := j.s.SearchBatch(ctx, l.docs, j.c.Criterion(j.verify))
+	if l.several {
+		return l.nearest(all)
+	}
+	return all
+}
+
+// nearest yields of the matches of the documents of each line the nearest one of every stored
+// document, in the order of those of a line with one.
+func (l *joinLines) nearest(all iter.Seq2[engine.BatchMatch, error]) iter.Seq2[engine.BatchMatch, error] {
+	return func(yield func(engine.BatchMatch, error) bool) {
+		var found []engine.BatchMatch // of a line
+		give := func() bool {
+			slices.SortFunc(found, func(a, b engine.BatchMatch) int {
+				return cmp.Or(strings.Compare(a.ID, b.ID), cmp.Compare(a.Distance, b.Distance))
+			})
+			found = slices.CompactFunc(found, func(a, b engine.BatchMatch) bool { return a.ID == b.ID })
+			slices.SortStableFunc(found, func(a, b engine.BatchMatch) int { return cmp.Compare(a.Distance, b.Distance) })
+			for _, m := range found {
+				if !yield(m, nil) {
+					return false
+				}
+			}
+			found = found[:0]
+			return true
+		}
+		for m, err := range all {
+			if len(found) > 0 && (err != nil || l.line[found[0].Query] != l.line[m.Query]) && !give() {
+				return
+			}
+			if err != nil {
+				yield(m, err)
+				return
+			}
+			found = append(found, m)
+		}
+		give()
+	}
 }
 
 // fingerprints gives the lines their fingerprints, and leaves only those that have one.

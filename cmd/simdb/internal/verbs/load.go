@@ -55,6 +55,9 @@ func (c *Load) Validate() error {
 	if err := c.CheckImages(c.FileFlags); err != nil {
 		return err
 	}
+	if c.Orientations == "8" {
+		return errors.New("--orientations 8: a document of a database has one fingerprint, that of the picture as it is; match and join --orientations 8 find it turned, too")
+	}
 	if c.NoSketch && (c.Sketch != 0 || c.MinJaccard != 0) {
 		return errors.New("--no-sketch keeps no sketches, so --sketch and --min-jaccard have no meaning")
 	}

@@ -23,6 +23,9 @@ func (c *Match) Run(a *app.App) (err error) {
 	if c.Rows.Set && !c.Explain {
 		return errors.New("--rows is for --explain")
 	}
+	if c.Add && c.Orientations == "8" {
+		return errors.New("--add stores a picture with one hash, by which no turned copy of it would be found later: --orientations 8 is for match without --add")
+	}
 	opt := c.PageInputFlags.Options(c.Format)
 	opt.MakeID, opt.Answers = !c.Add, true
 	src, err := a.NewSources(c.Files, c.InputFlags)
@@ -71,7 +74,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	err = t.audit.close(err, t.keepsPart(err))
 	m.Stop()
 	a.TellSkipped(src)
-	a.Say("%s; %s", t.summary(err), app.Seconds(start))
+	a.Say("%s%s; %s", t.summary(err), c.Alike(c.Near), app.Seconds(start))
 	t.rejects.TellUTF8()
 	t.rejects.Partial = t.keepsPart(err)
 	return t.rejects.Close(err)

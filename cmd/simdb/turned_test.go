@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/internal/imagehash"
+)
+
+// makeTurned makes folders in a new working directory: p with a picture of each of 6 scenes, q with
+// copies of them turned and mirrored, as JPEG, and r with pictures of other scenes and a flat one. It returns the codes of
+// each picture in all orientations.
+func makeTurned(t *testing.T, kind imagehash.Kind) map[string][][]uint64 {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	codes := map[string][][]uint64{}
+	put := func(name string, content []byte) {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := imagehash.Hash(bytes.NewReader(content), kind, imagehash.Options{Orientations: true}); err == nil {
+			codes[name] = p.Hashes
+		}
+	}
+	for i := range uint64(6) {
+		put(fmt.Sprintf("p/%d.png", i), scene(t, i, 80, 0))
+		put(fmt.Sprintf("q/%d.jpg", i), turned(t, scene(t, i, 80, 0), int(i)+1))
+		put(fmt.Sprintf("q/%d-upright.jpg", i), scene(t, i, 80, 90))
+		put(fmt.Sprintf("r/%d.png", i), scene(t, i+20, 80, 0))
+	}
+	var flat bytes.Buffer
+	png.Encode(&flat, image.NewGray(image.Rect(0, 0, 20, 20)))
+	put("r/flat.png", flat.Bytes())
+	return codes
+}
+
+// turned returns a file with a picture in one of 8 orientations.
+func turned(t *testing.T, file []byte, how int) []byte {
+	t.Helper()
+	m, err := png.Decode(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, h := m.Bounds().Dx(), m.Bounds().Dy()
+	out := image.NewRGBA(image.Rect(0, 0, w, h))
+	if how&4 != 0 {
+		out = image.NewRGBA(image.Rect(0, 0, h, w))
+	}
+	for y := range h {
+		for x := range w {
+			u, v := x, y
+			if how&1 != 0 {
+				u = w - 1 - x
+			}
+			if how&2 != 0 {
+				v = h - 1 - y
+			}
+			if how&4 != 0 {
+				u, v = v, u
+			}
+			out.Set(u, v, m.At(x, y))
+		}
+	}
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, out, &jpeg.Options{Quality: 90}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// nearestOf returns the distance of the nearest two of codes.
+func nearestOf(as, bs [][]uint64) int {
+	least := 1 << 20
+	for _, a := range as {
+		for _, b := range bs {
+			least = min(least, distanceOf(a, b))
+		}
+	}
+	return least
+}
+
+// With --orientations 8 pictures are found, removed and listed turned and mirrored, as brute force
+// on their codes says.
+func TestTurnedPictures(t *testing.T) {
+	for _, kind := range imagehash.Kinds() {
+		codes := makeTurned(t, kind)
+		images, k := "--images="+kind.String(), kind.Near()
+		near := fmt.Sprintf("--near=%d", 2*k)
+		names := func(folders ...string) (all []string) {
+			for name := range codes {
+				if slices.Contains(folders, name[:1]) {
+					all = append(all, name)
+				}
+			}
+			slices.Sort(all)
+			return all
+		}
+		simdbHere(t, "load", "p.simdb", images, "p")
+		var joined, explained []string
+		var fresh []string
+		for _, q := range names("q", "r") {
+			best := ""
+			for _, p := range names("p") {
+				d := nearestOf(codes[q], codes[p][:1])
+				if row := fmt.Sprintf("%s\t%s\t%d\n", q, p, d); d <= 2*k {
+					joined = append(joined, row)
+				}
+				if row := fmt.Sprintf("%s\t%s\t%d\n", q, p, d); d <= k && (best == "" || d < nearestOf(codes[q], codes[strings.Split(best, "\t")[1]][:1])) {
+					best = row
+				}
+			}
+			if best == "" {
+				fresh = append(fresh, q+"\n")
+			} else {
+				explained = append(explained, best)
+			}
+		}
+		fresh = append(fresh, "r/flat.png\n")
+		if len(explained) < 12 {
+			t.Fatalf("%v: of the turned pictures only %d are known by brute force", kind, len(explained))
+		}
+		if got := rowsHere(t, "join", "p.simdb", "[qr]/*", images, near, "--orientations=8"); strings.Join(sortedLines(got), "") != strings.Join(sorted(joined), "") {
+			t.Errorf("%v: join:\n%s\nnot:\n%s", kind, got, strings.Join(joined, ""))
+		}
+		here := []string{"match", "p.simdb", "q", "r", images, "--orientations=8", fmt.Sprintf("--near=%d", k)}
+		if got := rowsHere(t, here...); strings.Join(sortedLines(got), "") != strings.Join(sorted(fresh), "") {
+			t.Errorf("%v: match: new are\n%s\nnot:\n%s", kind, got, strings.Join(fresh, ""))
+		}
+		if got := rowsHere(t, append(here, "--explain")...); got != strings.Join(explained, "") {
+			t.Errorf("%v: match --explain\n%s\nnot:\n%s", kind, got, strings.Join(explained, ""))
+		}
+		simdbHere(t, "p.simdb", "ALLOW 'p/1.png' 'q/1.jpg'")
+		if got := rowsHere(t, here...); !strings.Contains(got, "q/1.jpg\n") || strings.Contains(got, "q/2.jpg") {
+			t.Errorf("%v: match of an allowed pair: new are\n%s", kind, got)
+		}
+	}
+}
+
+func sorted(lines []string) []string { return slices.Sorted(slices.Values(lines)) }
