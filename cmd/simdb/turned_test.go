@@ -16,8 +16,8 @@ import (
 )
 
 // makeTurned makes folders in a new working directory: p with a picture of each of 6 scenes, q with
-// copies of them turned and mirrored, as JPEG, and r with pictures of other scenes and a flat one. It returns the codes of
-// each picture in all orientations.
+// copies of them turned and mirrored, as JPEG, and r with pictures of other scenes and a flat one.
+// It returns the codes of each picture in all orientations.
 func makeTurned(t *testing.T, kind imagehash.Kind) map[string][][]uint64 {
 	t.Helper()
 	t.Chdir(t.TempDir())
