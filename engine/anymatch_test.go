@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -186,9 +186,9 @@ func TestAnyNear(t *testing.T) {
 // slowStarsOf forms star clusters by definition: of documents in the order they were written.
 func slowStarsOf(db *DB, ids []string, m *textModel, by Criterion) map[string]Match {
 	n := int(db.s.Params.Sketch)
-	sets := make([]texts.Set, len(ids))
+	sets := make([]features.Hashes, len(ids))
 	for i, id := range ids {
-		sets[i] = db.s.Texts.Shingler().Set([]byte(m.texts[id]))
+		sets[i] = db.s.Texts.Sets().Set([]byte(m.texts[id]))
 	}
 	keeperOf := map[string]Match{} // the keeper of each document, as its match
 	var keepers []int

@@ -6,6 +6,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
@@ -69,9 +70,9 @@ func compareDocs(conf *view.Config, layout sstable.Layout, a, b *sstable.Documen
 		c.AInB, c.BInA = aInB.Score, bInA.Score
 	}
 	if c.Verified = conf.Params.StoreText; c.Verified {
-		sets := conf.Texts.Shingler()
+		sets := conf.Texts.Sets()
 		x, y := sets.Set(a.Text), sets.Set(b.Text)
-		c.Shared, c.ShinglesA, c.ShinglesB = x.Common(y), len(x), len(y)
+		c.Shared, c.ShinglesA, c.ShinglesB = ordered.Common(x, y, 0), len(x), len(y)
 		c.Jaccard = x.Jaccard(y)
 		if len(x) > 0 {
 			c.AInB = float64(c.Shared) / float64(len(x))

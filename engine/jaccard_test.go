@@ -56,7 +56,7 @@ func byScore(a, b Match) int {
 
 // verified is JACCARD by brute force over the texts.
 func (m *textModel) verified(db *DB, text string, t float64, except string) map[string]float64 {
-	sets := db.s.Texts.Shingler()
+	sets := db.s.Texts.Sets()
 	mine := sets.Set([]byte(text))
 	found := map[string]float64{}
 	for id, other := range m.texts {

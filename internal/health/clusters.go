@@ -159,17 +159,3 @@ func (s *Clusters) Found() bool { return s.members > 0 }
 
 // rounded is a score with as many decimals as are useful.
 func rounded(x float64) float64 { return math.Round(x*1e4) / 1e4 }
-
-// Jaccard returns the similarity of two sets, which ascend.
-func Jaccard(a, b []uint64) float64 {
-	common, i := 0, 0
-	for _, h := range b {
-		for i < len(a) && a[i] < h {
-			i++
-		}
-		if i < len(a) && a[i] == h {
-			common++
-		}
-	}
-	return float64(common) / float64(max(1, len(a)+len(b)-common))
-}

@@ -73,7 +73,7 @@ func (d *database) farthest(ids []string) (worst float64, err error) {
 
 // leastAlike returns the least similarity of any two documents, by their texts.
 func (d *database) leastAlike(ids []string) (worst float64, err error) {
-	sets, h := make([][]uint64, len(ids)), features.NewSetHasher(d.p.Features, d.p.Shingle, d.p.Seed)
+	sets, h := make([]features.Hashes, len(ids)), features.NewSetHasher(d.p.Features, d.p.Shingle, d.p.Seed)
 	worst = 1
 	for i, id := range ids {
 		doc, err := d.snap.Get(d.ctx, id)
@@ -82,7 +82,7 @@ func (d *database) leastAlike(ids []string) (worst float64, err error) {
 		}
 		sets[i] = h.Append(nil, doc.Text)
 		for _, s := range sets[:i] {
-			worst = min(worst, Jaccard(sets[i], s))
+			worst = min(worst, sets[i].Jaccard(s))
 		}
 	}
 	return worst, nil

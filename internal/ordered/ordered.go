@@ -1,6 +1,7 @@
-// Package ordered sorts and selects: 64-bit keys by radix sort, alone or with a number each
-// (radix.go), and items of any type, the first n without sorting all of them (Best, Least), with
-// cancellation (Sort, InPlace), or with the first items early (Runs).
+// Package ordered sorts, selects and compares: 64-bit keys by radix sort, alone or with a number
+// each (radix.go), the common ones of two lists (Common), and items of any type, the first n
+// without sorting all of them (Best, Least), with cancellation (Sort, InPlace), or with the first
+// items early (Runs).
 package ordered
 
 import (

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/simdb/simdb/internal/ordered"
 )
 
 // Scores returns the Jaccard similarity of each set with the set partner[i], 1 where that is the
@@ -25,7 +27,7 @@ func (j *byElements) Compare(a, b int) (similarity float64, ok bool, err error) 
 	if j.a, err = j.mine.Append(j.a[:0], a); err == nil {
 		j.b, err = j.others.Append(j.b[:0], b)
 	}
-	n := common(j.a, j.b, 0)
+	n := ordered.Common(j.a, j.b, 0)
 	if err != nil || n == 0 {
 		return 0, false, err
 	}

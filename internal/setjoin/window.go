@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
@@ -369,7 +370,7 @@ func (j *join) jaccard(it *item, hashes []uint64) (similarity float64, ok bool) 
 	if it.matches == nil && it.best.set != none {
 		need = max(need, newThreshold(it.best.score).about(x, y))
 	}
-	n := common(it.hashes, hashes, need)
+	n := ordered.Common(it.hashes, hashes, need)
 	if n < 0 {
 		return 0, false
 	}
@@ -392,35 +393,6 @@ func (j *join) least(it *item) threshold {
 // best reports whether no match of an item but the best one is wanted.
 func (j *join) best(it *item) bool {
 	return it.matches == nil && j.o.Accept == nil && j.t.Kind == Jaccard
-}
-
-// common returns how many elements a and b share, or -1 if they are fewer than need.
-func common(a, b []uint64, need int) int {
-	spareA, spareB := len(a)-need, len(b)-need
-	if spareA < 0 || spareB < 0 {
-		return -1
-	}
-	i, k := 0, 0
-	for i < len(a) && k < len(b) {
-		switch x, y := a[i], b[k]; {
-		case x == y:
-			i, k = i+1, k+1
-		case x < y:
-			if i++; spareA == 0 {
-				return -1
-			}
-			spareA--
-		default:
-			if k++; spareB == 0 {
-				return -1
-			}
-			spareB--
-		}
-	}
-	if n := need + spareA - (len(a) - i); n >= need { // of a, need+spareA were not skipped
-		return n
-	}
-	return -1
 }
 
 // pair compares an item with the entries of the window in an index.

@@ -79,7 +79,7 @@ func (f *setFind) reader(m setjoin.Measure) func(dst []uint64, i int) ([]uint64,
 	var add func(dst []uint64, text []byte) []uint64
 	if m.Kind == setjoin.Jaccard {
 		held = f.j.text.held.Reader()
-		shingles := f.j.v.Texts.Shingler()
+		shingles := f.j.v.Texts.Sets()
 		add = func(dst []uint64, text []byte) []uint64 { return append(dst, shingles.Brief(text)...) }
 	} else {
 		var set setjoin.Elements

@@ -111,7 +111,7 @@ func (j *joinSet) textNumbers(by view.Criterion) numberFunc {
 // other, so a text is compared with the one before.
 func (j *joinSet) setNumbers() numberFunc {
 	most := j.v.Memory / 4
-	x, shingles, numbers := j.text, j.v.Texts.Shingler(), map[setKey]uint32{}
+	x, shingles, numbers := j.text, j.v.Texts.Sets(), map[setKey]uint32{}
 	x.held = setjoin.NewSets(setjoin.SetsOptions{NoJoin: true})
 	var last, bytesOf []byte
 	var number uint32

@@ -195,7 +195,7 @@ func TestEqualSets(t *testing.T) {
 		}
 		for b := range a {
 			x, y := text(a), text(b)
-			equal := slices.Equal(v.Texts.Shingler().Set([]byte(x)), v.Texts.Shingler().Set([]byte(y)))
+			equal := slices.Equal(v.Texts.Sets().Set([]byte(x)), v.Texts.Sets().Set([]byte(y)))
 			if equal != (j.sets[a] == j.sets[b]) {
 				t.Fatalf("%s and %s: equal sets %v, grouped %v", x, y, equal, !equal)
 			}

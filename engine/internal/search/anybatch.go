@@ -10,8 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
@@ -96,8 +96,8 @@ type anyBatch struct {
 // An anyQuery is one of them.
 type anyQuery struct {
 	of         sstable.Document
-	set        texts.Set  // of its text, if matches are named
-	candidates []textPair // in the order in which they were found
+	set        features.Hashes // of its text, if matches are named
+	candidates []textPair      // in the order in which they were found
 	known      atomic.Bool
 	more       bool // there may be other candidates
 	best       view.Match
@@ -173,14 +173,14 @@ func (b *anyBatch) gather(ctx context.Context, query int, enough func(minhash.Sc
 	}
 	_, _, err := x.match()
 	if b.most > 1 && len(q.candidates) > 0 {
-		q.set = b.v.Texts.Shingler().Set(q.of.Text)
+		q.set = b.v.Texts.Sets().Set(q.of.Text)
 	}
 	return err
 }
 
 // compareDoc compares the text of a document with queries. Where one match is enough, those that
 // have one are skipped.
-func (b *anyBatch) compareDoc(sets *texts.Shingler, text []byte, pairs []textPair) {
+func (b *anyBatch) compareDoc(sets *features.SetHasher, text []byte, pairs []textPair) {
 	for i := range pairs {
 		p := &pairs[i]
 		q := &b.queries[p.query]

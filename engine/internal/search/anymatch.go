@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
@@ -64,8 +65,8 @@ type existence struct {
 	// has enough; nil to compare them.
 	gather func(minhash.Score, view.Place) (enough bool)
 
-	mine    texts.Set // where texts decide, once one has been compared
-	sets    *texts.Shingler
+	mine    features.Hashes // where texts decide, once one has been compared
+	sets    *features.SetHasher
 	scratch []byte
 
 	vain  int // documents that are known not to match by their texts
@@ -259,9 +260,9 @@ func (x *existence) learn(f *texts.Families) {
 }
 
 // own returns the set of the document.
-func (x *existence) own() texts.Set {
+func (x *existence) own() features.Hashes {
 	if x.sets == nil {
-		x.sets = x.v.Texts.Shingler()
+		x.sets = x.v.Texts.Sets()
 		x.mine = x.sets.Set(x.of.Text)
 	}
 	return x.mine

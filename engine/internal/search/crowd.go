@@ -8,8 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/minhash"
@@ -52,7 +52,7 @@ type crowd struct {
 type crowdQuery struct {
 	number  int // of the caller
 	text    string
-	set     texts.Set
+	set     features.Hashes
 	sketch  minhash.Sketch
 	t       float64 // for estimates
 	accepts func(id []byte) bool
@@ -62,7 +62,7 @@ type crowdQuery struct {
 // newCrowdQuery returns the query of a text and its sketch for documents that are similar to t.
 func newCrowdQuery(v *view.View, number int, text []byte, sketch minhash.Sketch, t float64, accepts func(id []byte) bool) *crowdQuery {
 	return &crowdQuery{
-		number: number, text: string(text), set: v.Texts.Shingler().Set(text), sketch: sketch,
+		number: number, text: string(text), set: v.Texts.Sets().Set(text), sketch: sketch,
 		t: candidateThreshold(v, sketch, t), accepts: accepts,
 	}
 }
@@ -172,7 +172,7 @@ func (x *crowdSearch) run() error {
 	if err := x.texts.order(); err != nil {
 		return err
 	}
-	if err := x.texts.share(x.ctx, x.v.Texts.Shingler(), x.texts.spans); err != nil {
+	if err := x.texts.share(x.ctx, x.v.Texts.Sets(), x.texts.spans); err != nil {
 		return err
 	}
 	if x.texts.failed != nil {
@@ -244,7 +244,7 @@ func (x *crowdSearch) gatherMem() {
 const countedTogether = 4
 
 // compare compares a text with queries, unless it is equal to the one before it.
-func (x *crowdSearch) compare(sets *texts.Shingler, text []byte, pairs []textPair) {
+func (x *crowdSearch) compare(sets *features.SetHasher, text []byte, pairs []textPair) {
 	if x.texted == 0 || !bytes.Equal(text, x.text) {
 		x.text = append(x.text[:0], text...)
 		x.texted++

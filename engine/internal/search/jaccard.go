@@ -289,7 +289,7 @@ func (q *Jaccard) gather(m view.MemView, sketch minhash.Sketch, bitmap *minhash.
 // verify replaces the estimates of the hits by exact scores, from the texts, and keeps those of t
 // or more.
 func (q *Jaccard) verify(ctx context.Context, text []byte, t float64) error {
-	sets := q.v.Texts.Shingler()
+	sets := q.v.Texts.Sets()
 	mine := sets.Set(text)
 	kept := q.Hits[:0]
 	var scratch []byte

@@ -3,8 +3,8 @@ package search
 import (
 	"context"
 
-	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -15,9 +15,9 @@ type Scorer struct {
 	by        view.Criterion
 	except    string
 	Sketch    minhash.Sketch
-	candidate float64   // the threshold for estimates
-	text      texts.Set // of the query, where texts decide
-	sets      *texts.Shingler
+	candidate float64         // the threshold for estimates
+	text      features.Hashes // of the query, where texts decide
+	sets      *features.SetHasher
 	other     []uint32
 	scratch   []byte
 }
@@ -29,7 +29,7 @@ func NewScorer(ctx context.Context, v *view.View, of Sample, by view.Criterion) 
 		if x.Sketch, x.candidate, err = jaccardTarget(v, of, by); err != nil || !by.Verified {
 			return err
 		}
-		x.sets = v.Texts.Shingler()
+		x.sets = v.Texts.Sets()
 		text, err := of.readText(v)
 		if err == nil {
 			x.text = x.sets.Set(text)

@@ -3,7 +3,7 @@ package search
 import (
 	"math/bits"
 
-	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/internal/features"
 )
 
 // queryMasks say for elements of sets which of at most 64 queries have them, as bits.
@@ -26,7 +26,7 @@ func maskQueries(queries []*crowdQuery) queryMasks {
 // resemble each other more than any of the queries, are counted in the time of one comparison.
 type sharedCounts struct {
 	of       queryMasks
-	model    texts.Set
+	model    features.Hashes
 	masks    []uint64 // of the model's elements
 	ofModel  [64]int32
 	now      [64]int32 // elements of the set that each query has
@@ -37,7 +37,7 @@ type sharedCounts struct {
 const modelShare = 4
 
 // count counts the elements of a set.
-func (c *sharedCounts) count(set texts.Set) {
+func (c *sharedCounts) count(set features.Hashes) {
 	c.elements = len(set)
 	if len(c.model) == 0 || !c.follow(set) {
 		c.remodel(set)
@@ -46,7 +46,7 @@ func (c *sharedCounts) count(set texts.Set) {
 
 // follow counts the elements of a set that differs little from the model, and returns false for
 // another one.
-func (c *sharedCounts) follow(set texts.Set) bool {
+func (c *sharedCounts) follow(set features.Hashes) bool {
 	c.now = c.ofModel
 	most := len(c.model) / modelShare
 	i, k := 0, 0
@@ -69,7 +69,7 @@ func (c *sharedCounts) follow(set texts.Set) bool {
 }
 
 // remodel makes a set the model.
-func (c *sharedCounts) remodel(set texts.Set) {
+func (c *sharedCounts) remodel(set features.Hashes) {
 	c.model = append(c.model[:0], set...)
 	c.masks, c.now = c.masks[:0], [64]int32{}
 	for _, e := range set {
@@ -88,7 +88,7 @@ func (c *sharedCounts) add(queries uint64, n int32) {
 }
 
 // jaccard returns the similarity of the set that was counted and that of a query.
-func (c *sharedCounts) jaccard(query int, of texts.Set) float64 {
+func (c *sharedCounts) jaccard(query int, of features.Hashes) float64 {
 	n := int(c.now[query])
 	if n == 0 {
 		return 0

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
@@ -67,7 +67,7 @@ type textPairs struct {
 
 	// compare compares all pairs of a document, and may set their scores. It is called from several
 	// goroutines.
-	compare func(sets *texts.Shingler, text []byte, pairs []textPair)
+	compare func(sets *features.SetHasher, text []byte, pairs []textPair)
 
 	mu      sync.Mutex
 	failed  error  // of a text that can't be read,
@@ -91,7 +91,7 @@ func (x *textPairs) compareTexts(ctx context.Context) error {
 	var work sync.WaitGroup
 	for w := range errs {
 		work.Go(func() {
-			sets := x.v.Texts.Shingler()
+			sets := x.v.Texts.Sets()
 			for errs[w] == nil {
 				i := int(next.Add(1)) - 1
 				if i >= shares {
@@ -154,7 +154,7 @@ func (x *textPairs) orderPart(from, end int, part uint32) error {
 }
 
 // share compares the pairs of some documents.
-func (x *textPairs) share(ctx context.Context, sets *texts.Shingler, spans []span) error {
+func (x *textPairs) share(ctx context.Context, sets *features.SetHasher, spans []span) error {
 	var reader *sstable.Texts
 	of := uint32(inMemory)
 	for _, s := range spans {
@@ -193,7 +193,7 @@ func (x *textPairs) fail(query uint32, err error) {
 
 // similarity returns the similarity of the texts of a query and of a document, whose set is made if
 // it is needed: equal texts need none. It is 0 if that is below t.
-func similarity(mine texts.Set, query string, sets *texts.Shingler, text []byte, t float64) float64 {
+func similarity(mine features.Hashes, query string, sets *features.SetHasher, text []byte, t float64) float64 {
 	if len(mine) > 0 && string(text) == query {
 		return 1
 	}

@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/pipeline"
 )
 
@@ -28,7 +28,7 @@ type verifyBatch struct {
 	emit    func(query int, matches []view.Match) bool
 
 	from, to int // queries that have been gathered
-	sets     []texts.Set
+	sets     []features.Hashes
 	pairs    []textPair
 	size     int64
 	matches  []view.Match
@@ -40,7 +40,7 @@ type verifyBatch struct {
 
 // gathered is the candidates of a few queries.
 type gathered struct {
-	sets    []texts.Set // of each query: nil if it has no candidates
+	sets    []features.Hashes // of each query: nil if it has no candidates
 	pairs   []textPair
 	crowded []*crowdQuery // queries whose candidates are a crowd, and not among pairs
 	ended   int           // queries, from the first on, that have theirs
@@ -112,7 +112,7 @@ func (b *verifyBatch) at(query int, err error) error {
 // gather finds the candidates of queries [from, to), as long as they are at most most, and the sets
 // of those that have any. Queries with more than crowd of them are noted instead, unless it is 0.
 func (b *verifyBatch) gather(ctx context.Context, q *Jaccard, from, to, most, crowd int) (g gathered) {
-	sets := b.v.Texts.Shingler()
+	sets := b.v.Texts.Sets()
 	for query := from; query < to; query++ {
 		set, err := b.candidates(ctx, q, sets, query, crowd)
 		if errors.Is(err, errCrowded) {
@@ -140,7 +140,7 @@ func (b *verifyBatch) gather(ctx context.Context, q *Jaccard, from, to, most, cr
 }
 
 // candidates leaves the candidates of a query in q.Hits, and returns its set if there are any.
-func (b *verifyBatch) candidates(ctx context.Context, q *Jaccard, sets *texts.Shingler, query, crowd int) (set texts.Set, err error) {
+func (b *verifyBatch) candidates(ctx context.Context, q *Jaccard, sets *features.SetHasher, query, crowd int) (set features.Hashes, err error) {
 	of := b.samples(query)
 	err = b.v.Safely(ctx, func() error {
 		if err := q.findFew(ctx, b.v, of, b.by, crowd); err != nil || len(q.Hits) == 0 {
@@ -174,7 +174,7 @@ func (b *verifyBatch) add(ctx context.Context, g *gathered) error {
 // flush compares the texts of what has been gathered, and emits the matches.
 func (b *verifyBatch) flush(ctx context.Context) error {
 	t := b.by.T
-	x := &textPairs{v: b.v, pairs: b.pairs, compare: func(sets *texts.Shingler, text []byte, pairs []textPair) {
+	x := &textPairs{v: b.v, pairs: b.pairs, compare: func(sets *features.SetHasher, text []byte, pairs []textPair) {
 		for i := range pairs {
 			p := &pairs[i]
 			p.score = similarity(b.sets[int(p.query)-b.from], b.samples(int(p.query)).Text, sets, text, t)

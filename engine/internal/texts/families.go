@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
@@ -35,7 +36,7 @@ func (y *family) bytes() int64 { return y.sets.Bytes() + 8*int64(len(y.members))
 // A noted document is to become a member.
 type noted struct {
 	doc uint32
-	set Set
+	set features.Hashes
 }
 
 // Notes are documents that a search has compared, and their sets.
@@ -59,7 +60,7 @@ const (
 
 // Note takes note of a document and a copy of its set, unless that is so large that too few like it
 // would be learned together. It returns true if it is time to learn.
-func (n *Notes) Note(doc uint32, set Set) (full bool) {
+func (n *Notes) Note(doc uint32, set features.Hashes) (full bool) {
 	if len(set) > mostElements/leastFamily {
 		return false
 	}
@@ -103,7 +104,7 @@ func (f *Families) Empty() bool {
 }
 
 // Exclude returns which documents of families have less similarity to a set than t.
-func (f *Families) Exclude(set Set, t float64) (x Exclusion) {
+func (f *Families) Exclude(set features.Hashes, t float64) (x Exclusion) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for _, y := range f.all {

@@ -4,10 +4,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/internal/features"
 )
 
 // kinSet returns a set that is one of two bases with changes, or one of its own.
-func kinSet(r *rand.Rand, which uint64) (set Set) {
+func kinSet(r *rand.Rand, which uint64) (set features.Hashes) {
 	for i := range uint64(60) {
 		if set = append(set, which<<32|i<<16); which > 1 || r.IntN(8) == 0 {
 			set[i] = r.Uint64()
@@ -25,7 +27,7 @@ func TestFamilies(t *testing.T) {
 	b := NewBudget(room)
 	var f Families
 	var n Notes
-	var sets []Set
+	var sets []features.Hashes
 	note := func(doc int) {
 		if n.Note(uint32(doc), sets[doc]) {
 			f.Learn(b, &n)
@@ -116,7 +118,7 @@ func TestFamiliesInVain(t *testing.T) {
 	var f Families
 	var n Notes
 	for doc := range uint32(1000) {
-		set := make(Set, 50)
+		set := make(features.Hashes, 50)
 		for i := range set {
 			set[i] = uint64(doc)<<32 | uint64(i)
 		}

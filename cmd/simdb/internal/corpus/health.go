@@ -6,7 +6,7 @@ import (
 	"math"
 	"sort"
 
-	"github.com/simdb/simdb/internal/health"
+	"github.com/simdb/simdb/internal/features"
 )
 
 // Find returns the number of the document with an ID, the last one of those with it.
@@ -33,7 +33,7 @@ func (c *Corpus) Diameter(ctx context.Context, docs []uint32, by Criterion) (wor
 	if c.texts != nil {
 		return c.textDiameter(ctx, docs)
 	}
-	sets, r := make([][]uint64, len(docs)), c.Sets.Reader()
+	sets, r := make([]features.Hashes, len(docs)), c.Sets.Reader()
 	for i, n := range docs {
 		if sets[i], err = r.Append(nil, int(n)); err != nil {
 			return 0, err
@@ -45,7 +45,7 @@ func (c *Corpus) Diameter(ctx context.Context, docs []uint32, by Criterion) (wor
 			return 0, context.Cause(ctx)
 		}
 		for _, b := range sets[:i] {
-			worst = min(worst, health.Jaccard(a, b))
+			worst = min(worst, a.Jaccard(b))
 		}
 	}
 	return worst, nil

@@ -1,18 +1,16 @@
-package texts
+package features
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/simdb/simdb/sstable"
 )
 
 // TestJaccardAtLeast compares scores with those of Jaccard, at thresholds near them and at them.
 func TestJaccardAtLeast(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	random := func(n, of int) (s Set) {
+	random := func(n, of int) (s Hashes) {
 		for range n {
 			s = append(s, uint64(r.IntN(of)))
 		}
@@ -35,11 +33,10 @@ func TestJaccardAtLeast(t *testing.T) {
 	}
 }
 
-// TestSetsOfAShingler compares sets that share the memory of a Shingler with those of new ones.
-func TestSetsOfAShingler(t *testing.T) {
-	h := NewHasher(sstable.Params{Shingle: 3, Sketch: 16})
+// TestSetHasher compares sets that share the memory of a SetHasher with those of new ones.
+func TestSetHasher(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	s := h.Shingler()
+	s := NewSetHasher(Spec{}, 3, 0)
 	text := func() []byte {
 		b := []byte{}
 		for range r.IntN(20) {
@@ -47,7 +44,7 @@ func TestSetsOfAShingler(t *testing.T) {
 		}
 		return b
 	}
-	want := func(text []byte) Set { return h.Shingler().Set(text) }
+	want := func(text []byte) Hashes { return NewSetHasher(Spec{}, 3, 0).Set(text) }
 	last := text()
 	for range 500 {
 		if r.IntN(2) == 0 {

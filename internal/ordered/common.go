@@ -1,0 +1,30 @@
+package ordered
+
+// Common returns how many elements a and b share, which ascend, or -1 if they are fewer than need.
+func Common(a, b []uint64, need int) int {
+	spareA, spareB := len(a)-need, len(b)-need
+	if spareA < 0 || spareB < 0 {
+		return -1
+	}
+	i, k := 0, 0
+	for i < len(a) && k < len(b) {
+		switch x, y := a[i], b[k]; {
+		case x == y:
+			i, k = i+1, k+1
+		case x < y:
+			if i++; spareA == 0 {
+				return -1
+			}
+			spareA--
+		default:
+			if k++; spareB == 0 {
+				return -1
+			}
+			spareB--
+		}
+	}
+	if n := need + spareA - (len(a) - i); n >= need { // of a, need+spareA were not skipped
+		return n
+	}
+	return -1
+}
