@@ -144,12 +144,15 @@ func (w *window) admit() (in, last bool) {
 }
 
 // windowRows yields the rows that row makes of what seq yields within the window.
-func windowRows[T any](w window, seq iter.Seq2[T, error], row func(T) Row) iter.Seq2[Row, error] {
+func windowRows[T any](x *run, w window, seq iter.Seq2[T, error], row func(T) Row) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		if w.limit == 0 {
 			return
 		}
 		for v, err := range seq {
+			if err == nil {
+				err = x.Ctx.Err() // the rows may be known by then
+			}
 			if err != nil {
 				yield(nil, err)
 				return

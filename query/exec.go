@@ -2,7 +2,6 @@ package query
 
 import (
 	"cmp"
-	"errors"
 	"iter"
 	"math"
 	"strings"
@@ -33,62 +32,13 @@ const (
 	seenBytes   = 64
 )
 
-// errStop ends a search of which no more is wanted.
-var errStop = errors.New("no more is wanted")
-
-// each gives what a selection finds, in its order, within OFFSET and LIMIT. The error of give ends
-// it; errStop is none of each.
-func (x *run) each(sel *selection, p plan, give func(result) error) error {
-	w := sel.window
-	if w.limit == 0 {
-		return nil
-	}
+// rowsOf yields the rows of a selection, without SHOW.
+func (x *run) rowsOf(sel *selection, p plan) iter.Seq2[Row, error] {
 	find := x.find
 	if !p.streams {
 		find = x.sorted
 	}
-	err := find(sel, p, p.options(sel), func(r result) error {
-		if cancelled := x.Ctx.Err(); cancelled != nil { // the rows may be known by then
-			return cancelled
-		}
-		in, last := w.admit()
-		if in {
-			if err := give(r); err != nil {
-				return err
-			}
-		}
-		if last {
-			return errStop
-		}
-		return nil
-	})
-	if err == errStop {
-		return nil
-	}
-	return err
-}
-
-// find gives what a selection finds, in the order of the drivers. That a document is gone
-// (predicate.ErrGone) is no error.
-func (x *run) find(sel *selection, p plan, o predicate.ListOptions, give func(result) error) error {
-	t := x.newTester(sel, p, give)
-	for _, l := range p.drivers {
-		for f, err := range l.Predicate.(predicate.Driver).List(x.Scope, o) {
-			if err == nil {
-				err = t.take(listed{f, l})
-			}
-			if err != nil && !errors.Is(err, predicate.ErrGone) {
-				return t.end(err)
-			}
-		}
-	}
-	return t.end(nil)
-}
-
-// listed is a document that a driver lists.
-type listed struct {
-	predicate.Found
-	driver *leaf
+	return windowRows(x, sel.window, find(sel, p, p.options(sel)), sel.row)
 }
 
 // compare orders results. Those without a distance or score come last, in either direction.
@@ -132,35 +82,32 @@ func cmpBool(a, b bool) int {
 	return 1
 }
 
-// sorted gives what a selection finds in its order: all, or as many as LIMIT and OFFSET need.
-func (x *run) sorted(sel *selection, p plan, o predicate.ListOptions, give func(result) error) error {
-	top := ordered.Limited[result]{Most: sel.first(), Compare: sel.compare}
-	few := top.Most >= 0 && top.Most <= mostFirst
-	if !few {
-		top.Most = math.MaxInt / 4 // all
-	}
-	err := x.find(sel, p, o, func(r result) error {
+// sorted yields what a selection finds in its order: all, or as many as LIMIT and OFFSET need.
+func (x *run) sorted(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[result, error] {
+	return func(yield func(result, error) bool) {
+		top := ordered.Limited[result]{Most: sel.first(), Compare: sel.compare}
+		few := top.Most >= 0 && top.Most <= mostFirst
 		if !few {
-			if err := x.Hold(resultBytes + len(r.id)); err != nil {
-				return err
+			top.Most = math.MaxInt / 4 // all
+		}
+		for r, err := range x.find(sel, p, o) {
+			if err == nil && !few {
+				err = x.Hold(resultBytes + len(r.id))
 			}
+			if err != nil {
+				yield(r, err)
+				return
+			}
+			top.Add(r)
 		}
-		top.Add(r)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	all, _, err := top.Sorted(x.Ctx)
-	if err != nil {
-		return err
-	}
-	for r, ok := all.Next(); ok; r, ok = all.Next() {
-		if err := give(r); err != nil {
-			return err
+		all, _, err := top.Sorted(x.Ctx)
+		if err != nil {
+			yield(result{}, err)
+			return
+		}
+		for r, ok := all.Next(); ok && yield(r, nil); r, ok = all.Next() {
 		}
 	}
-	return nil
 }
 
 // columns names the columns of the rows of a selection.
@@ -176,21 +123,6 @@ func (sel *selection) plainColumns() []string {
 		c = append(c, "score", "error", "exact")
 	}
 	return c
-}
-
-// selectRows yields the rows of a selection.
-func (x *run) selectRows(sel *selection, p plan) iter.Seq2[Row, error] {
-	return sel.shown.rows(x, func(yield func(Row, error) bool) {
-		err := x.each(sel, p, func(r result) error {
-			if !yield(sel.row(r), nil) {
-				return errStop
-			}
-			return nil
-		})
-		if err != nil {
-			yield(nil, err)
-		}
-	})
 }
 
 // row returns the row of a result, without SHOW.
@@ -222,6 +154,11 @@ func (x *run) countSelect(sel *selection) (n int64, err error) {
 	p := x.planFor(sel)
 	o := p.options(sel)
 	o.Ordered, o.First = false, 0
-	err = x.find(sel, p, o, func(result) error { n++; return nil })
-	return sel.count(n), err
+	for _, err := range x.find(sel, p, o) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return sel.count(n), nil
 }

@@ -64,8 +64,11 @@ func (x *run) analyze(sel *selection, p plan, note string) (string, error) {
 		}
 		rows = n
 	} else {
-		if err := x.each(sel, p, func(result) error { rows++; return nil }); err != nil {
-			return "", err
+		for _, err := range x.rowsOf(sel, p) {
+			if err != nil {
+				return "", err
+			}
+			rows++
 		}
 	}
 	st := x.rows.stats

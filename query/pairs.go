@@ -48,7 +48,7 @@ func (x *run) pairs(s *syntax.Pairs) error {
 		return err
 	}
 	x.rows.search = true
-	x.answer(sh.names(plain), sh.rows(x, windowRows(w.window, found, func(p engine.Pair) Row {
+	x.answer(sh.names(plain), sh.rows(x, windowRows(x, w.window, found, func(p engine.Pair) Row {
 		return appendMeasure(Row{p.A, p.B}, c, p.Match)
 	})))
 	return nil
@@ -109,7 +109,7 @@ func (x *run) clusters(s *syntax.Clusters) error {
 		return err
 	}
 	x.rows.search = true
-	x.answer(sh.names(plain), sh.rows(x, windowRows(w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row {
+	x.answer(sh.names(plain), sh.rows(x, windowRows(x, w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row {
 		return appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match)
 	})))
 	return nil
@@ -127,7 +127,7 @@ func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
 			o.Count = &n
 		}
 		last := 0
-		members := windowRows(w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row { return Row{m.Cluster} })
+		members := windowRows(x, w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row { return Row{m.Cluster} })
 		for row, err := range members {
 			if err != nil {
 				return 0, err

@@ -43,7 +43,7 @@ func (x *run) selectAll(s *syntax.Select) error {
 	if err != nil {
 		return err
 	}
-	x.answer(sel.columns(), x.selectRows(sel, x.planFor(sel)))
+	x.answer(sel.columns(), sel.shown.rows(x, x.rowsOf(sel, x.planFor(sel))))
 	x.rows.search = true
 	return nil
 }

@@ -3,11 +3,58 @@ package query
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/predicate"
 )
+
+// find yields what a selection finds, in the order of the drivers. That a document is gone
+// (predicate.ErrGone) is no error.
+func (x *run) find(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[result, error] {
+	return func(yield func(result, error) bool) {
+		t := x.newTester(sel, p, yield)
+		for _, l := range p.drivers {
+			for f, err := range l.Predicate.(predicate.Driver).List(x.Scope, o) {
+				if err == nil {
+					err = t.take(listed{f, l})
+				}
+				if err != nil && !errors.Is(err, predicate.ErrGone) {
+					t.end(err)
+					return
+				}
+			}
+		}
+		t.end(nil)
+	}
+}
+
+// listed is a document that a driver lists.
+type listed struct {
+	predicate.Found
+	driver *leaf
+}
+
+// errStop ends a search of which no more is wanted.
+var errStop = errors.New("no more is wanted")
+
+// tester tests the documents that the drivers of a plan list, each once, and yields those that a
+// selection finds.
+type tester struct {
+	*run
+	sel    *selection
+	plan   plan
+	yield  func(result, error) bool
+	tested func()              // counts a document
+	seen   map[string]struct{} // ids, if several drivers may list one
+
+	doc      predicate.Candidate // that is tested
+	verdicts []verdict           // on it, by the number of the leaf
+
+	batch      []inBatch // documents of which only texts and fields have to be tested
+	size, most int       // of a batch: the next, any; 0 if none is made
+}
 
 // verdict is the verdict of a leaf on a document.
 type verdict struct {
@@ -25,14 +72,6 @@ const (
 	batchBytes = 512 // that a candidate takes in a batch
 )
 
-// readsTexts reports whether candidates are tested by their texts or fields.
-func (p plan) readsTexts(sel *selection) bool {
-	return slices.ContainsFunc(sel.predicates, func(l *leaf) bool {
-		decided := len(p.drivers) == 1 && (l == p.drivers[0] || slices.Contains(p.fused, l))
-		return l.TestCost() == predicate.TestText && !decided
-	})
-}
-
 // inBatch is a candidate in a batch.
 type inBatch struct {
 	listed
@@ -40,25 +79,8 @@ type inBatch struct {
 	ok     bool
 }
 
-// tester tests the documents that the drivers of a plan list, each once, and gives those that a
-// selection finds.
-type tester struct {
-	*run
-	sel    *selection
-	plan   plan
-	give   func(result) error
-	tested func()              // counts a document
-	seen   map[string]struct{} // ids, if several drivers may list one
-
-	doc      predicate.Candidate // that is tested
-	verdicts []verdict           // on it, by the number of the leaf
-
-	batch      []inBatch // documents of which only texts and fields have to be tested
-	size, most int       // of a batch: the next, any; 0 if none is made
-}
-
-func (x *run) newTester(sel *selection, p plan, give func(result) error) *tester {
-	t := &tester{run: x, sel: sel, plan: p, give: give, tested: x.Counting("test")}
+func (x *run) newTester(sel *selection, p plan, yield func(result, error) bool) *tester {
+	t := &tester{run: x, sel: sel, plan: p, yield: yield, tested: x.Counting("test")}
 	t.verdicts = make([]verdict, len(sel.predicates))
 	if len(p.drivers) > 1 {
 		t.seen = make(map[string]struct{})
@@ -70,6 +92,14 @@ func (x *run) newTester(sel *selection, p plan, give func(result) error) *tester
 		}
 	}
 	return t
+}
+
+// readsTexts reports whether candidates are tested by their texts or fields.
+func (p plan) readsTexts(sel *selection) bool {
+	return slices.ContainsFunc(sel.predicates, func(l *leaf) bool {
+		decided := len(p.drivers) == 1 && (l == p.drivers[0] || slices.Contains(p.fused, l))
+		return l.TestCost() == predicate.TestText && !decided
+	})
 }
 
 // take tests a document that a driver lists.
@@ -95,7 +125,10 @@ func (t *tester) take(f listed) error {
 		if err != nil || !ok {
 			return err
 		}
-		return t.give(r)
+		if !t.yield(r, nil) {
+			err = errStop
+		}
+		return err
 	}
 	if ok, err := t.testBeforeTexts(); err != nil || !ok {
 		return err
@@ -108,11 +141,13 @@ func (t *tester) take(f listed) error {
 }
 
 // end ends the test after an error, or nil. What was found before an error comes first.
-func (t *tester) end(err error) error {
-	if err == errStop || t.most == 0 {
-		return err
+func (t *tester) end(err error) {
+	if err != errStop && t.most > 0 {
+		err = cmp.Or(t.flush(), err)
 	}
-	return cmp.Or(t.flush(), err)
+	if err != nil && err != errStop {
+		t.yield(result{}, err)
+	}
 }
 
 // begin makes a document that is listed the one that is tested.
@@ -217,7 +252,7 @@ func (t *tester) testBeforeTexts() (bool, error) {
 	return true, nil
 }
 
-// flush judges the documents of the batch, in the order in which their texts are stored, and gives
+// flush judges the documents of the batch, in the order in which their texts are stored, and yields
 // those that the selection finds, in the order in which they were listed.
 func (t *tester) flush() error {
 	batch := t.batch
@@ -236,10 +271,8 @@ func (t *tester) flush() error {
 		return err
 	})
 	for i := range batch {
-		if batch[i].ok {
-			if err := t.give(batch[i].result); err != nil {
-				return err
-			}
+		if batch[i].ok && !t.yield(batch[i].result, nil) {
+			return errStop
 		}
 	}
 	return judged

@@ -66,13 +66,16 @@ func (x *run) delete(s *syntax.Delete) error {
 		return err
 	}
 	var b engine.Batch
-	err = x.each(sel, x.planFor(sel), func(r result) error {
-		e, err := x.Snap.Lookup(x.Ctx, r.id)
-		b.DeleteVersion(r.id, e.Seq)
-		return err
-	})
-	if err != nil {
-		return err
+	for row, err := range x.rowsOf(sel, x.planFor(sel)) {
+		if err != nil {
+			return err
+		}
+		id := row[0].(string)
+		e, err := x.Snap.Lookup(x.Ctx, id)
+		if err != nil {
+			return err
+		}
+		b.DeleteVersion(id, e.Seq)
 	}
 	if err := x.DB.Apply(x.Ctx, &b); err != nil {
 		return err

@@ -525,8 +525,8 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestCancelRows$",
 	},
 	{
-		name: "query/rows go on after the context", in: "query", decl: "run.each",
-		edit:  never(`cancelled != nil`),
+		name: "query/rows go on after the context", in: "query", decl: "windowRows",
+		edit:  swap(`err = x.Ctx.Err()`, `err = nil`),
 		tests: "query", run: "^TestRowsStop$",
 	},
 	{

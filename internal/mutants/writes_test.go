@@ -110,7 +110,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "delete where/deletes whatever has the ID", in: "query", decl: "run.delete",
-		edit:  swap(`b.DeleteVersion(r.id, e.Seq)`, `_ = e; b.Delete(r.id)`),
+		edit:  swap(`b.DeleteVersion(id, e.Seq)`, `_ = e; b.Delete(id)`),
 		tests: "query", run: "^TestDeleteWhereSparesNewer$",
 	},
 	{
