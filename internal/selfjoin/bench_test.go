@@ -68,7 +68,7 @@ func BenchmarkSkewed(b *testing.B) {
 			b.Run(fmt.Sprintf("pairs/%s/k=%d", name, k), func(b *testing.B) { benchmarkPairs(b, Columns{fps}, k) })
 			b.Run(fmt.Sprintf("stars/%s/k=%d", name, k), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Stars(context.Background(), Columns{fps}, order, k, Options{}); err != nil {
+					if _, err := Stars(context.Background(), Columns{fps}, Documents{Codes: order}, k, Options{}); err != nil {
 						b.Fatal(err)
 					}
 				}

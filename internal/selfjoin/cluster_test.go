@@ -99,16 +99,20 @@ func TestForest(t *testing.T) {
 }
 
 // starsByDefinition takes the documents one by one.
-func starsByDefinition(fps Columns, order []uint32, k int) (a Assignment) {
+func starsByDefinition(fps Columns, docs Documents, k int) (a Assignment) {
 	var keepers []uint32
-	for p, f := range order {
-		best, distance := uint32(p), k+1
+	for p := range uint32(docs.Len()) {
+		best, distance := p, k+1
 		for _, q := range keepers {
-			if d := fps.Distance(f, order[q]); d < distance {
-				best, distance = q, d
+			for _, f := range docs.Of(p) {
+				for _, g := range docs.Of(q) {
+					if d := fps.Distance(f, g); d < distance {
+						best, distance = q, d
+					}
+				}
 			}
 		}
-		if best == uint32(p) {
+		if best == p {
 			keepers, distance = append(keepers, best), 0
 		}
 		a.Keeper, a.Distance = append(a.Keeper, best), append(a.Distance, uint16(distance))
@@ -128,9 +132,10 @@ func TestStars(t *testing.T) {
 			}
 			r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 			for _, k := range []int{0, 1, 2, 3, 5, 8, 20, 64} {
-				want := starsByDefinition(Columns{fps}, order, k)
+				docs := Documents{Codes: order}
+				want := starsByDefinition(Columns{fps}, docs, k)
 				for _, budget := range []int{1 << 30, 1 << 20, 3000, 50, 1} {
-					got, err := stars(context.Background(), Columns{fps}, order, k, Options{Workers: 2}, budget)
+					got, err := stars(context.Background(), Columns{fps}, docs, k, Options{Workers: 2}, budget)
 					if err != nil || !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Distance, want.Distance) {
 						t.Fatalf("k = %d, budget %d: stars differ; error %v", k, budget, err)
 					}
@@ -143,6 +148,30 @@ func TestStars(t *testing.T) {
 	}
 }
 
+// TestStarsOfSeveral has documents of one to four fingerprints, some of which several have, at any
+// place of the ways to take many pairs.
+func TestStarsOfSeveral(t *testing.T) {
+	eachWideShape(t, 240/exhaustive.Slower, func(t *testing.T, fps Columns) {
+		r := rand.New(rand.NewPCG(7, 8))
+		var docs Documents
+		for f := range uint32(fps.Len()) {
+			for n := r.IntN(4); n >= 0; n-- {
+				docs.Codes = append(docs.Codes, (f+r.Uint32N(1+r.Uint32N(uint32(fps.Len()))))%uint32(fps.Len()))
+			}
+			docs.Ends = append(docs.Ends, uint32(len(docs.Codes)))
+		}
+		for _, k := range append(someRadii(fps), 8, 20) {
+			want := starsByDefinition(fps, docs, k)
+			for _, budget := range []int{1 << 30, 300, 20, 1} {
+				got, err := stars(t.Context(), fps, docs, k, Options{Workers: 2}, budget)
+				if err != nil || !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Distance, want.Distance) {
+					t.Fatalf("k = %d, budget %d: stars differ; error %v", k, budget, err)
+				}
+			}
+		}
+	})
+}
+
 func TestStarsErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	fps := distinct(shapes["one cluster"](rand.New(rand.NewPCG(5, 6)), 3000))
@@ -150,14 +179,14 @@ func TestStarsErrors(t *testing.T) {
 	for i := range order {
 		order[i] = uint32(len(fps) - 1 - i)
 	}
-	if _, err := Stars(ctx, Columns{fps}, []uint32{uint32(len(fps))}, 3, Options{}); err == nil {
+	if _, err := Stars(ctx, Columns{fps}, Documents{Codes: []uint32{uint32(len(fps))}}, 3, Options{}); err == nil {
 		t.Error("a document without a fingerprint is accepted")
 	}
-	if _, err := Stars(ctx, Columns{fps}, order, 65, Options{}); err == nil {
+	if _, err := Stars(ctx, Columns{fps}, Documents{Codes: order}, 65, Options{}); err == nil {
 		t.Error("k = 65 is accepted")
 	}
 	cancel()
-	if _, err := Stars(ctx, Columns{fps}, order, 3, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Stars(ctx, Columns{fps}, Documents{Codes: order}, 3, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if _, err := Components(ctx, Columns{fps}, 3, Options{}); !errors.Is(err, context.Canceled) {

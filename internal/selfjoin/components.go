@@ -87,10 +87,10 @@ func components(ctx context.Context, fps Columns, k int, o Options, budget int) 
 	if err != nil || left >= 0 {
 		return f.Labels(), err
 	}
-	s := newClustering(fps, make([]uint32, fps.Len()), k, o)
+	s := newClustering(fps, Documents{Codes: make([]uint32, fps.Len())}, k, o)
 	marked := make([]bool, fps.Len())
-	for i := range fps.Len() {
-		s.order[i], s.first[i] = uint32(i), uint32(i)
+	for i := range s.docs.Codes {
+		s.docs.Codes[i] = uint32(i)
 	}
 	if err := s.findKeepers(ctx, budget); err != nil {
 		return nil, err

@@ -7,6 +7,42 @@ import (
 	"slices"
 )
 
+// Documents are documents in order of preference, by their fingerprints: numbers of Columns. A
+// document has one or more: those of document p are Codes[Ends[p-1]:Ends[p]], or without Ends
+// Codes[p] alone. Several documents may have the same.
+type Documents struct {
+	Codes []uint32
+	Ends  []uint32 // nil: each document has one
+}
+
+// Len returns the number of documents.
+func (d Documents) Len() int {
+	if d.Ends != nil {
+		return len(d.Ends)
+	}
+	return len(d.Codes)
+}
+
+// Of returns the fingerprints of document p.
+func (d Documents) Of(p uint32) []uint32 {
+	from, to := p, p+1
+	if d.Ends != nil {
+		if from, to = 0, d.Ends[p]; p > 0 {
+			from = d.Ends[p-1]
+		}
+	}
+	return d.Codes[from:to]
+}
+
+// codes returns the fingerprints that some documents have, ascending.
+func (d Documents) codes(some []uint32) (codes []uint32) {
+	for _, p := range some {
+		codes = append(codes, d.Of(p)...)
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
 // Assignment says which keeper each document of a star clustering has joined. Documents are named
 // by their position in the order of preference.
 type Assignment struct {
@@ -14,19 +50,19 @@ type Assignment struct {
 	Distance []uint16 // of each document to its keeper, in bits
 }
 
-// Stars forms star clusters. order lists documents by their fingerprint, an index into fps, in
-// order of preference: each document in turn joins the nearest keeper within k bits among those so
-// far, the earlier keeper where two are equally near, or becomes a keeper itself. fps must be
-// ascending and distinct; any number of documents may have the same fingerprint.
+// Stars forms star clusters: each document in turn joins the nearest keeper within k bits among
+// those so far, the earlier keeper where two are equally near, or becomes a keeper itself. The
+// distance of two documents is that of the nearest two of their fingerprints. fps must be ascending
+// and distinct.
 //
 // Where the pairs within k bits are few, they are kept and looked through once in the order of
 // preference. Where they are many (a cluster of n fingerprints has n^2/2), only the keepers are
 // found first, a stretch of the order of preference at a time, each stretch short enough that its
 // pairs can be kept; then one more join, of keepers with everything, streams past to find the
-// nearest. Memory is O(fps.Len() + len(order)) in every case. Options.Progress starts again for
-// each join.
-func Stars(ctx context.Context, fps Columns, order []uint32, k int, o Options) (Assignment, error) {
-	return stars(ctx, fps, order, k, o, 4*fps.Len()+1<<20)
+// nearest. Memory is O(fps.Len() + len(docs.Codes)) in every case. Options.Progress starts again
+// for each join.
+func Stars(ctx context.Context, fps Columns, docs Documents, k int, o Options) (Assignment, error) {
+	return stars(ctx, fps, docs, k, o, 4*fps.Len()+1<<20)
 }
 
 // none stands for no document.
@@ -36,19 +72,16 @@ const none = ^uint32(0)
 var errManyPairs = errors.New("too many pairs to keep")
 
 // stars is Stars, keeping at most budget pairs at a time.
-func stars(ctx context.Context, fps Columns, order []uint32, k int, o Options, budget int) (Assignment, error) {
+func stars(ctx context.Context, fps Columns, docs Documents, k int, o Options, budget int) (Assignment, error) {
 	if err := fps.check(k); err != nil {
 		return Assignment{}, err
 	}
-	s := newClustering(fps, order, k, o)
-	for p, f := range order {
+	for _, f := range docs.Codes {
 		if int(f) >= fps.Len() {
-			return Assignment{}, fmt.Errorf("selfjoin: document %d has fingerprint %d of %d", p, f, fps.Len())
-		}
-		if s.first[f] == none {
-			s.first[f] = uint32(p)
+			return Assignment{}, fmt.Errorf("selfjoin: a document has fingerprint %d of %d", f, fps.Len())
 		}
 	}
+	s := newClustering(fps, docs, k, o)
 	near, err := s.neighbours(ctx, fps, budget)
 	switch {
 	case err == nil:
@@ -68,24 +101,23 @@ func stars(ctx context.Context, fps Columns, order []uint32, k int, o Options, b
 
 // clustering is a star clustering in the making.
 type clustering struct {
-	fps   Columns
-	order []uint32
-	k     int
-	opts  Options
-	first []uint32 // first document of each fingerprint, or none
-	// keeper is, for each fingerprint, the document that is a keeper with it, or none. It can only
-	// be the first.
+	fps  Columns
+	docs Documents
+	k    int
+	opts Options
+	// keeper is, for each fingerprint, the keeper that has it, or none. Two keepers are not near
+	// each other, so there is only one.
 	keeper []uint32
 	Assignment
 }
 
-func newClustering(fps Columns, order []uint32, k int, o Options) *clustering {
-	s := &clustering{fps: fps, order: order, k: k, opts: o, first: make([]uint32, fps.Len()), keeper: make([]uint32, fps.Len())}
-	for i := range fps.Len() {
-		s.first[i], s.keeper[i] = none, none
+func newClustering(fps Columns, docs Documents, k int, o Options) *clustering {
+	s := &clustering{fps: fps, docs: docs, k: k, opts: o, keeper: make([]uint32, fps.Len())}
+	for i := range s.keeper {
+		s.keeper[i] = none
 	}
-	s.Keeper, s.Distance = make([]uint32, len(order)), make([]uint16, len(order))
-	for p := range order {
+	s.Keeper, s.Distance = make([]uint32, docs.Len()), make([]uint16, docs.Len())
+	for p := range s.Keeper {
 		s.Keeper[p] = none
 	}
 	return s
@@ -140,30 +172,38 @@ func (s *clustering) neighbours(ctx context.Context, fps Columns, budget int) (*
 
 // assign takes the documents in order of preference, given all neighbours.
 func (s *clustering) assign(n *neighbours) {
-	for p, f := range s.order {
-		if s.keeper[f] != none {
-			s.Keeper[p] = s.keeper[f]
-			continue
+	for p := range uint32(s.docs.Len()) {
+		codes := s.docs.Of(p)
+		for _, f := range codes {
+			s.offer(p, s.keeper[f], 0)
 		}
-		s.offerAll(uint32(p), n.of(f))
 		if s.Keeper[p] == none {
-			s.Keeper[p], s.keeper[f] = uint32(p), uint32(p)
+			for _, f := range codes {
+				for _, x := range n.of(f) {
+					s.offer(p, s.keeper[x.fp], x.distance)
+				}
+			}
+		}
+		if s.Keeper[p] == none {
+			s.Keeper[p] = p
+			s.keep(p)
 		}
 	}
 }
 
-// offerAll lets document p join the nearest keeper among the fingerprints of near.
-func (s *clustering) offerAll(p uint32, near []neighbour) {
-	for _, x := range near {
-		if q := s.keeper[x.fp]; q != none {
-			s.offer(p, q, x.distance)
-		}
+// keep makes document p a keeper.
+func (s *clustering) keep(p uint32) {
+	for _, f := range s.docs.Of(p) {
+		s.keeper[f] = p
 	}
 }
 
-// offer lets document p join keeper q if that is nearer than what it has joined so far, or as near
-// and earlier.
+// offer lets document p join keeper q, unless that is none, if it is nearer than what p has joined
+// so far, or as near and earlier.
 func (s *clustering) offer(p, q uint32, distance uint16) {
+	if q == none {
+		return
+	}
 	switch have := s.Keeper[p]; {
 	case have == none, distance < s.Distance[p], distance == s.Distance[p] && q < have:
 		s.Keeper[p], s.Distance[p] = q, distance
@@ -172,17 +212,15 @@ func (s *clustering) offer(p, q uint32, distance uint16) {
 
 // findKeepers sets s.keeper, a stretch of the order of preference at a time.
 func (s *clustering) findKeepers(ctx context.Context, budget int) error {
-	var rest []uint32 // fingerprints that are not decided on, by first document
-	for p, f := range s.order {
-		if s.first[f] == uint32(p) {
-			rest = append(rest, f)
-		}
+	rest := make([]uint32, s.docs.Len()) // documents that are not decided on
+	for p := range rest {
+		rest[p] = uint32(p)
 	}
 	for size := 1 << 16; len(rest) > 0; {
 		size = min(size, len(rest))
 		keepers, pairs, err := s.stretch(ctx, rest[:size], budget)
 		if errors.Is(err, errManyPairs) {
-			size = max(size/4, 2) // no more than one pair, which is within any budget
+			size = max(size/4, 1)
 			continue
 		}
 		if err != nil {
@@ -198,28 +236,43 @@ func (s *clustering) findKeepers(ctx context.Context, budget int) error {
 	return nil
 }
 
-// stretch decides which of some fingerprints, given in order of preference and not covered by any
-// earlier keeper, become keepers. It returns them and the number of pairs there were.
+// stretch decides which of some documents, given in order of preference and not covered by any
+// earlier keeper, become keepers. It returns them and the number of pairs there were. A single
+// document is one, whatever pairs its fingerprints are.
 func (s *clustering) stretch(ctx context.Context, some []uint32, budget int) (keepers []uint32, pairs int, err error) {
-	sub := slices.Clone(some)
-	slices.Sort(sub)
-	n, err := s.neighbours(ctx, s.fps.pick(sub), max(budget, 1))
+	if len(some) == 1 {
+		s.keep(some[0])
+		return some, 0, nil
+	}
+	codes := s.docs.codes(some)
+	n, err := s.neighbours(ctx, s.fps.pick(codes), max(budget, 1))
 	if err != nil {
 		return nil, 0, err
 	}
-	covered := make([]bool, len(sub))
-	for _, f := range some {
-		i, _ := slices.BinarySearch(sub, f)
-		if covered[i] {
+	covered := make([]bool, len(codes))
+	for _, p := range some {
+		if s.covered(p, codes, covered) {
 			continue
 		}
-		s.keeper[f] = s.first[f]
-		keepers = append(keepers, f)
-		for _, x := range n.of(uint32(i)) {
-			covered[x.fp] = true
+		s.keep(p)
+		keepers = append(keepers, p)
+		for _, f := range s.docs.Of(p) {
+			i, _ := slices.BinarySearch(codes, f)
+			covered[i] = true
+			for _, x := range n.of(uint32(i)) {
+				covered[x.fp] = true
+			}
 		}
 	}
 	return keepers, len(n.near) / 2, nil
+}
+
+// covered reports whether some fingerprint of document p is covered; codes are all of them.
+func (s *clustering) covered(p uint32, codes []uint32, covered []bool) bool {
+	return slices.ContainsFunc(s.docs.Of(p), func(f uint32) bool {
+		i, _ := slices.BinarySearch(codes, f)
+		return covered[i]
+	})
 }
 
 // uncovered returns those of rest that are within k bits of no keeper, in their order.
@@ -227,64 +280,65 @@ func (s *clustering) uncovered(ctx context.Context, keepers, rest []uint32) ([]u
 	if len(rest) == 0 {
 		return nil, nil
 	}
-	sub := slices.Concat(keepers, rest)
-	slices.Sort(sub)
-	marked, covered := make([]bool, len(sub)), make([]bool, len(sub))
-	for _, f := range keepers {
-		i, _ := slices.BinarySearch(sub, f)
-		marked[i] = true
+	codes := s.docs.codes(slices.Concat(keepers, rest))
+	marked, covered := make([]bool, len(codes)), make([]bool, len(codes))
+	for _, f := range s.docs.codes(keepers) {
+		i, _ := slices.BinarySearch(codes, f)
+		marked[i], covered[i] = true, true
 	}
-	err := pairs(ctx, s.fps.pick(sub), s.k, s.opts, marked, nil, func(i, j uint32, _ int) bool {
-		covered[i], covered[j] = true, true // keepers are not near each other
+	err := pairs(ctx, s.fps.pick(codes), s.k, s.opts, marked, nil, func(i, j uint32, _ int) bool {
+		covered[i], covered[j] = true, true
 		return true
 	})
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(rest, func(f uint32) bool {
-		i, _ := slices.BinarySearch(sub, f)
-		return covered[i]
-	}), nil
+	return slices.DeleteFunc(rest, func(p uint32) bool { return s.covered(p, codes, covered) }), nil
 }
 
 // joinKeepers assigns every document, given s.keeper.
 func (s *clustering) joinKeepers(ctx context.Context) error {
-	next := s.sameFingerprint()
-	marked := make([]bool, s.fps.Len())
-	for f, q := range s.keeper {
-		marked[f] = q != none
-		for p := q; p != none; p = next[p] {
-			s.offer(p, q, 0)
-		}
-	}
+	start, having := s.having()
 	offer := func(keeper, f uint32, distance int) {
 		q := s.keeper[keeper]
-		if q == none || s.keeper[f] != none {
-			return
-		}
-		for p := s.first[f]; p != none; p = next[p] {
-			if q < p {
+		for _, p := range having[start[f]:start[f+1]] {
+			if q <= p {
 				s.offer(p, q, uint16(distance))
 			}
 		}
 	}
+	marked := make([]bool, s.fps.Len())
+	for f, q := range s.keeper {
+		if marked[f] = q != none; marked[f] {
+			offer(uint32(f), uint32(f), 0)
+		}
+	}
 	return pairs(ctx, s.fps, s.k, s.opts, marked, nil, func(i, j uint32, d int) bool {
-		offer(i, j, d)
-		offer(j, i, d)
+		if marked[i] {
+			offer(i, j, d)
+		}
+		if marked[j] {
+			offer(j, i, d)
+		}
 		return true
 	})
 }
 
-// sameFingerprint returns, for each document, the next one with the same fingerprint, or none.
-func (s *clustering) sameFingerprint() []uint32 {
-	next := make([]uint32, len(s.order))
-	last := make([]uint32, s.fps.Len())
-	for p, f := range s.order {
-		next[p] = none
-		if s.first[f] != uint32(p) {
-			next[last[f]] = uint32(p)
-		}
-		last[f] = uint32(p)
+// having returns the documents that have each fingerprint: those of fingerprint f are
+// docs[start[f]:start[f+1]].
+func (s *clustering) having() (start []uint64, docs []uint32) {
+	start, docs = make([]uint64, s.fps.Len()+2), make([]uint32, len(s.docs.Codes))
+	for _, f := range s.docs.Codes {
+		start[f+2]++
 	}
-	return next
+	for i := 2; i < len(start); i++ {
+		start[i] += start[i-1]
+	}
+	for p := range uint32(s.docs.Len()) {
+		for _, f := range s.docs.Of(p) {
+			docs[start[f+1]] = p
+			start[f+1]++
+		}
+	}
+	return start, docs
 }

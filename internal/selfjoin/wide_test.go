@@ -272,10 +272,11 @@ func TestWideStars(t *testing.T) {
 			}
 		}
 		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		docs := Documents{Codes: order}
 		for _, k := range someRadii(fps) {
-			want := starsByDefinition(fps, order, k)
+			want := starsByDefinition(fps, docs, k)
 			for _, budget := range []int{1 << 30, 3000, 50} {
-				got, err := stars(t.Context(), fps, order, k, Options{Workers: 2}, budget)
+				got, err := stars(t.Context(), fps, docs, k, Options{Workers: 2}, budget)
 				if err != nil || !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Distance, want.Distance) {
 					t.Fatalf("k = %d, budget %d: stars differ; error %v", k, budget, err)
 				}
@@ -367,8 +368,8 @@ func TestImageHashes(t *testing.T) {
 	for i, f := range order {
 		numbers[i] = uint32(f)
 	}
-	want := starsByDefinition(fps, numbers, 31)
-	got, err := Stars(t.Context(), fps, numbers, 31, Options{})
+	want := starsByDefinition(fps, Documents{Codes: numbers}, 31)
+	got, err := Stars(t.Context(), fps, Documents{Codes: numbers}, 31, Options{})
 	if err != nil || !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Distance, want.Distance) {
 		t.Fatal(cmp.Or(err, errors.New("stars differ")))
 	}

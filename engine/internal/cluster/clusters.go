@@ -92,7 +92,7 @@ func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *Opti
 				prints[at] = number[f]
 			}
 		}
-		stars, err := selfjoin.Stars(ctx, fps, prints, k, jo)
+		stars, err := selfjoin.Stars(ctx, fps, selfjoin.Documents{Codes: prints}, k, jo)
 		if err != nil {
 			return nil, err
 		}

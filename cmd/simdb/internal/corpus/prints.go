@@ -83,7 +83,7 @@ func (c *Corpus) PrintStars(ctx context.Context, order []uint32, k int, o selfjo
 			leaders, prints = append(leaders, doc), append(prints, f)
 		}
 	}
-	stars, err := selfjoin.Stars(ctx, d.prints, prints, k, o)
+	stars, err := selfjoin.Stars(ctx, d.prints, selfjoin.Documents{Codes: prints}, k, o)
 	if err != nil {
 		return nil, nil, err
 	}
