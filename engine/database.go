@@ -6,7 +6,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/store"
-	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -183,7 +183,7 @@ func (db *DB) Params() Params {
 // Hash computes the words of the fingerprint, and the MinHash sketch, that Put stores for text: nil
 // if text has no words. The sketch is nil, too, if the database keeps none.
 func (db *DB) Hash(text string) (fingerprint []Fingerprint, sketch minhash.Sketch) {
-	var s texts.Sums
+	var s view.Sums
 	if db.s.Texts.Sum(&s, text); !s.Words {
 		return nil, nil
 	}

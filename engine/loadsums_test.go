@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -61,7 +61,7 @@ func checkSums(t *testing.T, db *DB, docs map[string]Doc) {
 		if err := p.Part.Document(p.Doc, &got); err != nil {
 			t.Fatal(err)
 		}
-		var s texts.Sums
+		var s view.Sums
 		db.s.Texts.Sum(&s, d.Text)
 		fp, words, sketch := s.Fingerprint, s.Words, s.Sketch
 		if d.Fingerprint != nil {

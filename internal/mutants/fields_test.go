@@ -68,7 +68,7 @@ var fieldMutants = []mutant{
 		tests: "internal/textsim", run: "^TestFilters$",
 	},
 	{
-		name: "similar/longest texts left out", in: "engine", decl: "Index.Edit",
+		name: "similar/longest texts left out", in: "engine", decl: "TextIndex.Edit",
 		edit:  swap(`<= f.Most`, `< f.Most`),
 		tests: "engine", run: "^TestSimilar$",
 	},

@@ -582,12 +582,12 @@ var mutants = []mutant{
 	{
 		name: "crowds/members of families that match excluded with the others", in: "engine", decl: "Exclusion.Has",
 		edit:  swap(`!matches`, `matches || true`),
-		tests: "engine/internal/texts", run: "^TestFamilies$",
+		tests: "engine/internal/memindex", run: "^TestFamilies$",
 	},
 	{
 		name: "crowds/documents excluded that a family has learned since", in: "engine", decl: "Families.add",
 		edit:  swap(`slices.Clone(y.members)`, `y.members`),
-		tests: "engine/internal/texts", run: "^TestFamilies$",
+		tests: "engine/internal/memindex", run: "^TestFamilies$",
 	},
 	{
 		name: "crowds/matches in the order of those of another query", in: "engine", decl: "nearBatch.ascends",

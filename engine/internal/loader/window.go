@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/arena"
 	"github.com/simdb/simdb/internal/ordered"
@@ -100,7 +99,7 @@ func (w *window) fieldsOf(d *windowDoc) []byte {
 
 // A hasher computes what the texts of windows have, on some workers.
 type hasher struct {
-	texts   *texts.Hasher
+	texts   *view.Hasher
 	workers int
 	codes   [][]byte // of each share of a window, the encoded sketches of its documents
 }
@@ -132,7 +131,7 @@ func (h *hasher) sum(ctx context.Context, w *window) error {
 // summed is a text and what was computed from it.
 type summed struct {
 	text []byte
-	texts.Sums
+	view.Sums
 	code  []byte // of the sketch
 	least [2]uint32
 }

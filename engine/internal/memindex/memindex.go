@@ -1,18 +1,12 @@
-// Package memindex finds the fingerprints of a memtable that are near to one, and the sketches that
-// may be similar to one, while others are added.
+// Package memindex has the indexes that a database has in memory alone.
 //
-// An Index cuts a fingerprint into four blocks of 16 bits. Two fingerprints that differ in at most
-// k bits differ in few bits of at least one block (the pigeonhole principle): where radii r add up
-// to k+1 as the sum of r+1, one block differs in at most its radius. So a search looks up all
-// values of each block within its radius, and compares the fingerprints that have them.
+//	memindex.go, search.go             fingerprints of a memtable that are near to one
+//	sketches.go                        sketches of a memtable that may be similar to one
+//	textindex.go, lazy.go, growing.go  texts, of a table or a memtable, that may be similar to
+//	                                   one by edit distance or word counts
+//	families.go                        texts that searches have compared in vain
 //
-// The fingerprints with the same value of a block form a chain, newest first, from a head. An
-// addition writes four heads and one entry and never moves an older one, so readers need no locks:
-// what a head or an entry links to was complete before the link. A reader that sees only the first
-// n fingerprints passes through the newer ones of a chain.
-//
-// Where a search would visit more entries than it costs to compare all fingerprints, it compares
-// all: at great distances, and where many fingerprints share the values of blocks.
+// Those of memtables are searched while documents are added.
 package memindex
 
 import (
@@ -46,6 +40,19 @@ type entry struct {
 
 // An Index holds fingerprints in the order in which they were added. One goroutine at a time adds;
 // any number may search meanwhile.
+//
+// It cuts a fingerprint into four blocks of 16 bits. Two fingerprints that differ in at most
+// k bits differ in few bits of at least one block (the pigeonhole principle): where radii r add up
+// to k+1 as the sum of r+1, one block differs in at most its radius. So a search looks up all
+// values of each block within its radius, and compares the fingerprints that have them.
+//
+// The fingerprints with the same value of a block form a chain, newest first, from a head. An
+// addition writes four heads and one entry and never moves an older one, so readers need no locks:
+// what a head or an entry links to was complete before the link. A reader that sees only the first
+// n fingerprints passes through the newer ones of a chain.
+//
+// Where a search would visit more entries than it costs to compare all fingerprints, it compares
+// all: at great distances, and where many fingerprints share the values of blocks.
 type Index struct {
 	heads   [blocks][values]atomic.Uint32 // position after the newest fingerprint with the value; 0 for none
 	entries atomic.Pointer[[]entry]       // as long as there is room; replaced by a copy with more

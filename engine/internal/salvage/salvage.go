@@ -28,7 +28,6 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/vfs"
@@ -83,7 +82,7 @@ type recovery struct {
 	single bool // it is one table file
 	params sstable.Params
 	guess  bool // no file has params: those of a new database, with the logs' length of fingerprints
-	texts  *texts.Hasher
+	texts  *view.Hasher
 	inputs []*input
 	latest map[string]*lastWrite // by ID: the last write in the logs
 	to     *target

@@ -13,7 +13,6 @@ import (
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/store"
-	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable"
@@ -102,7 +101,7 @@ func (r *recovery) findParams(found []*input) error {
 			r.lose(base.Corruptf(files.Catalog, "params", -1, "lost, and there is no table that has them; those of a new database are assumed"), Loss{})
 		}
 	}
-	r.texts = texts.NewHasher(r.params)
+	r.texts = view.NewHasher(r.params)
 	return nil
 }
 

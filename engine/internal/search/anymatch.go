@@ -6,7 +6,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
@@ -70,7 +70,7 @@ type existence struct {
 	scratch []byte
 
 	vain  int // documents that are known not to match by their texts
-	notes texts.Notes
+	notes memindex.Notes
 }
 
 // accepts reports whether the document of an ID is another one that may be named.
@@ -236,7 +236,7 @@ func (x *existence) jaccard() error {
 
 // exclude returns which documents of a table or memtable need not be looked at, as its families say
 // that they do not match; nil for none.
-func (x *existence) exclude(f *texts.Families) (skip func(doc uint32) bool) {
+func (x *existence) exclude(f *memindex.Families) (skip func(doc uint32) bool) {
 	if !x.by.Verified || x.gather != nil || f.Empty() {
 		return nil
 	}
@@ -253,7 +253,7 @@ func (x *existence) exclude(f *texts.Families) (skip func(doc uint32) bool) {
 const crowdedVain = 64
 
 // learn makes the documents that were noted members of families.
-func (x *existence) learn(f *texts.Families) {
+func (x *existence) learn(f *memindex.Families) {
 	if !x.notes.Empty() {
 		f.Learn(x.v.Short, &x.notes)
 	}
@@ -310,7 +310,7 @@ func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, sketch
 
 // matches decides on a document whose estimate is high enough, on the texts if the criterion asks
 // for it; families know it by a number. It reports whether there are enough matches.
-func (x *existence) matches(id []byte, score minhash.Score, p view.Place, f *texts.Families, number uint32) (enough bool, err error) {
+func (x *existence) matches(id []byte, score minhash.Score, p view.Place, f *memindex.Families, number uint32) (enough bool, err error) {
 	if x.gather != nil {
 		return x.gather(score, p), nil
 	}

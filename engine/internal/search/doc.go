@@ -23,7 +23,7 @@
 // The question whether there is a match, which match --add and PutNovel put for one document after
 // the other, may find that all pages of a family look similar and none is. What it has compared in
 // vain is kept, in memory and for each table and memtable, by its difference from what the family
-// has in common (texts.Families): the next question compares differences, in place of texts.
+// has in common (memindex.Families): the next question compares differences, in place of texts.
 //
 // # Counts
 //

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/engine/internal/memindex"
-	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/vfs"
@@ -50,7 +49,7 @@ func (of Sample) sketch(v *view.View) (minhash.Sketch, error) {
 		return nil, err
 	}
 	if of.Text != "" {
-		var s texts.Sums
+		var s view.Sums
 		v.Texts.Sum(&s, of.Text)
 		return s.Sketch, nil
 	}

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/store"
-	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable"
@@ -78,7 +78,7 @@ func newModel(t *testing.T, seed uint64, pages, sketch int) *model {
 		put := func(id, text string) {
 			d := modelDoc{text: text, set: shingles(text), fields: fmt.Sprintf(`{"n":%d}`, m.rng.IntN(3))}
 			doc := view.Doc{ID: id, Text: text, Fields: []byte(d.fields)}
-			var s texts.Sums
+			var s view.Sums
 			db.Texts.Sum(&s, text)
 			d.fp, d.has = s.Fingerprint, s.Words
 			if m.rng.IntN(3) == 0 {
@@ -491,7 +491,7 @@ func TestSimilar(t *testing.T) {
 	for i := range 10 {
 		method := "scan"
 		if m.v.Short = nil; i >= 3 { // else there is no room for signatures
-			m.v.Short, method = texts.NewBudget(1<<20), "signatures"
+			m.v.Short, method = memindex.NewBudget(1<<20), "signatures"
 		}
 		of := Sample{ID: m.some(1)[0]}
 		by := view.Criterion{Text: view.Levenshtein, T: []float64{0.5, 0.8, 0.9, 1}[i%4]}

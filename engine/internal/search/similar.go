@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/internal/vfs"
@@ -66,7 +66,7 @@ func (q *Similar) Each(ctx context.Context, except string, fn SimilarFunc) error
 }
 
 // indexOf returns the signatures of a table's texts; nil if there is no memory for them.
-func indexOf(ctx context.Context, v *view.View, p *view.Part) (*texts.Index, error) {
+func indexOf(ctx context.Context, v *view.View, p *view.Part) (*memindex.TextIndex, error) {
 	if x := p.Short.Have(); x != nil {
 		return x, nil
 	}
@@ -188,9 +188,9 @@ func (q *Similar) memtable(ctx context.Context, m view.MemView, except string, f
 	q.work.Tables++
 	signatures := m.Short.First(len(m.Docs), func(i int) []byte { return m.Docs[i].Text })
 	if q.edit != nil {
-		q.docs = texts.Edit(q.docs[:0], signatures, q.edit)
+		q.docs = memindex.SimilarByEdit(q.docs[:0], signatures, q.edit)
 	} else {
-		q.docs = texts.Cosine(q.docs[:0], signatures, q.cosine)
+		q.docs = memindex.SimilarByCosine(q.docs[:0], signatures, q.cosine)
 	}
 	q.work.Probes += int64(len(signatures))
 	for _, i := range q.docs {
@@ -315,7 +315,7 @@ func (q *Similar) plan(p *view.Part) PartPlan {
 	case x != nil:
 		q.docs, plan.Probes = x.Cosine(q.docs[:0], q.cosine)
 	default:
-		if texts.Fits(q.v.Short, p.NumDocs()) {
+		if memindex.TextsFit(q.v.Short, p.NumDocs()) {
 			plan.Method = methodSign
 		}
 		return plan

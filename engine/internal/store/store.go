@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/tables"
-	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/vfs"
@@ -86,7 +86,7 @@ type readTo struct {
 // newDB returns a Store on which nothing is open yet.
 func newDB(path string, o Options) *Store {
 	db := &Store{
-		Config: view.Config{Path: path, Memory: o.Memory, Short: texts.NewBudget(o.Memory / 2)}, fs: o.FS, opts: o, log: o.Logger,
+		Config: view.Config{Path: path, Memory: o.Memory, Short: memindex.NewBudget(o.Memory / 2)}, fs: o.FS, opts: o, log: o.Logger,
 		active: view.NewMemtable(sstable.Params{}), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
 	}
 	db.Tables = tables.Folder{

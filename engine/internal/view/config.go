@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable"
 )
@@ -20,15 +20,15 @@ type Config struct {
 	TTL     time.Duration // 0 if documents do not expire
 
 	Params sstable.Params
-	words  int           // of a fingerprint, by Params
-	Texts  *texts.Hasher // by params
-	Memory int64         // bytes that a query may hold of what it has found
-	Short  *texts.Budget // for the signatures of texts and for families; nil if there are to be none
+	words  int              // of a fingerprint, by Params
+	Texts  *Hasher          // by params
+	Memory int64            // bytes that a query may hold of what it has found
+	Short  *memindex.Budget // for the signatures of texts and for families; nil if there are to be none
 }
 
 // SetParams sets the parameters, and what is made by them.
 func (c *Config) SetParams(p sstable.Params) {
-	c.Params, c.Texts, c.words = p, texts.NewHasher(p), p.NumWords()
+	c.Params, c.Texts, c.words = p, NewHasher(p), p.NumWords()
 }
 
 // Bits returns how many bits fingerprints have.

@@ -8,6 +8,7 @@
 //
 // What searches find is yielded in order, the first of it, or until a context ends (order.go).
 //
-// The package also has the small types that the internal packages of the engine share (Doc, Entry,
-// Match, Criterion, Progress): package engine documents them, and converts to and from its own.
+// The package also has what computes fingerprints and sketches (hasher.go), and the small types
+// that the internal packages of the engine share (Doc, Entry, Match, Criterion, Progress): package
+// engine documents them, and converts to and from its own.
 package view

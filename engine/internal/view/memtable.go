@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/memindex"
-	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
@@ -40,8 +39,8 @@ type Memtable struct {
 
 	params sstable.Params // of the index of sketches
 
-	Short    texts.Growing  // signatures of the texts, as searches need them
-	Families texts.Families // of positions of Bitmaps
+	Short    memindex.GrowingTexts // signatures of the texts, as searches need them
+	Families memindex.Families     // of positions of Bitmaps
 
 	ids  idTable
 	slab []MemDoc // room for the next documents

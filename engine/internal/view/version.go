@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -21,12 +21,12 @@ type Table struct {
 	Meta catalog.Table
 	Name string // base name of the file
 	*sstable.Reader
-	Shift    uint64        // added to the sequence numbers in the file, modulo 2^64
-	refs     atomic.Int32  // versions that list it
-	Obsolete atomic.Bool   // no longer in the catalog: remove the file with the last reference
-	Dir      *files.Folder // that the file lies in; nil for a single table file
-	Short    texts.Lazy    // signatures of the texts
-	Families texts.Families
+	Shift    uint64             // added to the sequence numbers in the file, modulo 2^64
+	refs     atomic.Int32       // versions that list it
+	Obsolete atomic.Bool        // no longer in the catalog: remove the file with the last reference
+	Dir      *files.Folder      // that the file lies in; nil for a single table file
+	Short    memindex.LazyTexts // signatures of the texts
+	Families memindex.Families
 }
 
 // SeqOf returns the sequence number of document doc. A table that was written before its numbers

@@ -1,4 +1,4 @@
-package texts
+package memindex
 
 import (
 	"cmp"
@@ -8,32 +8,32 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// BytesPerText is what an Index takes of memory for each text.
-const BytesPerText = 4 + 4 + 24 + 16
+// textBytes is what a TextIndex takes of memory for each text.
+const textBytes = 4 + 4 + 24 + 16
 
-// An Index finds the texts of a table that may be similar to one, by edit distance or by word
+// A TextIndex finds the texts of a table that may be similar to one, by edit distance or by word
 // counts, by their signatures (package textsim), which it keeps in memory. What it finds is then
 // compared. It has them in order of length, so that a search by edit distance compares those of
 // texts of about the same length alone: of a million titles some hundred thousand signatures, at a
 // nanosecond each. A search by word counts compares all. It does not change: any number of
-// goroutines may use it. Growing is the same for a memtable, in order of writing.
-type Index struct {
+// goroutines may use it. GrowingTexts is the same for a memtable, in order of writing.
+type TextIndex struct {
 	docs  []uint32                // by length, then by number
 	runes []uint32                // of each, ascending
 	edit  []textsim.EditSignature // of each
 	words []textsim.WordSignature // of each
 }
 
-// Each calls fn for every document of a table with its text, which is valid until fn returns, until
-// fn returns an error. The order does not matter.
-type Each func(ctx context.Context, fn func(doc uint32, text []byte) error) error
+// EachText calls fn for every document of a table with its text, which is valid until fn returns,
+// until fn returns an error. The order does not matter.
+type EachText func(ctx context.Context, fn func(doc uint32, text []byte) error) error
 
-// Build returns the index of a table of n documents. Those without text are left out: they are
+// BuildTexts returns the index of a table of n documents. Those without text are left out: they are
 // similar to nothing.
-func Build(ctx context.Context, n uint32, each Each) (*Index, error) {
+func BuildTexts(ctx context.Context, n uint32, each EachText) (*TextIndex, error) {
 	signer := textsim.NewSigner()
 	all := make([]textsim.Signature, n)
-	x := &Index{}
+	x := &TextIndex{}
 	err := each(ctx, func(doc uint32, text []byte) error {
 		if all[doc] = signer.Sign(text); all[doc].Runes > 0 {
 			x.docs = append(x.docs, doc)
@@ -56,7 +56,7 @@ func Build(ctx context.Context, n uint32, each Each) (*Index, error) {
 
 // Edit appends to dst the documents that may be similar by edit distance, and returns with it how
 // many signatures it has compared.
-func (x *Index) Edit(dst []uint32, f *textsim.EditFilter) (docs []uint32, compared int) {
+func (x *TextIndex) Edit(dst []uint32, f *textsim.EditFilter) (docs []uint32, compared int) {
 	from, _ := slices.BinarySearch(x.runes, uint32(f.Least))
 	for from < len(x.runes) && int(x.runes[from]) <= f.Most {
 		length := x.runes[from]
@@ -73,7 +73,7 @@ func (x *Index) Edit(dst []uint32, f *textsim.EditFilter) (docs []uint32, compar
 }
 
 // Cosine is Edit by word counts.
-func (x *Index) Cosine(dst []uint32, f *textsim.CosineFilter) (docs []uint32, compared int) {
+func (x *TextIndex) Cosine(dst []uint32, f *textsim.CosineFilter) (docs []uint32, compared int) {
 	for i := range x.words {
 		if f.May(&x.words[i]) {
 			dst = append(dst, x.docs[i])

@@ -1,4 +1,4 @@
-package texts
+package memindex
 
 import (
 	"context"
@@ -32,27 +32,28 @@ func (b *Budget) take(bytes int64) bool {
 // fits reports whether the budget has bytes.
 func (b *Budget) fits(bytes int64) bool { return b != nil && b.left.Load() >= bytes }
 
-// Lazy is the index of a table, which the first search that needs it builds. The zero value is
+// LazyTexts is the index of a table, which the first search that needs it builds. The zero value is
 // ready; any number of goroutines may use it.
-type Lazy struct {
-	index    atomic.Pointer[Index]
+type LazyTexts struct {
+	index    atomic.Pointer[TextIndex]
 	building sync.Mutex
 	from     *Budget // that the index has taken bytes from
 	bytes    int64
 }
 
 // Have returns the index if it has been built, else nil.
-func (l *Lazy) Have() *Index { return l.index.Load() }
+func (l *LazyTexts) Have() *TextIndex { return l.index.Load() }
 
-// Fits reports whether the budget has room for the index of n documents, which is not built yet.
-func Fits(b *Budget, n uint32) bool { return b.fits(int64(n) * BytesPerText) }
+// TextsFit reports whether the budget has room for the index of n documents, which is not built
+// yet.
+func TextsFit(b *Budget, n uint32) bool { return b.fits(int64(n) * textBytes) }
 
 // waitStep is how often a search that waits for another one to build looks at its context.
 const waitStep = time.Millisecond
 
-// Get returns the index, which it builds as Build does if need be; nil if the budget has no room
-// for it. Of searches at the same time one builds, and the others wait for it.
-func (l *Lazy) Get(ctx context.Context, b *Budget, n uint32, each Each) (*Index, error) {
+// Get returns the index, which it builds as BuildTexts does if need be; nil if the budget has no
+// room for it. Of searches at the same time one builds, and the others wait for it.
+func (l *LazyTexts) Get(ctx context.Context, b *Budget, n uint32, each EachText) (*TextIndex, error) {
 	if x := l.index.Load(); x != nil {
 		return x, nil
 	}
@@ -67,11 +68,11 @@ func (l *Lazy) Get(ctx context.Context, b *Budget, n uint32, each Each) (*Index,
 	if x := l.index.Load(); x != nil {
 		return x, nil
 	}
-	bytes := int64(n) * BytesPerText
+	bytes := int64(n) * textBytes
 	if !b.take(bytes) {
 		return nil, nil
 	}
-	x, err := Build(ctx, n, each)
+	x, err := BuildTexts(ctx, n, each)
 	if err != nil {
 		b.left.Add(bytes)
 		return nil, err
@@ -82,7 +83,7 @@ func (l *Lazy) Get(ctx context.Context, b *Budget, n uint32, each Each) (*Index,
 }
 
 // GiveBack gives the memory of the index back to the budget. Nobody may use l any more.
-func (l *Lazy) GiveBack() {
+func (l *LazyTexts) GiveBack() {
 	if l.from != nil {
 		l.from.left.Add(l.bytes)
 		l.from = nil

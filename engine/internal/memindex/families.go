@@ -1,4 +1,4 @@
-package texts
+package memindex
 
 import (
 	"slices"

@@ -1,6 +1,4 @@
-// Package texts computes what a database stores of a text, its fingerprint and sketch, and the sets
-// of shingles that texts are compared by; and it finds texts by their signatures (textindex.go).
-package texts
+package view
 
 import (
 	"sync"

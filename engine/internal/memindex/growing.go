@@ -1,4 +1,4 @@
-package texts
+package memindex
 
 import (
 	"sync"
@@ -6,9 +6,9 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// Growing has the signatures of the documents of a memtable, which searches add as they need them.
-// The zero value is ready; any number of goroutines may use it.
-type Growing struct {
+// GrowingTexts has the signatures of the documents of a memtable, which searches add as they need
+// them. The zero value is ready; any number of goroutines may use it.
+type GrowingTexts struct {
 	mu         sync.Mutex
 	signer     *textsim.Signer
 	signatures []textsim.Signature // of the first documents, in order of writing
@@ -16,7 +16,7 @@ type Growing struct {
 
 // First returns the signatures of the first n documents, whose texts text returns. They must not be
 // changed.
-func (g *Growing) First(n int, text func(i int) []byte) []textsim.Signature {
+func (g *GrowingTexts) First(n int, text func(i int) []byte) []textsim.Signature {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.signer == nil && n > 0 {
@@ -28,8 +28,9 @@ func (g *Growing) First(n int, text func(i int) []byte) []textsim.Signature {
 	return g.signatures[:n]
 }
 
-// Edit appends to dst the positions of the signatures whose texts may be similar by edit distance.
-func Edit(dst []uint32, signatures []textsim.Signature, f *textsim.EditFilter) []uint32 {
+// SimilarByEdit appends to dst the positions of the signatures whose texts may be similar by edit
+// distance.
+func SimilarByEdit(dst []uint32, signatures []textsim.Signature, f *textsim.EditFilter) []uint32 {
 	bounds := make(map[uint32]textsim.EditBound)
 	last, bound := uint32(0), textsim.EditBound{} // no text of interest has no runes
 	for i := range signatures {
@@ -52,8 +53,8 @@ func Edit(dst []uint32, signatures []textsim.Signature, f *textsim.EditFilter) [
 	return dst
 }
 
-// Cosine is Edit by word counts.
-func Cosine(dst []uint32, signatures []textsim.Signature, f *textsim.CosineFilter) []uint32 {
+// SimilarByCosine is SimilarByEdit by word counts.
+func SimilarByCosine(dst []uint32, signatures []textsim.Signature, f *textsim.CosineFilter) []uint32 {
 	for i := range signatures {
 		if f.May(&signatures[i].Words) {
 			dst = append(dst, uint32(i))

@@ -1,4 +1,4 @@
-package texts
+package memindex
 
 import (
 	"math/rand/v2"
