@@ -9,14 +9,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/simdb/simdb/internal/arena"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/write"
 )
 
 // batchOf returns a batch of documents in the order in which they are given, with the numbers of
 // records still to be set.
 func batchOf(first uint64, docs []Document) *Batch {
-	b := &Batch{FirstSeq: first, Strings: &arena.Arena{}}
+	b := &Batch{FirstSeq: first, Strings: &write.Arena{}}
 	for i := range docs {
 		d := &docs[i]
 		b.Fingerprints = append(b.Fingerprints, d.Fingerprint)
@@ -29,7 +29,7 @@ func batchOf(first uint64, docs []Document) *Batch {
 		b.IDs = append(b.IDs, b.Strings.Add(d.ID))
 		b.Times = append(b.Times, d.Time)
 		if len(d.Sketch) > 0 && b.Codes == nil {
-			b.Codes, b.Sketches = &arena.Arena{}, make([]uint32, i)
+			b.Codes, b.Sketches = &write.Arena{}, make([]uint32, i)
 			empty := b.Codes.Add(nil)
 			for j := range b.Sketches {
 				b.Sketches[j] = empty

@@ -41,16 +41,20 @@ const (
 //		Rest         [][]uint64   // the other words of fingerprints: a column a word
 //		Bare         []uint64     // without one: bit i%64 of word i/64; may be short
 //		IDs          []uint32     // of each document, the number of its ID in Strings
-//		Strings      *arena.Arena // has the IDs
+//		Strings      *Arena       // has the IDs
 //
 //		Times []int64 // of each document, microseconds since the Unix epoch; nil: all are Time
 //		Time  int64
 //
 //		Records  []uint32     // of each, what AddRecords counted, or NoRecord; nil: none has one
 //		Sketches []uint32     // of each, the number of its sketch in Codes; nil: none has one
-//		Codes    *arena.Arena // has the encoded sketches, an empty string for none
+//		Codes    *Arena       // has the encoded sketches, an empty string for none
 //	}
 type Batch = write.Batch
+
+// Arena keeps many byte strings in few large blocks, each under a number of 32 bits (AddString,
+// Get).
+type Arena = write.Arena
 
 // Limits of a Batch.
 const (

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/simdb/simdb/internal/arena"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 	"github.com/simdb/simdb/sstable/internal/write"
@@ -43,7 +42,7 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{w: b, batch: Batch{Rest: make([][]Fingerprint, p.NumWords()-1), Strings: &arena.Arena{}, Codes: &arena.Arena{}}}, nil
+	return &Writer{w: b, batch: Batch{Rest: make([][]Fingerprint, p.NumWords()-1), Strings: &Arena{}, Codes: &Arena{}}}, nil
 }
 
 // Reserve makes room for n documents more.

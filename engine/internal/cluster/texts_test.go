@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/arena"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -84,7 +83,7 @@ func writeShuffled(t *testing.T, params sstable.Params, docs []sstable.Document)
 	if _, err := w.AddRecords(len(docs), 0, func(i int) (text, fields []byte) { return docs[order[i]].Text, nil }); err != nil {
 		t.Fatal(err)
 	}
-	b := &sstable.Batch{FirstSeq: 1, Strings: &arena.Arena{}, Records: make([]uint32, len(docs)), Bare: make([]uint64, len(docs)/64+1)}
+	b := &sstable.Batch{FirstSeq: 1, Strings: &sstable.Arena{}, Records: make([]uint32, len(docs)), Bare: make([]uint64, len(docs)/64+1)}
 	for i, at := range order {
 		b.Records[at] = uint32(i)
 	}

@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/arena"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable"
 )
@@ -81,7 +80,7 @@ const maxChunkDocs = sstable.MaxBatch // documents a chunk
 // newChunk returns a chunk. Finds says whether find will be called.
 func newChunk(words int, finds bool) *chunk {
 	c := &chunk{marks: map[string]int64{}, result: make(chan result, 1)}
-	c.batch.Strings, c.batch.Rest = &arena.Arena{}, make([][]uint64, words-1)
+	c.batch.Strings, c.batch.Rest = &sstable.Arena{}, make([][]uint64, words-1)
 	if finds {
 		c.seed = maphash.MakeSeed()
 		c.width = 6

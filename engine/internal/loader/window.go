@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/arena"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/sstable"
 )
@@ -266,7 +265,7 @@ func (h *hasher) write(ctx context.Context, to *sstable.BatchWriter, w *window, 
 			s := summary{pos: d.pos, fp: d.fp, rest: d.rest, bare: !d.hasFP}
 			if h.texts.Sketches() {
 				if c.batch.Codes == nil {
-					c.batch.Codes = &arena.Arena{}
+					c.batch.Codes = &sstable.Arena{}
 				}
 				s.code = c.batch.Codes.Add(codes[:d.code])
 				c.codes.Add(int64(d.code))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/simdb/simdb/internal/arena"
 	"github.com/simdb/simdb/sstable/internal/table"
 	"github.com/simdb/simdb/sstable/internal/write"
 )
@@ -14,7 +13,7 @@ import (
 // none.
 func tableOf(t *testing.T, fps []uint64, bare int) *table.Table {
 	t.Helper()
-	b := &write.Batch{Fingerprints: fps, Bare: make([]uint64, len(fps)/64+1), Strings: &arena.Arena{}}
+	b := &write.Batch{Fingerprints: fps, Bare: make([]uint64, len(fps)/64+1), Strings: &write.Arena{}}
 	for i := range fps {
 		b.IDs = append(b.IDs, b.Strings.Add(fmt.Append(nil, i)))
 		if i >= len(fps)-bare {

@@ -1,7 +1,6 @@
 package write
 
 import (
-	"github.com/simdb/simdb/internal/arena"
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
@@ -12,18 +11,18 @@ type Batch struct {
 	Seqs     []uint64 // sequence number of each document; nil: that of document i is FirstSeq + i
 	FirstSeq uint64
 
-	Fingerprints []uint64     // of each document; any value for those in Bare
-	Rest         [][]uint64   // the words of fingerprints after the first: a column a word
-	Bare         []uint64     // the documents without a fingerprint: bit i%64 of word i/64; may be short
-	IDs          []uint32     // of each document, the number of its ID in Strings
-	Strings      *arena.Arena // has the IDs
+	Fingerprints []uint64   // of each document; any value for those in Bare
+	Rest         [][]uint64 // the words of fingerprints after the first: a column a word
+	Bare         []uint64   // the documents without a fingerprint: bit i%64 of word i/64; may be short
+	IDs          []uint32   // of each document, the number of its ID in Strings
+	Strings      *Arena     // has the IDs
 
 	Times []int64 // of each document, in microseconds since the Unix epoch; nil: all are Time
 	Time  int64
 
-	Records  []uint32     // of each document, what AddRecords counted, or NoRecord; nil: none has one
-	Sketches []uint32     // of each document, the number of its encoded sketch in Codes; nil: none has one
-	Codes    *arena.Arena // has the encoded sketches, an empty string for none
+	Records  []uint32 // of each document, what AddRecords counted, or NoRecord; nil: none has one
+	Sketches []uint32 // of each document, the number of its encoded sketch in Codes; nil: none has one
+	Codes    *Arena   // has the encoded sketches, an empty string for none
 }
 
 // AddRest adds the other words of the next fingerprint; none stands for zeros.

@@ -1,4 +1,4 @@
-package arena
+package write
 
 import (
 	"bytes"
@@ -17,9 +17,9 @@ func TestArena(t *testing.T) {
 			s := make([]byte, r.IntN(40))
 			switch r.IntN(1000) {
 			case 0:
-				s = make([]byte, r.IntN(MaxBytes+1))
+				s = make([]byte, r.IntN(maxString+1))
 			case 1:
-				s = make([]byte, MaxBytes)
+				s = make([]byte, maxString)
 			case 2, 3, 4:
 				s = make([]byte, 120+r.IntN(300))
 			}

@@ -1,6 +1,4 @@
-// Package arena keeps many byte strings in few large blocks, each under a number of 32 bits: beside
-// its bytes a string costs one byte, two from 128 bytes on, and nothing for the garbage collector.
-package arena
+package write
 
 import (
 	"encoding/binary"
@@ -10,18 +8,19 @@ import (
 )
 
 const (
-	blockShift = 20
-	blockBytes = 1 << blockShift
-	firstBytes = 4 << 10 // of the first block; it doubles up to blockBytes
+	arenaShift      = 20
+	arenaBlock      = 1 << arenaShift
+	firstArenaBlock = 4 << 10 // of the first block; it doubles up to arenaBlock
 
-	// MaxBytes is the most bytes of a string.
-	MaxBytes = blockBytes - binary.MaxVarintLen32
-	// maxBlocks is how many blocks numbers of 32 bits reach.
-	maxBlocks = 1 << (32 - blockShift)
+	// maxString is the most bytes of a string.
+	maxString = arenaBlock - binary.MaxVarintLen32
+	// maxArenaBlocks is how many blocks numbers of 32 bits reach.
+	maxArenaBlocks = 1 << (32 - arenaShift)
 )
 
-// An Arena holds strings. The zero value is empty. It may be read by several goroutines while
-// nothing is added.
+// An Arena keeps many byte strings in few large blocks, each under a number of 32 bits: beside its
+// bytes a string costs one byte, two from 128 bytes on, and nothing for the garbage collector.
+// The zero value is empty. It may be read by several goroutines while nothing is added.
 //
 //	number = block << 20 | offset; a string does not cross the end of its block
 //	string = length, a uvarint | bytes
@@ -30,14 +29,14 @@ type Arena struct {
 	bytes  int
 }
 
-// Full reports whether the next string may have no place: every string of MaxBytes or fewer has one
-// as long as it is false.
-func (a *Arena) Full() bool { return len(a.blocks) >= maxBlocks-1 }
+// Full reports whether the next string may have no place: every string of maxString or fewer has
+// one as long as it is false.
+func (a *Arena) Full() bool { return len(a.blocks) >= maxArenaBlocks-1 }
 
 // Bytes returns about how much memory the arena takes.
 func (a *Arena) Bytes() int { return a.bytes }
 
-// Add keeps a copy of s, of at most MaxBytes, and returns its number.
+// Add keeps a copy of s, of at most maxString, and returns its number.
 func (a *Arena) Add(s []byte) uint32 {
 	return a.AddString(unsafe.String(unsafe.SliceData(s), len(s)))
 }
@@ -50,7 +49,7 @@ func (a *Arena) AddString(s string) uint32 {
 		last = a.reserve(last, need)
 	}
 	b := a.blocks[last]
-	at := uint32(last)<<blockShift | uint32(len(b))
+	at := uint32(last)<<arenaShift | uint32(len(b))
 	a.blocks[last] = append(binary.AppendUvarint(b, uint64(len(s))), s...)
 	return at
 }
@@ -58,16 +57,16 @@ func (a *Arena) AddString(s string) uint32 {
 // reserve makes room for need bytes, in the last block where that can still grow, and returns the
 // block.
 func (a *Arena) reserve(last, need int) int {
-	if last == 0 && len(a.blocks[0])+need <= blockBytes && cap(a.blocks[0]) < blockBytes {
-		grown := make([]byte, len(a.blocks[0]), min(max(2*cap(a.blocks[0]), len(a.blocks[0])+need), blockBytes))
+	if last == 0 && len(a.blocks[0])+need <= arenaBlock && cap(a.blocks[0]) < arenaBlock {
+		grown := make([]byte, len(a.blocks[0]), min(max(2*cap(a.blocks[0]), len(a.blocks[0])+need), arenaBlock))
 		copy(grown, a.blocks[0])
 		a.bytes += cap(grown) - cap(a.blocks[0])
 		a.blocks[0] = grown
 		return 0
 	}
-	size := blockBytes
+	size := arenaBlock
 	if last < 0 {
-		size = max(firstBytes, need)
+		size = max(firstArenaBlock, need)
 	}
 	if last+1 < cap(a.blocks) { // a block from before Reset
 		a.blocks = a.blocks[:last+2]
@@ -86,7 +85,7 @@ func (a *Arena) reserve(last, need int) int {
 
 // Get returns a string, given its number. It must not be changed.
 func (a *Arena) Get(at uint32) []byte {
-	b := a.blocks[at>>blockShift][at&(blockBytes-1):]
+	b := a.blocks[at>>arenaShift][at&(arenaBlock-1):]
 	if n := int(b[0]); n < 0x80 {
 		return b[1 : 1+n : 1+n]
 	}
@@ -99,8 +98,8 @@ func (a *Arena) Prefetch(at uint32) { a.PrefetchBytes(at, 1) }
 
 // PrefetchBytes requests n bytes of a string and its length, n at least 1.
 func (a *Arena) PrefetchBytes(at uint32, n int) {
-	b := a.blocks[at>>blockShift]
-	kernel.PrefetchAt(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), uintptr(at&(blockBytes-1))), uintptr(n))
+	b := a.blocks[at>>arenaShift]
+	kernel.PrefetchAt(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), uintptr(at&(arenaBlock-1))), uintptr(n))
 }
 
 // Reset removes all strings and keeps the memory.
