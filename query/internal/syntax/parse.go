@@ -3,20 +3,26 @@ package syntax
 import (
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
 // parser reads any statement. queryParser reads a statement that starts with a predicate: it is
-// faster, as it tries no other rule first.
+// faster, as it tries no other rule first. They are built for the first statement: most commands
+// read none.
 var (
-	parser      = participle.MustBuild[Statement](participle.Lexer(definition{}), participle.UseLookahead(2))
-	queryParser = participle.MustBuild[queryStatement](participle.Lexer(definition{}), participle.UseLookahead(2))
+	parser      = sync.OnceValue(build[Statement])
+	queryParser = sync.OnceValue(build[queryStatement])
 )
 
+func build[T any]() *participle.Parser[T] {
+	return participle.MustBuild[T](participle.Lexer(definition{}), participle.UseLookahead(2))
+}
+
 // Rules returns the grammar, in EBNF. Keywords are in double quotes.
-func Rules() string { return parser.String() }
+func Rules() string { return parser().String() }
 
 // Parsed is a well-formed statement.
 type Parsed struct {
@@ -47,11 +53,11 @@ func (l *Language) Parse(text string) (*Parsed, error) {
 	}
 	if tokens[0].Type == Predicate {
 		var q *queryStatement
-		if q, err = queryParser.ParseFromLexer(peeking); err == nil {
+		if q, err = queryParser().ParseFromLexer(peeking); err == nil {
 			p.Statement = &Statement{Select: q.Select}
 		}
 	} else {
-		p.Statement, err = parser.ParseFromLexer(peeking)
+		p.Statement, err = parser().ParseFromLexer(peeking)
 	}
 	if err != nil {
 		return nil, l.syntaxError(text, tokens, err)
