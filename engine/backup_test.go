@@ -611,8 +611,12 @@ func TestBackupErrors(t *testing.T) {
 	failures := 0
 	for _, c := range backupCases {
 		mem, before, after := backedUp(t, c.steps, c.first)
-		for n := 1; ; n++ {
-			failed := false
+		whole := vfstest.NewFaulty(mem.CrashClone(1, 0), func(vfstest.Op) error { return nil })
+		if err := backupOn(whole); err != nil {
+			t.Fatal(err)
+		}
+		for op := range exhaustive.Every(t, 5).Of(whole.Ops()) {
+			n := op + 1
 			for i, inject := range []func(vfstest.Op) error{
 				vfstest.FailOnce(n, syscall.EIO), fullFrom(n, vfstest.OpCreate, vfstest.OpWrite), fullFrom(n, vfstest.OpCommit),
 			} {
@@ -620,9 +624,8 @@ func TestBackupErrors(t *testing.T) {
 				failures++
 				faulty := vfstest.NewFaulty(mem, inject)
 				err := backupOn(faulty)
-				failed = failed || faulty.Ops() >= n
-				if faulty.Ops() < n && err != nil {
-					t.Fatal(err)
+				if i == 0 && faulty.Ops() < n {
+					t.Fatalf("%+v: %d operations, and not %d: %v", c, faulty.Ops(), n, err)
 				}
 				if names, _ := mem.List("/out"); i == 1 && err != nil && strings.Contains(fmt.Sprint(names), files.TempSuffix) {
 					t.Errorf("%+v, operation %d: a full disk keeps %v", c, n, names)
@@ -635,9 +638,6 @@ func TestBackupErrors(t *testing.T) {
 				if err := afterBackup(mem, before, after, err != nil); err != nil {
 					t.Errorf("%+v, operation %d, %d: %v", c, n, i, err)
 				}
-			}
-			if !failed {
-				break
 			}
 		}
 	}

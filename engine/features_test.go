@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -127,8 +128,11 @@ func TestFeatures(t *testing.T) {
 	for _, s := range licences(t).shards {
 		docs = append(docs, s[:30]...)
 	}
-	for name, c := range featureCases() {
-		t.Run(name, func(t *testing.T) {
+	cases := featureCases()
+	names := slices.Sorted(maps.Keys(cases))
+	for i := range exhaustive.Some(t, 3, len(names)) {
+		c := cases[names[i]]
+		t.Run(names[i], func(t *testing.T) {
 			ctx := t.Context()
 			db, path := create4test(t, &c.options)
 			sets, numbers := map[string]weightedSet{}, map[string]int{}

@@ -75,7 +75,7 @@ func sameSet[T any](t *testing.T, what string, got, want []T) {
 // The first n of anything are those of the whole in order; what is unordered is the same set; and a
 // count is its size.
 func TestFirstUnorderedCount(t *testing.T) {
-	for seed := range exhaustive.Every(t, 6).Of(6) {
+	for seed := range exhaustive.Some(t, 3, 6) {
 		o := &Options{DisableAutoCompaction: true}
 		if seed%2 == 1 {
 			o.TTL = 30 * time.Minute

@@ -370,7 +370,7 @@ func TestRecoverWhole(t *testing.T) {
 // TestRecover damages files of databases in all ways, one at a time.
 func TestRecover(t *testing.T) {
 	exhaustive.Sequential(t)
-	cases := exhaustive.Every(t, 40)
+	cases := exhaustive.Every(t, 80)
 	sum := map[string]*[3]int{} // by kind of damage: cases, documents back, documents
 	failed := 0
 	for i := range patients {

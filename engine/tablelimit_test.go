@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // tableLimit is the limit of documents a table in the tests below.
@@ -67,7 +69,7 @@ func checkTables(t *testing.T, db *DB, first, end int) int {
 func TestTableLimit(t *testing.T) {
 	ctx := context.Background()
 	const n = 20 * tableLimit
-	for _, c := range []struct {
+	cases := []struct {
 		name string
 		o    Options
 		add  func(t *testing.T, db *DB)
@@ -83,7 +85,9 @@ func TestTableLimit(t *testing.T) {
 		}},
 		{"load", Options{DisableAutoCompaction: true}, func(t *testing.T, db *DB) { limitLoad(t, db, 37) }},
 		{"load of one chunk", Options{}, func(t *testing.T, db *DB) { limitLoad(t, db, n) }},
-	} {
+	}
+	for i := range exhaustive.Some(t, 2, len(cases)) {
+		c := cases[i]
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			db, compactions := limitedDB(t, c.o)

@@ -130,35 +130,33 @@ func checkFirst(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *Jaccar
 
 func TestJaccard(t *testing.T) {
 	exhaustive.Sequential(t)
-	rng := rand.New(rand.NewPCG(51, 52))
-	for _, n := range []int{0, 1, 2, 70, 3000} {
-		for _, size := range []uint32{1, 2, 5, 16, 128} {
-			for _, floor := range []float64{0, 0.5, 0.65, 1} {
-				p := testParams
-				p.Sketch, p.MinJaccard = size, floor
-				docs := testDocs(rng, n)
-				for i := range docs {
-					if s := docs[i].Sketch; len(s) > int(size) {
-						docs[i].Sketch = s[:size]
-					}
-				}
-				o := WriterOptions{SegmentDocs: 1 + rng.IntN(2*n+1000)}
-				if rng.IntN(3) > 0 {
-					o.Hot = hotOf(docs)
-				}
-				data, _ := buildTable(t, p, o, docs)
-				r := openTable(t, data)
-				var s JaccardSearcher
-				for range 8 {
-					var q minhash.Sketch
-					if n > 0 {
-						q = keytest.Edited(rng, docs[rng.IntN(n)].Sketch, 0.5+rng.Float64()/2, int(size))
-					} else {
-						q = minhash.Sketch{1}
-					}
-					checkJaccard(t, r, docs, q, &s)
-				}
+	numbers, sizes, floors := []int{3000, 0, 1, 2, 70}, []uint32{1, 2, 5, 16, 128}, []float64{0, 0.5, 0.65, 1}
+	for c := range exhaustive.Every(t, 3).Of(len(numbers) * len(sizes) * len(floors)) {
+		rng := rand.New(rand.NewPCG(51, uint64(c)))
+		n, size := numbers[c%len(numbers)], sizes[c/len(numbers)%len(sizes)]
+		p := testParams
+		p.Sketch, p.MinJaccard = size, floors[c/len(numbers)/len(sizes)]
+		docs := testDocs(rng, n)
+		for i := range docs {
+			if s := docs[i].Sketch; len(s) > int(size) {
+				docs[i].Sketch = s[:size]
 			}
+		}
+		o := WriterOptions{SegmentDocs: 1 + rng.IntN(2*n+1000)}
+		if rng.IntN(3) > 0 {
+			o.Hot = hotOf(docs)
+		}
+		data, _ := buildTable(t, p, o, docs)
+		r := openTable(t, data)
+		var s JaccardSearcher
+		for range 8 {
+			var q minhash.Sketch
+			if n > 0 {
+				q = keytest.Edited(rng, docs[rng.IntN(n)].Sketch, 0.5+rng.Float64()/2, int(size))
+			} else {
+				q = minhash.Sketch{1}
+			}
+			checkJaccard(t, r, docs, q, &s)
 		}
 	}
 }
@@ -199,8 +197,8 @@ func TestJaccardReal(t *testing.T) {
 			t.Fatal(err)
 		}
 		var s JaccardSearcher
-		for j := i; j < len(all); j += 3 {
-			checkJaccard(t, r, docs, all[j], &s)
+		for c := range exhaustive.Every(t, 3).Of(len(all) / 3) {
+			checkJaccard(t, r, docs, all[3*c+i], &s)
 		}
 		t.Logf("%d hot: %+v", len(hot), s.TakeStats())
 	}

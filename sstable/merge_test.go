@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -120,33 +121,31 @@ var drops = map[string]func(r *rand.Rand, d *Document) bool{
 // merging that with more.
 func TestMerge(t *testing.T) {
 	layouts := []Layout{{Blocks: 4, Lead: 1}, {Blocks: 2, Lead: 1}, {Blocks: 3, Lead: 1}, {Blocks: 5, Lead: 2}, {Blocks: 4, Lead: 0}}
-	for si := range mergeShapes {
-		shape := &mergeShapes[si]
-		for name, drop := range drops {
-			for _, o := range []MergeOptions{{Workers: 1}, {Workers: 4, Piece: 1024, Sorted: 2048}, {Workers: 2, Piece: 1}} {
-				t.Run(fmt.Sprintf("%s/%s/%d", shape.name, name, o.Piece), func(t *testing.T) {
-					t.Parallel()
-					r := rand.New(rand.NewPCG(uint64(si), uint64(len(name)+o.Piece)))
-					m := merging{t: t, r: r, drop: drop, o: o}
-					for i := range 1 + r.IntN(5) {
-						docs := shape.docs(r, i, []int{0, 1, 1500, 300, 511 + r.IntN(3)}[r.IntN(5)])
-						p := shape.params()
-						p.Layout = layouts[r.IntN(len(layouts))]
-						if r.IntN(3) > 0 {
-							p.Layout = DefaultLayout
-						}
-						m.add(p, docs, uint64(r.IntN(2))*uint64(r.Int64N(1e6)))
-					}
-					p := shape.params()
-					p.Layout = layouts[r.IntN(len(layouts))]
-					merged := m.merge(p)
-					again := merging{t: t, r: r, drop: drops["few"], o: o}
-					again.addMerged(merged, m.want())
-					again.add(shape.params(), shape.docs(r, 99, 400), 0)
-					again.merge(p)
-				})
+	options, names := []MergeOptions{{Workers: 1}, {Workers: 4, Piece: 1024, Sorted: 2048}, {Workers: 2, Piece: 1}}, slices.Sorted(maps.Keys(drops))
+	for c := range exhaustive.Some(t, 2, len(mergeShapes)*len(names)*len(options)) {
+		si, name, o := c/len(options)/len(names), names[c/len(options)%len(names)], options[c%len(options)]
+		shape, drop := &mergeShapes[si], drops[name]
+		t.Run(fmt.Sprintf("%s/%s/%d", shape.name, name, o.Piece), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(uint64(si), uint64(len(name)+o.Piece)))
+			m := merging{t: t, r: r, drop: drop, o: o}
+			for i := range 1 + r.IntN(5) {
+				docs := shape.docs(r, i, []int{0, 1, 1500, 300, 511 + r.IntN(3)}[r.IntN(5)])
+				p := shape.params()
+				p.Layout = layouts[r.IntN(len(layouts))]
+				if r.IntN(3) > 0 {
+					p.Layout = DefaultLayout
+				}
+				m.add(p, docs, uint64(r.IntN(2))*uint64(r.Int64N(1e6)))
 			}
-		}
+			p := shape.params()
+			p.Layout = layouts[r.IntN(len(layouts))]
+			merged := m.merge(p)
+			again := merging{t: t, r: r, drop: drops["few"], o: o}
+			again.addMerged(merged, m.want())
+			again.add(shape.params(), shape.docs(r, 99, 400), 0)
+			again.merge(p)
+		})
 	}
 }
 

@@ -267,7 +267,7 @@ func salvageTables(t *testing.T, n int) (tables [][]byte, docs []map[string]Docu
 func TestSalvage(t *testing.T) {
 	exhaustive.Sequential(t)
 	const n = 3000
-	cases := exhaustive.Every(t, 4)
+	cases := exhaustive.Every(t, 12)
 	tables, docs := salvageTables(t, n)
 	for i, whole := range tables {
 		r := openTable(t, whole)
@@ -536,7 +536,7 @@ func TestSalvageGivenKeys(t *testing.T) {
 // TestSalvageMuch damages tables in many places at once, directories above all: nothing panics, and
 // what comes back is as it was.
 func TestSalvageMuch(t *testing.T) {
-	cases := exhaustive.Every(t, 12)
+	cases := exhaustive.Every(t, 24)
 	tables, docs := salvageTables(t, 700)
 	opened, back := 0, 0
 	for i, whole := range tables {

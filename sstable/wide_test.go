@@ -2,10 +2,13 @@ package sstable
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // wideParams are testParams with fingerprints of four words.
@@ -157,33 +160,32 @@ func TestWide(t *testing.T) {
 		"few":           func(r *rand.Rand, _ int) uint64 { return r.Uint64N(3) },
 		"equal":         func(*rand.Rand, int) uint64 { return 5 },
 	}
-	for name, word := range kinds {
-		for _, words := range []uint32{2, 4, 16} {
-			for _, n := range []int{0, 1, 2, 600, 3000} {
-				t.Run(fmt.Sprintf("%s/%d/%d", name, words, n), func(t *testing.T) {
-					r := rand.New(rand.NewPCG(uint64(words), uint64(n)))
-					docs := make([]Document, n)
-					for i := range docs {
-						d := Document{ID: fmt.Appendf(nil, "%d", i), Seq: uint64(i), HasFingerprint: r.IntN(50) > 0}
-						if d.HasFingerprint {
-							d.Fingerprint = word(r, 0)
-							for j := 1; j < int(words); j++ {
-								d.Rest = append(d.Rest, word(r, j))
-							}
-						}
-						docs[i] = d
+	names, widths, numbers := slices.Sorted(maps.Keys(kinds)), []uint32{2, 4, 16}, []int{0, 1, 2, 600, 3000}
+	for c := range exhaustive.Some(t, 3, len(names)*len(widths)*len(numbers)) {
+		name, words, n := names[c%len(names)], widths[c/len(names)%len(widths)], numbers[c/len(names)/len(widths)]
+		word := kinds[name]
+		t.Run(fmt.Sprintf("%s/%d/%d", name, words, n), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(uint64(words), uint64(n)))
+			docs := make([]Document, n)
+			for i := range docs {
+				d := Document{ID: fmt.Appendf(nil, "%d", i), Seq: uint64(i), HasFingerprint: r.IntN(50) > 0}
+				if d.HasFingerprint {
+					d.Fingerprint = word(r, 0)
+					for j := 1; j < int(words); j++ {
+						d.Rest = append(d.Rest, word(r, j))
 					}
-					p := Params{Tokenizer: 1, Shingle: 3, Hash: 1, Layout: []Layout{DefaultLayout, {Blocks: 3, Lead: 1}, {Blocks: 1, Lead: 1}}[r.IntN(3)], Words: words}
-					docs = sortedDocs(docs)
-					data, _ := buildTable(t, p, WriterOptions{}, docs)
-					table := openTable(t, data)
-					if err := table.Verify(t.Context(), nil); err != nil {
-						t.Fatal(err)
-					}
-					checkReader(t, table, p, docs)
-				})
+				}
+				docs[i] = d
 			}
-		}
+			p := Params{Tokenizer: 1, Shingle: 3, Hash: 1, Layout: []Layout{DefaultLayout, {Blocks: 3, Lead: 1}, {Blocks: 1, Lead: 1}}[r.IntN(3)], Words: words}
+			docs = sortedDocs(docs)
+			data, _ := buildTable(t, p, WriterOptions{}, docs)
+			table := openTable(t, data)
+			if err := table.Verify(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			checkReader(t, table, p, docs)
+		})
 	}
 }
 

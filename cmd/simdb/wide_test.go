@@ -18,6 +18,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // wideCodes are fingerprints of some words, of which every second one differs in few bits from the
@@ -109,10 +110,8 @@ func TestWideFormats(t *testing.T) {
 		Fingerprint []byte `parquet:"fingerprint"`
 	}
 	widths := []int{2, 4, 16}
-	if testing.Short() {
-		widths = []int{4}
-	}
-	for _, words := range widths {
+	for i := range exhaustive.Some(t, 3, len(widths)) {
+		words := widths[i]
 		codes := wideCodes(words, 60)
 		write := func(file string, line func(id, code string) string) func(t *testing.T) string {
 			return func(t *testing.T) string {

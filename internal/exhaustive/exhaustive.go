@@ -1,7 +1,7 @@
 // Package exhaustive is for tests with loops over every byte, bit, file operation, kill or random
 // case. By default a loop takes a share of its cases: the first and the last one, and one of each
 // few between, which differ from commit to commit, so that all are tried in the end while each run
-// is short. With SIMDB_ALL=1 every loop takes all.
+// is short. With SIMDB_ALL=1 every loop takes all. Some is for few cases that are long.
 //
 // A test that fails in a loop says in which case: SIMDB_CASE=17 takes only case 17 of each loop.
 // So no case may depend on those before it, and a random case takes its number for its seed.
@@ -110,6 +110,29 @@ func (s Share) try(i, n int, yield func(int) bool) bool {
 		}()
 	}
 	return yield(i)
+}
+
+// Some yields one of each step of a few long cases with names, 0 to n-1, and at least one: neither
+// the first nor the last is always among them. It yields all if All, or if one case of a loop in
+// them is wanted.
+func Some(t testing.TB, step, n int) iter.Seq[int] {
+	t.Helper()
+	if All() || os.Getenv(envCase) != "" {
+		step = 1
+	}
+	return some(seed(commit(), t.Name()), step, n)
+}
+
+func some(start uint64, step, n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		parts := (n + step - 1) / step
+		for p := range parts {
+			from, end := p*n/parts, (p+1)*n/parts
+			if !yield(from + int(mix(start+uint64(p))%uint64(end-from))) {
+				return
+			}
+		}
+	}
 }
 
 // Turn skips a long test but for one of every step commits, unless All.

@@ -36,6 +36,35 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// TestSome checks that of a few cases one of each step is taken, and by 200 commits all.
+func TestSome(t *testing.T) {
+	for n := range 20 {
+		for step := 1; step < 10; step++ {
+			all := make(map[int]bool)
+			for c := range 200 {
+				cases := slices.Collect(some(seed(fmt.Sprint(c), "TestX"), step, n))
+				if len(cases) != (n+step-1)/step || !slices.IsSorted(cases) || len(slices.Compact(cases)) < len(cases) {
+					t.Fatalf("%v of %d, one of %d", cases, n, step)
+				}
+				for _, i := range cases {
+					all[i] = true
+				}
+			}
+			if len(all) != n {
+				t.Errorf("200 commits try %d of %d cases", len(all), n)
+			}
+		}
+	}
+	for _, env := range []string{envCase, envAll} {
+		t.Setenv(envAll, "")
+		t.Setenv(envCase, "")
+		t.Setenv(env, "1")
+		if got := slices.Collect(Some(t, 3, 5)); len(got) != 5 {
+			t.Errorf("%v with %s=1", got, env)
+		}
+	}
+}
+
 // TestWhole checks that SIMDB_ALL=1 takes all cases, and SIMDB_CASE one.
 func TestWhole(t *testing.T) {
 	t.Setenv(envCase, "")
