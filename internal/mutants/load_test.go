@@ -113,8 +113,8 @@ var loadMutants = []mutant{
 		tests: "engine", run: "^TestJaccardBatch",
 	},
 	{
-		name: "join/a document like itself", in: "cmd/simdb", decl: "joining.lookUp",
-		edit:  never(`j.self[line] && m.ID == j.queries[line]`),
+		name: "join/a document like itself", in: "engine", decl: "Snapshot.nearBatch",
+		edit:  drop(`m.ID == docs[query].ID ||`),
 		tests: "cmd/simdb", run: "^TestScripts$",
 	},
 	{

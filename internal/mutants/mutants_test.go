@@ -3,6 +3,8 @@ package mutants
 import (
 	"encoding/json"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,6 +49,9 @@ func (m mutant) place(t *testing.T) (place, []string) {
 			t.Logf("%s: %s", p.d.path, p.d.src[p.start:p.end])
 		}
 		t.Fatalf("%d places in %s of %s for this, not one: %T %q", len(found), m.decl, m.in, m.edit, m.edit)
+	}
+	if _, err := parser.ParseFile(token.NewFileSet(), found[0].d.path, found[0].mutated(), parser.SkipObjectResolution); err != nil {
+		t.Fatalf("it is no Go: %v", err)
 	}
 	packages, err := src.packages(m.tests, m.run)
 	if err != nil {

@@ -95,7 +95,7 @@ var recoverMutants = []mutant{
 	},
 	{
 		name: "recover/blocks of names behind a spare", in: "sstable", decl: "tableFile.writeList",
-		edit:  swap(`spareSize+(n-first)*blobs.ListEntry`, `0*(n-first)`),
+		edit:  swap(`table.SpareSize+(n-first)*blobs.ListEntry`, `0*(n-first)`),
 		tests: "sstable", run: salvages,
 	},
 	{

@@ -137,7 +137,6 @@ type joining struct {
 type joinLines struct {
 	from    int64    // lines before them
 	queries []string // ids of the lines
-	self    []bool   // of each line: it stands for the stored document with its ID
 	docs    []engine.Doc
 	line    []int // of each of docs
 	several bool  // a line has several docs, one for each of its fingerprints
@@ -147,7 +146,6 @@ type joinLines struct {
 // joinLine is a line, or what ended the reading.
 type joinLine struct {
 	id     string
-	self   bool // it stands for the stored document with its ID
 	doc    engine.Doc
 	others [][]engine.Fingerprint // of doc, beside the first
 	err    error
@@ -162,7 +160,7 @@ func (l *joinLines) add(line *joinLine) {
 		doc.SetFingerprint(words...)
 		l.docs, l.line, l.several = append(l.docs, doc), append(l.line, len(l.queries)), true
 	}
-	l.queries, l.self = append(l.queries, line.id), append(l.self, line.self)
+	l.queries = append(l.queries, line.id)
 	l.bytes += line.size()
 }
 
@@ -283,7 +281,7 @@ func (j *joining) freeLines() *joinLines {
 	}
 	clear(l.queries)
 	clear(l.docs)
-	*l = joinLines{queries: l.queries[:0], self: l.self[:0], docs: l.docs[:0], line: l.line[:0]}
+	*l = joinLines{queries: l.queries[:0], docs: l.docs[:0], line: l.line[:0]}
 	return l
 }
 
@@ -293,9 +291,8 @@ func (j *joining) lineOf(ctx context.Context, rec *input.Record) (joinLine, erro
 	if j.c.IDs {
 		l.id, l.doc = strings.TrimSpace(l.doc.Text), engine.Doc{}
 	}
-	l.self = l.doc.Text == "" && l.doc.Fingerprint == nil
 	switch {
-	case l.self:
+	case l.doc.Text == "" && l.doc.Fingerprint == nil: // it stands for the stored document with its ID
 		stored, err := j.s.Lookup(ctx, l.id)
 		if errors.Is(err, engine.ErrNotFound) {
 			rec.Flaw = cmp.Or(rec.Flaw, fmt.Sprintf("no document %q is stored, and the line has no text", l.id))
@@ -325,9 +322,6 @@ func (j *joining) lookUp(ctx context.Context, l *joinLines) iter.Seq2[[]joinRow,
 				return
 			}
 			line := l.line[m.Query]
-			if l.self[line] && m.ID == l.queries[line] {
-				continue
-			}
 			rows = append(rows, joinRow{l.from + int64(line), l.queries[line], m.Match})
 			if len(rows) == joinRows {
 				if !yield(rows, nil) {
