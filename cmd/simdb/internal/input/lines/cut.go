@@ -112,26 +112,6 @@ func jsonChar(s []byte) (size, n int) {
 	return 6, utf8.RuneLen(r)
 }
 
-// hex4 returns the number in an escape such as \u00e9 at the beginning of s, -1 if there is none.
-func hex4(s []byte) rune {
-	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
-		return -1
-	}
-	var r rune
-	for _, c := range s[2:6] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		}
-		r = r<<4 | rune(c&15)
-	}
-	return r
-}
-
 // plainChar is jsonChar for a character that is written as it is. A byte that is no UTF-8 is U+FFFD
 // in the text.
 func plainChar(s []byte) (size, n int) {

@@ -11,12 +11,14 @@
 // The files of the package, from the bottom up:
 //
 //	record.go    a record, its parser, and what parsers share
-//	jsonl.go, csv.go, list.go, text.go    the parsers; sample.go recognises lists, and
-//	             hints.go says what a header might have meant
+//	jsonl.go, csv.go, list.go    the parsers; members.go walks JSON
+//	sample.go, digests.go        recognise lists of fingerprints, and of checksums
 //	spread.go    JSON that is not an object a line
-//	notation.go  whether the fingerprints of a file are hexadecimal or decimal
 //	detect.go    the formats, and how a file's is recognised
+//	file.go      the Source: what it has; records.go finds its records in JSON
+//	notation.go  whether the fingerprints of a file are hexadecimal or decimal
 //	split.go     the splitter
-//	file.go      the Source
-//	copier.go    the Copier; extend.go gives its records further columns
+//	read.go      reads the records of a Source
+//	open.go      opens a Source
+//	copier.go    the Copier; extend.go gives its records more columns, cut.go cuts their texts
 package lines

@@ -25,25 +25,6 @@ func (f *file) CanExtend(columns []input.Column) error {
 	return input.NotExtended(f)
 }
 
-// cells appends the cells of a row of columns to dst.
-func (f *file) cells(dst []string, raw []byte) []string {
-	if f.info.Format == TSV {
-		return cutTabs(dst, raw)
-	}
-	return cutRow(dst, raw, f.separator())
-}
-
-// separator is what stands between the columns.
-func (f *file) separator() byte {
-	switch {
-	case f.opt.Delimiter != 0:
-		return f.opt.Delimiter
-	case f.info.Format == TSV:
-		return '\t'
-	}
-	return ','
-}
-
 // extend returns a record of src with further columns.
 func extend(src input.Source, raw []byte, columns []input.Column, values []any) ([]byte, error) {
 	f := src.(*file)

@@ -2,12 +2,9 @@ package lines
 
 import (
 	"bytes"
-	stdjson "encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/goccy/go-json"
 
@@ -80,12 +77,6 @@ func (f *found) take(name, key string, value []byte) bool {
 	}
 	return false
 }
-
-// maxDepth is how deep objects and arrays may nest in each other, as in encoding/json.
-const maxDepth = 10000
-
-// blank are the white space characters of JSON, fewer than those of bytes.TrimSpace.
-const blank = " \t\r\n"
 
 // lead is what a JSON text may have before it: the byte order mark of a file that was appended to
 // another one, or the record separator of RFC 7464.
@@ -358,160 +349,37 @@ func fieldsOf(s []byte, wanted string) string {
 	return input.Among("its fields are", names, wanted)
 }
 
-var errMember = errors.New("not an object")
-
-// members calls f for every member of the top level of s, a valid JSON object: its name, the text
-// of the whole member, and that of its value.
-func members(s []byte, f func(key string, member, value []byte)) error {
-	i := skipBlank(s, 1)
-	for i < len(s) && s[i] == '"' {
-		from := i
-		i = skipString(s, i)
-		quoted := s[from:i]
-		key := string(quoted[1 : len(quoted)-1])
-		if bytes.IndexByte(quoted, '\\') >= 0 || !utf8.Valid(quoted) {
-			if err := json.Unmarshal(quoted, &key); err != nil {
-				return err
-			}
-		}
-		i = skipBlank(s, i)
-		if i >= len(s) || s[i] != ':' {
-			return errMember
-		}
-		i = skipBlank(s, i+1)
-		v := i
-		i = skipValue(s, i)
-		f(key, s[from:i], s[v:i])
-		if i = skipBlank(s, i); i < len(s) && s[i] == ',' {
-			i = skipBlank(s, i+1)
-		}
+// cutMember returns the name of a member, as it is written, and its value; nil if it is none.
+func cutMember(s []byte) (name, value []byte) {
+	if len(s) == 0 || s[0] != '"' {
+		return nil, nil
 	}
-	if i >= len(s) || s[i] != '}' {
-		return errMember
+	i := skipString(s, 0)
+	colon := skipBlank(s, i)
+	if from := skipBlank(s, colon+1); from < len(s) && s[colon] == ':' {
+		return s[:i], s[from:]
 	}
-	return nil
+	return nil, nil
 }
 
-func skipBlank(s []byte, i int) int {
-	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
-		i++
+// fillMember makes the document of a member whose value is no object: a fingerprint if it looks
+// like one, else a text.
+func (o *object) fillMember(rec *record, name, value []byte) string {
+	if isPrint(value) || o.notation != base.Auto {
+		return o.fill(rec, value, name, make([]found, len(o.texts)), value)
 	}
-	return i
+	texts := append([]found{{value: value}}, make([]found, len(o.texts)-1)...)
+	return o.fill(rec, value, name, texts, nil)
 }
 
-// skipString returns the index after the string that begins at s[i].
-func skipString(s []byte, i int) int {
-	for i++; i < len(s); {
-		j := bytes.IndexByte(s[i:], '"')
-		if j < 0 {
-			return len(s)
-		}
-		i += j
-		back := i - 1
-		for s[back] == '\\' {
-			back--
-		}
-		i++
-		if (i-back)%2 == 0 { // an even number of backslashes before it
-			return i
-		}
+// isPrint reports whether a JSON value can hardly be anything but a fingerprint.
+func isPrint(value []byte) bool {
+	const fewest = 12 // digits of a number that is no count
+	if value[0] != '"' {
+		_, _, err := base.ParseFingerprint(value, base.Decimal)
+		return err == nil && len(value) >= fewest
 	}
-	return len(s)
-}
-
-// skipValue returns the index after the value that begins at s[i].
-func skipValue(s []byte, i int) int {
-	depth := 0
-	for i < len(s) {
-		switch s[i] {
-		case '"':
-			i = skipString(s, i)
-		case '{', '[':
-			depth++
-			i++
-			continue
-		case '}', ']':
-			if depth == 0 {
-				return i
-			}
-			depth--
-			i++
-		case ',', ':', ' ', '\t', '\n', '\r':
-			if depth == 0 {
-				return i
-			}
-			i++
-			continue
-		default:
-			for i < len(s) && bytes.IndexByte([]byte(",:]}{[\" \t\r\n"), s[i]) < 0 {
-				i++
-			}
-		}
-		if depth == 0 {
-			return i
-		}
-	}
-	return i
-}
-
-// standard returns s with the numbers that JSON does not have, but Python and JavaScript write, as
-// it can have them: null in place of NaN, and 1e999 in place of Infinity.
-func standard(s []byte) []byte {
-	if !bytes.Contains(s, []byte("NaN")) && !bytes.Contains(s, []byte("Infinity")) {
-		return s
-	}
-	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); {
-		from := i
-		switch {
-		case s[i] == '"':
-			i = skipString(s, i)
-			out = append(out, s[from:i]...)
-		case bytes.HasPrefix(s[i:], []byte("NaN")):
-			out, i = append(out, "null"...), i+len("NaN")
-		case bytes.HasPrefix(s[i:], []byte("Infinity")):
-			out, i = append(out, "1e999"...), i+len("Infinity")
-		default:
-			out, i = append(out, s[i]), i+1
-		}
-	}
-	return out
-}
-
-// isJSON reports whether a line is JSON, perhaps with such numbers.
-func isJSON(s []byte) bool { return json.Valid(s) || json.Valid(standard(s)) }
-
-// tooDeep reports whether s may nest deeper than maxDepth. Brackets are counted first, also in
-// strings; only a line with more than maxDepth of them is parsed.
-func tooDeep(s []byte) bool {
-	if len(s) <= maxDepth || bytes.Count(s, []byte("["))+bytes.Count(s, []byte("{")) <= maxDepth {
-		return false
-	}
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '"':
-			i = skipString(s, i) - 1
-		case '[', '{':
-			if depth++; depth > maxDepth {
-				return true
-			}
-		case ']', '}':
-			depth--
-		}
-	}
-	return false
-}
-
-// notJSON says what is wrong with s, in the words of encoding/json, and at which byte.
-func notJSON(s []byte) string {
-	if bytes.HasPrefix(s, []byte("{'")) {
-		return "not JSON, but as Python shows an object: json.dumps writes JSON"
-	}
-	var v stdjson.RawMessage
-	err := stdjson.Unmarshal(bytes.TrimRight(s, blank), &v)
-	if syntax, ok := errors.AsType[*stdjson.SyntaxError](err); ok {
-		return fmt.Sprintf("not JSON: %v (byte %d)", err, syntax.Offset)
-	}
-	return "not JSON"
+	text := bytes.Trim(value, `"`)
+	_, as, err := base.ParseCell(text, base.Auto)
+	return isWide(text, base.Auto) || err == nil && (as == base.Hex && len(text) >= fewestShort || len(text) >= fewest)
 }

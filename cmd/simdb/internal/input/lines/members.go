@@ -3,6 +3,9 @@ package lines
 import (
 	"bytes"
 	"encoding/binary"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
 	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -10,6 +13,12 @@ import (
 
 	"github.com/goccy/go-json"
 )
+
+// blank are the white space characters of JSON, fewer than those of bytes.TrimSpace.
+const blank = " \t\r\n"
+
+// maxDepth is how deep objects and arrays may nest in each other, as in encoding/json.
+const maxDepth = 10000
 
 // checkedMembers is members for a line that nothing has checked, in one pass. It returns false if
 // s, which must be UTF-8, is not a JSON object, or one with an escape in a name, which it leaves to
@@ -164,4 +173,182 @@ func appendUnicode(b, rest []byte) (_, after []byte) {
 		}
 	}
 	return utf8.AppendRune(b, r), rest
+}
+
+// hex4 returns the number in an escape such as \u00e9 at the beginning of s, -1 if there is none.
+func hex4(s []byte) rune {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return -1
+	}
+	var r rune
+	for _, c := range s[2:6] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		}
+		r = r<<4 | rune(c&15)
+	}
+	return r
+}
+
+var errMember = errors.New("not an object")
+
+// members calls f for every member of the top level of s, a valid JSON object: its name, the text
+// of the whole member, and that of its value.
+func members(s []byte, f func(key string, member, value []byte)) error {
+	i := skipBlank(s, 1)
+	for i < len(s) && s[i] == '"' {
+		from := i
+		i = skipString(s, i)
+		quoted := s[from:i]
+		key := string(quoted[1 : len(quoted)-1])
+		if bytes.IndexByte(quoted, '\\') >= 0 || !utf8.Valid(quoted) {
+			if err := json.Unmarshal(quoted, &key); err != nil {
+				return err
+			}
+		}
+		i = skipBlank(s, i)
+		if i >= len(s) || s[i] != ':' {
+			return errMember
+		}
+		i = skipBlank(s, i+1)
+		v := i
+		i = skipValue(s, i)
+		f(key, s[from:i], s[v:i])
+		if i = skipBlank(s, i); i < len(s) && s[i] == ',' {
+			i = skipBlank(s, i+1)
+		}
+	}
+	if i >= len(s) || s[i] != '}' {
+		return errMember
+	}
+	return nil
+}
+
+func skipBlank(s []byte, i int) int {
+	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skipString returns the index after the string that begins at s[i].
+func skipString(s []byte, i int) int {
+	for i++; i < len(s); {
+		j := bytes.IndexByte(s[i:], '"')
+		if j < 0 {
+			return len(s)
+		}
+		i += j
+		back := i - 1
+		for s[back] == '\\' {
+			back--
+		}
+		i++
+		if (i-back)%2 == 0 { // an even number of backslashes before it
+			return i
+		}
+	}
+	return len(s)
+}
+
+// skipValue returns the index after the value that begins at s[i].
+func skipValue(s []byte, i int) int {
+	depth := 0
+	for i < len(s) {
+		switch s[i] {
+		case '"':
+			i = skipString(s, i)
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+			i++
+		case ',', ':', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return i
+			}
+			i++
+			continue
+		default:
+			for i < len(s) && bytes.IndexByte([]byte(",:]}{[\" \t\r\n"), s[i]) < 0 {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return i
+}
+
+// standard returns s with the numbers that JSON does not have, but Python and JavaScript write, as
+// it can have them: null in place of NaN, and 1e999 in place of Infinity.
+func standard(s []byte) []byte {
+	if !bytes.Contains(s, []byte("NaN")) && !bytes.Contains(s, []byte("Infinity")) {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		from := i
+		switch {
+		case s[i] == '"':
+			i = skipString(s, i)
+			out = append(out, s[from:i]...)
+		case bytes.HasPrefix(s[i:], []byte("NaN")):
+			out, i = append(out, "null"...), i+len("NaN")
+		case bytes.HasPrefix(s[i:], []byte("Infinity")):
+			out, i = append(out, "1e999"...), i+len("Infinity")
+		default:
+			out, i = append(out, s[i]), i+1
+		}
+	}
+	return out
+}
+
+// isJSON reports whether a line is JSON, perhaps with such numbers.
+func isJSON(s []byte) bool { return json.Valid(s) || json.Valid(standard(s)) }
+
+// tooDeep reports whether s may nest deeper than maxDepth. Brackets are counted first, also in
+// strings; only a line with more than maxDepth of them is parsed.
+func tooDeep(s []byte) bool {
+	if len(s) <= maxDepth || bytes.Count(s, []byte("["))+bytes.Count(s, []byte("{")) <= maxDepth {
+		return false
+	}
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			i = skipString(s, i) - 1
+		case '[', '{':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case ']', '}':
+			depth--
+		}
+	}
+	return false
+}
+
+// notJSON says what is wrong with s, in the words of encoding/json, and at which byte.
+func notJSON(s []byte) string {
+	if bytes.HasPrefix(s, []byte("{'")) {
+		return "not JSON, but as Python shows an object: json.dumps writes JSON"
+	}
+	var v stdjson.RawMessage
+	err := stdjson.Unmarshal(bytes.TrimRight(s, blank), &v)
+	if syntax, ok := errors.AsType[*stdjson.SyntaxError](err); ok {
+		return fmt.Sprintf("not JSON: %v (byte %d)", err, syntax.Offset)
+	}
+	return "not JSON"
 }

@@ -28,29 +28,6 @@ const (
 	longestDigest = 300     // bytes of such a text, and more than one has
 )
 
-// usable says what records of the first block, and more, can be used for.
-type usable struct {
-	records int
-	sound   bool   // one of them has no flaw
-	flaw    string // the first of them
-	prints  int    // with a fingerprint
-	listed  bool   // a text is of a list
-	texts   [][]byte
-}
-
-// refuse returns an error if no record can be used: then rather the flags are wrong.
-func (u *usable) refuse(unit string, read int, all bool) error {
-	switch {
-	case u.sound || u.flaw == "":
-		return nil
-	case all:
-		return fmt.Errorf("in every %s: %s", unit, u.flaw)
-	case read >= maxUndecided && u.records >= manyFlawed:
-		return fmt.Errorf("in each of the first %s: %s", quantity.Count(int64(u.records), unit), u.flaw)
-	}
-	return nil
-}
-
 // notationError is the refusal of a file.
 type notationError struct{ error }
 
@@ -146,38 +123,6 @@ func (f *file) survey() error {
 	return nil
 }
 
-// heed adds the fingerprint of a record to the evidence; one that is no number in the notation of
-// the others is a flaw. It returns an error if its notation or its length differs from that of the
-// others.
-func (f *file) heed(r *record) error {
-	if r.widths[0] > 0 {
-		f.seen.AddWidths(int64(r.Pos), r.written, r.widths)
-	}
-	if r.widths[0] > 0 && !f.surveys {
-		if _, err := f.seen.Width(f.opt.Bits, "line"); err != nil {
-			return notationError{err}
-		}
-	}
-	if r.notation == base.Auto || !f.surveys && f.seen.Has(r.notation) {
-		return nil
-	}
-	short := r.notation == base.Hex && base.IsShort(r.written)
-	if short && !f.surveys && f.seen.Shows() == base.Decimal {
-		_, _, err := base.ParseFingerprint(r.written, base.Auto)
-		r.Flaw = err.Error()
-		r.Doc.SetFingerprint()
-		return nil
-	}
-	f.seen.Add(int64(r.Pos), r.written, r.notation)
-	if f.surveys {
-		return nil
-	}
-	if err := f.seen.Conflict("line"); err != nil {
-		return notationError{err}
-	}
-	return nil
-}
-
 // base says how the numbers of a list are written: "hexadecimal", "decimal", "base64", or "" where
 // no number has shown it.
 func (f *file) base(notation base.Notation) string {
@@ -185,4 +130,17 @@ func (f *file) base(notation base.Notation) string {
 		notation = f.seen.Shows()
 	}
 	return map[base.Notation]string{base.Hex: "hexadecimal", base.Decimal: "decimal", base.Binary: "binary", base.Base64: "base64"}[notation]
+}
+
+// refuse returns an error if no record can be used: then rather the flags are wrong.
+func (u *usable) refuse(unit string, read int, all bool) error {
+	switch {
+	case u.sound || u.flaw == "":
+		return nil
+	case all:
+		return fmt.Errorf("in every %s: %s", unit, u.flaw)
+	case read >= maxUndecided && u.records >= manyFlawed:
+		return fmt.Errorf("in each of the first %s: %s", quantity.Count(int64(u.records), unit), u.flaw)
+	}
+	return nil
 }

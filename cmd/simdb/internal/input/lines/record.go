@@ -111,9 +111,6 @@ func trimEOL(raw []byte) []byte {
 	return bytes.TrimSuffix(raw, []byte("\r"))
 }
 
-// hasLetter reports whether a fingerprint is certainly hexadecimal.
-func hasLetter(cell []byte) bool { return bytes.ContainsAny(cell, "abcdefABCDEFxX") }
-
 // toValid is input.ValidText.
 func toValid(s string) string { return input.ValidText(s) }
 
@@ -138,4 +135,23 @@ func appendString(b []byte, s string) []byte {
 		panic(err)
 	}
 	return append(b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
+}
+
+// isBase64 reports whether a cell looks like a fingerprint in base64: no word ends in =.
+func isBase64(cell []byte) bool {
+	return bytes.IndexByte(cell, '=') > 0 && base.Widths(bytes.TrimSpace(cell), base.Base64)[0] > 0
+}
+
+// isWide reports whether a cell has a fingerprint of more than 64 bits.
+func isWide(cell []byte, notation base.Notation) bool {
+	widths := base.Widths(cell, notation)
+	return max(widths[0], widths[1]) > base.FingerprintBits
+}
+
+// text parses plain text: a line is a document.
+type text struct{}
+
+func (text) parse(raw []byte, rec *record) string {
+	rec.Doc.Text = toValid(string(trimEOL(raw)))
+	return rec.checkID(true)
 }

@@ -10,11 +10,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/internal/base"
 )
-
-// mapShape is the Shape of a file whose records are the members of an object.
-const mapShape = "a JSON object with a record for each member"
 
 // head is the beginning of the content, within Options.Records.
 func (f *file) head() (head []byte, all bool, err error) {
@@ -161,18 +157,6 @@ func partialMembers(s []byte, f func(key string, value []byte, whole bool)) {
 	}
 }
 
-// isPrint reports whether a JSON value can hardly be anything but a fingerprint.
-func isPrint(value []byte) bool {
-	const fewest = 12 // digits of a number that is no count
-	if value[0] != '"' {
-		_, _, err := base.ParseFingerprint(value, base.Decimal)
-		return err == nil && len(value) >= fewest
-	}
-	text := bytes.Trim(value, `"`)
-	_, as, err := base.ParseCell(text, base.Auto)
-	return isWide(text, base.Auto) || err == nil && (as == base.Hex && len(text) >= fewestShort || len(text) >= fewest)
-}
-
 // recordsIn finds where in an object its records are: the list of objects, or object of them, whose
 // first one has a text or a fingerprint, or else an ID, or else the longest.
 type recordsIn struct {
@@ -220,29 +204,6 @@ func (in *recordsIn) rankOf(first []byte, size int) int {
 		return hasContent - 1
 	}
 	return size
-}
-
-// cutMember returns the name of a member, as it is written, and its value; nil if it is none.
-func cutMember(s []byte) (name, value []byte) {
-	if len(s) == 0 || s[0] != '"' {
-		return nil, nil
-	}
-	i := skipString(s, 0)
-	colon := skipBlank(s, i)
-	if from := skipBlank(s, colon+1); from < len(s) && s[colon] == ':' {
-		return s[:i], s[from:]
-	}
-	return nil, nil
-}
-
-// fillMember makes the document of a member whose value is no object: a fingerprint if it looks
-// like one, else a text.
-func (o *object) fillMember(rec *record, name, value []byte) string {
-	if isPrint(value) || o.notation != base.Auto {
-		return o.fill(rec, value, name, make([]found, len(o.texts)), value)
-	}
-	texts := append([]found{{value: value}}, make([]found, len(o.texts)-1)...)
-	return o.fill(rec, value, name, texts, nil)
 }
 
 // partReader reads the part of JSON that a path leads to, with the newlines before it, so that the

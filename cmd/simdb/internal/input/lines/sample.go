@@ -94,12 +94,6 @@ func isLone(line []byte, cols [][]byte) bool {
 	return len(cols) == 1 || len(cols) == 2 && bytes.IndexByte(line, '\t') >= 0 && !slices.ContainsFunc(cols, func(c []byte) bool { return len(bytes.Fields(c)) > 1 })
 }
 
-// isWide reports whether a cell has a fingerprint of more than 64 bits.
-func isWide(cell []byte, notation base.Notation) bool {
-	widths := base.Widths(cell, notation)
-	return max(widths[0], widths[1]) > base.FingerprintBits
-}
-
 // add counts what a line has in the column, and reports whether it is certainly a fingerprint. Of
 // more than 64 bits it is only where it is lone.
 func (c *numbers) add(cell []byte, notation base.Notation, lone bool) (sure bool) {
@@ -145,11 +139,6 @@ func (c *numbers) add(cell []byte, notation base.Notation, lone bool) (sure bool
 func isLong(cols [][]byte) bool {
 	long := func(cell []byte) bool { return numberDigest.form.Match(cell) }
 	return len(cols) == 2 && bytes.IndexByte(cols[1], ' ') < 0 && (long(cols[0]) || long(cols[1]))
-}
-
-// isBase64 reports whether a cell looks like a fingerprint in base64: no word ends in =.
-func isBase64(cell []byte) bool {
-	return bytes.IndexByte(cell, '=') > 0 && base.Widths(bytes.TrimSpace(cell), base.Base64)[0] > 0
 }
 
 // beginsWithDigit reports whether a cell is a number, if perhaps a wrong one, rather than the name
@@ -242,3 +231,6 @@ func appendColumns(dst [][]byte, line []byte) [][]byte {
 	}
 	return append(dst, line)
 }
+
+// hasLetter reports whether a fingerprint is certainly hexadecimal.
+func hasLetter(cell []byte) bool { return bytes.ContainsAny(cell, "abcdefABCDEFxX") }

@@ -3,6 +3,7 @@ package lines
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"sync"
 
@@ -352,3 +353,6 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 	s.send(old)
 	return s.scan(0)
 }
+
+// errAgain is the error of a line before the header.
+var errAgain = errors.New("the header comes next")

@@ -243,3 +243,9 @@ func (j *copyJSON) close() error {
 	_, err := j.w.Write([]byte(end))
 	return err
 }
+
+// mapShape is the Shape of a file whose records are the members of an object.
+const mapShape = "a JSON object with a record for each member"
+
+// arrayShape is the Shape of a file that begins with an array.
+const arrayShape = "a JSON array"
