@@ -59,6 +59,17 @@ type crowdQuery struct {
 	done    atomic.Bool // it needs no more matches
 }
 
+// maskQueries returns the queryMasks of the elements of queries.
+func maskQueries(queries []*crowdQuery) queryMasks {
+	of := queryMasks{}
+	for i, q := range queries {
+		for _, e := range q.set {
+			of[e] |= 1 << i
+		}
+	}
+	return of
+}
+
 // newCrowdQuery returns the query of a text and its sketch for documents that are similar to t.
 func newCrowdQuery(v *view.View, number int, text []byte, sketch minhash.Sketch, t float64, accepts func(id []byte) bool) *crowdQuery {
 	return &crowdQuery{

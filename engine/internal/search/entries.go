@@ -39,46 +39,6 @@ func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view
 	return err
 }
 
-// eachOf is Each for a table; f.Since is at least that of the view.
-func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(id []byte, p view.Place) error) error {
-	if f.Where != nil {
-		return eachWhere(ctx, v, p, f, func(doc uint32, id []byte) error { return fn(id, view.Place{Part: p, Doc: doc}) })
-	}
-	give := func(doc uint32, id []byte) error {
-		if ok, err := f.matches(id); err != nil || !ok {
-			return err
-		}
-		ok, err := p.AliveAt(doc, v.Seq, f.Since)
-		if err == nil && ok {
-			err = fn(id, view.Place{Part: p, Doc: doc})
-		}
-		return err
-	}
-	if f.Prefix != "" {
-		order, err := p.IDOrder()
-		if err != nil {
-			return err
-		}
-		for part, end := order.Range([]byte(f.Prefix)); part < end && err == nil; part++ {
-			err = order.EachID(ctx, part, give)
-		}
-		return err
-	}
-	return p.EachWrittenID(ctx, view.Stored(f.Since), func(doc uint32, id []byte) error {
-		if p.Dead.DeadAt(doc, v.Seq) {
-			return nil
-		}
-		if ok, err := f.matches(id); err != nil || !ok {
-			return err
-		}
-		return fn(id, view.Place{Part: p, Doc: doc})
-	})
-}
-
-func hasPrefix(id []byte, prefix string) bool {
-	return len(id) >= len(prefix) && string(id[:len(prefix)]) == prefix
-}
-
 // Count returns how many visible documents were stored at since, in microseconds, or later. Where
 // some may be older, or have expired, it reads columns of times; it reads no ID.
 func Count(ctx context.Context, v *view.View, since int64) (n int64, err error) {

@@ -14,27 +14,6 @@ import (
 // FirstPage is how many entries of a table are put in order before the first is given.
 const FirstPage = 1024
 
-// A Filter selects documents.
-type Filter struct {
-	Prefix string // of the ID
-	Since  int64  // stored then, in microseconds, or later
-	Limit  int    // how many will be taken, at most; 0 for all of them
-	// Match decides on an ID that has the prefix; nil for any. It is called before Where.
-	Match func(id []byte) (bool, error)
-	Where Where // what text and fields must satisfy; nil for any
-}
-
-// matches decides on an ID.
-func (f *Filter) matches(id []byte) (bool, error) {
-	if !hasPrefix(id, f.Prefix) || f.Match == nil {
-		return hasPrefix(id, f.Prefix), nil
-	}
-	return f.Match(id)
-}
-
-// byID reports whether f decides by the ID.
-func (f *Filter) byID() bool { return f.Prefix != "" || f.Match != nil }
-
 // EachInOrder calls fn for every visible document that f selects, in order of ID, until it returns
 // false or an error. Each table, and the memtables together, give theirs in order, which are
 // merged. A table does so part by part of its IDOrder; what is held of a part is a page, the first
@@ -73,9 +52,6 @@ func EachInOrder(ctx context.Context, v *view.View, f Filter, first, others int,
 		}
 	}
 }
-
-// rowsPerLook is how many documents are looked at between two looks at the context.
-const rowsPerLook = 256
 
 // A named place is a place with its document's ID, which is a copy.
 type named struct {
@@ -174,6 +150,41 @@ func (s *stream) next(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// A listing in order reads some texts of a table one by one, where the ids come, before it reads
+// those of all: fewTries, and of each triesShare documents another. One by one each decodes a block
+// of records; in the order in which they lie each block is decoded once. So the first of what is
+// not rare are found without a scan of the table, and others take an eighth of a scan more, or as
+// much as one where documents are very short.
+const (
+	fewTries   = 16
+	triesShare = 512
+)
+
+// holds decides on the head by its text and fields. It reads those of the head alone while there
+// are tries left, then those of the whole table, once.
+func (s *stream) holds(ctx context.Context) (ok bool, err error) {
+	if s.Where == nil {
+		return true, nil
+	}
+	if s.part != nil && s.chosen == nil && s.tries == 0 {
+		if s.chosen, err = chosenOf(ctx, s.v, s.part, s.Filter); err != nil {
+			return false, err
+		}
+	}
+	if s.chosen != nil {
+		return s.chosen.Contains(s.head.Doc), nil
+	}
+	s.tries--
+	err = s.v.Safely(ctx, func() (err error) {
+		var d sstable.Document
+		if err = s.head.WithoutSketch(&d); err == nil {
+			ok, err = s.Where(d.Text, d.Fields)
+		}
+		return err
+	})
+	return ok, err
 }
 
 // turn makes the next page: of part step, what follows the head if that is of the part.

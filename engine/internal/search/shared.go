@@ -9,17 +9,6 @@ import (
 // queryMasks say for elements of sets which of at most 64 queries have them, as bits.
 type queryMasks map[uint64]uint64
 
-// maskQueries returns the queryMasks of the elements of queries.
-func maskQueries(queries []*crowdQuery) queryMasks {
-	of := queryMasks{}
-	for i, q := range queries {
-		for _, e := range q.set {
-			of[e] |= 1 << i
-		}
-	}
-	return of
-}
-
 // sharedCounts count the elements that one set after the other has in common with those of many
 // queries. Sets that differ little from one before them, the model, have its counts but for the
 // elements that are in one of the two only, of which queries have few. Pages of a template, which

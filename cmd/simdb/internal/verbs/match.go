@@ -71,6 +71,14 @@ type matching struct {
 // names reports whether it matters which document a line is like.
 func (t *matching) names() bool { return t.c.Explain || t.audit != nil }
 
+// flush writes the lines of a lot that wait to be written.
+func (t *matching) flush() error {
+	if t.lines == nil {
+		return nil
+	}
+	return t.lines.Flush()
+}
+
 // reading is how inputs are read.
 func (t *matching) reading() app.Reading {
 	return app.Reading{Stage: "match", Meter: t.meter, Options: t.opt}

@@ -202,14 +202,6 @@ func (t *matching) run(a *app.App) error {
 // many.
 const linesBytes = 64 << 10
 
-// flush writes the lines of a lot that wait to be written.
-func (t *matching) flush() error {
-	if t.lines == nil {
-		return nil
-	}
-	return t.lines.Flush()
-}
-
 // endLines completes the only output of lines.
 func (t *matching) endLines() error { return cmp.Or(t.out.Close(), t.flush()) }
 

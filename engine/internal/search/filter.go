@@ -9,6 +9,31 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
+// A Filter selects documents.
+type Filter struct {
+	Prefix string // of the ID
+	Since  int64  // stored then, in microseconds, or later
+	Limit  int    // how many will be taken, at most; 0 for all of them
+	// Match decides on an ID that has the prefix; nil for any. It is called before Where.
+	Match func(id []byte) (bool, error)
+	Where Where // what text and fields must satisfy; nil for any
+}
+
+func hasPrefix(id []byte, prefix string) bool {
+	return len(id) >= len(prefix) && string(id[:len(prefix)]) == prefix
+}
+
+// matches decides on an ID.
+func (f *Filter) matches(id []byte) (bool, error) {
+	if !hasPrefix(id, f.Prefix) || f.Match == nil {
+		return hasPrefix(id, f.Prefix), nil
+	}
+	return f.Match(id)
+}
+
+// byID reports whether f decides by the ID.
+func (f *Filter) byID() bool { return f.Prefix != "" || f.Match != nil }
+
 // A Where decides on a document by its text and fields, which are valid while it runs.
 type Where func(text, fields []byte) (bool, error)
 
@@ -18,6 +43,42 @@ func (w Where) mem(d *view.MemDoc) (bool, error) {
 		return true, nil
 	}
 	return w(d.Text, d.Fields)
+}
+
+// eachOf is Each for a table; f.Since is at least that of the view.
+func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(id []byte, p view.Place) error) error {
+	if f.Where != nil {
+		return eachWhere(ctx, v, p, f, func(doc uint32, id []byte) error { return fn(id, view.Place{Part: p, Doc: doc}) })
+	}
+	give := func(doc uint32, id []byte) error {
+		if ok, err := f.matches(id); err != nil || !ok {
+			return err
+		}
+		ok, err := p.AliveAt(doc, v.Seq, f.Since)
+		if err == nil && ok {
+			err = fn(id, view.Place{Part: p, Doc: doc})
+		}
+		return err
+	}
+	if f.Prefix != "" {
+		order, err := p.IDOrder()
+		if err != nil {
+			return err
+		}
+		for part, end := order.Range([]byte(f.Prefix)); part < end && err == nil; part++ {
+			err = order.EachID(ctx, part, give)
+		}
+		return err
+	}
+	return p.EachWrittenID(ctx, view.Stored(f.Since), func(doc uint32, id []byte) error {
+		if p.Dead.DeadAt(doc, v.Seq) {
+			return nil
+		}
+		if ok, err := f.matches(id); err != nil || !ok {
+			return err
+		}
+		return fn(id, view.Place{Part: p, Doc: doc})
+	})
 }
 
 // eachWhere calls fn for the visible documents of a table that f, with its Where, selects: in the
@@ -102,41 +163,6 @@ func whereOf(texts *sstable.Texts, doc uint32, w Where) (bool, error) {
 	return w(text, fields)
 }
 
-// A listing in order reads some texts of a table one by one, where the ids come, before it reads
-// those of all: fewTries, and of each triesShare documents another. One by one each decodes a block
-// of records; in the order in which they lie each block is decoded once. So the first of what is
-// not rare are found without a scan of the table, and others take an eighth of a scan more, or as
-// much as one where documents are very short.
-const (
-	fewTries   = 16
-	triesShare = 512
-)
-
-// holds decides on the head by its text and fields. It reads those of the head alone while there
-// are tries left, then those of the whole table, once.
-func (s *stream) holds(ctx context.Context) (ok bool, err error) {
-	if s.Where == nil {
-		return true, nil
-	}
-	if s.part != nil && s.chosen == nil && s.tries == 0 {
-		if s.chosen, err = chosenOf(ctx, s.v, s.part, s.Filter); err != nil {
-			return false, err
-		}
-	}
-	if s.chosen != nil {
-		return s.chosen.Contains(s.head.Doc), nil
-	}
-	s.tries--
-	err = s.v.Safely(ctx, func() (err error) {
-		var d sstable.Document
-		if err = s.head.WithoutSketch(&d); err == nil {
-			ok, err = s.Where(d.Text, d.Fields)
-		}
-		return err
-	})
-	return ok, err
-}
-
 // chosenOf returns the documents of a table that f, with its Where, selects: at most a bit each.
 func chosenOf(ctx context.Context, v *view.View, p *view.Part, f Filter) (chosen *roaring.Bitmap, err error) {
 	chosen = roaring.New()
@@ -145,3 +171,6 @@ func chosenOf(ctx context.Context, v *view.View, p *view.Part, f Filter) (chosen
 	})
 	return chosen, err
 }
+
+// rowsPerLook is how many documents are looked at between two looks at the context.
+const rowsPerLook = 256
