@@ -272,7 +272,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "dedup/databases that compare other things taken together", in: "cmd/simdb", decl: "job.agree",
-		edit:  never(`d.params.Shingle != p.Shingle || d.features.Describe() != engine.Features(spec).Describe()`),
+		edit:  never(`d.params.Shingle != p.Shingle || d.features.Describe() != of.Describe()`),
 		tests: "cmd/simdb", run: "^TestAgainstFeatures$",
 	},
 	{

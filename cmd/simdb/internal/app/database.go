@@ -2,15 +2,19 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
 )
 
 // Created is a database that a command creates, and removes if the command fails before storing
@@ -117,6 +121,102 @@ func (a *App) Open(path string, how Access) (*engine.DB, error) {
 	}
 	return db, nil
 }
+
+// Stored is a database as it is when it is opened. It is also an input, as a file is: see Sources.
+type Stored struct {
+	*engine.Snapshot
+	DB   *engine.DB
+	Path string
+
+	// Only are the ids of the documents that are read, nil for all; NoTexts says without texts.
+	Only    map[string]bool
+	NoTexts bool
+}
+
+// OpenStored opens a database and takes a snapshot of it.
+func (a *App) OpenStored(path string, how Access) (*Stored, error) {
+	db, err := a.Open(path, how)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := db.Snapshot()
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &Stored{Snapshot: snap, DB: db, Path: path}, nil
+}
+
+// Close closes the database and adds its error to *err. A nil s is none.
+func (s *Stored) Close(err *error) {
+	if s != nil {
+		s.Snapshot.Close()
+		Closing(s.DB, err)
+	}
+}
+
+// Params says what of the documents is compared.
+func (s *Stored) Params() (features.Params, error) {
+	p := s.DB.Params()
+	spec, err := features.Spec(p.Features).Canonical()
+	return features.Params{Shingle: p.Shingle, Features: spec, Words: p.Bits / 64}, err
+}
+
+// Sources returns the database as the only input.
+func (s *Stored) Sources() *Sources {
+	names := []string{s.Path}
+	return &Sources{Names: names, Files: names, Stored: s, tally: &input.Tally{}}
+}
+
+// storedInput is a pass over the documents of a database, in the order in which they are stored,
+// without fields.
+type storedInput struct {
+	*Stored
+	ids        bool // nothing else is read
+	done, size int64
+}
+
+// Info implements input.Source.
+func (in *storedInput) Info() input.Info { return input.Info{Name: in.Path} }
+
+// Records implements input.Source.
+func (in *storedInput) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
+	return func(yield func(*input.Record, error) bool) {
+		var err error
+		if in.size = int64(len(in.Only)); in.Only == nil {
+			in.size, err = in.Count(ctx, time.Time{})
+		}
+		rec := &input.Record{File: in.Path}
+		filter := engine.EntryFilter{Unordered: true, OnlyIDs: in.ids}
+		if in.Only != nil {
+			filter.Match = func(id []byte) (bool, error) { return in.Only[string(id)], nil }
+		}
+		if in.DB.Params().Text && !in.NoTexts && !in.ids {
+			filter.Where = func(text, _ []byte) (bool, error) {
+				rec.Doc.Text = string(text)
+				return true, nil
+			}
+		}
+		for e, failed := range in.Entries(ctx, filter) {
+			if err = cmp.Or(err, failed); err != nil {
+				break
+			}
+			rec.Doc.ID, rec.Seq = e.ID, e.Seq
+			rec.Doc.SetFingerprint(e.Words()...)
+			if in.done++; !yield(rec, nil) {
+				return
+			}
+		}
+		if err = cmp.Or(context.Cause(ctx), err); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// Progress implements input.Source, by documents.
+func (in *storedInput) Progress() (done, size int64) { return in.done, in.size }
+
+// Close implements input.Source. The database stays open.
+func (in *storedInput) Close() error { return nil }
 
 // ErrNoDatabase is the error for a database that must exist.
 var ErrNoDatabase = errors.New("there is no such database")

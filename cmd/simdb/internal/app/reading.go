@@ -71,6 +71,11 @@ func (a *App) ReadSource(ctx context.Context, s *Sources, in input.Source, r Rea
 			r.Meter.Report(engine.Progress{Stage: r.Stage, Done: files, Total: all, Unit: "files"})
 			return
 		}
+		if s.Stored != nil {
+			done, size := in.Progress()
+			r.Meter.Report(engine.Progress{Stage: r.Stage, Done: done, Total: size, Unit: "documents"})
+			return
+		}
 		if unreported += size + 1; unreported >= reportBytes {
 			unreported = 0
 			n, _ := in.Progress()
@@ -125,6 +130,8 @@ func (s *Sources) Open(i int, opt input.Options) (input.Source, error) {
 	switch {
 	case s.Tree != nil:
 		return s.Tree.Open(opt)
+	case s.Stored != nil:
+		return &storedInput{Stored: s.Stored, ids: opt.Need == input.NeedID}, nil
 	case path == name:
 		return input.Open(path, opt)
 	case name == "-":

@@ -24,6 +24,7 @@ type Sources struct {
 	Files  []string      // as they are read: Reread makes a copy of what cannot be read twice
 	AsRead []os.FileInfo // by Reread: of those files that the user named, nil for others
 	Tree   *files.Tree   // of --files and --images, else nil
+	Stored *Stored       // the database that is the only input, else nil
 	Total  int64         // bytes of all inputs, 0 if that is not known
 
 	tally    *input.Tally
@@ -75,13 +76,33 @@ func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
 	return &Sources{Names: names, Files: names, Tree: tree, Total: tree.Size(), tally: &input.Tally{}}, nil
 }
 
+// NewCollection is NewSources for a command that also reads a database, which the caller closes.
+func (a *App) NewCollection(args []string, f InputFlags, how Access) (*Sources, error) {
+	if f.OfFiles() || len(args) > 1 || NamesFiles(args[0]) {
+		return a.NewSources(args, f)
+	}
+	db, err := a.OpenStored(args[0], how)
+	if err != nil {
+		return nil, err
+	}
+	return db.Sources(), nil
+}
+
 // NewSource is NewSources for a command that reads one file, or the files of a tree.
 func (a *App) NewSource(arg string, f InputFlags) (*Sources, error) {
 	s, err := a.NewSources([]string{arg}, f)
-	if err == nil && len(s.Names) > 1 {
-		err = fmt.Errorf("%s: %d files match, and this command reads one", arg, len(s.Names))
+	if err == nil {
+		err = s.One(arg)
 	}
 	return s, err
+}
+
+// One returns an error if the argument of a command that reads one file names several.
+func (s *Sources) One(arg string) error {
+	if len(s.Names) > 1 {
+		return fmt.Errorf("%s: %d files match, and this command reads one", arg, len(s.Names))
+	}
+	return nil
 }
 
 // FileSources are inputs without --files. It checks that every file is there, before anything is

@@ -2,7 +2,6 @@ package dedup
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +11,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/features"
 )
 
 // The documents of --against come before those of the inputs in the order of preference. They are
@@ -34,11 +32,14 @@ func (d *job) openAgainst() (err error) {
 			if err := d.openKnown(&s); err != nil {
 				return err
 			}
+			d.against = append(d.against, s)
 			if err := cmp.Or(d.agree(&s, first), d.readAllowed(&s)); err != nil {
-				return errors.Join(err, s.close())
+				return err
 			}
 			first = path
-		} else if err := s.checkFile(); err != nil {
+			continue
+		}
+		if err := s.checkFile(); err != nil {
 			return err
 		}
 		d.against = append(d.against, s)
@@ -48,38 +49,35 @@ func (d *job) openAgainst() (err error) {
 
 // openKnown opens a source that is a database, as it is now.
 func (d *job) openKnown(s *source) (err error) {
-	if s.db, err = d.a.Open(s.path, app.Access{Features: d.c.FeatureFlags, Memory: int64(d.c.Memory) / 16}); err != nil {
+	db, err := d.a.OpenStored(s.path, app.Access{Features: d.c.FeatureFlags, Memory: int64(d.c.Memory) / 16})
+	if err != nil {
 		return fmt.Errorf("--against: %w", err)
 	}
-	s.snapshot, err = s.db.Snapshot()
-	if err == nil && !s.db.Params().Text {
+	s.Sources = db.Sources()
+	st, err := db.DB.Stats()
+	if err == nil && !db.DB.Params().Text {
 		err = fmt.Errorf("--against %s: it keeps no texts, which are compared", s.path)
 	}
-	var st engine.Stats
-	if err == nil {
-		st, err = s.db.Stats()
-		s.bytes = st.DiskBytes * storedShare
+	if s.bytes = st.DiskBytes * storedShare; err != nil {
+		db.Close(&err)
 	}
-	if err != nil {
-		return errors.Join(err, s.close())
-	}
-	return nil
+	return err
 }
 
 // agree takes over what a database compares, or checks that the database before it does so, too.
 func (d *job) agree(s *source, first string) error {
-	p := s.db.Params()
-	spec, err := features.Spec(p.Features).Canonical()
+	p, err := s.Stored.Params()
 	if err != nil {
 		return err
 	}
+	of := engine.Features(p.Features)
 	if first == "" {
-		d.params.Shingle, d.params.Features, d.features = p.Shingle, spec, engine.Features(spec)
+		d.params.Shingle, d.params.Features, d.features = p.Shingle, p.Features, of
 		return nil
 	}
-	if d.params.Shingle != p.Shingle || d.features.Describe() != engine.Features(spec).Describe() {
+	if d.params.Shingle != p.Shingle || d.features.Describe() != of.Describe() {
 		return fmt.Errorf("--against: %s and %s compare other things of a document: %d words a shingle, %s; and %d, %s",
-			first, s.path, d.params.Shingle, d.features.Describe(), p.Shingle, engine.Features(spec).Describe())
+			first, s.path, d.params.Shingle, d.features.Describe(), p.Shingle, of.Describe())
 	}
 	return nil
 }
@@ -102,83 +100,30 @@ func (s *source) checkFile() error {
 	case !st.Mode().IsRegular():
 		return fmt.Errorf("--against %s: it is read twice, which only a regular file can be", s.path)
 	}
-	if s.files, err = app.FileSources([]string{s.path}); err == nil {
-		s.bytes = s.files.ContentBytes()
+	if s.Sources, err = app.FileSources([]string{s.path}); err == nil {
+		s.bytes = s.ContentBytes()
 	}
 	return err
-}
-
-func (s *source) close() error {
-	if s.db == nil {
-		return nil
-	}
-	if s.snapshot != nil {
-		s.snapshot.Close()
-	}
-	return s.db.Close()
 }
 
 // closeAgainst closes the sources.
 func (d *job) closeAgainst(err *error) {
 	for i := range d.against {
-		*err = errors.Join(*err, d.against[i].close())
+		d.against[i].Stored.Close(err)
 	}
 }
 
-// each calls f for every document of a source, with where it stands.
-func (s *source) each(d *job, f func(doc *engine.Doc, at place) error, bad badFunc) error {
-	if s.db != nil {
-		return s.eachStored(d, f)
-	}
-	return d.a.ReadInput(s.files, 0, app.Reading{
+// each calls f for every document of a source.
+func (s *source) each(d *job, f func(rec *input.Record) error, bad badFunc) error {
+	return s.named(d.a.ReadInput(s.Sources, 0, app.Reading{
 		Stage: "read what is known", Meter: d.meter, Options: d.opt, Issue: bad,
 		Record: func(_ input.Source, rec *input.Record) error {
-			return f(&rec.Doc, place{rec.Doc.ID, rec.File, rec.Pos})
+			if s.Stored != nil && d.c.Near == nil {
+				rec.Doc.SetFingerprint()
+			}
+			return f(rec)
 		},
-	})
-}
-
-// eachStored is each for a database.
-func (s *source) eachStored(d *job, f func(doc *engine.Doc, at place) error) error {
-	again := s.written != nil
-	err := s.eachEntry(d, s.only, func(e *engine.Entry, doc *engine.Doc) error {
-		if !again {
-			s.written = append(s.written, e.Seq)
-		}
-		return f(doc, place{id: e.ID, file: s.path})
-	})
-	if err == nil && s.written == nil {
-		s.written = []uint64{} // none, and they have been read
-	}
-	return err
-}
-
-// eachEntry calls f for the documents of a database whose ids are among only, unless that is nil.
-func (s *source) eachEntry(d *job, only map[string]bool, f func(e *engine.Entry, doc *engine.Doc) error) error {
-	var doc engine.Doc
-	take := func(text, _ []byte) (bool, error) {
-		doc.Text = string(text)
-		return true, nil
-	}
-	filter := engine.EntryFilter{Unordered: true, Where: take}
-	if only != nil {
-		filter.Match = func(id []byte) (bool, error) { return only[string(id)], nil }
-	}
-	n := int64(0)
-	for e, err := range s.snapshot.Entries(d.a.Context(), filter) {
-		if err != nil {
-			return s.named(err)
-		}
-		if doc.ID, doc.Fingerprint = e.ID, nil; d.c.Near != nil {
-			doc.SetFingerprint(e.Words()...)
-		}
-		if err := f(&e, &doc); err != nil {
-			return err
-		}
-		n++
-		d.meter.Report(engine.Progress{Stage: "read what is known", Done: n, Unit: "documents"})
-	}
-	return context.Cause(d.a.Context())
+	}))
 }
 
 // named adds the database to an error about one of its files, which have the same names in all.
@@ -190,7 +135,7 @@ func (s *source) named(err error) error {
 }
 
 // eachKnown calls f for every document of --against.
-func (d *job) eachKnown(f func(doc *engine.Doc, at place) error, bad badFunc) error {
+func (d *job) eachKnown(f func(rec *input.Record) error, bad badFunc) error {
 	for i := range d.against {
 		if err := d.against[i].each(d, f, bad); err != nil {
 			return err
@@ -204,18 +149,24 @@ func (d *job) readKnown(add func(*engine.Doc) error) error {
 	for i := range d.against {
 		s := &d.against[i]
 		s.known = d.known
-		if s.only != nil && d.auditTo != nil {
+		if s.Stored != nil {
+			s.written = []uint64{}
+		}
+		if s.some() && d.auditTo != nil {
 			if err := s.digestAll(d); err != nil {
 				return err
 			}
 		}
-		err := s.each(d, func(doc *engine.Doc, at place) error {
-			d.decided.add(d.known, doc.ID)
+		err := s.each(d, func(rec *input.Record) error {
+			d.decided.add(d.known, rec.Doc.ID)
 			d.known++
-			if s.only == nil {
-				s.digest.add(doc.ID, doc.Text, uint64(at.line))
+			if s.Stored != nil {
+				s.written = append(s.written, rec.Seq)
 			}
-			return add(doc)
+			if !s.some() {
+				s.digest.add(rec.Doc.ID, rec.Doc.Text, uint64(rec.Pos))
+			}
+			return add(&rec.Doc)
 		}, d.rejects.Add)
 		if err != nil {
 			return err
@@ -224,14 +175,20 @@ func (d *job) readKnown(add func(*engine.Doc) error) error {
 	return nil
 }
 
+// some reports whether not all documents of a source are read.
+func (s *source) some() bool { return s.Stored != nil && s.Stored.Only != nil }
+
 // digestAll makes the digest of a database of which not all documents are read otherwise.
 func (s *source) digestAll(d *job) error {
 	var written []uint64
-	err := s.eachEntry(d, nil, func(e *engine.Entry, doc *engine.Doc) error {
-		s.digest.add(doc.ID, doc.Text, 0)
-		written = append(written, e.Seq)
+	only := s.Stored.Only
+	s.Stored.Only = nil
+	err := s.each(d, func(rec *input.Record) error {
+		s.digest.add(rec.Doc.ID, rec.Doc.Text, 0)
+		written = append(written, rec.Seq)
 		return nil
-	})
+	}, ignored)
+	s.Stored.Only = only
 	for _, seq := range written {
 		s.digest.add("", "", seq)
 	}
@@ -244,7 +201,7 @@ func (d *job) auditKnown() (all []app.AuditInput) {
 	for i := range d.against {
 		s := &d.against[i]
 		digest := s.digest
-		if s.only == nil {
+		if !s.some() {
 			for _, seq := range s.written {
 				digest.add("", "", seq)
 			}

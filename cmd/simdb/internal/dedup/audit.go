@@ -245,12 +245,12 @@ func (a *audit) values(c columns, n int64) []any {
 // placeKnown notes where the known documents stand that others are dropped for.
 func (d *job) placeKnown(a *audit) error {
 	n := int64(0)
-	err := d.eachKnown(func(_ *engine.Doc, at place) error {
+	err := d.eachKnown(func(rec *input.Record) error {
 		if n == d.known {
 			return app.ErrChanged
 		}
 		if c := d.out.cluster[n]; c > 0 {
-			a.keepers[c-1] = &at
+			a.keepers[c-1] = &place{rec.Doc.ID, rec.File, rec.Pos}
 		}
 		n++
 		return nil

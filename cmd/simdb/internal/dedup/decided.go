@@ -41,7 +41,7 @@ func newDecided() *decided {
 
 // readAllowed takes over the pairs that a database of --against keeps apart by ALLOW.
 func (d *job) readAllowed(s *source) error {
-	for p := range s.snapshot.Allowed() {
+	for p := range s.Stored.Allowed() {
 		switch {
 		case d.c.AuditPairs:
 			return fmt.Errorf("--against %s: it has pairs that ALLOW keeps apart, and --audit-pairs is for a run without such pairs", s.path)

@@ -58,18 +58,15 @@ type place struct {
 	line     input.Position // from 1 on; 0 in a database
 }
 
-// source is what --against names.
+// source is what --against names: a file or a database.
 type source struct {
-	path     string
-	files    *app.Sources // the file, or
-	db       *engine.DB   // a database
-	snapshot *engine.Snapshot
-	bytes    int64           // about, of its documents
-	known    int64           // documents before those of this source
-	written  []uint64        // of a database: when each document was written
-	only     map[string]bool // of a database: ids of the documents that are read; nil for all
-	passed   int64           // documents that are not
-	digest   contentDigest
+	*app.Sources
+	path    string
+	bytes   int64    // about, of its documents
+	known   int64    // documents before those of this source
+	written []uint64 // of a database: when each document was written
+	passed  int64    // of a database: documents that are not read
+	digest  contentDigest
 }
 
 // digests computes the digests of the inputs while the first pass reads them, so that they are read

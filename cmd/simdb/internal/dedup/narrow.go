@@ -35,28 +35,32 @@ var errWhole = errors.New("all documents are to be joined")
 // takes less time than to join all.
 func (d *job) narrow() error {
 	for i := range d.against {
-		err := d.narrowTo(&d.against[i])
+		s := &d.against[i]
+		if s.Stored == nil {
+			continue
+		}
+		err := d.narrowTo(s)
 		if cause := context.Cause(d.a.Context()); cause != nil {
 			return cause
 		}
 		if err != nil { // also of a damaged index: the join reads texts alone
-			d.against[i].only = nil
+			s.Stored.Only = nil
 		}
 	}
 	return nil
 }
 
-// narrowTo is narrow for a source. It returns an error for one that is to be joined whole.
+// narrowTo is narrow for a database. It returns an error for one that is to be joined whole.
 func (d *job) narrowTo(s *source) error {
 	by := d.c.textCriterion()
-	if s.db == nil || d.Tree != nil || d.c.Decisions != "" || !by.Sets || by.Measure.Kind != setjoin.Jaccard {
+	if d.Tree != nil || d.c.Decisions != "" || !by.Sets || by.Measure.Kind != setjoin.Jaccard {
 		return errWhole
 	}
-	all, err := s.snapshot.Count(d.a.Context(), time.Time{})
+	all, err := s.Stored.Count(d.a.Context(), time.Time{})
 	if err != nil {
 		return err
 	}
-	p := s.db.Params()
+	p := s.Stored.DB.Params()
 	x := &narrowing{
 		d: d, s: s, t: by.T, lowered: by.T - (1-by.T)/2, full: by.T * float64(p.Sketch),
 		most: min(all/narrowShare, int64(d.c.Memory)/8/idBytes),
@@ -64,12 +68,12 @@ func (d *job) narrowTo(s *source) error {
 	if p.Sketch == 0 || x.lowered < float64(p.MinJaccard) || d.mostPairs(all) > 0 {
 		return errWhole
 	}
-	s.only = map[string]bool{}
+	s.Stored.Only = map[string]bool{}
 	if err := x.inputs(); err != nil {
 		return err
 	}
-	s.passed = all - int64(len(s.only))
-	s.bytes = s.bytes / max(all, 1) * int64(len(s.only))
+	s.passed = all - int64(len(s.Stored.Only))
+	s.bytes = s.bytes / max(all, 1) * int64(len(s.Stored.Only))
 	return nil
 }
 
@@ -107,7 +111,7 @@ func (x *narrowing) add(text string) error {
 	if x.read++; x.read > x.most {
 		return errWhole
 	}
-	_, sketch := x.s.db.Hash(text)
+	_, sketch := x.s.Stored.DB.Hash(text)
 	n := len(sketch)
 	switch {
 	case n == 0:
@@ -124,14 +128,14 @@ func (x *narrowing) add(text string) error {
 
 // search searches for the texts that have been taken.
 func (x *narrowing) search() error {
-	for m, err := range x.s.snapshot.SearchBatch(x.d.a.Context(), x.docs, engine.Jaccard(x.lowered)) {
+	for m, err := range x.s.Stored.SearchBatch(x.d.a.Context(), x.docs, engine.Jaccard(x.lowered)) {
 		if err != nil {
 			return x.s.named(err)
 		}
 		if x.found++; x.found > x.most {
 			return errWhole
 		}
-		x.s.only[m.ID] = true
+		x.s.Stored.Only[m.ID] = true
 	}
 	clear(x.docs)
 	x.docs, x.bytes = x.docs[:0], 0

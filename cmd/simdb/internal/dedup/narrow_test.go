@@ -76,11 +76,11 @@ func TestNarrow(t *testing.T) {
 	}
 	for _, threshold := range []float64{0.78, 0.8, 0.9, 1} {
 		s := narrow(threshold, 64<<20, few, nil)
-		if s.only == nil || int64(len(s.only)) > 70 || s.passed != int64(len(texts)-len(s.only)) {
-			t.Fatalf("%v: %d of %d documents, %d passed", threshold, len(s.only), len(texts), s.passed)
+		if only := s.Stored.Only; only == nil || len(only) > 70 || s.passed != int64(len(texts)-len(only)) {
+			t.Fatalf("%v: %d of %d documents, %d passed", threshold, len(s.Stored.Only), len(texts), s.passed)
 		}
 		for id, similarity := range nearest {
-			if similarity >= threshold && !s.only[id] {
+			if similarity >= threshold && !s.Stored.Only[id] {
 				t.Errorf("%v: %s is passed over", threshold, id)
 			}
 		}
@@ -96,7 +96,7 @@ func TestNarrow(t *testing.T) {
 		"little memory":               narrow(0.8, 32<<10, few, nil),
 	}
 	for name, s := range whole {
-		if s == nil || s.only != nil || s.passed != 0 {
+		if s == nil || s.some() || s.passed != 0 {
 			t.Errorf("%s: not all documents are joined", name)
 		}
 	}
@@ -116,7 +116,8 @@ func narrowed(dir string, db *engine.DB, c *Command, inputs []string) *source {
 	defer snapshot.Close()
 	a := app.New()
 	a.Err = io.Discard
-	d := &job{a: a, c: c, Sources: &app.Sources{Names: []string{path}, Files: []string{path}}, against: []source{{path: "db", db: db, snapshot: snapshot}}, opt: c.InputFlags.Options(c.Format)}
+	stored := &app.Stored{Snapshot: snapshot, DB: db, Path: "db"}
+	d := &job{a: a, c: c, Sources: &app.Sources{Names: []string{path}, Files: []string{path}}, against: []source{{path: "db", Sources: stored.Sources()}}, opt: c.InputFlags.Options(c.Format)}
 	d.meter, d.flawed, d.keep = a.Meter(), make([]bool, 1), newRankings(c.Keep)
 	defer d.meter.Stop()
 	if d.narrow() != nil {

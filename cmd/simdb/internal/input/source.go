@@ -124,6 +124,7 @@ type Record struct {
 	File    string
 	Pos     Position // where the record begins
 	End     Position // where it ends, in the unit Description.EndUnit; Options.After continues after it
+	Seq     uint64   // of a stored document, the number of its write
 	BadUTF8 bool     // it held invalid UTF-8, which is U+FFFD in Doc
 	Flaw    string   // what of its ID, text and fingerprint cannot be used, and counts as missing; "" for nothing
 

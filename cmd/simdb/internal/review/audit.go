@@ -15,7 +15,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/engine"
 )
 
 // An audit is read twice: first for the weakest edge of each cluster, then for the rows of those
@@ -95,25 +94,20 @@ func (j *job) readStored(clusters []Cluster) error {
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(stored)) {
-		db, err := j.a.Open(path, app.Access{})
-		if err == nil {
-			err = j.readKeepers(db, stored[path])
-		}
-		if err != nil {
+		if err := j.readKeepers(path, stored[path]); err != nil {
 			j.notice("Texts of keepers are missing: %v.", err)
 		}
 	}
 	return j.a.Context().Err()
 }
 
-// readKeepers reads the texts of documents of a database, and closes it.
-func (j *job) readKeepers(db *engine.DB, docs []*Doc) (err error) {
-	defer app.Closing(db, &err)
-	s, err := db.Snapshot()
+// readKeepers reads the texts of documents of a database.
+func (j *job) readKeepers(path string, docs []*Doc) (err error) {
+	s, err := j.a.OpenStored(path, app.Access{})
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer s.Close(&err)
 	for _, d := range docs {
 		if err := j.get(j.a.Context(), s, d); err != nil {
 			return err

@@ -15,17 +15,12 @@ import (
 // database reviews the star clusters of a database.
 func (j *job) database() (err error) {
 	defer app.KeepTo(int64(j.c.Memory))()
-	db, err := j.a.Open(j.c.Data, app.Access{OrFile: true, Near: j.c.Near, Memory: int64(j.c.Memory)})
+	s, err := j.a.OpenStored(j.c.Data, app.Access{OrFile: true, Near: j.c.Near, Memory: int64(j.c.Memory)})
 	if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
-	s, err := db.Snapshot()
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	texts := db.Params().Text
+	defer s.Close(&err)
+	texts := s.DB.Params().Text
 	by := app.CriterionFlags{Near: j.c.Near, Jaccard: j.c.Jaccard}
 	if by.Near == nil && by.Jaccard == nil {
 		by.Jaccard = new(defaultJaccard)
@@ -42,7 +37,7 @@ func (j *job) database() (err error) {
 }
 
 // pickStars picks from all clusters of a database.
-func (j *job) pickStars(s *engine.Snapshot, by app.CriterionFlags, verify bool) error {
+func (j *job) pickStars(s *app.Stored, by app.CriterionFlags, verify bool) error {
 	var g group
 	end := func() {
 		if len(g.members) > 0 {
@@ -71,7 +66,7 @@ func (j *job) pickStars(s *engine.Snapshot, by app.CriterionFlags, verify bool) 
 }
 
 // fill gets the documents of the clusters that are picked.
-func (j *job) fill(s *engine.Snapshot) error {
+func (j *job) fill(s *app.Stored) error {
 	clusters, n := j.pick.picked(), 0
 	for ; n < len(clusters) && j.room > 0; n++ {
 		c := &clusters[n]
@@ -93,7 +88,7 @@ func (j *job) fill(s *engine.Snapshot) error {
 const maxFields = 300
 
 // get sets the text of a document, and what the page says of its fields.
-func (j *job) get(ctx context.Context, s *engine.Snapshot, d *Doc) error {
+func (j *job) get(ctx context.Context, s *app.Stored, d *Doc) error {
 	doc, err := s.Get(ctx, d.ID)
 	if errors.Is(err, engine.ErrNotFound) { // it has expired since
 		d.Note = "It has expired."

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -19,15 +18,19 @@ func (c *Command) Run(a *app.App) error {
 	return c.rejects.Close(c.run(a))
 }
 
-func (c *Command) run(a *app.App) error {
-	look := c.ofDatabase
+func (c *Command) run(a *app.App) (err error) {
 	if c.Images != nil {
 		return errors.New("--images: pictures have no texts, whose similarity tune compares with distances; docs/choosing.md has thresholds of picture hashes")
 	}
-	if c.WholeFiles || app.NamesFiles(c.Data) {
-		look = c.ofFile
+	s, err := a.NewCollection([]string{c.Data}, c.InputFlags, app.Access{OrFile: true, Features: c.FeatureFlags})
+	if err != nil {
+		return err
 	}
-	r, err := look(a)
+	defer s.Stored.Close(&err)
+	if err := s.One(c.Data); err != nil {
+		return err
+	}
+	r, err := c.look(a, s)
 	if err != nil {
 		return err
 	}
@@ -46,98 +49,26 @@ func (c *Command) run(a *app.App) error {
 	return nil
 }
 
-// ofFile looks at the documents of a file.
-func (c *Command) ofFile(a *app.App) (*Report, error) {
-	s, err := a.NewSource(c.Data, c.InputFlags)
-	if err != nil {
-		return nil, err
-	}
+// look draws a sample of the documents and compares all with it.
+func (c *Command) look(a *app.App, s *app.Sources) (*Report, error) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(max(int64(c.Memory)/8*7, 64<<20)))
 	opt := c.InputFlags.Options(c.InputFormat)
 	opt.MakeID, opt.Need, opt.Memory = true, input.NeedText, int64(c.Memory)
-	params, of, err := c.FeatureFlags.Params(0)
-	if err != nil {
-		return nil, err
-	}
-	if err := app.ReadFeatures(&opt, of); err != nil {
-		return nil, err
-	}
-	dir, err := a.TempDir()
-	if err != nil {
-		return nil, err
-	}
 	m := a.Meter()
 	defer m.Stop()
-	if err := a.Reread(s, dir, m); err != nil {
+	params, err := c.prepare(a, s, &opt, m)
+	if err != nil {
 		return nil, err
 	}
 	rejects := c.rejects // of the first pass
-	each := func(stage string, f func(*engine.Doc) error) error {
+	of := Documents{params, func(stage string, f func(*engine.Doc) error) error {
 		r := app.Reading{Stage: stage, Meter: m, Options: opt, Rejects: rejects, Record: func(_ input.Source, rec *input.Record) error { return f(&rec.Doc) }}
 		rejects = nil
 		if err := a.EachInput(s, r); err != nil {
 			return err
 		}
 		return s.Unchanged()
-	}
-	return c.look(a, m, Documents{params, each, func() {
-		a.TellSkipped(s)
-		c.rejects.TellUTF8()
-	}})
-}
-
-// ofDatabase looks at the documents of a database.
-func (c *Command) ofDatabase(a *app.App) (r *Report, err error) {
-	db, err := a.Open(c.Data, app.Access{OrFile: true, Features: c.FeatureFlags})
-	if err != nil {
-		return nil, err
-	}
-	defer app.Closing(db, &err)
-	s, err := db.Snapshot()
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	n, err := s.Count(a.Context(), time.Time{})
-	if err != nil {
-		return nil, err
-	}
-	p := db.Params()
-	spec, err := features.Spec(p.Features).Canonical()
-	if err != nil {
-		return nil, err
-	}
-	m := a.Meter()
-	defer m.Stop()
-	each := func(stage string, f func(*engine.Doc) error) error {
-		var text string
-		filter, done := engine.EntryFilter{Unordered: true}, int64(0)
-		if p.Text {
-			filter.Where = func(t, _ []byte) (bool, error) { text = string(t); return true, nil }
-		}
-		for e, err := range s.Entries(a.Context(), filter) {
-			if err != nil {
-				return err
-			}
-			d := engine.Doc{ID: e.ID, Text: text}
-			d.SetFingerprint(e.Words()...)
-			if err := f(&d); err != nil {
-				return err
-			}
-			done++
-			m.Report(engine.Progress{Stage: stage, Done: done, Total: n, Unit: "documents"})
-		}
-		return nil
-	}
-	return c.look(a, m, Documents{features.Params{Shingle: p.Shingle, Features: spec, Words: p.Bits / 64}, each, func() {
-		if !p.Text && p.Sketch > 0 {
-			a.Say("%s keeps no texts: fingerprints are compared", c.Data)
-		}
-	}})
-}
-
-// look draws a sample and compares all documents with it.
-func (c *Command) look(a *app.App, m *app.Meter, of Documents) (*Report, error) {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(max(int64(c.Memory)/8*7, 64<<20)))
+	}}
 	drawn, n, err := Draw(of, int(min(int64(c.Sample), setjoin.MaxSets)), c.Seed, int64(c.Memory)/8)
 	if err != nil {
 		return nil, err
@@ -147,7 +78,33 @@ func (c *Command) look(a *app.App, m *app.Meter, of Documents) (*Report, error) 
 		return nil, err
 	}
 	m.Stop()
-	of.notice()
+	a.TellSkipped(s)
+	c.rejects.TellUTF8()
+	if s.Stored != nil {
+		if p := s.Stored.DB.Params(); !p.Text && p.Sketch > 0 {
+			a.Say("%s keeps no texts: fingerprints are compared", c.Data)
+		}
+	}
 	report.Name, report.Command, report.Hints = c.Data, c.command, hints(of.Params, nodes, report)
 	return report, nil
+}
+
+// prepare returns what of the documents is compared: by a database, or by flags. It prepares files
+// to be read twice, with the fields that are the text.
+func (c *Command) prepare(a *app.App, s *app.Sources, opt *input.Options, m *app.Meter) (features.Params, error) {
+	if s.Stored != nil {
+		return s.Stored.Params()
+	}
+	params, of, err := c.FeatureFlags.Params(0)
+	if err != nil {
+		return params, err
+	}
+	if err := app.ReadFeatures(opt, of); err != nil {
+		return params, err
+	}
+	dir, err := a.TempDir()
+	if err != nil {
+		return params, err
+	}
+	return params, a.Reread(s, dir, m)
 }

@@ -16,7 +16,6 @@ import (
 type Documents struct {
 	Params features.Params
 	Each   func(stage string, f func(*engine.Doc) error) error
-	notice func() // says what was seen once all have been read
 }
 
 // Compare compares all documents, of which there are n, with those of a sample in random order.

@@ -44,11 +44,6 @@ func (f *AlikeFlags) useThreads() (restore func()) {
 	return func() { runtime.GOMAXPROCS(before) }
 }
 
-// ofFiles reports whether arguments are files with documents, and not one database.
-func (f *AlikeFlags) ofFiles(args []string) bool {
-	return f.OfFiles() || len(args) > 1 || app.NamesFiles(args[0])
-}
-
 // alike lists what is alike: in a whole database, or among documents of files or of a sample.
 type alike interface {
 	countPairs() (int64, error)
@@ -63,8 +58,7 @@ type alike interface {
 // storedList is what is alike in a whole database.
 type storedList struct {
 	a  *app.App
-	db *engine.DB
-	s  *engine.Snapshot
+	s  *app.Stored
 	by engine.Criterion
 	o  *engine.ClusterOptions
 }
@@ -95,10 +89,10 @@ func (l *storedList) clusters() iter.Seq2[engine.Member, error] {
 }
 
 func (l *storedList) figures() (rows [][]any, found bool, err error) {
-	return health.OfDatabase(l.a.Context(), l.s, l.db.Params(), l.by, l.o)
+	return health.OfDatabase(l.a.Context(), l.s.Snapshot, l.s.DB.Params(), l.by, l.o)
 }
 
 func (l *storedList) documents() (int64, error) {
-	st, err := l.db.Stats()
+	st, err := l.s.DB.Stats()
 	return st.Documents, err
 }

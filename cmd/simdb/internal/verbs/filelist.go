@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -28,7 +27,7 @@ type fileList struct {
 	o       corpus.JoinOptions
 	meter   *app.Meter
 	rejects *app.Rejects
-	sources *app.Sources // nil of a database
+	sources *app.Sources
 	opt     input.Options
 	sample  *health.Sample  // nil without --sample
 	allowed bool            // the database has allowed pairs
@@ -38,9 +37,12 @@ type fileList struct {
 	start   time.Time
 }
 
+// unknownBytes stands for the size of inputs that is not known.
+const unknownBytes = 1 << 30
+
 // listFiles lists what is alike in files, or in a sample. It removes its temporary file.
-func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, args []string, list func(alike) error) (err error) {
-	l := &fileList{a: a, f: f, meter: m, start: time.Now()}
+func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, src *app.Sources, list func(alike) error) (err error) {
+	l := &fileList{a: a, f: f, meter: m, sources: src, start: time.Now()}
 	switch {
 	case f.Near != nil:
 		l.by = corpus.Criterion{K: int(*f.Near)}
@@ -57,14 +59,8 @@ func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, args []string, list fun
 	if f.Sample > 0 {
 		l.sample = health.New(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(f.Memory)/2)
 	}
-	files := f.ofFiles(args)
-	if files {
-		if l.by.Measure.Kind != setjoin.Jaccard {
-			if err := f.RefuseFor("--levenshtein or --cosine of files"); err != nil {
-				return err
-			}
-		}
-		if l.sources, err = a.NewSources(args, f.InputFlags); err != nil {
+	if src.Stored == nil && l.by.Measure.Kind != setjoin.Jaccard {
+		if err := f.RefuseFor("--levenshtein or --cosine of files"); err != nil {
 			return err
 		}
 	}
@@ -79,14 +75,14 @@ func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, args []string, list fun
 	}
 	l.o = corpus.JoinOptions{Memory: size, Progress: l.meter.Report}
 	l.Listing = &corpus.Listing{Corpus: corpus.New(corpus.Options{
-		Sets: l.by.Sets, Measure: l.by.Measure, Prints: !l.by.Sets, Memory: size, InputBytes: l.inputBytes(), Dir: dir,
+		Sets: l.by.Sets, Measure: l.by.Measure, Prints: !l.by.Sets, Memory: size, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: dir,
 	})}
 	defer l.Close()
-	if files {
-		err = l.read()
-	} else {
-		err = l.readDB(args[0])
+	read := l.read
+	if src.Stored != nil {
+		read = l.readStored
 	}
+	err = read()
 	if err == nil {
 		err = list(l)
 	}
@@ -95,15 +91,6 @@ func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, args []string, list fun
 		l.say()
 	}
 	return l.rejects.Close(err)
-}
-
-// inputBytes is about how many bytes the files have when they are decompressed.
-func (l *fileList) inputBytes() int64 {
-	const unknown = 1 << 30
-	if l.sources == nil {
-		return unknown
-	}
-	return cmp.Or(l.sources.ContentBytes(), unknown)
 }
 
 // read reads all files.
@@ -239,35 +226,23 @@ func (l *fileList) figures() (rows [][]any, found bool, err error) {
 
 func (l *fileList) documents() (int64, error) { return l.N, nil }
 
-// readDB draws the sample from a database: its documents are compared as those of files are.
-func (l *fileList) readDB(path string) (err error) {
-	db, err := l.a.Open(path, app.Access{OrFile: true, Near: l.f.Near, Features: l.f.FeatureFlags, Memory: l.o.Memory})
-	if err != nil {
-		return err
+// readStored draws the sample from a database: its documents are compared as those of files are.
+func (l *fileList) readStored() (err error) {
+	db := l.sources.Stored
+	if l.by.Sets && !db.DB.Params().Text {
+		return fmt.Errorf("%s keeps no texts, which --sample compares by --jaccard", db.Path)
 	}
-	defer app.Closing(db, &err)
-	p := db.Params()
-	if l.by.Sets && !p.Text {
-		return fmt.Errorf("%s keeps no texts, which --sample compares by --jaccard", path)
-	}
-	spec, err := features.Spec(p.Features).Canonical()
-	if err != nil {
-		return err
-	}
-	s, err := db.Snapshot()
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	for range s.Allowed() {
+	for range db.Allowed() {
 		l.allowed = true
 		break
 	}
-	docs, err := l.draw(s)
+	if l.params, err = db.Params(); err != nil {
+		return err
+	}
+	docs, err := l.draw(db)
 	if err != nil {
 		return err
 	}
-	l.params = features.Params{Shingle: p.Shingle, Features: spec}
 	x := corpus.NewExtractor(l.a.Context(), l.params, l.Corpus)
 	defer x.Stop()
 	for _, d := range docs {
@@ -282,40 +257,27 @@ func (l *fileList) readDB(path string) (err error) {
 }
 
 // draw returns a sample of the documents, in the order of writing, with what they are compared by.
-func (l *fileList) draw(s *engine.Snapshot) ([]engine.Doc, error) {
-	ctx := l.a.Context()
-	for e, err := range s.Entries(ctx, engine.EntryFilter{Unordered: true}) {
-		if err == nil {
-			err = l.sample.Add(&engine.Doc{ID: strings.Clone(e.ID)})
-		}
-		if err != nil {
-			return nil, err
-		}
-		l.meter.Report(engine.Progress{Stage: "draw documents", Done: l.sample.Seen(), Unit: "documents"})
+func (l *fileList) draw(db *app.Stored) (docs []engine.Doc, err error) {
+	r := app.Reading{Stage: "draw documents", Meter: l.meter, Options: input.Options{Need: input.NeedID}}
+	r.Record = func(_ input.Source, rec *input.Record) error { return l.sample.Add(&rec.Doc) }
+	if err := l.a.EachInput(l.sources, r); err != nil {
+		return nil, err
 	}
-	docs := l.sample.Documents()
-	ids, written := make([]string, len(docs)), make(map[string]uint64, len(docs))
-	for i, d := range docs {
-		e, err := s.Lookup(ctx, d.ID)
-		if err != nil {
-			return nil, err
-		}
-		if ids[i], written[d.ID] = d.ID, e.Seq; !l.by.Sets {
-			docs[i].SetFingerprint(e.Words()...)
-		}
+	db.Only, db.NoTexts = map[string]bool{}, !l.by.Sets
+	for _, d := range l.sample.Documents() {
+		db.Only[d.ID] = true
 	}
-	if l.by.Sets {
-		room := int64(l.o.Memory) / 2
-		err := s.GetEach(ctx, ids, func(i int, d engine.Doc) error {
-			docs[i].Text = d.Text
-			if room -= int64(len(d.Text)); room < 0 {
-				return health.ErrLarge
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
+	written, room := make(map[string]uint64, len(db.Only)), l.o.Memory/2
+	r.Options.Need = input.NeedText
+	r.Record = func(_ input.Source, rec *input.Record) error {
+		docs, written[rec.Doc.ID] = append(docs, rec.Doc), rec.Seq
+		if room -= int64(len(rec.Doc.Text)); room < 0 {
+			return health.ErrLarge
 		}
+		return nil
+	}
+	if err := l.a.EachInput(l.sources, r); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(docs, func(a, b engine.Doc) int {
 		return cmp.Or(cmp.Compare(written[a.ID], written[b.ID]), cmp.Compare(a.ID, b.ID))
@@ -325,9 +287,7 @@ func (l *fileList) draw(s *engine.Snapshot) ([]engine.Doc, error) {
 
 // say says what was read.
 func (l *fileList) say() {
-	if l.sources != nil {
-		l.a.TellSkipped(l.sources)
-	}
+	l.a.TellSkipped(l.sources)
 	if l.Replaced > 0 {
 		l.a.Say("%s had an id that comes again: the last document with an id counts", quantity.Count(l.Replaced, "document"))
 	}

@@ -38,22 +38,17 @@ type Why struct {
 
 // Run compares the two documents.
 func (c *Why) Run(a *app.App) (err error) {
-	db, err := a.Open(c.DB, app.Access{})
+	s, err := a.OpenStored(c.DB, app.Access{})
 	if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
-	s, err := db.Snapshot()
-	if err != nil {
-		return err
-	}
-	defer s.Close()
+	defer s.Close(&err)
 	for _, id := range []string{c.A, c.B} {
 		if _, err := s.Lookup(a.Context(), id); err != nil {
 			return fmt.Errorf("%s: %w", c.DB, err)
 		}
 	}
-	return a.Statement(db, c.RowFlags, "WHY ? ?", c.A, c.B)
+	return a.Statement(s.DB, c.RowFlags, "WHY ? ?", c.A, c.B)
 }
 
 // Check is `simdb check`.

@@ -105,23 +105,19 @@ func (f *AlikeFlags) list(a *app.App, args []string, write func(alike) error) (e
 	defer app.KeepTo(int64(f.Memory))()
 	m := a.Meter()
 	defer m.Stop()
-	if f.Sample > 0 || f.ofFiles(args) {
-		return f.listFiles(a, m, args, write)
-	}
-	db, err := a.Open(args[0], app.Access{OrFile: true, Near: f.Near, Features: f.FeatureFlags, Memory: int64(f.Memory)})
+	src, err := a.NewCollection(args, f.InputFlags, app.Access{OrFile: true, Near: f.Near, Features: f.FeatureFlags, Memory: int64(f.Memory)})
 	if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
-	if err := a.CheckTexts(db, f.SimilarityFlags); err != nil {
+	defer src.Stored.Close(&err)
+	if src.Stored == nil || f.Sample > 0 {
+		return f.listFiles(a, m, src, write)
+	}
+	if err := a.CheckTexts(src.Stored.DB, f.SimilarityFlags); err != nil {
 		return err
 	}
-	s, err := db.Snapshot()
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	l := &storedList{a: a, db: db, s: s, by: f.Criterion(f.Verified(db.Params().Text)), o: &engine.ClusterOptions{Progress: m.Report}}
+	verify := f.Verified(src.Stored.DB.Params().Text)
+	l := &storedList{a: a, s: src.Stored, by: f.Criterion(verify), o: &engine.ClusterOptions{Progress: m.Report}}
 	if f.components {
 		l.o.Mode = engine.Components
 	}
