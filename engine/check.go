@@ -52,7 +52,12 @@ func check(ctx context.Context, v *view.View, progress func(Progress)) (r CheckR
 		}
 		done += p.Meta.Size
 		r.Tables++
-		r.Documents += int64(p.Meta.Docs) - p.Dead.Count()
+		none, err := v.NoDocuments(ctx, p, v.Seq)
+		if err != nil {
+			r.Problems = append(r.Problems, err)
+		} else {
+			r.Documents += int64(p.Meta.Docs) - int64(none.GetCardinality())
+		}
 		r.Bytes += p.Meta.Size
 	}
 	r.Problems = append(r.Problems, duplicateIDs(ctx, v)...)
@@ -71,7 +76,7 @@ func check(ctx context.Context, v *view.View, progress func(Progress)) (r CheckR
 	}
 	for _, m := range v.Mems { // their logs were verified as they were read
 		for _, d := range m.Docs {
-			if v.MemAlive(d) {
+			if _, code := view.Owner(d.ID); !code && v.MemAlive(d) {
 				r.Documents++
 			}
 		}

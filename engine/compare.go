@@ -49,10 +49,37 @@ func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, 
 				}
 			}
 		}
+		if v.Several && docs[0].HasFingerprint && docs[1].HasFingerprint {
+			if err := nearestPrints(v, &docs[0], &docs[1]); err != nil {
+				return err
+			}
+		}
 		c = compareDocs(v.Config, layout, &docs[0], &docs[1])
 		return nil
 	})
 	return c, err
+}
+
+// nearestPrints has two documents of several fingerprints compared by those that are nearest.
+func nearestPrints(v *view.View, docs ...*sstable.Document) error {
+	var all [2][][]Fingerprint
+	for i, d := range docs {
+		more, err := v.Fingerprints(string(d.ID))
+		if err != nil {
+			return err
+		}
+		all[i] = append([][]Fingerprint{append([]Fingerprint{d.Fingerprint}, d.Rest...)}, more...)
+	}
+	least := v.Bits() + 1
+	for _, a := range all[0] {
+		for _, b := range all[1] {
+			if d := base.DistanceWords(a, b); d < least {
+				least = d
+				docs[0].Fingerprint, docs[0].Rest, docs[1].Fingerprint, docs[1].Rest = a[0], a[1:], b[0], b[1:]
+			}
+		}
+	}
+	return nil
 }
 
 // compareDocs compares two documents by what the database keeps, and by the leads of a layout.

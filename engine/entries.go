@@ -57,7 +57,12 @@ func (s *Snapshot) entries(ctx context.Context, f EntryFilter, first, others int
 				return yield(Entry{ID: string(id)}, nil), nil
 			}
 			var e view.Entry
-			err = s.v.Safely(ctx, func() (err error) { e, err = p.EntryOf(string(id)); return err })
+			err = s.v.Safely(ctx, func() (err error) {
+				if e, err = p.EntryOf(string(id)); err == nil {
+					e.Fingerprints, err = s.v.Fingerprints(e.ID)
+				}
+				return err
+			})
 			return err == nil && yield(Entry(e), nil), err
 		})
 		if err != nil {

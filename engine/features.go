@@ -95,6 +95,9 @@ type Features struct {
 	// of pictures, such as "pdq", of at most 64 bytes. Texts have no features then. It keeps codes
 	// of different kinds apart, which cannot be compared.
 	Code string
+
+	// Several lets a document have several fingerprints: see Doc.Fingerprints.
+	Several bool
 }
 
 // FieldSeparator is between the texts of the fields in the text of a document. It is U+001F.

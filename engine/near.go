@@ -55,11 +55,11 @@ func nearMatch(h *search.NearHit) Match { return Match(h.Match()) }
 // searchNear is Search by Near.
 func (s *Snapshot) searchNear(ctx context.Context, doc Doc, by Criterion, o searchOptions) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
-		fp, err := s.print(ctx, nil, &doc, by)
+		fps, err := s.prints(ctx, &doc, by)
 		if err != nil {
 			yield(Match{}, err)
 		}
-		if err != nil || fp == nil || o.limit == 0 {
+		if err != nil || fps == nil || o.limit == 0 {
 			return
 		}
 		left := o.limit
@@ -81,14 +81,14 @@ func (s *Snapshot) searchNear(ctx context.Context, doc Doc, by Criterion, o sear
 				}
 				return err
 			}
-			err = sc.Find(ctx, &s.v, fp, by.by.K)
+			err = sc.FindAny(ctx, &s.v, fps, by.by.K)
 		case o.limit > 0 && by.by.K == s.v.Bits():
-			err = sc.Nearest(ctx, &s.v, fp, most)
+			err = sc.Nearest(ctx, &s.v, fps, most)
 		default:
 			if o.limit > 0 && most <= search.MostFirst {
 				sc.Want.First = most
 			}
-			err = sc.Find(ctx, &s.v, fp, by.by.K)
+			err = sc.FindAny(ctx, &s.v, fps, by.by.K)
 		}
 		switch {
 		case err == nil:

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -106,6 +106,37 @@ func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion) iter
 
 func jaccardMatch(h *search.JaccardHit) Match { return Match(h.Match()) }
 
+// prints returns all fingerprints that are looked for by Near, whole.
+func (s *Snapshot) prints(ctx context.Context, doc *Doc, by Criterion) (fps [][]Fingerprint, err error) {
+	more := doc.Fingerprints
+	if doc.Fingerprint != nil || doc.Text != "" || more == nil {
+		words, err := s.print(ctx, nil, doc, by)
+		if err != nil {
+			return nil, err
+		}
+		if words != nil {
+			fps = [][]Fingerprint{words}
+		}
+		if more == nil && doc.stored(by) && words != nil {
+			err := s.v.Safely(ctx, func() (err error) { more, err = s.v.Fingerprints(doc.ID); return err })
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, words := range more {
+		if err := s.v.CheckWords(len(words)); err != nil {
+			return nil, err
+		}
+	}
+	return append(fps, more...), s.v.CheckCriterion(by.by)
+}
+
+// several reports whether more than one fingerprint is looked for by Near for one of docs.
+func (s *Snapshot) several(docs []Doc, by Criterion) bool {
+	return slices.ContainsFunc(docs, func(d Doc) bool { return d.Fingerprints != nil || s.v.Several && d.stored(by) })
+}
+
 // print returns the words of the fingerprint that is looked for by Near, in room; nil for a text
 // without words, which has none.
 func (s *Snapshot) print(ctx context.Context, room []Fingerprint, doc *Doc, by Criterion) (words []Fingerprint, err error) {
@@ -146,24 +177,24 @@ func (s *Snapshot) CountMatches(ctx context.Context, doc Doc, by Criterion) (n i
 
 // countNear is CountMatches by Near.
 func (s *Snapshot) countNear(ctx context.Context, doc *Doc, by Criterion) (n int64, err error) {
-	fp, err := s.print(ctx, nil, doc, by)
-	if err != nil || fp == nil {
+	fps, err := s.prints(ctx, doc, by)
+	if err != nil || fps == nil {
 		return 0, err
 	}
 	sc := nearScratches.Get().(*nearScratch)
 	defer sc.release()
 	sc.Want.Count = true
-	if err := sc.Find(ctx, &s.v, fp, by.by.K); err != nil {
+	if err := sc.FindAny(ctx, &s.v, fps, by.by.K); err != nil {
 		return 0, err
 	}
 	if n = sc.Found; doc.ID == "" {
 		return n, nil
 	}
 	e, err := s.Lookup(ctx, doc.ID)
-	switch {
-	case errors.Is(err, files.ErrNotFound):
+	if errors.Is(err, files.ErrNotFound) {
 		return n, nil
-	case err == nil && e.HasFingerprint && base.DistanceWords(e.Words(), fp) <= by.by.K:
+	}
+	if d, ok := e.Distance(fps...); ok && d <= by.by.K {
 		n--
 	}
 	return n, err
@@ -235,7 +266,7 @@ func (s *Snapshot) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan,
 // sketches, their sets of shingles, and up to an eighth of Options.Memory. docs must not change
 // meanwhile.
 func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
-	if by.by.Near() && named == nil && len(docs) > 1 {
+	if by.by.Near() && named == nil && len(docs) > 1 && !s.several(docs, by) {
 		fps, at, ok, err := printsOf(ctx, s, docs, by)
 		if err != nil {
 			return nil, err
@@ -248,6 +279,9 @@ func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Ma
 			}
 			return all, err
 		}
+	}
+	if by.by.Near() && s.several(docs, by) {
+		return s.anyOf(ctx, docs, by, named)
 	}
 	document, err := s.allToMatch(ctx, docs, by)
 	if err != nil {
@@ -262,6 +296,28 @@ func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Ma
 		named[i] = Match(m)
 	}
 	return known, err
+}
+
+// anyOf is Any for documents of which some have several fingerprints.
+func (s *Snapshot) anyOf(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
+	known := make([]bool, len(docs))
+	for i := range docs {
+		if docs[i].ID == "" && docs[i].Text == "" && docs[i].Words() == nil && docs[i].Fingerprints == nil {
+			continue
+		}
+		fps, err := s.prints(ctx, &docs[i], by)
+		if err != nil {
+			return nil, err
+		}
+		m, found, err := search.AnyOf(ctx, &s.v, &sstable.Document{ID: []byte(docs[i].ID)}, fps, by.by, novelMatches, false)
+		if err != nil {
+			return nil, err
+		}
+		if known[i] = found; named != nil {
+			named[i] = Match(m)
+		}
+	}
+	return known, nil
 }
 
 // printsOf returns the fingerprints of docs, a column a word, and where each is in docs, unless one
@@ -308,7 +364,7 @@ func (s *Snapshot) toMatch(ctx context.Context, doc *Doc, by Criterion) (d sstab
 
 // stored reports whether what is searched for is the stored document of the ID.
 func (d *Doc) stored(by Criterion) bool {
-	return d.ID != "" && d.Text == "" && (d.Fingerprint == nil || !by.by.Near())
+	return d.ID != "" && d.Text == "" && (d.Fingerprint == nil && d.Fingerprints == nil || !by.by.Near())
 }
 
 // allToMatch returns a function that returns each of docs as it is searched for.

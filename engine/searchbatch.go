@@ -39,7 +39,7 @@ type BatchMatch struct {
 // those of one document may.
 func (s *Snapshot) SearchBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
 	switch {
-	case by.by.Near():
+	case by.by.Near() && !s.several(docs, by):
 		return s.nearBatch(ctx, docs, by, search.ChunkQueries, search.BatchMatches(&s.v))
 	case by.by.Verified && len(docs) > 1:
 		return s.verifiedBatch(ctx, docs, by)

@@ -45,7 +45,8 @@ func (s *Snapshot) Get(ctx context.Context, id string) (d Doc, err error) {
 			return err
 		}
 		d = docOf(id, &sd)
-		return nil
+		d.Fingerprints, err = s.v.Fingerprints(id)
+		return err
 	})
 	return d, err
 }
@@ -65,7 +66,16 @@ func docOf(id string, sd *sstable.Document) Doc {
 // IDs that are not there are left out. It returns the first error of fn, ErrClosed,
 // *CorruptionError, or the error of the context.
 func (s *Snapshot) GetEach(ctx context.Context, ids []string, fn func(i int, d Doc) error) error {
-	return search.EachPlace(ctx, &s.v, ids, func(i int, sd *sstable.Document) error { return fn(i, docOf(ids[i], sd)) })
+	return search.EachPlace(ctx, &s.v, ids, func(i int, sd *sstable.Document) error {
+		d := docOf(ids[i], sd)
+		if s.v.Several {
+			err := s.v.Safely(ctx, func() (err error) { d.Fingerprints, err = s.v.Fingerprints(d.ID); return err })
+			if err != nil {
+				return err
+			}
+		}
+		return fn(i, d)
+	})
 }
 
 // Lookup returns what the indexes know of the document with this ID, without reading its text;
@@ -75,7 +85,9 @@ func (s *Snapshot) Lookup(ctx context.Context, id string) (e Entry, err error) {
 		p, err := s.v.Locate(id)
 		if err == nil {
 			var found view.Entry
-			found, err = p.Entry()
+			if found, err = p.Entry(); err == nil {
+				found.Fingerprints, err = s.v.Fingerprints(id)
+			}
 			e = Entry(found)
 		}
 		return err

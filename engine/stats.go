@@ -153,14 +153,14 @@ type LoadStats struct {
 // Stats describes the database as it is now. It counts without reading documents.
 func (db *DB) Stats() (Stats, error) {
 	return withSnapshot(db, func(s *Snapshot) (Stats, error) {
-		st, err := describeView(&s.v)
+		st, err := describeView(context.Background(), &s.v)
 		st.Path, st.Params = db.s.Path, db.Params()
 		return st, err
 	})
 }
 
 // describeView returns the figures of what v sees.
-func describeView(v *view.View) (Stats, error) {
+func describeView(ctx context.Context, v *view.View) (Stats, error) {
 	st := Stats{Seq: v.Seq}
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
@@ -182,7 +182,11 @@ func describeView(v *view.View) (Stats, error) {
 		if t.Expired, err = expired(p, v.Since); err != nil {
 			return st, err
 		}
-		st.Documents += t.Documents - t.Tombstones - t.Expired
+		none, err := v.NoDocuments(ctx, p, v.Seq)
+		if err != nil {
+			return st, err
+		}
+		st.Documents += t.Documents - int64(none.GetCardinality()) - t.Expired
 		st.Tombstones += t.Tombstones
 		st.Expired += t.Expired
 		st.Fingerprints += int64(info.Fingerprints) - p.Dead.Below(info.Fingerprints)
@@ -192,7 +196,9 @@ func describeView(v *view.View) (Stats, error) {
 	for _, m := range v.Mems {
 		for _, d := range m.Docs {
 			if d.AliveAt(v.Seq) {
-				st.Memtable++
+				if _, code := view.Owner(d.ID); !code {
+					st.Memtable++
+				}
 				if d.HasFingerprint {
 					st.Fingerprints++
 				}

@@ -14,6 +14,10 @@ import (
 const (
 	MaxIDBytes   = 65535    // an ID has 1 to MaxIDBytes bytes
 	MaxTextBytes = 64 << 20 // Text and Fields together have at most MaxTextBytes bytes
+
+	// MaxFingerprints is the most further fingerprints of a document, see Doc.Fingerprints. The ID
+	// of a document that has some must be 8 bytes shorter.
+	MaxFingerprints = 65535
 )
 
 // Fingerprint is a 64-bit fingerprint, a uint64, such as package simhash computes: near-duplicates
@@ -36,6 +40,11 @@ type Doc struct {
 	Fingerprint *Fingerprint
 	// Rest has the words of the fingerprint after the first, Options.Bits/64 - 1 of them.
 	Rest []Fingerprint
+	// Fingerprints are further fingerprints, whole, of Options.Bits/64 words each: of the frames of a
+	// video, or of a picture in other orientations. By Near a document is as near as the nearest of
+	// all that it has. There are at most MaxFingerprints, in a database of Features.Several; without
+	// Fingerprint the first of them is that.
+	Fingerprints [][]Fingerprint
 	// Time is when the document was stored, kept to the microsecond; zero means now. Retention and
 	// SINCE go by it.
 	Time time.Time
@@ -63,10 +72,12 @@ func (d *Doc) Words() []Fingerprint {
 
 // Entry is a document without its text: what the indexes know of it.
 type Entry struct {
-	ID             string
-	Fingerprint    Fingerprint   // meaningful if HasFingerprint; of more than 64 bits the first word
-	Rest           []Fingerprint // the other words
-	HasFingerprint bool          // false for a text without words
+	ID          string
+	Fingerprint Fingerprint   // meaningful if HasFingerprint; of more than 64 bits the first word
+	Rest        []Fingerprint // the other words
+	// Fingerprints are the further fingerprints, as in Doc. What ClusterOptions.Before compares has none.
+	Fingerprints   [][]Fingerprint
+	HasFingerprint bool // false for a text without words
 	Time           time.Time
 	Seq            uint64 // the order of writing: a later write has a larger number
 }
@@ -77,6 +88,22 @@ func (e *Entry) Words() []Fingerprint {
 		return nil
 	}
 	return append([]Fingerprint{e.Fingerprint}, e.Rest...)
+}
+
+// Distance returns the least distance of a fingerprint of the document from any of fps, which have as
+// many words; false if there is none.
+func (e *Entry) Distance(fps ...[]Fingerprint) (least int, ok bool) {
+	if !e.HasFingerprint {
+		return 0, false
+	}
+	for _, own := range append([][]Fingerprint{e.Words()}, e.Fingerprints...) {
+		for _, fp := range fps {
+			if d := base.DistanceWords(own, fp); !ok || d < least {
+				least, ok = d, true
+			}
+		}
+	}
+	return least, ok
 }
 
 // Match is a document that a query found.

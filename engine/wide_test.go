@@ -12,20 +12,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/simhash"
 )
 
-// A wideModel is a database of fingerprints of more than 64 bits, and what is in it.
+// A wideModel is a database of fingerprints of more than 64 bits, or of documents of several
+// fingerprints, and what is in it.
 type wideModel struct {
 	t     *testing.T
 	db    *DB
 	r     *rand.Rand
 	words int
 	kind  string
-	docs  map[string][]Fingerprint // nil without a fingerprint
+	docs  map[string][][]Fingerprint // none without a fingerprint
 	next  int
+
+	several bool
 }
 
 // wideKinds are kinds of fingerprints: word i of one.
@@ -40,29 +44,41 @@ var wideKinds = map[string]func(r *rand.Rand, i int) Fingerprint{
 func (m *wideModel) doc() Doc {
 	m.next++
 	d := Doc{ID: fmt.Sprintf("d%d", m.next)}
+	if m.several && m.r.IntN(4) == 0 {
+		d.ID = fmt.Sprintf("d%d", 1+m.r.IntN(m.next)) // perhaps one that is stored
+	}
+	if m.several && m.r.IntN(2) == 0 {
+		for range 1 + m.r.IntN(4) {
+			d.Fingerprints = append(d.Fingerprints, m.print())
+		}
+	}
 	switch m.r.IntN(4) {
 	case 0:
 		d.Text = strings.Repeat(fmt.Sprintf("w%d x%d ", m.r.IntN(3), m.r.IntN(30)), m.r.IntN(4))
-	case 1:
-		if words := m.some(); words != nil {
-			d.SetFingerprint(m.flipped(words, 40)...)
-			break
-		}
-		fallthrough
 	default:
-		var words []Fingerprint
-		for i := range m.words {
-			words = append(words, wideKinds[m.kind](m.r, i))
-		}
-		d.SetFingerprint(words...)
+		d.SetFingerprint(m.print()...)
 	}
 	return d
 }
 
+// print returns a new fingerprint, perhaps one near another one.
+func (m *wideModel) print() (words []Fingerprint) {
+	if words := m.some(); words != nil && m.r.IntN(3) == 0 {
+		return m.flipped(words, 40)
+	}
+	for i := range m.words {
+		words = append(words, wideKinds[m.kind](m.r, i))
+	}
+	return words
+}
+
 // some returns a fingerprint that is stored, or nil.
 func (m *wideModel) some() []Fingerprint {
-	for _, words := range m.docs {
-		return words
+	for _, fps := range m.docs {
+		if len(fps) == 0 {
+			return nil
+		}
+		return fps[m.r.IntN(len(fps))]
 	}
 	return nil
 }
@@ -79,7 +95,7 @@ func (m *wideModel) flipped(words []Fingerprint, n int) []Fingerprint {
 // stored notes that a document is there.
 func (m *wideModel) stored(d Doc) {
 	words := d.Words()
-	if words == nil {
+	if words == nil && d.Fingerprints == nil {
 		h, err := simhash.New(simhash.Options{Bits: 64 * m.words})
 		if err != nil {
 			m.t.Fatal(err)
@@ -89,18 +105,28 @@ func (m *wideModel) stored(d Doc) {
 			words = nil
 		}
 	}
-	m.docs[d.ID] = words
+	m.docs[d.ID] = nil
+	if words != nil {
+		m.docs[d.ID] = [][]Fingerprint{words}
+	}
+	m.docs[d.ID] = append(m.docs[d.ID], d.Fingerprints...)
 }
 
-// within returns the matches of a fingerprint in their order.
-func (m *wideModel) within(q []Fingerprint, k int, except string) []Match {
+// within returns the matches of fingerprints in their order.
+func (m *wideModel) within(qs [][]Fingerprint, k int, except string) []Match {
 	var all []Match
-	for id, words := range m.docs {
-		distance := 0
-		for i, w := range words {
-			distance += bits.OnesCount64(w ^ q[i])
+	for id, fps := range m.docs {
+		distance := 64*m.words + 1
+		for _, words := range fps {
+			for _, q := range qs {
+				d := 0
+				for i, w := range words {
+					d += bits.OnesCount64(w ^ q[i])
+				}
+				distance = min(distance, d)
+			}
 		}
-		if words != nil && distance <= k && id != except {
+		if distance <= k && id != except {
 			all = append(all, Match{ID: id, Distance: distance})
 		}
 	}
@@ -118,22 +144,54 @@ func (m *wideModel) check(stage string) {
 	m.t.Helper()
 	t, ctx := m.t, m.t.Context()
 	width := 64 * m.words
-	for id, words := range m.docs {
+	same := func(id string, words []Fingerprint, more [][]Fingerprint) bool {
+		if words != nil {
+			more = append([][]Fingerprint{words}, more...)
+		}
+		return slices.EqualFunc(more, m.docs[id], slices.Equal)
+	}
+	for id := range m.docs {
 		d, err := m.db.Get(ctx, id)
-		if err != nil || !slices.Equal(d.Words(), words) {
-			t.Fatalf("%s: %s is %x, %v, want %x", stage, id, d.Words(), err, words)
+		if err != nil || !same(id, d.Words(), d.Fingerprints) {
+			t.Fatalf("%s: %s is %x, %v, want %x", stage, id, d, err, m.docs[id])
+		}
+		if e := must(lookupOf(ctx, m.db, id))(t); !same(id, e.Words(), e.Fingerprints) {
+			t.Fatalf("%s: %s is looked up as %+v, want %x", stage, id, e, m.docs[id])
 		}
 	}
 	s := must(m.db.Snapshot())(t)
 	defer s.Close()
+	err := s.GetEach(ctx, slices.Collect(maps.Keys(m.docs)), func(_ int, d Doc) error {
+		if !same(d.ID, d.Words(), d.Fingerprints) {
+			t.Errorf("%s: %s is given as %x, want %x", stage, d.ID, d, m.docs[d.ID])
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	entries := 0
 	for e, err := range s.Entries(ctx, EntryFilter{}) {
-		if entries++; err != nil || !slices.Equal(e.Words(), m.docs[e.ID]) {
+		first := []Fingerprint(nil)
+		if fps := m.docs[e.ID]; len(fps) > 0 {
+			first = fps[0]
+		}
+		if entries++; err != nil || !slices.Equal(e.Words(), first) {
 			t.Fatalf("%s: entry %+v, %v", stage, e, err)
 		}
 	}
 	if entries != len(m.docs) {
 		t.Fatalf("%s: %d entries, want %d", stage, entries, len(m.docs))
+	}
+	if n := must(s.Count(ctx, time.Time{}))(t); n != int64(len(m.docs)) {
+		t.Fatalf("%s: %d documents, want %d", stage, n, len(m.docs))
+	}
+	if n := must(m.db.Stats())(t).Documents; n != int64(len(m.docs)) {
+		t.Fatalf("%s: %d documents by the statistics, want %d", stage, n, len(m.docs))
+	}
+	where := EntryFilter{Unordered: true, Where: func(_, _ []byte) (bool, error) { return true, nil }}
+	if n := len(collect(t, s.Entries(ctx, where))); n != len(m.docs) {
+		t.Fatalf("%s: %d documents by their texts, want %d", stage, n, len(m.docs))
 	}
 	for _, k := range []int{0, 3, 31, 64, width / 2, width} {
 		var batch []Doc
@@ -145,7 +203,12 @@ func (m *wideModel) check(stage string) {
 			} else {
 				q.SetFingerprint(make([]Fingerprint, m.words)...)
 			}
-			batch, want = append(batch, q), append(want, m.within(q.Words(), k, ""))
+			all := [][]Fingerprint{q.Words()}
+			if m.several && m.r.IntN(3) == 0 {
+				q.Fingerprints = [][]Fingerprint{m.print(), m.print()}
+				all = append(all, q.Fingerprints...)
+			}
+			batch, want = append(batch, q), append(want, m.within(all, k, ""))
 		}
 		for i, q := range batch {
 			where := fmt.Sprintf("%s, k = %d", stage, k)
@@ -153,6 +216,9 @@ func (m *wideModel) check(stage string) {
 			sameSet(t, where, collect(t, s.Search(ctx, q, Near(k), Unordered())), want[i])
 			n := min(5, len(want[i]))
 			equal(t, where, collect(t, s.Search(ctx, q, Near(k), Limit(5))), want[i][:n])
+			if q.Fingerprints == nil && m.words == 1 {
+				equal(t, where, collect(t, m.db.Near(ctx, *q.Fingerprint, k)), want[i])
+			}
 			if n := must(s.CountMatches(ctx, q, Near(k)))(t); n != int64(len(want[i])) {
 				t.Fatalf("%s: %d counted, want %d", where, n, len(want[i]))
 			}
@@ -179,10 +245,15 @@ func (m *wideModel) check(stage string) {
 			}
 		}
 	}
-	for id, words := range m.docs {
-		if words != nil {
-			equal(t, stage+", by ID", collect(t, s.Search(ctx, Doc{ID: id}, Near(20))), m.within(words, 20, id))
-			break
+	asked := 0
+	for id, fps := range m.docs {
+		if len(fps) > 0 && asked < 5 {
+			want := m.within(fps, 20, id)
+			equal(t, stage+", by ID", collect(t, s.Search(ctx, Doc{ID: id}, Near(20))), want)
+			if n := must(s.CountMatches(ctx, Doc{ID: id}, Near(20)))(t); n != int64(len(want)) {
+				t.Fatalf("%s: %d counted by ID, want %d", stage, n, len(want))
+			}
+			asked++
 		}
 	}
 }
@@ -195,13 +266,16 @@ func (m *wideModel) checkPairs(stage string) {
 	s := must(m.db.Snapshot())(t)
 	defer s.Close()
 	for _, k := range map[bool][]int{true: {0, 10, 31, 70}, false: {0, 20}}[m.kind == "uniform"] {
+		if k > 64*m.words {
+			continue
+		}
 		var want []Pair
 		near := map[string][]Match{}
-		for id, words := range m.docs {
-			if words == nil {
+		for id, fps := range m.docs {
+			if len(fps) == 0 {
 				continue
 			}
-			near[id] = m.within(words, k, id)
+			near[id] = m.within(fps, k, id)
 			for _, match := range near[id] {
 				if id < match.ID {
 					want = append(want, Pair{id, match.ID, match})
@@ -216,6 +290,12 @@ func (m *wideModel) checkPairs(stage string) {
 			t.Fatalf("%s: %d pairs, want %d", where, len(got), len(want))
 		}
 		sameSet(t, where, collect(t, s.Pairs(ctx, Near(k), &PairOptions{Unordered: true})), want)
+		if got := collect(t, s.Pairs(ctx, Near(k), &PairOptions{Limit: 7})); !slices.Equal(got, want[:min(7, len(want))]) {
+			t.Fatalf("%s: the first are %v", where, got)
+		}
+		if n := must(countPairs(ctx, s, Near(k)))(t); n != int64(len(want)) {
+			t.Fatalf("%s: %d counted, want %d", where, n, len(want))
+		}
 		// Of components, each document's is the same as those of its matches, and no other's.
 		of := map[string]int{}
 		for _, member := range collect(t, s.Clusters(ctx, Near(k), &ClusterOptions{Mode: Components})) {
@@ -267,16 +347,32 @@ func TestWide(t *testing.T) {
 		all = append(all, one{kind, 2}, one{kind, 4})
 	}
 	for i := range exhaustive.Some(t, 4, len(all)) {
-		t.Run(fmt.Sprintf("%s/%d", all[i].kind, all[i].words), func(t *testing.T) { testWide(t, all[i].kind, all[i].words) })
+		t.Run(fmt.Sprintf("%s/%d", all[i].kind, all[i].words), func(t *testing.T) { testWide(t, all[i].kind, all[i].words, false) })
 	}
 }
 
-func testWide(t *testing.T, kind string, words int) {
+// TestSeveral takes databases of documents of several fingerprints through the same.
+func TestSeveral(t *testing.T) {
+	kinds := []string{"uniform", "ball"}
+	for i := range exhaustive.Some(t, 2, 2*len(kinds)) {
+		kind, words := kinds[i/2], 1+i%2
+		t.Run(fmt.Sprintf("%s/%d", kind, words), func(t *testing.T) { testWide(t, kind, words, true) })
+	}
+}
+
+func testWide(t *testing.T, kind string, words int, several bool) {
 	ctx := context.Background()
-	o := &Options{Bits: 64 * words, Sync: SyncNever, NoSketch: words == 2}
+	o := &Options{Bits: 64 * words, Sync: SyncNever, NoSketch: words == 2, Features: Features{Several: several}}
 	db, path := create4test(t, o)
-	m := &wideModel{t: t, db: db, r: rand.New(rand.NewPCG(uint64(words), uint64(len(kind)))), words: words, kind: kind, docs: map[string][]Fingerprint{}}
+	m := &wideModel{t: t, db: db, r: rand.New(rand.NewPCG(uint64(words), uint64(len(kind)))), words: words, kind: kind, docs: map[string][][]Fingerprint{}, several: several}
+	part := func(n int) int {
+		if several {
+			return n / 3 // of documents, which have more fingerprints
+		}
+		return n
+	}
 	put := func(n int) {
+		n = part(n)
 		var b Batch
 		for range n {
 			d := m.doc()
@@ -308,7 +404,7 @@ func testWide(t *testing.T, kind string, words int) {
 	}
 	put(200)
 	l := must(m.db.NewLoader(ctx, LoadOptions{Replace: true}))(t)
-	for range 700 {
+	for range part(700) {
 		d := m.doc()
 		if err := l.Add(d); err != nil {
 			t.Fatal(err)
@@ -324,13 +420,16 @@ func testWide(t *testing.T, kind string, words int) {
 	m.check("indexed")
 	for range 20 {
 		d := m.doc()
+		before, there := m.docs[d.ID]
 		match, stored, err := m.db.PutNovel(ctx, d, Near(31))
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.stored(d)
 		if q := m.docs[d.ID]; !stored {
-			delete(m.docs, d.ID)
+			if delete(m.docs, d.ID); there {
+				m.docs[d.ID] = before
+			}
 			if want := m.within(q, 31, d.ID); len(want) == 0 || match.Distance < want[0].Distance {
 				t.Fatalf("PutNovel of %x names %+v, want %v", q, match, want)
 			}
@@ -347,15 +446,17 @@ func testWide(t *testing.T, kind string, words int) {
 	if r := must(m.db.Check(ctx, nil))(t); len(r.Problems) > 0 {
 		t.Fatal(r.Problems)
 	}
-	if err := m.db.Put(ctx, ofPrint(1)); !errors.Is(err, ErrInvalid) { // without an ID
-		t.Error(err)
-	}
-	if err := m.db.Put(ctx, Doc{ID: "x", Fingerprint: new(Fingerprint)}); !errors.Is(err, ErrParams) {
-		t.Errorf("a fingerprint of 64 bits is stored: %v", err)
-	}
-	for _, err := range m.db.Near(ctx, 1, 3) {
-		if !errors.Is(err, ErrParams) {
-			t.Errorf("a fingerprint of 64 bits is searched for: %v", err)
+	if words > 1 {
+		if err := m.db.Put(ctx, ofPrint(1)); !errors.Is(err, ErrInvalid) { // without an ID
+			t.Error(err)
+		}
+		if err := m.db.Put(ctx, Doc{ID: "x", Fingerprint: new(Fingerprint)}); !errors.Is(err, ErrParams) {
+			t.Errorf("a fingerprint of 64 bits is stored: %v", err)
+		}
+		for _, err := range m.db.Near(ctx, 1, 3) {
+			if !errors.Is(err, ErrParams) {
+				t.Errorf("a fingerprint of 64 bits is searched for: %v", err)
+			}
 		}
 	}
 	for _, err := range m.db.Search(ctx, Doc{Text: "a b c"}, Near(64*words+1)) {

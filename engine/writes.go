@@ -80,8 +80,8 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, store
 		}
 	}
 	var best view.Match
-	stored, err = db.s.PutUnless(ctx, view.Doc(d), func(v *view.View, d *sstable.Document) (found bool, err error) {
-		best, found, err = search.AnyMatch(ctx, v, d, by.by, novelMatches)
+	stored, err = db.s.PutUnless(ctx, view.Doc(d), func(v *view.View, sd *sstable.Document) (found bool, err error) {
+		best, found, err = search.AnyOf(ctx, v, sd, d.Fingerprints, by.by, novelMatches, false)
 		return found, err
 	})
 	if err != nil {
@@ -119,7 +119,7 @@ func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion) ([]Novelty
 	}
 	done := make([]Novelty, len(docs))
 	n, err := db.s.PutEachUnless(ctx, all, func(i int, v *view.View, d *sstable.Document) (bool, error) {
-		m, found, err := search.AnyKnown(ctx, v, d, by.by, novelMatches)
+		m, found, err := search.AnyOf(ctx, v, d, docs[i].Fingerprints, by.by, novelMatches, true)
 		done[i] = Novelty{Match: Match(m), Stored: !found}
 		if err == nil && !found {
 			err = v.Safely(ctx, func() error {

@@ -29,6 +29,9 @@ func (x *run) get(s *syntax.Get) error {
 	}
 	row[3] = fingerprintOrNil(d.Words())
 	plain := []string{"id", "text", "fields", "fingerprint", "time"}
+	if more := fingerprintList(d.Fingerprints); more != nil {
+		plain, row = append(plain, "fingerprints"), append(row, more)
+	}
 	sh, err := x.bindShow(s.Show, plain, "id")
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -39,6 +40,25 @@ var documentColumns = map[string]func(d *engine.Doc) any{
 	"fingerprint": func(d *engine.Doc) any {
 		return fingerprintOrNil(d.Words())
 	},
+	"fingerprints": func(d *engine.Doc) any {
+		return fingerprintList(d.Fingerprints)
+	},
+}
+
+// fingerprintList returns further fingerprints as rows have them: a JSON list of hexadecimal digits;
+// nil for none.
+func fingerprintList(fps [][]engine.Fingerprint) any {
+	if len(fps) == 0 {
+		return nil
+	}
+	list := []byte{'['}
+	for i, words := range fps {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(base.AppendHexWords(append(list, '"'), words), '"')
+	}
+	return json.RawMessage(append(list, ']'))
 }
 
 // fingerprintOrNil returns a fingerprint as rows have it: a uint64, or of more than 64 bits a
@@ -303,6 +323,7 @@ func lookUpEach(x *run, ids []string, fn func(i int, d *engine.Doc)) error {
 		}
 		d := engine.Doc{ID: id, Time: e.Time}
 		d.SetFingerprint(e.Words()...)
+		d.Fingerprints = e.Fingerprints
 		fn(i, &d)
 	}
 	return nil

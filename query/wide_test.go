@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -116,6 +117,61 @@ func TestWide(t *testing.T) {
 	} {
 		if _, err := ask(statement); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", statement, err, want)
+		}
+	}
+}
+
+// TestSeveral asks a database of documents of several fingerprints.
+func TestSeveral(t *testing.T) {
+	db, err := engine.Create(filepath.Join(t.TempDir(), "s.simdb"), &engine.Options{Features: engine.Features{Several: true}, Sync: engine.SyncNever})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, c := range []struct{ statement, want string }{
+		{`PUT {"id":"a","fingerprints":["0x0","0xff","0xffff"]}`, ""},
+		{`PUT {"id":"b","fingerprint":"0xfff0","fingerprints":["0x1"],"n":1}`, ""},
+		{`PUT {"id":"c","fingerprint":"0xff00000000000000","n":1}`, ""},
+		{`NEAR(0xfe, 1)`, "a 1"},
+		{`NEAR(0xffff, 4)`, "a 0;b 4"},
+		{`NEAR(ANY OF (0x1, 0xff00000000000000), 0)`, "b 0;c 0"},
+		{`NEAR('b', 1)`, "a 1"},
+		{`NEAR('a', 1) AND n = 1`, "b 1"},
+		{`NEAREST(0xffff, 2)`, "a 0;b 4"},
+		{`COUNT NEAR(0x0, 64)`, "3"},
+		{`COUNT`, "3"},
+		{`PAIRS NEAR 1`, "a b 1"},
+		{`CLUSTERS NEAR 1`, "1 a true 0;1 b false 1"},
+		{`GET 'a' SHOW id, fingerprints`, `a ["00000000000000ff","000000000000ffff"]`},
+		{`PUT {"id":"a","fingerprints":["0x0"]}`, ""},
+		{`NEAR(0xfe, 1)`, ""},
+		{`NEAR('b', 1)`, "a 1"},
+		{`DELETE WHERE n = 1`, ""},
+		{`NEAR(0x1, 64)`, "a 1"},
+		{`PUT {"id":"d","fingerprints":[]}`, ""},
+		{`PUT {"id":"d","fingerprints":["0x0",7,"0xg"]}`, `error: Parse error: "fingerprints", number 3`},
+		{`PUT {"id":"d","fingerprints":"0x0"}`, `error: Parse error: "fingerprints" should be a list`},
+	} {
+		var got []string
+		r, err := query.Run(t.Context(), db, c.statement)
+		if err == nil {
+			for row, failed := range r.All() {
+				if err = failed; err != nil {
+					break
+				}
+				for i := range row {
+					if raw, ok := row[i].(json.RawMessage); ok {
+						row[i] = string(raw)
+					}
+				}
+				got = append(got, strings.Trim(fmt.Sprintln(row...), "\n"))
+			}
+		}
+		if err != nil {
+			got = append(got, "error: "+err.Error())
+		}
+		if text := strings.Join(got, ";"); text != c.want && (!strings.HasPrefix(c.want, "error") || !strings.HasPrefix(text, c.want)) {
+			t.Errorf("%s: %s, want %s", c.statement, text, c.want)
 		}
 	}
 }

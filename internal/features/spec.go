@@ -69,6 +69,7 @@ type Spec struct {
 	Mask            []string
 	MinWords        int
 	Code            string
+	Several         bool
 }
 
 // Canonical returns the one form of all specs that mean the same, or why s makes no sense: defaults
@@ -184,6 +185,7 @@ func (s Spec) Override(t Spec) Spec {
 		s.MinWords = t.MinWords
 	}
 	s.Code = cmp.Or(t.Code, s.Code)
+	s.Several = s.Several || t.Several
 	return s
 }
 
@@ -200,6 +202,7 @@ const (
 	keyLeftOut   = "left-out"
 	keyRequired  = "required"
 	keyCode      = "code"
+	keySeveral   = "several"
 )
 
 // String encodes a canonical spec: "" for the zero Spec, else a line for each part, "key value", in
@@ -207,7 +210,7 @@ const (
 //
 //	unit UNIT          symbols     field WEIGHT NAME   set-field NAME   normalize FORM
 //	strip-diacritics   mask MASK   min-words N         left-out WORD    required WORD
-//	code NAME
+//	code NAME          several
 func (s Spec) String() string {
 	var b strings.Builder
 	line := func(key string, values ...string) {
@@ -250,6 +253,9 @@ func (s Spec) String() string {
 	}
 	if s.Code != "" {
 		line(keyCode, s.Code)
+	}
+	if s.Several {
+		line(keySeveral)
 	}
 	return b.String()
 }
@@ -308,6 +314,8 @@ func (s *Spec) parseLine(key, value string) (err error) {
 		s.RequireWords = append(s.RequireWords, value)
 	case keyCode:
 		s.Code = value
+	case keySeveral:
+		s.Several = true
 	default:
 		return fmt.Errorf("%q: %w", key, ErrUnknown)
 	}
@@ -350,6 +358,9 @@ func (s Spec) Describe() string {
 	}
 	if s.Code != "" {
 		parts = append(parts, "codes by "+s.Code)
+	}
+	if s.Several {
+		parts = append(parts, "several fingerprints a document")
 	}
 	return strings.Join(parts, "; ")
 }

@@ -103,7 +103,7 @@ var fieldMutants = []mutant{
 		tests: "engine", run: "^TestSimilarJoin$",
 	},
 	{
-		name: "similar/allowed pairs in one star cluster", in: "engine", decl: "clustering.textStars",
+		name: "similar/allowed pairs in one star cluster", in: "engine", decl: "clustering.setKeepers",
 		edit:  never(`len(c.lone) > 0`),
 		tests: "engine", run: "^TestSimilarJoin$",
 	},

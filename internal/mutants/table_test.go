@@ -192,7 +192,7 @@ var mutants = []mutant{
 		tests: "engine", run: crashes,
 	},
 	{
-		name: "load/replaced documents not deleted", in: "engine", decl: "publication.resolveOne",
+		name: "load/replaced documents not deleted", in: "engine", decl: "publication.kill",
 		edit:  swap(`p.killed[old.part].Add(old.doc)`, `_ = old.doc`),
 		tests: "engine", run: crashes,
 	},

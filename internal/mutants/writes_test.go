@@ -30,7 +30,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "prune/counts what a write has replaced", in: "engine", decl: "prune.delete",
-		edit:  drop(`kill.AndNot(dead); n = int(kill.GetCardinality())`),
+		edit:  swap(`roaring.AndNot(kill, none)`, `roaring.Or(kill, dead)`),
 		tests: "engine", run: "^TestPrune(SparesNewer|Model)$",
 	},
 	{
@@ -165,7 +165,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "novel/what is submitted again is stored again", in: "engine", decl: "DB.AddNovel",
-		edit:  swap(`search.AnyKnown`, `search.AnyMatch`),
+		edit:  swap(`novelMatches, true`, `novelMatches, false`),
 		tests: "engine", run: "^TestAddNovel$",
 	},
 	{
@@ -202,6 +202,26 @@ var writeMutants = []mutant{
 		name: "load/documents replaced by later ones of the load counted", in: "engine", decl: "publication.counts",
 		edit:  drop(`- int64(p.again)`),
 		tests: "engine", run: "^TestLoadStatsAddUp$",
+	},
+	{
+		name: "several/codes of an earlier version count", in: "engine", decl: "View.Counts",
+		edit:  swap(`stored < seq`, `stored < seq || true`),
+		tests: "engine", run: "^TestSeveralReplaced$",
+	},
+	{
+		name: "several/codes of a load's dead documents live", in: "engine", decl: "publication.resolveCodes",
+		edit:  skip("Add"),
+		tests: "engine", run: "^TestSeveralLoadedBeside$",
+	},
+	{
+		name: "several/codes are kept by merges", in: "engine", decl: "mergeInputs",
+		edit:  never(`snap.Several && ok && err == nil`),
+		tests: "engine", run: "^TestSeveralLoadedBeside$",
+	},
+	{
+		name: "several/a document is found twice in a batch", in: "engine", decl: "nearBatch.order",
+		edit:  never(`b.v.Several`),
+		tests: "engine", run: "^TestSeveral$",
 	},
 	{
 		name: "put/times out of range taken", in: "engine", decl: "checkDoc",

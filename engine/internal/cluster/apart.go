@@ -22,9 +22,16 @@ func (c *clustering) setApart(ctx context.Context) error {
 		return err
 	}
 	c.lone = map[uint32]string{}
-	if c.sets != nil {
+	switch {
+	case c.several != nil:
+		for i := range uint32(c.items) {
+			if id, ok := ids[c.loc(i)]; ok {
+				c.lone[i] = id
+			}
+		}
+	case c.sets != nil:
 		c.setSketchesApart(ids)
-	} else {
+	default:
 		c.setFingerprintsApart(ids)
 	}
 	return ctx.Err()
@@ -125,20 +132,23 @@ func (c *clustering) apart(f, g uint32) bool {
 	return ok && c.v.Allowed.Has(a, b)
 }
 
-// distinctFingerprints returns the fingerprints of all groups, each once, and the place of each
-// group's among them.
-func (c *clustering) distinctFingerprints() (fps selfjoin.Columns, at []uint32) {
+// distinctFingerprints returns the fingerprints of all groups, each once, and the numbers of a group's
+// among them; prints is nil if each group has the one of its number.
+func (c *clustering) distinctFingerprints() (fps selfjoin.Columns, prints func(g uint32) []uint32) {
+	if c.several != nil {
+		return c.several.rows.fps, c.several.printsOf
+	}
 	if len(c.lone) == 0 {
 		return c.fps, nil
 	}
-	fps, at = make(selfjoin.Columns, len(c.fps)), make([]uint32, c.fps.Len())
+	fps, at := make(selfjoin.Columns, len(c.fps)), make([]uint32, c.fps.Len())
 	for g := range at {
 		if g == 0 || c.fps.Compare(uint32(g), uint32(g-1)) != 0 {
 			appendRow(fps, c.fps, g)
 		}
 		at[g] = uint32(fps.Len() - 1)
 	}
-	return fps, at
+	return fps, func(g uint32) []uint32 { return at[g : g+1] }
 }
 
 // appendRow appends fingerprint i of src to dst.
@@ -162,17 +172,16 @@ func (c *clustering) keepApart(ctx context.Context, keeper, order []uint32, k in
 	if len(joined) == 0 {
 		return nil
 	}
-	fps, at := c.distinctFingerprints()
-	label, err := selfjoin.Components(ctx, fps, k, jo)
+	label, err := c.components(ctx, k, jo)
 	if err != nil {
 		return err
 	}
 	keepers := map[uint32][]uint32{} // of the components concerned, in order
 	for _, f := range joined {
-		keepers[label[at[f]]] = nil
+		keepers[label[f]] = nil
 	}
 	for n, f := range order {
-		l := label[at[f]]
+		l := label[f]
 		so, concerned := keepers[l]
 		if !concerned {
 			continue
@@ -182,7 +191,7 @@ func (c *clustering) keepApart(ctx context.Context, keeper, order []uint32, k in
 		}
 		best, least := f, k+1
 		for _, q := range so {
-			if d := c.fps.Distance(f, q); d < least && !c.apart(f, q) {
+			if d := c.compare(f, q).Distance; d < least && !c.apart(f, q) {
 				best, least = q, d
 			}
 		}
@@ -196,10 +205,12 @@ func (c *clustering) keepApart(ctx context.Context, keeper, order []uint32, k in
 // componentsApart returns labels of the connected components of groups, without the edges of
 // allowed pairs.
 func (c *clustering) componentsApart(ctx context.Context, k int, jo selfjoin.Options) ([]uint32, error) {
-	fps, at := c.distinctFingerprints()
+	fps, prints := c.distinctFingerprints()
 	groups := make([][]uint32, fps.Len()) // of each fingerprint
-	for g, f := range at {
-		groups[f] = append(groups[f], uint32(g))
+	for g := range uint32(c.groups()) {
+		for _, f := range prints(g) {
+			groups[f] = append(groups[f], g)
+		}
 	}
 	forest := selfjoin.NewForest(c.groups())
 	union := func(some, others []uint32) {

@@ -53,11 +53,18 @@ func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (
 	if err := v.CheckCriterion(by); err != nil {
 		return nil, err
 	}
-	j, err := newJoinSet(ctx, v, by)
+	c := &clustering{}
+	var err error
+	if by.Near() && v.Several {
+		if c.several, err = newSeveralSet(ctx, v); err == nil {
+			c.joinSet = c.several.joinSet
+		}
+	} else {
+		c.joinSet, err = newJoinSet(ctx, v, by)
+	}
 	if err != nil {
 		return nil, err
 	}
-	c := &clustering{joinSet: j}
 	if err := c.setApart(ctx); err != nil {
 		return nil, err
 	}
@@ -83,16 +90,17 @@ func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (
 func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *Options) ([]uint32, error) {
 	jo := selfjoin.Options{Progress: progressOf(c.groups(), o.Progress)}
 	keeper := make([]uint32, c.groups())
-	fps, number := c.distinctFingerprints()
 	if !o.Components {
-		prints := order
-		if number != nil {
-			prints = make([]uint32, len(order))
-			for at, f := range order {
-				prints[at] = number[f]
+		fps, prints := c.distinctFingerprints()
+		docs := selfjoin.Documents{Codes: order}
+		if prints != nil {
+			docs = selfjoin.Documents{Ends: make([]uint32, 0, len(order))}
+			for _, f := range order {
+				docs.Codes = append(docs.Codes, prints(f)...)
+				docs.Ends = append(docs.Ends, uint32(len(docs.Codes)))
 			}
 		}
-		stars, err := selfjoin.Stars(ctx, fps, selfjoin.Documents{Codes: prints}, k, jo)
+		stars, err := selfjoin.Stars(ctx, fps, docs, k, jo)
 		if err != nil {
 			return nil, err
 		}
@@ -101,23 +109,51 @@ func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *Opti
 		}
 		return keeper, c.keepApart(ctx, keeper, order, k, jo)
 	}
-	var label []uint32
-	var err error
-	if number != nil {
-		label, err = c.componentsApart(ctx, k, jo)
-	} else {
-		label, err = selfjoin.Components(ctx, fps, k, jo)
+	components := c.components
+	if len(c.lone) > 0 {
+		components = c.componentsApart
 	}
+	label, err := components(ctx, k, jo)
 	if err != nil {
 		return nil, err
 	}
 	return c.keepersOf(label, order), nil
 }
 
+// components returns labels of the connected components of groups.
+func (c *clustering) components(ctx context.Context, k int, jo selfjoin.Options) ([]uint32, error) {
+	fps, prints := c.distinctFingerprints()
+	label, err := selfjoin.Components(ctx, fps, k, jo)
+	if err != nil || prints == nil {
+		return label, err
+	}
+	joined := selfjoin.NewForest(fps.Len()) // and what groups connect
+	for f, l := range label {
+		joined.Union(uint32(f), l)
+	}
+	for g := range uint32(c.groups()) {
+		for _, f := range prints(g) {
+			joined.Union(prints(g)[0], f)
+		}
+	}
+	of, first := make([]uint32, c.groups()), make([]uint32, fps.Len()) // the first group of a component + 1
+	for g := range uint32(c.groups()) {
+		l := &first[joined.Root(prints(g)[0])]
+		if *l == 0 {
+			*l = g + 1
+		}
+		of[g] = *l - 1
+	}
+	return of, nil
+}
+
 // compare returns how group f compares with its keeper.
 func (c *clustering) compare(f, keeper uint32) view.Match {
 	if c.scores != nil {
 		return view.Match{Score: c.scores[f], Exact: true}
+	}
+	if c.several != nil {
+		return view.Match{Distance: c.several.distance(f, keeper)}
 	}
 	return c.match(f, keeper)
 }

@@ -29,6 +29,11 @@ func (j *joinSet) pairs(ctx context.Context, k int, progress func(view.Progress)
 		return nil, err
 	}
 	sorting(progress)
+	return j.orderPairs(ctx, found)
+}
+
+// orderPairs puts pairs of items, given by distance, into their order.
+func (j *joinSet) orderPairs(ctx context.Context, found [][]uint64) (foundPairs, error) {
 	items := newItemSet(j.items)
 	for _, pairs := range found {
 		for part := range slices.Chunk(pairs, checkEvery) {

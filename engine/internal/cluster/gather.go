@@ -51,7 +51,7 @@ func (j *joinSet) addFingerprints(ctx context.Context) error {
 	}
 	all := located{fps: make([]base.Fingerprint, 0, room)}
 	words := v.Params.NumWords()
-	if !isOneTable(v) || words > 1 {
+	if !isOneTable(v) || words > 1 || v.Several {
 		all.locs = make([]uint64, 0, room)
 	}
 	var ends []int // of sorted runs
@@ -130,6 +130,14 @@ func (j *joinSet) addPart(ctx context.Context, all *located, part int) error {
 					return err
 				}
 				if t < v.Since {
+					continue
+				}
+			}
+			if v.Several {
+				if ok, err := v.Counts(p, uint32(doc)); err != nil || !ok {
+					if err != nil {
+						return err
+					}
 					continue
 				}
 			}

@@ -19,6 +19,7 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,13 +128,8 @@ func (l *Loader) Add(d *view.Doc) error {
 	if l.err != nil {
 		return l.err
 	}
-	if err := store.CheckDoc(d); err != nil {
+	if err := cmp.Or(store.CheckDoc(d), l.db.SettleFingerprints(d)); err != nil {
 		return err
-	}
-	if d.Fingerprint != nil {
-		if err := l.db.CheckWords(1 + len(d.Rest)); err != nil {
-			return err
-		}
 	}
 	// A new chunk is begun before d is added, as the Mark that follows belongs to d's table.
 	if l.full() {
@@ -158,6 +154,16 @@ func (l *Loader) Add(d *view.Doc) error {
 		c.grow(l.expected())
 	}
 	c.add(d, slot, l.db.Now)
+	for _, code := range d.Codes() { // in the table of their document
+		if c.filled() {
+			c.grow(l.expected())
+		}
+		slot := idSlot{}
+		if !l.o.Replace {
+			_, slot = c.find(code.ID, c.begin(code.ID))
+		}
+		c.add(&code, slot, l.db.Now)
+	}
 	return nil
 }
 

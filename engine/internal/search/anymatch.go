@@ -19,12 +19,32 @@ import (
 // criterion, and names the best of the first matches, at most most of them. Neither the document of
 // d's ID nor an allowed pair of it is a match.
 func AnyMatch(ctx context.Context, v *view.View, d *sstable.Document, by view.Criterion, most int) (m view.Match, found bool, err error) {
-	return (&existence{v: v, ctx: ctx, by: by, of: d, most: most, except: string(d.ID)}).match()
+	return AnyOf(ctx, v, d, nil, by, most, false)
 }
 
-// AnyKnown is AnyMatch for which the document of d's ID is a match too.
-func AnyKnown(ctx context.Context, v *view.View, d *sstable.Document, by view.Criterion, most int) (m view.Match, found bool, err error) {
-	return (&existence{v: v, ctx: ctx, by: by, of: d, most: most}).match()
+// AnyOf is AnyMatch for a document of further fingerprints, which count by Near. If known is set, the
+// document of d's ID is a match too.
+func AnyOf(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.Fingerprint, by view.Criterion, most int, known bool) (m view.Match, found bool, err error) {
+	x := existence{v: v, ctx: ctx, by: by, of: d, most: most}
+	if !known {
+		x.except = string(d.ID)
+	}
+	first := x
+	if m, found, err = first.match(); err != nil || !by.Near() {
+		return m, found, err
+	}
+	for _, words := range fps {
+		also := x
+		also.of = &sstable.Document{ID: d.ID, Fingerprint: words[0], Rest: words[1:], HasFingerprint: true}
+		other, ok, err := also.match()
+		if err != nil {
+			return m, false, err
+		}
+		if ok && (!found || cmp.Or(cmp.Compare(other.Distance, m.Distance), strings.Compare(other.ID, m.ID)) < 0) {
+			m, found = other, true
+		}
+	}
+	return m, found, nil
 }
 
 // match answers the question.
@@ -86,6 +106,7 @@ func (x *existence) named(p *view.Part, doc uint32) (id []byte, ok bool, err err
 	if id, err = p.ID(doc); err != nil {
 		return nil, false, err
 	}
+	id, _ = view.Owner(id)
 	return id, x.accepts(id), x.ctx.Err()
 }
 
@@ -181,7 +202,7 @@ func (x *existence) takeMem(m view.MemView, from int, found []uint32) (enough bo
 	for _, i := range found {
 		i += uint32(from)
 		d := m.Docs[m.FPDoc[i]]
-		if x.v.MemAlive(d) && x.accepts(d.ID) && x.take(view.Match{ID: string(d.ID), Distance: m.Distance(x.words, i)}) {
+		if id, _ := view.Owner(d.ID); x.v.MemAlive(d) && x.accepts(id) && x.take(view.Match{ID: string(id), Distance: m.Distance(x.words, i)}) {
 			return true
 		}
 	}

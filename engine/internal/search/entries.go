@@ -49,7 +49,10 @@ func Count(ctx context.Context, v *view.View, since int64) (n int64, err error) 
 			if p.Meta.MaxTime < since {
 				continue
 			}
-			dead, _ := p.Dead.UpTo(v.Seq)
+			dead, err := v.NoDocuments(ctx, p, v.Seq)
+			if err != nil {
+				return err
+			}
 			living, err := p.CountLiving(ctx, dead, view.Stored(since))
 			if err != nil {
 				return err

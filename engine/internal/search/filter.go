@@ -25,6 +25,9 @@ func hasPrefix(id []byte, prefix string) bool {
 
 // matches decides on an ID.
 func (f *Filter) matches(id []byte) (bool, error) {
+	if _, code := view.Owner(id); code {
+		return false, nil
+	}
 	if !hasPrefix(id, f.Prefix) || f.Match == nil {
 		return hasPrefix(id, f.Prefix), nil
 	}
@@ -91,10 +94,13 @@ func eachWhere(ctx context.Context, v *view.View, p *view.Part, f Filter, fn fun
 			return err
 		}
 		id, err := p.ID(doc)
-		if err == nil {
-			err = fn(doc, id)
+		if err != nil {
+			return err
 		}
-		return err
+		if _, code := view.Owner(id); code {
+			return nil
+		}
+		return fn(doc, id)
 	}
 	if !f.byID() && f.Since <= p.Meta.MinTime {
 		return p.EachInTextOrder(ctx, func(doc uint32) error {

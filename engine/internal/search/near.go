@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
@@ -70,14 +71,15 @@ func (q *Near) Forget() {
 	q.v, q.Want, q.limited = nil, NearWant{}, ordered.Limited[NearHit]{}
 }
 
-// Nearest finds the n nearest visible documents. It leaves them in q.Hits, and perhaps others.
-func (q *Near) Nearest(ctx context.Context, v *view.View, fp []base.Fingerprint, n int) error {
+// Nearest finds the n visible documents nearest to any of fps. It leaves them in q.Hits, and perhaps
+// others.
+func (q *Near) Nearest(ctx context.Context, v *view.View, fps [][]base.Fingerprint, n int) error {
 	if n <= MostFirst {
 		q.Want.First = n
 	}
 	for _, k := range [...]int{0, 3, 6, 10, 15, 20, 25, 32, base.FingerprintBits} {
-		k *= len(fp)
-		if err := q.Find(ctx, v, fp, k); err != nil {
+		k *= len(fps[0])
+		if err := q.FindAny(ctx, v, fps, k); err != nil {
 			return err
 		}
 		if q.Found >= int64(n) {
@@ -89,7 +91,75 @@ func (q *Near) Nearest(ctx context.Context, v *view.View, fp []base.Fingerprint,
 
 // Find finds all visible documents of v within k bits of fp, which has one word or more. It leaves
 // them in q.Hits, in no order, unless q.Want says otherwise.
-func (q *Near) Find(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) (err error) {
+func (q *Near) Find(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) error {
+	if v.Several {
+		return q.FindAny(ctx, v, [][]base.Fingerprint{fp}, k)
+	}
+	return q.find(ctx, v, fp, k)
+}
+
+// FindAny is Find for the documents within k bits of any of fps.
+func (q *Near) FindAny(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k int) error {
+	if len(fps) == 1 && !v.Several {
+		return q.find(ctx, v, fps[0], k)
+	}
+	want, rows := q.Want, []NearHit(nil)
+	defer func() { q.Want = want }()
+	q.Want = NearWant{}
+	for _, fp := range fps {
+		if err := q.find(ctx, v, fp, k); err != nil {
+			return err
+		}
+		if rows = append(rows, q.Hits...); len(rows) > q.most {
+			return v.OverBudget("documents")
+		}
+	}
+	q.Want = want
+	return v.Safely(ctx, func() error { return q.fold(rows) })
+}
+
+// fold takes the documents that rows belong to, each once, as near as the nearest of its rows.
+func (q *Near) fold(rows []NearHit) error {
+	for i := range rows {
+		h := &rows[i]
+		of, code := view.Owner(h.id)
+		if !code {
+			continue
+		}
+		p, ok, err := q.v.Find(of)
+		if err == nil && !ok {
+			err = files.NoDocument(string(of)) // only rows that count were found
+		}
+		if err != nil {
+			return err
+		}
+		h.id, h.Place = of, p
+	}
+	slices.SortFunc(rows, func(a, b NearHit) int {
+		return cmp.Or(bytes.Compare(a.id, b.id), cmp.Compare(a.distance, b.distance))
+	})
+	rows = slices.CompactFunc(rows, func(a, b NearHit) bool { return bytes.Equal(a.id, b.id) })
+	clear(q.Hits)
+	q.Hits, q.Found = q.Hits[:0], int64(len(rows))
+	if q.Want.First > 0 {
+		q.limited = ordered.Limited[NearHit]{Most: q.Want.First, Compare: CompareNear}
+	}
+	for _, h := range rows {
+		if q.Want.Count {
+			break
+		}
+		if err := q.add(h); err != nil {
+			return err
+		}
+	}
+	if q.Want.First > 0 {
+		q.Hits = q.limited.Items()
+	}
+	return nil
+}
+
+// find is Find for rows, of which documents have several where View.Several is set.
+func (q *Near) find(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) (err error) {
 	if err := v.Usable(ctx); err != nil {
 		return err
 	}

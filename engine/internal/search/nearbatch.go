@@ -386,6 +386,27 @@ func (b *nearBatch) order() {
 		b.orderRun(b.found.Vals[from:to])
 		from = to
 	}
+	if b.v.Several {
+		b.fold()
+	}
+}
+
+// fold leaves each document once for a query, at the least distance, which comes first.
+func (b *nearBatch) fold() {
+	seen, query, n := map[string]bool{}, uint64(0), 0
+	for i, key := range b.found.Keys {
+		if q := key >> distanceBits; q != query {
+			clear(seen)
+			query = q
+		}
+		val := b.found.Vals[i]
+		if id := b.id(val); !seen[string(id)] {
+			seen[string(id)] = true
+			b.found.Keys[n], b.found.Vals[n] = key, val
+			n++
+		}
+	}
+	b.found.Keys, b.found.Vals = b.found.Keys[:n], b.found.Vals[:n]
 }
 
 // longRun is how many matches at the same distance it takes to remember their order.
@@ -436,12 +457,16 @@ func (b *nearBatch) ascends(matches []uint32) bool {
 	return true
 }
 
-// id returns an ID by its number.
+// id returns the ID of a document by its number.
 func (b *nearBatch) id(i uint32) []byte {
-	if i == 0 {
-		return b.ids[:b.ends[0]]
+	id := b.ids[:b.ends[i]]
+	if i > 0 {
+		id = id[b.ends[i-1]:]
 	}
-	return b.ids[b.ends[i-1]:b.ends[i]]
+	if b.v.Several {
+		id, _ = view.Owner(id)
+	}
+	return id
 }
 
 // yield yields the matches of the chunk whose first query is the given one.

@@ -248,7 +248,7 @@ func TestNear(t *testing.T) {
 		must(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
 		equal(t, "unordered "+what, nearMatches(visited), want)
 		q.Want = NearWant{}
-		must(t, q.Nearest(ctx, m.v, []base.Fingerprint{fp}, n))
+		must(t, q.Nearest(ctx, m.v, [][]base.Fingerprint{{fp}}, n))
 		equal(t, fmt.Sprint("nearest to ", what), nearMatches(q.Hits)[:n], m.near(fp, 64)[:n])
 		q.Want = NearWant{}
 	}
@@ -457,7 +457,7 @@ func TestAnyMatch(t *testing.T) {
 				all = slices.DeleteFunc(m.near(d.Fingerprint, by.K), func(w view.Match) bool { return w.ID == id || !d.HasFingerprint })
 			}
 			want = append(want, all)
-			if _, known, err := AnyKnown(ctx, m.v, &d, by, 1); err != nil || !known && m.docs[id].has {
+			if _, known, err := AnyOf(ctx, m.v, &d, nil, by, 1, true); err != nil || !known && m.docs[id].has {
 				t.Fatalf("%s is not like itself: %v", id, err)
 			}
 		}

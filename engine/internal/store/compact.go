@@ -244,8 +244,14 @@ func mergeInputs(snap *view.View, in []*view.Part) []sstable.MergeInput {
 	for i, p := range in {
 		since := dropBefore(snap, p)
 		inputs[i] = sstable.MergeInput{Reader: p.Reader, SeqShift: p.Shift}
-		if p.Dead.Count() > 0 || p.Meta.MinTime < since {
-			inputs[i].Keep = func(doc uint32) (bool, error) { return p.AliveAt(doc, snap.Seq, since) }
+		if p.Dead.Count() > 0 || p.Meta.MinTime < since || snap.Several {
+			inputs[i].Keep = func(doc uint32) (bool, error) {
+				ok, err := p.AliveAt(doc, snap.Seq, since)
+				if snap.Several && ok && err == nil {
+					return snap.Counts(p, doc)
+				}
+				return ok, err
+			}
 		}
 	}
 	return inputs

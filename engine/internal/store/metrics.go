@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/compaction"
+	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
 )
 
@@ -19,14 +20,13 @@ type metrics struct {
 }
 
 func (m *metrics) wrote(recs []wal.Record, bytes int) {
-	deletes := int64(0)
-	for _, r := range recs {
-		if r.Delete {
-			deletes++
+	for i := range recs {
+		if recs[i].Delete {
+			m.deletes.Add(1)
+		} else if _, code := view.Owner(recs[i].Doc.ID); !code {
+			m.puts.Add(1)
 		}
 	}
-	m.deletes.Add(deletes)
-	m.puts.Add(int64(len(recs)) - deletes)
 	m.batches.Add(1)
 	m.walBytes.Add(int64(bytes))
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -48,17 +49,28 @@ func (db *Store) prepare(ctx context.Context, ops []Operation) ([]wal.Record, er
 		}
 	}
 	room := make([]byte, 0, size)
-	recs := make([]wal.Record, len(ops))
-	for i, op := range ops {
-		var err error
+	recs := make([]wal.Record, 0, len(ops))
+	for i := range ops {
+		op := &ops[i]
+		r := wal.Record{Delete: op.del, Version: op.version}
 		if op.del {
-			recs[i] = wal.Record{Delete: true, Version: op.version, Doc: sstable.Document{ID: keep(&room, op.doc.ID)}}
-			err = view.CheckID(op.doc.ID)
-		} else {
-			err = db.encodeDoc(&recs[i].Doc, op.doc, &room)
+			if err := view.CheckID(op.doc.ID); err != nil {
+				return nil, err
+			}
+			r.Doc.ID = keep(&room, op.doc.ID)
+			recs = append(recs, r)
+			continue
 		}
-		if err != nil {
+		d := op.doc
+		if err := db.settle(&d); err != nil {
 			return nil, err
+		}
+		db.encodeDoc(&r.Doc, &d, &room)
+		recs = append(recs, r)
+		for _, code := range d.Codes() {
+			var r wal.Record
+			db.encodeDoc(&r.Doc, &code, &room)
+			recs = append(recs, r)
 		}
 	}
 	return recs, nil
@@ -74,26 +86,27 @@ func keep[S string | json.RawMessage](room *[]byte, s S) []byte {
 	return (*room)[from:len(*room):len(*room)]
 }
 
-// encodeDoc checks d and makes s what a table stores of it, fingerprinted, with memory of room.
-func (db *Store) encodeDoc(s *sstable.Document, d view.Doc, room *[]byte) error {
-	if err := CheckDoc(&d); err != nil {
+// settle returns why a document can not be stored, and settles its fingerprints and its time.
+func (db *Store) settle(d *view.Doc) error {
+	if err := cmp.Or(CheckDoc(d), db.SettleFingerprints(d)); err != nil {
 		return err
 	}
 	if d.Time.IsZero() {
 		d.Time = db.Now()
 	}
+	return nil
+}
+
+// encodeDoc makes s what a table stores of d, fingerprinted, with memory of room.
+func (db *Store) encodeDoc(s *sstable.Document, d *view.Doc, room *[]byte) {
 	*s = sstable.Document{ID: keep(room, d.ID), Time: d.Time.UnixMicro()}
 	if d.Fingerprint != nil {
-		if err := db.CheckWords(1 + len(d.Rest)); err != nil {
-			return err
-		}
 		s.Fingerprint, s.Rest, s.HasFingerprint = *d.Fingerprint, slices.Clone(d.Rest), true
 	}
 	db.Texts.Fill(s, d.Text)
 	if db.Params.StoreText {
 		s.Text, s.Fields = keep(room, d.Text), keep(room, d.Fields)
 	}
-	return nil
 }
 
 // CheckDoc returns why a document can not be stored: Invalid or TooLarge.

@@ -74,7 +74,7 @@ type prune struct {
 type prunedTable struct {
 	whole bool            // all of its documents are, or have expired
 	kill  *roaring.Bitmap // otherwise these are
-	dead  *roaring.Bitmap // of a whole one: those that were dead when the others were counted
+	dead  *roaring.Bitmap // of a whole one: those that were no documents when the others were counted
 	count int64           // of the others those that had not expired
 }
 
@@ -124,12 +124,16 @@ const passStep = 1 << 24
 
 // table looks for documents to be deleted in a table.
 func (p *prune) table(ctx context.Context, part *view.Part) error {
-	dead, _ := part.Dead.UpTo(view.Latest)
 	if part.Meta.MaxTime <= p.written.To && part.Meta.MaxSeq <= p.written.MaxSeq {
+		dead, err := p.db.NoDocuments(ctx, part, view.Latest)
+		if err != nil {
+			return err
+		}
 		n, err := part.CountLiving(ctx, dead, p.inFile(part))
 		p.found[part.Meta.Number] = &prunedTable{whole: true, dead: dead, count: n}
 		return err
 	}
+	dead, _ := part.Dead.UpTo(view.Latest)
 	kill, passed, step := roaring.New(), p.passed, uint32(0)
 	err := part.EachWritten(ctx, p.inFile(part), func(docs []uint32) error {
 		if at := docs[0] / passStep; at != step {
@@ -273,7 +277,11 @@ func (p *prune) delete(part *view.Part, free bool) (tombstones *roaring.Bitmap, 
 		kill.AndNot(dead)
 	} else {
 		kill.AndNot(dead)
-		n = int(kill.GetCardinality())
+		none, err := p.db.NoDocuments(context.Background(), part, view.Latest)
+		if err != nil {
+			return nil, 0, err
+		}
+		n = int(roaring.AndNot(kill, none).GetCardinality())
 	}
 	if free && dead.GetCardinality()+kill.GetCardinality() == uint64(part.Meta.Docs) {
 		return nil, n, nil

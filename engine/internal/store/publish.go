@@ -31,6 +31,7 @@ type publication struct {
 	own      *roaring.Bitmap                // documents of the table that are dead on arrival
 	killed   map[*view.Part]*roaring.Bitmap // documents of other tables that are dead from now on, with those before
 	mem      []*view.MemDoc                 // documents of memtables likewise
+	codes    []codePair                     // of documents that are stored: see resolveCodes
 	replaced int
 
 	loaded    Loaded // by the same load
@@ -78,7 +79,7 @@ func (db *Store) Publish(ctx context.Context, t *view.Table, replace bool, marks
 		return TableCounts{}, err
 	}
 	db.metrics.bytesLoaded.Add(t.Meta.Size)
-	return p.counts(), nil
+	return p.counts(ctx)
 }
 
 func (db *Store) newPublication(t *view.Table, replace bool, marks map[string]int64) *publication {
@@ -184,6 +185,42 @@ func (p *publication) resolve(ctx context.Context) error {
 			}
 		}
 	}
+	return p.resolveCodes()
+}
+
+// A codePair is a code of the table and a living one of the same ID.
+type codePair struct {
+	doc uint32
+	old view.Place
+}
+
+// resolveCodes has codes share what was decided about their documents: those of documents of the
+// table that are dead on arrival are, too, and other ones replace those of their IDs.
+func (p *publication) resolveCodes() error {
+	if !p.db.Several {
+		return nil
+	}
+	for _, doc := range p.own.ToArray() {
+		id, err := p.table.ID(doc)
+		if err != nil {
+			return err
+		}
+		for n := 1; n <= view.MaxCodes; n++ {
+			code, ok, err := p.table.Lookup([]byte(view.CodeID(string(id), n)))
+			if err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
+			p.own.Add(code)
+		}
+	}
+	for _, c := range p.codes {
+		if !p.own.Contains(c.doc) {
+			p.kill(c.old)
+		}
+	}
 	return nil
 }
 
@@ -222,6 +259,16 @@ func (p *publication) resolveMem(m *view.Memtable) error {
 // resolveOne decides which of two living documents of the same ID dies: that of the table, or the
 // old one.
 func (p *publication) resolveOne(doc uint32, old view.Place) error {
+	if p.db.Several {
+		id, err := old.ID()
+		if err != nil {
+			return err
+		}
+		if _, code := view.Owner(id); code {
+			p.codes = append(p.codes, codePair{doc, old})
+			return nil
+		}
+	}
 	if !p.replace {
 		stored, err := old.Time()
 		if err != nil {
@@ -233,18 +280,23 @@ func (p *publication) resolveOne(doc uint32, old view.Place) error {
 		}
 	}
 	p.replaced++
+	p.kill(old)
 	if old.Mem != nil {
-		p.mem = append(p.mem, old.Mem)
 		return nil
 	}
-	if err := p.countAgain(old); err != nil {
-		return err
+	return p.countAgain(old)
+}
+
+// kill has what is stored die as the table is published.
+func (p *publication) kill(old view.Place) {
+	if old.Mem != nil {
+		p.mem = append(p.mem, old.Mem)
+		return
 	}
 	if p.killed[old.Part] == nil {
 		p.killed[old.Part] = old.Part.Dead.Base.Clone()
 	}
 	p.killed[old.Part].Add(old.Doc)
-	return nil
 }
 
 // countAgain counts a replaced document of a table if the same load has stored it.
@@ -283,17 +335,25 @@ func (c *TableCounts) Add(o TableCounts) {
 
 // counts returns what the table adds to the figures of a load, whose documents are those that are
 // there.
-func (p *publication) counts() TableCounts {
+func (p *publication) counts(ctx context.Context) (TableCounts, error) {
 	m := p.table.Meta
+	codes := int64(0)
+	if p.db.Several {
+		all, err := p.table.Codes(ctx)
+		if err != nil {
+			return TableCounts{}, err
+		}
+		codes = int64(roaring.AndNot(all, p.own).GetCardinality())
+	}
 	dead := int64(p.own.GetCardinality())
 	deadBare := dead
 	if m.Fingerprints > 0 {
 		deadBare -= int64(p.own.Rank(m.Fingerprints - 1))
 	}
 	return TableCounts{
-		Documents: int64(m.Docs) - dead - int64(p.again), Empty: int64(m.Docs-m.Fingerprints) - deadBare - int64(p.againBare),
+		Documents: int64(m.Docs) - dead - codes - int64(p.again), Empty: int64(m.Docs-m.Fingerprints) - deadBare - int64(p.againBare),
 		Replaced: int64(p.replaced), Tables: 1, Bytes: m.Size,
-	}
+	}, nil
 }
 
 // enter puts the table, with the tombstones, into the catalog and makes it visible.

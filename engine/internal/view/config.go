@@ -24,11 +24,14 @@ type Config struct {
 	Texts  *Hasher          // by params
 	Memory int64            // bytes that a query may hold of what it has found
 	Short  *memindex.Budget // for the signatures of texts and for families; nil if there are to be none
+
+	Several bool // documents may have several fingerprints, by Params: see codes.go
 }
 
 // SetParams sets the parameters, and what is made by them.
 func (c *Config) SetParams(p sstable.Params) {
 	c.Params, c.Texts, c.words = p, NewHasher(p), p.NumWords()
+	c.Several = c.Texts.Several()
 }
 
 // Bits returns how many bits fingerprints have.

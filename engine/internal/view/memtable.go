@@ -71,6 +71,11 @@ func (m *Memtable) Add(d *sstable.Document) {
 	md := &m.slab[0]
 	m.slab = m.slab[1:]
 	md.Document = *d
+	if of, code := Owner(d.ID); code {
+		if md.owner = m.ids.find(of); md.owner == nil { // a load that overtook the log has another
+			md.Dead.Store(d.Seq)
+		}
+	}
 	if d.HasFingerprint {
 		m.addFingerprint(d.Fingerprint, d.Rest)
 	}

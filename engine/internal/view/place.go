@@ -55,7 +55,9 @@ func (p Place) Entry() (Entry, error) {
 // EntryOf is Entry for a document whose ID is known.
 func (p Place) EntryOf(id string) (e Entry, err error) {
 	if d := p.Mem; d != nil {
-		return Entry{id, d.Fingerprint, d.Rest, d.HasFingerprint, time.UnixMicro(d.Time), d.Seq}, nil
+		return Entry{
+			ID: id, Fingerprint: d.Fingerprint, Rest: d.Rest, HasFingerprint: d.HasFingerprint, Time: time.UnixMicro(d.Time), Seq: d.Seq,
+		}, nil
 	}
 	e.ID = id
 	if e.Fingerprint, e.HasFingerprint, err = p.Part.Fingerprint(p.Doc); err != nil {

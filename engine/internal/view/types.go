@@ -12,12 +12,13 @@ import (
 
 // Doc is engine.Doc.
 type Doc struct {
-	ID          string
-	Text        string
-	Fields      json.RawMessage
-	Fingerprint *base.Fingerprint
-	Rest        []base.Fingerprint
-	Time        time.Time
+	ID           string
+	Text         string
+	Fields       json.RawMessage
+	Fingerprint  *base.Fingerprint
+	Rest         []base.Fingerprint
+	Fingerprints [][]base.Fingerprint
+	Time         time.Time
 }
 
 // Entry is engine.Entry.
@@ -25,6 +26,7 @@ type Entry struct {
 	ID             string
 	Fingerprint    base.Fingerprint
 	Rest           []base.Fingerprint
+	Fingerprints   [][]base.Fingerprint
 	HasFingerprint bool
 	Time           time.Time
 	Seq            uint64

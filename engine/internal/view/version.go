@@ -27,6 +27,9 @@ type Table struct {
 	Dir      *files.Folder      // that the file lies in; nil for a single table file
 	Short    memindex.LazyTexts // signatures of the texts
 	Families memindex.Families
+
+	codesMu sync.Mutex
+	codes   *roaring.Bitmap // see Codes; nil until they are asked for
 }
 
 // SeqOf returns the sequence number of document doc. A table that was written before its numbers

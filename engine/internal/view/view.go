@@ -1,7 +1,6 @@
 package view
 
 import (
-	"context"
 	"slices"
 	"sync/atomic"
 
@@ -61,66 +60,41 @@ func (v *View) Forget() {
 func (v *View) MemAlive(d *MemDoc) bool { return d.AliveAt(v.Seq) && d.Time >= v.Since }
 
 // Alive reports whether document doc of p is visible.
-func (v *View) Alive(p *Part, doc uint32) (bool, error) { return p.AliveAt(doc, v.Seq, v.Since) }
+func (v *View) Alive(p *Part, doc uint32) (bool, error) {
+	ok, err := p.AliveAt(doc, v.Seq, v.Since)
+	if ok && err == nil && v.Several {
+		return v.Counts(p, doc)
+	}
+	return ok, err
+}
 
 // Locate returns where the visible document with this ID is; NotFound if there is none.
 func (v *View) Locate(id string) (Place, error) {
-	name := []byte(id)
-	for _, m := range slices.Backward(v.Mems) {
-		if d := m.Find(name, v.Seq); d != nil {
-			if d.Time < v.Since {
-				return Place{}, files.NoDocument(id)
-			}
-			return Place{Mem: d}, nil
-		}
-	}
-	p, ok, err := v.Version.Locate(name, v.Seq)
-	if err == nil && ok {
-		ok, err = v.Alive(p.Part, p.Doc)
-	}
+	p, ok, err := v.Find([]byte(id))
 	if err == nil && !ok {
 		err = files.NoDocument(id)
 	}
 	return p, err
 }
 
-// Each calls fn for every visible document, memtables last, until it returns an error.
-func (v *View) Each(ctx context.Context, fn func(Place) error) error {
-	for i := range v.Version.Parts {
-		if err := v.EachOf(ctx, &v.Version.Parts[i], fn); err != nil {
-			return err
+// Find returns where the visible row with this ID is.
+func (v *View) Find(id []byte) (p Place, ok bool, err error) {
+	for _, m := range slices.Backward(v.Mems) {
+		if d := m.Find(id, v.Seq); d != nil {
+			return Place{Mem: d}, d.Time >= v.Since, nil
 		}
 	}
-	if err := v.EachMem(fn); err != nil {
-		return err
+	if p, ok, err = v.Version.Locate(id, v.Seq); ok && err == nil {
+		ok, err = v.Alive(p.Part, p.Doc)
 	}
-	return ctx.Err()
+	return p, ok, err
 }
 
-// EachOf calls fn for each visible document of p.
-func (v *View) EachOf(ctx context.Context, p *Part, fn func(Place) error) error {
-	for doc := range p.NumDocs() {
-		if doc%4096 == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-		ok, err := v.Alive(p, doc)
-		if err == nil && ok {
-			err = fn(Place{Part: p, Doc: doc})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// EachMem is each for the memtables.
+// EachMem calls fn for every visible document of the memtables, until it returns an error.
 func (v *View) EachMem(fn func(Place) error) error {
 	for _, m := range v.Mems {
 		for _, d := range m.Docs {
-			if v.MemAlive(d) {
+			if d.owner == nil && v.MemAlive(d) {
 				if err := fn(Place{Mem: d}); err != nil {
 					return err
 				}

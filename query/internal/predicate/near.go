@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
@@ -44,12 +43,8 @@ func (p *near) Test(x *Scope, c *Candidate) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	words := e.Words()
-	if words == nil {
-		return Verdict{}, nil
-	}
-	d := base.DistanceWords(words, p.target.doc.Words())
-	return Verdict{Holds: d <= p.k, Match: engine.Match{ID: c.ID, Distance: d}}, nil
+	d, ok := e.Distance(append(p.target.doc.Fingerprints, p.target.doc.Words())...)
+	return Verdict{Holds: ok && d <= p.k, Match: engine.Match{ID: c.ID, Distance: d}}, nil
 }
 
 func (p *near) Explain(x *Scope) []string { return p.explain(x, p) }

@@ -58,6 +58,7 @@ func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
 		}
 		t := target{self: v, label: value.Label(v)}
 		t.doc.SetFingerprint(e.Words()...)
+		t.doc.Fingerprints = e.Fingerprints
 		return t, nil
 	}
 	if a.Text {

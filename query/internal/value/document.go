@@ -82,7 +82,7 @@ func decodeDoc(raw []byte) (doc engine.Doc, at int, err error) {
 	if doc.Fields != nil {
 		return doc, rest[0].at, errors.New(`the document has "fields" and other keys beside it: put them into "fields"`)
 	}
-	if doc.Text == "" && doc.Fingerprint == nil {
+	if doc.Text == "" && doc.Fingerprint == nil && doc.Fingerprints == nil {
 		for _, name := range []string{"text", "fingerprint"} {
 			if hint, at := misnamed(rest, name); hint != "" {
 				return doc, at, errors.New(`the document has neither "text" nor "fingerprint"` + hint + ` (a field of another name goes into "fields")`)
@@ -99,7 +99,7 @@ func decodeDoc(raw []byte) (doc engine.Doc, at int, err error) {
 
 // docKeys reads the keys of a document that are not fields.
 var docKeys = map[string]func(*engine.Doc, json.RawMessage) error{
-	"id": readID, "text": readText, "fields": readFields, "fingerprint": readFingerprint, "time": readTime,
+	"id": readID, "text": readText, "fields": readFields, "fingerprint": readFingerprint, "fingerprints": readFingerprints, "time": readTime,
 }
 
 // jsonKey is a key of an object with its offset and its value.
@@ -180,21 +180,40 @@ func readFields(doc *engine.Doc, value json.RawMessage) error {
 	return nil
 }
 
-// readFingerprint reads a string by the rule of package base, or a number, which is decimal.
 func readFingerprint(doc *engine.Doc, value json.RawMessage) error {
-	text, notation := string(value), base.Decimal
-	if value[0] == '"' {
-		notation = base.Auto
-		if err := json.Unmarshal(value, &text); err != nil {
-			return err
-		}
-	}
-	words, err := parseWords(text, notation)
+	words, err := fingerprintOf(value)
 	if err != nil {
 		return fmt.Errorf(`"fingerprint": %w`, err)
 	}
 	doc.SetFingerprint(words...)
 	return nil
+}
+
+func readFingerprints(doc *engine.Doc, value json.RawMessage) error {
+	var list []json.RawMessage
+	if err := json.Unmarshal(value, &list); err != nil {
+		return fmt.Errorf(`"fingerprints" should be a list, not %s`, brief(value))
+	}
+	for i, v := range list {
+		words, err := fingerprintOf(v)
+		if err != nil {
+			return fmt.Errorf(`"fingerprints", number %d: %w`, i+1, err)
+		}
+		doc.Fingerprints = append(doc.Fingerprints, words)
+	}
+	return nil
+}
+
+// fingerprintOf reads a string by the rule of package base, or a number, which is decimal.
+func fingerprintOf(value json.RawMessage) ([]engine.Fingerprint, error) {
+	text, notation := string(value), base.Decimal
+	if value[0] == '"' {
+		notation = base.Auto
+		if err := json.Unmarshal(value, &text); err != nil {
+			return nil, err
+		}
+	}
+	return parseWords(text, notation)
 }
 
 func readTime(doc *engine.Doc, value json.RawMessage) error {

@@ -1,0 +1,161 @@
+package view
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/base"
+)
+
+// A document of several fingerprints is several rows: the document, with the first one, and for each
+// further one a code, a row without text that names the document by its ID. Codes are written right
+// after their document, in one step with it. They are the entries of an index that is validated as
+// it is read: a code counts if its document is alive and older than the code. So what replaces or
+// deletes a document need not know its codes; a merge leaves out those that do not count.
+//
+// The ID of a code:
+//
+//	+-------+--------------------+-----------------------+
+//	| mark  | ID of the document | number, big endian, 2 |
+//	+-------+--------------------+-----------------------+
+const (
+	codeMark = "\x00code\x00"
+	codeMore = len(codeMark) + 2 // bytes of the ID of a code more than those of the document's
+	MaxCodes = 1<<16 - 1         // codes of a document, numbered from 1
+)
+
+// CodeID returns the ID of a code of a document.
+func CodeID(id string, number int) string {
+	b := append(make([]byte, 0, len(id)+codeMore), codeMark...)
+	return string(binary.BigEndian.AppendUint16(append(b, id...), uint16(number)))
+}
+
+// Owner returns the ID of the document that a row belongs to, and whether the row is a code.
+func Owner(id []byte) (of []byte, code bool) {
+	if len(id) <= codeMore || string(id[:len(codeMark)]) != codeMark {
+		return id, false
+	}
+	return id[len(codeMark) : len(id)-2], true
+}
+
+// Codes returns the further fingerprints of a document as documents to store after it.
+func (d *Doc) Codes() []Doc {
+	codes := make([]Doc, len(d.Fingerprints))
+	for i, words := range d.Fingerprints {
+		codes[i] = Doc{ID: CodeID(d.ID, i+1), Fingerprint: &words[0], Rest: words[1:], Time: d.Time}
+	}
+	return codes
+}
+
+// SettleFingerprints checks the fingerprints of a document. The first of several becomes its
+// fingerprint if it has no other.
+func (c *Config) SettleFingerprints(d *Doc) error {
+	if d.Fingerprint != nil {
+		if err := c.CheckWords(1 + len(d.Rest)); err != nil {
+			return err
+		}
+	}
+	if len(d.Fingerprints) == 0 {
+		return nil
+	}
+	for _, words := range d.Fingerprints {
+		if err := c.CheckWords(len(words)); err != nil {
+			return err
+		}
+	}
+	if d.Fingerprint == nil {
+		d.Fingerprint, d.Rest, d.Fingerprints = &d.Fingerprints[0][0], d.Fingerprints[0][1:], d.Fingerprints[1:]
+	}
+	switch n := len(d.Fingerprints); {
+	case n > 0 && !c.Several:
+		return fmt.Errorf("document %s has %d fingerprints, %s was created for one (load --several, Features.Several): %w",
+			files.QuoteID(d.ID), n+1, c.Path, files.ErrParams)
+	case n > MaxCodes:
+		return fmt.Errorf("document %s has %d fingerprints, the most is %d: %w", files.QuoteID(d.ID), n+1, MaxCodes+1, files.ErrTooLarge)
+	case n > 0 && len(d.ID) > maxIDBytes-codeMore:
+		return fmt.Errorf("id of %d bytes of a document of several fingerprints, the most is %d: %w", len(d.ID), maxIDBytes-codeMore, files.ErrTooLarge)
+	}
+	return nil
+}
+
+// Counts reports whether a row of a table, which is alive, is no code or one that counts.
+func (v *View) Counts(p *Part, doc uint32) (bool, error) {
+	id, err := p.ID(doc)
+	if err != nil {
+		return false, err
+	}
+	of, code := Owner(id)
+	if !code {
+		return true, nil
+	}
+	owner, ok, err := v.Find(of)
+	if err != nil || !ok {
+		return false, err
+	}
+	seq, err := p.SeqOf(doc)
+	if err != nil {
+		return false, err
+	}
+	stored, err := owner.Seq()
+	return stored < seq, err
+}
+
+// Fingerprints returns the further fingerprints of a visible document.
+func (v *View) Fingerprints(id string) (fps [][]base.Fingerprint, err error) {
+	for n := 1; v.Several && n <= MaxCodes; n++ {
+		p, ok, err := v.Find([]byte(CodeID(id, n)))
+		if err != nil || !ok {
+			return fps, err
+		}
+		e, err := p.Entry()
+		if err != nil {
+			return nil, err
+		}
+		fps = append(fps, append([]base.Fingerprint{e.Fingerprint}, e.Rest...))
+	}
+	return fps, nil
+}
+
+// Codes returns the rows of the table that are codes, dead ones too.
+func (t *Table) Codes(ctx context.Context) (codes *roaring.Bitmap, err error) {
+	t.codesMu.Lock()
+	defer t.codesMu.Unlock()
+	if t.codes != nil {
+		return t.codes, nil
+	}
+	order, err := t.IDOrder()
+	if err != nil {
+		return nil, err
+	}
+	codes = roaring.New()
+	for part, end := order.Range([]byte(codeMark)); part < end; part++ {
+		err := order.EachID(ctx, part, func(doc uint32, id []byte) error {
+			if _, code := Owner(id); code {
+				codes.Add(doc)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	t.codes = codes
+	return codes, nil
+}
+
+// NoDocuments returns the rows of a part that are dead at seq, and those that are codes.
+func (c *Config) NoDocuments(ctx context.Context, p *Part, seq uint64) (*roaring.Bitmap, error) {
+	dead, _ := p.Dead.UpTo(seq)
+	if !c.Several {
+		return dead, nil
+	}
+	codes, err := p.Codes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return roaring.Or(dead, codes), nil
+}
