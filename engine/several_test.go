@@ -231,8 +231,8 @@ func TestSeveralRefused(t *testing.T) {
 	}
 }
 
-// TestSeveralLoadedBeside stores a document while a load has one of its ID: of the two one stays, with
-// its fingerprints alone.
+// TestSeveralLoadedBeside stores a document while a load has one of its ID: of the two one stays,
+// with its fingerprints alone.
 func TestSeveralLoadedBeside(t *testing.T) {
 	for _, replace := range []bool{false, true} {
 		for _, flush := range []bool{false, true} {
@@ -268,8 +268,8 @@ func TestSeveralLoadedBeside(t *testing.T) {
 	}
 }
 
-// TestSeveralClusters compares clusters of documents of several fingerprints, with allowed pairs, with
-// those by definition.
+// TestSeveralClusters compares clusters of documents of several fingerprints, with allowed pairs,
+// with those by definition.
 func TestSeveralClusters(t *testing.T) {
 	ctx := t.Context()
 	for seed := range exhaustive.Every(t, 4).Of(40) {

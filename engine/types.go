@@ -40,10 +40,10 @@ type Doc struct {
 	Fingerprint *Fingerprint
 	// Rest has the words of the fingerprint after the first, Options.Bits/64 - 1 of them.
 	Rest []Fingerprint
-	// Fingerprints are further fingerprints, whole, of Options.Bits/64 words each: of the frames of a
-	// video, or of a picture in other orientations. By Near a document is as near as the nearest of
-	// all that it has. There are at most MaxFingerprints, in a database of Features.Several; without
-	// Fingerprint the first of them is that.
+	// Fingerprints are further fingerprints, whole, of Options.Bits/64 words each: of the frames of
+	// a video, or of a picture in other orientations. By Near a document is as near as the nearest
+	// of all that it has. There are at most MaxFingerprints, in a database of Features.Several;
+	// without Fingerprint the first of them is that.
 	Fingerprints [][]Fingerprint
 	// Time is when the document was stored, kept to the microsecond; zero means now. Retention and
 	// SINCE go by it.
@@ -75,7 +75,8 @@ type Entry struct {
 	ID          string
 	Fingerprint Fingerprint   // meaningful if HasFingerprint; of more than 64 bits the first word
 	Rest        []Fingerprint // the other words
-	// Fingerprints are the further fingerprints, as in Doc. What ClusterOptions.Before compares has none.
+	// Fingerprints are the further fingerprints, as in Doc. What ClusterOptions.Before compares has
+	// none.
 	Fingerprints   [][]Fingerprint
 	HasFingerprint bool // false for a text without words
 	Time           time.Time
@@ -90,8 +91,8 @@ func (e *Entry) Words() []Fingerprint {
 	return append([]Fingerprint{e.Fingerprint}, e.Rest...)
 }
 
-// Distance returns the least distance of a fingerprint of the document from any of fps, which have as
-// many words; false if there is none.
+// Distance returns the least distance of a fingerprint of the document from any of fps, which have
+// as many words; false if there is none.
 func (e *Entry) Distance(fps ...[]Fingerprint) (least int, ok bool) {
 	if !e.HasFingerprint {
 		return 0, false

@@ -45,8 +45,8 @@ var documentColumns = map[string]func(d *engine.Doc) any{
 	},
 }
 
-// fingerprintList returns further fingerprints as rows have them: a JSON list of hexadecimal digits;
-// nil for none.
+// fingerprintList returns further fingerprints as rows have them: a JSON list of hexadecimal
+// digits; nil for none.
 func fingerprintList(fps [][]engine.Fingerprint) any {
 	if len(fps) == 0 {
 		return nil

@@ -132,8 +132,8 @@ func (c *clustering) apart(f, g uint32) bool {
 	return ok && c.v.Allowed.Has(a, b)
 }
 
-// distinctFingerprints returns the fingerprints of all groups, each once, and the numbers of a group's
-// among them; prints is nil if each group has the one of its number.
+// distinctFingerprints returns the fingerprints of all groups, each once, and the numbers of a
+// group's among them; prints is nil if each group has the one of its number.
 func (c *clustering) distinctFingerprints() (fps selfjoin.Columns, prints func(g uint32) []uint32) {
 	if c.several != nil {
 		return c.several.rows.fps, c.several.printsOf

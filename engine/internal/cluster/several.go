@@ -8,8 +8,8 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// Where documents have several fingerprints, these are joined as if each were a document; then what is
-// found is folded to documents, which are as near as the nearest of their fingerprints.
+// Where documents have several fingerprints, these are joined as if each were a document; then what
+// is found is folded to documents, which are as near as the nearest of their fingerprints.
 
 // A severalSet is documents of several fingerprints: its items.
 type severalSet struct {

@@ -22,8 +22,8 @@ func AnyMatch(ctx context.Context, v *view.View, d *sstable.Document, by view.Cr
 	return AnyOf(ctx, v, d, nil, by, most, false)
 }
 
-// AnyOf is AnyMatch for a document of further fingerprints, which count by Near. If known is set, the
-// document of d's ID is a match too.
+// AnyOf is AnyMatch for a document of further fingerprints, which count by Near. If known is set,
+// the document of d's ID is a match too.
 func AnyOf(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.Fingerprint, by view.Criterion, most int, known bool) (m view.Match, found bool, err error) {
 	x := existence{v: v, ctx: ctx, by: by, of: d, most: most}
 	if !known {

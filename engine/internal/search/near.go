@@ -71,8 +71,8 @@ func (q *Near) Forget() {
 	q.v, q.Want, q.limited = nil, NearWant{}, ordered.Limited[NearHit]{}
 }
 
-// Nearest finds the n visible documents nearest to any of fps. It leaves them in q.Hits, and perhaps
-// others.
+// Nearest finds the n visible documents nearest to any of fps. It leaves them in q.Hits, and
+// perhaps others.
 func (q *Near) Nearest(ctx context.Context, v *view.View, fps [][]base.Fingerprint, n int) error {
 	if n <= MostFirst {
 		q.Want.First = n

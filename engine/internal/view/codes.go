@@ -11,11 +11,12 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// A document of several fingerprints is several rows: the document, with the first one, and for each
-// further one a code, a row without text that names the document by its ID. Codes are written right
-// after their document, in one step with it. They are the entries of an index that is validated as
-// it is read: a code counts if its document is alive and older than the code. So what replaces or
-// deletes a document need not know its codes; a merge leaves out those that do not count.
+// A document of several fingerprints is several rows: the document, with the first one, and for
+// each further one a code, a row without text that names the document by its ID. Codes are written
+// right after their document, in one step with it. They are the entries of an index that is
+// validated as it is read: a code counts if its document is alive and older than the code. So what
+// replaces or deletes a document need not know its codes; a merge leaves out those that do not
+// count.
 //
 // The ID of a code:
 //

@@ -13,7 +13,8 @@ const (
 	MaxTextBytes = 64 << 20
 )
 
-// CheckID returns Invalid for an empty ID and for one that only codes have, and TooLarge for one of more than maxIDBytes bytes.
+// CheckID returns Invalid for an empty ID and for one that only codes have, and TooLarge for one of
+// more than maxIDBytes bytes.
 func CheckID(id string) error {
 	switch {
 	case id == "":
