@@ -44,7 +44,7 @@ var statementDefs = []statementDef{
 	{
 		word: "GET", shape: syntax.Keyword, expects: syntax.ExpectID,
 		topic: Topic{nil, "GET 'a'", "a document"},
-		docs:  []docsRow{{"GET 'a'", "shows a document; `SHOW` too", "`id`, `text`, `fields`, `fingerprint`, `time`"}},
+		docs:  []docsRow{{"GET 'a'", "shows a document; `SHOW` too", "`id`, `text`, `fields`, `fingerprint`, `time`, and `fingerprints` of one that has several"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.get(s.Get) },
 	},
 	{
