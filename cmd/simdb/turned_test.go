@@ -140,6 +140,40 @@ func TestTurnedPictures(t *testing.T) {
 		if got := rowsHere(t, append(here, "--explain")...); got != strings.Join(explained, "") {
 			t.Errorf("%v: match --explain\n%s\nnot:\n%s", kind, got, strings.Join(explained, ""))
 		}
+		var kept, pairs []string
+		for i, b := range names("p", "q", "r") {
+			like := func(keeper string) bool { return nearestOf(codes[b], codes[keeper]) <= k }
+			if !slices.ContainsFunc(kept, like) {
+				kept = append(kept, b)
+			}
+			for _, a := range names("p", "q", "r")[:i] {
+				if d := nearestOf(codes[a], codes[b]); d <= 2*k {
+					pairs = append(pairs, fmt.Sprintf("%s\t%s\t%d\n", a, b, d))
+				}
+			}
+		}
+		if len(kept) > 12 {
+			t.Fatalf("%v: %d pictures are kept by brute force", kind, len(kept))
+		}
+		kept = append(kept, "r/flat.png")
+		if got := rowsHere(t, "dedup", images, "--orientations=8", "p", "q", "r", "--audit=a.jsonl"); got != strings.Join(kept, "\n")+"\n" {
+			t.Errorf("%v: dedup keeps\n%s\nnot:\n%s", kind, got, strings.Join(kept, "\n"))
+		}
+		if audit, err := os.ReadFile("a.jsonl"); err != nil || !bytes.Contains(audit, []byte("--orientations 8")) {
+			t.Errorf("%v: audit: %v\n%s", kind, err, audit)
+		}
+		if got := sortedLines(rowsHere(t, "pairs", images, "--orientations=8", "p", "q", "r", near)); !slices.Equal(got, sorted(pairs)) {
+			t.Errorf("%v: pairs:\n%s\nnot:\n%s", kind, strings.Join(got, ""), strings.Join(sorted(pairs), ""))
+		}
+		if got := rowsHere(t, "pairs", images, "--orientations=8", "p", "q", "r", near, "--format=count"); got != fmt.Sprintln(len(pairs)) {
+			t.Errorf("%v: %s pairs, not %d", kind, got, len(pairs))
+		}
+		for _, mode := range []string{"star", "components"} {
+			got := rowsHere(t, "clusters", images, "--orientations=8", "p", "q", "r", "--mode="+mode)
+			if n := strings.Count(got, "\n"); n != strings.Count(got, "\ttrue\t")+len(names("p", "q", "r"))+1-len(kept) {
+				t.Errorf("%v: clusters --mode=%s\n%s\nnot with as many documents as dedup keeps:\n%s", kind, mode, got, strings.Join(kept, "\n"))
+			}
+		}
 		simdbHere(t, "p.simdb", "ALLOW 'p/1.png' 'q/1.jpg'")
 		if got := rowsHere(t, here...); !strings.Contains(got, "q/1.jpg\n") || strings.Contains(got, "q/2.jpg") {
 			t.Errorf("%v: match of an allowed pair: new are\n%s", kind, got)

@@ -60,7 +60,7 @@ func (s *Sample) Add(d *engine.Doc) error {
 	default:
 		return nil
 	}
-	x.number, x.doc = s.seen, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest}
+	x.number, x.doc = s.seen, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest, Fingerprints: d.Fingerprints}
 	if s.bytes += x.size(); s.bytes > s.most {
 		return ErrLarge
 	}
@@ -90,7 +90,9 @@ func (s *Sample) Documents() []engine.Doc {
 }
 
 // size is about how many bytes a document takes.
-func (x *drawn) size() int64 { return int64(len(x.doc.ID)+len(x.doc.Text)) + 200 }
+func (x *drawn) size() int64 {
+	return int64(len(x.doc.ID)+len(x.doc.Text)+len(x.doc.Fingerprints)*(24+8*(1+len(x.doc.Rest)))) + 200
+}
 
 // byHash is a heap of documents, the one with the greatest hash first.
 type byHash []*drawn

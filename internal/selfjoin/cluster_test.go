@@ -27,7 +27,7 @@ func TestComponents(t *testing.T) {
 				}
 			}
 			for _, budget := range []int{1 << 30, 300, 20} {
-				got, err := components(context.Background(), Columns{fps}, k, Options{Workers: 2}, budget)
+				got, err := components(context.Background(), Columns{fps}, Documents{}, k, Options{Workers: 2}, budget)
 				if err != nil || !slices.Equal(got, want) {
 					t.Fatalf("k = %d, budget %d: components differ; error %v", k, budget, err)
 				}
@@ -53,7 +53,7 @@ func TestComponentsOfCubes(t *testing.T) {
 			for _, p := range within(bruteForce(fps, k), k) {
 				f.Union(p.i, p.j)
 			}
-			got, err := components(context.Background(), Columns{fps}, k, Options{}, 100)
+			got, err := components(context.Background(), Columns{fps}, Documents{}, k, Options{}, 100)
 			if err != nil || !slices.Equal(got, f.Labels()) {
 				t.Fatalf("k = %d: components differ; error %v", k, err)
 			}
@@ -77,7 +77,7 @@ func TestComponentsOfCrowd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Components(context.Background(), Columns{fps}, 8, Options{})
+	got, err := Components(context.Background(), Columns{fps}, Documents{}, 8, Options{})
 	if err != nil || !slices.Equal(got, label) {
 		t.Errorf("not one component; error %v", err)
 	}
@@ -189,7 +189,7 @@ func TestStarsErrors(t *testing.T) {
 	if _, err := Stars(ctx, Columns{fps}, Documents{Codes: order}, 3, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := Components(ctx, Columns{fps}, 3, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Components(ctx, Columns{fps}, Documents{}, 3, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

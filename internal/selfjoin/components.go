@@ -63,17 +63,23 @@ func (f *Forest) Labels() []uint32 {
 }
 
 // Components returns, for each fingerprint, the least number of a fingerprint that it is connected
-// with through fingerprints within k bits of each other. fps must be ascending and distinct.
+// with through fingerprints within k bits of each other, or of one document. fps must be ascending
+// and distinct.
 //
 // Where the pairs are many, keepers are found as for Stars, and only those within k bits of one are
 // connected first. One more join then leaves out groups and pairs that are connected already.
-func Components(ctx context.Context, fps Columns, k int, o Options) ([]uint32, error) {
-	return components(ctx, fps, k, o, 4*fps.Len()+1<<20)
+func Components(ctx context.Context, fps Columns, docs Documents, k int, o Options) ([]uint32, error) {
+	return components(ctx, fps, docs, k, o, 4*fps.Len()+1<<20)
 }
 
 // components is Components, with the first join ended after budget pairs.
-func components(ctx context.Context, fps Columns, k int, o Options, budget int) ([]uint32, error) {
+func components(ctx context.Context, fps Columns, docs Documents, k int, o Options, budget int) ([]uint32, error) {
 	f := NewForest(fps.Len())
+	for p := range docs.Ends {
+		for own := docs.Of(uint32(p)); len(own) > 1; own = own[1:] {
+			f.Union(own[0], own[1])
+		}
+	}
 	union := func(i, j uint32, _ int) bool {
 		f.Union(i, j)
 		return true

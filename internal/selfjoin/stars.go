@@ -43,6 +43,25 @@ func (d Documents) codes(some []uint32) (codes []uint32) {
 	return slices.Compact(codes)
 }
 
+// Having returns, for each of n fingerprints, the documents that have it, in order: those of
+// fingerprint f are docs[start[f]:start[f+1]].
+func (d Documents) Having(n int) (start, docs []uint32) {
+	start, docs = make([]uint32, n+2), make([]uint32, len(d.Codes))
+	for _, f := range d.Codes {
+		start[f+2]++
+	}
+	for i := 2; i < len(start); i++ {
+		start[i] += start[i-1]
+	}
+	for p := range uint32(d.Len()) {
+		for _, f := range d.Of(p) {
+			docs[start[f+1]] = p
+			start[f+1]++
+		}
+	}
+	return start, docs
+}
+
 // Assignment says which keeper each document of a star clustering has joined. Documents are named
 // by their position in the order of preference.
 type Assignment struct {
@@ -298,7 +317,7 @@ func (s *clustering) uncovered(ctx context.Context, keepers, rest []uint32) ([]u
 
 // joinKeepers assigns every document, given s.keeper.
 func (s *clustering) joinKeepers(ctx context.Context) error {
-	start, having := s.having()
+	start, having := s.docs.Having(s.fps.Len())
 	offer := func(keeper, f uint32, distance int) {
 		q := s.keeper[keeper]
 		for _, p := range having[start[f]:start[f+1]] {
@@ -322,23 +341,4 @@ func (s *clustering) joinKeepers(ctx context.Context) error {
 		}
 		return true
 	})
-}
-
-// having returns the documents that have each fingerprint: those of fingerprint f are
-// docs[start[f]:start[f+1]].
-func (s *clustering) having() (start []uint64, docs []uint32) {
-	start, docs = make([]uint64, s.fps.Len()+2), make([]uint32, len(s.docs.Codes))
-	for _, f := range s.docs.Codes {
-		start[f+2]++
-	}
-	for i := 2; i < len(start); i++ {
-		start[i] += start[i-1]
-	}
-	for p := range uint32(s.docs.Len()) {
-		for _, f := range s.docs.Of(p) {
-			docs[start[f+1]] = p
-			start[f+1]++
-		}
-	}
-	return start, docs
 }

@@ -253,7 +253,7 @@ func TestWideComponents(t *testing.T) {
 				f.Union(p.i, p.j)
 			}
 			for _, budget := range []int{1 << 30, 300, 20} {
-				got, err := components(t.Context(), fps, k, Options{Workers: 2}, budget)
+				got, err := components(t.Context(), fps, Documents{}, k, Options{Workers: 2}, budget)
 				if err != nil || !slices.Equal(got, f.Labels()) {
 					t.Fatalf("k = %d, budget %d: components differ; error %v", k, budget, err)
 				}

@@ -92,15 +92,7 @@ func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *Opti
 	keeper := make([]uint32, c.groups())
 	if !o.Components {
 		fps, prints := c.distinctFingerprints()
-		docs := selfjoin.Documents{Codes: order}
-		if prints != nil {
-			docs = selfjoin.Documents{Ends: make([]uint32, 0, len(order))}
-			for _, f := range order {
-				docs.Codes = append(docs.Codes, prints(f)...)
-				docs.Ends = append(docs.Ends, uint32(len(docs.Codes)))
-			}
-		}
-		stars, err := selfjoin.Stars(ctx, fps, docs, k, jo)
+		stars, err := selfjoin.Stars(ctx, fps, documentsOf(order, prints), k, jo)
 		if err != nil {
 			return nil, err
 		}
@@ -120,25 +112,34 @@ func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *Opti
 	return c.keepersOf(label, order), nil
 }
 
+// documentsOf returns groups in an order as a join takes them: with nil prints each has the
+// fingerprint of its number.
+func documentsOf(order []uint32, prints func(g uint32) []uint32) selfjoin.Documents {
+	if prints == nil {
+		return selfjoin.Documents{Codes: order}
+	}
+	docs := selfjoin.Documents{Ends: make([]uint32, 0, len(order))}
+	for _, g := range order {
+		docs.Codes = append(docs.Codes, prints(g)...)
+		docs.Ends = append(docs.Ends, uint32(len(docs.Codes)))
+	}
+	return docs
+}
+
 // components returns labels of the connected components of groups.
 func (c *clustering) components(ctx context.Context, k int, jo selfjoin.Options) ([]uint32, error) {
 	fps, prints := c.distinctFingerprints()
-	label, err := selfjoin.Components(ctx, fps, k, jo)
+	order := make([]uint32, c.groups())
+	for g := range order {
+		order[g] = uint32(g)
+	}
+	label, err := selfjoin.Components(ctx, fps, documentsOf(order, prints), k, jo)
 	if err != nil || prints == nil {
 		return label, err
 	}
-	joined := selfjoin.NewForest(fps.Len()) // and what groups connect
-	for f, l := range label {
-		joined.Union(uint32(f), l)
-	}
-	for g := range uint32(c.groups()) {
-		for _, f := range prints(g) {
-			joined.Union(prints(g)[0], f)
-		}
-	}
 	of, first := make([]uint32, c.groups()), make([]uint32, fps.Len()) // the first group of a component + 1
 	for g := range uint32(c.groups()) {
-		l := &first[joined.Root(prints(g)[0])]
+		l := &first[label[prints(g)[0]]]
 		if *l == 0 {
 			*l = g + 1
 		}

@@ -28,19 +28,19 @@ func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, by 
 		return keeper, distance, nil
 	}
 	d := c.distinct(order)
-	label, err := selfjoin.Components(ctx, d.prints, k, o)
+	label, err := selfjoin.Components(ctx, d.prints, d.docs, k, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	keepers := map[uint32][]uint32{} // of the components concerned
 	for at, n := range order {
 		if refused(n) {
-			keepers[label[d.group[at]]] = nil
+			keepers[label[d.docs.Of(uint32(at))[0]]] = nil
 		}
 	}
 	leader := map[uint32]uint32{} // of each fingerprint: the first document that is not involved
 	for at, n := range order {
-		group := d.group[at]
+		group := d.docs.Of(uint32(at))[0]
 		l := label[group]
 		so, concerned := keepers[l]
 		if !concerned {
@@ -49,7 +49,7 @@ func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, by 
 		if at%256 == 0 && ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		if !by.Involved(n) {
+		if !by.Involved(n) && d.docs.Ends == nil {
 			if first, ok := leader[group]; ok {
 				keeper[n], distance[n] = keeper[first], distance[first]
 				continue
@@ -58,7 +58,7 @@ func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, by 
 		}
 		best, least := n, k+1
 		for _, q := range so {
-			if away := c.Prints.Distance(n, q); away < least && by.Accept(n, q) {
+			if away := c.Distance(n, q); away < least && by.Accept(n, q) {
 				best, least = q, away
 			}
 		}

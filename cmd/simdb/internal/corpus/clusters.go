@@ -37,7 +37,7 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 	case components:
 		c.keeper, err = l.printComponents(ctx, by.K, o.prints(l.N))
 		for n, k := range c.keeper {
-			c.match[n] = -float64(l.Prints.Distance(uint32(n), k))
+			c.match[n] = -float64(l.Distance(uint32(n), k))
 		}
 	default:
 		var distance []uint16

@@ -44,11 +44,12 @@ type Options struct {
 // numbered from 0 in the order in which they are added.
 type Corpus struct {
 	Sets    *setjoin.Sets    // nil if texts are not compared
-	Prints  selfjoin.Columns // of each document, a column a word; nil if fingerprints are not compared
+	Prints  selfjoin.Columns // a column a word; nil if fingerprints are not compared
 	N       int64
 	Textual int64    // documents with a text
 	Given   int64    // documents with a fingerprint of their own
 	empty   []uint64 // a bit for each document that matches nothing
+	ends    []uint32 // of each document: where its fingerprints end in Prints; nil if each has one
 	sized   bool     // some document has a fingerprint, so that the number of words is known
 	measure setjoin.Measure
 	texts   *texts // nil unless the measure compares them
@@ -100,24 +101,72 @@ func createSpill(dir string) (setjoin.File, error) {
 	return f, err
 }
 
-// addPrint adds the words of the next document's fingerprint; none if it has none. All documents
+// addPrints adds the words of the next document's fingerprints, that many; none if it has none. All
 // have as many as the first.
-func (c *Corpus) addPrint(words []uint64) error {
-	for !c.sized && len(c.Prints) < len(words) {
+func (c *Corpus) addPrints(words []uint64, prints int) error {
+	width := len(words) / prints
+	for !c.sized && len(c.Prints) < width {
 		c.Prints = append(c.Prints, make([]uint64, len(c.Prints[0])))
 	}
-	if len(words) > 0 && len(words) != len(c.Prints) {
-		return fmt.Errorf("document %d has a fingerprint of %d bits, those before it have %d: --bits N makes wider ones of texts, and lists have one width", c.N+1, 64*len(words), 64*len(c.Prints))
+	if len(words) > 0 && len(words) != prints*len(c.Prints) {
+		return fmt.Errorf("document %d has a fingerprint of %d bits, those before it have %d: --bits N makes wider ones of texts, and lists have one width", c.N+1, 64*width, 64*len(c.Prints))
 	}
-	c.sized = c.sized || len(words) > 0
-	for i := range c.Prints {
-		word := uint64(0)
-		if len(words) > 0 {
-			word = words[i]
+	if c.sized = c.sized || width > 0; width == 0 {
+		words = make([]uint64, len(c.Prints))
+	}
+	if c.ends == nil && prints > 1 {
+		c.ends = []uint32{}
+		for n := range uint32(c.N) {
+			c.ends = append(c.ends, n+1)
 		}
-		c.Prints[i] = append(c.Prints[i], word)
+	}
+	for ; len(words) > 0; words = words[len(c.Prints):] {
+		for w := range c.Prints {
+			c.Prints[w] = append(c.Prints[w], words[w])
+		}
+	}
+	rows := c.Prints.Len()
+	if rows > selfjoin.MaxFingerprints {
+		return fmt.Errorf("more than %d fingerprints", selfjoin.MaxFingerprints)
+	}
+	if c.ends != nil {
+		c.ends = append(c.ends, uint32(rows))
 	}
 	return nil
+}
+
+// rows returns the places of a document's fingerprints in Prints: from one to before another. A
+// document without any has one that means nothing.
+func (c *Corpus) rows(n uint32) (from, to uint32) {
+	if c.ends == nil {
+		return n, n + 1
+	}
+	if n > 0 {
+		from = c.ends[n-1]
+	}
+	return from, c.ends[n]
+}
+
+// Print returns the words of a document's first fingerprint, in room.
+func (c *Corpus) Print(room []uint64, n uint32) []uint64 {
+	from, _ := c.rows(n)
+	for _, words := range c.Prints {
+		room = append(room, words[from])
+	}
+	return room
+}
+
+// Distance returns the distance of the nearest two fingerprints of two documents.
+func (c *Corpus) Distance(a, b uint32) int {
+	fromA, toA := c.rows(a)
+	fromB, toB := c.rows(b)
+	least := 64 * len(c.Prints)
+	for i := fromA; i < toA; i++ {
+		for j := fromB; j < toB; j++ {
+			least = min(least, c.Prints.Distance(i, j))
+		}
+	}
+	return least
 }
 
 // drop has document n match nothing.

@@ -44,7 +44,7 @@ type featured struct {
 	hashes []uint64
 	ends   []int              // of the sets, in hashes
 	prints []base.Fingerprint // words of fingerprints, one after the other
-	words  []int              // of each document: where its words end in prints
+	words  []int              // of each document: where the words of all its fingerprints end in prints
 	empty  []bool             // documents that match nothing
 	met    []met              // of a Search
 	other  int                // words of a fingerprint that has not as many as those that are searched for; else 0
@@ -104,7 +104,7 @@ func (x *Extractor) Add(d *engine.Doc) error {
 	}
 	b := x.next
 	x.few.Add(d.Text)
-	b.docs = append(b.docs, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest})
+	b.docs = append(b.docs, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest, Fingerprints: d.Fingerprints})
 	if b.bytes += len(d.Text); len(b.docs) < batchDocs && b.bytes < batchBytes {
 		return nil
 	}
@@ -169,6 +169,9 @@ func (f *hasher) extract(b *featured, to *Corpus) {
 		if to.Prints != nil {
 			before := len(b.prints)
 			b.prints = f.appendPrint(b.prints, d)
+			for _, words := range d.Fingerprints {
+				b.prints = append(b.prints, words...)
+			}
 			b.words = append(b.words, len(b.prints))
 			empty = len(b.prints) == before
 		}
@@ -201,7 +204,7 @@ func (c *Corpus) store(b *featured) error {
 			c.drop(uint32(c.N))
 		}
 		if c.Prints != nil {
-			if err := c.addPrint(b.prints[print:b.words[i]]); err != nil {
+			if err := c.addPrints(b.prints[print:b.words[i]], 1+len(b.docs[i].Fingerprints)); err != nil {
 				return err
 			}
 			print = b.words[i]

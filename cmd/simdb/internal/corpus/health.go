@@ -25,7 +25,7 @@ func (c *Corpus) Diameter(ctx context.Context, docs []uint32, by Criterion) (wor
 	if !by.Sets {
 		for i, a := range docs {
 			for _, b := range docs[:i] {
-				worst = max(worst, float64(c.Prints.Distance(a, b)))
+				worst = max(worst, float64(c.Distance(a, b)))
 			}
 		}
 		return worst, nil

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -11,34 +12,59 @@ import (
 
 // distinctPrints are the different fingerprints of a corpus.
 type distinctPrints struct {
-	prints selfjoin.Columns // ascending
-	group  []uint32         // of each place in the order: which of them the document has
+	prints selfjoin.Columns   // ascending
+	docs   selfjoin.Documents // of each place in the order: which of them the document has, each once
 }
 
 // distinct returns the different fingerprints of the documents in an order.
-func (c *Corpus) distinct(order []uint32) distinctPrints {
-	p := ordered.MakePairs(len(order))
-	for at, doc := range order {
-		p.Keys[at], p.Vals[at] = c.Prints[0][doc], uint32(at) // a stable sort: the preferred document first
+func (c *Corpus) distinct(order []uint32) (d distinctPrints) {
+	rows := order // of fingerprints in the corpus
+	if c.ends != nil {
+		rows = nil
+		for _, doc := range order {
+			for from, to := c.rows(doc); from < to; from++ {
+				rows = append(rows, from)
+			}
+			d.docs.Ends = append(d.docs.Ends, uint32(len(rows)))
+		}
 	}
-	p = ordered.SortPairs(p, ordered.MakePairs(len(order)))
+	p := ordered.MakePairs(len(rows))
+	for at, row := range rows {
+		p.Keys[at], p.Vals[at] = c.Prints[0][row], uint32(at) // a stable sort: the preferred document first
+	}
+	p = ordered.SortPairs(p, ordered.MakePairs(len(rows)))
 	rest := c.Prints[1:]
 	if len(rest) > 0 {
-		c.sortRest(p, order)
+		c.sortRest(p, rows)
 	}
-	d := distinctPrints{prints: make(selfjoin.Columns, len(c.Prints)), group: make([]uint32, len(order))}
+	d.prints, d.docs.Codes = make(selfjoin.Columns, len(c.Prints)), make([]uint32, len(rows))
 	d.prints[0] = p.Keys[:0]
 	for i, fp := range p.Keys {
 		n := len(d.prints[0])
-		if n == 0 || fp != d.prints[0][n-1] || rest.Compare(order[p.Vals[i-1]], order[p.Vals[i]]) != 0 {
+		if n == 0 || fp != d.prints[0][n-1] || rest.Compare(rows[p.Vals[i-1]], rows[p.Vals[i]]) != 0 {
 			d.prints[0] = append(d.prints[0], fp)
 			for w, words := range rest {
-				d.prints[w+1] = append(d.prints[w+1], words[order[p.Vals[i]]])
+				d.prints[w+1] = append(d.prints[w+1], words[rows[p.Vals[i]]])
 			}
 		}
-		d.group[p.Vals[i]] = uint32(len(d.prints[0]) - 1)
+		d.docs.Codes[p.Vals[i]] = uint32(len(d.prints[0]) - 1)
 	}
+	d.once()
 	return d
+}
+
+// once leaves one of equal fingerprints of a document.
+func (d *distinctPrints) once() {
+	codes, from := d.docs.Codes[:0], uint32(0)
+	for at, to := range d.docs.Ends {
+		own := d.docs.Codes[from:to]
+		slices.Sort(own)
+		codes, from = append(codes, slices.Compact(own)...), to
+		d.docs.Ends[at] = uint32(len(codes))
+	}
+	if d.docs.Ends != nil {
+		d.docs.Codes = codes
+	}
 }
 
 // sortRest sorts documents of an order, which are sorted by their first words, by the others.
@@ -67,29 +93,36 @@ func (c *Corpus) inOrder(order []uint32) []uint32 {
 // PrintStars forms star clusters of documents by fingerprint, given their order of preference, nil
 // for that of their numbers: each joins the nearest keeper so far within k bits, of equally near
 // ones the first, or becomes one. It returns the keeper of each document and the distance to it in
-// bits. Documents of one fingerprint are joined as one, the preferred one of them.
+// bits. Documents of one fingerprint are joined as one, the preferred one of them, unless some of
+// the corpus have several.
 func (c *Corpus) PrintStars(ctx context.Context, order []uint32, k int, o selfjoin.Options) (keeper []uint32, distance []uint16, err error) {
 	order = c.inOrder(order)
 	d := c.distinct(order)
-	const none = ^uint32(0)
-	first := make([]uint32, d.prints.Len()) // of each fingerprint: its place among leaders
-	for f := range first {
-		first[f] = none
-	}
-	var leaders, prints []uint32 // preferred documents of each fingerprint, in order of preference; and the fingerprints
-	for at, doc := range order {
-		if f := d.group[at]; first[f] == none {
-			first[f] = uint32(len(leaders))
-			leaders, prints = append(leaders, doc), append(prints, f)
+	docs, leaders := d.docs, order
+	var first []uint32 // of each fingerprint: its place among leaders; nil if all are leaders
+	if docs.Ends == nil {
+		const none = ^uint32(0)
+		first, docs.Codes, leaders = make([]uint32, d.prints.Len()), nil, nil
+		for f := range first {
+			first[f] = none
+		}
+		for at, doc := range order {
+			if f := d.docs.Codes[at]; first[f] == none {
+				first[f] = uint32(len(leaders))
+				leaders, docs.Codes = append(leaders, doc), append(docs.Codes, f)
+			}
 		}
 	}
-	stars, err := selfjoin.Stars(ctx, d.prints, selfjoin.Documents{Codes: prints}, k, o)
+	stars, err := selfjoin.Stars(ctx, d.prints, docs, k, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	keeper, distance = c.alone(), make([]uint16, c.N)
 	for at, doc := range order {
-		l := first[d.group[at]]
+		l := uint32(at)
+		if first != nil {
+			l = first[d.docs.Codes[at]]
+		}
 		keeper[doc], distance[doc] = leaders[stars.Keeper[l]], stars.Distance[l]
 	}
 	return keeper, distance, nil
@@ -109,13 +142,13 @@ func (c *Corpus) alone() []uint32 {
 func (c *Corpus) printComponents(ctx context.Context, k int, o selfjoin.Options) ([]uint32, error) {
 	order := c.inOrder(nil)
 	d := c.distinct(order)
-	label, err := selfjoin.Components(ctx, d.prints, k, o)
+	label, err := selfjoin.Components(ctx, d.prints, d.docs, k, o)
 	if err != nil {
 		return nil, err
 	}
 	keeper, first := c.alone(), make([]uint32, d.prints.Len()) // of each component: its first document + 1
 	for at, doc := range order {
-		l := label[d.group[at]]
+		l := label[d.docs.Of(uint32(at))[0]]
 		if first[l] == 0 {
 			first[l] = doc + 1
 		}
@@ -126,28 +159,57 @@ func (c *Corpus) printComponents(ctx context.Context, k int, o selfjoin.Options)
 
 // printPairs calls emit for all pairs of different fingerprints within k bits, with the documents
 // that have them, and for each fingerprint that several documents have, with b nil, until it
-// returns false.
+// returns false. Documents that may have several fingerprints it gives one by one, each pair once,
+// at the distance of the nearest two.
 func (c *Corpus) printPairs(ctx context.Context, k int, o selfjoin.Options, emit func(a, b []uint32, distance int) bool) error {
 	docs := c.inOrder(nil)
 	d := c.distinct(docs)
-	next := make([]uint32, d.prints.Len()+1) // a counting sort of the documents by fingerprint
-	for _, f := range d.group {
-		next[f+1]++
+	start, having := d.docs.Having(d.prints.Len()) // places
+	all := func(f uint32) []uint32 { return having[start[f]:start[f+1]] }
+	pairs := func(i, j uint32, distance int) bool { return d.nearest(docs, all(i), all(j), i, j, distance, emit) }
+	if d.docs.Ends == nil {
+		for i, at := range having {
+			having[i] = docs[at]
+		}
+		pairs = func(i, j uint32, distance int) bool {
+			if i == j {
+				return emit(all(i), nil, 0)
+			}
+			return emit(all(i), all(j), distance)
+		}
 	}
-	for f := range d.prints.Len() {
-		next[f+1] += next[f]
-	}
-	all := classes{docs: make([]uint32, len(docs)), ends: next[:d.prints.Len()]} // which next is at last
-	for at, f := range d.group {
-		all.docs[next[f]] = docs[at]
-		next[f]++
-	}
-	for f := range d.prints.Len() {
-		if g := all.of(uint32(f)); len(g) > 1 && !emit(g, nil, 0) {
+	for f := range uint32(d.prints.Len()) {
+		if len(all(f)) > 1 && !pairs(f, f, 0) {
 			return nil
 		}
 	}
-	return selfjoin.Pairs(ctx, d.prints, k, o, func(i, j uint32, distance int) bool { return emit(all.of(i), all.of(j), distance) })
+	return selfjoin.Pairs(ctx, d.prints, k, o, pairs)
+}
+
+// nearest calls emit for those pairs of documents, one of each side, of which no two fingerprints
+// are nearer than the pair i <= j, or as near and come before it. The sides are places of docs.
+func (d *distinctPrints) nearest(docs, as, bs []uint32, i, j uint32, distance int, emit func(a, b []uint32, distance int) bool) bool {
+	before := func(a, b uint32) bool {
+		for _, f := range d.docs.Of(a) {
+			for _, g := range d.docs.Of(b) {
+				if other := d.prints.Distance(f, g); cmp.Or(cmp.Compare(other, distance), cmp.Compare(min(f, g), i), cmp.Compare(max(f, g), j)) < 0 {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for _, a := range as {
+		for _, b := range bs {
+			if a == b || i == j && a > b || before(a, b) {
+				continue
+			}
+			if !emit(docs[a:a+1], docs[b:b+1], distance) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // WordPrints returns the fingerprints of the documents that match something, nil without
@@ -157,9 +219,9 @@ func (c *Corpus) WordPrints() []base.Fingerprint {
 		return nil
 	}
 	var all []base.Fingerprint
-	for n, fp := range c.Prints[0] {
-		if !c.Empty(uint32(n)) {
-			all = append(all, fp)
+	for n := range uint32(c.N) {
+		if from, to := c.rows(n); !c.Empty(n) {
+			all = append(all, c.Prints[0][from:to]...)
 		}
 	}
 	return all

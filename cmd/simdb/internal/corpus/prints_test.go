@@ -15,16 +15,17 @@ import (
 )
 
 // TestPrints compares pairs, stars and components of fingerprints of one word and of several, given
-// or of texts, with the plain ways.
+// or of texts, with the plain ways: of documents that have one, and that have up to four.
 func TestPrints(t *testing.T) {
-	for _, words := range []int{1, 2, 4} {
+	for i, words := range []int{1, 2, 4, 1, 4} {
+		several := i > 2
 		for kind, word := range map[string]func(r *rand.Rand, i int) uint64{
 			"uniform":  func(r *rand.Rand, i int) uint64 { return r.Uint64() },
 			"constant": func(r *rand.Rand, i int) uint64 { return r.Uint64N(3) * uint64(i%2) },
 		} {
-			t.Run(fmt.Sprintf("%d/%s", words, kind), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%d/%s/%v", words, kind, several), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(words), 1))
-				var docs [][]uint64 // nil: none
+				var docs [][][]uint64 // nil: none
 				c := New(Options{Prints: true, Memory: 1 << 20})
 				x := NewExtractor(t.Context(), features.Params{Shingle: 3, Words: words}, c)
 				defer x.Stop()
@@ -33,12 +34,17 @@ func TestPrints(t *testing.T) {
 					d := engine.Doc{ID: fmt.Sprint(i)}
 					var fp []uint64
 					switch {
-					case i < 3: // before the first one with a fingerprint
+					case i < 3 && words > 1: // before the first one with a fingerprint
+					case i < 3 && several: // the first one has several
+						fp = []uint64{word(r, 1)}
+						d.SetFingerprint(fp...)
 					case i%5 == 0:
 						d.Text = strings.Repeat(fmt.Sprintf("a b%d ", r.IntN(6)), r.IntN(5))
 						fp = f.appendPrint(nil, &d)
 					case i%3 > 0 && docs[i-1] != nil:
-						fp = slices.Clone(docs[r.IntN(i)])
+						if of := docs[r.IntN(i)]; of != nil {
+							fp = slices.Clone(of[r.IntN(len(of))])
+						}
 						for range min(len(fp), 1) * r.IntN(6) {
 							fp[r.IntN(words)] ^= 1 << r.IntN(64)
 						}
@@ -49,8 +55,24 @@ func TestPrints(t *testing.T) {
 						}
 						d.SetFingerprint(fp...)
 					}
-					if docs = append(docs, fp); len(fp) == 0 {
-						docs[i] = nil
+					if docs = append(docs, nil); len(fp) > 0 {
+						docs[i] = [][]uint64{fp}
+					}
+					for n := r.IntN(4); several && (i > 20 || i < 2) && len(fp) > 0 && n > 0; n-- {
+						more := slices.Clone(fp)
+						if of := docs[r.IntN(i+1)]; n > 1 && of != nil { // also its own
+							more = slices.Clone(of[r.IntN(len(of))])
+						}
+						for range r.IntN(3) {
+							more[r.IntN(words)] ^= 1 << r.IntN(64)
+						}
+						if n == 3 {
+							for w := range more {
+								more[w] = word(r, w)
+							}
+						}
+						docs[i] = append(docs[i], more)
+						d.Fingerprints = append(d.Fingerprints, more)
 					}
 					if err := x.Add(&d); err != nil {
 						t.Fatal(err)
@@ -68,15 +90,19 @@ func TestPrints(t *testing.T) {
 }
 
 // comparePrints compares the joins of a corpus at a distance with the plain ways.
-func comparePrints(t *testing.T, c *Corpus, docs [][]uint64, k int) {
+func comparePrints(t *testing.T, c *Corpus, docs [][][]uint64, k int) {
 	t.Helper()
-	near := func(a, b int) (int, bool) {
-		if docs[a] == nil || docs[b] == nil {
-			return 0, false
+	near := func(a, b int) (least int, ok bool) {
+		for _, x := range docs[a] {
+			for _, y := range docs[b] {
+				if d := base.DistanceWords(x, y); !ok || d < least {
+					least, ok = d, true
+				}
+			}
 		}
-		d := base.DistanceWords(docs[a], docs[b])
-		return d, d <= k
+		return least, ok && least <= k
 	}
+	several := slices.ContainsFunc(docs, func(codes [][]uint64) bool { return len(codes) > 1 })
 	var got, want [][3]int
 	label, keeper, distance := make([]int, len(docs)), make([]uint32, len(docs)), make([]uint16, len(docs))
 	var keepers []int
@@ -97,8 +123,10 @@ func comparePrints(t *testing.T, c *Corpus, docs [][]uint64, k int) {
 				}
 			}
 		}
-		equal := slices.IndexFunc(docs[:b], func(words []uint64) bool { return words != nil && slices.Equal(words, docs[b]) })
-		if equal >= 0 { // documents of one fingerprint are joined as one
+		equal := slices.IndexFunc(docs[:b], func(codes [][]uint64) bool {
+			return codes != nil && docs[b] != nil && slices.Equal(codes[0], docs[b][0])
+		})
+		if equal >= 0 && !several { // documents of one fingerprint are joined as one
 			keeper[b], distance[b] = keeper[equal], distance[equal]
 			continue
 		}
@@ -135,6 +163,11 @@ func comparePrints(t *testing.T, c *Corpus, docs [][]uint64, k int) {
 	for i, l := range components {
 		if err != nil || int(l) != label[i] {
 			t.Fatalf("k = %d: document %d is in component %d, want %d; %v", k, i, l, label[i], err)
+		}
+	}
+	for a, b := range want {
+		if a = b[0]; c.Distance(uint32(a), uint32(b[1])) != b[2] {
+			t.Fatalf("documents %d and %d are at %d, not %d", a, b[1], c.Distance(uint32(a), uint32(b[1])), b[2])
 		}
 	}
 	stars, distances, err := c.PrintStars(t.Context(), nil, k, selfjoin.Options{})

@@ -132,6 +132,7 @@ func (d *job) reading() string {
 	}{
 		{"--files", strconv.FormatBool(f.OfFiles()), "false"},
 		{"--images", f.Images.String(), ""},
+		{"--orientations", f.Orientations, "1"},
 		{"--bits", strconv.Itoa(int(d.c.Bits)), "0"},
 		{"--format", string(d.c.Format), string(input.Auto)},
 		{"--text-field", f.TextField, ""},

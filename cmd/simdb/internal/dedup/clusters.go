@@ -67,7 +67,7 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	if d.c.Near != nil {
 		k := int(*d.c.Near)
 		o.Accept = func(a, b int) bool {
-			return c.Prints.Distance(uint32(a), uint32(b)) <= k && !c.Empty(uint32(a)) && !c.Empty(uint32(b))
+			return c.Distance(uint32(a), uint32(b)) <= k && !c.Empty(uint32(a)) && !c.Empty(uint32(b))
 		}
 	}
 	o.Accept = d.decided.acceptToo(o.Accept)
@@ -91,7 +91,7 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	if d.c.Near != nil {
 		d.out.distance = make([]uint16, len(stars.Keeper))
 		for n, k := range stars.Keeper {
-			d.out.distance[n] = uint16(c.Prints.Distance(uint32(n), k))
+			d.out.distance[n] = uint16(c.Distance(uint32(n), k))
 		}
 	}
 	return nil

@@ -15,17 +15,10 @@ func (d *job) watch(c *corpus.Corpus) {
 		return
 	}
 	var p app.Prints
-	rest := make([]base.Fingerprint, len(c.Prints)-1)
-	print := func(n int64) (base.Fingerprint, []base.Fingerprint) {
-		for i := range rest {
-			rest[i] = c.Prints[i+1][n]
-		}
-		return c.Prints[0][n], rest
-	}
+	var words []base.Fingerprint
 	for n := d.known; n < c.N; n++ {
-		if !c.Empty(uint32(n)) {
-			first, rest := print(n)
-			p.Add(first, rest...)
+		if words = c.Print(words[:0], uint32(n)); !c.Empty(uint32(n)) {
+			p.Add(words[0], words[1:]...)
 		}
 	}
 	if c.Given > 0 {
@@ -35,7 +28,7 @@ func (d *job) watch(c *corpus.Corpus) {
 	for _, common := range p.Common() {
 		var all, unlike int64
 		for n := d.known; n < c.N; n++ {
-			if first, rest := print(n); app.PrintKey(first, rest...) != common.Fingerprint || d.out.kept(n) {
+			if words = c.Print(words[:0], uint32(n)); app.PrintKey(words[0], words[1:]...) != common.Fingerprint || d.out.kept(n) {
 				continue
 			}
 			if all++; d.out.score != nil && d.out.score[n] < unlikeScore {

@@ -120,7 +120,6 @@ type Position int64
 // to stays.
 type Record struct {
 	Doc     engine.Doc
-	Others  [][]engine.Fingerprint // the words of each fingerprint of Doc but the first; nil if it has no more
 	File    string
 	Pos     Position // where the record begins
 	End     Position // where it ends, in the unit Description.EndUnit; Options.After continues after it

@@ -139,27 +139,20 @@ type joinLines struct {
 	queries []string // ids of the lines
 	docs    []engine.Doc
 	line    []int // of each of docs
-	several bool  // a line has several docs, one for each of its fingerprints
 	bytes   int   // of texts and ids
 }
 
 // joinLine is a line, or what ended the reading.
 type joinLine struct {
-	id     string
-	doc    engine.Doc
-	others [][]engine.Fingerprint // of doc, beside the first
-	err    error
+	id  string
+	doc engine.Doc
+	err error
 }
 
 func (l *joinLine) size() int { return len(l.doc.Text) + len(l.id) }
 
 func (l *joinLines) add(line *joinLine) {
 	l.docs, l.line = append(l.docs, line.doc), append(l.line, len(l.queries))
-	for _, words := range line.others {
-		doc := line.doc
-		doc.SetFingerprint(words...)
-		l.docs, l.line, l.several = append(l.docs, doc), append(l.line, len(l.queries)), true
-	}
 	l.queries = append(l.queries, line.id)
 	l.bytes += line.size()
 }
@@ -287,7 +280,8 @@ func (j *joining) freeLines() *joinLines {
 
 // lineOf returns the line of a record. One that cannot be looked up has a flaw then.
 func (j *joining) lineOf(ctx context.Context, rec *input.Record) (joinLine, error) {
-	l := joinLine{id: rec.Doc.ID, others: rec.Others, doc: engine.Doc{Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint, Rest: rec.Doc.Rest}}
+	l := joinLine{id: rec.Doc.ID, doc: rec.Doc}
+	l.doc.ID, l.doc.Fields = "", nil
 	if j.c.IDs {
 		l.id, l.doc = strings.TrimSpace(l.doc.Text), engine.Doc{}
 	}
@@ -303,6 +297,7 @@ func (j *joining) lineOf(ctx context.Context, rec *input.Record) (joinLine, erro
 		}
 		l.doc.ID = l.id
 		l.doc.SetFingerprint(stored.Words()...)
+		l.doc.Fingerprints = stored.Fingerprints
 	case j.c.Near == nil && l.doc.Text == "":
 		rec.Flaw = "it has no text to compare"
 	}
@@ -340,44 +335,7 @@ func (j *joining) matches(ctx context.Context, l *joinLines) iter.Seq2[engine.Ba
 	if j.c.Near != nil {
 		j.fingerprints(l)
 	}
-	all := j.s.SearchBatch(ctx, l.docs, j.c.Criterion(j.verify))
-	if l.several {
-		return l.nearest(all)
-	}
-	return all
-}
-
-// nearest yields of the matches of the documents of each line the nearest one of every stored
-// document, in the order of those of a line with one.
-func (l *joinLines) nearest(all iter.Seq2[engine.BatchMatch, error]) iter.Seq2[engine.BatchMatch, error] {
-	return func(yield func(engine.BatchMatch, error) bool) {
-		var found []engine.BatchMatch // of a line
-		give := func() bool {
-			slices.SortFunc(found, func(a, b engine.BatchMatch) int {
-				return cmp.Or(strings.Compare(a.ID, b.ID), cmp.Compare(a.Distance, b.Distance))
-			})
-			found = slices.CompactFunc(found, func(a, b engine.BatchMatch) bool { return a.ID == b.ID })
-			slices.SortStableFunc(found, func(a, b engine.BatchMatch) int { return cmp.Compare(a.Distance, b.Distance) })
-			for _, m := range found {
-				if !yield(m, nil) {
-					return false
-				}
-			}
-			found = found[:0]
-			return true
-		}
-		for m, err := range all {
-			if len(found) > 0 && (err != nil || l.line[found[0].Query] != l.line[m.Query]) && !give() {
-				return
-			}
-			if err != nil {
-				yield(m, err)
-				return
-			}
-			found = append(found, m)
-		}
-		give()
-	}
+	return j.s.SearchBatch(ctx, l.docs, j.c.Criterion(j.verify))
 }
 
 // fingerprints gives the lines their fingerprints, and leaves only those that have one.

@@ -207,106 +207,93 @@ func (t *matching) decide(ctx context.Context, items []*lotItem) ([]engine.Novel
 	}
 	defer s.Close()
 	t.docs = t.docs[:0]
-	var of []int     // of each of docs: its record; one with several fingerprints has a document for each
-	var ids []string // of records in allowed pairs, which are few; else ""
+	var beside []string // IDs of those in allowed pairs, which are few
+	var at []int        // where these are in docs
 	for i := range items {
 		if items[i].err != nil {
 			continue
 		}
-		d, id := items[i].rec.Doc, ""
+		d := items[i].rec.Doc
 		if len(t.allowed[d.ID]) > 0 {
-			id = d.ID
+			beside, at = append(beside, d.ID), append(at, len(t.docs))
 		}
 		d.ID = ""
-		t.docs, of = append(t.docs, d), append(of, len(ids))
-		for _, words := range items[i].rec.Others {
-			d.SetFingerprint(words...)
-			t.docs, of = append(t.docs, d), append(of, len(ids))
-		}
-		ids = append(ids, id)
+		t.docs = append(t.docs, d)
 	}
-	done := make([]engine.Novelty, len(ids))
-	failed := t.find(ctx, s, t.docs, of, done)
-	if failed == nil && !slices.ContainsFunc(ids, func(id string) bool { return id != "" }) {
+	done := make([]engine.Novelty, len(t.docs))
+	failed := t.find(ctx, s, t.docs, done)
+	if failed == nil && beside == nil {
 		return done, nil
 	}
-	for from, i := 0, 0; i < len(ids); i++ {
-		to := from + 1
-		for to < len(of) && of[to] == i {
-			to++
-		}
+	for i := range t.docs {
 		switch {
-		case ids[i] != "":
-			done[i], err = t.findBeside(ctx, s, t.docs[from:to], ids[i])
+		case len(at) > 0 && at[0] == i:
+			done[i], err = t.findBeside(ctx, s, &t.docs[i], beside[0])
+			at, beside = at[1:], beside[1:]
 		case failed != nil: // of a document that is not named
-			err = t.find(ctx, s, t.docs[from:to], of[from:to], done)
+			err = t.find(ctx, s, t.docs[i:i+1], done[i:i+1])
 		}
 		if err != nil {
 			return done[:i], err
 		}
-		from = to
 	}
 	return done, nil
 }
 
-// find decides records together, given their documents and of each of these its record.
-func (t *matching) find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc, of []int, done []engine.Novelty) error {
+// find decides documents together.
+func (t *matching) find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc, done []engine.Novelty) error {
 	by := t.c.Criterion(!t.c.NoVerify)
-	for _, i := range of {
+	for i := range done {
 		done[i] = engine.Novelty{Stored: true}
 	}
-	if !t.names() || t.c.Near != nil { // few of many are found faster so
+	if !t.names() {
 		known, err := s.Any(ctx, docs, by, nil)
-		var found []engine.Doc
-		var at []int
 		for i, is := range known {
-			if is {
-				found, at = append(found, docs[i]), append(at, of[i])
-				done[of[i]].Stored = false
-			}
+			done[i].Stored = !is
 		}
-		if err != nil || !t.names() {
+		return err
+	}
+	var at []int
+	if t.c.Near != nil { // few of many are found faster so
+		known, err := s.Any(ctx, docs, by, nil)
+		if err != nil {
 			return err
 		}
-		docs, of = found, at
+		var found []engine.Doc
+		for i, is := range known {
+			if is {
+				found, at = append(found, docs[i]), append(at, i)
+			}
+		}
+		docs = found
 	}
 	named := make([]engine.Match, len(docs))
 	known, err := s.Any(ctx, docs, by, named)
 	for i, is := range known {
-		if d := &done[of[i]]; is && (d.Match.ID == "" || better(&named[i], &d.Match)) {
-			*d = engine.Novelty{Match: named[i]}
+		switch {
+		case !is:
+		case at != nil:
+			done[at[i]] = engine.Novelty{Match: named[i]}
+		default:
+			done[i] = engine.Novelty{Match: named[i]}
 		}
 	}
 	return err
 }
 
-// better reports whether a is to be named rather than b, another match by distance.
-func better(a, b *engine.Match) bool {
-	return a.Distance < b.Distance || a.Distance == b.Distance && a.ID < b.ID
-}
-
-// findBeside decides a record that is in allowed pairs under this ID: whether a document in the
-// database is similar to one of docs, apart from those that are paired with it. It names the best
-// one.
-func (t *matching) findBeside(ctx context.Context, s *engine.Snapshot, docs []engine.Doc, id string) (engine.Novelty, error) {
-	by, is := t.c.Criterion(!t.c.NoVerify), engine.Novelty{Stored: true}
-	for _, doc := range docs {
-		if _, near := by.Distance(); doc.Text == "" && (doc.Fingerprint == nil || !near) {
-			continue // it is like nothing
-		}
-		for m, err := range s.Search(ctx, doc, by) {
-			if err != nil {
-				return engine.Novelty{Match: m}, err
-			}
-			if !slices.Contains(t.allowed[id], m.ID) {
-				if is.Stored || better(&m, &is.Match) {
-					is = engine.Novelty{Match: m}
-				}
-				break
-			}
+// findBeside decides a document that is in allowed pairs under this ID: whether one in the database
+// is similar to it, apart from those that are paired with it. It names the best one.
+func (t *matching) findBeside(ctx context.Context, s *engine.Snapshot, doc *engine.Doc, id string) (engine.Novelty, error) {
+	by := t.c.Criterion(!t.c.NoVerify)
+	if _, near := by.Distance(); doc.Text == "" && (doc.Fingerprint == nil || !near) {
+		return engine.Novelty{Stored: true}, nil // it is like nothing
+	}
+	for m, err := range s.Search(ctx, *doc, by) {
+		if err != nil || !slices.Contains(t.allowed[id], m.ID) {
+			return engine.Novelty{Match: m}, err
 		}
 	}
-	return is, nil
+	return engine.Novelty{Stored: true}, nil
 }
 
 // allowedOf returns of each id in allowed pairs the ids that it is paired with.

@@ -108,7 +108,9 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 	}
 	h.rec.Picture = &p
 	h.rec.Doc.SetFingerprint(p.Hashes[0]...)
-	h.rec.Others = p.Hashes[1:]
+	if s.opt.Orientations {
+		h.rec.Doc.Fingerprints = p.Hashes[1:]
+	}
 	if s.opt.Need == input.NeedAll {
 		fields := fmt.Appendf(nil, `{"width":%d,"height":%d,"format":%q}`, p.Width, p.Height, p.Format)
 		if p.Quality >= 0 {
