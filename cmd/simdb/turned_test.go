@@ -168,6 +168,10 @@ func TestTurnedPictures(t *testing.T) {
 		if got := rowsHere(t, "pairs", images, "--orientations=8", "p", "q", "r", near, "--format=count"); got != fmt.Sprintln(len(pairs)) {
 			t.Errorf("%v: %s pairs, not %d", kind, got, len(pairs))
 		}
+		simdbHere(t, "load", "all.simdb", images, "--orientations=8", "p", "q", "r")
+		if got := sortedLines(rowsHere(t, "pairs", "all.simdb", near)); !slices.Equal(got, sorted(pairs)) {
+			t.Errorf("%v: pairs of a database:\n%s\nnot:\n%s", kind, strings.Join(got, ""), strings.Join(sorted(pairs), ""))
+		}
 		for _, mode := range []string{"star", "components"} {
 			got := rowsHere(t, "clusters", images, "--orientations=8", "p", "q", "r", "--mode="+mode)
 			if n := strings.Count(got, "\n"); n != strings.Count(got, "\ttrue\t")+len(names("p", "q", "r"))+1-len(kept) {

@@ -2,6 +2,7 @@ package health
 
 import (
 	"context"
+	"slices"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
@@ -57,15 +58,16 @@ func (d *database) across(ids []string) (worst float64, known bool, err error) {
 
 // farthest returns the greatest distance of any two documents.
 func (d *database) farthest(ids []string) (worst float64, err error) {
-	prints := make([][]base.Fingerprint, len(ids))
+	prints := make([][][]base.Fingerprint, len(ids))
 	for i, id := range ids {
 		e, err := d.snap.Lookup(d.ctx, id)
 		if err != nil {
 			return 0, err
 		}
-		prints[i] = e.Words()
+		prints[i] = append(e.Fingerprints, e.Words())
 		for _, p := range prints[:i] {
-			worst = max(worst, float64(base.DistanceWords(prints[i], p)))
+			away, _ := e.Distance(p...)
+			worst = max(worst, float64(away))
 		}
 	}
 	return worst, nil
@@ -100,7 +102,7 @@ func (d *database) shared() (s Shared, err error) {
 			return s, err
 		}
 		if e.HasFingerprint && len(e.Rest) == 0 { // rows show one of 64 bits
-			prints = append(prints, e.Fingerprint)
+			prints = append(append(prints, e.Fingerprint), slices.Concat(e.Fingerprints...)...)
 		}
 	}
 	s.AddPrints(prints)

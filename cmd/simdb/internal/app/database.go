@@ -202,6 +202,7 @@ func (in *storedInput) Records(ctx context.Context) iter.Seq2[*input.Record, err
 			}
 			rec.Doc.ID, rec.Seq = e.ID, e.Seq
 			rec.Doc.SetFingerprint(e.Words()...)
+			rec.Doc.Fingerprints = e.Fingerprints
 			if in.done++; !yield(rec, nil) {
 				return
 			}

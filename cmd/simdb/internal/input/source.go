@@ -84,6 +84,7 @@ type Info struct {
 	Notice string
 
 	Bits             int  // of fingerprints, 0 if there are none at the beginning
+	Several          bool // documents at the beginning have several
 	FingerprintsOnly bool // the records have fingerprints and no texts
 	PositionIDs      bool // the IDs are the positions, so two such files have the same IDs
 }

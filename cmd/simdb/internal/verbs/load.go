@@ -40,6 +40,7 @@ type Load struct {
 	MinJaccard app.Share   `group:"created" placeholder:"T" help:"The lowest threshold that JACCARD answers from its index (default: 0.65)."`
 	NoText     bool        `group:"created" help:"Keep fingerprints alone, not the texts."`
 	app.FeatureFlags
+	Several  bool         `group:"created" help:"Documents may have several fingerprints, and are as near as the nearest of them (default: if documents of the first file have a list of them, and with --orientations 8)."`
 	NoSketch bool         `group:"created" help:"Keep no MinHash sketches: no JACCARD."`
 	TTL      app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
 }
@@ -54,9 +55,6 @@ func (c *Load) Validate() error {
 	}
 	if err := c.CheckImages(c.FileFlags); err != nil {
 		return err
-	}
-	if c.Orientations == "8" {
-		return errors.New("--orientations 8: a document of a database has one fingerprint, that of the picture as it is; match and join --orientations 8 find it turned, too")
 	}
 	if c.NoSketch && (c.Sketch != 0 || c.MinJaccard != 0) {
 		return errors.New("--no-sketch keeps no sketches, so --sketch and --min-jaccard have no meaning")
@@ -173,7 +171,7 @@ func (l *load) close(failure error) error {
 // reading ends early.
 func (l *load) run() (stats engine.LoadStats, err error) {
 	if l.db != nil {
-		if err := l.begin(0); err != nil {
+		if err := l.begin(input.Info{}); err != nil {
 			return stats, err
 		}
 	}
@@ -184,7 +182,7 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 	}
 	l.ended = err == nil && !l.a.Interrupted()
 	if l.db == nil && l.ended && len(l.failed) == 0 && l.rejects.N == 0 {
-		err = l.begin(0) // the files were empty
+		err = l.begin(input.Info{}) // the files were empty
 	}
 	if l.loader == nil {
 		return stats, err
@@ -203,11 +201,12 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 	return stats, err
 }
 
-// begin creates the database if there is none, and starts to load. Its fingerprints have that many
-// bits where no flag says it.
-func (l *load) begin(bits int) (err error) {
+// begin creates the database if there is none, and starts to load. Its fingerprints are those of an
+// input where no flag says it.
+func (l *load) begin(of input.Info) (err error) {
 	if l.db == nil {
-		l.create.Bits = cmp.Or(l.create.Bits, bits)
+		l.create.Bits = cmp.Or(l.create.Bits, of.Bits)
+		l.create.Features.Several = l.c.Several || of.Several
 		if l.db, err = engine.Create(l.c.DB, &l.create); err != nil {
 			return err
 		}
@@ -397,7 +396,7 @@ func (m loadMark) after() input.Position {
 func (l *load) add(in input.Source, rec *input.Record) error {
 	l.rejects.Note(in, rec)
 	if l.loader == nil {
-		if err := l.begin(in.Info().Bits); err != nil {
+		if err := l.begin(in.Info()); err != nil {
 			return err
 		}
 	}

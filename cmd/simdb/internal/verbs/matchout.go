@@ -23,9 +23,6 @@ func (c *Match) Run(a *app.App) (err error) {
 	if c.Rows.Set && !c.Explain {
 		return errors.New("--rows is for --explain")
 	}
-	if c.Add && c.Orientations == "8" {
-		return errors.New("--add stores a picture with one hash, by which no turned copy of it would be found later: --orientations 8 is for match without --add")
-	}
 	opt := c.PageInputFlags.Options(c.Format)
 	opt.MakeID, opt.Answers = !c.Add, true
 	src, err := a.NewSources(c.Files, c.InputFlags)

@@ -37,7 +37,7 @@ func newPictures(t *Tree, opt input.Options) *pictures {
 
 // Info describes the list.
 func (s *pictures) Info() input.Info {
-	return input.Info{Name: s.tree.name, Format: Files, Shape: "pictures", Bits: s.tree.images.Bits(), FingerprintsOnly: true}
+	return input.Info{Name: s.tree.name, Format: Files, Shape: "pictures", Bits: s.tree.images.Bits(), Several: s.opt.Orientations, FingerprintsOnly: true}
 }
 
 // hashed is a picture, or what is wrong with its file.

@@ -46,6 +46,7 @@ type usable struct {
 	sound   bool   // one of them has no flaw
 	flaw    string // the first of them
 	prints  int    // with a fingerprint
+	several bool   // a record has several fingerprints
 	listed  bool   // a text is of a list
 	texts   [][]byte
 }

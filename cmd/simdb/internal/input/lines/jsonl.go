@@ -18,6 +18,7 @@ import (
 // last counts. A line is checked on the way, or, if it has what is rare, by the decoder before.
 type object struct {
 	id, fp   string   // names of members; no id is read if that is ""
+	fps      string   // of the list of further fingerprints; "" if fp is named, which may be one
 	texts    []string // of those that are joined to the text
 	weighted bool     // they are joined in the way of engine.JoinFields
 	set      bool     // it is a set
@@ -38,6 +39,9 @@ func newObject(opt input.Options, members bool) *object {
 	}
 	if opt.IDFrom != "" {
 		o.id = ""
+	}
+	if opt.FingerprintField == "" {
+		o.fps = "fingerprints"
 	}
 	if opt.IDField == "" {
 		o.orMake = ", --id-from line makes ids"
@@ -107,6 +111,7 @@ func (o *object) parse(raw []byte, rec *record) string {
 		}
 	}
 	var id, fp found
+	var list []byte // of fingerprints
 	var few [4]found
 	texts := append(few[:0], make([]found, len(o.texts))...)
 	var fields []byte
@@ -114,6 +119,10 @@ func (o *object) parse(raw []byte, rec *record) string {
 		known := o.id != "" && id.take(o.id, key, value)
 		for i, name := range o.texts {
 			known = texts[i].take(name, key, value) || known
+		}
+		if value[0] == '[' && (key == o.fp || key == o.fps) {
+			list = value
+			return
 		}
 		known = fp.take(o.fp, key, value) || known
 		if known && (o.set || value[0] != '{' && value[0] != '[') {
@@ -127,7 +136,7 @@ func (o *object) parse(raw []byte, rec *record) string {
 		fields = append(fields, member...)
 	}
 	if rec.BadUTF8 || !checkedMembers(s, take) {
-		id, fp, fields = found{}, found{}, nil
+		id, fp, list, fields = found{}, found{}, nil, nil
 		clear(texts)
 		s = standard(s)
 		if reason := anyMembers(raw, s, take); reason != "" {
@@ -143,7 +152,7 @@ func (o *object) parse(raw []byte, rec *record) string {
 	if id.value == nil {
 		id.value = name
 	}
-	return o.fill(rec, s, id.value, texts, fp.value)
+	return o.fill(rec, s, id.value, texts, fp.value, list)
 }
 
 // anyMembers is members for a line that checkedMembers can't take, raw without white space around
@@ -165,9 +174,9 @@ func anyMembers(raw, s []byte, take func(key string, member, value []byte)) stri
 	return ""
 }
 
-// fill sets ID, Text and Fingerprint from their JSON values in the object s, nil where there is
+// fill sets ID, Text and fingerprints from their JSON values in the object s, nil where there is
 // none.
-func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) string {
+func (o *object) fill(rec *record, s, id []byte, texts []found, fp, list []byte) string {
 	if reason := o.setID(rec, s, id); reason != "" {
 		return reason
 	}
@@ -177,8 +186,13 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) strin
 			rec.Flaw = flaw
 		}
 	}
+	if flaw := setJSONFingerprints(rec, list, o.prints); flaw != "" {
+		rec.Flaw = flaw
+		rec.Doc.SetFingerprint()
+		rec.Doc.Fingerprints = nil
+	}
 	switch {
-	case fp != nil || o.idsOnly || slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }):
+	case fp != nil || list != nil || o.idsOnly || slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }):
 	case !o.set && hasSet(s):
 		rec.Flaw = `no text but a set: --set-field set compares its members`
 	default:
@@ -324,6 +338,39 @@ func setJSONFingerprint(rec *record, value []byte, p prints) string {
 	return ""
 }
 
+// setJSONFingerprints reads a list of fingerprints, each as setJSONFingerprint does: the first one
+// is that of the document, unless it has one, and the others its further ones. All have as many
+// bits and are written in one way.
+func setJSONFingerprints(rec *record, list []byte, p prints) (flaw string) {
+	if list == nil {
+		return ""
+	}
+	for i := skipBlank(list, 1); i < len(list) && list[i] != ']'; {
+		from := i
+		i = skipValue(list, i)
+		value := list[from:i]
+		if i = skipBlank(list, i); i < len(list) && list[i] == ',' {
+			i = skipBlank(list, i+1)
+		}
+		if rec.Doc.Fingerprint == nil {
+			if flaw = setJSONFingerprint(rec, value, p); flaw != "" {
+				return flaw
+			}
+			continue
+		}
+		p.bits = base.FingerprintBits * (1 + len(rec.Doc.Rest))
+		other := record{}
+		if flaw = setJSONFingerprint(&other, value, p); flaw != "" {
+			return flaw
+		}
+		if other.notation != rec.notation {
+			return "its fingerprints are written in two ways; --fingerprints hex or decimal says how they are to be read"
+		}
+		rec.Doc.Fingerprints = append(rec.Doc.Fingerprints, other.Doc.Words())
+	}
+	return ""
+}
+
 // fieldsOf lists the fields of a JSON object, those of objects in it by their paths, and the one
 // that wanted may have meant.
 func fieldsOf(s []byte, wanted string) string {
@@ -366,10 +413,10 @@ func cutMember(s []byte) (name, value []byte) {
 // like one, else a text.
 func (o *object) fillMember(rec *record, name, value []byte) string {
 	if isPrint(value) || o.notation != base.Auto {
-		return o.fill(rec, value, name, make([]found, len(o.texts)), value)
+		return o.fill(rec, value, name, make([]found, len(o.texts)), value, nil)
 	}
 	texts := append([]found{{value: value}}, make([]found, len(o.texts)-1)...)
-	return o.fill(rec, value, name, texts, nil)
+	return o.fill(rec, value, name, texts, nil, nil)
 }
 
 // isPrint reports whether a JSON value can hardly be anything but a fingerprint.

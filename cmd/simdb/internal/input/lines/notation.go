@@ -43,6 +43,7 @@ func (f *file) settle() error {
 	if f.info.Bits, err = f.seen.Width(f.opt.Bits, "line"); err != nil {
 		return notationError{err}
 	}
+	f.info.Several = f.several
 	f.opt.Bits = cmp.Or(f.info.Bits, f.opt.Bits, base.FingerprintBits)
 	switch p := f.parse.(type) { // others are made of the options later
 	case *list:
@@ -108,6 +109,7 @@ func (f *file) survey() error {
 			if rec.Doc.Fingerprint != nil {
 				part.prints++
 			}
+			part.several = part.several || rec.Doc.Fingerprints != nil
 			if text := rec.Doc.Text; text != "" && len(part.texts) < maxTexts {
 				part.texts = append(part.texts, []byte(text[:min(len(text), longestDigest)]))
 			}
