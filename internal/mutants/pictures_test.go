@@ -25,8 +25,18 @@ var pictureMutants = []mutant{
 		tests: pictures, run: "^TestPictures$",
 	},
 	{
-		name: "pictures/first words alone", in: "cmd/simdb/internal/verbs", decl: "joining.lineOf",
-		edit:  swap(`Rest: rec.Doc.Rest`, `Rest: nil`),
-		tests: "cmd/simdb", run: "^TestPictures$",
+		name: "pictures/first hash alone", in: "cmd/simdb/internal/verbs", decl: "joining.lineOf",
+		edit:  swap(`l.doc.ID, l.doc.Fields =`, `l.doc.ID, l.doc.Fingerprints =`),
+		tests: "cmd/simdb", run: "^TestTurnedPictures$",
+	},
+	{
+		name: "pictures/pairs as often as their hashes", in: "cmd/simdb/internal/corpus", decl: "distinctPrints.nearest",
+		edit:  swap(`|| before(a, b)`, `|| before(a, a)`),
+		tests: "cmd/simdb/internal/corpus", run: "^TestPrints$",
+	},
+	{
+		name: "selfjoin/keepers of one fingerprint", in: "internal/selfjoin", decl: "Documents.Of",
+		edit:  swap(`from = d.Ends[p-1]`, `from = to - 1`),
+		tests: "internal/selfjoin", run: "^TestStarsOfSeveral$",
 	},
 }
