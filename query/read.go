@@ -36,7 +36,7 @@ func (x *run) get(s *syntax.Get) error {
 	if err != nil {
 		return err
 	}
-	x.answer(sh.names(plain), sh.rows(x, fixed(row)))
+	x.answer(sh.names(plain), sh.rows(x, Fixed(row)))
 	return nil
 }
 
@@ -87,7 +87,7 @@ func (x *run) stats() error {
 	m := x.DB.Metrics()
 	rows := append(statsRows(s), metricsRows(m)...)
 	rows = append(append(rows, tableRows(s)...), mergeRows(m.Running, m.Past)...)
-	x.answer([]string{"name", "value"}, fixed(rows...))
+	x.answer([]string{"name", "value"}, Fixed(rows...))
 	return nil
 }
 
@@ -193,7 +193,7 @@ func (x *run) check() error {
 		rows[i] = ProblemRow(p)
 	}
 	x.rows.damage = true
-	x.answer(ProblemColumns(), fixed(rows...))
+	x.answer(ProblemColumns(), Fixed(rows...))
 	return nil
 }
 

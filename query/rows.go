@@ -106,11 +106,11 @@ func (r *Rows) Close() error {
 	return nil
 }
 
-// fixed yields the given rows.
-func fixed(rows ...Row) iter.Seq2[Row, error] {
+// Fixed yields the given rows.
+func Fixed[R ~[]any](rows ...R) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for _, r := range rows {
-			if !yield(r, nil) {
+			if !yield(Row(r), nil) {
 				return
 			}
 		}

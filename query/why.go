@@ -42,7 +42,7 @@ func (x *run) why(s *syntax.Two) error {
 			rows = append(rows, Row{"allowed", true})
 		}
 	}
-	x.answer([]string{"name", "value"}, fixed(rows...))
+	x.answer([]string{"name", "value"}, Fixed(rows...))
 	return nil
 }
 

@@ -38,11 +38,7 @@ func (x *run) put(s *syntax.Put) error {
 		x.say("stored")
 		return nil
 	}
-	if _, ok := c.Distance(); ok {
-		x.answer([]string{"id", "distance"}, fixed(Row{m.ID, m.Distance}))
-	} else {
-		x.answer([]string{"id", "score", "error", "exact"}, fixed(Row{m.ID, m.Score, m.Error, m.Exact}))
-	}
+	x.answer(append([]string{"id"}, measureColumns(c)...), Fixed(appendMeasure(Row{m.ID}, c, m)))
 	return nil
 }
 

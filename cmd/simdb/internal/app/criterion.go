@@ -93,7 +93,7 @@ func (f CriterionFlags) Criterion(verify bool) engine.Criterion {
 
 // Columns appends the columns that measure a match to columns.
 func (f CriterionFlags) Columns(columns ...string) []string {
-	if f.Jaccard != nil {
+	if f.Near == nil {
 		return append(columns, "score", "error", "exact")
 	}
 	return append(columns, "distance")
@@ -101,7 +101,7 @@ func (f CriterionFlags) Columns(columns ...string) []string {
 
 // Values appends the values of Columns to values.
 func (f CriterionFlags) Values(m engine.Match, values ...any) []any {
-	if f.Jaccard != nil {
+	if f.Near == nil {
 		return append(values, m.Score, m.Error, m.Exact)
 	}
 	return append(values, m.Distance)
@@ -139,20 +139,4 @@ func (f SimilarityFlags) Criterion(verify bool) engine.Criterion {
 		return engine.Cosine(float64(*f.Cosine))
 	}
 	return f.CriterionFlags.Criterion(verify)
-}
-
-// Columns appends the columns that measure a match to columns.
-func (f SimilarityFlags) Columns(columns ...string) []string {
-	if f.Near == nil {
-		return append(columns, "score", "error", "exact")
-	}
-	return append(columns, "distance")
-}
-
-// Values appends the values of Columns to values.
-func (f SimilarityFlags) Values(m engine.Match, values ...any) []any {
-	if f.Near == nil {
-		return append(values, m.Score, m.Error, m.Exact)
-	}
-	return append(values, m.Distance)
 }

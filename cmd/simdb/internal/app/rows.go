@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"strings"
@@ -65,12 +66,38 @@ func (s *sink) Close(failure error) error {
 	return failure
 }
 
-// Rows runs write, which writes rows with the given columns, and reports whether there were any.
-func (a *App) Rows(f RowFlags, columns []string, write func(row func(...any) error) error) (found bool, err error) {
-	return a.RowsTo(f, columns, func(w *output.Writer) error { return write(w.Row) })
+// Rows writes rows, and reports whether there were any.
+func (a *App) Rows(f RowFlags, columns []string, rows iter.Seq2[query.Row, error]) (found bool, err error) {
+	return a.RowsTo(f, columns, func(w *output.Writer) error {
+		for row, err := range rows {
+			if err == nil {
+				err = w.Row(row...)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		a.EndProgress()
+		return nil
+	})
 }
 
-// RowsTo is Rows for rows of which some are to be on their way before the last one is written.
+// RowsOf yields the rows that row makes of what seq yields.
+func RowsOf[T any](seq iter.Seq2[T, error], row func(T) query.Row) iter.Seq2[query.Row, error] {
+	return func(yield func(query.Row, error) bool) {
+		for v, err := range seq {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(row(v), nil) {
+				return
+			}
+		}
+	}
+}
+
+// RowsTo runs write, which writes rows as it finds them, and reports whether there were any.
 func (a *App) RowsTo(f RowFlags, columns []string, write func(w *output.Writer) error) (found bool, err error) {
 	err = a.RowsThen(f, columns, func(w *output.Writer) error {
 		err := write(w)
@@ -102,7 +129,7 @@ func (a *App) Count(f RowFlags, n int64, err error) (found bool, _ error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = a.Rows(f, []string{"count"}, func(row func(...any) error) error { return row(n) })
+	_, err = a.Rows(f, []string{"count"}, query.Fixed(query.Row{n}))
 	return n > 0, err
 }
 
@@ -113,17 +140,7 @@ func (a *App) Statement(db *engine.DB, f RowFlags, text string, args ...any) err
 		return err
 	}
 	defer rows.Close()
-	_, err = a.Rows(f, rows.Columns(), func(row func(...any) error) error {
-		for r, err := range rows.All() {
-			if err != nil {
-				return err
-			}
-			if err := row(r...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	_, err = a.Rows(f, rows.Columns(), rows.All())
 	for _, warning := range rows.Warnings() {
 		a.Say("%s", warning)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // Bench is `simdb bench`.
@@ -95,8 +96,8 @@ func (c *Bench) Run(a *app.App) error {
 	b.meter = a.Meter()
 	defer b.meter.Stop()
 	var failure error // after which the rows so far are written
-	_, err = a.Rows(c.RowFlags, []string{"work", "measure", "value", "unit"}, func(row func(...any) error) error {
-		b.row = row
+	_, err = a.RowsTo(c.RowFlags, []string{"work", "measure", "value", "unit"}, func(w *output.Writer) error {
+		b.row = w.Row
 		failure = b.fingerprints(filepath.Join(dir, "fingerprints.simdb"))
 		if failure == nil && !c.NoText {
 			failure = b.texts(filepath.Join(dir, "texts.simdb"))

@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/repl/output"
 	"github.com/simdb/simdb/simhash"
 )
 
@@ -78,8 +79,8 @@ func (c *Hash) Run(a *app.App) error {
 	m := a.Meter()
 	defer m.Stop()
 	h.rejects = a.NewRejects(c.RejectFlags, c.Output)
-	_, err = a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
-		h.row = row
+	_, err = a.RowsTo(c.RowFlags, columns, func(w *output.Writer) error {
+		h.row = w.Row
 		r := app.Reading{Stage: "hash", Meter: m, Options: opt, Rejects: h.rejects, Record: h.record}
 		if src.Tree == nil && !many {
 			err = h.wholeFiles(src, r)
@@ -130,8 +131,8 @@ func (c *Hash) pictures(a *app.App) error {
 	m := a.Meter()
 	defer m.Stop()
 	rejects := a.NewRejects(c.RejectFlags, c.Output)
-	_, err = a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
-		h.row = row
+	_, err = a.RowsTo(c.RowFlags, columns, func(w *output.Writer) error {
+		h.row = w.Row
 		err := a.EachInput(src, app.Reading{
 			Stage: "hash", Meter: m, Options: opt, Rejects: rejects,
 			Record: func(_ input.Source, rec *input.Record) error {
@@ -151,7 +152,7 @@ func (c *Hash) pictures(a *app.App) error {
 					if opt.Orientations {
 						values = slices.Insert(values, 1, any(orientations[i]))
 					}
-					if err := row(values...); err != nil {
+					if err := w.Row(values...); err != nil {
 						return err
 					}
 				}

@@ -90,14 +90,11 @@ func (c *Check) damage(a *app.App, problems []error) error {
 			return nil
 		}
 	}
-	found, err := a.Rows(c.RowFlags, query.ProblemColumns(), func(row func(...any) error) error {
-		for _, p := range problems {
-			if err := row(query.ProblemRow(p)...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	var rows []query.Row
+	for _, p := range problems {
+		rows = append(rows, query.ProblemRow(p))
+	}
+	found, err := a.Rows(c.RowFlags, query.ProblemColumns(), query.Fixed(rows...))
 	if err != nil || !found {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/health"
+	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -22,21 +23,10 @@ func (c *Pairs) Run(a *app.App) error {
 	return c.list(a, c.Data, func(of alike) error {
 		if c.RowFlags.Options().Format == output.Count {
 			n, err := of.countPairs()
-			a.EndProgress()
 			return app.FoundOr(a.Count(c.RowFlags, n, err))
 		}
-		return app.FoundOr(a.Rows(c.RowFlags, c.SimilarityFlags.Columns("a", "b"), func(row func(...any) error) error {
-			for p, err := range of.pairs(c.Unordered) {
-				if err != nil {
-					return err
-				}
-				if err := row(c.Values(p.Match, p.A, p.B)...); err != nil {
-					return err
-				}
-			}
-			a.EndProgress()
-			return nil
-		}))
+		rows := app.RowsOf(of.pairs(c.Unordered), func(p engine.Pair) query.Row { return c.Values(p.Match, p.A, p.B) })
+		return app.FoundOr(a.Rows(c.RowFlags, c.SimilarityFlags.Columns("a", "b"), rows))
 	})
 }
 
@@ -55,48 +45,26 @@ func (c *Clusters) Run(a *app.App) error {
 		switch {
 		case c.RowFlags.Options().Format == output.Count:
 			n, err := of.countClusters()
-			a.EndProgress()
 			return app.FoundOr(a.Count(c.RowFlags, n, err))
 		case c.Summary:
-			return c.writeSummary(a, of)
+			rows, found, err := of.figures()
+			if err != nil {
+				return err
+			}
+			_, err = a.Rows(c.RowFlags, health.Columns(), query.Fixed(rows...))
+			return app.FoundOr(found, err)
 		}
 		var sizes app.ClusterSizes
-		err := app.FoundOr(a.Rows(c.RowFlags, c.SimilarityFlags.Columns("cluster", "id", "keep"), func(row func(...any) error) error {
-			for m, err := range of.clusters() {
-				if err != nil {
-					return err
-				}
-				sizes.Add(m.Cluster, m.ID, m.Keep)
-				if err := row(c.Values(m.Match, m.Cluster, m.ID, m.Keep)...); err != nil {
-					return err
-				}
-			}
-			a.EndProgress()
-			return nil
-		}))
+		rows := app.RowsOf(of.clusters(), func(m engine.Member) query.Row {
+			sizes.Add(m.Cluster, m.ID, m.Keep)
+			return c.Values(m.Match, m.Cluster, m.ID, m.Keep)
+		})
+		err := app.FoundOr(a.Rows(c.RowFlags, c.SimilarityFlags.Columns("cluster", "id", "keep"), rows))
 		if n, e := of.documents(); err == nil && e == nil {
 			sizes.Warn(a, n)
 		}
 		return err
 	})
-}
-
-// writeSummary writes the figures.
-func (c *Clusters) writeSummary(a *app.App, of alike) error {
-	rows, found, err := of.figures()
-	a.EndProgress()
-	if err != nil {
-		return err
-	}
-	_, err = a.Rows(c.RowFlags, health.Columns(), func(row func(...any) error) error {
-		for _, r := range rows {
-			if err := row(r...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return app.FoundOr(found, err)
 }
 
 // list has the rows of what the arguments name written by write.

@@ -17,6 +17,7 @@ import (
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -129,16 +130,14 @@ const searchBase = 650
 func (c *Plan) show(a *app.App, n int64, all []sstable.Estimate) error {
 	made := sstable.ChooseLayout(min(n, sstable.MaxDocs))
 	columns := []string{"layout", "tables", "bytes", "method", "probes", "candidates", "us", "recommended"}
-	_, err := a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
-		for _, e := range all {
-			err := row(e.Layout.String(), e.Tables, app.Rounded(e.Bytes, 2), e.Method, int64(math.Round(e.Probes)), int64(math.Round(e.Candidates)),
-				app.Rounded(e.Cost/1e3, 2), e.Layout == made)
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	var rows []query.Row
+	for _, e := range all {
+		rows = append(rows, query.Row{
+			e.Layout.String(), e.Tables, app.Rounded(e.Bytes, 2), e.Method, int64(math.Round(e.Probes)), int64(math.Round(e.Candidates)),
+			app.Rounded(e.Cost/1e3, 2), e.Layout == made,
+		})
+	}
+	_, err := a.Rows(c.RowFlags, columns, query.Fixed(rows...))
 	e, failed := c.estimate(made, n)
 	if err = cmp.Or(err, failed); err != nil {
 		return err

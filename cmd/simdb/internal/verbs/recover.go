@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/query"
 )
 
 // Recover is `simdb recover`.
@@ -45,28 +46,27 @@ func (c *Recover) Run(a *app.App) error {
 		return err
 	}
 	c.say(a, r, start)
-	_, err = a.Rows(c.RowFlags, recoverColumns, func(row func(...any) error) error {
-		for _, l := range r.Losses {
-			var offset any
-			if l.Offset >= 0 {
-				offset = l.Offset
-			}
-			if err := row(l.File, l.Section, offset, l.Documents, l.Estimated, int64(0), l.Err.Error()); err != nil {
-				return err
-			}
-		}
-		for _, d := range r.Doubts {
-			var n any
-			if d.Documents >= 0 {
-				n = d.Documents
-			}
-			if err := row(d.File, nil, nil, int64(0), int64(0), n, d.Reason); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	_, err = a.Rows(c.RowFlags, recoverColumns, query.Fixed(recoverRows(r)...))
 	return err
+}
+
+// recoverRows are the rows of recoverColumns. What is not known is null.
+func recoverRows(r engine.RecoverReport) (rows []query.Row) {
+	for _, l := range r.Losses {
+		row := query.Row{l.File, l.Section, nil, l.Documents, l.Estimated, int64(0), l.Err.Error()}
+		if l.Offset >= 0 {
+			row[2] = l.Offset
+		}
+		rows = append(rows, row)
+	}
+	for _, d := range r.Doubts {
+		row := query.Row{d.File, nil, nil, int64(0), int64(0), nil, d.Reason}
+		if d.Documents >= 0 {
+			row[5] = d.Documents
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // say sums up.
