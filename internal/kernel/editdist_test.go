@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // slow is the textbook's edit distance.
@@ -56,13 +58,13 @@ func edited(rng *rand.Rand, a []rune, edits int, alphabet []rune) []rune {
 // TestDistance compares distances with the textbook's, of texts of all lengths around those of
 // words, similar and not, with limits around the distance.
 func TestDistance(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
 	var wide []rune // most of which are in lists
 	for r := rune(0x4e00); r < 0x4e00+3000; r++ {
 		wide = append(wide, r)
 	}
 	alphabets := [][]rune{[]rune("ab"), []rune("abcdefgh é"), wide, []rune("a")}
-	for round := range 3000 {
+	for round := range exhaustive.Every(t, 4).Of(3000) {
+		rng := rand.New(rand.NewPCG(5, uint64(round)))
 		alphabet := alphabets[rng.IntN(len(alphabets))]
 		a := make([]rune, rng.IntN(1+[]int{8, 70, 130, 700, 2500}[rng.IntN(5)]))
 		for i := range a {

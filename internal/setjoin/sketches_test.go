@@ -87,8 +87,8 @@ func sketchCorpus(r *rand.Rand, n, size int) []minhash.Sketch {
 
 // TestSketches compares all joins of sketches with their definitions.
 func TestSketches(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for range 150 / exhaustive.Slower {
+	for run := range exhaustive.Every(t, 4).Of(150) {
+		r := rand.New(rand.NewPCG(5, uint64(run)))
 		size := []int{1, 4, 16, 128, 128}[r.IntN(5)]
 		all := sketchCorpus(r, r.IntN(500), size)
 		at := []float64{0.05, 0.3, 0.5, 0.8, 1, 0.4 + r.Float64()/2}[r.IntN(6)]
@@ -108,8 +108,8 @@ func TestSketches(t *testing.T) {
 // TestBestOfCrowd has sketches that are about equally similar to two keepers of a crowd.
 func TestBestOfCrowd(t *testing.T) {
 	exhaustive.Sequential(t)
-	for seed := range uint64(30) {
-		bestOfCrowd(t, rand.New(rand.NewPCG(11, seed)))
+	for seed := range exhaustive.Every(t, 5).Of(30) {
+		bestOfCrowd(t, rand.New(rand.NewPCG(11, uint64(seed))))
 	}
 }
 

@@ -44,7 +44,8 @@ func TestCrashInTransaction(t *testing.T) {
 			!bytes.Equal(before, after) {
 			t.Fatalf("transaction %d changed both root pages, or none", i)
 		}
-		for cut := range cuts {
+		for cut := range exhaustive.Every(t, 6).Of(cuts) {
+			rng := rand.New(rand.NewPCG(uint64(i), uint64(cut)))
 			keep := float64(cut) / (cuts - 1) // from nothing to all
 			left := make([]byte, len(before)+int(keep*float64(len(after)-len(before))))
 			copy(left, before)

@@ -193,9 +193,9 @@ func TestInvalidBitmap(t *testing.T) {
 func TestResealedNoise(t *testing.T) {
 	exhaustive.Sequential(t)
 	image, _ := smallCatalog(t, 6)
-	rng := rand.New(rand.NewPCG(10, 10))
 	decoded := 0
-	for range 20_000 {
+	for i := range exhaustive.Every(t, 4).Of(20_000) {
+		rng := rand.New(rand.NewPCG(10, uint64(i)))
 		tree, err := readTree(imageFS{image: image}, "CATALOG")
 		if err != nil {
 			t.Fatal(err)

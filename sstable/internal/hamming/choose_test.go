@@ -2,6 +2,7 @@ package hamming
 
 import (
 	"math"
+	"math/bits"
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
@@ -26,7 +27,9 @@ func TestChooseLayout(t *testing.T) {
 		}
 		return math.Sqrt(product)
 	}
-	for n := int64(100_000); n < min(1<<32, math.MaxInt); n *= 2 { // more do not fit into memory
+	doublings := bits.Len64(uint64(min(1<<32, math.MaxInt) / 100_000)) // more do not fit into memory
+	for i := range exhaustive.Every(t, 3).Of(doublings) {
+		n := int64(100_000) << i
 		chosen := ChooseLayout(n)
 		for _, l := range layouts {
 			if own, other := score(chosen, n), score(l, n); own > 1.4*other {
