@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // TestDedupIsTheSame runs dedup with much and little memory, on several numbers of threads, from a
@@ -18,7 +20,8 @@ func TestDedupIsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, by := range [][]string{{"--jaccard", "0.7", "--keep", "longest"}, {"--near", "8"}, {"--near", "10", "--verify", "0.6"}} {
+	for i := range exhaustive.Some(t, 3, 3) {
+		by := [][]string{{"--jaccard", "0.7", "--keep", "longest"}, {"--near", "8"}, {"--near", "10", "--verify", "0.6"}}[i]
 		var want []byte
 		for _, threads := range []string{"1", "2", "8"} {
 			dir := t.TempDir()

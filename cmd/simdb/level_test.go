@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // levelDoc is a document of TestLevel: its text is lines, or paragraphs of one line.
@@ -73,9 +75,8 @@ func randomDocs(r *rand.Rand) []levelDoc {
 // TestLevel compares dedup --level with a model: what is kept, in the form of the input, and the
 // audit, with much and with little memory, on one thread and on several.
 func TestLevel(t *testing.T) {
-	r := rand.New(rand.NewPCG(15, 16))
-	for round := range 8 {
-		docs := randomDocs(r)
+	for round := range exhaustive.Every(t, 3).Of(8) {
+		docs := randomDocs(rand.New(rand.NewPCG(15, uint64(round))))
 		level, separator := "line", "\n"
 		if round%2 == 1 {
 			level, separator = "paragraph", "\n \n"

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // family writes lines of JSON with texts of which many are copies, some of them edited, and some
@@ -58,8 +60,8 @@ func TestReplay(t *testing.T) {
 		return all
 	}
 	rules := []string{"first", "last", "longest", "max:score", "prefer:b*,min:score"}
-	for seed := range uint64(4) {
-		r := rand.New(rand.NewPCG(seed, 11))
+	for seed := range exhaustive.Some(t, 2, 4) {
+		r := rand.New(rand.NewPCG(uint64(seed), 11))
 		for _, name := range []string{"a.jsonl", "b.jsonl"} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(family(r, 1+r.IntN(300))), 0o666); err != nil {
 				t.Fatal(err)

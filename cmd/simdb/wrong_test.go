@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // wrong are invocations that must fail with a message that has the text, and leave everything as it
@@ -335,7 +336,8 @@ func TestWrong(t *testing.T) {
 	dir := newFolder(t)
 	wrongFiles(t)
 	before := listing(t, dir)
-	for _, w := range wrong {
+	for i := range exhaustive.Every(t, 4).Of(len(wrong)) {
+		w := wrong[i]
 		if runtime.GOOS == "windows" && strings.ContainsAny(w.args, "\x1b\n") && strings.Contains(w.want, "no such") {
 			continue // such names are refused there before anything looks for them
 		}
@@ -368,7 +370,6 @@ func TestWrong(t *testing.T) {
 			t.Errorf("simdb %q leaves %v", list, left)
 		}
 	}
-	t.Logf("%d invocations", len(wrong))
 }
 
 // ofVersion returns a table that says of itself that it has another format version.
