@@ -187,9 +187,15 @@ var patients = []struct {
 	}},
 }
 
-// makePatient makes a database.
+// madePatients are the databases that were made.
+var madePatients = map[int]*patient{}
+
+// makePatient makes a database, once for all tests.
 func makePatient(t *testing.T, i int) *patient {
 	t.Helper()
+	if p := madePatients[i]; p != nil {
+		return p
+	}
 	c := &patients[i]
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	o := c.o
@@ -220,6 +226,7 @@ func makePatient(t *testing.T, i int) *patient {
 			t.Fatal(err)
 		}
 	}
+	madePatients[i] = p
 	return p
 }
 
