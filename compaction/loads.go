@@ -2,16 +2,7 @@ package compaction
 
 import (
 	"slices"
-	"sync"
 )
-
-// loads is what loads say about the tables that they write: the policy leaves those of a load that
-// continues alone, so that each is merged once, with all the others.
-type loads struct {
-	mu       sync.Mutex      // taken after that of the Scheduler
-	reserved map[uint64]bool // tables
-	wanted   [][]uint64      // to be merged into one each; their tables are reserved
-}
 
 // Reserve keeps a table from being picked for a merge, until Release.
 func (g *Scheduler) Reserve(table uint64) {
@@ -29,13 +20,6 @@ func (g *Scheduler) Release(tables []uint64) {
 	g.loads.mu.Lock()
 	defer g.loads.mu.Unlock()
 	g.loads.release(tables)
-}
-
-// release is Release under the lock.
-func (l *loads) release(tables []uint64) {
-	for _, t := range tables {
-		delete(l.reserved, t)
-	}
 }
 
 // Want has reserved tables merged into one, before whatever the policy picks.

@@ -1,57 +1,9 @@
 package compaction
 
 import (
-	"cmp"
 	"iter"
 	"slices"
-
-	"github.com/simdb/simdb/sstable"
 )
-
-// Options are the parameters of the policy; zero values mean the defaults.
-type Options struct {
-	Fanout    int     // tables a tier before it is merged, at least 2; default 4
-	DeadShare float64 // deleted and replaced share at which a table is rewritten; default 0.3
-	Smallest  int64   // bytes; all tables below it count as one tier; default 4 MiB
-	MaxDocs   int64   // documents that a table can have; default sstable.MaxDocs
-
-	// MaxTables is how many tables there may be, without those that are more than half full, before
-	// some are merged although no tier is full; default 12.
-	MaxTables int
-
-	Expired int64 // documents older than this, microseconds since 1970, have expired; 0 for none
-	TTL     int64 // time to live in microseconds; 0 for none
-	Windows int   // windows that a time to live is divided into; default 5
-
-	// Slack is the share of the living that may be dead or expired, in a database with a time to
-	// live, before tables are rewritten; default 0.2.
-	Slack float64
-}
-
-func (o Options) withDefaults() Options {
-	if o.Fanout < 2 {
-		o.Fanout = 4
-	}
-	if o.DeadShare <= 0 {
-		o.DeadShare = 0.3
-	}
-	if o.Smallest <= 0 {
-		o.Smallest = 4 << 20
-	}
-	if o.MaxDocs <= 0 {
-		o.MaxDocs = sstable.MaxDocs
-	}
-	if o.MaxTables <= 0 {
-		o.MaxTables = 12
-	}
-	if o.Windows <= 0 {
-		o.Windows = 5
-	}
-	if o.Slack <= 0 {
-		o.Slack = 0.2
-	}
-	return o
-}
 
 // A Reason says why tables are merged.
 type Reason string
@@ -136,19 +88,6 @@ func candidates(tables []Table, o Options, others int) iter.Seq[*Job] {
 	}
 }
 
-// mergeable returns the tables that are at most half full, by size.
-func mergeable(tables []*Table, o Options) (bySize []*Table) {
-	for _, t := range tables {
-		if t.living() <= o.MaxDocs/2 {
-			bySize = append(bySize, t)
-		}
-	}
-	slices.SortFunc(bySize, func(a, b *Table) int {
-		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Number, b.Number))
-	})
-	return bySize
-}
-
 // fullTier returns tables to merge of the first tier, from the smallest tables up, that holds
 // Fanout tables or more: all that fit into one table.
 func fullTier(tables []*Table, o Options) []*Table {
@@ -165,18 +104,6 @@ func fullTier(tables []*Table, o Options) []*Table {
 		i = max(j, i+1)
 	}
 	return nil
-}
-
-// fitting returns the first tables, at least two, of which maxDocs documents or fewer are alive.
-// Each of the tables is half full at most.
-func fitting(tables []*Table, maxDocs int64) []*Table {
-	docs := int64(0)
-	for i, t := range tables {
-		if docs += t.living(); docs > maxDocs {
-			return tables[:i]
-		}
-	}
-	return tables
 }
 
 // mostlyDead returns a table to rewrite, nil if there is none: one of which more than DeadShare is

@@ -66,6 +66,21 @@ type Merge struct {
 	waited      atomic.Int64            // nanoseconds, for the rate or the end of a pause
 }
 
+// loads is what loads say about the tables that they write: the policy leaves those of a load that
+// continues alone, so that each is merged once, with all the others.
+type loads struct {
+	mu       sync.Mutex      // taken after that of the Scheduler
+	reserved map[uint64]bool // tables
+	wanted   [][]uint64      // to be merged into one each; their tables are reserved
+}
+
+// release is Release under the lock.
+func (l *loads) release(tables []uint64) {
+	for _, t := range tables {
+		delete(l.reserved, t)
+	}
+}
+
 // NewScheduler returns the scheduler of a store that has just been opened: slots is how many merges
 // of any size run at a time, 0 for the default, and rate how many bytes a second they write, 0 for
 // no limit.
@@ -83,6 +98,17 @@ func NewScheduler(store Store, slots int, rate int64) *Scheduler {
 }
 
 func halfOfProcessors() int { return max(runtime.GOMAXPROCS(0)/2, 1) }
+
+// remaining estimates how long the merge will continue at full speed: from its bytes, until a
+// twentieth is done.
+func (m *Merge) remaining(s *speed) time.Duration {
+	done, total := m.done.Load(), m.total.Load()
+	if total <= 0 || done*20 < total {
+		return s.of(m.Bytes)
+	}
+	worked := time.Since(m.started) - time.Duration(m.waited.Load())
+	return time.Duration(float64(worked) * float64(total-done) / float64(done))
+}
 
 // Workers returns how many goroutines the merge may use, 0 for all processors.
 func (m *Merge) Workers() int {
@@ -181,6 +207,19 @@ func (g *Scheduler) sleep(ctx context.Context) error {
 		return nil
 	}
 }
+
+// postpone keeps merges from beginning in the background for a while, longer each time until one
+// succeeds. The caller holds mu.
+func (g *Scheduler) postpone() {
+	g.hold = min(max(2*g.hold, shortestHold), longestHold)
+	g.heldUntil = time.Now().Add(g.hold)
+}
+
+// How long no merge begins in the background after one has given way, or found no space itself.
+const (
+	shortestHold = time.Second
+	longestHold  = time.Minute
+)
 
 // ErrClosing is why nobody can wait for a merge: the store is being closed.
 var ErrClosing = errors.New("the store is being closed")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-	"time"
 
 	"github.com/simdb/simdb/internal/vfs"
 )
@@ -42,19 +41,6 @@ func (g *Scheduler) GiveWay(ctx context.Context) (ended int) {
 		ended++
 	}
 	return ended
-}
-
-// How long no merge begins in the background after one has given way, or found no space itself.
-const (
-	shortestHold = time.Second
-	longestHold  = time.Minute
-)
-
-// postpone keeps merges from beginning in the background for a while, longer each time until one
-// succeeds. The caller holds mu.
-func (g *Scheduler) postpone() {
-	g.hold = min(max(2*g.hold, shortestHold), longestHold)
-	g.heldUntil = time.Now().Add(g.hold)
 }
 
 // Run returns a context for a merge that ends when the merge gives way; the caller calls done.

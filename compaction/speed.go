@@ -10,17 +10,6 @@ const SmallWork = 4 << 20
 // largeMerge is how many bytes make a merge that Compact keeps from starting while it waits.
 const largeMerge = 64 << 20
 
-// remaining estimates how long the merge will continue at full speed: from its bytes, until a
-// twentieth is done.
-func (m *Merge) remaining(s *speed) time.Duration {
-	done, total := m.done.Load(), m.total.Load()
-	if total <= 0 || done*20 < total {
-		return s.of(m.Bytes)
-	}
-	worked := time.Since(m.started) - time.Duration(m.waited.Load())
-	return time.Duration(float64(worked) * float64(total-done) / float64(done))
-}
-
 // speed remembers how fast merges were.
 type speed struct {
 	bytes, tables time.Duration // for a gibibyte, and for a table less; 0 before the first merge

@@ -1,6 +1,10 @@
 package compaction
 
-import "sort"
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
 
 // Table describes a table to Pick.
 type Table struct {
@@ -59,4 +63,29 @@ func (t *Table) living() int64 { return t.Docs - t.Dead }
 // and need not stay.
 func (t *Table) gone(before int64) bool {
 	return t.Docs == t.Dead || before > 0 && t.MaxTime < before && !t.Held
+}
+
+// mergeable returns the tables that are at most half full, by size.
+func mergeable(tables []*Table, o Options) (bySize []*Table) {
+	for _, t := range tables {
+		if t.living() <= o.MaxDocs/2 {
+			bySize = append(bySize, t)
+		}
+	}
+	slices.SortFunc(bySize, func(a, b *Table) int {
+		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Number, b.Number))
+	})
+	return bySize
+}
+
+// fitting returns the first tables, at least two, of which maxDocs documents or fewer are alive.
+// Each of the tables is half full at most.
+func fitting(tables []*Table, maxDocs int64) []*Table {
+	docs := int64(0)
+	for i, t := range tables {
+		if docs += t.living(); docs > maxDocs {
+			return tables[:i]
+		}
+	}
+	return tables
 }

@@ -7,9 +7,6 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// docChunk is how many documents are worked on at a time; a multiple of 64.
-const docChunk = 1 << 13
-
 // chunkOf returns the documents [from, to) of chunk i of n documents.
 func chunkOf(i int, n uint32) (from, to uint32) {
 	return uint32(i) * docChunk, uint32(min(uint64(i+1)*docChunk, uint64(n)))

@@ -13,22 +13,6 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// Options are the options of Merge. The zero value is a good default.
-type Options struct {
-	write.WriterOptions     // Level is for records that are rewritten
-	Workers             int // goroutines that work at a time; 0 means GOMAXPROCS
-	// Erase leaves no text of a document that is left out in the result: blocks of records that
-	// have one are rewritten, however few are dead. Otherwise some stay, out of reach.
-	Erase bool
-	// Progress, if not nil, gets the number of documents done, and their total. It is called from
-	// one goroutine at a time.
-	Progress func(done, total int64)
-
-	Piece, Sorted int    // keys merged, and sorted, at a time; 0 means keyPiece and sortedTogether
-	Spare         uint32 // records that no document has; 0 means as many as there are numbers for
-	Chunk         int    // bytes of IDs and sketches at a time; 0 means chunkBytes
-}
-
 // Merge writes a table with the documents of other tables, whose parameters must be Compatible with
 // p (whose layout may be LayoutBySize) and whose IDs must differ, but for documents that Keep
 // leaves out. It returns what the table says of itself and the new numbers of the documents.

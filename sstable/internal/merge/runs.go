@@ -360,3 +360,25 @@ func (m *merger) idPiece(streams []Stream, piece Piece) (p Pairs, err error) {
 	}
 	return m.sortedPairs(p, ends), nil
 }
+
+// A docReader reads the documents of a run 0 by position, in order.
+type docReader struct {
+	run   *keyrun.Run
+	most  uint32
+	block int // that docs are of
+	docs  []uint32
+}
+
+// at returns the document of a position.
+func (r *docReader) at(pos int) (doc uint32, err error) {
+	if b := pos >> keyrun.BlockShift; b != r.block {
+		if err := r.run.Check(b); err != nil {
+			return 0, err
+		}
+		r.block, r.docs = b, r.run.BlockValues(r.docs[:0], b, 0, r.run.Count(b))
+	}
+	if doc = r.docs[pos&(keyrun.BlockLen-1)]; doc >= r.most {
+		err = r.run.Corrupt(0, "position %d has document %d of %d", pos, doc, r.most)
+	}
+	return doc, err
+}

@@ -22,6 +22,22 @@ type Input struct {
 	SeqShift uint64
 }
 
+// Options are the options of Merge. The zero value is a good default.
+type Options struct {
+	write.WriterOptions     // Level is for records that are rewritten
+	Workers             int // goroutines that work at a time; 0 means GOMAXPROCS
+	// Erase leaves no text of a document that is left out in the result: blocks of records that
+	// have one are rewritten, however few are dead. Otherwise some stay, out of reach.
+	Erase bool
+	// Progress, if not nil, gets the number of documents done, and their total. It is called from
+	// one goroutine at a time.
+	Progress func(done, total int64)
+
+	Piece, Sorted int    // keys merged, and sorted, at a time; 0 means keyPiece and sortedTogether
+	Spare         uint32 // records that no document has; 0 means as many as there are numbers for
+	Chunk         int    // bytes of IDs and sketches at a time; 0 means chunkBytes
+}
+
 // merger is a merge that is running.
 type merger struct {
 	write.File
@@ -88,6 +104,9 @@ func (m *merger) guarded(step func() error) (err error) {
 
 // Keys are merged in pieces of about keyPiece; tests take others.
 const keyPiece = 1 << 16
+
+// docChunk is how many documents are worked on at a time; a multiple of 64.
+const docChunk = 1 << 13
 
 // pass counts n keys as done.
 func (m *merger) pass(n int) {

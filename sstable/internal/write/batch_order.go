@@ -213,3 +213,27 @@ func (o *BatchOrder) sortOthers(ctx context.Context, keys, tmp []uint64, workers
 	}
 	return nil
 }
+
+// A BatchRoom is memory for reuse by one writer after the other. The zero value is empty.
+type BatchRoom struct {
+	words   [3][]uint64
+	numbers [2][]uint32
+}
+
+// take returns array i of words with n elements of any content.
+func (r *BatchRoom) take(i, n int) []uint64 {
+	if cap(r.words[i]) < n {
+		r.words[i] = nil // before the new one
+		r.words[i] = make([]uint64, n+n/16)
+	}
+	return r.words[i][:n]
+}
+
+// takeNumbers is take for array i of numbers.
+func (r *BatchRoom) takeNumbers(i, n int) []uint32 {
+	if cap(r.numbers[i]) < n {
+		r.numbers[i] = nil
+		r.numbers[i] = make([]uint32, n+n/16)
+	}
+	return r.numbers[i][:n]
+}

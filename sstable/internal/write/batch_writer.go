@@ -47,30 +47,6 @@ type BatchOptions struct {
 	Layout func(n int64) hamming.Layout
 }
 
-// A BatchRoom is memory for reuse by one writer after the other. The zero value is empty.
-type BatchRoom struct {
-	words   [3][]uint64
-	numbers [2][]uint32
-}
-
-// take returns array i of words with n elements of any content.
-func (r *BatchRoom) take(i, n int) []uint64 {
-	if cap(r.words[i]) < n {
-		r.words[i] = nil // before the new one
-		r.words[i] = make([]uint64, n+n/16)
-	}
-	return r.words[i][:n]
-}
-
-// takeNumbers is take for array i of numbers.
-func (r *BatchRoom) takeNumbers(i, n int) []uint32 {
-	if cap(r.numbers[i]) < n {
-		r.numbers[i] = nil
-		r.numbers[i] = make([]uint32, n+n/16)
-	}
-	return r.numbers[i][:n]
-}
-
 // NewBatchWriter returns a writer of a table to a file, which its Close closes. The layout of p may
 // be LayoutBySize. The work stops with the error of ctx when that ends.
 func NewBatchWriter(ctx context.Context, file io.WriteCloser, p table.Params, o BatchOptions) (*BatchWriter, error) {
@@ -481,6 +457,20 @@ func (t *BatchWriter) writeBatchIDs() error {
 		}
 		return nil
 	})
+}
+
+// divideBatch begins the order of IDs, if the table keeps it.
+func (t *BatchWriter) divideBatch() {
+	b := t.batch
+	parts := NumIDParts(len(b.docs), t.o.WriterOptions)
+	if parts < 2 {
+		return
+	}
+	sample := make([][]byte, SampledIDs*parts)
+	for i := range sample {
+		sample[i] = b.ID(b.docs[uint64(i)*uint64(len(b.docs))/uint64(len(sample))])
+	}
+	t.DivideIDs(sample, parts, t.o.WriterOptions, t.o.Workers)
 }
 
 // Together is how many documents are looked up together, so that their cache misses overlap.

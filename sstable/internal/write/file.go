@@ -160,3 +160,16 @@ func (t *File) FlushRecords() { t.Out.write(t.Records.Flush(t.blockOffset())) }
 // blockOffset returns where the next block goes, counted from the start of the first section of
 // blocks.
 func (t *File) blockOffset() int64 { return t.Out.off - t.Out.sections[0].Offset }
+
+// writeList writes the blocks of a list that have ended, after a spare with their entries; done is
+// how many blocks were written before.
+func (t *File) writeList(kind table.Kind, w *blobs.ListWriter, done *int) {
+	first, n := *done, w.NumBlocks()
+	*done = n
+	if first == n {
+		return
+	}
+	blocks := w.Flush(t.blockOffset() + int64(table.SpareSize+(n-first)*blobs.ListEntry))
+	t.Out.write(table.AppendSpare(nil, t.earlySum, kind, first, w.Directory()[first*blobs.ListEntry:]))
+	t.Out.write(blocks)
+}

@@ -52,20 +52,6 @@ func (t *File) DivideIDs(sample [][]byte, parts int, o WriterOptions, workers in
 	}
 }
 
-// divideBatch begins the order of IDs, if the table keeps it.
-func (t *BatchWriter) divideBatch() {
-	b := t.batch
-	parts := NumIDParts(len(b.docs), t.o.WriterOptions)
-	if parts < 2 {
-		return
-	}
-	sample := make([][]byte, SampledIDs*parts)
-	for i := range sample {
-		sample[i] = b.ID(b.docs[uint64(i)*uint64(len(b.docs))/uint64(len(sample))])
-	}
-	t.DivideIDs(sample, parts, t.o.WriterOptions, t.o.Workers)
-}
-
 // addPartsOf adds the parts of the IDs of the next documents, if the table keeps the order of IDs.
 func (t *File) addPartsOf(ids [][]byte) {
 	if w := t.IDParts; w != nil {

@@ -132,16 +132,3 @@ func (t *File) WriteEarly() {
 	t.Out.end(uint64(len(info.Sections)))
 	t.earlySum = info.Checksum
 }
-
-// writeList writes the blocks of a list that have ended, after a spare with their entries; done is
-// how many blocks were written before.
-func (t *File) writeList(kind table.Kind, w *blobs.ListWriter, done *int) {
-	first, n := *done, w.NumBlocks()
-	*done = n
-	if first == n {
-		return
-	}
-	blocks := w.Flush(t.blockOffset() + int64(table.SpareSize+(n-first)*blobs.ListEntry))
-	t.Out.write(table.AppendSpare(nil, t.earlySum, kind, first, w.Directory()[first*blobs.ListEntry:]))
-	t.Out.write(blocks)
-}
