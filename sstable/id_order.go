@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"math"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
@@ -208,51 +207,4 @@ func (s *stretch) each(part int, fn func(doc uint32) error) error {
 		}
 	}
 	return it.Err()
-}
-
-// checkIDParts verifies that the order of IDs has each document once, in the part of its ID.
-func (v *verifier) checkIDParts() error {
-	o, err := v.storedOrder()
-	if err != nil {
-		return err
-	}
-	for i := range o.stored {
-		if err := v.checkStretch(o, &o.stored[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkStretch is checkIDParts for the documents of a stretch.
-func (v *verifier) checkStretch(o *IDOrder, s *stretch) error {
-	const none = math.MaxUint16
-	parts := make([]uint16, s.run.Len())
-	for i := range parts {
-		parts[i] = none
-	}
-	err := s.run.EachBlock(func(pos int, keys []uint64) error {
-		for _, key := range keys {
-			part, doc := key>>s.shift, key&(1<<s.shift-1)
-			if part >= uint64(o.divider.Parts()) || doc >= uint64(len(parts)) || parts[doc] != none {
-				return s.run.Corrupt(0, "document %d of %d in part %d of %d is there twice or should not be there", doc, len(parts), part, o.divider.Parts())
-			}
-			parts[doc] = uint16(part)
-		}
-		return v.advance(int64(s.run.BlockSize(pos / keyrun.BlockLen)))
-	})
-	if err != nil {
-		return err
-	}
-	it := v.t.Names.Iter(s.first)
-	for doc, part := range parts {
-		id, err := it.Next()
-		if err != nil {
-			return err
-		}
-		if o.divider.Part(id) != int(part) {
-			return s.run.Corrupt(0, "document %d is in part %d of the order of IDs, and its ID belongs to %d", s.first+uint32(doc), part, o.divider.Part(id))
-		}
-	}
-	return nil
 }

@@ -71,3 +71,6 @@ func JoinFields(texts ...string) string {
 	}
 	return b.String()
 }
+
+// Separator is between the texts of the fields in the text of a document.
+const Separator = '\x1f'

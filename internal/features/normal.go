@@ -37,6 +37,15 @@ func newForm(s Spec) form {
 	return f
 }
 
+// inForm returns words in the normal form of s.
+func (s Spec) inForm(words []string) (normal []string) {
+	n := normalizer{form: newForm(s)}
+	for _, w := range words {
+		normal = append(normal, string(n.inForm([]byte(w))))
+	}
+	return normal
+}
+
 // newNormalizer returns the normalizer of a canonical spec.
 func newNormalizer(s Spec) normalizer {
 	n := normalizer{form: newForm(s), symbols: s.Symbols}

@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/internal/token"
+	"github.com/zeebo/xxh3"
 )
 
 // The units that features are made of.
@@ -376,3 +377,6 @@ func (s Spec) WeightedFields() string {
 	}
 	return b.String()
 }
+
+// Digest returns 8 hexadecimal digits of the XXH3 of text: messages identify a list by them.
+func Digest(text string) string { return fmt.Sprintf("%08x", uint32(xxh3.HashString(text))) }

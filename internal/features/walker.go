@@ -3,19 +3,10 @@ package features
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/internal/token"
 )
-
-// Separator is between the texts of the fields in the text of a document.
-const Separator = '\x1f'
-
-// Digest returns 8 hexadecimal digits of the XXH3 of text: messages identify a list by them.
-func Digest(text string) string { return fmt.Sprintf("%08x", uint32(xxh3.HashString(text))) }
 
 // Sink takes the features of a document, with repetitions, in pieces of any length. A feature may
 // come with several weights; the first of them is the largest. It must not keep the slice.
@@ -39,15 +30,6 @@ type Walker struct {
 // Config returns what a tokenizer for the features of s does, which must be canonical.
 func (s Spec) Config(k int, seed uint64) token.Config {
 	return token.Config{Shingle: k, Seed: seed, CharGrams: s.Unit == Chars, Symbols: s.Symbols, Require: s.inForm(s.RequireWords)}
-}
-
-// inForm returns words in the normal form of s.
-func (s Spec) inForm(words []string) (normal []string) {
-	n := normalizer{form: newForm(s)}
-	for _, w := range words {
-		normal = append(normal, string(n.inForm([]byte(w))))
-	}
-	return normal
 }
 
 // Words returns the words of text that shingles of words are made of.

@@ -66,3 +66,6 @@ func (c Columns) check(k int) error {
 	}
 	return nil
 }
+
+// MaxFingerprints is the largest number of fingerprints that can be joined at once.
+const MaxFingerprints = 1 << 31

@@ -2,7 +2,6 @@ package selfjoin
 
 import (
 	"context"
-	"sync"
 )
 
 // run searches all fingerprints.
@@ -153,15 +152,6 @@ func (j *join) compareRows(g group, first, depth int) error {
 			j.progress(1, min(tileRows, rows))
 		}
 	})
-}
-
-// inParallel calls f for 0..n-1, each in a goroutine of its own.
-func inParallel(n int, f func(i int)) {
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { f(i) })
-	}
-	wg.Wait()
 }
 
 // progress reports n fingerprints of one pass done if depth is that of the root's children.

@@ -2,6 +2,7 @@ package selfjoin
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/simdb/simdb/internal/base"
 )
@@ -93,4 +94,13 @@ func (s *scatterer) flush(bucket uint32) {
 	from := max(begin, s.first[bucket])
 	copy(s.to.keys[from:end], l.keys[from-begin:])
 	copy(s.to.ids[from:end], l.ids[from-begin:])
+}
+
+// inParallel calls f for 0..n-1, each in a goroutine of its own.
+func inParallel(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { f(i) })
+	}
+	wg.Wait()
 }

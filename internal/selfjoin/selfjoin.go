@@ -47,9 +47,6 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// MaxFingerprints is the largest number of fingerprints that can be joined at once.
-const MaxFingerprints = 1 << 31
-
 // Pairs calls emit for every pair i < j with fps.Distance(i, j) <= k, each pair exactly once. fps
 // must be ascending and distinct. emit is called from the calling goroutine alone, in an order that
 // depends on fps and k alone, not on Workers or the scan kernel (it is not sorted); when it returns

@@ -252,14 +252,3 @@ func (x *Index) joined(c *batchCall, j *join, q batchItem, at int, key uint64) e
 	}
 	return nil
 }
-
-// foundBefore reports whether a table before t reports a fingerprint that has these differences to
-// a query, if all queries are searched for with these radii.
-func (x *Index) foundBefore(a *allocation, t int, diff uint64) bool {
-	for earlier := range t {
-		if bits.OnesCount64(diff&x.tables[earlier].leadMask) <= int(a.radius[earlier]) {
-			return true
-		}
-	}
-	return false
-}

@@ -120,9 +120,6 @@ func (x *Index) begin(s *Searcher, p *searchPlan, probes int) {
 	p.begun.rest, p.begun.keys, p.spansEnd = s.begun.rest, s.begun.keys, len(s.begun.spans)
 }
 
-// limit is the cost above which looked-up ranges count as much larger than expected.
-func (a *allocation) limit() float64 { return overrunRatio*a.ns + cost.probe }
-
 // Plan says how a search would be done.
 type Plan struct {
 	Method     string  // "probe" or "scan"
@@ -173,5 +170,15 @@ func (s *Searcher) Plan(x *Index, q base.Fingerprint, k int) Plan {
 		}
 	}
 	p.Candidates = int(math.Round(keys))
+	return p
+}
+
+// planOne takes the first three steps of a single search.
+func (s *Searcher) planOne(x *Index, q base.Fingerprint, k int) *searchPlan {
+	s.start()
+	p := &s.plans[0]
+	x.prepare(q, k, s, p)
+	x.resolveLeads(s, p)
+	x.choose(s, p)
 	return p
 }

@@ -178,3 +178,6 @@ func (x *Index) allocate(k int, limit float64, s *Searcher) allocation {
 	}
 	return a
 }
+
+// limit is the cost above which looked-up ranges count as much larger than expected.
+func (a *allocation) limit() float64 { return overrunRatio*a.ns + cost.probe }

@@ -17,31 +17,6 @@ func (s *Searcher) Near(x *Index, q base.Fingerprint, k int, dst []Hit) ([]Hit, 
 	return x.execute(s, p, dst)
 }
 
-// planOne takes the first three steps of a single search.
-func (s *Searcher) planOne(x *Index, q base.Fingerprint, k int) *searchPlan {
-	s.start()
-	p := &s.plans[0]
-	x.prepare(q, k, s, p)
-	x.resolveLeads(s, p)
-	x.choose(s, p)
-	return p
-}
-
-// start forgets the plans that have been made.
-func (s *Searcher) start() {
-	s.probes = s.probes[:0]
-	s.begun.reset()
-}
-
-// A query is a search of a group: for the fingerprints of an index within k bits of q.
-type query struct {
-	*Index
-	q     base.Fingerprint
-	k     int16
-	word  int16 // of a Wide
-	table int32 // that it is of
-}
-
 // group makes several searches. It calls fn once for each, in order, with its position, its hits
 // (valid during the call) and the work that it took, and stops at the first error, which it
 // returns. It takes each step for all searches before the next step, so that their cache misses

@@ -3,6 +3,7 @@ package hamming
 import (
 	"context"
 	"errors"
+	"math/bits"
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/base"
@@ -331,3 +332,36 @@ var errScan = errors.New("a scan is cheaper")
 
 // errAccepted ends a search, one of whose hits has been accepted.
 var errAccepted = errors.New("sstable: a hit has been accepted")
+
+// foundBefore reports whether a table before t reports a fingerprint that has these differences to
+// a query, if all queries are searched for with these radii.
+func (x *Index) foundBefore(a *allocation, t int, diff uint64) bool {
+	for earlier := range t {
+		if bits.OnesCount64(diff&x.tables[earlier].leadMask) <= int(a.radius[earlier]) {
+			return true
+		}
+	}
+	return false
+}
+
+// A query is a search of a group: for the fingerprints of an index within k bits of q.
+type query struct {
+	*Index
+	q     base.Fingerprint
+	k     int16
+	word  int16 // of a Wide
+	table int32 // that it is of
+}
+
+// start forgets the plans that have been made.
+func (s *Searcher) start() {
+	s.probes = s.probes[:0]
+	s.begun.reset()
+}
+
+// A split is how a distance is distributed over words.
+type split struct {
+	scan   bool
+	radius [base.MaxWords]int16 // -1: the word is not searched
+	ns     float64              // estimated cost
+}

@@ -38,13 +38,6 @@ type splitKey struct {
 	avoid uint16 // a bit for each word that is not to be searched
 }
 
-// A split is how a distance is distributed over words.
-type split struct {
-	scan   bool
-	radius [base.MaxWords]int16 // -1: the word is not searched
-	ns     float64              // estimated cost
-}
-
 // verifyNs is what reading the other words of a hit takes, in nanoseconds; scanWordNs what a scan
 // takes for each word of a document.
 const (

@@ -12,12 +12,6 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// Params are the parameters of a table that its sketches depend on.
-type Params struct {
-	Size       uint32  // N: the most hashes that a sketch has
-	MinJaccard float64 // least threshold that postings answer
-}
-
 // Index is what a table has of sketches. It is safe for concurrent use.
 type Index struct {
 	file     string

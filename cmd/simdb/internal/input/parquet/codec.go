@@ -176,3 +176,8 @@ func lz4Frames(dst, src []byte, size int) ([]byte, error) {
 
 // grow returns a slice of n bytes, which is b if that has room.
 func grow(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }
+
+var (
+	errPageHeader = errors.New("the header of a page is damaged")
+	errDictionary = errors.New("damaged: a page needs a dictionary, and there is none before it")
+)

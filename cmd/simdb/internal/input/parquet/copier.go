@@ -40,9 +40,6 @@ type copier struct {
 	free    []*pq.ConcurrentRowGroupWriter // can be used again
 }
 
-// span is a run of rows in a row group, from 0.
-type span struct{ from, to int64 }
-
 // Rows are handed on when this many have been collected.
 const pendingRows = 4096
 
@@ -60,13 +57,6 @@ func newCopier(w io.Writer, o input.CopyOptions) (_ input.Copier, err error) {
 		c.begin(f)
 	}
 	return c, nil
-}
-
-// unpanic makes an error of a panic of the writer, which a damaged schema or level may cause.
-func unpanic(err *error) {
-	if v := recover(); v != nil {
-		*err = panicked(v)
-	}
 }
 
 // Copy notes a row for copying. After an error the copier has ended.

@@ -228,13 +228,6 @@ func otherLeaves(root, col *pq.Column) (others []int) {
 	return others
 }
 
-// unquoted formats an ID: a JSON string without its quotes.
-func unquoted(f formatter) formatter {
-	return func(b []byte, v pq.Value) []byte {
-		return bytes.Trim(f(b, v), `"`)
-	}
-}
-
 // leavesOf returns the leaf columns below a column.
 func leavesOf(col *pq.Column) (leaves []*pq.Column) {
 	if col.Leaf() && col.Index() >= 0 {

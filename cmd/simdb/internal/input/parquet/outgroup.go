@@ -213,3 +213,13 @@ func (g *outGroup) column(to *pq.ColumnWriter, page *int, cur *cursor, rows span
 	}
 	return nil
 }
+
+// span is a run of rows in a row group, from 0.
+type span struct{ from, to int64 }
+
+// unpanic makes an error of a panic of the writer, which a damaged schema or level may cause.
+func unpanic(err *error) {
+	if v := recover(); v != nil {
+		*err = panicked(v)
+	}
+}

@@ -35,11 +35,6 @@ type pages struct {
 	header   format.PageHeader
 }
 
-var (
-	errPageHeader = errors.New("the header of a page is damaged")
-	errDictionary = errors.New("damaged: a page needs a dictionary, and there is none before it")
-)
-
 // newPages returns the pages of a column of a row group.
 func newPages(r io.ReaderAt, fileSize int64, chunk *columnMetadata, col *pq.Column) (*pages, error) {
 	at, left := chunk.DataPageOffset, chunk.TotalCompressedSize

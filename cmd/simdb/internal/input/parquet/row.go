@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -399,4 +400,11 @@ func toValid(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// unquoted formats an ID: a JSON string without its quotes.
+func unquoted(f formatter) formatter {
+	return func(b []byte, v pq.Value) []byte {
+		return bytes.Trim(f(b, v), `"`)
+	}
 }
