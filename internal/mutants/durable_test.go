@@ -110,7 +110,7 @@ var durableMutants = []mutant{
 	{
 		name: "merge/records of an input that has lost some before taken for all alive", in: "sstable", decl: "merger.mergePlaces",
 		edit:  swap(`m.inputs[0].dead == nil`, `true`),
-		tests: "sstable", run: "^TestMergeChain$",
+		tests: "sstable", run: "^TestMerge$",
 	},
 	{
 		name: "merge/a rank of two documents not noticed", in: "sstable", decl: "mergeInput.findDeadRanks",
