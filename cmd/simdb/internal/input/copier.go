@@ -81,3 +81,34 @@ func (c unwrapping) Copy(src Source, raw []byte, values ...any) error {
 	}
 	return c.Copier.Copy(src, raw, values...)
 }
+
+// Copier writes records of sources of one shape to an output, so that the output reads like the
+// sources.
+type Copier interface {
+	// Copy appends a record of src, given its Raw, with the values of CopyOptions.Columns: int64,
+	// float64, string or nil.
+	Copy(src Source, raw []byte, values ...any) error
+	// Close completes the output, with a footer for example. It does not close the writer.
+	Close() error
+}
+
+// CopyOptions say how a Copier writes.
+type CopyOptions struct {
+	// Follow completes every record at once, for a reader that follows the output: a last line
+	// without a newline gets one. Without it, the output ends as the input does.
+	Follow bool
+
+	// Like is a source of the shape of those that are copied, or nil. A format may need it for an
+	// output without records. It may be closed.
+	Like Source
+
+	// Bare writes records as they are, without an array around those of JSON: some are broken.
+	Bare bool
+
+	// Null ends each path with a zero byte instead of a newline, in formats whose copies are lists
+	// of paths.
+	Null bool
+
+	// Columns are further ones that the copies get. CanExtend has to allow them.
+	Columns []Column
+}

@@ -131,11 +131,6 @@ func bufferSize(size int64) int {
 	return int(size) + 16
 }
 
-// isSkippable reports whether a zstd file begins with a skippable frame, as those of pzstd do.
-func isSkippable(head []byte) bool {
-	return len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte{0x2a, 0x4d, 0x18})
-}
-
 // explain says what an error of a decompressor means for the file.
 func explain(kind string, err error) error {
 	switch {
@@ -145,4 +140,12 @@ func explain(kind string, err error) error {
 		return fmt.Errorf("the %s data end too early, is the file truncated? (%w)", kind, io.ErrUnexpectedEOF)
 	}
 	return fmt.Errorf("damaged %s data: %w", kind, err)
+}
+
+// regularSize is the size of a regular file, or -1.
+func regularSize(f *os.File) int64 {
+	if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+		return st.Size()
+	}
+	return -1
 }

@@ -2,13 +2,17 @@ package input
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 )
 
@@ -186,4 +190,25 @@ func (e encoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err err
 		}
 	}
 	return nDst, nSrc, nil
+}
+
+// charsetAliases are names that neither IANA nor browsers have.
+var charsetAliases = map[string]string{
+	"cp932": "shift_jis", "ms932": "shift_jis", "cp936": "gbk", "euc-cn": "gbk", "cp949": "euc-kr", "uhc": "euc-kr", "cp950": "big5",
+	"cp874": "windows-874", "tis620": "tis-620", "mac-roman": "macintosh", "utf16": "utf-16", "utf-16-le": "utf-16le",
+}
+
+// charset returns the encoding of a name: as browsers have it, otherwise as IANA has it, nil if it
+// is not known.
+func charset(name string) encoding.Encoding {
+	name = strings.ToLower(strings.Trim(name, " \t'\""))
+	if name = cmp.Or(charsetAliases[name], name); name == "utf-16" {
+		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
+	}
+	for _, find := range []func(string) (encoding.Encoding, error){htmlindex.Get, ianaindex.MIME.Encoding, ianaindex.IANA.Encoding} {
+		if e, err := find(name); err == nil && e != nil && e != encoding.Replacement {
+			return e
+		}
+	}
+	return nil
 }

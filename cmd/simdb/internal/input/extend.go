@@ -5,22 +5,6 @@ import (
 	"slices"
 )
 
-// Column is one that the records of a copy get in addition to their own.
-type Column struct {
-	Name string
-	Kind ColumnKind
-}
-
-// ColumnKind is the type of the values of a Column. Each may be null, which is nil.
-type ColumnKind uint8
-
-// Kinds of columns.
-const (
-	WholeColumn ColumnKind = iota // int64
-	RealColumn                    // float64
-	TextColumn                    // string
-)
-
 // Extender is a Source whose records can be copied with more columns.
 type Extender interface {
 	// CanExtend returns an error if copies of records cannot have these columns.

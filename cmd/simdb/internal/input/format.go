@@ -11,12 +11,6 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// Format is the name of a format, as --format has it.
-type Format string
-
-// Auto is the format of an input that is recognised: by its first bytes, its name, and its content.
-const Auto Format = ""
-
 // Family is a set of formats that one package reads.
 type Family struct {
 	Formats []Description // in the order in which help lists them
@@ -47,9 +41,6 @@ type Description struct {
 	Endings []string // of files that hold records of this format: ".jsonl"
 	Whole   bool     // a file of it is not compressed as a whole
 }
-
-// UnitFile is the unit of a format whose records are whole files. Messages leave the position out.
-const UnitFile = "file"
 
 // families are the registered families.
 var families []*Family
@@ -237,4 +228,26 @@ func Recognize(name, content string) (Info, bool) {
 	}
 	info := s.Info()
 	return info, s.Close() == nil
+}
+
+// TakenFor says what a file was taken for, where its content and not its name or the options say
+// it; "" otherwise.
+func (i Info) TakenFor(opt Options) string {
+	d := i.Format.Describe()
+	name := unpackedName(i.Name)
+	switch {
+	case i.Notice != "":
+		return i.Notice
+	case opt.Format != Auto, opt.Delimiter != 0, d.Unit == UnitFile, slices.ContainsFunc(d.Endings, func(ending string) bool { return strings.HasSuffix(name, ending) }):
+		return ""
+	}
+	return i.Shape
+}
+
+// NewIssue returns the issue that reason is with a record of src.
+func NewIssue(src Source, rec *Record, reason string) *Issue {
+	return &Issue{
+		File: rec.File, Pos: rec.Pos, Unit: src.Info().Format.Unit(), End: rec.End, Reason: reason,
+		Raw: rec.Raw, Size: int64(len(rec.Raw)),
+	}
 }

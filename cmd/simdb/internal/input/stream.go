@@ -58,14 +58,6 @@ func openFile(path string) (name string, src *os.File, size int64, err error) {
 	return path, src, regularSize(src), nil
 }
 
-// regularSize is the size of a regular file, or -1.
-func regularSize(f *os.File) int64 {
-	if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
-		return st.Size()
-	}
-	return -1
-}
-
 // newStream reads the beginning of src. It returns a Stream to be closed also with an error.
 func newStream(name string, src io.ReadCloser, size int64, memory int64) (*Stream, error) {
 	s := &Stream{name: ShownName(name), src: src, size: size, done: func() {}}
@@ -362,3 +354,12 @@ type failing struct{ err error }
 
 // Read fails.
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// unpackedName is a name in lower case without the ending of a compression.
+func unpackedName(name string) string {
+	name = strings.ToLower(name)
+	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	return name
+}

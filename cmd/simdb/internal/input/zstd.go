@@ -2,6 +2,7 @@ package input
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -165,4 +166,9 @@ func (e *windowError) Error() string {
 	const mib = 1 << 20
 	return fmt.Sprintf("its zstd window of %d MiB takes --memory %dMiB, or: zstd --long=31 -dc FILE | simdb ... - (%v)",
 		e.asked/mib, windowShare*(e.asked/mib), e.err)
+}
+
+// isSkippable reports whether a zstd file begins with a skippable frame, as those of pzstd do.
+func isSkippable(head []byte) bool {
+	return len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte{0x2a, 0x4d, 0x18})
 }
