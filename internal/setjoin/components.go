@@ -33,26 +33,3 @@ func (j *join) connect(forest *selfjoin.Forest) error {
 		return true
 	})
 }
-
-// part returns what matches have of a set: of Components the least set that it is connected with.
-// The forest does not change while sets are compared.
-func (j *join) part(set uint32) uint32 {
-	if j.forest == nil {
-		return set
-	}
-	return j.forest.Root(set)
-}
-
-// connected reports whether an item is connected with a set, or matches one that is.
-func (j *join) connected(it *item, set uint32) bool {
-	if j.forest == nil {
-		return false
-	}
-	part := j.part(set)
-	for _, m := range it.matches {
-		if m.set == part {
-			return true
-		}
-	}
-	return part == j.part(it.set)
-}

@@ -3,6 +3,8 @@ package setjoin
 import (
 	"cmp"
 	"slices"
+
+	"github.com/simdb/simdb/internal/textsim"
 )
 
 // Very many sets may be one set with a few changes each: a letter that goes to many, pages of a
@@ -71,21 +73,6 @@ type crowds struct {
 	bytes   int64
 	found   []uint32
 	differs []uint64
-}
-
-// formCrowds has the indexes of a join form crowds.
-func (j *join) formCrowds() {
-	reader := j.s.Reader()
-	for _, x := range []*index{&j.index, &j.members} {
-		x.crowds = &crowds{counts: j.s.counts, most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
-			return reader.Append(nil, int(x.sets[entry]))
-		}}
-	}
-	for _, x := range []*index{&j.within, &j.withinMembers} {
-		x.crowds = &crowds{counts: j.s.counts, most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
-			return j.items[x.sets[entry]].hashes, nil
-		}}
-	}
 }
 
 func (c *crowds) reset() { c.of, c.least, c.bytes = map[uint32]*crowd{}, c.most, 0 }
@@ -325,4 +312,20 @@ func (f *finder) count(s *crowdSegment) {
 			f.common[slot]++
 		}
 	}
+}
+
+// A finder finds the entries of indexes that may match. It serves one goroutine.
+type finder struct {
+	t       threshold // of the join
+	found   []uint32
+	hits    []uint32 // Edits: of each entry, the pieces that were found
+	reaches []reach  // Edits: of texts of each length from least on
+	least   int
+	nodes   []uint32            // Edits: of a lookup, as index.found appends them
+	bounds  []textsim.EditBound // Edits by length: of texts of each length from the least on
+	differs []uint64            // Jaccard: from the pivot of a crowd
+	parts   []uint32            // Components: those that are not found yet if there are few, ascending
+	last    uint32              // Components: the part that was found last
+	common  []uint32            // Jaccard: of each slot of a segment of a crowd
+	counted int                 // Jaccard: slots that common was counted for, in all
 }

@@ -38,9 +38,6 @@ func EditGrams(t float64) int {
 // nothing.
 const leastEdits = 1e-6
 
-// byLength reports whether texts are found by their lengths alone.
-func (t threshold) byLength() bool { return t.Q == 1 }
-
 // partners returns the least and the greatest length of texts that match one of n runes, or more
 // than these.
 func (t threshold) partners(n int) (least, most int) {
@@ -81,14 +78,6 @@ func (t threshold) stretch(class int) int {
 func nodeTag(run uint32, class, position int) uint32 {
 	return run + uint32(class)*0x85ebca6b ^ uint32(position)*0xc2b2ae35
 }
-
-// A place is where a run is in a text: the leading half is its tag, the trailing half the position.
-type place uint64
-
-func placeOf(tag uint32, position int) place { return place(tag)<<32 | place(uint32(position)) }
-
-func (p place) tag() uint32   { return uint32(p >> 32) }
-func (p place) position() int { return int(uint32(p)) }
 
 // ofText is of for Edits.
 func (p *prefixer) ofText(set, dst []uint64) (prefix, []uint64) {
@@ -140,32 +129,10 @@ func (p *prefixer) ofText(set, dst []uint64) (prefix, []uint64) {
 // runTag returns the bits of a hash that tell runs apart in the index.
 func runTag(hash uint64) uint32 { return uint32(hash >> 32) }
 
-// A reach is what a text of some length may have in common with another one.
-type reach struct {
-	edits         int32
-	before, after int32 // how far a piece may be before the run that is equal to it, and after it
-}
-
 // reachOf returns the reach of texts of x and y runes, y of the index.
 func (t threshold) reachOf(x, y int) reach {
 	d := textsim.MostEdits(max(x, y), t.t)
 	return reach{int32(d), int32((d + x - y) >> 1), int32((d - x + y) >> 1)}
-}
-
-// A finder finds the entries of indexes that may match. It serves one goroutine.
-type finder struct {
-	t       threshold // of the join
-	found   []uint32
-	hits    []uint32 // Edits: of each entry, the pieces that were found
-	reaches []reach  // Edits: of texts of each length from least on
-	least   int
-	nodes   []uint32            // Edits: of a lookup, as index.found appends them
-	bounds  []textsim.EditBound // Edits by length: of texts of each length from the least on
-	differs []uint64            // Jaccard: from the pivot of a crowd
-	parts   []uint32            // Components: those that are not found yet if there are few, ascending
-	last    uint32              // Components: the part that was found last
-	common  []uint32            // Jaccard: of each slot of a segment of a crowd
-	counted int                 // Jaccard: slots that common was counted for, in all
 }
 
 // candidates returns the entries that may match a set, ascending; if only the best match is wanted,

@@ -43,9 +43,6 @@ const (
 	nodeBytes = 16
 )
 
-// secondPart is added to the tags of second parts.
-const secondPart = 0x5bd1e995
-
 // reset empties the index and leaves its memory.
 func (x *index) reset() {
 	if x.heads == nil {
@@ -220,3 +217,5 @@ func (t threshold) enough(x, y int, rest, restY uint32) bool {
 	}
 	return int(min(rest, restY)) >= t.about(x, y)
 }
+
+const none = ^uint32(0)

@@ -45,11 +45,6 @@ const (
 	mostLooseEdits = 1 << 12
 )
 
-// full reports whether there may be no room for another window, however much memory there is.
-func (x *index) full() bool {
-	return x.packed != nil && (len(x.sets) > mostEntries-mostWindow || x.packed.n > mostPostings/2)
-}
-
 // newPacked returns no postings. It is fastest if there will be about as many as expected.
 func newPacked(t threshold, expected int64, loose int) *packed {
 	buckets := powerBelow(max(leastBuckets, min(expected, mostPostings)/bucketPostings))

@@ -205,3 +205,24 @@ func (p *prefixer) ofWords(set, dst []uint64) (prefix, []uint64) {
 	f.keys = dst[from:len(dst):len(dst)]
 	return f, dst
 }
+
+// secondPart is added to the tags of second parts.
+const secondPart = 0x5bd1e995
+
+// byLength reports whether texts are found by their lengths alone.
+func (t threshold) byLength() bool { return t.Q == 1 }
+
+// A place is where a run is in a text: the leading half is its tag, the trailing half the position.
+type place uint64
+
+func placeOf(tag uint32, position int) place { return place(tag)<<32 | place(uint32(position)) }
+
+func (p place) tag() uint32 { return uint32(p >> 32) }
+
+func (p place) position() int { return int(uint32(p)) }
+
+// A reach is what a text of some length may have in common with another one.
+type reach struct {
+	edits         int32
+	before, after int32 // how far a piece may be before the run that is equal to it, and after it
+}

@@ -2,14 +2,6 @@ package setjoin
 
 import "context"
 
-// Assignment is what star clusters are: for each set its keeper, and the Jaccard similarity of the
-// two, which is 1 for a keeper, itself its keeper.
-type Assignment struct {
-	Keeper []uint32
-	Score  []float64
-	Graph  *Graph // nil without Options.Pairs, or if there were more pairs
-}
-
 // Stars takes the sets in order of preference. Each joins the keeper so far that it is most similar
 // to, of equally similar ones the first, if that similarity is at least t; or it becomes a keeper
 // itself. So does an empty set.

@@ -44,6 +44,14 @@ type Options struct {
 	loose  int   // nodes of an index before some become postings; 0 means a share of Memory
 }
 
+// Assignment is what star clusters are: for each set its keeper, and the Jaccard similarity of the
+// two, which is 1 for a keeper, itself its keeper.
+type Assignment struct {
+	Keeper []uint32
+	Score  []float64
+	Graph  *Graph // nil without Options.Pairs, or if there were more pairs
+}
+
 const (
 	leastMemory = 1 << 20
 	leastWindow = 256
@@ -101,8 +109,6 @@ type match struct {
 	set   uint32
 	score float64
 }
-
-const none = ^uint32(0)
 
 func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) {
 	if !(t > 0 && t <= 1) {
@@ -174,6 +180,26 @@ func (j *join) at(pos int) uint32 {
 // hasRoom reports whether there is room in the index for another window.
 func (j *join) hasRoom() bool {
 	return j.index.bytes()+j.members.bytes() < j.o.Memory && !j.index.full() && !j.members.full()
+}
+
+// formCrowds has the indexes of a join form crowds.
+func (j *join) formCrowds() {
+	reader := j.s.Reader()
+	for _, x := range []*index{&j.index, &j.members} {
+		x.crowds = &crowds{counts: j.s.counts, most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
+			return reader.Append(nil, int(x.sets[entry]))
+		}}
+	}
+	for _, x := range []*index{&j.within, &j.withinMembers} {
+		x.crowds = &crowds{counts: j.s.counts, most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
+			return j.items[x.sets[entry]].hashes, nil
+		}}
+	}
+}
+
+// full reports whether there may be no room for another window, however much memory there is.
+func (x *index) full() bool {
+	return x.packed != nil && (len(x.sets) > mostEntries-mostWindow || x.packed.n > mostPostings/2)
 }
 
 // load reads the sets of a window from position pos on, in parallel, each after fn was called for
@@ -407,4 +433,27 @@ func (j *join) pair(it *item, in *index) error {
 		}
 	}
 	return nil
+}
+
+// part returns what matches have of a set: of Components the least set that it is connected with.
+// The forest does not change while sets are compared.
+func (j *join) part(set uint32) uint32 {
+	if j.forest == nil {
+		return set
+	}
+	return j.forest.Root(set)
+}
+
+// connected reports whether an item is connected with a set, or matches one that is.
+func (j *join) connected(it *item, set uint32) bool {
+	if j.forest == nil {
+		return false
+	}
+	part := j.part(set)
+	for _, m := range it.matches {
+		if m.set == part {
+			return true
+		}
+	}
+	return part == j.part(it.set)
 }
