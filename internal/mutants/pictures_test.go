@@ -35,8 +35,8 @@ var pictureMutants = []mutant{
 		tests: "cmd/simdb/internal/corpus", run: "^TestPrints$",
 	},
 	{
-		name: "selfjoin/keepers of one fingerprint", in: "internal/selfjoin", decl: "Documents.Of",
-		edit:  swap(`from = d.Ends[p-1]`, `from = to - 1`),
+		name: "selfjoin/keepers cover no fingerprints of their own", in: "internal/selfjoin", decl: "clustering.uncovered",
+		edit:  swap(`marked[i], covered[i] = true, true`, `marked[i] = true`),
 		tests: "internal/selfjoin", run: "^TestStarsOfSeveral$",
 	},
 }
