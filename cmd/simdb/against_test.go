@@ -156,9 +156,9 @@ func TestAgainstLargeDatabase(t *testing.T) {
 		}
 	}
 	simdb(t, dir, "load", "db", "known.jsonl", "-q")
-	outcome := func(against string) (kept, rows string) {
+	outcome := func(against string, criterion ...string) (kept, rows string) {
 		t.Helper()
-		simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "out.jsonl", "--near", "24", "--verify", "0.8", "--against", against)
+		simdb(t, dir, append([]string{"dedup", "in.jsonl", "-q", "-o", "out.jsonl", "--against", against}, criterion...)...)
 		data, err := os.ReadFile(filepath.Join(dir, "out.jsonl"))
 		audit, err2 := os.ReadFile(filepath.Join(dir, "out.audit.jsonl"))
 		if err != nil || err2 != nil {
@@ -166,12 +166,14 @@ func TestAgainstLargeDatabase(t *testing.T) {
 		}
 		return string(data), keepers(t, string(audit), against)
 	}
-	wantKept, want := outcome("known.jsonl")
-	gotKept, got := outcome("db")
-	if gotKept != wantKept || got != want {
-		t.Errorf("kept %d bytes, of a file %d:\n%s\nnot\n%s", len(gotKept), len(wantKept), got, want)
-	}
-	if n := strings.Count(want, "\n"); n < 60 {
-		t.Errorf("%d rows", n)
+	for _, criterion := range [][]string{{"--near", "24", "--verify", "0.8"}, {"--near", "14"}} {
+		wantKept, want := outcome("known.jsonl", criterion...)
+		gotKept, got := outcome("db", criterion...)
+		if gotKept != wantKept || got != want {
+			t.Errorf("%s: kept %d bytes, of a file %d:\n%s\nnot\n%s", criterion, len(gotKept), len(wantKept), got, want)
+		}
+		if n := strings.Count(want, "\n"); n < 60 {
+			t.Errorf("%s: %d rows", criterion, n)
+		}
 	}
 }

@@ -38,6 +38,10 @@ func codesFile(t *testing.T, name string, seed uint64, w, n int) (ids []string, 
 					code[j] = r.Uint64()
 				}
 			}
+			if i > 0 && r.IntN(9) == 0 {
+				code = slices.Clone(codes[ids[i-1]][0])
+				code[r.IntN(w)] ^= 1 << r.IntN(64)
+			}
 			codes[id] = append(codes[id], code)
 			all = append(all, hexOf(code))
 		}
@@ -64,9 +68,9 @@ func TestSeveralFingerprints(t *testing.T) {
 		t.Chdir(t.TempDir())
 		near, k := fmt.Sprintf("--near=%d", 6*w), 6*w
 		ids, codes := codesFile(t, "a.jsonl", 1, w, 150)
-		questions, asked := codesFile(t, "q.jsonl", 2, w, 80)
+		questions, asked := codesFile(t, "q.jsonl", 2, w, 120)
 
-		var kept, pairs, joined, fresh []string
+		var kept, pairs, joined, fresh, apart []string
 		for i, b := range ids {
 			if !slices.ContainsFunc(kept, func(a string) bool { return nearestOf(codes[a], codes[b]) <= k }) {
 				kept = append(kept, b)
@@ -87,8 +91,11 @@ func TestSeveralFingerprints(t *testing.T) {
 			if !known {
 				fresh = append(fresh, q)
 			}
+			if !known && !slices.ContainsFunc(apart, func(a string) bool { return nearestOf(asked[a], asked[q]) <= k }) {
+				apart = append(apart, q)
+			}
 		}
-		if len(pairs) < 100 || len(kept) == len(ids) || len(fresh) == 0 || len(joined) < 100 {
+		if len(pairs) < 100 || len(kept) == len(ids) || len(fresh) == len(apart) || len(joined) < 100 {
 			t.Fatalf("%d pairs, %d kept, %d fresh, %d joined", len(pairs), len(kept), len(fresh), len(joined))
 		}
 		idsOf := func(lines string) (found []string) {
@@ -113,6 +120,7 @@ func TestSeveralFingerprints(t *testing.T) {
 		}
 		for _, of := range []string{"a.jsonl", "a.simdb"} {
 			same("pairs "+of, sortedLines(rowsHere(t, "pairs", of, near)), sorted(pairs))
+			same("dedup --against "+of, idsOf(rowsHere(t, "dedup", "q.jsonl", near, "--against", of)), apart)
 			same("match", idsOf(rowsHere(t, "match", "a.simdb", "q.jsonl", near)), fresh)
 		}
 		sameRows(t, "a.simdb", []string{"a.jsonl"}, "clusters", near)

@@ -172,6 +172,28 @@ func TestTurnedPictures(t *testing.T) {
 		if got := sortedLines(rowsHere(t, "pairs", "all.simdb", near)); !slices.Equal(got, sorted(pairs)) {
 			t.Errorf("%v: pairs of a database:\n%s\nnot:\n%s", kind, strings.Join(got, ""), strings.Join(sorted(pairs), ""))
 		}
+		var apart []string
+		for _, b := range names("q", "r") {
+			like := func(a string) bool { return nearestOf(codes[b], codes[a]) <= k }
+			if !slices.ContainsFunc(names("p"), like) && !slices.ContainsFunc(apart, like) {
+				apart = append(apart, b)
+			}
+		}
+		apart = append(apart, "r/flat.png")
+		simdbHere(t, "hash", images, "--orientations=8", "p", "-o", "codes.csv")
+		for _, known := range []string{"p", "p.simdb", "all.simdb", "codes.csv"} {
+			in, want := []string{"q", "r"}, strings.Join(apart, "\n")+"\n"
+			if known == "all.simdb" { // which has all
+				want = "r/flat.png\n"
+			}
+			got := rowsHere(t, append([]string{"dedup", images, "--orientations=8", "--against", known, "--audit=b.jsonl"}, in...)...)
+			if got != want {
+				t.Errorf("%v: dedup --against %s keeps\n%s\nnot:\n%s", kind, known, got, want)
+			}
+			if audit, err := os.ReadFile("b.jsonl"); err != nil || known == "p" && !bytes.Contains(audit, []byte(`"keeper":"p/1.png"`)) {
+				t.Errorf("%v: audit of --against %s: %v\n%s", kind, known, err, audit)
+			}
+		}
 		for _, mode := range []string{"star", "components"} {
 			got := rowsHere(t, "clusters", images, "--orientations=8", "p", "q", "r", "--mode="+mode)
 			if n := strings.Count(got, "\n"); n != strings.Count(got, "\ttrue\t")+len(names("p", "q", "r"))+1-len(kept) {
@@ -181,6 +203,10 @@ func TestTurnedPictures(t *testing.T) {
 		simdbHere(t, "p.simdb", "ALLOW 'p/1.png' 'q/1.jpg'")
 		if got := rowsHere(t, here...); !strings.Contains(got, "q/1.jpg\n") || strings.Contains(got, "q/2.jpg") {
 			t.Errorf("%v: match of an allowed pair: new are\n%s", kind, got)
+		}
+		want := strings.Join(sorted(append(apart, "q/1.jpg")), "\n") + "\n"
+		if got := rowsHere(t, "dedup", images, "--orientations=8", "q", "r", "--against", "p.simdb"); got != want {
+			t.Errorf("%v: dedup --against a database with an allowed pair keeps\n%s\nnot:\n%s", kind, got, want)
 		}
 	}
 }

@@ -36,7 +36,7 @@ var pictureMutants = []mutant{
 	},
 	{
 		name: "selfjoin/keepers cover no fingerprints of their own", in: "internal/selfjoin", decl: "clustering.uncovered",
-		edit:  swap(`marked[i], covered[i] = true, true`, `marked[i] = true`),
+		edit:  swap(`marked[i], covered[i], label[i] = true, true, 0`, `marked[i], label[i] = true, 0`),
 		tests: "internal/selfjoin", run: "^TestStarsOfSeveral$",
 	},
 }

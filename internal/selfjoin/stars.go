@@ -13,6 +13,7 @@ import (
 type Documents struct {
 	Codes []uint32
 	Ends  []uint32 // nil: each document has one
+	Known int      // the first documents are keepers of star clusters in any case, that many
 }
 
 // Len returns the number of documents.
@@ -101,7 +102,7 @@ func stars(ctx context.Context, fps Columns, docs Documents, k int, o Options, b
 		}
 	}
 	s := newClustering(fps, docs, k, o)
-	near, err := s.neighbours(ctx, fps, budget)
+	near, err := s.neighbours(ctx, fps, s.label(), budget)
 	switch {
 	case err == nil:
 		s.assign(near)
@@ -124,8 +125,8 @@ type clustering struct {
 	docs Documents
 	k    int
 	opts Options
-	// keeper is, for each fingerprint, the keeper that has it, or none. Two keepers are not near
-	// each other, so there is only one.
+	// keeper is, for each fingerprint, the first keeper that has it, or none. Two keepers are not near
+	// each other, so there is only one, unless they are known.
 	keeper []uint32
 	Assignment
 }
@@ -139,7 +140,26 @@ func newClustering(fps Columns, docs Documents, k int, o Options) *clustering {
 	for p := range s.Keeper {
 		s.Keeper[p] = none
 	}
+	for p := range uint32(docs.Known) {
+		s.Keeper[p] = p
+		s.keep(p)
+	}
 	return s
+}
+
+// label returns labels for pairs, which leave out those of fingerprints that known documents have;
+// nil if there are none.
+func (s *clustering) label() []uint32 {
+	if s.docs.Known == 0 {
+		return nil
+	}
+	label := make([]uint32, s.fps.Len())
+	for f, q := range s.keeper {
+		if q >= uint32(s.docs.Known) { // or none
+			label[f] = uint32(f) + 1
+		}
+	}
+	return label
 }
 
 // neighbours is the neighbourhood of each fingerprint: those of fingerprint i are
@@ -156,11 +176,12 @@ type neighbour struct {
 
 func (n *neighbours) of(fp uint32) []neighbour { return n.near[n.start[fp]:n.start[fp+1]] }
 
-// neighbours finds the pairs of fps, or returns errManyPairs if there are more than budget.
-func (s *clustering) neighbours(ctx context.Context, fps Columns, budget int) (*neighbours, error) {
+// neighbours finds the pairs of fps with other labels, or returns errManyPairs if there are more
+// than budget.
+func (s *clustering) neighbours(ctx context.Context, fps Columns, label []uint32, budget int) (*neighbours, error) {
 	var found []pair
 	fits := true
-	err := Pairs(ctx, fps, s.k, s.opts, func(i, j uint32, d int) bool {
+	err := pairs(ctx, fps, s.k, s.opts, nil, label, func(i, j uint32, d int) bool {
 		if fits = len(found) < budget; fits {
 			found = append(found, pair{i, j, uint16(d)})
 		}
@@ -191,7 +212,7 @@ func (s *clustering) neighbours(ctx context.Context, fps Columns, budget int) (*
 
 // assign takes the documents in order of preference, given all neighbours.
 func (s *clustering) assign(n *neighbours) {
-	for p := range uint32(s.docs.Len()) {
+	for p := uint32(s.docs.Known); p < uint32(s.docs.Len()); p++ {
 		codes := s.docs.Of(p)
 		for _, f := range codes {
 			s.offer(p, s.keeper[f], 0)
@@ -213,7 +234,9 @@ func (s *clustering) assign(n *neighbours) {
 // keep makes document p a keeper.
 func (s *clustering) keep(p uint32) {
 	for _, f := range s.docs.Of(p) {
-		s.keeper[f] = p
+		if s.keeper[f] == none {
+			s.keeper[f] = p
+		}
 	}
 }
 
@@ -234,6 +257,12 @@ func (s *clustering) findKeepers(ctx context.Context, budget int) error {
 	rest := make([]uint32, s.docs.Len()) // documents that are not decided on
 	for p := range rest {
 		rest[p] = uint32(p)
+	}
+	if known := s.docs.Known; known > 0 {
+		var err error
+		if rest, err = s.uncovered(ctx, rest[:known], rest[known:]); err != nil {
+			return err
+		}
 	}
 	for size := 1 << 16; len(rest) > 0; {
 		size = min(size, len(rest))
@@ -264,7 +293,7 @@ func (s *clustering) stretch(ctx context.Context, some []uint32, budget int) (ke
 		return some, 0, nil
 	}
 	codes := s.docs.codes(some)
-	n, err := s.neighbours(ctx, s.fps.pick(codes), max(budget, 1))
+	n, err := s.neighbours(ctx, s.fps.pick(codes), nil, max(budget, 1))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -300,12 +329,15 @@ func (s *clustering) uncovered(ctx context.Context, keepers, rest []uint32) ([]u
 		return nil, nil
 	}
 	codes := s.docs.codes(slices.Concat(keepers, rest))
-	marked, covered := make([]bool, len(codes)), make([]bool, len(codes))
+	marked, covered, label := make([]bool, len(codes)), make([]bool, len(codes)), make([]uint32, len(codes))
+	for i := range label {
+		label[i] = uint32(i) + 1
+	}
 	for _, f := range s.docs.codes(keepers) {
 		i, _ := slices.BinarySearch(codes, f)
-		marked[i], covered[i] = true, true
+		marked[i], covered[i], label[i] = true, true, 0
 	}
-	err := pairs(ctx, s.fps.pick(codes), s.k, s.opts, marked, nil, func(i, j uint32, _ int) bool {
+	err := pairs(ctx, s.fps.pick(codes), s.k, s.opts, marked, label, func(i, j uint32, _ int) bool {
 		covered[i], covered[j] = true, true
 		return true
 	})
@@ -321,7 +353,7 @@ func (s *clustering) joinKeepers(ctx context.Context) error {
 	offer := func(keeper, f uint32, distance int) {
 		q := s.keeper[keeper]
 		for _, p := range having[start[f]:start[f+1]] {
-			if q <= p {
+			if q <= p && int(p) >= s.docs.Known {
 				s.offer(p, q, uint16(distance))
 			}
 		}
@@ -332,7 +364,7 @@ func (s *clustering) joinKeepers(ctx context.Context) error {
 			offer(uint32(f), uint32(f), 0)
 		}
 	}
-	return pairs(ctx, s.fps, s.k, s.opts, marked, nil, func(i, j uint32, d int) bool {
+	return pairs(ctx, s.fps, s.k, s.opts, marked, s.label(), func(i, j uint32, d int) bool {
 		if marked[i] {
 			offer(i, j, d)
 		}

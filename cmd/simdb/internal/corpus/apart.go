@@ -17,9 +17,9 @@ type Apart struct {
 // that are involved are taken one by one, the others of one fingerprint as one. Only components of
 // documents within k bits of each other in which a document has joined one that is not accepted
 // are formed again; in these each document is compared with every keeper.
-func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, by Apart, o selfjoin.Options) (keeper []uint32, distance []uint16, err error) {
+func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, known uint32, by Apart, o selfjoin.Options) (keeper []uint32, distance []uint16, err error) {
 	order = c.inOrder(order)
-	keeper, distance, err = c.PrintStars(ctx, slices.Clone(order), k, o)
+	keeper, distance, err = c.PrintStars(ctx, slices.Clone(order), k, known, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,6 +48,10 @@ func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, by 
 		}
 		if at%256 == 0 && ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
+		}
+		if n < known {
+			keepers[l] = append(so, n)
+			continue
 		}
 		if !by.Involved(n) && d.docs.Ends == nil {
 			if first, ok := leader[group]; ok {

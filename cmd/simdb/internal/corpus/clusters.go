@@ -41,7 +41,7 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 		}
 	default:
 		var distance []uint16
-		c.keeper, distance, err = l.PrintStars(ctx, nil, by.K, o.prints(l.N))
+		c.keeper, distance, err = l.PrintStars(ctx, nil, by.K, 0, o.prints(l.N))
 		for n, d := range distance {
 			c.match[n] = -float64(d)
 		}

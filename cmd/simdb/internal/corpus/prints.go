@@ -94,8 +94,9 @@ func (c *Corpus) inOrder(order []uint32) []uint32 {
 // for that of their numbers: each joins the nearest keeper so far within k bits, of equally near
 // ones the first, or becomes one. It returns the keeper of each document and the distance to it in
 // bits. Documents of one fingerprint are joined as one, the preferred one of them, unless some of
-// the corpus have several.
-func (c *Corpus) PrintStars(ctx context.Context, order []uint32, k int, o selfjoin.Options) (keeper []uint32, distance []uint16, err error) {
+// the corpus have several. That many documents are known: they come first in the order, and each is
+// its own keeper.
+func (c *Corpus) PrintStars(ctx context.Context, order []uint32, k int, known uint32, o selfjoin.Options) (keeper []uint32, distance []uint16, err error) {
 	order = c.inOrder(order)
 	d := c.distinct(order)
 	docs, leaders := d.docs, order
@@ -113,12 +114,18 @@ func (c *Corpus) PrintStars(ctx context.Context, order []uint32, k int, o selfjo
 			}
 		}
 	}
+	for docs.Known < len(leaders) && leaders[docs.Known] < known {
+		docs.Known++
+	}
 	stars, err := selfjoin.Stars(ctx, d.prints, docs, k, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	keeper, distance = c.alone(), make([]uint16, c.N)
 	for at, doc := range order {
+		if doc < known { // also those that are equal to others
+			continue
+		}
 		l := uint32(at)
 		if first != nil {
 			l = first[d.docs.Codes[at]]

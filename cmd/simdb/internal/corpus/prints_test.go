@@ -170,7 +170,7 @@ func comparePrints(t *testing.T, c *Corpus, docs [][][]uint64, k int) {
 			t.Fatalf("documents %d and %d are at %d, not %d", a, b[1], c.Distance(uint32(a), uint32(b[1])), b[2])
 		}
 	}
-	stars, distances, err := c.PrintStars(t.Context(), nil, k, selfjoin.Options{})
+	stars, distances, err := c.PrintStars(t.Context(), nil, k, 0, selfjoin.Options{})
 	if err != nil || !slices.Equal(stars, keeper) || !slices.Equal(distances, distance) {
 		t.Fatalf("k = %d: stars %v %v, want %v %v; %v", k, stars, distances, keeper, distance, err)
 	}

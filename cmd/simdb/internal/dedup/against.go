@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/imagehash"
 )
 
 // The documents of --against come before those of the inputs in the order of preference. They are
@@ -39,7 +40,7 @@ func (d *job) openAgainst() (err error) {
 			first = path
 			continue
 		}
-		if err := s.checkFile(); err != nil {
+		if err := s.checkFile(d); err != nil {
 			return err
 		}
 		d.against = append(d.against, s)
@@ -49,13 +50,13 @@ func (d *job) openAgainst() (err error) {
 
 // openKnown opens a source that is a database, as it is now.
 func (d *job) openKnown(s *source) (err error) {
-	db, err := d.a.OpenStored(s.path, app.Access{Features: d.c.FeatureFlags, Memory: int64(d.c.Memory) / 16})
+	db, err := d.a.OpenStored(s.path, app.Access{Features: d.c.FeatureFlags, Near: d.c.Near, Images: d.c.Images, Memory: int64(d.c.Memory) / 16})
 	if err != nil {
 		return fmt.Errorf("--against: %w", err)
 	}
 	s.Sources = db.Sources()
 	st, err := db.DB.Stats()
-	if err == nil && !db.DB.Params().Text {
+	if err == nil && !db.DB.Params().Text && d.c.textCriterion().Sets {
 		err = fmt.Errorf("--against %s: it keeps no texts, which are compared", s.path)
 	}
 	if s.bytes = st.DiskBytes * storedShare; err != nil {
@@ -72,7 +73,10 @@ func (d *job) agree(s *source, first string) error {
 	}
 	of := engine.Features(p.Features)
 	if first == "" {
-		d.params.Shingle, d.params.Features, d.features = p.Shingle, p.Features, of
+		d.params.Shingle, d.params.Features, d.params.Words, d.features = p.Shingle, p.Features, p.Words, of
+		if d.c.Near != nil {
+			d.opt.Bits = s.Stored.DB.Params().Bits
+		}
 		return nil
 	}
 	if d.params.Shingle != p.Shingle || d.features.Describe() != of.Describe() {
@@ -82,8 +86,9 @@ func (d *job) agree(s *source, first string) error {
 	return nil
 }
 
-// checkFile checks that a source can be read twice.
-func (s *source) checkFile() error {
+// checkFile checks that a source can be read twice. With --files a folder is one, with --images also
+// a picture.
+func (s *source) checkFile(d *job) error {
 	st, err := os.Stat(s.path)
 	if err == nil && st.IsDir() {
 		_, err = os.ReadDir(s.path) // what is in it decides whether it is a database
@@ -94,6 +99,9 @@ func (s *source) checkFile() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("--against %s: there is no such file or database", s.path)
 	case err != nil:
+		return err
+	case d.c.OfFiles() && st.IsDir(), d.c.Images != nil && imagehash.HasExtension(s.path):
+		s.Sources, err = d.a.NewSources([]string{s.path}, d.c.InputFlags)
 		return err
 	case st.IsDir():
 		return fmt.Errorf("--against %s: it is a folder, and no database", s.path)
@@ -114,12 +122,15 @@ func (d *job) closeAgainst(err *error) {
 }
 
 // each calls f for every document of a source.
-func (s *source) each(d *job, f func(rec *input.Record) error, bad badFunc) error {
+func (s *source) each(d *job, need input.Need, f func(rec *input.Record) error, bad badFunc) error {
+	opt := d.opt
+	opt.Need = need
 	return s.named(d.a.ReadInput(s.Sources, 0, app.Reading{
-		Stage: "read what is known", Meter: d.meter, Options: d.opt, Issue: bad,
+		Stage: "read what is known", Meter: d.meter, Options: opt, Issue: bad,
 		Record: func(_ input.Source, rec *input.Record) error {
 			if s.Stored != nil && d.c.Near == nil {
 				rec.Doc.SetFingerprint()
+				rec.Doc.Fingerprints = nil
 			}
 			return f(rec)
 		},
@@ -134,10 +145,14 @@ func (s *source) named(err error) error {
 	return err
 }
 
-// eachKnown calls f for every document of --against.
+// eachKnown calls f for every document of --against, with what identifies it.
 func (d *job) eachKnown(f func(rec *input.Record) error, bad badFunc) error {
 	for i := range d.against {
-		if err := d.against[i].each(d, f, bad); err != nil {
+		need := input.NeedText
+		if d.against[i].Tree != nil {
+			need = input.NeedID // no picture is decoded again
+		}
+		if err := d.against[i].each(d, need, f, bad); err != nil {
 			return err
 		}
 	}
@@ -157,7 +172,7 @@ func (d *job) readKnown(add func(*engine.Doc) error) error {
 				return err
 			}
 		}
-		err := s.each(d, func(rec *input.Record) error {
+		err := s.each(d, input.NeedText, func(rec *input.Record) error {
 			d.decided.add(d.known, rec.Doc.ID)
 			d.known++
 			if s.Stored != nil {
@@ -165,6 +180,9 @@ func (d *job) readKnown(add func(*engine.Doc) error) error {
 			}
 			if !s.some() {
 				s.digest.add(rec.Doc.ID, rec.Doc.Text, uint64(rec.Pos))
+				if s.Tree != nil {
+					s.digest.addPrint(rec)
+				}
 			}
 			return add(&rec.Doc)
 		}, d.rejects.Add)
@@ -183,7 +201,7 @@ func (s *source) digestAll(d *job) error {
 	var written []uint64
 	only := s.Stored.Only
 	s.Stored.Only = nil
-	err := s.each(d, func(rec *input.Record) error {
+	err := s.each(d, input.NeedText, func(rec *input.Record) error {
 		s.digest.add(rec.Doc.ID, rec.Doc.Text, 0)
 		written = append(written, rec.Seq)
 		return nil

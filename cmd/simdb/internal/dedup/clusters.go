@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/engine"
@@ -25,7 +26,8 @@ func (d *job) newCorpus(dir string) *corpus.Corpus {
 
 // scored reports whether a run by fingerprints says how similar texts are in truth.
 func (d *job) scored() bool {
-	return d.c.Near != nil && d.c.Images == nil && (!d.a.Global.Quiet || d.c.auditPath() != "")
+	stored := func(s source) bool { return s.Stored != nil && !s.Stored.DB.Params().Text }
+	return d.c.Near != nil && d.c.Images == nil && !slices.ContainsFunc(d.against, stored) && (!d.a.Global.Quiet || d.c.auditPath() != "")
 }
 
 // join forms the clusters.
@@ -105,9 +107,9 @@ func (d *job) joinPrints(c *corpus.Corpus, order []uint32) (err error) {
 		d.meter.Report(engine.Progress{Stage: "join", Done: int64(share * float64(n)), Total: n, Unit: "documents"})
 	}}
 	if d.decided != nil {
-		d.out.keeper, d.out.distance, err = c.PrintStarsApart(d.a.Context(), order, int(*d.c.Near), d.decided.asApart(), o)
+		d.out.keeper, d.out.distance, err = c.PrintStarsApart(d.a.Context(), order, int(*d.c.Near), uint32(d.known), d.decided.asApart(), o)
 	} else {
-		d.out.keeper, d.out.distance, err = c.PrintStars(d.a.Context(), order, int(*d.c.Near), o)
+		d.out.keeper, d.out.distance, err = c.PrintStars(d.a.Context(), order, int(*d.c.Near), uint32(d.known), o)
 	}
 	if err != nil || c.Sets == nil || c.Textual == 0 {
 		return err

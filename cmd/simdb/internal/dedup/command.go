@@ -103,8 +103,6 @@ func (c *Command) Validate() error {
 		return errors.New("--images: pictures have no texts to compare: --near K compares their hashes")
 	case c.Verify != nil && c.Near == nil:
 		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
-	case len(c.Against) > 0 && c.Near != nil && c.Verify == nil:
-		return errors.New("--against compares texts: it is for --jaccard, and for --near with --verify")
 	case c.AuditPairs && (c.Near != nil || c.ofTexts() || c.NoAudit):
 		return errors.New("--audit-pairs is for an audit of --jaccard")
 	case c.Replay != "":

@@ -35,9 +35,14 @@ func (d *job) newDigests() *digests {
 func (s *digests) add(rec *input.Record) {
 	if s.tree != nil {
 		s.tree.add(rec.File, rec.Doc.Text, 0)
-		for _, word := range rec.Doc.Words() {
-			s.tree.add("", "", word)
-		}
+		s.tree.addPrint(rec)
+	}
+}
+
+// addPrint adds the words of a fingerprint.
+func (c *contentDigest) addPrint(rec *input.Record) {
+	for _, word := range rec.Doc.Words() {
+		c.add("", "", word)
 	}
 }
 

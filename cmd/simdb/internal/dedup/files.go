@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -63,9 +64,9 @@ func (d *job) checkAgainst() error {
 		if err != nil {
 			return err
 		}
-		for i, me := range d.AsRead {
-			if me != nil && os.SameFile(me, known) {
-				return fmt.Errorf("--against %s is %s, an input, of which nothing would be left", path, d.Names[i])
+		for _, in := range slices.Concat(d.c.Files, d.Names) {
+			if me, err := os.Stat(in); err == nil && os.SameFile(me, known) {
+				return fmt.Errorf("--against %s is %s, an input, of which nothing would be left", path, in)
 			}
 		}
 	}
