@@ -125,8 +125,8 @@ type clustering struct {
 	docs Documents
 	k    int
 	opts Options
-	// keeper is, for each fingerprint, the first keeper that has it, or none. Two keepers are not near
-	// each other, so there is only one, unless they are known.
+	// keeper is, for each fingerprint, the first keeper that has it, or none. Two keepers are not
+	// near each other, so there is only one, unless they are known.
 	keeper []uint32
 	Assignment
 }

@@ -86,8 +86,8 @@ func (d *job) agree(s *source, first string) error {
 	return nil
 }
 
-// checkFile checks that a source can be read twice. With --files a folder is one, with --images also
-// a picture.
+// checkFile checks that a source can be read twice. With --files a folder is one, with --images
+// also a picture.
 func (s *source) checkFile(d *job) error {
 	st, err := os.Stat(s.path)
 	if err == nil && st.IsDir() {
