@@ -26,6 +26,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 
@@ -75,10 +76,18 @@ func (a *App) Context() context.Context {
 		}
 		go func() {
 			<-c
-			a.cancel(ErrInterrupted)
-			if IsTerminal(a.Err) {
-				a.sayStopping()
+			told := make(chan struct{})
+			go func() {
+				defer close(told)
+				if IsTerminal(a.Err) {
+					a.sayStopping()
+				}
+			}()
+			select {
+			case <-told: // before the program ends, unless the terminal takes nothing
+			case <-time.After(time.Second):
 			}
+			a.cancel(ErrInterrupted)
 			<-c
 			a.CleanUp()
 			os.Exit(ExitInterrupt)
