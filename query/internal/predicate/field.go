@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -63,7 +62,11 @@ func BindField(x *Scope, e *syntax.FieldTest) (Predicate, error) {
 		}
 		p.of = x.Field(p.name, path)
 	}
-	if err := x.needFields(e.Name, p.of == nil); err != nil {
+	what := "fields"
+	if p.of == nil {
+		what = "texts"
+	}
+	if err := x.needContent(e.Name, what); err != nil {
 		return nil, err
 	}
 	switch {
@@ -79,19 +82,6 @@ func BindField(x *Scope, e *syntax.FieldTest) (Predicate, error) {
 		return &content{p}, p.bindIn(x, e)
 	}
 	return &content{p}, p.bindComparison(x, e)
-}
-
-// needFields returns an error if the database keeps no fields, or, if text is set, no texts.
-func (x *Scope) needFields(name syntax.Token, text bool) error {
-	if text {
-		return x.NeedTexts(name)
-	}
-	if x.DB.Params().Text {
-		return nil
-	}
-	e := x.Values.Errorf(name.Pos.Offset, "", "%s needs the fields of documents, and this database keeps none", name.Value)
-	e.Err = engine.ErrParams
-	return e
 }
 
 func (p *field) bindLike(x *Scope, e *syntax.FieldTest) error {

@@ -61,8 +61,8 @@ const VerifyHint = "it recomputes the scores of JACCARD on the texts"
 
 // sketchTarget resolves an argument of JACCARD: a document's id, whose sketch is stored, or a text.
 func (x *Scope) sketchTarget(a *syntax.Argument) (target, error) {
-	v, err := x.Values.Get(a.Value)
-	if id, ok := v.(string); ok && err == nil && !a.Text {
+	v, err := x.targetValue(a)
+	if id, ok := v.(string); ok && err == nil {
 		if _, err := x.Snap.Lookup(x.Ctx, id); err != nil {
 			return target{}, x.LookupError(a.Value.Pos.Offset, id, err)
 		}

@@ -65,17 +65,24 @@ func (x *Scope) NeedSketches(word syntax.Token) error {
 	if x.DB.Params().Sketch > 0 {
 		return nil
 	}
-	e := x.Values.Errorf(word.Pos.Offset, "use NEAR", "%s needs a database with sketches, and this one has none", word.Value)
-	e.Err = engine.ErrNoSketches
-	return e
+	return x.lacks(word, engine.ErrNoSketches, "use NEAR", "needs a database with sketches, and this one has none")
 }
 
 // NeedTexts returns an error at word if the database keeps no texts.
-func (x *Scope) NeedTexts(word syntax.Token) error {
+func (x *Scope) NeedTexts(word syntax.Token) error { return x.needContent(word, "texts") }
+
+// needContent returns an error at word, which needs the texts or the fields of documents, if the
+// database keeps neither.
+func (x *Scope) needContent(word syntax.Token, what string) error {
 	if x.DB.Params().Text {
 		return nil
 	}
-	e := x.Values.Errorf(word.Pos.Offset, "", "%s needs the texts of documents, and this database keeps none", word.Value)
-	e.Err = engine.ErrParams
+	return x.lacks(word, engine.ErrParams, "", "needs the "+what+" of documents, and this database keeps none")
+}
+
+// lacks is the error for a word of which the database lacks what it needs.
+func (x *Scope) lacks(word syntax.Token, is error, hint, needs string) error {
+	e := x.Values.Errorf(word.Pos.Offset, hint, "%s %s", word.Value, needs)
+	e.Err = is
 	return e
 }

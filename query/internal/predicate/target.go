@@ -21,15 +21,21 @@ type target struct {
 
 const expectFingerprint = "a fingerprint such as 0xff, a document id in quotes, or TEXT '...'"
 
+// targetValue returns the value of an argument. A string after TEXT is a text.
+func (x *Scope) targetValue(a *syntax.Argument) (any, error) {
+	v, err := x.Values.Get(a.Value)
+	if s, ok := v.(string); ok && a.Text {
+		return value.Text(s), err
+	}
+	return v, err
+}
+
 // fingerprintTarget resolves an argument of NEAR or NEAREST: a fingerprint, a document's id, or a
 // text.
 func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
-	v, err := x.Values.Get(a.Value)
+	v, err := x.targetValue(a)
 	if err != nil {
 		return target{}, err
-	}
-	if s, ok := v.(string); ok && a.Text {
-		v = value.Text(s)
 	}
 	switch v := v.(type) {
 	case uint64:
@@ -101,12 +107,9 @@ func (x *Scope) fingerprintNumber(a *syntax.Argument, v value.Number) (base.Fing
 
 // textTarget resolves an argument of a measure that compares texts: a document's id, or a text.
 func (x *Scope) textTarget(name string, a *syntax.Argument) (target, error) {
-	v, err := x.Values.Get(a.Value)
+	v, err := x.targetValue(a)
 	if err != nil {
 		return target{}, err
-	}
-	if s, ok := v.(string); ok && a.Text {
-		v = value.Text(s)
 	}
 	switch v := v.(type) {
 	case value.Text:
