@@ -58,14 +58,15 @@ func (c *Join) Run(a *app.App) (err error) {
 	}
 	defer app.KeepTo(int64(c.Memory))()
 	workers := c.workers()
-	db, err := a.Open(c.DB, app.Access{Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory) / int64(workers)})
+	db, err := a.OpenStored(c.DB, app.Access{Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory) / int64(workers)})
 	if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
-	opt.Bits = db.Params().Bits
+	defer db.Close(&err)
+	params := db.DB.Params()
+	opt.Bits = params.Bits
 	if !c.IDs {
-		if err := app.ReadFeatures(&opt, db.Params().Features); err != nil {
+		if err := app.ReadFeatures(&opt, params.Features); err != nil {
 			return err
 		}
 	}
@@ -76,18 +77,14 @@ func (c *Join) Run(a *app.App) (err error) {
 		return err
 	}
 	defer in.Close()
-	if err := cmp.Or(c.CheckInput(in), a.CheckTexts(db, c.SimilarityFlags)); err != nil {
+	if err := cmp.Or(c.CheckInput(in), a.CheckTexts(db.DB, c.SimilarityFlags)); err != nil {
 		return err
 	}
 	rejects := a.NewRejects(c.RejectFlags, c.Output)
-	j := &joining{a: a, c: c, db: db, rejects: rejects, meter: m, sources: src, opt: opt, verify: !c.Estimate && db.Params().Text, most: joinQueries, pipe: src.Total == 0, workers: workers}
+	j := &joining{a: a, c: c, db: db, rejects: rejects, meter: m, sources: src, opt: opt, verify: !c.Estimate && params.Text, most: joinQueries, pipe: src.Total == 0, workers: workers}
 	if c.Near == nil && c.Jaccard == nil {
 		j.most = joinSlow
 	}
-	if j.s, err = db.Snapshot(); err != nil {
-		return err
-	}
-	defer j.s.Close()
 	found, err := a.RowsTo(c.RowFlags, c.Columns("query", "id"), func(w *output.Writer) error {
 		j.out = w
 		return j.run(a, in)
@@ -117,8 +114,7 @@ const (
 type joining struct {
 	a       *app.App
 	c       *Join
-	db      *engine.DB
-	s       *engine.Snapshot
+	db      *app.Stored
 	verify  bool
 	rejects *app.Rejects
 	meter   *app.Meter
@@ -287,7 +283,7 @@ func (j *joining) lineOf(ctx context.Context, rec *input.Record) (joinLine, erro
 	}
 	switch {
 	case l.doc.Text == "" && l.doc.Fingerprint == nil: // it stands for the stored document with its ID
-		stored, err := j.s.Lookup(ctx, l.id)
+		stored, err := j.db.Lookup(ctx, l.id)
 		if errors.Is(err, engine.ErrNotFound) {
 			rec.Flaw = cmp.Or(rec.Flaw, fmt.Sprintf("no document %q is stored, and the line has no text", l.id))
 			return l, nil
@@ -335,7 +331,7 @@ func (j *joining) matches(ctx context.Context, l *joinLines) iter.Seq2[engine.Ba
 	if j.c.Near != nil {
 		j.fingerprints(l)
 	}
-	return j.s.SearchBatch(ctx, l.docs, j.c.Criterion(j.verify))
+	return j.db.SearchBatch(ctx, l.docs, j.c.Criterion(j.verify))
 }
 
 // fingerprints gives the lines their fingerprints, and leaves only those that have one.
@@ -346,7 +342,7 @@ func (j *joining) fingerprints(l *joinLines) {
 		work.Go(func() {
 			for i := range docs {
 				if d := &docs[i]; d.Fingerprint == nil && d.Text != "" {
-					words, _ := j.db.Hash(d.Text)
+					words, _ := j.db.DB.Hash(d.Text)
 					d.SetFingerprint(words...)
 				}
 			}

@@ -65,6 +65,6 @@ func parseRow(raw []byte) (pos int64, keep []input.Span, err error) {
 
 // cutValue returns a text with parts of it.
 func cutValue(v pq.Value, keep []input.Span) pq.Value {
-	text := toValid(string(v.ByteArray()))
+	text := input.ValidText(string(v.ByteArray()))
 	return pq.ByteArrayValue([]byte(input.Parts(text, keep))).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
 }

@@ -149,7 +149,7 @@ func (r *rowReader) textOf(col *pq.Column, rec *input.Record) (string, error) {
 	p := v.ByteArray()
 	if !utf8.Valid(p) {
 		rec.BadUTF8 = true
-		return toValid(string(p)), nil
+		return input.ValidText(string(p)), nil
 	}
 	return string(p), nil
 }
@@ -198,7 +198,7 @@ func (r *rowReader) id(rec *input.Record) (id, reason string, err error) {
 	case r.formatID != nil:
 		id = string(r.formatID(nil, v))
 	default:
-		id = toValid(string(v.ByteArray()))
+		id = input.ValidText(string(v.ByteArray()))
 	}
 	switch {
 	case id == "" && r.makeID:
@@ -388,18 +388,6 @@ func (r *rowReader) element(b []byte, n, outer *node) ([]byte, error) {
 		b = append(b, "null"...)
 	}
 	return b, err
-}
-
-// toValid returns s with every invalid byte replaced by U+FFFD, as JSON decoders do.
-func toValid(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // unquoted formats an ID: a JSON string without its quotes.
