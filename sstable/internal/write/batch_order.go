@@ -221,19 +221,16 @@ type BatchRoom struct {
 }
 
 // take returns array i of words with n elements of any content.
-func (r *BatchRoom) take(i, n int) []uint64 {
-	if cap(r.words[i]) < n {
-		r.words[i] = nil // before the new one
-		r.words[i] = make([]uint64, n+n/16)
-	}
-	return r.words[i][:n]
-}
+func (r *BatchRoom) take(i, n int) []uint64 { return grown(&r.words[i], n) }
 
 // takeNumbers is take for array i of numbers.
-func (r *BatchRoom) takeNumbers(i, n int) []uint32 {
-	if cap(r.numbers[i]) < n {
-		r.numbers[i] = nil
-		r.numbers[i] = make([]uint32, n+n/16)
+func (r *BatchRoom) takeNumbers(i, n int) []uint32 { return grown(&r.numbers[i], n) }
+
+// grown returns n elements of an array, in the place of which there is a longer one if need be.
+func grown[T any](a *[]T, n int) []T {
+	if cap(*a) < n {
+		*a = nil // before the new one
+		*a = make([]T, n+n/16)
 	}
-	return r.numbers[i][:n]
+	return (*a)[:n]
 }

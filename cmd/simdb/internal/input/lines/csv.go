@@ -290,13 +290,13 @@ func (t *table) setText(d *engine.Doc, cols []string) {
 	if t.weighted {
 		values := make([]string, len(t.texts))
 		for i, c := range t.texts {
-			values[i] = toValid(cols[c])
+			values[i] = input.ValidText(cols[c])
 		}
 		d.Text = engine.JoinFields(values...)
 		return
 	}
 	for _, c := range t.texts {
-		d.Text = joinText(d.Text, toValid(cols[c]))
+		d.Text = joinText(d.Text, input.ValidText(cols[c]))
 	}
 }
 

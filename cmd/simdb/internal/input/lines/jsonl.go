@@ -146,7 +146,7 @@ func (o *object) parse(raw []byte, rec *record) string {
 	if fields != nil {
 		rec.Doc.Fields = append(fields, '}')
 		if rec.BadUTF8 {
-			rec.Doc.Fields = []byte(toValid(string(rec.Doc.Fields)))
+			rec.Doc.Fields = []byte(input.ValidText(string(rec.Doc.Fields)))
 		}
 	}
 	if id.value == nil {
@@ -282,7 +282,7 @@ func (o *object) setText(rec *record, texts []found) {
 	if v := texts[0].value; o.set && v != nil && v[0] == '[' {
 		d.Text = string(v)
 		if rec.BadUTF8 {
-			d.Text = toValid(d.Text)
+			d.Text = input.ValidText(d.Text)
 		}
 		return
 	}

@@ -111,9 +111,6 @@ func trimEOL(raw []byte) []byte {
 	return bytes.TrimSuffix(raw, []byte("\r"))
 }
 
-// toValid is input.ValidText.
-func toValid(s string) string { return input.ValidText(s) }
-
 // appendString appends s as a JSON string.
 func appendString(b []byte, s string) []byte {
 	plain := true
@@ -152,6 +149,6 @@ func isWide(cell []byte, notation base.Notation) bool {
 type text struct{}
 
 func (text) parse(raw []byte, rec *record) string {
-	rec.Doc.Text = toValid(string(trimEOL(raw)))
+	rec.Doc.Text = input.ValidText(string(trimEOL(raw)))
 	return rec.checkID(true)
 }
