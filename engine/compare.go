@@ -111,19 +111,19 @@ func compareDocs(conf *view.Config, layout sstable.Layout, a, b *sstable.Documen
 	return c
 }
 
-// A Scorer tests documents one at a time against a query by Jaccard, where few are in question. It
-// serves one goroutine, as long as its Snapshot is open.
+// A Scorer tests documents one at a time against a query by another criterion than Near, where few
+// are in question. It serves one goroutine, as long as its Snapshot is open.
 type Scorer struct{ x *search.Scorer }
 
 // Scorer prepares the query Search(doc, by) for tests of single documents.
-// The error is ErrInvalid if the criterion is not one of Jaccard, and otherwise as that of Jaccard.
+// The error is ErrInvalid if the criterion is Near, and otherwise as that of Search.
 func (s *Snapshot) Scorer(ctx context.Context, doc Doc, by Criterion) (*Scorer, error) {
 	x, err := search.NewScorer(ctx, &s.v, doc.sample(), by.by)
 	return &Scorer{x}, err
 }
 
 // Empty reports whether there is nothing to search for: the document of the query has no sketch.
-func (x *Scorer) Empty() bool { return len(x.x.Sketch) == 0 }
+func (x *Scorer) Empty() bool { return x.x.Empty() }
 
 // Match reports whether the query yields the document with this ID, and as what. ErrNotFound if
 // there is no such document.

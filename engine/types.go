@@ -149,6 +149,15 @@ func Levenshtein(t float64) Criterion { return Criterion{view.Criterion{Text: vi
 // Words are as those of shingles, their order does not count. The database must keep texts.
 func Cosine(t float64) Criterion { return Criterion{view.Criterion{Text: view.Cosine, T: t}} }
 
+// Contains is the criterion "the document holds at least the share t of the shingles of what is
+// searched for", 0 < t <= 1: whole or partial copies of it in longer texts, such as quotations. It
+// has a direction, so there are no pairs and clusters by it. The database must keep texts.
+func Contains(t float64) Criterion { return Criterion{view.Criterion{Text: view.Contains, T: t}} }
+
+// Within is the criterion "at least the share t of the shingles of the document is in what is
+// searched for", 0 < t <= 1: the other direction of Contains.
+func Within(t float64) Criterion { return Criterion{view.Criterion{Text: view.Within, T: t}} }
+
 // Verified returns the criterion decided on the texts themselves: of Jaccard(t) no pair below t in
 // truth remains, and scores are exact. Candidates are pairs whose estimate is not below t by more
 // than 3.3 standard errors. The database must keep texts. Others are exact as they are, and
@@ -167,7 +176,8 @@ func (c Criterion) Distance() (k int, ok bool) { return c.by.K, c.by.Near() }
 // Threshold returns t of Jaccard(t), and false for another criterion.
 func (c Criterion) Threshold() (t float64, ok bool) { return c.by.T, c.by.Jaccard }
 
-// OfText returns t of Levenshtein(t) and Cosine(t), and false for another criterion.
+// OfText returns t of Levenshtein(t), Cosine(t), Contains(t) and Within(t), and false for another
+// criterion.
 func (c Criterion) OfText() (t float64, ok bool) { return c.by.T, c.by.Text != view.NoTextMeasure }
 
 // String writes the criterion as the query language does: "NEAR 3", "JACCARD 0.8", "JACCARD 0.8
@@ -176,6 +186,10 @@ func (c Criterion) String() string {
 	switch c.by.Text {
 	case view.Levenshtein:
 		return fmt.Sprintf("LEVENSHTEIN %g", c.by.T)
+	case view.Contains:
+		return fmt.Sprintf("CONTAINS %g", c.by.T)
+	case view.Within:
+		return fmt.Sprintf("WITHIN %g", c.by.T)
 	case view.Cosine:
 		return fmt.Sprintf("COSINE %g", c.by.T)
 	}

@@ -74,7 +74,7 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, store
 	if err := db.s.CheckCriterion(by.by); err != nil {
 		return Match{}, false, err
 	}
-	if by.by.Text != view.NoTextMeasure {
+	if by.by.Text != view.NoTextMeasure && !by.by.Text.Contained() {
 		if err := db.prepareText(ctx); err != nil {
 			return Match{}, false, err
 		}
@@ -108,7 +108,7 @@ func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion) ([]Novelty
 	if err := db.s.CheckCriterion(by.by); err != nil {
 		return nil, err
 	}
-	if by.by.Text != view.NoTextMeasure {
+	if by.by.Text != view.NoTextMeasure && !by.by.Text.Contained() {
 		if err := db.prepareText(ctx); err != nil {
 			return nil, err
 		}

@@ -50,7 +50,7 @@ func newClustering(ctx context.Context, v *view.View, by view.Criterion, o Optio
 }
 
 func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (*clustering, error) {
-	if err := v.CheckCriterion(by); err != nil {
+	if err := checkJoin(v, by); err != nil {
 		return nil, err
 	}
 	c := &clustering{}

@@ -8,8 +8,8 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// A Scorer tests documents one at a time against a query by Jaccard. It serves one goroutine, as
-// long as its view is open.
+// A Scorer tests documents one at a time against a query by Jaccard or by texts. It serves one
+// goroutine, as long as its view is open.
 type Scorer struct {
 	v         *view.View
 	by        view.Criterion
@@ -19,13 +19,22 @@ type Scorer struct {
 	text      features.Hashes // of the query, where texts decide
 	sets      *features.SetHasher
 	other     []uint32
+	similar   *Similar // by a criterion of text; nil otherwise
 	scratch   []byte
 }
 
-// NewScorer prepares a search for a sample by a criterion of Jaccard.
+// NewScorer prepares a search for a sample by another criterion than Near.
 func NewScorer(ctx context.Context, v *view.View, of Sample, by view.Criterion) (*Scorer, error) {
 	x := &Scorer{v: v, by: by, except: of.ID}
 	err := v.Safely(ctx, func() (err error) {
+		if by.Text != view.NoTextMeasure {
+			if err := v.CheckCriterion(by); err != nil {
+				return err
+			}
+			text, err := of.readText(v)
+			x.similar = NewSimilar(v, text, by)
+			return err
+		}
 		if x.Sketch, x.candidate, err = jaccardTarget(v, of, by); err != nil || !by.Verified {
 			return err
 		}
@@ -39,14 +48,26 @@ func NewScorer(ctx context.Context, v *view.View, of Sample, by view.Criterion) 
 	return x, err
 }
 
+// Empty reports whether there is nothing to search for: the sample has no sketch.
+func (x *Scorer) Empty() bool { return x.similar == nil && len(x.Sketch) == 0 }
+
 // Match reports whether the search finds the document with this ID, and as what.
 func (x *Scorer) Match(ctx context.Context, id string) (m view.Match, ok bool, err error) {
-	if id == x.except || len(x.Sketch) == 0 {
+	if id == x.except || x.Empty() {
 		return view.Match{}, false, nil
 	}
 	err = x.v.Safely(ctx, func() error {
 		p, err := x.v.Locate(id)
 		if err != nil {
+			return err
+		}
+		if x.similar != nil {
+			text, err := p.Text(&x.scratch)
+			if err == nil {
+				var share float64
+				share, ok = x.similar.compare(ctx, text)
+				m, err = scored(id, minhash.Score{Score: share, Exact: true}), ctx.Err()
+			}
 			return err
 		}
 		if x.other, err = p.Sketch(x.other[:0]); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/minhash"
@@ -17,7 +18,7 @@ import (
 // A Similar is a search for the documents whose texts are similar to one, by a criterion of text.
 // It is complete: the texts that their signatures do not rule out are compared, and where a table
 // has no signatures, as they would take more memory than there is for them, all of about the
-// length. It serves one goroutine, as long as its view is open.
+// length. By containment all texts are compared. It serves one goroutine, as long as its view is open.
 type Similar struct {
 	v       *view.View
 	compare textsim.Compare
@@ -31,13 +32,38 @@ type Similar struct {
 // NewSimilar prepares a search of v for a text by a criterion of text, which has been checked.
 func NewSimilar(v *view.View, text []byte, by view.Criterion) *Similar {
 	q := &Similar{v: v}
-	if by.Text == view.Levenshtein {
+	if by.Text.Contained() {
+		q.compare = containment(v, text, by)
+	} else if by.Text == view.Levenshtein {
 		q.compare, q.edit = textsim.Levenshtein(string(text), by.T), textsim.NewEditFilter(string(text), by.T)
 	} else {
 		q.compare, q.cosine = textsim.Cosine(string(text), by.T), textsim.NewCosineFilter(string(text), by.T)
 	}
 	return q
 }
+
+// containment returns the comparison with a text by the share of its shingles that another one has,
+// or by the share of the shingles of the other one that it has.
+func containment(v *view.View, text []byte, by view.Criterion) textsim.Compare {
+	sets := v.Texts.Sets()
+	mine := sets.Set(text)
+	return func(_ context.Context, other []byte) (share float64, ok bool) {
+		theirs := sets.LastSet(other)
+		of := len(mine)
+		if by.Text == view.Within {
+			of = len(theirs)
+		}
+		if len(mine) == 0 || len(theirs) == 0 {
+			return 0, false
+		}
+		need := int(by.T * float64(of)) // or one more
+		share = float64(ordered.Common(mine, theirs, need)) / float64(of)
+		return share, share >= by.T
+	}
+}
+
+// signed reports whether texts that are not similar are told by their signatures.
+func (q *Similar) signed() bool { return q.edit != nil || q.cosine != nil }
 
 // A SimilarFunc is called for a visible document that is similar. id is used again after it. It
 // reports whether the search continues.
@@ -101,6 +127,9 @@ const fewTexts = 64
 // part searches a table.
 func (q *Similar) part(ctx context.Context, p *view.Part, except string, fn SimilarFunc) (more bool, err error) {
 	q.work.Tables++
+	if !q.signed() {
+		return q.scan(ctx, p, except, fn)
+	}
 	x, err := indexOf(ctx, q.v, p)
 	if err != nil {
 		return false, err
@@ -186,13 +215,13 @@ func (q *Similar) tooLong(text []byte) bool {
 // memtable searches a memtable.
 func (q *Similar) memtable(ctx context.Context, m view.MemView, except string, fn SimilarFunc) (more bool, err error) {
 	q.work.Tables++
-	signatures := m.Short.First(len(m.Docs), func(i int) []byte { return m.Docs[i].Text })
-	if q.edit != nil {
-		q.docs = memindex.SimilarByEdit(q.docs[:0], signatures, q.edit)
-	} else {
-		q.docs = memindex.SimilarByCosine(q.docs[:0], signatures, q.cosine)
+	q.docs = q.docs[:0]
+	for i := range m.Docs {
+		q.docs = append(q.docs, uint32(i))
 	}
-	q.work.Probes += int64(len(signatures))
+	if q.signed() {
+		q.sign(m)
+	}
 	for _, i := range q.docs {
 		d := m.Docs[i]
 		if !q.v.MemAlive(d) || string(d.ID) == except {
@@ -210,6 +239,17 @@ func (q *Similar) memtable(ctx context.Context, m view.MemView, except string, f
 		}
 	}
 	return true, nil
+}
+
+// sign leaves the documents of a memtable that their signatures do not rule out.
+func (q *Similar) sign(m view.MemView) {
+	signatures := m.Short.First(len(m.Docs), func(i int) []byte { return m.Docs[i].Text })
+	if q.edit != nil {
+		q.docs = memindex.SimilarByEdit(q.docs[:0], signatures, q.edit)
+	} else {
+		q.docs = memindex.SimilarByCosine(q.docs[:0], signatures, q.cosine)
+	}
+	q.work.Probes += int64(len(signatures))
 }
 
 // FindSimilar finds all visible documents of v whose texts are similar to that of the sample, but
@@ -301,6 +341,9 @@ func PlanSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion
 	})
 	return append(parts, planMemtables(v, func(m view.MemView) PartPlan {
 		n := len(m.Docs)
+		if by.Text.Contained() {
+			return PartPlan{Method: methodScan, Candidates: n, Cost: signCost * float64(n)}
+		}
 		return PartPlan{Method: methodSignatures, Probes: n, Candidates: n, Cost: signatureCost * float64(n)}
 	})...), err
 }
@@ -312,10 +355,10 @@ func (q *Similar) plan(p *view.Part) PartPlan {
 	switch x := p.Short.Have(); {
 	case x != nil && q.edit != nil:
 		q.docs, plan.Probes = x.Edit(q.docs[:0], q.edit)
-	case x != nil:
+	case x != nil && q.cosine != nil:
 		q.docs, plan.Probes = x.Cosine(q.docs[:0], q.cosine)
 	default:
-		if memindex.TextsFit(q.v.Short, p.NumDocs()) {
+		if q.signed() && memindex.TextsFit(q.v.Short, p.NumDocs()) {
 			plan.Method = methodSign
 		}
 		return plan

@@ -25,7 +25,13 @@ const (
 	NoTextMeasure TextMeasure = iota
 	Levenshtein               // textsim.Levenshtein
 	Cosine                    // textsim.Cosine
+	Contains                  // the share of the shingles of what is searched for that a document has
+	Within                    // the share of the shingles of a document that it has
 )
+
+// Contained reports whether m compares two texts by what one of them has of the other: in one
+// direction.
+func (m TextMeasure) Contained() bool { return m == Contains || m == Within }
 
 // Near reports whether the criterion is one of fingerprints.
 func (c Criterion) Near() bool { return !c.Jaccard && c.Text == NoTextMeasure }

@@ -11,7 +11,7 @@ const (
 	readCost    = 300  // its text and fields are read, in the order in which they are stored
 	timeCost    = 10   // its time is compared
 	jaccardCost = 5000 // a JACCARD is set up
-	similarCost = 5000 // a LEVENSHTEIN or COSINE is set up
+	similarCost = 5000 // another comparison of texts is set up
 )
 
 // planCost returns the cost of a search: that of its plan, which the engine estimates. It is 0 if

@@ -485,7 +485,7 @@ func TestMeasuring(t *testing.T) {
 	}{
 		{Distance, Distance, "NEAR and NEAREST"},
 		{Distance, Score, "NEAR, NEAREST and JACCARD"},
-		{Score, ExactScore, "JACCARD, LEVENSHTEIN and COSINE"},
+		{Score, ExactScore, "JACCARD, LEVENSHTEIN, COSINE, CONTAINS and WITHIN"},
 	} {
 		if got := Measuring(c.lo, c.hi, "and"); got != c.want {
 			t.Errorf("%d..%d: %s, want %s", c.lo, c.hi, got, c.want)

@@ -1,31 +1,30 @@
 package predicate
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// textMeasure is a way to compare texts.
-type textMeasure struct {
-	by      func(threshold float64) engine.Criterion
-	compare func(text string, threshold float64) textsim.Compare
-}
+// A textMeasure is a way to compare texts: the criterion of a threshold.
+type textMeasure func(threshold float64) engine.Criterion
 
 var (
-	levenshtein = textMeasure{engine.Levenshtein, textsim.Levenshtein}
-	cosine      = textMeasure{engine.Cosine, textsim.Cosine}
+	levenshtein textMeasure = engine.Levenshtein
+	cosine      textMeasure = engine.Cosine
+	contains    textMeasure = engine.Contains
+	within      textMeasure = engine.Within
 )
 
-// similar is LEVENSHTEIN(target, t) or COSINE(target, t): the document's text is at least that
-// similar to a text.
+// similar is LEVENSHTEIN(target, t), COSINE, CONTAINS or WITHIN: the document's text is at least
+// that similar to a text.
 type similar struct {
 	searching
 	word      string
 	threshold float64
-	compare   textsim.Compare
+	scorer    *engine.Scorer
 }
 
 // bind resolves a predicate that compares texts by the measure.
@@ -39,8 +38,8 @@ func (m textMeasure) bind(x *Scope, e *syntax.Call) (Predicate, error) {
 		return nil, err
 	}
 	p := &similar{
-		searching: searching{target: t, by: m.by(share), setup: similarCost},
-		word:      e.Name.Value, threshold: share, compare: m.compare(t.doc.Text, share),
+		searching: searching{target: t, by: m(share), setup: similarCost},
+		word:      e.Name.Value, threshold: share,
 	}
 	if t.doc.Text == "" {
 		p.nothing = ": an empty text matches nothing"
@@ -57,19 +56,24 @@ func (m textMeasure) criterion(x *Scope, e *syntax.Criterion, verify *syntax.Tok
 		return engine.Criterion{}, err
 	}
 	t, err := x.Values.Share(e.Value)
-	return m.by(t), err
+	return m(t), err
 }
 
 func (p *similar) Test(x *Scope, c *Candidate) (Verdict, error) {
 	if c.ID == p.target.self {
 		return Verdict{}, nil
 	}
-	d, err := c.ReadDoc(x)
-	if err != nil {
-		return Verdict{}, err
+	if p.scorer == nil {
+		var err error
+		if p.scorer, err = x.Snap.Scorer(x.Ctx, p.target.doc, p.by); err != nil {
+			return Verdict{}, err
+		}
 	}
-	s, ok := p.compare(x.Ctx, []byte(d.Text))
-	return Verdict{Holds: ok, Match: engine.Match{ID: c.ID, Score: s, Exact: true}}, x.Ctx.Err()
+	m, holds, err := p.scorer.Match(x.Ctx, c.ID)
+	if errors.Is(err, engine.ErrNotFound) {
+		err = ErrGone
+	}
+	return Verdict{Holds: holds, Match: m}, err
 }
 
 func (p *similar) Explain(x *Scope) []string {

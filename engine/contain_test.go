@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// shingleSet returns the runs of three words of a text of words of letters.
+func shingleSet(text string) map[string]bool {
+	words, set := strings.Fields(text), map[string]bool{}
+	if len(words) > 0 && len(words) < 3 {
+		set[text] = true
+	}
+	for i := 0; i+3 <= len(words); i++ {
+		set[strings.Join(words[i:i+3], " ")] = true
+	}
+	return set
+}
+
+// TestContainment compares searches by Contains and Within with the sets of shingles, in tables and
+// memtables, of texts of which many hold parts of others.
+func TestContainment(t *testing.T) {
+	ctx := t.Context()
+	r := rand.New(rand.NewPCG(35, 1))
+	db, _ := create4test(t, &Options{Sync: SyncNever})
+	random := func(n int) (words []string) {
+		for range n {
+			words = append(words, fmt.Sprintf("w%d", r.IntN(400)))
+		}
+		return words
+	}
+	texts := map[string]string{"empty": "", "short": "w1 w2"}
+	var all [][]string
+	for i := range 150 {
+		words := random(5 + r.IntN(60))
+		if len(all) > 0 && i%2 == 0 { // with a part of another one
+			from := all[r.IntN(len(all))]
+			at := r.IntN(len(from))
+			words = slices.Concat(words[:len(words)/3], from[at:], words[len(words)/3:])
+		}
+		all = append(all, words)
+		texts[fmt.Sprintf("d%d", i)] = strings.Join(words, " ")
+	}
+	i := 0
+	for id, text := range texts {
+		must(struct{}{}, db.Put(ctx, Doc{ID: id, Text: text}))(t)
+		if i++; i%60 == 0 {
+			must(struct{}{}, db.Flush(ctx))(t)
+		}
+	}
+	for id := range texts {
+		if r.IntN(10) == 0 {
+			must(struct{}{}, db.Delete(ctx, id))(t)
+			delete(texts, id)
+		}
+	}
+	s := must(db.Snapshot())(t)
+	defer s.Close()
+	queries := []Doc{{Text: "none of these words"}, {Text: "W1, w2!"}, {Text: strings.ToUpper(strings.Join(all[3], ", "))}}
+	for id := range texts {
+		queries = append(queries, Doc{ID: id})
+		if len(queries) == 40 {
+			break
+		}
+	}
+	found := 0
+	for _, q := range queries {
+		text := q.Text
+		if q.ID != "" {
+			text = texts[q.ID]
+		}
+		mine := shingleSet(strings.NewReplacer(",", "", "!", "").Replace(strings.ToLower(text)))
+		for _, share := range []float64{0.01, 0.3, 0.5, 0.8, 1} {
+			for _, by := range []Criterion{Contains(share), Within(share)} {
+				var want []Match
+				for id, other := range texts {
+					theirs, common := shingleSet(other), 0
+					for sh := range mine {
+						if theirs[sh] {
+							common++
+						}
+					}
+					of := len(mine)
+					if by == Within(share) {
+						of = len(theirs)
+					}
+					if score := float64(common) / float64(of); common > 0 && score >= share && id != q.ID {
+						want = append(want, Match{ID: id, Score: score, Exact: true})
+					}
+				}
+				slices.SortFunc(want, func(a, b Match) int {
+					return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
+				})
+				found += len(want)
+				where := fmt.Sprintf("%v of %+v", by, q)
+				equal(t, where, collect(t, s.Search(ctx, q, by)), want)
+				if n := must(s.CountMatches(ctx, q, by))(t); n != int64(len(want)) {
+					t.Fatalf("%s: %d counted, want %d", where, n, len(want))
+				}
+				if known := must(s.Any(ctx, []Doc{q, q}, by, nil))(t); known[0] != (len(want) > 0) {
+					t.Fatalf("%s: Any says %v", where, known)
+				}
+				x := must(s.Scorer(ctx, q, by))(t)
+				for id := range texts {
+					m, ok, err := x.Match(ctx, id)
+					if err != nil || ok != slices.Contains(want, m) {
+						t.Fatalf("%s: the scorer says %+v, %v, %v of %s", where, m, ok, err, id)
+					}
+				}
+				for _, p := range must(s.Plan(ctx, q, by))(t) {
+					if p.Method != PlanScan {
+						t.Fatalf("%s: %+v", where, p)
+					}
+				}
+			}
+		}
+	}
+	if found < 200 {
+		t.Errorf("%d matches in all", found)
+	}
+	if _, stored, err := db.PutNovel(ctx, Doc{ID: "new", Text: texts["short"] + " here"}, Contains(1)); err != nil || !stored {
+		t.Errorf("novel text: %v, %v", stored, err)
+	}
+	if m, stored, err := db.PutNovel(ctx, Doc{ID: "again", Text: "w1 w2 here"}, Contains(1)); err != nil || stored || m.ID != "new" {
+		t.Errorf("text that is contained: %+v, %v, %v", m, stored, err)
+	}
+	for _, err := range db.Pairs(ctx, Contains(0.5), nil) {
+		if !errors.Is(err, ErrInvalid) {
+			t.Error(err)
+		}
+	}
+	for _, err := range db.Clusters(ctx, Within(0.5), nil) {
+		if !errors.Is(err, ErrInvalid) {
+			t.Error(err)
+		}
+	}
+}
