@@ -18,7 +18,8 @@ import (
 // A Similar is a search for the documents whose texts are similar to one, by a criterion of text.
 // It is complete: the texts that their signatures do not rule out are compared, and where a table
 // has no signatures, as they would take more memory than there is for them, all of about the
-// length. By containment all texts are compared. It serves one goroutine, as long as its view is open.
+// length. By containment all texts are compared. It serves one goroutine, as long as its view is
+// open.
 type Similar struct {
 	v       *view.View
 	compare textsim.Compare

@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// searching is what NEAR, JACCARD, LEVENSHTEIN, COSINE, CONTAINS and WITHIN have in common: the engine finds the
-// documents for which they hold, without the target's own.
+// searching is what NEAR, JACCARD, LEVENSHTEIN, COSINE, CONTAINS and WITHIN have in common: the
+// engine finds the documents for which they hold, without the target's own.
 type searching struct {
 	target  target
 	by      engine.Criterion
