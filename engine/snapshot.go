@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/sstable"
 )
@@ -66,7 +65,7 @@ func docOf(id string, sd *sstable.Document) Doc {
 // IDs that are not there are left out. It returns the first error of fn, ErrClosed,
 // *CorruptionError, or the error of the context.
 func (s *Snapshot) GetEach(ctx context.Context, ids []string, fn func(i int, d Doc) error) error {
-	return search.EachPlace(ctx, &s.v, ids, func(i int, sd *sstable.Document) error {
+	return s.v.EachPlace(ctx, ids, func(i int, sd *sstable.Document) error {
 		d := docOf(ids[i], sd)
 		if s.v.Several {
 			err := s.v.Safely(ctx, func() (err error) { d.Fingerprints, err = s.v.Fingerprints(d.ID); return err })

@@ -541,7 +541,7 @@ func TestEntries(t *testing.T) {
 		t.Errorf("%d documents, %v, want %d", n, err, len(m.docs))
 	}
 	ids, seen := append(m.some(50), "none"), map[int]bool{}
-	must(t, EachPlace(ctx, m.v, ids, func(i int, d *sstable.Document) error {
+	must(t, m.v.EachPlace(ctx, ids, func(i int, d *sstable.Document) error {
 		if seen[i] = true; string(d.Text) != m.docs[ids[i]].text {
 			t.Errorf("%s has the text %q", ids[i], d.Text)
 		}

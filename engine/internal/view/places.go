@@ -1,4 +1,4 @@
-package search
+package view
 
 import (
 	"cmp"
@@ -7,15 +7,14 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/sstable"
 )
 
-// EachPlace calls fn for each visible document of v that ids name, with its index in ids, in the
+// EachPlace calls fn for each visible document that ids name, with its index in ids, in the
 // order in which their texts are stored: table by table, memtables last. IDs that are not there are
 // left out. The document has no sketch; its slices are valid while fn runs, and must not be
 // changed. fn runs outside View.Safely: its errors and panics are its own.
-func EachPlace(ctx context.Context, v *view.View, ids []string, fn func(i int, d *sstable.Document) error) error {
+func (v *View) EachPlace(ctx context.Context, ids []string, fn func(i int, d *sstable.Document) error) error {
 	tables := make([][]numbered, len(v.Version.Parts))
 	var mems []numbered
 	err := v.Safely(ctx, func() error {
@@ -31,7 +30,7 @@ func EachPlace(ctx context.Context, v *view.View, ids []string, fn func(i int, d
 				mems = append(mems, numbered{p, i})
 				continue
 			}
-			table := slices.IndexFunc(v.Version.Parts, func(q view.Part) bool { return q.Table == p.Part.Table })
+			table := slices.IndexFunc(v.Version.Parts, func(q Part) bool { return q.Table == p.Part.Table })
 			tables[table] = append(tables[table], numbered{p, i})
 		}
 		return nil
@@ -40,7 +39,7 @@ func EachPlace(ctx context.Context, v *view.View, ids []string, fn func(i int, d
 		return err
 	}
 	for i := range tables {
-		if err := eachOfTable(ctx, v, &v.Version.Parts[i], ids, tables[i], fn); err != nil {
+		if err := v.eachOfTable(ctx, &v.Version.Parts[i], ids, tables[i], fn); err != nil {
 			return err
 		}
 	}
@@ -55,14 +54,14 @@ func EachPlace(ctx context.Context, v *view.View, ids []string, fn func(i int, d
 	return nil
 }
 
-// numbered is a place with the index of its ID.
+// A numbered is a place with the index of its ID.
 type numbered struct {
-	view.Place
+	Place
 	i int
 }
 
 // eachOfTable is EachPlace for places in a table.
-func eachOfTable(ctx context.Context, v *view.View, part *view.Part, ids []string, places []numbered, fn func(i int, d *sstable.Document) error) error {
+func (v *View) eachOfTable(ctx context.Context, part *Part, ids []string, places []numbered, fn func(i int, d *sstable.Document) error) error {
 	byDoc := func(a, b numbered) int { return cmp.Or(cmp.Compare(a.Doc, b.Doc), cmp.Compare(a.i, b.i)) }
 	slices.SortFunc(places, byDoc)
 	var docs []uint32
