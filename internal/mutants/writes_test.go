@@ -30,7 +30,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "prune/counts what a write has replaced", in: "engine", decl: "prune.delete",
-		edit:  swap(`roaring.AndNot(kill, none)`, `roaring.Or(kill, dead)`),
+		edit:  swap(`roaring.AndNot(kill, none)`, `roaring.Or(kill, none)`),
 		tests: "engine", run: "^TestPrune(SparesNewer|Model)$",
 	},
 	{
