@@ -251,7 +251,6 @@ func TestPictures(t *testing.T) {
 		"hashes of pictures: --min-words":                                        {"hash", "--images=pdq", "p", "--min-words=2"},
 		"hashes of pictures: --mask":                                             {"dedup", "--images=pdq", "p", "--mask=dates"},
 		"p is a folder; --images pdq compares the pictures in it, --files reads": {"dedup", "p"},
-		"--images: pictures have no texts":                                       {"tune", "--images=pdq", "p"},
 		"no document could be used of 1 file":                                    {"hash", "--images=pdq", "p/flat.png"},
 		"--exclude and --hidden are for --files and --images":                    {"dedup", "--hidden", "p/notes.txt"},
 		"--compare takes two, and there are 1":                                   {"hash", "--images=pdq", "--compare", "p/3.png"},

@@ -172,6 +172,17 @@ func TestTurnedPictures(t *testing.T) {
 		if got := sortedLines(rowsHere(t, "pairs", "all.simdb", near)); !slices.Equal(got, sorted(pairs)) {
 			t.Errorf("%v: pairs of a database:\n%s\nnot:\n%s", kind, strings.Join(got, ""), strings.Join(sorted(pairs), ""))
 		}
+		within, alike := 4*kind.Bits()/64*3, 0
+		for i, b := range names("p", "q", "r") {
+			for _, a := range names("p", "q", "r")[:i] {
+				if nearestOf(codes[a], codes[b]) <= within {
+					alike++
+				}
+			}
+		}
+		if got := rowsHere(t, "tune", images, "--orientations=8", "[pqr]/*"); !strings.Contains(got, fmt.Sprintf("--near %d\t0.75\t%d\t", within, alike)) {
+			t.Errorf("%v: tune has not %d pairs within %d:\n%s", kind, alike, within, got)
+		}
 		var apart []string
 		for _, b := range names("q", "r") {
 			like := func(a string) bool { return nearestOf(codes[b], codes[a]) <= k }

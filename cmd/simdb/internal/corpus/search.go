@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -22,7 +23,8 @@ import (
 type Search struct {
 	o      SearchOptions
 	nodes  []Node
-	prints [][]base.Fingerprint // of the nodes: a column a word
+	prints [][]base.Fingerprint // of the nodes, those of a node together: a column a word
+	of     []int32              // of each of prints: the node
 	few    *setjoin.Few         // the sets of the nodes
 }
 
@@ -82,6 +84,7 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 		if len(words) != len(s.prints) {
 			continue // the second pass refuses it
 		}
+		words = append(words, slices.Concat(docs[i].Fingerprints...)...)
 		set := f.sets.Append(nil, docs[i].Text)
 		hash := func(values []uint64) xxh3.Uint128 {
 			buf = buf[:0]
@@ -98,8 +101,11 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 			}
 			n = len(s.nodes)
 			of[k], sets = n, append(sets, set)
-			for w, word := range words {
-				s.prints[w] = append(s.prints[w], word)
+			for at, word := range words {
+				w := at % len(s.prints)
+				if s.prints[w] = append(s.prints[w], word); w == 0 {
+					s.of = append(s.of, int32(n))
+				}
 			}
 			s.nodes = append(s.nodes, Node{Doc: docs[i], Set: len(set) > 0})
 		}
@@ -116,8 +122,10 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 		drawn = drawn[:min(len(drawn), max(searchLeast, int(float64(len(drawn))*searchWork/work)))]
 		n := 1 + slices.Max(drawn)
 		s.nodes = s.nodes[:n]
+		rows, _ := slices.BinarySearch(s.of, int32(n))
+		s.of = s.of[:rows]
 		for w := range s.prints {
-			s.prints[w] = s.prints[w][:n]
+			s.prints[w] = s.prints[w][:rows]
 		}
 		s.few = setjoin.NewFew(sets[:n], o.Least)
 	}
@@ -133,12 +141,14 @@ func (s *Search) work(drawn []int, sets [][]uint64) (work float64) {
 	drawn = drawn[:min(len(drawn), searchPilot)]
 	finder := s.few.Finder()
 	for _, n := range drawn {
-		one := make([]base.Fingerprint, 0, len(s.prints))
-		for _, words := range s.prints {
-			one = append(one, words[n])
+		var own []base.Fingerprint
+		for row, _ := slices.BinarySearch(s.of, int32(n)); row < len(s.of) && int(s.of[row]) == n; row++ {
+			for _, words := range s.prints {
+				own = append(own, words[row])
+			}
 		}
-		matches := len(finder.Append(nil, sets[n])) + len(s.near(nil, one))
-		work += float64(workMatch*matches) + float64(s.few.Visits(sets[n])) + workPrint*float64(len(s.prints)*len(s.nodes))
+		matches := len(finder.Append(nil, sets[n])) + len(s.near(nil, own))
+		work += float64(workMatch*matches) + float64(s.few.Visits(sets[n])) + workPrint*float64(len(own)*len(s.of))
 	}
 	return work / float64(max(len(drawn), 1)) * float64(s.o.Documents)
 }
@@ -146,27 +156,27 @@ func (s *Search) work(drawn []int, sets [][]uint64) (work float64) {
 // Words returns how many words of 64 bits the fingerprints have.
 func (s *Search) Words() int { return max(len(s.prints), 1) }
 
-// near appends to pairs, for fingerprints one after the other, the number of each <<32 | a node
-// that is near.
+// near appends to pairs, for fingerprints one after the other, the number of each <<32 | that of
+// one of the nodes that is near.
 func (s *Search) near(pairs []uint64, prints []base.Fingerprint) []uint64 {
 	words := s.Words()
 	if words == 1 {
 		return kernel.ScanMany(pairs, prints, s.prints[0], s.o.Within)
 	}
 	for i := 0; i < len(prints); i += words {
-		for n := range s.nodes {
-			if s.distance(prints[i:i+words], n) <= s.o.Within*words {
-				pairs = append(pairs, uint64(i/words)<<32|uint64(n))
+		for row := range s.of {
+			if s.distance(prints[i:i+words], row) <= s.o.Within*words {
+				pairs = append(pairs, uint64(i/words)<<32|uint64(row))
 			}
 		}
 	}
 	return pairs
 }
 
-// distance returns the distance of a fingerprint from that of a node.
-func (s *Search) distance(print []base.Fingerprint, node int) (d int) {
+// distance returns the distance of a fingerprint from one of the nodes.
+func (s *Search) distance(print []base.Fingerprint, row int) (d int) {
 	for w, word := range print {
-		d += base.Distance(word, s.prints[w][node])
+		d += base.Distance(word, s.prints[w][row])
 	}
 	return d
 }
@@ -208,6 +218,7 @@ type searcher struct {
 	finder *setjoin.FewFinder
 	at     []int32 // of each fingerprint of a batch: the document
 	pairs  []uint64
+	nearby []met // what was found by its fingerprints, by document and place
 	scored []setjoin.FewMatch
 }
 
@@ -224,43 +235,49 @@ func (w *searcher) batch(b *featured) {
 			b.prints, b.other = b.prints[:n], len(b.prints)-n
 			continue
 		}
-		w.at = append(w.at, int32(i))
+		b.prints = append(b.prints, slices.Concat(b.docs[i].Fingerprints...)...)
+		for range 1 + len(b.docs[i].Fingerprints) {
+			w.at = append(w.at, int32(i))
+		}
 	}
-	w.pairs = w.near(w.pairs[:0], b.prints)
-	slices.Sort(w.pairs)
-	pairs := w.pairs
+	w.pairs, w.nearby = w.near(w.pairs[:0], b.prints), w.nearby[:0]
+	for _, p := range w.pairs {
+		print, row, n := int(p>>32), int(p&(1<<32-1)), len(w.prints)
+		w.nearby = append(w.nearby, met{at: w.at[print], place: w.of[row], bits: int32(w.distance(b.prints[print*n:][:n], row))})
+	}
+	slices.SortFunc(w.nearby, func(a, b met) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.place, b.place), cmp.Compare(a.bits, b.bits))
+	})
+	nearby := slices.CompactFunc(w.nearby, func(a, b met) bool { return a.at == b.at && a.place == b.place })
 	for i := range b.docs {
 		b.hashes = w.hasher.sets.Append(b.hashes[:0], b.docs[i].Text)
 		w.scored = w.finder.Append(w.scored[:0], b.hashes)
 		n := 0
-		for n < len(pairs) && w.at[pairs[n]>>32] == int32(i) {
+		for n < len(nearby) && nearby[n].at == int32(i) {
 			n++
 		}
-		w.merge(b, i, pairs[:n])
-		pairs = pairs[n:]
+		w.merge(b, i, nearby[:n])
+		nearby = nearby[n:]
 	}
 }
 
 // merge adds the matches of document i, which was found by its set and its fingerprint, each in the
 // order of places.
-func (w *searcher) merge(b *featured, i int, pairs []uint64) {
+func (w *searcher) merge(b *featured, i int, nearby []met) {
 	scored := w.scored
-	for len(scored) > 0 || len(pairs) > 0 {
+	for len(scored) > 0 || len(nearby) > 0 {
 		m := met{at: int32(i), place: math.MaxInt32, bits: -1, score: -1}
 		if len(scored) > 0 {
 			m.place = int32(scored[0].Set)
 		}
-		near := int32(math.MaxInt32)
-		if len(pairs) > 0 {
-			near = int32(pairs[0] & (1<<32 - 1))
-			m.place = min(m.place, near)
+		if len(nearby) > 0 {
+			m.place = min(m.place, nearby[0].place)
 		}
 		if len(scored) > 0 && scored[0].Set == int(m.place) {
 			m.score, scored = scored[0].Score, scored[1:]
 		}
-		if near == m.place {
-			n := len(w.prints)
-			m.bits, pairs = int32(w.distance(b.prints[int(pairs[0]>>32)*n:][:n], int(near))), pairs[1:]
+		if len(nearby) > 0 && nearby[0].place == m.place {
+			m.bits, nearby = nearby[0].bits, nearby[1:]
 		}
 		b.met = append(b.met, m)
 	}

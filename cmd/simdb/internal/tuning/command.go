@@ -7,7 +7,7 @@ import (
 
 // Command is `simdb tune`.
 type Command struct {
-	Data        string       `arg:"" file:"in" name:"db|file" help:"A database, a file with documents, or with --files a folder of documents; - is standard input."`
+	Data        string       `arg:"" file:"in" name:"db|file" help:"A database, a file with documents, or with --files or --images a folder of documents; - is standard input."`
 	Sample      app.Quantity `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
 	Seed        uint64       `default:"1" placeholder:"SEED" help:"Another number draws other documents (default: 1)."`
 	Texts       bool         `help:"Show the texts of the examples, not their ids."`

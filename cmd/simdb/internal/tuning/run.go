@@ -1,7 +1,6 @@
 package tuning
 
 import (
-	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -19,9 +18,6 @@ func (c *Command) Run(a *app.App) error {
 }
 
 func (c *Command) run(a *app.App) (err error) {
-	if c.Images != nil {
-		return errors.New("--images: pictures have no texts, whose similarity tune compares with distances; docs/choosing.md has thresholds of picture hashes")
-	}
 	s, err := a.NewCollection([]string{c.Data}, c.InputFlags, app.Access{OrFile: true, Features: c.FeatureFlags})
 	if err != nil {
 		return err

@@ -73,6 +73,7 @@ func Draw(of Documents, most int, seed uint64, room int64) (docs []engine.Doc, n
 		}
 		own := engine.Doc{ID: strings.Clone(d.ID), Text: strings.Clone(d.Text)}
 		own.SetFingerprint(d.Words()...)
+		own.Fingerprints = d.Fingerprints
 		docs = append(docs, own)
 		for room -= int64(len(d.Text)); room < 0 && len(docs) > 1; most = len(docs) {
 			drop(r.IntN(len(docs)))
