@@ -117,6 +117,7 @@ func (s Share) try(i, n int, yield func(int) bool) bool {
 // them is wanted.
 func Some(t testing.TB, step, n int) iter.Seq[int] {
 	t.Helper()
+	step *= Slower
 	if All() || os.Getenv(envCase) != "" {
 		step = 1
 	}
