@@ -187,6 +187,13 @@ func describeView(ctx context.Context, v *view.View) (Stats, error) {
 			return st, err
 		}
 		st.Documents += t.Documents - int64(none.GetCardinality()) - t.Expired
+		if v.Several {
+			codes, err := p.Codes(ctx)
+			if err != nil {
+				return st, err
+			}
+			t.Documents -= int64(codes.GetCardinality())
+		}
 		st.Tombstones += t.Tombstones
 		st.Expired += t.Expired
 		st.Fingerprints += int64(info.Fingerprints) - p.Dead.Below(info.Fingerprints)

@@ -480,8 +480,8 @@ func testWide(t *testing.T, kind string, words int, several bool) {
 	if err := m.db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Recover(ctx, path, recovered, nil); err != nil {
-		t.Fatal(err)
+	if r, err := Recover(ctx, path, recovered, nil); err != nil || r.Documents != int64(len(m.docs)) {
+		t.Fatalf("%d documents recovered of %d, %v", r.Documents, len(m.docs), err)
 	}
 	m.db = must(Open(recovered, nil))(t)
 	t.Cleanup(func() { m.db.Close() })

@@ -47,6 +47,7 @@ type Report struct {
 	Documents   int64
 	Tables      int
 	CatalogRead bool
+	Features    string // of the parameters
 	Lost        int64
 	Partial     int64
 	Estimated   int64
@@ -276,7 +277,7 @@ func (r *recovery) finishReport() {
 	for _, t := range r.to.tables {
 		r.report.Documents += int64(t.meta.Docs) - t.deadCount()
 	}
-	r.report.Tables = len(r.to.tables)
+	r.report.Tables, r.report.Features = len(r.to.tables), r.params.Features
 	if !r.cat.Current {
 		r.doubtDeletes()
 	}
