@@ -44,6 +44,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv(tempVariable(), e.Getenv("WORK")+"/tmp")
+			e.Setenv("GOGC", "400") // hundreds of short processes, a sixth of whose time is the collector's
 			examples, err := filepath.Abs("../../examples")
 			e.Setenv("EXAMPLES", examples)
 			_, missing := os.Stat("no file has this name")
