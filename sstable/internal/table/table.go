@@ -8,10 +8,8 @@
 package table
 
 import (
-	"bytes"
+	"fmt"
 
-	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
@@ -50,39 +48,30 @@ type Word struct {
 	Runs   []*keyrun.Run  // run 0 has documents as values
 }
 
-// Open opens the table in Data, which the file of that name has. It reads the directories only.
-func (r *Table) Open() (err error) {
-	defer r.Unguard(Guard(), &err)
-	if r.Params, r.Info, err = ParseFooter(r.Data, r.File); err != nil {
-		return err
-	}
-	r.Pages.SetIndex(r.indexOffset(), r.scanned())
-	for _, s := range r.Info.Sections {
-		if s.Kind&DirFlag != 0 {
-			r.Pages.Fetch(s.Offset, s.Offset+s.Length)
+// Section returns the section of a kind, nil if there is none.
+func (r *Table) Section(kind Kind, index uint16) *Section {
+	for i := range r.Info.Sections {
+		if s := &r.Info.Sections[i]; s.Kind == kind && s.Index == index {
+			return s
 		}
 	}
-	return r.openSections()
+	return nil
 }
 
-// indexOffset returns where the part of the file begins that searches read: all of it where there
-// are no texts.
-func (r *Table) indexOffset() int64 {
-	s := r.Section(KindBlocks, 0)
-	if !r.Params.StoreText || s == nil {
-		return 0
+// Bytes returns the contents of a section.
+func (r *Table) Bytes(s *Section) []byte {
+	if b, ok := r.Made[[2]uint16{uint16(s.Kind), s.Index}]; ok {
+		return b
 	}
-	return s.Offset + s.Length
+	return r.Data[s.Offset:][:s.Length:s.Length]
 }
 
-// scanned returns the parts of the file that searches read in order: the bitmaps of sketches.
-func (r *Table) scanned() (parts [][2]int64) {
-	for _, s := range r.Info.Sections {
-		if s.Kind == KindBitmaps {
-			parts = append(parts, [2]int64{s.Offset, s.Offset + s.Length})
-		}
+// CheckDoc reports whether there is such a document.
+func (r *Table) CheckDoc(doc uint32) error {
+	if doc >= r.Info.Docs {
+		return fmt.Errorf("%s: document %d of %d does not exist", r.File, doc, r.Info.Docs)
 	}
-	return parts
+	return nil
 }
 
 // Close releases the file. What aliases it must not be used any more. A second call does nothing.
@@ -99,21 +88,6 @@ func (r *Table) Close() error {
 	}
 	r.Pages, r.Unmap, r.Closer, r.Data = nil, nil, nil, nil
 	return err
-}
-
-// Note returns a copy of what the table's owner keeps with it (WriterOptions.Note), nil if there is
-// nothing.
-func (r *Table) Note() (note []byte, err error) {
-	defer r.Unguard(Guard(), &err)
-	s := r.Section(KindNote, 0)
-	if s == nil {
-		return nil, nil
-	}
-	note = bytes.Clone(r.Bytes(s))
-	if kernel.CRC32C(0, note) != s.Checksum {
-		return nil, base.Corruptf(r.File, s.Name(), s.Offset, "wrong checksum of the section")
-	}
-	return note, nil
 }
 
 // RunAt returns the run of a section of format.KindRun.
