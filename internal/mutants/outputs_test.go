@@ -317,7 +317,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "terminal/copies of lines as they are", in: "cmd/simdb", decl: "App.shownOn",
-		edit:  swap(`output.Shown(a.cleared(w))`, `a.cleared(w)`),
+		edit:  swap(`output.Shown(a.cleared(w))`, `func() io.Writer { _ = output.Shown; return a.cleared(w) }()`),
 		tests: "cmd/simdb", run: "^TestHostileOnTerminal$",
 	},
 	{
