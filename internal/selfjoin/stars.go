@@ -1,6 +1,7 @@
 package selfjoin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,6 +62,49 @@ func (d Documents) Having(n int) (start, docs []uint32) {
 		}
 	}
 	return start, docs
+}
+
+// Pairs calls fn for every two documents, of places a < b, that have fingerprints within k bits,
+// once, at the distance of the nearest two, until it returns false. fps is as for Stars, and no
+// document may have a fingerprint twice.
+func (d Documents) Pairs(ctx context.Context, fps Columns, k int, o Options, fn func(a, b uint32, distance int) bool) error {
+	start, having := d.Having(fps.Len())
+	calls := 0
+	pairs := func(i, j uint32, distance int) bool {
+		for _, a := range having[start[i]:start[i+1]] {
+			for _, b := range having[start[j]:start[j+1]] {
+				if calls++; calls%(1<<14) == 0 && ctx.Err() != nil {
+					return false
+				}
+				if a == b || i == j && a > b || d.nearer(fps, a, b, i, j, distance) {
+					continue
+				}
+				if !fn(min(a, b), max(a, b), distance) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	for f := range uint32(fps.Len()) {
+		if start[f+1]-start[f] > 1 && !pairs(f, f, 0) {
+			return ctx.Err()
+		}
+	}
+	return cmp.Or(Pairs(ctx, fps, k, o, pairs), ctx.Err())
+}
+
+// nearer reports whether two fingerprints of documents a and b are nearer than i <= j, or as near
+// and come before these: of all pairs of them one has none.
+func (d Documents) nearer(fps Columns, a, b, i, j uint32, distance int) bool {
+	for _, f := range d.Of(a) {
+		for _, g := range d.Of(b) {
+			if other := fps.Distance(f, g); cmp.Or(cmp.Compare(other, distance), cmp.Compare(min(f, g), i), cmp.Compare(max(f, g), j)) < 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Assignment says which keeper each document of a star clustering has joined. Documents are named

@@ -136,7 +136,7 @@ func (c *clustering) apart(f, g uint32) bool {
 // group's among them; prints is nil if each group has the one of its number.
 func (c *clustering) distinctFingerprints() (fps selfjoin.Columns, prints func(g uint32) []uint32) {
 	if c.several != nil {
-		return c.several.rows.fps, c.several.printsOf
+		return c.fps, c.several.Of
 	}
 	if len(c.lone) == 0 {
 		return c.fps, nil

@@ -24,7 +24,6 @@ type clustering struct {
 	clusters []starCluster     // of two or more documents, in order
 	lone     map[uint32]string // of each group that is a document in an allowed pair, its ID
 	scores   []float64         // where texts decide: of each group with its keeper
-	several  *severalSet       // of documents of several fingerprints; nil otherwise
 }
 
 // A starCluster is the groups byKeeper[from:to], which hold size documents.

@@ -53,18 +53,11 @@ func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (
 	if err := checkJoin(v, by); err != nil {
 		return nil, err
 	}
-	c := &clustering{}
-	var err error
-	if by.Near() && v.Several {
-		if c.several, err = newSeveralSet(ctx, v); err == nil {
-			c.joinSet = c.several.joinSet
-		}
-	} else {
-		c.joinSet, err = newJoinSet(ctx, v, by)
-	}
+	j, err := newJoinSet(ctx, v, by)
 	if err != nil {
 		return nil, err
 	}
+	c := &clustering{joinSet: j}
 	if err := c.setApart(ctx); err != nil {
 		return nil, err
 	}
@@ -152,9 +145,6 @@ func (c *clustering) components(ctx context.Context, k int, jo selfjoin.Options)
 func (c *clustering) compare(f, keeper uint32) view.Match {
 	if c.scores != nil {
 		return view.Match{Score: c.scores[f], Exact: true}
-	}
-	if c.several != nil {
-		return view.Match{Distance: c.several.distance(f, keeper)}
 	}
 	return c.match(f, keeper)
 }

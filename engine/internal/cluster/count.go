@@ -9,20 +9,6 @@ import (
 // CountPairs returns how many pairs match by the criterion. Documents of equal fingerprint, or by
 // Jaccard of equal sets, are counted as a group, and no ID is read.
 func CountPairs(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress)) (n int64, err error) {
-	if by.Near() && v.Several {
-		err = v.Safely(ctx, func() error {
-			s, err := newSeveralSet(ctx, v)
-			if err != nil {
-				return err
-			}
-			pairs, err := s.severalPairs(ctx, by.K, progress)
-			for _, some := range pairs {
-				n += int64(len(some))
-			}
-			return err
-		})
-		return n, err
-	}
 	err = joined(ctx, v, by, func(j *joinSet) error {
 		if !by.Near() {
 			n, err = j.countScored(ctx, by, progress)

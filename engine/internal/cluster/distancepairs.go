@@ -29,11 +29,6 @@ func (j *joinSet) pairs(ctx context.Context, k int, progress func(view.Progress)
 		return nil, err
 	}
 	sorting(progress)
-	return j.orderPairs(ctx, found)
-}
-
-// orderPairs puts pairs of items, given by distance, into their order.
-func (j *joinSet) orderPairs(ctx context.Context, found [][]uint64) (foundPairs, error) {
 	items := newItemSet(j.items)
 	for _, pairs := range found {
 		for part := range slices.Chunk(pairs, checkEvery) {
@@ -126,6 +121,10 @@ func (j *joinSet) eachItemPair(ctx context.Context, k int, progress func(view.Pr
 // eachGroupPair calls fn for every pair of groups within k bits until it returns false: first for
 // each group of several items with itself.
 func (j *joinSet) eachGroupPair(ctx context.Context, k int, progress func(view.Progress), fn func(x, y uint32, distance int) bool) error {
+	o := selfjoin.Options{Progress: progressOf(j.fps.Len(), progress)}
+	if j.several != nil {
+		return j.several.Pairs(ctx, j.fps, k, o, fn)
+	}
 	if j.first != nil {
 		for g := range uint32(j.groups()) {
 			if lo, hi := j.span(g); hi-lo > 1 && !fn(g, g, 0) {
@@ -136,5 +135,5 @@ func (j *joinSet) eachGroupPair(ctx context.Context, k int, progress func(view.P
 			}
 		}
 	}
-	return selfjoin.Pairs(ctx, j.fps, k, selfjoin.Options{Progress: progressOf(j.fps.Len(), progress)}, fn)
+	return selfjoin.Pairs(ctx, j.fps, k, o, fn)
 }

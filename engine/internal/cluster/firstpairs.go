@@ -44,16 +44,6 @@ func MostFirst(v *view.View) int { return min(search.MostFirst, v.Most(heldPairB
 // FirstPairs returns the first n of sortedPairs. It holds about twice as many, however many there
 // are.
 func FirstPairs(ctx context.Context, v *view.View, by view.Criterion, n int, progress func(view.Progress)) (found foundPairs, err error) {
-	if by.Near() && v.Several {
-		all, err := Pairs(ctx, v, by, progress)
-		return func(yield func(a, b string, m view.Match) bool) {
-			left := n
-			all(func(a, b string, m view.Match) bool {
-				left--
-				return left >= 0 && yield(a, b, m)
-			})
-		}, err
-	}
 	err = joined(ctx, v, by, func(j *joinSet) (err error) {
 		found, err = j.firstPairs(ctx, by, n, progress)
 		return err

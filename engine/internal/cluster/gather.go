@@ -22,7 +22,9 @@ func newJoinSet(ctx context.Context, v *view.View, by view.Criterion) (*joinSet,
 	case bySketch(by):
 		err = j.addSketches(ctx)
 	case by.Near():
-		err = j.addFingerprints(ctx)
+		if err = j.addFingerprints(ctx); err == nil && v.Several {
+			err = j.foldCodes(ctx)
+		}
 	default:
 		err = j.addTexts(ctx, by)
 	}

@@ -13,13 +13,14 @@ import (
 type joinSet struct {
 	v        *view.View
 	items    int
-	locs     []uint64         // where items are; nil where item i is document i of the only table
-	first    []uint32         // first[g] is where the items of group g begin; one more than groups; nil where item g is group g
-	fps      selfjoin.Columns // by fingerprint: of each group, ascending
-	sketches []minhash.Sketch // by sketch: of each group
-	sets     []uint32         // by sketch or text: of each item, the first item whose set of shingles, or text, is equal
-	text     *textSet         // by text; nil otherwise
-	next     []uint32         // by sketch or text: of each item, the next one of its set, or the item itself
+	locs     []uint64            // where items are; nil where item i is document i of the only table
+	first    []uint32            // first[g] is where the items of group g begin; one more than groups; nil where item g is group g
+	fps      selfjoin.Columns    // by fingerprint: of each group, ascending
+	several  *selfjoin.Documents // where documents have several fingerprints: of each item, numbers in fps; nil otherwise
+	sketches []minhash.Sketch    // by sketch: of each group
+	sets     []uint32            // by sketch or text: of each item, the first item whose set of shingles, or text, is equal
+	text     *textSet            // by text; nil otherwise
+	next     []uint32            // by sketch or text: of each item, the next one of its set, or the item itself
 }
 
 // groups returns how many groups there are.
@@ -65,7 +66,7 @@ func (j *joinSet) place(i uint32) view.Place {
 // match returns how group f compares with group g, by fingerprints or sketches.
 func (j *joinSet) match(f, g uint32) view.Match {
 	if j.sketches == nil {
-		return view.Match{Distance: j.fps.Distance(f, g)}
+		return view.Match{Distance: j.distance(f, g)}
 	}
 	s := j.estimate(f, g)
 	return view.Match{Score: s.Score, Error: s.Error, Exact: s.Exact}

@@ -13,20 +13,6 @@ import (
 // Pairs returns every pair of visible documents that match by the criterion, the best match first,
 // then by A, then by B. It holds them in memory; TooLarge if they are more than a query may hold.
 func Pairs(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress)) (found foundPairs, err error) {
-	if by.Near() && v.Several {
-		err = v.Safely(ctx, func() error {
-			s, err := newSeveralSet(ctx, v)
-			if err != nil {
-				return err
-			}
-			pairs, err := s.severalPairs(ctx, by.K, progress)
-			if err == nil {
-				found, err = s.orderPairs(ctx, pairs)
-			}
-			return err
-		})
-		return found, err
-	}
 	err = joined(ctx, v, by, func(j *joinSet) (err error) {
 		if !by.Near() {
 			found, err = j.sketchPairs(ctx, by, progress)
@@ -40,13 +26,6 @@ func Pairs(ctx context.Context, v *view.View, by view.Criterion, progress func(v
 
 // EachPair calls fn for every pair as it is found, until it returns false.
 func EachPair(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress), fn func(a, b string, m view.Match) bool) error {
-	if by.Near() && v.Several {
-		found, err := Pairs(ctx, v, by, progress)
-		if err == nil {
-			found(fn)
-		}
-		return err
-	}
 	return joined(ctx, v, by, func(j *joinSet) error { return j.eachPair(ctx, by, progress, fn) })
 }
 

@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -171,52 +170,20 @@ func (c *Corpus) printComponents(ctx context.Context, k int, o selfjoin.Options)
 func (c *Corpus) printPairs(ctx context.Context, k int, o selfjoin.Options, emit func(a, b []uint32, distance int) bool) error {
 	docs := c.inOrder(nil)
 	d := c.distinct(docs)
-	start, having := d.docs.Having(d.prints.Len()) // places
-	all := func(f uint32) []uint32 { return having[start[f]:start[f+1]] }
-	pairs := func(i, j uint32, distance int) bool { return d.nearest(docs, all(i), all(j), i, j, distance, emit) }
-	if d.docs.Ends == nil {
-		for i, at := range having {
-			having[i] = docs[at]
-		}
-		pairs = func(i, j uint32, distance int) bool {
-			if i == j {
-				return emit(all(i), nil, 0)
-			}
-			return emit(all(i), all(j), distance)
-		}
+	if d.docs.Ends != nil {
+		return d.docs.Pairs(ctx, d.prints, k, o, func(a, b uint32, distance int) bool { return emit(docs[a:a+1], docs[b:b+1], distance) })
 	}
+	start, having := d.docs.Having(d.prints.Len()) // places
+	for i, at := range having {
+		having[i] = docs[at]
+	}
+	all := func(f uint32) []uint32 { return having[start[f]:start[f+1]] }
 	for f := range uint32(d.prints.Len()) {
-		if len(all(f)) > 1 && !pairs(f, f, 0) {
+		if len(all(f)) > 1 && !emit(all(f), nil, 0) {
 			return nil
 		}
 	}
-	return selfjoin.Pairs(ctx, d.prints, k, o, pairs)
-}
-
-// nearest calls emit for those pairs of documents, one of each side, of which no two fingerprints
-// are nearer than the pair i <= j, or as near and come before it. The sides are places of docs.
-func (d *distinctPrints) nearest(docs, as, bs []uint32, i, j uint32, distance int, emit func(a, b []uint32, distance int) bool) bool {
-	before := func(a, b uint32) bool {
-		for _, f := range d.docs.Of(a) {
-			for _, g := range d.docs.Of(b) {
-				if other := d.prints.Distance(f, g); cmp.Or(cmp.Compare(other, distance), cmp.Compare(min(f, g), i), cmp.Compare(max(f, g), j)) < 0 {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	for _, a := range as {
-		for _, b := range bs {
-			if a == b || i == j && a > b || before(a, b) {
-				continue
-			}
-			if !emit(docs[a:a+1], docs[b:b+1], distance) {
-				return false
-			}
-		}
-	}
-	return true
+	return selfjoin.Pairs(ctx, d.prints, k, o, func(i, j uint32, distance int) bool { return emit(all(i), all(j), distance) })
 }
 
 // WordPrints returns the fingerprints of the documents that match something, nil without
