@@ -30,8 +30,8 @@ var pictureMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestTurnedPictures$",
 	},
 	{
-		name: "pictures/pairs as often as their hashes", in: "cmd/simdb/internal/corpus", decl: "distinctPrints.nearest",
-		edit:  swap(`|| before(a, b)`, `|| before(a, a)`),
+		name: "pictures/pairs as often as their hashes", in: "internal/selfjoin", decl: "Documents.Pairs",
+		edit:  swap(`|| d.nearer(fps, a, b, i, j, distance)`, `|| d.nearer(fps, a, a, i, j, distance)`),
 		tests: "cmd/simdb/internal/corpus", run: "^TestPrints$",
 	},
 	{
