@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unsafe"
+
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // Documents are documents in order of preference, by their fingerprints: numbers of Columns. A
@@ -18,7 +21,7 @@ type Documents struct {
 }
 
 // Len returns the number of documents.
-func (d Documents) Len() int {
+func (d *Documents) Len() int {
 	if d.Ends != nil {
 		return len(d.Ends)
 	}
@@ -26,7 +29,7 @@ func (d Documents) Len() int {
 }
 
 // Of returns the fingerprints of document p.
-func (d Documents) Of(p uint32) []uint32 {
+func (d *Documents) Of(p uint32) []uint32 {
 	from, to := p, p+1
 	if d.Ends != nil {
 		if from, to = 0, d.Ends[p]; p > 0 {
@@ -256,15 +259,28 @@ func (s *clustering) neighbours(ctx context.Context, fps Columns, label []uint32
 
 // assign takes the documents in order of preference, given all neighbours.
 func (s *clustering) assign(n *neighbours) {
+	const ahead = 16 // fingerprints: what is read of them is anywhere in memory
+	taken := 0
 	for p := uint32(s.docs.Known); p < uint32(s.docs.Len()); p++ {
 		codes := s.docs.Of(p)
+		for range codes {
+			if taken++; taken+ahead < len(s.docs.Codes) {
+				f := s.docs.Codes[taken+ahead]
+				kernel.PrefetchAt(unsafe.Pointer(&s.keeper[f]), 1)
+				kernel.PrefetchAt(unsafe.Pointer(&n.start[f]), 1)
+			}
+		}
 		for _, f := range codes {
-			s.offer(p, s.keeper[f], 0)
+			if q := s.keeper[f]; q != none {
+				s.offer(p, q, 0)
+			}
 		}
 		if s.Keeper[p] == none {
 			for _, f := range codes {
 				for _, x := range n.of(f) {
-					s.offer(p, s.keeper[x.fp], x.distance)
+					if q := s.keeper[x.fp]; q != none {
+						s.offer(p, q, x.distance)
+					}
 				}
 			}
 		}
@@ -284,12 +300,9 @@ func (s *clustering) keep(p uint32) {
 	}
 }
 
-// offer lets document p join keeper q, unless that is none, if it is nearer than what p has joined
-// so far, or as near and earlier.
+// offer lets document p join keeper q if that is nearer than what p has joined so far, or as near
+// and earlier.
 func (s *clustering) offer(p, q uint32, distance uint16) {
-	if q == none {
-		return
-	}
 	switch have := s.Keeper[p]; {
 	case have == none, distance < s.Distance[p], distance == s.Distance[p] && q < have:
 		s.Keeper[p], s.Distance[p] = q, distance
