@@ -126,8 +126,8 @@ func (c *Corpus) addPrints(words []uint64, prints int) error {
 		}
 	}
 	rows := c.Prints.Len()
-	if rows > selfjoin.MaxFingerprints {
-		return fmt.Errorf("more than %d fingerprints", selfjoin.MaxFingerprints)
+	if int64(rows) > selfjoin.MaxFingerprints {
+		return fmt.Errorf("more than %d fingerprints", int64(selfjoin.MaxFingerprints))
 	}
 	if c.ends != nil {
 		c.ends = append(c.ends, uint32(rows))
