@@ -67,9 +67,10 @@ type Extractor struct {
 
 // NewExtractor returns an Extractor that adds documents to a corpus. Stop ends its goroutines.
 func NewExtractor(ctx context.Context, params features.Params, to *Corpus) *Extractor {
+	prints := to.Prints != nil // which store makes wider meanwhile
 	return newExtractor(ctx, func() func(*featured) {
 		f := newHasher(params)
-		return func(b *featured) { f.extract(b, to) }
+		return func(b *featured) { f.extract(b, to, prints) }
 	}, to.store)
 }
 
@@ -151,8 +152,9 @@ func (x *Extractor) Finish() error {
 	return x.line.Finish()
 }
 
-// extract computes the features of a batch that a corpus has: sets, fingerprints, or both.
-func (f *hasher) extract(b *featured, to *Corpus) {
+// extract computes the features of a batch that a corpus has: sets, fingerprints if prints is set, or
+// both.
+func (f *hasher) extract(b *featured, to *Corpus, prints bool) {
 	for i := range b.docs {
 		d := &b.docs[i]
 		var empty bool
@@ -166,7 +168,7 @@ func (f *hasher) extract(b *featured, to *Corpus) {
 			b.ends = append(b.ends, len(b.hashes))
 			empty = len(b.hashes) == before
 		}
-		if to.Prints != nil {
+		if prints {
 			before := len(b.prints)
 			b.prints = f.appendPrint(b.prints, d)
 			for _, words := range d.Fingerprints {
