@@ -152,8 +152,8 @@ func (x *Extractor) Finish() error {
 	return x.line.Finish()
 }
 
-// extract computes the features of a batch that a corpus has: sets, fingerprints if prints is set, or
-// both.
+// extract computes the features of a batch that a corpus has: sets, fingerprints if prints is set,
+// or both.
 func (f *hasher) extract(b *featured, to *Corpus, prints bool) {
 	for i := range b.docs {
 		d := &b.docs[i]
