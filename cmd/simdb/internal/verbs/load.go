@@ -73,7 +73,9 @@ func (c *Load) options() (*engine.Options, error) {
 	case c.Layout != nil:
 		o.Layout = engine.Layout(c.Layout.String())
 	}
-	return o, c.FeatureFlags.Options(o)
+	err := c.FeatureFlags.Options(o)
+	o.Features.Several = c.Several
+	return o, err
 }
 
 const (
@@ -206,7 +208,7 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 func (l *load) begin(of input.Info) (err error) {
 	if l.db == nil {
 		l.create.Bits = cmp.Or(l.create.Bits, of.Bits)
-		l.create.Features.Several = l.c.Several || of.Several
+		l.create.Features.Several = l.create.Features.Several || of.Several
 		if l.db, err = engine.Create(l.c.DB, &l.create); err != nil {
 			return err
 		}
