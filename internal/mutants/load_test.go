@@ -69,7 +69,7 @@ var loadMutants = []mutant{
 	},
 	{
 		name: "merge/shares of a run in another order", in: "sstable", decl: "ParallelWriter.take",
-		edit:  swap(`s := p.handed[0]`, `s := p.handed[len(p.handed)-1]`),
+		edit:  swap(`s := p.handed[0]`, `p.handed[0], p.handed[len(p.handed)-1] = p.handed[len(p.handed)-1], p.handed[0]; s := p.handed[0]`),
 		tests: "sstable/internal/keyrun", run: "^TestParallelWriter$",
 	},
 	{
