@@ -13,16 +13,17 @@ import (
 
 // PairComparison is how two documents compare: what WHY shows.
 type PairComparison struct {
-	Distance     int     // between the fingerprints, in bits
-	Fingerprints bool    // both have one
-	Leads        []int   // bits of the first word that differ in the lead of each permuted table of the second document
-	Score        Match   // Score, Error and Exact of the sketches
-	AInB, BInA   float64 // containment: of the texts if Verified, else estimated from the sketches
-	Verified     bool    // the texts are kept: what follows is exact
-	Jaccard      float64 // of the full sets of shingles
-	Shared       int     // shingles in both
-	ShinglesA    int
-	ShinglesB    int
+	Distance       int           // between the fingerprints, in bits
+	Fingerprints   bool          // both have one
+	WordsA, WordsB []Fingerprint // those that are compared: of several the nearest two
+	Leads          []int         // bits of the first word that differ in the lead of each permuted table of the second document
+	Score          Match         // Score, Error and Exact of the sketches
+	AInB, BInA     float64       // containment: of the texts if Verified, else estimated from the sketches
+	Verified       bool          // the texts are kept: what follows is exact
+	Jaccard        float64       // of the full sets of shingles
+	Shared         int           // shingles in both
+	ShinglesA      int
+	ShinglesB      int
 }
 
 // Compare compares two stored documents in every way the database can. It returns ErrNotFound if
@@ -85,7 +86,8 @@ func nearestPrints(v *view.View, docs ...*sstable.Document) error {
 // compareDocs compares two documents by what the database keeps, and by the leads of a layout.
 func compareDocs(conf *view.Config, layout sstable.Layout, a, b *sstable.Document) (c PairComparison) {
 	if c.Fingerprints = a.HasFingerprint && b.HasFingerprint; c.Fingerprints {
-		c.Distance = base.Distance(a.Fingerprint, b.Fingerprint) + base.DistanceWords(a.Rest, b.Rest)
+		c.WordsA, c.WordsB = append([]Fingerprint{a.Fingerprint}, a.Rest...), append([]Fingerprint{b.Fingerprint}, b.Rest...)
+		c.Distance = base.DistanceWords(c.WordsA, c.WordsB)
 		for i := range layout.Tables() {
 			c.Leads = append(c.Leads, base.Distance(a.Fingerprint&layout.LeadMask(i), b.Fingerprint&layout.LeadMask(i)))
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -338,4 +340,94 @@ func TestSeveralClusters(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSeveralBeside replaces documents of several fingerprints while readers, one of them as another
+// process would, search, and tables are written and merged: in a snapshot each document is found by
+// the fingerprints that it has in it, and by no others.
+func TestSeveralBeside(t *testing.T) {
+	ctx, path := t.Context(), t.TempDir()+"/s.simdb"
+	db := must(Create(path, &Options{Sync: SyncNever, MemtableBytes: 1 << 16, Features: Features{Several: true}}))(t)
+	defer db.Close()
+	reader := must(Open(path, &Options{ReadOnly: true}))(t)
+	defer reader.Close()
+	const ids, versions = 20, 300
+	doc := func(id, version int) (d Doc) { // a fingerprint names the document, the version and a number
+		d.ID = fmt.Sprint(id)
+		for n := range 1 + (id+version)%4 {
+			d.Fingerprints = append(d.Fingerprints, []Fingerprint{Fingerprint(id)<<40 | Fingerprint(version)<<8 | Fingerprint(n)})
+		}
+		return d
+	}
+	done := make(chan struct{})
+	var writers, readers sync.WaitGroup
+	for w := range 2 {
+		writers.Go(func() {
+			for version := range versions {
+				for id := w; id < ids; id += 2 {
+					if err := db.Put(ctx, doc(id, version)); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+				if version%50 == 49 {
+					if err := cmp.Or(db.Flush(ctx), db.Compact(ctx, nil)); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	check := func(s *Snapshot) {
+		for id := range ids {
+			d, err := s.Get(ctx, fmt.Sprint(id))
+			if errors.Is(err, ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			version := int(*d.Fingerprint >> 8 & (1<<32 - 1))
+			want := doc(id, version)
+			if all := append([][]Fingerprint{d.Words()}, d.Fingerprints...); !slices.EqualFunc(all, want.Fingerprints, slices.Equal) {
+				t.Errorf("%d has %x, want %x", id, all, want.Fingerprints)
+			}
+			for v := max(version-2, 0); v <= version; v++ {
+				for _, fp := range doc(id, v).Fingerprints {
+					n, err := s.CountMatches(ctx, ofPrint(fp[0]), Near(0))
+					if err != nil || (n == 1) != (v == version) {
+						t.Errorf("%d of version %d: %x of version %d has %d matches, %v", id, version, fp, v, n, err)
+					}
+				}
+			}
+		}
+	}
+	for _, x := range []*DB{db, reader} {
+		readers.Go(func() {
+			for ended := false; !ended && !t.Failed(); {
+				select {
+				case <-done:
+					ended = true
+				default:
+				}
+				if x == reader {
+					if err := x.Refresh(ctx); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+				s, err := x.Snapshot()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				check(s)
+				s.Close()
+			}
+		})
+	}
+	writers.Wait()
+	close(done)
+	readers.Wait()
 }

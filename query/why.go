@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/query/internal/syntax"
@@ -32,7 +31,7 @@ func (x *run) why(s *syntax.Two) error {
 	if err != nil {
 		return err
 	}
-	rows := whyFingerprints(&docs[0], &docs[1], &c)
+	rows := whyFingerprints(&c)
 	rows = append(rows, x.whyShingles(&c)...)
 	if docs[0].Text != "" && docs[1].Text != "" {
 		rows = append(rows, x.whyTexts(docs[0].Text, docs[1].Text)...)
@@ -46,28 +45,15 @@ func (x *run) why(s *syntax.Two) error {
 	return nil
 }
 
-// nearestWords returns those of the fingerprints of two documents that are nearest.
-func nearestWords(a, b *engine.Doc) (wa, wb []engine.Fingerprint) {
-	wa, wb = a.Words(), b.Words()
-	for _, x := range append([][]engine.Fingerprint{wa}, a.Fingerprints...) {
-		for _, y := range append([][]engine.Fingerprint{b.Words()}, b.Fingerprints...) {
-			if base.DistanceWords(x, y) < base.DistanceWords(wa, wb) {
-				wa, wb = x, y
-			}
-		}
-	}
-	return wa, wb
-}
-
 // whyFingerprints compares fingerprints: their distance, the bits that differ (0 is the lowest),
 // the share of bits that are equal, the cosine of the features that it stands for if both are
 // SimHashes, and, of 64 bits, the permuted tables in whose prefix the fewest bits differ. A search
 // of such a table with that number as radius finds one from the other.
-func whyFingerprints(a, b *engine.Doc, c *engine.PairComparison) []Row {
+func whyFingerprints(c *engine.PairComparison) []Row {
 	if !c.Fingerprints {
 		return []Row{{"distance", "none: a text without words has no fingerprint"}}
 	}
-	wa, wb := nearestWords(a, b)
+	wa, wb := c.WordsA, c.WordsB
 	var differ []string
 	for i := len(wa) - 1; i >= 0; i-- { // the last word has the lowest bits
 		for rest := wa[i] ^ wb[i]; rest != 0; rest &= rest - 1 {

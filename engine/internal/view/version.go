@@ -29,7 +29,7 @@ type Table struct {
 	Families memindex.Families
 
 	codesMu sync.Mutex
-	codes   *roaring.Bitmap // see Codes; nil until they are asked for
+	codes   *roaring.Bitmap // see Codes, whose first call makes it
 }
 
 // SeqOf returns the sequence number of document doc. A table that was written before its numbers
