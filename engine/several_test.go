@@ -342,9 +342,9 @@ func TestSeveralClusters(t *testing.T) {
 	}
 }
 
-// TestSeveralBeside replaces documents of several fingerprints while readers, one of them as another
-// process would, search, and tables are written and merged: in a snapshot each document is found by
-// the fingerprints that it has in it, and by no others.
+// TestSeveralBeside replaces documents of several fingerprints while readers, one of them as
+// another process would, search, and tables are written and merged: in a snapshot each document is
+// found by the fingerprints that it has in it, and by no others.
 func TestSeveralBeside(t *testing.T) {
 	ctx, path := t.Context(), t.TempDir()+"/s.simdb"
 	db := must(Create(path, &Options{Sync: SyncNever, MemtableBytes: 1 << 16, Features: Features{Several: true}}))(t)

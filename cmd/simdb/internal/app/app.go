@@ -96,8 +96,8 @@ func (a *App) Context() context.Context {
 	return a.ctx
 }
 
-// sayStopping answers Ctrl-C. The answer replaces a bar of progress, which would erase it, and stays
-// until the program has stopped.
+// sayStopping answers Ctrl-C. The answer replaces a bar of progress, which would erase it, and
+// stays until the program has stopped.
 func (a *App) sayStopping() {
 	const text = "simdb: stopping; Ctrl-C again aborts\n"
 	a.mu.Lock()
