@@ -55,7 +55,7 @@ var featureMutants = []mutant{
 	{
 		name: "dedup/records that could not be used are copied", in: "cmd/simdb", decl: "job.need",
 		edit:  never(`d.flawed[i]`),
-		tests: "cmd/simdb", run: "^TestParquetWithFlaws$",
+		tests: "cmd/simdb/internal/dedup", run: "^TestNeed$",
 	},
 	{
 		name: "dedup/columns of another document", in: "cmd/simdb", decl: "audit.values",
