@@ -16,13 +16,14 @@ type selection struct {
 	window
 	distance bool   // rows have a distance
 	score    bool   // rows have score, error and exact
+	passages bool   // rows have words, at and query_at
 	times    bool   // ORDER BY needs times
 	shown    *shown // nil for the plain columns
 }
 
 // orderKey is a key of ORDER BY.
 type orderKey struct {
-	by   string // "id", "distance", "score" or "time"
+	by   string // of orderNames, or "at"
 	desc bool
 }
 
@@ -98,6 +99,7 @@ func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 		if !l.negated {
 			sel.distance = sel.distance || l.Measure() == predicate.Distance
 			sel.score = sel.score || l.Measure() >= predicate.Score
+			sel.passages = sel.passages || l.Measure() == predicate.Places
 		}
 	}
 	if c.verify != nil {

@@ -58,7 +58,8 @@ func (x *run) bindClauses(list []*syntax.Clause) (*clauses, error) {
 	return c, nil
 }
 
-var orderNames = []string{"id", "distance", "score", "time"}
+// orderNames are the keys of ORDER BY: the last of a passage is always "at".
+var orderNames = []string{"id", "distance", "score", "words", "time"}
 
 func (x *run) bindOrder(c *clauses, terms []*syntax.OrderTerm) error {
 	for _, t := range terms {
@@ -66,7 +67,7 @@ func (x *run) bindOrder(c *clauses, terms []*syntax.OrderTerm) error {
 		if !slices.Contains(orderNames, by) {
 			hint := syntax.Suggest(by, orderNames)
 			if hint == "" {
-				hint = "ORDER BY takes id, distance, score or time"
+				hint = "ORDER BY takes id, distance, score, words or time"
 			}
 			return syntax.Errorf(t.Key.Pos.Offset, hint, "there is no %q to order by", t.Key.Value)
 		}
@@ -84,6 +85,8 @@ func (x *run) checkOrder(sel *selection, c *clauses) error {
 			return syntax.Errorf(c.orderAt[i], "it comes from "+predicate.Measuring(predicate.Distance, predicate.Distance, "and"), "there is no distance to order by")
 		case k.by == "score" && !sel.score:
 			return syntax.Errorf(c.orderAt[i], "it comes from "+predicate.Measuring(predicate.Score, predicate.ExactScore, "and"), "there is no score to order by")
+		case k.by == "words" && !sel.passages:
+			return syntax.Errorf(c.orderAt[i], "they come from PASSAGES", "there are no words to order by")
 		case k.by == "time":
 			sel.times = true
 		}
@@ -95,9 +98,15 @@ func (x *run) checkOrder(sel *selection, c *clauses) error {
 		if sel.score {
 			sel.order = append(sel.order, orderKey{by: "score", desc: true})
 		}
+		if sel.passages {
+			sel.order = append(sel.order, orderKey{by: "words", desc: true})
+		}
 	}
 	if !slices.ContainsFunc(sel.order, func(k orderKey) bool { return k.by == "id" }) {
 		sel.order = append(sel.order, orderKey{by: "id"})
+	}
+	if sel.passages {
+		sel.order = append(sel.order, orderKey{by: "at"})
 	}
 	return nil
 }

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/query/internal/predicate"
 )
 
-// result is a document that a selection found.
+// result is a document that a selection found, or of a selection with passages one of its passages.
 type result struct {
 	id       string
 	distance int // -1 if no NEAR or NEAREST holds: another side of an OR found it
@@ -20,6 +21,7 @@ type result struct {
 	err      float64
 	exact    bool
 	time     time.Time // if the selection orders by it
+	passages []engine.Passage
 }
 
 // mostFirst is the largest LIMIT + OFFSET for which sorting holds only about that many results.
@@ -28,7 +30,7 @@ const mostFirst = 1 << 16
 // Bytes that a statement holds for each result, and each id that it has seen, not counting the
 // id itself, while a slice or map of them grows.
 const (
-	resultBytes = 2 * 96
+	resultBytes = 2 * 144
 	seenBytes   = 64
 )
 
@@ -41,7 +43,8 @@ func (x *run) rowsOf(sel *selection, p plan) iter.Seq2[Row, error] {
 	return windowRows(x, sel.window, find(sel, p, p.options(sel)), sel.row)
 }
 
-// compare orders results. Those without a distance or score come last, in either direction.
+// compare orders results. Those without a distance, score or passage come last, in either
+// direction.
 func (sel *selection) compare(a, b result) int {
 	for _, k := range sel.order {
 		c := 0
@@ -58,6 +61,16 @@ func (sel *selection) compare(a, b result) int {
 				return missing
 			}
 			c = cmp.Compare(a.score, b.score)
+		case "words", "at":
+			if missing := cmpBool(len(a.passages) == 0, len(b.passages) == 0); missing != 0 {
+				return missing
+			} else if len(a.passages) == 0 {
+				continue
+			}
+			p, q := a.passages[0], b.passages[0]
+			if c = p.Words - q.Words; k.by == "at" {
+				c = cmp.Or(p.At-q.At, comparePassages(p, q))
+			}
 		case "time":
 			c = a.time.Compare(b.time)
 		}
@@ -69,6 +82,11 @@ func (sel *selection) compare(a, b result) int {
 		}
 	}
 	return 0
+}
+
+// comparePassages puts long passages first.
+func comparePassages(a, b engine.Passage) int {
+	return cmp.Or(b.Words-a.Words, a.At-b.At, a.QueryAt-b.QueryAt)
 }
 
 // cmpBool puts false before true.
@@ -122,6 +140,9 @@ func (sel *selection) plainColumns() []string {
 	if sel.score {
 		c = append(c, "score", "error", "exact")
 	}
+	if sel.passages {
+		c = append(c, "words", "at", "query_at")
+	}
 	return c
 }
 
@@ -138,6 +159,12 @@ func (sel *selection) row(r result) Row {
 	case sel.score && r.scored:
 		row = append(row, r.score, r.err, r.exact)
 	case sel.score:
+		row = append(row, nil, nil, nil)
+	}
+	switch {
+	case sel.passages && len(r.passages) > 0:
+		row = append(row, r.passages[0].Words, r.passages[0].At, r.passages[0].QueryAt)
+	case sel.passages:
 		row = append(row, nil, nil, nil)
 	}
 	return row

@@ -111,6 +111,7 @@ type oracle struct {
 	holds    func(d engine.Doc) bool
 	distance func(d engine.Doc) int
 	score    func(d engine.Doc) float64
+	runs     func(d engine.Doc) [][3]int // words, at and query_at of passages
 	drives   bool
 	negated  bool
 	always   bool // drives under NOT as well
@@ -323,10 +324,39 @@ func (w *world) levenshtein() (string, *oracle) {
 	return fmt.Sprintf("LEVENSHTEIN(%s, %g%%)", name, t*100), &oracle{holds: func(d engine.Doc) bool { return score(d) >= t-1e-9 }, score: score, drives: true}
 }
 
+// passages makes a PASSAGES. Texts are words with a space between.
+func (w *world) passages() (string, *oracle) {
+	text, n, self := w.text(), 1+w.rng.IntN(4), ""
+	name := "TEXT " + quote(text)
+	if w.rng.IntN(2) == 0 {
+		self = w.someID()
+		name, text = quote(self), w.docs[self].Text
+	}
+	query := strings.Fields(text)
+	runs := func(d engine.Doc) (runs [][3]int) {
+		if d.ID == self {
+			return nil
+		}
+		words, last := strings.Fields(d.Text), 0
+		for s := range words {
+			for e := len(words); e > s && e-s >= n && e > last; e-- {
+				at := strings.Index(" "+text+" ", " "+strings.Join(words[s:e], " ")+" ")
+				if at < 0 || len(query) < n {
+					continue
+				}
+				runs = append(runs, [3]int{e - s, len(strings.Join(append(words[:s:s], ""), " ")), at})
+				last = e
+			}
+		}
+		return runs
+	}
+	return fmt.Sprintf("PASSAGES(%s, %d)", name, n), &oracle{holds: func(d engine.Doc) bool { return len(runs(d)) > 0 }, runs: runs, drives: true}
+}
+
 // expression makes an expression and its oracle, and adds the oracles of its positive leaves.
 func (w *world) expression(depth int, negated bool, positive *[]*oracle) (string, *oracle) {
 	if depth == 0 || w.rng.IntN(3) == 0 {
-		leaves := []func() (string, *oracle){w.near, w.near, w.jaccard, w.jaccard, w.nearest, w.byID, w.like, w.since, w.levenshtein, w.field}
+		leaves := []func() (string, *oracle){w.near, w.near, w.jaccard, w.jaccard, w.nearest, w.byID, w.like, w.since, w.levenshtein, w.field, w.passages}
 		text, o := leaves[w.rng.IntN(len(leaves))]()
 		if negated == o.negated {
 			*positive = append(*positive, o)
@@ -376,6 +406,7 @@ type want struct {
 	score    float64
 	rank     int // of the score
 	time     time.Time
+	run      [3]int // words, at and query_at
 }
 
 // answer evaluates a statement by brute force.
@@ -397,7 +428,21 @@ func (w *world) answer(o *oracle, positive []*oracle, keys []orderKey, limit, of
 				r.score = max(r.score, p.score(d))
 			}
 		}
-		rows = append(rows, r)
+		runs := map[[3]int]bool{}
+		for _, p := range positive {
+			if p.runs != nil && p.holds(d) {
+				for _, run := range p.runs(d) {
+					runs[run] = true
+				}
+			}
+		}
+		for run := range runs {
+			r.run = run
+			rows = append(rows, r)
+		}
+		if len(runs) == 0 {
+			rows = append(rows, r)
+		}
 	}
 	slices.SortFunc(rows, func(a, b want) int {
 		for _, k := range keys {
@@ -419,6 +464,13 @@ func (w *world) answer(o *oracle, positive []*oracle, keys []orderKey, limit, of
 						return -c
 					}
 				}
+			case "words":
+				c = a.run[0] - b.run[0]
+				if a.run[0] == 0 || b.run[0] == 0 {
+					if c != 0 {
+						return -c
+					}
+				}
 			case "time":
 				c = a.time.Compare(b.time)
 			}
@@ -429,7 +481,7 @@ func (w *world) answer(o *oracle, positive []*oracle, keys []orderKey, limit, of
 				return c
 			}
 		}
-		return strings.Compare(a.id, b.id)
+		return cmp.Or(strings.Compare(a.id, b.id), a.run[1]-b.run[1], b.run[0]-a.run[0], a.run[2]-b.run[2])
 	})
 	rows = rows[min(offset, len(rows)):]
 	if limit >= 0 {
@@ -439,13 +491,16 @@ func (w *world) answer(o *oracle, positive []*oracle, keys []orderKey, limit, of
 }
 
 // clauses makes ORDER BY, LIMIT and OFFSET.
-func (w *world) clauses(distance, score bool) (text string, keys []orderKey, limit, offset int) {
+func (w *world) clauses(distance, score, words bool) (text string, keys []orderKey, limit, offset int) {
 	limit = -1
 	if distance {
 		keys = append(keys, orderKey{by: "distance"})
 	}
 	if score {
 		keys = append(keys, orderKey{by: "score", desc: true})
+	}
+	if words {
+		keys = append(keys, orderKey{by: "words", desc: true})
 	}
 	if w.rng.IntN(3) == 0 {
 		names := []string{"id", "time"}
@@ -454,6 +509,9 @@ func (w *world) clauses(distance, score bool) (text string, keys []orderKey, lim
 		}
 		if score {
 			names = append(names, "score")
+		}
+		if words {
+			names = append(names, "words")
 		}
 		w.rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		keys = nil
@@ -500,7 +558,8 @@ func (w *world) compare(t *testing.T) (found, refused int) {
 	text, o := w.expression(w.rng.IntN(4), false, &positive)
 	distance := slices.ContainsFunc(positive, func(o *oracle) bool { return o.distance != nil })
 	score := slices.ContainsFunc(positive, func(o *oracle) bool { return o.score != nil })
-	tail, keys, limit, offset := w.clauses(distance, score)
+	words := slices.ContainsFunc(positive, func(o *oracle) bool { return o.runs != nil })
+	tail, keys, limit, offset := w.clauses(distance, score, words)
 	if w.verify = w.verify && strings.Contains(text, "JACCARD"); w.verify {
 		tail += " VERIFY"
 	}
@@ -520,7 +579,7 @@ func (w *world) compare(t *testing.T) (found, refused int) {
 		t.Fatalf("%s\n%d rows, want %d:\n%v\n%v", text, len(got), len(want), got, want)
 	}
 	for i, r := range got {
-		if problem := differs(r, want[i], distance, score); problem != "" {
+		if problem := differs(r, want[i], distance, score, words); problem != "" {
 			t.Fatalf("%s\nrow %d: %s:\n%v\n%v", text, i, problem, got, want)
 		}
 	}
@@ -533,7 +592,7 @@ func (w *world) compare(t *testing.T) (found, refused int) {
 }
 
 // differs says what is wrong with a row.
-func differs(r Row, w want, distance, score bool) string {
+func differs(r Row, w want, distance, score, words bool) string {
 	if r[0] != w.id {
 		return fmt.Sprintf("id %v, want %s", r[0], w.id)
 	}
@@ -548,6 +607,12 @@ func differs(r Row, w want, distance, score bool) string {
 		s, ok := r[at].(float64)
 		if ok != (w.score >= 0) || ok && math.Abs(s-w.score) > 1e-12 {
 			return fmt.Sprintf("score %v, want %g", r[at], w.score)
+		}
+		at += 3
+	}
+	if words {
+		if w.run[0] == 0 && r[at] != nil || w.run[0] > 0 && (r[at] != w.run[0] || r[at+1] != w.run[1] || r[at+2] != w.run[2]) {
+			return fmt.Sprintf("passage %v, want %v", r[at:], w.run)
 		}
 		at += 3
 	}

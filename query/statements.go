@@ -83,7 +83,7 @@ var statementDefs = []statementDef{
 	{
 		word: "WHY", shape: syntax.TwoIDs, expects: syntax.ExpectTwoIDs,
 		topic: Topic{nil, "WHY 'a' 'b'", "how two documents compare"},
-		docs:  []docsRow{{"WHY 'a' 'b'", "compares two documents by every measure, and shows the first words that differ: see below", "`name`, `value`"}},
+		docs:  []docsRow{{"WHY 'a' 'b'", "compares two documents by every measure, and shows the longest words in common and the first that differ: see below", "`name`, `value`"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.why(s.Two) },
 	},
 	{

@@ -49,7 +49,7 @@ func TestKeywords(t *testing.T) {
 var foundByExamples = map[string]string{
 	"NEAR": "[[b 0]]", "NEAREST": "[[b 0] [c 23] [d 33]]", "JACCARD": "[[b 1 0 true]]",
 	"LEVENSHTEIN": "[[b 1 0 true]]", "COSINE": "[[b 1 0 true] [c 1 0 true]]",
-	"CONTAINS": "[[b 1 0 true]]", "WITHIN": "[[b 1 0 true]]",
+	"CONTAINS": "[[b 1 0 true]]", "WITHIN": "[[b 1 0 true]]", "PASSAGES": "[[b 4 0 0]]",
 }
 
 // Each predicate of the table is the one that its word names, and has what error messages, .help,

@@ -125,7 +125,7 @@ func (t *tester) take(f listed) error {
 		if err != nil || !ok {
 			return err
 		}
-		if !t.yield(r, nil) {
+		if !t.give(&r) {
 			err = errStop
 		}
 		return err
@@ -154,7 +154,7 @@ func (t *tester) end(err error) {
 func (t *tester) begin(f *listed) {
 	clear(t.verdicts)
 	t.doc.Reset(&f.Found)
-	t.verdicts[f.driver.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true, Match: f.Match}}
+	t.verdicts[f.driver.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true, Match: f.Match, Passages: f.Passages}}
 	for _, l := range t.plan.fused {
 		t.verdicts[l.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true}}
 	}
@@ -185,6 +185,14 @@ func (t *tester) judge() (result, bool, error) {
 			}
 			continue
 		}
+		if m == predicate.Places {
+			r.passages = append(r.passages, v.Passages...)
+			if len(r.passages) > len(v.Passages) { // those of several predicates
+				slices.SortFunc(r.passages, comparePassages)
+				r.passages = slices.Compact(r.passages)
+			}
+			continue
+		}
 		// A Score is shown rather than an ExactScore, and of the same kind the best one.
 		if best == predicate.NoMeasure || m < best || m == best && v.Match.Score > r.score {
 			best = m
@@ -199,6 +207,20 @@ func (t *tester) judge() (result, bool, error) {
 		r.time = e.Time
 	}
 	return r, true, nil
+}
+
+// give yields a result, or one for each of its passages. It reports whether more are wanted.
+func (t *tester) give(r *result) bool {
+	if !t.sel.passages || len(r.passages) == 0 {
+		return t.yield(*r, nil)
+	}
+	for i := range r.passages {
+		one := *r
+		if one.passages = r.passages[i : i+1]; !t.yield(one, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // test decides an expression for the document.
@@ -271,7 +293,7 @@ func (t *tester) flush() error {
 		return err
 	})
 	for i := range batch {
-		if batch[i].ok && !t.yield(batch[i].result, nil) {
+		if batch[i].ok && !t.give(&batch[i].result) {
 			return errStop
 		}
 	}

@@ -34,7 +34,11 @@ func (x *run) why(s *syntax.Two) error {
 	rows := whyFingerprints(&c)
 	rows = append(rows, x.whyShingles(&c)...)
 	if docs[0].Text != "" && docs[1].Text != "" {
-		rows = append(rows, x.whyTexts(docs[0].Text, docs[1].Text)...)
+		common, err := x.whyPassages(docs[0], docs[1])
+		if err != nil {
+			return err
+		}
+		rows = append(append(rows, common...), x.whyTexts(docs[0].Text, docs[1].Text)...)
 	}
 	for p := range x.Snap.Allowed() {
 		if p.A == docs[0].ID && p.B == docs[1].ID || p.A == docs[1].ID && p.B == docs[0].ID {
@@ -115,6 +119,23 @@ func (x *run) whyShingles(c *engine.PairComparison) []Row {
 		rows = append(rows, Row{"share of a in b", c.AInB}, Row{"share of b in a", c.BInA})
 	}
 	return rows
+}
+
+// whyPassages shows the longest runs of words that two texts have in common.
+func (x *run) whyPassages(a, b engine.Doc) ([]Row, error) {
+	least := max(x.DB.Params().Shingle, 3)
+	common, err := x.Snap.Passages(x.Ctx, a, least)
+	if err != nil {
+		return nil, err
+	}
+	const shown = 5
+	runs := common.In(b.Text)
+	rows := []Row{{fmt.Sprintf("runs of at least %d words in common", least), len(runs)}}
+	for i, r := range runs[:min(len(runs), shown)] {
+		words := strings.Join(strings.Fields(a.Text[r.QueryAt:r.QueryEnd]), " ")
+		rows = append(rows, Row{fmt.Sprintf("common run %d: %d words, at byte %d of a, %d of b", i+1, r.Words, r.QueryAt, r.At), words})
+	}
+	return rows, nil
 }
 
 // whyTexts compares texts by cosine and edit distance, and shows the words that differ.

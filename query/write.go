@@ -61,6 +61,7 @@ func (x *run) delete(s *syntax.Delete) error {
 	if err != nil {
 		return err
 	}
+	sel.passages = false // a document may have several
 	var b engine.Batch
 	for row, err := range x.rowsOf(sel, x.planFor(sel)) {
 		if err != nil {

@@ -67,6 +67,18 @@ func (s *HashSet) Len() int {
 	return s.used
 }
 
+// Has reports whether a hash is in the set.
+func (s *HashSet) Has(h uint64) bool {
+	if h == 0 || s.used == 0 {
+		return h == 0 && s.zero
+	}
+	i := h * spread >> (s.shift & 63)
+	for s.slots[i] != h && s.slots[i] != 0 {
+		i = (i + 1) & uint64(len(s.slots)-1)
+	}
+	return s.slots[i] == h
+}
+
 // AppendNew adds hashes to the set and appends to dst, in order, those that were not in it.
 func (s *HashSet) AppendNew(dst, hashes []uint64) []uint64 {
 	for len(hashes) > 0 {

@@ -60,8 +60,8 @@ func (of Sample) sketch(v *view.View) (minhash.Sketch, error) {
 	return p.Sketch(nil)
 }
 
-// readText returns the text to look for; NotFound if there is no stored document of the id.
-func (of Sample) readText(v *view.View) ([]byte, error) {
+// ReadText returns the text to look for; NotFound if there is no stored document of the id.
+func (of Sample) ReadText(v *view.View) ([]byte, error) {
 	if of.Text != "" {
 		return []byte(of.Text), nil
 	}
@@ -124,7 +124,7 @@ func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Cri
 	if err := q.findCandidates(ctx, v, of, by); err != nil || !by.Verified {
 		return err
 	}
-	text, err := of.readText(v)
+	text, err := of.ReadText(v)
 	if err != nil {
 		return err
 	}

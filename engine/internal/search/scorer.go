@@ -31,7 +31,7 @@ func NewScorer(ctx context.Context, v *view.View, of Sample, by view.Criterion) 
 			if err := v.CheckCriterion(by); err != nil {
 				return err
 			}
-			text, err := of.readText(v)
+			text, err := of.ReadText(v)
 			x.similar = NewSimilar(v, text, by)
 			return err
 		}
@@ -39,7 +39,7 @@ func NewScorer(ctx context.Context, v *view.View, of Sample, by view.Criterion) 
 			return err
 		}
 		x.sets = v.Texts.Sets()
-		text, err := of.readText(v)
+		text, err := of.ReadText(v)
 		if err == nil {
 			x.text = x.sets.Set(text)
 		}

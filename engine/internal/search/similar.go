@@ -43,6 +43,9 @@ func NewSimilar(v *view.View, text []byte, by view.Criterion) *Similar {
 	return q
 }
 
+// NewScan prepares a search of v that compares all texts.
+func NewScan(v *view.View, compare textsim.Compare) *Similar { return &Similar{v: v, compare: compare} }
+
 // containment returns the comparison with a text by the share of its shingles that another one has,
 // or by the share of the shingles of the other one that it has.
 func containment(v *view.View, text []byte, by view.Criterion) textsim.Compare {
@@ -91,6 +94,9 @@ func (q *Similar) Each(ctx context.Context, except string, fn SimilarFunc) error
 	}
 	return nil
 }
+
+// Matched counts a match of the search that is running.
+func (q *Similar) Matched() { q.work.Matches++ }
 
 // indexOf returns the signatures of a table's texts; nil if there is no memory for them.
 func indexOf(ctx context.Context, v *view.View, p *view.Part) (*memindex.TextIndex, error) {
@@ -265,7 +271,7 @@ func (q *Jaccard) FindSimilar(ctx context.Context, v *view.View, of Sample, by v
 	if err := needTextMeasure(v, by); err != nil {
 		return err
 	}
-	text, err := of.readText(v)
+	text, err := of.ReadText(v)
 	if err != nil {
 		return err
 	}
@@ -275,7 +281,7 @@ func (q *Jaccard) FindSimilar(ctx context.Context, v *view.View, of Sample, by v
 		if len(q.Hits) >= most {
 			return false, v.OverBudget("documents")
 		}
-		s.work.Matches++
+		s.Matched()
 		q.Hits = append(q.Hits, JaccardHit{id, minhash.Score{Score: similarity, Exact: true}, p})
 		return true, nil
 	})
@@ -287,14 +293,14 @@ func CountSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterio
 		if err := needTextMeasure(v, by); err != nil {
 			return err
 		}
-		text, err := of.readText(v)
+		text, err := of.ReadText(v)
 		if err != nil {
 			return err
 		}
 		s := NewSimilar(v, text, by)
 		return s.Each(ctx, of.ID, func([]byte, view.Place, float64) (bool, error) {
 			n++
-			s.work.Matches++
+			s.Matched()
 			return true, nil
 		})
 	})
@@ -330,23 +336,27 @@ func PlanSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion
 		return nil, err
 	}
 	err = v.Safely(ctx, func() error {
-		text, err := of.readText(v)
-		if err != nil {
-			return err
+		text, err := of.ReadText(v)
+		if err == nil {
+			parts = NewSimilar(v, text, by).Plan()
 		}
-		q := NewSimilar(v, text, by)
-		for i := range v.Version.Parts {
-			parts = append(parts, q.plan(&v.Version.Parts[i]))
-		}
-		return nil
+		return err
 	})
-	return append(parts, planMemtables(v, func(m view.MemView) PartPlan {
+	return parts, err
+}
+
+// Plan returns how Each would be carried out.
+func (q *Similar) Plan() (parts []PartPlan) {
+	for i := range q.v.Version.Parts {
+		parts = append(parts, q.plan(&q.v.Version.Parts[i]))
+	}
+	return append(parts, planMemtables(q.v, func(m view.MemView) PartPlan {
 		n := len(m.Docs)
-		if by.Text.Contained() {
+		if !q.signed() {
 			return PartPlan{Method: methodScan, Candidates: n, Cost: signCost * float64(n)}
 		}
 		return PartPlan{Method: methodSignatures, Probes: n, Candidates: n, Cost: signatureCost * float64(n)}
-	})...), err
+	})...)
 }
 
 // plan returns how a table would be searched.

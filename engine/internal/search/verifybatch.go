@@ -146,7 +146,7 @@ func (b *verifyBatch) candidates(ctx context.Context, q *Jaccard, sets *features
 		if err := q.findFew(ctx, b.v, of, b.by, crowd); err != nil || len(q.Hits) == 0 {
 			return err
 		}
-		text, err := of.readText(b.v)
+		text, err := of.ReadText(b.v)
 		if err == nil {
 			set = sets.Set(text)
 		}
@@ -266,7 +266,7 @@ func (b *verifyBatch) crowdQuery(ctx context.Context, query int) (c *crowdQuery,
 		if err != nil {
 			return err
 		}
-		text, err := of.readText(b.v)
+		text, err := of.ReadText(b.v)
 		if err != nil {
 			return err
 		}

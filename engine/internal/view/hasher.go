@@ -57,6 +57,9 @@ func (h *Hasher) Sketches() bool { return h.params.Sketch > 0 }
 // Several reports whether documents may have several fingerprints.
 func (h *Hasher) Several() bool { return h.spec.Several }
 
+// Spec says what the features of texts are.
+func (h *Hasher) Spec() features.Spec { return h.spec }
+
 // Fill computes the sketch of text, and the fingerprint if d has none yet.
 func (h *Hasher) Fill(d *sstable.Document, text string) {
 	if d.HasFingerprint && h.params.Sketch == 0 {

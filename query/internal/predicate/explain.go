@@ -7,7 +7,10 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-const matchesNothing = ": a text without words matches nothing"
+const (
+	matchesNothing = ": a text without words matches nothing"
+	nothingInEmpty = ": an empty text matches nothing"
+)
 
 // finding is the line of EXPLAIN that names a driver.
 func finding(d Driver) string { return "find " + d.String() }

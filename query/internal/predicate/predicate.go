@@ -44,6 +44,8 @@ type Verifier interface{ Verify() }
 type Verdict struct {
 	Holds bool
 	Match engine.Match // if it holds: Distance, or Score, Error and Exact
+
+	Passages []engine.Passage // of a predicate with Places: the longest first
 }
 
 // Measure is what a predicate contributes to a row.
@@ -52,6 +54,7 @@ type Measure int
 // The measures. Of several scores the first kind that holds is shown.
 const (
 	NoMeasure  Measure = iota
+	Places             // Verdict.Passages: there is a row for each
 	Distance           // Match.Distance
 	Score              // Match.Score, an estimate unless Match.Exact
 	ExactScore         // Match.Score, shown only if no predicate with a Score holds
@@ -94,6 +97,8 @@ type Found struct {
 	Entry  *engine.Entry // if the driver has read it, else nil
 	Match  engine.Match
 	Listed bool // the driver has counted it
+
+	Passages []engine.Passage // as those of a Verdict
 }
 
 // Candidate is a document that is tested. Its entry and its document are read on first use.

@@ -42,7 +42,7 @@ func (m textMeasure) bind(x *Scope, e *syntax.Call) (Predicate, error) {
 		word:      e.Name.Value, threshold: share,
 	}
 	if t.doc.Text == "" {
-		p.nothing = ": an empty text matches nothing"
+		p.nothing = nothingInEmpty
 	}
 	return p, x.NeedTexts(e.Name)
 }

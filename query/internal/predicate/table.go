@@ -99,6 +99,14 @@ var Definitions = []Definition{
 		Criterion: within.criterion,
 	},
 	{
+		Word:   "PASSAGES",
+		Syntax: "PASSAGES('a', 20)  PASSAGES(TEXT '...', 8)",
+		Help:   "runs of at least 20 words that documents share with a, and where they are",
+		Docs: []DocsRow{{"PASSAGES(what, n)",
+			"that share a run of at least n words with *what*: a row for each run; all texts are read", "yes"}},
+		Bind: bindPassages, Arguments: []string{"what", "n"}, Example: "PASSAGES('a', 3)", Measure: Places,
+	},
+	{
 		Word:   "ID",
 		Syntax: "ID LIKE 'x%'  ID = 'a'  ID IN ('a', 'b')",
 		Help:   "documents by id; % is any text, _ one character",

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/passage"
+)
+
+// A Passage is a run of words that a text has in common with the query, and that is not part of a
+// longer run of the text. Of several places of it in the query the first one counts. Places are in
+// bytes of both texts as they are: Words words in text[At:End] and query[QueryAt:QueryEnd].
+type Passage struct {
+	Words             int
+	At, End           int
+	QueryAt, QueryEnd int
+}
+
+// A PassageMatch is a document with its passages, the longest first.
+type PassageMatch struct {
+	ID       string
+	Passages []Passage
+}
+
+// Passages is a search for documents that share passages with a text. It serves one goroutine, as
+// long as its Snapshot is open.
+type Passages struct {
+	s    *Snapshot
+	find *passage.Finder
+	self string
+}
+
+// Passages prepares a search for the documents that have a run of at least some words, 1 or more,
+// in common with doc.Text or, if that is empty, with the stored document doc.ID. Words are those of
+// which shingles of words are made in the database: without case, in the normal form and without
+// the stop words of its Features; none goes from one field to the next. The document that is stored
+// as doc.ID is no match.
+//
+// It takes some 100 bytes for each word of the text, once a document has a passage.
+//
+// Errors are ErrInvalid for less than a word, ErrParams if the database keeps no texts,
+// ErrNotFound, ErrClosed, *CorruptionError, and that of the context.
+func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages, error) {
+	if words < 1 {
+		return nil, fmt.Errorf("a passage of %d words: want 1 or more: %w", words, files.ErrInvalid)
+	}
+	if err := s.v.NeedTexts(); err != nil {
+		return nil, err
+	}
+	p := &Passages{s: s, self: doc.ID}
+	err := s.v.Safely(ctx, func() error {
+		text, err := doc.sample().ReadText(&s.v)
+		if err == nil {
+			p.find = passage.New(s.v.Texts.Spec(), words, text)
+		}
+		return err
+	})
+	return p, err
+}
+
+// In returns the passages of a text, the longest first, then in their order.
+func (p *Passages) In(text string) []Passage { return longestFirst(p.find.Runs([]byte(text))) }
+
+func longestFirst(runs []passage.Run) (all []Passage) {
+	for _, r := range runs {
+		all = append(all, Passage(r))
+	}
+	slices.SortStableFunc(all, func(a, b Passage) int { return b.Words - a.Words })
+	return all
+}
+
+// All yields the visible documents that have passages, as they are found: in no particular order,
+// though always in the same. It reads all texts, in the order in which they are stored. An error is
+// the last thing that is yielded.
+func (p *Passages) All(ctx context.Context) iter.Seq2[PassageMatch, error] {
+	return func(yield func(PassageMatch, error) bool) {
+		var runs []passage.Run
+		scan := p.scan(&runs)
+		err := p.s.v.Safely(ctx, func() error {
+			return scan.Each(ctx, p.self, func(id []byte, _ view.Place, _ float64) (bool, error) {
+				scan.Matched()
+				return yield(PassageMatch{string(id), longestFirst(runs)}, nil), nil
+			})
+		})
+		if err != nil {
+			yield(PassageMatch{}, err)
+		}
+	}
+}
+
+// Plan returns how All would be carried out, as Snapshot.Plan does.
+func (p *Passages) Plan() (plans []PartPlan) {
+	for _, part := range p.scan(nil).Plan() {
+		plans = append(plans, PartPlan(part))
+	}
+	return plans
+}
+
+// scan returns the search of the stored documents. Of each it compares, it sets the passages.
+func (p *Passages) scan(runs *[]passage.Run) *search.Similar {
+	return search.NewScan(&p.s.v, func(_ context.Context, text []byte) (float64, bool) {
+		*runs = p.find.Runs(text)
+		return 1, len(*runs) > 0
+	})
+}
