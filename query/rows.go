@@ -9,9 +9,9 @@ import (
 )
 
 // Row is one row of a result, a value for each column. Values have the types string (ids, texts),
-// int (distances, clusters, words, places), int64 (counts, and whole numbers of fields), uint64 (fingerprints, and
-// nothing else), float64 (scores), bool, time.Time, json.RawMessage (sequence numbers, all fields
-// of a document, and other numbers, lists and objects of fields), or are nil.
+// int (distances, clusters, words, places), int64 (counts, and whole numbers of fields), uint64
+// (fingerprints, and nothing else), float64 (scores), bool, time.Time, json.RawMessage (sequence
+// numbers, all fields of a document, and other numbers, lists and objects of fields), or are nil.
 type Row []any
 
 // Rows is the result of a statement: rows, or a message such as "stored".

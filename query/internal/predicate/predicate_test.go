@@ -201,6 +201,10 @@ func TestPredicates(t *testing.T) {
 		{query: "JACCARD(TEXT '...', 0.3)", want: id(func(string) bool { return false })},
 		{query: "LEVENSHTEIN('d02', 0.8)", want: similar(textsim.Levenshtein, 0.8)},
 		{query: "COSINE('d02', 0.8)", want: similar(textsim.Cosine, 0.8)},
+		{query: "PASSAGES('d02', 3)", want: func(d engine.Doc) wanted {
+			return wanted{holds: similarityOf(what.Text, d.Text) > 0 && d.ID != what.ID}
+		}},
+		{query: "PASSAGES(TEXT '', 1)", want: id(func(string) bool { return false })},
 		{query: "ID = 'd07'", want: id(func(s string) bool { return s == "d07" })},
 		{query: "ID = 'none'", want: id(func(string) bool { return false })},
 		{query: "ID IN ('d07', 'x', 'd01', 'd07')", text: "ID IN ('d01', 'd07', 'x')", want: id(func(s string) bool { return s == "d01" || s == "d07" })},
@@ -291,6 +295,8 @@ func compareListed(t *testing.T, x *Scope, d Driver, want map[string]wanted) {
 // inOrder compares documents in the order of a driver.
 func inOrder(o Order, a, b Found) int {
 	switch o {
+	case AnyOrder:
+		return 0
 	case ByDistance:
 		return cmp.Or(cmp.Compare(a.Match.Distance, b.Match.Distance), cmp.Compare(a.ID, b.ID))
 	case ByScore:
