@@ -35,16 +35,18 @@ type Passages struct {
 	self string
 }
 
+// passageWordBytes is what a word of the text that is searched for takes.
+const passageWordBytes = 160
+
 // Passages prepares a search for the documents that have a run of at least some words, 1 or more,
 // in common with doc.Text or, if that is empty, with the stored document doc.ID. Words are those of
 // which shingles of words are made in the database: without case, in the normal form and without
 // the stop words of its Features; none goes from one field to the next. The document that is stored
 // as doc.ID is no match.
 //
-// It takes some 100 bytes for each word of the text, once a document has a passage.
-//
-// Errors are ErrInvalid for less than a word, ErrParams if the database keeps no texts,
-// ErrNotFound, ErrClosed, *CorruptionError, and that of the context.
+// Errors are ErrInvalid for less than a word, ErrParams if the database keeps no texts, ErrTooLarge
+// for a text of more words than Options.Memory has room for, of 160 bytes each, ErrNotFound,
+// ErrClosed, *CorruptionError, and that of the context.
 func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages, error) {
 	if words < 1 {
 		return nil, fmt.Errorf("a passage of %d words: want 1 or more: %w", words, files.ErrInvalid)
@@ -55,10 +57,14 @@ func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages,
 	p := &Passages{s: s, self: doc.ID}
 	err := s.v.Safely(ctx, func() error {
 		text, err := doc.sample().ReadText(&s.v)
-		if err == nil {
-			p.find = passage.New(s.v.Texts.Spec(), words, text)
+		if err != nil {
+			return err
 		}
-		return err
+		p.find = passage.New(s.v.Texts.Spec(), words, text)
+		if n := p.find.Words(); n > s.v.Most(passageWordBytes) {
+			return fmt.Errorf("passages of a text of %d words do not fit into the memory that a query may hold: %w", n, files.ErrTooLarge)
+		}
+		return nil
 	})
 	return p, err
 }

@@ -141,6 +141,13 @@ func TestPassagesErrors(t *testing.T) {
 	if _, err := n.Passages(ctx, Doc{Text: "a"}, 1); !errors.Is(err, ErrParams) {
 		t.Error(err)
 	}
+	small, _ := create4test(t, &Options{Memory: 160 * 100})
+	m := must(small.Snapshot())(t)
+	defer m.Close()
+	if _, err := m.Passages(ctx, Doc{Text: strings.Repeat("a ", 101)}, 1); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+	must(m.Passages(ctx, Doc{Text: strings.Repeat("a ", 100)}, 1))(t)
 	p := must(s.Passages(ctx, Doc{Text: "a"}, 1))(t)
 	s.Close()
 	for _, err := range p.All(ctx) {

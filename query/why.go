@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -125,12 +126,15 @@ func (x *run) whyShingles(c *engine.PairComparison) []Row {
 func (x *run) whyPassages(a, b engine.Doc) ([]Row, error) {
 	least := max(x.DB.Params().Shingle, 3)
 	common, err := x.Snap.Passages(x.Ctx, a, least)
-	if err != nil {
+	name := fmt.Sprintf("runs of at least %d words in common", least)
+	if errors.Is(err, engine.ErrTooLarge) {
+		return []Row{{name, "not shown: " + err.Error()}}, nil
+	} else if err != nil {
 		return nil, err
 	}
 	const shown = 5
 	runs := common.In(b.Text)
-	rows := []Row{{fmt.Sprintf("runs of at least %d words in common", least), len(runs)}}
+	rows := []Row{{name, len(runs)}}
 	for i, r := range runs[:min(len(runs), shown)] {
 		words := strings.Join(strings.Fields(a.Text[r.QueryAt:r.QueryEnd]), " ")
 		rows = append(rows, Row{fmt.Sprintf("common run %d: %d words, at byte %d of a, %d of b", i+1, r.Words, r.QueryAt, r.At), words})

@@ -1,6 +1,7 @@
 package mutants
 
-// fieldMutants are mistakes in tests of fields, in SHOW, and in searches for similar texts.
+// fieldMutants are mistakes in tests of fields, in SHOW, and in searches for similar texts and for
+// passages.
 var fieldMutants = []mutant{
 	{
 		name: "fields/deleted documents found by a scan", in: "engine", decl: "eachWhere",
@@ -111,5 +112,40 @@ var fieldMutants = []mutant{
 		name: "similar/texts of the greatest length not found", in: "internal/setjoin", decl: "finder.byLength",
 		edit:  swap(`size > filter.Most`, `size >= filter.Most`),
 		tests: "internal/setjoin", run: "^TestEditsAgainstBruteForce$",
+	},
+	{
+		name: "passages/a state for stretches of other places", in: "internal/passage", decl: "automaton.append",
+		edit:  never(`a.words[to] != a.words[last]+1`),
+		tests: "internal/passage", run: "^TestRuns$",
+	},
+	{
+		name: "passages/runs that a longer one has", in: "internal/passage", decl: "Finder.Runs",
+		edit:  always(`n != words+1`),
+		tests: "internal/passage", run: "^TestRuns$",
+	},
+	{
+		name: "passages/runs from one field to the next", in: "internal/passage", decl: "Finder.Runs",
+		edit:  swap(`word == nil || !known`, `word != nil && !known`),
+		tests: "internal/passage", run: "^TestRuns$",
+	},
+	{
+		name: "passages/characters cut off from what they combine with", in: "internal/features", decl: "Cutter.inForm",
+		edit:  swap(`isInvisible(r)`, `r < 0`),
+		tests: "internal/features", run: "^TestCutterWords$",
+	},
+	{
+		name: "passages/what a mask matches has the length of its word", in: "internal/features", decl: "origin",
+		edit:  always(`step[last].same`),
+		tests: "internal/features", run: "^TestCutterPlaces$",
+	},
+	{
+		name: "passages/a document is its own match", in: "engine", decl: "Passages.All",
+		edit:  swap(`p.self`, `""`),
+		tests: "engine", run: "^TestPassages$",
+	},
+	{
+		name: "passages/a row for each predicate", in: "query", decl: "tester.judge",
+		edit:  swap(`slices.Compact(r.passages)`, `r.passages`),
+		tests: "query", run: "^TestAgainstBruteForce$",
 	},
 }

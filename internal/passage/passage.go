@@ -72,6 +72,9 @@ func New(spec features.Spec, least int, query []byte) *Finder {
 	return f
 }
 
+// Words returns how many words the query has. Once a text has a run, each takes some 160 bytes.
+func (f *Finder) Words() int { return len(f.words) }
+
 // learner is a Finder that learns the windows of the query.
 type learner Finder
 
