@@ -11,6 +11,7 @@ var examples = map[string][]example{
 		{`simdb dedup titles.csv --text-field title --levenshtein 0.9 -o kept.csv`, "Compare short texts by edit distance."},
 		{`simdb dedup new.parquet --against corpus.simdb --keep longest -o kept.parquet`, "Drop what a database has, too."},
 		{`simdb dedup crawl.warc.wet.gz --level line -o cut.wet.gz`, "Remove each line that has come before."},
+		{`simdb dedup a.jsonl --level passage --against test.jsonl -o b.jsonl`, "Remove runs of 50 words that a test set has, or that have come before."},
 		{`simdb dedup --images pdq PICTURES/ -o kept.txt`, "List the pictures that are not like an earlier one."},
 		{`simdb dedup crawl.jsonl --dry-run`, "Only say what would be kept."},
 	},

@@ -61,8 +61,8 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestWrong$",
 	},
 	{
-		name: "level/the first of its kind removed, too", in: "cmd/simdb/internal/units", decl: "Repeats.repeats",
-		edit:  swap(`o.first != u.at`, `o.n > 0`),
+		name: "level/the first of its kind removed, too", in: "cmd/simdb/internal/units", decl: "Repeats.repeated",
+		edit:  swap(`ok && o.first != at`, `o.n > 0`),
 		tests: "cmd/simdb/internal/units", run: "^TestRepeats$",
 	},
 	{
@@ -71,9 +71,24 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb/internal/units", run: "^TestRepeats$",
 	},
 	{
-		name: "level/rare units removed", in: "cmd/simdb/internal/units", decl: "Repeats.repeats",
+		name: "level/rare units removed", in: "cmd/simdb/internal/units", decl: "Repeats.repeated",
 		edit:  swap(`o.n >= r.least`, `o.n >= 2`),
 		tests: "cmd/simdb/internal/units", run: "^TestRepeats$",
+	},
+	{
+		name: "level/rare units of what is known stay", in: "cmd/simdb/internal/units", decl: "Repeats.repeated",
+		edit:  swap(`o.n >= r.least || o.first.Doc() < r.known`, `o.n >= r.least`),
+		tests: "cmd/simdb/internal/units", run: "^TestRepeats$",
+	},
+	{
+		name: "level/anchors of windows that overlap counted once", in: "cmd/simdb/internal/units", decl: "passages.eachAnchor",
+		edit:  swap(`queue[head] != at`, `at < 0 || p.grams[queue[head]] != p.grams[at]`),
+		tests: "cmd/simdb/internal/units", run: "^TestPassages$",
+	},
+	{
+		name: "level/the first window of a text that repeats itself removed", in: "cmd/simdb/internal/units", decl: "Options.Remove",
+		edit:  never(`r.First.Doc() == r.At.Doc() && r.First.Unit()+n > at`),
+		tests: "cmd/simdb/internal/units", run: "^TestPassageWithinItself$",
 	},
 	{
 		name: "level/paragraphs joined", in: "cmd/simdb/internal/units", decl: "widest",
@@ -87,7 +102,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "level/a document cut by what was found in another", in: "cmd/simdb/internal/dedup", decl: "level.write",
-		edit:  swap(`int64(rep.At.Doc()) == n`, `int64(rep.At.Doc()) <= n+1`),
+		edit:  swap(`int64(rep.At.Doc()) == l.known+n`, `int64(rep.At.Doc()) <= l.known+n+1`),
 		tests: "cmd/simdb", run: "^TestLevel$",
 	},
 	{

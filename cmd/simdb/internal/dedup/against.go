@@ -10,6 +10,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
 )
@@ -34,7 +35,10 @@ func (d *job) openAgainst() (err error) {
 				return err
 			}
 			d.against = append(d.against, s)
-			if err := cmp.Or(d.agree(&s, first), d.readAllowed(&s)); err != nil {
+			if d.c.Level == units.Document {
+				err = cmp.Or(d.agree(&s, first), d.readAllowed(&s))
+			}
+			if err != nil {
 				return err
 			}
 			first = path
@@ -50,13 +54,17 @@ func (d *job) openAgainst() (err error) {
 
 // openKnown opens a source that is a database, as it is now.
 func (d *job) openKnown(s *source) (err error) {
-	db, err := d.a.OpenStored(s.path, app.Access{Features: d.c.FeatureFlags, Near: d.c.Near, Images: d.c.Images, Memory: int64(d.c.Memory) / 16})
+	how := app.Access{Near: d.c.Near, Images: d.c.Images, Memory: int64(d.c.Memory) / 16}
+	if d.c.Level == units.Document { // units are compared by the flags alone
+		how.Features = d.c.FeatureFlags
+	}
+	db, err := d.a.OpenStored(s.path, how)
 	if err != nil {
 		return fmt.Errorf("--against: %w", err)
 	}
 	s.Sources = db.Sources()
 	st, err := db.DB.Stats()
-	if err == nil && !db.DB.Params().Text && d.c.textCriterion().Sets {
+	if err == nil && !db.DB.Params().Text && (d.c.textCriterion().Sets || d.c.Level != units.Document) {
 		err = fmt.Errorf("--against %s: it keeps no texts, which are compared", s.path)
 	}
 	if s.bytes = st.DiskBytes * storedShare; err != nil {
@@ -124,7 +132,7 @@ func (d *job) closeAgainst(err *error) {
 // each calls f for every document of a source.
 func (s *source) each(d *job, need input.Need, f func(rec *input.Record) error, bad badFunc) error {
 	opt := d.opt
-	opt.Need = need
+	opt.Need, opt.Cut = need, false
 	return s.named(d.a.ReadInput(s.Sources, 0, app.Reading{
 		Stage: "read what is known", Meter: d.meter, Options: opt, Issue: bad,
 		Record: func(_ input.Source, rec *input.Record) error {
@@ -160,7 +168,7 @@ func (d *job) eachKnown(f func(rec *input.Record) error, bad badFunc) error {
 }
 
 // readKnown reads --against for the first time.
-func (d *job) readKnown(add func(*engine.Doc) error) error {
+func (d *job) readKnown(add func(rec *input.Record) error) error {
 	for i := range d.against {
 		s := &d.against[i]
 		s.known = d.known
@@ -184,7 +192,7 @@ func (d *job) readKnown(add func(*engine.Doc) error) error {
 					s.digest.addPrint(rec)
 				}
 			}
-			return add(&rec.Doc)
+			return add(rec)
 		}, d.rejects.Add)
 		if err != nil {
 			return err

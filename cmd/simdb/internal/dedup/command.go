@@ -25,7 +25,7 @@
 //	digests.go   digests of the inputs, for the audit
 //	summary.go   what is said at the end
 //	warnings.go  what makes the outcome doubtful
-//	level.go     lines or paragraphs in place of documents; the rest of it is in package units
+//	level.go     lines, paragraphs or passages in place of documents; the rest is in package units
 package dedup
 
 import (
@@ -58,8 +58,8 @@ type Command struct {
 	app.NullFlag
 	Keep       keepRules   `group:"kept" placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, or prefer:GLOB, of a file whose name matches; of those that a rule does not distinguish, the next rule decides. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
 	Against    []string    `group:"kept" sep:"none" file:"in" placeholder:"FILE|DB" help:"Drop what is like a document of FILE, or of the database DB, too, which is only read; can be repeated: of equally similar documents that of the first one is named. A database says what is compared, such as --shingle, unless flags do, and its ALLOW pairs stay apart."`
-	Level      units.Level `group:"kept" enum:"document,paragraph,line" default:"document" placeholder:"LEVEL" help:"What is removed: document (default), or of the texts of documents each paragraph or line that has come before, as headers, menus and licences do; documents with nothing left are dropped. A paragraph ends before a blank line. Units are equal but for case and white space; those with fewer than --min-words words (default: 10) stay."`
-	MinCount   int         `group:"kept" default:"2" placeholder:"N" help:"With --level: only units that come at least N times are removed, all but the first (default: 2)."`
+	Level      units.Level `group:"kept" enum:"document,paragraph,line,passage" default:"document" placeholder:"LEVEL" help:"What is removed: document (default), or of the texts of documents each paragraph or line that has come before, as headers, menus and licences do, or with passage each run of --min-words words (default: 50) that has, wherever it begins; documents with nothing left are dropped. A paragraph ends before a blank line. Paragraphs and lines are equal but for case and white space; those with fewer than --min-words words (default: 10) stay. What the documents of --against have counts as having come before."`
+	MinCount   int         `group:"kept" default:"2" placeholder:"N" help:"With --level: only what comes at least N times is removed, all but the first (default: 2); what --against has always is."`
 	AuditPairs bool        `group:"output" help:"Record in the audit all pairs of near-duplicates, for --replay, up to an eighth of --memory (default: unless they are more than 262,144, or the documents more than 100,000)."`
 	Replay     string      `group:"kept" file:"in" placeholder:"AUDIT" help:"Decide again from the audit of an earlier run on these files, with a higher --jaccard, other rules of --keep or --decisions, without comparing texts; --jaccard and --keep that are not given are as they were."`
 	Decisions  string      `group:"kept" file:"in" placeholder:"FILE" help:"Respect decisions, as the page of simdb review writes them: pairs that are no duplicates do not join, documents to keep are kept before --keep decides, documents to drop are preferred last."`
@@ -226,6 +226,18 @@ func (c *Command) checkReplay() error {
 // closing brackets, come again by chance, and mean something where they stand.
 const minUnitWords = 10
 
+// minPassageWords is --min-words of passages: runs that are found in two texts by chance are
+// shorter.
+const minPassageWords = 50
+
+// minWords is --min-words with --level.
+func (c *Command) minWords() int {
+	if c.Level == units.Passage {
+		return cmp.Or(int(c.MinWords), minPassageWords)
+	}
+	return cmp.Or(int(c.MinWords), minUnitWords)
+}
+
 // validateLevel checks the flags of a run with --level.
 func (c *Command) validateLevel() error {
 	f := c.FeatureFlags
@@ -236,12 +248,14 @@ func (c *Command) validateLevel() error {
 		return fmt.Errorf("--replay and --audit-pairs are for similar documents, not for equal %ss", c.Level)
 	case c.Keep.String() != "first":
 		return fmt.Errorf("--keep %s: with --level the first %s is kept", c.Keep, c.Level)
-	case len(c.Against) > 0 || c.Clusters != "" || c.Decisions != "" || c.Columns != nil:
-		return errors.New("--against, --clusters, --columns and --decisions are for documents, without --level")
+	case c.Clusters != "" || c.Decisions != "" || c.Columns != nil:
+		return errors.New("--clusters, --columns and --decisions are for documents, without --level")
 	case f.Shingle.N != 0 || f.Bits != 0 || f.RequireWord != "" || f.Field != nil || f.SetField != "":
 		return fmt.Errorf("--level %s compares whole %ss of one text: --shingle, --bits, --require-word, --field and --set-field have no meaning", c.Level, c.Level)
 	case c.OfFiles():
 		return errors.New("--files, --images: the output is a list of paths, which has no texts that --level could cut")
+	case c.Level == units.Passage && (f.StopWords != "" || f.Mask != nil || f.Normalize != "" || f.StripDiacritics):
+		return errors.New("--level passage removes words as they are written: --stop-words, --mask, --normalize and --strip-diacritics are for lines and paragraphs")
 	case c.MinCount < 2 || c.MinCount > math.MaxInt32:
 		return fmt.Errorf("--min-count %d: what comes again comes 2 times or more", c.MinCount)
 	}

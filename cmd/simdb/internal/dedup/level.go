@@ -2,7 +2,6 @@ package dedup
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,18 +18,22 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// level is a run with --level: the first pass finds the units that have come before, the second
-// one copies documents without them.
+// level is a run with --level: the first pass finds the units that have come before, with passages
+// a second one does, and the last one copies documents without them.
 type level struct {
 	*job
 	found  *units.Repeats
 	places *places // nil: no audit is written
 	audit  *audit
 	spans  []units.Span // of the last text
-	gone   []uint32     // units of the last document
+	gone   []units.Removed
+
+	options units.Options
 
 	counts  units.Counts
-	removed int64 // units
+	removed int64 // units; of passages, words
+	pieces  int64 // rows of the audit for them
+	stood   int64 // of removed, those whose first is in --against
 	bytes   int64 // of text
 	removes int64 // bytes of them, with their line ends
 	changed int64 // documents that are copied without some units
@@ -47,8 +50,22 @@ func (d *job) workLevel(dir string) (err error) {
 			return err
 		}
 	}
-	if err := l.read(); err != nil {
+	l.options = units.Options{
+		Level: d.c.Level, MinWords: d.c.minWords(), Symbols: d.features.Symbols, Normalize: features.Spec(d.features).Normalizer,
+	}
+	to := l.found
+	if d.c.Level == units.Passage {
+		l.options.Anchors = units.NewAnchors(int64(d.c.Memory) / 4)
+		to = nil
+	}
+	if err := l.read(to); err != nil {
 		return err
+	}
+	if to == nil {
+		if err := l.readAgain(); err != nil {
+			return err
+		}
+		l.options.Anchors = nil // Find needs the memory
 	}
 	if err := l.found.Find(d.a.Context()); err != nil {
 		return err
@@ -56,14 +73,22 @@ func (d *job) workLevel(dir string) (err error) {
 	return l.write()
 }
 
-// read is the first pass.
-func (l *level) read() error {
-	x := units.NewExtractor(l.a.Context(), units.Options{
-		Level: l.c.Level, MinWords: cmp.Or(int(l.c.MinWords), minUnitWords), Symbols: l.features.Symbols, Normalize: features.Spec(l.features).Normalizer,
-	}, l.found)
+// read is the first pass. to takes the units; with nil the anchors of passages are counted.
+func (l *level) read(to *units.Repeats) error {
+	x := units.NewExtractor(l.a.Context(), l.options, to)
 	defer x.Stop()
-	err := l.each(readStage, func(_ int, in input.Source) error { return input.CanCut(in) }, func(in input.Source, rec *input.Record) error {
-		if l.job.read == math.MaxUint32-1 {
+	add := func(rec *input.Record) error { return errors.Join(l.places.add(rec), x.Add(rec.Doc.Text)) }
+	err := l.readKnown(add)
+	if err == nil {
+		err = x.Finish()
+	}
+	if err != nil {
+		return err
+	}
+	x.Counts = units.Counts{} // of the inputs alone
+	l.found.Know(l.known)
+	err = l.each(readStage, func(_ int, in input.Source) error { return input.CanCut(in) }, func(in input.Source, rec *input.Record) error {
+		if l.known+l.job.read >= math.MaxUint32-1 {
 			return errors.New("there are too many documents")
 		}
 		if err := input.CanCut(in); err != nil { // which a record may show
@@ -77,7 +102,7 @@ func (l *level) read() error {
 		}
 		l.job.read++
 		l.bytes += int64(len(rec.Doc.Text))
-		return errors.Join(l.places.add(rec), x.Add(rec.Doc.Text))
+		return add(rec)
 	}, l.rejects.Add)
 	if err == nil {
 		err = l.damage()
@@ -92,7 +117,21 @@ func (l *level) read() error {
 	return err
 }
 
-// write is the second pass. Either all outputs are published or none; with --dry-run there are
+// readAgain reads all texts once more, for the windows of passages.
+func (l *level) readAgain() error {
+	x := units.NewExtractor(l.a.Context(), l.options, l.found)
+	defer x.Stop()
+	add := func(rec *input.Record) error { return x.Add(rec.Doc.Text) }
+	if err := l.eachKnown(add, ignored); err != nil {
+		return err
+	}
+	if err := l.each("compare", nil, func(_ input.Source, rec *input.Record) error { return add(rec) }, ignored); err != nil {
+		return err
+	}
+	return x.Finish()
+}
+
+// write is the last pass. Either all outputs are published or none; with --dry-run there are
 // none.
 func (l *level) write() (err error) {
 	if l.audit, err = l.newLevelAudit(); err != nil {
@@ -109,7 +148,7 @@ func (l *level) write() (err error) {
 	rep, err, left := next()
 	each := l.each("write", begin, func(in input.Source, rec *input.Record) error {
 		var mine []units.Repeat
-		for ; left && err == nil && int64(rep.At.Doc()) == n; rep, err, left = next() {
+		for ; left && err == nil && int64(rep.At.Doc()) == l.known+n; rep, err, left = next() {
 			mine = append(mine, rep)
 		}
 		if n++; err != nil {
@@ -140,17 +179,23 @@ func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) 
 		return rec.Raw, nil
 	}
 	text := rec.Doc.Text
-	l.spans, l.gone = units.Split(l.spans[:0], text, l.c.Level), l.gone[:0]
+	l.spans, l.gone = l.options.Split(l.spans[:0], text), l.gone[:0]
 	for _, r := range repeats {
-		if int(r.At.Unit()) >= len(l.spans) {
+		l.gone = l.options.Remove(l.gone, r)
+	}
+	for _, r := range l.gone {
+		if int(r.To) > len(l.spans) {
 			return nil, app.ErrChanged
 		}
-		l.gone = append(l.gone, r.At.Unit())
+		n := int64(r.To - r.From)
+		if l.removed += n; int64(r.First.Doc()) < l.known {
+			l.stood += n
+		}
 		if err := l.auditUnit(rec, r); err != nil {
 			return nil, err
 		}
 	}
-	l.removed += int64(len(repeats))
+	l.pieces += int64(len(l.gone))
 	keep := units.Keep(text, l.spans, l.gone)
 	if keep == nil {
 		l.kept--
@@ -171,21 +216,28 @@ func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) 
 
 // summary prints what was done, after what was read.
 func (l *level) summary() {
-	unit := string(l.c.Level)
-	note := unit + "s"
-	if l.counts.Short > 0 {
-		note += fmt.Sprintf("; %s of them have fewer than %s and stay", quantity.Number(l.counts.Short), quantity.Count(int64(cmp.Or(int(l.c.MinWords), minUnitWords)), "word"))
-	}
-	l.row(unit+"s", l.counts.Units, "", note)
-	first := unit + "s that have come before"
+	unit, what := string(l.c.Level), string(l.c.Level)+"s"
+	first, short, between := what+" that have come before", "have fewer than %s and stay", "the line ends after them"
 	if l.c.MinCount > 2 {
-		first = fmt.Sprintf("%ss that come %d times or more, but for the first", unit, l.c.MinCount)
+		first = fmt.Sprintf("%s that come %d times or more, but for the first", what, l.c.MinCount)
+	}
+	if l.c.Level == units.Passage {
+		first = fmt.Sprintf("words, in %s: %s", quantity.Count(l.pieces, unit), first)
+		what, short, between = "words", "are in texts of fewer than %s, which stay", "between them"
+	}
+	if len(l.c.Against) > 0 {
+		first += fmt.Sprintf("; %s of these %s are in what --against names", quantity.Number(l.stood), what)
 	}
 	if path := l.c.auditPath(); path != "" {
 		first += "; where each stood, and the first of its kind, " + areAt(path)
 	}
+	note := what
+	if l.counts.Short > 0 {
+		note += fmt.Sprintf("; %s of them "+short, quantity.Number(l.counts.Short), quantity.Count(int64(l.c.minWords()), "word"))
+	}
+	l.row(what, l.counts.Units, "", note)
 	l.row("repeated", l.removed, percent(l.removed, l.counts.Units), first)
-	l.row("bytes", l.removes, percent(l.removes, l.bytes), fmt.Sprintf("of %s of text are in them and the line ends after them", quantity.Count(l.bytes, "byte")))
+	l.row("bytes", l.removes, percent(l.removes, l.bytes), fmt.Sprintf("of %s of text are in them and %s", quantity.Count(l.bytes, "byte"), between))
 	l.row("changed", l.changed, percent(l.changed, l.job.read), "documents have lost a part of their text")
 	l.row("dropped", l.emptied, percent(l.emptied, l.job.read), "documents had nothing else, and are left out")
 	l.row("kept", l.kept, percent(l.kept, l.job.read), "documents "+l.whereKept())
@@ -196,16 +248,18 @@ type levelParameters struct {
 	Level    units.Level `json:"level"`
 	MinWords int         `json:"min_words"`
 	MinCount int         `json:"min_count"`
+	Against  []string    `json:"against,omitempty"`
 	Features string      `json:"features,omitempty"`
 }
 
-// unitRow is a line of the audit: a line or paragraph that was removed, or with the rule "empty" a
-// document of which nothing is left.
+// unitRow is a line of the audit: a line, paragraph or passage that was removed, or with the rule
+// "empty" a document of which nothing is left.
 type unitRow struct {
 	app.AuditRow
-	Unit       uint32  `json:"unit,omitempty"`   // its number in the text, from 1
+	Unit       uint32  `json:"unit,omitempty"`   // its number in the text, from 1; of a passage that of its first word
 	Offset     *int    `json:"offset,omitempty"` // where it begins in the text, in bytes
 	Bytes      int     `json:"bytes,omitempty"`  // of it, without its line end
+	Words      uint32  `json:"words,omitempty"`  // of a passage
 	KeeperUnit *uint32 `json:"keeper_unit,omitempty"`
 }
 
@@ -221,12 +275,12 @@ func (l *level) newLevelAudit() (*audit, error) {
 	}
 	a.e = app.AuditEncoder(a.w)
 	return a, a.e.Encode(app.AuditHead{Version: app.Version(), Parameters: levelParameters{
-		Level: l.c.Level, MinWords: cmp.Or(int(l.c.MinWords), minUnitWords), MinCount: l.c.MinCount, Features: l.features.Describe(),
-	}, Inputs: inputs})
+		Level: l.c.Level, MinWords: l.c.minWords(), MinCount: l.c.MinCount, Against: l.c.Against, Features: l.features.Describe(),
+	}, Against: l.auditKnown(), Inputs: inputs})
 }
 
 // auditUnit takes note of a unit that is removed.
-func (l *level) auditUnit(rec *input.Record, r units.Repeat) error {
+func (l *level) auditUnit(rec *input.Record, r units.Removed) error {
 	if l.audit.w == nil {
 		return nil
 	}
@@ -234,14 +288,24 @@ func (l *level) auditUnit(rec *input.Record, r units.Repeat) error {
 	if err != nil {
 		return err
 	}
-	span := l.spans[r.At.Unit()]
-	return l.audit.e.Encode(&unitRow{
+	span := units.Span{From: l.spans[r.From].From, To: l.spans[r.To-1].To}
+	row := unitRow{
 		AuditRow: app.AuditRow{
-			ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &first.id, KeeperFile: &first.file, KeeperLine: &first.line,
+			ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &first.id, KeeperFile: &first.file,
 			Exact: new(true), Rule: string(l.c.Level),
 		},
-		Unit: r.At.Unit() + 1, Offset: &span.From, Bytes: span.To - span.From, KeeperUnit: new(r.First.Unit() + 1),
-	})
+		Unit: r.From + 1, Offset: &span.From, Bytes: span.To - span.From, KeeperUnit: new(r.First.Unit() + 1),
+	}
+	if first.line > 0 {
+		row.KeeperLine = &first.line
+	}
+	if l.c.Level == units.Passage {
+		row.Words = r.To - r.From
+	}
+	if int64(r.First.Doc()) < l.known {
+		row.Rule = "against"
+	}
+	return l.audit.e.Encode(&row)
 }
 
 // auditEmptied takes note of a document of which nothing is left.

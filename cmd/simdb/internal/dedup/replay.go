@@ -11,7 +11,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"
 )
@@ -168,7 +167,7 @@ func (r *replay) readRows(rows *json.Decoder, g *setjoin.Graph, t float64) error
 // documents, the values that --keep compares, and the ids that --decisions are about.
 func (d *job) again() error {
 	r := d.replay
-	if err := d.readKnown(func(*engine.Doc) error { return nil }); err != nil {
+	if err := d.readKnown(func(*input.Record) error { return nil }); err != nil {
 		return err
 	}
 	if err := d.readAll(func(*input.Record) error { return nil }); err != nil {

@@ -118,7 +118,7 @@ func (d *job) decide(dir string) error {
 func (d *job) extract(c *corpus.Corpus) error {
 	x := corpus.NewExtractor(d.a.Context(), d.params, c)
 	defer x.Stop()
-	if err := d.readKnown(x.Add); err != nil {
+	if err := d.readKnown(func(rec *input.Record) error { return x.Add(&rec.Doc) }); err != nil {
 		return err
 	}
 	if !d.a.Global.Quiet {

@@ -13,11 +13,12 @@ type Options struct {
 	MinWords  int                        // a unit with fewer words is not compared
 	Symbols   bool                       // runs of symbols are words
 	Normalize func() func([]byte) []byte // makes a function for one goroutine: features.Spec.Normalizer
+	Anchors   *Anchors                   // of passages
 }
 
 // Counts are what an Extractor has seen.
 type Counts struct {
-	Units int64
+	Units int64 // of passages the words
 	Short int64 // of them, with too few words
 }
 
@@ -28,6 +29,7 @@ type Extractor struct {
 	line   *pipeline.Line[*batch]
 	next   *batch
 	docs   uint32
+	spare  []*batch // that were added, for their room
 }
 
 // batch is some documents on their way.
@@ -36,6 +38,7 @@ type batch struct {
 	texts []string
 	bytes int
 	found []found
+	grams []uint64 // anchors
 	count Counts
 }
 
@@ -45,10 +48,14 @@ const (
 	batchBytes = 256 << 10
 )
 
-// NewExtractor returns an Extractor. Stop ends its goroutines.
+// NewExtractor returns an Extractor. Stop ends its goroutines. With to nil the anchors of passages
+// are added to o.Anchors, which must be done before passages are added to a Repeats.
 func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 	x := &Extractor{}
 	worker := func() func(*batch) error {
+		if o.Level == Passage {
+			return newPassages(o, to != nil).extract
+		}
 		h := &hasher{least: o.MinWords, symbols: o.Symbols}
 		if o.Normalize != nil {
 			h.normalize = o.Normalize() // may be nil
@@ -62,9 +69,13 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 	x.line = pipeline.New(runtime.GOMAXPROCS(0), worker, func(b *batch) error {
 		x.Counts.Units += b.count.Units
 		x.Counts.Short += b.count.Short
-		if err := to.add(b.found); err != nil {
+		if to == nil {
+			o.Anchors.add(b.grams)
+		} else if err := to.add(b.found); err != nil {
 			return err
 		}
+		b.texts, b.found, b.grams, b.count, b.bytes = b.texts[:0], b.found[:0], b.grams[:0], Counts{}, 0
+		x.spare = append(x.spare, b)
 		return context.Cause(ctx)
 	})
 	return x
@@ -75,10 +86,15 @@ func (x *Extractor) Stop() { x.line.Stop() }
 
 // Add takes the text of the next document.
 func (x *Extractor) Add(text string) error {
-	if x.next == nil {
-		x.next = &batch{first: x.docs}
+	if n := len(x.spare); x.next == nil && n > 0 {
+		x.next, x.spare = x.spare[n-1], x.spare[:n-1]
+	} else if x.next == nil {
+		x.next = &batch{}
 	}
 	b := x.next
+	if len(b.texts) == 0 {
+		b.first = x.docs
+	}
 	b.texts = append(b.texts, text)
 	x.docs++
 	if b.bytes += len(text); len(b.texts) < batchDocs && b.bytes < batchBytes {
@@ -94,7 +110,7 @@ func (x *Extractor) send() error {
 	return x.line.Add(b)
 }
 
-// Finish adds all that is under way.
+// Finish adds all that is under way. More documents may follow.
 func (x *Extractor) Finish() error {
 	if x.next != nil {
 		if err := x.send(); err != nil {
@@ -118,6 +134,6 @@ func (b *batch) extract(h *hasher, level Level, spans []Span) []Span {
 			b.found = append(b.found, found{sum, At(b.first+uint32(i), uint32(n))})
 		}
 	}
-	b.texts = nil
+	clear(b.texts)
 	return spans
 }

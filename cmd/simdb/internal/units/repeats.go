@@ -29,8 +29,11 @@ func (p Place) Doc() uint32 { return uint32(p >> 32) }
 // Unit returns the number of the unit within its document.
 func (p Place) Unit() uint32 { return uint32(p) }
 
-// Repeat is a unit that has come before.
-type Repeat struct{ At, First Place }
+// Repeat is a run of units that have come before: those from At on are those from First on.
+type Repeat struct {
+	At, First Place
+	N         uint32
+}
 
 // found is a unit that is compared.
 type found struct {
@@ -40,7 +43,7 @@ type found struct {
 
 const (
 	foundBytes  = 24
-	repeatBytes = 16
+	repeatBytes = 20
 	parts       = 256 // by the first byte of the hash
 )
 
@@ -52,6 +55,7 @@ type Repeats struct {
 	memory int64 // bytes for units, and later for tables
 	create func() (*os.File, error)
 	least  uint32 // occurrences of a unit that is repeated
+	known  uint32 // the documents before this one are of --against
 
 	held    [parts][]found
 	n       int64            // in held
@@ -66,17 +70,22 @@ type Repeats struct {
 // section is a part of the file: that many bytes at an offset.
 type section struct{ at, size int64 }
 
-// stretch is the repeats of one part: in memory, or in the file of repeats.
+// stretch is the repeats of one part: in the file of repeats, then in memory.
 type stretch struct {
+	in   []section
 	held []Repeat
-	in   section
 }
 
 // NewRepeats returns a Repeats that holds about memory bytes, and makes temporary files by create.
-// A unit is repeated if it occurs at least least times, 2 or more. Close frees the files.
+// A unit is repeated if it occurs at least least times, 2 or more, or in a document that is known.
+// Close frees the files.
 func NewRepeats(memory int64, create func() (*os.File, error), least int) *Repeats {
 	return &Repeats{memory: memory / 2, create: create, least: uint32(max(least, 2))}
 }
+
+// Know says that the documents so far are known, before any others are added: what occurs in one of
+// them is repeated in all others, however often it occurs.
+func (r *Repeats) Know(docs int64) { r.known = uint32(docs) }
 
 // Close frees the temporary files.
 func (r *Repeats) Close() error {
@@ -184,58 +193,85 @@ type occurrences struct {
 	n     uint32
 }
 
-// findPart finds the repeats of a part. Its units are read twice: a unit that comes a second time
+// findPart finds the repeats of a part. Its units are read twice if a unit that comes a second time
 // may not come often enough.
 func (r *Repeats) findPart(p int) error {
 	seen := map[xxh3.Uint128]occurrences{}
-	var units int64
-	err := r.each(p, func(u found) error {
-		units++
-		o, ok := seen[u.hash]
-		if !ok {
-			o.first = u.at
-		}
-		if o.n < r.least {
+	if r.least > 2 {
+		err := r.each(p, func(u found) error {
+			o, ok := seen[u.hash]
+			if !ok {
+				o.first = u.at
+			}
 			o.n++
 			seen[u.hash] = o
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	out := &r.out[p]
-	if r.outFile == nil {
-		return r.repeats(p, seen, func(rep Repeat) error {
-			out.held = append(out.held, rep)
 			return nil
 		})
+		if err != nil {
+			return err
+		}
 	}
-	room := (units - int64(len(seen))) * repeatBytes // at least what is needed
-	out.in.at = r.outSize.Add(room) - room
-	w := bufio.NewWriterSize(io.NewOffsetWriter(r.outFile, out.in.at), 16<<10)
-	var b [repeatBytes]byte
-	err = r.repeats(p, seen, func(rep Repeat) error {
-		binary.LittleEndian.PutUint64(b[:], uint64(rep.At))
-		binary.LittleEndian.PutUint64(b[8:], uint64(rep.First))
-		out.in.size += repeatBytes
-		_, err := w.Write(b[:])
-		return err
+	out := &r.out[p]
+	var last Repeat
+	err := r.each(p, func(u found) error {
+		o, ok := seen[u.hash]
+		if !ok {
+			seen[u.hash] = occurrences{u.at, r.least}
+		}
+		n := Place(last.N)
+		switch {
+		case !r.repeated(o, ok, u.at):
+			return nil
+		case n > 0 && u.at == last.At+n && o.first == last.First+n:
+			last.N++
+			return nil
+		}
+		next := Repeat{u.at, o.first, 1}
+		next, last = last, next
+		return r.put(out, next)
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.put(out, last)
 	}
-	return w.Flush()
+	if err == nil && r.outFile != nil {
+		err = r.spillRepeats(out)
+	}
+	return err
 }
 
-// repeats calls f for the repeats of a part, in the order of the input.
-func (r *Repeats) repeats(p int, seen map[xxh3.Uint128]occurrences, f func(Repeat) error) error {
-	return r.each(p, func(u found) error {
-		if o := seen[u.hash]; o.n >= r.least && o.first != u.at {
-			return f(Repeat{u.at, o.first})
-		}
+// repeated reports whether a unit is repeated at a place, given its occurrences, if it has any
+// before that.
+func (r *Repeats) repeated(o occurrences, ok bool, at Place) bool {
+	return ok && o.first != at && at.Doc() >= r.known && (o.n >= r.least || o.first.Doc() < r.known)
+}
+
+// heldRepeats is how many repeats of a part are held if they go to a file.
+const heldRepeats = 2048
+
+// put adds repeats to those of a part.
+func (r *Repeats) put(out *stretch, next Repeat) error {
+	if next.N == 0 {
 		return nil
-	})
+	}
+	out.held = append(out.held, next)
+	if r.outFile == nil || len(out.held) < heldRepeats {
+		return nil
+	}
+	return r.spillRepeats(out)
+}
+
+// spillRepeats writes the repeats of a part that are in memory to the file.
+func (r *Repeats) spillRepeats(out *stretch) error {
+	b := make([]byte, 0, heldRepeats*repeatBytes)
+	for _, rep := range out.held {
+		b = binary.LittleEndian.AppendUint64(b, uint64(rep.At))
+		b = binary.LittleEndian.AppendUint64(b, uint64(rep.First))
+		b = binary.LittleEndian.AppendUint32(b, rep.N)
+	}
+	s := section{r.outSize.Add(int64(len(b))) - int64(len(b)), int64(len(b))}
+	out.in, out.held = append(out.in, s), out.held[:0]
+	_, err := r.outFile.WriteAt(b, s.at)
+	return err
 }
 
 // All yields the repeats that Find has found, in the order of the input. An error is the last thing
@@ -245,8 +281,12 @@ func (r *Repeats) All() iter.Seq2[Repeat, error] {
 		var heads []*head // a heap: the first repeat of each part
 		for p := range r.out {
 			h := &head{held: r.out[p].held}
-			if in := r.out[p].in; in.size > 0 {
-				h.in = bufio.NewReaderSize(io.NewSectionReader(r.outFile, in.at, in.size), 8<<10)
+			if r.outFile != nil {
+				var all []io.Reader
+				for _, s := range r.out[p].in {
+					all = append(all, io.NewSectionReader(r.outFile, s.at, s.size))
+				}
+				h.in = bufio.NewReaderSize(io.MultiReader(all...), 8<<10)
 			}
 			if err := h.advance(); err != nil {
 				yield(Repeat{}, err)
@@ -313,6 +353,8 @@ func (h *head) advance() error {
 	if h.left = err == nil; err == io.EOF {
 		return nil
 	}
-	h.next = Repeat{Place(binary.LittleEndian.Uint64(b[:])), Place(binary.LittleEndian.Uint64(b[8:]))}
+	h.next = Repeat{
+		Place(binary.LittleEndian.Uint64(b[:])), Place(binary.LittleEndian.Uint64(b[8:])), binary.LittleEndian.Uint32(b[16:]),
+	}
 	return err
 }

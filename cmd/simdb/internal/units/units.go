@@ -1,8 +1,9 @@
-// Package units removes repeated lines or paragraphs from documents: text that many documents have
-// in common, such as headers, menus and licences, stays where it comes first.
+// Package units removes repeated lines, paragraphs or passages from documents: text that many
+// documents have in common, such as headers, menus and licences, stays where it comes first.
 //
 //	units.go    the units of a text, and the text without some of them
 //	hash.go     what of a unit is compared
+//	passages.go runs of words, of which few are units that are compared
 //	repeats.go  which units have come before, in bounded memory
 //	extract.go  the units of many documents, on all processors
 //
@@ -33,6 +34,7 @@ const (
 	Document  Level = "document"
 	Line      Level = "line"      // a line that is not blank
 	Paragraph Level = "paragraph" // lines up to the next blank line
+	Passage   Level = "passage"   // any run of words, of a number
 )
 
 // Span is a part of a text: its bytes from From up to To.
@@ -86,27 +88,38 @@ func isBlank(s string) bool {
 // isSpace reports whether a byte of ASCII is white space.
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// Keep returns the parts of a text that stay when units are removed, given their numbers,
-// ascending; none if no unit stays. What is before the first unit and after the last one stays.
+// Removed is units of a text that are removed: those from number From to To-1. The first of them
+// stands at First, too.
+type Removed struct {
+	From, To uint32
+	First    Place
+}
+
+// Keep returns the parts of a text that stay when units are removed, in ascending order; none if no
+// unit stays. What is before the first unit and after the last one stays.
 // Between two units that stay is one of the separators that were between them, the first of those
 // with the most lines, so that paragraphs stay apart.
-func Keep(text string, all []Span, removed []uint32) []Span {
+func Keep(text string, all []Span, removed []Removed) []Span {
 	var keep []Span
 	last := -1 // the last unit that stays so far
-	for n := range all {
-		if len(removed) > 0 && removed[0] == uint32(n) {
-			removed = removed[1:]
-			continue
-		}
-		if last < 0 {
+	stay := func(from, to int) {
+		switch {
+		case from == to:
+			return
+		case last < 0:
 			keep = append(keep, Span{0, all[0].From})
-		} else {
-			keep = append(keep, widest(text, all[last:n+1]))
+		default:
+			keep = append(keep, widest(text, all[last:from+1]))
 		}
-		keep = append(keep, all[n])
-		last = n
+		keep = append(keep, Span{all[from].From, all[to-1].To})
+		last = to - 1
 	}
-	if last < 0 {
+	next := 0
+	for _, r := range removed {
+		stay(next, int(r.From))
+		next = int(r.To)
+	}
+	if stay(next, len(all)); last < 0 {
 		return nil
 	}
 	return joined(append(keep, Span{all[len(all)-1].To, len(text)}))

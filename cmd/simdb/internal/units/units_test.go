@@ -66,13 +66,17 @@ func TestKeep(t *testing.T) {
 		text := randomText(r)
 		for _, level := range []Level{Line, Paragraph} {
 			all := Split(nil, text, level)
-			var removed []uint32
+			var removed []Removed
 			var want []string
 			for n, s := range all {
-				if r.IntN(3) == 0 {
-					removed = append(removed, uint32(n))
-				} else {
+				last := len(removed) - 1
+				switch {
+				case r.IntN(3) > 0:
 					want = append(want, text[s.From:s.To])
+				case last >= 0 && int(removed[last].To) == n && r.IntN(2) == 0:
+					removed[last].To++
+				default:
+					removed = append(removed, Removed{From: uint32(n), To: uint32(n) + 1})
 				}
 			}
 			var b strings.Builder
@@ -96,15 +100,17 @@ func TestKeep(t *testing.T) {
 			}
 		}
 	}
-	if got := Keep("a\n\nb\nc", Split(nil, "a\n\nb\nc", Line), []uint32{1}); len(got) != 2 || got[0] != (Span{0, 3}) {
+	if got := Keep("a\n\nb\nc", Split(nil, "a\n\nb\nc", Line), []Removed{{From: 1, To: 2}}); len(got) != 2 || got[0] != (Span{0, 3}) {
 		t.Errorf("the blank line does not stay: %v", got)
 	}
 }
 
 // paragraphsLeft counts the paragraphs of a text that have a line that is not removed.
-func paragraphsLeft(text string, lines []Span, removed []uint32) (n int) {
+func paragraphsLeft(text string, lines []Span, removed []Removed) (n int) {
 	for _, p := range Split(nil, text, Paragraph) {
-		left := func(i int) bool { return !slices.Contains(removed, uint32(i)) }
+		left := func(i int) bool {
+			return !slices.ContainsFunc(removed, func(r Removed) bool { return int(r.From) <= i && i < int(r.To) })
+		}
 		for i, l := range lines {
 			if l.From >= p.From && l.To <= p.To && left(i) {
 				n++
@@ -113,6 +119,76 @@ func paragraphsLeft(text string, lines []Span, removed []uint32) (n int) {
 		}
 	}
 	return n
+}
+
+// unit is a unit of a model: what it is compared by, "" if it is not.
+type unit struct {
+	key string
+	at  Place
+}
+
+// model returns the repeats of units, one by one, if the documents before known are known.
+func model(all []unit, least, known int) (want []Repeat) {
+	count, first := map[string]int{}, map[string]Place{}
+	for _, u := range all {
+		if count[u.key]++; count[u.key] == 1 {
+			first[u.key] = u.at
+		}
+	}
+	for _, u := range all {
+		f := first[u.key]
+		if u.key != "" && f != u.at && int(u.at.Doc()) >= known && (count[u.key] >= least || int(f.Doc()) < known) {
+			want = append(want, Repeat{u.at, f, 1})
+		}
+	}
+	return want
+}
+
+// repeats returns what Repeats finds in documents.
+func repeats(t *testing.T, docs []string, o Options, memory int64, least, known int) (got []Repeat) {
+	t.Helper()
+	all := NewRepeats(memory, func() (*os.File, error) { return os.CreateTemp(t.TempDir(), "") }, least)
+	all.Know(int64(known))
+	passes := []*Repeats{all}
+	if o.Level == Passage {
+		o.Anchors = NewAnchors(memory / 4)
+		passes = []*Repeats{nil, all}
+	}
+	for _, to := range passes {
+		x := NewExtractor(context.Background(), o, to)
+		for _, text := range docs {
+			if err := x.Add(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := x.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		x.Stop()
+	}
+	if err := all.Find(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for rep, err := range all.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, rep)
+	}
+	if err := all.Close(); err != nil {
+		t.Error(err)
+	}
+	return got
+}
+
+// single returns repeats of one unit each.
+func single(all []Repeat) (each []Repeat) {
+	for _, r := range all {
+		for i := range r.N {
+			each = append(each, Repeat{r.At + Place(i), r.First + Place(i), 1})
+		}
+	}
+	return each
 }
 
 // TestRepeats compares the repeats of random documents with those that a map of texts finds, with
@@ -125,53 +201,21 @@ func TestRepeats(t *testing.T) {
 			docs[i] = randomText(r)
 		}
 		o := Options{Level: []Level{Line, Paragraph}[round%2], MinWords: round % 4}
-		least := 2 + round%3
-		var want []Repeat
-		count, first := map[string]int{}, map[string]Place{}
-		plain := func(unit string) string { return strings.ToLower(strings.Join(strings.Fields(unit), " ")) }
-		for pass := range 2 {
-			for d, text := range docs {
-				for n, unit := range naive(text, o.Level) {
-					key, at := plain(unit), At(uint32(d), uint32(n))
-					switch {
-					case token.Count([]byte(unit), false, math.MaxInt) < o.MinWords:
-					case pass == 0:
-						if count[key]++; count[key] == 1 {
-							first[key] = at
-						}
-					case count[key] >= least && first[key] != at:
-						want = append(want, Repeat{at, first[key]})
-					}
+		least, known := 2+round%3, max(0, round-30)
+		var all []unit
+		for d, text := range docs {
+			for n, s := range naive(text, o.Level) {
+				u := unit{at: At(uint32(d), uint32(n))}
+				if token.Count([]byte(s), false, math.MaxInt) >= o.MinWords {
+					u.key = " " + strings.ToLower(strings.Join(strings.Fields(s), " "))
 				}
+				all = append(all, u)
 			}
 		}
+		want := model(all, least, known)
 		for _, memory := range []int64{1 << 20, 2000} {
-			found := NewRepeats(memory, func() (*os.File, error) { return os.CreateTemp(t.TempDir(), "") }, least)
-			x := NewExtractor(context.Background(), o, found)
-			for _, text := range docs {
-				if err := x.Add(text); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := x.Finish(); err != nil {
-				t.Fatal(err)
-			}
-			x.Stop()
-			if err := found.Find(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			var got []Repeat
-			for rep, err := range found.All() {
-				if err != nil {
-					t.Fatal(err)
-				}
-				got = append(got, rep)
-			}
-			if !slices.Equal(got, want) {
+			if got := single(repeats(t, docs, o, memory, least, known)); !slices.Equal(got, want) {
 				t.Fatalf("round %d, %d bytes: %d repeats, want %d", round, memory, len(got), len(want))
-			}
-			if err := found.Close(); err != nil {
-				t.Error(err)
 			}
 		}
 	}

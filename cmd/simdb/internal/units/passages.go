@@ -1,0 +1,252 @@
+package units
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"unsafe"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/internal/token"
+)
+
+// A window is a run of n words; a window that begins at each word of a text is a unit. To add all
+// of them to a Repeats would take 24 bytes a word. So a first pass looks at some of the runs of n/2
+// words, which are in each window: the one whose hash is the least of those in the window, its
+// anchor (winnowing: Schleimer, Wilkerson, Aiken 2003). Windows that follow each other mostly have
+// the same one, and equal windows have equal ones, at the same distance from their beginnings. The
+// second pass adds only the windows whose anchor comes twice.
+
+// Anchors counts anchors, as none, one or more, in 2 bits each. Two that share these bits are
+// taken for one, and their windows are compared without need.
+type Anchors struct{ slots []byte }
+
+// NewAnchors returns Anchors that take that many bytes of memory.
+func NewAnchors(memory int64) *Anchors { return &Anchors{make([]byte, max(memory, 1))} }
+
+// at returns where the bits of an anchor are.
+func (a *Anchors) at(gram uint64) (slot *byte, shift int) {
+	n, _ := bits.Mul64(token.Mix(gram), 4*uint64(len(a.slots)))
+	return &a.slots[n/4], int(n % 4 * 2)
+}
+
+// add counts anchors.
+func (a *Anchors) add(grams []uint64) {
+	for _, g := range grams {
+		slot, shift := a.at(g)
+		*slot |= (*slot>>shift&1*2 | 1) << shift
+	}
+}
+
+// twice reports whether an anchor may have come twice.
+func (a *Anchors) twice(gram uint64) bool {
+	slot, shift := a.at(gram)
+	return *slot>>shift&2 != 0
+}
+
+// passages finds the windows of texts, or their anchors. It serves one goroutine.
+type passages struct {
+	n       int // words of a window
+	k       int // and of an anchor
+	anchors *Anchors
+	add     bool // windows, not anchors
+	ofGrams *token.Shingler
+	ofWords *token.Shingler
+	grams   hashes // of the text
+	words   hashes
+	queue   []int
+	roll    roll
+}
+
+// hashes is a token.Sink.
+type hashes []uint64
+
+// Shingles takes hashes.
+func (h *hashes) Shingles(more []uint64) { *h = append(*h, more...) }
+
+func newPassages(o Options, add bool) *passages {
+	p := &passages{n: max(o.MinWords, 1), anchors: o.Anchors, add: add}
+	p.k = min(max(p.n/2, 1), token.MaxShingle)
+	p.ofGrams = token.New(token.Config{Shingle: p.k, Symbols: o.Symbols})
+	p.ofWords = token.New(token.Config{Shingle: 1, Symbols: o.Symbols})
+	p.roll = newRoll(p.n)
+	return p
+}
+
+// extract finds the anchors of a batch, or its windows that may be repeated.
+func (p *passages) extract(b *batch) error {
+	for i, s := range b.texts {
+		text := unsafe.Slice(unsafe.StringData(s), len(s)) // only read
+		p.grams = p.grams[:0]
+		words := p.ofGrams.Bytes(text, &p.grams).Words
+		b.count.Units += words
+		if words < int64(p.n) {
+			b.count.Short += words
+			continue
+		}
+		hashed := 0 // windows
+		p.eachAnchor(func(from, to int, gram uint64) {
+			if !p.add {
+				b.grams = append(b.grams, gram)
+				return
+			}
+			if !p.anchors.twice(gram) {
+				return
+			}
+			if hashed == 0 {
+				p.words = p.words[:0]
+				p.ofWords.Bytes(text, &p.words)
+				p.roll.reset()
+			}
+			part := token.Mix(gram) // all windows of an anchor are in one part, which makes runs
+			for ; hashed < to; hashed++ {
+				hash := p.roll.next(p.words, hashed, part)
+				if hashed >= from {
+					b.found = append(b.found, found{hash, At(b.first+uint32(i), uint32(hashed))})
+				}
+			}
+		})
+	}
+	clear(b.texts)
+	return nil
+}
+
+// eachAnchor calls f for each anchor of the text, with the windows from..to-1 whose anchor it is.
+// The least hash of the window is the last of those that are equal.
+func (p *passages) eachAnchor(f func(from, to int, gram uint64)) {
+	queue, head := p.queue[:0], 0 // places of hashes, that ascend: each is the least after the one before
+	width := p.n - p.k + 1        // anchors of a window
+	from, at := 0, -1
+	for i, gram := range p.grams {
+		for len(queue) > head && p.grams[queue[len(queue)-1]] >= gram {
+			queue = queue[:len(queue)-1]
+		}
+		queue = append(queue, i)
+		start := i - width + 1
+		if start < 0 {
+			continue
+		}
+		if queue[head] < start {
+			head++
+		}
+		if queue[head] != at {
+			if at >= 0 {
+				f(from, start, p.grams[at])
+			}
+			from, at = start, queue[head]
+		}
+	}
+	f(from, len(p.grams)-width+1, p.grams[at])
+	p.queue = queue
+}
+
+// Split appends the units of a text to dst; of passages those are its words.
+func (o Options) Split(dst []Span, text string) []Span {
+	if o.Level != Passage {
+		return Split(dst, text, o.Level)
+	}
+	for from, to := range token.Bounds(unsafe.Slice(unsafe.StringData(text), len(text)), o.Symbols) { // only read
+		dst = append(dst, Span{from, to})
+	}
+	return dst
+}
+
+// Remove appends what is removed for a repeat to dst. The repeats of a text come in order. Lines
+// and paragraphs are removed one by one. Words are removed if a window that has come before holds
+// them; in a text that repeats itself, such as one word again and again, the words of the first
+// window itself stay. Words without any between them that stays are one passage, and its First is
+// that of its first word.
+func (o Options) Remove(dst []Removed, r Repeat) []Removed {
+	at := r.At.Unit()
+	if o.Level != Passage {
+		for i := range r.N {
+			dst = append(dst, Removed{at + i, at + i + 1, r.First + Place(i)})
+		}
+		return dst
+	}
+	n := uint32(max(o.MinWords, 1))
+	next := Removed{at, at + r.N - 1 + n, r.First}
+	if r.First.Doc() == r.At.Doc() && r.First.Unit()+n > at {
+		next.From = r.First.Unit() + n
+		next.First += Place(next.From - at)
+	}
+	for len(dst) > 0 && dst[len(dst)-1].To >= next.From {
+		if last := dst[len(dst)-1]; last.From <= next.From {
+			next.From, next.First = last.From, last.First
+		}
+		dst = dst[:len(dst)-1]
+	}
+	return append(dst, next)
+}
+
+// roll computes the hashes of all windows of a text: two polynomials over the hashes of the words,
+// modulo a prime, of which moving on by a word takes two multiplications each.
+type roll struct {
+	n     int
+	out   [2]uint64 // bases to the power of n
+	state [2]uint64
+}
+
+// prime is 2^61-1.
+const prime = 1<<61 - 1
+
+// bases differ from process to process, so that no texts can be prepared whose hashes are equal.
+var bases = [2]uint64{rand.Uint64N(prime-1<<32) + 1<<32, rand.Uint64N(prime-1<<32) + 1<<32}
+
+func newRoll(n int) roll {
+	r := roll{n: n, out: [2]uint64{1, 1}}
+	for range n {
+		for i, b := range bases {
+			r.out[i] = times(r.out[i], b)
+		}
+	}
+	return r
+}
+
+// reset makes r ready for the next text.
+func (r *roll) reset() { r.state = [2]uint64{} }
+
+// next returns the hash of the window that begins at a word, and is in a part. Windows are hashed
+// in order. 120 of the bits are of the polynomials.
+func (r *roll) next(words []uint64, at int, part uint64) xxh3.Uint128 {
+	if at == 0 {
+		for _, w := range words[:r.n] {
+			r.take(w)
+		}
+	} else {
+		r.take(words[at+r.n-1])
+		for i := range r.state {
+			r.state[i] = mod(r.state[i] + prime - times(lane(words[at-1], i), r.out[i]))
+		}
+	}
+	return xxh3.Uint128{Hi: part&^(1<<56-1) | r.state[0]>>5, Lo: r.state[1]<<3 | r.state[0]&7}
+}
+
+// take adds a word.
+func (r *roll) take(w uint64) {
+	for i := range r.state {
+		r.state[i] = mod(times(r.state[i], bases[i]) + lane(w, i))
+	}
+}
+
+// lane returns what stands for a word in a polynomial.
+func lane(w uint64, i int) uint64 {
+	if i == 1 {
+		w = token.Mix(w)
+	}
+	return mod(w)
+}
+
+// mod returns a modulo the prime.
+func mod(a uint64) uint64 {
+	if a = a&prime + a>>61; a >= prime {
+		a -= prime
+	}
+	return a
+}
+
+// times returns a times b modulo the prime, which both are less than.
+func times(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return mod(lo&prime + (hi<<3 | lo>>61))
+}

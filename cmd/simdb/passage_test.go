@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// passageModel returns the words of documents that stay, nil if none does, and the lines of the
+// audit: rule, line, first word, words, and of the keeper the document and the word. The
+// first known documents are those of --against.
+func passageModel(docs [][]string, n, known int) (stay [][]string, audit []string) {
+	type place struct{ doc, word int }
+	first := map[string]place{}
+	for d, words := range docs {
+		gone, from := make([]bool, len(words)), map[int]place{}
+		for w := range max(0, len(words)-n+1) {
+			key := strings.ToLower(strings.Join(words[w:w+n], " "))
+			f, ok := first[key]
+			if !ok {
+				first[key] = place{d, w}
+				continue
+			}
+			lo := w
+			if f.doc == d {
+				lo = max(lo, f.word+n)
+			}
+			if _, ok := from[lo]; !ok {
+				from[lo] = place{f.doc, f.word + lo - w}
+			}
+			for i := lo; i < w+n; i++ {
+				gone[i] = true
+			}
+		}
+		if d < known {
+			continue
+		}
+		var left []string
+		for w := 0; w < len(words); w++ {
+			if !gone[w] {
+				left = append(left, words[w])
+				continue
+			}
+			end := w
+			for end < len(words) && gone[end] {
+				end++
+			}
+			k, rule := from[w], "passage"
+			if k.doc < known {
+				rule = "against"
+			}
+			audit = append(audit, fmt.Sprintln(rule, d-known+1, w+1, end-w, k.doc, k.word+1))
+			w = end - 1
+		}
+		if len(left) == 0 && len(words) > 0 {
+			audit = append(audit, fmt.Sprintln("empty", d-known+1))
+		}
+		stay = append(stay, left)
+	}
+	return stay, audit
+}
+
+// passageDocs returns documents of few different words, that quote each other.
+func passageDocs(r *rand.Rand, n int) [][]string {
+	docs := make([][]string, n)
+	for d := range docs {
+		for range r.IntN(8) {
+			if q := docs[r.IntN(d+1)]; len(q) > 0 && r.IntN(2) == 0 {
+				from := r.IntN(len(q))
+				docs[d] = append(docs[d], q[from:from+r.IntN(len(q)-from+1)]...)
+			}
+			for range r.IntN(10) {
+				docs[d] = append(docs[d], []string{"a", "B", "Ärger", "word", fmt.Sprint(r.IntN(100))}[r.IntN(5)])
+			}
+		}
+		docs[d] = docs[d][:min(len(docs[d]), 400)]
+	}
+	return docs
+}
+
+// TestPassage compares dedup --level passage with a model: what is kept, byte for byte, and the
+// audit, with much and with little memory, on one thread and on several, alone, against a file and
+// against a database.
+func TestPassage(t *testing.T) {
+	for round := range 6 {
+		n, known := 1+3*round, []int{0, 20, 20}[round%3]
+		docs := passageDocs(rand.New(rand.NewPCG(16, uint64(round))), 150)
+		dir := t.TempDir()
+		var ref, in, want bytes.Buffer
+		line := func(w *bytes.Buffer, d int, words []string) {
+			text, _ := json.Marshal(strings.Join(words, " "))
+			fmt.Fprintf(w, `{ "id":"%d", "n":%d.50, "text" : %s ,"more":"\u0041"}`+"\n", d, d, text)
+		}
+		for d, words := range docs[:known] {
+			line(&ref, d, words)
+		}
+		write(t, filepath.Join(dir, "ref.jsonl"), ref.String())
+		run := func(threads string, args ...string) {
+			t.Helper()
+			c := exec.Command("simdb", args...)
+			c.Dir, c.Env = dir, append(os.Environ(), "GOMAXPROCS="+threads)
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+		}
+		args := []string{"dedup", "in.jsonl", "-o", "out.jsonl", "--level", "passage", "--min-words", fmt.Sprint(n), "-q"}
+		switch round % 3 {
+		case 1:
+			args = append(args, "--against", "ref.jsonl")
+		case 2:
+			run("2", "load", "ref.db", "ref.jsonl", "-q")
+			args = append(args, "--against", "ref.db")
+		}
+		stay, audit := passageModel(docs, n, known)
+		for d, words := range docs[known:] {
+			line(&in, known+d, words)
+			if left := stay[d]; left != nil || len(words) == 0 {
+				line(&want, known+d, left)
+			}
+		}
+		write(t, filepath.Join(dir, "in.jsonl"), in.String())
+		for threads, memory := range map[string]string{"1": "1MiB", "4": "64MiB"} {
+			run(threads, append(args, "--memory", memory)...)
+			got, err := os.ReadFile(filepath.Join(dir, "out.jsonl"))
+			if err != nil || !bytes.Equal(got, want.Bytes()) {
+				t.Fatalf("round %d in %s: %v, kept\n%s\nwant\n%s", round, memory, err, got, want.Bytes())
+			}
+			gotAudit, wantAudit := passageAudit(t, filepath.Join(dir, "out.audit.jsonl"), docs, known, n), strings.Join(audit, "")
+			if round%3 == 2 { // a database has its documents in an order of its own
+				keeper := regexp.MustCompile(`(?m)^(against \d+ \d+ \d+) .*$`)
+				gotAudit, wantAudit = keeper.ReplaceAllString(gotAudit, "$1"), keeper.ReplaceAllString(wantAudit, "$1")
+			}
+			if gotAudit != wantAudit {
+				t.Fatalf("round %d in %s: audit:\n%s\nwant:\n%s", round, memory, gotAudit, wantAudit)
+			}
+		}
+	}
+}
+
+// passageAudit returns an audit as passageModel has it, after it has checked that the offsets are
+// those of the words, and that the keeper has the first of them.
+func passageAudit(t *testing.T, path string, docs [][]string, known, n int) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
+		var row struct {
+			Line, Unit, Offset, Bytes, Words int
+			Keeper                           int `json:",string"`
+			KeeperUnit                       int `json:"keeper_unit"`
+			Rule                             string
+			Simdb                            string // of the head
+		}
+		if err := d.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case row.Simdb != "":
+		case row.Rule == "empty":
+			fmt.Fprintln(&b, "empty", row.Line)
+		default:
+			words := docs[known+row.Line-1]
+			passage := strings.Join(words[row.Unit-1:][:row.Words], " ")
+			if whole := strings.Join(words, " "); whole[row.Offset:][:row.Bytes] != passage {
+				t.Fatalf("%+v is %q, not %q", row, whole[row.Offset:][:row.Bytes], passage)
+			}
+			same := min(n, row.Words)
+			if k := docs[row.Keeper][row.KeeperUnit-1:][:same]; !strings.EqualFold(strings.Join(k, " "), strings.Join(words[row.Unit-1:][:same], " ")) {
+				t.Fatalf("%+v: the keeper has %q", row, k)
+			}
+			fmt.Fprintln(&b, row.Rule, row.Line, row.Unit, row.Words, row.Keeper, row.KeeperUnit)
+		}
+	}
+	return b.String()
+}
+
+// TestLevelAgainst removes paragraphs and lines of other files: what these have goes, however often
+// it occurs and however it is wrapped, and what repeats in the input itself but for the first.
+func TestLevelAgainst(t *testing.T) {
+	dir := t.TempDir()
+	known, own := "the question of a test that has more than ten words in it", "a paragraph of the corpus itself that is in it more than once"
+	text := func(paragraphs ...string) string {
+		b, _ := json.Marshal(strings.Join(paragraphs, "\n\n"))
+		return string(b)
+	}
+	write(t, filepath.Join(dir, "test.jsonl"), `{"id":"q0","text":"nothing of this is anywhere else, though it is long enough for it"}`+"\n"+
+		`{"id":"q1","text":`+text("Q", strings.ToUpper(known), known)+"}\n")
+	write(t, filepath.Join(dir, "in.jsonl"), `{"id":1,"text":`+text("one", strings.ReplaceAll(known, " a test ", " a\n  test\n"), "two")+"}\n"+
+		`{"id":2,"text":`+text(own, "three", own)+"}\n"+`{"id":3,"text":`+text(known)+"}\n")
+	for _, again := range []string{"2", "3"} { // --min-count
+		code, out, talk := simdbIn(t, dir, "", "dedup", "in.jsonl", "--level", "paragraph", "--against", "test.jsonl", "--min-count", again, "--audit", "a.jsonl")
+		second := text(own, "three")
+		if again == "3" {
+			second = text(own, "three", own)
+		}
+		if want := `{"id":1,"text":` + text("one", "two") + "}\n" + `{"id":2,"text":` + second + "}\n"; code != 0 || out != want {
+			t.Errorf("%d, %q, want %q", code, out, want)
+		}
+		if want := "2 of these paragraphs are in what --against names"; !strings.Contains(strings.Join(strings.Fields(talk), " "), want) {
+			t.Errorf("no %q in %s", want, talk)
+		}
+		audit, err := os.ReadFile(filepath.Join(dir, "a.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{
+			`"against":[{"file":"test.jsonl"`,
+			`{"id":"1","file":"in.jsonl","line":1,"keeper":"q1","keeper_file":"test.jsonl","keeper_line":2,"distance":null,"score":null,"exact":true,"rule":"against","cluster":null,"unit":2,"offset":5,"bytes":59,"keeper_unit":2}`,
+			`{"id":"3","file":"in.jsonl","line":3,"keeper":"q1"`,
+		} {
+			if !strings.Contains(string(audit), want) {
+				t.Errorf("no %s in\n%s", want, audit)
+			}
+		}
+	}
+}
+
+// What --level cannot do is refused.
+func TestPassageRefused(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "in.jsonl"), `{"id":1,"text":"a"}`+"\n")
+	for _, c := range []struct{ args, want string }{
+		{"--mask numbers", "--level passage removes words as they are written"},
+		{"--normalize nfc", "--level passage removes words as they are written"},
+		{"--against in.jsonl", "of which nothing would be left"},
+	} {
+		args := append([]string{"dedup", "in.jsonl", "--level", "passage"}, strings.Fields(c.args)...)
+		if code, out, talk := simdbIn(t, dir, "", args...); code != 2 || out != "" || !strings.Contains(talk, c.want) {
+			t.Errorf("%s: %d, %q, %q", c.args, code, out, talk)
+		}
+	}
+}
