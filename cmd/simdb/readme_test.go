@@ -1,13 +1,17 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -88,6 +92,60 @@ func TestREADME(t *testing.T) {
 		got, want := same(string(out)), same(example[2])
 		if got != want {
 			t.Errorf("$ %s\n%s\nthe README has\n%s", example[1], got, want)
+		}
+	}
+}
+
+// The figures of docs/choosing.md about two licences are what WHY says of them, and the longest
+// passage is where it says.
+func TestFiguresOfLicences(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(root, "docs", "choosing.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	simdb(t, dir, "load", "x.simdb", filepath.Join(root, "examples", "licenses.jsonl.gz"))
+	rows := regexp.MustCompile("(?m)^\\| `(\\S+)`, `(\\S+)` \\| [^|]* \\| (.*) \\|$").FindAllStringSubmatch(string(page), -1)
+	if len(rows) != 5 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for _, r := range rows {
+		values := map[string]string{}
+		longest, words, place := "", "", [2]int{}
+		for line := range strings.Lines(simdb(t, dir, "why", "x.simdb", r[1], r[2])) {
+			name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+			if f, err := strconv.ParseFloat(value, 64); err == nil && f != math.Trunc(f) {
+				value = strconv.FormatFloat(f, 'f', 2, 64)
+			}
+			values[name] = value
+			if rest, ok := strings.CutPrefix(name, "common run 1: "); ok {
+				if _, err := fmt.Sscanf(rest, "%s words, at byte %d of a, %d of b", &longest, &place[0], &place[1]); err != nil {
+					t.Fatal(err)
+				}
+				words = value
+			}
+		}
+		want := regexp.MustCompile(`,|words`).ReplaceAllString(r[3], "")
+		got := []string{values["distance"], values["jaccard"], values["share of a in b"], values["share of b in a"], longest}
+		if strings.Join(got, "|") != strings.ReplaceAll(want, " ", "") {
+			t.Errorf("%s, %s: %q, documented are %s", r[1], r[2], got, r[3])
+		}
+		if n := len(strings.Fields(words)); n < 3 {
+			t.Errorf("the words of %s are %q", longest, words)
+		}
+		for i, id := range r[1:3] {
+			var rows []struct{ Text string }
+			if err := json.Unmarshal([]byte(simdb(t, dir, "x.simdb", "GET '"+id+"' SHOW text", "--format", "json")), &rows); err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(words, " ")
+			if at := rows[0].Text[place[i]:]; !strings.EqualFold(at[:min(len(first), len(at))], first) {
+				t.Errorf("%s of %s is at %.20q", words[:20], id, at)
+			}
 		}
 	}
 }
