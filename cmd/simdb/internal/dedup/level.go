@@ -42,7 +42,11 @@ type level struct {
 
 // workLevel reads, finds what comes again, and writes.
 func (d *job) workLevel(dir string) (err error) {
-	l := &level{job: d, found: units.NewRepeats(int64(d.c.Memory), func() (*os.File, error) { return app.TempFile(dir) }, d.c.MinCount)}
+	memory := int64(d.c.Memory)
+	if d.c.Level == units.Passage {
+		memory /= 2 // a quarter is for anchors
+	}
+	l := &level{job: d, found: units.NewRepeats(memory, func() (*os.File, error) { return app.TempFile(dir) }, d.c.MinCount)}
 	d.sayLevel = l.summary
 	defer func() { err = errors.Join(err, l.found.Close(), l.places.close()) }()
 	if d.auditTo != nil {
@@ -55,7 +59,7 @@ func (d *job) workLevel(dir string) (err error) {
 	}
 	to := l.found
 	if d.c.Level == units.Passage {
-		l.options.Anchors = units.NewAnchors(int64(d.c.Memory) / 4)
+		l.options.Anchors = units.NewAnchors(memory / 2)
 		to = nil
 	}
 	if err := l.read(to); err != nil {

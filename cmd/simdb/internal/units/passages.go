@@ -11,7 +11,7 @@ import (
 )
 
 // A window is a run of n words; a window that begins at each word of a text is a unit. To add all
-// of them to a Repeats would take 24 bytes a word. So a first pass looks at some of the runs of n/2
+// of them to a Repeats would take 17 bytes a word. So a first pass looks at some of the runs of n/2
 // words, which are in each window: the one whose hash is the least of those in the window, its
 // anchor (winnowing: Schleimer, Wilkerson, Aiken 2003). Windows that follow each other mostly have
 // the same one, and equal windows have equal ones, at the same distance from their beginnings. The

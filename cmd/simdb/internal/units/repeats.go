@@ -43,6 +43,9 @@ type found struct {
 
 const (
 	foundBytes  = 24
+	hashBytes   = 16
+	runBytes    = 9   // a run in the file: the first place, and how many hashes follow it
+	maxRun      = 100 // of them at most
 	repeatBytes = 20
 	parts       = 256 // by the first byte of the hash
 )
@@ -118,21 +121,30 @@ func (r *Repeats) spill() (err error) {
 		}
 	}
 	w := bufio.NewWriterSize(io.NewOffsetWriter(r.file, r.size), 256<<10)
-	var b [foundBytes]byte
+	var b [runBytes + maxRun*hashBytes]byte
 	for p, held := range r.held {
-		if len(held) == 0 {
-			continue
+		start := r.size
+		for len(held) > 0 {
+			n := 1
+			for n < min(len(held), maxRun) && held[n].at == held[0].at+Place(n) {
+				n++
+			}
+			binary.LittleEndian.PutUint64(b[:], uint64(held[0].at))
+			b[runBytes-1] = byte(n)
+			end := runBytes
+			for _, u := range held[:n] {
+				binary.LittleEndian.PutUint64(b[end:], u.hash.Hi)
+				binary.LittleEndian.PutUint64(b[end+8:], u.hash.Lo)
+				end += hashBytes
+			}
+			w.Write(b[:end]) // Flush returns the error
+			r.size += int64(end)
+			held = held[n:]
 		}
-		for _, u := range held {
-			binary.LittleEndian.PutUint64(b[:], u.hash.Hi)
-			binary.LittleEndian.PutUint64(b[8:], u.hash.Lo)
-			binary.LittleEndian.PutUint64(b[16:], uint64(u.at))
-			w.Write(b[:]) // Flush returns the error
+		if r.size > start {
+			r.spilled[p] = append(r.spilled[p], section{start, r.size - start})
 		}
-		n := int64(len(held)) * foundBytes
-		r.spilled[p] = append(r.spilled[p], section{r.size, n})
-		r.size += n
-		r.held[p] = held[:0]
+		r.held[p] = r.held[p][:0]
 	}
 	r.n = 0
 	return w.Flush()
@@ -140,17 +152,24 @@ func (r *Repeats) spill() (err error) {
 
 // each calls f for the units of a part, in the order of the input.
 func (r *Repeats) each(p int, f func(u found) error) error {
-	var b [foundBytes]byte
+	var b [runBytes + maxRun*hashBytes]byte
 	for _, s := range r.spilled[p] {
 		in := bufio.NewReaderSize(io.NewSectionReader(r.file, s.at, s.size), 64<<10)
-		for range s.size / foundBytes {
-			if _, err := io.ReadFull(in, b[:]); err != nil {
+		for left := s.size; left > 0; {
+			if _, err := io.ReadFull(in, b[:runBytes]); err != nil {
 				return err
 			}
-			u := found{at: Place(binary.LittleEndian.Uint64(b[16:]))}
-			u.hash.Hi, u.hash.Lo = binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])
-			if err := f(u); err != nil {
+			at, hashes := Place(binary.LittleEndian.Uint64(b[:])), b[runBytes:][:int(b[runBytes-1])*hashBytes]
+			if _, err := io.ReadFull(in, hashes); err != nil {
 				return err
+			}
+			left -= int64(runBytes + len(hashes))
+			for ; len(hashes) > 0; hashes = hashes[hashBytes:] {
+				u := found{xxh3.Uint128{Hi: binary.LittleEndian.Uint64(hashes), Lo: binary.LittleEndian.Uint64(hashes[8:])}, at}
+				if err := f(u); err != nil {
+					return err
+				}
+				at++
 			}
 		}
 	}
