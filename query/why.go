@@ -132,12 +132,16 @@ func (x *run) whyPassages(a, b engine.Doc) ([]Row, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	const shown = 5
+	const shown, first, last = 5, 16, 8 // runs, and words of a long one
 	runs := common.In(b.Text)
 	rows := []Row{{name, len(runs)}}
 	for i, r := range runs[:min(len(runs), shown)] {
-		words := strings.Join(strings.Fields(a.Text[r.QueryAt:r.QueryEnd]), " ")
-		rows = append(rows, Row{fmt.Sprintf("common run %d: %d words, at byte %d of a, %d of b", i+1, r.Words, r.QueryAt, r.At), words})
+		words := strings.Fields(a.Text[r.QueryAt:r.QueryEnd])
+		if len(words) > first+last {
+			words = slices.Concat(words[:first], []string{"..."}, words[len(words)-last:])
+		}
+		name := fmt.Sprintf("common run %d: %d words, at byte %d of a, %d of b", i+1, r.Words, r.QueryAt, r.At)
+		rows = append(rows, Row{name, strings.Join(words, " ")})
 	}
 	return rows, nil
 }
