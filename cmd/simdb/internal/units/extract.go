@@ -54,7 +54,13 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 	x := &Extractor{}
 	worker := func() func(*batch) error {
 		if o.Level == Passage {
-			return newPassages(o, to != nil).extract
+			p := newPassages(o, to != nil)
+			return func(b *batch) error {
+				if b.bytes > maxAhead {
+					return nil
+				}
+				return p.extract(b)
+			}
 		}
 		h := &hasher{least: o.MinWords, symbols: o.Symbols}
 		if o.Normalize != nil {
@@ -66,7 +72,14 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 			return nil
 		}
 	}
+	large := newPassages(o, to != nil)
+	large.to = to
 	x.line = pipeline.New(runtime.GOMAXPROCS(0), worker, func(b *batch) error {
+		if o.Level == Passage && b.bytes > maxAhead {
+			if err := large.extract(b); err != nil {
+				return err
+			}
+		}
 		x.Counts.Units += b.count.Units
 		x.Counts.Short += b.count.Short
 		if to == nil {

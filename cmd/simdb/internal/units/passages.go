@@ -1,6 +1,7 @@
 package units
 
 import (
+	"cmp"
 	"math/bits"
 	"math/rand/v2"
 	"unsafe"
@@ -44,12 +45,20 @@ func (a *Anchors) twice(gram uint64) bool {
 	return *slot>>shift&2 != 0
 }
 
+// The windows of a text take four times as much memory as the text. Those of a batch of more than
+// maxAhead bytes are found when it is its turn to be added, and added by maxFound.
+const (
+	maxAhead = 1 << 20
+	maxFound = 1 << 15
+)
+
 // passages finds the windows of texts, or their anchors. It serves one goroutine.
 type passages struct {
 	n       int // words of a window
 	k       int // and of an anchor
 	anchors *Anchors
-	add     bool // windows, not anchors
+	add     bool     // windows, not anchors
+	to      *Repeats // if not nil, takes windows that are too many for a batch
 	ofGrams *token.Shingler
 	ofWords *token.Shingler
 	grams   hashes // of the text
@@ -74,7 +83,7 @@ func newPassages(o Options, add bool) *passages {
 }
 
 // extract finds the anchors of a batch, or its windows that may be repeated.
-func (p *passages) extract(b *batch) error {
+func (p *passages) extract(b *batch) (err error) {
 	for i, s := range b.texts {
 		text := unsafe.Slice(unsafe.StringData(s), len(s)) // only read
 		p.grams = p.grams[:0]
@@ -105,10 +114,14 @@ func (p *passages) extract(b *batch) error {
 					b.found = append(b.found, found{hash, At(b.first+uint32(i), uint32(hashed))})
 				}
 			}
+			if p.to != nil && len(b.found) >= maxFound {
+				err = cmp.Or(err, p.to.add(b.found))
+				b.found = b.found[:0]
+			}
 		})
 	}
 	clear(b.texts)
-	return nil
+	return err
 }
 
 // eachAnchor calls f for each anchor of the text, with the windows from..to-1 whose anchor it is.

@@ -1,7 +1,12 @@
 package units
 
 import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +19,7 @@ import (
 func TestPassages(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	found := 0
-	for round := range 150 {
+	for round := range 100 {
 		n, least, known := 1+r.IntN(9), 2+max(0, r.IntN(6)-3), max(0, r.IntN(6)-3)
 		o := Options{Level: Passage, MinWords: n, Symbols: round%5 == 4}
 		var docs []string
@@ -35,52 +40,104 @@ func TestPassages(t *testing.T) {
 			}
 			docs = append(docs, text.String()[:min(text.Len(), 2000)])
 		}
-		var all []unit
-		texts := make([][]string, len(docs))
-		for d, text := range docs {
-			texts[d] = slices.Collect(token.Split(text, o.Symbols))
-			for i := range max(0, len(texts[d])-n+1) {
-				all = append(all, unit{strings.Join(texts[d][i:i+n], " "), At(uint32(d), uint32(i))})
-			}
-		}
-		want := model(all, least, known)
-		found += len(want)
-		for _, memory := range []int64{1 << 20, 3000} {
-			got := repeats(t, docs, o, memory, least, known)
-			if !slices.Equal(single(got), want) {
-				t.Fatalf("round %d, %d words, %d bytes: %d repeats, want %d", round, n, memory, len(single(got)), len(want))
-			}
-			for d, text := range docs {
-				var removed []Removed
-				for _, rep := range got {
-					if int(rep.At.Doc()) == d {
-						removed = o.Remove(removed, rep)
-					}
-				}
-				if want := removedByModel(want, uint32(d), n, len(texts[d])); !slices.Equal(removed, want) {
-					t.Fatalf("round %d, %d words, %d bytes: of %q is removed %v, want %v", round, n, memory, text, removed, want)
-				}
-				if spans := o.Split(nil, text); len(spans) != len(texts[d]) {
-					t.Fatalf("%q has %d words, want %d", text, len(spans), len(texts[d]))
-				}
-			}
-		}
+		found += comparePassages(t, docs, o, least, known)
 	}
-	if found < 10_000 {
+	if found < 5_000 {
 		t.Errorf("%d windows come again: this tests too little", found)
 	}
 }
 
-// removedByModel returns the passages of a document of so many words, given all windows that come
+// TestLargePassages compares texts whose windows are too many for a batch, beside small ones.
+func TestLargePassages(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	var docs []string
+	for d := range 6 {
+		var text strings.Builder
+		for text.Len() < []int{100, maxAhead + 1}[d%2] {
+			if from := r.IntN(maxAhead); d > 1 && r.IntN(100) == 0 {
+				text.WriteString(strings.ToUpper(docs[1][from:min(from+r.IntN(10_000), len(docs[1]))]))
+			}
+			fmt.Fprint(&text, r.IntN(1000), " ")
+		}
+		docs = append(docs, text.String())
+	}
+	if n := comparePassages(t, docs, Options{Level: Passage, MinWords: 20}, 2, 0); n < 2*maxFound {
+		t.Errorf("%d windows come again: this tests too little", n)
+	}
+}
+
+// TestPassagesOfLicenses compares texts that people have written, and copied from each other.
+func TestPassagesOfLicenses(t *testing.T) {
+	f, err := os.Open(filepath.FromSlash("../../../../examples/licenses.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs []string
+	for d := json.NewDecoder(z); d.More(); {
+		var doc struct{ Text string }
+		if err := d.Decode(&doc); err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, doc.Text)
+	}
+	docs = docs[:len(docs)/4]
+	for _, n := range []int{8, 50} {
+		if found := comparePassages(t, docs, Options{Level: Passage, MinWords: n}, 2, 0); found < 10_000 {
+			t.Errorf("%d windows of %d words come again: this tests too little", found, n)
+		}
+	}
+}
+
+// comparePassages compares the passages of documents with those of a map of all windows, and
+// returns how many windows come again.
+func comparePassages(t *testing.T, docs []string, o Options, least, known int) int {
+	t.Helper()
+	n := o.MinWords
+	var all []unit
+	texts := make([][]string, len(docs))
+	for d, text := range docs {
+		texts[d] = slices.Collect(token.Split(text, o.Symbols))
+		for i := range max(0, len(texts[d])-n+1) {
+			all = append(all, unit{strings.Join(texts[d][i:i+n], " "), At(uint32(d), uint32(i))})
+		}
+	}
+	want := model(all, least, known)
+	for _, memory := range []int64{1 << 20, 3000} {
+		got := repeats(t, docs, o, memory, least, known)
+		if !slices.Equal(single(got), want) {
+			t.Fatalf("%d words, %d bytes: %d repeats, want %d", n, memory, len(single(got)), len(want))
+		}
+		removed, windows := map[int][]Removed{}, map[int][]Repeat{}
+		for _, rep := range got {
+			d := int(rep.At.Doc())
+			removed[d] = o.Remove(removed[d], rep)
+			windows[d] = append(windows[d], single([]Repeat{rep})...)
+		}
+		for d, text := range docs {
+			removed := removed[d]
+			if want := removedByModel(windows[d], n, len(texts[d])); !slices.Equal(removed, want) {
+				t.Fatalf("%d words, %d bytes: of %.1000q is removed %v, want %v", n, memory, text, removed, want)
+			}
+			if spans := o.Split(nil, text); len(spans) != len(texts[d]) {
+				t.Fatalf("%.1000q has %d words, want %d", text, len(spans), len(texts[d]))
+			}
+		}
+	}
+	return len(want)
+}
+
+// removedByModel returns the passages of a document of so many words, given its windows that come
 // again, of n words.
-func removedByModel(windows []Repeat, doc uint32, n, words int) (all []Removed) {
+func removedByModel(windows []Repeat, n, words int) (all []Removed) {
 	gone, first := make([]bool, words), map[int]Place{}
 	for _, w := range windows {
-		if w.At.Doc() != doc {
-			continue
-		}
 		from, to := int(w.At.Unit()), int(w.At.Unit())+n
-		if w.First.Doc() == doc {
+		if w.First.Doc() == w.At.Doc() {
 			from = max(from, int(w.First.Unit())+n)
 		}
 		if _, ok := first[from]; !ok {
