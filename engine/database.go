@@ -176,7 +176,7 @@ func (db *DB) Params() Params {
 	p := db.s.Params
 	return Params{
 		Tokenizer: int(p.Tokenizer), Shingle: int(p.Shingle), Layout: Layout(p.Layout.String()), Sketch: int(p.Sketch),
-		Bits: db.s.Bits(), MinJaccard: p.MinJaccard, Text: p.StoreText, TTL: db.s.TTL, Features: featuresOf(p.Features),
+		Bits: db.s.Bits(), MinJaccard: p.MinJaccard, Text: p.StoreText, TTL: db.s.TTL, Features: featuresOf(p.Features), Containment: p.Sets,
 	}
 }
 

@@ -37,6 +37,9 @@ type Options struct {
 	MinJaccard float64  // the least threshold that JACCARD answers from its index; 0 means 0.65
 	NoText     bool     // do not keep texts and fields
 	NoSketch   bool     // do not keep sketches: no JACCARD
+	// Containment keeps an index of the features of texts, so that searches by Contains and Within
+	// need not read all of them. It takes some 40 % of the texts.
+	Containment bool
 
 	// TTL is how long a document lives. Older ones are invisible, and compaction drops them. 0
 	// means that documents do not expire.
@@ -98,7 +101,7 @@ func (o *Options) internal() store.Options {
 	}
 	s := store.Options{
 		Shingle: o.Shingle, Features: features.Spec(o.Features), Bits: o.Bits, Layout: o.Layout, Sketch: o.Sketch, MinJaccard: o.MinJaccard,
-		NoText: o.NoText, NoSketch: o.NoSketch, TTL: o.TTL,
+		NoText: o.NoText, NoSketch: o.NoSketch, Sets: o.Containment, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory,
 		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,

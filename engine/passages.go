@@ -100,11 +100,12 @@ func (p *Passages) All(ctx context.Context) iter.Seq2[PassageMatch, error] {
 }
 
 // Plan returns how All would be carried out, as Snapshot.Plan does.
-func (p *Passages) Plan() (plans []PartPlan) {
-	for _, part := range p.scan(nil).Plan() {
+func (p *Passages) Plan() (plans []PartPlan, err error) {
+	parts, err := p.scan(nil).Plan()
+	for _, part := range parts {
 		plans = append(plans, PartPlan(part))
 	}
-	return plans
+	return plans, err
 }
 
 // scan returns the search of the stored documents. Of each it compares, it sets the passages.
@@ -112,5 +113,5 @@ func (p *Passages) scan(runs *[]passage.Run) *search.Similar {
 	return search.NewScan(&p.s.v, func(_ context.Context, text []byte) (float64, bool) {
 		*runs = p.find.Runs(text)
 		return 1, len(*runs) > 0
-	})
+	}, nil)
 }

@@ -73,7 +73,7 @@ func TestPassages(t *testing.T) {
 			if len(got) > 0 {
 				t.Fatalf("%+v is found in %v", q, got)
 			}
-			for _, part := range p.Plan() {
+			for _, part := range must(p.Plan())(t) {
 				if part.Method != PlanScan || part.Candidates != part.Documents || part.Cost == 0 {
 					t.Fatalf("%+v", part)
 				}

@@ -213,6 +213,9 @@ const (
 	PlanSignatures = "signatures"
 	// PlanSign is the same, after all texts have been read to make their signatures.
 	PlanSign = "sign"
+	// PlanIndex, for Contains and Within, reads entries of the index of containment, and the texts
+	// that they do not rule out.
+	PlanIndex = "index"
 )
 
 // PartPlan is the plan of a Search for one table or memtable.

@@ -94,6 +94,8 @@ type Params struct {
 	Text       bool // texts are kept
 	TTL        time.Duration
 	Features   Features // what of a document is compared
+	// Containment says that there is an index for Contains and Within.
+	Containment bool
 }
 
 // Metrics is how a DB was opened, and counts what it has done since.

@@ -117,6 +117,9 @@ func ParamRows(p engine.Params) []Row {
 	if of := p.Features.Describe(); of != "" {
 		rows = append(rows, Row{"features", of})
 	}
+	if p.Containment {
+		rows = append(rows, Row{"containment", true})
+	}
 	return rows
 }
 

@@ -82,6 +82,10 @@ func (r *Reader) detail(s *table.Section) string {
 		return stats(r.t.Ranks.Stats())
 	case table.KindPlaces:
 		return stats(r.t.Places.Stats())
+	case table.KindSetSizes:
+		return stats(r.t.Sets.Sizes.Stats())
+	case table.KindSets:
+		return stats(r.t.Sets.Keys.Stats())
 	case table.KindIDParts:
 		if run, err := r.t.Run(table.KindIDParts, s.Index, s.Count); err == nil {
 			return stats(run.Stats())

@@ -47,6 +47,11 @@
 //	sketches  where the blocks of sketches are
 //	hot       hashes that many sketches have
 //
+// and, if the parameters say so,
+//
+//	set-sizes column: how many features a text has, by document number      (internal/contain)
+//	sets      key run: bits of the hashes of these features, with documents
+//
 // Directories of key runs and columns are sections of their own, and lie side by side with the
 // other directories after everything else.
 //
@@ -68,7 +73,7 @@
 //	merge     a table from other tables
 //	write     a table from documents
 //	table     parameters, kinds of sections, the directory and its copies; an open table
-//	hamming, sketchidx                           searches by fingerprint, by sketch
+//	hamming, sketchidx, contain                  searches by fingerprint, by sketch, by set
 //	keyrun, blobs, pages                         encodings, and what of the file is read
 //
 // # Where to change what
@@ -76,7 +81,8 @@
 //	a section       table/section.go, table/versions.go, write, table/open.go, verify.go,
 //	                docs/format/sstable.md
 //	a version       an entry of table.Versions; TestVersion3 shows what it takes
-//	a search        internal/hamming for fingerprints, internal/sketchidx for sketches
+//	a search        internal/hamming for fingerprints, internal/sketchidx for sketches,
+//	                internal/contain for sets
 //	an encoding     internal/keyrun for sorted keys and columns, internal/blobs for strings
 //
 // # Terms

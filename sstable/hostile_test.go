@@ -86,6 +86,14 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 	add("Note", err, string(note))
 	add("Info", nil, fmt.Sprint(r.Info().Identity, r.Info().MinTime, r.Info().MaxTime, r.Info().MinSeq, r.Info().MaxSeq))
 	exerciseSketches(r, add)
+	set := testParams.NewSetHasher().Set([]byte("word7 word7 word7 word8"))
+	for _, q := range []SetQuery{{Set: set, T: 0.1}, {Set: set, T: 0.5, Within: true}} {
+		docs, _, ok, err := r.SetCandidates(nil, q)
+		if err != nil {
+			docs = nil
+		}
+		add("SetCandidates", err, fmt.Sprint(docs, ok))
+	}
 	for _, it := range []*Iter{r.Iter(), r.Entries()} {
 		for range 2000 {
 			if !it.Next() {

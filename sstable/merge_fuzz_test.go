@@ -29,7 +29,7 @@ func FuzzMerge(f *testing.F) {
 		// The result again, with other tables.
 		again := newRandomMerge(t, seed+1, shape)
 		again.addMerged(merged, m.want())
-		again.first, again.sketch = 100, m.sketch
+		again.first, again.sketch, again.sets = 100, m.sketch, m.sets
 		again.addInputs()
 		again.merge(again.params())
 	})
@@ -40,6 +40,7 @@ type randomMerge struct {
 	merging
 	shape  func(n int) int // a number less than n, from the shape
 	sketch uint32
+	sets   bool
 	first  int // number of the first input in IDs
 	data   [][]byte
 	kinds  [7]int
@@ -59,6 +60,7 @@ func newRandomMerge(t *testing.T, seed uint64, shape []byte) *randomMerge {
 		m.kinds[i] = m.shape(6)
 	}
 	m.sketch = uint32(m.shape(3) * 8)
+	m.sets = r.IntN(2) == 0
 	m.drop = []func(*rand.Rand, *Document) bool{drops["none"], drops["few"], drops["most"], drops["odd"], drops["all"], drops["in runs"]}[m.shape(6)]
 	m.o = MergeOptions{
 		Workers: 1 + m.shape(4), Piece: []int{0, 1, 600, 3000}[m.shape(4)], Sorted: []int{0, 512, 2048, 1}[m.shape(4)],
@@ -68,12 +70,18 @@ func newRandomMerge(t *testing.T, seed uint64, shape []byte) *randomMerge {
 	return m
 }
 
-// params are those of a table, with a layout of its own.
-func (m *randomMerge) params() Params {
+// common are the parameters of all tables, but for the layout.
+func (m *randomMerge) common() Params {
 	p := mergeParams
-	if p.Sketch = m.sketch; p.Sketch == 0 {
+	if p.Sketch, p.Sets = m.sketch, m.sets; p.Sketch == 0 {
 		p.MinJaccard = 0
 	}
+	return p
+}
+
+// params are those of a table, with a layout of its own.
+func (m *randomMerge) params() Params {
+	p := m.common()
 	p.Layout = []Layout{{Blocks: 4, Lead: 1}, {Blocks: 2, Lead: 1}, {Blocks: 3, Lead: 1}, {Blocks: 5, Lead: 2}, {Blocks: 4, Lead: 0}, {Blocks: 6, Lead: 1}, {Blocks: 5, Lead: 1}, {Blocks: 8, Lead: 1}}[m.r.IntN(8)]
 	return p
 }
@@ -146,6 +154,10 @@ func (m *randomMerge) fill(d *Document, i, j int) {
 		if i%2 == 1 {
 			d.Fields = fmt.Append(nil, r.Uint64())
 		}
+	case 4:
+		for range r.IntN(30) {
+			d.Text = fmt.Append(d.Text, "word ", r.IntN(20), " ")
+		}
 	default:
 		if r.IntN(4) == 0 {
 			d.Text = bytes.Repeat(fmt.Append(nil, r.Uint64()), r.IntN(40))
@@ -214,11 +226,8 @@ func (m *randomMerge) damaged(tables [][]byte, at uint32, word uint64) {
 
 // merged merges tables, data in the place of one.
 func (m *randomMerge) merged(tables [][]byte, victim int, data []byte) ([]byte, error) {
-	p := mergeParams
+	p := m.common()
 	p.Layout = Layout{Blocks: 3, Lead: 1}
-	if p.Sketch = m.sketch; p.Sketch == 0 {
-		p.MinJaccard = 0
-	}
 	var inputs []MergeInput
 	for i, table := range tables {
 		if i == victim {

@@ -24,6 +24,7 @@ import (
 //		StoreText  bool    // whether texts and fields are kept
 //		Words      uint32  // 64-bit words of a fingerprint, 2..MaxWords; 0 for one
 //		Features   string  // what features are; "" for shingles of words
+//		Sets       bool    // whether the features of texts are indexed
 //	}
 type Params = table.Params
 

@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/contain"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
 	"golang.org/x/sync/errgroup"
@@ -28,6 +29,7 @@ import (
 //	runs     of each word: run 0 ascends; run i holds its distinct values, permuted, in order
 //	ids      each document once, under the hash of its ID; no ID twice; the order of IDs
 //	sketches bitmaps and postings are those of the sketches
+//	sets     their sizes and the bins of their features are those of the texts
 //
 // It checks what a writer may have got wrong as well as what storage may have lost. The checks run
 // side by side on all processors; of damage that several find, that of the first in the list is
@@ -37,7 +39,7 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) e
 	defer r.t.Pages.Sequential()()
 	v := &verification{progress: progress, total: 2 * r.t.Info.Size}
 	steps := []func(*verifier) error{(*verifier).checkBytes, (*verifier).checkRecords, (*verifier).checkOrder, (*verifier).checkPlaces,
-		(*verifier).checkRuns, (*verifier).checkIDs, (*verifier).checkIDParts, (*verifier).checkSketches, (*verifier).checkEarly}
+		(*verifier).checkRuns, (*verifier).checkIDs, (*verifier).checkIDParts, (*verifier).checkSketches, (*verifier).checkSets, (*verifier).checkEarly}
 	errs := make([]error, len(steps))
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))
@@ -294,6 +296,49 @@ func (v *verifier) checkSketches() error {
 		return nil
 	}
 	return v.t.Sketches.Verify(v.advance)
+}
+
+// checkSets verifies that the index of sets is that of the texts, as checkRuns compares sets.
+func (v *verifier) checkSets() error {
+	x := v.t.Sets
+	if x == nil {
+		return nil
+	}
+	h, width := keyrun.NewSetHash(), contain.Width(v.t.Info.Docs)
+	var got, want, prev uint64
+	err := x.Keys.EachBlock(func(pos int, keys []uint64) error {
+		for i, key := range keys {
+			if pos+i > 0 && key == prev {
+				return x.Keys.Corrupt(0, "key %016x is there twice", key)
+			}
+			prev, got = key, got+h.Of(key)
+		}
+		return v.advance(int64(x.Keys.BlockSize(pos / keyrun.BlockLen)))
+	})
+	if err != nil {
+		return err
+	}
+	sets, texts := v.t.Params.NewSetHasher(), v.Texts()
+	err = v.EachInTextOrder(v.ctx, func(doc uint32) error {
+		text, _, err := texts.Get(doc)
+		if err != nil {
+			return err
+		}
+		set := sets.LastSet(text)
+		if size, err := x.Sizes.Get(int(doc)); err != nil || size != uint64(len(set)) {
+			return cmp.Or(err, x.Sizes.Corrupt(0, "document %d has %d features, not %d", doc, len(set), size))
+		}
+		for i, hash := range set {
+			if bin := contain.BinOf(hash); i == 0 || bin != contain.BinOf(set[i-1]) {
+				want += h.Of(uint64(bin)<<width | uint64(doc))
+			}
+		}
+		return nil
+	})
+	if err == nil && got != want {
+		err = x.Keys.Corrupt(0, "not every document is there once, under each of its features")
+	}
+	return err
 }
 
 // checkOrder verifies that every rank belongs to one document, that times and sequence numbers have

@@ -11,10 +11,10 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// wideParams are testParams with fingerprints of four words.
+// wideParams are testParams with all that may be added: fingerprints of four words, and sets.
 var wideParams = func() Params {
 	p := testParams
-	p.Words = 4
+	p.Words, p.Sets = 4, true
 	return p
 }()
 

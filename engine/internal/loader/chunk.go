@@ -31,6 +31,7 @@ type chunk struct {
 	// what the goroutine that writes knows of documents with texts, until the chunk is complete
 	sums  []summary
 	codes atomic.Int64 // bytes in batch.Codes
+	sets  atomic.Int64 // bytes of the sets of texts, which the writer has
 
 	// slots finds IDs: an open hash table with linear probing, of 1<<width slots; nil if nobody
 	// asks. A slot is 0 or
@@ -138,7 +139,7 @@ func (c *chunk) memory() (gather, write int64) {
 		gather += n*gatherSum + codes
 		write += writeCode * min(n, mostCodes)
 	}
-	return gather, write
+	return gather + c.sets.Load(), write
 }
 
 // roomFor reports whether the slots are enough for n documents: at most three quarters are taken.

@@ -258,6 +258,7 @@ func (h *hasher) write(ctx context.Context, to *sstable.BatchWriter, w *window, 
 	if err != nil {
 		return err
 	}
+	c.sets.Store(to.SetBytes())
 	base := len(c.sums)
 	for share, codes := range h.codes {
 		for i := share * windowShare; i < min((share+1)*windowShare, len(w.docs)); i++ {

@@ -8,7 +8,6 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/minhash"
@@ -18,13 +17,14 @@ import (
 // A Similar is a search for the documents whose texts are similar to one, by a criterion of text.
 // It is complete: the texts that their signatures do not rule out are compared, and where a table
 // has no signatures, as they would take more memory than there is for them, all of about the
-// length. By containment all texts are compared. It serves one goroutine, as long as its view is
-// open.
+// length. By containment all texts are compared, but in a table with an index of sets those that it
+// does not rule out. It serves one goroutine, as long as its view is open.
 type Similar struct {
 	v       *view.View
 	compare textsim.Compare
 	edit    *textsim.EditFilter // nil for another measure
 	cosine  *textsim.CosineFilter
+	index   IndexFunc // nil for another measure
 	docs    []uint32
 	scratch []byte
 	work    Counts
@@ -34,7 +34,9 @@ type Similar struct {
 func NewSimilar(v *view.View, text []byte, by view.Criterion) *Similar {
 	q := &Similar{v: v}
 	if by.Text.Contained() {
-		q.compare = containment(v, text, by)
+		set := sstable.SetQuery{Set: v.Texts.Sets().Set(text), T: by.T, Within: by.Text == view.Within}
+		q.compare = textsim.Contained(v.Texts.Sets(), set.Set, set.T, set.Within)
+		q.index = func(p *view.Part, dst []uint32) ([]uint32, int, bool, error) { return p.SetCandidates(dst, set) }
 	} else if by.Text == view.Levenshtein {
 		q.compare, q.edit = textsim.Levenshtein(string(text), by.T), textsim.NewEditFilter(string(text), by.T)
 	} else {
@@ -43,27 +45,13 @@ func NewSimilar(v *view.View, text []byte, by view.Criterion) *Similar {
 	return q
 }
 
-// NewScan prepares a search of v that compares all texts.
-func NewScan(v *view.View, compare textsim.Compare) *Similar { return &Similar{v: v, compare: compare} }
+// An IndexFunc appends the documents of a table that may be similar by its index, or returns false
+// if all are to be compared.
+type IndexFunc func(p *view.Part, dst []uint32) (docs []uint32, read int, ok bool, err error)
 
-// containment returns the comparison with a text by the share of its shingles that another one has,
-// or by the share of the shingles of the other one that it has.
-func containment(v *view.View, text []byte, by view.Criterion) textsim.Compare {
-	sets := v.Texts.Sets()
-	mine := sets.Set(text)
-	return func(_ context.Context, other []byte) (share float64, ok bool) {
-		theirs := sets.LastSet(other)
-		of := len(mine)
-		if by.Text == view.Within {
-			of = len(theirs)
-		}
-		if len(mine) == 0 || len(theirs) == 0 {
-			return 0, false
-		}
-		need := int(by.T * float64(of)) // or one more
-		share = float64(ordered.Common(mine, theirs, need)) / float64(of)
-		return share, share >= by.T
-	}
+// NewScan prepares a search of v that compares all texts, or those that an index does not rule out.
+func NewScan(v *view.View, compare textsim.Compare, index IndexFunc) *Similar {
+	return &Similar{v: v, compare: compare, index: index}
 }
 
 // signed reports whether texts that are not similar are told by their signatures.
@@ -134,21 +122,18 @@ const fewTexts = 64
 // part searches a table.
 func (q *Similar) part(ctx context.Context, p *view.Part, except string, fn SimilarFunc) (more bool, err error) {
 	q.work.Tables++
-	if !q.signed() {
-		return q.scan(ctx, p, except, fn)
+	var x *memindex.TextIndex
+	if q.signed() {
+		if x, err = indexOf(ctx, q.v, p); err != nil {
+			return false, err
+		}
 	}
-	x, err := indexOf(ctx, q.v, p)
+	_, compared, err := q.candidates(p, x)
 	if err != nil {
 		return false, err
 	}
-	if x == nil {
+	if compared < 0 {
 		return q.scan(ctx, p, except, fn)
-	}
-	compared := 0
-	if q.edit != nil {
-		q.docs, compared = x.Edit(q.docs[:0], q.edit)
-	} else {
-		q.docs, compared = x.Cosine(q.docs[:0], q.cosine)
 	}
 	q.work.Probes += int64(compared)
 	if err := p.SortInTextOrder(q.docs); err != nil {
@@ -164,6 +149,27 @@ func (q *Similar) part(ctx context.Context, p *view.Part, except string, fn Simi
 		}
 	}
 	return true, nil
+}
+
+// candidates leaves the documents of a table in q.docs that its signatures or its index do not rule
+// out; x is nil if it has no signatures. It returns the method and how many entries were compared;
+// if less than 0, all texts are to be read.
+func (q *Similar) candidates(p *view.Part, x *memindex.TextIndex) (method string, compared int, err error) {
+	switch {
+	case x != nil && q.edit != nil:
+		q.docs, compared = x.Edit(q.docs[:0], q.edit)
+	case x != nil && q.cosine != nil:
+		q.docs, compared = x.Cosine(q.docs[:0], q.cosine)
+	case q.index != nil:
+		var ok bool
+		if q.docs, compared, ok, err = q.index(p, q.docs[:0]); ok {
+			return methodIndex, compared, err
+		}
+		fallthrough
+	default:
+		return methodScan, -1, err
+	}
+	return methodSignatures, compared, nil
 }
 
 // scan searches a table that has no signatures, in the order in which its texts lie.
@@ -321,6 +327,7 @@ const (
 	methodScan       = "scan"
 	methodSignatures = "signatures" // and those that the signatures do not rule out are compared
 	methodSign       = "sign"       // all texts are read, to make their signatures
+	methodIndex      = "index"      // of the table; those that it does not rule out are compared
 )
 
 // Costs of a search by text, in nanoseconds.
@@ -338,7 +345,7 @@ func PlanSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion
 	err = v.Safely(ctx, func() error {
 		text, err := of.ReadText(v)
 		if err == nil {
-			parts = NewSimilar(v, text, by).Plan()
+			parts, err = NewSimilar(v, text, by).Plan()
 		}
 		return err
 	})
@@ -346,9 +353,13 @@ func PlanSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion
 }
 
 // Plan returns how Each would be carried out.
-func (q *Similar) Plan() (parts []PartPlan) {
+func (q *Similar) Plan() (parts []PartPlan, err error) {
 	for i := range q.v.Version.Parts {
-		parts = append(parts, q.plan(&q.v.Version.Parts[i]))
+		plan, err := q.plan(&q.v.Version.Parts[i])
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, plan)
 	}
 	return append(parts, planMemtables(q.v, func(m view.MemView) PartPlan {
 		n := len(m.Docs)
@@ -356,25 +367,22 @@ func (q *Similar) Plan() (parts []PartPlan) {
 			return PartPlan{Method: methodScan, Candidates: n, Cost: signCost * float64(n)}
 		}
 		return PartPlan{Method: methodSignatures, Probes: n, Candidates: n, Cost: signatureCost * float64(n)}
-	})...)
+	})...), nil
 }
 
 // plan returns how a table would be searched.
-func (q *Similar) plan(p *view.Part) PartPlan {
+func (q *Similar) plan(p *view.Part) (PartPlan, error) {
 	n := int(p.NumDocs())
 	plan := PartPlan{Part: "table " + p.Name, Documents: n, Method: methodScan, Candidates: n, Cost: signCost * float64(n)}
-	switch x := p.Short.Have(); {
-	case x != nil && q.edit != nil:
-		q.docs, plan.Probes = x.Edit(q.docs[:0], q.edit)
-	case x != nil && q.cosine != nil:
-		q.docs, plan.Probes = x.Cosine(q.docs[:0], q.cosine)
-	default:
-		if q.signed() && memindex.TextsFit(q.v.Short, p.NumDocs()) {
+	x := p.Short.Have()
+	method, compared, err := q.candidates(p, x)
+	if err != nil || compared < 0 {
+		if q.signed() && x == nil && memindex.TextsFit(q.v.Short, p.NumDocs()) {
 			plan.Method = methodSign
 		}
-		return plan
+		return plan, err
 	}
-	plan.Method, plan.Candidates = methodSignatures, len(q.docs)
-	plan.Cost = signatureCost*float64(plan.Probes) + textCost*float64(plan.Candidates)
-	return plan
+	plan.Method, plan.Probes, plan.Candidates = method, compared, len(q.docs)
+	plan.Cost = signatureCost*float64(compared) + textCost*float64(plan.Candidates)
+	return plan, nil
 }

@@ -25,6 +25,7 @@ type Options struct {
 	MinJaccard float64
 	NoText     bool
 	NoSketch   bool
+	Sets       bool
 	TTL        time.Duration
 
 	ReadOnly    bool
@@ -119,7 +120,7 @@ func (o Options) params() (sstable.Params, error) {
 	}
 	p := sstable.Params{
 		Tokenizer: token.Version, Hash: token.HashVersion, Shingle: shingleOf(o.Shingle, spec), Features: spec.String(),
-		Layout: sstable.LayoutBySize, StoreText: !o.NoText,
+		Layout: sstable.LayoutBySize, StoreText: !o.NoText, Sets: o.Sets,
 	}
 	if p.Words, err = wordsOf(o.Bits); err != nil {
 		return p, err
@@ -217,6 +218,9 @@ func (o Options) check(path string, have sstable.Params, ttl time.Duration) erro
 	}
 	if o.NoText {
 		want.StoreText = false
+	}
+	if o.Sets {
+		want.Sets = true
 	}
 	if o.NoSketch {
 		want.Sketch, want.MinJaccard = 0, 0

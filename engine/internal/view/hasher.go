@@ -75,5 +75,5 @@ func (h *Hasher) Fill(d *sstable.Document, text string) {
 
 // Sets returns a maker of the sets of features that texts are compared by.
 func (h *Hasher) Sets() *features.SetHasher {
-	return features.NewSetHasher(h.spec, int(h.params.Shingle), h.params.Seed)
+	return h.params.NewSetHasher()
 }

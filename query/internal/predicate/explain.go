@@ -35,6 +35,8 @@ func explainPart(p engine.PartPlan) string {
 		return fmt.Sprintf("%s: scan %s", p.Part, of)
 	case engine.PlanSignatures:
 		return fmt.Sprintf("%s: %s, %s of %s", p.Part, quantity.Plain(p.Probes, "signature", "signatures"), candidates, of)
+	case engine.PlanIndex:
+		return fmt.Sprintf("%s: index, %s, %s of %s", p.Part, quantity.Plain(p.Probes, "entry", "entries"), candidates, of)
 	case engine.PlanSign:
 		return fmt.Sprintf("%s: read the texts of %s to make their signatures, once", p.Part, of)
 	case "postings":

@@ -62,14 +62,15 @@ func (p *passages) Cost(*Scope) float64 {
 	if p.find == nil {
 		return 0
 	}
-	return similarCost + planCost(p.find.Plan(), nil)
+	return similarCost + planCost(p.find.Plan())
 }
 
 func (p *passages) Explain(*Scope) []string {
 	if p.find == nil {
 		return []string{finding(p) + nothingInEmpty}
 	}
-	return append([]string{"compare texts"}, explainParts(finding(p), p.find.Plan(), nil)...)
+	plan, err := p.find.Plan()
+	return append([]string{"compare texts"}, explainParts(finding(p), plan, err)...)
 }
 
 func (p *passages) TestCost() TestCost { return TestText }

@@ -330,6 +330,22 @@ func (d *Dir) Decode(b int, in Info, lo, hi int, space *kernel.Keys) []uint64 {
 	return space.Decode(d.Unary(in), d.Packed(in), in.Width, lo, hi, base)
 }
 
+// AppendKeys appends the keys at positions [from, to).
+func (r *Run) AppendKeys(dst []uint64, from, to int) ([]uint64, error) {
+	var space kernel.Keys
+	for from < to {
+		b := from >> BlockShift
+		if err := r.Check(b); err != nil {
+			return dst, err
+		}
+		first := b << BlockShift
+		end := min(to-first, r.Count(b))
+		dst = append(dst, r.Decode(b, r.Info(b), from-first, end, &space)...)
+		from = first + end
+	}
+	return dst, nil
+}
+
 // Iter walks the keys in order, decoding a block at a time.
 type Iter struct {
 	r     *Run

@@ -3,7 +3,6 @@ package merge
 import (
 	"slices"
 
-	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -17,6 +16,8 @@ type Stream struct {
 	Rotate int    // bits
 	Lead   uint64 // the Rotate leading bits of the keys
 	Add    uint64 // is added to each key, modulo 2^64; 0 if Rotate is not
+
+	Renumber *Renumber // the keys end with numbers of documents, which get new ones; else nil
 }
 
 // Whole returns the stream of all keys of a run.
@@ -46,6 +47,9 @@ func Rotated(input int, run *keyrun.Run, rotate int) (streams []Stream, err erro
 
 // rotated returns what the stream makes of a key of its run.
 func (s *Stream) rotated(key uint64) uint64 {
+	if s.Renumber != nil {
+		return s.Renumber.key(key)
+	}
 	key += s.Add
 	return key<<uint(s.Rotate) | key>>uint(64-s.Rotate)
 }
@@ -53,6 +57,9 @@ func (s *Stream) rotated(key uint64) uint64 {
 // lowerBound returns the first position of the stream whose key, as the stream has it, is not less
 // than bound.
 func (s *Stream) lowerBound(bound uint64) (int, error) {
+	if s.Renumber != nil {
+		return s.Run.LowerBound(s.Renumber.least(bound))
+	}
 	key := s.Lead<<uint(64-s.Rotate) | bound>>uint(s.Rotate)
 	if s.Rotate > 0 && s.Lead < bound&(1<<uint(s.Rotate)-1) {
 		if key++; key>>uint(64-s.Rotate) != s.Lead {
@@ -73,26 +80,18 @@ func (s *Stream) lowerBound(bound uint64) (int, error) {
 
 // Append appends the keys of a span, as the stream has them.
 func (s *Stream) Append(dst []uint64, span Span) ([]uint64, error) {
-	var space kernel.Keys
-	from, to := int(span.From), int(span.To)
-	for from < to {
-		b := from >> keyrun.BlockShift
-		if err := s.Run.Check(b); err != nil {
-			return dst, err
+	at := len(dst)
+	dst, err := s.Run.AppendKeys(dst, int(span.From), int(span.To))
+	switch {
+	case err != nil:
+	case s.Renumber != nil:
+		return s.Renumber.keys(s.Run, dst, at)
+	case s.Rotate > 0 || s.Add != 0:
+		for i := range dst[at:] {
+			dst[at+i] = s.rotated(dst[at+i])
 		}
-		first := b << keyrun.BlockShift
-		end := min(to-first, s.Run.Count(b))
-		keys := s.Run.Decode(b, s.Run.Info(b), 0, s.Run.Count(b), &space)[from-first : end]
-		at := len(dst)
-		dst = append(dst, keys...)
-		if s.Rotate > 0 || s.Add != 0 {
-			for i := range dst[at:] {
-				dst[at+i] = s.rotated(dst[at+i])
-			}
-		}
-		from = first + end
 	}
-	return dst, nil
+	return dst, err
 }
 
 // A Span is what a piece has of a stream: positions [From, To) of its run. There may be thousands a

@@ -122,7 +122,7 @@ func (m *merger) distinctPiece(streams []Stream, piece Piece, gone []uint64) (ke
 		}
 	}
 	if len(piece.Spans) > 1 {
-		tmp := m.keys.get(piece.Keys)
+		tmp := m.keys.get(piece.Keys)[:len(keys)]
 		if len(piece.Spans) > sortedParts {
 			keys, tmp = ordered.SortLeading(keys, tmp)
 		} else {

@@ -7,6 +7,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/contain"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
@@ -111,7 +112,27 @@ func (r *Table) openSections() error {
 		}
 		r.Words = append(r.Words, w)
 	}
-	return nil
+	return r.openSets()
+}
+
+// openSets opens the index of sets.
+func (r *Table) openSets() (err error) {
+	if !r.Params.Sets {
+		return nil
+	}
+	s, err := r.Required(KindSets, 0)
+	if err != nil {
+		return err
+	}
+	if s.Count > 0 && r.Info.Docs == 0 {
+		return base.Corruptf(r.File, s.Name(), s.Offset, "%d features of no documents", s.Count)
+	}
+	r.Sets = &contain.Index{}
+	if r.Sets.Keys, err = r.Run(KindSets, 0, s.Count); err != nil {
+		return err
+	}
+	r.Sets.Sizes, err = r.Column(KindSetSizes, 0, uint64(r.Info.Docs))
+	return err
 }
 
 // openRuns opens the runs of a word.
@@ -273,6 +294,10 @@ func (r *Table) maxIndex(k Kind, segments int) int {
 		return r.Params.NumWords() - 1
 	case KindBlocks, KindIDParts:
 		return MaxSections
+	case KindSetSizes, KindSets:
+		if !r.Params.Sets {
+			return -1
+		}
 	case KindSketches, KindHot:
 		return min(int(r.Params.Sketch), 1) - 1
 	case KindBitmaps, KindPostings:

@@ -30,6 +30,7 @@ type Params struct {
 	StoreText  bool           // whether texts and fields are kept
 	Words      uint32         // 64-bit words of a fingerprint, 2..MaxWords; 0 for one
 	Features   string         // what features are, as features.Spec.String has it; "" for shingles of words
+	Sets       bool           // whether the features of texts are indexed, for searches by containment
 }
 
 // Limits of the parameters.
@@ -50,6 +51,8 @@ func (p Params) Validate() error {
 		return fmt.Errorf("fingerprints of %d words, not of 0 or 2 to %d", p.Words, MaxWords)
 	case !(p.MinJaccard >= 0 && p.MinJaccard <= 1):
 		return fmt.Errorf("least Jaccard threshold %v is not in 0..1", p.MinJaccard)
+	case p.Sets && !p.StoreText:
+		return errors.New("an index of containment without texts")
 	}
 	if _, err := features.Parse(p.Features); err != nil {
 		return fmt.Errorf("parameters of features: %w", err)
@@ -94,6 +97,7 @@ func (p Params) Diff(q Params) string {
 	differ("bits", 64*p.NumWords(), 64*q.NumWords())
 	differ("layout", p.Layout.String(), q.Layout.String())
 	differ("store-text", p.StoreText, q.StoreText)
+	differ("containment", p.Sets, q.Sets)
 	if p.Features != q.Features {
 		diffs = append(diffs, fmt.Sprintf("features of %s, not of %s", p.describeFeatures(), q.describeFeatures()))
 	}
@@ -119,6 +123,9 @@ func (p Params) String() string {
 	if p.Features != "" {
 		s += ", features of " + p.describeFeatures()
 	}
+	if p.Sets {
+		s += ", containment true"
+	}
 	return s
 }
 
@@ -143,8 +150,11 @@ func (p Params) MaxDocs() int64 {
 // ParamsSize is the length in bytes of encoded parameters without their features.
 const ParamsSize = 40
 
-// storeTextFlag is the one flag of encoded parameters.
-const storeTextFlag = 1
+// Flags of encoded parameters.
+const (
+	storeTextFlag = 1
+	setsFlag      = 2
+)
 
 // Codes of what versions of the program may add without another format: sketches in other
 // encodings, other features.
@@ -167,11 +177,11 @@ const (
 //	|   1   |           1           |           1          |    1     |   2    |
 //	+-------+-----------------------+----------------------+----------+--------+
 //
-// Flag 1 is StoreText. Other flags are zero. The width of fingerprints is Words. The encoding is 0,
-// that of package minhash. Features and length are zero for shingles of words; else features is 1,
-// and length that of the text of Features, which is elsewhere: at the end of the directory of a
-// table, and of the record of a database. A program that does not know another code refuses it by
-// name.
+// Flag 1 is StoreText, flag 2 is Sets. Other flags are zero. The width of fingerprints is Words.
+// The encoding is 0, that of package minhash. Features and length are zero for shingles of words;
+// else features is 1, and length that of the text of Features, which is elsewhere: at the end of
+// the directory of a table, and of the record of a database. A program that does not know another
+// code refuses it by name.
 func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.LittleEndian.AppendUint32(b, p.Tokenizer)
 	b = binary.LittleEndian.AppendUint32(b, p.Shingle)
@@ -182,6 +192,9 @@ func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	var flags, featuresCode byte
 	if p.StoreText {
 		flags = storeTextFlag
+	}
+	if p.Sets {
+		flags |= setsFlag
 	}
 	if p.Features != "" {
 		featuresCode = Described
@@ -224,7 +237,7 @@ func (p *Params) decode(b []byte) error {
 	if len(b) < ParamsSize || len(b) != ParamsSize+featuresSize(b) {
 		return fmt.Errorf("parameters of %d bytes, not %d and what describes the features", len(b), ParamsSize)
 	}
-	if flags := b[34]; flags&^storeTextFlag != 0 {
+	if flags := b[34]; flags&^(storeTextFlag|setsFlag) != 0 {
 		return fmt.Errorf("unknown parameter flags %#x", flags)
 	}
 	switch {
@@ -248,6 +261,7 @@ func (p *Params) decode(b []byte) error {
 		StoreText:  b[34]&storeTextFlag != 0,
 		Words:      uint32(b[WidthAt]),
 		Features:   string(b[ParamsSize:]),
+		Sets:       b[34]&setsFlag != 0,
 	}
 	if _, err := features.Parse(p.Features); errors.Is(err, features.ErrUnknown) {
 		return fmt.Errorf("%w: %w", err, ErrUnsupported)
@@ -262,4 +276,14 @@ func (p *Params) decode(b []byte) error {
 // Sketches returns the parameters that sketches depend on.
 func (p Params) Sketches() sketchidx.Params {
 	return sketchidx.Params{Size: p.Sketch, MinJaccard: p.MinJaccard}
+}
+
+// NewSetHasher returns a maker of the sets of features that texts are compared by. The parameters
+// must be valid.
+func (p Params) NewSetHasher() *features.SetHasher {
+	spec, err := features.Parse(p.Features)
+	if err != nil {
+		panic(err)
+	}
+	return features.NewSetHasher(spec, int(p.Shingle), p.Seed)
 }

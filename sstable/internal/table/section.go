@@ -31,7 +31,9 @@ const (
 	KindIDBounds   Kind = 17 // IDs at which the parts of the order of IDs begin, optional
 	KindIDParts    Kind = 18 // key run of parts with their documents, of a stretch of them; optional
 	KindWords      Kind = 19 // column of a word of the fingerprints, by document number; Index 1 and more
-	KindUnknown    Kind = 20 // first kind that no version knows
+	KindSetSizes   Kind = 20 // column of the sizes of the sets of features, by document
+	KindSets       Kind = 21 // key run of the bins of these features, with document numbers
+	KindUnknown    Kind = 22 // first kind that no version knows
 
 	// DirFlag is set in the kind of the section that is the directory of another: a key run or a
 	// column, which has the same kind without it, and the same index.
@@ -42,7 +44,7 @@ const (
 func (k Kind) String() string {
 	names := [...]string{"", "blocks", "names", "records", "times", "seqs", "run", "ids", "ranks",
 		"sketches", "hot", "bitmaps", "postings", "note", "places", "time-sketch", "early",
-		"id-bounds", "id-parts", "words"}
+		"id-bounds", "id-parts", "words", "set-sizes", "sets"}
 	if k > 0 && k < KindUnknown {
 		return names[k]
 	}
@@ -52,7 +54,7 @@ func (k Kind) String() string {
 // HasDir reports whether sections of a kind have a directory in a section of its own.
 func (k Kind) HasDir() bool {
 	switch k {
-	case KindTimes, KindSeqs, KindRun, KindIDs, KindRanks, KindPostings, KindPlaces, KindIDParts, KindWords:
+	case KindTimes, KindSeqs, KindRun, KindIDs, KindRanks, KindPostings, KindPlaces, KindIDParts, KindWords, KindSetSizes, KindSets:
 		return true
 	}
 	return false

@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/contain"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/pages"
@@ -40,6 +41,7 @@ type Table struct {
 	Runs     []*keyrun.Run    // of the first word of fingerprints
 	Words    []Word           // the others
 	Sketches *sketchidx.Index // nil if Params.Sketch is 0
+	Sets     *contain.Index   // nil unless Params.Sets
 }
 
 // Word is a word of the fingerprints after the first.

@@ -36,7 +36,7 @@ type Version struct {
 // there may be tables of it.
 var Versions = map[uint32]*Version{
 	2: {
-		Least: ParamsSize + InfoSize, Unknown: KindWords + 1,
+		Least: ParamsSize + InfoSize, Unknown: KindSets + 1,
 		AppendDirectory: AppendDirectory2, ParseDirectory: ParseDirectory2, EntryAt: EntryAt2,
 	},
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/contain"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
@@ -35,6 +36,8 @@ type BatchWriter struct {
 	batch   *BatchOrder
 	placed  uint32 // records
 	columns sync.Pool
+	sets    contain.Sets // of the records; empty unless Params.Sets
+	hashers sync.Pool    // of *features.SetHasher, for them
 }
 
 // BatchOptions are the options of NewBatchWriter. The zero value is a good default.
@@ -59,6 +62,7 @@ func NewBatchWriter(ctx context.Context, file io.WriteCloser, p table.Params, o 
 		return nil, err
 	}
 	t.Params = p
+	t.hashers.New = func() any { return p.NewSetHasher() }
 	return t, nil
 }
 
@@ -88,38 +92,45 @@ func (t *BatchWriter) AddRecords(n, alike int, record func(i int) (text, fields 
 			ends, size, begin = append(ends, i+1), 0, i+1
 		}
 	}
-	raw := func(dst []byte, block int) ([]byte, int) {
-		from := 0
-		if block > 0 {
-			from = ends[block-1]
+	start := func(block int) int {
+		if block == 0 {
+			return 0
 		}
-		for j := from; j < ends[block]; j++ {
+		return ends[block-1]
+	}
+	raw := func(dst []byte, block int) ([]byte, int) {
+		for j := start(block); j < ends[block]; j++ {
 			text, fields := record(j)
 			dst = blobs.AppendRecord(dst, text, fields)
 		}
-		return dst, ends[block] - from
+		return dst, ends[block] - start(block)
 	}
 	level := t.o.Level
 	if level == LevelDefault && alike > 0 && alike >= n/leastAlike {
 		level = t.sampleLevel(len(ends), raw)
 	}
-	return first, t.Fail(t.addBlocks(len(ends), raw, level))
+	return first, t.Fail(t.addBlocks(len(ends), raw, func(block int) []contain.Group {
+		return t.setsOf(start(block), ends[block], record)
+	}, level))
 }
 
-// addBlocks writes blocks of records, given as AppendRecord has them, with how many they are.
-func (t *BatchWriter) addBlocks(n int, raw func(dst []byte, block int) ([]byte, int), level Level) error {
+// addBlocks writes blocks of records, given as AppendRecord has them, with how many they are, and
+// their sets.
+func (t *BatchWriter) addBlocks(n int, raw func(dst []byte, block int) ([]byte, int), sets func(block int) []contain.Group, level Level) error {
 	buffers := sync.Pool{New: func() any { return new([2][]byte) }} // raw and stored
 	type block struct {
 		blobs.Encoded
 		buffer *[2][]byte
+		sets   []contain.Group
 	}
 	return pipeline.Ordered(t.ctx, n, t.o.Workers, func(i int) (block, error) {
 		b, count := buffers.Get().(*[2][]byte), 0
 		b[0], count = raw(b[0][:0], i)
 		e := blobs.Encode(int(level), b[1][:0], b[0], count)
 		b[1] = e.Stored
-		return block{e, b}, nil
+		return block{e, b, sets(i)}, nil
 	}, func(_ int, b block) error {
+		t.sets.Add(b.sets)
 		t.Records.AddEncoded(b.Encoded)
 		buffers.Put(b.buffer)
 		t.FlushRecords()
@@ -169,6 +180,7 @@ func (t *BatchWriter) Write(b *Batch) (table.Info, error) {
 func (t *BatchWriter) WriteOrdered() (table.Info, error) {
 	for _, step := range []func() error{
 		t.writeFingerprints, t.writeBatchSeqs, t.writeBatchTimes, t.writeRanks, t.writePlaces, t.writeWords, t.writeNames, t.writePermuted, t.writeWordRuns, t.writeBatchIDs,
+		t.writeSets,
 	} {
 		if err := t.Fail(cmp.Or(step(), t.ctx.Err())); err != nil {
 			return table.Info{}, err
@@ -413,18 +425,21 @@ func (t *BatchWriter) writeRanks() error {
 	return t.encodeColumn(table.KindRanks, 0, len(b.docs), func(doc int) uint64 { return uint64(b.rank(b.docs[doc])) })
 }
 
+// record returns the record of a document, or NoRecord.
+func (o *BatchOrder) record(doc int) uint32 {
+	if o.Records == nil {
+		return NoRecord
+	}
+	return o.Records[o.docs[doc]]
+}
+
 // writePlaces writes which record each document has, unless that is the one of its number.
 func (t *BatchWriter) writePlaces() error {
 	b := t.batch
 	if t.placed == 0 {
 		return nil
 	}
-	place := func(doc int) uint64 {
-		if b.Records == nil {
-			return uint64(t.placed)
-		}
-		return min(uint64(b.Records[b.docs[doc]]), uint64(t.placed))
-	}
+	place := func(doc int) uint64 { return min(uint64(b.record(doc)), uint64(t.placed)) }
 	same := int(t.placed) == len(b.docs)
 	for doc := 0; same && doc < len(b.docs); doc++ {
 		same = place(doc) == uint64(doc)

@@ -40,9 +40,10 @@ type Load struct {
 	MinJaccard app.Share   `group:"created" placeholder:"T" help:"The lowest threshold that JACCARD answers from its index (default: 0.65)."`
 	NoText     bool        `group:"created" help:"Keep fingerprints alone, not the texts."`
 	app.FeatureFlags
-	Several  bool         `group:"created" help:"Documents may have several fingerprints, and are as near as the nearest of them (default: if documents of the first file have a list of them, and with --orientations 8)."`
-	NoSketch bool         `group:"created" help:"Keep no MinHash sketches: no JACCARD."`
-	TTL      app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
+	Several     bool         `group:"created" help:"Documents may have several fingerprints, and are as near as the nearest of them (default: if documents of the first file have a list of them, and with --orientations 8)."`
+	NoSketch    bool         `group:"created" help:"Keep no MinHash sketches: no JACCARD."`
+	Containment bool         `group:"created" help:"Keep an index for CONTAINS and WITHIN, which otherwise read all texts; it takes some 40 % of the size of the texts."`
+	TTL         app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
 }
 
 // Validate checks what depends on each other.
@@ -65,7 +66,7 @@ func (c *Load) Validate() error {
 func (c *Load) options() (*engine.Options, error) {
 	o := &engine.Options{
 		Sketch: int(c.Sketch), MinJaccard: float64(c.MinJaccard),
-		NoText: c.NoText, NoSketch: c.NoSketch, TTL: time.Duration(c.TTL),
+		NoText: c.NoText, NoSketch: c.NoSketch, Containment: c.Containment, TTL: time.Duration(c.TTL),
 	}
 	switch {
 	case c.Tables > 0:

@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestContainmentIndex compares a database with an index of containment with one that has the same
+// documents without it, which TestContainment compares with sets: in memtables and tables, after
+// merges, with documents that are replaced and deleted, opened again, and rebuilt. Some texts have
+// hardly any word of their own, some are equal.
+func TestContainmentIndex(t *testing.T) {
+	ctx := t.Context()
+	r := rand.New(rand.NewPCG(35, 3))
+	o := func(index bool) *Options {
+		return &Options{Sync: SyncNever, DisableAutoCompaction: true, Containment: index}
+	}
+	db, path := create4test(t, o(true))
+	plain, plainPath := create4test(t, o(false))
+	both := func(work func(db *DB) error) {
+		t.Helper()
+		for _, db := range []*DB{db, plain} {
+			if err := work(db); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var all [][]string
+	text := func() string {
+		var words []string
+		for range r.IntN(80) {
+			words = append(words, fmt.Sprintf("w%d", r.IntN(300)))
+		}
+		switch r.IntN(4) {
+		case 0:
+			words = strings.Fields("a page of a template that many others are made of with hardly a difference but for " + fmt.Sprint(r.IntN(9)))
+		case 1, 2:
+			if len(all) > 0 {
+				from := all[r.IntN(len(all))]
+				words = slices.Concat(words[:len(words)/3], from[r.IntN(len(from)+1):], words[len(words)/3:])
+			}
+		}
+		all = append(all, words)
+		return strings.Join(words, " ")
+	}
+	var ids []string
+	add := func(n int) (docs []Doc) {
+		for range n {
+			id := fmt.Sprint("d", len(ids))
+			if len(ids) > 0 && r.IntN(10) == 0 {
+				id = ids[r.IntN(len(ids))] // replaced
+			}
+			ids = append(ids, id)
+			docs = append(docs, Doc{ID: id, Text: text()})
+		}
+		return docs
+	}
+	put := func(docs []Doc) {
+		t.Helper()
+		both(func(db *DB) error {
+			for _, d := range docs {
+				if err := db.Put(ctx, d); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	load := func(docs []Doc) {
+		t.Helper()
+		both(func(db *DB) error {
+			l, err := db.NewLoader(ctx, LoadOptions{Replace: true})
+			for i := 0; err == nil && i < len(docs); i++ {
+				err = l.Add(docs[i])
+			}
+			if err == nil {
+				_, err = l.Close()
+			}
+			return err
+		})
+	}
+	found := 0
+	most := 0 // tables that were searched by the index
+	compare := func(where string) {
+		t.Helper()
+		tables := len(must(db.Stats())(t).Tables)
+		most = max(most, tables)
+		a, b := must(db.Snapshot())(t), must(plain.Snapshot())(t)
+		defer a.Close()
+		defer b.Close()
+		queries := []Doc{{Text: "none of these"}, {Text: "w1 w2"}, {Text: strings.Repeat("w1 w2 w3 ", 9)}}
+		for range 12 {
+			queries = append(queries, Doc{Text: strings.Join(append(all[r.IntN(len(all))], "end"), " ")})
+		}
+		for _, q := range queries {
+			for _, share := range []float64{0.05, 0.2, 1. / 3, 0.5, 0.8, 1} {
+				for _, by := range []Criterion{Contains(share), Within(share)} {
+					want := collect(t, b.Search(ctx, q, by))
+					equal(t, fmt.Sprintf("%s: %v of %+v", where, by, q), collect(t, a.Search(ctx, q, by)), want)
+					found += len(want)
+				}
+			}
+			indexed := 0
+			for _, p := range must(a.Plan(ctx, q, Contains(0.8)))(t) {
+				if p.Method == PlanIndex {
+					indexed++
+				}
+			}
+			if indexed != tables {
+				t.Fatalf("%s: %d tables by the index, not %d", where, indexed, tables)
+			}
+		}
+		if report := must(db.Check(ctx, nil))(t); len(report.Problems) > 0 {
+			t.Fatal(where, report.Problems)
+		}
+	}
+	put(add(150))
+	compare("a memtable")
+	flush := func(db *DB) error { return db.Flush(ctx) }
+	both(flush)
+	compare("a table")
+	load(add(300))
+	put(add(100))
+	both(flush)
+	both(func(db *DB) error {
+		for i, id := range ids {
+			if i%13 == 0 && !slices.Contains(ids[:i], id) {
+				if err := db.Delete(ctx, id); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	compare("three tables, and deletions")
+	both(func(db *DB) error { return db.Compact(ctx, nil) })
+	compare("one table")
+	put(add(50))
+	packed := filepath.Join(t.TempDir(), "packed.sst")
+	must(struct{}{}, db.Pack(ctx, packed, nil))(t)
+	if err := plain.Ingest(ctx, packed); err == nil || !strings.Contains(err.Error(), "containment true, not false") {
+		t.Errorf("ingest into a database without the index: %v", err)
+	}
+	both(func(db *DB) error { return db.Close() })
+	db, plain = must(Open(path, o(true)))(t), must(Open(plainPath, nil))(t)
+	defer plain.Close()
+	if !db.Params().Containment || plain.Params().Containment {
+		t.Error("the parameters have changed")
+	}
+	if _, err := Open(plainPath, o(true)); err == nil {
+		t.Error("the option is ignored")
+	}
+	compare("opened again")
+	must(struct{}{}, db.Close())(t)
+
+	rebuilt := filepath.Join(t.TempDir(), "rebuilt.simdb")
+	tables := must(filepath.Glob(filepath.Join(path, "*.sst")))(t)
+	data := must(os.ReadFile(tables[0]))(t)
+	data[len(data)*3/4] ^= 1 // in the index, or not far from it
+	must(struct{}{}, os.WriteFile(tables[0], data, 0o666))(t)
+	must(Recover(ctx, path, rebuilt, nil))(t)
+	db = must(Open(rebuilt, o(true)))(t)
+	defer db.Close()
+	compare("rebuilt")
+	if found < 1000 || most < 3 {
+		t.Errorf("%d matches in all, in up to %d tables", found, most)
+	}
+}

@@ -1,0 +1,195 @@
+// Package contain finds the documents of a table that hold much of a set of features, and those of
+// which a set holds much.
+//
+// The index is a key run of all sets: of each feature the leading bits of its hash, its bin, with
+// the number of the document:
+//
+//	 63       24+w           w          0        w = bits.Len(documents - 1)
+//	+-------+-----+-------------------+
+//	| zeros | bin | document number w |
+//	+-------+-----+-------------------+
+//
+// A key takes about log2(2^24 / features of a document) + 2 bits, however many documents there are.
+// The bins are no hashes: they tell that a document may have a feature, and its text decides. As
+// their number is the same in all tables, a merge needs no texts. A column has the sizes of the
+// sets.
+//
+// A document that holds need of the n features of a set lacks at most n - need of them. So of any p
+// of them it has p - (n - need) or more: it is enough to look for n - need + 1, and a few more
+// leave hardly a document that has only a feature of the same bins. The rarest are looked for. Of a
+// set that shall hold the share t of a document, all are looked for, and the size of the document's
+// own set says how many it takes.
+package contain
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+)
+
+// BinBits is how many leading bits of a hash are a bin. One less takes an eighth of a byte less for
+// each feature, and makes every bin have twice as many documents.
+const BinBits = 24
+
+// BinOf returns the bin of the hash of a feature.
+func BinOf(hash uint64) uint32 { return uint32(hash >> (64 - BinBits)) }
+
+// Width returns how many bits of a key are the number of a document, of that many documents.
+func Width(docs uint32) uint { return uint(bits.Len32(max(docs, 1) - 1)) }
+
+// An Index is what a table has of the sets of its documents. It is safe for concurrent use.
+type Index struct {
+	Keys  *keyrun.Run
+	Sizes *keyrun.Column // of the sets, by document
+}
+
+// A Query is a search for the documents that hold at least the share T of a set, or of which the
+// set holds that share at least.
+type Query struct {
+	Set    []uint64 // hashes of features, which ascend
+	T      float64
+	Within bool // the share is that of the document's set that is in Set, not the other way round
+}
+
+// Features are looked for beyond those that must be: spareLists, and more as long as fewRead keys
+// are read in all. A document that has but a part of what it should has to be in as many of them
+// for its text to be read in vain, which takes as long as reading thousands of keys.
+const (
+	spareLists = 8
+	fewRead    = 2000
+)
+
+// mostRead is how many keys are read for each document of the table at most: that takes about as
+// long as reading its text.
+const mostRead = 400
+
+// A list is the keys of a bin in which a set has some features.
+type list struct {
+	from, to int // positions
+	weight   int // features
+}
+
+// Candidates appends the documents to dst that may be what a query looks for, ascending: all that
+// are, and few others. Read is how many keys were read for it. It returns false if reading all
+// texts takes less time.
+func (x *Index) Candidates(dst []uint32, q Query) (docs []uint32, read int, ok bool, err error) {
+	lists, elements, err := x.lists(q.Set)
+	if err != nil || len(lists) == 0 {
+		return dst, 0, true, err
+	}
+	least := 1 // of the features that are looked for
+	if !q.Within {
+		lacking := elements - need(q.T, elements)
+		slices.SortFunc(lists, func(a, b list) int { return cmp.Compare(a.to-a.from, b.to-b.from) })
+		weight, keys, n := 0, 0, 0
+		for ; n < len(lists); n++ {
+			keys += lists[n].to - lists[n].from
+			if weight > lacking+spareLists && keys > fewRead {
+				break
+			}
+			weight += lists[n].weight
+		}
+		lists, least = lists[:n], weight-lacking
+	}
+	for _, l := range lists {
+		read += l.to - l.from
+	}
+	docCount := x.Sizes.Len()
+	if read > mostRead*docCount {
+		return dst, 0, false, nil
+	}
+	var t tally
+	var keys []uint64
+	mask := uint64(1)<<Width(uint32(docCount)) - 1
+	for _, l := range lists {
+		if keys, err = x.Keys.AppendKeys(keys[:0], l.from, l.to); err != nil {
+			return dst, read, true, err
+		}
+		for _, k := range keys {
+			t.add(uint32(k&mask), l.weight)
+		}
+	}
+	for _, c := range t.sum() {
+		doc, count := uint32(c>>32), int(uint32(c))
+		if int(doc) >= docCount {
+			return dst, read, true, x.Keys.Corrupt(0, "document %d of %d", doc, docCount)
+		}
+		if q.Within {
+			size, err := x.Sizes.Get(int(doc))
+			if err != nil {
+				return dst, read, true, err
+			}
+			least = need(q.T, int(size))
+		}
+		if count >= least {
+			dst = append(dst, doc)
+		}
+	}
+	return dst, read, true, nil
+}
+
+// need returns the least number of n elements whose share is t or more, and one at least.
+func need(t float64, n int) int {
+	least := max(int(t*float64(n))-1, 1) // the product is rounded
+	for least < n && float64(least)/float64(n) < t {
+		least++
+	}
+	return least
+}
+
+// lists returns the lists of the bins of a set that have documents, and how many features it has.
+func (x *Index) lists(set []uint64) (lists []list, elements int, err error) {
+	width := Width(uint32(x.Sizes.Len()))
+	for i := 0; i < len(set); {
+		bin, from := BinOf(set[i]), i
+		for i < len(set) && BinOf(set[i]) == bin {
+			i++
+		}
+		l := list{weight: i - from}
+		first := uint64(bin) << width
+		if l.from, l.to, err = x.Keys.Range(first, first|(1<<width-1)); err != nil {
+			return nil, 0, err
+		}
+		lists = append(lists, l)
+	}
+	return lists, len(set), nil
+}
+
+// A tally counts documents. Its memory is that of the different documents, not of all that are
+// counted.
+type tally struct {
+	counts, tmp []uint64 // document<<32 | count
+}
+
+// leastTally is how many entries a tally has room for at least.
+const leastTally = 1 << 12
+
+// add counts n more for a document.
+func (t *tally) add(doc uint32, n int) {
+	if len(t.counts) == cap(t.counts) {
+		if t.sum(); t.counts == nil || len(t.counts) > cap(t.counts)/2 {
+			t.counts = slices.Grow(t.counts, max(leastTally, len(t.counts)))
+		}
+	}
+	t.counts = append(t.counts, uint64(doc)<<32|uint64(uint32(n)))
+}
+
+// sum adds up what was counted, and returns it by document, ascending.
+func (t *tally) sum() []uint64 {
+	t.tmp = slices.Grow(t.tmp[:0], cap(t.counts))[:len(t.counts)]
+	sorted, spare := ordered.Radix(t.counts, t.tmp, 64)
+	n := 0
+	for _, c := range sorted {
+		if n > 0 && sorted[n-1]>>32 == c>>32 {
+			sorted[n-1] += c & (1<<32 - 1)
+		} else {
+			sorted[n] = c
+			n++
+		}
+	}
+	t.counts, t.tmp = sorted[:n], spare
+	return t.counts
+}

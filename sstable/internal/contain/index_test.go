@@ -1,0 +1,157 @@
+package contain
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+)
+
+// indexOf returns the index of sets, by the steps of a writer.
+func indexOf(t *testing.T, sets [][]uint64) *Index {
+	var s Sets
+	var docs []uint32 // of records: every second has none
+	for from := 0; from < len(sets); {
+		var g Group
+		for ; from < len(sets) && !g.Full(); from++ {
+			g.Add(sets[from])
+			docs = append(docs, uint32(from))
+			if !g.Full() {
+				g.Add(sets[0])
+				docs = append(docs, NoDocument)
+			}
+		}
+		g.End()
+		s.Add([]Group{g})
+	}
+	var keys []uint64
+	const ranges = 3
+	for i := range uint32(ranges) {
+		from := len(keys)
+		keys = s.AppendKeys(keys, docs, i<<BinBits/ranges, (i+1)<<BinBits/ranges, Width(uint32(len(sets))))
+		slices.Sort(keys[from:])
+	}
+	if len(keys) > s.Keys() || s.Size(0) != uint32(len(sets[0])) || s.Size(uint32(len(docs))) != 0 {
+		t.Fatalf("%d keys, of %d; a size of %d", len(keys), s.Keys(), s.Size(0))
+	}
+	run, err := keyrun.Open(keyrun.InMemory("sets", keys))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, dir := keyrun.EncodeColumn(sizesOf(sets))
+	column, err := keyrun.OpenColumn(keyrun.Section{File: "memory", Name: "sizes", Body: body, Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Index{Keys: run, Sizes: column}
+}
+
+func sizesOf(sets [][]uint64) (sizes []uint64) {
+	for _, s := range sets {
+		sizes = append(sizes, uint64(len(s)))
+	}
+	return sizes
+}
+
+// TestCandidates: all documents that hold the share are candidates, few others are, and those come
+// by chance alone, whatever the features of one bin.
+func TestCandidates(t *testing.T) {
+	r := rand.New(rand.NewPCG(35, 2))
+	for _, universe := range []uint64{200, 3000} { // many features of a bin, and few
+		draw := func(n int) []uint64 {
+			set := make([]uint64, 0, n)
+			for range n {
+				v := r.Uint64N(universe)
+				set = append(set, v<<(64-BinBits)|v*v%7) // up to seven of a bin
+			}
+			slices.Sort(set)
+			return slices.Compact(set)
+		}
+		var sets [][]uint64
+		for i := range 1500 {
+			set := draw(r.IntN(60))
+			if i > 0 && i%2 == 0 {
+				other := sets[r.IntN(i)]
+				set = append(set, other[:len(other)*r.IntN(5)/4%(len(other)+1)]...)
+				slices.Sort(set)
+				set = slices.Compact(set)
+			}
+			sets = append(sets, set)
+		}
+		x := indexOf(t, sets)
+		found, candidates := 0, 0
+		for i := range 60 {
+			q := Query{Set: sets[i]}
+			for _, q.T = range []float64{0.05, 0.1, 0.3, 1. / 3, 0.5, 0.7, 0.9, 1} {
+				for _, q.Within = range []bool{false, true} {
+					docs, _, ok, err := x.Candidates(nil, q)
+					if err != nil || !ok || !slices.IsSorted(docs) {
+						t.Fatal(docs, ok, err)
+					}
+					candidates += len(docs)
+					for doc, set := range sets {
+						of, common := len(q.Set), ordered.Common(q.Set, set, 0)
+						if q.Within {
+							of = len(set)
+						}
+						if common == 0 || float64(common)/float64(of) < q.T {
+							continue
+						}
+						found++
+						if _, known := slices.BinarySearch(docs, uint32(doc)); !known {
+							t.Fatalf("document %d with %d of %d is no candidate of %v, %v", doc, common, of, q.T, q.Within)
+						}
+					}
+				}
+			}
+		}
+		if found == 0 || candidates > 3*found {
+			t.Errorf("%d candidates, %d are right", candidates, found)
+		}
+	}
+}
+
+// TestNeed: the least count whose share, as a float, reaches t.
+func TestNeed(t *testing.T) {
+	for n := range 300 {
+		for i := 1; i <= 1000; i++ {
+			share := float64(i) / 1000
+			want := 1
+			for want < n && float64(want)/float64(n) < share {
+				want++
+			}
+			if got := need(share, n); got != want {
+				t.Fatalf("%v of %d: %d, want %d", share, n, got, want)
+			}
+		}
+	}
+}
+
+// TestCrowd: where so many documents have the features that reading all texts is faster, there is
+// no answer; memory is that of the documents.
+func TestCrowd(t *testing.T) {
+	set := make([]uint64, 2*mostRead)
+	for i := range set {
+		set[i] = uint64(i) << (64 - BinBits)
+	}
+	x := indexOf(t, slices.Repeat([][]uint64{set}, 100))
+	if _, _, ok, err := x.Candidates(nil, Query{Set: set, T: 0.5, Within: true}); ok || err != nil {
+		t.Error(ok, err)
+	}
+	docs, read, ok, err := x.Candidates(nil, Query{Set: set, T: 0.9})
+	if !ok || err != nil || len(docs) != 100 || read != 100*(2*mostRead/10+1+spareLists) {
+		t.Error(len(docs), read, ok, err)
+	}
+	var c tally
+	for i := range 1 << 20 {
+		c.add(uint32(i%1000), 1)
+	}
+	if n := cap(c.counts); n > 1<<14 {
+		t.Errorf("room for %d", n)
+	}
+	if got := c.sum(); len(got) != 1000 || got[7] != 7<<32|1049 {
+		t.Errorf("%d documents, %x", len(got), got[7])
+	}
+}
