@@ -2,6 +2,7 @@ package sstable
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -64,6 +65,10 @@ func TestVerifySets(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if name == "no such number" {
+			var out bytes.Buffer
+			if _, _, err := Merge(t.Context(), &out, r.Params(), []MergeInput{{Reader: damaged}}, MergeOptions{Workers: 1}); !typed(err) {
+				t.Errorf("a merge finds %v", err)
+			}
 			if _, _, _, err := damaged.SetCandidates(nil, SetQuery{Set: wholeBins(keys), T: 0.001}); !typed(err) {
 				t.Errorf("a search finds %v", err)
 			}
@@ -81,4 +86,39 @@ func wholeBins(keys []uint64) (set []uint64) {
 		set = append(set, k>>9<<40)
 	}
 	return slices.Compact(set)
+}
+
+// TestMergeSets: the index of a merged table is that of its texts, whatever is left out, and however
+// small the pieces are.
+func TestMergeSets(t *testing.T) {
+	for _, piece := range []int{0, 1, 2000} {
+		var inputs []MergeInput
+		for i, n := range []int{700, 1, 1500, 90} {
+			data, _ := setsTable(t, n)
+			inputs = append(inputs, MergeInput{Reader: openTable(t, data), Keep: func(doc uint32) (bool, error) {
+				return i%2 == 1 || doc%uint32(i+2) > 0 && doc < 1200, nil
+			}})
+		}
+		for i, in := range inputs[1:] { // IDs must differ, and only the first have all
+			keep := in.Keep
+			inputs[i+1].Keep = func(doc uint32) (bool, error) {
+				id, err := in.ID(doc)
+				for _, other := range inputs[:i+1] {
+					if _, found, e := other.Lookup(id); err != nil || e != nil || found {
+						return false, cmp.Or(err, e)
+					}
+				}
+				return keep(doc)
+			}
+		}
+		var out bytes.Buffer
+		info, _, err := Merge(t.Context(), &out, inputs[0].Params(), inputs, MergeOptions{Workers: 3, Piece: piece})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := openTable(t, append(out.Bytes(), make([]byte, 64)...)[:out.Len()])
+		if err := r.Verify(t.Context(), nil); err != nil || info.Docs < 1000 || r.t.Sets.Keys.Len() < 10_000 {
+			t.Errorf("pieces of %d: %d documents, %d keys, %v", piece, info.Docs, r.t.Sets.Keys.Len(), err)
+		}
+	}
 }

@@ -21,17 +21,17 @@ func init() {
 		{
 			name: "sets/documents left out by a merge stay", in: "sstable", decl: "Renumber.keys",
 			edit:  always(`!r.dead.Has(doc)`),
-			tests: "sstable", run: "^FuzzMerge$",
+			tests: "sstable", run: "^TestMergeSets$",
 		},
 		{
 			name: "sets/key of no document taken by a merge", in: "sstable", decl: "Renumber.keys",
 			edit:  never(`doc >= r.numbers.Len()`),
-			tests: "sstable", run: "^(FuzzMerge|TestMergeForged)$",
+			tests: "sstable", run: "^TestVerifySets$",
 		},
 		{
 			name: "sets/what is left of a piece not cut", in: "sstable", decl: "merger.distinctPiece",
 			edit:  drop(`[:len(keys)]`),
-			tests: "sstable", run: "^FuzzMerge$",
+			tests: "sstable", run: "^TestMergeSets$",
 		},
 		{
 			name: "sets/not those of the texts, not noticed", in: "sstable", decl: "verifier.checkSets",
