@@ -88,8 +88,8 @@ func wholeBins(keys []uint64) (set []uint64) {
 	return slices.Compact(set)
 }
 
-// TestMergeSets: the index of a merged table is that of its texts, whatever is left out, and however
-// small the pieces are.
+// TestMergeSets: the index of a merged table is that of its texts, whatever is left out, and
+// however small the pieces are.
 func TestMergeSets(t *testing.T) {
 	for _, piece := range []int{0, 1, 2000} {
 		var inputs []MergeInput
