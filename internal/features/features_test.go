@@ -400,7 +400,7 @@ func TestMasks(t *testing.T) {
 		text := strings.NewReplacer("[", "", "]", "").Replace(c.text)
 		want := regexp.MustCompile(`\[[^]]*\]`).ReplaceAllString(c.text, placeholder)
 		for range 2 {
-			if got := string(all[0].appendMasked(nil, []byte(text))); got != want {
+			if got := string(all[0].appendMasked(nil, []byte(text), nil)); got != want {
 				t.Errorf("%s in %q makes %q, want %q", c.mask, text, got, want)
 			}
 		}
@@ -420,12 +420,12 @@ func FuzzMasks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, m := range all {
-			masked := string(m.appendMasked(nil, []byte(text)))
+			masked := string(m.appendMasked(nil, []byte(text), nil))
 			if masked != text && !strings.ContainsAny(text, "0123456789") {
 				t.Errorf("%q became %q", text, masked)
 			}
 		}
-		if masked := all[1].appendMasked(nil, []byte(text)); strings.ContainsAny(string(masked), "0123456789") {
+		if masked := all[1].appendMasked(nil, []byte(text), nil); strings.ContainsAny(string(masked), "0123456789") {
 			t.Errorf("%q became %q", text, masked)
 		}
 	})

@@ -54,14 +54,20 @@ func compileMasks(patterns []string) (all []mask, err error) {
 	return all, nil
 }
 
-// appendMasked appends text with a placeholder for each match. dst and text must not overlap.
-func (m mask) appendMasked(dst, text []byte) []byte {
+// appendMasked appends text with a placeholder for each match to dst, which is empty.
+func (m mask) appendMasked(dst, text []byte, t *trace) []byte {
+	t.begin()
 	for at := 0; ; {
 		start, end := m(text, at)
+		t.note(len(dst), at, true)
 		if start < 0 {
-			return append(dst, text[at:]...)
+			dst = append(dst, text[at:]...)
+			t.note(len(dst), len(text), false)
+			return dst
 		}
-		dst = append(append(dst, text[at:start]...), placeholder...)
+		dst = append(dst, text[at:start]...)
+		t.note(len(dst), start, false)
+		dst = append(dst, placeholder...)
 		at = end
 	}
 }

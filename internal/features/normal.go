@@ -16,7 +16,8 @@ type normalizer struct {
 	masks   []mask
 	stop    map[string]bool // nil: no words are left out
 	symbols bool            // words may be symbols
-	buffer  [5][]byte
+	trace   *trace          // of the text that is made ready; nil: none is made
+	buffer  [6][]byte
 	word    []byte
 }
 
@@ -78,7 +79,7 @@ func (n *normalizer) text(text []byte) []byte {
 	text = n.inForm(text)
 	for i, m := range n.masks {
 		b := &n.buffer[2+i%2]
-		*b = m.appendMasked((*b)[:0], text)
+		*b = m.appendMasked((*b)[:0], text, n.trace)
 		text = *b
 	}
 	if n.stop != nil {
@@ -92,6 +93,9 @@ func (n *normalizer) inForm(text []byte) []byte {
 	f := &n.form
 	if !f.any || isASCII(text) {
 		return text
+	}
+	if n.trace != nil {
+		return n.inFormByStretch(text)
 	}
 	if f.nfkc {
 		n.buffer[0] = f.appendWithout(n.buffer[0][:0], text, isInvisible)
@@ -113,17 +117,24 @@ func (n *normalizer) inForm(text []byte) []byte {
 // keeps them: else it would be equal to nothing.
 func (n *normalizer) withoutStopWords(text []byte) []byte {
 	dst, from, others := n.buffer[4][:0], 0, false
+	n.trace.begin()
 	for start, end := range token.Bounds(text, n.symbols) {
 		n.word = token.AppendLower(n.word[:0], text[start:end])
 		if !n.stop[string(n.word)] {
 			others = true
 			continue
 		}
-		dst = append(append(dst, text[from:start]...), ' ')
+		n.trace.note(len(dst), from, true)
+		dst = append(dst, text[from:start]...)
+		n.trace.note(len(dst), start, false)
+		dst = append(dst, ' ')
 		from = end
 	}
+	n.trace.note(len(dst), from, true)
 	n.buffer[4] = append(dst, text[from:]...)
+	n.trace.note(len(n.buffer[4]), len(text), false)
 	if !others {
+		n.trace.undo()
 		return text
 	}
 	return n.buffer[4]

@@ -129,13 +129,13 @@ var fieldMutants = []mutant{
 		tests: "internal/passage", run: "^TestRuns$",
 	},
 	{
-		name: "passages/characters cut off from what they combine with", in: "internal/features", decl: "Cutter.inForm",
+		name: "passages/characters cut off from what they combine with", in: "internal/features", decl: "normalizer.inFormByStretch",
 		edit:  swap(`isInvisible(r)`, `r < 0`),
 		tests: "internal/features", run: "^TestCutterWords$",
 	},
 	{
-		name: "passages/what a mask matches has the length of its word", in: "internal/features", decl: "origin",
-		edit:  always(`step[last].same`),
+		name: "passages/what a mask matches has the length of its word", in: "internal/features", decl: "trace.origin",
+		edit:  never(`!step[last].same`),
 		tests: "internal/features", run: "^TestCutterPlaces$",
 	},
 	{
