@@ -230,8 +230,9 @@ func TestPassageRefused(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "in.jsonl"), `{"id":1,"text":"a"}`+"\n")
 	for _, c := range []struct{ args, want string }{
-		{"--mask numbers", "--level passage removes words as they are written"},
-		{"--normalize nfc", "--level passage removes words as they are written"},
+		{"--columns keeper", "--columns and --decisions are for documents"},
+		{"--shingle 5", "--shingle, --bits, --require-word"},
+		{"--jaccard 0.8", "are for documents"},
 		{"--against in.jsonl", "of which nothing would be left"},
 	} {
 		args := append([]string{"dedup", "in.jsonl", "--level", "passage"}, strings.Fields(c.args)...)

@@ -254,8 +254,6 @@ func (c *Command) validateLevel() error {
 		return fmt.Errorf("--level %s compares whole %ss of one text: --shingle, --bits, --require-word, --field and --set-field have no meaning", c.Level, c.Level)
 	case c.OfFiles():
 		return errors.New("--files, --images: the output is a list of paths, which has no texts that --level could cut")
-	case c.Level == units.Passage && (f.StopWords != "" || f.Mask != nil || f.Normalize != "" || f.StripDiacritics):
-		return errors.New("--level passage removes words as they are written: --stop-words, --mask, --normalize and --strip-diacritics are for lines and paragraphs")
 	case c.MinCount < 2 || c.MinCount > math.MaxInt32:
 		return fmt.Errorf("--min-count %d: what comes again comes 2 times or more", c.MinCount)
 	}

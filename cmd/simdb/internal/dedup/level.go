@@ -29,6 +29,7 @@ type level struct {
 	gone   []units.Removed
 
 	options units.Options
+	split   func(dst []units.Span, text string) []units.Span
 
 	counts  units.Counts
 	removed int64 // units; of passages, words
@@ -54,9 +55,8 @@ func (d *job) workLevel(dir string) (err error) {
 			return err
 		}
 	}
-	l.options = units.Options{
-		Level: d.c.Level, MinWords: d.c.minWords(), Symbols: d.features.Symbols, Normalize: features.Spec(d.features).Normalizer,
-	}
+	l.options = units.Options{Level: d.c.Level, MinWords: d.c.minWords(), Spec: features.Spec(d.features)}
+	l.split = l.options.Splitter()
 	to := l.found
 	if d.c.Level == units.Passage {
 		l.options.Anchors = units.NewAnchors(memory / 2)
@@ -183,7 +183,7 @@ func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) 
 		return rec.Raw, nil
 	}
 	text := rec.Doc.Text
-	l.spans, l.gone = l.options.Split(l.spans[:0], text), l.gone[:0]
+	l.spans, l.gone = l.split(l.spans[:0], text), l.gone[:0]
 	for _, r := range repeats {
 		l.gone = l.options.Remove(l.gone, r)
 	}

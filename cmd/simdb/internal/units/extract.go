@@ -4,16 +4,16 @@ import (
 	"context"
 	"runtime"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/pipeline"
 )
 
 // Options say which units are compared, and how.
 type Options struct {
-	Level     Level
-	MinWords  int                        // a unit with fewer words is not compared
-	Symbols   bool                       // runs of symbols are words
-	Normalize func() func([]byte) []byte // makes a function for one goroutine: features.Spec.Normalizer
-	Anchors   *Anchors                   // of passages
+	Level    Level
+	MinWords int           // a unit with fewer words is not compared
+	Spec     features.Spec // canonical: what words are
+	Anchors  *Anchors      // of passages
 }
 
 // Counts are what an Extractor has seen.
@@ -62,10 +62,7 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 				return p.extract(b)
 			}
 		}
-		h := &hasher{least: o.MinWords, symbols: o.Symbols}
-		if o.Normalize != nil {
-			h.normalize = o.Normalize() // may be nil
-		}
+		h := &hasher{least: o.MinWords, symbols: o.Spec.Symbols, normalize: o.Spec.Normalizer()}
 		var spans []Span
 		return func(b *batch) error {
 			spans = b.extract(h, o.Level, spans)

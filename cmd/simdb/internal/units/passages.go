@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 )
 
@@ -54,17 +55,18 @@ const (
 
 // passages finds the windows of texts, or their anchors. It serves one goroutine.
 type passages struct {
-	n       int // words of a window
-	k       int // and of an anchor
-	anchors *Anchors
-	add     bool     // windows, not anchors
-	to      *Repeats // if not nil, takes windows that are too many for a batch
-	ofGrams *token.Shingler
-	ofWords *token.Shingler
-	grams   hashes // of the text
-	words   hashes
-	queue   []int
-	roll    roll
+	n         int // words of a window
+	k         int // and of an anchor
+	anchors   *Anchors
+	add       bool     // windows, not anchors
+	to        *Repeats // if not nil, takes windows that are too many for a batch
+	ofGrams   *token.Shingler
+	ofWords   *token.Shingler
+	normalize func([]byte) []byte // nil: texts are cut into words as they are
+	grams     hashes              // of the text
+	words     hashes
+	queue     []int
+	roll      roll
 }
 
 // hashes is a token.Sink.
@@ -76,8 +78,9 @@ func (h *hashes) Shingles(more []uint64) { *h = append(*h, more...) }
 func newPassages(o Options, add bool) *passages {
 	p := &passages{n: max(o.MinWords, 1), anchors: o.Anchors, add: add}
 	p.k = min(max(p.n/2, 1), token.MaxShingle)
-	p.ofGrams = token.New(token.Config{Shingle: p.k, Symbols: o.Symbols})
-	p.ofWords = token.New(token.Config{Shingle: 1, Symbols: o.Symbols})
+	p.ofGrams = token.New(token.Config{Shingle: p.k, Symbols: o.Spec.Symbols})
+	p.ofWords = token.New(token.Config{Shingle: 1, Symbols: o.Spec.Symbols})
+	p.normalize = o.Spec.Normalizer()
 	p.roll = newRoll(p.n)
 	return p
 }
@@ -86,6 +89,9 @@ func newPassages(o Options, add bool) *passages {
 func (p *passages) extract(b *batch) (err error) {
 	for i, s := range b.texts {
 		text := unsafe.Slice(unsafe.StringData(s), len(s)) // only read
+		if p.normalize != nil {
+			text = p.normalize(text)
+		}
 		p.grams = p.grams[:0]
 		words := p.ofGrams.Bytes(text, &p.grams).Words
 		b.count.Units += words
@@ -153,15 +159,23 @@ func (p *passages) eachAnchor(f func(from, to int, gram uint64)) {
 	p.queue = queue
 }
 
-// Split appends the units of a text to dst; of passages those are its words.
-func (o Options) Split(dst []Span, text string) []Span {
-	if o.Level != Passage {
-		return Split(dst, text, o.Level)
+// Splitter returns a function for one goroutine that appends the units of a text to dst. Those of
+// passages are its words.
+func (o Options) Splitter() func(dst []Span, text string) []Span {
+	cut, plain := features.NewCutter(o.Spec), o.Spec.Normalizer() == nil
+	return func(dst []Span, text string) []Span {
+		switch b := unsafe.Slice(unsafe.StringData(text), len(text)); { // only read
+		case o.Level != Passage:
+			return Split(dst, text, o.Level)
+		case plain:
+			for from, to := range token.Bounds(b, o.Spec.Symbols) {
+				dst = append(dst, Span{from, to})
+			}
+		default:
+			cut.Words(b, func(_ []byte, from, to int) { dst = append(dst, Span{from, to}) })
+		}
+		return dst
 	}
-	for from, to := range token.Bounds(unsafe.Slice(unsafe.StringData(text), len(text)), o.Symbols) { // only read
-		dst = append(dst, Span{from, to})
-	}
-	return dst
 }
 
 // Remove appends what is removed for a repeat to dst. The repeats of a text come in order. Lines

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/internal/features"
 )
 
 // TestPassages compares the passages of random documents of few different words with those of a map
@@ -19,9 +19,16 @@ import (
 func TestPassages(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	found := 0
+	specs := []features.Spec{{}, {}, {}, {Symbols: true}, {Normalize: features.NFKC, StripDiacritics: true}, {StopWords: []string{"a", "b"}}, {Mask: []string{"numbers", "b+[^a]*c"}}}
+	for i := range specs {
+		var err error
+		if specs[i], err = specs[i].Canonical(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for round := range 100 {
 		n, least, known := 1+r.IntN(9), 2+max(0, r.IntN(6)-3), max(0, r.IntN(6)-3)
-		o := Options{Level: Passage, MinWords: n, Symbols: round%5 == 4}
+		o := Options{Level: Passage, MinWords: n, Spec: specs[round%len(specs)]}
 		var docs []string
 		for range 1 + r.IntN(40) {
 			var text strings.Builder
@@ -34,7 +41,7 @@ func TestPassages(t *testing.T) {
 				case 1:
 					text.WriteString(strings.Repeat([]string{"a ", "b, A ", "a b C "}[r.IntN(3)], r.IntN(2*n+2)))
 				default:
-					text.WriteString([]string{"a", "b", "C", "ärger", "一二", "e\u0301"}[r.IntN(6)])
+					text.WriteString([]string{"a", "b", "C", "ärger", "一二", "e\u0301", "12"}[r.IntN(7)])
 					text.WriteString([]string{" ", "\n\n", ". ", " == "}[r.IntN(4)])
 				}
 			}
@@ -101,12 +108,12 @@ func comparePassages(t *testing.T, docs []string, o Options, least, known int) i
 	var all []unit
 	texts := make([][]string, len(docs))
 	for d, text := range docs {
-		texts[d] = slices.Collect(token.Split(text, o.Symbols))
+		texts[d] = o.Spec.Words(text)
 		for i := range max(0, len(texts[d])-n+1) {
 			all = append(all, unit{strings.Join(texts[d][i:i+n], " "), At(uint32(d), uint32(i))})
 		}
 	}
-	want := model(all, least, known)
+	want, split := model(all, least, known), o.Splitter()
 	for _, memory := range []int64{1 << 20, 3000} {
 		got := repeats(t, docs, o, memory, least, known)
 		if !slices.Equal(single(got), want) {
@@ -123,7 +130,7 @@ func comparePassages(t *testing.T, docs []string, o Options, least, known int) i
 			if want := removedByModel(windows[d], n, len(texts[d])); !slices.Equal(removed, want) {
 				t.Fatalf("%d words, %d bytes: of %.1000q is removed %v, want %v", n, memory, text, removed, want)
 			}
-			if spans := o.Split(nil, text); len(spans) != len(texts[d]) {
+			if spans := split(nil, text); len(spans) != len(texts[d]) {
 				t.Fatalf("%.1000q has %d words, want %d", text, len(spans), len(texts[d]))
 			}
 		}
