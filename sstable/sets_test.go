@@ -45,7 +45,7 @@ func TestVerifySets(t *testing.T) {
 	for name, change := range map[string]func(keys []uint64) []uint64{
 		"none":           func(keys []uint64) []uint64 { return keys },
 		"one less":       func(keys []uint64) []uint64 { return slices.Delete(keys, 100, 101) },
-		"one more":       func(keys []uint64) []uint64 { return append(keys, (1<<24-1)*width) },
+		"one more":       func(keys []uint64) []uint64 { return append(keys, (1<<22-1)*width) },
 		"twice":          func(keys []uint64) []uint64 { return slices.Insert(keys, 100, keys[100]) },
 		"no such number": func(keys []uint64) []uint64 { keys[100] |= width - 1; slices.Sort(keys); return keys },
 		"another bin":    func(keys []uint64) []uint64 { keys[100] += width; slices.Sort(keys); return keys },
@@ -83,7 +83,7 @@ func TestVerifySets(t *testing.T) {
 // wholeBins returns a hash for each of the bins of keys.
 func wholeBins(keys []uint64) (set []uint64) {
 	for _, k := range keys {
-		set = append(set, k>>9<<40)
+		set = append(set, k>>9<<42)
 	}
 	return slices.Compact(set)
 }

@@ -4,12 +4,12 @@
 // The index is a key run of all sets: of each feature the leading bits of its hash, its bin, with
 // the number of the document:
 //
-//	 63       24+w           w          0        w = bits.Len(documents - 1)
+//	 63       22+w           w          0        w = bits.Len(documents - 1)
 //	+-------+-----+-------------------+
 //	| zeros | bin | document number w |
 //	+-------+-----+-------------------+
 //
-// A key takes about log2(2^24 / features of a document) + 2 bits, however many documents there are.
+// A key takes about log2(2^22 / features of a document) + 2 bits, however many documents there are.
 // The bins are no hashes: they tell that a document may have a feature, and its text decides. As
 // their number is the same in all tables, a merge needs no texts. A column has the sizes of the
 // sets.
@@ -32,7 +32,7 @@ import (
 
 // BinBits is how many leading bits of a hash are a bin. One less takes an eighth of a byte less for
 // each feature, and makes every bin have twice as many documents.
-const BinBits = 24
+const BinBits = 22
 
 // BinOf returns the bin of the hash of a feature.
 func BinOf(hash uint64) uint32 { return uint32(hash >> (64 - BinBits)) }

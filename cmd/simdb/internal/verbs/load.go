@@ -57,6 +57,9 @@ func (c *Load) Validate() error {
 	if err := c.CheckImages(c.FileFlags); err != nil {
 		return err
 	}
+	if c.NoText && c.Containment {
+		return errors.New("--no-text keeps no texts, so --containment has no meaning")
+	}
 	if c.NoSketch && (c.Sketch != 0 || c.MinJaccard != 0) {
 		return errors.New("--no-sketch keeps no sketches, so --sketch and --min-jaccard have no meaning")
 	}
@@ -214,11 +217,28 @@ func (l *load) begin(of input.Info) (err error) {
 			return err
 		}
 		l.a.TalkTo(l.meter, "created %s", l.c.DB)
+		l.tellIndex()
 	}
 	// Ctrl-C does not cancel the loader: what has been read is committed.
 	l.loader, err = l.db.NewLoader(context.WithoutCancel(l.a.Context()),
 		engine.LoadOptions{Replace: l.c.OnConflict == "replace", MemoryBytes: int64(l.c.Memory)})
 	return err
+}
+
+// indexPercent is the size of the index of containment for one of the texts, of words as English
+// ones are; of longer words it is less.
+const indexPercent = 40
+
+// tellIndex says how large the index of containment will be.
+func (l *load) tellIndex() {
+	if !l.c.Containment {
+		return
+	}
+	size := ""
+	if n := l.sources.ContentBytes(); n > 0 {
+		size = fmt.Sprintf(", up to %s", quantity.Bytes(n*indexPercent/100))
+	}
+	l.a.TalkTo(l.meter, "the index for CONTAINS and WITHIN will take about %d %% of the size of the texts%s", indexPercent, size)
 }
 
 // file loads one file. An error ends the load; a file that is damaged does not.
