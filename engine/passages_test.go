@@ -156,3 +156,48 @@ func TestPassagesErrors(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkPassages searches 20,000 texts of 1.4 KB, in one table, for the passages of one of them.
+func BenchmarkPassages(b *testing.B) {
+	source := &titles{rng: rand.New(rand.NewPCG(1, 1))}
+	db, err := Open(b.TempDir()+"/test.simdb", &Options{Sync: SyncNever, NoSketch: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	size := 0
+	for i := range 20000 {
+		var text strings.Builder
+		for text.Len() < 1400 {
+			text.WriteString(source.next() + ". ")
+		}
+		size += text.Len()
+		if err := db.Put(b.Context(), Doc{ID: fmt.Sprint(i), Text: text.String()}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := db.Compact(b.Context(), nil); err != nil {
+		b.Fatal(err)
+	}
+	s, err := db.Snapshot()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	for _, words := range []int{8, 50} {
+		b.Run(fmt.Sprint(words), func(b *testing.B) {
+			b.SetBytes(int64(size))
+			for b.Loop() {
+				p, err := s.Passages(b.Context(), Doc{ID: "100"}, words)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, err := range p.All(b.Context()) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
