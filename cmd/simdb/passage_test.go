@@ -241,3 +241,21 @@ func TestPassageRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestPassageForms cuts texts in the middle in every form that can be cut; what cannot be is refused.
+func TestPassageForms(t *testing.T) {
+	same := "these are ten words that come again in every text"
+	for name, in := range map[string][2]string{
+		"a.txt":   {"x " + same + ".\r\ny: " + strings.ToUpper(same) + ". z\r\n", "x " + same + ".\r\ny: z\r\n"},
+		"a.tsv":   {"id\ttext\n1\tx " + same + "\n2\t\"y " + same + ", z\n", "id\ttext\n1\tx " + same + "\n2\t\"y z\n"},
+		"a.csv":   {"text,id\nx " + same + ",1\n\"y\n\n" + same + ", z\",2\n" + same + " w,3\n", "text,id\nx " + same + ",1\n\"y\n\nz\",2\nw,3\n"},
+		"a.jsonl": {`{"text":"x ` + same + `"}` + "\n" + `{"text":"\u0079\n` + same + `: z\u00e4"}` + "\n", `{"text":"x ` + same + `"}` + "\n" + `{"text":"\u0079\nz\u00e4"}` + "\n"},
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, name), in[0])
+		code, out, talk := simdbIn(t, dir, "", "dedup", name, "--level", "passage", "--min-words", "10")
+		if code != 0 || out != in[1] {
+			t.Errorf("%s: %d, %q, want %q\n%s", name, code, out, in[1], talk)
+		}
+	}
+}

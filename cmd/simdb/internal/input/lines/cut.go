@@ -31,12 +31,31 @@ func (f *file) CutText(rec *input.Record, keep []input.Span) []byte {
 			return cutJSON(rec, from, to, keep)
 		}
 	case *table:
-		if from, to, ok := p.textIn(rec.Raw, f.separator()); ok && f.info.Format == CSV {
+		quotes := f.info.Format == CSV
+		from, to, ok := p.textIn(rec.Raw, f.separator(), quotes)
+		switch {
+		case ok && quotes:
 			return cutCell(rec, from, to, keep)
+		case ok:
+			return cutPlain(rec, from, to, keep)
 		}
+	case text:
+		return cutPlain(rec, 0, len(trimEOL(rec.Raw)), keep)
 	}
-	// The text is one line, which cannot be cut.
 	return rec.Raw
+}
+
+// cutPlain returns a record whose text, which raw[from:to] is as it is, is parts of it.
+func cutPlain(rec *input.Record, from, to int, keep []input.Span) []byte {
+	out := append(make([]byte, 0, len(rec.Raw)), rec.Raw[:from]...)
+	parts, ok := spans(rec.Raw[from:to], rec.Doc.Text, keep, plainChar)
+	if !ok {
+		out = append(out, input.Parts(rec.Doc.Text, keep)...)
+	}
+	for _, p := range parts {
+		out = append(out, rec.Raw[from+p.From:from+p.To]...)
+	}
+	return append(out, rec.Raw[to:]...)
 }
 
 // textIn returns where in a record its text is written, with its quotes.
@@ -133,8 +152,8 @@ func cellChar(s []byte) (size, n int) {
 	return plainChar(s)
 }
 
-// textIn returns where in a row its text is written: the whole cell.
-func (t *table) textIn(raw []byte, sep byte) (from, to int, ok bool) {
+// textIn returns where in a row its text is written: the whole cell, which may be in quotes.
+func (t *table) textIn(raw []byte, sep byte, quotes bool) (from, to int, ok bool) {
 	if len(t.texts) == 0 {
 		return 0, 0, false
 	}
@@ -143,7 +162,9 @@ func (t *table) textIn(raw []byte, sep byte) (from, to int, ok bool) {
 	for col := 0; ; col++ {
 		to = from
 		for c.state = fieldStart; to < len(s) && (c.state == inQuotes || s[to] != sep); to++ {
-			c.end(s[to : to+1])
+			if quotes {
+				c.end(s[to : to+1])
+			}
 		}
 		if col == t.texts[0] {
 			return from, to, true
@@ -158,6 +179,9 @@ func (t *table) textIn(raw []byte, sep byte) (from, to int, ok bool) {
 // cutCell returns a record whose text, the cell in raw[from:to], is parts of it.
 func cutCell(rec *input.Record, from, to int, keep []input.Span) []byte {
 	cell := rec.Raw[from:to]
+	if len(cell) > 0 && cell[0] != '"' && len(keep) > 0 && rec.Doc.Text[keep[0].From] != '"' {
+		return cutPlain(rec, from, to, keep)
+	}
 	out := append(make([]byte, 0, len(rec.Raw)), rec.Raw[:from]...)
 	if len(cell) >= 2 && cell[0] == '"' && cell[len(cell)-1] == '"' {
 		if parts, ok := spans(cell[1:len(cell)-1], rec.Doc.Text, keep, cellChar); ok {

@@ -80,6 +80,58 @@ func TestCutText(t *testing.T) {
 	}
 }
 
+// TestCutWithinLines cuts texts that are a line or an unquoted cell, anywhere.
+func TestCutWithinLines(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 2000 {
+		var text, cut strings.Builder
+		var keep []input.Span
+		for range 1 + r.IntN(5) {
+			from := text.Len()
+			for range 1 + r.IntN(6) {
+				text.WriteString([]string{"a", " ", "ä", "\"", "界", "'", "\\"}[r.IntN(7)])
+			}
+			if r.IntN(2) == 0 {
+				keep = append(keep, input.Span{From: from, To: text.Len()})
+				cut.WriteString(text.String()[from:])
+			}
+		}
+		if keep == nil {
+			continue
+		}
+		for _, c := range []struct{ name, head, before, after string }{
+			{"in.txt", "", "", "\r\n"}, {"in.txt", "", "", ""},
+			{"in.tsv", "id\ttext\tmore\n", "\"1\t", "\t\"\n"}, {"in.tsv", "id\ttext\n", "1\t", "\n"},
+			{"in.csv", "id,more,text\n", "1,\" \"\",\",", "\n"},
+		} {
+			if c.name == "in.csv" && strings.HasPrefix(text.String(), `"`) {
+				continue
+			}
+			in := c.head + c.before + text.String() + c.after
+			src, err := input.New(c.name, io.NopCloser(strings.NewReader(in)), -1, input.Options{MakeID: true})
+			if err == nil {
+				err = input.CanCut(src)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for rec, err := range src.Records(context.Background()) {
+				if err != nil || rec.Doc.Text != text.String() {
+					t.Fatalf("%q: %v, %q", in, err, rec.Doc.Text)
+				}
+				want := c.before + cut.String() + c.after
+				if c.name == "in.csv" && strings.HasPrefix(cut.String(), `"`) {
+					want = c.before + `"` + strings.ReplaceAll(cut.String(), `"`, `""`) + `"` + c.after
+				}
+				if got := string(input.CutText(src, rec, keep)); got != want {
+					t.Fatalf("%q cut to %v is %q, want %q", in, keep, got, want)
+				}
+			}
+			src.Close()
+		}
+	}
+}
+
 // TestCutOdd cuts records whose text cannot be cut byte for byte: their text is encoded again, and
 // nothing else changes.
 func TestCutOdd(t *testing.T) {
