@@ -242,7 +242,7 @@ func TestPassageRefused(t *testing.T) {
 	}
 }
 
-// TestPassageForms cuts texts in the middle in every form that can be cut; what cannot be is refused.
+// TestPassageForms cuts texts in the middle, in the forms that are lines.
 func TestPassageForms(t *testing.T) {
 	same := "these are ten words that come again in every text"
 	for name, in := range map[string][2]string{

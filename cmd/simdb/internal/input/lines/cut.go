@@ -28,35 +28,40 @@ func (f *file) CutText(rec *input.Record, keep []input.Span) []byte {
 	switch p := f.parse.(type) {
 	case *object:
 		if from, to, ok := p.textIn(rec.Raw); ok {
-			return cutJSON(rec, from, to, keep)
+			return cut(rec, from+1, to-1, keep, jsonChar, inJSON)
 		}
 	case *table:
-		quotes := f.info.Format == CSV
-		from, to, ok := p.textIn(rec.Raw, f.separator(), quotes)
-		switch {
-		case ok && quotes:
-			return cutCell(rec, from, to, keep)
-		case ok:
-			return cutPlain(rec, from, to, keep)
+		if from, to, ok := p.textIn(rec.Raw, f.separator(), f.info.Format == CSV); ok {
+			return cutCell(rec, from, to, f.info.Format == CSV, keep)
 		}
 	case text:
-		return cutPlain(rec, 0, len(trimEOL(rec.Raw)), keep)
+		return cut(rec, 0, len(trimEOL(rec.Raw)), keep, plainChar, asIs)
 	}
 	return rec.Raw
 }
 
-// cutPlain returns a record whose text, which raw[from:to] is as it is, is parts of it.
-func cutPlain(rec *input.Record, from, to int, keep []input.Span) []byte {
+// cut returns a record whose text, which raw[from:to] is the notation of, is parts of it: as they
+// are written there, or, if they cannot be found there, as again writes them.
+func cut(rec *input.Record, from, to int, keep []input.Span, char func(s []byte) (size, n int), again func(string) []byte) []byte {
 	out := append(make([]byte, 0, len(rec.Raw)), rec.Raw[:from]...)
-	parts, ok := spans(rec.Raw[from:to], rec.Doc.Text, keep, plainChar)
+	parts, ok := spans(rec.Raw[from:to], rec.Doc.Text, keep, char)
 	if !ok {
-		out = append(out, input.Parts(rec.Doc.Text, keep)...)
+		out = append(out, again(input.Parts(rec.Doc.Text, keep))...)
 	}
 	for _, p := range parts {
 		out = append(out, rec.Raw[from+p.From:from+p.To]...)
 	}
 	return append(out, rec.Raw[to:]...)
 }
+
+func asIs(s string) []byte { return []byte(s) }
+
+func inJSON(s string) []byte {
+	b := appendString(nil, s)
+	return b[1 : len(b)-1]
+}
+
+func doubled(s string) []byte { return []byte(strings.ReplaceAll(s, `"`, `""`)) }
 
 // textIn returns where in a record its text is written, with its quotes.
 func (o *object) textIn(raw []byte) (from, to int, ok bool) {
@@ -68,19 +73,6 @@ func (o *object) textIn(raw []byte) (from, to int, ok bool) {
 	}
 	from = cap(raw) - cap(text.value) // both end where raw's array does
 	return from, from + len(text.value), true
-}
-
-// cutJSON returns a record whose text, a JSON string in raw[from:to], is parts of it.
-func cutJSON(rec *input.Record, from, to int, keep []input.Span) []byte {
-	parts, ok := spans(rec.Raw[from+1:to-1], rec.Doc.Text, keep, jsonChar)
-	out := append(make([]byte, 0, len(rec.Raw)), rec.Raw[:from+1]...)
-	if ok {
-		for _, p := range parts {
-			out = append(out, rec.Raw[from+1+p.From:from+1+p.To]...)
-		}
-		return append(out, rec.Raw[to-1:]...)
-	}
-	return append(appendString(out[:from], input.Parts(rec.Doc.Text, keep)), rec.Raw[to:]...)
 }
 
 // spans returns where parts of a text are in the bytes that it is written as, given the length of
@@ -161,10 +153,8 @@ func (t *table) textIn(raw []byte, sep byte, quotes bool) (from, to int, ok bool
 	s := trimEOL(raw)
 	for col := 0; ; col++ {
 		to = from
-		for c.state = fieldStart; to < len(s) && (c.state == inQuotes || s[to] != sep); to++ {
-			if quotes {
-				c.end(s[to : to+1])
-			}
+		for c.state = fieldStart; to < len(s) && (quotes && c.state == inQuotes || s[to] != sep); to++ {
+			c.end(s[to : to+1])
 		}
 		if col == t.texts[0] {
 			return from, to, true
@@ -177,22 +167,15 @@ func (t *table) textIn(raw []byte, sep byte, quotes bool) (from, to int, ok bool
 }
 
 // cutCell returns a record whose text, the cell in raw[from:to], is parts of it.
-func cutCell(rec *input.Record, from, to int, keep []input.Span) []byte {
+func cutCell(rec *input.Record, from, to int, quotes bool, keep []input.Span) []byte {
 	cell := rec.Raw[from:to]
-	if len(cell) > 0 && cell[0] != '"' && len(keep) > 0 && rec.Doc.Text[keep[0].From] != '"' {
-		return cutPlain(rec, from, to, keep)
+	quoted := quotes && len(cell) > 0 && cell[0] == '"'
+	switch {
+	case quoted && len(cell) > 1 && cell[len(cell)-1] == '"':
+		return cut(rec, from+1, to-1, keep, cellChar, doubled)
+	case !quotes, !quoted && len(keep) > 0 && rec.Doc.Text[keep[0].From] != '"':
+		return cut(rec, from, to, keep, plainChar, asIs)
 	}
-	out := append(make([]byte, 0, len(rec.Raw)), rec.Raw[:from]...)
-	if len(cell) >= 2 && cell[0] == '"' && cell[len(cell)-1] == '"' {
-		if parts, ok := spans(cell[1:len(cell)-1], rec.Doc.Text, keep, cellChar); ok {
-			out = append(out, '"')
-			for _, p := range parts {
-				out = append(out, cell[1+p.From:1+p.To]...)
-			}
-			return append(append(out, '"'), rec.Raw[to:]...)
-		}
-	}
-	out = append(out, '"')
-	out = append(out, strings.ReplaceAll(input.Parts(rec.Doc.Text, keep), `"`, `""`)...)
-	return append(append(out, '"'), rec.Raw[to:]...)
+	quote := []byte{'"'}
+	return slices.Concat(rec.Raw[:from], quote, doubled(input.Parts(rec.Doc.Text, keep)), quote, rec.Raw[to:])
 }
