@@ -154,6 +154,28 @@ func ExampleDB_Snapshot() {
 	// there is no document "fox"
 }
 
+// Passages finds the documents that share words in a row with a text, and where these are.
+func ExampleSnapshot_Passages() {
+	db, _, remove := texts()
+	defer remove()
+	ctx := context.Background()
+	snap := must(db.Snapshot())
+	defer snap.Close()
+
+	quote := "They wrote: \"The cat sleeps in the warm AFTERNOON sun.\""
+	search := must(snap.Passages(ctx, engine.Doc{Text: quote}, 5))
+	for m, err := range search.All(ctx) {
+		check(err)
+		for _, p := range m.Passages {
+			fmt.Printf("%s: %d words at %d, in the quote at %d\n", m.ID, p.Words, p.At, p.QueryAt)
+			fmt.Println(quote[p.QueryAt:p.QueryEnd])
+		}
+	}
+	// Output:
+	// fox: 8 words at 50, in the quote at 13
+	// The cat sleeps in the warm AFTERNOON sun
+}
+
 // A load writes tables directly, which is much faster than Put for many documents.
 func ExampleDB_NewLoader() {
 	db, _, remove := texts()
