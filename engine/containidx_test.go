@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +86,7 @@ func TestContainmentIndex(t *testing.T) {
 		})
 	}
 	found := 0
+	passages := 0
 	most := 0 // tables that were searched by the index
 	compare := func(where string) {
 		t.Helper()
@@ -103,6 +105,28 @@ func TestContainmentIndex(t *testing.T) {
 					want := collect(t, b.Search(ctx, q, by))
 					equal(t, fmt.Sprintf("%s: %v of %+v", where, by, q), collect(t, a.Search(ctx, q, by)), want)
 					found += len(want)
+				}
+			}
+			for _, words := range []int{2, 3, 4, 10, 40} {
+				var want, got []PassageMatch
+				for m, err := range must(b.Passages(ctx, q, words))(t).All(ctx) {
+					want = append(want, must(m, err)(t))
+				}
+				p := must(a.Passages(ctx, q, words))(t)
+				for m, err := range p.All(ctx) {
+					got = append(got, must(m, err)(t))
+				}
+				for _, all := range [][]PassageMatch{got, want} {
+					slices.SortFunc(all, func(a, b PassageMatch) int { return strings.Compare(a.ID, b.ID) })
+				}
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("%s: passages of %d words of %+v: %+v, want %+v", where, words, q, got, want)
+				}
+				passages += len(want)
+				for _, part := range must(p.Plan())(t) {
+					if (part.Method == PlanIndex) != (words >= 3 && strings.HasPrefix(part.Part, "table")) {
+						t.Fatalf("%s: %d words: %+v", where, words, part)
+					}
 				}
 			}
 			indexed := 0
@@ -167,7 +191,74 @@ func TestContainmentIndex(t *testing.T) {
 	db = must(Open(rebuilt, o(true)))(t)
 	defer db.Close()
 	compare("rebuilt")
-	if found < 1000 || most < 3 {
-		t.Errorf("%d matches in all, in up to %d tables", found, most)
+	if found < 1000 || passages < 1000 || most < 3 {
+		t.Errorf("%d matches and %d passages in all, in up to %d tables", found, passages, most)
+	}
+}
+
+// TestPassagesIndex compares searches for passages by the index with scans, where features are not
+// just shingles of words: what the index can't tell is scanned.
+func TestPassagesIndex(t *testing.T) {
+	ctx := t.Context()
+	r := rand.New(rand.NewPCG(35, 6))
+	words := []string{"the", "of", "Café", "cafe\u0301", "ab", "ex\u00adample", "example", "一", "二", "x", "17", "1.5", "2024-01-31", ";", "==", "w", "Łódź"}
+	text := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteString(words[r.IntN(len(words))])
+			b.WriteString([]string{" ", "\n", ", ", " - ", "\x1f"}[min(r.IntN(40), 4)])
+		}
+		return b.String()
+	}
+	var docs []Doc
+	for i := range 80 {
+		docs = append(docs, Doc{ID: fmt.Sprint(i), Text: text(r.IntN(30))})
+		if i > 0 && i%2 == 0 {
+			docs[i].Text += " " + docs[r.IntN(i)].Text
+		}
+	}
+	for i, c := range []struct {
+		f       Features
+		shingle int
+		index   bool
+	}{
+		{Features{}, 3, true}, {Features{}, 1, true}, {Features{Fields: []Field{{Name: "a", Weight: 1}, {Name: "b", Weight: 5}}}, 2, true}, {Features{StopWords: []string{"the", "of"}}, 3, true},
+		{Features{Symbols: true, Mask: []string{"numbers", "dates"}}, 2, true}, {Features{Normalize: NormalizeNFKC, StripDiacritics: true}, 3, true},
+		{Features{MinWords: 4}, 2, true}, {Features{MinWords: 9}, 2, false}, {Features{RequireWords: []string{"the"}}, 2, false}, {Features{Unit: UnitChars}, 3, false},
+	} {
+		db, _ := create4test(t, &Options{Sync: SyncNever, Containment: true, Features: c.f, Shingle: c.shingle})
+		for _, d := range docs {
+			must(struct{}{}, db.Put(ctx, d))(t)
+		}
+		memory := must(db.Snapshot())(t) // which is scanned
+		must(struct{}{}, db.Flush(ctx))(t)
+		table := must(db.Snapshot())(t)
+		found := 0
+		for _, q := range docs[:30] {
+			for _, least := range []int{4, 8} {
+				var all [2][]PassageMatch
+				for i, s := range []*Snapshot{memory, table} {
+					for m, err := range must(s.Passages(ctx, q, least))(t).All(ctx) {
+						all[i] = append(all[i], must(m, err)(t))
+					}
+					slices.SortFunc(all[i], func(a, b PassageMatch) int { return strings.Compare(a.ID, b.ID) })
+				}
+				if !reflect.DeepEqual(all[0], all[1]) {
+					t.Fatalf("%d: %d words of %q: %+v, want %+v", i, least, q.Text, all[1], all[0])
+				}
+				found += len(all[0])
+				for _, part := range must(must(table.Passages(ctx, q, least))(t).Plan())(t) {
+					if (part.Method == PlanIndex) != c.index {
+						t.Fatalf("%d: %d words by %+v", i, least, part)
+					}
+				}
+			}
+		}
+		if found < 20 {
+			t.Errorf("%d: %d passages", i, found)
+		}
+		memory.Close()
+		table.Close()
+		must(struct{}{}, db.Close())(t)
 	}
 }

@@ -37,8 +37,8 @@ type Options struct {
 	MinJaccard float64  // the least threshold that JACCARD answers from its index; 0 means 0.65
 	NoText     bool     // do not keep texts and fields
 	NoSketch   bool     // do not keep sketches: no JACCARD
-	// Containment keeps an index of the features of texts, so that searches by Contains and Within
-	// need not read all of them. It takes some 40 % of the texts.
+	// Containment keeps an index of the features of texts, so that searches by Contains
+	// and Within, and for Passages, need not read all of them. It takes some 40 % of the texts.
 	Containment bool
 
 	// TTL is how long a document lives. Older ones are invisible, and compaction drops them. 0

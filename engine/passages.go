@@ -32,6 +32,7 @@ type PassageMatch struct {
 type Passages struct {
 	s    *Snapshot
 	find *passage.Finder
+	look search.IndexFunc // nil if features do not tell what has passages
 	self string
 }
 
@@ -64,6 +65,11 @@ func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages,
 		if n := p.find.Words(); n > s.v.Most(passageWordBytes) {
 			return fmt.Errorf("passages of a text of %d words do not fit into the memory that a query may hold: %w", n, files.ErrTooLarge)
 		}
+		if hashes, number, ok := s.v.Texts.InOrder(text, words); ok {
+			p.look = func(part *view.Part, dst []uint32) ([]uint32, int, bool, error) {
+				return part.RunCandidates(dst, hashes, number)
+			}
+		}
 		return nil
 	})
 	return p, err
@@ -81,8 +87,9 @@ func longestFirst(runs []passage.Run) (all []Passage) {
 }
 
 // All yields the visible documents that have passages, as they are found: in no particular order,
-// though always in the same. It reads all texts, in the order in which they are stored. An error is
-// the last thing that is yielded.
+// though always in the same. It reads all texts, in the order in which they are stored, or where
+// there is an index of containment those that it does not rule out. An error is the last thing that
+// is yielded.
 func (p *Passages) All(ctx context.Context) iter.Seq2[PassageMatch, error] {
 	return func(yield func(PassageMatch, error) bool) {
 		var runs []passage.Run
@@ -101,7 +108,11 @@ func (p *Passages) All(ctx context.Context) iter.Seq2[PassageMatch, error] {
 
 // Plan returns how All would be carried out, as Snapshot.Plan does.
 func (p *Passages) Plan() (plans []PartPlan, err error) {
-	parts, err := p.scan(nil).Plan()
+	var parts []search.PartPlan
+	err = p.s.v.Safely(context.Background(), func() (err error) {
+		parts, err = p.scan(nil).Plan()
+		return err
+	})
 	for _, part := range parts {
 		plans = append(plans, PartPlan(part))
 	}
@@ -113,5 +124,5 @@ func (p *Passages) scan(runs *[]passage.Run) *search.Similar {
 	return search.NewScan(&p.s.v, func(_ context.Context, text []byte) (float64, bool) {
 		*runs = p.find.Runs(text)
 		return 1, len(*runs) > 0
-	}, nil)
+	}, p.look)
 }

@@ -25,3 +25,13 @@ func (r *Reader) SetCandidates(dst []uint32, q SetQuery) (docs []uint32, read in
 	}
 	return r.t.Sets.Candidates(dst, q)
 }
+
+// RunCandidates is SetCandidates for the documents that may have all of some number of features, 1
+// or more, that follow each other in features.
+func (r *Reader) RunCandidates(dst []uint32, features []uint64, number int) (docs []uint32, read int, ok bool, err error) {
+	defer r.t.Unguard(table.Guard(), &err)
+	if r.t.Sets == nil {
+		return dst, 0, false, nil
+	}
+	return r.t.Sets.Runs(dst, features, number)
+}

@@ -5,13 +5,23 @@ func init() {
 	mutants = append(mutants, []mutant{
 		{
 			name: "sets/features of one bin counted once", in: "sstable/internal/contain", decl: "Index.lists",
-			edit:  swap(`l := list{weight: i - from}`, `l := list{weight: min(i-from, 1)}`),
+			edit:  swap(`l.weight = i - from`, `l.weight = 1`),
 			tests: "sstable/internal/contain", run: "^TestCandidates$",
 		},
 		{
 			name: "sets/one feature too few looked for", in: "sstable/internal/contain", decl: "Index.Candidates",
 			edit:  swap(`lists[:n], weight-lacking`, `lists[:n], weight-lacking+1`),
 			tests: "sstable/internal/contain", run: "^TestCandidates$",
+		},
+		{
+			name: "sets/a run between two features that are looked for", in: "sstable/internal/contain", decl: "Index.Runs",
+			edit:  swap(`recent[0] < i-number`, `recent[0] < i-number-1`),
+			tests: "sstable/internal/contain", run: "^TestRuns$",
+		},
+		{
+			name: "sets/fields of required words taken for all", in: "engine", decl: "Hasher.InOrder",
+			edit:  drop(`|| s.RequireWords != nil`),
+			tests: "engine", run: "^TestPassagesIndex$",
 		},
 		{
 			name: "sets/records of no document in the index", in: "sstable", decl: "Sets.AppendKeys",

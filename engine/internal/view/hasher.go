@@ -60,6 +60,25 @@ func (h *Hasher) Several() bool { return h.spec.Several }
 // Spec says what the features of texts are.
 func (h *Hasher) Spec() features.Spec { return h.spec }
 
+// InOrder returns the features of a text in the order in which they follow each other, and how many
+// of them every run of some words has: a text with the run has them, too. It returns false where
+// features do not tell that.
+func (h *Hasher) InOrder(text []byte, words int) (hashes inOrder, number int, ok bool) {
+	number = words - int(h.params.Shingle) + 1
+	s := h.spec
+	if s.Unit != "" || s.Code != "" || s.RequireWords != nil || s.MinWords > words || number < 1 {
+		return nil, 0, false
+	}
+	features.NewWalker(s, int(h.params.Shingle), h.params.Seed).Walk(text, &hashes)
+	return hashes, number, true
+}
+
+// inOrder takes features as they come.
+type inOrder []uint64
+
+// Features appends features.
+func (a *inOrder) Features(hashes []uint64, _ int) { *a = append(*a, hashes...) }
+
 // Fill computes the sketch of text, and the fingerprint if d has none yet.
 func (h *Hasher) Fill(d *sstable.Document, text string) {
 	if d.HasFingerprint && h.params.Sketch == 0 {

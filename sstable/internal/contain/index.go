@@ -72,21 +72,23 @@ type list struct {
 	weight   int // features
 }
 
+func (l list) len() int { return l.to - l.from }
+
 // Candidates appends the documents to dst that may be what a query looks for, ascending: all that
 // are, and few others. Read is how many keys were read for it. It returns false if reading all
 // texts takes less time.
 func (x *Index) Candidates(dst []uint32, q Query) (docs []uint32, read int, ok bool, err error) {
-	lists, elements, err := x.lists(q.Set)
-	if err != nil || len(lists) == 0 {
-		return dst, 0, true, err
+	lists, err := x.lists(q.Set)
+	if err != nil {
+		return dst, 0, false, err
 	}
 	least := 1 // of the features that are looked for
 	if !q.Within {
-		lacking := elements - need(q.T, elements)
-		slices.SortFunc(lists, func(a, b list) int { return cmp.Compare(a.to-a.from, b.to-b.from) })
+		lacking := len(q.Set) - need(q.T, len(q.Set))
+		slices.SortFunc(lists, func(a, b list) int { return cmp.Compare(a.len(), b.len()) })
 		weight, keys, n := 0, 0, 0
 		for ; n < len(lists); n++ {
-			keys += lists[n].to - lists[n].from
+			keys += lists[n].len()
 			if weight > lacking+spareLists && keys > fewRead {
 				break
 			}
@@ -94,41 +96,93 @@ func (x *Index) Candidates(dst []uint32, q Query) (docs []uint32, read int, ok b
 		}
 		lists, least = lists[:n], weight-lacking
 	}
-	for _, l := range lists {
-		read += l.to - l.from
+	counts, read, ok, err := x.count(lists)
+	for _, c := range counts {
+		doc := uint32(c >> 32)
+		if q.Within {
+			size, err := x.Sizes.Get(int(doc))
+			if err != nil {
+				return dst, read, false, err
+			}
+			least = need(q.T, int(size))
+		}
+		if int(uint32(c)) >= least {
+			dst = append(dst, doc)
+		}
 	}
-	docCount := x.Sizes.Len()
-	if read > mostRead*docCount {
-		return dst, 0, false, nil
+	return dst, read, ok, err
+}
+
+// Runs is Candidates for the documents that may have all of some number of features, 1 or more,
+// that follow each other. One of every so many is looked for, such that the fewest keys are read.
+func (x *Index) Runs(dst []uint32, features []uint64, number int) (docs []uint32, read int, ok bool, err error) {
+	// A choice ends at a feature and leaves out fewer than number between two. Of the choices that
+	// end at feature i, best has the cost of the cheapest, and before the feature before i in it.
+	best, before := make([]int, len(features)), make([]int, len(features))
+	all := make([]list, len(features))
+	var recent []int // features at which the next choice may have been before, by rising cost
+	for i, hash := range features {
+		if all[i], err = x.list(hash); err != nil {
+			return dst, 0, false, err
+		}
+		best[i], before[i] = all[i].len()+1, -1
+		if len(recent) > 0 && recent[0] < i-number {
+			recent = recent[1:]
+		}
+		if i >= number {
+			before[i] = recent[0]
+			best[i] += best[recent[0]]
+		}
+		for len(recent) > 0 && best[recent[len(recent)-1]] >= best[i] {
+			recent = recent[:len(recent)-1]
+		}
+		recent = append(recent, i)
+	}
+	last := -1
+	if len(features) >= number {
+		last = recent[0]
+		if last < len(features)-number {
+			last = recent[1]
+		}
+	}
+	var lists []list
+	for i := last; i >= 0; i = before[i] {
+		lists = append(lists, all[i])
+	}
+	slices.SortFunc(lists, func(a, b list) int { return cmp.Compare(a.from, b.from) })
+	counts, read, ok, err := x.count(slices.Compact(lists))
+	for _, c := range counts {
+		dst = append(dst, uint32(c>>32))
+	}
+	return dst, read, ok, err
+}
+
+// count returns the documents of some lists, ascending, as document<<32 | sum of the weights of its
+// lists, and how many keys it has read; false if reading all texts takes less time.
+func (x *Index) count(lists []list) (counts []uint64, read int, ok bool, err error) {
+	for _, l := range lists {
+		read += l.len()
+	}
+	docs := x.Sizes.Len()
+	if read > mostRead*docs {
+		return nil, 0, false, nil
 	}
 	var t tally
 	var keys []uint64
-	mask := uint64(1)<<Width(uint32(docCount)) - 1
+	mask := uint64(1)<<Width(uint32(docs)) - 1
 	for _, l := range lists {
 		if keys, err = x.Keys.AppendKeys(keys[:0], l.from, l.to); err != nil {
-			return dst, read, true, err
+			return nil, read, false, err
 		}
 		for _, k := range keys {
 			t.add(uint32(k&mask), l.weight)
 		}
 	}
-	for _, c := range t.sum() {
-		doc, count := uint32(c>>32), int(uint32(c))
-		if int(doc) >= docCount {
-			return dst, read, true, x.Keys.Corrupt(0, "document %d of %d", doc, docCount)
-		}
-		if q.Within {
-			size, err := x.Sizes.Get(int(doc))
-			if err != nil {
-				return dst, read, true, err
-			}
-			least = need(q.T, int(size))
-		}
-		if count >= least {
-			dst = append(dst, doc)
-		}
+	counts = t.sum()
+	if n := len(counts); n > 0 && int(counts[n-1]>>32) >= docs {
+		return nil, read, false, x.Keys.Corrupt(0, "document %d of %d", counts[n-1]>>32, docs)
 	}
-	return dst, read, true, nil
+	return counts, read, true, nil
 }
 
 // need returns the least number of n elements whose share is t or more, and one at least.
@@ -140,22 +194,30 @@ func need(t float64, n int) int {
 	return least
 }
 
-// lists returns the lists of the bins of a set that have documents, and how many features it has.
-func (x *Index) lists(set []uint64) (lists []list, elements int, err error) {
+// list returns the keys of the bin of a feature.
+func (x *Index) list(hash uint64) (l list, err error) {
 	width := Width(uint32(x.Sizes.Len()))
+	first := uint64(BinOf(hash)) << width
+	l.weight = 1
+	l.from, l.to, err = x.Keys.Range(first, first|(1<<width-1))
+	return l, err
+}
+
+// lists returns the lists of the bins of a set.
+func (x *Index) lists(set []uint64) (lists []list, err error) {
 	for i := 0; i < len(set); {
-		bin, from := BinOf(set[i]), i
-		for i < len(set) && BinOf(set[i]) == bin {
+		from := i
+		for i < len(set) && BinOf(set[i]) == BinOf(set[from]) {
 			i++
 		}
-		l := list{weight: i - from}
-		first := uint64(bin) << width
-		if l.from, l.to, err = x.Keys.Range(first, first|(1<<width-1)); err != nil {
-			return nil, 0, err
+		l, err := x.list(set[from])
+		if err != nil {
+			return nil, err
 		}
+		l.weight = i - from
 		lists = append(lists, l)
 	}
-	return lists, len(set), nil
+	return lists, nil
 }
 
 // A tally counts documents. Its memory is that of the different documents, not of all that are

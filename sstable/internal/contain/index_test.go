@@ -155,3 +155,81 @@ func TestCrowd(t *testing.T) {
 		t.Errorf("%d documents, %x", len(got), got[7])
 	}
 }
+
+// TestRuns: all documents with some features that follow each other are candidates, and the fewest
+// keys are read that this takes.
+func TestRuns(t *testing.T) {
+	r := rand.New(rand.NewPCG(35, 5))
+	hash := func(v int) uint64 { return uint64(v) << (64 - BinBits) }
+	var texts [][]uint64
+	for i := range 400 {
+		var text []uint64
+		for range r.IntN(60) {
+			text = append(text, hash(min(r.IntN(150), r.IntN(150))))
+		}
+		if i > 0 && i%2 == 0 {
+			other := texts[r.IntN(i)]
+			text = append(text, other[r.IntN(len(other)+1):]...)
+		}
+		texts = append(texts, text)
+	}
+	sets := make([][]uint64, len(texts))
+	for i, text := range texts {
+		sets[i] = slices.Compact(slices.Sorted(slices.Values(text)))
+	}
+	x := indexOf(t, sets)
+	size := func(v uint64) int {
+		lo, hi, err := x.Keys.Range(uint64(BinOf(v))<<9, uint64(BinOf(v))<<9|511)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hi - lo
+	}
+	found := 0
+	for _, text := range texts[:80] {
+		for _, number := range []int{1, 2, 5, 12, 200} {
+			docs, read, ok, err := x.Runs(nil, text, number)
+			if err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			for doc, set := range sets {
+				run := 0
+				for _, h := range text {
+					if _, in := slices.BinarySearch(set, h); !in {
+						run = 0
+					} else if run++; run == number {
+						found++
+						if !slices.Contains(docs, uint32(doc)) {
+							t.Fatalf("document %d with %d features is no candidate", doc, number)
+						}
+					}
+				}
+			}
+			// The cheapest choice, by trying all that end at a feature.
+			best := make([]int, len(text)+1) // up to and with a feature, which is chosen
+			least := 0
+			for i := range best {
+				least = 1 << 30
+				for j := max(i-number, 0); j < i; j++ {
+					least = min(least, best[j])
+				}
+				if i == 0 || i <= number {
+					least = 0
+				}
+				if i > 0 {
+					best[i] = least + size(text[i-1]) + 1
+				}
+			}
+			most := 0
+			if len(text) >= number {
+				most = slices.Min(best[len(text)+1-number:])
+			}
+			if read > most {
+				t.Errorf("%d keys are read where %d are enough", read, most)
+			}
+		}
+	}
+	if found < 1000 {
+		t.Errorf("%d runs", found)
+	}
+}

@@ -42,7 +42,7 @@ type Load struct {
 	app.FeatureFlags
 	Several     bool         `group:"created" help:"Documents may have several fingerprints, and are as near as the nearest of them (default: if documents of the first file have a list of them, and with --orientations 8)."`
 	NoSketch    bool         `group:"created" help:"Keep no MinHash sketches: no JACCARD."`
-	Containment bool         `group:"created" help:"Keep an index for CONTAINS and WITHIN, which otherwise read all texts; it takes some 40 % of the size of the texts."`
+	Containment bool         `group:"created" help:"Keep an index for CONTAINS, WITHIN and PASSAGES, which otherwise read all texts; it takes some 40 % of the size of the texts."`
 	TTL         app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
 }
 
@@ -238,7 +238,7 @@ func (l *load) tellIndex() {
 	if n := l.sources.ContentBytes(); n > 0 {
 		size = fmt.Sprintf(", up to %s", quantity.Bytes(n*indexPercent/100))
 	}
-	l.a.TalkTo(l.meter, "the index for CONTAINS and WITHIN will take about %d %% of the size of the texts%s", indexPercent, size)
+	l.a.TalkTo(l.meter, "the index for CONTAINS, WITHIN and PASSAGES will take about %d %% of the size of the texts%s", indexPercent, size)
 }
 
 // file loads one file. An error ends the load; a file that is damaged does not.
