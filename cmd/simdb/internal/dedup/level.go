@@ -221,12 +221,14 @@ func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) 
 // summary prints what was done, after what was read.
 func (l *level) summary() {
 	unit, what := string(l.c.Level), string(l.c.Level)+"s"
-	first, short, between := what+" that have come before", "have fewer than %s and stay", "the line ends after them"
+	first, short, between := "that have come before", "have fewer than %s and stay", "the line ends after them"
 	if l.c.MinCount > 2 {
-		first = fmt.Sprintf("%s that come %d times or more, but for the first", what, l.c.MinCount)
+		first = fmt.Sprintf("that come %d times or more, but for the first", l.c.MinCount)
 	}
-	if l.c.Level == units.Passage {
-		first = fmt.Sprintf("words, in %s: %s", quantity.Count(l.pieces, unit), first)
+	if l.c.Level != units.Passage {
+		first = what + " " + first
+	} else {
+		first = fmt.Sprintf("words, in %s %s", quantity.Count(l.pieces, unit), first)
 		what, short, between = "words", "are in texts of fewer than %s, which stay", "between them"
 	}
 	if len(l.c.Against) > 0 {
