@@ -82,6 +82,7 @@ var crowdJobs = map[bool][]string{
 		"clusters x.simdb --jaccard 0.8 --format count", "clusters x.simdb --jaccard 0.8 --mode components --format count",
 		"match x.simdb few --jaccard 0.8 --explain --rows tsv -o out.tsv", "join x.simdb few --near 6 --format count",
 		"load y.simdb few", "match y.simdb in --jaccard 0.8 --add -o new.jsonl",
+		"dedup in --level passage --min-words 20 -o cut.jsonl", "dedup in --level passage --against few -o clean.jsonl",
 	},
 	true: {
 		"load x.simdb in", "dedup in --near 6 -o out.jsonl", "pairs in --near 0 --format count", "clusters in --near 6 --format count",
