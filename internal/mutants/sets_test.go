@@ -4,8 +4,8 @@ package mutants
 func init() {
 	mutants = append(mutants, []mutant{
 		{
-			name: "sets/features of one bin counted once", in: "sstable/internal/contain", decl: "Index.lists",
-			edit:  swap(`l.weight = i - from`, `l.weight = 1`),
+			name: "sets/features of one bin counted once", in: "sstable/internal/contain", decl: "Index.Candidates",
+			edit:  drop(`lists[n-1].weight++`),
 			tests: "sstable/internal/contain", run: "^TestCandidates$",
 		},
 		{

@@ -56,10 +56,11 @@ type Query struct {
 
 // Features are looked for beyond those that must be: spareLists, and more as long as fewRead keys
 // are read in all. A document that has but a part of what it should has to be in as many of them
-// for its text to be read in vain, which takes as long as reading thousands of keys.
+// for its text to be read in vain, which takes as long as reading thousands of
+// keys.
 const (
 	spareLists = 8
-	fewRead    = 2000
+	fewRead    = 500
 )
 
 // mostRead is how many keys are read for each document of the table at most: that takes about as
@@ -78,9 +79,17 @@ func (l list) len() int { return l.to - l.from }
 // are, and few others. Read is how many keys were read for it. It returns false if reading all
 // texts takes less time.
 func (x *Index) Candidates(dst []uint32, q Query) (docs []uint32, read int, ok bool, err error) {
-	lists, err := x.lists(q.Set)
+	all, err := x.lists(q.Set)
 	if err != nil {
 		return dst, 0, false, err
+	}
+	lists := all[:0] // of each bin one
+	for i, l := range all {
+		if n := len(lists); i > 0 && BinOf(q.Set[i]) == BinOf(q.Set[i-1]) {
+			lists[n-1].weight++
+		} else {
+			lists = append(lists, l)
+		}
 	}
 	least := 1 // of the features that are looked for
 	if !q.Within {
@@ -119,12 +128,12 @@ func (x *Index) Runs(dst []uint32, features []uint64, number int) (docs []uint32
 	// A choice ends at a feature and leaves out fewer than number between two. Of the choices that
 	// end at feature i, best has the cost of the cheapest, and before the feature before i in it.
 	best, before := make([]int, len(features)), make([]int, len(features))
-	all := make([]list, len(features))
+	all, err := x.lists(features)
+	if err != nil {
+		return dst, 0, false, err
+	}
 	var recent []int // features at which the next choice may have been before, by rising cost
-	for i, hash := range features {
-		if all[i], err = x.list(hash); err != nil {
-			return dst, 0, false, err
-		}
+	for i := range features {
 		best[i], before[i] = all[i].len()+1, -1
 		if len(recent) > 0 && recent[0] < i-number {
 			recent = recent[1:]
@@ -194,28 +203,37 @@ func need(t float64, n int) int {
 	return least
 }
 
-// list returns the keys of the bin of a feature.
-func (x *Index) list(hash uint64) (l list, err error) {
+// bin returns the least and the greatest key that the bin of a feature can have.
+func (x *Index) bin(hash uint64) (first, last uint64) {
 	width := Width(uint32(x.Sizes.Len()))
-	first := uint64(BinOf(hash)) << width
-	l.weight = 1
-	l.from, l.to, err = x.Keys.Range(first, first|(1<<width-1))
-	return l, err
+	first = uint64(BinOf(hash)) << width
+	return first, first | (1<<width - 1)
 }
 
-// lists returns the lists of the bins of a set.
-func (x *Index) lists(set []uint64) (lists []list, err error) {
-	for i := 0; i < len(set); {
-		from := i
-		for i < len(set) && BinOf(set[i]) == BinOf(set[from]) {
-			i++
-		}
-		l, err := x.list(set[from])
-		if err != nil {
+// lists returns the list of the bin of each feature. What is read of the directory, and then of the
+// blocks, is requested for all of them before, so that the cache misses overlap.
+func (x *Index) lists(features []uint64) ([]list, error) {
+	lists := make([]list, len(features))
+	if x.Keys.Len() == 0 {
+		return lists, nil
+	}
+	for _, hash := range features {
+		first, _ := x.bin(hash)
+		x.Keys.PrefetchWindow(first)
+	}
+	for _, hash := range features {
+		first, last := x.bin(hash)
+		block, end := x.Keys.Blocks(first, last)
+		r := keyrun.Range{First: first, Last: last, Run: x.Keys, Block: uint32(block), End: uint32(end)}
+		r.Prefetch(1)
+	}
+	for i, hash := range features {
+		var err error
+		first, last := x.bin(hash)
+		if lists[i].from, lists[i].to, err = x.Keys.Range(first, last); err != nil {
 			return nil, err
 		}
-		l.weight = i - from
-		lists = append(lists, l)
+		lists[i].weight = 1
 	}
 	return lists, nil
 }

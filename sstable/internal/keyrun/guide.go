@@ -26,12 +26,9 @@ const (
 	guidePart = 64
 )
 
-// fillGuide makes the guide; first keys ascend.
-func (r *Run) fillGuide() {
-	g := guide{bits: min(bits.Len(uint(r.blocks/guidePart)), maxGuideBits)}
-	if r.vwidth > 0 {
-		g.shift = uint(bits.LeadingZeros64(r.last | 1))
-	}
+// fillGuide makes the guide, of keys that have shift zeros in front; first keys ascend.
+func (r *Run) fillGuide(shift uint) {
+	g := guide{bits: min(bits.Len(uint(r.blocks/guidePart)), maxGuideBits), shift: shift}
 	for b := range r.blocks {
 		for uint64(len(g.parts)) <= shr(r.Base(b)<<g.shift, 64-g.bits) {
 			g.parts = append(g.parts, uint32(b))

@@ -21,6 +21,9 @@ const manyLeads = 16
 // IndexLeads gives the run a lead index for probes by leadBits leading bits. It must be called
 // before any block is checked.
 func (r *Run) IndexLeads(leadBits int) {
+	if r.guide.shift > 0 {
+		r.fillGuide(0)
+	}
 	n := min(leadBits, max(bits.Len(uint(r.n/16)), min(bits.Len(uint(r.n/4)), manyLeads)))
 	if n == 0 || n == 64 || n < r.guide.bits {
 		return // with few keys, or many a lead, it does not matter how they are found

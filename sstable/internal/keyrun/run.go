@@ -1,6 +1,8 @@
 package keyrun
 
 import (
+	"math/bits"
+
 	"github.com/simdb/simdb/internal/kernel"
 )
 
@@ -23,7 +25,7 @@ func Open(src Section) (*Run, error) {
 			return nil, d.corruptInfo(b, "%d unary words for %d keys", in.High, d.Count(b))
 		}
 	}
-	r.fillGuide()
+	r.fillGuide(uint(bits.LeadingZeros64(r.last | 1)))
 	return r, nil
 }
 

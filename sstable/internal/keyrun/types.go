@@ -35,8 +35,8 @@ type Run struct {
 
 // A guide cuts the key space into 1<<bits equal parts. parts[i] is the number of blocks whose first
 // key is below i<<(64-bits), so the last is the number of blocks. Keys are shifted by shift before:
-// keys of a run with values, hashes of 38 bits, have zeros in front. The others' leads are counted
-// from parts of unshifted keys.
+// those that are hashes of 38 bits, or bins with document numbers, have zeros in front. Leads are
+// counted from parts of unshifted keys.
 type guide struct {
 	bits  int
 	shift uint
