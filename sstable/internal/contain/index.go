@@ -65,7 +65,7 @@ const (
 
 // mostRead is how many keys are read for each document of the table at most: that takes about as
 // long as reading its text.
-const mostRead = 400
+const mostRead = 100
 
 // A list is the keys of a bin in which a set has some features.
 type list struct {

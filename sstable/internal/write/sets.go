@@ -13,7 +13,7 @@ import (
 )
 
 // setKeys is about how many keys of sets are sorted at a time, by one goroutine.
-const setKeys = 1 << 21
+const setKeys = 1 << 19
 
 // SetBytes returns how much memory the sets of the records so far take.
 func (t *BatchWriter) SetBytes() int64 { return t.sets.Bytes() }
@@ -61,7 +61,8 @@ func (t *BatchWriter) writeSets() error {
 	end := func(i int) uint32 { return uint32(uint64(i) << contain.BinBits / uint64(ranges)) }
 	width := contain.Width(uint32(n))
 	err = pipeline.Ordered(t.ctx, ranges, t.o.Workers, func(i int) ([]uint64, error) {
-		keys := t.sets.AppendKeys(nil, docs, end(i), end(i+1), width)
+		room := make([]uint64, 0, t.sets.Keys()/ranges*17/16)
+		keys := t.sets.AppendKeys(room, docs, end(i), end(i+1), width)
 		keys, _ = ordered.SortParts(keys, make([]uint64, len(keys)), contain.BinBits+int(width), 1)
 		return keys, t.ctx.Err()
 	}, func(_ int, keys []uint64) error { return run.AddKeys(keys) })
