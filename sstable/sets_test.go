@@ -93,7 +93,7 @@ func wholeBins(keys []uint64) (set []uint64) {
 func TestMergeSets(t *testing.T) {
 	for _, piece := range []int{0, 1, 2000} {
 		var inputs []MergeInput
-		for i, n := range []int{700, 1, 1500, 90} {
+		for i, n := range []int{700, 1, 1500, 90, 1100} {
 			data, _ := setsTable(t, n)
 			inputs = append(inputs, MergeInput{Reader: openTable(t, data), Keep: func(doc uint32) (bool, error) {
 				return i%2 == 1 || doc%uint32(i+2) > 0 && doc < 1200, nil

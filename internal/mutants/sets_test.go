@@ -5,7 +5,7 @@ func init() {
 	mutants = append(mutants, []mutant{
 		{
 			name: "sets/features of one bin counted once", in: "sstable/internal/contain", decl: "Index.Candidates",
-			edit:  drop(`lists[n-1].weight++`),
+			edit:  swap(`lists[n-1].weight++`, `_ = n`),
 			tests: "sstable/internal/contain", run: "^TestCandidates$",
 		},
 		{
