@@ -271,7 +271,7 @@ var crashWorkloads = []Options{
 	{MemtableBytes: 3000, DisableAutoCompaction: true},
 	{MemtableBytes: 2000, NoSketch: true},
 	{MemtableBytes: 3000, NoSketch: true, Sync: SyncNever},
-	{MemtableBytes: 1500, Shingle: 2, Sketch: 16},
+	{MemtableBytes: 1500, Shingle: 2, Sketch: 16, Containment: true},
 	{MemtableBytes: 5000, NoSketch: true, NoText: true, Layout: "5:2", DisableAutoCompaction: true},
 	{MemtableBytes: 1000, NoSketch: true, policy: eager, mergeSlots: 4},
 	{MemtableBytes: 2500, NoSketch: true, Bits: 192},

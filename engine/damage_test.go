@@ -60,7 +60,7 @@ func smallDatabase(t *testing.T) string {
 	t.Helper()
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "small.simdb")
-	db, err := Create(path, &Options{DisableAutoCompaction: true, NoSketch: true})
+	db, err := Create(path, &Options{DisableAutoCompaction: true, NoSketch: true, Containment: true})
 	if err != nil {
 		t.Fatal(err)
 	}
