@@ -170,6 +170,37 @@ func TestGoldenMerged(t *testing.T) {
 	}
 }
 
+// TestGoldenSets reads a table with an index of sets. As for v2.sst, a diff is a change of the
+// format.
+func TestGoldenSets(t *testing.T) {
+	path := filepath.Join("testdata", "v2-sets.sst")
+	docs, p := goldenDocs(), testParams
+	p.Sketch, p.MinJaccard, p.Sets = 0, 0, true
+	for i := range docs {
+		docs[i].Sketch = nil
+	}
+	data, _ := buildTable(t, p, WriterOptions{BlockSize: 4096}, docs)
+	if *update {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := openTable(t, golden)
+	checkReader(t, r, p, docs)
+	if err := r.Verify(t.Context(), nil); err != nil || !bytes.Equal(data, golden) {
+		t.Errorf("writing the documents of %s gives another file, or it is damaged: %v", path, err)
+	}
+	set := p.NewSetHasher().Set([]byte("text number 17 of the golden table"))
+	found, _, ok, err := r.SetCandidates(nil, SetQuery{Set: set, T: 1})
+	if err != nil || !ok || len(found) != 1 || !bytes.HasPrefix(docs[found[0]].Text, []byte("text number 17 of")) {
+		t.Errorf("found %v, %v, %v", found, ok, err)
+	}
+}
+
 // compareGolden compares text with a golden file.
 func compareGolden(t *testing.T, path, text string) {
 	t.Helper()
