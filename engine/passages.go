@@ -10,6 +10,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/passage"
+	"github.com/simdb/simdb/sstable"
 )
 
 // A Passage is a run of words that a text has in common with the query, and that is not part of a
@@ -67,7 +68,7 @@ func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages,
 		}
 		if hashes, number, ok := s.v.Texts.InOrder(text, words); ok {
 			p.look = func(part *view.Part, dst []uint32) ([]uint32, int, bool, error) {
-				return part.RunCandidates(dst, hashes, number)
+				return part.RunCandidates(dst, hashes, number, s.v.Most(sstable.SetDocBytes))
 			}
 		}
 		return nil

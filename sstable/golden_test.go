@@ -195,7 +195,7 @@ func TestGoldenSets(t *testing.T) {
 		t.Errorf("writing the documents of %s gives another file, or it is damaged: %v", path, err)
 	}
 	set := p.NewSetHasher().Set([]byte("text number 17 of the golden table"))
-	found, _, ok, err := r.SetCandidates(nil, SetQuery{Set: set, T: 1})
+	found, _, ok, err := r.SetCandidates(nil, SetQuery{Set: set, T: 1, Most: 150})
 	if err != nil || !ok || len(found) != 1 || !bytes.HasPrefix(docs[found[0]].Text, []byte("text number 17 of")) {
 		t.Errorf("found %v, %v, %v", found, ok, err)
 	}

@@ -87,7 +87,7 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 	add("Info", nil, fmt.Sprint(r.Info().Identity, r.Info().MinTime, r.Info().MaxTime, r.Info().MinSeq, r.Info().MaxSeq))
 	exerciseSketches(r, add)
 	set := testParams.NewSetHasher().Set([]byte("word7 word7 word7 word8"))
-	for _, q := range []SetQuery{{Set: set, T: 0.1}, {Set: set, T: 0.5, Within: true}} {
+	for _, q := range []SetQuery{{Set: set, T: 0.1, Most: 1000}, {Set: set, T: 0.5, Within: true, Most: 1000}} {
 		docs, _, ok, err := r.SetCandidates(nil, q)
 		if err != nil {
 			docs = nil

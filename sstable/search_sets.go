@@ -12,8 +12,12 @@ import (
 //		Set    []uint64 // hashes of features, which ascend
 //		T      float64
 //		Within bool // the share is that of the document's set that is in Set
+//		Most   int  // documents that may be counted, at SetDocBytes of memory each
 //	}
 type SetQuery = contain.Query
+
+// SetDocBytes is what a document takes that a search by sets counts.
+const SetDocBytes = contain.DocBytes
 
 // SetCandidates appends the documents to dst that may be what a query looks for, ascending: all
 // that are, and few others. Read is how many entries of the index were read for it. It returns
@@ -28,10 +32,10 @@ func (r *Reader) SetCandidates(dst []uint32, q SetQuery) (docs []uint32, read in
 
 // RunCandidates is SetCandidates for the documents that may have all of some number of features, 1
 // or more, that follow each other in features.
-func (r *Reader) RunCandidates(dst []uint32, features []uint64, number int) (docs []uint32, read int, ok bool, err error) {
+func (r *Reader) RunCandidates(dst []uint32, features []uint64, number, most int) (docs []uint32, read int, ok bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if r.t.Sets == nil {
 		return dst, 0, false, nil
 	}
-	return r.t.Sets.Runs(dst, features, number)
+	return r.t.Sets.Runs(dst, features, number, most)
 }

@@ -69,7 +69,7 @@ func TestVerifySets(t *testing.T) {
 			if _, _, err := Merge(t.Context(), &out, r.Params(), []MergeInput{{Reader: damaged}}, MergeOptions{Workers: 1}); !typed(err) {
 				t.Errorf("a merge finds %v", err)
 			}
-			if _, _, _, err := damaged.SetCandidates(nil, SetQuery{Set: wholeBins(keys), T: 0.001}); !typed(err) {
+			if _, _, _, err := damaged.SetCandidates(nil, SetQuery{Set: wholeBins(keys), T: 0.001, Most: 300}); !typed(err) {
 				t.Errorf("a search finds %v", err)
 			}
 		}

@@ -34,7 +34,7 @@ type Similar struct {
 func NewSimilar(v *view.View, text []byte, by view.Criterion) *Similar {
 	q := &Similar{v: v}
 	if by.Text.Contained() {
-		set := sstable.SetQuery{Set: v.Texts.Sets().Set(text), T: by.T, Within: by.Text == view.Within}
+		set := sstable.SetQuery{Set: v.Texts.Sets().Set(text), T: by.T, Within: by.Text == view.Within, Most: v.Most(sstable.SetDocBytes)}
 		q.compare = textsim.Contained(v.Texts.Sets(), set.Set, set.T, set.Within)
 		q.index = func(p *view.Part, dst []uint32) ([]uint32, int, bool, error) { return p.SetCandidates(dst, set) }
 	} else if by.Text == view.Levenshtein {

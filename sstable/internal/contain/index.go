@@ -52,7 +52,11 @@ type Query struct {
 	Set    []uint64 // hashes of features, which ascend
 	T      float64
 	Within bool // the share is that of the document's set that is in Set, not the other way round
+	Most   int  // documents that may be counted, at DocBytes of memory each
 }
+
+// DocBytes is what a document takes that is counted.
+const DocBytes = 32
 
 // Features are looked for beyond those that must be: spareLists, and more as long as fewRead keys
 // are read in all. A document that has but a part of what it should has to be in as many of them
@@ -77,7 +81,7 @@ func (l list) len() int { return l.to - l.from }
 
 // Candidates appends the documents to dst that may be what a query looks for, ascending: all that
 // are, and few others. Read is how many keys were read for it. It returns false if reading all
-// texts takes less time.
+// texts takes less time, or the documents that have to be counted are more than Most.
 func (x *Index) Candidates(dst []uint32, q Query) (docs []uint32, read int, ok bool, err error) {
 	all, err := x.lists(q.Set)
 	if err != nil {
@@ -105,7 +109,7 @@ func (x *Index) Candidates(dst []uint32, q Query) (docs []uint32, read int, ok b
 		}
 		lists, least = lists[:n], weight-lacking
 	}
-	counts, read, ok, err := x.count(lists)
+	counts, read, ok, err := x.count(lists, q.Most)
 	for _, c := range counts {
 		doc := uint32(c >> 32)
 		if q.Within {
@@ -124,7 +128,7 @@ func (x *Index) Candidates(dst []uint32, q Query) (docs []uint32, read int, ok b
 
 // Runs is Candidates for the documents that may have all of some number of features, 1 or more,
 // that follow each other. One of every so many is looked for, such that the fewest keys are read.
-func (x *Index) Runs(dst []uint32, features []uint64, number int) (docs []uint32, read int, ok bool, err error) {
+func (x *Index) Runs(dst []uint32, features []uint64, number, most int) (docs []uint32, read int, ok bool, err error) {
 	// A choice ends at a feature and leaves out fewer than number between two. Of the choices that
 	// end at feature i, best has the cost of the cheapest, and before the feature before i in it.
 	best, before := make([]int, len(features)), make([]int, len(features))
@@ -159,7 +163,7 @@ func (x *Index) Runs(dst []uint32, features []uint64, number int) (docs []uint32
 		lists = append(lists, all[i])
 	}
 	slices.SortFunc(lists, func(a, b list) int { return cmp.Compare(a.from, b.from) })
-	counts, read, ok, err := x.count(slices.Compact(lists))
+	counts, read, ok, err := x.count(slices.Compact(lists), most)
 	for _, c := range counts {
 		dst = append(dst, uint32(c>>32))
 	}
@@ -167,8 +171,9 @@ func (x *Index) Runs(dst []uint32, features []uint64, number int) (docs []uint32
 }
 
 // count returns the documents of some lists, ascending, as document<<32 | sum of the weights of its
-// lists, and how many keys it has read; false if reading all texts takes less time.
-func (x *Index) count(lists []list) (counts []uint64, read int, ok bool, err error) {
+// lists, and how many keys it has read; false if reading all texts takes less time, or there are
+// more than most.
+func (x *Index) count(lists []list, most int) (counts []uint64, read int, ok bool, err error) {
 	for _, l := range lists {
 		read += l.len()
 	}
@@ -185,6 +190,9 @@ func (x *Index) count(lists []list) (counts []uint64, read int, ok bool, err err
 		}
 		for _, k := range keys {
 			t.add(uint32(k&mask), l.weight)
+		}
+		if len(t.counts) > most && len(t.sum()) > most {
+			return nil, 0, false, nil
 		}
 	}
 	counts = t.sum()

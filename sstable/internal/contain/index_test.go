@@ -84,7 +84,7 @@ func TestCandidates(t *testing.T) {
 		x := indexOf(t, sets)
 		found, candidates := 0, 0
 		for i := range 60 {
-			q := Query{Set: sets[i]}
+			q := Query{Set: sets[i], Most: len(sets)}
 			for _, q.T = range []float64{0.05, 0.1, 0.3, 1. / 3, 0.5, 0.7, 0.9, 1} {
 				for _, q.Within = range []bool{false, true} {
 					docs, _, ok, err := x.Candidates(nil, q)
@@ -138,12 +138,17 @@ func TestCrowd(t *testing.T) {
 		set[i] = uint64(i) << (64 - BinBits)
 	}
 	x := indexOf(t, slices.Repeat([][]uint64{set}, 100))
-	if _, _, ok, err := x.Candidates(nil, Query{Set: set, T: 0.5, Within: true}); ok || err != nil {
+	if _, _, ok, err := x.Candidates(nil, Query{Set: set, T: 0.5, Within: true, Most: 100}); ok || err != nil {
 		t.Error(ok, err)
 	}
-	docs, read, ok, err := x.Candidates(nil, Query{Set: set, T: 0.9})
+	docs, read, ok, err := x.Candidates(nil, Query{Set: set, T: 0.9, Most: 100})
 	if !ok || err != nil || len(docs) != 100 || read != 100*(2*mostRead/10+1+spareLists) {
 		t.Error(len(docs), read, ok, err)
+	}
+	for most, want := range map[int]bool{99: false, 100: true} {
+		if _, _, ok, err := x.Candidates(nil, Query{Set: set, T: 0.9, Most: most}); ok != want || err != nil {
+			t.Errorf("memory for %d documents: %v, %v", most, ok, err)
+		}
 	}
 	var c tally
 	for i := range 1 << 20 {
@@ -189,7 +194,7 @@ func TestRuns(t *testing.T) {
 	found := 0
 	for _, text := range texts[:80] {
 		for _, number := range []int{1, 2, 5, 12, 200} {
-			docs, read, ok, err := x.Runs(nil, text, number)
+			docs, read, ok, err := x.Runs(nil, text, number, len(texts))
 			if err != nil || !ok {
 				t.Fatal(ok, err)
 			}
