@@ -21,7 +21,7 @@ func (s *Sets) Components(ctx context.Context, t float64, o Options, forest *sel
 // connect is Components of a join.
 func (j *join) connect(forest *selfjoin.Forest) error {
 	j.all, j.forest = true, forest
-	if j.index.crowds != nil && j.o.Accept == nil && j.t.Kind == Jaccard { // then what shares enough matches
+	if j.index.crowds != nil && j.o.Accept == nil && (j.t.Kind == Jaccard || j.t.Kind == Contained) { // then what shares enough matches
 		j.index.crowds.part = func(e uint32) uint32 { return forest.Root(j.index.sets[e]) }
 		j.within.crowds.part = func(e uint32) uint32 { return forest.Root(j.items[j.within.sets[e]].set) }
 	}

@@ -68,6 +68,7 @@ type crowds struct {
 	read    func(entry uint32) ([]uint64, error) // returns the set of an entry
 	of      map[uint32]*crowd                    // of each lead
 	part    func(entry uint32) uint32            // of Components, where any match of a part will do
+	any     threshold                            // that all sets reach
 	most    int                                  // Options.crowd
 	least   int                                  // entries that may become another one
 	bytes   int64
@@ -104,7 +105,7 @@ func (x *index) crowd(entry uint32, p *prefix) bool {
 	if cs == nil || p.met < cs.most {
 		return false
 	}
-	cs.found = x.candidates(cs.found[:0], p, newThreshold(0)) // also those that cannot match it
+	cs.found = x.candidates(cs.found[:0], p, cs.any) // also those that cannot match it
 	slices.Sort(cs.found)
 	cs.found = slices.Compact(cs.found)
 	for _, e := range cs.found {
@@ -275,7 +276,7 @@ func (f *finder) members(c *crowd, cs *crowds, p *prefix, t threshold, best bool
 					continue
 				}
 				need = int(n) + 1
-				if s := score(p.size, chunk.size, whole+int(n)); s > most || s == most && entry < bestEntry {
+				if s := t.score(p.size, chunk.size, whole+int(n)); s > most || s == most && entry < bestEntry {
 					bestEntry, most = entry, s
 					t = t.higher(max(t.t, s))
 				}

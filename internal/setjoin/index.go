@@ -165,7 +165,7 @@ func (x *index) candidates(dst []uint32, p *prefix, t threshold) []uint32 {
 	if x.packed != nil {
 		return x.together(dst, p, t)
 	}
-	for i, key := range p.keys {
+	for i, key := range p.keys[:p.look] {
 		tag, rest := tagOf(key), p.rest(i)
 		dst = x.chain(dst, tag, p, rest, t)
 		if p.first(i) && !p.whole {

@@ -11,10 +11,12 @@ type Kind uint8
 // The kinds. By others than Jaccard sets only find pairs that may match: a Judge compares what they
 // stand for.
 const (
-	Jaccard  Kind = iota // common elements as a share of those of both
-	Edits                // textsim.Levenshtein: a set has the hashes of the runs of a text (edits.go)
-	Cosine               // textsim.Cosine: a set has the words of a text, as WordElement makes them
-	Sketches             // minhash.Jaccard: a set has the hashes of a sketch, as AppendSketch makes them
+	Jaccard   Kind = iota // common elements as a share of those of both
+	Edits                 // textsim.Levenshtein: a set has the hashes of the runs of a text (edits.go)
+	Cosine                // textsim.Cosine: a set has the words of a text, as WordElement makes them
+	Sketches              // minhash.Jaccard: a set has the hashes of a sketch, as AppendSketch makes them
+	Contained             // common elements as a share of those of the later set: of the smaller one,
+	// as sets are taken in order of size, the largest first
 )
 
 // A Measure is the kind of sets.
@@ -25,10 +27,13 @@ type Measure struct {
 }
 
 // ofSets reports whether it is common elements that matter.
-func (k Kind) ofSets() bool { return k == Jaccard || k == Sketches }
+func (k Kind) ofSets() bool { return k == Jaccard || k == Sketches || k == Contained }
+
+// OfTexts reports whether a Judge compares the texts that sets stand for.
+func (k Kind) OfTexts() bool { return k == Edits || k == Cosine }
 
 // needsElements reports whether an item is compared by the elements of another one.
-func (k Kind) needsElements() bool { return k == Jaccard || k == Cosine }
+func (k Kind) needsElements() bool { return k == Jaccard || k == Cosine || k == Contained }
 
 // AppendSketch appends the elements of a sketch, whose hashes are ascending. Hashes of sketches are
 // small: what is below them tells elements apart by their trailing bits.

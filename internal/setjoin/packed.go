@@ -176,9 +176,9 @@ const lookupsAtOnce = 32
 // together is candidates for an index with marks, which rule out most lookups.
 func (x *index) together(dst []uint32, p *prefix, t threshold) []uint32 {
 	var all [lookupsAtOnce]lookup
-	for i := 0; i < len(p.keys); {
+	for i := 0; i < p.look; {
 		n := 0
-		for ; i < len(p.keys) && n <= len(all)-2; i++ { // without a branch that depends on marks
+		for ; i < p.look && n <= len(all)-2; i++ { // without a branch that depends on marks
 			tag, rest := tagOf(p.keys[i]), p.rest(i)
 			all[n].tag, all[n].rest = tag, rest
 			n += x.marked(tag)

@@ -9,7 +9,8 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// A threshold is the least Jaccard similarity of two sets that match.
+// A threshold is the least similarity of two sets that match. Of two sets the first is that which
+// is compared, the second one of an index.
 type threshold struct {
 	t     float64
 	ratio float64 // the least overlap, as a share of the two sizes together, or less
@@ -20,8 +21,11 @@ func newThreshold(t float64) threshold { return Measure{}.threshold(t) }
 
 func (m Measure) threshold(t float64) threshold {
 	ratio := t / (1 + t)
-	if m.Kind == Sketches {
+	switch m.Kind {
+	case Sketches:
 		ratio = t / 2 // a share t of the larger one
+	case Contained:
+		ratio = t // of the first one alone
 	}
 	return threshold{t, ratio, m}
 }
@@ -32,17 +36,25 @@ func (t threshold) higher(than float64) threshold { return t.threshold(than) }
 // score returns the Jaccard similarity of sets of these sizes that share common elements.
 func score(x, y, common int) float64 { return float64(common) / float64(x+y-common) }
 
+// score returns the similarity of sets of these sizes that share common elements.
+func (t threshold) score(x, y, common int) float64 {
+	if t.Kind == Contained {
+		return float64(common) / float64(x)
+	}
+	return score(x, y, common)
+}
+
 // need returns the least overlap with which sets of these sizes match. It is exact: it is what
 // score decides. Of sketches see minhash.JaccardAtLeast.
 func (t threshold) need(x, y int) int {
 	if t.N > 0 && max(x, y) >= t.N {
 		return int(math.Ceil(t.t*float64(t.N) - 1e-6))
 	}
-	c := int(math.Ceil(t.ratio * float64(x+y)))
-	for c > 1 && score(x, y, c-1) >= t.t {
+	c := int(math.Ceil(t.ratio * float64(t.both(x, y))))
+	for c > 1 && t.score(x, y, c-1) >= t.t {
 		c--
 	}
-	for score(x, y, c) < t.t && c < x+y {
+	for t.score(x, y, c) < t.t && c < x+y {
 		c++
 	}
 	return c
@@ -50,7 +62,15 @@ func (t threshold) need(x, y int) int {
 
 // about returns need, or one less where rounding might be in the way: for filters.
 func (t threshold) about(x, y int) int {
-	return int(math.Ceil(t.ratio*float64(x+y) - 1e-6))
+	return int(math.Ceil(t.ratio*float64(t.both(x, y)) - 1e-6))
+}
+
+// both returns what the least overlap is a share of.
+func (t threshold) both(x, y int) int {
+	if t.Kind == Contained {
+		return x
+	}
+	return x + y
 }
 
 // long returns how long the prefix of a set of size n is: the least partner that can match is a
@@ -82,7 +102,7 @@ func (t threshold) short(n int) int {
 // postings returns about how many keys the prefixes of sets have, or more.
 func (t threshold) postings(s *Sets) int64 {
 	switch {
-	case t.Kind == Cosine:
+	case t.Kind == Cosine || t.Kind == Contained:
 		return int64(s.n)
 	case t.byLength():
 		return int64(s.Len())
@@ -93,6 +113,7 @@ func (t threshold) postings(s *Sets) int64 {
 // A prefix is that of a set.
 type prefix struct {
 	keys  []uint64 // ascending; Edits: places of pieces
+	look  int      // of them, those that are looked up: Contained has all of a set in the index
 	alone int      // elements before these, which are in no other set: keys[i] is at position alone+i
 	size  int      // of the set
 	short int      // positions below this are the first part
@@ -158,18 +179,23 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 		return p.ofText(set, dst)
 	}
 	f := prefix{size: len(set), short: p.t.short(len(set)), set: set}
-	n, ok := p.t.long(len(set)), false
-	if p.keys, ok = p.counts.appendShared(p.keys[:0], set, n); !ok {
+	n := p.t.long(len(set))
+	most := n // of its elements in the index
+	if f.whole = p.t.Kind == Contained; f.whole {
+		most = len(set) + 1
+	}
+	ok := false
+	if p.keys, ok = p.counts.appendShared(p.keys[:0], set, most); !ok {
 		return f, dst
 	}
 	f.alone = len(set) - len(p.keys)
-	n -= f.alone
 	p.counts.rank(p.keys)
 	from := len(dst)
-	n = min(n, len(p.keys))
-	ordered.Least(p.keys, n)
-	dst = append(dst, p.keys[:n]...)
+	most = min(most-f.alone, len(p.keys))
+	ordered.Least(p.keys, most)
+	dst = append(dst, p.keys[:most]...)
 	f.keys = dst[from:len(dst):len(dst)]
+	f.look = min(max(0, n-f.alone), most)
 	slices.Sort(f.keys)
 	f.bitmap, f.hasBitmap = bitmapOf(set), true
 	return f, dst
@@ -203,6 +229,7 @@ func (p *prefixer) ofWords(set, dst []uint64) (prefix, []uint64) {
 		left -= w.square
 	}
 	f.keys = dst[from:len(dst):len(dst)]
+	f.look = len(f.keys)
 	return f, dst
 }
 

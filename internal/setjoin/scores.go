@@ -10,19 +10,20 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// Scores returns the Jaccard similarity of each set with the set partner[i], 1 where that is the
+// Scores returns the similarity of each set with the set partner[i], 1 where that is the
 // set itself.
 func (s *Sets) Scores(ctx context.Context, partner []uint32) ([]float64, error) {
-	return ScoresBy(ctx, partner, func() Judge { return &byElements{s.Reader(), s.Reader(), nil, nil} })
+	return ScoresBy(ctx, partner, func() Judge { return &byElements{s.Reader(), s.Reader(), s.o.Measure.threshold(0), nil, nil} })
 }
 
 // byElements compares sets by their elements.
 type byElements struct {
 	mine, others *Reader
+	t            threshold
 	a, b         []uint64
 }
 
-// Compare returns the Jaccard similarity of two sets.
+// Compare returns the similarity of two sets.
 func (j *byElements) Compare(a, b int) (similarity float64, ok bool, err error) {
 	if j.a, err = j.mine.Append(j.a[:0], a); err == nil {
 		j.b, err = j.others.Append(j.b[:0], b)
@@ -31,7 +32,7 @@ func (j *byElements) Compare(a, b int) (similarity float64, ok bool, err error) 
 	if err != nil || n == 0 {
 		return 0, false, err
 	}
-	return score(len(j.a), len(j.b), n), true, nil
+	return j.t.score(min(len(j.a), len(j.b)), max(len(j.a), len(j.b)), n), true, nil
 }
 
 // ScoresBy is Scores by what a Judge says.

@@ -51,6 +51,20 @@ func jaccard(a, b []uint64) float64 {
 	return float64(n) / float64(len(a)+len(b)-n)
 }
 
+// share is the oracle of Contained: common elements as a share of those of a.
+func share(a, b []uint64) float64 {
+	n := 0
+	for _, h := range a {
+		if slices.Contains(b, h) {
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return float64(n) / float64(len(a))
+}
+
 // corpus makes sets that are much like each other in several ways.
 func corpus(r *rand.Rand, n int) [][]uint64 {
 	draw := func(space, skew int) uint64 {
@@ -107,13 +121,13 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 }
 
 // brute forms star clusters one set after the other.
-func brute(sets [][]uint64, order []uint32, t float64, known int, accept func(a, b int) bool) Assignment {
+func brute(sets [][]uint64, like func(a, b []uint64) float64, order []uint32, t float64, known int, accept func(a, b int) bool) Assignment {
 	out := Assignment{Keeper: make([]uint32, len(sets)), Score: make([]float64, len(sets))}
 	var keepers []uint32
 	for at, i := range order {
 		best, high := i, 0.0
 		for _, k := range keepers {
-			if s := jaccard(sets[i], sets[k]); s >= t && s > high && (accept == nil || accept(int(k), int(i))) {
+			if s := like(sets[i], sets[k]); s >= t && s > high && (accept == nil || accept(int(k), int(i))) {
 				best, high = k, s
 			}
 		}
@@ -145,7 +159,10 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 	for run := range exhaustive.Every(t, 12).Of(1200) {
 		r := rand.New(rand.NewPCG(uint64(run), 1))
 		sets := corpus(r, 1+r.IntN(200))
-		so := SetsOptions{Counters: int64(1 << r.IntN(18))}
+		so, like := SetsOptions{Counters: int64(1 << r.IntN(18))}, jaccard
+		if r.IntN(3) == 0 {
+			so.Measure.Kind, like = Contained, share
+		}
 		if r.IntN(2) == 0 {
 			so.Memory, so.Create = 1, func() (File, error) { return &memFile{}, nil }
 		}
@@ -167,14 +184,16 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		if r.IntN(3) == 0 {
 			o.Known = r.IntN(len(sets) + 1)
 		}
-		if o.Accept == nil && r.IntN(3) > 0 {
+		if so.Measure.Kind == Contained {
+			slices.SortStableFunc(order[o.Known:], func(a, b uint32) int { return len(sets[b]) - len(sets[a]) })
+		} else if o.Accept == nil && r.IntN(3) > 0 {
 			o.Pairs = 1 << 20
 		}
 		got, err := s.Stars(context.Background(), at, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := brute(sets, order, at, o.Known, o.Accept)
+		want := brute(sets, like, order, at, o.Known, o.Accept)
 		if !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Score, want.Score) {
 			t.Fatalf("run %d, t %v, %d sets: stars differ", run, at, len(sets))
 		}
@@ -192,7 +211,7 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		var all []string
 		for k, b := range order {
 			for _, a := range order[:k] {
-				if s := jaccard(sets[a], sets[b]); s >= at && (o.Accept == nil || o.Accept(int(a), int(b))) {
+				if s := like(sets[b], sets[a]); s >= at && (o.Accept == nil || o.Accept(int(a), int(b))) {
 					all = append(all, fmt.Sprint(a, b, s))
 				}
 			}
@@ -202,12 +221,15 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		if !slices.Equal(pairs, all) {
 			t.Fatalf("run %d, t %v: %d pairs, %d wanted", run, at, len(pairs), len(all))
 		}
-		checkComponents(t, s, sets, order[r.IntN(len(order)):], at, o)
+		if o.Known = 0; so.Measure.Kind == Contained {
+			slices.SortStableFunc(order, func(a, b uint32) int { return len(sets[b]) - len(sets[a]) })
+		}
+		checkComponents(t, s, sets, like, order[r.IntN(len(order)):], at, o)
 	}
 }
 
 // checkComponents connects some sets.
-func checkComponents(t *testing.T, s *Sets, sets [][]uint64, some []uint32, at float64, o Options) {
+func checkComponents(t *testing.T, s *Sets, sets [][]uint64, like func(a, b []uint64) float64, some []uint32, at float64, o Options) {
 	t.Helper()
 	o.Order = some
 	got, want := selfjoin.NewForest(len(sets)), selfjoin.NewForest(len(sets))
@@ -216,7 +238,7 @@ func checkComponents(t *testing.T, s *Sets, sets [][]uint64, some []uint32, at f
 	}
 	for k, b := range some {
 		for _, a := range some[:k] {
-			if jaccard(sets[a], sets[b]) >= at && (o.Accept == nil || o.Accept(int(a), int(b))) {
+			if like(sets[b], sets[a]) >= at && (o.Accept == nil || o.Accept(int(a), int(b))) {
 				want.Union(a, b)
 			}
 		}
@@ -424,7 +446,7 @@ func TestStarsOfGraph(t *testing.T) {
 			o.Accept = func(a, b int) bool { return (min(a, b)*7919+max(a, b)*104729+salt)%5 != 0 }
 		}
 		shuffle(order[o.Known:])
-		want := brute(sets, order, at, o.Known, o.Accept)
+		want := brute(sets, jaccard, order, at, o.Known, o.Accept)
 		for n := range o.Known { // also those that are equal to others
 			want.Keeper[n] = uint32(n)
 		}
@@ -495,7 +517,7 @@ func checkGraph(t *testing.T, r *rand.Rand, sets [][]uint64, order []uint32, at 
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := brute(sets, o.Order, at, o.Known, nil)
+		want := brute(sets, jaccard, o.Order, at, o.Known, nil)
 		if !slices.Equal(stars.Keeper, want.Keeper) || !slices.Equal(stars.Score, want.Score) {
 			t.Fatalf("t %v, %d sets: stars of the graph differ", at, len(sets))
 		}
@@ -716,7 +738,7 @@ func TestPostings(t *testing.T) {
 		for range min(p.size, 1+r.IntN(30)) {
 			p.keys = append(p.keys, uint64(min(r.IntN(5000), r.IntN(5000)))*0x9e3779b97f4a7c15)
 		}
-		p.short = r.IntN(len(p.keys) + 1)
+		p.look, p.short = len(p.keys), r.IntN(len(p.keys)+1)
 		return p
 	}
 	for n := range 4000 {

@@ -1,9 +1,11 @@
 package setjoin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -120,7 +122,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	s.endCounting()
 	m := s.o.Measure
 	switch {
-	case m.Kind == Jaccard:
+	case m.Kind == Jaccard || m.Kind == Contained:
 		o.Judge = func() Judge { return nil }
 	case o.Judge == nil:
 		return nil, errors.New("setjoin: there is nothing to compare what sets stand for")
@@ -154,6 +156,9 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	}
 	j := &join{s: s, ctx: ctx, t: m.threshold(t), o: o, judge: o.Judge(), window: min(leastWindow, o.window)}
 	j.finder.t = j.t
+	if m.Kind == Contained {
+		j.bySize()
+	}
 	postings := min(j.t.postings(s), o.Memory/postingBytes)
 	if j.index.packed = newPacked(j.t, postings, o.loose); o.Pairs > 0 {
 		j.members.packed = newPacked(j.t, postings, o.loose)
@@ -167,6 +172,18 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 		j.workers = append(j.workers, &worker{join: j, reader: reader, keepers: s.Reader(), prefixer: prefixer{counts: s.counts, t: j.t}, finder: finder{t: j.t}, judge: o.Judge()})
 	}
 	return j, nil
+}
+
+// bySize orders the sets, the largest first, but for those that are known.
+func (j *join) bySize() {
+	order := slices.Clone(j.o.Order)
+	for n := range j.len() - len(order) {
+		order = append(order, uint32(n))
+	}
+	slices.SortStableFunc(order[j.o.Known:], func(a, b uint32) int {
+		return cmp.Compare(j.s.Size(int(b)), j.s.Size(int(a)))
+	})
+	j.o.Order = order
 }
 
 // at returns which set is at a position of the order.
@@ -186,12 +203,12 @@ func (j *join) hasRoom() bool {
 func (j *join) formCrowds() {
 	reader := j.s.Reader()
 	for _, x := range []*index{&j.index, &j.members} {
-		x.crowds = &crowds{counts: j.s.counts, most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
+		x.crowds = &crowds{counts: j.s.counts, any: j.t.higher(0), most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
 			return reader.Append(nil, int(x.sets[entry]))
 		}}
 	}
 	for _, x := range []*index{&j.within, &j.withinMembers} {
-		x.crowds = &crowds{counts: j.s.counts, most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
+		x.crowds = &crowds{counts: j.s.counts, any: j.t.higher(0), most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
 			return j.items[x.sets[entry]].hashes, nil
 		}}
 	}
@@ -372,7 +389,7 @@ func (j *join) compare(judge Judge, it *item, set uint32, hashes []uint64, keepe
 	m := match{set: set}
 	ok := false
 	if judge == nil {
-		m.score, ok = j.jaccard(it, hashes)
+		m.score, ok = j.common(it, hashes)
 	} else if j.mayMatch(it, hashes) {
 		m.score, ok, err = judge.Compare(int(it.set), int(set))
 	}
@@ -388,22 +405,22 @@ func (j *join) compare(judge Judge, it *item, set uint32, hashes []uint64, keepe
 	return m.score == 1 && !j.all, nil
 }
 
-// jaccard returns the similarity of an item with a set, and false if it is too low, or lower than
+// common returns the similarity of an item with a set, and false if it is too low, or lower than
 // that with the item's best.
-func (j *join) jaccard(it *item, hashes []uint64) (similarity float64, ok bool) {
+func (j *join) common(it *item, hashes []uint64) (similarity float64, ok bool) {
 	x, y := len(it.hashes), len(hashes)
 	need := j.t.need(x, y)
 	if it.matches == nil && it.best.set != none {
-		need = max(need, newThreshold(it.best.score).about(x, y))
+		need = max(need, j.t.higher(it.best.score).about(x, y))
 	}
 	n := ordered.Common(it.hashes, hashes, need)
 	if n < 0 {
 		return 0, false
 	}
-	return score(x, y, n), true
+	return j.t.score(x, y, n), true
 }
 
-// mayMatch is jaccard for sets that stand for texts, which remain to be compared.
+// mayMatch is common for sets that stand for texts, which remain to be compared.
 func (j *join) mayMatch(it *item, hashes []uint64) bool {
 	return j.t.Kind != Cosine || mayBeCosine(it.hashes, hashes, j.least(it).t)
 }
@@ -418,7 +435,7 @@ func (j *join) least(it *item) threshold {
 
 // best reports whether no match of an item but the best one is wanted.
 func (j *join) best(it *item) bool {
-	return it.matches == nil && j.o.Accept == nil && j.t.Kind == Jaccard
+	return it.matches == nil && j.o.Accept == nil && (j.t.Kind == Jaccard || j.t.Kind == Contained)
 }
 
 // pair compares an item with the entries of the window in an index.

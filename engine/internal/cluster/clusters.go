@@ -50,7 +50,7 @@ func newClustering(ctx context.Context, v *view.View, by view.Criterion, o Optio
 }
 
 func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (*clustering, error) {
-	if err := checkJoin(v, by); err != nil {
+	if err := v.CheckCriterion(by); err != nil {
 		return nil, err
 	}
 	j, err := newJoinSet(ctx, v, by)

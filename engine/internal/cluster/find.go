@@ -32,6 +32,8 @@ func (f *setFind) measure() (m setjoin.Measure, elements int64) {
 		m = setjoin.Measure{Kind: setjoin.Edits, Q: setjoin.EditGrams(f.by.T)}
 	case f.by.Text == view.Cosine:
 		m = setjoin.Measure{Kind: setjoin.Cosine}
+	case f.by.Text.Contained():
+		m = setjoin.Measure{Kind: setjoin.Contained}
 	}
 	for _, i := range f.items {
 		elements += int64(f.j.text.elements[f.j.text.of[i]])
@@ -77,7 +79,7 @@ func (f *setFind) reader(m setjoin.Measure) func(dst []uint64, i int) ([]uint64,
 	var scratch []byte
 	var held *setjoin.Reader
 	var add func(dst []uint64, text []byte) []uint64
-	if m.Kind == setjoin.Jaccard {
+	if !m.Kind.OfTexts() {
 		held = f.j.text.held.Reader()
 		shingles := f.j.v.Texts.Sets()
 		add = func(dst []uint64, text []byte) []uint64 { return append(dst, shingles.Brief(text)...) }
@@ -257,7 +259,7 @@ func (c *clustering) setComponents(f *setFind, sets *setjoin.Sets, so setjoin.Op
 
 // scores returns the similarity of each set with another one.
 func (f *setFind) scores(sets *setjoin.Sets, partner []uint32) ([]float64, error) {
-	if f.by.Jaccard {
+	if f.by.Jaccard || f.by.Text.Contained() {
 		return sets.Scores(f.ctx, partner)
 	}
 	all := *f

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
@@ -29,18 +27,10 @@ func EachPair(ctx context.Context, v *view.View, by view.Criterion, progress fun
 	return joined(ctx, v, by, func(j *joinSet) error { return j.eachPair(ctx, by, progress, fn) })
 }
 
-// checkJoin returns why there is no self-join by a criterion.
-func checkJoin(v *view.View, by view.Criterion) error {
-	if by.Text.Contained() {
-		return fmt.Errorf("containment has a direction: there are no pairs and clusters by it: %w", files.ErrInvalid)
-	}
-	return v.CheckCriterion(by)
-}
-
 // joined calls fn with what a self-join of the snapshot by a criterion works on.
 func joined(ctx context.Context, v *view.View, by view.Criterion, fn func(*joinSet) error) error {
 	return v.Safely(ctx, func() error {
-		if err := checkJoin(v, by); err != nil {
+		if err := v.CheckCriterion(by); err != nil {
 			return err
 		}
 		j, err := newJoinSet(ctx, v, by)

@@ -14,7 +14,7 @@ import (
 )
 
 // Where texts decide, an item is a document with a text, and a set is the documents of equal text,
-// or by Jaccard of equal sets of shingles. Package setjoin finds what matches (textfind.go).
+// or by Jaccard and containment of equal sets of shingles. Package setjoin finds what matches (textfind.go).
 
 // A textSet is what a join by text knows of different texts, or sets of shingles, which are
 // numbered as they are found.
@@ -23,7 +23,7 @@ type textSet struct {
 	elements []uint32      // of each text: its runes, its words, with repetitions, or its shingles
 	texts    []byte        // one after the other, unless they are too large to hold
 	ends     []uint64      // of each text: where it ends in texts; nil if they are not held
-	held     *setjoin.Sets // by Jaccard: of as many of the first texts as fit
+	held     *setjoin.Sets // by Jaccard and containment: of as many of the first texts as fit
 }
 
 // addTexts gathers all visible documents that may be similar to others by their texts. It reads
@@ -32,7 +32,7 @@ type textSet struct {
 func (j *joinSet) addTexts(ctx context.Context, by view.Criterion) error {
 	j.locs, j.text = []uint64{}, &textSet{}
 	number := j.textNumbers(by)
-	if by.Jaccard {
+	if by.Jaccard || by.Text.Contained() {
 		number = j.setNumbers()
 	}
 	add := func(loc uint64, text []byte) error {

@@ -22,11 +22,13 @@ type SimilarityFlags struct {
 	CriterionFlags
 	Levenshtein *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their texts are equal to the share T: 1 less the characters to insert, delete or replace, per character of the longer. For short texts, such as titles."`
 	Cosine      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T: the order of words does not count. For short texts."`
+	Contains    *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A document matches a line if it contains at least the share T of the shingles of the line: it quotes it, or has it as a part. Of pairs: the larger one contains T of the smaller one."`
+	Within      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A document matches a line if at least the share T of its own shingles is in the line: it is a part of it, or a quotation. Of pairs it says what --contains says."`
 }
 
 // CriterionUsage rewrites usage lines to show that one of the flags of a criterion is required.
 var CriterionUsage = strings.NewReplacer(
-	"--near=K --jaccard=T --levenshtein=T --cosine=T", "(--near=K | --jaccard=T | ...)",
+	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T", "(--near=K | --jaccard=T | ...)",
 	"--near=K --jaccard=T", "(--near=K | --jaccard=T)")
 
 // VerifyFlags are for commands that list matches: they verify by default where texts are kept.
@@ -125,6 +127,10 @@ func (f SimilarityFlags) Meaning(verify bool) string {
 		return fmt.Sprintf("the texts are equal to %s, by edit distance", f.Levenshtein.Percent())
 	case f.Cosine != nil:
 		return fmt.Sprintf("the cosine of their word counts is at least %g", float64(*f.Cosine))
+	case f.Contains != nil:
+		return fmt.Sprintf("at least %s of the shingles of the one are in the other", f.Contains.Percent())
+	case f.Within != nil:
+		return fmt.Sprintf("at least %s of the shingles of the one are in the other", f.Within.Percent())
 	}
 	return f.CriterionFlags.Meaning(verify)
 }
@@ -137,6 +143,10 @@ func (f SimilarityFlags) Criterion(verify bool) engine.Criterion {
 		return engine.Levenshtein(float64(*f.Levenshtein))
 	case f.Cosine != nil:
 		return engine.Cosine(float64(*f.Cosine))
+	case f.Contains != nil:
+		return engine.Contains(float64(*f.Contains))
+	case f.Within != nil:
+		return engine.Within(float64(*f.Within))
 	}
 	return f.CriterionFlags.Criterion(verify)
 }

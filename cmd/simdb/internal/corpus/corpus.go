@@ -32,7 +32,7 @@ var ErrNoTexts = errors.New("the documents have fingerprints and no texts: --nea
 // Options say what a Corpus holds.
 type Options struct {
 	Sets       bool            // sets of shingle hashes
-	Measure    setjoin.Measure // of Sets: another one than Jaccard compares texts, which are kept, too
+	Measure    setjoin.Measure // of Sets; one of texts compares these, which are kept, too
 	Prints     bool            // fingerprints
 	ScoresOnly bool            // sets are not joined, only compared one with one (setjoin.Sets.Scores)
 	Memory     int64           // bytes of a whole run, of which the corpus takes half at most
@@ -70,7 +70,7 @@ func New(o Options) *Corpus {
 			Create:   func() (setjoin.File, error) { return createSpill(o.Dir) },
 		})
 	}
-	if c.measure = o.Measure; o.Sets && o.Measure.Kind != setjoin.Jaccard {
+	if c.measure = o.Measure; o.Sets && o.Measure.Kind.OfTexts() {
 		c.texts = &texts{memory: o.Memory / 8, create: func() (setjoin.File, error) { return createSpill(o.Dir) }}
 	}
 	return c

@@ -33,6 +33,12 @@ func Cosine(t float64) Criterion {
 	return Criterion{Sets: true, T: t, Measure: setjoin.Measure{Kind: setjoin.Cosine}}
 }
 
+// Contained is the criterion that of two documents the smaller one is in the larger one to a share
+// of its shingles.
+func Contained(t float64) Criterion {
+	return Criterion{Sets: true, T: t, Measure: setjoin.Measure{Kind: setjoin.Contained}}
+}
+
 // JoinOptions are the options of joins.
 type JoinOptions struct {
 	Memory   int64 // bytes of a whole run; a join takes a quarter for its index, pairs another one

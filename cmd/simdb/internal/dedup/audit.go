@@ -25,6 +25,7 @@ type auditParameters struct {
 	Jaccard     *app.Share      `json:"jaccard,omitempty"`
 	Levenshtein *app.Share      `json:"levenshtein,omitempty"`
 	Cosine      *app.Share      `json:"cosine,omitempty"`
+	Within      *app.Share      `json:"within,omitempty"`
 	Keep        string          `json:"keep"`
 	Against     []string        `json:"against,omitempty"`
 	Decisions   *app.AuditInput `json:"decisions,omitempty"`
@@ -113,7 +114,7 @@ func newAudit(d *job) (*audit, error) {
 // parameters are those of the head of the audit.
 func (d *job) parameters() auditParameters {
 	p := auditParameters{
-		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Levenshtein: d.c.Levenshtein, Cosine: d.c.Cosine,
+		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Levenshtein: d.c.Levenshtein, Cosine: d.c.Cosine, Within: d.c.Within,
 		Keep: d.c.Keep.String(), Against: d.c.Against,
 		Features: d.features.Describe(),
 		Reading:  d.reading(),

@@ -48,9 +48,10 @@ import (
 type Command struct {
 	Files       []string      `arg:"" file:"in" name:"file" help:"Files with documents, or with --files or --images the documents themselves; - is standard input."`
 	Near        *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the bits of their fingerprints differ (of 64 bits 3 is strict, 6 to 10 finds edited copies of long texts)."`
-	Jaccard     *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without --near, --levenshtein and --cosine: 0.8)."`
+	Jaccard     *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without another criterion: 0.8)."`
 	Levenshtein *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their texts are equal to the share T: 1 less the characters to insert, delete or replace, per character of the longer. For short texts, such as titles."`
 	Cosine      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T: the order of words does not count. For short texts."`
+	Within      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"A document is dropped if at least the share T of its shingles is within a larger document that is kept: quotations, excerpts and earlier states of a text. The largest document is kept; --keep decides between equally large ones."`
 	Verify      *app.Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is at least T, too."`
 	Output      string        `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, which ends in a slash: for every input a file of its name."`
 	Audit       string        `group:"output" file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, and number and like, the pairs for --replay, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
@@ -83,6 +84,9 @@ func (c *Command) Validate() error {
 	if c.Keep.all == nil && c.Replay == "" {
 		c.Keep.all = []keepRule{{name: "first"}}
 	}
+	if c.Within != nil {
+		c.Keep.all = slices.Insert(c.Keep.all, 0, keepRule{name: largest})
+	}
 	if c.All && c.Columns == nil {
 		return errors.New("--all copies everything: --columns cluster,keeper is needed to say what would be dropped")
 	}
@@ -97,17 +101,19 @@ func (c *Command) Validate() error {
 		return errors.New("--min-count is for --level")
 	case c.ofTexts() && c.RefuseFor("") != nil:
 		return c.RefuseFor("--levenshtein or --cosine")
+	case c.Within != nil && (c.Replay != "" || c.Decisions != "" || c.Verify != nil || c.Images != nil):
+		return errors.New("--within: which document is kept depends on their sizes: it is without --replay, --decisions, --verify and --images")
 	case c.ofTexts() && c.Replay != "":
 		return errors.New("--replay decides by recorded pairs of --jaccard")
 	case c.Images != nil && (c.Jaccard != nil || c.ofTexts() || c.Verify != nil || c.Replay != ""):
 		return errors.New("--images: pictures have no texts to compare: --near K compares their hashes")
 	case c.Verify != nil && c.Near == nil:
 		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
-	case c.AuditPairs && (c.Near != nil || c.ofTexts() || c.NoAudit):
+	case c.AuditPairs && (c.Near != nil || c.Within != nil || c.ofTexts() || c.NoAudit):
 		return errors.New("--audit-pairs is for an audit of --jaccard")
 	case c.Replay != "":
 		return c.checkReplay()
-	case c.Near == nil && c.Jaccard == nil && !c.ofTexts():
+	case c.Near == nil && c.Jaccard == nil && c.Within == nil && !c.ofTexts():
 		c.Jaccard = new(defaultJaccard)
 	}
 	if c.Near == nil && c.Replay == "" && slices.Contains(c.Columns, "distance") {
@@ -145,6 +151,9 @@ func (c *Command) meaning() string {
 	if c.Images != nil {
 		return c.Images.Meaning(*c.Near)
 	}
+	if c.Within != nil {
+		return fmt.Sprintf("at least %s of the shingles of the dropped ones are in the one that is kept", c.Within.Percent())
+	}
 	m := app.CriterionFlags{Near: c.Near, Jaccard: c.Jaccard}.Meaning(true)
 	if c.Verify != nil {
 		m += fmt.Sprintf(", and at least %s of their shingles are common", c.Verify.Percent())
@@ -162,6 +171,8 @@ func (c *Command) textCriterion() corpus.Criterion {
 		return corpus.Levenshtein(float64(*c.Levenshtein))
 	case c.Cosine != nil:
 		return corpus.Cosine(float64(*c.Cosine))
+	case c.Within != nil:
+		return corpus.Contained(float64(*c.Within))
 	case c.Near != nil && c.Verify != nil:
 		return corpus.Criterion{Sets: true, T: float64(*c.Verify)}
 	case c.Jaccard != nil:
@@ -242,8 +253,8 @@ func (c *Command) minWords() int {
 func (c *Command) validateLevel() error {
 	f := c.FeatureFlags
 	switch {
-	case c.Near != nil || c.Jaccard != nil || c.ofTexts() || c.Verify != nil:
-		return fmt.Errorf("--level %s compares whole %ss, which are equal or not: --near, --verify, --jaccard, --levenshtein and --cosine are for documents", c.Level, c.Level)
+	case c.Near != nil || c.Jaccard != nil || c.Within != nil || c.ofTexts() || c.Verify != nil:
+		return fmt.Errorf("--level %s compares whole %ss, which are equal or not: --near, --verify, --jaccard, --within, --levenshtein and --cosine are for documents", c.Level, c.Level)
 	case c.Replay != "" || c.AuditPairs:
 		return fmt.Errorf("--replay and --audit-pairs are for similar documents, not for equal %ss", c.Level)
 	case c.Keep.String() != "first":

@@ -25,9 +25,12 @@ type keepRules struct{ all []keepRule }
 
 // keepRule is one of them.
 type keepRule struct {
-	name string // first, last, longest, shortest, max, min or prefer
+	name string // first, last, longest, shortest, max, min or prefer; or largest
 	arg  string // the field of max and min, the pattern of prefer
 }
+
+// largest comes before all rules of --within: the join takes documents by their numbers of shingles.
+const largest = "largest"
 
 // UnmarshalText parses rules with commas between them.
 func (k *keepRules) UnmarshalText(text []byte) error {
@@ -96,13 +99,15 @@ const (
 // rankings have the values of all documents by which the rules of --keep compare them.
 type rankings struct {
 	rules keepRules
-	by    []*ranking // of each rule
+	by    []*ranking // of each rule but largest
 }
 
 func newRankings(rules keepRules) rankings {
 	r := rankings{rules: rules}
 	for _, rule := range rules.all {
-		r.by = append(r.by, &ranking{rule: rule})
+		if rule.name != largest {
+			r.by = append(r.by, &ranking{rule: rule})
+		}
 	}
 	return r
 }
@@ -142,14 +147,14 @@ func (r *rankings) less(a, b int64) bool {
 
 // order returns n documents in order of preference, nil for the order of the input.
 func (r *rankings) order(ctx context.Context, n int64) ([]uint32, error) {
-	if r.rules.all[0].name == "first" {
+	if r.by[0].rule.name == "first" {
 		return nil, nil
 	}
 	order := make([]uint32, n)
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	if r.rules.all[0].name == "last" {
+	if r.by[0].rule.name == "last" {
 		slices.Reverse(order)
 		return order, nil
 	}

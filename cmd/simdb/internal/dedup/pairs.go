@@ -33,7 +33,7 @@ const (
 // mostPairs is how many pairs the audit of a run may record. The number of documents includes
 // known ones.
 func (d *job) mostPairs(documents int64) int {
-	if d.c.Near != nil || d.c.ofTexts() || d.decided != nil || d.c.auditPath() == "" {
+	if d.c.Near != nil || d.c.Within != nil || d.c.ofTexts() || d.decided != nil || d.c.auditPath() == "" {
 		return 0
 	}
 	n := int(min(int64(d.c.Memory)/8/pairBytes, math.MaxInt32))

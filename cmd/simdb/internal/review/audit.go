@@ -28,6 +28,7 @@ type auditHead struct {
 		Jaccard     *float64 `json:"jaccard"`
 		Levenshtein *float64 `json:"levenshtein"`
 		Cosine      *float64 `json:"cosine"`
+		Within      *float64 `json:"within"`
 		NoVerify    bool     `json:"no_verify"` // of match
 		Level       string   `json:"level"`     // of dedup --level
 		Reading     string   `json:"reading"`   // flags of how texts are read
@@ -51,10 +52,10 @@ func (j *job) audit() error {
 	if err != nil {
 		return err
 	}
-	if p := head.Parameters; cmp.Or(p.Jaccard, p.Levenshtein, p.Cosine) != nil || p.Near != nil {
+	if p := head.Parameters; cmp.Or(p.Jaccard, p.Levenshtein, p.Cosine, p.Within) != nil || p.Near != nil {
 		by := app.SimilarityFlags{
 			CriterionFlags: app.CriterionFlags{Near: (*app.Distance)(p.Near), Jaccard: (*app.Share)(p.Jaccard)},
-			Levenshtein:    (*app.Share)(p.Levenshtein), Cosine: (*app.Share)(p.Cosine),
+			Levenshtein:    (*app.Share)(p.Levenshtein), Cosine: (*app.Share)(p.Cosine), Within: (*app.Share)(p.Within),
 		}
 		j.page.Criterion = "Near-duplicates: " + by.Meaning(!p.NoVerify) + "."
 	}

@@ -50,8 +50,10 @@ func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, src *app.Sources, list 
 		l.by = corpus.Criterion{Sets: true, T: float64(*f.Jaccard)}
 	case f.Levenshtein != nil:
 		l.by = corpus.Levenshtein(float64(*f.Levenshtein))
-	default:
+	case f.Cosine != nil:
 		l.by = corpus.Cosine(float64(*f.Cosine))
+	default:
+		l.by = corpus.Contained(float64(*cmp.Or(f.Contains, f.Within)))
 	}
 	if f.Estimate {
 		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none")
@@ -59,7 +61,7 @@ func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, src *app.Sources, list 
 	if f.Sample > 0 {
 		l.sample = health.New(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(f.Memory)/2)
 	}
-	if src.Stored == nil && l.by.Measure.Kind != setjoin.Jaccard {
+	if src.Stored == nil && l.by.Measure.Kind.OfTexts() {
 		if err := f.RefuseFor("--levenshtein or --cosine of files"); err != nil {
 			return err
 		}
