@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -123,20 +122,83 @@ func TestContainment(t *testing.T) {
 	if found < 200 {
 		t.Errorf("%d matches in all", found)
 	}
-	if _, stored, err := db.PutNovel(ctx, Doc{ID: "new", Text: texts["short"] + " here"}, Contains(1)); err != nil || !stored {
+	for _, share := range []float64{0.01, 0.5, 1} {
+		for _, by := range []Criterion{Contains(share), Within(share)} {
+			var want []BatchMatch
+			var known []bool
+			for i, q := range queries {
+				n := len(want)
+				for _, m := range collect(t, s.Search(ctx, q, by)) {
+					want = append(want, BatchMatch{i, m})
+				}
+				known = append(known, len(want) > n)
+			}
+			equal(t, fmt.Sprint("batch by ", by), collect(t, s.SearchBatch(ctx, queries, by)), want)
+			named := make([]Match, len(queries))
+			equal(t, fmt.Sprint("any by ", by), must(s.Any(ctx, queries, by, named))(t), known)
+			for i, m := range named {
+				if known[i] != slices.Contains(want, BatchMatch{i, m}) {
+					t.Errorf("%v: %v names %+v", by, queries[i], m)
+				}
+			}
+		}
+	}
+	if _, stored, err := db.PutNovel(ctx, Doc{ID: "new", Text: "w1 w2 here"}, Contains(1)); err != nil || !stored {
 		t.Errorf("novel text: %v, %v", stored, err)
 	}
 	if m, stored, err := db.PutNovel(ctx, Doc{ID: "again", Text: "w1 w2 here"}, Contains(1)); err != nil || stored || m.ID != "new" {
 		t.Errorf("text that is contained: %+v, %v, %v", m, stored, err)
 	}
-	for _, err := range db.Pairs(ctx, Contains(0.5), nil) {
-		if !errors.Is(err, ErrInvalid) {
-			t.Error(err)
+	checkContainedPairs(t, db, texts)
+}
+
+// checkContainedPairs compares pairs and clusters by containment with the sets of shingles: of two
+// documents the smaller one is in the larger one.
+func checkContainedPairs(t *testing.T, db *DB, texts map[string]string) {
+	ctx := t.Context()
+	must(struct{}{}, db.Delete(ctx, "new"))(t)
+	for _, share := range []float64{0.05, 0.5, 0.9, 1} {
+		var want []Pair
+		like := map[string][]string{}
+		for a, text := range texts {
+			mine := shingleSet(text)
+			for b, other := range texts {
+				theirs, common := shingleSet(other), 0
+				for sh := range mine {
+					if theirs[sh] {
+						common++
+					}
+				}
+				score := float64(common) / float64(min(len(mine), len(theirs)))
+				if a >= b || common == 0 || score < share {
+					continue
+				}
+				want = append(want, Pair{A: a, B: b, Match: Match{ID: b, Score: score, Exact: true}})
+				like[a], like[b] = append(like[a], b), append(like[b], a)
+			}
 		}
-	}
-	for _, err := range db.Clusters(ctx, Within(0.5), nil) {
-		if !errors.Is(err, ErrInvalid) {
-			t.Error(err)
+		slices.SortFunc(want, func(p, q Pair) int {
+			return cmp.Or(cmp.Compare(q.Score, p.Score), strings.Compare(p.A, q.A), strings.Compare(p.B, q.B))
+		})
+		for _, by := range []Criterion{Contains(share), Within(share)} {
+			equal(t, fmt.Sprint("pairs by ", by), collect(t, db.Pairs(ctx, by, nil)), want)
+			keeper, members := "", map[string]bool{}
+			for _, m := range collect(t, db.Clusters(ctx, by, nil)) {
+				if members[m.ID] = true; m.Keep {
+					keeper = m.ID
+				} else if !slices.Contains(like[keeper], m.ID) || len(shingleSet(texts[m.ID])) > len(shingleSet(texts[keeper])) {
+					t.Errorf("%v: %s keeps %s", by, keeper, m.ID)
+				}
+			}
+			for id, others := range like { // no keeper is contained in another document that is kept
+				if !members[id] && !slices.ContainsFunc(others, func(o string) bool { return members[o] }) {
+					t.Errorf("%v: %s is in no cluster, and like %v", by, id, others)
+				}
+			}
+			linked := collect(t, db.Clusters(ctx, by, &ClusterOptions{Mode: Components}))
+			if len(linked) != len(like) {
+				t.Errorf("%v: %d documents in components, %d have pairs", by, len(linked), len(like))
+			}
 		}
 	}
 }

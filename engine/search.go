@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/simdb/simdb/engine/internal/contain"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
@@ -286,6 +287,9 @@ func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Ma
 	if by.by.Near() && s.several(docs, by) {
 		return s.anyOf(ctx, docs, by, named)
 	}
+	if by.by.Text.Contained() && len(docs) > 1 {
+		return s.anyContained(ctx, docs, by, named)
+	}
 	document, err := s.allToMatch(ctx, docs, by)
 	if err != nil {
 		return nil, err
@@ -297,6 +301,23 @@ func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Ma
 	known, err := search.AnyMatches(ctx, &s.v, len(docs), document, by.by, novelMatches, found)
 	for i, m := range found {
 		named[i] = Match(m)
+	}
+	return known, err
+}
+
+// anyContained is Any by containment.
+func (s *Snapshot) anyContained(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
+	if err := s.v.CheckCriterion(by.by); err != nil {
+		return nil, err
+	}
+	first, err := contain.First(ctx, &s.v, len(docs), sampleOf(docs), by.by, func(i int, id string) bool {
+		return id == docs[i].ID || s.v.Allowed.Has(id, docs[i].ID)
+	})
+	known := make([]bool, len(docs))
+	for i, m := range first {
+		if known[i] = m.Sample >= 0; known[i] && named != nil {
+			named[i] = Match(m.Match)
+		}
 	}
 	return known, err
 }

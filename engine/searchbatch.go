@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/simdb/simdb/engine/internal/contain"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 )
@@ -36,13 +37,16 @@ type BatchMatch struct {
 // very many stored ones look like, as copies of one text or pages of one template do, are compared
 // with all of the database, up to 64 of them together, and equal texts that lie side by side once:
 // their candidates take a quarter of Options.Memory at most, too, and their matches no more than
-// those of one document may.
+// those of one document may. By Contains and Within all stored texts are read once for as many
+// documents as take a quarter of Options.Memory, some 100 bytes a shingle.
 func (s *Snapshot) SearchBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
 	switch {
 	case by.by.Near() && !s.several(docs, by):
 		return s.nearBatch(ctx, docs, by, search.ChunkQueries, search.BatchMatches(&s.v))
 	case by.by.Verified && len(docs) > 1:
 		return s.verifiedBatch(ctx, docs, by)
+	case by.by.Text.Contained() && len(docs) > 1:
+		return s.containedBatch(ctx, docs, by)
 	}
 	return s.eachBatch(ctx, docs, by)
 }
@@ -106,8 +110,7 @@ func (s *Snapshot) batchPrints(ctx context.Context, docs []Doc, by Criterion) (f
 // verifiedBatch is SearchBatch by verified Jaccard.
 func (s *Snapshot) verifiedBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
 	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
-		sample := func(query int) search.Sample { return docs[query].sample() }
-		err := search.EachVerified(ctx, &s.v, len(docs), sample, by.by, func(query int, matches []view.Match) bool {
+		err := search.EachVerified(ctx, &s.v, len(docs), sampleOf(docs), by.by, func(query int, matches []view.Match) bool {
 			for _, m := range matches {
 				if !yield(BatchMatch{Query: query, Match: Match(m)}, nil) {
 					return false
@@ -119,6 +122,25 @@ func (s *Snapshot) verifiedBatch(ctx context.Context, docs []Doc, by Criterion) 
 			yield(BatchMatch{}, err)
 		}
 	})
+}
+
+// containedBatch is SearchBatch by containment.
+func (s *Snapshot) containedBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
+	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
+		err := s.v.CheckCriterion(by.by)
+		if err == nil {
+			err = contain.Each(ctx, &s.v, len(docs), sampleOf(docs), by.by, func(i int, id string) bool { return id == docs[i].ID },
+				func(m contain.Match) bool { return yield(BatchMatch{Query: m.Sample, Match: Match(m.Match)}, nil) })
+		}
+		if err != nil {
+			yield(BatchMatch{}, err)
+		}
+	})
+}
+
+// sampleOf returns what documents are looked for by.
+func sampleOf(docs []Doc) func(i int) search.Sample {
+	return func(i int) search.Sample { return docs[i].sample() }
 }
 
 // A share of a batch is what one goroutine looks for. It hands its matches over as they come, and

@@ -150,8 +150,8 @@ func Levenshtein(t float64) Criterion { return Criterion{view.Criterion{Text: vi
 func Cosine(t float64) Criterion { return Criterion{view.Criterion{Text: view.Cosine, T: t}} }
 
 // Contains is the criterion "the document holds at least the share t of the shingles of what is
-// searched for", 0 < t <= 1: whole or partial copies of it in longer texts, such as quotations. It
-// has a direction, so there are no pairs and clusters by it. The database must keep texts.
+// searched for", 0 < t <= 1: whole or partial copies of it in longer texts, such as quotations. Of
+// pairs and clusters the larger document holds the smaller one. The database must keep texts.
 func Contains(t float64) Criterion { return Criterion{view.Criterion{Text: view.Contains, T: t}} }
 
 // Within is the criterion "at least the share t of the shingles of the document is in what is

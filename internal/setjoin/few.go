@@ -3,22 +3,38 @@ package setjoin
 import (
 	"cmp"
 	"slices"
+
+	"github.com/simdb/simdb/internal/ordered"
 )
 
 // A Few joins a few sets, whose elements are held in memory, with any number of others that come
-// one by one and are not kept. It is for Jaccard similarity.
+// one by one and are not kept.
 //
-// A set that is similar to another one shares at least its least overlap o with it. So one of its
-// elements other than any o-1 of them is in the other set: the o-1 in most sets of the Few need not
-// be looked up. Elements in none of them count among the others, so that most sets, which have few
-// elements of any, are done with when their elements have been looked for.
+// A set that matches another one shares at least some overlap o with it. So one of its elements
+// other than any o-1 of them is in the other set: the o-1 in most sets of the Few need not be
+// looked up. Where o is known of the sets of the Few, it is these elements that are not in the
+// table, and what is met is compared. Otherwise elements in none of the sets count among those that
+// are not looked up, so that most sets, which have few elements of any, are done with when their
+// elements have been looked for.
 type Few struct {
 	t      float64
+	role   FewRole
 	sizes  []uint32 // of the sets
-	filter []uint64 // a bit for each element of any set, by its last bits
+	filter []uint64 // a bit for each element of the table, by its last bits
 	slots  []fewSlot
-	lists  []uint32 // of the elements one after the other: the sets that each is in, ascending
+	lists  []uint32   // of the elements one after the other: the sets that each is in, ascending
+	sets   [][]uint64 // of FewContained
 }
+
+// A FewRole says what sets of a Few match another one.
+type FewRole uint8
+
+// The roles.
+const (
+	FewAlike      FewRole = iota // those of some Jaccard similarity with it
+	FewContained                 // those of which it has a share of the elements
+	FewContaining                // those that have a share of its elements
+)
 
 // A fewSlot is an element in the table of a Few, which has a free slot after each run of others.
 type fewSlot struct {
@@ -29,32 +45,26 @@ type fewSlot struct {
 // FewBytes is about how many bytes an element of a set takes while a Few is made.
 const FewBytes = 96
 
-// NewFew returns a Few of sets, whose elements are strictly ascending, that finds similarities from
-// t on. It does not keep the sets.
-func NewFew(sets [][]uint64, t float64) *Few {
-	type entry struct {
-		element uint64
-		set     uint32
-	}
-	elements := 0
-	for _, set := range sets {
-		elements += len(set)
-	}
-	all := make([]entry, 0, elements)
+// fewEntry is an element of a set.
+type fewEntry struct {
+	element uint64
+	set     uint32
+}
+
+// NewFew returns a Few of sets, whose elements are strictly ascending, that finds matches from a
+// share t on. FewContained keeps the sets.
+func NewFew(sets [][]uint64, t float64, role FewRole) *Few {
+	f := &Few{t: t, role: role, sizes: make([]uint32, len(sets))}
 	for n, set := range sets {
-		for _, e := range set {
-			all = append(all, entry{e, uint32(n)})
-		}
+		f.sizes[n] = uint32(len(set))
 	}
-	slices.SortFunc(all, func(x, y entry) int { return cmp.Or(cmp.Compare(x.element, y.element), cmp.Compare(x.set, y.set)) })
+	all := f.entries(sets)
+	slices.SortFunc(all, func(x, y fewEntry) int { return cmp.Or(cmp.Compare(x.element, y.element), cmp.Compare(x.set, y.set)) })
 	size := 64
 	for size < 2*len(all) {
 		size *= 2
 	}
-	f := &Few{t: t, sizes: make([]uint32, len(sets)), filter: make([]uint64, size/8), slots: make([]fewSlot, size), lists: make([]uint32, len(all))}
-	for n, set := range sets {
-		f.sizes[n] = uint32(len(set))
-	}
+	f.filter, f.slots, f.lists = make([]uint64, size/8), make([]fewSlot, size), make([]uint32, len(all))
 	for i, e := range all {
 		f.lists[i] = e.set
 		if i == 0 || e.element != all[i-1].element {
@@ -63,6 +73,42 @@ func NewFew(sets [][]uint64, t float64) *Few {
 		f.slot(e.element).n++
 	}
 	return f
+}
+
+// entries returns the elements of the table: of FewContained the rarest of each set.
+func (f *Few) entries(sets [][]uint64) (all []fewEntry) {
+	elements := 0
+	for _, set := range sets {
+		elements += len(set)
+	}
+	if f.role != FewContained {
+		all = make([]fewEntry, 0, elements)
+		for n, set := range sets {
+			for _, e := range set {
+				all = append(all, fewEntry{e, uint32(n)})
+			}
+		}
+		return all
+	}
+	f.sets = sets
+	counts := newCounts(int64(elements))
+	for _, set := range sets {
+		counts.add(set)
+	}
+	counts.end()
+	t, ranked := Measure{Kind: Contained}.threshold(f.t), []uint64(nil)
+	for n, set := range sets {
+		ranked = ranked[:0]
+		for i, e := range set {
+			ranked = append(ranked, counts.rankOf(e)<<32|uint64(i))
+		}
+		long := t.long(len(set))
+		ordered.Least(ranked, long)
+		for _, r := range ranked[:long] {
+			all = append(all, fewEntry{set[uint32(r)], uint32(n)})
+		}
+	}
+	return all
 }
 
 // insert makes a slot for an element.
@@ -90,13 +136,13 @@ func (f *Few) Visits(set []uint64) (n int) {
 	return n
 }
 
-// A FewMatch is a set of a Few, by its place, and how similar it is.
+// A FewMatch is a set of a Few, by its place, and how well it matches.
 type FewMatch struct {
 	Set   int
 	Score float64
 }
 
-// A FewFinder finds the sets of a Few that others are similar to. It serves one goroutine.
+// A FewFinder finds the sets of a Few that others match. It serves one goroutine.
 type FewFinder struct {
 	few    *Few
 	found  []fewSlot
@@ -107,8 +153,8 @@ type FewFinder struct {
 // Finder returns a FewFinder.
 func (f *Few) Finder() *FewFinder { return &FewFinder{few: f, common: make([]uint32, len(f.sizes))} }
 
-// Append appends the sets that a set is similar to, in their order. Its elements are strictly
-// ascending; a set without any is similar to none.
+// Append appends the sets that a set matches, in their order. Its elements are strictly ascending;
+// a set without any matches none.
 func (x *FewFinder) Append(dst []FewMatch, set []uint64) []FewMatch {
 	f := x.few
 	x.found = x.found[:0]
@@ -126,8 +172,8 @@ func (x *FewFinder) Append(dst []FewMatch, set []uint64) []FewMatch {
 	}
 	slices.SortFunc(x.found, func(a, b fewSlot) int { return cmp.Compare(a.n, b.n) })
 	x.met = x.met[:0]
-	// Those that share the rarest elements alone can be similar: with others, only what they share
-	// is counted.
+	// Those that share the rarest elements alone can match: with others, only what they share is
+	// counted.
 	first := len(x.found) - overlap + 1
 	for _, s := range x.found[:first] {
 		for _, other := range f.lists[s.from : s.from+s.n] {
@@ -146,12 +192,26 @@ func (x *FewFinder) Append(dst []FewMatch, set []uint64) []FewMatch {
 	}
 	slices.Sort(x.met)
 	for _, other := range x.met {
-		if s := score(len(set), int(f.sizes[other]), int(x.common[other])); s >= f.t {
+		if s := x.score(set, other); s >= f.t {
 			dst = append(dst, FewMatch{int(other), s})
 		}
 	}
 	x.forget()
 	return dst
+}
+
+// score returns how well the current set matches one that was met. If that is below the threshold,
+// it may be anything below.
+func (x *FewFinder) score(set []uint64, other uint32) float64 {
+	f, size := x.few, int(x.few.sizes[other])
+	switch f.role {
+	case FewContained:
+		need := int(f.t * float64(size)) // or one more
+		return float64(ordered.Common(f.sets[other], set, need)) / float64(size)
+	case FewContaining:
+		return float64(x.common[other]) / float64(len(set))
+	}
+	return score(len(set), size, int(x.common[other]))
 }
 
 // forget sets all of common to 0.
@@ -171,13 +231,17 @@ func (x *FewFinder) forget() {
 	}
 }
 
-// leastOverlap returns how many elements a set of a size shares at least with any similar one.
+// leastOverlap returns how many elements a set of a size shares at least with any that matches: of
+// FewContained one, as that depends on the other set.
 func (f *Few) leastOverlap(size int) int {
-	o := int(f.t * float64(size))
-	for o > 1 && score(size, o-1, o-1) >= f.t {
+	if f.role == FewContained {
+		return 1
+	}
+	o := int(f.t * float64(size)) // of FewAlike, a set that is a part of it
+	for o > 1 && float64(o-1)/float64(size) >= f.t {
 		o--
 	}
-	for score(size, o, o) < f.t && o < size {
+	for float64(o)/float64(size) < f.t && o < size {
 		o++
 	}
 	return max(o, 1)

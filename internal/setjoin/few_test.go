@@ -13,24 +13,29 @@ func TestFew(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	found := 0
 	for _, threshold := range []float64{1.0 / 3, 0.5, 0.7, 0.8, 1} {
-		for range 8 {
+		for range 24 {
 			sets := corpus(r, 120)
 			for _, set := range sets {
 				slices.Sort(set)
 			}
 			few := sets[:r.IntN(60)]
-			x := NewFew(few, threshold).Finder()
+			role := FewRole(r.IntN(3))
+			like := map[FewRole]func(set, other []uint64) float64{
+				FewAlike: jaccard, FewContaining: share,
+				FewContained: func(set, other []uint64) float64 { return share(other, set) },
+			}[role]
+			x := NewFew(few, threshold, role).Finder()
 			for n, set := range sets {
 				var want []FewMatch
 				for other, y := range few {
-					if s := jaccard(set, y); len(set) > 0 && s >= threshold {
+					if s := like(set, y); len(set) > 0 && s >= threshold {
 						want = append(want, FewMatch{other, s})
 					}
 				}
 				got := x.Append(nil, set)
 				slices.SortFunc(got, func(a, b FewMatch) int { return cmp.Compare(a.Set, b.Set) })
 				if !slices.Equal(got, want) {
-					t.Fatalf("threshold %v, set %d of %d elements: %v, want %v", threshold, n, len(set), got, want)
+					t.Fatalf("role %v, threshold %v, set %d of %d elements: %v, want %v", role, threshold, n, len(set), got, want)
 				}
 				found += len(got)
 			}

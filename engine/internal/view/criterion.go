@@ -29,8 +29,7 @@ const (
 	Within                    // the share of the shingles of a document that it has
 )
 
-// Contained reports whether m compares two texts by what one of them has of the other: in one
-// direction.
+// Contained reports whether m compares two texts by what one of them has of the other.
 func (m TextMeasure) Contained() bool { return m == Contains || m == Within }
 
 // Near reports whether the criterion is one of fingerprints.
