@@ -38,7 +38,7 @@ type BatchMatch struct {
 // with all of the database, up to 64 of them together, and equal texts that lie side by side once:
 // their candidates take a quarter of Options.Memory at most, too, and their matches no more than
 // those of one document may. By Contains and Within all stored texts are read once for as many
-// documents as take a quarter of Options.Memory, some 100 bytes a shingle.
+// documents as take a quarter of Options.Memory, at most 100 bytes a shingle.
 func (s *Snapshot) SearchBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
 	switch {
 	case by.by.Near() && !s.several(docs, by):

@@ -42,8 +42,15 @@ type fewSlot struct {
 	from, n uint32 // its part of lists; no n is 0
 }
 
-// FewBytes is about how many bytes an element of a set takes while a Few is made.
-const FewBytes = 96
+// FewBytes is about how many bytes an element of a set takes while a Few is made that finds matches
+// from a share t on.
+func FewBytes(t float64, role FewRole) int64 {
+	const inTable, inSets = 96, 16
+	if role == FewContained {
+		return inSets + int64((1-t)*inTable)
+	}
+	return inTable
+}
 
 // fewEntry is an element of a set.
 type fewEntry struct {

@@ -122,7 +122,7 @@ func (b *batch) hold(ctx context.Context, from, most int) (sets [][]uint64, err 
 	err = b.v.Safely(ctx, func() error {
 		hasher, n := b.v.Texts.Sets(), len(b.numbers)
 		b.numbers = slices.Grow(b.numbers[:0], n)
-		for i, left := from, b.v.Memory/4/setjoin.FewBytes; i < min(from+most, b.n); i++ {
+		for i, left := from, b.v.Memory/4/setjoin.FewBytes(b.by.T, b.role()); i < min(from+most, b.n); i++ {
 			if i%shareDocs == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}

@@ -135,6 +135,9 @@ func (f SimilarityFlags) Meaning(verify bool) string {
 	return f.CriterionFlags.Meaning(verify)
 }
 
+// Contained reports whether the criterion is one of containment.
+func (f SimilarityFlags) Contained() bool { return f.Contains != nil || f.Within != nil }
+
 // Criterion returns the criterion of the flags. With verify, Jaccard similarities are computed from
 // texts.
 func (f SimilarityFlags) Criterion(verify bool) engine.Criterion {

@@ -8,6 +8,7 @@
 //	prints.go    joins by fingerprint
 //	classes.go   which documents are joined as one
 //	search.go    a few documents, searched for in all
+//	contained.go  what documents of a file are in others, or others in them
 //	listing.go   documents with their ids
 //	template.go  text that very many documents share
 //	pairs.go     all pairs, in the order of Snapshot.Pairs

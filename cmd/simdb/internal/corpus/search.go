@@ -73,7 +73,7 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 	var sets [][]uint64
 	of, drawn, buf := map[key]int{}, []int(nil), []byte(nil) // drawn: the node of each document
 	s := &Search{o: o}
-	for left, i := min(o.Memory/setjoin.FewBytes, searchElements), 0; i < len(docs); i++ {
+	for left, i := min(o.Memory/setjoin.FewBytes(o.Least, setjoin.FewAlike), searchElements), 0; i < len(docs); i++ {
 		words := f.appendPrint(nil, &docs[i])
 		if len(words) == 0 {
 			continue

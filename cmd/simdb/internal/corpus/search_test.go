@@ -142,7 +142,7 @@ func TestSearch(t *testing.T) {
 	if len(got) != len(want) || words != 0 || both == 0 || both == len(want) {
 		t.Errorf("%d found, want %d, %d of them both ways; %d documents with words too few", len(got), len(want), both, words)
 	}
-	o.Memory = 40 * setjoin.FewBytes
+	o.Memory = 40 * setjoin.FewBytes(1, setjoin.FewAlike)
 	if few := NewSearch(p, drawn, o).Nodes(); len(few) == 0 || len(few) >= len(nodes) {
 		t.Errorf("without memory: %d nodes", len(few))
 	}

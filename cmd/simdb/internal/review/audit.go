@@ -28,6 +28,7 @@ type auditHead struct {
 		Jaccard     *float64 `json:"jaccard"`
 		Levenshtein *float64 `json:"levenshtein"`
 		Cosine      *float64 `json:"cosine"`
+		Contains    *float64 `json:"contains"`
 		Within      *float64 `json:"within"`
 		NoVerify    bool     `json:"no_verify"` // of match
 		Level       string   `json:"level"`     // of dedup --level
@@ -52,10 +53,10 @@ func (j *job) audit() error {
 	if err != nil {
 		return err
 	}
-	if p := head.Parameters; cmp.Or(p.Jaccard, p.Levenshtein, p.Cosine, p.Within) != nil || p.Near != nil {
+	if p := head.Parameters; cmp.Or(p.Jaccard, p.Levenshtein, p.Cosine, p.Contains, p.Within) != nil || p.Near != nil {
 		by := app.SimilarityFlags{
 			CriterionFlags: app.CriterionFlags{Near: (*app.Distance)(p.Near), Jaccard: (*app.Share)(p.Jaccard)},
-			Levenshtein:    (*app.Share)(p.Levenshtein), Cosine: (*app.Share)(p.Cosine), Within: (*app.Share)(p.Within),
+			Levenshtein:    (*app.Share)(p.Levenshtein), Cosine: (*app.Share)(p.Cosine), Contains: (*app.Share)(p.Contains), Within: (*app.Share)(p.Within),
 		}
 		j.page.Criterion = "Near-duplicates: " + by.Meaning(!p.NoVerify) + "."
 	}

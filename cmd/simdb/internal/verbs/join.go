@@ -23,7 +23,7 @@ import (
 
 // Join is `simdb join`.
 type Join struct {
-	DB   string `arg:"" file:"db" help:"The database."`
+	DB   string `arg:"" file:"db" name:"db|file" help:"The database; with --contains or --within also a file with documents."`
 	File string `arg:"" file:"in" help:"A file with documents, fingerprints or ids of stored documents, or with --files or --images a folder of documents; - is standard input."`
 	app.SimilarityFlags
 	IDs      bool `name:"ids" help:"The lines are ids of stored documents."`
@@ -57,32 +57,34 @@ func (c *Join) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.KeepTo(int64(c.Memory))()
-	workers := c.workers()
-	db, err := a.OpenStored(c.DB, app.Access{Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory) / int64(workers)})
-	if err != nil {
-		return err
-	}
-	defer db.Close(&err)
-	params := db.DB.Params()
-	opt.Bits = params.Bits
-	if !c.IDs {
-		if err := app.ReadFeatures(&opt, params.Features); err != nil {
+	m := a.Meter()
+	defer m.Stop()
+	j := &joining{a: a, c: c, rejects: a.NewRejects(c.RejectFlags, c.Output), meter: m, sources: src, most: joinQueries, pipe: src.Total == 0, workers: c.workers()}
+	if app.NamesFiles(c.DB) {
+		f, err := c.openFiles(a, &opt, m)
+		if err != nil {
+			return err
+		}
+		f.joining, j.search = j, f.search
+	} else {
+		j.db, err = a.OpenStored(c.DB, app.Access{Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory) / int64(j.workers)})
+		if err != nil {
+			return err
+		}
+		defer j.db.Close(&err)
+		if err := j.useStored(&opt); err != nil {
 			return err
 		}
 	}
-	m := a.Meter()
-	defer m.Stop()
 	in, err := src.Open(0, opt)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	if err := cmp.Or(c.CheckInput(in), a.CheckTexts(db.DB, c.SimilarityFlags)); err != nil {
+	if err := c.CheckInput(in); err != nil {
 		return err
 	}
-	rejects := a.NewRejects(c.RejectFlags, c.Output)
-	j := &joining{a: a, c: c, db: db, rejects: rejects, meter: m, sources: src, opt: opt, verify: !c.Estimate && params.Text, most: joinQueries, pipe: src.Total == 0, workers: workers}
-	if c.Near == nil && c.Jaccard == nil {
+	if j.opt = opt; c.Levenshtein != nil || c.Cosine != nil {
 		j.most = joinSlow
 	}
 	found, err := a.RowsTo(c.RowFlags, c.Columns("query", "id"), func(w *output.Writer) error {
@@ -92,8 +94,24 @@ func (c *Join) Run(a *app.App) (err error) {
 	m.Stop()
 	a.TellSkipped(src)
 	a.Say("%s read, %s of them like a stored document%s; %s", quantity.Count(j.read, "line"), quantity.Number(j.matched), c.Alike(c.Near), app.Seconds(start))
-	rejects.TellUTF8()
-	return rejects.Close(app.FoundOr(found, err))
+	j.rejects.TellUTF8()
+	return j.rejects.Close(app.FoundOr(found, err))
+}
+
+// useStored prepares a search of the database, and opt for lines as its documents are.
+func (j *joining) useStored(opt *input.Options) error {
+	params := j.db.DB.Params()
+	opt.Bits = params.Bits
+	if !j.c.IDs {
+		if err := app.ReadFeatures(opt, params.Features); err != nil {
+			return err
+		}
+	}
+	by := j.c.Criterion(!j.c.Estimate && params.Text)
+	j.search = func(ctx context.Context, docs []engine.Doc) iter.Seq2[engine.BatchMatch, error] {
+		return j.db.SearchBatch(ctx, docs, by)
+	}
+	return j.a.CheckTexts(j.db.DB, j.c.SimilarityFlags)
 }
 
 // Lines are looked up when there are joinQueries, or when their texts have joinBytes, or a share of
@@ -104,6 +122,7 @@ const (
 	joinBytes   = 64 << 20
 	joinSlow    = 64 // lines that are compared as they are, which takes long
 	joinShare   = 16
+	joinHeld    = 8         // with --contains and --within, where all texts are read for each lot of lines
 	joinLot     = 256 << 20 // of --memory, for each lot of lines that is looked up
 	joinRows    = 1 << 10   // rows that are handed on at a time
 	joinAhead   = 4         // such parts that wait to be written, of each lot of lines
@@ -114,8 +133,8 @@ const (
 type joining struct {
 	a       *app.App
 	c       *Join
-	db      *app.Stored
-	verify  bool
+	db      *app.Stored // nil if it is files
+	search  func(ctx context.Context, docs []engine.Doc) iter.Seq2[engine.BatchMatch, error]
 	rejects *app.Rejects
 	meter   *app.Meter
 	sources *app.Sources
@@ -162,7 +181,7 @@ type joinRow struct {
 
 // workers is how many lots of lines are looked up at a time. They share the memory.
 func (c *Join) workers() int {
-	if c.Jaccard != nil { // it uses all processors itself
+	if c.Jaccard != nil || c.Contained() { // it uses all processors itself
 		return 1
 	}
 	return min(runtime.GOMAXPROCS(0), max(1, int(c.Memory/joinLot)))
@@ -221,7 +240,12 @@ func (j *joining) lines(ctx context.Context, a *app.App, in input.Source) iter.S
 }
 
 // bytes is how many bytes of texts are looked up together.
-func (j *joining) bytes() int { return min(joinBytes, int(j.c.Memory/joinShare)) }
+func (j *joining) bytes() int {
+	if j.c.Contained() {
+		return int(j.c.Memory / joinHeld)
+	}
+	return min(joinBytes, int(j.c.Memory/joinShare))
+}
 
 // arrivals yields the lines of the input as they come, and at last what ended the reading before
 // its end: of a file one by one.
@@ -282,7 +306,7 @@ func (j *joining) lineOf(ctx context.Context, rec *input.Record) (joinLine, erro
 		l.id, l.doc = strings.TrimSpace(l.doc.Text), engine.Doc{}
 	}
 	switch {
-	case l.doc.Text == "" && l.doc.Fingerprint == nil: // it stands for the stored document with its ID
+	case l.doc.Text == "" && l.doc.Fingerprint == nil && j.db != nil: // it stands for the stored document with its ID
 		stored, err := j.db.Lookup(ctx, l.id)
 		if errors.Is(err, engine.ErrNotFound) {
 			rec.Flaw = cmp.Or(rec.Flaw, fmt.Sprintf("no document %q is stored, and the line has no text", l.id))
@@ -331,7 +355,7 @@ func (j *joining) matches(ctx context.Context, l *joinLines) iter.Seq2[engine.Ba
 	if j.c.Near != nil {
 		j.fingerprints(l)
 	}
-	return j.db.SearchBatch(ctx, l.docs, j.c.Criterion(j.verify))
+	return j.search(ctx, l.docs)
 }
 
 // fingerprints gives the lines their fingerprints, and leaves only those that have one.

@@ -106,6 +106,8 @@ type matchParameters struct {
 	Jaccard     *app.Share    `json:"jaccard,omitempty"`
 	Levenshtein *app.Share    `json:"levenshtein,omitempty"`
 	Cosine      *app.Share    `json:"cosine,omitempty"`
+	Contains    *app.Share    `json:"contains,omitempty"`
+	Within      *app.Share    `json:"within,omitempty"`
 	NoVerify    bool          `json:"no_verify,omitempty"`
 	Database    string        `json:"database"`
 	Documents   int64         `json:"documents"` // in the database at the start
@@ -141,7 +143,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAud
 	}
 	t := &matchAudit{w: w, e: app.AuditEncoder(w)}
 	err = t.e.Encode(app.AuditHead{Version: app.Version(), Parameters: matchParameters{
-		Near: c.Near, Jaccard: c.Jaccard, Levenshtein: c.Levenshtein, Cosine: c.Cosine, NoVerify: c.NoVerify,
+		Near: c.Near, Jaccard: c.Jaccard, Levenshtein: c.Levenshtein, Cosine: c.Cosine, Contains: c.Contains, Within: c.Within, NoVerify: c.NoVerify,
 		Database: c.DB, Documents: stats.Documents, Add: c.Add,
 	}, Inputs: inputs})
 	if err != nil {

@@ -30,7 +30,7 @@ const (
 // lotBytes is how many bytes of records are decided together.
 func (c *Match) lotBytes() int {
 	switch {
-	case c.Near == nil && c.Jaccard == nil:
+	case c.Levenshtein != nil || c.Cosine != nil:
 		return slowBytes
 	case c.Add:
 		return addBytes
