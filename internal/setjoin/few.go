@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // A Few joins a few sets, whose elements are held in memory, with any number of others that come
@@ -45,17 +46,11 @@ type fewSlot struct {
 // FewBytes is about how many bytes an element of a set takes while a Few is made that finds matches
 // from a share t on.
 func FewBytes(t float64, role FewRole) int64 {
-	const inTable, inSets = 96, 16
+	const inTable, inSets = 80, 12
 	if role == FewContained {
 		return inSets + int64((1-t)*inTable)
 	}
 	return inTable
-}
-
-// fewEntry is an element of a set.
-type fewEntry struct {
-	element uint64
-	set     uint32
 }
 
 // NewFew returns a Few of sets, whose elements are strictly ascending, that finds matches from a
@@ -66,33 +61,38 @@ func NewFew(sets [][]uint64, t float64, role FewRole) *Few {
 		f.sizes[n] = uint32(len(set))
 	}
 	all := f.entries(sets)
-	slices.SortFunc(all, func(x, y fewEntry) int { return cmp.Or(cmp.Compare(x.element, y.element), cmp.Compare(x.set, y.set)) })
+	all = ordered.SortPairs(all, ordered.MakePairs(len(all.Keys)))
 	size := 64
-	for size < 2*len(all) {
+	for size < len(all.Keys)+len(all.Keys)/4 {
 		size *= 2
 	}
-	f.filter, f.slots, f.lists = make([]uint64, size/8), make([]fewSlot, size), make([]uint32, len(all))
-	for i, e := range all {
-		f.lists[i] = e.set
-		if i == 0 || e.element != all[i-1].element {
-			f.insert(e.element, uint32(i))
+	f.filter, f.slots, f.lists = make([]uint64, size/8), make([]fewSlot, size), all.Vals
+	vfs.HugePages(f.filter)
+	vfs.HugePages(f.slots)
+	for from := 0; from < len(all.Keys); {
+		e, to := all.Keys[from], from+1
+		for to < len(all.Keys) && all.Keys[to] == e {
+			to++
 		}
-		f.slot(e.element).n++
+		f.filter[e/64&uint64(len(f.filter)-1)] |= 1 << (e % 64)
+		*f.slot(e) = fewSlot{e, uint32(from), uint32(to - from)}
+		from = to
 	}
 	return f
 }
 
-// entries returns the elements of the table: of FewContained the rarest of each set.
-func (f *Few) entries(sets [][]uint64) (all []fewEntry) {
+// entries returns the elements of the table and their sets, these ascending: of FewContained the
+// rarest elements of each set.
+func (f *Few) entries(sets [][]uint64) (all ordered.Pairs) {
 	elements := 0
 	for _, set := range sets {
 		elements += len(set)
 	}
 	if f.role != FewContained {
-		all = make([]fewEntry, 0, elements)
+		all = ordered.Pairs{Keys: make([]uint64, 0, elements), Vals: make([]uint32, 0, elements)}
 		for n, set := range sets {
 			for _, e := range set {
-				all = append(all, fewEntry{e, uint32(n)})
+				all.Keys, all.Vals = append(all.Keys, e), append(all.Vals, uint32(n))
 			}
 		}
 		return all
@@ -112,16 +112,10 @@ func (f *Few) entries(sets [][]uint64) (all []fewEntry) {
 		long := t.long(len(set))
 		ordered.Least(ranked, long)
 		for _, r := range ranked[:long] {
-			all = append(all, fewEntry{set[uint32(r)], uint32(n)})
+			all.Keys, all.Vals = append(all.Keys, set[uint32(r)]), append(all.Vals, uint32(n))
 		}
 	}
 	return all
-}
-
-// insert makes a slot for an element.
-func (f *Few) insert(e uint64, from uint32) {
-	f.filter[e/64%uint64(len(f.filter))] |= 1 << (e % 64)
-	*f.slot(e) = fewSlot{element: e, from: from}
 }
 
 // slot returns the slot of an element, or the free one where it would be.
@@ -152,6 +146,7 @@ type FewMatch struct {
 // A FewFinder finds the sets of a Few that others match. It serves one goroutine.
 type FewFinder struct {
 	few    *Few
+	passed []uint64 // elements of the current set that the filter lets pass
 	found  []fewSlot
 	common []uint32 // of each set of the Few: elements in common with the current set
 	met    []uint32 // sets whose common is not 0
@@ -164,11 +159,13 @@ func (f *Few) Finder() *FewFinder { return &FewFinder{few: f, common: make([]uin
 // a set without any matches none.
 func (x *FewFinder) Append(dst []FewMatch, set []uint64) []FewMatch {
 	f := x.few
-	x.found = x.found[:0]
-	for _, e := range set {
-		if f.filter[e/64%uint64(len(f.filter))]>>(e%64)&1 == 0 {
-			continue
-		}
+	x.found, x.passed = x.found[:0], slices.Grow(x.passed[:0], len(set))[:len(set)]
+	n, mask := 0, uint64(len(f.filter)-1)
+	for _, e := range set { // without a branch that depends on e, so that reads from memory overlap
+		x.passed[n] = e
+		n += int(f.filter[e/64&mask] >> (e % 64) & 1)
+	}
+	for _, e := range x.passed[:n] {
 		if s := f.slot(e); s.n > 0 {
 			x.found = append(x.found, *s)
 		}

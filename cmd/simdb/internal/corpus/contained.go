@@ -8,8 +8,9 @@ import (
 )
 
 // NewFewExtractor returns an Extractor of documents whose sets are compared with those of a Few. It
-// calls found for each match, with the id of the document.
-func NewFewExtractor(ctx context.Context, params features.Params, few *setjoin.Few, found func(id string, m setjoin.FewMatch) error) *Extractor {
+// calls found for each match, with the place of the document, from 0, and its id.
+func NewFewExtractor(ctx context.Context, params features.Params, few *setjoin.Few, found func(place int, id string, m setjoin.FewMatch) error) *Extractor {
+	before := 0 // documents of earlier batches
 	worker := func() func(*featured) {
 		sets, finder, scored := newHasher(params).sets, few.Finder(), []setjoin.FewMatch(nil)
 		return func(b *featured) {
@@ -24,19 +25,17 @@ func NewFewExtractor(ctx context.Context, params features.Params, few *setjoin.F
 	}
 	return newExtractor(ctx, worker, func(b *featured) error {
 		for _, m := range b.met {
-			if err := found(b.docs[m.at].ID, setjoin.FewMatch{Set: int(m.place), Score: m.score}); err != nil {
+			if err := found(before+int(m.at), b.docs[m.at].ID, setjoin.FewMatch{Set: int(m.place), Score: m.score}); err != nil {
 				return err
 			}
 		}
+		before += len(b.docs)
 		return nil
 	})
 }
 
-// SetsOf returns the sets of texts.
-func SetsOf(params features.Params, n int, text func(i int) string) [][]uint64 {
-	hasher, sets := newHasher(params).sets, make([][]uint64, n)
-	for i := range sets {
-		sets[i] = hasher.Append(nil, text(i))
-	}
-	return sets
+// Hashed returns a function that makes the sets of texts, for one goroutine.
+func Hashed(params features.Params) func(text string) []uint64 {
+	sets := newHasher(params).sets
+	return func(text string) []uint64 { return sets.Append(nil, text) }
 }

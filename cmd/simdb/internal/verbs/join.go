@@ -18,6 +18,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -66,6 +67,9 @@ func (c *Join) Run(a *app.App) (err error) {
 			return err
 		}
 		f.joining, j.search = j, f.search
+		if err := f.hold(); err != nil {
+			return err
+		}
 	} else {
 		j.db, err = a.OpenStored(c.DB, app.Access{Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory) / int64(j.workers)})
 		if err != nil {
@@ -122,7 +126,6 @@ const (
 	joinBytes   = 64 << 20
 	joinSlow    = 64 // lines that are compared as they are, which takes long
 	joinShare   = 16
-	joinHeld    = 8         // with --contains and --within, where all texts are read for each lot of lines
 	joinLot     = 256 << 20 // of --memory, for each lot of lines that is looked up
 	joinRows    = 1 << 10   // rows that are handed on at a time
 	joinAhead   = 4         // such parts that wait to be written, of each lot of lines
@@ -241,8 +244,13 @@ func (j *joining) lines(ctx context.Context, a *app.App, in input.Source) iter.S
 
 // bytes is how many bytes of texts are looked up together.
 func (j *joining) bytes() int {
-	if j.c.Contained() {
-		return int(j.c.Memory / joinHeld)
+	if j.c.Contained() { // all texts are read for each lot, of which half of the memory holds the sets
+		t, role := j.c.Contains, setjoin.FewContained
+		if t == nil {
+			t, role = j.c.Within, setjoin.FewContaining
+		}
+		const textBytes = 6 // of a shingle
+		return int(int64(j.c.Memory) / 2 / (1 + setjoin.FewBytes(float64(*t), role)/textBytes))
 	}
 	return min(joinBytes, int(j.c.Memory/joinShare))
 }

@@ -18,14 +18,17 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// joinFiles are the documents of files in place of a database. They are read once for each lot of
-// lines, whose sets of shingles are held.
+// joinFiles are the documents of files in place of a database. The side that is contained is held
+// in memory, and the other one is read: once if the documents of the files are held, with --within
+// and if they fit, and otherwise for each lot of lines.
 type joinFiles struct {
 	*joining
 	files  *app.Sources
 	opt    input.Options
 	params features.Params
-	read   bool // what is no record has been told of
+	read   bool         // what is no record has been told of
+	few    *setjoin.Few // the documents of the files, nil if they are not held
+	ids    []string     // of these
 }
 
 // openFiles opens the files that the first argument names, and prepares the lines to be read as
@@ -75,34 +78,76 @@ func (f *joinFiles) search(ctx context.Context, docs []engine.Doc) iter.Seq2[eng
 	}
 }
 
-// find returns what the lines are like, in no order.
-func (f *joinFiles) find(ctx context.Context, docs []engine.Doc) (found []engine.BatchMatch, err error) {
-	role, t := setjoin.FewContained, f.c.Contains
-	if t == nil {
-		role, t = setjoin.FewContaining, f.c.Within
+// hold holds the documents of the files with --within, if they fit into half of the memory.
+func (f *joinFiles) hold() error {
+	if f.c.Within == nil {
+		return nil
 	}
-	sets := corpus.SetsOf(f.params, len(docs), func(i int) string { return docs[i].Text })
-	few := setjoin.NewFew(sets, float64(*t), role)
-	most := int(f.c.Memory) / 4 / int(2*unsafe.Sizeof(engine.BatchMatch{}))
-	x := corpus.NewFewExtractor(ctx, f.params, few, func(id string, m setjoin.FewMatch) error {
-		if len(found) == most {
-			return errors.New("more matches than --memory has room for")
+	t := float64(*f.c.Within)
+	hash, sets, left := corpus.Hashed(f.params), [][]uint64(nil), int64(f.c.Memory)/2
+	err := f.each(func(_ input.Source, rec *input.Record) error {
+		set := hash(rec.Doc.Text)
+		if left -= idBytes + int64(len(rec.Doc.ID)) + int64(len(set))*setjoin.FewBytes(t, setjoin.FewContained); left < 0 {
+			sets, f.ids = nil, nil
+			return nil
 		}
-		found = append(found, engine.BatchMatch{Query: m.Set, Match: engine.Match{ID: id, Score: m.Score, Exact: true}})
+		sets, f.ids = append(sets, set), append(f.ids, rec.Doc.ID)
 		return nil
 	})
-	defer x.Stop()
-	r := app.Reading{
-		Stage: "join", Meter: f.meter, Options: f.opt,
-		Record: func(_ input.Source, rec *input.Record) error { return x.Add(&rec.Doc) },
+	if err == nil && left >= 0 {
+		f.few = setjoin.NewFew(sets, t, setjoin.FewContained)
 	}
+	return err
+}
+
+// idBytes is about what a document takes beside its ID and its set.
+const idBytes = 64
+
+// each reads the documents of the files.
+func (f *joinFiles) each(record func(in input.Source, rec *input.Record) error) error {
+	r := app.Reading{Stage: "join", Meter: f.meter, Options: f.opt, Record: record}
 	if !f.read {
 		r.Rejects = f.rejects
 		r.Begin = func(_ int, in input.Source) error { return cmp.Or(f.files.CheckIDs(in), f.c.CheckInput(in)) }
 	}
-	if err = f.a.EachInput(f.files, r); err == nil {
-		err = cmp.Or(x.Finish(), f.files.Unchanged())
-	}
 	f.read = true
-	return found, err
+	return cmp.Or(f.a.EachInput(f.files, r), f.files.Unchanged())
+}
+
+// find returns what the lines are like, in no order.
+func (f *joinFiles) find(ctx context.Context, docs []engine.Doc) (found []engine.BatchMatch, err error) {
+	few, t := f.few, f.c.Contains
+	if few == nil {
+		role := setjoin.FewContained
+		if t == nil {
+			role, t = setjoin.FewContaining, f.c.Within
+		}
+		hash, sets := corpus.Hashed(f.params), make([][]uint64, len(docs))
+		for i := range docs {
+			sets[i] = hash(docs[i].Text)
+		}
+		few = setjoin.NewFew(sets, float64(*t), role)
+	}
+	most := int(f.c.Memory) / 4 / int(2*unsafe.Sizeof(engine.BatchMatch{}))
+	x := corpus.NewFewExtractor(ctx, f.params, few, func(place int, id string, m setjoin.FewMatch) error {
+		if len(found) == most {
+			return errors.New("more matches than --memory has room for")
+		}
+		query := m.Set
+		if f.few != nil {
+			query, id = place, f.ids[m.Set]
+		}
+		found = append(found, engine.BatchMatch{Query: query, Match: engine.Match{ID: id, Score: m.Score, Exact: true}})
+		return nil
+	})
+	defer x.Stop()
+	if f.few == nil {
+		err = f.each(func(_ input.Source, rec *input.Record) error { return x.Add(&rec.Doc) })
+	}
+	for i := range docs {
+		if f.few != nil && err == nil {
+			err = x.Add(&docs[i])
+		}
+	}
+	return found, cmp.Or(err, x.Finish())
 }
