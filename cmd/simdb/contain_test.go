@@ -99,7 +99,7 @@ func TestContained(t *testing.T) {
 				}
 				known += min(len(rows), 1)
 			}
-			if len(want) < 20 {
+			if len(want) < 10 {
 				t.Fatalf("%s %v: only %d rows", flag, share, len(want))
 			}
 			for _, args := range [][]string{{"db"}, {"s.jsonl"}, {"s.jsonl", "--memory", "16KiB"}, {"db", "--memory", "16KiB"}} {
