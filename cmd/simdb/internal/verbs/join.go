@@ -85,7 +85,10 @@ func (c *Join) Run(a *app.App) (err error) {
 		return err
 	}
 	defer in.Close()
-	if err := c.CheckInput(in); err != nil {
+	if err = c.CheckInput(in); err == nil && j.db != nil {
+		err = a.CheckTexts(j.db.DB, c.SimilarityFlags)
+	}
+	if err != nil {
 		return err
 	}
 	if j.opt = opt; c.Levenshtein != nil || c.Cosine != nil {
@@ -115,7 +118,7 @@ func (j *joining) useStored(opt *input.Options) error {
 	j.search = func(ctx context.Context, docs []engine.Doc) iter.Seq2[engine.BatchMatch, error] {
 		return j.db.SearchBatch(ctx, docs, by)
 	}
-	return j.a.CheckTexts(j.db.DB, j.c.SimilarityFlags)
+	return nil
 }
 
 // Lines are looked up when there are joinQueries, or when their texts have joinBytes, or a share of
