@@ -29,7 +29,8 @@ type keepRule struct {
 	arg  string // the field of max and min, the pattern of prefer
 }
 
-// largest comes before all rules of --within: the join takes documents by their numbers of shingles.
+// largest comes before all rules of --within: the join takes documents by their numbers of
+// shingles.
 const largest = "largest"
 
 // UnmarshalText parses rules with commas between them.
@@ -45,13 +46,22 @@ func (k *keepRules) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func parseRule(text string) (keepRule, error) {         name, arg, _ := strings.Cut(text, ":")  switch {        case
-name == "max" || name == "min":            if arg == "" {                  return keepRule{}, fmt.Errorf("%q needs the
-name of a field, such as %s:score", text, name)             }       case name == "prefer":          if _, err :=
-path.Match(arg, ""); arg == "" || err != nil {                     return keepRule{}, fmt.Errorf("%q needs a pattern for
-names of files, such as prefer:wiki*.jsonl", text)                }       case name != "first" && name != "last" && name
-!= "longest" && name != "shortest" || arg != "":                 return keepRule{}, fmt.Errorf("%q is not one of first,
-last, longest, shortest, max:FIELD, min:FIELD, prefer:GLOB", text)       }       return keepRule{name, arg}, nil }
+func parseRule(text string) (keepRule, error) {
+	name, arg, _ := strings.Cut(text, ":")
+	switch {
+	case name == "max" || name == "min":
+		if arg == "" {
+			return keepRule{}, fmt.Errorf("%q needs the name of a field, such as %s:score", text, name)
+		}
+	case name == "prefer":
+		if _, err := path.Match(arg, ""); arg == "" || err != nil {
+			return keepRule{}, fmt.Errorf("%q needs a pattern for names of files, such as prefer:wiki*.jsonl", text)
+		}
+	case name != "first" && name != "last" && name != "longest" && name != "shortest" || arg != "":
+		return keepRule{}, fmt.Errorf("%q is not one of first, last, longest, shortest, max:FIELD, min:FIELD, prefer:GLOB", text)
+	}
+	return keepRule{name, arg}, nil
+}
 
 // String is the rule as it is written.
 func (k keepRule) String() string {
