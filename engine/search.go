@@ -287,7 +287,7 @@ func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Ma
 	if by.by.Near() && s.several(docs, by) {
 		return s.anyOf(ctx, docs, by, named)
 	}
-	if by.by.Text.Contained() && len(docs) > 1 {
+	if s.together(docs, by) {
 		return s.anyContained(ctx, docs, by, named)
 	}
 	document, err := s.allToMatch(ctx, docs, by)

@@ -14,7 +14,8 @@ import (
 )
 
 // Where texts decide, an item is a document with a text, and a set is the documents of equal text,
-// or by Jaccard and containment of equal sets of shingles. Package setjoin finds what matches (textfind.go).
+// or by Jaccard and containment of equal sets of shingles. Package setjoin finds what matches
+// (find.go).
 
 // A textSet is what a join by text knows of different texts, or sets of shingles, which are
 // numbered as they are found.
