@@ -54,8 +54,9 @@ const (
 	chunkSlots = 64
 	leastCrowd = 64 // sets that may become one; and keys of entries that are those of a set, before
 	// it is looked for the crowd that it belongs to
-	crowdShare  = 2  // members differ from the pivot in one element for that many of theirs at most
-	crowdSample = 16 // sets that a pivot is made of, at most
+	mostAlone   = 1 << 12 // Contained: entries that share an element, from which on no crowd is looked for
+	crowdShare  = 2       // members differ from the pivot in one element for that many of theirs at most
+	crowdSample = 16      // sets that a pivot is made of, at most
 
 	segmentChunks = 128 // of a segment
 	chunkBytes    = 4*chunkSlots + 64
@@ -102,10 +103,21 @@ func (c *crowd) difference(dst, set []uint64, counts *counts) (_ []uint64, missi
 // crowd makes an entry a member of a crowd, if there is one for it.
 func (x *index) crowd(entry uint32, p *prefix) bool {
 	cs := x.crowds
-	if cs == nil || p.met < cs.most {
+	if cs == nil || p.met < cs.most && !p.whole {
 		return false
 	}
-	cs.found = x.candidates(cs.found[:0], p, cs.any) // also those that cannot match it
+	asked := p
+	if p.whole { // Contained: it may have met none, and would be met by very many
+		if cs.least > mostAlone {
+			return false
+		}
+		mid := len(p.keys) / 2
+		asked = &prefix{size: p.size, alone: p.alone + mid, keys: p.keys[mid : mid+1], look: 1, whole: true}
+	}
+	cs.found = x.candidates(cs.found[:0], asked, cs.any) // also those that cannot match it
+	if len(cs.found) < cs.most {
+		return false
+	}
 	slices.Sort(cs.found)
 	cs.found = slices.Compact(cs.found)
 	for _, e := range cs.found {
