@@ -54,7 +54,7 @@ const (
 	chunkSlots = 64
 	leastCrowd = 64 // sets that may become one; and keys of entries that are those of a set, before
 	// it is looked for the crowd that it belongs to
-	mostAlone   = 1 << 12 // Contained: entries that share an element, from which on no crowd is looked for
+	mostAlone   = 1 << 12 // Contained: entries of an element, beyond which no crowd is looked for
 	crowdShare  = 2       // members differ from the pivot in one element for that many of theirs at most
 	crowdSample = 16      // sets that a pivot is made of, at most
 
