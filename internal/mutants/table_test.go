@@ -541,12 +541,12 @@ var mutants = []mutant{
 	},
 	{
 		name: "crowds/any part of a crowd taken for a match of sketches", in: "internal/setjoin", decl: "join.connect",
-		edit:  swap(`&& j.t.Kind == Jaccard`, ``),
+		edit:  swap(`&& (j.t.Kind == Jaccard || j.t.Kind == Contained)`, ``),
 		tests: "internal/setjoin", run: "^TestSketches$",
 	},
 	{
 		name: "crowds/the best keeper by common hashes, not by score", in: "internal/setjoin", decl: "join.best",
-		edit:  swap(`&& j.t.Kind == Jaccard`, ``),
+		edit:  swap(`&& (j.t.Kind == Jaccard || j.t.Kind == Contained)`, ``),
 		tests: "internal/setjoin", run: "^TestBestOfCrowd$",
 	},
 	{

@@ -1,4 +1,4 @@
-// Package setjoin joins many sets with themselves by Jaccard similarity, exactly: it forms star
+// Package setjoin joins many sets with themselves by Jaccard similarity or containment, exactly: it forms star
 // clusters of them, or finds all pairs. Sets may be many times larger than memory.
 //
 //	sets := setjoin.NewSets(setjoin.SetsOptions{Memory: 128 << 20, Create: createTemp})
@@ -37,9 +37,17 @@
 //
 // Very many sets that are one with a few changes each are compared by these changes (crowd.go).
 //
+// # Containment
+//
+// Of Contained the similarity is the share of the later of two sets in the earlier one, and sets are
+// taken in order of size, so that it is the share of the smaller one. The index has all elements of
+// a set that others share, and the first n - ceil(t n) + 1 of those of a set of size n are looked
+// up. What is in a larger set leaves the others as they are: it is compared with keepers alone.
+//
 // # A few sets
 //
-// A few sets are joined with any number of others that are not kept (few.go).
+// A few sets are joined with any number of others that are not kept, also by containment, either
+// way (few.go).
 //
 // # Memory
 //

@@ -145,6 +145,7 @@ type FewMatch struct {
 
 // A FewFinder finds the sets of a Few that others match. It serves one goroutine.
 type FewFinder struct {
+	Done   []bool // by set: it is not compared any more; nil for none
 	few    *Few
 	passed []uint64 // elements of the current set that the filter lets pass
 	found  []fewSlot
@@ -196,6 +197,9 @@ func (x *FewFinder) Append(dst []FewMatch, set []uint64) []FewMatch {
 	}
 	slices.Sort(x.met)
 	for _, other := range x.met {
+		if x.Done != nil && x.Done[other] {
+			continue
+		}
 		if s := x.score(set, other); s >= f.t {
 			dst = append(dst, FewMatch{int(other), s})
 		}

@@ -42,6 +42,8 @@ type batch struct {
 	shares  []share
 	hits    []Match
 	rooms   sync.Pool // of *room
+	mu      sync.Mutex
+	done    []bool // by place of the sample: it needs no more matches
 }
 
 // A share is documents that are compared by one goroutine: of a part, as they lie, or a memtable.
@@ -59,7 +61,6 @@ type room struct {
 	sets   *features.SetHasher
 	finder *setjoin.FewFinder
 	found  []setjoin.FewMatch
-	best   map[int]int // of first, of each sample that has a match in the share: which one is the best
 }
 
 // Each calls emit with the matches of n samples by a criterion of containment, sample by sample, of
@@ -95,8 +96,8 @@ func Each(ctx context.Context, v *view.View, n int, samples func(i int) search.S
 }
 
 // First returns for each of n samples a match by a criterion of containment, of which Sample is -1
-// where there is none: the best one of those that are found first. A sample that has a match is not
-// compared any more, so it takes no longer where very many documents match.
+// where there is none: the first one in the order in which texts lie. A sample that has a match is
+// not compared any more, so it takes no longer where very many documents match.
 func First(ctx context.Context, v *view.View, n int, samples func(i int) search.Sample, by view.Criterion, skip func(i int, id string) bool) ([]Match, error) {
 	b := &batch{v: v, n: n, by: by, samples: samples, skip: skip, first: true}
 	best := slices.Repeat([]Match{{Sample: -1}}, n)
@@ -157,7 +158,7 @@ func (b *batch) scan(ctx context.Context, sets [][]uint64) error {
 	most := b.v.Most(2 * int(unsafe.Sizeof(Match{})))
 	for next := 0; next < len(b.shares); {
 		b.few, b.rooms = setjoin.NewFew(sets, b.by.T, b.role()), sync.Pool{}
-		done := make([]bool, len(sets)) // by place in sets, of first
+		b.done = make([]bool, len(sets))
 		left := len(sets)
 		rest := b.shares[next:]
 		err := pipeline.Ordered(ctx, len(rest), runtime.GOMAXPROCS(0), func(i int) (found []Match, err error) {
@@ -168,20 +169,22 @@ func (b *batch) scan(ctx context.Context, sets [][]uint64) error {
 			return found, err
 		}, func(_ int, found []Match) error {
 			next++
+			b.mu.Lock()
 			for _, m := range found {
 				at := m.Sample
-				if m.Sample = b.numbers[at]; done[at] {
+				if m.Sample = b.numbers[at]; b.done[at] {
 					continue
 				}
 				b.hits = append(b.hits, m)
-				if done[at] = b.first; b.first {
+				if b.done[at] = b.first; b.first {
 					left--
 				}
 			}
+			b.mu.Unlock()
 			switch {
 			case len(b.hits) > most:
 				return errMany
-			case left <= len(sets)/2:
+			case left <= len(sets)/4*3:
 				return errFewer
 			}
 			return nil
@@ -189,7 +192,7 @@ func (b *batch) scan(ctx context.Context, sets [][]uint64) error {
 		if !errors.Is(err, errFewer) {
 			return err
 		}
-		sets, b.numbers = b.undone(sets, done)
+		sets, b.numbers = b.undone(sets)
 		if len(sets) == 0 {
 			return nil
 		}
@@ -198,8 +201,8 @@ func (b *batch) scan(ctx context.Context, sets [][]uint64) error {
 }
 
 // undone returns those of sets that are not done, and the numbers of their samples.
-func (b *batch) undone(sets [][]uint64, done []bool) (rest [][]uint64, numbers []int) {
-	for at, is := range done {
+func (b *batch) undone(sets [][]uint64) (rest [][]uint64, numbers []int) {
+	for at, is := range b.done {
 		if !is {
 			rest, numbers = append(rest, sets[at]), append(numbers, b.numbers[at])
 		}
@@ -239,14 +242,18 @@ func (b *batch) cut(ctx context.Context) error {
 	})
 }
 
-// compare returns the matches of a share, by the places of samples among those that are held. Of
-// first it is the best one of each.
+// compare returns the matches of a share, by the places of samples among those that are held: of
+// first one of each.
 func (b *batch) compare(ctx context.Context, s *share) (matches []Match, err error) {
 	r, _ := b.rooms.Get().(*room)
 	if r == nil {
-		r = &room{sets: b.v.Texts.Sets(), finder: b.few.Finder(), best: map[int]int{}}
+		r = &room{sets: b.v.Texts.Sets(), finder: b.few.Finder()}
 	}
-	clear(r.best)
+	if b.first {
+		b.mu.Lock()
+		r.finder.Done = append(r.finder.Done[:0], b.done...)
+		b.mu.Unlock()
+	}
 	defer b.rooms.Put(r)
 	take := func(text []byte, read func() ([]byte, error)) error {
 		r.found = r.finder.Append(r.found[:0], r.sets.LastSet(text))
@@ -256,18 +263,11 @@ func (b *batch) compare(ctx context.Context, s *share) (matches []Match, err err
 		bytes, err := read()
 		id := string(bytes)
 		for _, f := range r.found {
-			m := Match{f.Set, view.Match{ID: id, Score: f.Score, Exact: true}}
-			at, has := r.best[f.Set]
-			switch {
-			case b.skip(b.numbers[f.Set], id):
-			case has && (f.Score < matches[at].Score || f.Score == matches[at].Score && id > matches[at].ID):
-			case has:
-				matches[at] = m
-			default:
-				if b.first {
-					r.best[f.Set] = len(matches)
-				}
-				matches = append(matches, m)
+			if b.skip(b.numbers[f.Set], id) {
+				continue
+			}
+			if matches = append(matches, Match{f.Set, view.Match{ID: id, Score: f.Score, Exact: true}}); b.first {
+				r.finder.Done[f.Set] = true
 			}
 		}
 		return err
