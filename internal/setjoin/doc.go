@@ -1,5 +1,5 @@
-// Package setjoin joins many sets with themselves by Jaccard similarity or containment, exactly: it forms star
-// clusters of them, or finds all pairs. Sets may be many times larger than memory.
+// Package setjoin joins many sets with themselves by Jaccard similarity or containment, exactly: it
+// forms star clusters of them, or finds all pairs. Sets may be many times larger than memory.
 //
 //	sets := setjoin.NewSets(setjoin.SetsOptions{Memory: 128 << 20, Create: createTemp})
 //	for each document { err = sets.Add(hashes) }

@@ -98,7 +98,7 @@ func (f *Few) entries(sets [][]uint64) (all ordered.Pairs) {
 		return all
 	}
 	f.sets = sets
-	counts := newCounts(int64(elements))
+	counts := newCounts(2 * int64(elements))
 	for _, set := range sets {
 		counts.add(set)
 	}
@@ -107,7 +107,11 @@ func (f *Few) entries(sets [][]uint64) (all ordered.Pairs) {
 	for n, set := range sets {
 		ranked = ranked[:0]
 		for i, e := range set {
-			ranked = append(ranked, counts.rankOf(e)<<32|uint64(i))
+			rank := uint64(0) // of what no other set has, whatever it shares a counter with
+			if counts.shared(e) {
+				rank = 1 + counts.rankOf(e)
+			}
+			ranked = append(ranked, rank<<32|uint64(i))
 		}
 		long := t.long(len(set))
 		ordered.Least(ranked, long)
