@@ -39,9 +39,10 @@
 //
 // # Containment
 //
-// Of Contained the similarity is the share of the later of two sets in the earlier one, and sets are
-// taken in order of size, so that it is the share of the smaller one. The index has all elements
-// of a set that others share, and the first n - ceil(t n) + 1 of a set of size n are looked up.
+// Of Contained the similarity is the share of the later of two sets in the earlier one, and sets
+// are taken in order of size, so that it is the share of the smaller one. The index has all
+// elements of a set that others share, and the first n - ceil(t n) + 1 of a set of size n are
+// looked up.
 //
 // # A few sets
 //
