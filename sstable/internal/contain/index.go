@@ -196,7 +196,7 @@ func (x *Index) count(lists []list, most int) (counts []uint64, read int, ok boo
 		}
 	}
 	counts = t.sum()
-	if n := len(counts); n > 0 && int(counts[n-1]>>32) >= docs {
+	if n := len(counts); n > 0 && counts[n-1]>>32 >= uint64(docs) {
 		return nil, read, false, x.Keys.Corrupt(0, "document %d of %d", counts[n-1]>>32, docs)
 	}
 	return counts, read, true, nil

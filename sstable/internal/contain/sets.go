@@ -59,7 +59,7 @@ func (s *Sets) Bytes() int64 { return 4*int64(s.keys) + 8*int64(len(s.sizes)) }
 
 // Size returns the size of the set of a record, 0 of one that is not there.
 func (s *Sets) Size(record uint32) uint32 {
-	if int(record) < len(s.sizes) {
+	if uint64(record) < uint64(len(s.sizes)) {
 		return s.sizes[record]
 	}
 	return 0
