@@ -70,7 +70,7 @@ func lines(docs []containedDoc) string {
 func TestContained(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(35, 2))
-	stored := quoting(r, "s", 200, nil)
+	stored := quoting(r, "s", 600, nil) // more than a share of a batch
 	asked := quoting(r, "q", 200, stored)
 	write(t, filepath.Join(dir, "s.jsonl"), lines(stored))
 	write(t, filepath.Join(dir, "q.jsonl"), lines(asked))
@@ -102,7 +102,7 @@ func TestContained(t *testing.T) {
 			if len(want) < 10 {
 				t.Fatalf("%s %v: only %d rows", flag, share, len(want))
 			}
-			for _, args := range [][]string{{"db"}, {"s.jsonl"}, {"s.jsonl", "--memory", "16KiB"}, {"db", "--memory", "16KiB"}} {
+			for _, args := range [][]string{{"db"}, {"s.jsonl"}, {"s.jsonl", "--memory", "128KiB"}, {"db", "--memory", "128KiB"}} {
 				got := simdb(t, dir, append([]string{"join", args[0], "q.jsonl", "-q", flag, arg}, args[1:]...)...)
 				if got != strings.Join(want, "") {
 					t.Errorf("join %q %s %v: %d rows, want %d", args, flag, share, strings.Count(got, "\n"), len(want))

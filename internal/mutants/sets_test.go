@@ -48,5 +48,45 @@ func init() {
 			edit:  never(`err == nil && got != want`),
 			tests: "sstable", run: "^TestVerifySets$",
 		},
+		{
+			name: "contained/sets in the order of preference", in: "internal/setjoin", decl: "join.bySize",
+			edit:  swap(`cmp.Compare(j.s.Size(int(b)), j.s.Size(int(a)))`, `cmp.Compare(a, b)`),
+			tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
+		},
+		{
+			name: "contained/known sets by size, too", in: "internal/setjoin", decl: "join.bySize",
+			edit:  swap(`order[j.o.Known:]`, `order`),
+			tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
+		},
+		{
+			name: "contained/one element too few looked up", in: "internal/setjoin", decl: "prefixer.of",
+			edit:  swap(`max(0, n-f.alone)`, `max(0, n-f.alone-1)`),
+			tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
+		},
+		{
+			name: "contained/a share of the smaller set asked of the larger", in: "internal/setjoin", decl: "FewFinder.score",
+			edit:  swap(`float64(len(set))`, `float64(size)`),
+			tests: "internal/setjoin", run: "^TestFew$",
+		},
+		{
+			name: "contained/one element too few in the table", in: "internal/setjoin", decl: "Few.entries",
+			edit:  swap(`ranked[:long]`, `ranked[:long-1]`),
+			tests: "internal/setjoin", run: "^TestFew$",
+		},
+		{
+			name: "contained/a document is its own match in a batch", in: "engine", decl: "Snapshot.containedBatch",
+			edit:  swap(`id == docs[i].ID`, `false`),
+			tests: "engine", run: "^TestContainment$",
+		},
+		{
+			name: "contained/the rest of a batch not found", in: "engine/internal/contain", decl: "batch.undone",
+			edit:  swap(`!is`, `is`),
+			tests: "cmd/simdb", run: "^TestContained$",
+		},
+		{
+			name: "contained/lines of several lots taken for those of the first", in: "cmd/simdb/internal/verbs", decl: "joinFiles.find",
+			edit:  swap(`query, id = place, f.ids[m.Set]`, `query, id = m.Set, f.ids[m.Set]`),
+			tests: "cmd/simdb", run: "^TestContained$",
+		},
 	}...)
 }

@@ -59,10 +59,24 @@ func (c *Join) openFiles(a *app.App, opt *input.Options, m *app.Meter) (f *joinF
 	return f, a.Reread(f.files, dir, m)
 }
 
-// search yields what the lines are like.
+// errMany says that there is no memory for all matches of some lines.
+var errMany = errors.New("there are more matches than --memory has room for")
+
+// search yields what the lines are like. Those that have too many matches are searched for in parts.
 func (f *joinFiles) search(ctx context.Context, docs []engine.Doc) iter.Seq2[engine.BatchMatch, error] {
 	return func(yield func(engine.BatchMatch, error) bool) {
 		found, err := f.find(ctx, docs)
+		if half := len(docs) / 2; half > 0 && errors.Is(err, errMany) {
+			for i, some := range [][]engine.Doc{docs[:half], docs[half:]} {
+				for m, err := range f.search(ctx, some) {
+					m.Query += i * half
+					if !yield(m, err) || err != nil {
+						return
+					}
+				}
+			}
+			return
+		}
 		if err != nil {
 			yield(engine.BatchMatch{}, err)
 			return
@@ -131,7 +145,7 @@ func (f *joinFiles) find(ctx context.Context, docs []engine.Doc) (found []engine
 	most := int(f.c.Memory) / 4 / int(2*unsafe.Sizeof(engine.BatchMatch{}))
 	x := corpus.NewFewExtractor(ctx, f.params, few, func(place int, id string, m setjoin.FewMatch) error {
 		if len(found) == most {
-			return errors.New("more matches than --memory has room for")
+			return errMany
 		}
 		query := m.Set
 		if f.few != nil {
