@@ -62,7 +62,8 @@ func (c *Join) openFiles(a *app.App, opt *input.Options, m *app.Meter) (f *joinF
 // errMany says that there is no memory for all matches of some lines.
 var errMany = errors.New("there are more matches than --memory has room for")
 
-// search yields what the lines are like. Those that have too many matches are searched for in parts.
+// search yields what the lines are like. Those that have too many matches are searched for in
+// parts.
 func (f *joinFiles) search(ctx context.Context, docs []engine.Doc) iter.Seq2[engine.BatchMatch, error] {
 	return func(yield func(engine.BatchMatch, error) bool) {
 		found, err := f.find(ctx, docs)
