@@ -40,6 +40,9 @@ func (c *Join) openFiles(a *app.App, opt *input.Options, m *app.Meter) (f *joinF
 	if c.IDs {
 		return nil, fmt.Errorf("--ids: %s is a file, and stores no documents", c.DB)
 	}
+	if c.DB == "-" && c.File == "-" {
+		return nil, errors.New("standard input (-) can be read only once")
+	}
 	f = &joinFiles{opt: c.RowInputFlags.Options()}
 	f.opt.MakeID = true
 	said := engine.Features{}
