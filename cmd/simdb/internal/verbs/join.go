@@ -62,14 +62,14 @@ func (c *Join) Run(a *app.App) (err error) {
 	defer m.Stop()
 	j := &joining{a: a, c: c, rejects: a.NewRejects(c.RejectFlags, c.Output), meter: m, sources: src, most: joinQueries, pipe: src.Total == 0, workers: c.workers()}
 	if app.NamesFiles(c.DB) {
-		f, err := c.openFiles(a, &opt, m)
+		f, err := c.openFiles(a, &opt, m, j.rejects)
+		if err == nil {
+			err = f.hold()
+		}
 		if err != nil {
 			return err
 		}
-		f.joining, j.search = j, f.search
-		if err := f.hold(); err != nil {
-			return err
-		}
+		j.search = f.search
 	} else {
 		j.db, err = a.OpenStored(c.DB, app.Access{Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory) / int64(j.workers)})
 		if err != nil {
@@ -103,6 +103,37 @@ func (c *Join) Run(a *app.App) (err error) {
 	a.Say("%s read, %s of them like a stored document%s; %s", quantity.Count(j.read, "line"), quantity.Number(j.matched), c.Alike(c.Near), app.Seconds(start))
 	j.rejects.TellUTF8()
 	return j.rejects.Close(app.FoundOr(found, err))
+}
+
+// openFiles opens the files that the first argument names, and prepares the lines to be read as
+// they are.
+func (c *Join) openFiles(a *app.App, opt *input.Options, m *app.Meter, rejects *app.Rejects) (f *joinFiles, err error) {
+	if c.Contains == nil && c.Within == nil {
+		return nil, fmt.Errorf("%s is a file: files are joined by --contains and --within; simdb load makes a database of one for other criteria", c.DB)
+	}
+	if c.IDs {
+		return nil, fmt.Errorf("--ids: %s is a file, and stores no documents", c.DB)
+	}
+	if c.DB == "-" && c.File == "-" {
+		return nil, errors.New("standard input (-) can be read only once")
+	}
+	f = &joinFiles{a: a, by: c.SimilarityFlags, memory: int64(c.Memory), rejects: rejects, meter: m, opt: c.RowInputFlags.Options()}
+	f.opt.MakeID = true
+	said := engine.Features{}
+	if f.params, said, err = c.Params(0); err == nil {
+		err = cmp.Or(app.ReadFeatures(opt, said), app.ReadFeatures(&f.opt, said))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.files, err = a.NewSources([]string{c.DB}, c.InputFlags); err != nil {
+		return nil, err
+	}
+	dir, err := a.TempDirIn("")
+	if err != nil {
+		return nil, err
+	}
+	return f, a.Reread(f.files, dir, m)
 }
 
 // useStored prepares a search of the database, and opt for lines as its documents are.

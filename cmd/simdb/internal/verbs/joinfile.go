@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -22,44 +21,17 @@ import (
 // in memory, and the other one is read: once if the documents of the files are held, with --within
 // and if they fit, and otherwise for each lot of lines.
 type joinFiles struct {
-	*joining
-	files  *app.Sources
-	opt    input.Options
-	params features.Params
-	read   bool         // what is no record has been told of
-	few    *setjoin.Few // the documents of the files, nil if they are not held
-	ids    []string     // of these
-}
-
-// openFiles opens the files that the first argument names, and prepares the lines to be read as
-// they are.
-func (c *Join) openFiles(a *app.App, opt *input.Options, m *app.Meter) (f *joinFiles, err error) {
-	if c.Contains == nil && c.Within == nil {
-		return nil, fmt.Errorf("%s is a file: files are joined by --contains and --within; simdb load makes a database of one for other criteria", c.DB)
-	}
-	if c.IDs {
-		return nil, fmt.Errorf("--ids: %s is a file, and stores no documents", c.DB)
-	}
-	if c.DB == "-" && c.File == "-" {
-		return nil, errors.New("standard input (-) can be read only once")
-	}
-	f = &joinFiles{opt: c.RowInputFlags.Options()}
-	f.opt.MakeID = true
-	said := engine.Features{}
-	if f.params, said, err = c.Params(0); err == nil {
-		err = cmp.Or(app.ReadFeatures(opt, said), app.ReadFeatures(&f.opt, said))
-	}
-	if err != nil {
-		return nil, err
-	}
-	if f.files, err = a.NewSources([]string{c.DB}, c.InputFlags); err != nil {
-		return nil, err
-	}
-	dir, err := a.TempDirIn("")
-	if err != nil {
-		return nil, err
-	}
-	return f, a.Reread(f.files, dir, m)
+	a       *app.App
+	by      app.SimilarityFlags
+	memory  int64
+	rejects *app.Rejects
+	meter   *app.Meter
+	files   *app.Sources
+	opt     input.Options
+	params  features.Params
+	read    bool         // what is no record has been told of
+	few     *setjoin.Few // the documents of the files, nil if they are not held
+	ids     []string     // of these
 }
 
 // errMany says that there is no memory for all matches of some lines.
@@ -98,11 +70,11 @@ func (f *joinFiles) search(ctx context.Context, docs []engine.Doc) iter.Seq2[eng
 
 // hold holds the documents of the files with --within, if they fit into half of the memory.
 func (f *joinFiles) hold() error {
-	if f.c.Within == nil {
+	if f.by.Within == nil {
 		return nil
 	}
-	t := float64(*f.c.Within)
-	hash, sets, left := corpus.Hashed(f.params), [][]uint64(nil), int64(f.c.Memory)/2
+	t := float64(*f.by.Within)
+	hash, sets, left := corpus.Hashed(f.params), [][]uint64(nil), f.memory/2
 	err := f.each(func(_ input.Source, rec *input.Record) error {
 		set := hash(rec.Doc.Text)
 		if left -= idBytes + int64(len(rec.Doc.ID)) + int64(len(set))*setjoin.FewBytes(t, setjoin.FewContained); left < 0 {
@@ -126,7 +98,7 @@ func (f *joinFiles) each(record func(in input.Source, rec *input.Record) error) 
 	r := app.Reading{Stage: "join", Meter: f.meter, Options: f.opt, Record: record}
 	if !f.read {
 		r.Rejects = f.rejects
-		r.Begin = func(_ int, in input.Source) error { return cmp.Or(f.files.CheckIDs(in), f.c.CheckInput(in)) }
+		r.Begin = func(_ int, in input.Source) error { return cmp.Or(f.files.CheckIDs(in), f.by.CheckInput(in)) }
 	}
 	f.read = true
 	return cmp.Or(f.a.EachInput(f.files, r), f.files.Unchanged())
@@ -134,11 +106,11 @@ func (f *joinFiles) each(record func(in input.Source, rec *input.Record) error) 
 
 // find returns what the lines are like, in no order.
 func (f *joinFiles) find(ctx context.Context, docs []engine.Doc) (found []engine.BatchMatch, err error) {
-	few, t := f.few, f.c.Contains
+	few, t := f.few, f.by.Contains
 	if few == nil {
 		role := setjoin.FewContained
 		if t == nil {
-			role, t = setjoin.FewContaining, f.c.Within
+			role, t = setjoin.FewContaining, f.by.Within
 		}
 		hash, sets := corpus.Hashed(f.params), make([][]uint64, len(docs))
 		for i := range docs {
@@ -146,7 +118,7 @@ func (f *joinFiles) find(ctx context.Context, docs []engine.Doc) (found []engine
 		}
 		few = setjoin.NewFew(sets, float64(*t), role)
 	}
-	most := int(f.c.Memory) / 4 / int(2*unsafe.Sizeof(engine.BatchMatch{}))
+	most := int(f.memory) / 4 / int(2*unsafe.Sizeof(engine.BatchMatch{}))
 	x := corpus.NewFewExtractor(ctx, f.params, few, func(place int, id string, m setjoin.FewMatch) error {
 		if len(found) == most {
 			return errMany
