@@ -20,7 +20,8 @@ func Create(path string, o *Options) (*DB, error) {
 }
 
 // Open opens the database at path, which it creates if there is nothing and Options does not forbid
-// it. A single table file (.sst) is opened as well, read-only. A nil o is the zero Options.
+// it. A single table file (.sst) is opened as well, read-only; OpenSet opens several. A nil o is the
+// zero Options.
 //
 // Open recovers what a crash has left: the log is replayed, its torn end, which was never
 // acknowledged, is cut off, and files that were being written are removed. Anything else that is
@@ -30,6 +31,30 @@ func Create(path string, o *Options) (*DB, error) {
 // options that differ from those it was created with.
 func Open(path string, o *Options) (*DB, error) {
 	return opened(store.Open(path, o.internal()))
+}
+
+// OpenSet opens several tables as one read-only database: that into which Ingest would add them in
+// this order. They must have the same parameters (ErrParams), all but the layout. Of documents with
+// the same ID that of the last table counts; the sequence numbers are those that Ingest would give.
+// Which documents count is found out anew each time, and held in memory; nothing is written. To
+// open a set compares the IDs of each table with those of all before it, so many large tables
+// take a while.
+//
+// A database may be in the set, too. It counts as Pack would write it, as it is at this moment:
+// Refresh does not follow it. The tables and databases stay open until Close.
+func OpenSet(paths ...string) (*DB, error) { return (*Options)(nil).OpenSet(paths...) }
+
+// OpenSet is the function [OpenSet] with options, which may be nil.
+func (o *Options) OpenSet(paths ...string) (*DB, error) {
+	return opened(store.OpenSet(paths, o.internal()))
+}
+
+// Options returns the options with which Create makes a database of these parameters.
+func (p Params) Options() *Options {
+	return &Options{
+		Shingle: p.Shingle, Features: p.Features, Bits: p.Bits, Layout: p.Layout, Sketch: p.Sketch, MinJaccard: p.MinJaccard,
+		NoText: !p.Text, NoSketch: p.Sketch == 0, Containment: p.Containment, TTL: p.TTL,
+	}
 }
 
 func opened(s *store.Store, err error) (*DB, error) {
@@ -126,7 +151,7 @@ func (db *DB) Ingest(ctx context.Context, paths ...string) error { return db.s.I
 // kill leaves the earlier backup as it was; copies that a killed or cancelled run has made are used
 // by the next. The checksums of each copy are verified: damage of the database is a
 // *CorruptionError. The folder is locked while it is written: ErrLocked. A DB of a single table
-// file is ErrInvalid.
+// file, or of a set, is ErrInvalid.
 func (db *DB) Backup(ctx context.Context, path string, opts ...BackupOption) error {
 	var o backupOptions
 	for _, opt := range opts {

@@ -28,7 +28,7 @@ type publication struct {
 	marks    map[string]int64
 	allow    []view.IDPair                  // that come with the table
 	same     map[uint64][]sameID            // by number of the other table: found by search
-	own      *roaring.Bitmap                // documents of the table that are dead on arrival
+	own      *roaring.Bitmap                // documents of the table that are dead on arrival; of a set, those dead before
 	killed   map[*view.Part]*roaring.Bitmap // documents of other tables that are dead from now on, with those before
 	mem      []*view.MemDoc                 // documents of memtables likewise
 	codes    []codePair                     // of documents that are stored: see resolveCodes
@@ -118,7 +118,7 @@ func (p *publication) inTable(ctx context.Context, in *view.Part) (same []sameID
 		return nil, nil
 	}
 	err = sstable.EachCommonID(p.table.Reader, in.Reader, func(doc, old uint32) error {
-		if !in.Dead.DeadAt(old, view.Latest) {
+		if !in.Dead.DeadAt(old, view.Latest) && !p.own.Contains(doc) {
 			same = append(same, sameID{doc, old})
 		}
 		return nil
@@ -200,7 +200,11 @@ func (p *publication) resolveCodes() error {
 	if !p.db.Several {
 		return nil
 	}
-	for _, doc := range p.own.ToArray() {
+	var refused []uint32
+	if !p.replace { // else what is dead was so before, and its codes are
+		refused = p.own.ToArray()
+	}
+	for _, doc := range refused {
 		id, err := p.table.ID(doc)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/base"
@@ -46,7 +47,7 @@ func (v *View) blame(f vfs.Fault) error {
 		if p.Dir == nil { // a single table, which lies in no folder of ours
 			continue
 		}
-		info, err := p.Dir.Stat(p.Name)
+		info, err := p.Dir.Stat(filepath.Base(p.Name)) // in a set the name has the folder
 		if err != nil {
 			return &base.CorruptionError{File: p.Name, Section: "file", Offset: -1, Err: err}
 		}

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -94,7 +95,8 @@ type Access struct {
 	OnEvent  func(engine.Event)
 }
 
-// Open opens a database. It must exist, unless it may be created.
+// Open opens a database. It must exist, unless it may be created. A pattern names a set of tables
+// and databases, which is read-only.
 func (a *App) Open(path string, how Access) (*engine.DB, error) {
 	if how.OrFile && !Exists(path) {
 		return nil, fmt.Errorf("%s: there is no such file or database", path)
@@ -106,14 +108,19 @@ func (a *App) Open(path string, how Access) (*engine.DB, error) {
 	if err := how.Features.Options(o); err != nil {
 		return nil, err
 	}
-	db, err := engine.Open(path, o)
-	if errors.Is(err, engine.ErrNotFound) {
+	open, names := engine.Open, expand(path)
+	set := names[0] != path
+	if set {
+		open = func(string, *engine.Options) (*engine.DB, error) { return o.OpenSet(names...) }
+	}
+	db, err := open(path, o)
+	if errors.Is(err, engine.ErrNotFound) && !set { // of a set, one may just have been removed
 		return nil, fmt.Errorf("%s: %w", path, ErrNoDatabase)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if st, err := os.Stat(path); how.Write && !how.OrTable && err == nil && !st.IsDir() {
+	if st, err := os.Stat(path); how.Write && !how.OrTable && (set || err == nil && !st.IsDir()) {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, engine.ErrReadOnly), db.Close())
 	}
 	if err := cmp.Or(how.Near.Within(db.Params().Bits), how.Images.Check(path, db)); err != nil {
@@ -223,22 +230,37 @@ func (in *storedInput) Close() error { return nil }
 var ErrNoDatabase = errors.New("there is no such database")
 
 // NamesFiles reports whether an argument names files with documents, and not a database: a folder,
-// a packed table, or nothing that is there or matches.
+// a packed table, a pattern of these alone, or nothing that is there or matches.
 func NamesFiles(arg string) bool {
 	if arg == "-" {
 		return true
 	}
 	st, err := os.Stat(arg)
 	if err != nil { // perhaps a pattern
-		names, err := files.Expand(arg, false)
-		return err == nil && names[0] != arg
+		names := expand(arg)
+		return names[0] != arg && slices.ContainsFunc(names, NamesFiles)
 	}
 	return !st.IsDir() && filepath.Ext(arg) != ".sst"
 }
 
-// Exists reports whether there is something at path.
+// IsSet reports whether an argument is a pattern, of tables and databases alone.
+func IsSet(arg string) bool {
+	names := expand(arg)
+	return names[0] != arg && !slices.ContainsFunc(names, NamesFiles)
+}
+
+// expand returns the paths that match an argument, or the argument if there are none.
+func expand(arg string) []string {
+	names, err := files.Expand(arg, false)
+	if err != nil {
+		return []string{arg}
+	}
+	return names
+}
+
+// Exists reports whether there is something at path, or that matches it as a pattern.
 func Exists(path string) bool {
-	_, err := os.Stat(path)
+	_, err := os.Stat(expand(path)[0])
 	return err == nil
 }
 

@@ -30,7 +30,8 @@ func (d *job) openAgainst() (err error) {
 	first := ""
 	for _, path := range d.c.Against {
 		s := source{path: path}
-		if what, err := engine.Identify(path); err == nil && what != "" {
+		what, err := engine.Identify(path)
+		if err == nil && what != "" || app.IsSet(path) {
 			if err := d.openKnown(&s); err != nil {
 				return err
 			}

@@ -61,6 +61,9 @@ func (d *job) begins(i int) (info input.Info, err error) {
 func (d *job) checkAgainst() error {
 	for _, path := range d.c.Against {
 		known, err := os.Stat(path)
+		if app.IsSet(path) { // no table is an input
+			continue
+		}
 		if err != nil {
 			return err
 		}

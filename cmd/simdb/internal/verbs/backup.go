@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/vfs"
@@ -90,28 +91,39 @@ func (c *Pack) Run(a *app.App) (err error) {
 
 // Ingest is `simdb ingest`.
 type Ingest struct {
-	DB    string   `arg:"" file:"db" help:"The database."`
-	Files []string `arg:"" file:"in" name:"file" help:"Table files (.sst), of the same parameters as the database."`
+	DB     string   `arg:"" file:"db" help:"The database."`
+	Files  []string `arg:"" file:"in" name:"file" help:"Table files (.sst), of the same parameters as the database."`
+	Create bool     `help:"Create the database if there is none, with the parameters of the first table."`
 }
 
 // Run adds the tables.
 func (c *Ingest) Run(a *app.App) (err error) {
-	db, err := a.Open(c.DB, app.Access{Write: true})
+	start := time.Now()
+	names, err := c.tables()
 	if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
-	start := time.Now()
-	for _, name := range c.Files {
-		if err := isTable(name); err != nil {
-			return err
+	var db *engine.DB
+	var made *app.Created
+	if c.Create && !app.Exists(c.DB) {
+		if made, err = app.Prepare(c.DB); err == nil {
+			db, err = createLike(c.DB, names[0])
 		}
+	} else {
+		db, err = a.Open(c.DB, app.Access{Write: true})
 	}
+	if errors.Is(err, app.ErrNoDatabase) {
+		return fmt.Errorf("%w; --create makes one with the parameters of the first table", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = made.Close(db, err) }()
 	before, err := db.Stats()
 	if err != nil {
 		return err
 	}
-	for _, name := range c.Files {
+	for _, name := range names {
 		err = db.Ingest(a.Context(), name)
 		if e, ok := errors.AsType[*engine.CorruptionError](err); ok { // of the copy, which is gone
 			// Not a CorruptionError: the database is not damaged.
@@ -127,6 +139,41 @@ func (c *Ingest) Run(a *app.App) (err error) {
 	}
 	a.Say("%s: %s before, %s now; %s", c.DB, quantity.Count(before.Documents, "document"), quantity.Count(after.Documents, "document"), app.Seconds(start))
 	return nil
+}
+
+// tables returns the files, which are tables.
+func (c *Ingest) tables() (names []string, err error) {
+	for _, arg := range c.Files {
+		found, err := files.Expand(arg, false)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, found...)
+	}
+	for _, name := range names {
+		if err := isTable(name); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// createLike creates a database at path with the parameters of a table. If the table has the layout
+// for its size, so have those of the database.
+func createLike(path, table string) (*engine.DB, error) {
+	like, err := engine.OpenSet(table)
+	if err != nil {
+		return nil, err
+	}
+	st, err := like.Stats()
+	if err = errors.Join(err, like.Close()); err != nil {
+		return nil, err
+	}
+	o := st.Params.Options()
+	if o.Layout == sstable.ChooseLayout(st.Fingerprints).String() {
+		o.Layout = engine.LayoutBySize
+	}
+	return engine.Create(path, o)
 }
 
 // isTable returns an error if a file is not a table.

@@ -1,0 +1,283 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// bare returns fingerprints without texts, many within a few bits of each other.
+func bare(n int) corpus {
+	r := rand.New(rand.NewPCG(3, 6))
+	var docs []Doc
+	var fp Fingerprint
+	for i := range n {
+		if i%5 == 0 {
+			fp = Fingerprint(r.Uint64())
+		}
+		near := fp ^ 1<<r.IntN(64) ^ 1<<r.IntN(64)
+		docs = append(docs, Doc{ID: fmt.Sprintf("p-%x", r.Uint32()), Fingerprint: &near})
+	}
+	return shuffled(docs, 16, 5)
+}
+
+// sixteen spreads the documents of a corpus over sixteen shards. If apart is true no ID is in two.
+func sixteen(c corpus, apart bool) corpus {
+	var docs []Doc
+	had := map[string]bool{}
+	for _, shard := range c.shards {
+		for _, d := range shard {
+			if !had[d.ID] {
+				docs = append(docs, d)
+			}
+			had[d.ID] = true
+		}
+	}
+	if !apart {
+		return shuffled(docs, 16, 4)
+	}
+	c = corpus{}
+	for i := range 16 {
+		shard := docs[i*len(docs)/16 : (i+1)*len(docs)/16]
+		for j := range shard {
+			shard[j].Time = time.Unix(int64(1_700_000_000+1000*i+j), 0)
+		}
+		c.shards = append(c.shards, shard)
+	}
+	return c
+}
+
+// withNumbers returns the ID of each document by its sequence number, and what Stats counts.
+func withNumbers(t *testing.T, db *DB) (out []string) {
+	t.Helper()
+	for _, e := range inOrder(t, collect(t, entriesOf(context.Background(), db, EntryFilter{}))) {
+		out = append(out, fmt.Sprint(e.Seq, " ", e.ID))
+	}
+	st, err := db.Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(out, fmt.Sprint(st.Documents, st.Fingerprints, st.Tombstones, len(st.Tables), st.Seq))
+}
+
+// TestSetEqualsIngest opens sixteen tables as a set: every answer is that of a database into which
+// they were ingested, and into which their documents were loaded.
+func TestSetEqualsIngest(t *testing.T) {
+	corpora := map[string]corpus{
+		"licences": sixteen(licences(t), false), "families": sixteen(families(600), false), "apart": sixteen(families(600), true),
+		"fingerprints": bare(1000),
+	}
+	for name, c := range corpora {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, dir := context.Background(), t.TempDir()
+			opts := &Options{NoText: name == "fingerprints", NoSketch: name == "fingerprints", DisableAutoCompaction: true}
+			open := func(name string) *DB {
+				return keep(t)(Open(filepath.Join(dir, name), opts))
+			}
+			loaded, ingested := open("loaded"), open("ingested")
+			var paths []string
+			for i, shard := range c.shards {
+				from := open(fmt.Sprint("shard", i))
+				loadDocs(t, from, shard, true)
+				loadDocs(t, loaded, shard, true)
+				paths = append(paths, filepath.Join(dir, fmt.Sprintf("%d.sst", i)))
+				if err := from.Pack(ctx, paths[i], nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := ingested.Ingest(ctx, paths...); err != nil {
+				t.Fatal(err)
+			}
+			set := keep(t)(OpenSet(paths...))
+			equal(t, "numbers", withNumbers(t, set), withNumbers(t, ingested))
+			if name == "fingerprints" {
+				for _, by := range []Criterion{Near(2), Near(4)} {
+					want := collect(t, loaded.Pairs(ctx, by, nil))
+					equal(t, "pairs", collect(t, set.Pairs(ctx, by, nil)), want)
+					equal(t, "pairs, ingested", collect(t, ingested.Pairs(ctx, by, nil)), want)
+					equal(t, "clusters", collect(t, set.Clusters(ctx, by, nil)), collect(t, loaded.Clusters(ctx, by, nil)))
+					if len(want) < 100 {
+						t.Errorf("%v: %d pairs", by, len(want))
+					}
+				}
+				r := rand.New(rand.NewPCG(1, 2))
+				for _, e := range collect(t, entriesOf(ctx, loaded, EntryFilter{})) {
+					fp, k := e.Fingerprint^1<<r.IntN(64), r.IntN(20)
+					equal(t, "near", collect(t, set.Near(ctx, fp, k)), collect(t, loaded.Near(ctx, fp, k)))
+				}
+				return
+			}
+			want := everything(t, loaded)
+			equal(t, "ingested", everything(t, ingested), want)
+			equal(t, "set", everything(t, set), want)
+			if err := set.Pack(ctx, filepath.Join(dir, "all.sst"), nil); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "packed", everything(t, keep(t)(Open(filepath.Join(dir, "all.sst"), nil))), want)
+			report, err := set.Check(ctx, nil)
+			if err != nil || len(report.Problems) > 0 {
+				t.Error(report.Problems, err)
+			}
+			if err := set.Put(ctx, Doc{ID: "x", Text: "y"}); !errors.Is(err, ErrReadOnly) {
+				t.Errorf("a write: %v", err)
+			}
+		})
+	}
+}
+
+// keep returns a function that closes a database at the end of a test.
+func keep(t *testing.T) func(db *DB, err error) *DB {
+	return func(db *DB, err error) *DB {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return db
+	}
+}
+
+// TestSetOfDatabases puts databases, with tombstones, memtables and merged tables, into a set with
+// tables: it has what a set of their packed tables has. That stays so while they are written to.
+func TestSetOfDatabases(t *testing.T) {
+	for _, several := range []bool{false, true} {
+		t.Run(fmt.Sprint("several ", several), func(t *testing.T) {
+			t.Parallel()
+			ctx, dir := context.Background(), t.TempDir()
+			now := time.Unix(1_700_000_000, 0)
+			r := rand.New(rand.NewPCG(7, 7))
+			opts := &Options{Features: Features{Several: several}, DisableAutoCompaction: true, TTL: time.Hour, now: func() time.Time { return now }}
+			var mixed, packed []string
+			var writer *DB
+			for i := range 6 {
+				path := filepath.Join(dir, fmt.Sprint(i))
+				db := keep(t)(Open(path, opts))
+				for range 5 {
+					for range 30 {
+						d := Doc{ID: fmt.Sprint("d", r.IntN(200)), Text: fmt.Sprintf("the one and only text of number %d of the others", r.IntN(40)), Time: now}
+						if several {
+							for range r.IntN(3) {
+								d.Fingerprints = append(d.Fingerprints, []Fingerprint{Fingerprint(r.Uint64() & 0xff)})
+							}
+						}
+						if r.IntN(10) == 0 {
+							d.Time = now.Add(-2 * time.Hour)
+						}
+						if err := db.Put(ctx, d); err != nil {
+							t.Fatal(err)
+						}
+						if err := db.Delete(ctx, fmt.Sprint("d", r.IntN(200))); err != nil && !errors.Is(err, ErrNotFound) {
+							t.Fatal(err)
+						}
+					}
+					if r.IntN(3) > 0 {
+						if err := db.Flush(ctx); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				mixed, packed = append(mixed, path), append(packed, path+".sst")
+				// A reader packs what is in the log without a flush.
+				o := *opts
+				o.ReadOnly = true
+				if err := keep(t)(Open(path, &o)).Pack(ctx, packed[i], nil); err != nil {
+					t.Fatal(err)
+				}
+				if writer = db; i%3 == 1 {
+					mixed[i] = packed[i]
+				}
+			}
+			o := &Options{now: opts.now}
+			set := keep(t)(o.OpenSet(mixed...))
+			want := everything(t, keep(t)(o.OpenSet(packed...)))
+			equal(t, "databases", everything(t, set), want)
+			ingested := keep(t)(Open(filepath.Join(dir, "ingested"), &Options{Features: opts.Features}))
+			if err := ingested.Ingest(ctx, packed...); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "ingested", everything(t, ingested), want)
+			deleteAll(t, writer, ids(t, writer))
+			if err := writer.Compact(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "after a write", everything(t, set), want)
+			if st, err := set.Stats(); err != nil || st.Documents != int64(len(ids(t, set))) || st.Documents < 50 {
+				t.Error(st.Documents, len(ids(t, set)), err)
+			}
+		})
+	}
+}
+
+// TestSetRefused opens sets that are none: the error names what is wrong, and nothing stays open.
+func TestSetRefused(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	table := func(name string, o *Options) string {
+		path := filepath.Join(dir, name)
+		db := keep(t)(Open(path, o))
+		put(t, db, name, 1)
+		if err := db.Pack(ctx, path+".sst", nil); err != nil {
+			t.Fatal(err)
+		}
+		return path + ".sst"
+	}
+	a, b := table("a", nil), table("b", &Options{Layout: "6:3"})
+	other := table("other", &Options{Shingle: 5})
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte("no table"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		paths []string
+		is    error
+		says  []string
+	}{
+		{nil, ErrInvalid, nil},
+		{[]string{a, b, filepath.Join(dir, "none.sst")}, ErrNotFound, []string{"none.sst"}},
+		{[]string{a, text}, ErrNotDatabase, []string{text}},
+		{[]string{a, b, other}, ErrParams, []string{a, other, "shingle 5, not 3"}},
+		{[]string{other, a}, ErrParams, []string{a, other, "shingle 3, not 5"}},
+	} {
+		db, err := OpenSet(c.paths...)
+		if db != nil || !errors.Is(err, c.is) {
+			t.Errorf("%v: %v", c.paths, err)
+			continue
+		}
+		for _, say := range c.says {
+			if !strings.Contains(err.Error(), say) {
+				t.Errorf("%v: %q does not say %q", c.paths, err, say)
+			}
+		}
+	}
+	if _, err := (&Options{Shingle: 4}).OpenSet(a, b); !errors.Is(err, ErrParams) {
+		t.Errorf("other options: %v", err)
+	}
+	db := keep(t)(OpenSet(a, b))
+	equal(t, "ids", ids(t, db), []string{"a", "b"})
+	equal(t, "layout", []Layout{db.Params().Layout}, []Layout{LayoutBySize})
+	snap, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Refresh(ctx), db.Close(), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Get(ctx, "a"); !errors.Is(err, ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	if d, err := snap.Get(ctx, "a"); err != nil || d.ID != "a" {
+		t.Errorf("a snapshot after Close: %v, %v", d, err)
+	}
+	if err := snap.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Backup(ctx, filepath.Join(dir, "backup")); !errors.Is(err, ErrClosed) && !errors.Is(err, ErrInvalid) {
+		t.Errorf("a backup: %v", err)
+	}
+}
