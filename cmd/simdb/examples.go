@@ -73,7 +73,7 @@ var examples = map[string][]example{
 	"compact": {{`simdb compact corpus.simdb --rate 50MiB`, "Merge all tables, and leave the disk to others."}},
 	"backup":  {{`simdb backup corpus.simdb backups/corpus`, "The second time only new tables are copied."}},
 	"pack":    {{`simdb pack corpus.simdb corpus.sst`, "One file, which simdb corpus.sst searches."}},
-	"ingest":  {{`simdb ingest corpus.simdb part1.sst part2.sst`, "Add what other machines have packed."}},
+	"ingest":  {{`simdb ingest corpus.simdb 'parts/*.sst' --create`, "A database of what other machines have packed."}},
 	"check":   {{`simdb check corpus.simdb`, "Exit status 1 if there is damage."}},
 	"repair":  {{`simdb repair corpus.simdb`, "Remove temporary and abandoned files."}},
 	"recover": {{`simdb recover damaged.simdb new.simdb`, "Copy all that can be read, and say what is lost."}},

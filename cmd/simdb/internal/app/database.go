@@ -32,6 +32,8 @@ func Prepare(path string) (*Created, error) {
 		return &Created{path, st.IsDir()}, nil
 	}
 	switch st, err := os.Stat(filepath.Dir(path)); {
+	case IsSet(path):
+		return nil, fmt.Errorf("%s: %w", path, engine.ErrReadOnly)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: there is no folder %s", path, filepath.Dir(path))
 	case err != nil:

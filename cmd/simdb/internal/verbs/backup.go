@@ -109,6 +109,9 @@ func (c *Ingest) Run(a *app.App) (err error) {
 		if made, err = app.Prepare(c.DB); err == nil {
 			db, err = createLike(c.DB, names[0])
 		}
+		if err == nil {
+			a.Say("created %s", c.DB)
+		}
 	} else {
 		db, err = a.Open(c.DB, app.Access{Write: true})
 	}
