@@ -20,8 +20,8 @@ func Create(path string, o *Options) (*DB, error) {
 }
 
 // Open opens the database at path, which it creates if there is nothing and Options does not forbid
-// it. A single table file (.sst) is opened as well, read-only; OpenSet opens several. A nil o is the
-// zero Options.
+// it. A single table file (.sst) is opened as well, read-only; OpenSet opens several. A nil o is
+// the zero Options.
 //
 // Open recovers what a crash has left: the log is replayed, its torn end, which was never
 // acknowledged, is cut off, and files that were being written are removed. Anything else that is

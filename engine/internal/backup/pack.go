@@ -106,7 +106,7 @@ func inputsOf(v *view.View) ([]sstable.MergeInput, error) {
 			Reader: p.Reader, SeqShift: p.Shift, Keep: func(doc uint32) (bool, error) { return v.Alive(p, doc) },
 		})
 	}
-	mem, err := MemTable(v)
+	mem, err := memTable(v)
 	if mem != nil {
 		inputs = append(inputs, sstable.MergeInput{Reader: mem})
 	}
@@ -124,9 +124,9 @@ func writeFile(ctx context.Context, fsys vfs.FS, path string, t *tables.Folder, 
 	return err
 }
 
-// MemTable returns the visible documents of the snapshot's memtables as a table in memory, nil if
+// memTable returns the visible documents of the snapshot's memtables as a table in memory, nil if
 // there are none.
-func MemTable(v *view.View) (*sstable.Reader, error) {
+func memTable(v *view.View) (*sstable.Reader, error) {
 	var docs []*view.MemDoc
 	for _, m := range v.Mems {
 		for _, d := range m.Docs {

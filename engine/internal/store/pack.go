@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine/internal/backup"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/sstable"
 )
 
 // Pack writes all visible documents, and nothing of others, into one table file at path, which Open
@@ -72,4 +74,85 @@ func (db *Store) publishIngest(ctx context.Context, t *view.Table) error {
 		return err
 	}
 	return p.run(ctx)
+}
+
+// OpenSet opens several tables and databases as one read-only database: the one that Ingest would
+// make of them in this order. Nothing is written: which documents are replaced is found out anew,
+// by the same steps, and held in memory. A database is taken as it is at this moment.
+func OpenSet(paths []string, o Options) (*Store, error) {
+	o.ReadOnly, o.MustExist = true, true
+	switch len(paths) {
+	case 0:
+		return nil, fmt.Errorf("a set of no tables: %w", files.ErrInvalid)
+	case 1:
+		return Open(paths[0], o)
+	}
+	o = o.withDefaults()
+	db := newDB(fmt.Sprintf("%s and %d more", paths[0], len(paths)-1), o)
+	db.mu.Lock()
+	db.install(nil)
+	db.mu.Unlock()
+	for i, path := range paths {
+		from, err := Open(path, Options{ReadOnly: true, MustExist: true, Memory: o.Memory, Logger: o.Logger, FS: o.FS, Now: o.Now})
+		if err == nil {
+			if i == 0 {
+				db.SetParams(from.setParams())
+				err = o.check(path, db.Params, 0)
+			} else if p := from.Params; !p.Compatible(db.Params) {
+				p.Layout = db.Params.Layout
+				err = fmt.Errorf("%s can't be searched together with %s: it was made with %s: %w", path, paths[0], p.Diff(db.Params), files.ErrParams)
+			}
+			if err == nil {
+				err = db.include(context.Background(), from)
+			}
+			err = errors.Join(err, from.Close()) // the set keeps its tables open
+		}
+		if err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	return db, nil
+}
+
+// setParams returns the parameters of a set whose first member the store is. A table that has the
+// layout for its size does not say which one larger tables are to have.
+func (db *Store) setParams() sstable.Params {
+	p := db.Params
+	if db.Dir == nil && p.Layout == sstable.ChooseLayout(int64(db.current.Parts[0].Meta.Fingerprints)) {
+		p.Layout = sstable.LayoutBySize
+	}
+	return p
+}
+
+// include adds what another store, which nobody else uses, shows. It ends the use of that one.
+func (db *Store) include(ctx context.Context, from *Store) error {
+	v, err := from.View()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	parts, least, err := backup.Members(ctx, v)
+	if err != nil {
+		return err
+	}
+	first, last := db.NextSeq(), uint64(0)
+	for _, part := range parts {
+		part.Meta.Number = db.allocFile()
+		p := db.newPublication(part.Table, true, nil)
+		p.own = part.Dead.Base
+		if err := p.resolve(ctx); err != nil {
+			return err
+		}
+		// The tables of a database keep the order of writing among them, whichever came first.
+		if err := part.NumberFrom(first + (part.Meta.MinSeq - least)); err != nil {
+			return err
+		}
+		p.show()
+		last = max(last, part.Meta.MaxSeq)
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.seq = max(db.seq, last)
+	db.allowedSet = db.allowedSet.With(v.Allowed.All())
+	return nil
 }

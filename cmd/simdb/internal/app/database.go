@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/sstable"
 )
 
 // Created is a database that a command creates, and removes if the command fails before storing
@@ -129,6 +130,24 @@ func (a *App) Open(path string, how Access) (*engine.DB, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// CreateLike creates a database at path with the parameters of a table. If the table has the layout
+// for its size, so have those of the database.
+func CreateLike(path, table string) (*engine.DB, error) {
+	like, err := engine.OpenSet(table)
+	if err != nil {
+		return nil, err
+	}
+	st, err := like.Stats()
+	if err = errors.Join(err, like.Close()); err != nil {
+		return nil, err
+	}
+	o := st.Params.Options()
+	if o.Layout == sstable.ChooseLayout(st.Fingerprints).String() {
+		o.Layout = engine.LayoutBySize
+	}
+	return engine.Create(path, o)
 }
 
 // Stored is a database as it is when it is opened. It is also an input, as a file is: see Sources.

@@ -107,7 +107,7 @@ func (c *Ingest) Run(a *app.App) (err error) {
 	var made *app.Created
 	if c.Create && !app.Exists(c.DB) {
 		if made, err = app.Prepare(c.DB); err == nil {
-			db, err = createLike(c.DB, names[0])
+			db, err = app.CreateLike(c.DB, names[0])
 		}
 		if err == nil {
 			a.Say("created %s", c.DB)
@@ -159,24 +159,6 @@ func (c *Ingest) tables() (names []string, err error) {
 		}
 	}
 	return names, nil
-}
-
-// createLike creates a database at path with the parameters of a table. If the table has the layout
-// for its size, so have those of the database.
-func createLike(path, table string) (*engine.DB, error) {
-	like, err := engine.OpenSet(table)
-	if err != nil {
-		return nil, err
-	}
-	st, err := like.Stats()
-	if err = errors.Join(err, like.Close()); err != nil {
-		return nil, err
-	}
-	o := st.Params.Options()
-	if o.Layout == sstable.ChooseLayout(st.Fingerprints).String() {
-		o.Layout = engine.LayoutBySize
-	}
-	return engine.Create(path, o)
 }
 
 // isTable returns an error if a file is not a table.

@@ -1,0 +1,57 @@
+package backup
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/simdb/simdb/engine/internal/tables"
+	"github.com/simdb/simdb/engine/internal/view"
+)
+
+// Members returns what a view shows as tables, oldest first, with the documents that it does not
+// show as tombstones, and their least sequence number. What is in memtables is a table in memory.
+func Members(ctx context.Context, v *view.View) (parts []view.Part, least uint64, err error) {
+	least = math.MaxUint64
+	for _, in := range slices.Backward(v.Version.Parts) {
+		dead, err := hidden(ctx, v, &in)
+		if err != nil {
+			return nil, 0, err
+		}
+		in.Name = filepath.Join(v.Path, in.Name)
+		if v.Dir == nil {
+			in.Name = v.Path
+		}
+		parts, least = append(parts, view.Part{Table: in.Table, Dead: view.NewTombstones(dead)}), min(least, in.Meta.MinSeq)
+	}
+	mem, err := memTable(v)
+	if err != nil || mem == nil {
+		return parts, least, err
+	}
+	t := &view.Table{Meta: tables.Meta(0, mem.Info()), Name: "memtable of " + v.Path, Reader: mem}
+	return append(parts, view.Part{Table: t, Dead: view.NewTombstones(nil)}), min(least, t.Meta.MinSeq), nil
+}
+
+// hidden returns the documents of a table that a view does not show.
+func hidden(ctx context.Context, v *view.View, in *view.Part) (*roaring.Bitmap, error) {
+	dead, _ := in.Dead.UpTo(v.Seq)
+	if in.Meta.MinTime >= v.Since && !v.Several {
+		return dead, nil
+	}
+	dead = dead.Clone()
+	return dead, v.Safely(ctx, func() error {
+		for doc := range in.Meta.Docs {
+			shown, err := v.Alive(in, doc)
+			if err != nil {
+				return err
+			}
+			if !shown {
+				dead.Add(doc)
+			}
+		}
+		return nil
+	})
+}
