@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/simdb/simdb/engine/internal/contain"
@@ -41,7 +44,7 @@ type BatchMatch struct {
 // documents as take a quarter of Options.Memory, at most 100 bytes a shingle.
 func (s *Snapshot) SearchBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
 	switch {
-	case by.by.Near() && !s.several(docs, by):
+	case by.by.Near():
 		return s.nearBatch(ctx, docs, by, search.ChunkQueries, search.BatchMatches(&s.v))
 	case by.by.Verified && len(docs) > 1:
 		return s.verifiedBatch(ctx, docs, by)
@@ -60,16 +63,67 @@ func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, quer
 			yield(BatchMatch{}, err)
 			return
 		}
+		take := yield
+		var nearest *nearestBatch
+		if s.several(docs, by) {
+			nearest = &nearestBatch{most: s.v.Most(nearestBytes), yield: yield}
+			take = nearest.take
+		}
 		err = search.EachBatch(ctx, &s.v, fps, by.by.K, queries, matches, func(query int, m view.Match) bool {
 			if at != nil {
 				query = at[query]
 			}
-			return m.ID == docs[query].ID || yield(BatchMatch{Query: query, Match: Match(m)}, nil)
+			return m.ID == docs[query].ID || take(BatchMatch{Query: query, Match: Match(m)}, nil)
 		})
+		if err == nil && nearest != nil {
+			if nearest.flush(); nearest.many {
+				err = s.v.OverBudget("documents")
+			}
+		}
 		if err != nil {
 			yield(BatchMatch{}, err)
 		}
 	})
+}
+
+// A nearestBatch takes the matches of the fingerprints of each query one after the other, and yields
+// of each document that matches several of them the nearest match.
+type nearestBatch struct {
+	found   []BatchMatch // of one query
+	most    int
+	many    bool // there is no memory for those of a query
+	stopped bool
+	yield   func(BatchMatch, error) bool
+}
+
+// nearestBytes is about what a match takes that a nearestBatch holds.
+const nearestBytes = 128
+
+// take takes a match, and reports whether more are wanted.
+func (x *nearestBatch) take(m BatchMatch, _ error) bool {
+	if len(x.found) > 0 && x.found[0].Query != m.Query {
+		x.flush()
+	}
+	x.found, x.many = append(x.found, m), len(x.found) == x.most
+	return !x.many && !x.stopped
+}
+
+// flush yields the matches of a query, best first.
+func (x *nearestBatch) flush() {
+	if x.many || x.stopped {
+		return
+	}
+	slices.SortFunc(x.found, func(a, b BatchMatch) int {
+		return cmp.Or(strings.Compare(a.ID, b.ID), cmp.Compare(a.Distance, b.Distance))
+	})
+	x.found = slices.CompactFunc(x.found, func(a, b BatchMatch) bool { return a.ID == b.ID })
+	slices.SortStableFunc(x.found, func(a, b BatchMatch) int { return cmp.Compare(a.Distance, b.Distance) })
+	for _, m := range x.found {
+		if x.stopped = !x.yield(m, nil); x.stopped {
+			return
+		}
+	}
+	x.found = x.found[:0]
 }
 
 // batchPrints returns the fingerprints of docs, a column a word, and of each its document; at is
@@ -86,22 +140,24 @@ func (s *Snapshot) batchPrints(ctx context.Context, docs []Doc, by Criterion) (f
 	if err := s.v.CheckCriterion(by.by); err != nil {
 		return nil, nil, err
 	}
-	var words []Fingerprint
 	for i := n; i < len(docs); i++ {
-		if words, err = s.print(ctx, words, &docs[i], by); err != nil {
+		all, err := s.prints(ctx, &docs[i], by)
+		if err != nil {
 			return nil, nil, fmt.Errorf("document %d of the batch: %w", i, err)
 		}
-		if words == nil && at == nil {
+		if len(all) != 1 && at == nil {
 			at = make([]int, i, len(docs))
 			for k := range at {
 				at[k] = k
 			}
 		}
-		if words != nil && at != nil {
-			at = append(at, i)
-		}
-		for j, word := range words {
-			fps[j] = append(fps[j], word)
+		for _, words := range all {
+			if at != nil {
+				at = append(at, i)
+			}
+			for j, word := range words {
+				fps[j] = append(fps[j], word)
+			}
 		}
 	}
 	return fps, at, nil

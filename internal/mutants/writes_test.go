@@ -219,6 +219,11 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestSeveralLoadedBeside$",
 	},
 	{
+		name: "several/a document is found by each fingerprint of a question", in: "engine", decl: "nearestBatch.flush",
+		edit:  swap(`return a.ID == b.ID`, `return false`),
+		tests: "engine", run: "^TestSeveral$",
+	},
+	{
 		name: "several/a document is found twice in a batch", in: "engine", decl: "nearBatch.order",
 		edit:  never(`b.v.Several`),
 		tests: "engine", run: "^TestSeveral$",
