@@ -86,7 +86,7 @@ func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, quer
 	})
 }
 
-// A nearestBatch takes the matches of the fingerprints of each query one after the other, and yields
+// A nearestBatch takes the matches of the fingerprints of each query one after the other. It yields
 // of each document that matches several of them the nearest match.
 type nearestBatch struct {
 	found   []BatchMatch // of one query
