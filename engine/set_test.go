@@ -153,7 +153,10 @@ func TestSetOfDatabases(t *testing.T) {
 			ctx, dir := context.Background(), t.TempDir()
 			now := time.Unix(1_700_000_000, 0)
 			r := rand.New(rand.NewPCG(7, 7))
-			opts := &Options{Features: Features{Several: several}, DisableAutoCompaction: true, TTL: time.Hour, now: func() time.Time { return now }}
+			opts := &Options{Features: Features{Several: several}, DisableAutoCompaction: true, now: func() time.Time { return now }}
+			if !several {
+				opts.TTL = time.Hour
+			}
 			var mixed, packed []string
 			var writer *DB
 			for i := range 6 {

@@ -38,6 +38,7 @@ var examples = map[string][]example{
 		{`simdb corpus.simdb`, "A prompt; .help lists what it understands."},
 		{`simdb corpus.simdb "NEAR('doc-17', 3)"`, "Documents within 3 bits of one."},
 		{`simdb corpus.simdb "JACCARD(TEXT 'some words', 0.5) VERIFY" --format jsonl`, "Documents that share half of a text's shingles."},
+		{`simdb 'parts/*.sst' "NEAR('doc-17', 3)"`, "Many tables at once."},
 		{`simdb new.simdb --create < statements.txt`, "Run the statements of a file."},
 	},
 	"why": {{`simdb why corpus.simdb doc-17 doc-18`, "Distance, similarity and common shingles of two documents."}},

@@ -139,6 +139,36 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestIngestDamaged$",
 	},
 	{
+		name: "set/what a database does not show counts", in: "engine/internal/backup", decl: "hidden",
+		edit:  never(`!shown`),
+		tests: "engine", run: "^TestSetOfDatabases$",
+	},
+	{
+		name: "set/fingerprints of replaced documents count", in: "engine/internal/backup", decl: "hidden",
+		edit:  swap(`!v.Several`, `true`),
+		tests: "engine", run: "^TestSetOfDatabases$",
+	},
+	{
+		name: "set/memtables left out", in: "engine/internal/backup", decl: "Members",
+		edit:  swap(`mem == nil`, `true`),
+		tests: "engine", run: "^TestSetOfDatabases$",
+	},
+	{
+		name: "set/what is dead replaces", in: "engine", decl: "publication.inTable",
+		edit:  swap(`!p.own.Contains(doc)`, `true`),
+		tests: "engine", run: "^TestSetOfDatabases$",
+	},
+	{
+		name: "set/order of writing among tables of a database lost", in: "engine", decl: "Store.include",
+		edit:  swap(`part.Meta.MinSeq - least`, `least - least`),
+		tests: "engine", run: "^TestSetOfDatabases$",
+	},
+	{
+		name: "set/layout of the first table is that of all", in: "engine", decl: "Store.setParams",
+		edit:  never(`db.Dir == nil`),
+		tests: "engine", run: "^TestSetRefused$",
+	},
+	{
 		name: "catalog/numbers of a table not compared with its file", in: "engine", decl: "Store.openTable",
 		edit:  never(`t.shiftSeq(info.MaxSeq) != meta.MaxSeq`),
 		tests: "engine", run: "^TestCatalogNumbers$",
