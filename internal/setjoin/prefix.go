@@ -89,6 +89,10 @@ func (t threshold) long(n int) int {
 	return n - least + 1
 }
 
+// PrefixLen returns how many elements of a set of size n, the first ones in any order that all sets
+// have in common, share one with those of each set whose Jaccard similarity is at least t.
+func PrefixLen(t float64, n int) int { return newThreshold(t).long(n) }
+
 // short returns how long the first part of that prefix is, which is enough for partners that are no
 // smaller. A larger partner needs more overlap, not less, unless it is a full sketch, of which all
 // of the prefix is the first part.

@@ -1,0 +1,51 @@
+// Package stages has the steps of a join of sets that are spread over many machines: star clusters,
+// or pairs, of Jaccard similarity t and more, exactly those of setjoin on one machine. A step is a
+// function of slices. An engine, a pool of processes or an array job brings together what one call
+// takes, in any order, and may do a call again: what comes twice counts once.
+//
+//	step     by      takes                          gives
+//	Count    worker  its sets                       Counts, which are merged, and go to all workers
+//	Route    set     a Set                          Postings: of each element of its prefix
+//	Meet     group   Postings of some elements      Asks: documents that meet others, and where to
+//	Member   doc     its Set, its Asks              a Member, for each group that it was asked to
+//	Pairs    group   Members                        pairs, each in one group only
+//	Links    group   Members                        Links: a forest of what is connected
+//	Forest   any     Links                          fewer Links of the same components, or as many
+//	Shards   one     the last Forest                Asks: each component to one shard
+//	Member   doc     its Set, its Asks              a Member, for the shard
+//	Stars    shard   Members                        Stars: the keeper of each, and the score
+//
+// For pairs the job ends with Pairs. For star clusters Links takes its place, and documents without
+// a Star are in no component: each is its own keeper.
+//
+// # Why it is exact
+//
+// All workers order elements alike: by counts, the rarest first, then by hash. If two sets match
+// they share an element of their prefixes (package setjoin), and behind the first one that they
+// share there is enough in both. Postings say how much there is, so at that element, both are found
+// to have company. They are asked to one cell there, and a group has whole cells.
+//
+// A group finds all pairs of its members, by package setjoin. A pair may be in several groups; it
+// counts in the lowest one that both were asked to. What Links finds twice does no harm.
+//
+// A star cluster is within one component of the graph of all pairs, and what is decided there
+// depends on nothing else. So setjoin.Stars of some whole components has the keepers and the scores
+// of all sets together. The Doc of a set is its place in the order of preference.
+//
+// # Crowds
+//
+// A template's elements are in very many sets. As they come last in the order, most are in no
+// prefix, and sets whose own part is so large that they do not match do not meet at all. Very many
+// sets that do match have very many pairs, but few links; Links finds these by setjoin.Components,
+// which compares a set with one of each component. The sets of one element that have company are a
+// cell. If they are more than MaxCell, they are ordered by size and cut into parts, and each two
+// parts whose sizes may match are a cell: n sets go to about n/MaxCell cells each.
+//
+// # What moves
+//
+// For a set of n elements about (1-t) n Postings of some 16 bytes; of sets that meet others, 8 bytes
+// and a few for each Ask, and the elements, 8 bytes each, once for every group. The cells of one
+// pair at its several elements are mostly the same documents. Such cells are one, as a cell is
+// named by its documents. With fewer groups a set goes to fewer of them. Of a Link 16 bytes move,
+// and of each set in a component its elements once more.
+package stages

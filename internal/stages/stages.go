@@ -1,0 +1,377 @@
+package stages
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/selfjoin"
+	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/internal/token"
+)
+
+// A Plan is what all workers of a job have in common.
+type Plan struct {
+	T      float64 // the least similarity
+	Counts *Counts // of the elements of all sets; nil orders them by hash alone
+	// Groups is how many groups there are of Postings, of Members and of components; 0 means one
+	// group for each element, cell and component.
+	Groups uint64
+	// MaxCell is the largest number of sets that must be in one group; 0 means 1<<16. The least is 2.
+	MaxCell int
+	// Memory is about how many bytes a join of a group may take beside its Members; 0 means 1 GiB.
+	Memory int64
+}
+
+// A Set is what a document is compared by. Documents are numbered in the order of preference; the
+// elements are strictly ascending hashes.
+type Set struct {
+	Doc      uint64
+	Elements []uint64
+}
+
+// A Posting says that a set has an element in its prefix.
+type Posting struct {
+	Key, Doc uint64 // of the element, in the order of all elements
+	Size     int    // of the set
+	Rest     int    // elements of the set from this one on
+	// Root is the first document of the component that the document is known to be in. Two of one
+	// component need not meet.
+	Root uint64
+}
+
+// Group returns which group a Posting goes to.
+func (p *Plan) Group(x Posting) uint64 { return p.groupOf(x.Key) }
+
+func (p *Plan) groupOf(name uint64) uint64 {
+	if name = token.Mix(name); p.Groups > 0 {
+		name %= p.Groups
+	}
+	return name
+}
+
+// Route appends the Postings of a set.
+func (p *Plan) Route(dst []Posting, s Set) []Posting {
+	keys := make([]uint64, len(s.Elements))
+	for i, e := range s.Elements {
+		keys[i] = p.Counts.rank(e)<<rankShift | e>>(64-rankShift)
+	}
+	n := min(setjoin.PrefixLen(p.T, len(keys)), len(keys))
+	ordered.Least(keys, n)
+	slices.Sort(keys[:n])
+	for i, key := range keys[:n] {
+		if i == 0 || key != keys[i-1] { // elements that differ may have one key
+			dst = append(dst, Posting{key, s.Doc, len(keys), len(keys) - i, s.Doc})
+		}
+	}
+	return dst
+}
+
+// An Ask asks the set of a document to a group.
+type Ask struct{ Doc, Group uint64 }
+
+// Meet returns who is asked where, given all Postings of a group, so that all pairs are found, but
+// for those that are known to be in one component. It changes the order of the Postings.
+func (p *Plan) Meet(postings []Posting) (asks []Ask) {
+	for sets := range p.elements(postings) {
+		asks = p.cells(asks, sets)
+	}
+	return compact(asks)
+}
+
+// MeetFirst is Meet for Links, but for the Postings that it returns. They are of elements of more
+// than MaxCell sets, and get their Roots by the Forest of what has been found before they Meet.
+func (p *Plan) MeetFirst(postings []Posting) (asks []Ask, later []Posting) {
+	most := p.mostInCell()
+	for sets := range p.elements(postings) {
+		if len(sets) <= most {
+			asks = p.cell(asks, sets)
+			continue
+		}
+		later = append(later, sets...)
+		// What parts have in common connects those of a crowd.
+		for common := max(most/8, 1); len(sets) > common; {
+			n := min(most, len(sets))
+			asks = p.cell(asks, p.company(sets[:n]))
+			sets = sets[n-common:]
+		}
+	}
+	return compact(asks), later
+}
+
+// elements yields the sets of each element that have company, in order of size.
+func (p *Plan) elements(postings []Posting) iter.Seq[[]Posting] {
+	slices.SortFunc(postings, func(a, b Posting) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Doc, b.Doc))
+	})
+	return func(yield func([]Posting) bool) {
+		for from := 0; from < len(postings); {
+			to := from + 1
+			for to < len(postings) && postings[to].Key == postings[from].Key {
+				to++
+			}
+			if !yield(p.company(slices.Compact(postings[from:to]))) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+func (p *Plan) mostInCell() int {
+	if p.MaxCell == 0 {
+		return 1 << 16
+	}
+	return max(p.MaxCell, 2)
+}
+
+// cells appends the Asks of sets that share an element, in order of size.
+func (p *Plan) cells(asks []Ask, sets []Posting) []Ask {
+	most := p.mostInCell()
+	if len(sets) <= most {
+		return p.cell(asks, sets)
+	}
+	parts, alone := slices.Collect(slices.Chunk(sets, most/2)), true
+	for i, a := range parts {
+		largest, before := float64(a[len(a)-1].Size), alone
+		alone = true // whether the next part is in no cell with this one
+		for n, b := range parts[i+1:] {
+			if float64(b[0].Size)*p.T > largest+slack {
+				break
+			}
+			asks = p.cell(asks, p.company(slices.Concat(a, b)))
+			before, alone = false, alone && n > 0
+		}
+		if before {
+			asks = p.cell(asks, p.company(a))
+		}
+	}
+	return asks
+}
+
+// cell appends the Asks of sets to one cell, unless there is one set only. Its name depends on the
+// documents alone.
+func (p *Plan) cell(asks []Ask, sets []Posting) []Ask {
+	if len(sets) < 2 {
+		return asks
+	}
+	name := uint64(0)
+	for _, s := range sets {
+		name = token.Mix(name + s.Doc)
+	}
+	for _, s := range sets {
+		asks = append(asks, Ask{s.Doc, p.groupOf(name)})
+	}
+	return asks
+}
+
+// slack is for rounding: it lets through too much, never too little.
+const slack = 1e-6
+
+// company removes the sets that can match none of the others by what there is from their common
+// element on: sets of sizes x and y that match share (x+y) t/(1+t) elements at least. The sets are
+// in order of size, and stay so. Those of its own component do not count.
+func (p *Plan) company(sets []Posting) []Posting {
+	ratio := p.T / (1 + p.T)
+	spare := func(s Posting) float64 { return float64(s.Rest) - ratio*float64(s.Size) }
+	// Of the sets up to each: the one with the most to spare, and the most of another component.
+	first, second := make([]int, len(sets)), make([]float64, len(sets))
+	best, next := 0, math.Inf(-1)
+	for i, s := range sets {
+		v, same := spare(s), s.Root == sets[best].Root
+		switch {
+		case v > spare(sets[best]):
+			if !same {
+				next = spare(sets[best])
+			}
+			best = i
+		case !same:
+			next = max(next, v)
+		}
+		first[i], second[i] = best, next
+	}
+	kept := sets[:0:0]
+	for _, s := range sets {
+		largest := spare(s)/ratio + slack // of what it has enough in common with
+		last, _ := slices.BinarySearchFunc(sets, largest, func(o Posting, size float64) int {
+			if float64(o.Size) <= size {
+				return -1
+			}
+			return 1
+		})
+		if last == 0 {
+			continue
+		}
+		most := second[last-1]
+		if sets[first[last-1]].Root != s.Root {
+			most = spare(sets[first[last-1]])
+		}
+		if most >= ratio*float64(s.Size)-slack {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// compact sorts Asks and removes what comes twice.
+func compact(asks []Ask) []Ask {
+	slices.SortFunc(asks, func(a, b Ask) int { return cmp.Or(cmp.Compare(a.Doc, b.Doc), cmp.Compare(a.Group, b.Group)) })
+	return slices.Compact(asks)
+}
+
+// A Member is a set with the groups that it is asked to, ascending. It goes to each of them.
+type Member struct {
+	Set
+	Groups []uint64
+}
+
+// NewMember returns the Member of a set, given all Asks of its document.
+func NewMember(s Set, asks []Ask) Member {
+	m := Member{Set: s}
+	for _, a := range asks {
+		m.Groups = append(m.Groups, a.Group)
+	}
+	slices.Sort(m.Groups)
+	m.Groups = slices.Compact(m.Groups)
+	return m
+}
+
+// join returns the sets of members, each once and in the order of preference, and that order.
+func (p *Plan) join(members []Member) (*setjoin.Sets, []Member, error) {
+	members = slices.Clone(members)
+	slices.SortFunc(members, func(a, b Member) int { return cmp.Compare(a.Doc, b.Doc) })
+	members = slices.CompactFunc(members, func(a, b Member) bool { return a.Doc == b.Doc })
+	elements := 0
+	for _, m := range members {
+		elements += len(m.Elements)
+	}
+	sets := setjoin.NewSets(setjoin.SetsOptions{
+		Counters: max(int64(elements)/4, 1),
+		Again: func() func([]uint64, int) ([]uint64, error) {
+			return func(dst []uint64, i int) ([]uint64, error) { return append(dst, members[i].Elements...), nil }
+		},
+	})
+	for _, m := range members {
+		if err := sets.Add(m.Elements); err != nil {
+			return nil, nil, err
+		}
+	}
+	return sets, members, nil
+}
+
+// options are the options of joins.
+func (p *Plan) options() setjoin.Options { return setjoin.Options{Memory: p.Memory} }
+
+// A Pair is two similar documents, A before B in the order of preference.
+type Pair struct {
+	A, B  uint64
+	Score float64
+}
+
+// Pairs calls emit for the pairs of a group that count there, until it returns false.
+func (p *Plan) Pairs(ctx context.Context, group uint64, members []Member, emit func(Pair) bool) error {
+	sets, members, err := p.join(members)
+	if err != nil {
+		return err
+	}
+	return sets.Pairs(ctx, p.T, p.options(), func(a, b int, score float64) bool {
+		x, y := &members[a], &members[b]
+		return lowest(x.Groups, y.Groups) != group || emit(Pair{x.Doc, y.Doc, score})
+	})
+}
+
+// lowest returns the least number that is in both, or in none of them the greatest of all.
+func lowest(a, b []uint64) uint64 {
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] == b[0]:
+			return a[0]
+		case a[0] < b[0]:
+			a = a[1:]
+		default:
+			b = b[1:]
+		}
+	}
+	return math.MaxUint64
+}
+
+// A Link says that two documents are in one component: A is the first one of those of B that are
+// known so far.
+type Link struct{ A, B uint64 }
+
+// Links returns the components of a group.
+func (p *Plan) Links(ctx context.Context, members []Member) ([]Link, error) {
+	sets, members, err := p.join(members)
+	if err != nil {
+		return nil, err
+	}
+	forest := selfjoin.NewForest(len(members))
+	if err := sets.Components(ctx, p.T, p.options(), forest); err != nil {
+		return nil, err
+	}
+	return linksOf(forest, func(i int) uint64 { return members[i].Doc }), nil
+}
+
+// linksOf returns the links of a forest of documents, which are in order.
+func linksOf(forest *selfjoin.Forest, doc func(i int) uint64) (links []Link) {
+	for i, root := range forest.Labels() {
+		if uint32(i) != root {
+			links = append(links, Link{doc(int(root)), doc(i)})
+		}
+	}
+	return links
+}
+
+// Forest returns one Link for each document that is not the first of its component, ordered by
+// B. It may be applied to links of some groups, and to the outcomes of that again, in any order.
+func Forest(links []Link) []Link {
+	docs := make([]uint64, 0, 2*len(links))
+	for _, l := range links {
+		docs = append(docs, l.A, l.B)
+	}
+	slices.Sort(docs)
+	docs = slices.Compact(docs)
+	forest := selfjoin.NewForest(len(docs))
+	for _, l := range links {
+		a, _ := slices.BinarySearch(docs, l.A)
+		b, _ := slices.BinarySearch(docs, l.B)
+		forest.Union(uint32(a), uint32(b))
+	}
+	return linksOf(forest, func(i int) uint64 { return docs[i] })
+}
+
+// Shards returns the Asks of all documents in components, given the Forest of all Links.
+func (p *Plan) Shards(forest []Link) []Ask {
+	asks := make([]Ask, 0, 2*len(forest))
+	for _, l := range forest {
+		shard := p.groupOf(l.A)
+		asks = append(asks, Ask{l.A, shard}, Ask{l.B, shard})
+	}
+	return compact(asks)
+}
+
+// A Star says which document is kept in the place of another one; a keeper is its own keeper.
+type Star struct {
+	Doc, Keeper uint64
+	Score       float64
+}
+
+// Stars forms the star clusters of a shard.
+func (p *Plan) Stars(ctx context.Context, members []Member) ([]Star, error) {
+	sets, members, err := p.join(members)
+	if err != nil {
+		return nil, err
+	}
+	found, err := sets.Stars(ctx, p.T, p.options())
+	if err != nil {
+		return nil, err
+	}
+	stars := make([]Star, len(members))
+	for i := range stars {
+		stars[i] = Star{members[i].Doc, members[found.Keeper[i]].Doc, found.Score[i]}
+	}
+	return stars, nil
+}

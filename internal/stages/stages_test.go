@@ -1,0 +1,413 @@
+package stages
+
+import (
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"encoding"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/setjoin"
+)
+
+// A cluster is a job that moves messages as bytes, in any order, some of them twice.
+type cluster struct {
+	t       testing.TB
+	r       *rand.Rand
+	plan    Plan
+	workers int
+	moved   int // members
+	largest int // members of a group
+	again   int // asks after the first links
+}
+
+type message[T any] interface {
+	*T
+	encoding.BinaryUnmarshaler
+}
+
+// shuffle brings messages to their groups.
+func shuffle[T encoding.BinaryAppender, P message[T]](c *cluster, messages []T, group func(T) []uint64) map[uint64][]T {
+	all := map[uint64][]T{}
+	for _, i := range c.r.Perm(len(messages)) {
+		b, _ := messages[i].AppendBinary(nil)
+		var x T
+		if err := P(&x).UnmarshalBinary(b); err != nil {
+			c.t.Fatal(err)
+		}
+		for _, g := range group(x) {
+			all[g] = append(all[g], x)
+			if c.r.IntN(50) == 0 {
+				all[g] = append(all[g], x)
+			}
+		}
+	}
+	return all
+}
+
+// ask brings sets to the groups that they are asked to.
+func (c *cluster) ask(sets []Set, asks []Ask) map[uint64][]Member {
+	of := shuffle(c, asks, func(a Ask) []uint64 { return []uint64{a.Doc} })
+	var members []Member
+	for _, s := range sets {
+		if len(of[s.Doc]) > 0 {
+			members = append(members, NewMember(s, of[s.Doc]))
+		}
+	}
+	groups := shuffle(c, members, func(m Member) []uint64 { return m.Groups })
+	for _, g := range groups {
+		distinct := map[uint64]bool{}
+		for _, m := range g {
+			distinct[m.Doc] = true
+		}
+		c.moved, c.largest = c.moved+len(distinct), max(c.largest, len(distinct))
+	}
+	return groups
+}
+
+// route counts and routes sets.
+func (c *cluster) route(sets []Set) []Posting {
+	parts := make([]*Counts, c.workers)
+	for i := range parts {
+		parts[i] = NewCounts(1 << 12)
+	}
+	for _, s := range sets {
+		parts[c.r.IntN(c.workers)].Add(s.Elements)
+	}
+	c.plan.Counts = NewCounts(1 << 12)
+	for _, part := range parts {
+		b, _ := part.AppendBinary(nil)
+		var read Counts
+		if err := cmp.Or(read.UnmarshalBinary(b), c.plan.Counts.Merge(&read)); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	var postings []Posting
+	for _, s := range sets {
+		postings = c.plan.Route(postings, s)
+	}
+	return postings
+}
+
+// byElement brings postings to their groups.
+func (c *cluster) byElement(postings []Posting) map[uint64][]Posting {
+	return shuffle(c, postings, func(x Posting) []uint64 { return []uint64{c.plan.Group(x)} })
+}
+
+// pairs is a whole job.
+func (c *cluster) pairs(sets []Set) (pairs []Pair) {
+	var asks []Ask
+	for _, g := range c.byElement(c.route(sets)) {
+		asks = append(asks, c.plan.Meet(g)...)
+	}
+	for g, members := range c.ask(sets, asks) {
+		err := c.plan.Pairs(c.t.Context(), g, members, func(p Pair) bool {
+			pairs = append(pairs, p)
+			return true
+		})
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	slices.SortFunc(pairs, byBoth)
+	return pairs
+}
+
+// links finds the links of sets that are asked to groups.
+func (c *cluster) links(sets []Set, asks []Ask) (fewer []Link) {
+	var links []Link
+	for _, members := range c.ask(sets, asks) {
+		found, err := c.plan.Links(c.t.Context(), members)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		links = append(links, found...)
+	}
+	for _, some := range shuffle(c, links, func(Link) []uint64 { return []uint64{uint64(c.r.IntN(c.workers))} }) {
+		fewer = append(fewer, Forest(some)...)
+	}
+	return fewer
+}
+
+// stars is a whole job.
+func (c *cluster) stars(sets []Set) []Star {
+	var asks, more []Ask
+	var later []Posting
+	for _, g := range c.byElement(c.route(sets)) {
+		a, l := c.plan.MeetFirst(g)
+		asks, later = append(asks, a...), append(later, l...)
+	}
+	first := c.links(sets, asks)
+	roots := map[uint64]uint64{}
+	for _, l := range Forest(first) {
+		roots[l.B] = l.A
+	}
+	for i, x := range later {
+		if root, ok := roots[x.Doc]; ok {
+			later[i].Root = root
+		}
+	}
+	for _, g := range c.byElement(later) {
+		more = append(more, c.plan.Meet(g)...)
+	}
+	c.again += len(more)
+	fewer := append(first, c.links(sets, more)...)
+	stars := map[uint64]Star{}
+	for _, s := range sets {
+		stars[s.Doc] = Star{s.Doc, s.Doc, 1}
+	}
+	for _, members := range c.ask(sets, c.plan.Shards(Forest(fewer))) {
+		found, err := c.plan.Stars(c.t.Context(), members)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for _, s := range found {
+			stars[s.Doc] = s
+		}
+	}
+	out := make([]Star, len(sets))
+	for i, s := range sets {
+		out[i] = stars[s.Doc]
+	}
+	return out
+}
+
+func byBoth(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) }
+
+// alone returns what one machine says of sets, which are in the order of preference.
+func alone(t testing.TB, sets []Set, at float64, withPairs bool) (stars []Star, pairs []Pair) {
+	t.Helper()
+	all := setjoin.NewSets(setjoin.SetsOptions{})
+	for _, s := range sets {
+		if err := all.Add(s.Elements); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := all.Stars(t.Context(), at, setjoin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range sets {
+		stars = append(stars, Star{s.Doc, sets[found.Keeper[i]].Doc, found.Score[i]})
+	}
+	if !withPairs {
+		return stars, nil
+	}
+	err = all.Pairs(t.Context(), at, setjoin.Options{}, func(a, b int, score float64) bool {
+		pairs = append(pairs, Pair{sets[a].Doc, sets[b].Doc, score})
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(pairs, byBoth)
+	return stars, pairs
+}
+
+// random returns sets of which many are like others.
+func random(r *rand.Rand, n int) (sets []Set) {
+	space, template := 20+r.IntN(2000), 1+r.IntN(40)
+	doc := uint64(r.IntN(1 << 20))
+	for len(sets) < n {
+		var set []uint64
+		switch kind := r.IntN(5); {
+		case kind < 2 && len(sets) > 0: // an edited copy
+			set = slices.Clone(sets[r.IntN(len(sets))].Elements)
+			for range r.IntN(4) {
+				if at := r.IntN(len(set) + 1); at < len(set) {
+					set = slices.Delete(set, at, at+1)
+				}
+				set = append(set, uint64(r.IntN(space)+1)*0x9e3779b97f4a7c15)
+			}
+		case kind == 2: // a page of a template
+			for i := range template {
+				if r.IntN(10) > 0 {
+					set = append(set, uint64(i+5000)*0x9e3779b97f4a7c15)
+				}
+			}
+			for range r.IntN(6) {
+				set = append(set, r.Uint64())
+			}
+		default:
+			for range r.IntN(50) {
+				set = append(set, uint64(min(r.IntN(space), r.IntN(space))+1)*0x9e3779b97f4a7c15)
+			}
+		}
+		slices.Sort(set)
+		doc += 1 + uint64(r.IntN(1<<30))
+		sets = append(sets, Set{doc, slices.Compact(set)})
+	}
+	return sets
+}
+
+// TestAgainstOneMachine compares jobs of several numbers of groups and workers with setjoin, and
+// its pairs with all pairs.
+func TestAgainstOneMachine(t *testing.T) {
+	matches := 0
+	for run := range exhaustive.Every(t, 16).Of(400) {
+		r := rand.New(rand.NewPCG(uint64(run), 3))
+		sets := random(r, 1+r.IntN(200))
+		at := []float64{0.1, 0.3, 0.5, 2.0 / 3, 0.7, 0.8, 0.9, 0.95, 1}[r.IntN(9)]
+		most := []int{0, 2, 3, 8, 30}[r.IntN(5)]
+		stars, pairs := alone(t, sets, at, true)
+		var brute []Pair
+		for i, a := range sets {
+			for _, b := range sets[i+1:] {
+				n := ordered.Common(a.Elements, b.Elements, 0)
+				if score := float64(n) / float64(len(a.Elements)+len(b.Elements)-n); n > 0 && score >= at {
+					brute = append(brute, Pair{a.Doc, b.Doc, score})
+				}
+			}
+		}
+		if !slices.Equal(pairs, brute) {
+			t.Fatalf("run %d: setjoin has other pairs", run)
+		}
+		matches += len(brute)
+		for _, groups := range []uint64{0, 1, 3, 16} {
+			c := &cluster{t: t, r: r, plan: Plan{T: at, Groups: groups, MaxCell: most}, workers: 1 + int(groups)}
+			if got := c.pairs(sets); !slices.Equal(got, pairs) {
+				t.Fatalf("run %d, t %v, %d groups, cells of %d: %d pairs, want %d", run, at, groups, most, len(got), len(pairs))
+			}
+			if groups == 0 && most > 0 && c.largest > most {
+				t.Fatalf("run %d: a group of %d", run, c.largest)
+			}
+			if got := c.stars(sets); !slices.Equal(got, stars) {
+				t.Fatalf("run %d, t %v, %d groups, cells of %d: stars differ", run, at, groups, most)
+			}
+		}
+	}
+	if matches < 1000 {
+		t.Errorf("only %d pairs", matches)
+	}
+}
+
+// TestLicenses compares a job on real texts with setjoin.
+func TestLicenses(t *testing.T) {
+	f, err := os.Open("../../examples/licenses.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hasher := features.NewSetHasher(features.Spec{}, 3, 0)
+	var sets []Set
+	for lines := bufio.NewReader(z); ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		var doc struct{ Text string }
+		if err := json.Unmarshal(line, &doc); err != nil {
+			t.Fatal(err)
+		}
+		sets = append(sets, Set{uint64(len(sets)), hasher.Append(nil, doc.Text)})
+	}
+	stars, pairs := alone(t, sets, 0.8, true)
+	dropped := 0
+	for _, s := range stars {
+		if s.Doc != s.Keeper {
+			dropped++
+		}
+	}
+	if len(sets) != 728 || dropped != 156 { // as README.md says
+		t.Fatalf("%d of %d dropped", dropped, len(sets))
+	}
+	for _, groups := range []uint64{1, 3, 16} {
+		c := &cluster{t: t, r: rand.New(rand.NewPCG(groups, 4)), plan: Plan{T: 0.8, Groups: groups, MaxCell: 40}, workers: int(groups)}
+		if !slices.Equal(c.pairs(sets), pairs) || !slices.Equal(c.stars(sets), stars) {
+			t.Errorf("%d groups: other pairs or stars", groups)
+		}
+	}
+}
+
+// TestCrowds has very many pages of a template, with so few words of their own that all match, and
+// with so many that none do.
+func TestCrowds(t *testing.T) {
+	n := exhaustive.Size(100_000, 400_000) / exhaustive.Slower
+	for _, c := range []struct {
+		name      string
+		own, miss int
+	}{{"all match", 2, 1}, {"some match", 5, 4}, {"none match", 14, 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(uint64(c.own), 5))
+			template := make([]uint64, 50)
+			for i := range template {
+				template[i] = r.Uint64()
+			}
+			sets := make([]Set, n)
+			for i := range sets {
+				set := slices.Clone(template)
+				for range c.miss {
+					at := r.IntN(len(set))
+					set = slices.Delete(set, at, at+1)
+				}
+				for range c.own {
+					set = append(set, r.Uint64())
+				}
+				slices.Sort(set)
+				sets[i] = Set{uint64(i), set}
+			}
+			stars, _ := alone(t, sets, 0.8, false)
+			job := &cluster{t: t, r: r, plan: Plan{T: 0.8, MaxCell: n / 4}, workers: 3}
+			if got := job.stars(sets); !slices.Equal(got, stars) {
+				t.Error("stars differ")
+			}
+			t.Logf("%d members moved, %d in the largest group, %d asked again", job.moved, job.largest, job.again)
+		})
+	}
+}
+
+// TestMessages reads messages back, and not what is cut or has more.
+func TestMessages(t *testing.T) {
+	check := func(x encoding.BinaryAppender, read encoding.BinaryUnmarshaler) {
+		b, err := x.AppendBinary(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := read.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(reflect.ValueOf(read).Elem().Interface(), x) {
+			t.Errorf("%#v: read %#v, %v", x, read, err)
+		}
+		for n := range b {
+			if b[:n] != nil && read.UnmarshalBinary(b[:n]) == nil && (len(b)-n)%8 != 0 {
+				t.Errorf("%#v: %d of %d bytes read as %#v", x, n, len(b), read)
+			}
+		}
+		if read.UnmarshalBinary(append(b, 0)) == nil {
+			t.Errorf("%#v: a byte more is read", x)
+		}
+	}
+	set := Set{1 << 60, []uint64{3, 1 << 40, 1 << 63}}
+	check(Posting{1 << 63, 300, 1000, 4, 7}, &Posting{})
+	check(Ask{1 << 63, 17}, &Ask{})
+	check(Link{7, 1 << 50}, &Link{})
+	check(Star{9, 8, 0.75}, &Star{})
+	check(Pair{9, 8, 0.75}, &Pair{})
+	check(set, &Set{})
+	check(Member{set, []uint64{0, 5, 1 << 62}}, &Member{})
+	counts := NewCounts(32)
+	counts.Add(set.Elements)
+	b, _ := counts.AppendBinary(nil)
+	var read Counts
+	if err := read.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(&read, counts) || read.UnmarshalBinary(b[:12]) == nil {
+		t.Errorf("counters are read as %v, %v", read, err)
+	}
+	if counts.Merge(NewCounts(64)) == nil {
+		t.Error("counters of other sizes are merged")
+	}
+	for _, bad := range [][]byte{{1, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}} {
+		if new(Set).UnmarshalBinary(bad) == nil {
+			t.Error("elements that do not ascend are read")
+		}
+	}
+}

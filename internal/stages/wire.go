@@ -1,0 +1,185 @@
+package stages
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+// Messages are bytes between workers. A number is a varint, if it may be small, or 8 bytes.
+
+var errMessage = errors.New("stages: damaged message")
+
+// A decoder reads a message. What is missing is 0, and end says so.
+type decoder struct {
+	rest []byte
+	bad  bool
+}
+
+func (d *decoder) number() uint64 {
+	v, n := binary.Uvarint(d.rest)
+	if n <= 0 {
+		d.bad, n = true, len(d.rest)
+	}
+	d.rest = d.rest[n:]
+	return v
+}
+
+func (d *decoder) fixed() uint64 {
+	if len(d.rest) < 8 {
+		d.bad, d.rest = true, nil
+		return 0
+	}
+	v := binary.LittleEndian.Uint64(d.rest)
+	d.rest = d.rest[8:]
+	return v
+}
+
+// end reports whether the message was as long as what was read.
+func (d *decoder) end() error {
+	if d.bad || len(d.rest) > 0 {
+		return errMessage
+	}
+	return nil
+}
+
+// AppendBinary appends the message to dst. The error is always nil, here and below.
+func (x Posting) AppendBinary(dst []byte) ([]byte, error) {
+	dst = binary.AppendUvarint(binary.LittleEndian.AppendUint64(dst, x.Key), x.Doc)
+	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(x.Size)), uint64(x.Size-x.Rest))
+	return binary.AppendUvarint(dst, x.Doc-x.Root), nil
+}
+
+// UnmarshalBinary reads the message.
+func (x *Posting) UnmarshalBinary(b []byte) error {
+	d := decoder{rest: b}
+	key, doc, size, before, after := d.fixed(), d.number(), d.number(), d.number(), d.number()
+	if size > math.MaxInt32 || before > size {
+		return errMessage
+	}
+	*x = Posting{key, doc, int(size), int(size - before), doc - after}
+	return d.end()
+}
+
+// AppendBinary appends the message to dst.
+func (x Ask) AppendBinary(dst []byte) ([]byte, error) {
+	return binary.AppendUvarint(binary.AppendUvarint(dst, x.Doc), x.Group), nil
+}
+
+// UnmarshalBinary reads the message.
+func (x *Ask) UnmarshalBinary(b []byte) error {
+	d := decoder{rest: b}
+	*x = Ask{d.number(), d.number()}
+	return d.end()
+}
+
+// AppendBinary appends the message to dst.
+func (x Link) AppendBinary(dst []byte) ([]byte, error) {
+	return binary.AppendUvarint(binary.AppendUvarint(dst, x.A), x.B), nil
+}
+
+// UnmarshalBinary reads the message.
+func (x *Link) UnmarshalBinary(b []byte) error {
+	d := decoder{rest: b}
+	*x = Link{d.number(), d.number()}
+	return d.end()
+}
+
+// AppendBinary appends the message to dst.
+func (x Set) AppendBinary(dst []byte) ([]byte, error) {
+	dst = binary.AppendUvarint(dst, x.Doc)
+	for _, e := range x.Elements {
+		dst = binary.LittleEndian.AppendUint64(dst, e)
+	}
+	return dst, nil
+}
+
+// UnmarshalBinary reads the message. It checks that elements ascend.
+func (x *Set) UnmarshalBinary(b []byte) error {
+	d := decoder{rest: b}
+	*x = Set{Doc: d.number(), Elements: make([]uint64, 0, len(d.rest)/8)}
+	for len(d.rest) > 0 {
+		e, n := d.fixed(), len(x.Elements)
+		if n > 0 && e <= x.Elements[n-1] {
+			return errMessage
+		}
+		x.Elements = append(x.Elements, e)
+	}
+	return d.end()
+}
+
+// AppendBinary appends the message to dst.
+func (x Member) AppendBinary(dst []byte) ([]byte, error) {
+	dst = binary.AppendUvarint(dst, uint64(len(x.Groups)))
+	before := uint64(0)
+	for _, g := range x.Groups {
+		dst, before = binary.AppendUvarint(dst, g-before), g
+	}
+	return x.Set.AppendBinary(dst)
+}
+
+// UnmarshalBinary reads the message.
+func (x *Member) UnmarshalBinary(b []byte) error {
+	d := decoder{rest: b}
+	n := d.number()
+	if n > uint64(len(d.rest)) {
+		return errMessage
+	}
+	x.Groups = make([]uint64, n)
+	before := uint64(0)
+	for i := range x.Groups {
+		before += d.number()
+		x.Groups[i] = before
+	}
+	if d.bad {
+		return errMessage
+	}
+	return x.Set.UnmarshalBinary(d.rest)
+}
+
+// AppendBinary appends the message to dst.
+func (x Pair) AppendBinary(dst []byte) ([]byte, error) {
+	dst = binary.AppendUvarint(binary.AppendUvarint(dst, x.A), x.B)
+	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(x.Score)), nil
+}
+
+// UnmarshalBinary reads the message.
+func (x *Pair) UnmarshalBinary(b []byte) error {
+	d := decoder{rest: b}
+	*x = Pair{d.number(), d.number(), math.Float64frombits(d.fixed())}
+	return d.end()
+}
+
+// AppendBinary appends the message to dst.
+func (x Star) AppendBinary(dst []byte) ([]byte, error) {
+	return Pair{x.Doc, x.Keeper, x.Score}.AppendBinary(dst)
+}
+
+// UnmarshalBinary reads the message.
+func (x *Star) UnmarshalBinary(b []byte) error {
+	var p Pair
+	err := p.UnmarshalBinary(b)
+	*x = Star{p.A, p.B, p.Score}
+	return err
+}
+
+// AppendBinary appends the counters to dst.
+func (c Counts) AppendBinary(dst []byte) ([]byte, error) {
+	for _, n := range c.n {
+		dst = binary.LittleEndian.AppendUint32(dst, n)
+	}
+	return dst, nil
+}
+
+// UnmarshalBinary reads counters.
+func (c *Counts) UnmarshalBinary(b []byte) error {
+	n := len(b) / 4
+	if n == 0 || n&(n-1) != 0 || len(b)%4 != 0 {
+		return errMessage
+	}
+	c.n = make([]uint32, n)
+	for i := range c.n {
+		c.n[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	return nil
+}
