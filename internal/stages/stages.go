@@ -18,7 +18,7 @@ type Plan struct {
 	T      float64 // the least similarity
 	Counts *Counts // of the elements of all sets; nil orders them by hash alone
 	// Groups is how many groups there are of Postings, of Members and of components; 0 means one
-	// group for each element, cell and component.
+	// group for each element, cell and component. Large cells are groups of their own beside these.
 	Groups uint64
 	// MaxCell is the largest number of sets that must be in one group; 0 means 1<<16. The least is 2.
 	MaxCell int
@@ -152,6 +152,9 @@ func (p *Plan) cells(asks []Ask, sets []Posting) []Ask {
 	return asks
 }
 
+// A cell of more than this share of MaxCell is a group of its own.
+const ownShare = 4
+
 // cell appends the Asks of sets to one cell, unless there is one set only. Its name depends on the
 // documents alone.
 func (p *Plan) cell(asks []Ask, sets []Posting) []Ask {
@@ -162,8 +165,12 @@ func (p *Plan) cell(asks []Ask, sets []Posting) []Ask {
 	for _, s := range sets {
 		name = token.Mix(name + s.Doc)
 	}
+	group := p.groupOf(name)
+	if len(sets) > p.mostInCell()/ownShare {
+		group = name | 1<<63
+	}
 	for _, s := range sets {
-		asks = append(asks, Ask{s.Doc, p.groupOf(name)})
+		asks = append(asks, Ask{s.Doc, group})
 	}
 	return asks
 }
@@ -303,14 +310,27 @@ func lowest(a, b []uint64) uint64 {
 type Link struct{ A, B uint64 }
 
 // Links returns the components of a group.
-func (p *Plan) Links(ctx context.Context, members []Member) ([]Link, error) {
+func (p *Plan) Links(ctx context.Context, group uint64, members []Member) ([]Link, error) {
 	sets, members, err := p.join(members)
 	if err != nil {
 		return nil, err
 	}
-	forest := selfjoin.NewForest(len(members))
-	if err := sets.Components(ctx, p.T, p.options(), forest); err != nil {
-		return nil, err
+	forest, parts := selfjoin.NewForest(len(members)), len(members)
+	if group >= p.Groups { // it is one cell, and may be a crowd, which has few keepers
+		found, err := sets.Stars(ctx, p.T, p.options())
+		if err != nil {
+			return nil, err
+		}
+		for i, keeper := range found.Keeper {
+			if forest.Union(uint32(i), keeper) {
+				parts--
+			}
+		}
+	}
+	if parts > 1 {
+		if err := sets.Components(ctx, p.T, p.options(), forest); err != nil {
+			return nil, err
+		}
 	}
 	return linksOf(forest, func(i int) uint64 { return members[i].Doc }), nil
 }
