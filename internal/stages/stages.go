@@ -18,9 +18,9 @@ type Plan struct {
 	T      float64 // the least similarity
 	Counts *Counts // of the elements of all sets; nil orders them by hash alone
 	// Groups is how many groups there are of Postings, of Members and of components; 0 means one
-	// group for each element, cell and component. Large cells are groups of their own beside these.
+	// for each element, cell and component. Large cells are groups of their own beside these.
 	Groups uint64
-	// MaxCell is the largest number of sets that must be in one group; 0 means 1<<16. The least is 2.
+	// MaxCell is the largest number of sets that must be in one group; 0 means 1<<16.
 	MaxCell int
 	// Memory is about how many bytes a join of a group may take beside its Members; 0 means 1 GiB.
 	Memory int64
