@@ -250,7 +250,6 @@ func random(r *rand.Rand, n int) (sets []Set) {
 // TestAgainstOneMachine compares jobs of several numbers of groups and workers with setjoin, and
 // its pairs with all pairs.
 func TestAgainstOneMachine(t *testing.T) {
-	matches := 0
 	for run := range exhaustive.Every(t, 16).Of(400) {
 		r := rand.New(rand.NewPCG(uint64(run), 3))
 		sets := random(r, 1+r.IntN(200))
@@ -269,7 +268,6 @@ func TestAgainstOneMachine(t *testing.T) {
 		if !slices.Equal(pairs, brute) {
 			t.Fatalf("run %d: setjoin has other pairs", run)
 		}
-		matches += len(brute)
 		for _, groups := range []uint64{0, 1, 3, 16} {
 			c := &cluster{t: t, r: r, plan: Plan{T: at, Groups: groups, MaxCell: most}, workers: 1 + int(groups)}
 			if got := c.pairs(sets); !slices.Equal(got, pairs) {
@@ -282,9 +280,6 @@ func TestAgainstOneMachine(t *testing.T) {
 				t.Fatalf("run %d, t %v, %d groups, cells of %d: stars differ", run, at, groups, most)
 			}
 		}
-	}
-	if matches < 1000 {
-		t.Errorf("only %d pairs", matches)
 	}
 }
 
