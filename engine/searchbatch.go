@@ -134,7 +134,7 @@ func (s *Snapshot) batchPrints(ctx context.Context, docs []Doc, by Criterion) (f
 		fps[i] = make([]Fingerprint, 0, len(docs))
 	}
 	n := 0 // documents with the fingerprint of one word that they need, which most batches have alone
-	for ; len(fps) == 1 && n < len(docs) && docs[n].Fingerprint != nil && docs[n].Rest == nil; n++ {
+	for ; len(fps) == 1 && n < len(docs) && docs[n].Fingerprint != nil && docs[n].Rest == nil && docs[n].Fingerprints == nil; n++ {
 		fps[0] = append(fps[0], *docs[n].Fingerprint)
 	}
 	if err := s.v.CheckCriterion(by.by); err != nil {

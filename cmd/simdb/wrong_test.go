@@ -84,7 +84,7 @@ var wrong = []struct{ args, want string }{
 	{"dedup|in.jsonl|--level|paragraph|--field|text", "have no meaning"},
 	{"dedup|in.jsonl|--level|line|--bits|128", "have no meaning"},
 	{"dedup|in.jsonl|--level|line|--text-field|text,id", "one field of a record can be cut"},
-	{"dedup|in.jsonl|--level|line|--against|in.jsonl", "without --level"},
+	{"dedup|in.jsonl|--level|line|--against|in.jsonl", "an input, of which nothing would be left"},
 	{"dedup|.|--files|--level|line", "list of paths"},
 	{"dedup|in.jsonl|--level|line|--min-count|1", "2 times or more"},
 	{"dedup|in.jsonl|--min-count|3", "--min-count is for --level"},

@@ -249,6 +249,11 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestSeveralLoadedBeside$",
 	},
 	{
+		name: "several/a batch looks for first fingerprints alone", in: "engine", decl: "Snapshot.batchPrints",
+		edit:  swap(` && docs[n].Fingerprints == nil`, ``),
+		tests: "engine", run: "^TestSeveral$",
+	},
+	{
 		name: "several/a document is found by each fingerprint of a question", in: "engine", decl: "nearestBatch.flush",
 		edit:  swap(`return a.ID == b.ID`, `return false`),
 		tests: "engine", run: "^TestSeveral$",
