@@ -91,8 +91,11 @@ func (c *Join) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	if j.opt = opt; c.Levenshtein != nil || c.Cosine != nil {
+	switch j.opt = opt; {
+	case c.Levenshtein != nil || c.Cosine != nil:
 		j.most = joinSlow
+	case c.Contained(): // all texts are read for each lot
+		j.most = max(joinQueries, int(c.Memory/joinOne))
 	}
 	found, err := a.RowsTo(c.RowFlags, c.Columns("query", "id"), func(w *output.Writer) error {
 		j.out = w
@@ -160,6 +163,7 @@ const (
 	joinBytes   = 64 << 20
 	joinSlow    = 64 // lines that are compared as they are, which takes long
 	joinShare   = 16
+	joinOne     = 2 << 10   // of --memory, for each line that is looked up with others by containment
 	joinLot     = 256 << 20 // of --memory, for each lot of lines that is looked up
 	joinRows    = 1 << 10   // rows that are handed on at a time
 	joinAhead   = 4         // such parts that wait to be written, of each lot of lines
