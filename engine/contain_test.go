@@ -2,7 +2,9 @@ package engine
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -46,26 +48,26 @@ func TestContainment(t *testing.T) {
 		texts[fmt.Sprintf("d%d", i)] = strings.Join(words, " ")
 	}
 	i := 0
-	for id, text := range texts {
-		must(struct{}{}, db.Put(ctx, Doc{ID: id, Text: text}))(t)
+	ids := slices.Sorted(maps.Keys(texts))
+	for _, id := range ids {
+		must(struct{}{}, db.Put(ctx, Doc{ID: id, Text: texts[id]}))(t)
 		if i++; i%60 == 0 {
 			must(struct{}{}, db.Flush(ctx))(t)
 		}
 	}
-	for id := range texts {
-		if r.IntN(10) == 0 {
+	ids = slices.DeleteFunc(ids, func(id string) bool {
+		dead := r.IntN(10) == 0
+		if dead {
 			must(struct{}{}, db.Delete(ctx, id))(t)
 			delete(texts, id)
 		}
-	}
+		return dead
+	})
 	s := must(db.Snapshot())(t)
 	defer s.Close()
 	queries := []Doc{{Text: "none of these words"}, {Text: "W1, w2!"}, {Text: strings.ToUpper(strings.Join(all[3], ", "))}}
-	for id := range texts {
+	for _, id := range ids[:60] {
 		queries = append(queries, Doc{ID: id})
-		if len(queries) == 40 {
-			break
-		}
 	}
 	found := 0
 	for _, q := range queries {
@@ -150,6 +152,48 @@ func TestContainment(t *testing.T) {
 		t.Errorf("text that is contained: %+v, %v, %v", m, stored, err)
 	}
 	checkContainedPairs(t, db, texts)
+}
+
+// TestContainmentMemory has documents that very many stored ones hold: a batch finds all of them in
+// little memory, and says so where there is none for those of one document.
+func TestContainmentMemory(t *testing.T) {
+	ctx := t.Context()
+	for _, memory := range []int64{256 << 10, 64 << 10} {
+		db, _ := create4test(t, &Options{Sync: SyncNever, Memory: memory})
+		docs := make([]Doc, 600)
+		for i := range docs {
+			docs[i] = Doc{ID: fmt.Sprintf("d%03d", i), Text: "one two three four five"}
+		}
+		for i := range docs {
+			must(struct{}{}, db.Put(ctx, docs[i]))(t)
+		}
+		must(struct{}{}, db.Flush(ctx))(t)
+		s := must(db.Snapshot())(t)
+		defer s.Close()
+		for _, by := range []Criterion{Contains(0.9), Within(0.9)} {
+			n, queries := 0, slices.Repeat([]Doc{{Text: "one two three four five"}}, 40)
+			var failed error
+			for m, err := range s.SearchBatch(ctx, queries, by) {
+				if failed = err; err != nil {
+					break
+				}
+				if want := (BatchMatch{n / len(docs), Match{ID: docs[n%len(docs)].ID, Score: 1, Exact: true}}); m != want {
+					t.Fatalf("%v: row %d is %+v, want %+v", by, n, m, want)
+				}
+				n++
+			}
+			if memory > 64<<10 && (n != len(docs)*len(queries) || failed != nil) || memory <= 64<<10 && !errors.Is(failed, ErrTooLarge) {
+				t.Errorf("%d bytes, %v: %d rows, %v", memory, by, n, failed)
+			}
+			named := make([]Match, len(queries))
+			known := must(s.Any(ctx, queries, by, named))(t)
+			for i, m := range named {
+				if !known[i] || m != (Match{ID: "d000", Score: 1, Exact: true}) {
+					t.Errorf("%d bytes, %v: document %d is like %+v", memory, by, i, m)
+				}
+			}
+		}
+	}
 }
 
 // checkContainedPairs compares pairs and clusters by containment with the sets of shingles: of two

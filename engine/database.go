@@ -36,9 +36,8 @@ func Open(path string, o *Options) (*DB, error) {
 // OpenSet opens several tables as one read-only database: that into which Ingest would add them in
 // this order. They must have the same parameters (ErrParams), all but the layout. Of documents with
 // the same ID that of the last table counts; the sequence numbers are those that Ingest would give.
-// Which documents count is found out anew each time, and held in memory; nothing is written. To
-// open a set compares the IDs of each table with those of all before it, so many large tables
-// take a while.
+// Which documents count is held in memory; nothing is written. To open a set compares the IDs of
+// each table with those of all before it, so many large tables take a while.
 //
 // A database may be in the set, too. It counts as Pack would write it, as it is at this moment:
 // Refresh does not follow it. The tables and databases stay open until Close.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/search"
@@ -39,6 +41,9 @@ type Passages struct {
 
 // passageWordBytes is what a word of the text that is searched for takes.
 const passageWordBytes = 160
+
+// passageBytes is what a passage of a document takes until its document is yielded.
+const passageBytes = 3 * int(unsafe.Sizeof(Passage{}))
 
 // Passages prepares a search for the documents that have a run of at least some words, 1 or more,
 // in common with doc.Text or, if that is empty, with the stored document doc.ID. Words are those of
@@ -77,7 +82,9 @@ func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages,
 }
 
 // In returns the passages of a text, the longest first, then in their order.
-func (p *Passages) In(text string) []Passage { return longestFirst(p.find.Runs([]byte(text))) }
+func (p *Passages) In(text string) []Passage {
+	return longestFirst(p.find.Runs([]byte(text), math.MaxInt))
+}
 
 func longestFirst(runs []passage.Run) (all []Passage) {
 	for _, r := range runs {
@@ -90,14 +97,16 @@ func longestFirst(runs []passage.Run) (all []Passage) {
 // All yields the visible documents that have passages, as they are found: in no particular order,
 // though always in the same. It reads all texts, in the order in which they are stored, or where
 // there is an index of containment those that it does not rule out. An error is the last thing that
-// is yielded.
+// is yielded: ErrTooLarge for a document of more passages than Options.Memory has room for.
 func (p *Passages) All(ctx context.Context) iter.Seq2[PassageMatch, error] {
 	return func(yield func(PassageMatch, error) bool) {
 		var runs []passage.Run
 		scan := p.scan(&runs)
 		err := p.s.v.Safely(ctx, func() error {
 			return scan.Each(ctx, p.self, func(id []byte, _ view.Place, _ float64) (bool, error) {
-				scan.Matched()
+				if scan.Matched(); len(runs) > p.s.v.Most(passageBytes) {
+					return false, p.s.v.OverBudget("passages")
+				}
 				return yield(PassageMatch{string(id), longestFirst(runs)}, nil), nil
 			})
 		})
@@ -123,7 +132,7 @@ func (p *Passages) Plan() (plans []PartPlan, err error) {
 // scan returns the search of the stored documents. Of each it compares, it sets the passages.
 func (p *Passages) scan(runs *[]passage.Run) *search.Similar {
 	return search.NewScan(&p.s.v, func(_ context.Context, text []byte) (float64, bool) {
-		*runs = p.find.Runs(text)
+		*runs = p.find.Runs(text, p.s.v.Most(passageBytes))
 		return 1, len(*runs) > 0
 	}, p.look)
 }

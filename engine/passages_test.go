@@ -148,6 +148,15 @@ func TestPassagesErrors(t *testing.T) {
 		t.Error(err)
 	}
 	must(m.Passages(ctx, Doc{Text: strings.Repeat("a ", 100)}, 1))(t)
+	must(struct{}{}, small.Put(ctx, Doc{ID: "many", Text: strings.Repeat("a b ", 1000)}))(t)
+	many := must(small.Snapshot())(t)
+	defer many.Close()
+	var failed error
+	for _, failed = range must(many.Passages(ctx, Doc{Text: "a c"}, 1))(t).All(ctx) {
+	}
+	if !errors.Is(failed, ErrTooLarge) {
+		t.Errorf("1,000 passages of a text: %v", failed)
+	}
 	p := must(s.Passages(ctx, Doc{Text: "a"}, 1))(t)
 	s.Close()
 	for _, err := range p.All(ctx) {

@@ -310,7 +310,11 @@ func (s *Snapshot) anyContained(ctx context.Context, docs []Doc, by Criterion, n
 	if err := s.v.CheckCriterion(by.by); err != nil {
 		return nil, err
 	}
-	first, err := contain.First(ctx, &s.v, len(docs), sampleOf(docs), by.by, func(i int, id string) bool {
+	most := 1
+	if named != nil {
+		most = novelMatches
+	}
+	first, err := contain.First(ctx, &s.v, len(docs), sampleOf(docs), by.by, most, func(i int, id string) bool {
 		return id == docs[i].ID || s.v.Allowed.Has(id, docs[i].ID)
 	})
 	known := make([]bool, len(docs))

@@ -30,8 +30,9 @@ type BatchMatch struct {
 // Fewer are searched for one by one. A million queries are searched at a time, fewer if they find
 // more than four million documents, or more than Options.Memory has room for. In memory are, of
 // those, 60 bytes a query, 60 bytes a match and its ID, and the fingerprints of all. A query that
-// alone finds more is searched for again for each part of its matches that there is room for. It
-// uses one processor; several can work on parts of a batch.
+// alone finds more is searched for again for each part of its matches that there is room for; if it
+// has several fingerprints, that is ErrTooLarge. It uses one processor; several can work on parts
+// of a batch.
 //
 // By other criteria it works on all processors: several documents are looked for at a time, so that
 // in memory are the matches of a few of them. By verified Jaccard it gathers the candidates of as

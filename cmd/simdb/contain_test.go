@@ -75,10 +75,11 @@ func TestContained(t *testing.T) {
 	write(t, filepath.Join(dir, "s.jsonl"), lines(stored))
 	write(t, filepath.Join(dir, "q.jsonl"), lines(asked))
 	simdb(t, dir, "load", "db", "s.jsonl", "-q")
+	const few = 32 // of more than these documents match names the best of the first ones
 	for _, share := range []float64{0.1, 0.5, 0.8, 1} {
 		for _, flag := range []string{"--contains", "--within"} {
 			arg := fmt.Sprint(share)
-			var want []string
+			var want, best []string // best: of each line with few matches
 			known := 0
 			for i := range asked {
 				q, rows := &asked[i], []containedRow(nil)
@@ -98,6 +99,9 @@ func TestContained(t *testing.T) {
 					want = append(want, fmt.Sprintf("%s\t%s\t%v\t0\ttrue\n", q.id, row.id, row.score))
 				}
 				known += min(len(rows), 1)
+				if 0 < len(rows) && len(rows) <= few {
+					best = append(best, want[len(want)-len(rows)])
+				}
 			}
 			if len(want) < 10 {
 				t.Fatalf("%s %v: only %d rows", flag, share, len(want))
@@ -106,6 +110,15 @@ func TestContained(t *testing.T) {
 				got := simdb(t, dir, append([]string{"join", args[0], "q.jsonl", "-q", flag, arg}, args[1:]...)...)
 				if got != strings.Join(want, "") {
 					t.Errorf("join %q %s %v: %d rows, want %d", args, flag, share, strings.Count(got, "\n"), len(want))
+				}
+			}
+			named := simdb(t, dir, "match", "db", "q.jsonl", "-q", "--explain", "--rows", "tsv", flag, arg)
+			if strings.Count(named, "\n") != known || len(best) < 5 {
+				t.Errorf("match --explain %s %v: %d rows, want %d", flag, share, strings.Count(named, "\n"), known)
+			}
+			for _, row := range best {
+				if !strings.Contains("\n"+named, "\n"+row) {
+					t.Errorf("match --explain %s %v lacks %s", flag, share, row)
 				}
 			}
 			for _, invert := range []bool{false, true} {

@@ -42,6 +42,8 @@ var crowds = []struct {
 		}
 		return text(strings.Join(words, " "))
 	}},
+	// Each has a part of its own of 12 to 30 words beside 80: it is in the others to 0.73 to 0.87.
+	{"sides", 100_000, func(r *rand.Rand, _, _ int) string { return text(common(80) + random(r, 12+r.IntN(19))) }},
 	// Texts of 5.8 MB, with similarities of 0.85.
 	{"big", 50, func(r *rand.Rand, _, n int) string {
 		size := 640_000 * n / 50
@@ -82,6 +84,9 @@ var crowdJobs = map[bool][]string{
 		"clusters x.simdb --jaccard 0.8 --format count", "clusters x.simdb --jaccard 0.8 --mode components --format count",
 		"match x.simdb few --jaccard 0.8 --explain --rows tsv -o out.tsv", "join x.simdb few --near 6 --format count",
 		"load y.simdb few", "match y.simdb in --jaccard 0.8 --add -o new.jsonl",
+		"dedup in --within 0.8 -o within.jsonl", "clusters in --contains 0.8 --mode components --format count",
+		"match x.simdb in --contains 0.8 -o match.jsonl", "match x.simdb few --within 0.8 --explain --rows tsv -o out.tsv",
+		"join x.simdb few --contains 0.8 --format count", "join in few --within 0.8 --format count",
 		"dedup in --level passage --min-words 20 -o cut.jsonl", "dedup in --level passage --against few -o clean.jsonl",
 	},
 	true: {

@@ -87,7 +87,7 @@ func (a *automaton) split(from, word, to int32) int32 {
 }
 
 // step returns the state of the longest stretch that is in the sequence and ends with a word, and
-// its number of words; before it is the longest one of so many words that ends before the word.
+// its length in words; the state given is that of the stretch before the word, of that many words.
 func (a *automaton) step(state int32, words int, word int32) (int32, int) {
 	if word == noWord {
 		return 0, 0

@@ -102,8 +102,9 @@ func (f *Finder) May(text []byte) bool {
 	return f.found
 }
 
-// Runs returns the runs of text, in their order there.
-func (f *Finder) Runs(text []byte) (runs []Run) {
+// Runs returns the runs of text, in their order there. Of more than most it returns some, and more
+// than most.
+func (f *Finder) Runs(text []byte, most int) (runs []Run) {
 	if f.windows.Len() == 0 || !f.May(text) {
 		return nil
 	}
@@ -113,7 +114,7 @@ func (f *Finder) Runs(text []byte) (runs []Run) {
 	f.places = f.places[:0]
 	state, words := int32(0), 0 // how many of the last words are in the query, and where
 	end := func() {
-		if words >= f.least {
+		if words >= f.least && len(runs) <= most {
 			last := int(f.chains.first[state])
 			from, to := f.places[len(f.places)-words], f.places[len(f.places)-1]
 			runs = append(runs, Run{words, from.at, to.end, f.query[last-words].at, f.query[last-1].end})

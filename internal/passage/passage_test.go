@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -84,7 +85,7 @@ func TestRuns(t *testing.T) {
 		f := New(spec, least, []byte(query))
 		for range 3 { // the second has what is left of the first
 			text := random(40)
-			got, want := f.Runs([]byte(text)), brute(query, text, least)
+			got, want := f.Runs([]byte(text), math.MaxInt), brute(query, text, least)
 			if !slices.Equal(got, want) {
 				t.Fatalf("case %d: %q in %q, %d words and more:\n%v, want\n%v", i, text, query, least, got, want)
 			}
@@ -132,7 +133,7 @@ func TestRunsOfLicences(t *testing.T) {
 	for i := 0; i < len(texts); i += 23 {
 		f := New(features.Spec{}, 8, []byte(texts[i]))
 		for j := 0; j < len(texts); j += 11 {
-			got, want := f.Runs([]byte(texts[j])), brute(texts[i], texts[j], 8)
+			got, want := f.Runs([]byte(texts[j]), math.MaxInt), brute(texts[i], texts[j], 8)
 			if !slices.Equal(got, want) {
 				t.Fatalf("%d in %d:\n%v, want\n%v", j, i, got, want)
 			}
@@ -149,17 +150,17 @@ func TestRunsOfOneWord(t *testing.T) {
 	const many = 100_000
 	text := strings.Repeat("word ", many)
 	f := New(features.Spec{}, 8, []byte(text))
-	if got, want := f.Runs([]byte(text)), []Run{{many, 0, 5*many - 1, 0, 5*many - 1}}; !slices.Equal(got, want) {
+	if got, want := f.Runs([]byte(text), math.MaxInt), []Run{{many, 0, 5*many - 1, 0, 5*many - 1}}; !slices.Equal(got, want) {
 		t.Errorf("%d runs of equal texts, the first is %v", len(got), got[0])
 	}
-	if got := New(features.Spec{}, 8, []byte(text[:5*20])).Runs([]byte(text)); len(got) != many-20+1 || got[7] != (Run{20, 5 * 7, 5*27 - 1, 0, 99}) {
+	if got := New(features.Spec{}, 8, []byte(text[:5*20])).Runs([]byte(text), math.MaxInt); len(got) != many-20+1 || got[7] != (Run{20, 5 * 7, 5*27 - 1, 0, 99}) {
 		t.Errorf("%d runs of a short text in a long one", len(got))
 	}
-	if got, want := f.Runs([]byte("a "+text[:5*20]+"b")), []Run{{20, 2, 101, 0, 99}}; !slices.Equal(got, want) {
+	if got, want := f.Runs([]byte("a "+text[:5*20]+"b"), math.MaxInt), []Run{{20, 2, 101, 0, 99}}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	two := strings.Repeat("one two ", many/2)
-	if got := New(features.Spec{}, 8, []byte(two)).Runs([]byte(strings.Repeat("two one ", many/2))); len(got) != 2 {
+	if got := New(features.Spec{}, 8, []byte(two)).Runs([]byte(strings.Repeat("two one ", many/2)), math.MaxInt); len(got) != 2 {
 		t.Errorf("%v", got)
 	}
 }
@@ -168,7 +169,7 @@ func TestRunsOfOneWord(t *testing.T) {
 func TestRunsOfFeatures(t *testing.T) {
 	spec := features.Spec{Normalize: features.NFKC, StripDiacritics: true, Mask: []string{features.MaskNumbers}, StopWords: []string{"the"}}
 	query, text := "Pay 12.50 for the soft\u00adware, Zoë!", "please PAY 9 for ｓoftware zoe"
-	got := New(spec, 5, []byte(query)).Runs([]byte(text))
+	got := New(spec, 5, []byte(query)).Runs([]byte(text), math.MaxInt)
 	if want := []Run{{5, 7, len(text), 0, len(query) - 1}}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -188,7 +189,7 @@ func TestRunsOfFeatures(t *testing.T) {
 		{features.Spec{}, 100_000, strings.Repeat("a ", 100_000), strings.Repeat("a ", 100_001), 2},
 		{features.Spec{}, 100_000, strings.Repeat("a ", 100_000), strings.Repeat("a ", 99_999), 0},
 	} {
-		if got := New(c.spec, c.least, []byte(c.query)).Runs([]byte(c.text)); len(got) != c.want {
+		if got := New(c.spec, c.least, []byte(c.query)).Runs([]byte(c.text), math.MaxInt); len(got) != c.want {
 			t.Errorf("%.20q in %.20q: %v", c.query, c.text, got)
 		}
 	}
@@ -214,7 +215,7 @@ func BenchmarkScan(b *testing.B) {
 			f, t := New(features.Spec{}, 8, []byte(query)), []byte(text.String())
 			b.SetBytes(int64(len(t)))
 			for b.Loop() {
-				if f.Runs(t) != nil {
+				if f.Runs(t, math.MaxInt) != nil {
 					b.Fatal("a run")
 				}
 			}
@@ -225,7 +226,7 @@ func BenchmarkScan(b *testing.B) {
 		f := New(features.Spec{}, 8, t)
 		b.SetBytes(int64(len(t)))
 		for b.Loop() {
-			if len(f.Runs(t)) != 1 {
+			if len(f.Runs(t, math.MaxInt)) != 1 {
 				b.Fatal("no run")
 			}
 		}

@@ -149,7 +149,7 @@ type FewMatch struct {
 
 // A FewFinder finds the sets of a Few that others match. It serves one goroutine.
 type FewFinder struct {
-	Done   []bool // by set: it is not compared any more; nil for none
+	Wanted []uint8 // by set: matches of it that are still wanted; nil for all
 	few    *Few
 	passed []uint64 // elements of the current set that the filter lets pass
 	found  []fewSlot
@@ -201,7 +201,7 @@ func (x *FewFinder) Append(dst []FewMatch, set []uint64) []FewMatch {
 	}
 	slices.Sort(x.met)
 	for _, other := range x.met {
-		if x.Done != nil && x.Done[other] {
+		if x.Wanted != nil && x.Wanted[other] == 0 {
 			continue
 		}
 		if s := x.score(set, other); s >= f.t {

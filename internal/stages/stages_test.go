@@ -325,8 +325,8 @@ func TestLicenses(t *testing.T) {
 	}
 }
 
-// TestCrowds has very many pages of a template, with so few words of their own that all match, with
-// so many that none do, and between. No group may be too large, nor may what moves be quadratic.
+// TestCrowds has very many pages of a template: all match, none do, and some do. No group may be
+// too large, nor may what moves be quadratic.
 func TestCrowds(t *testing.T) {
 	for _, c := range []struct {
 		name      string

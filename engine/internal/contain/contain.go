@@ -35,15 +35,14 @@ type batch struct {
 	by      view.Criterion
 	samples func(i int) search.Sample
 	skip    func(i int, id string) bool // the document is no match of sample i
-	first   bool                        // one match of each sample is enough
+	most    int                         // matches of each sample that are wanted; 0 for all
 
 	numbers []int // of the samples whose sets are held
 	few     *setjoin.Few
 	shares  []share
-	hits    []Match
 	rooms   sync.Pool // of *room
 	mu      sync.Mutex
-	done    []bool // by place of the sample: it needs no more matches
+	wanted  []uint8 // by place of the sample: matches that are still wanted; nil for all
 }
 
 // A share is documents that are compared by one goroutine: of a part, as they lie, or a memtable.
@@ -67,62 +66,77 @@ type room struct {
 // each best first, then by ID, until it returns false. skip says which documents are none.
 func Each(ctx context.Context, v *view.View, n int, samples func(i int) search.Sample, by view.Criterion, skip func(i int, id string) bool, emit func(Match) bool) error {
 	b := &batch{v: v, n: n, by: by, samples: samples, skip: skip}
-	for from, most := 0, n; from < n; {
-		sets, err := b.hold(ctx, from, most)
-		if err == nil {
-			err = b.scan(ctx, sets)
+	var hits []Match
+	return b.each(ctx, func(m Match) error {
+		if hits = append(hits, m); len(hits) > v.Most(matchBytes) {
+			return errMany
 		}
-		if errors.Is(err, errMany) && len(sets) > 1 {
-			most = len(sets) / 2
-			continue
-		}
-		if errors.Is(err, errMany) {
-			err = v.OverBudget("documents")
-		}
-		if err != nil {
-			return err
-		}
-		slices.SortFunc(b.hits, func(x, y Match) int {
-			return cmp.Or(cmp.Compare(x.Sample, y.Sample), cmp.Compare(y.Score, x.Score), strings.Compare(x.ID, y.ID))
-		})
-		for _, h := range b.hits {
-			if !emit(h) {
-				return nil
+		return nil
+	}, func(err error) bool {
+		slices.SortFunc(hits, Match.compare)
+		for i := 0; i < len(hits) && err == nil; i++ {
+			if !emit(hits[i]) {
+				return false
 			}
 		}
-		from, most = from+len(sets), n
-	}
-	return nil
+		hits = hits[:0]
+		return true
+	})
 }
 
-// First returns for each of n samples a match by a criterion of containment, of which Sample is -1
-// where there is none: the first one in the order in which texts lie. A sample that has a match is
-// not compared any more, so it takes no longer where very many documents match.
-func First(ctx context.Context, v *view.View, n int, samples func(i int) search.Sample, by view.Criterion, skip func(i int, id string) bool) ([]Match, error) {
-	b := &batch{v: v, n: n, by: by, samples: samples, skip: skip, first: true}
+// matchBytes is what a match takes while a slice of them grows.
+const matchBytes = 2 * int(unsafe.Sizeof(Match{}))
+
+// compare orders matches by sample, the best first, then by ID.
+func (m Match) compare(other Match) int {
+	return cmp.Or(cmp.Compare(m.Sample, other.Sample), cmp.Compare(other.Score, m.Score), strings.Compare(m.ID, other.ID))
+}
+
+// First returns for each of n samples the best of its first matches by a criterion of containment,
+// at most most of them, 1 to 255, in the order in which texts lie; Sample is -1 if there is none.
+// A sample that has so many is not compared any more, so it takes no longer where very many
+// documents match.
+func First(ctx context.Context, v *view.View, n int, samples func(i int) search.Sample, by view.Criterion, most int, skip func(i int, id string) bool) ([]Match, error) {
+	b := &batch{v: v, n: n, by: by, samples: samples, skip: skip, most: most}
 	best := slices.Repeat([]Match{{Sample: -1}}, n)
-	for from := 0; from < n; {
-		sets, err := b.hold(ctx, from, n)
+	err := b.each(ctx, func(m Match) error {
+		if at := &best[m.Sample]; at.Sample < 0 || m.compare(*at) < 0 {
+			*at = m
+		}
+		return nil
+	}, func(error) bool { return true })
+	return best, err
+}
+
+// each calls take for the matches of the samples, of as many at a time as there is memory for, and
+// then done, until that returns false. After errMany the matches of fewer are taken, from the first
+// of these samples on.
+func (b *batch) each(ctx context.Context, take func(Match) error, done func(err error) bool) error {
+	for from, most := 0, b.n; from < b.n; {
+		sets, err := b.hold(ctx, from, most)
 		held := len(sets)
 		if err == nil {
-			err = b.scan(ctx, sets)
+			err = b.scan(ctx, sets, take)
 		}
-		if err != nil {
-			return nil, err
+		switch more := done(err); {
+		case errors.Is(err, errMany) && held > 1:
+			most = held / 2
+			continue
+		case errors.Is(err, errMany):
+			return b.v.OverBudget("documents")
+		case err != nil || !more:
+			return err
 		}
-		for _, m := range b.hits {
-			best[m.Sample] = m
-		}
-		from += held
+		from, most = from+held, b.n
 	}
-	return best, nil
+	return nil
 }
 
 // hold returns the sets of samples from one on, as many as there is memory for, and most at most.
 func (b *batch) hold(ctx context.Context, from, most int) (sets [][]uint64, err error) {
 	err = b.v.Safely(ctx, func() error {
-		hasher, n := b.v.Texts.Sets(), len(b.numbers)
-		b.numbers = slices.Grow(b.numbers[:0], n)
+		hasher := b.v.Texts.Sets()
+		b.numbers = b.numbers[:0]
 		for i, left := from, b.v.Memory/4/setjoin.FewBytes(b.by.T, b.role()); i < min(from+most, b.n); i++ {
 			if i%shareDocs == 0 && ctx.Err() != nil {
 				return ctx.Err()
@@ -146,19 +160,19 @@ func (b *batch) hold(ctx context.Context, from, most int) (sets [][]uint64, err 
 }
 
 // errMany says that there is no memory for all matches of the sets that are held. errFewer says
-// that most of these are done with.
+// that many of these are done with.
 var errMany, errFewer = errors.New("many matches"), errors.New("fewer samples")
 
-// scan leaves the matches of sets in b.hits.
-func (b *batch) scan(ctx context.Context, sets [][]uint64) error {
-	b.hits = b.hits[:0]
+// scan calls take for the matches of sets, in the order of documents.
+func (b *batch) scan(ctx context.Context, sets [][]uint64, take func(Match) error) error {
 	if err := b.cut(ctx); err != nil {
 		return err
 	}
-	most := b.v.Most(2 * int(unsafe.Sizeof(Match{})))
-	for next := 0; next < len(b.shares); {
+	if b.most > 0 {
+		b.wanted = slices.Repeat([]uint8{uint8(b.most)}, len(sets))
+	}
+	for next := 0; next < len(b.shares) && len(sets) > 0; {
 		b.few, b.rooms = setjoin.NewFew(sets, b.by.T, b.role()), sync.Pool{}
-		b.done = make([]bool, len(sets))
 		left := len(sets)
 		rest := b.shares[next:]
 		err := pipeline.Ordered(ctx, len(rest), runtime.GOMAXPROCS(0), func(i int) (found []Match, err error) {
@@ -170,21 +184,22 @@ func (b *batch) scan(ctx context.Context, sets [][]uint64) error {
 		}, func(_ int, found []Match) error {
 			next++
 			b.mu.Lock()
+			defer b.mu.Unlock()
 			for _, m := range found {
-				at := m.Sample
-				if m.Sample = b.numbers[at]; b.done[at] {
-					continue
+				if at := m.Sample; b.wanted != nil {
+					if b.wanted[at] == 0 {
+						continue
+					}
+					if b.wanted[at]--; b.wanted[at] == 0 {
+						left--
+					}
 				}
-				b.hits = append(b.hits, m)
-				if b.done[at] = b.first; b.first {
-					left--
+				m.Sample = b.numbers[m.Sample]
+				if err := take(m); err != nil {
+					return err
 				}
 			}
-			b.mu.Unlock()
-			switch {
-			case len(b.hits) > most:
-				return errMany
-			case left <= len(sets)/4*3:
+			if left <= len(sets)/4*3 {
 				return errFewer
 			}
 			return nil
@@ -192,22 +207,22 @@ func (b *batch) scan(ctx context.Context, sets [][]uint64) error {
 		if !errors.Is(err, errFewer) {
 			return err
 		}
-		sets, b.numbers = b.undone(sets)
-		if len(sets) == 0 {
-			return nil
-		}
+		sets = b.undone(sets)
 	}
 	return nil
 }
 
-// undone returns those of sets that are not done, and the numbers of their samples.
-func (b *batch) undone(sets [][]uint64) (rest [][]uint64, numbers []int) {
-	for at, is := range b.done {
-		if !is {
-			rest, numbers = append(rest, sets[at]), append(numbers, b.numbers[at])
+// undone leaves the samples of which more matches are wanted, and returns their sets.
+func (b *batch) undone(sets [][]uint64) [][]uint64 {
+	n := 0
+	for at, wanted := range b.wanted {
+		if wanted > 0 {
+			sets[n], b.numbers[n], b.wanted[n] = sets[at], b.numbers[at], wanted
+			n++
 		}
 	}
-	return rest, numbers
+	b.numbers, b.wanted = b.numbers[:n], b.wanted[:n]
+	return sets[:n]
 }
 
 // role returns what the samples are to the stored documents.
@@ -242,18 +257,21 @@ func (b *batch) cut(ctx context.Context) error {
 	})
 }
 
-// compare returns the matches of a share, by the places of samples among those that are held: of
-// first one of each.
+// sharesAhead is how many shares, for each processor, have matches that wait to be taken.
+const sharesAhead = 4
+
+// compare returns the matches of a share, by the places of samples among those that are held.
 func (b *batch) compare(ctx context.Context, s *share) (matches []Match, err error) {
 	r, _ := b.rooms.Get().(*room)
 	if r == nil {
 		r = &room{sets: b.v.Texts.Sets(), finder: b.few.Finder()}
 	}
-	if b.first {
+	if b.wanted != nil {
 		b.mu.Lock()
-		r.finder.Done = append(r.finder.Done[:0], b.done...)
+		r.finder.Wanted = append(r.finder.Wanted[:0], b.wanted...)
 		b.mu.Unlock()
 	}
+	most := max(shareDocs, b.v.Most(matchBytes)/(sharesAhead*runtime.GOMAXPROCS(0)))
 	defer b.rooms.Put(r)
 	take := func(text []byte, read func() ([]byte, error)) error {
 		r.found = r.finder.Append(r.found[:0], r.sets.LastSet(text))
@@ -266,9 +284,12 @@ func (b *batch) compare(ctx context.Context, s *share) (matches []Match, err err
 			if b.skip(b.numbers[f.Set], id) {
 				continue
 			}
-			if matches = append(matches, Match{f.Set, view.Match{ID: id, Score: f.Score, Exact: true}}); b.first {
-				r.finder.Done[f.Set] = true
+			if matches = append(matches, Match{f.Set, view.Match{ID: id, Score: f.Score, Exact: true}}); r.finder.Wanted != nil {
+				r.finder.Wanted[f.Set]--
 			}
+		}
+		if len(matches) > most {
+			return errMany
 		}
 		return err
 	}

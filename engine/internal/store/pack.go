@@ -77,8 +77,8 @@ func (db *Store) publishIngest(ctx context.Context, t *view.Table) error {
 }
 
 // OpenSet opens several tables and databases as one read-only database: the one that Ingest would
-// make of them in this order. Nothing is written: which documents are replaced is found out anew,
-// by the same steps, and held in memory. A database is taken as it is at this moment.
+// make of them in this order. Nothing is written: the same steps find which documents are replaced,
+// and memory holds the outcome. A database is taken as it is at this moment.
 func OpenSet(paths []string, o Options) (*Store, error) {
 	o.ReadOnly, o.MustExist = true, true
 	switch len(paths) {

@@ -127,7 +127,8 @@ func (x *Index) Candidates(dst []uint32, q Query) (docs []uint32, read int, ok b
 }
 
 // Runs is Candidates for the documents that may have all of some number of features, 1 or more,
-// that follow each other. One of every so many is looked for, such that the fewest keys are read.
+// that follow each other. Only some of the features are looked up, chosen so that each run
+// of number has one of them and the fewest keys are read.
 func (x *Index) Runs(dst []uint32, features []uint64, number, most int) (docs []uint32, read int, ok bool, err error) {
 	// A choice ends at a feature and leaves out fewer than number between two. Of the choices that
 	// end at feature i, best has the cost of the cheapest, and before the feature before i in it.

@@ -130,8 +130,8 @@ func TestNeed(t *testing.T) {
 	}
 }
 
-// TestCrowd: where so many documents have the features that reading all texts is faster, there is
-// no answer; memory is that of the documents.
+// TestCrowd: if the features are in so many documents that reading all texts is faster, the index
+// does not answer, and takes no memory for the candidates.
 func TestCrowd(t *testing.T) {
 	set := make([]uint64, 2*mostRead)
 	for i := range set {

@@ -8,13 +8,14 @@ import (
 )
 
 // NewFewExtractor returns an Extractor of documents whose sets are compared with those of a Few. It
-// calls found for each match, with the place of the document, from 0, and its id.
-func NewFewExtractor(ctx context.Context, params features.Params, few *setjoin.Few, found func(place int, id string, m setjoin.FewMatch) error) *Extractor {
+// calls found for each match, with the place of the document, from 0, and its id. Of documents that
+// have more than most matches together, a batch, it calls found for some, and returns many.
+func NewFewExtractor(ctx context.Context, params features.Params, few *setjoin.Few, most int, many error, found func(place int, id string, m setjoin.FewMatch) error) *Extractor {
 	before := 0 // documents of earlier batches
 	worker := func() func(*featured) {
 		sets, finder, scored := newHasher(params).sets, few.Finder(), []setjoin.FewMatch(nil)
 		return func(b *featured) {
-			for i := range b.docs {
+			for i := 0; i < len(b.docs) && len(b.met) <= most; i++ {
 				b.hashes = sets.Append(b.hashes[:0], b.docs[i].Text)
 				scored = finder.Append(scored[:0], b.hashes)
 				for _, m := range scored {
@@ -30,6 +31,9 @@ func NewFewExtractor(ctx context.Context, params features.Params, few *setjoin.F
 			}
 		}
 		before += len(b.docs)
+		if len(b.met) > most {
+			return many
+		}
 		return nil
 	})
 }

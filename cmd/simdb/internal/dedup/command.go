@@ -102,7 +102,7 @@ func (c *Command) Validate() error {
 	case c.ofTexts() && c.RefuseFor("") != nil:
 		return c.RefuseFor("--levenshtein or --cosine")
 	case c.Within != nil && (c.Replay != "" || c.Decisions != "" || c.Verify != nil || c.Images != nil):
-		return errors.New("--within: which document is kept depends on their sizes: it is without --replay, --decisions, --verify and --images")
+		return errors.New("--within keeps the largest document of a cluster: --replay, --decisions, --verify and --images are not for it")
 	case c.ofTexts() && c.Replay != "":
 		return errors.New("--replay decides by recorded pairs of --jaccard")
 	case c.Images != nil && (c.Jaccard != nil || c.ofTexts() || c.Verify != nil || c.Replay != ""):

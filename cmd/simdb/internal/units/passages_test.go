@@ -138,8 +138,8 @@ func comparePassages(t *testing.T, docs []string, o Options, least, known int) i
 	return len(want)
 }
 
-// removedByModel returns the passages of a document of so many words, given its windows that come
-// again, of n words.
+// removedByModel returns the passages of a document of some number of words, given its windows of
+// n words that come again.
 func removedByModel(windows []Repeat, n, words int) (all []Removed) {
 	gone, first := make([]bool, words), map[int]Place{}
 	for _, w := range windows {

@@ -119,7 +119,7 @@ func (f *joinFiles) find(ctx context.Context, docs []engine.Doc) (found []engine
 		few = setjoin.NewFew(sets, float64(*t), role)
 	}
 	most := int(f.memory) / 4 / int(2*unsafe.Sizeof(engine.BatchMatch{}))
-	x := corpus.NewFewExtractor(ctx, f.params, few, func(place int, id string, m setjoin.FewMatch) error {
+	x := corpus.NewFewExtractor(ctx, f.params, few, most, errMany, func(place int, id string, m setjoin.FewMatch) error {
 		if len(found) == most {
 			return errMany
 		}
