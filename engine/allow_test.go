@@ -280,7 +280,7 @@ func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[st
 	}
 	defer s.Close()
 	var docs []Entry
-	for e, err := range s.Entries(t.Context(), EntryFilter{}) {
+	for e, err := range entriesIn(t.Context(), s, Range{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ import (
 func dump(db *DB) (string, error) {
 	ctx := context.Background()
 	var b strings.Builder
-	for e, err := range entriesOf(ctx, db, EntryFilter{}) {
+	for e, err := range entriesOf(ctx, db, Range{}) {
 		if err != nil {
 			return "", err
 		}
@@ -274,7 +274,7 @@ func TestBackupFollowed(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			docs := len(collect(t, entriesOf(ctx, reader, EntryFilter{})))
+			docs := len(collect(t, entriesOf(ctx, reader, Range{})))
 			if docs < last {
 				t.Errorf("%d documents after %d", docs, last)
 			}
@@ -294,7 +294,7 @@ func TestBackupFollowed(t *testing.T) {
 	if err := reader.Refresh(ctx); err != nil {
 		t.Error(err)
 	}
-	if n := len(collect(t, entriesOf(ctx, reader, EntryFilter{}))); n != 400 {
+	if n := len(collect(t, entriesOf(ctx, reader, Range{}))); n != 400 {
 		t.Errorf("%d documents", n)
 	}
 }

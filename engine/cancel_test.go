@@ -123,7 +123,7 @@ func TestCancelRows(t *testing.T) {
 	})
 	cancelAtFirst(t, "jaccard", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(0.5)) })
 	cancelAtFirst(t, "verified", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(0.5).Verified()) })
-	cancelAtFirst(t, "entries", func(ctx ctxt) iter.Seq2[Entry, error] { return s.Entries(ctx, EntryFilter{}) })
+	cancelAtFirst(t, "entries", func(ctx ctxt) iter.Seq2[Entry, error] { return entriesIn(ctx, s, Range{}) })
 	for _, by := range []Criterion{Near(3), Jaccard(0.5), Jaccard(0.5).Verified()} {
 		for _, n := range []int{5000, search.MostFirst + 1} {
 			cancelAtFirst(t, fmt.Sprint("first pairs ", by, n), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, &PairOptions{Limit: n}) })

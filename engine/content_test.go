@@ -67,7 +67,7 @@ func TestEntriesByContent(t *testing.T) {
 	}
 	defer s.Close()
 	for try := range 40 {
-		f := EntryFilter{Prefix: []string{"", "", "a", "b/1", "c", "x/77"}[r.IntN(6)], Unordered: r.IntN(3) == 0}
+		f := Range{Prefix: []string{"", "", "a", "b/1", "c", "x/77"}[r.IntN(6)], Unordered: r.IntN(3) == 0, Load: r.IntN(2) == 0}
 		if r.IntN(2) == 0 {
 			f.Since = time.Unix(1_000_000, 0).Add(time.Duration([]int{0, 50, 97, 200}[r.IntN(4)]) * time.Hour)
 		}
@@ -84,7 +84,9 @@ func TestEntriesByContent(t *testing.T) {
 			}
 			return n < below
 		}
-		f.Where = func(text, fields []byte) (bool, error) { return holds(text, fields), nil }
+		if f.Where = func(text, fields []byte) (bool, error) { return holds(text, fields), nil }; f.Load && r.IntN(3) == 0 {
+			f.Where, below = nil, 1000
+		}
 		var selected []string
 		for id, d := range want {
 			if strings.HasPrefix(id, f.Prefix) && strings.HasSuffix(id, end) && !d.Time.Before(f.Since) && holds([]byte(d.Text), d.Fields) {
@@ -92,6 +94,9 @@ func TestEntriesByContent(t *testing.T) {
 			}
 		}
 		slices.Sort(selected)
+		if f.Reverse = r.IntN(3) == 0; f.Reverse && !f.Unordered {
+			slices.Reverse(selected)
+		}
 		stop := len(selected) + 1
 		if !f.Unordered && r.IntN(2) == 0 {
 			stop = 1 + r.IntN(40)
@@ -100,9 +105,13 @@ func TestEntriesByContent(t *testing.T) {
 			f.Limit = stop
 		}
 		var got []string
-		for e, err := range s.Entries(t.Context(), f) {
+		for e, err := range s.Range(t.Context(), f) {
 			if err != nil {
 				t.Fatal(err)
+			}
+			whole := e.Text == want[e.ID].Text && string(e.Fields) == string(want[e.ID].Fields)
+			if !f.Load && e.Text+string(e.Fields) != "" || f.Load && !whole {
+				t.Fatalf("%+v: %+v, want %+v", f, e, want[e.ID])
 			}
 			if !e.Time.Equal(want[e.ID].Time) {
 				t.Fatalf("%+v: %+v, want the time %v", f, e, want[e.ID].Time)
@@ -129,12 +138,12 @@ func TestEntriesByContentStops(t *testing.T) {
 	}
 	defer s.Close()
 	looked := 0
-	look := func(f EntryFilter, every int) {
+	look := func(f Range, every int) {
 		t.Helper()
 		looked = 0
 		f.Where = func(_, _ []byte) (bool, error) { looked++; return every > 0 && looked%every == 0, nil }
 		rows := 0
-		for _, err := range s.Entries(t.Context(), f) {
+		for _, err := range entriesIn(t.Context(), s, f) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,10 +152,10 @@ func TestEntriesByContentStops(t *testing.T) {
 			}
 		}
 	}
-	if look(EntryFilter{Limit: 5}, 2); looked != 10 {
+	if look(Range{Limit: 5}, 2); looked != 10 {
 		t.Errorf("%d documents looked at for 5 of every second", looked)
 	}
-	if look(EntryFilter{}, 0); looked < len(want) || looked > len(want)+len(want)/100 {
+	if look(Range{}, 0); looked < len(want) || looked > len(want)+len(want)/100 {
 		t.Errorf("%d documents looked at for none of %d", looked, len(want))
 	}
 	for _, unordered := range []bool{false, true} {
@@ -158,7 +167,7 @@ func TestEntriesByContentStops(t *testing.T) {
 			}
 		}
 		match := func(id []byte) (bool, error) { return strings.HasSuffix(string(id), "1"), nil }
-		look(EntryFilter{Prefix: "a", Since: since, Match: match, Unordered: unordered}, 0)
+		look(Range{Prefix: "a", Since: since, Match: match, Unordered: unordered}, 0)
 		if looked < n || looked > 2*n || n == 0 {
 			t.Errorf("unordered %t: %d documents looked at, of which %d may be selected", unordered, looked, n)
 		}

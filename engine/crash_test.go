@@ -50,7 +50,7 @@ func (e expectation) describe(m *model) string {
 // entries returns all that is in a database, as a model.
 func entries(ctx context.Context, s *Snapshot) (*model, error) {
 	got := &model{docs: map[string]Entry{}}
-	for x, err := range s.Entries(ctx, EntryFilter{}) {
+	for x, err := range entriesIn(ctx, s, Range{}) {
 		if err != nil {
 			return nil, err
 		}

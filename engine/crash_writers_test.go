@@ -126,7 +126,7 @@ func (c *crashWriters) open(fs vfs.FS, mustExist bool) (*DB, error) {
 func (c *crashWriters) found(db *DB) (at numbers, err error) {
 	got := map[string]uint64{}
 	var latest, hot uint64 // sequence numbers
-	for e, err := range entriesOf(context.Background(), db, EntryFilter{}) {
+	for e, err := range entriesOf(context.Background(), db, Range{}) {
 		if _, twice := got[e.ID]; err != nil || twice {
 			return at, fmt.Errorf("%s is there twice, or %w", e.ID, err)
 		}

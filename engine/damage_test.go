@@ -30,7 +30,7 @@ func answers(path string) (string, error) {
 	}
 	defer db.Close()
 	var all string
-	for e, err := range entriesOf(ctx, db, EntryFilter{}) {
+	for e, err := range entriesOf(ctx, db, Range{}) {
 		if err != nil {
 			return "", err
 		}

@@ -18,7 +18,7 @@ import (
 
 func ids(t testing.TB, db *DB) (all []string) {
 	t.Helper()
-	for _, e := range collect(t, entriesOf(context.Background(), db, EntryFilter{})) {
+	for _, e := range collect(t, entriesOf(context.Background(), db, Range{})) {
 		all = append(all, e.ID)
 	}
 	return all
@@ -265,7 +265,7 @@ func (v *versionRace) delete(seed uint64) error {
 		if err != nil {
 			return err
 		}
-		for e, err := range s.Entries(ctx, EntryFilter{}) {
+		for e, err := range entriesIn(ctx, s, Range{}) {
 			if err != nil {
 				return errors.Join(err, s.Close())
 			}
@@ -353,7 +353,7 @@ func TestDeleteVersionRaces(t *testing.T) {
 	check := func(stage string) {
 		t.Helper()
 		got := map[version]bool{}
-		for _, e := range collect(t, entriesOf(context.Background(), db, EntryFilter{})) {
+		for _, e := range collect(t, entriesOf(context.Background(), db, Range{})) {
 			got[version{ID: e.ID, Fingerprint: e.Fingerprint}] = true
 		}
 		if !maps.Equal(got, want) {

@@ -223,7 +223,7 @@ func ExampleDB_Backup() {
 	defer restored.Close()
 	s := must(restored.Snapshot())
 	defer s.Close()
-	for e, err := range s.Entries(ctx, engine.EntryFilter{}) {
+	for e, err := range s.Range(ctx, engine.Range{}) {
 		check(err)
 		fmt.Println(e.ID)
 	}

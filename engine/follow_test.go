@@ -180,7 +180,7 @@ func contents(db *DB) (string, error) {
 	}
 	defer s.Close()
 	have := map[string]uint64{}
-	for e, err := range s.Entries(context.Background(), EntryFilter{}) {
+	for e, err := range entriesIn(context.Background(), s, Range{}) {
 		if err != nil {
 			return "", err
 		}

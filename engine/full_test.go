@@ -82,7 +82,7 @@ func fullContinues(t *testing.T, limit int, mode SyncMode) (full int) {
 			}
 			return true
 		})
-		for e, err := range entriesOf(ctx, db, EntryFilter{}) {
+		for e, err := range entriesOf(ctx, db, Range{}) {
 			if _, ok := tried.Load(e.ID); err != nil || !ok {
 				t.Errorf("limit %d: %+v, %v", limit, e, err)
 			}

@@ -47,8 +47,23 @@ func searchBatch(ctx context.Context, db *DB, docs []Doc, by Criterion) iter.Seq
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[BatchMatch, error] { return s.SearchBatch(ctx, docs, by) })
 }
 
-func entriesOf(ctx context.Context, db *DB, f EntryFilter) iter.Seq2[Entry, error] {
-	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Entry, error] { return s.Entries(ctx, f) })
+func entriesOf(ctx context.Context, db *DB, f Range) iter.Seq2[Entry, error] {
+	return entriesFrom(db.Range(ctx, f))
+}
+
+func entriesIn(ctx context.Context, s *Snapshot, r Range) iter.Seq2[Entry, error] {
+	return entriesFrom(s.Range(ctx, r))
+}
+
+// entriesFrom yields the entries of documents.
+func entriesFrom(docs iter.Seq2[Doc, error]) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for d, err := range docs {
+			if !yield(d.Entry(), err) {
+				return
+			}
+		}
+	}
 }
 
 func lookupOf(ctx context.Context, db *DB, id string) (Entry, error) {

@@ -183,7 +183,7 @@ func (h *history) deleteSeen(ctx context.Context) {
 	}
 	var b Batch
 	want := 0
-	for e, err := range seen.s.Entries(ctx, EntryFilter{}) {
+	for e, err := range entriesIn(ctx, seen.s, Range{}) {
 		h.must(err)
 		if h.r.IntN(3) > 0 {
 			continue

@@ -158,7 +158,7 @@ func everything(t testing.TB, db *DB) []string {
 	ctx := context.Background()
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	es := collect(t, entriesOf(ctx, db, EntryFilter{}))
+	es := collect(t, entriesOf(ctx, db, Range{}))
 	for i, e := range inOrder(t, es) {
 		d, err := db.Get(ctx, e.ID)
 		if err != nil {
@@ -299,7 +299,7 @@ func TestIngestNumbers(t *testing.T) {
 	put(t, db, "after", 2)
 	want = append(want, "after")
 	byNumber := func() (ids []string) {
-		for _, e := range inOrder(t, collect(t, entriesOf(ctx, db, EntryFilter{}))) {
+		for _, e := range inOrder(t, collect(t, entriesOf(ctx, db, Range{}))) {
 			ids = append(ids, e.ID)
 		}
 		return ids

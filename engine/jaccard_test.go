@@ -214,7 +214,7 @@ func checkJaccardJoins(t *testing.T, db *DB, m *textModel) {
 // stars is the definition of star clusters by score, carried out.
 func (m *textModel) stars(t *testing.T, db *DB, threshold float64) []Member {
 	t.Helper()
-	entries := collect(t, entriesOf(context.Background(), db, EntryFilter{}))
+	entries := collect(t, entriesOf(context.Background(), db, Range{}))
 	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
 	var keepers []string
 	var clusters [][]Member

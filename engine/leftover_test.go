@@ -33,7 +33,7 @@ func TestUnsyncedWritesSurviveKill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(collect(t, entriesOf(ctx, after, EntryFilter{}))); n != i+1 {
+		if n := len(collect(t, entriesOf(ctx, after, Range{}))); n != i+1 {
 			t.Errorf("%d of %d acknowledged documents are left", n, i+1)
 		}
 		if err := after.Close(); err != nil {
@@ -132,7 +132,7 @@ func TestFailedCommitKeepsTable(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", verb, err)
 		}
-		if n := len(collect(t, entriesOf(ctx, after, EntryFilter{}))); n < 2 {
+		if n := len(collect(t, entriesOf(ctx, after, Range{}))); n < 2 {
 			t.Errorf("%s: %d documents are left", verb, n)
 		}
 		if err := after.Close(); err != nil {

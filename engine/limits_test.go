@@ -119,15 +119,15 @@ func TestFirstUnorderedCount(t *testing.T) {
 				}
 			}
 		}
-		entries := collect(t, s.Entries(ctx, EntryFilter{}))
+		entries := collect(t, entriesIn(ctx, s, Range{}))
 		if n, err := s.Count(ctx, time.Time{}); err != nil || n != int64(len(entries)) || n < 100 {
 			t.Fatalf("seed %d: %d documents, %v, want %d", seed, n, err, len(entries))
 		}
 		for _, prefix := range []string{"", "1", "29", "x"} {
 			want := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !strings.HasPrefix(e.ID, prefix) })
-			sameSet(t, "entries", collect(t, s.Entries(ctx, EntryFilter{Prefix: prefix, Unordered: true})), want)
+			sameSet(t, "entries", collect(t, entriesIn(ctx, s, Range{Prefix: prefix, Unordered: true})), want)
 			for _, length := range []int{1, 2, 7, 100, 1000} {
-				if got := collect(t, s.entries(ctx, EntryFilter{Prefix: prefix}, max(1, length/2), length)); !slices.Equal(written(got), written(want)) {
+				if got := collect(t, entriesFrom(s.documents(ctx, Range{Prefix: prefix}, max(1, length/2), length))); !slices.Equal(written(got), written(want)) {
 					t.Fatalf("seed %d: entries by pages of %d: %v, want %v", seed, length, got, want)
 				}
 			}
@@ -216,7 +216,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if n := len(collect(t, s.Entries(ctx, EntryFilter{}))); n < 100 {
+	if n := len(collect(t, entriesIn(ctx, s, Range{}))); n < 100 {
 		t.Errorf("%d entries", n)
 	}
 }

@@ -71,7 +71,7 @@ func TestLoadKnowsIDs(t *testing.T) {
 		snap := must(db.Snapshot())(t)
 		defer snap.Close()
 		n = 0
-		for e, err := range snap.Entries(ctx, EntryFilter{}) {
+		for e, err := range entriesIn(ctx, snap, Range{}) {
 			if err != nil || !stored[e.ID] {
 				t.Fatalf("%q is stored, %v", e.ID, err)
 			}

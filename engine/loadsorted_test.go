@@ -71,7 +71,7 @@ func TestLoadSorted(t *testing.T) {
 			t.Errorf("others %t: %+v, %v, want %d replaced", others, st, err, replaced)
 		}
 		n := 0
-		for _, e := range collect(t, entriesOf(ctx, db, EntryFilter{})) {
+		for _, e := range collect(t, entriesOf(ctx, db, Range{})) {
 			if fp, ok := want[e.ID]; !ok || fp != e.Fingerprint {
 				t.Fatalf("others %t: %q has %x, want %x, %t", others, e.ID, e.Fingerprint, fp, ok)
 			}

@@ -45,7 +45,7 @@ func TestLoadStatsAddUp(t *testing.T) {
 					t.Fatal(err)
 				}
 				there, bare := int64(0), int64(0)
-				for _, e := range collect(t, entriesOf(context.Background(), db, EntryFilter{})) {
+				for _, e := range collect(t, entriesOf(context.Background(), db, Range{})) {
 					if e.HasFingerprint && e.Fingerprint == 1 {
 						continue
 					}

@@ -137,7 +137,7 @@ func TestMergesAtOnce(t *testing.T) {
 			defer db.Close()
 		}
 		got := map[string]bool{}
-		for e, err := range entriesOf(ctx, db, EntryFilter{}) {
+		for e, err := range entriesOf(ctx, db, Range{}) {
 			if err != nil || !want[e.ID] || got[e.ID] {
 				t.Fatalf("%+v, %v", e, err)
 			}

@@ -21,7 +21,7 @@ import (
 func prints(t testing.TB, db *DB) map[string]uint64 {
 	t.Helper()
 	all := map[string]uint64{}
-	for _, e := range collect(t, entriesOf(context.Background(), db, EntryFilter{})) {
+	for _, e := range collect(t, entriesOf(context.Background(), db, Range{})) {
 		all[e.ID] = e.Fingerprint
 	}
 	return all
@@ -170,7 +170,7 @@ func TestWritesBesidePublication(t *testing.T) {
 					}
 				}
 				same("published")
-				inOrder(t, collect(t, entriesOf(ctx, db, EntryFilter{})))
+				inOrder(t, collect(t, entriesOf(ctx, db, Range{})))
 				for _, stage := range []string{"after a power cut", "after another"} {
 					after := mem.CrashClone(0, 1)
 					db.Close()
@@ -251,7 +251,7 @@ func TestOrderOfWriting(t *testing.T) {
 		},
 		"ingest": func() error {
 			os.Remove(packed)
-			for _, e := range collect(t, entriesOf(ctx, other, EntryFilter{})) {
+			for _, e := range collect(t, entriesOf(ctx, other, Range{})) {
 				if err := other.Delete(ctx, e.ID); err != nil {
 					return err
 				}
@@ -273,7 +273,7 @@ func TestOrderOfWriting(t *testing.T) {
 			t.Fatal(way, err)
 		}
 		var got []string
-		for _, e := range inOrder(t, collect(t, entriesOf(ctx, db, EntryFilter{}))) {
+		for _, e := range inOrder(t, collect(t, entriesOf(ctx, db, Range{}))) {
 			got = append(got, e.ID)
 		}
 		equal(t, "order after "+way, got, want)

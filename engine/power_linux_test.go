@@ -245,7 +245,7 @@ func (m *powerModel) look(db *DB) error {
 		return fmt.Errorf("check: %+v, %w", r, err)
 	}
 	found := map[string]uint64{}
-	for e, err := range entriesOf(ctx, db, EntryFilter{}) {
+	for e, err := range entriesOf(ctx, db, Range{}) {
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func TestPruneModel(t *testing.T) {
 		compare := func(what string, s *Snapshot, want map[string]int64) {
 			t.Helper()
 			got := map[string]int64{}
-			for _, e := range collect(t, s.Entries(ctx, EntryFilter{})) {
+			for _, e := range collect(t, entriesIn(ctx, s, Range{})) {
 				got[e.ID] = e.Time.Unix()
 			}
 			n, err := s.Count(ctx, time.Time{})
@@ -243,7 +243,7 @@ func TestPruneDropsTables(t *testing.T) {
 		t.Errorf("%d deletes counted", m.Deletes)
 	}
 	var seen []string
-	for _, e := range collect(t, s.Entries(ctx, EntryFilter{})) {
+	for _, e := range collect(t, entriesIn(ctx, s, Range{})) {
 		seen = append(seen, e.ID)
 	}
 	equal(t, "the snapshot", seen, []string{"a", "b", "c", "d", "e", "f", "h"})
@@ -400,7 +400,7 @@ func TestPruneBesideCompaction(t *testing.T) {
 	if total := pruned.Load() + int64(n); left != docs*3/10 || total != rounds*docs-left {
 		t.Errorf("%d documents are left, want %d; pruned %d", left, docs*3/10, total)
 	}
-	for _, e := range collect(t, entriesOf(ctx, db, EntryFilter{})) {
+	for _, e := range collect(t, entriesOf(ctx, db, Range{})) {
 		if e.Time.Before(time.Unix(1000*(rounds-1)+700, 0)) {
 			t.Fatalf("%s of %v is left", e.ID, e.Time)
 		}

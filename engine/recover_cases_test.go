@@ -91,7 +91,7 @@ func textsIn(t *testing.T, db *DB) map[string]string {
 	t.Helper()
 	ctx := context.Background()
 	all := map[string]string{}
-	for e, err := range entriesOf(ctx, db, EntryFilter{}) {
+	for e, err := range entriesOf(ctx, db, Range{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

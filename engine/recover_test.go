@@ -133,7 +133,7 @@ func (f *fate) load(n int) {
 func (f *fate) see() {
 	ctx := f.t.Context()
 	now := map[string]string{}
-	for e, err := range entriesOf(ctx, f.db, EntryFilter{}) {
+	for e, err := range entriesOf(ctx, f.db, Range{}) {
 		f.do(err)
 		d, err := f.db.Get(ctx, e.ID)
 		f.do(err)
@@ -266,7 +266,7 @@ func (p *patient) recoverFrom(t *testing.T, files map[string][]byte, what string
 		t.Fatalf("%s: the new database does not open: %v", what, err)
 	}
 	got := map[string]string{}
-	for e, err := range entriesOf(ctx, db, EntryFilter{}) {
+	for e, err := range entriesOf(ctx, db, Range{}) {
 		if err != nil {
 			t.Fatal(what, err)
 		}

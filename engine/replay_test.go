@@ -59,7 +59,7 @@ func TestReplayMany(t *testing.T) {
 				db := must(Open(path, &o))(t)
 				defer db.Close()
 				got := map[string]uint64{}
-				for e, err := range entriesOf(t.Context(), db, EntryFilter{}) {
+				for e, err := range entriesOf(t.Context(), db, Range{}) {
 					if _, twice := got[e.ID]; twice || err != nil {
 						t.Fatalf("%s is there twice, or %v", e.ID, err)
 					}

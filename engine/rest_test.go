@@ -34,9 +34,9 @@ func TestRest(t *testing.T) {
 	count := func(rows any) int {
 		switch s := rows.(type) {
 		case *DB:
-			return len(collect(t, entriesOf(ctx, s, EntryFilter{})))
+			return len(collect(t, entriesOf(ctx, s, Range{})))
 		case *Snapshot:
-			return len(collect(t, s.Entries(ctx, EntryFilter{})))
+			return len(collect(t, entriesIn(ctx, s, Range{})))
 		}
 		return -1
 	}
@@ -123,7 +123,7 @@ func TestRestBesideQueries(t *testing.T) {
 					return err
 				}
 			}
-			if n := len(collect(t, entriesOf(context.Background(), reader, EntryFilter{}))); n < 10 {
+			if n := len(collect(t, entriesOf(context.Background(), reader, Range{}))); n < 10 {
 				return fmt.Errorf("%d documents", n)
 			}
 			return nil

@@ -56,7 +56,7 @@ func sixteen(c corpus, apart bool) corpus {
 // withNumbers returns the ID of each document by its sequence number, and what Stats counts.
 func withNumbers(t *testing.T, db *DB) (out []string) {
 	t.Helper()
-	for _, e := range inOrder(t, collect(t, entriesOf(context.Background(), db, EntryFilter{}))) {
+	for _, e := range inOrder(t, collect(t, entriesOf(context.Background(), db, Range{}))) {
 		out = append(out, fmt.Sprint(e.Seq, " ", e.ID))
 	}
 	st, err := db.Stats()
@@ -108,7 +108,7 @@ func TestSetEqualsIngest(t *testing.T) {
 					}
 				}
 				r := rand.New(rand.NewPCG(1, 2))
-				for _, e := range collect(t, entriesOf(ctx, loaded, EntryFilter{})) {
+				for _, e := range collect(t, entriesOf(ctx, loaded, Range{})) {
 					fp, k := e.Fingerprint^1<<r.IntN(64), r.IntN(20)
 					equal(t, "near", collect(t, set.Near(ctx, fp, k)), collect(t, loaded.Near(ctx, fp, k)))
 				}

@@ -164,7 +164,7 @@ func (m *severalModel) check(did string) {
 		equal(m.t, "after "+did, collect(m.t, s.Search(ctx, ofPrint(fp), Near(0))), want)
 	}
 	var ids []string
-	for e := range s.Entries(ctx, EntryFilter{}) {
+	for e := range entriesIn(ctx, s, Range{}) {
 		ids = append(ids, e.ID)
 	}
 	if want := slices.Sorted(maps.Keys(m.docs)); !slices.Equal(ids, want) {

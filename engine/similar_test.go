@@ -336,7 +336,7 @@ func TestPutNovelSimilar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for e, err := range s.Entries(t.Context(), EntryFilter{}) {
+		for e, err := range entriesIn(t.Context(), s, Range{}) {
 			if err != nil {
 				t.Fatal(err)
 			}

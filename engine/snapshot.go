@@ -39,20 +39,43 @@ func (s *Snapshot) Get(ctx context.Context, id string) (d Doc, err error) {
 		if err != nil {
 			return err
 		}
-		var sd sstable.Document
-		if err := p.WithoutSketch(&sd); err != nil {
-			return err
-		}
-		d = docOf(id, &sd)
-		d.Fingerprints, err = s.v.Fingerprints(id)
-		return err
+		d.ID = id
+		return s.readWhole(&d, p)
 	})
 	return d, err
 }
 
+// readWhole reads the document at p, whose ID is d.ID, whole. It runs within Safely.
+func (s *Snapshot) readWhole(d *Doc, p view.Place) error {
+	var sd sstable.Document
+	err := p.WithoutSketch(&sd)
+	if err == nil {
+		sd.Seq, err = p.Seq()
+	}
+	if err == nil {
+		*d = docOf(d.ID, &sd)
+		d.Fingerprints, err = s.v.Fingerprints(d.ID)
+	}
+	return err
+}
+
+// read is readWhole without text and fields.
+func (s *Snapshot) read(d *Doc, p view.Place) error {
+	e, err := p.EntryOf(d.ID)
+	if err != nil {
+		return err
+	}
+	if e.HasFingerprint {
+		d.Fingerprint, d.Rest = &e.Fingerprint, e.Rest
+	}
+	d.Time, d.Seq = e.Time, e.Seq
+	d.Fingerprints, err = s.v.Fingerprints(d.ID)
+	return err
+}
+
 // docOf returns a copy of a stored document.
 func docOf(id string, sd *sstable.Document) Doc {
-	d := Doc{ID: id, Text: string(sd.Text), Fields: json.RawMessage(bytes.Clone(sd.Fields)), Time: time.UnixMicro(sd.Time)}
+	d := Doc{ID: id, Text: string(sd.Text), Fields: json.RawMessage(bytes.Clone(sd.Fields)), Time: time.UnixMicro(sd.Time), Seq: sd.Seq}
 	if sd.HasFingerprint {
 		fp := sd.Fingerprint
 		d.Fingerprint, d.Rest = &fp, slices.Clone(sd.Rest)

@@ -113,7 +113,7 @@ func (s *soak) checkAll(snap *Snapshot, bounds []int, when string) {
 	ctx := context.Background()
 	found := map[string]Entry{}
 	seqs := map[uint64]string{}
-	for e, err := range snap.Entries(ctx, EntryFilter{}) {
+	for e, err := range entriesIn(ctx, snap, Range{}) {
 		if err != nil {
 			s.t.Error(when, err)
 			return
@@ -351,7 +351,7 @@ func (s *soak) deleteSeen(r *rand.Rand) error {
 	}
 	defer snap.Close()
 	var b Batch
-	for e, err := range snap.Entries(context.Background(), EntryFilter{}) {
+	for e, err := range entriesIn(context.Background(), snap, Range{}) {
 		if err != nil {
 			return err
 		}
@@ -467,11 +467,11 @@ func (s *soak) read(seed uint64) error {
 			return err
 		}
 		s.checkAll(snap, bounds, "snapshot")
-		first := collect(s.t, snap.Entries(ctx, EntryFilter{}))
+		first := collect(s.t, entriesIn(ctx, snap, Range{}))
 		for wait := time.Duration(r.IntN(100)) * time.Millisecond; wait > 0 && !s.stop.Load(); wait -= time.Millisecond {
 			time.Sleep(time.Millisecond)
 		}
-		equal(s.t, "the same snapshot", written(collect(s.t, snap.Entries(ctx, EntryFilter{}))), written(first))
+		equal(s.t, "the same snapshot", written(collect(s.t, entriesIn(ctx, snap, Range{}))), written(first))
 		if err := snap.Close(); err != nil {
 			return err
 		}

@@ -56,9 +56,9 @@ func TestQueriesStop(t *testing.T) {
 		"first":     func(ctx context.Context) error { return drain(s.Search(ctx, ofPrint(0), Near(64), Limit(20000))) },
 		"unordered": func(ctx context.Context) error { return drain(s.Search(ctx, ofPrint(0), Near(64), Unordered())) },
 		"count":     func(ctx context.Context) error { _, err := s.CountMatches(ctx, ofPrint(0), Near(64)); return err },
-		"entries":   func(ctx context.Context) error { return entries(s.Entries(ctx, EntryFilter{})) },
+		"entries":   func(ctx context.Context) error { return entries(entriesIn(ctx, s, Range{})) },
 		"unordered entries": func(ctx context.Context) error {
-			return entries(s.Entries(ctx, EntryFilter{Prefix: "", Unordered: true}))
+			return entries(entriesIn(ctx, s, Range{Prefix: "", Unordered: true}))
 		},
 	} {
 		started := time.Now()

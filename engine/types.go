@@ -48,6 +48,18 @@ type Doc struct {
 	// Time is when the document was stored, kept to the microsecond; zero means now. Retention and
 	// SINCE go by it.
 	Time time.Time
+	// Seq is the number of the write that stored the document: another version of it has another.
+	// Reads set it, for PutIfVersion and Batch.RequireVersion; writes do not look at it.
+	Seq uint64
+}
+
+// Entry returns what the indexes know of the document.
+func (d *Doc) Entry() Entry {
+	e := Entry{ID: d.ID, Rest: d.Rest, Fingerprints: d.Fingerprints, HasFingerprint: d.Fingerprint != nil, Time: d.Time, Seq: d.Seq}
+	if e.HasFingerprint {
+		e.Fingerprint = *d.Fingerprint
+	}
+	return e
 }
 
 // SetFingerprint sets Fingerprint and Rest to the words of a fingerprint, the most significant

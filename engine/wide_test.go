@@ -171,7 +171,7 @@ func (m *wideModel) check(stage string) {
 		t.Fatal(err)
 	}
 	entries := 0
-	for e, err := range s.Entries(ctx, EntryFilter{}) {
+	for e, err := range entriesIn(ctx, s, Range{}) {
 		first := []Fingerprint(nil)
 		if fps := m.docs[e.ID]; len(fps) > 0 {
 			first = fps[0]
@@ -189,8 +189,8 @@ func (m *wideModel) check(stage string) {
 	if n := must(m.db.Stats())(t).Documents; n != int64(len(m.docs)) {
 		t.Fatalf("%s: %d documents by the statistics, want %d", stage, n, len(m.docs))
 	}
-	where := EntryFilter{Unordered: true, Where: func(_, _ []byte) (bool, error) { return true, nil }}
-	if n := len(collect(t, s.Entries(ctx, where))); n != len(m.docs) {
+	where := Range{Unordered: true, Where: func(_, _ []byte) (bool, error) { return true, nil }}
+	if n := len(collect(t, entriesIn(ctx, s, where))); n != len(m.docs) {
 		t.Fatalf("%s: %d documents by their texts, want %d", stage, n, len(m.docs))
 	}
 	for _, k := range []int{0, 3, 31, 64, width / 2, width} {

@@ -85,7 +85,7 @@ func (s *session) completeID(prefix string) []string {
 	}
 	defer snap.Close()
 	var found []string
-	for e, err := range snap.Entries(ctx, engine.EntryFilter{Prefix: prefix, Limit: maxCompletions, OnlyIDs: true}) {
+	for e, err := range snap.Range(ctx, engine.Range{Prefix: prefix, Limit: maxCompletions, OnlyIDs: true}) {
 		if err != nil || len(found) == maxCompletions {
 			break
 		}

@@ -34,12 +34,13 @@ func (o *IDOrder) Parts() int {
 	return o.divider.Parts()
 }
 
-// Range returns the parts that may have IDs with a prefix: from first to end-1.
-func (o *IDOrder) Range(prefix []byte) (first, end int) {
+// Range returns the parts that may have IDs that are at or after from and before to, which is empty
+// for no bound: from first to end-1.
+func (o *IDOrder) Range(from, to []byte) (first, end int) {
 	if o.divider == nil {
 		return 0, 1
 	}
-	return o.divider.Range(prefix)
+	return o.divider.Range(from, to)
 }
 
 // EachID calls fn for the documents of a part, ascending by number. id aliases memory that is used

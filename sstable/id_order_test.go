@@ -81,7 +81,7 @@ func TestIDOrder(t *testing.T) {
 			t.Fatalf("%d documents: parts are not in the order of IDs", n)
 		}
 		for _, prefix := range []string{"", "a", "b", "c", "a/1", "b/77", "a/123", "0"} {
-			first, end := o.Range([]byte(prefix))
+			first, end := o.Range([]byte(prefix), []byte(base.PrefixEnd(prefix)))
 			var got, want []uint32
 			for doc := range n {
 				if bytes.HasPrefix([]byte(id(doc)), []byte(prefix)) {

@@ -45,7 +45,7 @@ func checkStoredOrder(t *testing.T, r *Reader) {
 				t.Fatalf("part %d has %q, after %q", part, ids[0], greatest)
 			}
 			greatest = ids[len(ids)-1]
-			if first, end := o.Range(ids[0]); part < first || part >= end {
+			if first, end := o.Range(ids[0], nil); part < first || part >= end {
 				t.Fatalf("%q is in part %d, not in %d to %d", ids[0], part, first, end)
 			}
 		}

@@ -172,11 +172,11 @@ func checkLoaded(t *testing.T, path string, l *loadLines) {
 	}
 	defer snap.Close()
 	var got []engine.Entry
-	for e, err := range snap.Entries(t.Context(), engine.EntryFilter{}) {
+	for e, err := range snap.Range(t.Context(), engine.Range{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, e)
+		got = append(got, e.Entry())
 	}
 	slices.SortFunc(got, func(a, b engine.Entry) int { return int(int64(a.Seq) - int64(b.Seq)) })
 	want := l.want()

@@ -481,7 +481,7 @@ func lookAt(ctx context.Context, db *engine.DB, acked int, r *rand.Rand) (int, e
 	got, near := map[string]int{}, map[string]int{}
 	const inverse = 0xf1de83e19937733d // of the factor of fingerprintOf, modulo 2^64
 	probe := fingerprintOf(max(acked-r.IntN(residues), 1)) ^ 1<<r.IntN(64) ^ 1<<r.IntN(64)
-	for e, err := range s.Entries(ctx, engine.EntryFilter{}) {
+	for e, err := range s.Range(ctx, engine.Range{}) {
 		if err != nil {
 			return 0, err
 		}

@@ -94,15 +94,15 @@ func (d *database) leastAlike(ids []string) (worst float64, err error) {
 func (d *database) shared() (s Shared, err error) {
 	var prints []base.Fingerprint
 	sample := NewSample()
-	for e, err := range d.snap.Entries(d.ctx, engine.EntryFilter{Unordered: true}) {
+	for e, err := range d.snap.Range(d.ctx, engine.Range{Unordered: true}) {
 		if err == nil && d.text {
 			err = sample.Add(&engine.Doc{ID: e.ID})
 		}
 		if err != nil {
 			return s, err
 		}
-		if e.HasFingerprint && len(e.Rest) == 0 { // rows show one of 64 bits
-			prints = append(append(prints, e.Fingerprint), slices.Concat(e.Fingerprints...)...)
+		if words := e.Words(); len(words) == 1 { // rows show one of 64 bits
+			prints = append(append(prints, words...), slices.Concat(e.Fingerprints...)...)
 		}
 	}
 	s.AddPrints(prints)

@@ -89,8 +89,8 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestEntriesWhere$",
 	},
 	{
-		name: "entries/parts that begin with a prefix forgotten", in: "sstable", decl: "IDDivider.Range",
-		edit:  swap(`!bytes.HasPrefix(b, prefix)`, `len(b) > 0`),
+		name: "entries/the part of the end of a range forgotten", in: "sstable", decl: "IDDivider.Range",
+		edit:  swap(`d.Part(to)+1`, `d.Part(to)`),
 		tests: "sstable/internal/table", run: "^TestIDParts$",
 	},
 	{

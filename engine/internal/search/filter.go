@@ -11,16 +11,18 @@ import (
 
 // A Filter selects documents.
 type Filter struct {
-	Prefix string // of the ID
-	Since  int64  // stored then, in microseconds, or later
-	Limit  int    // how many will be taken, at most; 0 for all of them
-	// Match decides on an ID that has the prefix; nil for any. It is called before Where.
+	From, To string // IDs at or after From and before To, which is "" for no bound
+	Reverse  bool   // in order: the greatest ID first
+	Since    int64  // stored then, in microseconds, or later
+	Limit    int    // how many will be taken, at most; 0 for all of them
+	// Match decides on an ID that is within the bounds; nil for any. It is called before Where.
 	Match func(id []byte) (bool, error)
 	Where Where // what text and fields must satisfy; nil for any
 }
 
-func hasPrefix(id []byte, prefix string) bool {
-	return len(id) >= len(prefix) && string(id[:len(prefix)]) == prefix
+// within reports whether an ID is within the bounds.
+func (f *Filter) within(id []byte) bool {
+	return (f.From == "" || string(id) >= f.From) && (f.To == "" || string(id) < f.To)
 }
 
 // matches decides on an ID.
@@ -28,14 +30,17 @@ func (f *Filter) matches(id []byte) (bool, error) {
 	if _, code := view.Owner(id); code {
 		return false, nil
 	}
-	if !hasPrefix(id, f.Prefix) || f.Match == nil {
-		return hasPrefix(id, f.Prefix), nil
+	if ok := f.within(id); !ok || f.Match == nil {
+		return ok, nil
 	}
 	return f.Match(id)
 }
 
 // byID reports whether f decides by the ID.
-func (f *Filter) byID() bool { return f.Prefix != "" || f.Match != nil }
+func (f *Filter) byID() bool { return f.bounded() || f.Match != nil }
+
+// bounded reports whether f has a bound of IDs.
+func (f *Filter) bounded() bool { return f.From != "" || f.To != "" }
 
 // A Where decides on a document by its text and fields, which are valid while it runs.
 type Where func(text, fields []byte) (bool, error)
@@ -63,12 +68,12 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 		}
 		return err
 	}
-	if f.Prefix != "" {
+	if f.bounded() {
 		order, err := p.IDOrder()
 		if err != nil {
 			return err
 		}
-		for part, end := order.Range([]byte(f.Prefix)); part < end && err == nil; part++ {
+		for part, end := order.Range([]byte(f.From), []byte(f.To)); part < end && err == nil; part++ {
 			err = order.EachID(ctx, part, give)
 		}
 		return err

@@ -14,8 +14,8 @@ import (
 // FirstPage is how many entries of a table are put in order before the first is given.
 const FirstPage = 1024
 
-// EachInOrder calls fn for every visible document that f selects, in order of ID, until it returns
-// false or an error. Each table, and the memtables together, give theirs in order, which are
+// EachInOrder calls fn for every visible document that f selects, in order of ID, or the reverse, until
+// it returns false or an error. Each table, and the memtables together, give theirs in order, which are
 // merged. A table does so part by part of its IDOrder; what is held of a part is a page, the first
 // one of first documents, later ones of others in all tables together. So what is held does not
 // depend on how many documents there are, and those that follow the last that fn takes are not
@@ -28,7 +28,7 @@ func EachInOrder(ctx context.Context, v *view.View, f Filter, first, others int,
 	for seen := 1; ; seen++ {
 		var least *stream
 		for _, s := range streams {
-			if !s.ended && (least == nil || bytes.Compare(s.head.id, least.head.id) < 0) {
+			if !s.ended && (least == nil || f.compare(s.head.id, least.head.id) < 0) {
 				least = s
 			}
 		}
@@ -59,7 +59,13 @@ type named struct {
 	view.Place
 }
 
-func compareNamed(a, b named) int { return bytes.Compare(a.id, b.id) }
+// compare compares IDs in the order in which they are given.
+func (f *Filter) compare(a, b []byte) int {
+	if f.Reverse {
+		a, b = b, a
+	}
+	return bytes.Compare(a, b)
+}
 
 // A stream gives the documents of a table, or of all memtables, that are visible and selected, in
 // order of ID. Whether Where selects one is decided when it is the head: see holds.
@@ -74,7 +80,7 @@ type stream struct {
 	tries     int              // texts and fields that may still be read one by one
 	chosen    *roaring.Bitmap  // those of part that satisfy Where; nil until it is made
 	few       bool             // the part has few documents that are young enough: find them by time
-	step, end int              // parts of the order that are left; else 0 of 1
+	step, end int              // parts of the order that are left, up or down to end; else 0 of 1
 
 	page  *ordered.Runs[named] // of part step, after what was given before
 	more  bool                 // part step has more than the page
@@ -91,6 +97,9 @@ func openStreams(ctx context.Context, v *view.View, f Filter, first, others int)
 	f.Since = max(f.Since, v.Since)
 	open := func(s stream) error {
 		s.v, s.Filter, s.length, s.others = v, f, min(first, others), others
+		if f.Reverse {
+			s.step, s.end = s.end-1, s.step-1
+		}
 		if err := s.next(ctx); err != nil || s.ended {
 			return err
 		}
@@ -125,7 +134,7 @@ func streamOf(ctx context.Context, p *view.Part, f Filter) (s stream, err error)
 		}
 	}
 	if s.order, err = p.IDOrder(); err == nil {
-		s.step, s.end = s.order.Range([]byte(f.Prefix))
+		s.step, s.end = s.order.Range([]byte(f.From), []byte(f.To))
 	}
 	return s, err
 }
@@ -138,7 +147,11 @@ func (s *stream) next(ctx context.Context) error {
 				s.head = n
 				return nil
 			}
-			if !s.more {
+			switch {
+			case s.more:
+			case s.Reverse:
+				s.step--
+			default:
 				s.step++
 			}
 		}
@@ -189,13 +202,13 @@ func (s *stream) holds(ctx context.Context) (ok bool, err error) {
 
 // turn makes the next page: of part step, what follows the head if that is of the part.
 func (s *stream) turn(ctx context.Context) (err error) {
-	after, found := s.head.id, ordered.Limited[named]{Most: s.length, Compare: compareNamed}
+	after, found := s.head.id, ordered.Limited[named]{Most: s.length, Compare: func(a, b named) int { return s.compare(a.id, b.id) }}
 	var copies arena
 	add := func(id []byte, p view.Place) error {
-		if bytes.Compare(id, after) <= 0 {
+		if after != nil && s.compare(id, after) <= 0 {
 			return nil
 		}
-		if last, ok := found.Last(); ok && bytes.Compare(id, last.id) >= 0 {
+		if last, ok := found.Last(); ok && s.compare(id, last.id) >= 0 {
 			return nil
 		}
 		if ok, err := s.matches(id); err != nil || !ok {

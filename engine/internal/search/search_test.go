@@ -515,22 +515,28 @@ func TestSimilar(t *testing.T) {
 func TestEntries(t *testing.T) {
 	m, ctx := newModel(t, 7, 0, 0), t.Context()
 	for i := range 60 {
-		f, what := Filter{Prefix: []string{"", "d", "d1", "d12", "e"}[m.rng.IntN(5)]}, ""
+		f, what := Filter{From: []string{"", "d", "d1", "d12", "e"}[m.rng.IntN(5)], Reverse: m.rng.IntN(2) == 0}, ""
+		if m.rng.IntN(2) == 0 {
+			f.To = []string{"a", "d2", "d12", "d123", "f"}[m.rng.IntN(5)]
+		}
 		odd, zero := m.rng.IntN(2) == 0, m.rng.IntN(2) == 0
-		if what = fmt.Sprintf("%d: prefix %q, odd %v, zero %v", i, f.Prefix, odd, zero); odd {
+		if what = fmt.Sprintf("%d: %q to %q, odd %v, zero %v, reverse %v", i, f.From, f.To, odd, zero, f.Reverse); odd {
 			f.Match = func(id []byte) (bool, error) { return id[len(id)-1]%2 == 1, nil }
 		}
 		if zero {
 			f.Where = func(_, fields []byte) (bool, error) { return string(fields) == `{"n":0}`, nil }
 		}
 		want := slices.DeleteFunc(m.ids(), func(id string) bool {
-			return !strings.HasPrefix(id, f.Prefix) || odd && id[len(id)-1]%2 == 0 || zero && m.docs[id].fields != `{"n":0}`
+			return id < f.From || f.To != "" && id >= f.To || odd && id[len(id)-1]%2 == 0 || zero && m.docs[id].fields != `{"n":0}`
 		})
 		var got, inOrder []string
 		must(t, Each(ctx, m.v, f, func(id []byte, _ view.Place) error { got = append(got, string(id)); return nil }))
 		slices.Sort(got)
 		equal(t, what, got, want)
 		most := 1 + m.rng.IntN(40)
+		if f.Reverse {
+			slices.Reverse(want)
+		}
 		must(t, EachInOrder(ctx, m.v, f, 1+m.rng.IntN(9), 1+m.rng.IntN(9), func(id []byte, _ view.Place) (bool, error) {
 			inOrder = append(inOrder, string(id))
 			return len(inOrder) < most, nil

@@ -133,7 +133,7 @@ func (t *Table) Codes(ctx context.Context) (codes *roaring.Bitmap, err error) {
 		return nil, err
 	}
 	codes = roaring.New()
-	for part, end := order.Range([]byte(codeMark)); part < end; part++ {
+	for part, end := order.Range([]byte(codeMark), []byte(base.PrefixEnd(codeMark))); part < end; part++ {
 		err := order.EachID(ctx, part, func(doc uint32, id []byte) error {
 			if _, code := Owner(id); code {
 				codes.Add(doc)

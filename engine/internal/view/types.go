@@ -19,6 +19,7 @@ type Doc struct {
 	Rest         []base.Fingerprint
 	Fingerprints [][]base.Fingerprint
 	Time         time.Time
+	Seq          uint64
 }
 
 // Entry is engine.Entry.

@@ -66,8 +66,8 @@ func (s *scan) match(id string) bool {
 }
 
 // filter returns s as the engine has it. It calls look once for each document that is looked at.
-func (s *scan) filter(x *Scope, o ListOptions, look func()) engine.EntryFilter {
-	f := engine.EntryFilter{Prefix: s.prefix, Since: s.since, Limit: o.First, Unordered: !o.Ordered}
+func (s *scan) filter(x *Scope, o ListOptions, look func()) engine.Range {
+	f := engine.Range{Prefix: s.prefix, Since: s.since, Limit: o.First, Unordered: !o.Ordered}
 	if len(s.ids) > 0 {
 		f.Match = func(id []byte) (bool, error) {
 			look()
@@ -96,11 +96,12 @@ func (x *Scope) scan(p Filter, o ListOptions) iter.Seq2[Found, error] {
 	}
 	return func(yield func(Found, error) bool) {
 		f.OnlyIDs = o.IDsOnly
-		for e, err := range x.Snap.Entries(x.Ctx, f) {
+		for d, err := range x.Snap.Range(x.Ctx, f) {
 			look()
-			found := Found{ID: e.ID, Entry: &e}
-			if o.IDsOnly {
-				found = Found{ID: e.ID, Listed: true}
+			found := Found{ID: d.ID, Listed: true}
+			if !o.IDsOnly {
+				entry := d.Entry()
+				found.Entry = &entry
 			}
 			if !yield(found, err) || err != nil {
 				return

@@ -100,7 +100,7 @@ func (x *Scope) Doubts(rows int64, search bool) []string {
 			what = "the document " + value.Label(t.id) + " has"
 			look(t.id)
 		} else {
-			for e, err := range x.Snap.Entries(x.Ctx, engine.EntryFilter{Unordered: true, OnlyIDs: true}) {
+			for e, err := range x.Snap.Range(x.Ctx, engine.Range{Unordered: true, OnlyIDs: true}) {
 				if err != nil || n == lookedAt {
 					break
 				}
@@ -138,7 +138,7 @@ func (x *Scope) lookForFields() {
 		return
 	}
 	n := 0
-	for e, err := range x.Snap.Entries(x.Ctx, engine.EntryFilter{Unordered: true, OnlyIDs: true}) {
+	for e, err := range x.Snap.Range(x.Ctx, engine.Range{Unordered: true, OnlyIDs: true}) {
 		if err != nil || n == lookedAt {
 			return
 		}

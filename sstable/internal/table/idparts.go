@@ -110,15 +110,14 @@ func (d *IDDivider) decide(at int, k uint64, id []byte) int {
 	return at + sort.Search(len(d.bounds)-at, func(i int) bool { return bytes.Compare(d.bounds[at+i], id) > 0 })
 }
 
-// Range returns the parts that may have IDs with a prefix: from first to end-1.
-func (d *IDDivider) Range(prefix []byte) (first, end int) {
-	first = d.Part(prefix)
-	// The first bound from which on no ID has the prefix.
-	end = first + sort.Search(len(d.bounds)-first, func(i int) bool {
-		b := d.bounds[first+i]
-		return bytes.Compare(b, prefix) > 0 && !bytes.HasPrefix(b, prefix)
-	})
-	return first, end + 1
+// Range returns the parts that may have IDs that are at or after from and before to, which is empty
+// for no bound: from first to end-1.
+func (d *IDDivider) Range(from, to []byte) (first, end int) {
+	first, end = d.Part(from), d.Parts()
+	if len(to) > 0 {
+		end = max(d.Part(to)+1, first)
+	}
+	return first, end
 }
 
 // idsTogether is how many IDs are looked up side by side, so that their steps overlap.

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/internal/base"
 )
 
 // idKinds are IDs of several idKinds, by number.
@@ -76,13 +78,18 @@ func TestIDParts(t *testing.T) {
 					prefix = id(r)
 				}
 				prefix = prefix[:r.IntN(len(prefix)+1)]
-				first, end := d.Range(prefix)
-				if first < 0 || end > d.Parts() || first >= end {
-					t.Fatalf("%s: parts %d to %d of %d for %q", name, first, end, d.Parts(), prefix)
+				to := []byte(base.PrefixEnd(string(prefix)))
+				if r.IntN(2) == 0 {
+					to = all[r.IntN(len(all))]
+				}
+				first, end := d.Range(prefix, to)
+				if first < 0 || end > d.Parts() || first > end {
+					t.Fatalf("%s: parts %d to %d of %d for %q to %q", name, first, end, d.Parts(), prefix, to)
 				}
 				for _, x := range all {
-					if p := d.Part(x); bytes.HasPrefix(x, prefix) && (p < first || p >= end) {
-						t.Fatalf("%s: %q is in part %d, not among %d to %d for %q", name, x, p, first, end, prefix)
+					in := bytes.Compare(x, prefix) >= 0 && (len(to) == 0 || bytes.Compare(x, to) < 0)
+					if p := d.Part(x); in && (p < first || p >= end) {
+						t.Fatalf("%s: %q is in part %d, not among %d to %d for %q to %q", name, x, p, first, end, prefix, to)
 					}
 				}
 			}

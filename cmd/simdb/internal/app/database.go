@@ -214,7 +214,7 @@ func (in *storedInput) Records(ctx context.Context) iter.Seq2[*input.Record, err
 			in.size, err = in.Count(ctx, time.Time{})
 		}
 		rec := &input.Record{File: in.Path}
-		filter := engine.EntryFilter{Unordered: true, OnlyIDs: in.ids}
+		filter := engine.Range{Unordered: true, OnlyIDs: in.ids}
 		if in.Only != nil {
 			filter.Match = func(id []byte) (bool, error) { return in.Only[string(id)], nil }
 		}
@@ -224,7 +224,7 @@ func (in *storedInput) Records(ctx context.Context) iter.Seq2[*input.Record, err
 				return true, nil
 			}
 		}
-		for e, failed := range in.Entries(ctx, filter) {
+		for e, failed := range in.Range(ctx, filter) {
 			if err = cmp.Or(err, failed); err != nil {
 				break
 			}
@@ -305,7 +305,7 @@ func (a *App) CheckTexts(db *engine.DB, f SimilarityFlags) error {
 		return err
 	}
 	defer s.Close()
-	for e, err := range s.Entries(a.Context(), engine.EntryFilter{}) {
+	for e, err := range s.Range(a.Context(), engine.Range{}) {
 		if n++; err != nil || n > looked {
 			break
 		}

@@ -76,17 +76,26 @@ func TestEntriesWhere(t *testing.T) {
 	}
 	defer s.Close()
 	for try := range 300 {
-		f := EntryFilter{Prefix: []string{"", "a", "b/1", "a/77", "x/3999", "c", "a/1234"}[try%7]}
+		f := Range{Prefix: []string{"", "a", "b/1", "a/77", "x/3999", "c", "a/1234"}[try%7]}
 		if since := times[r.IntN(len(times))]; since > 0 && r.IntN(2) == 0 {
 			f.Since = time.Unix(since, 0)
 		}
+		bound := func() string {
+			return []string{"", "", ids[r.IntN(len(ids))], id(), "a/", "x", "z"}[r.IntN(7)]
+		}
+		if r.IntN(2) == 0 {
+			f.From, f.To, f.After, f.Reverse = bound(), bound(), bound(), r.IntN(2) == 0
+		}
 		var selected []string
 		for _, id := range ids {
-			if strings.HasPrefix(id, f.Prefix) && (f.Since.IsZero() || want[id] >= f.Since.Unix()) {
+			if f.After != "" && (f.Reverse && id >= f.After || !f.Reverse && id <= f.After) {
+				continue
+			}
+			if strings.HasPrefix(id, f.Prefix) && id >= f.From && (f.To == "" || id < f.To) && (f.Since.IsZero() || want[id] >= f.Since.Unix()) {
 				selected = append(selected, id)
 			}
 		}
-		if f.Prefix == "" {
+		if f.Prefix+f.From+f.To+f.After == "" {
 			n, err := s.Count(ctx, f.Since)
 			if f.Since.IsZero() {
 				n, err = s.Count(ctx, time.Time{})
@@ -104,11 +113,13 @@ func TestEntriesWhere(t *testing.T) {
 		}
 		if f.Unordered = r.IntN(3) == 0; f.Unordered {
 			stop = len(selected) + 1
+		} else if f.Reverse {
+			slices.Reverse(selected)
 		}
 		var got []string
 		if r.IntN(2) == 0 {
 			f.OnlyIDs = true
-			for e, err := range s.Entries(ctx, f) {
+			for e, err := range entriesIn(ctx, s, f) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -120,7 +131,7 @@ func TestEntriesWhere(t *testing.T) {
 				}
 			}
 		} else {
-			for e, err := range s.Entries(ctx, f) {
+			for e, err := range entriesIn(ctx, s, f) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -167,8 +178,8 @@ func TestEntriesEnd(t *testing.T) {
 					}
 					return err == nil
 				}
-				f := EntryFilter{Unordered: unordered, OnlyIDs: idsOnly}
-				s.Entries(ctx, f)(func(_ Entry, err error) bool { return take(err) })
+				f := Range{Unordered: unordered, OnlyIDs: idsOnly}
+				entriesIn(ctx, s, f)(func(_ Entry, err error) bool { return take(err) })
 				if !errors.Is(last, context.Canceled) && !errors.Is(last, ErrClosed) || rows > 9000 {
 					t.Errorf("unordered %t, IDs %t, closed %t: %d rows, then %v", unordered, idsOnly, close, rows, last)
 				}

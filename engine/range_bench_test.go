@@ -18,13 +18,13 @@ func BenchmarkEntries(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	list := func(f EntryFilter) func(b *testing.B) {
+	list := func(f Range) func(b *testing.B) {
 		return func(b *testing.B) {
 			n, rows := 0, 0
 			for b.Loop() {
 				n++
 				f.OnlyIDs = true
-				for _, err := range s.Entries(ctx, f) {
+				for _, err := range entriesIn(ctx, s, f) {
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -36,10 +36,10 @@ func BenchmarkEntries(b *testing.B) {
 			b.ReportMetric(float64(rows)/float64(n), "rows/op")
 		}
 	}
-	b.Run("in order", list(EntryFilter{})) // makes the order
-	b.Run("many, LIMIT 10", list(EntryFilter{Prefix: "12", Limit: 10}))
-	b.Run("few, LIMIT 10", list(EntryFilter{Prefix: "12345", Limit: 10}))
-	b.Run("unordered", list(EntryFilter{Unordered: true}))
+	b.Run("in order", list(Range{})) // makes the order
+	b.Run("many, LIMIT 10", list(Range{Prefix: "12", Limit: 10}))
+	b.Run("few, LIMIT 10", list(Range{Prefix: "12345", Limit: 10}))
+	b.Run("unordered", list(Range{Unordered: true}))
 	e, err := lookupOf(ctx, db, "1")
 	if err != nil {
 		b.Fatal(err)

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
+)
+
+// A Range selects documents, and says what is read of them. The zero value is all of them, in the
+// order of their IDs, without texts and fields.
+type Range struct {
+	From, To string // IDs that are From or after it, and before To; "" for no bound
+	Prefix   string // of the ID
+	// After is the last ID of the page before: the iteration begins with the one that follows, in
+	// its direction. "" begins at the beginning.
+	After     string
+	Reverse   bool      // the greatest ID first
+	Since     time.Time // stored then or later; zero for any time
+	Limit     int       // how many will be taken, at most; 0 if that is not known
+	Unordered bool      // give them as they are found, without holding them, not in order of ID
+	Load      bool      // read texts and fields, too
+	OnlyIDs   bool      // documents have no more than the ID: nothing else is read
+	// Match, if not nil, decides on a document by its ID, which is valid while it runs and must not
+	// be changed. An error ends the iteration. It may run more than once for an ID.
+	Match func(id []byte) (bool, error)
+	// Where, if not nil, decides on a document by its text and its fields, a JSON object or
+	// nothing. Both are valid, and must not be changed, while it runs. An error ends the iteration.
+	// If Unordered, it runs right before the document is given; else in no order, and maybe for
+	// documents that are not given.
+	Where func(text, fields []byte) (bool, error)
+}
+
+// Range yields every visible document that r selects: with its fingerprints, its time and its Seq,
+// and its text and fields if r.Load is set. It holds a part of them at a time, or none if they are
+// not ordered, and does not look for what follows the last one taken. Limit is a hint: the
+// caller ends the iteration.
+//
+// By time alone, it reads the times of tables that have older documents, and nothing of those. By
+// order or bounds, it reads the IDs of the parts of the order of IDs that it needs. Tables of half
+// a million documents and more have that order in the file. Of a smaller one it reads all IDs once:
+// the first call that needs it makes it, which takes up to 2 bytes a document until the table is
+// merged or the database closed. Calls for few, or for bounds without order, look through all IDs
+// until that is done, which the second of them begins.
+//
+// Texts are read one by one in the order of IDs; all of a table are read much faster Unordered.
+// With Where it reads the texts of the documents that r selects otherwise, in the order in which
+// they lie. In order of ID it begins with each text where its ID comes, for a share of a table's
+// documents that is larger if there is a Limit; only if that was not enough it reads the others of
+// that table, at once, and holds at most a bit a document meanwhile.
+//
+// The error, which is the last thing yielded, is ErrClosed, *CorruptionError, that of the context,
+// or that of Match or Where.
+func (s *Snapshot) Range(ctx context.Context, r Range) iter.Seq2[Doc, error] {
+	return s.documents(ctx, r, search.FirstPage, s.v.Most(2*search.EntryBytes))
+}
+
+// Range yields what Snapshot.Range does, of the database as it is when the iteration begins.
+func (db *DB) Range(ctx context.Context, r Range) iter.Seq2[Doc, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Doc, error] { return s.Range(ctx, r) })
+}
+
+// documents is Range with pages of the given lengths: the first of a table, and those after
+// it, of all tables together.
+func (s *Snapshot) documents(ctx context.Context, r Range, first, others int) iter.Seq2[Doc, error] {
+	return func(yield func(Doc, error) bool) {
+		read := s.read
+		if r.Load && r.Unordered && s.v.Params.StoreText { // Where reads the texts in the order in which they lie
+			read = r.loadByWhere(s)
+		} else if r.Load {
+			read = s.readWhole
+		}
+		err := s.each(ctx, r, first, others, func(id []byte, p view.Place) (more bool, err error) {
+			d := Doc{ID: string(id)}
+			if r.OnlyIDs {
+				return yield(d, nil), nil
+			}
+			err = s.v.Safely(ctx, func() error { return read(&d, p) })
+			return err == nil && yield(d, nil), err
+		})
+		if err != nil {
+			yield(Doc{}, err)
+		}
+	}
+}
+
+// loadByWhere has r.Where keep text and fields for the function that it returns.
+func (r *Range) loadByWhere(s *Snapshot) func(d *Doc, p view.Place) error {
+	var found Doc
+	where := r.Where
+	r.Where = func(text, fields []byte) (ok bool, err error) {
+		if ok = where == nil; !ok {
+			ok, err = where(text, fields)
+		}
+		if ok {
+			found.Text, found.Fields = string(text), append(json.RawMessage(nil), fields...)
+		}
+		return ok, err
+	}
+	return func(d *Doc, p view.Place) error {
+		d.Text, d.Fields = found.Text, found.Fields
+		return s.read(d, p)
+	}
+}
+
+// each calls fn for the visible documents that r selects until it returns false.
+func (s *Snapshot) each(ctx context.Context, r Range, first, others int, fn func(id []byte, p view.Place) (bool, error)) error {
+	if !r.Unordered {
+		return search.EachInOrder(ctx, &s.v, r.inner(), first, others, fn)
+	}
+	return search.Each(ctx, &s.v, r.inner(), func(id []byte, p view.Place) error {
+		more, err := fn(id, p)
+		if err == nil && !more {
+			err = view.ErrStopped
+		}
+		return err
+	})
+}
+
+// inner returns r as search has it.
+func (r Range) inner() search.Filter {
+	f := search.Filter{From: max(r.From, r.Prefix), To: r.To, Reverse: r.Reverse, Since: math.MinInt64, Limit: r.Limit, Match: r.Match, Where: r.Where}
+	before := func(to string) {
+		if to != "" && (f.To == "" || to < f.To) {
+			f.To = to
+		}
+	}
+	before(base.PrefixEnd(r.Prefix))
+	if r.Reverse {
+		before(r.After)
+	} else if r.After != "" {
+		f.From = max(f.From, r.After+"\x00") // the next string
+	}
+	if !r.Since.IsZero() {
+		f.Since = view.Micros(r.Since)
+	}
+	return f
+}
+
+// Count returns how many visible documents were stored at a time or later; the zero time is for
+// all. It reads no document; where some may have expired, or by time, it reads times.
+func (s *Snapshot) Count(ctx context.Context, since time.Time) (int64, error) {
+	if since.IsZero() {
+		return search.Count(ctx, &s.v, math.MinInt64)
+	}
+	return search.Count(ctx, &s.v, view.Micros(since))
+}

@@ -1,0 +1,11 @@
+package base
+
+// PrefixEnd returns the first string that is after all that have a prefix, bytewise; "" if none is.
+func PrefixEnd(prefix string) string {
+	for n := len(prefix); n > 0; n-- {
+		if last := prefix[n-1]; last < 0xff {
+			return prefix[:n-1] + string([]byte{last + 1})
+		}
+	}
+	return ""
+}
