@@ -272,3 +272,34 @@ func ExampleJoinFields() {
 	// Output:
 	// b 0.80
 }
+
+// Pages of documents in the order of their keys, the last first: each page begins after the last
+// key of the one before.
+func ExampleDB_Range() {
+	db, _, remove := texts()
+	defer remove()
+	ctx := context.Background()
+	for i := range 5 {
+		check(db.Put(ctx, engine.Doc{ID: fmt.Sprintf("note/%d", i), Fields: []byte(fmt.Sprintf(`{"n":%d}`, i))}))
+	}
+	page := engine.Range{Prefix: "note/", Reverse: true, Load: true, Limit: 2}
+	for range 2 {
+		n := 0
+		for d, err := range db.Range(ctx, page) {
+			check(err)
+			fmt.Println(d.ID, string(d.Fields))
+			page.After = d.ID
+			if n++; n == page.Limit {
+				break
+			}
+		}
+		fmt.Println("--")
+	}
+	// Output:
+	// note/4 {"n":4}
+	// note/3 {"n":3}
+	// --
+	// note/2 {"n":2}
+	// note/1 {"n":1}
+	// --
+}

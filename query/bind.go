@@ -180,7 +180,7 @@ func (x *run) bindPrimary(e *syntax.Primary, negated bool) (node, error) {
 	case e.Since != nil:
 		p, err = predicate.BindSince(x.Scope, e.Since)
 	case e.ID != nil:
-		negated = negated != (e.ID.Not || e.ID.Op != nil && e.ID.Op.Value != "=")
+		negated = negated != (e.ID.Not || e.ID.Op != nil && (e.ID.Op.Value == "!=" || e.ID.Op.Value == "<>"))
 		p, err = predicate.BindID(x.Scope, e.ID)
 	case e.Field != nil:
 		if p, err = predicate.BindField(x.Scope, e.Field); err == nil && negated {

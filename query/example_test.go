@@ -101,7 +101,7 @@ func ExampleRun_explain() {
 	// Output:
 	// limit 5, offset 0
 	// order by id: in the order found
-	// find ID LIKE 'doc-%' AND SINCE '2020-01-01T00:00:00Z': all ids, about 4
+	// find ID LIKE 'doc-%' AND SINCE '2020-01-01T00:00:00Z': a range of ids
 }
 
 // An error with a place in the statement shows it.

@@ -179,7 +179,23 @@ func (w *world) nearest() (string, *oracle) {
 
 func (w *world) byID() (string, *oracle) {
 	id := w.id()
-	switch w.rng.IntN(3) {
+	switch w.rng.IntN(5) {
+	case 3:
+		from, to := []string{"", "a", id}[w.rng.IntN(3)], []string{w.id(), w.someID()}[w.rng.IntN(2)]
+		in := func(d engine.Doc) bool { return d.ID >= from && d.ID <= to }
+		if w.rng.IntN(4) == 0 {
+			return "ID NOT BETWEEN " + quote(from) + " AND " + quote(to), &oracle{holds: func(d engine.Doc) bool { return !in(d) }, negated: true}
+		}
+		return "ID BETWEEN " + quote(from) + " AND " + quote(to), &oracle{holds: in, drives: true}
+	case 4:
+		if w.rng.IntN(2) == 0 {
+			id = []string{"", "b", w.someID()}[w.rng.IntN(3)]
+		}
+		op := []string{"<", "<=", ">", ">="}[w.rng.IntN(4)]
+		return "ID " + op + " " + quote(id), &oracle{holds: func(d engine.Doc) bool {
+			c := strings.Compare(d.ID, id)
+			return map[string]bool{"<": c < 0, "<=": c <= 0, ">": c > 0, ">=": c >= 0}[op]
+		}, drives: true}
 	case 0:
 		other := w.someID()
 		return "ID IN (" + quote(id) + ", " + quote(other) + ")", &oracle{holds: func(d engine.Doc) bool { return d.ID == id || d.ID == other }, drives: true}
@@ -275,12 +291,14 @@ func (w *world) field() (string, *oracle) {
 			return ok != null
 		}, drives: true, always: true}
 	}
-	op := []string{"=", "!=", "<", ">", "<=", ">=", "LIKE", "NOT LIKE", "IN", "NOT IN"}[w.rng.IntN(10)]
+	op := []string{"=", "!=", "<", ">", "<=", ">=", "LIKE", "NOT LIKE", "IN", "NOT IN", "BETWEEN", "NOT BETWEEN"}[w.rng.IntN(12)]
 	literal := []string{"en", "de", "true", "x"}[w.rng.IntN(4)]
 	text := name + " " + op + " " + quote(literal)
 	switch op {
 	case "LIKE", "NOT LIKE":
 		text = name + " " + op + " " + quote("%"+literal+"%")
+	case "BETWEEN", "NOT BETWEEN":
+		text = name + " " + op + " 'd' AND " + quote(literal)
 	case "IN", "NOT IN":
 		text = name + " " + op + " (" + quote(literal) + ", 30)"
 	default:
@@ -291,9 +309,9 @@ func (w *world) field() (string, *oracle) {
 	return text, &oracle{holds: func(d engine.Doc) bool {
 		s, number, ok := value(d)
 		c := strings.Compare(s, literal)
-		in := c == 0 || number && s == "30"
+		in, between := c == 0 || number && s == "30", s >= "d" && c <= 0
 		return ok && map[string]bool{"=": c == 0, "!=": c != 0, "<": c < 0, ">": c > 0, "<=": c <= 0, ">=": c >= 0,
-			"LIKE": strings.Contains(s, literal), "NOT LIKE": !strings.Contains(s, literal), "IN": in, "NOT IN": !in}[op]
+			"LIKE": strings.Contains(s, literal), "NOT LIKE": !strings.Contains(s, literal), "IN": in, "NOT IN": !in, "BETWEEN": between, "NOT BETWEEN": !between}[op]
 	}, drives: true, always: true}
 }
 

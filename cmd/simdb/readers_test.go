@@ -485,8 +485,8 @@ func lookAt(ctx context.Context, db *engine.DB, acked int, r *rand.Rand) (int, e
 		if err != nil {
 			return 0, err
 		}
-		got[e.ID] = int(e.Fingerprint * inverse)
-		if d := bits.OnesCount64(e.Fingerprint ^ probe); d <= 6 {
+		got[e.ID] = int(*e.Fingerprint * inverse)
+		if d := bits.OnesCount64(*e.Fingerprint ^ probe); d <= 6 {
 			near[e.ID] = d
 		}
 	}

@@ -78,6 +78,8 @@ func BindField(x *Scope, e *syntax.FieldTest) (Predicate, error) {
 		return &content{p}, nil
 	case e.Like != nil:
 		return &content{p}, p.bindLike(x, e)
+	case e.From != nil:
+		return &content{p}, p.bindBetween(x, e)
 	case e.In != nil:
 		return &content{p}, p.bindIn(x, e)
 	}
@@ -115,6 +117,25 @@ func (p *field) bindIn(x *Scope, e *syntax.FieldTest) error {
 			}
 		}
 		return false
+	}
+	p.not(e.Not)
+	return nil
+}
+
+func (p *field) bindBetween(x *Scope, e *syntax.FieldTest) error {
+	from, first, err := bindValue(x, e.From.Value)
+	if err != nil {
+		return err
+	}
+	to, last, err := bindValue(x, e.To.Value)
+	if err != nil {
+		return err
+	}
+	p.label = "BETWEEN " + first + " AND " + last
+	p.test = func(value []byte) bool {
+		a, ok := from(value)
+		b, comparable := to(value)
+		return ok && comparable && a >= 0 && b <= 0
 	}
 	p.not(e.Not)
 	return nil

@@ -7,15 +7,21 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// BindID resolves ID = 'a', ID IN (...) and ID LIKE '...'. Negations such as != and NOT IN are left
-// to the caller: BindID returns the positive predicate.
+// BindID resolves ID = 'a', ID >= 'a', ID IN (...), ID BETWEEN ... and ID LIKE '...'. Negations such
+// as != and NOT IN are left to the caller: BindID returns the positive predicate.
 func BindID(x *Scope, e *syntax.IDTest) (Predicate, error) {
-	if e.Like != nil {
+	switch {
+	case e.Like != nil:
 		return bindLike(x, e)
+	case e.From != nil:
+		return bindRange(x, e.From.Value, e.To.Value)
+	case e.Op != nil && strings.ContainsAny(e.Op.Value, "<>") && e.Op.Value != "<>":
+		return bindBound(x, e.Op.Value, *e.Value)
 	}
 	operands := e.In
 	if e.Value != nil {
@@ -39,8 +45,43 @@ func bindLike(x *Scope, e *syntax.IDTest) (Predicate, error) {
 		return nil, err
 	}
 	x.doubtPattern(p)
+	if p.PrefixOnly() {
+		return &idRange{p.Prefix, base.PrefixEnd(p.Prefix), "LIKE " + value.Label(p.Source)}, nil
+	}
 	return &idLike{p}, nil
 }
+
+// bindRange resolves ID BETWEEN 'a' AND 'b'.
+func bindRange(x *Scope, from, to syntax.Token) (Predicate, error) {
+	a, err := x.Values.String(from, syntax.ExpectID)
+	if err != nil {
+		return nil, err
+	}
+	b, err := x.Values.String(to, syntax.ExpectID)
+	return &idRange{a, after(b), "BETWEEN " + value.Label(a) + " AND " + value.Label(b)}, err
+}
+
+// bindBound resolves ID < 'a' and the like.
+func bindBound(x *Scope, op string, t syntax.Token) (Predicate, error) {
+	id, err := x.Values.String(t, syntax.ExpectID)
+	p := &idRange{label: op + " " + value.Label(id)}
+	switch op {
+	case ">=":
+		p.from = id
+	case ">":
+		p.from = after(id)
+	case "<":
+		if p.to = id; id == "" {
+			p.to = "\x00" // nothing is before it
+		}
+	default:
+		p.to = after(id)
+	}
+	return p, err
+}
+
+// after returns the string that follows s.
+func after(s string) string { return s + "\x00" }
 
 // idIn is ID = 'a' and ID IN ('a', 'b').
 type idIn struct {
@@ -84,7 +125,28 @@ func (p *idIn) String() string {
 	return "ID IN (" + strings.Join(labels, ", ") + ")"
 }
 
-// idLike is ID LIKE 'a%'.
+// idRange is ID >= 'a', ID BETWEEN 'a' AND 'b', ID LIKE 'a%' and the like.
+type idRange struct {
+	from, to string // ids at or after from and before to; "" is no bound
+	label    string // what follows ID
+}
+
+func (p *idRange) Test(_ *Scope, c *Candidate) (Verdict, error) {
+	return Verdict{Holds: c.ID >= p.from && (p.to == "" || c.ID < p.to)}, nil
+}
+
+func (p *idRange) List(x *Scope, o ListOptions) iter.Seq2[Found, error] { return x.scan(p, o) }
+func (p *idRange) narrow(s *scan)                                       { s.within(p.from, p.to) }
+func (p *idRange) Cost(x *Scope) float64                                { return listCost*x.Documents() + 1 }
+func (p *idRange) Explain(x *Scope) []string                            { return ExplainScan(x, p, ListOptions{}) }
+func (p *idRange) TestCost() TestCost                                   { return TestID }
+func (p *idRange) Measure() Measure                                     { return NoMeasure }
+func (p *idRange) Order() Order                                         { return ByID }
+
+// String writes the predicate as the language does.
+func (p *idRange) String() string { return "ID " + p.label }
+
+// idLike is ID LIKE 'a%b', where the pattern is not a prefix alone.
 type idLike struct {
 	*value.Pattern
 }
@@ -101,9 +163,8 @@ func (p *idLike) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
 }
 
 func (p *idLike) narrow(s *scan) {
-	if !s.startWith(p.Prefix) || !p.PrefixOnly() {
-		s.ids = append(s.ids, p.Match)
-	}
+	s.within(p.Prefix, base.PrefixEnd(p.Prefix))
+	s.ids = append(s.ids, p.Match)
 }
 
 func (p *idLike) Cost(x *Scope) float64 {

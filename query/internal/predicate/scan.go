@@ -3,7 +3,6 @@ package predicate
 import (
 	"fmt"
 	"iter"
-	"strings"
 	"time"
 
 	"github.com/simdb/simdb/engine"
@@ -30,7 +29,8 @@ func Fuses(driver, p Predicate) bool {
 
 // scan are the filters of a scan.
 type scan struct {
-	prefix  string
+	from    string // ids at or after it
+	to      string // and before it; "" is no bound
 	ids     []func(id string) bool
 	since   time.Time
 	content []condition
@@ -46,13 +46,12 @@ func scanOf(p Filter, o ListOptions) *scan {
 	return s
 }
 
-// startWith restricts ids to those with a prefix, and reports whether it could: with another prefix
-// already, that does not start so, it can't.
-func (s *scan) startWith(prefix string) bool {
-	if strings.HasPrefix(prefix, s.prefix) {
-		s.prefix = prefix
+// within restricts ids to those at or after from and before to, which is "" for no bound.
+func (s *scan) within(from, to string) {
+	s.from = max(s.from, from)
+	if to != "" && (s.to == "" || to < s.to) {
+		s.to = to
 	}
-	return strings.HasPrefix(s.prefix, prefix)
 }
 
 // match decides on an id.
@@ -67,7 +66,7 @@ func (s *scan) match(id string) bool {
 
 // filter returns s as the engine has it. It calls look once for each document that is looked at.
 func (s *scan) filter(x *Scope, o ListOptions, look func()) engine.Range {
-	f := engine.Range{Prefix: s.prefix, Since: s.since, Limit: o.First, Unordered: !o.Ordered}
+	f := engine.Range{From: s.from, To: s.to, Since: s.since, Limit: o.First, Unordered: !o.Ordered}
 	if len(s.ids) > 0 {
 		f.Match = func(id []byte) (bool, error) {
 			look()
@@ -117,8 +116,12 @@ func ExplainScan(x *Scope, p Filter, o ListOptions) []string {
 		line += " AND " + also.String()
 	}
 	s := scanOf(p, o)
-	narrowed := s.prefix != "" || len(s.ids) > 0 || !s.since.IsZero()
-	if narrowed || len(s.content) == 0 {
+	ranged := s.from+s.to != ""
+	narrowed := ranged || len(s.ids) > 0 || !s.since.IsZero()
+	switch {
+	case ranged:
+		line += ": a range of ids"
+	case narrowed || len(s.content) == 0:
 		line += fmt.Sprintf(": all ids, about %.0f", x.Documents())
 	}
 	if len(s.content) > 0 {

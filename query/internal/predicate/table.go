@@ -108,12 +108,13 @@ var Definitions = []Definition{
 	},
 	{
 		Word:   "ID",
-		Syntax: "ID LIKE 'x%'  ID = 'a'  ID IN ('a', 'b')",
+		Syntax: "ID LIKE 'x%'  ID = 'a'  ID IN ('a', 'b')  ID >= 'a'  ID BETWEEN 'a' AND 'b'",
 		Help:   "documents by id; % is any text, _ one character",
-		Words:  []string{"LIKE", "ESCAPE", "IN"},
+		Words:  []string{"LIKE", "ESCAPE", "IN", "BETWEEN"},
 		Docs: []DocsRow{
 			{"ID = 'a'`, `ID IN ('a', 'b')", "with that id", "yes"},
 			{"ID != 'a'`, `ID NOT IN (...)", "with another id", "no"},
+			{"ID >= 'a'`, `ID BETWEEN 'a' AND 'b'", "whose id is in a range of the order of bytes: `<`, `<=`, `>`, `>=`, or from 'a' to 'b', both included", "yes"},
 			{"ID LIKE 'x%'", "whose whole id matches: `%` is any text, `_` one character; case counts", "yes"},
 			{"ID LIKE '10!%' ESCAPE '!'", "the same; a character after the escape character stands for itself", "yes"},
 		},
@@ -125,6 +126,7 @@ var Definitions = []Definition{
 		Words:  []string{"NULL", "TRUE", "FALSE"},
 		Docs: []DocsRow{
 			{"lang = 'en'`, `stars >= 3`, `draft = FALSE", "whose field compares so: `=`, `!=`, `<`, `<=`, `>`, `>=`", "yes, by a scan"},
+			{"stars BETWEEN 3 AND 5`, `stars NOT BETWEEN 3 AND 5", "whose field is at least the one and at most the other, or is not", "yes, by a scan"},
 			{"lang IN ('en', 'de')`, `lang NOT IN ('en')", "whose field is, or is not, one of these", "yes, by a scan"},
 			{"url LIKE 'http%'`, `text NOT LIKE '%draft%'", "whose field, or text, matches as a whole, or does not; ESCAPE too", "yes, by a scan"},
 			{"meta.lang IS NULL`, `meta.lang IS NOT NULL", "without the field or with it; `meta.lang` is `lang` in the object `meta`", "yes, by a scan"},

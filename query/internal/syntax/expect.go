@@ -65,7 +65,7 @@ func startsTest(tokens []Token) bool {
 		return false
 	}
 	switch tokens[1].Value {
-	case "LIKE", "IN", "IS", "NOT":
+	case "LIKE", "IN", "IS", "NOT", "BETWEEN":
 		return true
 	}
 	return isComparison(tokens[1])
@@ -209,7 +209,7 @@ var expectedAfter = map[string]string{
 	"NOT":     ExpectPredicate,
 	"WHERE":   ExpectPredicate,
 	"UNLESS":  ExpectCriterion,
-	"ID":      "=, LIKE or IN",
+	"ID":      "=, <, LIKE, IN or BETWEEN",
 	"IS":      "NULL or NOT NULL",
 	"SHOW":    "columns such as id, url, text",
 	"LIKE":    "a pattern in quotes",
@@ -261,7 +261,7 @@ func (l *Language) expectation(before []Token, message string) string {
 	case first.Type == TwoIDs:
 		return "a second document id in quotes"
 	case word == "ID" && last.Value == "NOT":
-		return "LIKE or IN"
+		return "LIKE, IN or BETWEEN"
 	case isComparison(last) && word != "ID", word == "IN" && last.Value == "(" && !ofID(before):
 		return ExpectValue
 	case last.Value != "(":

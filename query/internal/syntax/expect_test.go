@@ -46,7 +46,7 @@ func TestExpectation(t *testing.T) {
 		strings.Repeat("(", 201) + "1": "parentheses nest deeper than 200",
 		"ID IN (" + strings.Repeat("'a',", maxTokens/2) + "'a')": "a statement of more than 262144 words, cut it into several",
 		"NEAR('a', 3) LIMIT '" + "x'":                            `unexpected 'x', expected a number`,
-		"ID NOT 'a'":                                             `unexpected 'a', expected LIKE or IN`,
+		"ID NOT 'a'":                                             `unexpected 'a', expected LIKE, IN or BETWEEN`,
 		"NEAR('a', 3) AND ID LIKE ESCAPE":                        `unexpected "ESCAPE", expected a pattern in quotes`,
 	} {
 		_, err := vocabulary.Parse(text)

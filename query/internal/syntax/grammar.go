@@ -130,7 +130,7 @@ type NotWord struct {
 	Word Token `parser:"@'NOT'"`
 }
 
-// Operand is an element of the list of ID IN (...).
+// Operand is an element of the list of ID IN (...), or a bound of ID BETWEEN.
 type Operand struct {
 	Value Token `parser:"@( String | Param | Named )"`
 }
@@ -144,20 +144,22 @@ type Primary struct {
 	Field *FieldTest `parser:"| @@ )"`
 }
 
-// IDTest tests the ID: ID = 'a', ID != 'a', ID [NOT] IN ('a', 'b'), ID [NOT] LIKE 'a%' [ESCAPE
-// '\'].
+// IDTest tests the ID: ID = 'a', ID >= 'a', ID [NOT] IN ('a', 'b'), ID [NOT] LIKE 'a%' [ESCAPE
+// '\'], ID [NOT] BETWEEN 'a' AND 'b'.
 type IDTest struct {
 	Word   Token      `parser:"@'ID'"`
-	Op     *Token     `parser:"( @( '=' | '!=' | '<>' )"`
+	Op     *Token     `parser:"( @( '=' | '!=' | '<>' | '<=' | '>=' | '<' | '>' )"`
 	Value  *Token     `parser:"  @( String | Param | Named )"`
 	Not    bool       `parser:"| @'NOT'?"`
 	Like   *Token     `parser:"  ( 'LIKE' @( String | Param | Named )"`
 	Escape *Token     `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
+	From   *Operand   `parser:"  | 'BETWEEN' @@"`
+	To     *Operand   `parser:"    'AND' @@"`
 	In     []*Operand `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
 }
 
 // FieldTest tests a field, or the text: lang = 'en', stars >= 3, url [NOT] LIKE 'http%' [ESCAPE
-// '\\'], lang [NOT] IN ('en', 'de'), meta.lang IS [NOT] NULL.
+// '\\'], stars [NOT] BETWEEN 3 AND 5, lang [NOT] IN ('en', 'de'), meta.lang IS [NOT] NULL.
 type FieldTest struct {
 	Name   Token         `parser:"@( Ident | 'TEXT' )"`
 	Op     *Token        `parser:"( @( '=' | '!=' | '<>' | '<=' | '>=' | '<' | '>' )"`
@@ -167,6 +169,8 @@ type FieldTest struct {
 	Not    bool          `parser:"| @'NOT'?"`
 	Like   *Token        `parser:"  ( 'LIKE' @( String | Param | Named )"`
 	Escape *Token        `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
+	From   *FieldValue   `parser:"  | 'BETWEEN' @@"`
+	To     *FieldValue   `parser:"    'AND' @@"`
 	In     []*FieldValue `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
 }
 
