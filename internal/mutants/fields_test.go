@@ -44,9 +44,14 @@ var fieldMutants = []mutant{
 		tests: "query", run: "^TestAgainstBruteForce$",
 	},
 	{
-		name: "fields/the first of two prefixes alone", in: "query", decl: "scan.startWith",
-		edit:  swap(`strings.HasPrefix(s.prefix, prefix)`, `true`),
-		tests: "query", run: "^TestGolden$",
+		name: "ranges/the last of two bounds alone", in: "query", decl: "scan.within",
+		edit:  swap(`max(s.from, from)`, `from`),
+		tests: "query", run: "^TestAgainstBruteForce$",
+	},
+	{
+		name: "ranges/the last ID of the page before again", in: "engine", decl: "Range.inner",
+		edit:  swap(`r.After+"\x00"`, `r.After`),
+		tests: "engine", run: "^TestEntriesWhere$",
 	},
 	{
 		name: "fields/OR taken for AND", in: "query", decl: "fold",

@@ -9,8 +9,8 @@ import (
 
 // Each calls fn for every visible document that f selects, as they are found, until it returns an
 // error, which Each returns unless it is view.ErrStopped. id is used again after fn. Of a table it
-// looks through the column of times, or at the IDs of the parts of its order that may be
-// within the bounds, and reads nothing of other documents. With f.Where it reads the texts of the documents
+// looks through the column of times, or at the IDs of the parts of its order that may be within the
+// bounds, and reads nothing of other documents. With f.Where it reads the texts of the documents
 // that f selects otherwise, in the order in which they lie.
 func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view.Place) error) error {
 	f.Since = max(f.Since, v.Since)

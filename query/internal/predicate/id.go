@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// BindID resolves ID = 'a', ID >= 'a', ID IN (...), ID BETWEEN ... and ID LIKE '...'. Negations such
-// as != and NOT IN are left to the caller: BindID returns the positive predicate.
+// BindID resolves ID = 'a', ID >= 'a', ID IN (...), ID BETWEEN ... and ID LIKE '...'. Negations as
+// != and NOT IN are left to the caller: BindID returns the positive predicate.
 func BindID(x *Scope, e *syntax.IDTest) (Predicate, error) {
 	switch {
 	case e.Like != nil:
