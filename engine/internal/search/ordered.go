@@ -16,10 +16,10 @@ const FirstPage = 1024
 
 // EachInOrder calls fn for every visible document that f selects, in order of ID, or the reverse,
 // until it returns false or an error. Each table, and the memtables together, give theirs in order,
-// which are merged. A table does so part by part of its IDOrder; what is held of a part is a page, the first
-// one of first documents, later ones of others in all tables together. So what is held does not
-// depend on how many documents there are, and those that follow the last that fn takes are not
-// looked for.
+// which are merged. A table does so part by part of its IDOrder; what is held of a part is a page,
+// the first one of first documents, later ones of others in all tables together. So what is held
+// does not depend on how many documents there are, and those that follow the last that fn takes are
+// not looked for.
 func EachInOrder(ctx context.Context, v *view.View, f Filter, first, others int, fn func(id []byte, p view.Place) (bool, error)) error {
 	streams, err := openStreams(ctx, v, f, first, others)
 	if err != nil {
