@@ -141,19 +141,19 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^Test(Thresholds|JoinsAgainstBruteForce)$",
 	},
 	{
-		name: "stages/pairs count in every group", in: "internal/stages", decl: "Plan.Pairs",
+		name: "stages/pairs count in every group", in: "cmd/simdb/internal/stages", decl: "Plan.Pairs",
 		edit:  swap(`lowest(x.Groups, y.Groups) != group`, `lowest(x.Groups, y.Groups) > group`),
-		tests: "internal/stages", run: "^TestAgainstOneMachine$",
+		tests: "cmd/simdb/internal/stages", run: "^TestAgainstOneMachine$",
 	},
 	{
-		name: "stages/two parts of a large cell do not meet", in: "internal/stages", decl: "Plan.cells",
+		name: "stages/two parts of a large cell do not meet", in: "cmd/simdb/internal/stages", decl: "Plan.cells",
 		edit:  swap(`slices.Concat(a, b)`, `slices.Clone(b)`),
-		tests: "internal/stages", run: "^TestAgainstOneMachine$",
+		tests: "cmd/simdb/internal/stages", run: "^TestAgainstOneMachine$",
 	},
 	{
-		name: "stages/the set with the most to spare has no company", in: "internal/stages", decl: "Plan.company",
+		name: "stages/the set with the most to spare has no company", in: "cmd/simdb/internal/stages", decl: "Plan.company",
 		edit:  swap(`next = spare(sets[best])`, `next = math.Inf(-1)`),
-		tests: "internal/stages", run: "^TestAgainstOneMachine$",
+		tests: "cmd/simdb/internal/stages", run: "^TestAgainstOneMachine$",
 	},
 	{
 		name: "setjoin/a piece of a text too few", in: "internal/setjoin", decl: "prefixer.ofText",

@@ -35,7 +35,7 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 		stars, failed := l.Sets.Stars(ctx, by.T, so)
 		c.keeper, c.match, err = stars.Keeper, stars.Score, failed
 	case components:
-		c.keeper, err = l.printComponents(ctx, by.K, o.prints(l.N))
+		c.keeper, err = l.PrintComponents(ctx, by.K, o.prints(l.N))
 		for n, k := range c.keeper {
 			c.match[n] = -float64(l.Distance(uint32(n), k))
 		}

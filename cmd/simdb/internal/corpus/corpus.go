@@ -22,6 +22,8 @@ import (
 	"math"
 	"os"
 
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/textsim"
@@ -100,6 +102,17 @@ func createSpill(dir string) (setjoin.File, error) {
 		os.Remove(f.Name())
 	}
 	return f, err
+}
+
+// Add adds a document by what it is compared by: the elements of its set, ascending, and the words
+// of its fingerprints, that many. What the corpus does not have is not looked at.
+func (c *Corpus) Add(elements, words []uint64, prints int) error {
+	b := featured{docs: make([]engine.Doc, 1), hashes: elements, ends: []int{len(elements)}, words: []int{len(words)}}
+	if c.Prints != nil {
+		b.prints, b.docs[0].Fingerprints = words, make([][]base.Fingerprint, max(prints, 1)-1)
+	}
+	b.empty = []bool{c.Prints != nil && len(words) == 0 || c.Prints == nil && len(elements) == 0}
+	return c.store(&b)
 }
 
 // addPrints adds the words of the next document's fingerprints, that many; none if it has none. All

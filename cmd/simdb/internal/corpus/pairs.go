@@ -157,7 +157,7 @@ func (l *Listing) classPairs(ctx context.Context, by Criterion, o JoinOptions, e
 	if by.Sets {
 		return l.setPairs(ctx, by, o, emit)
 	}
-	return l.printPairs(ctx, by.K, o.prints(l.N), func(a, b []uint32, distance int) bool { return emit(a, b, -float64(distance)) })
+	return l.PrintPairs(ctx, by.K, o.prints(l.N), func(a, b []uint32, distance int) bool { return emit(a, b, -float64(distance)) })
 }
 
 // eachPair calls emit for every pair as it is found, until it returns false.

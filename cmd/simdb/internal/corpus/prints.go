@@ -143,9 +143,9 @@ func (c *Corpus) alone() []uint32 {
 	return keeper
 }
 
-// printComponents returns for each document the first one that a chain of documents within k bits
+// PrintComponents returns for each document the first one that a chain of documents within k bits
 // of each other connects it with.
-func (c *Corpus) printComponents(ctx context.Context, k int, o selfjoin.Options) ([]uint32, error) {
+func (c *Corpus) PrintComponents(ctx context.Context, k int, o selfjoin.Options) ([]uint32, error) {
 	order := c.inOrder(nil)
 	d := c.distinct(order)
 	label, err := selfjoin.Components(ctx, d.prints, d.docs, k, o)
@@ -163,11 +163,11 @@ func (c *Corpus) printComponents(ctx context.Context, k int, o selfjoin.Options)
 	return keeper, nil
 }
 
-// printPairs calls emit for all pairs of different fingerprints within k bits, with the documents
+// PrintPairs calls emit for all pairs of different fingerprints within k bits, with the documents
 // that have them, and for each fingerprint that several documents have, with b nil, until it
 // returns false. Documents that may have several fingerprints it gives one by one, each pair once,
 // at the distance of the nearest two.
-func (c *Corpus) printPairs(ctx context.Context, k int, o selfjoin.Options, emit func(a, b []uint32, distance int) bool) error {
+func (c *Corpus) PrintPairs(ctx context.Context, k int, o selfjoin.Options, emit func(a, b []uint32, distance int) bool) error {
 	docs := c.inOrder(nil)
 	d := c.distinct(docs)
 	if d.docs.Ends != nil {

@@ -140,7 +140,7 @@ func comparePrints(t *testing.T, c *Corpus, docs [][][]uint64, k int) {
 		}
 	}
 	add := func(a, b uint32, d int) { got = append(got, [3]int{int(min(a, b)), int(max(a, b)), d}) }
-	err := c.printPairs(t.Context(), k, selfjoin.Options{}, func(some, others []uint32, d int) bool {
+	err := c.PrintPairs(t.Context(), k, selfjoin.Options{}, func(some, others []uint32, d int) bool {
 		for i, a := range some {
 			for _, b := range others {
 				add(a, b, d)
@@ -159,7 +159,7 @@ func comparePrints(t *testing.T, c *Corpus, docs [][][]uint64, k int) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Fatalf("k = %d: %d pairs, want %d; %v", k, len(got), len(want), err)
 	}
-	components, err := c.printComponents(t.Context(), k, selfjoin.Options{})
+	components, err := c.PrintComponents(t.Context(), k, selfjoin.Options{})
 	for i, l := range components {
 		if err != nil || int(l) != label[i] {
 			t.Fatalf("k = %d: document %d is in component %d, want %d; %v", k, i, l, label[i], err)

@@ -87,9 +87,11 @@ func (x *Link) UnmarshalBinary(b []byte) error {
 
 // AppendBinary appends the message to dst.
 func (x Set) AppendBinary(dst []byte) ([]byte, error) {
-	dst = binary.AppendUvarint(dst, x.Doc)
-	for _, e := range x.Elements {
-		dst = binary.LittleEndian.AppendUint64(dst, e)
+	dst = binary.AppendUvarint(binary.AppendUvarint(dst, x.Doc), uint64(len(x.Prints)))
+	for _, words := range [][]uint64{x.Prints, x.Elements} {
+		for _, word := range words {
+			dst = binary.LittleEndian.AppendUint64(dst, word)
+		}
 	}
 	return dst, nil
 }
@@ -97,7 +99,15 @@ func (x Set) AppendBinary(dst []byte) ([]byte, error) {
 // UnmarshalBinary reads the message. It checks that elements ascend.
 func (x *Set) UnmarshalBinary(b []byte) error {
 	d := decoder{rest: b}
-	*x = Set{Doc: d.number(), Elements: make([]uint64, 0, len(d.rest)/8)}
+	*x = Set{Doc: d.number()}
+	prints := d.number()
+	if prints > uint64(len(d.rest)/8) {
+		return errMessage
+	}
+	for range prints {
+		x.Prints = append(x.Prints, d.fixed())
+	}
+	x.Elements = make([]uint64, 0, len(d.rest)/8)
 	for len(d.rest) > 0 {
 		e, n := d.fixed(), len(x.Elements)
 		if n > 0 && e <= x.Elements[n-1] {

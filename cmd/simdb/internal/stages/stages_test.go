@@ -6,15 +6,18 @@ import (
 	"compress/gzip"
 	"encoding"
 	"encoding/json"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
@@ -58,7 +61,7 @@ func (c *cluster) ask(sets []Set, asks []Ask) map[uint64][]Member {
 	var members []Member
 	for _, s := range sets {
 		if len(of[s.Doc]) > 0 {
-			members = append(members, NewMember(s, of[s.Doc]))
+			members = append(members, c.plan.NewMember(s, of[s.Doc]))
 		}
 	}
 	groups := shuffle(c, members, func(m Member) []uint64 { return m.Groups })
@@ -211,6 +214,8 @@ func alone(t testing.TB, sets []Set, at float64, withPairs bool) (stars []Star, 
 	return stars, pairs
 }
 
+func jaccard(t float64) corpus.Criterion { return corpus.Criterion{Sets: true, T: t} }
+
 // random returns sets of which many are like others.
 func random(r *rand.Rand, n int) (sets []Set) {
 	space, template := 20+r.IntN(2000), 1+r.IntN(40)
@@ -242,7 +247,7 @@ func random(r *rand.Rand, n int) (sets []Set) {
 		}
 		slices.Sort(set)
 		doc += 1 + uint64(r.IntN(1<<30))
-		sets = append(sets, Set{doc, slices.Compact(set)})
+		sets = append(sets, Set{Doc: doc, Elements: slices.Compact(set)})
 	}
 	return sets
 }
@@ -254,6 +259,7 @@ func TestAgainstOneMachine(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(run), 3))
 		sets := random(r, 1+r.IntN(200))
 		at := []float64{0.1, 0.3, 0.5, 2.0 / 3, 0.7, 0.8, 0.9, 0.95, 1}[r.IntN(9)]
+		by := jaccard(at)
 		most := []int{0, 2, 3, 8, 30}[r.IntN(5)]
 		stars, pairs := alone(t, sets, at, true)
 		var brute []Pair
@@ -269,7 +275,7 @@ func TestAgainstOneMachine(t *testing.T) {
 			t.Fatalf("run %d: setjoin has other pairs", run)
 		}
 		for _, groups := range []uint64{0, 1, 3, 16} {
-			c := &cluster{t: t, r: r, plan: Plan{T: at, Groups: groups, MaxCell: most}, workers: 1 + int(groups)}
+			c := &cluster{t: t, r: r, plan: Plan{By: by, Groups: groups, MaxCell: most}, workers: 1 + int(groups)}
 			if got := c.pairs(sets); !slices.Equal(got, pairs) {
 				t.Fatalf("run %d, t %v, %d groups, cells of %d: %d pairs, want %d", run, at, groups, most, len(got), len(pairs))
 			}
@@ -283,9 +289,86 @@ func TestAgainstOneMachine(t *testing.T) {
 	}
 }
 
+// TestPrints compares jobs by fingerprints, of one word and more, one and more of a document, with
+// a corpus of one machine, and its pairs with all pairs.
+func TestPrints(t *testing.T) {
+	for run := range exhaustive.Every(t, 16).Of(400) {
+		r := rand.New(rand.NewPCG(uint64(run), 7))
+		words, k := []int{1, 1, 2, 5}[r.IntN(4)], []int{0, 1, 3, 6, 10}[r.IntN(5)]
+		var sets []Set
+		var leads []uint64 // fingerprints that others are near to
+		for i := range 1 + r.IntN(150) {
+			s := Set{Doc: uint64(i) * 5}
+			for range []int{0, 1, 1, 1, 1 + r.IntN(3)}[r.IntN(5)] {
+				print := make([]uint64, words)
+				for w := range print {
+					print[w] = r.Uint64()
+				}
+				if len(leads) > 0 && r.IntN(3) > 0 {
+					at := r.IntN(len(leads) / words)
+					copy(print, leads[at*words:])
+				}
+				for range r.IntN(k + 3) {
+					print[r.IntN(words)] ^= 1 << r.IntN(64)
+				}
+				leads, s.Prints = append(leads, print...), append(s.Prints, print...)
+			}
+			sets = append(sets, s)
+		}
+		var brute []Pair
+		for i, a := range sets {
+			for _, b := range sets[i+1:] {
+				least := 64*words + 1
+				for x := range slices.Chunk(a.Prints, words) {
+					for y := range slices.Chunk(b.Prints, words) {
+						d := 0
+						for w := range x {
+							d += bits.OnesCount64(x[w] ^ y[w])
+						}
+						least = min(least, d)
+					}
+				}
+				if least <= k {
+					brute = append(brute, Pair{a.Doc, b.Doc, float64(least)})
+				}
+			}
+		}
+		one := corpus.New(corpus.Options{Prints: true})
+		for _, s := range sets {
+			if err := one.Add(nil, s.Prints, len(s.Prints)/words); err != nil {
+				t.Fatal(err)
+			}
+		}
+		keeper, distance, err := one.PrintStars(t.Context(), nil, k, 0, selfjoin.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stars []Star
+		for i, s := range sets {
+			stars = append(stars, Star{s.Doc, sets[keeper[i]].Doc, float64(distance[i])})
+		}
+		most := []int{0, 2, 3, 8, 30}[r.IntN(5)]
+		for _, groups := range []uint64{0, 1, 16} {
+			c := &cluster{t: t, r: r, plan: Plan{By: corpus.Criterion{K: k}, Words: words, Groups: groups, MaxCell: most}, workers: 1 + int(groups)}
+			if got := c.pairs(sets); !slices.Equal(got, brute) {
+				t.Fatalf("run %d, k %d, %d groups, cells of %d: pairs %v, want %v", run, k, groups, most, got, brute)
+			}
+			got := c.stars(sets)
+			for i, s := range got { // a keeper has the score of a set with itself where it is in no shard
+				if s.Doc == s.Keeper {
+					got[i].Score = 0
+				}
+			}
+			if !slices.Equal(got, stars) || groups == 0 && most > 0 && c.largest > most {
+				t.Fatalf("run %d, k %d, %d groups, cells of %d: stars differ", run, k, groups, most)
+			}
+		}
+	}
+}
+
 // TestLicenses compares a job on real texts with setjoin.
 func TestLicenses(t *testing.T) {
-	f, err := os.Open("../../examples/licenses.jsonl.gz")
+	f, err := os.Open("../../../../examples/licenses.jsonl.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +388,7 @@ func TestLicenses(t *testing.T) {
 		if err := json.Unmarshal(line, &doc); err != nil {
 			t.Fatal(err)
 		}
-		sets = append(sets, Set{uint64(len(sets)), hasher.Append(nil, doc.Text)})
+		sets = append(sets, Set{Doc: uint64(len(sets)), Elements: hasher.Append(nil, doc.Text)})
 	}
 	stars, pairs := alone(t, sets, 0.8, true)
 	dropped := 0
@@ -318,7 +401,7 @@ func TestLicenses(t *testing.T) {
 		t.Fatalf("%d of %d dropped", dropped, len(sets))
 	}
 	for _, groups := range []uint64{1, 3, 16} {
-		c := &cluster{t: t, r: rand.New(rand.NewPCG(groups, 4)), plan: Plan{T: 0.8, Groups: groups, MaxCell: 300}, workers: int(groups)}
+		c := &cluster{t: t, r: rand.New(rand.NewPCG(groups, 4)), plan: Plan{By: jaccard(0.8), Groups: groups, MaxCell: 300}, workers: int(groups)}
 		if !slices.Equal(c.pairs(sets), pairs) || !slices.Equal(c.stars(sets), stars) {
 			t.Errorf("%d groups: other pairs or stars", groups)
 		}
@@ -352,10 +435,10 @@ func TestCrowds(t *testing.T) {
 					set = append(set, r.Uint64())
 				}
 				slices.Sort(set)
-				sets[i] = Set{uint64(i), set}
+				sets[i] = Set{Doc: uint64(i), Elements: set}
 			}
 			stars, _ := alone(t, sets, 0.8, false)
-			job := &cluster{t: t, r: r, plan: Plan{T: 0.8, MaxCell: n / 4}, workers: 3}
+			job := &cluster{t: t, r: r, plan: Plan{By: jaccard(0.8), MaxCell: n / 4}, workers: 3}
 			if got := job.stars(sets); !slices.Equal(got, stars) {
 				t.Error("stars differ")
 			}
@@ -385,7 +468,7 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%#v: a byte more is read", x)
 		}
 	}
-	set := Set{1 << 60, []uint64{3, 1 << 40, 1 << 63}}
+	set := Set{Doc: 1 << 60, Elements: []uint64{3, 1 << 40, 1 << 63}}
 	check(Posting{1 << 63, 300, 1000, 4, 7}, &Posting{})
 	check(Ask{1 << 63, 17}, &Ask{})
 	check(Link{7, 1 << 50}, &Link{})
@@ -393,6 +476,7 @@ func TestMessages(t *testing.T) {
 	check(Pair{9, 8, 0.75}, &Pair{})
 	check(set, &Set{})
 	check(Member{set, []uint64{0, 5, 1 << 62}}, &Member{})
+	check(Set{Doc: 3, Elements: []uint64{}, Prints: []uint64{9, 1}}, &Set{})
 	counts := NewCounts(32)
 	counts.Add(set.Elements)
 	b, _ := counts.AppendBinary(nil)
@@ -403,7 +487,7 @@ func TestMessages(t *testing.T) {
 	if counts.Merge(NewCounts(64)) == nil {
 		t.Error("counters of other sizes are merged")
 	}
-	for _, bad := range [][]byte{{1, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}} {
+	for _, bad := range [][]byte{{1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}} {
 		if new(Set).UnmarshalBinary(bad) == nil {
 			t.Error("elements that do not ascend are read")
 		}

@@ -3,10 +3,12 @@ package stages
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"math"
 	"slices"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -15,22 +17,34 @@ import (
 
 // A Plan is what all workers of a job have in common.
 type Plan struct {
-	T      float64 // the least similarity
-	Counts *Counts // of the elements of all sets; nil orders them by hash alone
+	By     corpus.Criterion // a Jaccard similarity or a distance of fingerprints
+	Words  int              // of 64 bits in a fingerprint
+	Counts *Counts          // of the elements of all sets; nil orders them by hash alone
 	// Groups is how many groups there are of Postings, of Members and of components; 0 means one
 	// for each element, cell and component. Large cells are groups of their own beside these.
 	Groups uint64
 	// MaxCell is the largest number of sets that must be in one group; 0 means 1<<16.
 	MaxCell int
 	// Memory is about how many bytes a join of a group may take beside its Members; 0 means 1 GiB.
-	Memory int64
+	Memory  int64
+	TempDir string // for sets that memory has no room for
+}
+
+// least returns the least share of its size by which a set may be smaller than another one that it
+// matches. Fingerprints are sets of one element, equal in one of their blocks.
+func (p *Plan) least() float64 {
+	if p.By.Sets {
+		return p.By.T
+	}
+	return 1
 }
 
 // A Set is what a document is compared by. Documents are numbered in the order of preference; the
-// elements are strictly ascending hashes.
+// elements are strictly ascending hashes. A document may have several fingerprints.
 type Set struct {
 	Doc      uint64
 	Elements []uint64
+	Prints   []uint64 // the words of all fingerprints, one after the other
 }
 
 // A Posting says that a set has an element in its prefix.
@@ -55,11 +69,14 @@ func (p *Plan) groupOf(name uint64) uint64 {
 
 // Route appends the Postings of a set.
 func (p *Plan) Route(dst []Posting, s Set) []Posting {
+	if !p.By.Sets {
+		return p.routePrints(dst, s)
+	}
 	keys := make([]uint64, len(s.Elements))
 	for i, e := range s.Elements {
 		keys[i] = p.Counts.rank(e)<<rankShift | e>>(64-rankShift)
 	}
-	n := min(setjoin.PrefixLen(p.T, len(keys)), len(keys))
+	n := min(setjoin.PrefixLen(p.By.T, len(keys)), len(keys))
 	ordered.Least(keys, n)
 	slices.Sort(keys[:n])
 	for i, key := range keys[:n] {
@@ -68,6 +85,25 @@ func (p *Plan) Route(dst []Posting, s Set) []Posting {
 		}
 	}
 	return dst
+}
+
+// routePrints is Route by fingerprints. Of K+1 blocks of bits, two within K bits have one in common.
+func (p *Plan) routePrints(dst []Posting, s Set) []Posting {
+	first, blocks := len(dst), p.By.K+1
+	for print := range slices.Chunk(s.Prints, p.Words) {
+		for b := range blocks {
+			key, from, to := token.Mix(uint64(b)), b*64*p.Words/blocks, (b+1)*64*p.Words/blocks
+			for from < to {
+				n := min(64-from%64, to-from)
+				key = token.Mix(key + print[from/64]>>(from%64)&(1<<n-1))
+				from += n
+			}
+			dst = append(dst, Posting{key, s.Doc, 1, 1, s.Doc})
+		}
+	}
+	own := dst[first:]
+	slices.SortFunc(own, func(a, b Posting) int { return cmp.Compare(a.Key, b.Key) })
+	return dst[:first+len(slices.Compact(own))]
 }
 
 // An Ask asks the set of a document to a group.
@@ -139,7 +175,7 @@ func (p *Plan) cells(asks []Ask, sets []Posting) []Ask {
 		largest, before := float64(a[len(a)-1].Size), alone
 		alone = true // whether the next part is in no cell with this one
 		for n, b := range parts[i+1:] {
-			if float64(b[0].Size)*p.T > largest+slack {
+			if float64(b[0].Size)*p.least() > largest+slack {
 				break
 			}
 			asks = p.cell(asks, p.company(slices.Concat(a, b)))
@@ -182,7 +218,7 @@ const slack = 1e-6
 // element on: sets of sizes x and y that match share (x+y) t/(1+t) elements at least. The sets are
 // in order of size, and stay so. Those of its own component do not count.
 func (p *Plan) company(sets []Posting) []Posting {
-	ratio := p.T / (1 + p.T)
+	ratio := p.least() / (1 + p.least())
 	spare := func(s Posting) float64 { return float64(s.Rest) - ratio*float64(s.Size) }
 	// Of the sets up to each: the one with the most to spare, and the most of another component.
 	first, second := make([]int, len(sets)), make([]float64, len(sets))
@@ -235,9 +271,13 @@ type Member struct {
 	Groups []uint64
 }
 
-// NewMember returns the Member of a set, given all Asks of its document.
-func NewMember(s Set, asks []Ask) Member {
-	m := Member{Set: s}
+// NewMember returns the Member of a set, given all Asks of its document: with what the criterion
+// compares.
+func (p *Plan) NewMember(s Set, asks []Ask) Member {
+	m := Member{Set: Set{Doc: s.Doc, Elements: s.Elements}}
+	if !p.By.Sets {
+		m.Set = Set{Doc: s.Doc, Prints: s.Prints}
+	}
 	for _, a := range asks {
 		m.Groups = append(m.Groups, a.Group)
 	}
@@ -246,33 +286,32 @@ func NewMember(s Set, asks []Ask) Member {
 	return m
 }
 
-// join returns the sets of members, each once and in the order of preference, and that order.
-func (p *Plan) join(members []Member) (*setjoin.Sets, []Member, error) {
+// join returns the corpus of members, each once and in the order of preference, and that order.
+func (p *Plan) join(members []Member) (*corpus.Corpus, []Member, error) {
 	members = slices.Clone(members)
 	slices.SortFunc(members, func(a, b Member) int { return cmp.Compare(a.Doc, b.Doc) })
 	members = slices.CompactFunc(members, func(a, b Member) bool { return a.Doc == b.Doc })
-	elements := 0
+	words := 0
 	for _, m := range members {
-		elements += len(m.Elements)
+		words += len(m.Elements) + len(m.Prints)
 	}
-	sets := setjoin.NewSets(setjoin.SetsOptions{
-		Counters: max(int64(elements)/4, 1),
-		Again: func() func([]uint64, int) ([]uint64, error) {
-			return func(dst []uint64, i int) ([]uint64, error) { return append(dst, members[i].Elements...), nil }
-		},
+	memory := p.Memory
+	if memory == 0 {
+		memory = 1 << 30
+	}
+	c := corpus.New(corpus.Options{
+		Sets: p.By.Sets, Prints: !p.By.Sets, Memory: memory, InputBytes: 8 * int64(words), Dir: p.TempDir,
 	})
 	for _, m := range members {
-		if err := sets.Add(m.Elements); err != nil {
-			return nil, nil, err
+		if err := c.Add(m.Elements, m.Prints, len(m.Prints)/max(p.Words, 1)); err != nil {
+			return nil, nil, errors.Join(err, c.Close())
 		}
 	}
-	return sets, members, nil
+	return c, members, nil
 }
 
-// options are the options of joins.
-func (p *Plan) options() setjoin.Options { return setjoin.Options{Memory: p.Memory} }
-
-// A Pair is two similar documents, A before B in the order of preference.
+// A Pair is two similar documents, A before B in the order of preference. Score is their
+// similarity, or their distance in bits.
 type Pair struct {
 	A, B  uint64
 	Score float64
@@ -280,13 +319,31 @@ type Pair struct {
 
 // Pairs calls emit for the pairs of a group that count there, until it returns false.
 func (p *Plan) Pairs(ctx context.Context, group uint64, members []Member, emit func(Pair) bool) error {
-	sets, members, err := p.join(members)
+	c, members, err := p.join(members)
 	if err != nil {
 		return err
 	}
-	return sets.Pairs(ctx, p.T, p.options(), func(a, b int, score float64) bool {
+	defer c.Close()
+	one := func(a, b int, score float64) bool {
 		x, y := &members[a], &members[b]
 		return lowest(x.Groups, y.Groups) != group || emit(Pair{x.Doc, y.Doc, score})
+	}
+	if p.By.Sets {
+		return c.Sets.Pairs(ctx, p.By.T, setjoin.Options{}, one)
+	}
+	return c.PrintPairs(ctx, p.By.K, selfjoin.Options{}, func(some, others []uint32, distance int) bool {
+		for i, a := range some {
+			with := others
+			if others == nil {
+				with = some[i+1:]
+			}
+			for _, b := range with {
+				if !one(int(min(a, b)), int(max(a, b)), float64(distance)) {
+					return false
+				}
+			}
+		}
+		return true
 	})
 }
 
@@ -311,13 +368,19 @@ type Link struct{ A, B uint64 }
 
 // Links returns the components of a group.
 func (p *Plan) Links(ctx context.Context, group uint64, members []Member) ([]Link, error) {
-	sets, members, err := p.join(members)
+	c, members, err := p.join(members)
 	if err != nil {
 		return nil, err
 	}
+	defer c.Close()
+	doc := func(i int) uint64 { return members[i].Doc }
+	if !p.By.Sets {
+		firsts, err := c.PrintComponents(ctx, p.By.K, selfjoin.Options{})
+		return linksOf(firsts, doc), err
+	}
 	forest, parts := selfjoin.NewForest(len(members)), len(members)
 	if group >= p.Groups { // it is one cell, and may be a crowd, which has few keepers
-		found, err := sets.Stars(ctx, p.T, p.options())
+		found, err := c.Sets.Stars(ctx, p.By.T, setjoin.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -328,16 +391,16 @@ func (p *Plan) Links(ctx context.Context, group uint64, members []Member) ([]Lin
 		}
 	}
 	if parts > 1 {
-		if err := sets.Components(ctx, p.T, p.options(), forest); err != nil {
+		if err := c.Sets.Components(ctx, p.By.T, setjoin.Options{}, forest); err != nil {
 			return nil, err
 		}
 	}
-	return linksOf(forest, func(i int) uint64 { return members[i].Doc }), nil
+	return linksOf(forest.Labels(), doc), nil
 }
 
-// linksOf returns the links of a forest of documents, which are in order.
-func linksOf(forest *selfjoin.Forest, doc func(i int) uint64) (links []Link) {
-	for i, root := range forest.Labels() {
+// linksOf returns the links of documents with the first ones of their components. They are in order.
+func linksOf(firsts []uint32, doc func(i int) uint64) (links []Link) {
+	for i, root := range firsts {
 		if uint32(i) != root {
 			links = append(links, Link{doc(int(root)), doc(i)})
 		}
@@ -360,7 +423,7 @@ func Forest(links []Link) []Link {
 		b, _ := slices.BinarySearch(docs, l.B)
 		forest.Union(uint32(a), uint32(b))
 	}
-	return linksOf(forest, func(i int) uint64 { return docs[i] })
+	return linksOf(forest.Labels(), func(i int) uint64 { return docs[i] })
 }
 
 // Shards returns the Asks of all documents in components, given the Forest of all Links.
@@ -373,7 +436,8 @@ func (p *Plan) Shards(forest []Link) []Ask {
 	return compact(asks)
 }
 
-// A Star says which document is kept in the place of another one; a keeper is its own keeper.
+// A Star says which document is kept in the place of another one; a keeper is its own keeper. Score
+// is as in a Pair.
 type Star struct {
 	Doc, Keeper uint64
 	Score       float64
@@ -381,17 +445,29 @@ type Star struct {
 
 // Stars forms the star clusters of a shard.
 func (p *Plan) Stars(ctx context.Context, members []Member) ([]Star, error) {
-	sets, members, err := p.join(members)
+	c, members, err := p.join(members)
 	if err != nil {
 		return nil, err
 	}
-	found, err := sets.Stars(ctx, p.T, p.options())
-	if err != nil {
-		return nil, err
+	defer c.Close()
+	var keeper []uint32
+	var score func(i int) float64
+	if p.By.Sets {
+		found, err := c.Sets.Stars(ctx, p.By.T, setjoin.Options{})
+		if err != nil {
+			return nil, err
+		}
+		keeper, score = found.Keeper, func(i int) float64 { return found.Score[i] }
+	} else {
+		keepers, distance, err := c.PrintStars(ctx, nil, p.By.K, 0, selfjoin.Options{})
+		if err != nil {
+			return nil, err
+		}
+		keeper, score = keepers, func(i int) float64 { return float64(distance[i]) }
 	}
 	stars := make([]Star, len(members))
 	for i := range stars {
-		stars[i] = Star{members[i].Doc, members[found.Keeper[i]].Doc, found.Score[i]}
+		stars[i] = Star{members[i].Doc, members[keeper[i]].Doc, score(i)}
 	}
 	return stars, nil
 }
