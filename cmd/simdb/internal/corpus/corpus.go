@@ -115,6 +115,34 @@ func (c *Corpus) Add(elements, words []uint64, prints int) error {
 	return c.store(&b)
 }
 
+// Each calls f for what each document is compared by, in order, in slices that are used again.
+func (c *Corpus) Each(f func(elements, words []uint64) error) (err error) {
+	var elements, words []uint64
+	var sets *setjoin.Reader
+	if c.Sets != nil {
+		sets = c.Sets.Reader()
+	}
+	for n := range uint32(c.N) {
+		elements, words = elements[:0], words[:0]
+		if sets != nil {
+			if elements, err = sets.Append(elements, int(n)); err != nil {
+				return err
+			}
+		}
+		if c.Prints != nil && !c.Empty(n) {
+			for from, to := c.rows(n); from < to; from++ {
+				for _, column := range c.Prints {
+					words = append(words, column[from])
+				}
+			}
+		}
+		if err := f(elements, words); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // addPrints adds the words of the next document's fingerprints, that many; none if it has none. All
 // have as many as the first.
 func (c *Corpus) addPrints(words []uint64, prints int) error {

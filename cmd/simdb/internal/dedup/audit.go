@@ -74,27 +74,26 @@ func (c *Command) claimAudit(a *app.App) error {
 // than one that is dropped for it, the inputs are read once more before, for the places of keepers,
 // so that no rows wait in memory.
 type audit struct {
-	w       *outfile.Writer // nil: no audit is written
-	places  bool            // keepers are wanted, for an audit or for columns
-	e       *json.Encoder
+	places  bool          // keepers are wanted, for an audit or for columns
+	e       *json.Encoder // nil: no audit is written
 	keep    *rankings
 	out     *outcome
 	known   int64    // documents of --against
-	keepers []*place // of each cluster; nil until it is met
+	keepers []*Place // of each cluster; nil until it is met
 	pairs   *pairs
 	decided *decided
 }
 
 // newAudit starts the audit of a run.
 func newAudit(d *job) (*audit, error) {
-	a := &audit{w: d.auditTo, known: d.known, keep: &d.keep, out: &d.out, decided: d.decided}
-	if a.places = a.w != nil || d.c.Columns != nil; a.places {
-		a.keepers = make([]*place, d.out.clusters)
+	a := &audit{known: d.known, keep: &d.keep, out: &d.out, decided: d.decided}
+	if a.places = d.auditTo != nil || d.c.Columns != nil; a.places {
+		a.keepers = make([]*Place, d.out.clusters)
 	}
-	if a.w == nil {
+	if d.auditTo == nil {
 		return a, nil
 	}
-	a.e = app.AuditEncoder(a.w)
+	a.e = app.AuditEncoder(d.auditTo)
 	a.pairs = newPairs(d)
 	inputs, err := d.digests.wait()
 	if err != nil {
@@ -158,22 +157,22 @@ func (a *audit) member(n int64, rec *input.Record) error {
 	keeper := a.out.keeper[n]
 	cluster := a.out.cluster[keeper]
 	if int64(keeper) == n {
-		a.keepers[cluster-1] = &place{rec.Doc.ID, rec.File, rec.Pos}
+		a.keepers[cluster-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
 		return nil
 	}
 	at := a.keepers[cluster-1]
 	if at == nil {
 		return app.ErrChanged
 	}
-	if a.w == nil {
+	if a.e == nil {
 		return nil
 	}
 	row := app.AuditRow{
-		ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: "against", Cluster: &cluster,
-		Keeper: &at.id, KeeperFile: &at.file,
+		ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: "against", Cluster: new(a.out.name(cluster)),
+		Keeper: &at.ID, KeeperFile: &at.File,
 	}
-	if at.line > 0 {
-		row.KeeperLine = &at.line
+	if at.Line > 0 {
+		row.KeeperLine = &at.Line
 	}
 	if a.decided.is(keeper, review.Keep) || a.decided.is(uint32(n), review.Drop) {
 		row.Rule = ruleDecided
@@ -192,7 +191,7 @@ func (a *audit) member(n int64, rec *input.Record) error {
 
 // issue takes note of a line that can't be used.
 func (a *audit) issue(_ input.Source, is *input.Issue) error {
-	if a.w == nil {
+	if a.e == nil {
 		return nil
 	}
 	return a.e.Encode(&app.AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
@@ -210,7 +209,7 @@ func (d *job) placeKeepers(a *audit) error {
 			return app.ErrChanged
 		}
 		if c := d.out.cluster[n]; c > 0 {
-			a.keepers[c-1] = &place{rec.Doc.ID, rec.File, rec.Pos}
+			a.keepers[c-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
 		}
 		n++
 		return nil
@@ -229,11 +228,11 @@ func (a *audit) values(c columns, n int64) []any {
 	for i, name := range c {
 		switch {
 		case name == "cluster":
-			values[i] = int64(cluster)
+			values[i] = int64(a.out.name(cluster))
 		case name == "size":
 			values[i] = int64(a.out.sizes[cluster-1])
 		case name == "keeper":
-			values[i] = a.keepers[cluster-1].id
+			values[i] = a.keepers[cluster-1].ID
 		case int64(keeper) == n:
 		case name == "distance" && a.out.distance != nil:
 			values[i] = int64(a.out.distance[n])
@@ -252,7 +251,7 @@ func (d *job) placeKnown(a *audit) error {
 			return app.ErrChanged
 		}
 		if c := d.out.cluster[n]; c > 0 {
-			a.keepers[c-1] = &place{rec.Doc.ID, rec.File, rec.Pos}
+			a.keepers[c-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
 		}
 		n++
 		return nil

@@ -138,7 +138,7 @@ func (d *job) readAll(add func(rec *input.Record) error) error {
 	if err == nil {
 		err = d.damage()
 	}
-	if err == nil {
+	if err == nil && !d.part {
 		err = d.rejects.Nothing()
 	}
 	if err == nil {

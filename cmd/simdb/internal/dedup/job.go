@@ -44,6 +44,7 @@ type job struct {
 	failed   []error // files that could not be read to the end
 	digests  *digests
 	decided  *decided // nil without --decisions
+	part     bool     // of a run that many workers share: others have documents, too
 	sayLevel func()   // says what --level has done; nil without it
 	warn     warnings
 	symbols  *symbols       // nil: there are no documents that it looks at
@@ -52,10 +53,10 @@ type job struct {
 	pairs    *setjoin.Graph // for the audit; nil if it records none
 }
 
-// place is where a document stands. Its id alone does not say: ids may come again in other files.
-type place struct {
-	id, file string         // or the database
-	line     input.Position // from 1 on; 0 in a database
+// A Place is where a document stands. Its ID alone does not say: IDs may come again in other files.
+type Place struct {
+	ID, File string         // or the database
+	Line     input.Position // from 1 on; 0 in a database
 }
 
 // source is what --against names: a file or a database.
@@ -120,7 +121,7 @@ type warnings struct {
 	templates *corpus.Templates // nil: not looked for
 	prints    []string
 	short     string  // what to do about short texts
-	large     []place // of the keepers of clusters that have too many documents, by cluster
+	large     []Place // of the keepers of clusters that have too many documents, by cluster
 }
 
 // symbols counts the documents that were dropped as equal to their keepers, but differ in symbols;

@@ -271,15 +271,15 @@ type unitRow struct {
 
 // newLevelAudit starts the audit of a run.
 func (l *level) newLevelAudit() (*audit, error) {
-	a := &audit{w: l.auditTo}
-	if a.w == nil {
+	a := &audit{}
+	if l.auditTo == nil {
 		return a, nil
 	}
 	inputs, err := l.digests.wait()
 	if err != nil {
 		return nil, err
 	}
-	a.e = app.AuditEncoder(a.w)
+	a.e = app.AuditEncoder(l.auditTo)
 	return a, a.e.Encode(app.AuditHead{Version: app.Version(), Parameters: levelParameters{
 		Level: l.c.Level, MinWords: l.c.minWords(), MinCount: l.c.MinCount, Against: l.c.Against, Features: l.features.Describe(),
 	}, Against: l.auditKnown(), Inputs: inputs})
@@ -287,7 +287,7 @@ func (l *level) newLevelAudit() (*audit, error) {
 
 // auditUnit takes note of a unit that is removed.
 func (l *level) auditUnit(rec *input.Record, r units.Removed) error {
-	if l.audit.w == nil {
+	if l.audit.e == nil {
 		return nil
 	}
 	first, err := l.places.get(r.First.Doc())
@@ -297,13 +297,13 @@ func (l *level) auditUnit(rec *input.Record, r units.Removed) error {
 	span := units.Span{From: l.spans[r.From].From, To: l.spans[r.To-1].To}
 	row := unitRow{
 		AuditRow: app.AuditRow{
-			ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &first.id, KeeperFile: &first.file,
+			ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &first.ID, KeeperFile: &first.File,
 			Exact: new(true), Rule: string(l.c.Level),
 		},
 		Unit: r.From + 1, Offset: &span.From, Bytes: span.To - span.From, KeeperUnit: new(r.First.Unit() + 1),
 	}
-	if first.line > 0 {
-		row.KeeperLine = &first.line
+	if first.Line > 0 {
+		row.KeeperLine = &first.Line
 	}
 	if l.c.Level == units.Passage {
 		row.Words = r.To - r.From
@@ -316,7 +316,7 @@ func (l *level) auditUnit(rec *input.Record, r units.Removed) error {
 
 // auditEmptied takes note of a document of which nothing is left.
 func (l *level) auditEmptied(rec *input.Record) error {
-	if l.audit.w == nil {
+	if l.audit.e == nil {
 		return nil
 	}
 	return l.audit.e.Encode(&unitRow{AuditRow: app.AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Rule: "empty"}})
@@ -329,7 +329,7 @@ type places struct {
 	toIndex     *bufio.Writer
 	size        int64
 	files       []string // their names; a row has the number
-	read        map[uint32]*place
+	read        map[uint32]*Place
 }
 
 // newPlaces returns places without documents, whose files are in dir.
@@ -342,7 +342,7 @@ func newPlaces(dir string) (*places, error) {
 	if err != nil {
 		return nil, errors.Join(err, rows.Close())
 	}
-	return &places{rows: rows, index: index, toRows: bufio.NewWriterSize(rows, 64<<10), toIndex: bufio.NewWriterSize(index, 64<<10), read: map[uint32]*place{}}, nil
+	return &places{rows: rows, index: index, toRows: bufio.NewWriterSize(rows, 64<<10), toIndex: bufio.NewWriterSize(index, 64<<10), read: map[uint32]*Place{}}, nil
 }
 
 // close frees the files.
@@ -381,7 +381,7 @@ func (p *places) add(rec *input.Record) error {
 const maxPlaces = 4096
 
 // get returns the place of a document, after the last one was added.
-func (p *places) get(doc uint32) (*place, error) {
+func (p *places) get(doc uint32) (*Place, error) {
 	if at, ok := p.read[doc]; ok {
 		return at, nil
 	}
@@ -411,12 +411,12 @@ func (p *places) get(doc uint32) (*place, error) {
 }
 
 // parse returns the place that a row begins with, or how many bytes it takes.
-func (p *places) parse(row []byte) (at *place, need int) {
+func (p *places) parse(row []byte) (at *Place, need int) {
 	file, n := binary.Uvarint(row)
 	line, m := binary.Uvarint(row[n:])
 	size, k := binary.Uvarint(row[n+m:])
 	if need = n + m + k + int(size); need > len(row) {
 		return nil, need
 	}
-	return &place{string(row[n+m+k : need]), p.files[file], input.Position(line)}, need
+	return &Place{string(row[n+m+k : need]), p.files[file], input.Position(line)}, need
 }

@@ -14,12 +14,21 @@ type outcome struct {
 	distance []uint16  // to the keeper; nil of --jaccard
 	cluster  []uint32  // of a keeper: its number, from 1 on; 0 for one without members
 	sizes    []uint32  // by number of the cluster, less one
+	names    []uint32  // of a Part: by number of the cluster, less one, its number in the whole job
 	clusters int64     // of two or more
 	dropped  int64
 }
 
 // kept reports whether document n is kept.
 func (o *outcome) kept(n int64) bool { return o.keeper[n] == uint32(n) }
+
+// name returns the number of a cluster that outputs have.
+func (o *outcome) name(cluster uint32) uint32 {
+	if o.names != nil {
+		return o.names[cluster-1]
+	}
+	return cluster
+}
 
 // numberClusters numbers the clusters: the largest first, then in the order of keepers.
 func (o *outcome) numberClusters(ctx context.Context) error {

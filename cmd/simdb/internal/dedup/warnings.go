@@ -52,7 +52,7 @@ func (d *job) expectLarge() {
 		if len(d.warn.large) == most || !app.TooMany(int64(size), d.read) {
 			return
 		}
-		d.warn.large = append(d.warn.large, place{})
+		d.warn.large = append(d.warn.large, Place{})
 	}
 }
 
@@ -70,8 +70,8 @@ func (d *job) tell() {
 	for i, at := range d.warn.large {
 		size := int64(d.out.sizes[i])
 		like := ""
-		if at.id != "" {
-			like = fmt.Sprintf(" near-duplicates of %s (%s:%d);", at.id, at.file, at.line)
+		if at.ID != "" {
+			like = fmt.Sprintf(" near-duplicates of %s (%s:%d);", at.ID, at.File, at.Line)
 		}
 		d.row("large", size, percent(size, d.read), fmt.Sprintf("documents are in cluster %d,%s %s", i+1, like, app.LargeAdvice))
 	}
