@@ -27,6 +27,7 @@ type cli struct {
 	Join     verbs.Join     `cmd:"" group:"find" help:"List the stored documents that each line of a file is like."`
 	Pairs    verbs.Pairs    `cmd:"" group:"find" help:"List all pairs of near-duplicates in a database or in files."`
 	Clusters verbs.Clusters `cmd:"" group:"find" help:"List the clusters of near-duplicates in a database or in files."`
+	Shard    shardCmd       `cmd:"" group:"find" help:"Run dedup, pairs or clusters in many processes, on one machine or on many."`
 	Shell    shellCmd       `cmd:"" default:"withargs" group:"find" help:"Run statements on a database; without any, open a prompt. The word shell can be left out."`
 	Why      verbs.Why      `cmd:"" group:"find" help:"Show why two documents match, or do not."`
 

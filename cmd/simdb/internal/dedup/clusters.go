@@ -1,11 +1,14 @@
 package dedup
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -78,7 +81,7 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	if err != nil {
 		return err
 	}
-	if stars.Graph == nil && o.Pairs > 0 && d.c.AuditPairs {
+	if stars.Graph == nil && o.Pairs > 0 && d.c.auditPairs() {
 		return fmt.Errorf("--audit-pairs: there are more than %s pairs of near-duplicates, for which --memory %v has room", quantity.Number(int64(o.Pairs)), d.c.Memory)
 	}
 	d.out.keeper, d.out.score, d.pairs = stars.Keeper, stars.Score, stars.Graph
@@ -115,5 +118,55 @@ func (d *job) joinPrints(c *corpus.Corpus, order []uint32) (err error) {
 		return err
 	}
 	d.out.score, err = c.Sets.Scores(d.a.Context(), d.out.keeper)
+	return err
+}
+
+// outcome says what becomes of each document, by ordinal.
+type outcome struct {
+	keeper   []uint32  // a document that is kept is its own
+	score    []float64 // with the keeper; nil where texts were not compared
+	distance []uint16  // to the keeper; nil of --jaccard
+	cluster  []uint32  // of a keeper: its number, from 1 on; 0 for one without members
+	sizes    []uint32  // by number of the cluster, less one
+	names    []uint32  // of a Part: by number of the cluster, less one, its number in the whole job
+	clusters int64     // of two or more
+	dropped  int64
+}
+
+// kept reports whether document n is kept.
+func (o *outcome) kept(n int64) bool { return o.keeper[n] == uint32(n) }
+
+// name returns the number of a cluster that outputs have.
+func (o *outcome) name(cluster uint32) uint32 {
+	if o.names != nil {
+		return o.names[cluster-1]
+	}
+	return cluster
+}
+
+// numberClusters numbers the clusters: the largest first, then in the order of keepers.
+func (o *outcome) numberClusters(ctx context.Context) error {
+	o.cluster = make([]uint32, len(o.keeper)) // first the sizes
+	for n, k := range o.keeper {
+		if o.cluster[k]++; k != uint32(n) {
+			o.dropped++
+		}
+	}
+	var keepers []uint32
+	for k, size := range o.cluster {
+		if size > 1 {
+			keepers = append(keepers, uint32(k))
+		} else {
+			o.cluster[k] = 0
+		}
+	}
+	o.clusters = int64(len(keepers))
+	err := ordered.InPlace(ctx, keepers, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(o.cluster[b], o.cluster[a]), cmp.Compare(a, b))
+	})
+	o.sizes = make([]uint32, len(keepers))
+	for at, k := range keepers {
+		o.sizes[at], o.cluster[k] = o.cluster[k], uint32(at)+1
+	}
 	return err
 }

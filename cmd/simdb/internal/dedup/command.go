@@ -11,11 +11,10 @@
 //	job.go       the state of a run
 //	run.go       the first pass
 //	files.go     inputs, read and compared
-//	clusters.go  the join
+//	clusters.go  the join, and what becomes of each document
 //	against.go   the documents of --against
 //	narrow.go    those of a large database that the inputs may be like
 //	decided.go   the decisions of --decisions
-//	outcome.go   what becomes of each document
 //	keep.go      which document of a cluster is kept
 //	write.go     the second pass: copies, in a file or a folder, and the file of --clusters
 //	columns.go   further columns of what is copied
@@ -62,7 +61,7 @@ type Command struct {
 	Against    []string    `group:"kept" sep:"none" file:"in" placeholder:"FILE|DB" help:"Drop what is like a document of FILE, or of the database DB, too, which is only read; can be repeated: of equally similar documents that of the first one is named. A database says what is compared, such as --shingle, unless flags do, and its ALLOW pairs stay apart."`
 	Level      units.Level `group:"kept" enum:"document,paragraph,line,passage" default:"document" placeholder:"LEVEL" help:"What is removed: document (default), or of the texts of documents each paragraph or line that has come before, as headers, menus and licences do, or with passage each run of --min-words words (default: 50) that has, wherever it begins; documents with nothing left are dropped. A paragraph ends before a blank line. Paragraphs and lines are equal but for case and white space; those with fewer than --min-words words (default: 10) stay. What the documents of --against have counts as having come before."`
 	MinCount   int         `group:"kept" default:"2" placeholder:"N" help:"With --level: only what comes at least N times is removed, all but the first (default: 2); what --against has always is."`
-	AuditPairs bool        `group:"output" help:"Record in the audit all pairs of near-duplicates, for --replay, up to an eighth of --memory (default: unless they are more than 262,144, or the documents more than 100,000)."`
+	AuditPairs *bool       `group:"output" negatable:"" help:"Record in the audit all pairs of near-duplicates, for --replay, up to an eighth of --memory (default: unless they are more than 262,144, or the documents more than 100,000)."`
 	Replay     string      `group:"kept" file:"in" placeholder:"AUDIT" help:"Decide again from the audit of an earlier run on these files, with a higher --jaccard, other rules of --keep or --decisions, without comparing texts; --jaccard and --keep that are not given are as they were."`
 	Decisions  string      `group:"kept" file:"in" placeholder:"FILE" help:"Respect decisions, as the page of simdb review writes them: pairs that are no duplicates do not join, documents to keep are kept before --keep decides, documents to drop are preferred last."`
 	Clusters   string      `group:"output" file:"jsonl" placeholder:"FILE" help:"Write the cluster of every document to FILE: JSON lines with id, file, line, cluster (null for a document that is like no other), size, keep."`
@@ -110,7 +109,7 @@ func (c *Command) Validate() error {
 		return errors.New("--images: pictures have no texts to compare: --near K compares their hashes")
 	case c.Verify != nil && c.Near == nil:
 		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
-	case c.AuditPairs && (c.Near != nil || c.Within != nil || c.ofTexts() || c.NoAudit):
+	case c.auditPairs() && (c.Near != nil || c.Within != nil || c.ofTexts() || c.NoAudit):
 		return errors.New("--audit-pairs is for an audit of --jaccard")
 	case c.Replay != "":
 		return c.checkReplay()
@@ -122,6 +121,9 @@ func (c *Command) Validate() error {
 	}
 	return nil
 }
+
+// auditPairs reports whether the audit must record all pairs.
+func (c *Command) auditPairs() bool { return c.AuditPairs != nil && *c.AuditPairs }
 
 // defaultJaccard is the criterion without --near and --jaccard.
 const defaultJaccard app.Share = 0.8
@@ -216,7 +218,7 @@ func (c *Command) checkDecisions() error {
 	switch {
 	case c.Decisions == "":
 		return nil
-	case c.AuditPairs:
+	case c.auditPairs():
 		return errors.New("--audit-pairs is for a run without --decisions, which keep pairs apart: --replay AUDIT --decisions FILE decides by them")
 	case c.Replay != "" && len(c.Against) > 0:
 		return errors.New("--decisions with --replay is for runs without --against: of equal documents that are known, an audit has one")
@@ -256,7 +258,7 @@ func (c *Command) validateLevel() error {
 	switch {
 	case c.Near != nil || c.Jaccard != nil || c.Within != nil || c.ofTexts() || c.Verify != nil:
 		return fmt.Errorf("--level %s compares whole %ss, which are equal or not: --near, --verify, --jaccard, --within, --levenshtein and --cosine are for documents", c.Level, c.Level)
-	case c.Replay != "" || c.AuditPairs:
+	case c.Replay != "" || c.auditPairs():
 		return fmt.Errorf("--replay and --audit-pairs are for similar documents, not for equal %ss", c.Level)
 	case c.Keep.String() != "first":
 		return fmt.Errorf("--keep %s: with --level the first %s is kept", c.Keep, c.Level)

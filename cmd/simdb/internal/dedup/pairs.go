@@ -38,9 +38,9 @@ func (d *job) mostPairs(documents int64) int {
 	}
 	n := int(min(int64(d.c.Memory)/8/pairBytes, math.MaxInt32))
 	switch {
-	case d.c.AuditPairs:
+	case d.c.auditPairs():
 		return n
-	case documents > fewDocuments:
+	case d.c.AuditPairs != nil || documents > fewDocuments:
 		return 0
 	}
 	return min(n, fewPairs)

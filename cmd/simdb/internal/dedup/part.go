@@ -25,7 +25,8 @@ type Tally struct {
 	Rejected                         int64
 	Words                            int // of a fingerprint
 	Inputs                           []app.AuditInput
-	Flawed                           []bool // of Inputs
+	Flawed                           []bool   // of Inputs
+	Outputs                          []string // names of files
 }
 
 // Add adds what another Part has read, of later inputs.
@@ -36,6 +37,7 @@ func (t *Tally) Add(o Tally) error {
 	t.Documents, t.Textual, t.Given, t.Empty = t.Documents+o.Documents, t.Textual+o.Textual, t.Given+o.Given, t.Empty+o.Empty
 	t.Dropped, t.Kept, t.Rejected, t.Words = t.Dropped+o.Dropped, t.Kept+o.Kept, t.Rejected+o.Rejected, max(t.Words, o.Words)
 	t.Inputs, t.Flawed = append(t.Inputs, o.Inputs...), append(t.Flawed, o.Flawed...)
+	t.Outputs = append(t.Outputs, o.Outputs...)
 	return nil
 }
 
@@ -46,7 +48,7 @@ func (c *Command) CheckPart() error {
 		return errors.New("many workers compare documents of files by --jaccard or --near")
 	case c.Keep.String() != "first":
 		return fmt.Errorf("--keep %s: many workers keep the first document of a cluster", c.Keep)
-	case len(c.Against) > 0, c.Decisions != "", c.Replay != "", c.AuditPairs, c.Clusters != "", c.Columns != nil, c.DryRun, c.Rejects != "":
+	case len(c.Against) > 0, c.Decisions != "", c.Replay != "", c.auditPairs(), c.Clusters != "", c.Columns != nil, c.DryRun, c.Rejects != "":
 		return errors.New("--against, --decisions, --replay, --audit-pairs, --clusters, --columns, --dry-run and --rejects are for one machine")
 	case !c.toFolder():
 		return fmt.Errorf("-o %s: many workers write a file for each input: name a folder, -o DIR/", c.Output)
@@ -229,6 +231,6 @@ func (p *Part) Write(t Tally, members []Member, auditTo io.Writer) (Tally, error
 func (c Command) AuditHead(a *app.App, inputs []app.AuditInput) (app.AuditHead, error) {
 	d := &job{a: a, c: &c}
 	var err error
-	_, d.features, err = c.Params(0)
+	d.params, d.features, err = c.Params(0)
 	return app.AuditHead{Version: app.Version(), Parameters: d.parameters(), Inputs: inputs}, err
 }

@@ -87,7 +87,7 @@ func (p *Plan) Route(dst []Posting, s Set) []Posting {
 	return dst
 }
 
-// routePrints is Route by fingerprints. Of K+1 blocks of bits, two within K bits have one in common.
+// routePrints is Route by fingerprints: of K+1 blocks of bits, two within K bits share one.
 func (p *Plan) routePrints(dst []Posting, s Set) []Posting {
 	first, blocks := len(dst), p.By.K+1
 	for print := range slices.Chunk(s.Prints, p.Words) {
@@ -398,7 +398,7 @@ func (p *Plan) Links(ctx context.Context, group uint64, members []Member) ([]Lin
 	return linksOf(forest.Labels(), doc), nil
 }
 
-// linksOf returns the links of documents with the first ones of their components. They are in order.
+// linksOf returns the links of documents, in order, with the first ones of their components.
 func linksOf(firsts []uint32, doc func(i int) uint64) (links []Link) {
 	for i, root := range firsts {
 		if uint32(i) != root {

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/shard"
+)
+
+// shardCmd is `simdb shard`: a job of many processes that share a folder.
+type shardCmd struct {
+	Plan   shardPlan   `cmd:"" help:"Make the folder of a job: what dedup, pairs, clusters or build is to do."`
+	Steps  shardSteps  `cmd:"" help:"List the steps of a job, in their order."`
+	Run    shardRun    `cmd:"" help:"Run a share of a step. All shares of a step can run at once, and again; the next step needs all of them."`
+	Finish shardFinish `cmd:"" help:"Publish the outputs of a job, after its last step."`
+}
+
+// shardPlan is `simdb shard plan`.
+type shardPlan struct {
+	Shards int      `default:"0" placeholder:"N" help:"How many shards the inputs have, of whole files (default: one for each file)."`
+	Groups int      `default:"0" placeholder:"N" help:"How many groups documents meet in (default: 64, and four for each shard)."`
+	Work   string   `arg:"" help:"The folder of the job, which all processes reach; it is made."`
+	Args   []string `arg:"" passthrough:"" help:"dedup, pairs, clusters or build, and the flags of simdb dedup: FILE... -o DIR/ and --near K or --jaccard T."`
+}
+
+// Run runs the command.
+func (c *shardPlan) Run(a *app.App) error {
+	if len(c.Args) > 0 && c.Args[0] == "--" {
+		c.Args = c.Args[1:]
+	}
+	if len(c.Args) == 0 {
+		return errors.New("a command is missing: " + strings.Join(shard.Commands(), ", "))
+	}
+	o, err := shard.Plan(a.Context(), shard.Options{Command: c.Args[0], Args: c.Args[1:], Work: c.Work, Shards: c.Shards, Groups: c.Groups}, shard.Local{})
+	if err != nil {
+		return err
+	}
+	if err := o.Save(); err != nil {
+		return err
+	}
+	a.Say("%d files in %d shards; simdb shard steps %s lists the steps", len(o.Inputs), o.Shards, c.Work)
+	return nil
+}
+
+// shardSteps is `simdb shard steps`.
+type shardSteps struct {
+	Work string `arg:"" help:"The folder of the job."`
+}
+
+// Run runs the command.
+func (c *shardSteps) Run(a *app.App) error {
+	j, err := shard.Open(c.Work)
+	if err != nil {
+		return err
+	}
+	for _, s := range j.Steps() {
+		if _, err := fmt.Fprintln(a.Out, s.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// share is a share of the work, I/N.
+type share struct{ i, n int }
+
+// UnmarshalText parses a share.
+func (s *share) UnmarshalText(text []byte) error {
+	if n, err := fmt.Sscanf(string(text), "%d/%d", &s.i, &s.n); n != 2 || err != nil || s.i < 0 || s.i >= s.n {
+		return fmt.Errorf("%q is no share: 0/8 is the first of eight, 7/8 the last", text)
+	}
+	return nil
+}
+
+// shardRun is `simdb shard run`.
+type shardRun struct {
+	Shard share  `required:"" placeholder:"I/N" help:"Which share of the work: 0/8 is the first of eight, 7/8 the last. N must be the same for all steps."`
+	Work  string `arg:"" help:"The folder of the job."`
+	Step  string `arg:"" help:"A step, as simdb shard steps lists them."`
+}
+
+// Run runs the command.
+func (c *shardRun) Run(a *app.App) error {
+	j, err := shard.Open(c.Work)
+	if err != nil {
+		return err
+	}
+	return j.RunStep(a.Context(), c.Step, c.Shard.i, c.Shard.n)
+}
+
+// shardFinish is `simdb shard finish`.
+type shardFinish struct {
+	Work string `arg:"" help:"The folder of the job."`
+}
+
+// Run runs the command.
+func (c *shardFinish) Run(a *app.App) error {
+	j, err := shard.Open(c.Work)
+	if err != nil {
+		return err
+	}
+	status, err := j.Finish(a.Context())
+	if err == nil && status != app.ExitOK {
+		err = app.Status(status)
+	}
+	return err
+}

@@ -1,0 +1,226 @@
+package shard
+
+import (
+	"bufio"
+	"context"
+	"encoding"
+	"encoding/binary"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// A reader reads a working file.
+type reader = *bufio.Reader
+
+// workName is the name of a working file.
+func (j *Job) workName(name string) string { return path.Join(j.o.Work, name) }
+
+// tempDir makes a folder on this machine, which done removes.
+func (j *Job) tempDir() (dir string, done func(), err error) {
+	dir, err = os.MkdirTemp(j.c.TempDir, "simdb-shard-*")
+	return dir, func() { os.RemoveAll(dir) }, err
+}
+
+// spill makes a file for sets that memory has no room for.
+func (j *Job) spill() (setjoin.File, error) {
+	f, err := os.CreateTemp(j.c.TempDir, "simdb-sets-*")
+	if err == nil {
+		os.Remove(f.Name()) // where open files can be removed
+	}
+	return f, err
+}
+
+// store writes a working file.
+func (j *Job) store(ctx context.Context, name string, write func(w *bufio.Writer) error) error {
+	dir, done, err := j.tempDir()
+	if err != nil {
+		return err
+	}
+	defer done()
+	f, err := os.Create(filepath.Join(dir, "file"))
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 256<<10)
+	if err := errors.Join(write(w), w.Flush(), f.Close()); err != nil {
+		return err
+	}
+	return j.files.Put(ctx, f.Name(), j.workName(name))
+}
+
+// load reads a working file.
+func (j *Job) load(ctx context.Context, name string, read func(r reader) error) error {
+	path, release, err := j.files.Fetch(ctx, j.workName(name))
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err == nil {
+		err = errors.Join(read(bufio.NewReaderSize(f, 256<<10)), f.Close())
+	}
+	return errors.Join(err, release())
+}
+
+// put appends a message to a file: its length and its bytes.
+func put(w *bufio.Writer, message []byte) error {
+	w.Write(binary.AppendUvarint(nil, uint64(len(message))))
+	_, err := w.Write(message)
+	return err
+}
+
+// get reads a message into room, and returns io.EOF at the end.
+func get(r reader, room []byte) ([]byte, error) {
+	n, err := binary.ReadUvarint(r)
+	if err != nil {
+		return nil, err
+	}
+	if n > 1<<31 {
+		return nil, errors.New("damaged working file")
+	}
+	room = slices.Grow(room[:0], int(n))[:n]
+	_, err = io.ReadFull(r, room)
+	return room, noEOF(err)
+}
+
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// A message is a pointer to what is sent.
+type message[T any] interface {
+	*T
+	encoding.BinaryUnmarshaler
+}
+
+// each calls f for all messages of a step but the empty ones.
+func each[T any, P message[T]](in iter.Seq2[[]byte, error], f func(T) error) error {
+	for b, err := range in {
+		if err != nil {
+			return err
+		}
+		if len(b) == 0 {
+			continue
+		}
+		var x T
+		if err := P(&x).UnmarshalBinary(b); err != nil {
+			return err
+		}
+		if err := f(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// all returns all messages of a step but the empty ones.
+func all[T any, P message[T]](in iter.Seq2[[]byte, error]) (xs []T, err error) {
+	err = each[T, P](in, func(x T) error {
+		xs = append(xs, x)
+		return nil
+	})
+	return xs, err
+}
+
+// stored yields the messages of a working file.
+func stored(r reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		var room []byte
+		for {
+			var err error
+			if room, err = get(r, room); err == io.EOF || !yield(room, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// sender sends what has a binary form.
+func sender(send Send) func(key uint64, x encoding.BinaryAppender) error {
+	var room []byte
+	return func(key uint64, x encoding.BinaryAppender) (err error) {
+		if room, err = x.AppendBinary(room[:0]); err != nil {
+			return err
+		}
+		return send(key, room)
+	}
+}
+
+// numbers are a message of some numbers.
+type numbers []uint64
+
+// AppendBinary appends the message to dst.
+func (x numbers) AppendBinary(dst []byte) ([]byte, error) {
+	for _, n := range x {
+		dst = binary.AppendUvarint(dst, n)
+	}
+	return dst, nil
+}
+
+// UnmarshalBinary reads the message.
+func (x *numbers) UnmarshalBinary(b []byte) error {
+	for len(b) > 0 {
+		v, n := binary.Uvarint(b)
+		if n <= 0 {
+			return errors.New("damaged message")
+		}
+		*x, b = append(*x, v), b[n:]
+	}
+	return nil
+}
+
+// Local are the files of this machine.
+type Local struct{}
+
+// Glob implements Files.
+func (Local) Glob(_ context.Context, pattern string) ([]string, error) {
+	if _, err := os.Stat(pattern); err == nil {
+		return []string{pattern}, nil
+	}
+	return filepath.Glob(pattern)
+}
+
+// Fetch implements Files: the path is the name.
+func (Local) Fetch(_ context.Context, name string) (string, func() error, error) {
+	_, err := os.Stat(name)
+	return name, func() error { return nil }, err
+}
+
+// Put implements Files: it renames the file, or copies it beside the name first.
+func (Local) Put(_ context.Context, path, name string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	if os.Rename(path, name) == nil {
+		return vfs.Disk.SyncDir(filepath.Dir(name))
+	}
+	src, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dir, err := os.MkdirTemp(filepath.Dir(name), ".simdb-*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	to, err := os.Create(filepath.Join(dir, "file"))
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, src)
+	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
+		return err
+	}
+	return os.Rename(to.Name(), name)
+}

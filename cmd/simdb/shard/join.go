@@ -1,0 +1,263 @@
+package shard
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"slices"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/stages"
+)
+
+// meet asks the documents of a group to where they are joined, so that all pairs are found.
+func (j *Job) meet(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
+	plan, err := j.planOf(ctx)
+	if err != nil {
+		return err
+	}
+	postings, err := all[stages.Posting](in)
+	if err != nil {
+		return err
+	}
+	return ask(plan.Meet(postings), send)
+}
+
+func ask(asks []stages.Ask, send Send) error {
+	to := sender(send)
+	for _, a := range asks {
+		if err := to(shardOf(a.Doc), a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meetFirst is meet for what is connected. What has to wait is in a working file.
+func (j *Job) meetFirst(ctx context.Context, group uint64, in iter.Seq2[[]byte, error], send Send) error {
+	plan, err := j.planOf(ctx)
+	if err != nil {
+		return err
+	}
+	postings, err := all[stages.Posting](in)
+	if err != nil {
+		return err
+	}
+	asks, later := plan.MeetFirst(postings)
+	if len(later) > 0 {
+		if err := storeAll(ctx, j, shardName("later", group), later); err != nil {
+			return err
+		}
+	}
+	return ask(asks, send)
+}
+
+// storeAll writes messages to a working file.
+func storeAll[T interface {
+	AppendBinary([]byte) ([]byte, error)
+}](ctx context.Context, j *Job, name string, xs []T) error {
+	return j.store(ctx, name, func(w *bufio.Writer) error {
+		var room []byte
+		for _, x := range xs {
+			room, _ = x.AppendBinary(room[:0])
+			if err := put(w, room); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// loadAll reads the messages of a working file.
+func loadAll[T any, P message[T]](ctx context.Context, j *Job, name string) (xs []T, err error) {
+	err = j.load(ctx, name, func(r reader) error {
+		xs, err = all[T, P](stored(r))
+		return err
+	})
+	return xs, err
+}
+
+// meetLast has what waits meet, once the components so far are known.
+func (j *Job) meetLast(ctx context.Context, group uint64, _ iter.Seq2[[]byte, error], send Send) error {
+	later, err := loadAll[stages.Posting](ctx, j, shardName("later", group))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	plan, failed := j.planOf(ctx)
+	links, missing := loadAll[stages.Link](ctx, j, "forest")
+	if err = errors.Join(err, failed, missing); err != nil {
+		return err
+	}
+	for i, x := range later {
+		if at, ok := slices.BinarySearchFunc(links, x.Doc, func(l stages.Link, doc uint64) int { return cmp.Compare(l.B, doc) }); ok {
+			later[i].Root = links[at].A
+		}
+	}
+	return ask(plan.Meet(later), send)
+}
+
+// member sends the sets of documents to where they are asked.
+func (j *Job) member(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
+	plan, err := j.planOf(ctx)
+	if err != nil {
+		return err
+	}
+	asks, err := all[stages.Ask](in)
+	if err != nil || len(asks) == 0 {
+		return err
+	}
+	slices.SortFunc(asks, func(a, b stages.Ask) int { return cmp.Compare(a.Doc, b.Doc) })
+	to := sender(send)
+	return j.eachSet(ctx, shard, func(s stages.Set) error {
+		n := 0
+		for n < len(asks) && asks[n].Doc == s.Doc {
+			n++
+		}
+		if n == 0 {
+			return nil
+		}
+		m := plan.NewMember(s, asks[:n])
+		asks = asks[n:]
+		for _, group := range m.Groups {
+			if err := to(group, m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// pairs sends the pairs of a group to the shards of their second documents.
+func (j *Job) pairs(ctx context.Context, group uint64, in iter.Seq2[[]byte, error], send Send) error {
+	plan, members, err := j.members(ctx, in)
+	if err != nil {
+		return err
+	}
+	to := sender(send)
+	var failed error
+	err = plan.Pairs(ctx, group, members, func(p stages.Pair) bool {
+		failed = to(shardOf(p.B), p)
+		return failed == nil
+	})
+	return errors.Join(err, failed)
+}
+
+func (j *Job) members(ctx context.Context, in iter.Seq2[[]byte, error]) (plan stages.Plan, members []stages.Member, err error) {
+	if plan, err = j.planOf(ctx); err == nil {
+		members, err = all[stages.Member](in)
+	}
+	return plan, members, err
+}
+
+// link sends what is connected in a group.
+func (j *Job) link(ctx context.Context, group uint64, in iter.Seq2[[]byte, error], send Send) error {
+	plan, members, err := j.members(ctx, in)
+	if err != nil {
+		return err
+	}
+	links, err := plan.Links(ctx, group, members)
+	if err != nil {
+		return err
+	}
+	to := sender(send)
+	for _, l := range links {
+		if err := to(0, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forest brings all links together.
+func (j *Job) forest(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
+	links, err := all[stages.Link](in)
+	if err != nil {
+		return err
+	}
+	if err := storeAll(ctx, j, "forest", stages.Forest(links)); err != nil {
+		return err
+	}
+	for group := range uint64(j.o.Groups) {
+		if err := send(group, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// components asks the documents of each component to one group.
+func (j *Job) components(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
+	links, err := all[stages.Link](in)
+	if err != nil {
+		return err
+	}
+	before, err := loadAll[stages.Link](ctx, j, "forest")
+	if err != nil {
+		return err
+	}
+	return ask(j.plan.Shards(stages.Forest(append(links, before...))), send)
+}
+
+// stars sends who is kept of some components to the shards of keepers.
+func (j *Job) stars(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
+	plan, members, err := j.members(ctx, in)
+	if err != nil {
+		return err
+	}
+	stars, err := plan.Stars(ctx, members)
+	if err != nil {
+		return err
+	}
+	to := sender(send)
+	for _, s := range stars {
+		if s.Doc != s.Keeper {
+			if err := to(shardOf(s.Keeper), s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keepers sends the size of the cluster of each keeper of a shard.
+func (j *Job) keepers(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
+	stars, err := all[stages.Star](in)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(stars, func(a, b stages.Star) int {
+		return cmp.Or(cmp.Compare(a.Keeper, b.Keeper), cmp.Compare(a.Doc, b.Doc))
+	})
+	stars = slices.Compact(stars)
+	if err := storeAll(ctx, j, shardName("stars", shard), stars); err != nil {
+		return err
+	}
+	to := sender(send)
+	for from, n := 0, 0; from < len(stars); from = n {
+		for n = from; n < len(stars) && stars[n].Keeper == stars[from].Keeper; n++ {
+		}
+		if err := to(0, numbers{stars[from].Keeper, uint64(n-from) + 1}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// number numbers the clusters: the largest first, then in the order of keepers.
+func (j *Job) number(_ context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
+	clusters, err := all[numbers](in)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(clusters, func(a, b numbers) int { return cmp.Or(cmp.Compare(b[1], a[1]), cmp.Compare(a[0], b[0])) })
+	clusters = slices.CompactFunc(clusters, func(a, b numbers) bool { return a[0] == b[0] })
+	to := sender(send)
+	for i, c := range clusters {
+		if err := to(shardOf(c[0]), numbers{c[0], uint64(i) + 1}); err != nil {
+			return err
+		}
+	}
+	return j.toShards(send)
+}

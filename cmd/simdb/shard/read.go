@@ -1,0 +1,260 @@
+package shard
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
+	"github.com/simdb/simdb/cmd/simdb/internal/stages"
+)
+
+// counterBytes is the size of the counters of elements.
+const counterBytes = 16 << 20
+
+func shardName(kind string, key uint64) string { return fmt.Sprintf("%s/%05d", kind, key) }
+
+// part prepares the passes over a shard of the inputs. What they write is in dir.
+func (j *Job) part(ctx context.Context, shard uint64, dir string) (p *dedup.Part, release func() error, err error) {
+	names := j.shardFiles(shard)
+	var paths []string
+	var all []func() error
+	release = func() (err error) {
+		for _, f := range all {
+			err = errors.Join(err, f())
+		}
+		return err
+	}
+	for _, name := range names {
+		path, done, err := j.files.Fetch(ctx, name)
+		if err != nil {
+			return nil, nil, errors.Join(err, release())
+		}
+		paths, all = append(paths, path), append(all, done)
+	}
+	if p, err = j.c.NewPart(j.app, names, paths, dir); err != nil {
+		return nil, nil, errors.Join(err, release())
+	}
+	return p, release, nil
+}
+
+// publish publishes the files of a folder as outputs, and returns their names.
+func (j *Job) publish(ctx context.Context, dir string) (names []string, err error) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range list {
+		if err := j.files.Put(ctx, filepath.Join(dir, e.Name()), j.workName("out/"+e.Name())); err != nil {
+			return nil, err
+		}
+		names = append(names, e.Name())
+	}
+	return names, nil
+}
+
+// fingerprint is the first pass over a shard of the inputs.
+func (j *Job) fingerprint(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error], send Send) error {
+	dir, done, err := j.tempDir()
+	if err != nil {
+		return err
+	}
+	defer done()
+	out := filepath.Join(dir, "out")
+	p, release, err := j.part(ctx, shard, out)
+	if err != nil {
+		return err
+	}
+	counts := stages.NewCounts(counterBytes)
+	var t dedup.Tally
+	n := uint64(0)
+	err = j.store(ctx, shardName("sets", shard), func(sets *bufio.Writer) error {
+		return j.store(ctx, shardName("places", shard), func(places *bufio.Writer) error {
+			var room []byte
+			place := func(at dedup.Place) (err error) {
+				if room, err = json.Marshal(at); err != nil {
+					return err
+				}
+				return put(places, room)
+			}
+			t, err = p.Extract(dir, place, func(elements, prints []uint64) error {
+				if j.plan.By.Sets {
+					counts.Add(elements)
+				}
+				room, _ = stages.Set{Doc: shard<<shardShift | n, Elements: elements, Prints: prints}.AppendBinary(room[:0])
+				n++
+				return put(sets, room)
+			})
+			return err
+		})
+	})
+	if err = errors.Join(err, release()); err != nil {
+		return err
+	}
+	if t.Outputs, err = j.publish(ctx, out); err != nil {
+		return err
+	}
+	if err := j.storeJSON(ctx, shardName("tally", shard), t); err != nil {
+		return err
+	}
+	if j.plan.By.Sets {
+		err = j.storeCounts(ctx, shardName("counts", shard), counts)
+	}
+	return errors.Join(err, send(0, nil))
+}
+
+func (j *Job) storeJSON(ctx context.Context, name string, x any) error {
+	return j.store(ctx, name, func(w *bufio.Writer) error { return json.NewEncoder(w).Encode(x) })
+}
+
+func (j *Job) loadJSON(ctx context.Context, name string, x any) error {
+	return j.load(ctx, name, func(r reader) error { return json.NewDecoder(r).Decode(x) })
+}
+
+// storeCounts writes counters, most of which are 0 where there are few documents.
+func (j *Job) storeCounts(ctx context.Context, name string, c *stages.Counts) error {
+	return j.store(ctx, name, func(w *bufio.Writer) error {
+		z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return err
+		}
+		b, _ := c.AppendBinary(nil)
+		_, err = z.Write(b)
+		return errors.Join(err, z.Close())
+	})
+}
+
+func (j *Job) loadCounts(ctx context.Context, name string) (c *stages.Counts, err error) {
+	err = j.load(ctx, name, func(r reader) error {
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return err
+		}
+		defer z.Close()
+		b, err := io.ReadAll(z)
+		if err != nil {
+			return err
+		}
+		c = &stages.Counts{}
+		return c.UnmarshalBinary(b)
+	})
+	return c, err
+}
+
+// count adds up what shards have counted.
+func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
+	if _, err := all[numbers](in); err != nil {
+		return err
+	}
+	total, counts := dedup.Tally{}, stages.NewCounts(counterBytes)
+	for shard := range uint64(j.o.Shards) {
+		var t dedup.Tally
+		err := j.loadJSON(ctx, shardName("tally", shard), &t)
+		if err == nil {
+			err = total.Add(t)
+		}
+		if err == nil && j.plan.By.Sets {
+			var c *stages.Counts
+			if c, err = j.loadCounts(ctx, shardName("counts", shard)); err == nil {
+				err = counts.Merge(c)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch most := j.c.MaxErrors; {
+	case j.plan.By.Sets && total.Textual == 0 && total.Given > 0:
+		return corpus.ErrNoTexts
+	case total.Documents == 0 && total.Rejected > 0:
+		return errors.New("no document could be used")
+	case most != nil && total.Rejected > int64(*most):
+		return fmt.Errorf("%d records could not be used, --max-errors %d allows no more", total.Rejected, *most)
+	}
+	if err := j.storeJSON(ctx, "total", total); err != nil {
+		return err
+	}
+	if j.plan.By.Sets {
+		if err := j.storeCounts(ctx, "counts/all", counts); err != nil {
+			return err
+		}
+	}
+	return j.toShards(send)
+}
+
+// toShards has the next step run for each shard.
+func (j *Job) toShards(send Send) error {
+	for shard := range uint64(j.o.Shards) {
+		if err := send(shard, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// route sends the postings of a shard to groups.
+func (j *Job) route(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error], send Send) error {
+	plan, err := j.planOf(ctx)
+	if err != nil {
+		return err
+	}
+	if plan.By.Sets {
+		if plan.Counts, err = j.loadCounts(ctx, "counts/all"); err != nil {
+			return err
+		}
+	}
+	to := sender(send)
+	var postings []stages.Posting
+	return j.eachSet(ctx, shard, func(s stages.Set) error {
+		postings = plan.Route(postings[:0], s)
+		for _, x := range postings {
+			if err := to(plan.Group(x), x); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// planOf returns the plan of the stages, once all inputs have been read.
+func (j *Job) planOf(ctx context.Context) (stages.Plan, error) {
+	var t dedup.Tally
+	err := j.loadJSON(ctx, "total", &t)
+	plan := j.plan
+	plan.Words = max(t.Words, 1)
+	return plan, err
+}
+
+// eachSet calls f for what each document of a shard is compared by.
+func (j *Job) eachSet(ctx context.Context, shard uint64, f func(s stages.Set) error) error {
+	return j.load(ctx, shardName("sets", shard), func(r reader) error { return each(stored(r), f) })
+}
+
+// eachPlace calls f for where each document of a shard stands.
+func (j *Job) eachPlace(ctx context.Context, shard uint64, f func(doc uint64, at func() (dedup.Place, error)) error) error {
+	return j.load(ctx, shardName("places", shard), func(r reader) error {
+		doc := shard << shardShift
+		for b, err := range stored(r) {
+			if err == nil {
+				err = f(doc, func() (at dedup.Place, err error) {
+					err = json.Unmarshal(b, &at)
+					return at, err
+				})
+			}
+			if err != nil {
+				return err
+			}
+			doc++
+		}
+		return nil
+	})
+}

@@ -1,0 +1,188 @@
+package shard
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/simdb/simdb/internal/token"
+)
+
+// The driver without an engine: workers are processes, one after the other or at once, that share
+// the folder of working files. Each runs its share of the keys of a step when all have run the step
+// before, and writes a file of messages for each worker of the next one:
+//
+//	job.json                 the options
+//	messages/STEP/FROM/TO    length, then key and message, each
+//
+// A worker's messages appear by one rename, so a worker that was killed runs the step again.
+
+const jobFile = "job.json"
+
+// Save writes the options of a job, complete, into the folder of its working files.
+func (o Options) Save() error {
+	if err := os.MkdirAll(o.Work, 0o777); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(o.Work, jobFile)); err == nil {
+		return fmt.Errorf("%s has a job already: remove the folder, or name another one", o.Work)
+	}
+	b, err := json.MarshalIndent(o, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(o.Work, jobFile), append(b, '\n'), 0o666)
+}
+
+// Open returns the job of a folder of working files.
+func Open(work string) (*Job, error) {
+	b, err := os.ReadFile(filepath.Join(work, jobFile))
+	if err != nil {
+		return nil, err
+	}
+	var o Options
+	if err := json.Unmarshal(b, &o); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(work, jobFile), err)
+	}
+	o.Work = work
+	return New(o, Local{})
+}
+
+// RunStep runs the share of a worker of a step, if it has not done so already. Workers are numbered
+// from 0; there must be as many of each step.
+func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) error {
+	steps := j.Steps()
+	n := slices.IndexFunc(steps, func(s Step) bool { return s.Name == step })
+	if n < 0 {
+		return fmt.Errorf("a job of %s has no step %q", j.o.Command, step)
+	}
+	folder := func(n, worker int) string {
+		return filepath.Join(j.o.Work, "messages", fmt.Sprintf("%02d-%s", n, steps[n].Name), fmt.Sprintf("%d-of-%d", worker, workers))
+	}
+	target := folder(n, worker)
+	if _, err := os.Stat(target); err == nil {
+		return nil
+	}
+	var keys []keyed
+	for from := range workers {
+		if n == 0 {
+			break
+		}
+		some, err := readKeyed(filepath.Join(folder(n-1, from), fmt.Sprint(worker)))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("step %s has not been run by worker %d of %d", steps[n-1].Name, from, workers)
+		}
+		if err != nil {
+			return err
+		}
+		keys = append(keys, some...)
+	}
+	for shard := range j.o.Shards {
+		if n == 0 && j.workerOf(uint64(shard), workers) == worker {
+			keys = append(keys, keyed{key: uint64(shard)})
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
+		return err
+	}
+	own, err := os.MkdirTemp(filepath.Dir(target), ".simdb-*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(own)
+	dir := filepath.Join(own, "messages")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return err
+	}
+	if err := j.runKeys(ctx, steps[n], keys, dir, workers); err != nil {
+		return err
+	}
+	return os.Rename(dir, target)
+}
+
+// workerOf returns which worker has a key: those of shards in turn.
+func (j *Job) workerOf(key uint64, workers int) int {
+	if key >= uint64(max(j.o.Shards, j.o.Groups)) {
+		key = token.Mix(key)
+	}
+	return int(key % uint64(workers))
+}
+
+// A keyed message.
+type keyed struct {
+	key     uint64
+	message []byte
+}
+
+func readKeyed(name string) (all []keyed, err error) {
+	b, err := os.ReadFile(name)
+	for len(b) > 0 {
+		n, size := binary.Uvarint(b)
+		if size <= 0 || n < 8 || n > uint64(len(b)-size) {
+			return nil, fmt.Errorf("%s is damaged", name)
+		}
+		one := b[size:][:n:n]
+		all, b = append(all, keyed{binary.LittleEndian.Uint64(one), one[8:]}), b[uint64(size)+n:]
+	}
+	return all, err
+}
+
+// runKeys runs a step for all keys of a worker, and writes what is sent to files of a folder.
+func (j *Job) runKeys(ctx context.Context, step Step, keys []keyed, dir string, workers int) error {
+	files, writers := make([]*os.File, workers), make([]*bufio.Writer, workers)
+	for i := range files {
+		f, err := os.Create(filepath.Join(dir, fmt.Sprint(i)))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		files[i], writers[i] = f, bufio.NewWriterSize(f, 64<<10)
+	}
+	var mu sync.Mutex
+	send := func(key uint64, message []byte) error {
+		mu.Lock()
+		defer mu.Unlock()
+		w := writers[j.workerOf(key, workers)]
+		w.Write(binary.AppendUvarint(nil, uint64(len(message))+8))
+		w.Write(binary.LittleEndian.AppendUint64(nil, key))
+		_, err := w.Write(message)
+		return err
+	}
+	slices.SortStableFunc(keys, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for from, to := 0, 0; from < len(keys); from = to {
+		for to = from; to < len(keys) && keys[to].key == keys[from].key; to++ {
+		}
+		own := keys[from:to]
+		group.Go(func() error { return step.Run(ctx, own[0].key, messages(own), send) })
+	}
+	err := group.Wait()
+	for i, w := range writers {
+		err = errors.Join(err, w.Flush(), files[i].Sync())
+	}
+	return err
+}
+
+func messages(all []keyed) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, m := range all {
+			if !yield(m.message, nil) {
+				return
+			}
+		}
+	}
+}

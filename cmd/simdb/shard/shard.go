@@ -1,0 +1,223 @@
+// Package shard runs `simdb dedup`, pairs, clusters and load on many machines. A Job is a chain of
+// Steps. A Step is given all messages that the step before has sent to a key, in any order, some
+// perhaps twice, and sends messages to keys of the next step. All that an engine has to do is to
+// group messages by key:
+//
+//	for each step:
+//	    group the messages by key
+//	    for each key, anywhere: Run
+//
+// Run is the driver without an engine, in which processes share a folder. Package
+// cmd/simdb/internal/stages says why the outcome is that of one machine; its passes over the inputs
+// are those of package dedup, and the joins those of package corpus.
+//
+//	shard.go  jobs, and what a step is
+//	plan.go   which steps a job has
+//	read.go   steps that read inputs
+//	join.go   steps that find what is alike
+//	write.go  steps that write outputs
+//	files.go  working files and messages
+//	run.go    the driver of processes that share a folder
+//
+// # Working files
+//
+// Beside the messages, workers share a folder of working files: of each shard of the inputs the
+// sets of shingles and the fingerprints, so that texts are read twice only, as on one machine. Each
+// file is published whole, and depends on the inputs alone, so that a step may run again.
+package shard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"path"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/stages"
+	"github.com/simdb/simdb/repl/output"
+
+	// The formats of inputs.
+	_ "github.com/simdb/simdb/cmd/simdb/internal/input/lines"
+	_ "github.com/simdb/simdb/cmd/simdb/internal/input/parquet"
+)
+
+// A Send sends a message to what has a key in the next step. The message may change afterwards.
+type Send func(key uint64, message []byte) error
+
+// A Step is one step of a job. Run is given all messages of a key. What it sends depends on them
+// alone, so that it may run again. It may run for many keys at once.
+type Step struct {
+	Name string
+	Run  func(ctx context.Context, key uint64, in iter.Seq2[[]byte, error], send Send) error
+}
+
+// Options are what a job is made from: plain data, the same for all workers.
+type Options struct {
+	Command string   // dedup, pairs, clusters or build
+	Args    []string // flags and files of simdb dedup: files, or patterns of their names, and -o DIR/
+	Work    string   // a folder for working files, which all workers reach
+	Inputs  []string // by Plan: the names of files, in the order of preference
+	Shards  int      // in which inputs are read; 0 means one for each file
+	Groups  int      // in which documents meet; 0 means 64 and four for each shard
+	MaxCell int      // the largest number of documents that must be in one group; 0 means 65,536
+}
+
+// Files are where inputs, outputs and working files are. Names have slashes.
+type Files interface {
+	// Glob returns the names that match a pattern, in order.
+	Glob(ctx context.Context, pattern string) ([]string, error)
+	// Fetch returns the path of a local file with the content of a named one, and the last part of
+	// its name. release is called when it is not needed any more. Without such a file it is
+	// fs.ErrNotExist.
+	Fetch(ctx context.Context, name string) (path string, release func() error, err error)
+	// Put publishes a local file under a name, whole or not at all, in place of what is there. It
+	// may move the file.
+	Put(ctx context.Context, path, name string) error
+}
+
+// A Job is a whole run. Any number of goroutines may run its steps.
+type Job struct {
+	o     Options
+	files Files
+	app   *app.App
+	c     dedup.Command
+	plan  stages.Plan
+}
+
+// Plan completes the options of a new job: it expands patterns, and checks the flags.
+func Plan(ctx context.Context, o Options, files Files) (Options, error) {
+	j, err := New(o, files)
+	if err != nil {
+		return o, err
+	}
+	var names []string
+	seen := map[string]string{}
+	for _, pattern := range j.c.Files {
+		found, err := files.Glob(ctx, pattern)
+		if err != nil {
+			return o, err
+		}
+		if len(found) == 0 {
+			return o, fmt.Errorf("%s: there is no such file", pattern)
+		}
+		for _, name := range found {
+			switch before, ok := seen[path.Base(name)]; {
+			case ok && before == name:
+				continue
+			case ok:
+				return o, fmt.Errorf("%s and %s would have one output: each input needs a name of its own", before, name)
+			}
+			seen[path.Base(name)] = name
+			names = append(names, name)
+		}
+	}
+	if o.Inputs = names; o.Shards <= 0 || o.Shards > len(names) {
+		o.Shards = len(names)
+	}
+	if o.Groups <= 0 {
+		o.Groups = 64 + 4*o.Shards
+	}
+	return o, nil
+}
+
+// New returns a job. Its options come from Plan.
+func New(o Options, files Files) (*Job, error) {
+	j := &Job{o: o, files: files, app: app.New()}
+	j.app.Global = app.GlobalFlags{Quiet: true, Progress: "none"}
+	parser, err := kong.New(&j.c,
+		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(input.Formats(), ", ")},
+		kong.Resolvers(kong.ResolverFunc(app.DefaultNear)), kong.Exit(func(int) {}),
+	)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := parser.Parse(o.Args); err != nil {
+		return nil, err
+	}
+	if err := j.c.CheckPart(); err != nil {
+		return nil, err
+	}
+	if _, ok := chains[o.Command]; !ok {
+		return nil, fmt.Errorf("unknown command %q: dedup, pairs, clusters and build are known", o.Command)
+	}
+	j.plan = stages.Plan{By: j.c.Criterion(), Groups: uint64(o.Groups), MaxCell: o.MaxCell, Memory: int64(j.c.Memory)}
+	return j, nil
+}
+
+// Shards returns how many shards the inputs have. The first step gets one empty message for each of
+// the keys below.
+func (j *Job) Shards() int { return j.o.Shards }
+
+// Steps returns the steps of the job. Key 0 of each step sends an empty message to key 0 of the
+// next, so that there is one.
+func (j *Job) Steps() []Step {
+	chain := chains[j.o.Command]
+	steps := make([]Step, len(chain))
+	for i, s := range chain {
+		steps[i] = Step{s.name, func(ctx context.Context, key uint64, in iter.Seq2[[]byte, error], send Send) error {
+			if err := s.run(j, ctx, key, in, send); err != nil {
+				return fmt.Errorf("step %s of %d: %w", s.name, key, err)
+			}
+			if key == 0 && i+1 < len(chain) {
+				return send(0, nil)
+			}
+			return nil
+		}}
+	}
+	return steps
+}
+
+// shardFiles returns the inputs of a shard.
+func (j *Job) shardFiles(shard uint64) []string {
+	n, s := uint64(len(j.o.Inputs)), uint64(j.o.Shards)
+	return j.o.Inputs[shard*n/s : (shard+1)*n/s]
+}
+
+// Documents are numbered by shard, and in it.
+const shardShift = 32
+
+func shardOf(doc uint64) uint64 { return doc >> shardShift }
+
+// Finish publishes the outputs of a job whose last step has run, and writes a summary to standard
+// error. The status is that of the program: 0, or 2 if something was rejected and --max-errors does
+// not allow it.
+func (j *Job) Finish(ctx context.Context) (status int, err error) {
+	var t dedup.Tally
+	err = j.load(ctx, "done", func(r reader) error { return json.NewDecoder(r).Decode(&t) })
+	if err != nil {
+		return app.ExitError, errors.Join(errors.New("the job has not come to its end; nothing is written"), err)
+	}
+	for _, name := range t.Outputs {
+		path, release, err := j.files.Fetch(ctx, j.workName("out/"+name))
+		if err == nil {
+			err = errors.Join(j.files.Put(ctx, path, j.c.Output+name), release())
+		}
+		if err != nil {
+			return app.ExitError, err
+		}
+	}
+	fmt.Fprintf(j.app.Err, "%s\n", j.summary(t))
+	if t.Rejected > 0 && j.c.MaxErrors == nil {
+		return app.ExitError, nil
+	}
+	return app.ExitOK, nil
+}
+
+// summary says what was done.
+func (j *Job) summary(t dedup.Tally) string {
+	s := fmt.Sprintf("read %d documents in %d files", t.Documents, len(j.o.Inputs))
+	if j.o.Command == "dedup" {
+		s += fmt.Sprintf(", dropped %d, kept %d", t.Dropped, t.Kept)
+	}
+	if t.Rejected > 0 {
+		s += fmt.Sprintf(", rejected %d", t.Rejected)
+	}
+	return s + "; the outputs are in " + j.c.Output
+}

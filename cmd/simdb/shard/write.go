@@ -1,0 +1,360 @@
+package shard
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
+	"github.com/simdb/simdb/cmd/simdb/internal/stages"
+	"github.com/simdb/simdb/internal/setjoin"
+)
+
+// A named document is one of a cluster, for the shard that it is in. Elements are those of its
+// keeper, if the similarity with it is wanted.
+type named struct {
+	Doc      uint64
+	Member   dedup.Member
+	Elements []uint64 `json:"-"`
+}
+
+// AppendBinary appends the message to dst.
+func (x named) AppendBinary(dst []byte) ([]byte, error) {
+	b, err := json.Marshal(x)
+	dst = append(binary.AppendUvarint(dst, uint64(len(b))), b...)
+	for _, e := range x.Elements {
+		dst = binary.LittleEndian.AppendUint64(dst, e)
+	}
+	return dst, err
+}
+
+// UnmarshalBinary reads the message.
+func (x *named) UnmarshalBinary(b []byte) error {
+	n, size := binary.Uvarint(b)
+	if size <= 0 || n > uint64(len(b)-size) {
+		return errors.New("damaged message")
+	}
+	b = b[size:]
+	for rest := b[n:]; len(rest) >= 8; rest = rest[8:] {
+		x.Elements = append(x.Elements, binary.LittleEndian.Uint64(rest))
+	}
+	return json.Unmarshal(b[:n], x)
+}
+
+// compares reports whether outputs have the similarity of texts beside the distance of
+// fingerprints.
+func (j *Job) compares(t dedup.Tally) bool {
+	return j.o.Command == "dedup" && !j.plan.By.Sets && t.Textual > 0
+}
+
+// name says where the keepers of a shard stand, to the shards of their documents.
+func (j *Job) name(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
+	var t dedup.Tally
+	clusters, err := all[numbers](in)
+	if err != nil {
+		return err
+	}
+	stars, err := loadAll[stages.Star](ctx, j, shardName("stars", shard))
+	if errors.Is(err, fs.ErrNotExist) { // nothing was sent to it
+		err = nil
+	}
+	if err = errors.Join(err, j.loadJSON(ctx, "total", &t)); err != nil {
+		return err
+	}
+	slices.SortFunc(clusters, func(a, b numbers) int { return cmp.Compare(a[0], b[0]) })
+	clusters = slices.CompactFunc(clusters, func(a, b numbers) bool { return a[0] == b[0] })
+	sets := map[uint64][]uint64{} // of keepers
+	if j.compares(t) && len(clusters) > 0 {
+		rest := clusters
+		err := j.eachSet(ctx, shard, func(s stages.Set) error {
+			if len(rest) > 0 && s.Doc == rest[0][0] {
+				sets[s.Doc], rest = s.Elements, rest[1:]
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	to := sender(send)
+	err = j.eachPlace(ctx, shard, func(doc uint64, at func() (dedup.Place, error)) error {
+		if len(clusters) == 0 || clusters[0][0] != doc {
+			return nil
+		}
+		place, err := at()
+		if err != nil {
+			return err
+		}
+		own := 0
+		for own < len(stars) && stars[own].Keeper == doc {
+			own++
+		}
+		m := dedup.Member{Cluster: uint32(clusters[0][1]), Size: uint32(own) + 1, Keeper: place}
+		for _, s := range stars[:own] {
+			m.Score = s.Score
+			if err := to(shardOf(s.Doc), named{s.Doc, m, sets[doc]}); err != nil {
+				return err
+			}
+		}
+		stars, clusters = stars[own:], clusters[1:]
+		m.Kept, m.Score = true, 1
+		if !j.plan.By.Sets {
+			m.Score = 0
+		}
+		return to(shard, named{doc, m, nil})
+	})
+	return errors.Join(err, send(shard, nil))
+}
+
+// namedMembers returns the documents of a shard that are in clusters, in order.
+func (j *Job) namedMembers(in iter.Seq2[[]byte, error]) ([]named, error) {
+	members, err := all[named](in)
+	slices.SortFunc(members, func(a, b named) int { return cmp.Compare(a.Doc, b.Doc) })
+	return slices.CompactFunc(members, func(a, b named) bool { return a.Doc == b.Doc }), err
+}
+
+// write is the second pass over a shard of the inputs.
+func (j *Job) write(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
+	var t, total dedup.Tally
+	members, err := j.namedMembers(in)
+	err = errors.Join(err, j.loadJSON(ctx, shardName("tally", shard), &t), j.loadJSON(ctx, "total", &total))
+	if err == nil {
+		err = j.similarities(ctx, shard, total, members)
+	}
+	if err != nil {
+		return err
+	}
+	all := make([]dedup.Member, len(members))
+	for i, m := range members {
+		all[i] = m.Member
+		all[i].Doc = uint32(m.Doc)
+	}
+	dir, done, err := j.tempDir()
+	if err != nil {
+		return err
+	}
+	defer done()
+	out := filepath.Join(dir, "out")
+	p, release, err := j.part(ctx, shard, out)
+	if err != nil {
+		return err
+	}
+	var written dedup.Tally
+	err = j.store(ctx, shardName("audit", shard), func(w *bufio.Writer) error {
+		written, err = p.Write(t, all, w)
+		return err
+	})
+	if err = errors.Join(err, release()); err != nil {
+		return err
+	}
+	if written.Outputs, err = j.publish(ctx, out); err != nil {
+		return err
+	}
+	return errors.Join(j.storeJSON(ctx, shardName("written", shard), written), send(0, nil))
+}
+
+// similarities computes how similar the texts of documents are to those of their keepers.
+func (j *Job) similarities(ctx context.Context, shard uint64, total dedup.Tally, members []named) error {
+	for i := range members {
+		members[i].Member.Similarity = -1
+	}
+	if !j.compares(total) {
+		return nil
+	}
+	sets, rest := setjoin.NewSets(setjoin.SetsOptions{NoJoin: true, Memory: int64(j.c.Memory) / 4, Create: j.spill}), members
+	defer sets.Close()
+	err := j.eachSet(ctx, shard, func(s stages.Set) error {
+		if len(rest) == 0 || rest[0].Doc != s.Doc {
+			return nil
+		}
+		err := errors.Join(sets.Add(s.Elements), sets.Add(rest[0].Elements))
+		rest = rest[1:]
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	partner := make([]uint32, 2*len(members))
+	for i := range partner {
+		partner[i] = uint32(i) | 1
+	}
+	scores, err := sets.Scores(ctx, partner)
+	if err != nil {
+		return err
+	}
+	for i := range members {
+		if !members[i].Member.Kept {
+			members[i].Member.Similarity = scores[2*i]
+		}
+	}
+	return nil
+}
+
+// A row is one of pairs or clusters, in the form that simdb pairs and simdb clusters write.
+type row struct {
+	A        *string  `json:"a,omitempty"`
+	B        *string  `json:"b,omitempty"`
+	Cluster  uint32   `json:"cluster,omitempty"`
+	ID       *string  `json:"id,omitempty"`
+	Keep     *bool    `json:"keep,omitempty"`
+	Distance *int     `json:"distance,omitempty"`
+	Score    *float64 `json:"score,omitempty"`
+	Error    *float64 `json:"error,omitempty"`
+	Exact    *bool    `json:"exact,omitempty"`
+}
+
+// score sets what a row says of a match.
+func (j *Job) score(r *row, score float64) {
+	if j.plan.By.Sets {
+		r.Score, r.Error, r.Exact = &score, new(float64), new(true)
+	} else {
+		r.Distance = new(int(score))
+	}
+}
+
+// rows writes an output of a shard.
+func (j *Job) rows(ctx context.Context, shard uint64, write func(e *json.Encoder) error) error {
+	name := fmt.Sprintf("%s-%05d.jsonl", j.o.Command, shard)
+	err := j.store(ctx, "out/"+name, func(w *bufio.Writer) error { return write(app.AuditEncoder(w)) })
+	return errors.Join(err, j.storeJSON(ctx, shardName("written", shard), dedup.Tally{Outputs: []string{name}}))
+}
+
+// clusterRows writes the documents of a shard that are in clusters.
+func (j *Job) clusterRows(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
+	members, err := j.namedMembers(in)
+	if err != nil {
+		return err
+	}
+	err = j.rows(ctx, shard, func(e *json.Encoder) error {
+		return j.eachPlace(ctx, shard, func(doc uint64, at func() (dedup.Place, error)) error {
+			if len(members) == 0 || members[0].Doc != doc {
+				return nil
+			}
+			place, err := at()
+			if err != nil {
+				return err
+			}
+			m := members[0].Member
+			members = members[1:]
+			r := row{Cluster: m.Cluster, ID: &place.ID, Keep: &m.Kept}
+			j.score(&r, m.Score)
+			return e.Encode(r)
+		})
+	})
+	return errors.Join(err, send(0, nil))
+}
+
+// A namedPair is a pair with the id of its second document.
+type namedPair struct {
+	Pair stages.Pair
+	B    string
+}
+
+// AppendBinary appends the message to dst.
+func (x namedPair) AppendBinary(dst []byte) ([]byte, error) {
+	b, err := json.Marshal(x)
+	return append(dst, b...), err
+}
+
+// UnmarshalBinary reads the message.
+func (x *namedPair) UnmarshalBinary(b []byte) error { return json.Unmarshal(b, x) }
+
+// nameSecond says the ids of the second documents of pairs to the shards of the first ones.
+func (j *Job) nameSecond(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
+	to := sender(send)
+	err := namePairs(ctx, j, shard, in, func(p stages.Pair) uint64 { return p.B }, func(p stages.Pair, id string) error {
+		return to(shardOf(p.A), namedPair{p, id})
+	})
+	return errors.Join(err, send(shard, nil))
+}
+
+// pairRows writes the pairs whose first documents are in a shard.
+func (j *Job) pairRows(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
+	err := j.rows(ctx, shard, func(e *json.Encoder) error {
+		return namePairs(ctx, j, shard, in, func(p namedPair) uint64 { return p.Pair.A }, func(p namedPair, id string) error {
+			a, b := min(id, p.B), max(id, p.B)
+			r := row{A: &a, B: &b}
+			j.score(&r, p.Pair.Score)
+			return e.Encode(r)
+		})
+	})
+	return errors.Join(err, send(0, nil))
+}
+
+// namePairs calls f for each of the pairs once, with the id of one of its documents, in order.
+func namePairs[T comparable, P message[T]](ctx context.Context, j *Job, shard uint64, in iter.Seq2[[]byte, error], of func(T) uint64, f func(T, string) error) error {
+	pairs, err := all[T, P](in)
+	if err != nil || len(pairs) == 0 {
+		return err
+	}
+	seen := make(map[T]bool, len(pairs))
+	slices.SortFunc(pairs, func(a, b T) int { return cmp.Compare(of(a), of(b)) })
+	return j.eachPlace(ctx, shard, func(doc uint64, at func() (dedup.Place, error)) error {
+		if len(pairs) == 0 || of(pairs[0]) != doc {
+			return nil
+		}
+		place, err := at()
+		for ; err == nil && len(pairs) > 0 && of(pairs[0]) == doc; pairs = pairs[1:] {
+			if !seen[pairs[0]] {
+				seen[pairs[0]] = true
+				err = f(pairs[0], place.ID)
+			}
+		}
+		clear(seen)
+		return err
+	})
+}
+
+// end adds up what was written, and writes the audit as a whole.
+func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ Send) error {
+	if _, err := all[numbers](in); err != nil {
+		return err
+	}
+	var done, read dedup.Tally
+	for shard := range uint64(j.o.Shards) {
+		var t, w dedup.Tally
+		err := errors.Join(j.loadJSON(ctx, shardName("tally", shard), &t), j.loadJSON(ctx, shardName("written", shard), &w))
+		if err = errors.Join(err, read.Add(t), done.Add(w)); err != nil {
+			return err
+		}
+	}
+	done.Documents, done.Rejected, done.Inputs = read.Documents, read.Rejected, read.Inputs
+	done.Outputs = append(done.Outputs, read.Outputs...)
+	if j.o.Command == "dedup" && !j.c.NoAudit {
+		if err := j.audit(ctx, done); err != nil {
+			return err
+		}
+		done.Outputs = append(done.Outputs, auditName)
+	}
+	return j.storeJSON(ctx, "done", done)
+}
+
+const auditName = "audit.jsonl"
+
+// audit writes the audit of all shards.
+func (j *Job) audit(ctx context.Context, t dedup.Tally) error {
+	head, err := j.c.AuditHead(j.app, t.Inputs)
+	if err != nil {
+		return err
+	}
+	return j.store(ctx, "out/"+auditName, func(w *bufio.Writer) error {
+		err := app.AuditEncoder(w).Encode(head)
+		for shard := range uint64(j.o.Shards) {
+			err = errors.Join(err, j.load(ctx, shardName("audit", shard), func(r reader) error {
+				_, err := io.Copy(w, r)
+				return err
+			}))
+		}
+		return err
+	})
+}
