@@ -75,6 +75,10 @@ func Closest(word string, words []string) (string, bool) { return syntax.Closest
 // false if s is not a duration, or is longer than 292 years.
 func ParseDuration(s string) (time.Duration, bool) { return syntax.ParseDuration(s) }
 
+// ParseTime reads a time as statements write it: RFC 3339, or without a zone, which means UTC, down
+// to a date alone. It returns false if s is none.
+func ParseTime(s string) (time.Time, bool) { return syntax.ParseTime(s) }
+
 // ParseShare reads a share as statements write it: 0.8, or 80%. It returns false if s is not a
 // number; the caller checks that it is more than 0 and at most 1.
 func ParseShare(s string) (float64, bool) { return syntax.ParseShare(s) }

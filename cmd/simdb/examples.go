@@ -69,6 +69,10 @@ var examples = map[string][]example{
 		{`simdb load pictures.simdb --images pdq PICTURES/`, "Pictures, compared by a perceptual hash."},
 		{`simdb load images.simdb hashes.txt --format hashes --no-sketch`, "Fingerprints alone."},
 	},
+	"export": {
+		{`simdb export corpus.simdb -o corpus.jsonl.zst`, "All documents, as simdb load reads them."},
+		{`simdb export corpus.simdb --times -o corpus.parquet`, "The same as a table, with when each was stored."},
+	},
 	"stats":   {{`simdb stats corpus.simdb`, "Documents, tables, sizes, merges."}},
 	"prune":   {{`simdb prune corpus.simdb --older 48h`, "Keep the last two days."}},
 	"compact": {{`simdb compact corpus.simdb --rate 50MiB`, "Merge all tables, and leave the disk to others."}},

@@ -100,7 +100,7 @@ var elsewhere = func() map[string]string {
 	for words, instead := range map[string]string{
 		"search find query select":    `simdb DB "NEAR('ID', 3)" finds documents`,
 		"import insert add put":       "simdb load DB FILE... stores documents",
-		"export dump":                 `simdb DB "ID LIKE '%' SHOW id, text, fields" -o FILE.jsonl writes documents`,
+		"dump":                        "simdb export DB -o FILE writes documents",
 		"delete remove rm":            `simdb DB "DELETE 'ID'" deletes a document`,
 		"create init new":             "simdb --create DB makes an empty database, simdb load DB FILE... one of documents",
 		"get show cat":                `simdb DB "GET 'ID'" shows a document`,

@@ -31,6 +31,7 @@ var invocations = map[string][]string{
 	"match":        {"match", "x.simdb", "in.jsonl", "--near", "3"},
 	"join":         {"join", "x.simdb", "in.jsonl", "--near", "3"},
 	"why":          {"why", "x.simdb", "a", "b"},
+	"export":       {"export", "x.simdb"},
 	"stats":        {"stats", "x.simdb"},
 	"check":        {"check", "x.simdb"},
 	"recover":      {"recover", "x.simdb", "new.simdb"},
@@ -52,7 +53,7 @@ var invocations = map[string][]string{
 // notFiles are the flags and arguments that are text but name no file.
 var notFiles = []string{
 	"id", "second-id",
-	"progress", "statement", "a", "b", "shell", "mode", "on-conflict", "layout", "id-field", "text-field", "fingerprint-field",
+	"progress", "statement", "a", "b", "shell", "mode", "on-conflict", "layout", "id-field", "text-field", "fingerprint-field", "time-field",
 	"set-field", "records", "mask", "exclude", "dir", "folder", "temp-dir",
 }
 

@@ -77,6 +77,9 @@ type Options struct {
 	Width    int  // columns of the terminal, to which tables are cut; 0 cuts nothing
 	MaxRows  int  // rows of a table to draw, the others are counted; 0 draws all
 	CSVGuard bool // CSV cells of data that spreadsheets take for formulas begin with an apostrophe
+
+	// Like has a value of the type of each column, for Parquet; without it, the first rows say it.
+	Like []any
 }
 
 // Detect returns options for f. On a terminal that is a table of its width, or of COLUMNS if that

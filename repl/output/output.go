@@ -71,7 +71,7 @@ func New(w io.Writer, columns []string, o Options) *Writer {
 	case Groups:
 		out.f = &groups{ids: ids{tsv: tsv{terminal: o.Terminal}}}
 	case Parquet:
-		out.f = &parquetFormat{}
+		out.f = &parquetFormat{like: o.Like}
 	default:
 		out.f = &tableFormat{o: o}
 	}

@@ -26,6 +26,7 @@ const (
 type parquetFormat struct {
 	w       *bufio.Writer
 	columns []string
+	like    []any // a value of the type of each column, or nil
 	held    [][]any
 	types   []reflect.Type
 	out     *pq.GenericWriter[any] // nil while rows are held
@@ -112,7 +113,11 @@ func typeOf(v any) reflect.Type {
 func (f *parquetFormat) start() error {
 	for i := range f.columns {
 		var t reflect.Type
-		for _, row := range f.held {
+		rows := f.held
+		if f.like != nil {
+			rows = [][]any{f.like}
+		}
+		for _, row := range rows {
 			switch of := typeOf(row[i]); {
 			case of == nil || of == t:
 			case t == nil:

@@ -2,18 +2,16 @@ package app
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
+	"github.com/simdb/simdb/cmd/simdb/internal/stored"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/sstable"
@@ -159,6 +157,11 @@ type Stored struct {
 	// Only are the ids of the documents that are read, nil for all; NoTexts says without texts.
 	Only    map[string]bool
 	NoTexts bool
+
+	// Fingerprints has all of them be in records, not only those that texts do not make. TimeField
+	// is the name of the time in records, "" for none.
+	Fingerprints bool
+	TimeField    string
 }
 
 // OpenStored opens a database and takes a snapshot of it.
@@ -195,57 +198,23 @@ func (s *Stored) Sources() *Sources {
 	return &Sources{Names: names, Files: names, Stored: s, tally: &input.Tally{}}
 }
 
-// storedInput is a pass over the documents of a database, in the order in which they are stored,
-// without fields.
-type storedInput struct {
-	*Stored
-	ids        bool // nothing else is read
-	done, size int64
-}
-
-// Info implements input.Source.
-func (in *storedInput) Info() input.Info { return input.Info{Name: in.Path} }
-
-// Records implements input.Source.
-func (in *storedInput) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
-	return func(yield func(*input.Record, error) bool) {
-		var err error
-		if in.size = int64(len(in.Only)); in.Only == nil {
-			in.size, err = in.Count(ctx, time.Time{})
-		}
-		rec := &input.Record{File: in.Path}
-		filter := engine.Range{Unordered: true, OnlyIDs: in.ids}
-		if in.Only != nil {
-			filter.Match = func(id []byte) (bool, error) { return in.Only[string(id)], nil }
-		}
-		if in.DB.Params().Text && !in.NoTexts && !in.ids {
-			filter.Where = func(text, _ []byte) (bool, error) {
-				rec.Doc.Text = string(text)
-				return true, nil
-			}
-		}
-		for e, failed := range in.Range(ctx, filter) {
-			if err = cmp.Or(err, failed); err != nil {
-				break
-			}
-			rec.Doc.ID, rec.Seq = e.ID, e.Seq
-			rec.Doc.SetFingerprint(e.Words()...)
-			rec.Doc.Fingerprints = e.Fingerprints
-			if in.done++; !yield(rec, nil) {
-				return
-			}
-		}
-		if err = cmp.Or(context.Cause(ctx), err); err != nil {
-			yield(nil, err)
-		}
+// open returns a pass over the documents, in the order in which they are stored, whose records have
+// the names of opt.
+func (s *Stored) open(opt input.Options) (input.Source, error) {
+	params := s.DB.Params()
+	prints, err := s.Params()
+	if err != nil {
+		return nil, err
 	}
+	form, err := stored.NewForm(params, opt)
+	if err != nil {
+		return nil, err
+	}
+	form.Fingerprints, form.Time = s.Fingerprints, s.TimeField
+	return &stored.Input{
+		Snap: s.Snapshot, Path: s.Path, Params: params, Prints: prints, Only: s.Only, NoTexts: s.NoTexts, Form: form, Need: opt.Need,
+	}, nil
 }
-
-// Progress implements input.Source, by documents.
-func (in *storedInput) Progress() (done, size int64) { return in.done, in.size }
-
-// Close implements input.Source. The database stays open.
-func (in *storedInput) Close() error { return nil }
 
 // ErrNoDatabase is the error for a database that must exist.
 var ErrNoDatabase = errors.New("there is no such database")

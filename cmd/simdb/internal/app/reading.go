@@ -131,7 +131,7 @@ func (s *Sources) Open(i int, opt input.Options) (input.Source, error) {
 	case s.Tree != nil:
 		return s.Tree.Open(opt)
 	case s.Stored != nil:
-		return &storedInput{Stored: s.Stored, ids: opt.Need == input.NeedID}, nil
+		return s.Stored.open(opt)
 	case path == name:
 		return input.Open(path, opt)
 	case name == "-":
@@ -189,7 +189,7 @@ func (s *Sources) CheckIDs(in input.Source) error {
 func (a *App) tellTaken(s *Sources, in input.Source, r Reading) {
 	const named = 3
 	info := in.Info()
-	if s.told[info.Name] {
+	if s.told[info.Name] || s.Stored != nil {
 		return
 	}
 	if s.told == nil {

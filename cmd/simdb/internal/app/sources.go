@@ -76,9 +76,13 @@ func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
 	return &Sources{Names: names, Files: names, Tree: tree, Total: tree.Size(), tally: &input.Tally{}}, nil
 }
 
-// NewCollection is NewSources for a command that also reads a database, which the caller closes.
+// NewCollection is NewSources for a command that also reads a database, which the caller closes. A
+// folder that is none is for NewSources to refuse.
 func (a *App) NewCollection(args []string, f InputFlags, how Access) (*Sources, error) {
 	if f.OfFiles() || len(args) > 1 || NamesFiles(args[0]) {
+		return a.NewSources(args, f)
+	}
+	if what, err := engine.Identify(args[0]); err == nil && what == "" && Exists(args[0]) && !IsSet(args[0]) {
 		return a.NewSources(args, f)
 	}
 	db, err := a.OpenStored(args[0], how)
@@ -126,7 +130,7 @@ func FileSources(names []string) (*Sources, error) {
 		}
 		if st.IsDir() {
 			if what, err := engine.Identify(name); err == nil && what != "" {
-				return s, fmt.Errorf("%s is %s, and not a file with documents: load, match and join name the database first; simdb clusters %s --jaccard 0.8 lists what is alike in it", name, what, name)
+				return s, fmt.Errorf("%s is %s, which is an input only alone, without files and their flags", name, what)
 			}
 			return s, fmt.Errorf("%s is a folder; %s--files reads the files in it, each as a document", name, dataIn(name))
 		}

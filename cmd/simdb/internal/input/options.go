@@ -91,8 +91,9 @@ type Need uint8
 // What readers need.
 const (
 	NeedAll  Need = iota
+	NeedDoc       // all but Record.Raw of a database
 	NeedText      // no fields
-	NeedID        // only the ID, and Record.Raw
+	NeedID        // only the ID, and Record.Raw of a file
 )
 
 // IDFrom is what the IDs of records are made of.

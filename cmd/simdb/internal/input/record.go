@@ -98,6 +98,35 @@ func ValidText(s string) string {
 	return b.String()
 }
 
+// AppendString appends s as a JSON string; what is no UTF-8 becomes U+FFFD.
+func AppendString(b []byte, s string) []byte {
+	b, s = append(b, '"'), ValidText(s)
+	from := 0
+	for i := range len(s) {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		b = append(b, s[from:i]...)
+		from = i + 1
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, `\n`...)
+		case '\r':
+			b = append(b, `\r`...)
+		case '\t':
+			b = append(b, `\t`...)
+		default:
+			b = append(b, `\u00`...)
+			b = append(b, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+		}
+	}
+	b = append(b, s[from:]...)
+	return append(b, '"')
+}
+
 // Column is one that the records of a copy get in addition to their own.
 type Column struct {
 	Name string

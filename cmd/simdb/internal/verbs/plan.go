@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
@@ -268,7 +269,7 @@ func (s *planSize) dedup(memory int64) (cpu time.Duration, held, disk int64) {
 // say prints what load and dedup take.
 func (s *planSize) say(a *app.App, memory app.Memory) {
 	cpu, disk := s.load()
-	held := min(withSpare(memory), (s.texts+s.others)*8/5+40*s.documents) + besideMemory
+	held := min(loading.WithSpare(memory), (s.texts+s.others)*8/5+40*s.documents) + loading.BesideMemory
 	a.Say("%s: to load them takes about %s of processor time, %s of memory (--memory %s), and %s of disk, for a while as much again",
 		quantity.Count(s.documents, "document"), roughly(cpu), quantity.Bytes(held), quantity.Bytes(int64(memory)), quantity.Bytes(disk))
 	if s.texts > 0 {

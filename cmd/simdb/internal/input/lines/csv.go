@@ -197,7 +197,7 @@ func (t *table) nameFields(names []string) {
 			key = n + "_" + strconv.Itoa(again)
 		}
 		seen[key] = true
-		t.keys = append(t.keys, string(appendString(nil, key)))
+		t.keys = append(t.keys, string(input.AppendString(nil, key)))
 	}
 	for _, at := range append(slices.Clone(t.texts), t.id, t.fp) {
 		if at >= 0 {
@@ -313,7 +313,7 @@ func (t *table) fields(cols []string) json.RawMessage {
 		}
 		b = append(b, t.keys[i]...)
 		b = append(b, ':')
-		b = appendString(b, c)
+		b = input.AppendString(b, c)
 	}
 	if b == nil {
 		return nil

@@ -57,7 +57,7 @@ func cut(rec *input.Record, from, to int, keep []input.Span, char func(s []byte)
 func asIs(s string) []byte { return []byte(s) }
 
 func inJSON(s string) []byte {
-	b := appendString(nil, s)
+	b := input.AppendString(nil, s)
 	return b[1 : len(b)-1]
 }
 
@@ -67,7 +67,7 @@ func doubled(s string) []byte { return []byte(strings.ReplaceAll(s, `"`, `""`)) 
 func (o *object) textIn(raw []byte) (from, to int, ok bool) {
 	s := trim(raw)
 	var text found
-	err := members(s, func(key string, _, value []byte) { text.take(o.texts[0], key, value) })
+	err := Members(s, func(key string, _, value []byte) { text.take(o.texts[0], key, value) })
 	if err != nil || len(text.value) < 2 || text.value[0] != '"' {
 		return 0, 0, false
 	}

@@ -97,7 +97,7 @@ func extendObject(raw []byte, columns []input.Column, values []any) ([]byte, err
 		if i > 0 || out[len(out)-1] != '{' {
 			out = append(out, ',')
 		}
-		out = append(appendString(out, c.Name), ':')
+		out = append(input.AppendString(out, c.Name), ':')
 		switch v := values[i].(type) {
 		case int64:
 			out = strconv.AppendInt(out, v, 10)
@@ -107,7 +107,7 @@ func extendObject(raw []byte, columns []input.Column, values []any) ([]byte, err
 			}
 			out = strconv.AppendFloat(out, v, 'g', -1, 64)
 		case string:
-			out = appendString(out, v)
+			out = input.AppendString(out, v)
 		default:
 			out = append(out, "null"...)
 		}

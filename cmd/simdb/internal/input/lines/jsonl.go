@@ -74,7 +74,7 @@ func (f *found) take(name, key string, value []byte) bool {
 		f.value, f.path = value, ""
 	case value[0] == '{' && rest[0] == '.':
 		var within found
-		err := members(value, func(k string, _, v []byte) { within.take(rest[1:], k, v) })
+		err := Members(value, func(k string, _, v []byte) { within.take(rest[1:], k, v) })
 		if err == nil && within.value != nil {
 			f.value, f.path = within.value, within.path
 		}
@@ -155,7 +155,7 @@ func (o *object) parse(raw []byte, rec *record) string {
 	return o.fill(rec, s, id.value, texts, fp.value, list)
 }
 
-// anyMembers is members for a line that checkedMembers can't take, raw without white space around
+// anyMembers is Members for a line that checkedMembers can't take, raw without white space around
 // it. It returns what is wrong with the line, or "".
 func anyMembers(raw, s []byte, take func(key string, member, value []byte)) string {
 	switch {
@@ -168,7 +168,7 @@ func anyMembers(raw, s []byte, take func(key string, member, value []byte)) stri
 	case s[0] != '{':
 		return "not a JSON object"
 	}
-	if err := members(s, take); err != nil {
+	if err := Members(s, take); err != nil {
 		return notJSON(raw)
 	}
 	return ""
@@ -238,11 +238,12 @@ func within(value []byte, name, flag string) string {
 	if path := input.PathOfText(value, name); flag != "--id-field" && path != "" {
 		return fmt.Sprintf("an object: %s '%s' names what is in it", flag, path)
 	}
-	members(value, func(key string, _, v []byte) {
+	Members(value, func(key string, _, v []byte) {
 		if what == "an object" && v[0] != '{' && v[0] != '[' {
 			what += fmt.Sprintf(": %s '%s.%s' names what is in it", flag, name, key)
 		}
 	})
+
 	return what
 }
 
@@ -261,7 +262,7 @@ func (r *record) unquote(quoted []byte) string {
 // hasSet reports whether an object has an array called "set".
 func hasSet(s []byte) bool {
 	has := false
-	err := members(s, func(key string, _, value []byte) { has = has || key == "set" && value[0] == '[' })
+	err := Members(s, func(key string, _, value []byte) { has = has || key == "set" && value[0] == '[' })
 	return err == nil && has
 }
 
@@ -378,7 +379,7 @@ func fieldsOf(s []byte, wanted string) string {
 	const deepest = 7
 	var add func(s []byte, before string, depth int) error
 	add = func(s []byte, before string, depth int) error {
-		return members(s, func(key string, _, value []byte) {
+		return Members(s, func(key string, _, value []byte) {
 			name := before + key
 			if value[0] == '[' {
 				if first := value[skipBlank(value, 1):]; first[0] == '{' {
@@ -389,6 +390,7 @@ func fieldsOf(s []byte, wanted string) string {
 				names = append(names, name)
 			}
 		})
+
 	}
 	if err := add(s, "", 1); err != nil {
 		return ""

@@ -197,9 +197,9 @@ func hex4(s []byte) rune {
 
 var errMember = errors.New("not an object")
 
-// members calls f for every member of the top level of s, a valid JSON object: its name, the text
+// Members calls f for every member of the top level of s, a valid JSON object: its name, the text
 // of the whole member, and that of its value.
-func members(s []byte, f func(key string, member, value []byte)) error {
+func Members(s []byte, f func(key string, member, value []byte)) error {
 	i := skipBlank(s, 1)
 	for i < len(s) && s[i] == '"' {
 		from := i

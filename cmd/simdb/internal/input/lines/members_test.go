@@ -43,7 +43,7 @@ func TestCheckedMembers(t *testing.T) {
 		if valid := stdjson.Unmarshal(s, &object) == nil && object != nil && s[0] == '{'; !ok {
 			escaped := false
 			if valid {
-				members(s, func(_ string, member, _ []byte) { _, e := checkedString(member, 0); escaped = escaped || e })
+				Members(s, func(_ string, member, _ []byte) { _, e := checkedString(member, 0); escaped = escaped || e })
 			}
 			if valid && !escaped && s[len(s)-1] == '}' {
 				t.Fatalf("%q refused", s)
@@ -53,7 +53,7 @@ func TestCheckedMembers(t *testing.T) {
 			t.Fatalf("%q accepted", s)
 		}
 		accepted++
-		if want := list(func(f func(string, []byte, []byte)) { members(s, f) }); !slices.Equal(got, want) {
+		if want := list(func(f func(string, []byte, []byte)) { Members(s, f) }); !slices.Equal(got, want) {
 			t.Fatalf("%q: members %q, want %q", s, got, want)
 		}
 		for i := 2; i < len(got); i += 3 {

@@ -3,7 +3,6 @@ package lines
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -109,29 +108,6 @@ var newline = []byte("\n")
 func trimEOL(raw []byte) []byte {
 	raw = bytes.TrimSuffix(raw, []byte("\n"))
 	return bytes.TrimSuffix(raw, []byte("\r"))
-}
-
-// appendString appends s as a JSON string.
-func appendString(b []byte, s string) []byte {
-	plain := true
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x80 {
-			plain = false
-			break
-		}
-	}
-	if plain {
-		b = append(b, '"')
-		b = append(b, s...)
-		return append(b, '"')
-	}
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil { // a string can always be encoded
-		panic(err)
-	}
-	return append(b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
 }
 
 // isBase64 reports whether a cell looks like a fingerprint in base64: no word ends in =.

@@ -16,6 +16,8 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
 // formatter appends a value that is not null as JSON.
@@ -41,7 +43,7 @@ func formatterOf(t pq.Type) formatter {
 				return unsigned(t.Kind())
 			}
 		case *format.UUIDType:
-			return func(b []byte, v pq.Value) []byte { return appendString(b, uuid(v.ByteArray())) }
+			return func(b []byte, v pq.Value) []byte { return input.AppendString(b, uuid(v.ByteArray())) }
 		case *format.JsonType:
 			return appendEmbedded
 		}
@@ -90,7 +92,7 @@ func decimals(scale int, kind pq.Kind) formatter {
 			}
 		}
 		if scale < 0 || scale > 1000 {
-			return appendString(b, n.String()+"e"+strconv.Itoa(-scale))
+			return input.AppendString(b, n.String()+"e"+strconv.Itoa(-scale))
 		}
 		digits := new(big.Int).Abs(n).String()
 		if n.Sign() < 0 {
@@ -163,7 +165,7 @@ func appendTime(b []byte, t time.Time, layout string) []byte {
 // appendFloat appends a number; those that JSON has not become strings.
 func appendFloat(b []byte, f float64, bits int) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return appendString(b, strconv.FormatFloat(f, 'g', -1, bits))
+		return input.AppendString(b, strconv.FormatFloat(f, 'g', -1, bits))
 	}
 	notation := byte('f')
 	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
@@ -208,39 +210,10 @@ func appendEmbedded(b []byte, v pq.Value) []byte {
 // appendBytes appends a string, or bytes that are none in base64.
 func appendBytes(b, p []byte) []byte {
 	if utf8.Valid(p) {
-		return appendString(b, string(p))
+		return input.AppendString(b, string(p))
 	}
 	b = append(b, '"')
 	b = base64.StdEncoding.AppendEncode(b, p)
-	return append(b, '"')
-}
-
-// appendString appends s as a JSON string.
-func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	from := 0
-	for i := range len(s) {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		b = append(b, s[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, `\n`...)
-		case '\r':
-			b = append(b, `\r`...)
-		case '\t':
-			b = append(b, `\t`...)
-		default:
-			b = append(b, `\u00`...)
-			b = append(b, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-		}
-	}
-	b = append(b, s[from:]...)
 	return append(b, '"')
 }
 

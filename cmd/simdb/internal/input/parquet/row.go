@@ -377,7 +377,7 @@ func (r *rowReader) element(b []byte, n, outer *node) ([]byte, error) {
 			return nil, err
 		}
 		if len(b) == start || b[start] != '"' { // a key that is null or JSON
-			b = appendString(b[:start], string(b[start:]))
+			b = input.AppendString(b[:start], string(b[start:]))
 		}
 		b = append(b, ':')
 		start, what = len(b), n.children[1]

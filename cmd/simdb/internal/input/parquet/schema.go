@@ -41,7 +41,7 @@ type node struct {
 func (f *file) newTree(col *pq.Column, skip []int) *node {
 	n := &node{
 		optional: col.Optional(), repeated: col.Repeated(), def: col.MaxDefinitionLevel(), rep: col.MaxRepetitionLevel(),
-		key: append(appendString(nil, strings.ToValidUTF8(col.Name(), "\uFFFD")), ':'),
+		key: append(input.AppendString(nil, strings.ToValidUTF8(col.Name(), "\uFFFD")), ':'),
 	}
 	if col.Leaf() {
 		n.format = formatterOf(col.Type())

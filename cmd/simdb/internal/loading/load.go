@@ -1,4 +1,5 @@
-package verbs
+// Package loading has the commands that make databases of documents, and files of databases.
+package loading
 
 import (
 	"bytes"
@@ -18,7 +19,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
@@ -34,66 +34,25 @@ type Load struct {
 	Resume bool       `help:"Continue where an earlier load of the same file stopped; a file that has another record there is read from its beginning."`
 	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory for the load: documents before a table is written, sorting and merging. Beside it a load takes some 100 MiB, and merges of tens of millions of documents more (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter)."`
 
-	Tables     app.Tables  `group:"created" placeholder:"N" help:"Permuted tables of every table: more are larger, and faster for small tables (default: by the size of each table)."`
-	Layout     *app.Layout `group:"created" placeholder:"M:C" help:"The same in detail: M blocks, of which C lead each table, such as 4:1 or 6:3."`
-	Sketch     app.Hashes  `group:"created" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`
-	MinJaccard app.Share   `group:"created" placeholder:"T" help:"The lowest threshold that JACCARD answers from its index (default: 0.65)."`
-	NoText     bool        `group:"created" help:"Keep fingerprints alone, not the texts."`
-	app.FeatureFlags
-	Several     bool         `group:"created" help:"Documents may have several fingerprints, and are as near as the nearest of them (default: if documents of the first file have a list of them, and with --orientations 8)."`
-	NoSketch    bool         `group:"created" help:"Keep no MinHash sketches: no JACCARD."`
-	Containment bool         `group:"created" help:"Keep an index for CONTAINS, WITHIN and PASSAGES, which otherwise read all texts; it takes some 40 % of the size of the texts."`
-	TTL         app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
+	CreateFlags
+	TimeFlag
 }
 
 // Validate checks what depends on each other.
-func (c *Load) Validate() error {
-	if c.Tables != 0 && c.Layout != nil {
-		return errors.New("--tables and --layout say the same, only one can be given")
-	}
-	if most := base.FingerprintBits * base.MaxWords; int(c.Bits) > most {
-		return fmt.Errorf("--bits %d: a database has fingerprints of 64 to %d bits", c.Bits, most)
-	}
-	if err := c.CheckImages(c.FileFlags); err != nil {
-		return err
-	}
-	if c.NoText && c.Containment {
-		return errors.New("--no-text keeps no texts, so --containment has no meaning")
-	}
-	if c.NoSketch && (c.Sketch != 0 || c.MinJaccard != 0) {
-		return errors.New("--no-sketch keeps no sketches, so --sketch and --min-jaccard have no meaning")
-	}
-	return nil
-}
-
-func (c *Load) options() (*engine.Options, error) {
-	o := &engine.Options{
-		Sketch: int(c.Sketch), MinJaccard: float64(c.MinJaccard),
-		NoText: c.NoText, NoSketch: c.NoSketch, Containment: c.Containment, TTL: time.Duration(c.TTL),
-	}
-	switch {
-	case c.Tables > 0:
-		o.Layout = engine.Layout(fmt.Sprintf("%d:1", c.Tables))
-	case c.Layout != nil:
-		o.Layout = engine.Layout(c.Layout.String())
-	}
-	err := c.FeatureFlags.Options(o)
-	o.Features.Several = c.Several
-	return o, err
-}
+func (c *Load) Validate() error { return cmp.Or(c.CheckImages(c.FileFlags), c.CreateFlags.Validate()) }
 
 const (
-	// besideMemory is what a load takes beside --memory: the lines on their way, and the state of
+	// BesideMemory is what a load takes beside --memory: the lines on their way, and the state of
 	// merges.
-	besideMemory = 96 << 20
+	BesideMemory = 96 << 20
 
 	// --memory / spareShare is left for garbage. Without it the collector runs all the time while
 	// two chunks of documents have their largest size.
 	spareShare = 16
 )
 
-// withSpare returns the memory of a load with the room for garbage.
-func withSpare(memory app.Memory) int64 { return int64(memory) + int64(memory)/spareShare }
+// WithSpare returns the memory of a load with the room for garbage.
+func WithSpare(memory app.Memory) int64 { return int64(memory) + int64(memory)/spareShare }
 
 // load is a run of Load.
 type load struct {
@@ -120,12 +79,13 @@ type load struct {
 func (c *Load) Run(a *app.App) (err error) {
 	start := time.Now()
 	limit := debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(limit, withSpare(c.Memory)+besideMemory))
+	debug.SetMemoryLimit(min(limit, WithSpare(c.Memory)+BesideMemory))
 	defer debug.SetMemoryLimit(limit)
 	l := &load{a: a, c: c}
-	if l.sources, err = a.NewSources(c.Files, c.InputFlags); err != nil {
+	if l.sources, err = a.NewCollection(c.Files, c.InputFlags, app.Access{OrFile: true}); err != nil {
 		return err
 	}
+	defer l.sources.Stored.Close(&err)
 	o, err := c.options()
 	if err != nil {
 		return err
@@ -422,6 +382,9 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 		if err := l.begin(in.Info()); err != nil {
 			return err
 		}
+	}
+	if reason := l.c.take(&rec.Doc); reason != "" {
+		return l.rejects.Add(in, input.NewIssue(in, rec, reason))
 	}
 	if stays, err := l.wouldErase(rec); stays || err != nil {
 		return err

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// licences are the documents of the example file.
+func licences(t *testing.T) (docs []engine.Doc) {
+	t.Helper()
+	f, err := os.Open("../../examples/licenses.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := json.NewDecoder(r); ; {
+		var v map[string]json.RawMessage
+		if err := d.Decode(&v); err != nil {
+			return docs
+		}
+		var doc engine.Doc
+		if err := errors.Join(json.Unmarshal(v["id"], &doc.ID), json.Unmarshal(v["text"], &doc.Text)); err != nil {
+			t.Fatal(err)
+		}
+		delete(v, "id")
+		delete(v, "text")
+		doc.Fields, err = json.Marshal(v)
+		docs = append(docs, doc)
+	}
+}
+
+// oddDocs are documents that a format could lose something of.
+func oddDocs() []engine.Doc {
+	given := func(n engine.Fingerprint) *engine.Fingerprint { return &n }
+	long := strings.Repeat("many words of a long text, ", 20000)
+	return []engine.Doc{
+		{ID: "line\nbreak \"q\" \x00 \\ ü 😀\u2028", Text: "  lead\r\ntail, \"quoted\"\ttab\u2028\x7f\x1e ", Fields: []byte(`{"esc":"\u00e9\ud83d\ude00","n":-3}`)},
+		{ID: " ", Text: "\ufeffa mark before"},
+		{ID: "-1", Text: `["a","b"]`},
+		{ID: "null", Text: "null", Fields: []byte(`{"big":12345678901234567890,"f":1.50,"e":2e3,"half":"\ud800","nul":null,"n":9007199254740993}`)},
+		{ID: "empty"},
+		{ID: "spaced", Text: "words", Fields: []byte("{ \"a\" : [ 1 , 2 ] ,\n \"b\":{\"id\":1} }")},
+		{ID: "given", Text: "the quick brown fox jumps over the lazy dog", Fingerprint: given(0)},
+		{ID: "given only", Fingerprint: given(0x1111111111111111), Fields: []byte(`{"a":"text","Some Name":true}`)},
+		{ID: "computed", Text: "the quick brown fox jumps over the lazy dog"},
+		{ID: "long", Text: long},
+	}
+}
+
+// A database is equal after an export and a load: ids, texts, fields, times, fingerprints, answers.
+func TestExportRoundTrip(t *testing.T) {
+	all := append(licences(t)[:300], oddDocs()...)
+	wide := func(docs []engine.Doc, words int, several bool) []engine.Doc {
+		rng := rand.New(rand.NewPCG(1, 2))
+		random := func() (fp []engine.Fingerprint) {
+			for range words {
+				fp = append(fp, rng.Uint64()>>(rng.IntN(2)*60))
+			}
+			return fp
+		}
+		docs = slices.Clone(docs)
+		for i := range docs {
+			d := &docs[i]
+			if d.Rest = nil; d.Fingerprint != nil || i%7 == 0 {
+				d.SetFingerprint(random()...)
+			}
+			for range i % 4 {
+				if several && d.Fingerprint != nil {
+					d.Fingerprints = append(d.Fingerprints, random())
+				}
+			}
+		}
+		return docs
+	}
+	parts := slices.Clone(all)
+	for i := range parts {
+		if parts[i].Text != "" {
+			parts[i].Text = engine.JoinFields(parts[i].ID, parts[i].Text, "")
+		}
+	}
+	sets := slices.Clone(all)
+	for i := range sets {
+		sets[i].Text = engine.SetText(strings.Fields(sets[i].Text)...)
+	}
+	for name, c := range map[string]struct {
+		o     engine.Options
+		docs  []engine.Doc
+		lines bool // only JSON lines have a form for it
+	}{
+		"plain":      {engine.Options{}, all, false},
+		"chars":      {engine.Options{Shingle: 5, Sketch: 32, Features: engine.Features{Unit: engine.UnitChars, MinWords: 20}}, all, false},
+		"wide":       {engine.Options{Bits: 256}, wide(all, 4, false), false},
+		"several":    {engine.Options{Bits: 128, Features: engine.Features{Several: true}}, wide(all, 2, true), true},
+		"textless":   {engine.Options{NoText: true, NoSketch: true}, all, false},
+		"weighted":   {engine.Options{Features: engine.Features{Fields: []engine.Field{{Name: "title", Weight: 3}, {Name: "meta.body", Weight: 1}, {Name: "c", Weight: 1}}}}, parts, true},
+		"sets":       {engine.Options{Features: engine.Features{Unit: engine.UnitSet, SetField: "tags"}}, sets, false},
+		"containing": {engine.Options{Containment: true}, all, false},
+	} {
+		for _, ending := range []string{".jsonl", ".jsonl.gz", ".parquet"} {
+			t.Run(name+ending, func(t *testing.T) {
+				t.Chdir(t.TempDir())
+				createWith(t, "old.simdb", c.o, c.docs)
+				code, _, talk := simdbHere(t, "export", "old.simdb", "--times", "-o", "out"+ending)
+				if c.lines && ending == ".parquet" {
+					if code != 2 || !strings.Contains(talk, "JSON lines") {
+						t.Errorf("exit status %d: %s", code, talk)
+					}
+					return
+				}
+				if code != 0 {
+					t.Fatal(talk)
+				}
+				createWith(t, "new.simdb", c.o, nil)
+				if code, _, talk := simdbHere(t, "load", "new.simdb", "out"+ending, "--time-field", "time"); code != 0 {
+					t.Fatal(talk)
+				}
+				equalDatabases(t, "old.simdb", "new.simdb", ending == ".parquet")
+			})
+		}
+	}
+}
+
+// createWith creates a database of documents, some of which are replaced and some deleted, in tables
+// and a log.
+func createWith(t *testing.T, path string, o engine.Options, docs []engine.Doc) {
+	t.Helper()
+	db, err := engine.Create(path, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(d engine.Doc) {
+		if err := db.Put(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, d := range docs {
+		d.Time = time.UnixMicro(int64(i) * 1234567891)
+		if i%5 == 0 {
+			put(engine.Doc{ID: d.ID, Text: "to be replaced"})
+		}
+		put(d)
+		put(engine.Doc{ID: fmt.Sprint("deleted", i), Text: d.Text})
+		if i == len(docs)/2 {
+			if err := db.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i := range docs {
+		if err := db.Delete(t.Context(), fmt.Sprint("deleted", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// contents returns all documents of a database, by ID, and what is found near and similar to some.
+func contents(t *testing.T, path string) (docs map[string]engine.Doc, answers map[string]string) {
+	t.Helper()
+	db, err := engine.Open(path, &engine.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	docs, answers = map[string]engine.Doc{}, map[string]string{}
+	for d, err := range s.Range(t.Context(), engine.Range{Load: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Seq = 0
+		docs[d.ID] = d
+		ask := func(by engine.Criterion) {
+			for m, err := range s.Search(context.Background(), engine.Doc{ID: d.ID}, by) {
+				answers[d.ID] += fmt.Sprintln(m, err)
+			}
+		}
+		if ask(engine.Near(8)); db.Params().Sketch > 0 {
+			ask(engine.Jaccard(0.7))
+		}
+	}
+	return docs, answers
+}
+
+// equalDatabases compares two databases. If anew, fields may be written in another way.
+func equalDatabases(t *testing.T, a, b string, anew bool) {
+	t.Helper()
+	one, of1 := contents(t, a)
+	two, of2 := contents(t, b)
+	if len(one) != len(two) || len(one) < 300 {
+		t.Fatalf("%d and %d documents", len(one), len(two))
+	}
+	for id, x := range one {
+		y := two[id]
+		if !anew {
+			x.Fields, y.Fields = oneLine(x.Fields), oneLine(y.Fields)
+		} else if !reflect.DeepEqual(decoded(t, x.Fields), decoded(t, y.Fields)) {
+			t.Errorf("fields of %q: %s and %s", id, x.Fields, y.Fields)
+		}
+		if anew {
+			x.Fields, y.Fields = nil, nil
+		}
+		if !reflect.DeepEqual(x, y) {
+			t.Fatalf("%.400s\nand\n%.400s", fmt.Sprintf("%+v", x), fmt.Sprintf("%+v", y))
+		}
+		if of1[id] != of2[id] {
+			t.Errorf("answers of %q: %s\nand\n%s", id, of1[id], of2[id])
+		}
+	}
+	if len(of1) < 30 {
+		t.Errorf("only %d documents have answers", len(of1))
+	}
+}
+
+// oneLine returns fields as they were given, unless they are on several lines.
+func oneLine(fields []byte) []byte {
+	if strings.ContainsAny(string(fields), "\n ") { // between members blanks may go
+		var v map[string]json.RawMessage
+		if json.Unmarshal(fields, &v) == nil {
+			fields, _ = json.Marshal(v)
+		}
+	}
+	return fields
+}
+
+// decoded returns the fields with exact numbers, but for those that are written in another way.
+func decoded(t *testing.T, fields []byte) (v map[string]any) {
+	t.Helper()
+	if len(fields) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(string(fields)))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range v {
+		if n, ok := value.(json.Number); ok && strings.ContainsAny(n.String(), ".eE") {
+			if v[name], _ = n.Float64(); v[name] == float64(int64(v[name].(float64))) {
+				v[name] = json.Number(fmt.Sprint(int64(v[name].(float64))))
+			}
+		}
+	}
+	return v
+}
+
+// What JSON has no form for is an error, and never lost.
+func TestExportRefuses(t *testing.T) {
+	for name, d := range map[string]engine.Doc{
+		"id":     {ID: "a\xff", Text: "x"},
+		"text":   {ID: "a", Text: "x\xc3("},
+		"fields": {ID: "a", Text: "x", Fields: []byte("{\"a\":\"\xff\"}")},
+	} {
+		for _, ending := range []string{".jsonl", ".csv", ".parquet"} {
+			t.Chdir(t.TempDir())
+			createWith(t, "x.simdb", engine.Options{}, []engine.Doc{d})
+			code, _, talk := simdbHere(t, "export", "x.simdb", "-o", "out"+ending)
+			if code != 2 || !strings.Contains(talk, "not UTF-8") {
+				t.Errorf("%s%s: exit status %d: %s", name, ending, code, talk)
+			}
+			if left, _ := filepath.Glob("out*"); left != nil {
+				t.Errorf("%s: there is %v", name, left)
+			}
+		}
+	}
+}

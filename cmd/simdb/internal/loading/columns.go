@@ -1,0 +1,241 @@
+package loading
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/lines"
+	"github.com/simdb/simdb/cmd/simdb/internal/stored"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// kind is a set of types of values.
+type kind uint8
+
+const (
+	isText kind = 1 << iota
+	isBool
+	isWhole // a whole number of 64 bits
+	isReal  // another number of up to realDigits
+	isOther // null, a list, an object, a number with more digits
+)
+
+// realDigits are digits of a number that a float64 keeps.
+const realDigits = 15
+
+// kindOf returns the type of a JSON value.
+func kindOf(v []byte) kind {
+	switch c := v[0]; {
+	case c == '"' && bytes.Contains(v, []byte(`\u`)) && strings.ContainsRune(textOf(v), utf8.RuneError):
+		return isOther // half a character of UTF-16
+	case c == '"':
+		return isText
+	case c == 't' || c == 'f':
+		return isBool
+	case c != '-' && (c < '0' || c > '9'):
+		return isOther
+	}
+	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil && strconv.FormatInt(n, 10) == string(v) {
+		return isWhole
+	}
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
+	if len(strings.Trim(mantissa, "-0.")) > realDigits || len(exponent) > 3 {
+		return isOther
+	}
+	return isReal
+}
+
+// column is a field, which all documents that have it have in one column.
+type column struct {
+	at    int
+	kinds kind
+	large bool // a whole number has more digits than a float64 keeps
+	n     int64
+}
+
+// columns are those of a table of documents.
+type columns struct {
+	form    *stored.Form
+	csv     bool
+	names   []string // of fields
+	fields  map[string]*column
+	prints  bool // there are fingerprints
+	strings bool // all fields are strings, and none is missing
+}
+
+// findColumns reads all documents to find out which columns there are, and of which types.
+func (x *export) findColumns() error {
+	form, err := stored.NewForm(x.db.DB.Params(), x.opt)
+	if err != nil {
+		return err
+	}
+	form.Time = x.db.TimeField
+	t := &columns{form: form, csv: x.format == output.CSV, fields: map[string]*column{}, strings: true}
+	n := int64(0)
+	err = x.each("find columns", input.NeedDoc, func(_ input.Source, rec *input.Record) error {
+		n++
+		return t.add(rec)
+	})
+	for _, f := range t.fields {
+		t.strings = t.strings && f.kinds == isText && f.n == n
+	}
+	x.table = t
+	return err
+}
+
+// add takes note of the columns of a document.
+func (t *columns) add(rec *input.Record) error {
+	d := &rec.Doc
+	t.prints = t.prints || d.Fingerprint != nil
+	texts, err := t.form.TextsOf(d)
+	switch {
+	case err != nil:
+		return err
+	case len(d.Fingerprints) > 0:
+		return fmt.Errorf("the document %q has several fingerprints: export it as JSON lines", d.ID)
+	case len(texts) != len(t.form.Texts):
+		return fmt.Errorf("the document %q has none of the fields of the text: export it as JSON lines", d.ID)
+	case t.csv && (d.ID == `\N` || slices.Contains(texts, `\N`)):
+		return fmt.Errorf(`the document %q has the text or the id \N, which is null in CSV: export it as JSON lines`, d.ID)
+	}
+	if err := t.form.Check(d); err != nil || len(d.Fields) == 0 {
+		return err
+	}
+	membersErr := lines.Members(d.Fields, func(name string, _, value []byte) {
+		f := t.fields[name]
+		if f == nil {
+			f = &column{at: len(t.names)}
+			t.fields[name], t.names = f, append(t.names, name)
+			taken := func(n string) bool { return n != "" && strings.EqualFold(strings.TrimSpace(name), n) }
+			switch i := slices.IndexFunc(t.form.Names(), taken); {
+			case err != nil:
+			case i >= 0:
+				err = t.form.Clash(d.ID, t.form.Names()[i])
+			case name == "":
+				err = fmt.Errorf("the document %q has a field without a name: export it as JSON lines", d.ID)
+			}
+		}
+		of := kindOf(value)
+		f.kinds |= of
+		f.large = f.large || of == isWhole && len(value) > realDigits
+		f.n++
+	})
+	if err == nil {
+		err = membersErr
+	}
+	return err
+}
+
+// like returns a value of the type of a field.
+func (t *columns) like(name string) any {
+	switch f := t.fields[name]; {
+	case t.csv || f.kinds == isText:
+		return ""
+	case f.kinds == isBool:
+		return false
+	case f.kinds == isWhole:
+		return int64(0)
+	case f.kinds&^(isWhole|isReal) == 0 && !f.large:
+		return 0.0
+	}
+	return json.RawMessage("null")
+}
+
+// rows writes the documents as rows.
+func (x *export) rows(to io.Writer) error {
+	t := x.table
+	all, like := append([]string{t.form.ID}, t.form.Texts...), []any{""}
+	for range t.form.Texts {
+		like = append(like, "")
+	}
+	for _, name := range t.names {
+		all, like = append(all, name), append(like, t.like(name))
+	}
+	if t.prints {
+		all, like = append(all, t.form.Print), append(like, "")
+	}
+	if t.form.Time != "" {
+		all, like = append(all, t.form.Time), append(like, time.Time{})
+	}
+	w := output.New(to, all, output.Options{Format: x.format, Like: like})
+	row := make([]any, len(all))
+	err := x.each("export", input.NeedDoc, func(_ input.Source, rec *input.Record) error {
+		x.n++
+		if err := t.fill(row, like, rec); err != nil {
+			return err
+		}
+		return w.Row(row...)
+	})
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// fill sets the values of a row.
+func (t *columns) fill(row, like []any, rec *input.Record) error {
+	clear(row)
+	d := &rec.Doc
+	row[0] = d.ID
+	texts, err := t.form.TextsOf(d)
+	if err != nil {
+		return err
+	}
+	for i, text := range texts {
+		row[1+i] = text
+	}
+	at := 1 + len(t.form.Texts)
+	if len(d.Fields) > 0 {
+		err = lines.Members(d.Fields, func(name string, _, value []byte) {
+			i := at + t.fields[name].at
+			row[i] = valueOf(value, like[i], t.csv)
+		})
+	}
+	at += len(t.names)
+	if t.prints {
+		if prints := stored.PrintsOf(d); prints != nil {
+			row[at] = prints[0]
+		}
+		at++
+	}
+	if t.form.Time != "" {
+		row[at] = d.Time
+	}
+	return err
+}
+
+// valueOf returns a JSON value as the type of its column has it, and for CSV as it is written.
+func valueOf(v []byte, like any, csv bool) any {
+	switch like.(type) {
+	case bool:
+		return v[0] == 't'
+	case int64:
+		n, _ := strconv.ParseInt(string(v), 10, 64)
+		return n
+	case float64:
+		x, _ := strconv.ParseFloat(string(v), 64)
+		return x
+	case json.RawMessage:
+		return json.RawMessage(v)
+	}
+	if csv && kindOf(v) != isText {
+		return string(v)
+	}
+	return textOf(v)
+}
+
+// textOf returns what a JSON string stands for.
+func textOf(quoted []byte) (s string) {
+	if json.Unmarshal(quoted, &s) != nil {
+		return ""
+	}
+	return s
+}

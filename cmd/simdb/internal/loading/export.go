@@ -1,0 +1,132 @@
+package loading
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/lines"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// Export is `simdb export`.
+type Export struct {
+	DB           string        `arg:"" file:"db" help:"The database."`
+	Output       string        `short:"o" file:"rows" placeholder:"FILE" help:"Write to FILE instead of standard output; .jsonl, .csv and .parquet set the format, .gz and .zst after it compress."`
+	Format       app.RowFormat `placeholder:"FORMAT" help:"jsonl, csv or parquet (default: by the ending of -o, else jsonl)."`
+	Times        bool          `help:"Write when each document was stored, too, as the field time: simdb load --time-field time reads it."`
+	Fingerprints bool          `help:"Write all fingerprints (default: those that a load would not make of the texts)."`
+
+	IDField          string `placeholder:"NAME" help:"Name of the id (default: id)."`
+	TextField        string `placeholder:"NAME" help:"Name of the text (default: text, or as the database says)."`
+	FingerprintField string `placeholder:"NAME" help:"Name of the fingerprint, or of several (default: fingerprint; fingerprints)."`
+	TimeField        string `placeholder:"NAME" help:"Name of the time, which is written then (default with --times: time)."`
+}
+
+// Help says what is written.
+func (Export) Help() string {
+	return `Documents are written as simdb load reads them, in the order in which they are stored: id and text, the fields as they are, and
+fingerprints that the text does not make. A field that has one of these names is an error; the flags give them others.
+
+JSON lines keep everything byte for byte. In Parquet a field is a column of its type, or of JSON where values have several. CSV
+knows only strings, and no fields that are missing. Parameters are not in it: simdb create NEW --like DB makes a database with
+the same. What cannot be read back is an error.`
+}
+
+// Run writes the documents.
+func (c *Export) Run(a *app.App) (err error) {
+	start := time.Now()
+	if c.Times {
+		c.TimeField = cmp.Or(c.TimeField, "time")
+	}
+	flags := app.RowFlags{Format: c.Format, Output: c.Output}
+	format := flags.Options().Format
+	if !c.Format.Set && outfile.IsStdout(cmp.Or(c.Output, "-")) {
+		format = output.JSONL
+	}
+	if format != output.JSONL && format != output.CSV && format != output.Parquet {
+		return fmt.Errorf("export writes jsonl, csv or parquet, which load reads back, and not %s", format)
+	}
+	s, err := a.OpenStored(c.DB, app.Access{})
+	if err != nil {
+		return err
+	}
+	defer s.Close(&err)
+	s.Fingerprints, s.TimeField = c.Fingerprints, c.TimeField
+	x := &export{a: a, db: s, src: s.Sources(), format: format, meter: a.Meter()}
+	defer x.meter.Stop()
+	x.opt = input.Options{IDField: c.IDField, TextField: c.TextField, FingerprintField: c.FingerprintField}
+	if format != output.JSONL {
+		if err := x.findColumns(); err != nil {
+			return err
+		}
+	}
+	to, err := a.Sink(c.Output, flags.Kind(), output.Options{Format: format})
+	if err != nil {
+		return err
+	}
+	if format == output.JSONL {
+		w := bufio.NewWriterSize(to, 256<<10)
+		err = cmp.Or(x.lines(w), w.Flush())
+	} else {
+		err = x.rows(to)
+	}
+	if err = to.Close(err); err != nil {
+		return err
+	}
+	x.meter.Stop()
+	a.Say("%s: %s exported in %s", c.DB, quantity.Count(x.n, "document"), app.Seconds(start))
+	x.tell()
+	return nil
+}
+
+// export is a run of Export.
+type export struct {
+	a      *app.App
+	db     *app.Stored
+	src    *app.Sources
+	opt    input.Options
+	format output.Format
+	meter  *app.Meter
+	n      int64 // documents that were written
+	table  *columns
+}
+
+// each calls f for every document.
+func (x *export) each(stage string, need input.Need, f func(in input.Source, rec *input.Record) error) error {
+	x.opt.Need = need
+	return x.a.EachInput(x.src, app.Reading{Stage: stage, Meter: x.meter, Options: x.opt, Record: f})
+}
+
+// lines writes JSON lines.
+func (x *export) lines(w *bufio.Writer) error {
+	out, err := lines.JSONL.NewCopier(w, input.CopyOptions{})
+	if err != nil {
+		return err
+	}
+	err = x.each("export", input.NeedAll, func(in input.Source, rec *input.Record) error {
+		x.n++
+		return out.Copy(in, rec.Raw)
+	})
+	return cmp.Or(err, out.Close())
+}
+
+// tell says what is not in the output.
+func (x *export) tell() {
+	p := x.db.DB.Params()
+	if !p.Text && p.Sketch > 0 {
+		x.a.Say("the database keeps no texts: sketches, by which JACCARD answers, are not in the output")
+	}
+	if n := len(slices.Collect(x.db.Allowed())); n > 0 {
+		x.a.Say("%s that ALLOW keeps apart are not in the output; the statement ALLOWED lists them", quantity.Count(int64(n), "pair"))
+	}
+	if x.table != nil && x.format == output.CSV && !x.table.strings {
+		x.a.Say("CSV has strings alone: numbers and other values of fields are read back as strings, and missing ones as empty strings; JSON lines and Parquet keep them")
+	}
+}

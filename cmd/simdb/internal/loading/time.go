@@ -1,0 +1,73 @@
+package loading
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input/lines"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query"
+)
+
+// TimeFlag says when documents were stored.
+type TimeFlag struct {
+	TimeField string `group:"input" placeholder:"NAME" help:"Field with the time at which a document counts as stored, for --ttl, SINCE and prune: RFC 3339, such as 2026-01-31T12:00:00Z or 2026-01-31, or seconds since 1970 (default: now)."`
+}
+
+// take sets the time of a document to that in its field, and takes that out of its fields. A
+// document without one, or with null, is stored now. It returns what is wrong with the time, or "".
+func (f TimeFlag) take(d *engine.Doc) (reason string) {
+	if f.TimeField == "" || len(d.Fields) == 0 {
+		return ""
+	}
+	var value []byte
+	rest := []byte("{")
+	err := lines.Members(d.Fields, func(name string, member, v []byte) {
+		if name == f.TimeField {
+			value = v
+			return
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(rest, member...)
+	})
+	if err != nil {
+		return err.Error()
+	}
+	if value == nil {
+		return ""
+	}
+	if d.Fields = nil; len(rest) > 1 {
+		d.Fields = append(rest, '}')
+	}
+	var ok bool
+	if d.Time, ok = parseTime(value); !ok {
+		return fmt.Sprintf("the field %q is %.40s, and no time: RFC 3339, such as 2026-01-31T12:00:00Z, or seconds since 1970", f.TimeField, value)
+	}
+	return ""
+}
+
+// parseTime reads a time from JSON, to the microsecond. Null and the empty string are the zero time.
+func parseTime(value []byte) (t time.Time, ok bool) {
+	const least, most = -62135596800, 253402300799 // the years 1 to 9999
+	text := strings.TrimSpace(string(value))
+	if text[0] == '"' && json.Unmarshal(value, &text) != nil {
+		return t, false
+	}
+	if text = strings.TrimSpace(text); text == "" || text == "null" {
+		return t, true
+	}
+	if t, ok = query.ParseTime(text); ok {
+		return t, true
+	}
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(seconds >= least && seconds <= most) {
+		return t, false
+	}
+	return time.UnixMicro(int64(math.Round(seconds * 1e6))), true
+}

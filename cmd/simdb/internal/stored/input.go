@@ -1,0 +1,164 @@
+// Package stored has the documents of a database be an input: records in the order in which they
+// are stored, as lines of JSON that load reads back.
+package stored
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"runtime"
+	"time"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/lines"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/pipeline"
+)
+
+// Input is a pass over the documents of a snapshot.
+//
+// With input.NeedText a record has the text and all fingerprints of a document, and with NeedDoc
+// what a load of it needs: a fingerprint only where the text would make another one. NeedAll adds
+// Record.Raw. Positions are 0.
+type Input struct {
+	Snap    *engine.Snapshot
+	Path    string
+	Params  engine.Params
+	Prints  features.Params // of the same database
+	Only    map[string]bool // ids of the documents that are read, nil for all
+	NoTexts bool            // texts are not needed
+	Form    *Form           // of Raw
+	Need    input.Need
+
+	info       input.Info
+	done, size int64
+}
+
+// Info implements input.Source.
+func (in *Input) Info() input.Info {
+	in.info.Name, in.info.Format, in.info.Shape = in.Path, lines.JSONL, "JSON lines"
+	in.info.FingerprintsOnly, in.info.Several = !in.Params.Text, in.Params.Features.Several
+	return in.info
+}
+
+// Progress implements input.Source, by documents.
+func (in *Input) Progress() (done, size int64) { return in.done, in.size }
+
+// Close implements input.Source. The database stays open.
+func (in *Input) Close() error { return nil }
+
+// CanExtend implements input.Extender.
+func (in *Input) CanExtend([]input.Column) error { return nil }
+
+// A batch of documents is on its way to a goroutine that makes records of them.
+type batch struct {
+	recs  []input.Record
+	bytes int
+}
+
+const (
+	batchDocs  = 256
+	batchBytes = 256 << 10
+)
+
+// Records implements input.Source.
+func (in *Input) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
+	return func(yield func(*input.Record, error) bool) {
+		ended := false
+		line := pipeline.New(runtime.GOMAXPROCS(0), in.worker, func(b *batch) error {
+			for i := range b.recs {
+				if in.done++; in.info.Bits == 0 && b.recs[i].Doc.Fingerprint != nil {
+					in.info.Bits = in.Params.Bits
+				}
+				if ended = !yield(&b.recs[i], nil); ended {
+					return input.ErrStop
+				}
+			}
+			return nil
+		})
+		defer line.Stop()
+		err := in.batches(ctx, line.Add)
+		if err == nil {
+			err = line.Finish()
+		}
+		if !ended && err != nil {
+			yield(nil, cmp.Or(context.Cause(ctx), err))
+		}
+	}
+}
+
+// batches calls add with all documents.
+func (in *Input) batches(ctx context.Context, add func(*batch) error) (err error) {
+	if in.size = int64(len(in.Only)); in.Only == nil {
+		if in.size, err = in.Snap.Count(ctx, time.Time{}); err != nil {
+			return err
+		}
+	}
+	whole := in.Need == input.NeedAll || in.Need == input.NeedDoc
+	r := engine.Range{Unordered: true, OnlyIDs: in.Need == input.NeedID}
+	r.Load = whole || in.Params.Text && !in.NoTexts && !r.OnlyIDs
+	if in.Only != nil {
+		r.Match = func(id []byte) (bool, error) { return in.Only[string(id)], nil }
+	}
+	b := &batch{}
+	for d, err := range in.Snap.Range(ctx, r) {
+		if err != nil {
+			return err
+		}
+		if !whole {
+			d.Fields, d.Time = nil, time.Time{}
+		}
+		b.recs = append(b.recs, input.Record{File: in.Path, Doc: d, Seq: d.Seq})
+		if b.bytes += len(d.Text) + len(d.Fields); len(b.recs) < batchDocs && b.bytes < batchBytes {
+			continue
+		}
+		if err := add(b); err != nil {
+			return err
+		}
+		b = &batch{recs: make([]input.Record, 0, len(b.recs))}
+	}
+	return add(b)
+}
+
+// worker returns a function that makes the documents of a batch what load would read, and writes
+// them.
+func (in *Input) worker() func(*batch) error {
+	if in.Need != input.NeedAll && in.Need != input.NeedDoc {
+		return func(*batch) error { return nil }
+	}
+	prints := features.NewFingerprinter(in.Prints)
+	return func(b *batch) error {
+		raw := make([]byte, 0, b.bytes+b.bytes/8)
+		for i := range b.recs {
+			d := &b.recs[i].Doc
+			if !in.Form.Fingerprints && in.Params.Features.Code == "" && says(prints, d) {
+				d.SetFingerprint()
+			}
+			if in.Need != input.NeedAll {
+				continue
+			}
+			from := len(raw)
+			var err error
+			if raw, err = in.Form.Append(raw, d); err != nil {
+				return err
+			}
+			b.recs[i].Raw = raw[from:len(raw):len(raw)]
+		}
+		return nil
+	}
+}
+
+// says reports whether the text of a document makes the fingerprint that it has.
+func says(prints *features.Fingerprinter, d *engine.Doc) bool {
+	r := prints.Text(d.Text)
+	if r.Empty || d.Fingerprint == nil || *d.Fingerprint != r.Fingerprint || len(d.Rest) != len(r.Rest) {
+		return false
+	}
+	for i, word := range r.Rest {
+		if d.Rest[i] != word {
+			return false
+		}
+	}
+	return true
+}
