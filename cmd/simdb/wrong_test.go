@@ -193,7 +193,6 @@ var wrong = []struct{ args, want string }{
 	{"load|new.simdb|doc.xz", "doc.xz: it is xz-compressed"},
 	{"load|new.simdb|doc.bz2", "doc.bz2: it is "},
 	{"load|new.simdb|doc.zip", "doc.zip: it is "},
-	{"load|new.simdb|packed.sst", "packed.sst: it is a table of simdb, which is a database, and not a file with documents"},
 	{"dedup|x.simdb", "x.simdb is a database, and not a file with documents"},
 	{"dedup|in.jsonl|-o|plain/folder/", "-o plain/folder/: "},
 	{"load|new.simdb|noise.jsonl", "no document could be used of 2 lines"},

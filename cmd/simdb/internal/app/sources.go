@@ -76,13 +76,14 @@ func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
 	return &Sources{Names: names, Files: names, Tree: tree, Total: tree.Size(), tally: &input.Tally{}}, nil
 }
 
-// NewCollection is NewSources for a command that also reads a database, which the caller closes. A
-// folder that is none is for NewSources to refuse.
+// NewCollection is NewSources for a command that also reads a database, which the caller closes.
+// NewSources refuses a folder that is none, and what is not there unless the command says OrFile.
 func (a *App) NewCollection(args []string, f InputFlags, how Access) (*Sources, error) {
 	if f.OfFiles() || len(args) > 1 || NamesFiles(args[0]) {
 		return a.NewSources(args, f)
 	}
-	if what, err := engine.Identify(args[0]); err == nil && what == "" && Exists(args[0]) && !IsSet(args[0]) {
+	what, err := engine.Identify(args[0])
+	if there := Exists(args[0]); err == nil && what == "" && !IsSet(args[0]) && (there || !how.OrFile) {
 		return a.NewSources(args, f)
 	}
 	db, err := a.OpenStored(args[0], how)
@@ -130,7 +131,7 @@ func FileSources(names []string) (*Sources, error) {
 		}
 		if st.IsDir() {
 			if what, err := engine.Identify(name); err == nil && what != "" {
-				return s, fmt.Errorf("%s is %s, which is an input only alone, without files and their flags", name, what)
+				return s, fmt.Errorf("%s is %s, and not a file with documents: as an input it is alone, without flags for files; load, match and join name the database first", name, what)
 			}
 			return s, fmt.Errorf("%s is a folder; %s--files reads the files in it, each as a document", name, dataIn(name))
 		}

@@ -82,7 +82,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	debug.SetMemoryLimit(min(limit, WithSpare(c.Memory)+BesideMemory))
 	defer debug.SetMemoryLimit(limit)
 	l := &load{a: a, c: c}
-	if l.sources, err = a.NewCollection(c.Files, c.InputFlags, app.Access{OrFile: true}); err != nil {
+	if l.sources, err = a.NewCollection(c.Files, c.InputFlags, app.Access{}); err != nil {
 		return err
 	}
 	defer l.sources.Stored.Close(&err)
