@@ -137,8 +137,8 @@ func TestExportRoundTrip(t *testing.T) {
 	}
 }
 
-// createWith creates a database of documents, some of which are replaced and some deleted, in tables
-// and a log.
+// createWith creates a database of documents, some of which are replaced and some deleted, in
+// tables and a log.
 func createWith(t *testing.T, path string, o engine.Options, docs []engine.Doc) {
 	t.Helper()
 	db, err := engine.Create(path, &o)

@@ -52,7 +52,8 @@ func (f TimeFlag) take(d *engine.Doc) (reason string) {
 	return ""
 }
 
-// parseTime reads a time from JSON, to the microsecond. Null and the empty string are the zero time.
+// parseTime reads a time from JSON, to the microsecond. Null and the empty string are the zero
+// time.
 func parseTime(value []byte) (t time.Time, ok bool) {
 	const least, most = -62135596800, 253402300799 // the years 1 to 9999
 	text := strings.TrimSpace(string(value))
