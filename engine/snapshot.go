@@ -88,16 +88,20 @@ func docOf(id string, sd *sstable.Document) Doc {
 // IDs that are not there are left out. It returns the first error of fn, ErrClosed,
 // *CorruptionError, or the error of the context.
 func (s *Snapshot) GetEach(ctx context.Context, ids []string, fn func(i int, d Doc) error) error {
-	return s.v.EachPlace(ctx, ids, func(i int, sd *sstable.Document) error {
-		d := docOf(ids[i], sd)
-		if s.v.Several {
-			err := s.v.Safely(ctx, func() (err error) { d.Fingerprints, err = s.v.Fingerprints(d.ID); return err })
-			if err != nil {
-				return err
-			}
+	return s.v.EachPlace(ctx, ids, func(i int, p view.Place, text, fields []byte) error {
+		d := Doc{ID: ids[i], Text: string(text), Fields: bytes.Clone(fields)}
+		err := s.v.Safely(ctx, func() error { return s.read(&d, p) })
+		if err != nil {
+			return err
 		}
 		return fn(i, d)
 	})
+}
+
+// ContentEach is GetEach for texts and fields alone: fn gets what is stored itself, valid while it
+// runs, which it must not change.
+func (s *Snapshot) ContentEach(ctx context.Context, ids []string, fn func(i int, text, fields []byte) error) error {
+	return s.v.EachPlace(ctx, ids, func(i int, _ view.Place, text, fields []byte) error { return fn(i, text, fields) })
 }
 
 // Lookup returns what the indexes know of the document with this ID, without reading its text;

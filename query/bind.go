@@ -78,7 +78,9 @@ func joinNodes(nodes []node, with string) string {
 func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 	sel := &selection{window: window{limit: -1}}
 	var err error
-	if sel.expr, err = x.bindOr(s.Expr, false); err != nil {
+	if s.Expr == nil {
+		sel.expr = &leaf{Predicate: predicate.All()}
+	} else if sel.expr, err = x.bindOr(s.Expr, false); err != nil {
 		return nil, err
 	}
 	c, err := x.bindClauses(s.Clauses)

@@ -128,9 +128,6 @@ func (x *run) sorted(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[
 	}
 }
 
-// columns names the columns of the rows of a selection.
-func (sel *selection) columns() []string { return sel.shown.names(sel.plainColumns()) }
-
 // plainColumns names the columns of a selection without SHOW.
 func (sel *selection) plainColumns() []string {
 	c := []string{"id"}

@@ -3,9 +3,16 @@ package query
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/predicate"
 )
 
 // TestTakeText: PUT makes texts of the fields that a database compares, and of no others.
@@ -45,5 +52,139 @@ func TestTakeText(t *testing.T) {
 		if err != nil || doc.Text != c.wantText || string(doc.Fields) != c.wantFields {
 			t.Errorf("%s: %q, %s, %v; want %q, %s", c.fields, doc.Text, doc.Fields, err, c.wantText, c.wantFields)
 		}
+	}
+}
+
+// FIELDS says of each field what a model says, however the documents are stored, and SHOW * has a
+// column for each.
+func TestFields(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 7))
+	values := []string{`"x"`, `"\u00e4 'quoted'"`, `-1.5`, `7`, `true`, `false`, `null`, `[1,2]`, `[]`, `{}`, `{"in":1}`, `{"in":null,"a b":{"deep":"x"}}`}
+	keys := []string{"lang", "Time", "text", "near", "meta", "content-type", "9lives", "fields", "a.b", "é", "distanse", "deadbeefdeadbeef"}
+	type seen struct {
+		documents int
+		kinds     map[string]bool
+	}
+	model := map[string]*seen{} // by path, of what FIELDS lists
+	var note func(path []string, v any)
+	note = func(path []string, v any) {
+		key := strings.Join(path, "\x00")
+		kind := map[reflect.Kind]string{
+			reflect.String: "string", reflect.Float64: "number", reflect.Bool: "boolean", reflect.Slice: "list", reflect.Map: "object",
+		}[reflect.ValueOf(v).Kind()]
+		if len(path) > 0 {
+			if model[key] == nil {
+				model[key] = &seen{kinds: map[string]bool{}}
+			}
+			if v != nil {
+				model[key].documents++
+				model[key].kinds[kind] = true
+			}
+		}
+		object, _ := v.(map[string]any)
+		for k, v := range object {
+			note(append(slices.Clone(path), k), v)
+		}
+	}
+	db := openTest(t, nil)
+	for i := range 300 {
+		members := map[string]json.RawMessage{}
+		for range rng.IntN(4) {
+			members[keys[rng.IntN(len(keys))]] = json.RawMessage(values[rng.IntN(len(values))])
+		}
+		raw, err := json.Marshal(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(members) == 0 {
+			raw = nil
+		}
+		if err := db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Text: "text", Fields: raw}); err != nil {
+			t.Fatal(err)
+		}
+		var v map[string]any
+		if raw != nil {
+			if err := json.Unmarshal(raw, &v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		note(nil, v)
+		if i == 150 {
+			if err := db.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := map[string]string{}
+	for key, s := range model {
+		var kinds []string
+		for _, k := range fieldKinds {
+			if s.kinds[k] {
+				kinds = append(kinds, k)
+			}
+		}
+		below := false
+		for other := range model {
+			below = below || strings.HasPrefix(other, key+"\x00")
+		}
+		if below && len(kinds) == 1 && kinds[0] == "object" {
+			continue
+		}
+		if len(kinds) == 0 {
+			kinds = []string{"null"}
+		}
+		want[key] = fmt.Sprint(strings.Join(kinds, ", "), " ", s.documents)
+	}
+	run := func(statement string) ([]Row, []string) {
+		rows, err := Run(t.Context(), db, statement)
+		if err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+		return read(t, rows), rows.Columns()
+	}
+	var before []Row
+	for range 2 { // in a memtable and a table; in one table
+		rows, _ := run("FIELDS")
+		got := map[string]string{}
+		for _, row := range rows {
+			name := row[0].(string)
+			tok, ok := language.Word(name)
+			if !ok {
+				t.Fatalf("%q is no name of a field", name)
+			}
+			path, err := predicate.FieldPath(tok)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[strings.Join(path, "\x00")] = fmt.Sprint(row[1], " ", row[2])
+			if row[3] != float64(row[2].(int64))/300 {
+				t.Errorf("the share of %s is %v", name, row[3])
+			}
+			if n, _ := run("COUNT " + name + " IS NOT NULL"); n[0][0] != row[2] {
+				t.Errorf("%s IS NOT NULL holds for %v documents, FIELDS says %v", name, n[0][0], row[2])
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("got %q\nwant %q", got, want)
+		}
+		if before != nil && !reflect.DeepEqual(rows, before) {
+			t.Errorf("after COMPACT\n%v, before\n%v", rows, before)
+		}
+		before = rows
+		_, columns := run("SHOW *")
+		for key := range want {
+			top, _, _ := strings.Cut(key, "\x00")
+			if !slices.Contains(columns, fieldName([]string{top})) {
+				t.Errorf("SHOW * has no column for %q: %q", top, columns)
+			}
+		}
+		if n := len(columns); columns[0] != "id" || columns[n-2] != "text" || columns[n-1] != "time" {
+			t.Errorf("SHOW * has the columns %q", columns)
+		}
+		run("COMPACT")
+	}
+	rows, columns := run("ID = '1' SHOW * LIMIT 1")
+	if d, _ := run("GET '1'"); len(rows) != 1 || rows[0][len(columns)-2] != d[0][1] {
+		t.Errorf("SHOW * of one document: %v of %v", rows, d)
 	}
 }

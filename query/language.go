@@ -41,8 +41,10 @@ func Topics() []Topic {
 	return all
 }
 
-// language parses statements.
-var language = func() *syntax.Language {
+// language parses statements. FIELDS writes names of fields by it, so statementDefs refers to it.
+var language *syntax.Language
+
+func init() {
 	var v syntax.Vocabulary
 	for _, t := range Topics() {
 		v.Keywords = append(v.Keywords, t.Words...)
@@ -55,8 +57,8 @@ var language = func() *syntax.Language {
 	for _, d := range statementDefs[1:] {
 		v.Statements = append(v.Statements, syntax.StatementWord{Word: d.word, Kind: d.shape, Expects: d.expects})
 	}
-	return syntax.New(v)
-}()
+	language = syntax.New(v)
+}
 
 // Keywords returns every word of the language, in capitals, sorted: what Tab completes.
 func Keywords() []string { return language.Keywords() }

@@ -48,10 +48,9 @@ func (x *run) pairs(s *syntax.Pairs) error {
 		return err
 	}
 	x.rows.search = true
-	x.answer(sh.names(plain), sh.rows(x, windowRows(x, w.window, found, func(p engine.Pair) Row {
+	return x.show(sh, plain, w.window, windowRows(x, w.window, found, func(p engine.Pair) Row {
 		return appendMeasure(Row{p.A, p.B}, c, p.Match)
-	})))
-	return nil
+	}), "a", "b")
 }
 
 // countPairs returns a function that counts the rows of PAIRS.
@@ -109,10 +108,9 @@ func (x *run) clusters(s *syntax.Clusters) error {
 		return err
 	}
 	x.rows.search = true
-	x.answer(sh.names(plain), sh.rows(x, windowRows(x, w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row {
+	return x.show(sh, plain, w.window, windowRows(x, w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row {
 		return appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match)
-	})))
-	return nil
+	}), "id")
 }
 
 // countClusters returns a function that counts the clusters of CLUSTERS, of those that have a row

@@ -1,15 +1,18 @@
 package query
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
@@ -36,8 +39,7 @@ func (x *run) get(s *syntax.Get) error {
 	if err != nil {
 		return err
 	}
-	x.answer(sh.names(plain), sh.rows(x, Fixed(row)))
-	return nil
+	return x.show(sh, plain, window{limit: 1}, Fixed(row), "id")
 }
 
 // selectAll runs a query.
@@ -46,9 +48,8 @@ func (x *run) selectAll(s *syntax.Select) error {
 	if err != nil {
 		return err
 	}
-	x.answer(sel.columns(), sel.shown.rows(x, x.rowsOf(sel, x.planFor(sel))))
 	x.rows.search = true
-	return nil
+	return x.show(sel.shown, sel.plainColumns(), sel.window, x.rowsOf(sel, x.planFor(sel)), "id")
 }
 
 // count counts the rows of a query, or all documents.
@@ -86,7 +87,11 @@ func (x *run) stats() error {
 	}
 	m := x.DB.Metrics()
 	rows := append(statsRows(s), metricsRows(m)...)
-	rows = append(append(rows, tableRows(s)...), mergeRows(m.Running, m.Past)...)
+	fields, err := x.fieldNames()
+	if err != nil {
+		return err
+	}
+	rows = slices.Concat(rows, fields, tableRows(s), mergeRows(m.Running, m.Past))
 	x.answer([]string{"name", "value"}, Fixed(rows...))
 	return nil
 }
@@ -105,11 +110,23 @@ func statsRows(s engine.Stats) []Row {
 		{"disk_bytes", s.DiskBytes},
 		{"seq", json.RawMessage(strconv.FormatUint(s.Seq, 10))},
 	}
-	return append(rows, ParamRows(s.Params)...)
+	return append(rows, paramRows(s.Params)...)
 }
 
-// ParamRows returns what STATS says of the parameters of a database: their names and values.
-func ParamRows(p engine.Params) []Row {
+// SchemaRows returns what STATS says of the parameters of a database, and of the fields of its
+// documents: names and values.
+func SchemaRows(ctx context.Context, db *engine.DB) ([]Row, error) {
+	snap, err := db.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer snap.Close()
+	x := &run{Scope: &predicate.Scope{Ctx: ctx, DB: db, Snap: snap}}
+	fields, err := x.fieldNames()
+	return append(paramRows(db.Params()), fields...), err
+}
+
+func paramRows(p engine.Params) []Row {
 	rows := []Row{
 		{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"bits", p.Bits}, {"layout", string(p.Layout)}, {"sketch", p.Sketch},
 		{"min_jaccard", p.MinJaccard}, {"text", p.Text}, {"ttl", p.TTL.String()},

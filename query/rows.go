@@ -34,7 +34,13 @@ type Rows struct {
 	elapsed time.Duration
 	count   int64
 	ended   bool
+
+	showFirst int64 // rows with what SHOW reads of documents; 0 for all
 }
+
+// ShowFirst says that of no more than the first n rows, which is positive, what SHOW reads of
+// documents is wanted: it is nil in the others. It is called before All.
+func (r *Rows) ShowFirst(n int64) { r.showFirst = n }
 
 // Columns returns the names of the columns; none if the result is a message.
 func (r *Rows) Columns() []string { return r.columns }

@@ -20,29 +20,27 @@ import (
 type shown struct {
 	columns []shownColumn
 	ids     []int // cells of a plain row that name documents
-	read    bool  // documents are read
-	texts   bool  // with text and fields
+	texts   bool  // texts and fields of documents are read
+	entries bool  // what indexes know of documents is read
 }
 
-// A shownColumn is a cell of a plain row, or what of is in a document that the row names.
+// A shownColumn is a cell of a plain row, or of the document that the row names what is in its text
+// and fields, which may not be kept, or what indexes know of it.
 type shownColumn struct {
-	name string
-	at   int // in a plain row; -1 for what is in a document
-	doc  int // of shown.ids
-	of   func(d *engine.Doc) any
+	name  string
+	at    int // in a plain row; -1 for what is in a document
+	doc   int // of shown.ids
+	of    func(text, fields []byte) any
+	entry func(e *engine.Entry) any
 }
 
 // documentColumns are the columns that a document has in addition to its id and its fields.
-var documentColumns = map[string]func(d *engine.Doc) any{
-	"text":   func(d *engine.Doc) any { return d.Text },
-	"time":   func(d *engine.Doc) any { return d.Time },
-	"fields": func(d *engine.Doc) any { return rawOrNil(d.Fields) },
-	"fingerprint": func(d *engine.Doc) any {
-		return fingerprintOrNil(d.Words())
-	},
-	"fingerprints": func(d *engine.Doc) any {
-		return fingerprintList(d.Fingerprints)
-	},
+var documentColumns = map[string]shownColumn{
+	"text":         {of: func(text, _ []byte) any { return string(text) }},
+	"fields":       {of: func(_, fields []byte) any { return rawOrNil(slices.Clone(fields)) }},
+	"time":         {entry: func(e *engine.Entry) any { return e.Time }},
+	"fingerprint":  {entry: func(e *engine.Entry) any { return fingerprintOrNil(e.Words()) }},
+	"fingerprints": {entry: func(e *engine.Entry) any { return fingerprintList(e.Fingerprints) }},
 }
 
 // fingerprintList returns further fingerprints as rows have them: a JSON list of hexadecimal
@@ -92,14 +90,101 @@ func (x *run) bindShow(s *syntax.Show, plain []string, ids ...string) (*shown, e
 		sh.ids = append(sh.ids, slices.Index(plain, id))
 	}
 	for _, c := range s.Columns {
+		if c.Name.Value == "*" {
+			sh.columns = append(sh.columns, shownColumn{name: "*"}) // see expand
+			continue
+		}
 		col, err := x.bindColumn(sh, c.Name, plain, ids)
 		if err != nil {
 			return nil, err
 		}
-		sh.read = sh.read || col.at < 0
-		sh.columns = append(sh.columns, col)
+		sh.add(col)
 	}
 	return sh, nil
+}
+
+func (sh *shown) add(c shownColumn) {
+	sh.texts = sh.texts || c.of != nil
+	sh.entries = sh.entries || c.entry != nil
+	sh.columns = append(sh.columns, c)
+}
+
+// fewRows is up to how many rows SHOW * has the fields of their documents. Of more it has those of
+// all documents, which are read once more for that.
+const fewRows = 1000
+
+// expand puts columns in place of each *: those of the plain rows, the fields of documents, and in
+// addition to these what documents are compared by, and their times. It returns the rows, of which
+// it may have read the first.
+func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Row, error]) (iter.Seq2[Row, error], error) {
+	if sh == nil || !slices.ContainsFunc(sh.columns, shownColumn.isStar) {
+		return rows, nil
+	}
+	of := &survey{hold: x.Hold}
+	var err error
+	if first := w.first(); first >= 0 && first <= fewRows {
+		var some []Row
+		var named []string
+		for row, err := range rows {
+			if err != nil {
+				return nil, err
+			}
+			some = append(some, row)
+			for _, at := range sh.ids {
+				named = append(named, row[at].(string))
+			}
+		}
+		rows = Fixed(some...)
+		err = x.Snap.ContentEach(x.Ctx, named, func(_ int, text, fields []byte) error {
+			defer of.given()
+			return of.look(text, fields)
+		})
+	} else {
+		of, err = x.survey(0)
+	}
+	columns := sh.columns
+	sh.columns = nil
+	for _, c := range columns {
+		if c.isStar() {
+			sh.addAll(x, of, plain, ids)
+		} else {
+			sh.columns = append(sh.columns, c)
+		}
+	}
+	return rows, err
+}
+
+func (c shownColumn) isStar() bool { return c.name == "*" }
+
+// addAll adds the columns that * stands for, where documents have what is surveyed.
+func (sh *shown) addAll(x *run, of *survey, plain, ids []string) {
+	for at, name := range plain {
+		if name != "fields" { // its keys are columns
+			sh.add(shownColumn{name: name, at: at})
+		}
+	}
+	for doc, id := range ids {
+		prefix := ""
+		if len(ids) > 1 {
+			prefix = id + "."
+		}
+		for _, f := range of.top.sorted() {
+			name, path := prefix+fieldName([]string{f.key}), []string{f.key}
+			if prefix != "" {
+				name = prefix + syntax.JoinPath(path)
+			}
+			sh.add(shownColumn{name: name, at: -1, doc: doc, of: x.ofField(name, path)})
+		}
+		by := "fingerprint"
+		if of.texts {
+			by = "text"
+		}
+		for _, name := range []string{by, "time"} {
+			if c := documentColumns[name]; !slices.Contains(plain, name) {
+				sh.add(shownColumn{name: prefix + name, at: -1, doc: doc, of: c.of, entry: c.entry})
+			}
+		}
+	}
 }
 
 // bindColumn resolves a column of SHOW.
@@ -123,9 +208,8 @@ func (x *run) bindColumn(sh *shown, t syntax.Token, plain, ids []string) (shownC
 			if len(ids) == 1 {
 				c.name = name
 			}
-			c.of = of
-			if name == "text" || name == "fields" {
-				sh.texts = true
+			c.of, c.entry = of.of, of.entry
+			if c.of != nil {
 				return c, x.NeedTexts(t)
 			}
 			return c, nil
@@ -143,10 +227,14 @@ func (x *run) bindColumn(sh *shown, t syntax.Token, plain, ids []string) (shownC
 			return c, err
 		}
 	}
-	sh.texts = true
-	field := x.Field(c.name, path)
-	c.of = func(d *engine.Doc) any { return fieldCell(field.Of(d.Fields)) }
+	c.of = x.ofField(c.name, path)
 	return c, x.NeedTexts(t)
+}
+
+// ofField returns what a column shows of a field.
+func (x *run) ofField(name string, path []string) func(text, fields []byte) any {
+	field := x.Field(name, path)
+	return func(_, fields []byte) any { return fieldCell(field.Of(fields)) }
 }
 
 // missingColumn is the error for a column that other rows have.
@@ -179,6 +267,15 @@ func fieldCell(raw json.RawMessage) any {
 	return slices.Clone(raw)
 }
 
+// show sets the rows that a statement returns: those of plain as SHOW, which may be nil, wants them.
+func (x *run) show(sh *shown, plain []string, w window, rows iter.Seq2[Row, error], ids ...string) error {
+	rows, err := sh.expand(x, plain, ids, w, rows)
+	if err == nil {
+		x.answer(sh.names(plain), sh.rows(x, rows))
+	}
+	return err
+}
+
 // names returns the columns of the rows.
 func (sh *shown) names(plain []string) []string {
 	if sh == nil {
@@ -195,21 +292,37 @@ func (sh *shown) names(plain []string) []string {
 func (sh *shown) describe() string {
 	l := "show " + strings.Join(sh.names(nil), ", ")
 	switch {
-	case sh.texts:
+	case sh.texts, slices.ContainsFunc(sh.columns, shownColumn.isStar):
 		l += ": read the documents of the rows"
-	case sh.read:
+	case sh.entries:
 		l += ": look up the rows"
 	}
 	return l
 }
 
-// Documents are read for some rows at a time, in the order in which they are stored: of few rows at
-// first, so that the first come soon, and of no more than a number of bytes.
+// Documents are read for many rows at a time, in the order in which they are stored, so that each
+// block of them is decoded once: of few rows at first, so that the first come soon, and as soon as
+// that is no faster than to read all documents, of as many as memory allows: what is held of the
+// rows, and of what they show, are two shares of that of a statement.
 const (
-	firstShown = 8
-	mostShown  = 256
-	shownBytes = 4 << 20
+	firstShown  = 8
+	shownGrowth = 8
+	shownBlock  = 32  // documents that are decoded together, or more
+	shownShare  = 4   // of memory, for either
+	shownRow    = 512 // bytes that a row takes without what it shows
 )
+
+// A showing gives the rows of a statement as SHOW wants them.
+type showing struct {
+	*shown
+	x     *run
+	some  []Row // of which the documents are still to be read
+	next  int   // how many rows are read together, the next time
+	most  int   // and at any time
+	room  int   // bytes of what they show
+	given int64
+	yield func(Row, error) bool
+}
 
 // rows yields plain rows as SHOW wants them. A nil sh leaves them as they are.
 func (sh *shown) rows(x *run, plain iter.Seq2[Row, error]) iter.Seq2[Row, error] {
@@ -217,114 +330,148 @@ func (sh *shown) rows(x *run, plain iter.Seq2[Row, error]) iter.Seq2[Row, error]
 		return plain
 	}
 	return func(yield func(Row, error) bool) {
-		var some []Row
-		most := firstShown
-		if !sh.read {
-			most = 1
-		}
-		give := func() (more bool) {
-			more = sh.give(x, some, yield)
-			some = some[:0]
-			if sh.read {
-				most = min(2*most, mostShown)
-			}
-			return more
-		}
+		room := int(x.DB.Metrics().Memory / shownShare)
+		w := showing{shown: sh, x: x, next: firstShown, most: max(room/shownRow, 1), room: room, yield: yield}
 		for row, err := range plain {
 			if err != nil {
-				if give() {
+				if w.give() {
 					yield(nil, err)
 				}
 				return
 			}
-			if some = append(some, row); len(some) == most && !give() {
+			if w.some = append(w.some, row); len(w.some) >= w.wanted() && !w.give() {
 				return
 			}
 		}
-		give()
+		w.give()
 	}
 }
 
-// give reads the documents of some plain rows and yields the rows. Where the documents are large it
-// reads them one by one.
-func (sh *shown) give(x *run, some []Row, yield func(Row, error) bool) (more bool) {
-	out, err := sh.fill(x, some)
-	if errors.Is(err, errEnough) {
-		for i := range some {
-			if !sh.give(x, some[i:i+1], yield) {
+// wanted returns how many rows are read together, the next time: 1 if no document is read.
+func (w *showing) wanted() int {
+	first := w.x.rows.showFirst
+	switch {
+	case !w.reads():
+		return 1
+	case first > 0:
+		return int(min(int64(w.next), first-w.given))
+	}
+	return w.next
+}
+
+// reads reports whether documents of the next row are read.
+func (w *showing) reads() bool {
+	first := w.x.rows.showFirst
+	return (w.texts || w.entries) && (first == 0 || w.given < first)
+}
+
+// give yields the rows at hand. Where they show more than there is room for, it reads the documents
+// of fewer together.
+func (w *showing) give() (more bool) {
+	for rest := w.some; len(rest) > 0; {
+		some := rest[:min(len(rest), w.most)]
+		out, fit, err := w.fill(some)
+		if errors.Is(err, errEnough) {
+			w.most = max(min(fit, len(some)/2), 1)
+			continue
+		}
+		if err != nil {
+			w.yield(nil, err)
+			return false
+		}
+		for _, row := range out {
+			if !w.yield(row, nil) {
 				return false
 			}
 		}
-		return true
+		rest = rest[len(some):]
+		w.given += int64(len(some))
 	}
-	if err != nil {
-		yield(nil, err)
-		return false
+	w.some, w.next = w.some[:0], shownGrowth*w.next
+	if float64(w.next)*shownBlock > w.x.Documents() {
+		w.next = w.most
 	}
-	for _, row := range out {
-		if !yield(row, nil) {
-			return false
-		}
-	}
+	w.next = min(w.next, w.most)
 	return true
 }
 
-// errEnough says that documents take more than shownBytes.
+// errEnough says that there is no room for what rows show.
 var errEnough = errors.New("enough documents")
 
-// fill returns the rows that plain rows become, or errEnough.
-func (sh *shown) fill(x *run, plain []Row) (out []Row, err error) {
-	var ids []string
-	for _, row := range plain {
-		cells := make(Row, len(sh.columns))
-		for j, c := range sh.columns {
+// fill returns the rows that plain rows become, or errEnough, and how many documents there was room
+// for.
+func (w *showing) fill(plain []Row) (out []Row, fit int, err error) {
+	ids := make([]string, 0, len(plain)*len(w.ids))
+	all := make(Row, len(plain)*len(w.columns))
+	out = make([]Row, len(plain))
+	for i, row := range plain {
+		n := len(w.columns)
+		out[i] = all[i*n : (i+1)*n : (i+1)*n]
+		for j, c := range w.columns {
 			if c.at >= 0 {
-				cells[j] = row[c.at]
+				out[i][j] = row[c.at]
 			}
 		}
-		out = append(out, cells)
-		for _, at := range sh.ids {
+		for _, at := range w.ids {
 			id, _ := row[at].(string)
 			ids = append(ids, id)
 		}
 	}
-	cells := func(i int, d *engine.Doc) {
-		for j, c := range sh.columns {
-			if c.at < 0 && c.doc == i%len(sh.ids) {
-				out[i/len(sh.ids)][j] = c.of(d)
-			}
-		}
-	}
-	switch {
-	case !sh.read:
-		return out, nil
-	case !sh.texts:
-		return out, lookUpEach(x, ids, cells)
+	if !w.reads() {
+		return out, 0, nil
 	}
 	size := 0
-	return out, x.Snap.GetEach(x.Ctx, ids, func(i int, d engine.Doc) error {
-		cells(i, &d)
-		if size += len(d.Text) + len(d.Fields); size > shownBytes && len(plain) > 1 {
-			return errEnough
+	cell := func(i, j int, v any) {
+		out[i/len(w.ids)][j] = v
+		size += sizeOf(v)
+	}
+	if w.entries {
+		if err := w.lookUp(ids, cell); err != nil {
+			return nil, 0, err
 		}
-		return nil
-	})
+	}
+	if w.texts {
+		err = w.x.Snap.ContentEach(w.x.Ctx, ids, func(i int, text, fields []byte) error {
+			for j, c := range w.columns {
+				if c.of != nil && c.doc == i%len(w.ids) {
+					cell(i, j, c.of(text, fields))
+				}
+			}
+			if fit++; size > w.room && len(plain) > 1 {
+				return errEnough
+			}
+			return nil
+		})
+	}
+	return out, fit, err
 }
 
-// lookUpEach calls fn for each of the documents that ids name, with neither text nor fields.
-func lookUpEach(x *run, ids []string, fn func(i int, d *engine.Doc)) error {
+// lookUp fills the cells of what indexes know of the documents that ids name.
+func (w *showing) lookUp(ids []string, cell func(i, j int, v any)) error {
 	for i, id := range ids {
-		e, err := x.Snap.Lookup(x.Ctx, id)
+		e, err := w.x.Snap.Lookup(w.x.Ctx, id)
 		if errors.Is(err, engine.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		d := engine.Doc{ID: id, Time: e.Time}
-		d.SetFingerprint(e.Words()...)
-		d.Fingerprints = e.Fingerprints
-		fn(i, &d)
+		for j, c := range w.columns {
+			if c.entry != nil && c.doc == i%len(w.ids) {
+				cell(i, j, c.entry(&e))
+			}
+		}
 	}
 	return nil
+}
+
+// sizeOf returns how many bytes a cell has that is as long as a document makes it.
+func sizeOf(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case json.RawMessage:
+		return len(v)
+	}
+	return 0
 }

@@ -12,10 +12,11 @@ import (
 )
 
 // SHOW has the text and fields of each row's own document: in tables and memtables, after merges
-// and deletes, for few rows and for more than are read together, with large documents among them.
+// and deletes, for few rows and for more than are read together, with documents among them that
+// are larger than there is room for together.
 func TestShow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	db := openTest(t, nil)
+	db := openTest(t, &engine.Options{Memory: 8 << 20})
 	docs := map[string]engine.Doc{}
 	for i := range 1500 {
 		id := fmt.Sprintf("%04d", rng.IntN(1200))
@@ -67,6 +68,27 @@ func TestShow(t *testing.T) {
 		check("text LIKE '%large%'"+show, large)
 		if err := db.Compact(t.Context(), nil); err != nil {
 			t.Fatal(err)
+		}
+	}
+	checkShowFirst(t, db, len(docs))
+}
+
+// checkShowFirst checks that after ShowFirst only the first rows have what SHOW reads.
+func checkShowFirst(t *testing.T, db *engine.DB, rows int) {
+	for _, first := range []int64{1, 8, 100} {
+		got, err := Run(t.Context(), db, "SHOW id, n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.ShowFirst(first)
+		var n int64
+		for row, err := range got.All() {
+			if n++; err != nil || row[0] == nil || (row[1] != nil) != (n <= first) {
+				t.Fatalf("row %d of those of which %d are shown: %v, %v", n, first, row, err)
+			}
+		}
+		if n != int64(rows) {
+			t.Errorf("%d rows of %d", n, rows)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type docsRow struct{ Syntax, Meaning, Last string }
 // column of the row that is missing or wrong.
 var statementDefs = []statementDef{
 	{
-		docs: []docsRow{{"", "", "see above"}},
+		docs: []docsRow{{"", "", "see above"}, {"LIMIT 5`, `SHOW *", "the same of all documents", "see above"}},
 		run:  func(x *run, s *syntax.Statement) error { return x.selectAll(s.Select) },
 	},
 	{
@@ -114,7 +114,7 @@ var statementDefs = []statementDef{
 		word: "STATS", shape: syntax.Keyword,
 		topic: Topic{nil, "STATS  STATS CLUSTERS NEAR 3", "what is in the database; figures of its clusters"},
 		docs: []docsRow{
-			{"STATS", "what is in the database; what flushes and merges did since it was opened", "`name`, `value`"},
+			{"STATS", "what is in the database; the fields of the first documents; what flushes and merges did since it was opened", "`name`, `value`"},
 			{"STATS CLUSTERS ...", "figures of clusters, and what many documents share: see below", "`figure`, `id`, `other`, `size`, `value`, `exact`"},
 		},
 		run: func(x *run, s *syntax.Statement) error {
@@ -123,6 +123,13 @@ var statementDefs = []statementDef{
 			}
 			return x.stats()
 		},
+	},
+	{
+		word: "FIELDS", shape: syntax.Bare,
+		topic: Topic{nil, "FIELDS", "the fields that documents have"},
+		docs: []docsRow{{"FIELDS", "lists the fields that documents have: what they are, how many documents have them, and an example; reads all documents",
+			"`name`, `type`, `documents`, `share`, `example`"}},
+		run: func(x *run, s *syntax.Statement) error { return x.fields(s) },
 	},
 	{
 		word: "CHECK", shape: syntax.Bare,

@@ -21,7 +21,7 @@ func dotCommands() []dotCommand {
 		{"explain", "on|off", "show the plan of each query before its rows", toggle(func(s *session) *bool { return &s.explain })},
 		{"output", "[FILE]", "write rows to a file; without one, here again", (*session).dotOutput},
 		{"read", "FILE", "run the statements of a file", (*session).dotRead},
-		{"schema", "", "the parameters that the database was created with", (*session).dotSchema},
+		{"schema", "", "the parameters of the database, and the fields of its documents", (*session).dotSchema},
 		{"stats", "[on|off]", "what is in the database; on: count the work of each statement", (*session).dotStats},
 		{"maxrows", "[N]", "rows of a table to show, 0 for all", (*session).dotMaxRows},
 		{"last", "", "the last query again, all of its rows, nothing cut", (*session).dotLast},
@@ -154,9 +154,12 @@ func unquote(arg string) string {
 }
 
 func (s *session) dotSchema(string) error {
+	rows, err := query.SchemaRows(s.ctx, s.cfg.DB)
+	if err != nil {
+		return err
+	}
 	w := output.New(s.out, []string{"name", "value"}, s.options)
-	var err error
-	for _, row := range query.ParamRows(s.cfg.DB.Params()) {
+	for _, row := range rows {
 		if err = w.Row(row...); err != nil {
 			break
 		}

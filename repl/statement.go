@@ -174,6 +174,9 @@ func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int6
 		return 0, err
 	}
 	w := output.New(out, rows.Columns(), o)
+	if o.Format == output.Table && o.MaxRows > 0 {
+		rows.ShowFirst(int64(o.MaxRows)) // the others are counted
+	}
 	var err error
 	for row, failed := range rows.All() {
 		if err = failed; err == nil {

@@ -91,20 +91,45 @@ func (r *Reader) SortInTextOrder(docs []uint32) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	order := make([]uint64, len(docs))
 	for i, doc := range docs {
-		if err := r.t.CheckDoc(doc); err != nil {
+		if order[i], err = r.textKey(doc); err != nil {
 			return err
 		}
-		place, err := r.t.Place(doc)
-		if err != nil {
-			return err
-		}
-		order[i] = uint64(place)<<32 | uint64(doc)
+		order[i] |= uint64(doc)
 	}
 	slices.Sort(order)
 	for i, at := range order {
 		docs[i] = uint32(at)
 	}
 	return nil
+}
+
+// TextOrder returns the indexes of docs, of which a document may be several, in the order of
+// SortInTextOrder. It takes 16 bytes each.
+func (r *Reader) TextOrder(docs []uint32) (order []int, err error) {
+	defer r.t.Unguard(table.Guard(), &err)
+	keys := make([]uint64, len(docs))
+	for i, doc := range docs {
+		if keys[i], err = r.textKey(doc); err != nil {
+			return nil, err
+		}
+		keys[i] |= uint64(i)
+	}
+	slices.Sort(keys)
+	order = make([]int, len(docs))
+	for i, key := range keys {
+		order[i] = int(uint32(key))
+	}
+	return order, nil
+}
+
+// textKey returns what documents are sorted by that are sorted by their texts; its lower 32 bits are
+// free.
+func (r *Reader) textKey(doc uint32) (uint64, error) {
+	if err := r.t.CheckDoc(doc); err != nil {
+		return 0, err
+	}
+	place, err := r.t.Place(doc)
+	return uint64(place) << 32, err
 }
 
 // appendTextOrder appends record<<32 | document for the documents in [from, end).

@@ -40,6 +40,15 @@ func TestEachInTextOrder(t *testing.T) {
 			if most >= uint32(n) {
 				shuffled := slices.Clone(got)
 				r.Shuffle(n, func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+				some := append(shuffled, shuffled[:n/2]...)
+				order, err := reader.TextOrder(some)
+				if err != nil || len(order) != len(some) || !slices.IsSortedFunc(order, func(a, b int) int { return int(place(some[a])) - int(place(some[b])) }) {
+					t.Fatalf("%d documents: their order is %v, or %v", n, order, err)
+				}
+				slices.Sort(order)
+				if len(slices.Compact(order)) != len(some) {
+					t.Fatalf("%d documents: not all of them are in %v", n, order)
+				}
 				if err := reader.SortInTextOrder(shuffled); err != nil || !slices.Equal(shuffled, got) {
 					t.Fatalf("%d documents: sorted in another order than they are visited, or %v", n, err)
 				}

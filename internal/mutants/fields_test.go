@@ -60,7 +60,7 @@ var fieldMutants = []mutant{
 	},
 	{
 		name: "show/rows of other documents", in: "engine", decl: "eachOfTable",
-		edit:  swap(`fn(places[at].i, &d)`, `fn(0, &d)`),
+		edit:  swap(`fn(places[at].i, `, `fn(0, `),
 		tests: "query", run: "^TestShow$",
 	},
 	{

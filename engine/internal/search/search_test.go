@@ -547,9 +547,9 @@ func TestEntries(t *testing.T) {
 		t.Errorf("%d documents, %v, want %d", n, err, len(m.docs))
 	}
 	ids, seen := append(m.some(50), "none"), map[int]bool{}
-	must(t, m.v.EachPlace(ctx, ids, func(i int, d *sstable.Document) error {
-		if seen[i] = true; string(d.Text) != m.docs[ids[i]].text {
-			t.Errorf("%s has the text %q", ids[i], d.Text)
+	must(t, m.v.EachPlace(ctx, ids, func(i int, _ view.Place, text, _ []byte) error {
+		if seen[i] = true; string(text) != m.docs[ids[i]].text {
+			t.Errorf("%s has the text %q", ids[i], text)
 		}
 		return nil
 	}))

@@ -1,20 +1,21 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/sstable"
 )
 
-// EachPlace calls fn for each visible document that ids name, with its index in ids, in the
-// order in which their texts are stored: table by table, memtables last. IDs that are not there are
-// left out. The document has no sketch; its slices are valid while fn runs, and must not be
-// changed. fn runs outside View.Safely: its errors and panics are its own.
-func (v *View) EachPlace(ctx context.Context, ids []string, fn func(i int, d *sstable.Document) error) error {
+// A PlaceFunc takes the place of the document that ids[i] names, with its text and fields, which
+// are valid while it runs, and must not be changed.
+type PlaceFunc func(i int, p Place, text, fields []byte) error
+
+// EachPlace calls fn for each visible document that ids name, in the order in which their texts are
+// stored: table by table, memtables last. IDs that are not there are left out. fn runs outside
+// View.Safely: its errors and panics are its own.
+func (v *View) EachPlace(ctx context.Context, ids []string, fn PlaceFunc) error {
 	tables := make([][]numbered, len(v.Version.Parts))
 	var mems []numbered
 	err := v.Safely(ctx, func() error {
@@ -39,7 +40,7 @@ func (v *View) EachPlace(ctx context.Context, ids []string, fn func(i int, d *ss
 		return err
 	}
 	for i := range tables {
-		if err := v.eachOfTable(ctx, &v.Version.Parts[i], ids, tables[i], fn); err != nil {
+		if err := v.eachOfTable(ctx, &v.Version.Parts[i], tables[i], fn); err != nil {
 			return err
 		}
 	}
@@ -47,7 +48,7 @@ func (v *View) EachPlace(ctx context.Context, ids []string, fn func(i int, d *ss
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := fn(p.i, &p.Mem.Document); err != nil {
+		if err := fn(p.i, p.Place, p.Mem.Text, p.Mem.Fields); err != nil {
 			return err
 		}
 	}
@@ -61,38 +62,24 @@ type numbered struct {
 }
 
 // eachOfTable is EachPlace for places in a table.
-func (v *View) eachOfTable(ctx context.Context, part *Part, ids []string, places []numbered, fn func(i int, d *sstable.Document) error) error {
-	byDoc := func(a, b numbered) int { return cmp.Or(cmp.Compare(a.Doc, b.Doc), cmp.Compare(a.i, b.i)) }
-	slices.SortFunc(places, byDoc)
-	var docs []uint32
-	for _, p := range places {
-		docs = append(docs, p.Doc)
+func (v *View) eachOfTable(ctx context.Context, part *Part, places []numbered, fn PlaceFunc) error {
+	docs := make([]uint32, len(places))
+	for i, p := range places {
+		docs[i] = p.Doc
 	}
-	docs = slices.Compact(docs)
-	if err := v.Safely(ctx, func() error { return part.SortInTextOrder(docs) }); err != nil {
+	var order []int
+	err := v.Safely(ctx, func() (err error) { order, err = part.TextOrder(docs); return err })
+	if err != nil {
 		return err
 	}
 	texts := part.TextsInOrder()
-	for _, doc := range docs {
-		at, _ := slices.BinarySearchFunc(places, doc, func(p numbered, doc uint32) int { return cmp.Compare(p.Doc, doc) })
-		var d sstable.Document
-		err := v.Safely(ctx, func() (err error) {
-			e, err := places[at].EntryOf(ids[places[at].i])
-			if err == nil {
-				d = sstable.Document{
-					ID: []byte(e.ID), Fingerprint: e.Fingerprint, Rest: e.Rest, HasFingerprint: e.HasFingerprint, Time: e.Time.UnixMicro(), Seq: e.Seq,
-				}
-				d.Text, d.Fields, err = texts.Get(doc)
-			}
-			return err
-		})
-		if err != nil {
+	for _, at := range order {
+		var text, fields []byte
+		if err := v.Safely(ctx, func() (err error) { text, fields, err = texts.Get(docs[at]); return err }); err != nil {
 			return err
 		}
-		for ; at < len(places) && places[at].Doc == doc; at++ {
-			if err := fn(places[at].i, &d); err != nil {
-				return err
-			}
+		if err := fn(places[at].i, places[at].Place, text, fields); err != nil {
+			return err
 		}
 	}
 	return nil

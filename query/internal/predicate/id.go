@@ -146,6 +146,9 @@ func (p *idRange) Order() Order                                         { return
 // String writes the predicate as the language does.
 func (p *idRange) String() string { return "ID " + p.label }
 
+// All returns the predicate that holds for all documents.
+func All() Predicate { return &idRange{label: "LIKE '%'"} }
+
 // idLike is ID LIKE 'a%b', where the pattern is not a prefix alone.
 type idLike struct {
 	*value.Pattern

@@ -152,8 +152,8 @@ func (x *Scope) lookForFields() {
 	}
 }
 
-// Unknown says of each field that no document has, or none of those that were read if it looks like
-// a misspelt one, that it is not there.
+// Unknown says of each field that no document has, or none of those that were read, that it is not
+// there.
 func (x *Scope) Unknown() (said []string) {
 	for _, f := range x.fields {
 		if f.found || f.read == 0 {
@@ -162,8 +162,8 @@ func (x *Scope) Unknown() (said []string) {
 		hint := syntax.Suggest(f.path[len(f.path)-1], slices.Sorted(maps.Keys(f.keys)))
 		warning := "no document has a field " + f.name
 		switch all := float64(f.read) >= x.Documents(); {
-		case !all && hint == "":
-			continue // few documents may have it
+		case all && hint == "":
+			warning += ", FIELDS lists those that there are"
 		case !all:
 			warning = fmt.Sprintf("no field %s in the %s read", f.name, quantity.Count(f.read, "document"))
 		}

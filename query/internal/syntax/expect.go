@@ -24,7 +24,7 @@ func (l *Language) checkWords(tokens []Token) error {
 	}
 	for i, t := range tokens {
 		called := i+1 < len(tokens) && tokens[i+1].Value == "("
-		if t.Type != Ident && !(i == 0 && t.Value == "SHOW") || i > 0 && !called || i == 0 && startsTest(tokens) {
+		if t.Type != Ident && !(i == 0 && showsNoField(tokens)) || i > 0 && !called || i == 0 && startsTest(tokens) {
 			continue
 		}
 		if called {
@@ -38,6 +38,18 @@ func (l *Language) checkWords(tokens []Token) error {
 		return Errorf(t.Pos.Offset, hint, "unknown statement %q", t.Value)
 	}
 	return nil
+}
+
+// showsNoField reports whether tokens are SHOW TABLES or the like: of other languages, and no field.
+func showsNoField(tokens []Token) bool {
+	if len(tokens) < 2 || tokens[0].Value != "SHOW" {
+		return false
+	}
+	switch strings.ToUpper(tokens[1].Value) {
+	case "TABLES", "DATABASES", "COLUMNS", "SCHEMAS":
+		return true
+	}
+	return false
 }
 
 // isValue reports whether a token is a value.
@@ -82,7 +94,7 @@ func isComparison(t Token) bool {
 
 // fromOtherLanguages says what to write instead of the words that users of SQL try first.
 var fromOtherLanguages = map[string]string{
-	"SELECT": "write the predicate alone, such as NEAR('a', 3) LIMIT 10",
+	"SELECT": "write the predicate alone, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
 	"INSERT": `write PUT {"id": "a", "text": "..."}`,
 	"UPDATE": "PUT replaces the document of the same id",
 	"UPSERT": "PUT replaces the document of the same id",
@@ -90,15 +102,15 @@ var fromOtherLanguages = map[string]string{
 	"EXIT":   "write .quit",
 	"QUIT":   "write .quit",
 	"HELP":   "write .help",
-	"SHOW":   "it comes after a predicate, such as ID LIKE '%' SHOW id, text; STATS says what is in the database",
+	"SHOW":   "SHOW * LIMIT 5 shows some documents, FIELDS lists the fields, STATS says what is in the database",
 	"DROP":   "write DELETE 'a' or DELETE WHERE ...",
 	"REMOVE": "write DELETE 'a' or DELETE WHERE ...",
 	"ADD":    `write PUT {"id": "a", "text": "..."}`,
 	"FIND":   "write NEAR('a', 3), or NEAR(TEXT '...', 3)",
 	"SEARCH": "write NEAR('a', 3), or NEAR(TEXT '...', 3)",
-	"LIST":   "ID LIKE '%' lists all documents",
-	"ALL":    "ID LIKE '%' lists all documents",
-	"FROM":   "write the predicate alone, such as NEAR('a', 3) LIMIT 10",
+	"LIST":   "LIMIT 5 lists some documents, ID LIKE '%' all",
+	"ALL":    "LIMIT 5 lists some documents, ID LIKE '%' all",
+	"FROM":   "write the predicate alone, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
 }
 
 // syntaxError turns an error of participle into one of ours.
@@ -170,8 +182,10 @@ func (l *Language) hintAt(tokens []Token, at int, expected string) (hint string)
 	case found.Type == Predicate && (before.Value == ")" || before.Type == String):
 		hint = "AND or OR is written between predicates"
 	case found.Type == Ident && before.Value == "," && expected == ExpectNumber:
-	case at == 0 && found.Value == "LIMIT":
-		hint = "ID LIKE '%' LIMIT 5 lists documents"
+	case found.Value == "*" && found.Type == Punct:
+		hint = "COUNT stands alone, and SHOW * shows all fields"
+	case at == 0 && slices.Contains([]string{"LIMIT", "OFFSET", "ORDER", "SHOW"}, found.Value):
+		hint = "expected " + expectedAfter[found.Value] + " after it"
 	case at == 0 && found.Type != Punct:
 		hint = "expected a statement such as NEAR('a', 3) or GET 'a'"
 	case found.Type == Ident && before.Value == ",":

@@ -103,10 +103,10 @@ type Prune struct {
 }
 
 // Select is an expression and its clauses: SINCE, ORDER BY, LIMIT, OFFSET, VERIFY, SHOW in any
-// order.
+// order. Clauses alone are of all documents.
 type Select struct {
-	Expr    *Or       `parser:"@@"`
-	Clauses []*Clause `parser:"@@*"`
+	Expr    *Or       `parser:"( @@"`
+	Clauses []*Clause `parser:"  @@* | @@+ )"`
 }
 
 // Or is terms joined by OR.
@@ -215,9 +215,9 @@ type Show struct {
 	Columns []*ShowColumn `parser:"@@ ( ',' @@ )*"`
 }
 
-// ShowColumn is a column of SHOW.
+// ShowColumn is a column of SHOW, or * for all.
 type ShowColumn struct {
-	Name Token `parser:"@( Keyword | Predicate | Bare | TwoIDs | Ident )"`
+	Name Token `parser:"@( Keyword | Predicate | Bare | TwoIDs | Ident | '*' )"`
 }
 
 // OrderTerm is one key of ORDER BY.

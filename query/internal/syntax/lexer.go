@@ -122,7 +122,7 @@ func (s *scanner) scan() (Kind, error) {
 		return Ident, nil
 	case strings.HasPrefix(rest, "/*"):
 		return 0, Errorf(start, "it ends with */", "the comment that starts here has no end")
-	case strings.ContainsRune("(),=;", r):
+	case strings.ContainsRune("(),=;*", r):
 		s.at++
 		return Punct, nil
 	case strings.HasPrefix(rest, "!="), strings.HasPrefix(rest, "<>"), strings.HasPrefix(rest, "<="), strings.HasPrefix(rest, ">="):
@@ -135,8 +135,6 @@ func (s *scanner) scan() (Kind, error) {
 		return 0, Errorf(start, "as in 'it''s'", "strings are written in single quotes")
 	case r == '%':
 		return 0, Errorf(start, "patterns are written in single quotes, as in LIKE 'a%'", "unexpected %q", r)
-	case r == '*':
-		return 0, Errorf(start, "COUNT stands alone, and all columns are shown without SHOW", "unexpected %q", r)
 	case r == utf8.RuneError && n == 1:
 		return 0, Errorf(start, "", "the text is not valid UTF-8")
 	}
@@ -193,6 +191,26 @@ func Path(t Token) (parts []string) {
 		}
 	}
 	return parts
+}
+
+// JoinPath writes the parts of a path as statements do.
+func JoinPath(parts []string) string {
+	written := make([]string, len(parts))
+	for i, part := range parts {
+		if written[i] = part; part == "" || strings.ContainsFunc(part, func(r rune) bool { return !isWord(r) }) {
+			written[i] = "'" + strings.ReplaceAll(part, "'", "''") + "'"
+		}
+	}
+	return strings.Join(written, ".")
+}
+
+// Word returns the token that a text is, if it is a word that is not of the language, or a path.
+func (l *Language) Word(text string) (Token, bool) {
+	tokens, err := l.lex(text)
+	if err != nil || len(tokens) != 2 || tokens[0].Type != Ident {
+		return Token{}, false
+	}
+	return tokens[0], true
 }
 
 func isWord(r rune) bool {

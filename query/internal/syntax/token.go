@@ -29,7 +29,7 @@ const (
 	JSON                      // {...}
 	Param                     // ?
 	Named                     // $name
-	Punct                     // ( ) , ; = != <> < <= > >=
+	Punct                     // ( ) , ; * = != <> < <= > >=
 )
 
 // isKeyword reports whether a token is a word of the language.

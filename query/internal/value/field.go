@@ -3,6 +3,7 @@ package value
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 )
 
 // Field returns the value at a path of a JSON object: that of the key path[0], in it that of
@@ -24,21 +25,32 @@ func Field(object []byte, path []string) json.RawMessage {
 
 // member returns the value of the last member of an object with a key, nil if there is none.
 func member(object []byte, key string) (value []byte) {
-	at := skipSpace(object, 0)
-	if at >= len(object) || object[at] != '{' {
-		return nil
-	}
-	for at = skipSpace(object, at+1); at < len(object) && object[at] == '"'; at = skipSpace(object, at+1) {
-		end := skipString(object, at)
-		same := equalString(object[at:end], key)
-		start := skipSpace(object, skipSpace(object, end)+1) // after the colon
-		end = skipValue(object, start)
-		if same && start < end {
-			value = object[start:end]
+	for quoted, v := range Members(object) {
+		if equalString(quoted, key) {
+			value = v
 		}
-		at = skipSpace(object, end) // the comma, or the closing bracket
 	}
 	return value
+}
+
+// Members yields the members of a JSON object, which must be as for Field: each key with its
+// quotes, and the value. It yields nothing for what is no object.
+func Members(object []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, value []byte) bool) {
+		at := skipSpace(object, 0)
+		if at >= len(object) || object[at] != '{' {
+			return
+		}
+		for at = skipSpace(object, at+1); at < len(object) && object[at] == '"'; at = skipSpace(object, at+1) {
+			key := object[at:skipString(object, at)]
+			start := skipSpace(object, skipSpace(object, at+len(key))+1) // after the colon
+			end := skipValue(object, start)
+			if start < end && !yield(key, object[start:end]) {
+				return
+			}
+			at = skipSpace(object, end) // the comma, or the closing bracket
+		}
+	}
 }
 
 // skipSpace returns the offset of the first byte from at on that is no white space.
