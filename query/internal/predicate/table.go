@@ -108,7 +108,7 @@ var Definitions = []Definition{
 	},
 	{
 		Word:   "ID",
-		Syntax: "ID LIKE 'x%'  ID = 'a'  ID IN ('a', 'b')  ID >= 'a'  ID BETWEEN 'a' AND 'b'",
+		Syntax: "ID LIKE 'x%'  ID >= 'a'  ID BETWEEN 'a' AND 'b'",
 		Help:   "documents by id; % is any text, _ one character",
 		Words:  []string{"LIKE", "ESCAPE", "IN", "BETWEEN"},
 		Docs: []DocsRow{
