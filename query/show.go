@@ -267,7 +267,7 @@ func fieldCell(raw json.RawMessage) any {
 	return slices.Clone(raw)
 }
 
-// show sets the rows that a statement returns: those of plain as SHOW, which may be nil, wants them.
+// show sets the rows that a statement returns: as SHOW, which may be nil, wants them.
 func (x *run) show(sh *shown, plain []string, w window, rows iter.Seq2[Row, error], ids ...string) error {
 	rows, err := sh.expand(x, plain, ids, w, rows)
 	if err == nil {

@@ -122,8 +122,7 @@ func (r *Reader) TextOrder(docs []uint32) (order []int, err error) {
 	return order, nil
 }
 
-// textKey returns what documents are sorted by that are sorted by their texts; its lower 32 bits are
-// free.
+// textKey returns what sorts documents by the places of their texts; its lower 32 bits are free.
 func (r *Reader) textKey(doc uint32) (uint64, error) {
 	if err := r.t.CheckDoc(doc); err != nil {
 		return 0, err

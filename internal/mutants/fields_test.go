@@ -25,8 +25,18 @@ var fieldMutants = []mutant{
 	},
 	{
 		name: "fields/the first of equal keys", in: "query", decl: "member",
-		edit:  always(`same && start < end`),
+		edit:  always(`equalString(quoted, key)`),
 		tests: "query", run: "^TestField$",
+	},
+	{
+		name: "fields/null is a value of a field", in: "query", decl: "survey.walk",
+		edit:  never(`v[0] == 'n'`),
+		tests: "query", run: "^TestFields$",
+	},
+	{
+		name: "show/rows without room for their documents", in: "query", decl: "showing.give",
+		edit:  swap(`rest = rest[len(some):]`, `rest = nil`),
+		tests: "query", run: "^TestShow$",
 	},
 	{
 		name: "fields/escapes in strings", in: "query", decl: "skipString",

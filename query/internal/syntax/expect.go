@@ -40,7 +40,7 @@ func (l *Language) checkWords(tokens []Token) error {
 	return nil
 }
 
-// showsNoField reports whether tokens are SHOW TABLES or the like: of other languages, and no field.
+// showsNoField reports whether tokens are SHOW TABLES or the like, as in other languages.
 func showsNoField(tokens []Token) bool {
 	if len(tokens) < 2 || tokens[0].Value != "SHOW" {
 		return false
