@@ -126,3 +126,24 @@ func TestOnePackageKnowsTheProcessor(t *testing.T) {
 		t.Errorf("golang.org/x/sys/cpu is imported by %v, want %v", found, want)
 	}
 }
+
+// TestModules checks that the module that others import does not have the dependencies of those
+// beside it: distributed, bench and tools are modules of their own.
+func TestModules(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no go command")
+	}
+	out, err := exec.Command("go", "list", "-m", "all").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := string(out)
+	if !strings.Contains(modules, "github.com/alecthomas/kong ") {
+		t.Errorf("the modules are %s", modules)
+	}
+	for _, foreign := range []string{"github.com/apache/beam", "google.golang.org/grpc", "cloud.google.com/go", "honnef.co"} {
+		if strings.Contains(modules, foreign) {
+			t.Errorf("simdb depends on %s", foreign)
+		}
+	}
+}

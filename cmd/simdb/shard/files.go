@@ -9,9 +9,9 @@ import (
 	"io"
 	"iter"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/vfs"
@@ -21,7 +21,7 @@ import (
 type reader = *bufio.Reader
 
 // workName is the name of a working file.
-func (j *Job) workName(name string) string { return path.Join(j.o.Work, name) }
+func (j *Job) workName(name string) string { return strings.TrimSuffix(j.o.Work, "/") + "/" + name }
 
 // tempDir makes a folder on this machine, which done removes.
 func (j *Job) tempDir() (dir string, done func(), err error) {

@@ -1,0 +1,171 @@
+// Command simdb-beam runs simdb dedup, pairs, clusters and load on the engines that Apache Beam
+// reaches. The same program is the worker: see the Beam documentation on environments.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+
+	// Runners, universal is any that has a job server; and the file system of local names. That of
+	// gs:// is in Beam itself.
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
+
+	"github.com/simdb/simdb/cmd/simdb/shard"
+	"github.com/simdb/simdb/distributed"
+)
+
+const usage = `Usage: simdb-beam COMMAND [flags] PATTERN... -o DIR/
+
+Run a command of simdb on an engine: dedup, pairs, clusters or build, with the flags of simdb dedup,
+which simdb dedup --help explains. A pattern such as 'crawl/*.jsonl.gz' stands for files; they and DIR/
+are in folders that all workers reach, or begin with gs://.
+
+  --work=FOLDER                Folder for working files, which all workers reach (default: a temporary
+                               one, with --runner prism)
+  --shards=N                   How many shards the inputs have, of whole files (default: one a file)
+  --groups=N                   How many groups documents meet in (default: 64, and four a shard)
+  --log=LEVEL                  Messages of the engine: debug, info, warn or error (default: none)
+
+Of Apache Beam:
+  --runner=NAME                prism, which is in this process (default), flink, spark, or universal
+  --endpoint=HOST:PORT         Job server
+  --environment_type=TYPE      What workers are: LOOPBACK, EXTERNAL, PROCESS or DOCKER
+  --environment_config=CONFIG  Where they are: of EXTERNAL HOST:PORT, of DOCKER an image
+  --worker_binary=FILE         This program, where workers have another platform
+  --parallelism=N, --job_name=NAME, --experiments=NAME,..., --resource_hints=HINT,
+  --sdk_harness_container_image_override=FROM,TO
+
+The exit status is 0, or 2 after an error or if a record was rejected, 130 if interrupted. With a job
+server, a job that is interrupted here goes on there; it publishes nothing.
+`
+
+// The flags of this program; those of Beam are in the flags of the process, too.
+var (
+	work   = flag.String("work", "", "")
+	shards = flag.Int("shards", 0, "")
+	groups = flag.Int("groups", 0, "")
+	level  = flag.String("log", "", "")
+)
+
+// known are the flags that are not those of simdb dedup.
+var known = []string{
+	"work", "shards", "groups", "log", "runner", "endpoint", "environment_type", "environment_config", "worker_binary",
+	"parallelism", "job_name", "experiments", "resource_hints", "sdk_harness_container_image_override",
+}
+
+func main() {
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "--worker=") { // by Beam's boot program
+		flag.Parse()
+		beam.Init() // does not return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status, err := run(ctx, os.Args[1:])
+	if err != nil {
+		status = 2
+		fmt.Fprintln(os.Stderr, "simdb-beam:", err)
+		if ctx.Err() != nil {
+			status = 130
+		}
+	}
+	stop()
+	os.Exit(status)
+}
+
+// run is the program in the process that submits the job.
+func run(ctx context.Context, args []string) (status int, err error) {
+	args, err = parse(args)
+	if err != nil {
+		return 0, err
+	}
+	if len(args) == 0 || slices.ContainsFunc(args, func(arg string) bool { return arg == "-h" || arg == "--help" }) {
+		_, err := fmt.Print(usage)
+		return 0, err
+	}
+	if err := setLog(); err != nil {
+		return 0, err
+	}
+	if *runners.Runner == "" {
+		flag.Set("runner", "prism")
+	}
+	switch {
+	case *work != "":
+	case *runners.Runner == "prism":
+		*work = os.TempDir()
+	default:
+		return 0, errors.New("--work is missing: a folder that all workers reach")
+	}
+	*work = fmt.Sprintf("%s/simdb-%016x", strings.TrimSuffix(*work, "/"), rand.Uint64())
+	dir, err := os.Getwd()
+	if err != nil {
+		return 0, err
+	}
+	o := distributed.Options{Files: distributed.Files{Dir: dir}}
+	o.Options = shard.Options{Command: args[0], Args: args[1:], Work: *work, Shards: *shards, Groups: *groups}
+	if o.Options, err = shard.Plan(ctx, o.Options, o.Files); err != nil {
+		return 0, err
+	}
+	job, err := shard.New(o.Options, o.Files)
+	if err != nil {
+		return 0, err
+	}
+	options, err := json.Marshal(o)
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(*work) // but where it is in a store of objects
+	if err := distributed.Run(ctx, *runners.Runner, options); err != nil {
+		return 0, err
+	}
+	return job.Finish(ctx)
+}
+
+// parse sets the flags that are not those of simdb dedup, and returns the other arguments.
+func parse(args []string) (rest []string, err error) {
+	for i := 0; i < len(args); i++ {
+		name, value, given := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		if !strings.HasPrefix(args[i], "--") || !slices.Contains(known, name) {
+			rest = append(rest, args[i])
+			continue
+		}
+		if !given {
+			if i++; i == len(args) {
+				return nil, fmt.Errorf("--%s: a value is missing", name)
+			}
+			value = args[i]
+		}
+		if err := flag.Set(name, value); err != nil {
+			return nil, fmt.Errorf("--%s %s: %w", name, value, err)
+		}
+	}
+	return rest, nil
+}
+
+// setLog says which messages of Beam are shown: it logs a failure several times.
+func setLog() error {
+	beam.Init()
+	shown := slog.LevelError + 1
+	if *level != "" {
+		if err := shown.UnmarshalText([]byte(*level)); err != nil {
+			return fmt.Errorf("--log %s: %w", *level, err)
+		}
+	}
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: shown})))
+	return nil
+}

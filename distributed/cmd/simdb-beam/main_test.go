@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/memfs"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	beam.Init()
+	os.Exit(m.Run())
+}
+
+// fixture is a folder of inputs, and the program to compare with.
+type fixture struct {
+	dir    string
+	inputs []string
+	simdb  string
+}
+
+func newFixture(t *testing.T) fixture {
+	t.Helper()
+	f := fixture{dir: t.TempDir()}
+	f.simdb = filepath.Join(f.dir, "simdb")
+	build := exec.Command("go", "build", "-o", f.simdb, "./cmd/simdb")
+	build.Dir = "../../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	licenses, err := os.Open("../../../examples/licenses.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer licenses.Close()
+	z, err := gzip.NewReader(licenses)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	const n = 5
+	for i := range n {
+		part := bytes.Join(lines[i*len(lines)/n:(i+1)*len(lines)/n], nil)
+		if i == 3 {
+			part = append(part, "{\"id\": \"broken\", \n"...)
+		}
+		name := filepath.Join(f.dir, fmt.Sprintf("part-%d.jsonl", i))
+		if err := os.WriteFile(name, part, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f.inputs = append(f.inputs, name)
+	}
+	return f
+}
+
+// one runs simdb and returns its exit status, and the files of the folder that it makes.
+func (f fixture) one(t *testing.T, args ...string) (status int, files map[string]string) {
+	t.Helper()
+	dir := t.TempDir() + "/out/"
+	args = slices.Concat([]string{"dedup", "-q", "--no-audit-pairs", "-o", dir}, args, f.inputs)
+	err := exec.Command(f.simdb, args...).Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		status = exit.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return status, folder(t, dir)
+}
+
+func folder(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob(dir + "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[filepath.Base(name)] = string(b)
+	}
+	return files
+}
+
+// many runs the program, in Prism.
+func many(t *testing.T, args ...string) (int, error) {
+	t.Helper()
+	for _, name := range []string{"shards", "groups", "log", "runner", "endpoint", "parallelism"} {
+		if err := flag.Set(name, flag.Lookup(name).DefValue); err != nil {
+			t.Fatal(err)
+		}
+	}
+	*work = t.TempDir()
+	return run(t.Context(), args)
+}
+
+// same compares the files of two folders.
+func same(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%d files, want %d", len(got), len(want))
+	}
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s differs: %d bytes, want %d", name, len(got[name]), len(want[name]))
+		}
+	}
+}
+
+// TestDedup compares what a job writes with what simdb dedup does, byte for byte: kept files,
+// rejects and audit.
+func TestDedup(t *testing.T) {
+	f := newFixture(t)
+	for _, flags := range []string{"--jaccard 0.8", "--near 3", "--near 6", "--max-errors 1 --shards 2 --groups 3"} {
+		t.Run(flags, func(t *testing.T) {
+			flags := strings.Fields(flags)
+			status, want := f.one(t, slices.DeleteFunc(slices.Clone(flags), func(s string) bool {
+				return s == "--shards" || s == "2" || s == "--groups" || s == "3" && flags[0] != "--near"
+			})...)
+			dir := t.TempDir() + "/out/"
+			got, err := many(t, slices.Concat([]string{"dedup", f.dir + "/part-*.jsonl", "-o", dir}, flags)...)
+			if err != nil || got != status {
+				t.Errorf("status %d, %v, want %d", got, err, status)
+			}
+			if len(want) < len(f.inputs)+1 {
+				t.Errorf("%d files of simdb dedup", len(want))
+			}
+			same(t, folder(t, dir), want)
+			if left, _ := os.ReadDir(filepath.Dir(*work)); len(left) > 0 {
+				t.Errorf("working files are left: %v", left)
+			}
+		})
+	}
+}
+
+// TestStore has inputs, outputs and working files in a store of objects.
+func TestStore(t *testing.T) {
+	f := newFixture(t)
+	for _, name := range f.inputs {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		memfs.Write("memfs://in/"+filepath.Base(name), b)
+	}
+	_, want := f.one(t)
+	status, err := many(t, "dedup", "memfs://in/part-*.jsonl", "-o", "memfs://out/", "--work", "memfs://work/a")
+	if err != nil || status != 2 {
+		t.Fatalf("status %d, %v", status, err)
+	}
+	system := memfs.New(t.Context())
+	names, err := system.List(t.Context(), "memfs://out/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, name := range names {
+		b, err := filesystem.Read(t.Context(), system, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[strings.TrimPrefix(name, "memfs://out/")] = strings.ReplaceAll(string(b), "memfs://in/", f.dir+"/")
+	}
+	same(t, got, want)
+}
+
+// TestFailures has jobs that fail with the cause, and write nothing.
+func TestFailures(t *testing.T) {
+	f := newFixture(t)
+	for _, c := range []struct{ args, want string }{
+		{"dedup PART -o OUT --max-errors 0", "--max-errors 0 allows no more"},
+		{"dedup missing-*.jsonl -o OUT", "missing-*.jsonl"},
+		{"dedup PART -o OUT --near", "--near"},
+		{"dedup PART -o OUT --parallelism many", "--parallelism many"},
+		{"dedup PART -o OUT --log loud", "--log loud"},
+		{"dedup PART -o OUT --work", "--work: a value is missing"},
+		{"dedup PART -o OUT --async", "--async"},
+		{"search PART -o OUT", "search"},
+		{"dedup s4://bucket/part -o OUT", "s4"},
+		{"dedup PART -o OUT --runner universal", "endpoint"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			out := t.TempDir() + "/out/"
+			args := strings.Fields(strings.NewReplacer("PART", f.dir+"/part-*.jsonl", "OUT", out).Replace(c.args))
+			_, err := many(t, args...)
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "DataSource") {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if files := folder(t, out); len(files) > 0 {
+				t.Errorf("%d files are written", len(files))
+			}
+		})
+	}
+}
+
+// TestInterrupted ends the context of a job.
+func TestInterrupted(t *testing.T) {
+	f := newFixture(t)
+	out := t.TempDir() + "/out/"
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	*work = t.TempDir()
+	if _, err := run(ctx, []string{"dedup", f.dir + "/part-*.jsonl", "-o", out}); err == nil {
+		t.Error("no error")
+	}
+	if files := folder(t, out); len(files) > 0 {
+		t.Errorf("%d files are written", len(files))
+	}
+}
