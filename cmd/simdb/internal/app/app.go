@@ -41,7 +41,8 @@ type App struct {
 	Out    io.Writer // standard output: data
 	Err    io.Writer // standard error: messages
 
-	Outputs outfile.Guard // opens them
+	Outputs outfile.Guard    // opens them
+	Tables  map[string]Table // documents in memory, by the names that stand for them as arguments
 
 	watch    sync.Once
 	ctx      context.Context
@@ -61,6 +62,16 @@ func New() *App {
 	a := &App{Out: os.Stdout, Err: os.Stderr}
 	a.Outputs.Show = func(f *os.File) io.Writer { return a.shownOn(f) }
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
+	return a
+}
+
+// NewQuiet returns an App of a part of a process: what it says goes nowhere, it handles no signals,
+// and its context is ctx.
+func NewQuiet(ctx context.Context, tables map[string]Table) *App {
+	a := &App{Out: io.Discard, Err: io.Discard, Tables: tables}
+	a.Global.Quiet, a.Global.Progress = true, progressNone
+	a.watch.Do(func() {})
+	a.ctx, a.cancel = context.WithCancelCause(ctx)
 	return a
 }
 

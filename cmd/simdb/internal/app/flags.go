@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -185,12 +186,33 @@ type MemoryFlag struct {
 }
 
 // KeepTo has the garbage collector keep to a --memory; the process has buffers, its code and its
-// stacks beyond that. It returns what undoes it.
+// stacks beyond that. Runs at the same time have the sum of theirs. It returns what undoes it.
 func KeepTo(memory int64) (undo func()) {
+	kept.change(memory, 1)
+	return func() { kept.change(-memory, -1) }
+}
+
+// kept is what all runs keep to.
+var kept keeping
+
+type keeping struct {
+	mu           sync.Mutex
+	runs, memory int64
+	before       int64 // the limit without runs
+}
+
+func (k *keeping) change(memory, runs int64) {
 	const least = 64 << 20
-	before := debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(before, max(memory/8*7, least)))
-	return func() { debug.SetMemoryLimit(before) }
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.runs == 0 {
+		k.before = debug.SetMemoryLimit(-1)
+	}
+	limit := k.before
+	if k.runs, k.memory = k.runs+runs, k.memory+memory; k.runs > 0 {
+		limit = min(limit, max(k.memory/8*7, least))
+	}
+	debug.SetMemoryLimit(limit)
 }
 
 // RowFlags say how and where rows are written.

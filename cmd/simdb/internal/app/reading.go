@@ -132,6 +132,8 @@ func (s *Sources) Open(i int, opt input.Options) (input.Source, error) {
 		return s.Tree.Open(opt)
 	case s.Stored != nil:
 		return s.Stored.open(opt)
+	case s.Table != nil:
+		return s.Table.Open(opt)
 	case path == name:
 		return input.Open(path, opt)
 	case name == "-":

@@ -25,6 +25,7 @@ type Sources struct {
 	AsRead []os.FileInfo // by Reread: of those files that the user named, nil for others
 	Tree   *files.Tree   // of --files and --images, else nil
 	Stored *Stored       // the database that is the only input, else nil
+	Table  *Table        // documents in memory that are the only input, else nil
 	Total  int64         // bytes of all inputs, 0 if that is not known
 
 	tally    *input.Tally
@@ -32,6 +33,21 @@ type Sources struct {
 	told     map[string]bool // inputs of which the user knows what they were taken for
 	numbered string          // the input whose ids are the positions of its records
 	same     []string        // which names are of files that have come before
+}
+
+// A Table is documents in memory. Open begins a pass over them; Bytes is about their size.
+type Table struct {
+	Open  func(opt input.Options) (input.Source, error)
+	Bytes int64
+}
+
+// TableSources returns the documents in memory that an argument names, nil if it names none.
+func (a *App) TableSources(arg string) *Sources {
+	t, ok := a.Tables[arg]
+	if !ok {
+		return nil
+	}
+	return &Sources{Names: []string{arg}, Files: []string{arg}, Table: &t, Total: t.Bytes, tally: &input.Tally{}}
 }
 
 // NewSources returns the inputs that the arguments of a command name. With --files no output may
@@ -42,6 +58,9 @@ func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
 	}
 	if f.Orientations == "8" && f.Images == nil {
 		return nil, errors.New("--orientations is for --images")
+	}
+	if s := a.TableSources(args[0]); s != nil && !f.OfFiles() {
+		return s, nil
 	}
 	if !f.OfFiles() {
 		if len(f.Exclude) > 0 || f.Hidden {
@@ -79,7 +98,7 @@ func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
 // NewCollection is NewSources for a command that also reads a database, which the caller closes.
 // NewSources refuses a folder that is none, and what is not there unless the command says OrFile.
 func (a *App) NewCollection(args []string, f InputFlags, how Access) (*Sources, error) {
-	if f.OfFiles() || len(args) > 1 || NamesFiles(args[0]) {
+	if f.OfFiles() || len(args) > 1 || a.TableSources(args[0]) != nil || NamesFiles(args[0]) {
 		return a.NewSources(args, f)
 	}
 	what, err := engine.Identify(args[0])
@@ -212,7 +231,7 @@ func manyDocuments(ending string) bool {
 // ContentBytes is about how many bytes the inputs have when they are decompressed, 0 if that is not
 // known.
 func (s *Sources) ContentBytes() (n int64) {
-	if s.Tree != nil || s.Total == 0 {
+	if s.Tree != nil || s.Table != nil || s.Total == 0 {
 		return s.Total
 	}
 	for _, path := range s.Files {
@@ -227,7 +246,7 @@ var ErrChanged = errors.New("the files were changed while they were read; nothin
 // Reread prepares the inputs for several passes. It copies standard input, and other files that
 // cannot be read twice, to a folder.
 func (a *App) Reread(s *Sources, dir string, m *Meter) error {
-	if s.Tree != nil {
+	if s.Tree != nil || s.Table != nil {
 		return nil
 	}
 	s.Files, s.Total = nil, 0

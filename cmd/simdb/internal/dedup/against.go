@@ -29,7 +29,12 @@ const storedShare = 5
 func (d *job) openAgainst() (err error) {
 	first := ""
 	for _, path := range d.c.Against {
-		s := source{path: path}
+		s := source{path: path, Sources: d.a.TableSources(path)}
+		if s.Sources != nil {
+			s.bytes = s.Total
+			d.against = append(d.against, s)
+			continue
+		}
 		what, err := engine.Identify(path)
 		if err == nil && what != "" || app.IsSet(path) {
 			if err := d.openKnown(&s); err != nil {

@@ -2,7 +2,6 @@ package dedup
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,8 +73,8 @@ func (c *Command) claimAudit(a *app.App) error {
 // than one that is dropped for it, the inputs are read once more before, for the places of keepers,
 // so that no rows wait in memory.
 type audit struct {
-	places  bool          // keepers are wanted, for an audit or for columns
-	e       *json.Encoder // nil: no audit is written
+	places  bool      // keepers are wanted, for an audit or for columns
+	e       auditSink // nil: no audit is written
 	keep    *rankings
 	out     *outcome
 	known   int64    // documents of --against
@@ -84,10 +83,13 @@ type audit struct {
 	decided *decided
 }
 
+// auditSink takes the lines of an audit.
+type auditSink interface{ Encode(line any) error }
+
 // newAudit starts the audit of a run.
 func newAudit(d *job) (*audit, error) {
-	a := &audit{known: d.known, keep: &d.keep, out: &d.out, decided: d.decided}
-	if a.places = d.auditTo != nil || d.c.Columns != nil; a.places {
+	a := &audit{e: d.c.Audited, known: d.known, keep: &d.keep, out: &d.out, decided: d.decided}
+	if a.places = d.auditTo != nil || a.e != nil || d.c.Columns != nil; a.places {
 		a.keepers = make([]*Place, d.out.clusters)
 	}
 	if d.auditTo == nil {
@@ -147,6 +149,28 @@ func (d *job) reading() string {
 		}
 	}
 	return strings.Join(all, " ")
+}
+
+// tellAudit gives Audited the audit of a dry run.
+func (d *job) tellAudit() error {
+	if d.c.Audited == nil {
+		return nil
+	}
+	a, err := newAudit(d)
+	if err == nil {
+		err = cmp.Or(d.placeKnown(a), d.placeKeepers(a))
+	}
+	if err != nil {
+		return err
+	}
+	n := d.known
+	return d.each("write", nil, func(_ input.Source, rec *input.Record) error {
+		n++
+		if d.out.kept(n-1) && d.out.cluster[n-1] == 0 {
+			return nil
+		}
+		return a.member(n-1, rec)
+	}, ignored)
 }
 
 // member takes note of a document of a cluster.

@@ -30,7 +30,7 @@ func (d *job) newCorpus(dir string) *corpus.Corpus {
 // scored reports whether a run by fingerprints says how similar texts are in truth.
 func (d *job) scored() bool {
 	stored := func(s source) bool { return s.Stored != nil && !s.Stored.DB.Params().Text }
-	return d.c.Near != nil && d.c.Images == nil && !slices.ContainsFunc(d.against, stored) && (!d.a.Global.Quiet || d.c.auditPath() != "")
+	return d.c.Near != nil && d.c.Images == nil && !slices.ContainsFunc(d.against, stored) && (!d.a.Global.Quiet || d.c.auditPath() != "" || d.c.Audited != nil)
 }
 
 // join forms the clusters.

@@ -61,7 +61,7 @@ func (d *job) begins(i int) (info input.Info, err error) {
 func (d *job) checkAgainst() error {
 	for _, path := range d.c.Against {
 		known, err := os.Stat(path)
-		if app.IsSet(path) { // no table is an input
+		if app.IsSet(path) || d.a.TableSources(path) != nil { // no table is an input
 			continue
 		}
 		if err != nil {

@@ -82,7 +82,7 @@ func (d *job) work(dir string) error {
 	d.expectLarge()
 	if d.c.DryRun {
 		d.kept = d.read - d.out.dropped
-		return nil
+		return d.tellAudit()
 	}
 	return d.write()
 }

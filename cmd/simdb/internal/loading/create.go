@@ -41,8 +41,8 @@ func (c *CreateFlags) Validate() error {
 	return nil
 }
 
-// options are what the flags say.
-func (c *CreateFlags) options() (*engine.Options, error) {
+// Options are what the flags say.
+func (c *CreateFlags) Options() (*engine.Options, error) {
 	o := &engine.Options{
 		Sketch: int(c.Sketch), MinJaccard: float64(c.MinJaccard),
 		NoText: c.NoText, NoSketch: c.NoSketch, Containment: c.Containment, TTL: time.Duration(c.TTL),

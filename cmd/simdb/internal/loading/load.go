@@ -86,7 +86,7 @@ func (c *Load) Run(a *app.App) (err error) {
 		return err
 	}
 	defer l.sources.Stored.Close(&err)
-	o, err := c.options()
+	o, err := c.CreateFlags.Options()
 	if err != nil {
 		return err
 	}

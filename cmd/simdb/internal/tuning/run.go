@@ -2,7 +2,6 @@ package tuning
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -17,21 +16,37 @@ func (c *Command) Run(a *app.App) error {
 	return c.rejects.Close(c.run(a))
 }
 
-func (c *Command) run(a *app.App) (err error) {
+// Rows looks at the sample, and calls row for every row with the values of Columns.
+func (c *Command) Rows(a *app.App, row func(values ...any) error) (err error) {
+	c.rejects = a.NewRejects(c.RejectFlags, c.Output)
+	r, done, err := c.report(a)
+	defer done(&err)
+	if err == nil {
+		err = c.rows(r, row)
+	}
+	return c.rejects.Close(err)
+}
+
+// report looks at the sample of the collection that the arguments name, which done closes.
+func (c *Command) report(a *app.App) (r *Report, done func(*error), err error) {
 	s, err := a.NewCollection([]string{c.Data}, c.InputFlags, app.Access{OrFile: true, Features: c.FeatureFlags})
 	if err != nil {
-		return err
+		return nil, func(*error) {}, err
 	}
-	defer s.Stored.Close(&err)
-	if err := s.One(c.Data); err != nil {
-		return err
+	if err = s.One(c.Data); err == nil {
+		r, err = c.look(a, s)
 	}
-	r, err := c.look(a, s)
+	if err == nil && r.Sampled() == 0 {
+		err = fmt.Errorf("%s has no documents with words", c.Data)
+	}
+	return r, s.Stored.Close, err
+}
+
+func (c *Command) run(a *app.App) (err error) {
+	r, done, err := c.report(a)
+	defer done(&err)
 	if err != nil {
 		return err
-	}
-	if r.Sampled() == 0 {
-		return fmt.Errorf("%s has no documents with words", c.Data)
 	}
 	if err := c.show(a, r); err != nil {
 		return err
@@ -47,7 +62,7 @@ func (c *Command) run(a *app.App) (err error) {
 
 // look draws a sample of the documents and compares all with it.
 func (c *Command) look(a *app.App, s *app.Sources) (*Report, error) {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(max(int64(c.Memory)/8*7, 64<<20)))
+	defer app.KeepTo(int64(c.Memory))()
 	opt := c.InputFlags.Options(c.InputFormat)
 	opt.MakeID, opt.Need, opt.Memory = true, input.NeedText, int64(c.Memory)
 	m := a.Meter()

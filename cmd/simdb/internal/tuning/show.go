@@ -26,6 +26,9 @@ func (r *Report) chance(steps int) float64 {
 	return math.Ldexp(share, -width) * float64(r.Documents) * float64(r.Documents-1) / 2
 }
 
+// Columns are the names of the values of a row.
+var Columns = []string{"criterion", "share", "pairs", "chance", "a", "b", "share_error", "pairs_error"}
+
 // show writes the rows, and the report after a table and as a page.
 func (c *Command) show(a *app.App, r *Report) error {
 	k := r.Distance(r.chance)
@@ -34,8 +37,7 @@ func (c *Command) show(a *app.App, r *Report) error {
 			return err
 		}
 	}
-	columns := []string{"criterion", "share", "pairs", "chance", "a", "b", "share_error", "pairs_error"}
-	return a.RowsThen(c.RowFlags, columns, func(w *output.Writer) error { return c.rows(r, w.Row) }, func(w io.Writer) error {
+	return a.RowsThen(c.RowFlags, Columns, func(w *output.Writer) error { return c.rows(r, w.Row) }, func(w io.Writer) error {
 		if !c.charted() {
 			return nil
 		}

@@ -1,0 +1,184 @@
+package library
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A Column is a column of a result. Its format is one of the Arrow C data interface, and its values
+// are in the field for that: "b" Bools, "l" and "tsu:UTC" Ints, "L" Uints, "g" Floats, "U" Data and
+// Ends.
+type Column struct {
+	Name   string
+	Format string
+	Nulls  int64
+	Valid  []bool // of each value: whether it is not null
+	Bools  []bool
+	Ints   []int64
+	Uints  []uint64
+	Floats []float64
+	Data   []byte
+	Ends   []int64 // of each string: where it ends in Data
+}
+
+// The formats of columns.
+const (
+	Bool   = "b"
+	Int    = "l"
+	Uint   = "L"
+	Float  = "g"
+	String = "U"
+	Time   = "tsu:UTC"
+)
+
+func newColumn(name, format string) *Column { return &Column{Name: name, Format: format} }
+
+// add appends a value, or nil for null. It returns an error for one of another type.
+func (c *Column) add(v any) error {
+	c.Valid = append(c.Valid, v != nil)
+	if v == nil {
+		c.Nulls++
+	}
+	ok := v == nil
+	switch c.Format {
+	case Bool:
+		var b bool
+		if v != nil {
+			b, ok = v.(bool)
+		}
+		c.Bools = append(c.Bools, b)
+	case Int, Time:
+		var n int64
+		switch v := v.(type) {
+		case int:
+			n, ok = int64(v), true
+		case int64:
+			n, ok = v, true
+		case time.Time:
+			n, ok = v.UnixMicro(), true
+		}
+		c.Ints = append(c.Ints, n)
+	case Uint:
+		var n uint64
+		if v != nil {
+			n, ok = v.(uint64)
+		}
+		c.Uints = append(c.Uints, n)
+	case Float:
+		var f float64
+		switch v := v.(type) {
+		case float64:
+			f, ok = v, true
+		case int:
+			f, ok = float64(v), true
+		case int64:
+			f, ok = float64(v), true
+		}
+		c.Floats = append(c.Floats, f)
+	case String:
+		switch v := v.(type) {
+		case string:
+			c.Data, ok = append(c.Data, v...), true
+		case json.RawMessage:
+			c.Data, ok = append(c.Data, v...), true
+		}
+		c.Ends = append(c.Ends, int64(len(c.Data)))
+	}
+	if !ok {
+		return fmt.Errorf("column %s: %T is no %s", c.Name, v, c.Format)
+	}
+	return nil
+}
+
+// addRow appends a value to each column.
+func addRow(columns []*Column, values ...any) error {
+	for i, c := range columns {
+		if err := c.add(values[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addOf appends the value of p, or null if it is nil.
+func addOf[T any](c *Column, p *T) {
+	if p == nil {
+		c.add(nil)
+		return
+	}
+	c.add(any(*p))
+}
+
+// rowsOf gathers rows and then makes columns of the types that the values have: of whole numbers
+// and others floating-point numbers, of anything else that is mixed strings with JSON.
+type rowsOf struct {
+	names []string
+	rows  [][]any
+}
+
+// columns returns the columns.
+func (r *rowsOf) columns() ([]*Column, error) {
+	var all []*Column
+	for i, name := range r.names {
+		format := ""
+		for _, row := range r.rows {
+			if row[i] != nil {
+				format = widest(format, formatOf(row[i]))
+			}
+		}
+		if format == "" {
+			format = String
+		}
+		c := newColumn(name, format)
+		for _, row := range r.rows {
+			v := row[i]
+			if format == String && v != nil && formatOf(v) != String {
+				v = mustJSON(v)
+			}
+			if err := c.add(v); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// formatOf is the format of a column of such values. JSON has the one of a string: it may be
+// anything, and numbers in it may have any number of digits.
+func formatOf(v any) string {
+	switch v.(type) {
+	case bool:
+		return Bool
+	case int, int64:
+		return Int
+	case uint64:
+		return Uint
+	case float64:
+		return Float
+	case time.Time:
+		return Time
+	}
+	return String
+}
+
+// widest is the format of a column with values of two.
+func widest(a, b string) string {
+	switch {
+	case a == "" || a == b:
+		return b
+	case a == Int && b == Float, a == Float && b == Int:
+		return Float
+	}
+	return String
+}
+
+// mustJSON is a value as JSON.
+func mustJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}

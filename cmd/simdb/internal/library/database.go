@@ -1,0 +1,397 @@
+package library
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query"
+)
+
+// ops are what an open database is asked.
+var ops = map[string]func(ctx context.Context, db *engine.DB, r *Request) (*Reply, error){
+	"add":       add,
+	"put_novel": putNovel,
+	"search":    search,
+	"join":      join,
+	"query":     statement,
+	"get":       get,
+	"delete":    remove,
+	"stats":     stats,
+	"flush":     func(ctx context.Context, db *engine.DB, _ *Request) (*Reply, error) { return &Reply{}, db.Flush(ctx) },
+	"compact": func(ctx context.Context, db *engine.DB, _ *Request) (*Reply, error) {
+		return &Reply{}, db.Compact(ctx, nil)
+	},
+	"refresh": func(ctx context.Context, db *engine.DB, _ *Request) (*Reply, error) { return &Reply{}, db.Refresh(ctx) },
+}
+
+// A search is for that many documents at a time.
+const lot = 4096
+
+// storedRead are the flags that say what of a table is read for a database.
+type storedRead struct {
+	app.InputFlags
+}
+
+// reading returns how a table is read for a database.
+func reading(db *engine.DB, r *Request, flags *storedRead) (input.Options, error) {
+	opt := flags.InputFlags.Options(input.Auto)
+	return opt, app.ReadFeatures(&opt, db.Params().Features)
+}
+
+// clone copies what a database keeps of a record: the strings of a table are not ours.
+func clone(rec *input.Record) engine.Doc {
+	d := rec.Doc
+	d.ID, d.Text = strings.Clone(d.ID), strings.Clone(d.Text)
+	return d
+}
+
+// add stores the documents of a table.
+func add(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
+	var f storedRead
+	if err := parse(&f, r.Args); err != nil {
+		return nil, err
+	}
+	opt, err := reading(db, r, &f)
+	if err != nil {
+		return nil, err
+	}
+	n, err := r.rows()
+	if err != nil {
+		return nil, err
+	}
+	if n <= lot { // few are not worth a table of their own
+		var b engine.Batch
+		if err := r.each(ctx, opt, func(rec *input.Record) error {
+			b.Put(clone(rec))
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+		if b.Len() == 0 {
+			return &Reply{Values: map[string]any{"documents": 0}}, nil
+		}
+		return &Reply{Values: map[string]any{"documents": b.Len()}}, db.Apply(ctx, &b)
+	}
+	load, err := db.NewLoader(ctx, engine.LoadOptions{Replace: true})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.each(ctx, opt, func(rec *input.Record) error { return load.Add(clone(rec)) }); err != nil {
+		load.Abort()
+		return nil, err
+	}
+	_, err = load.Close()
+	return &Reply{Values: map[string]any{"documents": n}}, err
+}
+
+// criterionFlags are the criterion of a search.
+type criterionFlags struct {
+	app.SimilarityFlags
+	Verify   bool
+	Estimate bool
+}
+
+// criterion returns it for a database: Verify says that texts decide, Estimate that they do not,
+// otherwise they do if byText is set and the database keeps them.
+func (f *criterionFlags) criterion(db *engine.DB, byText bool) engine.Criterion {
+	return f.Criterion(f.Verify || byText && db.Params().Text && !f.Estimate)
+}
+
+// found are the columns of matches.
+type found struct {
+	near    bool
+	columns []*Column
+}
+
+// newFound returns the columns of matches by a criterion, after some others.
+func newFound(near bool, first ...*Column) *found {
+	f := &found{near, append(first, newColumn("id", String))}
+	if near {
+		f.columns = append(f.columns, newColumn("distance", Int))
+	} else {
+		f.columns = append(f.columns, newColumn("score", Float), newColumn("error", Float), newColumn("exact", Bool))
+	}
+	return f
+}
+
+// add adds a match, after the values of the other columns; a nil one is none.
+func (f *found) add(m *engine.Match, values ...any) error {
+	switch {
+	case m == nil && f.near:
+		values = append(values, nil, nil)
+	case m == nil:
+		values = append(values, nil, nil, nil, nil)
+	case f.near:
+		values = append(values, m.ID, m.Distance)
+	default:
+		values = append(values, m.ID, m.Score, m.Error, m.Exact)
+	}
+	return addRow(f.columns, values...)
+}
+
+// search finds what is like fingerprints, texts or stored documents.
+func search(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
+	var f criterionFlags
+	if err := parse(&f, r.Args); err != nil {
+		return nil, err
+	}
+	var docs []engine.Doc
+	for _, id := range r.IDs {
+		docs = append(docs, engine.Doc{ID: id})
+	}
+	for _, text := range r.Texts {
+		docs = append(docs, engine.Doc{Text: text})
+	}
+	for words := range slices.Chunk(r.Numbers, max(r.Width, 1)) {
+		var d engine.Doc
+		d.SetFingerprint(words...)
+		docs = append(docs, d)
+	}
+	out := newFound(f.Near != nil, newColumn("query", Int))
+	s, err := db.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	err = eachLot(docs, func(from int, lot []engine.Doc) error {
+		for m, err := range s.SearchBatch(ctx, lot, f.criterion(db, false)) {
+			if err == nil {
+				err = out.add(&m.Match, from+m.Query)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return &Reply{Columns: out.columns}, err
+}
+
+// eachLot calls f for documents, lot after lot.
+func eachLot(docs []engine.Doc, f func(from int, docs []engine.Doc) error) error {
+	from := 0
+	for docs := range slices.Chunk(docs, lot) {
+		if err := f(from, docs); err != nil {
+			return err
+		}
+		from += len(docs)
+	}
+	return nil
+}
+
+// joinFlags are those of a join.
+type joinFlags struct {
+	criterionFlags
+	storedRead
+}
+
+// join finds what is like each document of a table.
+func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
+	var f joinFlags
+	if err := parse(&f, r.Args); err != nil {
+		return nil, err
+	}
+	opt, err := reading(db, r, &f.storedRead)
+	if err != nil {
+		return nil, err
+	}
+	opt.MakeID, opt.Need = true, input.NeedText
+	out := newFound(f.Near != nil, newColumn("row", Int), newColumn("query", String))
+	s, err := db.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	by := f.criterion(db, true)
+	var docs []engine.Doc
+	var ids []string
+	from := 0
+	flush := func() error {
+		for m, err := range s.SearchBatch(ctx, docs, by) {
+			if err == nil {
+				err = out.add(&m.Match, from+m.Query, ids[m.Query])
+			}
+			if err != nil {
+				return err
+			}
+		}
+		from += len(docs)
+		docs, ids = docs[:0], ids[:0]
+		return nil
+	}
+	err = r.each(ctx, opt, func(rec *input.Record) error {
+		ids = append(ids, rec.Doc.ID)
+		d := rec.Doc
+		d.ID = "" // it is looked for by what it has
+		if docs = append(docs, d); len(docs) < lot {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
+	}
+	return &Reply{Columns: out.columns}, err
+}
+
+// putNovel stores the documents of a table that are like none.
+func putNovel(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
+	var f joinFlags
+	if err := parse(&f, r.Args); err != nil {
+		return nil, err
+	}
+	opt, err := reading(db, r, &f.storedRead)
+	if err != nil {
+		return nil, err
+	}
+	out := newFound(f.Near != nil, newColumn("row", Int), newColumn("stored", Bool))
+	by, row := f.criterion(db, true), 0
+	var docs []engine.Doc
+	flush := func() error {
+		all, err := db.AddNovel(ctx, docs, by)
+		for _, n := range all {
+			m := &n.Match
+			if n.Stored {
+				m = nil
+			}
+			if failed := out.add(m, row, n.Stored); failed != nil {
+				return failed
+			}
+			row++
+		}
+		docs = docs[:0]
+		return err
+	}
+	err = r.each(ctx, opt, func(rec *input.Record) error {
+		if docs = append(docs, clone(rec)); len(docs) < lot {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
+	}
+	return &Reply{Columns: out.columns}, err
+}
+
+// statement runs a statement of the query language.
+func statement(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
+	var args []any
+	for _, p := range r.Params {
+		v, err := p.value()
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, v)
+	}
+	for name, p := range r.Named {
+		v, err := p.value()
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, query.Named{Name: name, Value: v})
+	}
+	rows, err := query.Run(ctx, db, r.Statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := rowsOf{names: rows.Columns()}
+	for row, err := range rows.All() {
+		if err != nil {
+			return nil, err
+		}
+		all.rows = append(all.rows, slices.Clone(row))
+	}
+	values := map[string]any{"message": rows.Message(), "warnings": rows.Warnings()}
+	if all.names == nil {
+		return &Reply{Values: values}, nil
+	}
+	columns, err := all.columns()
+	return &Reply{Columns: columns, Values: values}, err
+}
+
+// value returns a value as query.Run takes it.
+func (p param) value() (v any, err error) {
+	switch p.Kind {
+	case "string":
+		var s string
+		err = json.Unmarshal(p.Value, &s)
+		return s, err
+	case "text":
+		var s string
+		err = json.Unmarshal(p.Value, &s)
+		return query.Text(s), err
+	case "integer":
+		var n int64
+		err = json.Unmarshal(p.Value, &n)
+		return n, err
+	case "fingerprint":
+		var n uint64
+		err = json.Unmarshal(p.Value, &n)
+		return n, err
+	case "float":
+		var f float64
+		err = json.Unmarshal(p.Value, &f)
+		return f, err
+	case "bool":
+		var b bool
+		err = json.Unmarshal(p.Value, &b)
+		return b, err
+	case "time":
+		var t time.Time
+		err = json.Unmarshal(p.Value, &t)
+		return t, err
+	case "json":
+		return p.Value, nil
+	}
+	return nil, fmt.Errorf("%q is no kind of parameter", p.Kind)
+}
+
+// get returns documents by their IDs, null for those that are not stored.
+func get(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
+	var all []any
+	for _, id := range r.IDs {
+		d, err := db.Get(ctx, id)
+		if errors.Is(err, engine.ErrNotFound) {
+			all = append(all, nil)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		fields := d.Fields
+		if fields == nil {
+			fields = json.RawMessage("{}")
+		}
+		all = append(all, map[string]any{"id": d.ID, "text": d.Text, "fields": fields, "fingerprint": d.Words(), "time": d.Time})
+	}
+	return &Reply{Values: map[string]any{"documents": all}}, nil
+}
+
+// remove deletes documents by their IDs; those that are not stored do not count.
+func remove(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
+	var b engine.Batch
+	for _, id := range r.IDs {
+		b.Delete(id)
+	}
+	if b.Len() == 0 {
+		return &Reply{Values: map[string]any{"deleted": 0}}, nil
+	}
+	err := db.Apply(ctx, &b)
+	return &Reply{Values: map[string]any{"deleted": b.Deleted()}}, err
+}
+
+// stats describes the database.
+func stats(_ context.Context, db *engine.DB, _ *Request) (*Reply, error) {
+	s, err := db.Stats()
+	return &Reply{Values: map[string]any{"documents": s.Documents, "disk_bytes": s.DiskBytes, "path": s.Path}}, err
+}

@@ -1,0 +1,223 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/loading"
+	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
+	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// parse sets a command, or a struct of flags, by arguments of the command line.
+func parse(command any, args []string) error {
+	k, err := kong.New(command,
+		kong.Name("simdb"), kong.NoDefaultHelp(), kong.Exit(func(int) {}),
+		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(input.Formats(), ", ")},
+		kong.Resolvers(kong.ResolverFunc(app.DefaultNear)))
+	if err == nil {
+		_, err = k.Parse(args)
+	}
+	return err
+}
+
+// newApp returns the App of a request.
+func newApp(ctx context.Context, r *Request) *app.App { return app.NewQuiet(ctx, r.tables()) }
+
+// errWritten refuses flags that write files.
+var errWritten = errors.New("a table has no files to write: the result has the mask and the audit")
+
+// dedupTable is `simdb dedup` of a table.
+func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
+	var c dedup.Command
+	if err := parse(&c, append(slices.Clone(r.Args), TableName)); err != nil {
+		return nil, err
+	}
+	switch {
+	case c.Output != "" || c.Audit != "" || c.Clusters != "" || c.Columns != nil || c.All:
+		return nil, errWritten
+	case c.OfFiles():
+		return nil, errors.New("a table has no files: --files and --images are for the command simdb dedup")
+	case c.Level != units.Document:
+		return nil, errors.New("--level cuts texts, for which the rows of a table have no place: it is for the command simdb dedup")
+	case c.Replay != "":
+		return nil, errors.New("--replay is for the files of an audit, with the command simdb dedup")
+	}
+	a := newApp(ctx, r)
+	defer a.CleanUp()
+	n, err := r.rows()
+	if err != nil {
+		return nil, err
+	}
+	m := &audited{keep: newColumn("keep", Bool)}
+	for range n {
+		m.keep.add(true)
+	}
+	for _, c := range []struct{ name, format string }{
+		{"row", Int}, {"id", String}, {"keeper_row", Int}, {"keeper", String}, {"keeper_file", String},
+		{"distance", Int}, {"score", Float}, {"exact", Bool}, {"rule", String}, {"cluster", Int},
+	} {
+		m.columns = append(m.columns, newColumn(c.name, c.format))
+	}
+	c.DryRun, c.Audited = true, m
+	if err := c.Run(a); err != nil {
+		return nil, err
+	}
+	return &Reply{Columns: m.columns, Keep: m.keep}, nil
+}
+
+// audited makes columns of the lines of an audit, and the mask.
+type audited struct {
+	keep    *Column
+	columns []*Column
+}
+
+// Encode takes a line.
+func (m *audited) Encode(line any) error {
+	row := line.(*app.AuditRow)
+	m.keep.Bools[row.Line-1] = false
+	c := m.columns
+	c[0].add(int64(row.Line) - 1)
+	addOf(c[1], row.ID)
+	var keeper *int64
+	file := row.KeeperFile
+	if strings.HasPrefix(*file, "<") { // a table: its positions are those of rows
+		keeper = new(int64(*row.KeeperLine) - 1)
+	}
+	if *file == TableName {
+		file = nil
+	}
+	addOf(c[2], keeper)
+	addOf(c[3], row.Keeper)
+	addOf(c[4], file)
+	var distance, cluster *int64
+	if row.Distance != nil {
+		distance = new(int64(*row.Distance))
+	}
+	if row.Cluster != nil {
+		cluster = new(int64(*row.Cluster))
+	}
+	addOf(c[5], distance)
+	addOf(c[6], row.Score)
+	addOf(c[7], row.Exact)
+	c[8].add(row.Rule)
+	addOf(c[9], cluster)
+	return nil
+}
+
+// tuneTable is `simdb tune` of a table.
+func tuneTable(ctx context.Context, r *Request) (*Reply, error) {
+	var c tuning.Command
+	if err := parse(&c, append(slices.Clone(r.Args), TableName)); err != nil {
+		return nil, err
+	}
+	if c.Output != "" || c.HTML != "" {
+		return nil, errWritten
+	}
+	a := newApp(ctx, r)
+	defer a.CleanUp()
+	rows := rowsOf{names: tuning.Columns}
+	err := c.Rows(a, func(values ...any) error {
+		rows.rows = append(rows.rows, slices.Clone(values))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	columns, err := rows.columns()
+	return &Reply{Columns: columns}, err
+}
+
+// createOptions are those of a database that flags describe, as simdb load has them.
+func createOptions(args []string) (*engine.Options, error) {
+	var f struct {
+		app.GlobalFlags
+		loading.CreateFlags
+	}
+	if err := parse(&f, args); err != nil {
+		return nil, err
+	}
+	o, err := f.CreateFlags.Options()
+	if err == nil {
+		o.BusyTimeout = f.BusyTimeout
+	}
+	return o, err
+}
+
+// readFlags say what of a table is read.
+type readFlags struct {
+	app.InputFlags
+	app.FeatureFlags
+}
+
+// fingerprints computes the fingerprints of the texts of a table.
+func fingerprints(ctx context.Context, r *Request) (*Reply, error) {
+	var f readFlags
+	if err := parse(&f, r.Args); err != nil {
+		return nil, err
+	}
+	params, said, err := f.Params(0)
+	if err != nil {
+		return nil, err
+	}
+	if params.Words > 1 {
+		return nil, errors.New("a column of fingerprints has 64 bits: --bits is for databases")
+	}
+	opt := f.InputFlags.Options(input.Auto)
+	opt.MakeID, opt.Need = true, input.NeedText
+	if err := app.ReadFeatures(&opt, said); err != nil {
+		return nil, err
+	}
+	c := newColumn("fingerprint", Uint)
+	type batch struct {
+		texts  []string
+		prints []any
+	}
+	line := pipeline.New(runtime.GOMAXPROCS(0), func() func(*batch) error {
+		p := features.NewFingerprinter(params)
+		return func(b *batch) error {
+			for _, text := range b.texts {
+				var print any
+				if r := p.Text(text); !r.Empty {
+					print = uint64(r.Fingerprint)
+				}
+				b.prints = append(b.prints, print)
+			}
+			return nil
+		}
+	}, func(b *batch) error {
+		for _, print := range b.prints {
+			c.add(print)
+		}
+		return ctx.Err()
+	})
+	defer line.Stop()
+	next := &batch{}
+	err = r.each(ctx, opt, func(rec *input.Record) error {
+		if next.texts = append(next.texts, rec.Doc.Text); len(next.texts) < 256 {
+			return nil
+		}
+		b := next
+		next = &batch{}
+		return line.Add(b)
+	})
+	if err == nil {
+		err = line.Add(next)
+	}
+	if err == nil {
+		err = line.Finish()
+	}
+	return &Reply{Columns: []*Column{c}}, err
+}

@@ -1,0 +1,135 @@
+// Package library is simdb inside a process of another language: requests in JSON, tables in the
+// Arrow C data interface, and columns as results. It calls nothing of the other language; what
+// builds a shared library around it does.
+//
+//	library.go   requests, replies and open databases
+//	jobs.go      dedup, tune and fingerprints: the commands of the program, on tables
+//	database.go  what an open database is asked
+//	docs.go      documents of requests
+//	columns.go   the columns of a reply
+//	errors.go    the kinds of errors
+package library
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/arrow"
+	"github.com/simdb/simdb/engine"
+)
+
+// A Request is what is to be done.
+type Request struct {
+	Op string `json:"op"`
+	DB uint64 `json:"db"` // of an open database
+
+	// Args are flags as the command line has them. Arguments that name files may name tables.
+	Args []string `json:"args"`
+
+	Path      string            `json:"path"`
+	ReadOnly  bool              `json:"readonly"`
+	MustExist bool              `json:"must_exist"`
+	Statement string            `json:"statement"`
+	Params    []param           `json:"params"`
+	Named     map[string]param  `json:"named"`
+	IDs       []string          `json:"ids"`
+	Texts     []string          `json:"texts"`
+	Docs      map[string]string `json:"docs"`  // JSON lines in the place of tables
+	Width     int               `json:"width"` // words of a fingerprint in Numbers
+
+	Tables  map[string]*arrow.Table `json:"-"`
+	Numbers []uint64                `json:"-"` // fingerprints to search for
+}
+
+// TableName is the table that a request is about.
+const TableName = "<table>"
+
+// A Reply is what was found.
+type Reply struct {
+	Values  any       // as JSON
+	Columns []*Column // a table, or nil
+	Keep    *Column   // of dedup: for each row whether it is kept
+}
+
+// Library is the state of a process: the databases that it has open.
+type Library struct {
+	mu   sync.Mutex
+	last uint64
+	dbs  map[uint64]*engine.DB
+}
+
+// Run does what a request asks for.
+func (l *Library) Run(ctx context.Context, r *Request) (*Reply, error) {
+	switch r.Op {
+	case "open":
+		return l.open(r)
+	case "close":
+		return &Reply{}, l.close(r.DB)
+	case "dedup":
+		return dedupTable(ctx, r)
+	case "tune":
+		return tuneTable(ctx, r)
+	case "fingerprints":
+		return fingerprints(ctx, r)
+	}
+	do, ok := ops[r.Op]
+	if !ok {
+		return nil, fmt.Errorf("%q is nothing to do", r.Op)
+	}
+	db, err := l.find(r.DB)
+	if err != nil {
+		return nil, err
+	}
+	return do(ctx, db, r)
+}
+
+// find returns an open database.
+func (l *Library) find(n uint64) (*engine.DB, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if db, ok := l.dbs[n]; ok {
+		return db, nil
+	}
+	return nil, engine.ErrClosed
+}
+
+// open opens a database.
+func (l *Library) open(r *Request) (*Reply, error) {
+	o, err := createOptions(r.Args)
+	if err != nil {
+		return nil, err
+	}
+	o.ReadOnly, o.MustExist = r.ReadOnly, r.MustExist
+	db, err := engine.Open(r.Path, o)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dbs == nil {
+		l.dbs = map[uint64]*engine.DB{}
+	}
+	l.last++
+	l.dbs[l.last] = db
+	return &Reply{Values: map[string]any{"db": l.last}}, nil
+}
+
+// close closes a database. A second close does nothing.
+func (l *Library) close(n uint64) error {
+	l.mu.Lock()
+	db := l.dbs[n]
+	delete(l.dbs, n)
+	l.mu.Unlock()
+	if db == nil {
+		return nil
+	}
+	return db.Close()
+}
+
+// param is a value of a statement: what kind of value, and the value as JSON.
+type param struct {
+	Kind  string          `json:"kind"`
+	Value json.RawMessage `json:"value"`
+}

@@ -1,0 +1,282 @@
+//go:build simdb_library
+
+package main
+
+// The program as a shared library, for python/:
+//
+//	CGO_ENABLED=1 go build -buildmode=c-shared -tags simdb_library -o libsimdb.so ./cmd/simdb
+//
+// A call begins with simdb_start, which returns at once; simdb_wait returns when it has ended, or
+// after some time, so that the caller can look for a Ctrl-C meanwhile and simdb_cancel it.
+// simdb_result gives the outcome and ends the call. The memory that it gives is freed by
+// simdb_free and simdb_table_free.
+
+/*
+#include <stdlib.h>
+#include <string.h>
+#include "lib.h"
+*/
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime/cgo"
+	"time"
+	"unsafe"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/arrow"
+	"github.com/simdb/simdb/cmd/simdb/internal/library"
+)
+
+// opened are the databases of the process.
+var opened library.Library
+
+// call is a call that runs, or has ended.
+type call struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+	reply  *library.Reply
+	err    error
+}
+
+// simdb_start begins a call: a library.Request as JSON, a table for each of names, and the words of
+// fingerprints. It takes over the streams. The numbers must stay until the call has ended.
+//
+//export simdb_start
+func simdb_start(request *C.char, size C.int64_t, streams **C.struct_ArrowArrayStream, names **C.char, tables C.int64_t, numbers *C.uint64_t, count C.int64_t) C.uintptr_t {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &call{cancel: cancel, done: make(chan struct{})}
+	text := C.GoBytes(unsafe.Pointer(request), C.int(size))
+	var inputs []*held
+	for i, s := range unsafe.Slice(streams, tables) {
+		in := &held{name: C.GoString(unsafe.Slice(names, tables)[i])}
+		in.stream = *s // as the interface moves structures
+		s.release = nil
+		inputs = append(inputs, in)
+	}
+	words := unsafe.Slice((*uint64)(unsafe.Pointer(numbers)), count)
+	go func() {
+		defer close(c.done)
+		defer func() {
+			for _, in := range inputs {
+				in.release()
+			}
+		}()
+		c.reply, c.err = perform(ctx, text, inputs, words)
+	}()
+	return C.uintptr_t(cgo.NewHandle(c))
+}
+
+// perform is a call.
+func perform(ctx context.Context, text []byte, inputs []*held, numbers []uint64) (*library.Reply, error) {
+	r := &library.Request{Tables: map[string]*arrow.Table{}, Numbers: numbers}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, err
+	}
+	for _, in := range inputs {
+		t, err := in.table(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.Tables[in.name] = t
+	}
+	return opened.Run(ctx, r)
+}
+
+// held is a stream of Arrow arrays and what was read of it, in memory of C.
+type held struct {
+	name   string
+	stream C.struct_ArrowArrayStream
+	schema *C.struct_ArrowSchema
+	arrays []*C.struct_ArrowArray
+}
+
+// table reads the stream.
+func (h *held) table(ctx context.Context) (*arrow.Table, error) {
+	s := (*C.struct_ArrowArrayStream)(C.malloc(C.sizeof_struct_ArrowArrayStream))
+	defer C.free(unsafe.Pointer(s))
+	*s = h.stream
+	defer func() { h.stream = *s }()
+	fail := func(code C.int) error {
+		if text := C.simdb_stream_error(s); text != nil {
+			return fmt.Errorf("the table could not be read: %s", C.GoString(text))
+		}
+		return fmt.Errorf("the table could not be read: error %d", int(code))
+	}
+	h.schema = (*C.struct_ArrowSchema)(C.calloc(1, C.sizeof_struct_ArrowSchema))
+	if code := C.simdb_stream_schema(s, h.schema); code != 0 {
+		return nil, fail(code)
+	}
+	t, err := arrow.NewTable(h.name, (*arrow.Schema)(unsafe.Pointer(h.schema)))
+	if err != nil {
+		return nil, err
+	}
+	for ctx.Err() == nil {
+		a := (*C.struct_ArrowArray)(C.calloc(1, C.sizeof_struct_ArrowArray))
+		h.arrays = append(h.arrays, a)
+		if code := C.simdb_stream_next(s, a); code != 0 {
+			return nil, fail(code)
+		}
+		if a.release == nil {
+			return t, nil
+		}
+		t.Add((*arrow.Array)(unsafe.Pointer(a)))
+	}
+	return nil, ctx.Err()
+}
+
+// release gives all back.
+func (h *held) release() {
+	for _, a := range h.arrays {
+		C.simdb_array_release(a)
+		C.free(unsafe.Pointer(a))
+	}
+	if h.schema != nil {
+		C.simdb_schema_release(h.schema)
+		C.free(unsafe.Pointer(h.schema))
+	}
+	s := (*C.struct_ArrowArrayStream)(C.malloc(C.sizeof_struct_ArrowArrayStream))
+	*s = h.stream
+	C.simdb_stream_release(s)
+	C.free(unsafe.Pointer(s))
+}
+
+// simdb_wait waits for the end of a call, for so many milliseconds at most. It returns 1 if it has
+// ended.
+//
+//export simdb_wait
+func simdb_wait(h C.uintptr_t, milliseconds C.int64_t) C.int {
+	c := cgo.Handle(h).Value().(*call)
+	t := time.NewTimer(time.Duration(milliseconds) * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-c.done:
+		return 1
+	case <-t.C:
+		return 0
+	}
+}
+
+// simdb_cancel asks a call to end early. It ends nevertheless through simdb_wait and simdb_result.
+//
+//export simdb_cancel
+func simdb_cancel(h C.uintptr_t) { cgo.Handle(h).Value().(*call).cancel() }
+
+// simdb_result waits for the end of a call and gives its outcome: JSON, with the values of the
+// reply or an "error"; a table, or NULL; and of a dedup a table with the mask, or NULL. The call is
+// over then.
+//
+//export simdb_result
+func simdb_result(h C.uintptr_t, text **C.char, table, mask **C.struct_simdb_table) {
+	handle := cgo.Handle(h)
+	c := handle.Value().(*call)
+	<-c.done
+	c.cancel()
+	handle.Delete()
+	var out struct {
+		Error  *library.Failure `json:"error,omitempty"`
+		Values any              `json:"values,omitempty"`
+	}
+	*table, *mask = nil, nil
+	if c.err != nil {
+		out.Error = new(library.FailureOf(c.err))
+	} else {
+		out.Values = c.reply.Values
+		if c.reply.Columns != nil {
+			*table = tableOf(c.reply.Columns)
+		}
+		if c.reply.Keep != nil {
+			*mask = tableOf([]*library.Column{c.reply.Keep})
+		}
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		b = []byte(`{"error":{"kind":"","text":"the reply is no JSON"}}`)
+	}
+	*text = C.CString(string(b))
+}
+
+// simdb_free frees the text of a result.
+//
+//export simdb_free
+func simdb_free(p *C.char) { C.free(unsafe.Pointer(p)) }
+
+// simdb_main is the program simdb with these arguments. It ends the process.
+//
+//export simdb_main
+func simdb_main(count C.int, args **C.char) {
+	var all []string
+	for _, a := range unsafe.Slice(args, count) {
+		all = append(all, C.GoString(a))
+	}
+	os.Exit(run(all))
+}
+
+// simdb_version is the version, in memory that stays.
+//
+//export simdb_version
+func simdb_version() *C.char { return versionText }
+
+var versionText = C.CString(app.Version())
+
+// tableOf copies columns to memory of C.
+func tableOf(columns []*library.Column) *C.struct_simdb_table {
+	rows := 0
+	if len(columns) > 0 {
+		rows = len(columns[0].Valid)
+	}
+	t := C.simdb_table_new(C.int64_t(rows), C.int64_t(len(columns)))
+	to := unsafe.Slice(t.column, len(columns))
+	for i, c := range columns {
+		out := &to[i]
+		out.name, out.format, out.nulls, out.buffers = C.CString(c.Name), C.CString(c.Format), C.int64_t(c.Nulls), 2
+		if c.Nulls > 0 {
+			set(out, 0, bitmap(c.Valid))
+		}
+		switch c.Format {
+		case library.Bool:
+			set(out, 1, bitmap(c.Bools))
+		case library.Int, library.Time:
+			set(out, 1, bytesOf(c.Ints))
+		case library.Uint:
+			set(out, 1, bytesOf(c.Uints))
+		case library.Float:
+			set(out, 1, bytesOf(c.Floats))
+		case library.String:
+			out.buffers = 3
+			set(out, 1, bytesOf(append([]int64{0}, c.Ends...)))
+			set(out, 2, c.Data)
+		}
+	}
+	return t
+}
+
+// set sets a buffer, which is never NULL then.
+func set(c *C.struct_simdb_column, i int, data []byte) {
+	p := C.malloc(C.size_t(len(data) + 1))
+	if len(data) > 0 {
+		C.memcpy(p, unsafe.Pointer(unsafe.SliceData(data)), C.size_t(len(data)))
+	}
+	c.buffer[i], c.bytes[i] = p, C.int64_t(len(data))
+}
+
+// bytesOf are the bytes of numbers.
+func bytesOf[T any](values []T) []byte {
+	var one T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(one)))
+}
+
+// bitmap has a bit for each value.
+func bitmap(values []bool) []byte {
+	b := make([]byte, (len(values)+7)/8)
+	for i, v := range values {
+		if v {
+			b[i/8] |= 1 << (i % 8)
+		}
+	}
+	return b
+}
