@@ -303,3 +303,33 @@ func ExampleDB_Range() {
 	// note/1 {"n":1}
 	// --
 }
+
+// Of several programs that change a document at the same time, each writes over the version that it
+// has read, and reads again if there is another by then.
+func ExampleDB_PutIfVersion() {
+	db, _, remove := texts()
+	defer remove()
+	ctx := context.Background()
+	fmt.Println(errors.Is(db.PutIfAbsent(ctx, engine.Doc{ID: "fox"}), engine.ErrExists))
+
+	old := must(db.Get(ctx, "fox"))
+	for {
+		d := must(db.Get(ctx, "fox"))
+		d.Fields = []byte(`{"read":true}`)
+		err := db.PutIfVersion(ctx, d, d.Seq)
+		if _, ok := errors.AsType[*engine.ConflictError](err); ok {
+			continue
+		}
+		check(err)
+		break
+	}
+
+	var b engine.Batch
+	b.RequireVersion("fox", old.Seq)
+	b.RequireAbsent("hare")
+	b.Delete("harvest")
+	fmt.Println(errors.Is(db.Apply(ctx, &b), engine.ErrExists))
+	// Output:
+	// true
+	// true
+}

@@ -95,6 +95,14 @@ func TestEntriesWhere(t *testing.T) {
 				selected = append(selected, id)
 			}
 		}
+		if n := len(selected); n > 0 && f.After == "" && r.IntN(3) == 0 {
+			last := r.IntN(n)
+			if f.After = selected[last]; f.Reverse {
+				selected = selected[:last]
+			} else {
+				selected = selected[last+1:]
+			}
+		}
 		if f.Prefix+f.From+f.To+f.After == "" {
 			n, err := s.Count(ctx, f.Since)
 			if f.Since.IsZero() {

@@ -250,7 +250,7 @@ type ClusterOptions struct {
 // Errors that callers tell apart with errors.Is.
 var (
 	ErrNotFound    = files.ErrNotFound    // no document with this ID, or no database at this path
-	ErrExists      = files.ErrExists      // Create over a database, Loader.Add of a stored ID
+	ErrExists      = files.ErrExists      // Create over a database, Loader.Add of a stored ID, PutIfAbsent
 	ErrLocked      = files.ErrLocked      // another process has the database open for writing
 	ErrReadOnly    = files.ErrReadOnly    // a write to a database opened read-only
 	ErrClosed      = files.ErrClosed      // any use after Close

@@ -15,6 +15,7 @@ import (
 // empty and ready. One goroutine at a time may use a Batch.
 type Batch struct {
 	ops     []store.Operation
+	needs   []store.Need
 	deleted int
 }
 
@@ -31,6 +32,21 @@ func (b *Batch) DeleteVersion(id string, seq uint64) {
 	b.ops = append(b.ops, store.DeleteVersion(id, seq))
 }
 
+// RequireAbsent has Apply carry out the batch only if there is no document with this ID. What is
+// required must hold when the batch is applied, before any of its writes.
+func (b *Batch) RequireAbsent(id string) { b.needs = append(b.needs, store.Need{ID: id}) }
+
+// RequirePresent has Apply carry out the batch only if there is a document with this ID.
+func (b *Batch) RequirePresent(id string) {
+	b.needs = append(b.needs, store.Need{ID: id, Version: view.Latest})
+}
+
+// RequireVersion has Apply carry out the batch only if the document with this ID is the one whose
+// Doc.Seq is seq; 0 is for none.
+func (b *Batch) RequireVersion(id string, seq uint64) {
+	b.needs = append(b.needs, store.Need{ID: id, Version: seq})
+}
+
 // Deleted returns how many documents the deletes of the batch removed when it was last applied.
 func (b *Batch) Deleted() int { return b.deleted }
 
@@ -40,7 +56,7 @@ func (b *Batch) Len() int { return len(b.ops) }
 // Reset empties the batch for another use.
 func (b *Batch) Reset() {
 	clear(b.ops)
-	b.ops, b.deleted = b.ops[:0], 0
+	b.ops, b.needs, b.deleted = b.ops[:0], b.needs[:0], 0
 }
 
 // Put stores d, replacing the document that has its ID. When it returns nil the write is as safe as
@@ -51,13 +67,46 @@ func (db *DB) Put(ctx context.Context, d Doc) error {
 	return err
 }
 
+// PutIfAbsent stores d if there is no document with its ID; else the error is a *ConflictError, which
+// is ErrExists. Of concurrent calls for one ID exactly one returns nil. Other errors are as those of
+// Put.
+func (db *DB) PutIfAbsent(ctx context.Context, d Doc) error { return db.PutIfVersion(ctx, d, 0) }
+
+// PutIfVersion stores d in the place of the document with its ID whose Doc.Seq is seq. If that has
+// been replaced or deleted since it was read, the error is a *ConflictError. So of concurrent calls
+// for one version exactly one returns nil. Other errors are as those of Put.
+func (db *DB) PutIfVersion(ctx context.Context, d Doc, seq uint64) error {
+	var b Batch
+	b.RequireVersion(d.ID, seq)
+	b.Put(d)
+	return db.Apply(ctx, &b)
+}
+
 // Apply carries out the batch as one write: after a crash all of it is there or nothing. Of writes
 // to the same ID the last one counts. Afterwards Batch.Deleted says how many documents its deletes
-// removed. Errors are as those of Put.
+// removed. If something that it requires does not hold, nothing is written, and the error is a
+// *ConflictError. Other errors are as those of Put.
 func (db *DB) Apply(ctx context.Context, b *Batch) (err error) {
-	b.deleted, err = db.s.Write(ctx, b.ops)
+	b.deleted, err = db.s.Write(ctx, b.ops, b.needs...)
+	if c, ok := errors.AsType[*store.Conflict](err); ok {
+		return &ConflictError{c.ID, c.Version}
+	}
 	return err
 }
+
+// A ConflictError says that a document is not as PutIfAbsent, PutIfVersion or a Batch requires, so
+// that nothing was written. To errors.Is it is ErrExists if there is a document, and ErrNotFound if
+// there is none.
+type ConflictError struct {
+	ID      string
+	Version uint64 // the Doc.Seq of the document that is stored; 0 if there is none
+}
+
+// Error says what there is.
+func (e *ConflictError) Error() string { return (*store.Conflict)(e).Error() }
+
+// Is reports whether the target is ErrExists or ErrNotFound, as it applies.
+func (e *ConflictError) Is(target error) bool { return (*store.Conflict)(e).Is(target) }
 
 // novelMatches is how many matches are found, at most, for PutNovel to name the best of them.
 const novelMatches = 32

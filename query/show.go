@@ -39,6 +39,7 @@ var documentColumns = map[string]shownColumn{
 	"text":         {of: func(text, _ []byte) any { return string(text) }},
 	"fields":       {of: func(_, fields []byte) any { return rawOrNil(slices.Clone(fields)) }},
 	"time":         {entry: func(e *engine.Entry) any { return e.Time }},
+	"seq":          {entry: func(e *engine.Entry) any { return json.RawMessage(strconv.FormatUint(e.Seq, 10)) }},
 	"fingerprint":  {entry: func(e *engine.Entry) any { return fingerprintOrNil(e.Words()) }},
 	"fingerprints": {entry: func(e *engine.Entry) any { return fingerprintList(e.Fingerprints) }},
 }

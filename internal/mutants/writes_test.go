@@ -4,13 +4,13 @@ package mutants
 // writes get.
 var writeMutants = []mutant{
 	{
-		name: "delete/version not compared", in: "engine", decl: "Store.removableLocked",
-		edit:  swap(`seq != *version`, `seq == 0`),
+		name: "delete/version not compared", in: "engine", decl: "Store.effectiveLocked",
+		edit:  swap(`stored == *r.Version`, `stored > 0`),
 		tests: "engine", run: "^Test(DeleteVersion|PruneSparesNewer)$",
 	},
 	{
-		name: "delete/version compared for order", in: "engine", decl: "Store.removableLocked",
-		edit:  swap(`seq != *version`, `seq > *version`),
+		name: "delete/version compared for order", in: "engine", decl: "Store.effectiveLocked",
+		edit:  swap(`stored == *r.Version`, `stored <= *r.Version`),
 		tests: "engine", run: "^TestDeleteVersion$",
 	},
 	{
@@ -19,9 +19,19 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestDeleteTellsOne$",
 	},
 	{
-		name: "delete/expired documents count", in: "engine", decl: "Store.removableLocked",
-		edit:  swap(`stored >= expiry`, `stored >= 0`),
+		name: "delete/expired documents count", in: "engine", decl: "Store.versionLocked",
+		edit:  swap(`stored < expiry`, `stored < 0`),
 		tests: "engine", run: "^TestDeleteVersion$",
+	},
+	{
+		name: "conflict/any version of a document does", in: "engine", decl: "Store.checkLocked",
+		edit:  swap(`stored != n.Version &&`, `(stored == 0) != (n.Version == 0) &&`),
+		tests: "engine", run: "^TestPreconditions$",
+	},
+	{
+		name: "conflict/preconditions not checked", in: "engine", decl: "Store.checkLocked",
+		edit:  swap(`range needs`, `range needs[:0]`),
+		tests: "engine", run: "^TestOneWriterWins$",
 	},
 	{
 		name: "prune/documents of memtables forgotten", in: "engine", decl: "Store.Prune",
@@ -205,7 +215,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "delete/told that it is gone before that is safe", in: "engine", decl: "Store.Write",
-		edit:  swap(`if err := db.waitSafe(last); err != nil {`, `if deleted == 0 && recs[0].Delete { return 0, nil }; if err := db.waitSafe(last); err != nil {`),
+		edit:  swap(`return deleted, cmp.Or(db.waitSafe(last), err)`, `if deleted == 0 && recs[0].Delete { return 0, nil }; return deleted, cmp.Or(db.waitSafe(last), err)`),
 		tests: "engine", run: "^TestTurnedAwayWhenSafe$",
 	},
 	{

@@ -33,6 +33,32 @@ func DeleteVersion(id string, seq uint64) Operation {
 	return Operation{del: true, version: &seq, doc: view.Doc{ID: id}}
 }
 
+// A Need is what must hold of the document with an ID for operations to be carried out: that the
+// write of this number stored it, any for view.Latest, or for 0 that there is none.
+type Need struct {
+	ID      string
+	Version uint64
+}
+
+// A Conflict says that a Need is not met.
+type Conflict struct {
+	ID      string
+	Version uint64 // the number of the write that stored the document; 0 if there is none
+}
+
+// Error says what there is.
+func (e *Conflict) Error() string {
+	if e.Version == 0 {
+		return files.NoDocument(e.ID).Error()
+	}
+	return fmt.Sprintf("there is a document %s, of write %d", files.QuoteID(e.ID), e.Version)
+}
+
+// Is reports whether the target is ErrExists, if there is a document, or ErrNotFound.
+func (e *Conflict) Is(target error) bool {
+	return target == files.ErrExists && e.Version != 0 || target == files.ErrNotFound && e.Version == 0
+}
+
 // prepare checks operations and computes what is to be stored, outside all locks.
 func (db *Store) prepare(ctx context.Context, ops []Operation) ([]wal.Record, error) {
 	if err := ctx.Err(); err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,9 +15,10 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Write carries out operations as one write and returns how many documents its deletes removed.
-func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err error) {
-	if len(ops) == 0 {
+// Write carries out operations as one write and returns how many documents its deletes removed. If
+// a need is not met, it carries out nothing, and the error is a *Conflict.
+func (db *Store) Write(ctx context.Context, ops []Operation, needs ...Need) (deleted int, err error) {
+	if len(ops)+len(needs) == 0 {
 		return 0, nil
 	}
 	recs, err := db.prepare(ctx, ops)
@@ -32,27 +34,28 @@ func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err e
 	if len(payload) > wal.MaxPayload {
 		return 0, fmt.Errorf("a batch of %d bytes, the most is %d: %w", len(payload), wal.MaxPayload, files.ErrTooLarge)
 	}
-	deleted, last, err := db.write(ctx, recs, payload)
+	deleted, last, err := db.write(ctx, recs, payload, needs)
 	for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {
-		deleted, last, err = db.write(ctx, recs, wal.Encode(payload[:0], recs))
+		deleted, last, err = db.write(ctx, recs, wal.Encode(payload[:0], recs), needs)
 	}
-	if err != nil {
+	if _, conflict := errors.AsType[*Conflict](err); err != nil && !conflict {
 		return 0, err
 	}
-	// Where a delete found nothing to remove, this waits until the write that took it away is safe.
-	if err := db.waitSafe(last); err != nil {
-		return 0, err
-	}
-	return deleted, nil
+	// Where a delete found nothing to remove, or a need was not met, this waits until the write that
+	// is the reason is safe.
+	return deleted, cmp.Or(db.waitSafe(last), err)
 }
 
 // write makes records visible, of which payload is the encoding, and returns where the log has to
 // be safe. Without disk space nothing has changed.
-func (db *Store) write(ctx context.Context, recs []wal.Record, payload []byte) (deleted int, last logPosition, err error) {
+func (db *Store) write(ctx context.Context, recs []wal.Record, payload []byte, needs []Need) (deleted int, last logPosition, err error) {
 	if err := db.lockForWrite(ctx); err != nil {
 		return 0, last, err
 	}
 	defer db.writeMu.Unlock()
+	if err := db.checkLocked(needs); err != nil {
+		return 0, db.last, err
+	}
 	kept, deleted, err := db.effectiveLocked(recs)
 	if err == nil && len(kept) > 0 {
 		if len(kept) < len(recs) {
@@ -288,9 +291,11 @@ func (db *Store) effectiveLocked(recs []wal.Record) (kept []wal.Record, deleted 
 		case own:
 			there = there && r.Version == nil // what the batch writes is no version that anybody has seen
 		default:
-			if there, err = db.removableLocked(r.Doc.ID, r.Version, expiry); err != nil {
+			stored, err := db.versionLocked(r.Doc.ID, expiry)
+			if err != nil {
 				return nil, 0, err
 			}
+			there = stored != 0 && (r.Version == nil || stored == *r.Version)
 		}
 		if r.Delete && !there {
 			continue
@@ -304,22 +309,32 @@ func (db *Store) effectiveLocked(recs []wal.Record) (kept []wal.Record, deleted 
 	return kept, deleted, nil
 }
 
-// removableLocked reports whether there is a document with this ID that has not expired and, if
-// version is not nil, is that version. The caller holds writeMu.
-func (db *Store) removableLocked(id []byte, version *uint64, expiry int64) (bool, error) {
+// versionLocked returns the number of the write that stored the document with this ID, 0 if there
+// is none that has not expired. Numbers are compared for equality, not order: a table may be
+// published with numbers lower than those of a snapshot that lacks it. The caller holds writeMu.
+func (db *Store) versionLocked(id []byte, expiry int64) (uint64, error) {
 	p, ok, err := db.locateLocked(id)
 	if err != nil || !ok {
-		return false, err
+		return 0, err
 	}
-	if version != nil {
-		// Equality, not order: a table may be published with numbers lower than those of a snapshot
-		// that lacks it.
-		if seq, err := p.Seq(); err != nil || seq != *version {
-			return false, err
+	if stored, err := p.Time(); err != nil || stored < expiry {
+		return 0, err
+	}
+	return p.Seq()
+}
+
+// checkLocked returns the first need that is not met, as a *Conflict. The caller holds writeMu.
+func (db *Store) checkLocked(needs []Need) error {
+	for _, n := range needs {
+		stored, err := db.versionLocked([]byte(n.ID), db.expiry())
+		if err != nil {
+			return err
+		}
+		if stored != n.Version && (stored == 0 || n.Version != view.Latest) {
+			return &Conflict{n.ID, stored}
 		}
 	}
-	stored, err := p.Time()
-	return stored >= expiry, err
+	return nil
 }
 
 // Delete removes the document with this ID; ErrNotFound if there is none. Of concurrent calls for
