@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
@@ -67,9 +68,9 @@ func (db *DB) Put(ctx context.Context, d Doc) error {
 	return err
 }
 
-// PutIfAbsent stores d if there is no document with its ID; else the error is a *ConflictError, which
-// is ErrExists. Of concurrent calls for one ID exactly one returns nil. Other errors are as those of
-// Put.
+// PutIfAbsent stores d if there is no document with its ID; else the error is a *ConflictError,
+// which is ErrExists. Of concurrent calls for one ID exactly one returns nil. Other errors are as
+// those of Put.
 func (db *DB) PutIfAbsent(ctx context.Context, d Doc) error { return db.PutIfVersion(ctx, d, 0) }
 
 // PutIfVersion stores d in the place of the document with its ID whose Doc.Seq is seq. If that has
@@ -88,7 +89,7 @@ func (db *DB) PutIfVersion(ctx context.Context, d Doc, seq uint64) error {
 // *ConflictError. Other errors are as those of Put.
 func (db *DB) Apply(ctx context.Context, b *Batch) (err error) {
 	b.deleted, err = db.s.Write(ctx, b.ops, b.needs...)
-	if c, ok := errors.AsType[*store.Conflict](err); ok {
+	if c, ok := errors.AsType[*files.Conflict](err); ok {
 		return &ConflictError{c.ID, c.Version}
 	}
 	return err
@@ -103,10 +104,10 @@ type ConflictError struct {
 }
 
 // Error says what there is.
-func (e *ConflictError) Error() string { return (*store.Conflict)(e).Error() }
+func (e *ConflictError) Error() string { return (*files.Conflict)(e).Error() }
 
 // Is reports whether the target is ErrExists or ErrNotFound, as it applies.
-func (e *ConflictError) Is(target error) bool { return (*store.Conflict)(e).Is(target) }
+func (e *ConflictError) Is(target error) bool { return (*files.Conflict)(e).Is(target) }
 
 // novelMatches is how many matches are found, at most, for PutNovel to name the best of them.
 const novelMatches = 32

@@ -45,3 +45,22 @@ func QuoteID(id string) string {
 	}
 	return fmt.Sprintf("%q...", id[:cut])
 }
+
+// A Conflict says that a precondition of a write is not met.
+type Conflict struct {
+	ID      string
+	Version uint64 // the number of the write that stored the document; 0 if there is none
+}
+
+// Error says what there is.
+func (e *Conflict) Error() string {
+	if e.Version == 0 {
+		return NoDocument(e.ID).Error()
+	}
+	return fmt.Sprintf("there is a document %s, of write %d", QuoteID(e.ID), e.Version)
+}
+
+// Is reports whether the target is ErrExists, if there is a document, or ErrNotFound.
+func (e *Conflict) Is(target error) bool {
+	return target == ErrExists && e.Version != 0 || target == ErrNotFound && e.Version == 0
+}

@@ -128,7 +128,7 @@ func (l *Loader) Add(d *view.Doc) error {
 	if l.err != nil {
 		return l.err
 	}
-	if err := cmp.Or(store.CheckDoc(d), l.db.SettleFingerprints(d)); err != nil {
+	if err := cmp.Or(view.CheckDoc(d), l.db.SettleFingerprints(d)); err != nil {
 		return err
 	}
 	// A new chunk is begun before d is added, as the Mark that follows belongs to d's table.

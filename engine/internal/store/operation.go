@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"time"
 
-	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/sstable"
@@ -38,25 +35,6 @@ func DeleteVersion(id string, seq uint64) Operation {
 type Need struct {
 	ID      string
 	Version uint64
-}
-
-// A Conflict says that a Need is not met.
-type Conflict struct {
-	ID      string
-	Version uint64 // the number of the write that stored the document; 0 if there is none
-}
-
-// Error says what there is.
-func (e *Conflict) Error() string {
-	if e.Version == 0 {
-		return files.NoDocument(e.ID).Error()
-	}
-	return fmt.Sprintf("there is a document %s, of write %d", files.QuoteID(e.ID), e.Version)
-}
-
-// Is reports whether the target is ErrExists, if there is a document, or ErrNotFound.
-func (e *Conflict) Is(target error) bool {
-	return target == files.ErrExists && e.Version != 0 || target == files.ErrNotFound && e.Version == 0
 }
 
 // prepare checks operations and computes what is to be stored, outside all locks.
@@ -114,7 +92,7 @@ func keep[S string | json.RawMessage](room *[]byte, s S) []byte {
 
 // settle returns why a document can not be stored, and settles its fingerprints and its time.
 func (db *Store) settle(d *view.Doc) error {
-	if err := cmp.Or(CheckDoc(d), db.SettleFingerprints(d)); err != nil {
+	if err := cmp.Or(view.CheckDoc(d), db.SettleFingerprints(d)); err != nil {
 		return err
 	}
 	if d.Time.IsZero() {
@@ -133,25 +111,4 @@ func (db *Store) encodeDoc(s *sstable.Document, d *view.Doc, room *[]byte) {
 	if db.Params.StoreText {
 		s.Text, s.Fields = keep(room, d.Text), keep(room, d.Fields)
 	}
-}
-
-// CheckDoc returns why a document can not be stored: Invalid or TooLarge.
-func CheckDoc(d *view.Doc) error {
-	if err := view.CheckID(d.ID); err != nil {
-		return err
-	}
-	if n := len(d.Text) + len(d.Fields); n > view.MaxTextBytes {
-		return fmt.Errorf("document %s of %d bytes, the most is %d: %w", files.QuoteID(d.ID), n, view.MaxTextBytes, files.ErrTooLarge)
-	}
-	if !d.Time.IsZero() {
-		// Sub stops at the longest duration, so that a time far out of range is far from what its
-		// microseconds mean.
-		if off := d.Time.Sub(time.UnixMicro(d.Time.UnixMicro())); off < 0 || off >= time.Microsecond {
-			return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", files.QuoteID(d.ID), d.Time.Year(), files.ErrInvalid)
-		}
-	}
-	if len(d.Fields) > 0 && (d.Fields[0] != '{' || !json.Valid(d.Fields)) {
-		return fmt.Errorf("document %s: fields are not a JSON object: %w", files.QuoteID(d.ID), files.ErrInvalid)
-	}
-	return nil
 }

@@ -38,7 +38,7 @@ func (db *Store) Write(ctx context.Context, ops []Operation, needs ...Need) (del
 	for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {
 		deleted, last, err = db.write(ctx, recs, wal.Encode(payload[:0], recs), needs)
 	}
-	if _, conflict := errors.AsType[*Conflict](err); err != nil && !conflict {
+	if _, conflict := errors.AsType[*files.Conflict](err); err != nil && !conflict {
 		return 0, err
 	}
 	// Where a delete found nothing to remove, or a need was not met, this waits until the write that
@@ -331,7 +331,7 @@ func (db *Store) checkLocked(needs []Need) error {
 			return err
 		}
 		if stored != n.Version && (stored == 0 || n.Version != view.Latest) {
-			return &Conflict{n.ID, stored}
+			return &files.Conflict{ID: n.ID, Version: stored}
 		}
 	}
 	return nil

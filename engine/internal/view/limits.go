@@ -1,8 +1,10 @@
 package view
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
 )
@@ -23,6 +25,27 @@ func CheckID(id string) error {
 		return fmt.Errorf("id %s begins as those of codes do: %w", files.QuoteID(id), files.ErrInvalid)
 	case len(id) > maxIDBytes:
 		return fmt.Errorf("id of %d bytes, the most is %d: %w", len(id), maxIDBytes, files.ErrTooLarge)
+	}
+	return nil
+}
+
+// CheckDoc returns why a document can not be stored: Invalid or TooLarge.
+func CheckDoc(d *Doc) error {
+	if err := CheckID(d.ID); err != nil {
+		return err
+	}
+	if n := len(d.Text) + len(d.Fields); n > MaxTextBytes {
+		return fmt.Errorf("document %s of %d bytes, the most is %d: %w", files.QuoteID(d.ID), n, MaxTextBytes, files.ErrTooLarge)
+	}
+	if !d.Time.IsZero() {
+		// Sub stops at the longest duration, so that a time far out of range is far from what its
+		// microseconds mean.
+		if off := d.Time.Sub(time.UnixMicro(d.Time.UnixMicro())); off < 0 || off >= time.Microsecond {
+			return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", files.QuoteID(d.ID), d.Time.Year(), files.ErrInvalid)
+		}
+	}
+	if len(d.Fields) > 0 && (d.Fields[0] != '{' || !json.Valid(d.Fields)) {
+		return fmt.Errorf("document %s: fields are not a JSON object: %w", files.QuoteID(d.ID), files.ErrInvalid)
 	}
 	return nil
 }
