@@ -41,8 +41,8 @@ func (db *Store) Write(ctx context.Context, ops []Operation, needs ...Need) (del
 	if _, conflict := errors.AsType[*files.Conflict](err); err != nil && !conflict {
 		return 0, err
 	}
-	// Where a delete found nothing to remove, or a need was not met, this waits until the write that
-	// is the reason is safe.
+	// Where a delete found nothing to remove, or a need was not met, this waits until the write
+	// that is the reason is safe.
 	return deleted, cmp.Or(db.waitSafe(last), err)
 }
 
