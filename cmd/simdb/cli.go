@@ -38,14 +38,16 @@ type cli struct {
 	Apply  verbs.Apply    `cmd:"" group:"decide" help:"Apply decisions about near-duplicates to a database: delete documents, note pairs that are none."`
 	Hash   verbs.Hash     `cmd:"" group:"decide" help:"Show the fingerprint and the sketch of a text."`
 
-	Load    loading.Load   `cmd:"" group:"store" help:"Load documents into a database."`
-	Export  loading.Export `cmd:"" group:"store" help:"Write the documents of a database to a file that load reads back."`
-	Stats   verbs.Stats    `cmd:"" group:"store" help:"Show what a database holds."`
-	Prune   verbs.Prune    `cmd:"" group:"store" help:"Delete documents by age."`
-	Compact verbs.Compact  `cmd:"" group:"store" help:"Merge a database's tables and drop what is deleted and expired."`
-	Backup  verbs.Backup   `cmd:"" group:"store" help:"Copy a database that is in use into a folder, or bring such a copy up to date."`
-	Pack    verbs.Pack     `cmd:"" group:"store" help:"Write a database into one table file, which is a read-only database itself."`
-	Ingest  verbs.Ingest   `cmd:"" group:"store" help:"Add table files to a database."`
+	Load    loading.Load    `cmd:"" group:"store" help:"Load documents into a database."`
+	Create  loading.Create  `cmd:"" group:"store" help:"Make an empty database."`
+	Rebuild loading.Rebuild `cmd:"" group:"store" help:"Make a database of another one, with other parameters."`
+	Export  loading.Export  `cmd:"" group:"store" help:"Write the documents of a database to a file that load reads back."`
+	Stats   verbs.Stats     `cmd:"" group:"store" help:"Show what a database holds."`
+	Prune   verbs.Prune     `cmd:"" group:"store" help:"Delete documents by age."`
+	Compact verbs.Compact   `cmd:"" group:"store" help:"Merge a database's tables and drop what is deleted and expired."`
+	Backup  verbs.Backup    `cmd:"" group:"store" help:"Copy a database that is in use into a folder, or bring such a copy up to date."`
+	Pack    verbs.Pack      `cmd:"" group:"store" help:"Write a database into one table file, which is a read-only database itself."`
+	Ingest  verbs.Ingest    `cmd:"" group:"store" help:"Add table files to a database."`
 
 	Check   verbs.Check   `cmd:"" group:"mend" help:"Verify every checksum and cross-reference of a database."`
 	Repair  verbs.Repair  `cmd:"" group:"mend" help:"Remove the files that a killed process has left in a database."`

@@ -68,6 +68,15 @@ var examples = map[string][]example{
 		{`simdb load corpus.simdb data.parquet --id-field meta.id --text-field body`, "Other fields."},
 		{`simdb load pictures.simdb --images pdq PICTURES/`, "Pictures, compared by a perceptual hash."},
 		{`simdb load images.simdb hashes.txt --format hashes --no-sketch`, "Fingerprints alone."},
+		{`simdb load all.simdb corpus.simdb`, "All documents of another database."},
+	},
+	"create": {
+		{`simdb create feed.simdb --ttl 48h`, "An empty database that forgets after two days."},
+		{`simdb create new.simdb --like corpus.simdb --ttl never`, "One with the parameters of another, but for one."},
+	},
+	"rebuild": {
+		{`simdb rebuild corpus.simdb chars.simdb --shingle chars:5`, "The same documents, compared by runs of five characters."},
+		{`simdb rebuild corpus.simdb wide.simdb --bits 128 --containment`, "The same, with longer fingerprints and an index for CONTAINS."},
 	},
 	"export": {
 		{`simdb export corpus.simdb -o corpus.jsonl.zst`, "All documents, as simdb load reads them."},

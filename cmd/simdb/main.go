@@ -102,7 +102,7 @@ var elsewhere = func() map[string]string {
 		"import insert add put":       "simdb load DB FILE... stores documents",
 		"dump":                        "simdb export DB -o FILE writes documents",
 		"delete remove rm":            `simdb DB "DELETE 'ID'" deletes a document`,
-		"create init new":             "simdb --create DB makes an empty database, simdb load DB FILE... one of documents",
+		"init new":                    "simdb create DB makes an empty database, simdb load DB FILE... one of documents",
 		"get show cat":                `simdb DB "GET 'ID'" shows a document`,
 		"count":                       "simdb DB COUNT counts documents",
 		"diff compare":                "simdb why DB A B compares two documents",

@@ -109,6 +109,9 @@ func (a *App) Open(path string, how Access) (*engine.DB, error) {
 	if err := how.Features.Options(o); err != nil {
 		return nil, err
 	}
+	if how.Create {
+		how.Images.SetOptions(o)
+	}
 	open, names := engine.Open, expand(path)
 	set := names[0] != path
 	if set {
@@ -130,20 +133,29 @@ func (a *App) Open(path string, how Access) (*engine.DB, error) {
 	return db, nil
 }
 
-// CreateLike creates a database at path with the parameters of a table. If the table has the layout
-// for its size, so have those of the database.
-func CreateLike(path, table string) (*engine.DB, error) {
-	like, err := engine.OpenSet(table)
+// OptionsLike returns the options with which a database like db is created. If db has the layout
+// for its size, the other one will have that for its own.
+func OptionsLike(db *engine.DB) (*engine.Options, error) {
+	st, err := db.Stats()
 	if err != nil {
-		return nil, err
-	}
-	st, err := like.Stats()
-	if err = errors.Join(err, like.Close()); err != nil {
 		return nil, err
 	}
 	o := st.Params.Options()
 	if o.Layout == sstable.ChooseLayout(st.Fingerprints).String() {
 		o.Layout = engine.LayoutBySize
+	}
+	return o, nil
+}
+
+// CreateLike creates a database at path with the parameters of a table.
+func CreateLike(path, table string) (*engine.DB, error) {
+	like, err := engine.OpenSet(table)
+	if err != nil {
+		return nil, err
+	}
+	o, err := OptionsLike(like)
+	if err = errors.Join(err, like.Close()); err != nil {
+		return nil, err
 	}
 	return engine.Create(path, o)
 }

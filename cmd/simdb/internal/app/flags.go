@@ -55,6 +55,13 @@ func (k *ImageKind) Check(path string, db *engine.DB) error {
 	return nil
 }
 
+// SetOptions sets in o what a database of pictures has. A nil k is none.
+func (k *ImageKind) SetOptions(o *engine.Options) {
+	if k != nil {
+		o.Bits, o.NoSketch, o.Features.Code = k.Bits(), true, k.String()
+	}
+}
+
 // DefaultNear gives commands with --images a --near, unless they have a criterion.
 func DefaultNear(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	if flag.Name != "near" {

@@ -28,11 +28,14 @@ func (d *Age) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Lifetime is an age above zero.
+// Lifetime is an age above zero, or zero for no end.
 type Lifetime Age
 
-// UnmarshalText parses a lifetime.
+// UnmarshalText parses a lifetime, or never.
 func (d *Lifetime) UnmarshalText(text []byte) error {
+	if *d = 0; string(text) == "never" {
+		return nil
+	}
 	if err := (*Age)(d).UnmarshalText(text); err != nil {
 		return err
 	}

@@ -56,9 +56,10 @@ type Issue struct {
 	whole *os.File // the record, if it is larger, in a temporary file; see Bytes
 }
 
-// Error is "file:position: reason", without the position where the record is a whole file.
+// Error is "file:position: reason", without the position where the record is a whole file or
+// stored.
 func (i *Issue) Error() string {
-	if i.Unit == UnitFile {
+	if i.Unit == UnitFile || i.Pos == 0 { // of a database
 		return i.File + ": " + i.Reason
 	}
 	return fmt.Sprintf("%s:%d: %s", i.File, i.Pos, i.Reason)

@@ -1,6 +1,7 @@
 package loading
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
 )
 
 // CreateFlags are the parameters of a new database.
@@ -18,10 +20,10 @@ type CreateFlags struct {
 	MinJaccard app.Share   `group:"created" placeholder:"T" help:"The lowest threshold that JACCARD answers from its index (default: 0.65)."`
 	NoText     bool        `group:"created" help:"Keep fingerprints alone, not the texts."`
 	app.FeatureFlags
-	Several     bool         `group:"created" help:"Documents may have several fingerprints, and are as near as the nearest of them (default: if documents of the first file have a list of them, and with --orientations 8)."`
-	NoSketch    bool         `group:"created" help:"Keep no MinHash sketches: no JACCARD."`
-	Containment bool         `group:"created" help:"Keep an index for CONTAINS, WITHIN and PASSAGES, which otherwise read all texts; it takes some 40 % of the size of the texts."`
-	TTL         app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
+	Several     bool          `group:"created" help:"Documents may have several fingerprints, and are as near as the nearest of them (default: if documents of the first file have a list of them, and with --orientations 8)."`
+	NoSketch    bool          `group:"created" help:"Keep no MinHash sketches: no JACCARD."`
+	Containment *bool         `group:"created" help:"Keep an index for CONTAINS, WITHIN and PASSAGES, which otherwise read all texts; it takes some 40 % of the size of the texts."`
+	TTL         *app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
 }
 
 // Validate checks what depends on each other.
@@ -32,7 +34,7 @@ func (c *CreateFlags) Validate() error {
 	if most := base.FingerprintBits * base.MaxWords; int(c.Bits) > most {
 		return fmt.Errorf("--bits %d: a database has fingerprints of 64 to %d bits", c.Bits, most)
 	}
-	if c.NoText && c.Containment {
+	if c.NoText && c.contained() {
 		return errors.New("--no-text keeps no texts, so --containment has no meaning")
 	}
 	if c.NoSketch && (c.Sketch != 0 || c.MinJaccard != 0) {
@@ -41,11 +43,16 @@ func (c *CreateFlags) Validate() error {
 	return nil
 }
 
+// contained reports whether there is to be an index of containment.
+func (c *CreateFlags) contained() bool { return c.Containment != nil && *c.Containment }
+
 // Options are what the flags say.
 func (c *CreateFlags) Options() (*engine.Options, error) {
 	o := &engine.Options{
-		Sketch: int(c.Sketch), MinJaccard: float64(c.MinJaccard),
-		NoText: c.NoText, NoSketch: c.NoSketch, Containment: c.Containment, TTL: time.Duration(c.TTL),
+		Sketch: int(c.Sketch), MinJaccard: float64(c.MinJaccard), NoText: c.NoText, NoSketch: c.NoSketch, Containment: c.contained(),
+	}
+	if c.TTL != nil {
+		o.TTL = time.Duration(*c.TTL)
 	}
 	switch {
 	case c.Tables > 0:
@@ -56,4 +63,108 @@ func (c *CreateFlags) Options() (*engine.Options, error) {
 	err := c.FeatureFlags.Options(o)
 	o.Features.Several = c.Several
 	return o, err
+}
+
+// optionsLike are what the flags say, and where they say nothing those of a database.
+func (c *CreateFlags) optionsLike(db *engine.DB) (*engine.Options, error) {
+	o, err := c.Options()
+	if err != nil {
+		return nil, err
+	}
+	like, err := app.OptionsLike(db)
+	if err != nil {
+		return nil, err
+	}
+	if given := c.Given(); !db.Params().Text && len(given) > 0 {
+		return nil, fmt.Errorf("the database keeps no texts, of which other fingerprints could be made: %s has no meaning", given[0])
+	}
+	o.Layout = cmp.Or(o.Layout, like.Layout)
+	o.Features = engine.Features(features.Spec(like.Features).Override(features.Spec(o.Features)))
+	if o.Bits = cmp.Or(o.Bits, like.Bits); c.SetField == "" {
+		o.Shingle = cmp.Or(o.Shingle, like.Shingle)
+	}
+	o.NoSketch = o.NoSketch || like.NoSketch && o.Sketch == 0
+	if !o.NoSketch {
+		o.Sketch, o.MinJaccard = cmp.Or(o.Sketch, like.Sketch), cmp.Or(o.MinJaccard, like.MinJaccard)
+	}
+	o.NoText = o.NoText || like.NoText
+	if c.Containment == nil {
+		o.Containment = like.Containment && !o.NoText
+	}
+	if c.TTL == nil {
+		o.TTL = like.TTL
+	}
+	return o, nil
+}
+
+// Create is `simdb create`.
+type Create struct {
+	DB     string         `arg:"" file:"db" help:"The database, which must not be there."`
+	Like   string         `group:"created" file:"in" placeholder:"DB" help:"Take the parameters of this database where flags say nothing else."`
+	Images *app.ImageKind `group:"created" placeholder:"KIND" help:"For pictures, which are compared by this hash: pdq, dhash256, dhash or phash."`
+	CreateFlags
+}
+
+// Run makes the database.
+func (c *Create) Run(a *app.App) (err error) {
+	if err := makesNew(c.DB); err != nil {
+		return err
+	}
+	o, err := c.Options()
+	if err == nil && c.Like != "" {
+		like, e := a.Open(c.Like, app.Access{})
+		if e != nil {
+			return e
+		}
+		o, err = c.optionsLike(like)
+		app.Closing(like, &err)
+	}
+	if err != nil {
+		return err
+	}
+	c.Images.SetOptions(o)
+	db, err := engine.Create(c.DB, o)
+	if err != nil {
+		return err
+	}
+	a.Say("created %s", c.DB)
+	return db.Close()
+}
+
+// makesNew checks that a database can be made at path, where there is none.
+func makesNew(path string) error {
+	what, err := engine.Identify(path)
+	if err == nil && what != "" {
+		err = fmt.Errorf("%s is %s; this command makes a new database", path, what)
+	}
+	if err == nil {
+		_, err = app.Prepare(path)
+	}
+	return err
+}
+
+// Rebuild is `simdb rebuild`.
+type Rebuild struct {
+	DB     string     `arg:"" file:"db" help:"The database, which stays as it is."`
+	New    string     `arg:"" file:"db" help:"The database to make."`
+	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory, as that of simdb load (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter)."`
+	CreateFlags
+}
+
+// Help says what is kept.
+func (Rebuild) Help() string {
+	return `The new database has all documents, with their fields and times, and the pairs that ALLOW keeps apart. It has the parameters of
+the old one where no flag says another: --containment=false and --ttl never take away what that has. Fingerprints and sketches
+are made of the texts anew; a fingerprint that came with its document stays, and must have as many bits.`
+}
+
+// Run makes the new database.
+func (c *Rebuild) Run(a *app.App) error {
+	if what, err := engine.Identify(c.DB); err == nil && what == "" && !app.IsSet(c.DB) {
+		return fmt.Errorf("%s: %w", c.DB, app.ErrNoDatabase)
+	}
+	if err := makesNew(c.New); err != nil {
+		return err
+	}
+	return (&Load{DB: c.New, Files: []string{c.DB}, OnConflict: "error", Memory: c.Memory, CreateFlags: c.CreateFlags}).Run(a)
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,9 +92,7 @@ func (c *Load) Run(a *app.App) (err error) {
 		return err
 	}
 	l.create = *o
-	if c.Images != nil {
-		l.create.Bits, l.create.NoSketch, l.create.Features.Code = c.Images.Bits(), true, c.Images.String()
-	}
+	c.Images.SetOptions(&l.create)
 	o.MustExist, o.BusyTimeout = true, a.Global.BusyTimeout
 	l.db, err = engine.Open(c.DB, o)
 	switch {
@@ -113,6 +112,11 @@ func (c *Load) Run(a *app.App) (err error) {
 	} else if _, l.features, err = c.FeatureFlags.Params(0); err != nil {
 		return err
 	}
+	if l.sources.Stored != nil {
+		if err := l.takeStored(); err != nil {
+			return err
+		}
+	}
 	l.meter = a.Meter()
 	defer l.meter.Stop()
 	l.rejects = a.NewRejects(c.RejectFlags, filepath.Clean(c.DB)+".") // all of its name is in that of the file
@@ -123,6 +127,40 @@ func (c *Load) Run(a *app.App) (err error) {
 	l.summary(stats, start)
 	l.rejects.Partial = stats.Documents > 0 || l.passed
 	return l.rejects.Close(errors.Join(append(l.failed, err)...))
+}
+
+// takeStored prepares the load of a database: a new one will have its parameters.
+func (l *load) takeStored() error {
+	from := l.sources.Stored
+	if l.c.Resume || l.c.TimeField != "" {
+		return errors.New("--resume and --time-field are for files: a database is loaded whole, with its times")
+	}
+	if l.db == nil {
+		o, err := l.c.optionsLike(from.DB)
+		if err != nil {
+			return err
+		}
+		l.create, l.features = *o, o.Features
+	} else if same(l.c.DB, from.Path) {
+		return fmt.Errorf("%s would be loaded into itself", l.c.DB)
+	}
+	was := from.DB.Params().Features
+	if !slices.Equal(was.Fields, l.features.Fields) || was.SetField != l.features.SetField {
+		whole := func(f engine.Features) string { return cmp.Or(f.Describe(), "whole texts") }
+		return fmt.Errorf("%s compares %s, and not %s: simdb export %s | simdb load %s - reads its fields anew",
+			from.Path, whole(was), whole(l.features), from.Path, l.c.DB)
+	}
+	if p := from.DB.Params(); !p.Text && p.Sketch > 0 {
+		l.a.Say("%s keeps no texts: its sketches, by which JACCARD answers, are left behind", from.Path)
+	}
+	return nil
+}
+
+// same reports whether two paths are of one folder or file.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // close closes the database, if there is one.
@@ -155,7 +193,10 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 	}
 	l.meter.Report(engine.Progress{Stage: "write tables"})
 	stats, closeErr := l.loader.Close()
-	if err = errors.Join(err, closeErr); err == nil && !l.a.Interrupted() {
+	if err = errors.Join(err, closeErr); err == nil && l.sources.Stored != nil && l.ended {
+		err = l.db.SetAllowed(l.a.Context(), true, slices.Collect(l.sources.Stored.Allowed())...)
+	}
+	if err == nil && !l.a.Interrupted() {
 		err = l.db.Compact(l.a.Context(), &engine.CompactOptions{Due: true, Progress: func(p engine.Progress) {
 			p.Stage = "merge"
 			l.meter.Report(p)
@@ -191,7 +232,7 @@ const indexPercent = 40
 
 // tellIndex says how large the index of containment will be.
 func (l *load) tellIndex() {
-	if !l.c.Containment {
+	if !l.create.Containment {
 		return
 	}
 	size := ""
@@ -223,6 +264,9 @@ func (l *load) file(i int) error {
 		if l.sources.Tree != nil { // its key says which list it is
 			f.mark = loadMark(f.mark.pos())
 		}
+	}
+	if l.sources.Stored != nil {
+		opt.Need = input.NeedDoc
 	}
 	opt.After = f.mark.after()
 	err := l.read(f, i, opt)
@@ -304,7 +348,9 @@ func (f *loadFile) record(in input.Source, rec *input.Record) error {
 	if err := f.add(in, rec); err != nil {
 		return err
 	}
-	f.loader.Mark(f.source, int64(mark))
+	if f.sources.Stored == nil {
+		f.loader.Mark(f.source, int64(mark))
+	}
 	f.stored = true
 	return nil
 }

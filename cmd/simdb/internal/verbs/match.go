@@ -18,7 +18,7 @@ type Match struct {
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files or --images the documents themselves; - is standard input."`
 	app.SimilarityFlags
 	app.NoVerifyFlag
-	Add     bool          `help:"Store the documents that are new, so that later lines are compared with them too. One whose id is stored with another text replaces that."`
+	Add     bool          `help:"Store the documents that are new, so that later lines are compared with them too. One whose id is stored with another text replaces that. The database is created if there is none."`
 	Invert  bool          `help:"Copy the lines that are known instead of the new ones."`
 	Explain bool          `help:"Write rows instead of lines: for each line that is known its id (query), the id of a stored document that it is like, and how much; with --invert and without."`
 	Rows    app.RowFormat `group:"output" name:"rows" placeholder:"FORMAT" help:"--explain: ${formats} (default: table on a terminal, by the ending of -o, tsv elsewhere)."`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/repl/output"
@@ -30,11 +31,11 @@ func (c *Match) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.KeepTo(int64(c.Memory))()
-	db, err := a.Open(c.DB, app.Access{Write: c.Add, Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)})
+	db, made, err := c.open(a)
 	if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
+	defer func() { err = made.Close(db, err) }()
 	opt.Bits = db.Params().Bits
 	if err := app.ReadFeatures(&opt, db.Params().Features); err != nil {
 		return err
@@ -75,6 +76,20 @@ func (c *Match) Run(a *app.App) (err error) {
 	t.rejects.TellUTF8()
 	t.rejects.Partial = t.keepsPart(err)
 	return t.rejects.Close(err)
+}
+
+// open opens the database. With --add it creates it if there is none.
+func (c *Match) open(a *app.App) (db *engine.DB, made *app.Created, err error) {
+	how := app.Access{Write: c.Add, Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
+	if how.Create = c.Add && !app.Exists(c.DB); how.Create {
+		if made, err = app.Prepare(c.DB); err != nil {
+			return nil, nil, err
+		}
+	}
+	if db, err = a.Open(c.DB, how); err == nil && how.Create {
+		a.Say("created %s; simdb create makes a database with other parameters, such as --ttl", c.DB)
+	}
+	return db, made, err
 }
 
 // summary says what was read and found, and after an error what was stored before it.
