@@ -123,5 +123,8 @@ func (x *run) describe(sel *selection, p plan, note string) []string {
 		}
 		lines = append(lines, l.Predicate.(predicate.Driver).Explain(x.Scope)...)
 	}
+	if len(p.compared) > 0 {
+		lines = append(lines, "estimate: "+strings.Join(p.compared, ", "))
+	}
 	return lines
 }

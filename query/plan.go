@@ -1,8 +1,11 @@
 package query
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/simdb/simdb/query/internal/predicate"
 )
@@ -13,6 +16,8 @@ type plan struct {
 	drivers []*leaf
 	fused   []*leaf // terms of an AND that the only driver decides while it lists
 	streams bool
+
+	compared []string // what each choice of drivers was estimated to take
 }
 
 // options returns how a plan reads the documents of its drivers.
@@ -42,12 +47,22 @@ func (p plan) decides(sel *selection) bool {
 // their tests.
 func (x *run) planFor(sel *selection) plan {
 	sortTests(sel.expr)
-	drivers, _ := x.choose(sel.expr, true)
-	p := plan{drivers: drivers}
-	if len(drivers) != 1 {
-		return p
+	var w way
+	if terms, ok := sel.expr.(andNode); ok {
+		w = x.chooseTerm(terms, sel, true)
+	} else {
+		w = x.choose(sel.expr, true)
 	}
-	p.fused = sel.fused(drivers[0])
+	p := plan{drivers: w.drivers, compared: w.compared}
+	if len(p.drivers) == 1 {
+		p.fused = sel.fused(p.drivers[0])
+		p.streams = sel.streams(p.drivers[0])
+	}
+	return p
+}
+
+// streams reports whether a driver yields in the order of the selection.
+func (sel *selection) streams(driver *leaf) bool {
 	distances, scores := 0, 0
 	for _, l := range sel.predicates {
 		if l.negated {
@@ -61,15 +76,15 @@ func (x *run) planFor(sel *selection) plan {
 		}
 	}
 	id := orderKey{by: "id"}
-	switch drivers[0].Predicate.(predicate.Driver).Order() {
+	switch driver.Predicate.(predicate.Driver).Order() {
 	case predicate.ByID:
-		p.streams = slices.Equal(sel.order, []orderKey{id})
+		return slices.Equal(sel.order, []orderKey{id})
 	case predicate.ByDistance:
-		p.streams = distances == 1 && slices.Equal(sel.order, []orderKey{{by: "distance"}, id})
+		return distances == 1 && slices.Equal(sel.order, []orderKey{{by: "distance"}, id})
 	case predicate.ByScore:
-		p.streams = scores == 1 && slices.Equal(sel.order, []orderKey{{by: "score", desc: true}, id})
+		return scores == 1 && slices.Equal(sel.order, []orderKey{{by: "score", desc: true}, id})
 	}
-	return p
+	return false
 }
 
 // fused returns the terms of an AND that the only driver decides while it lists.
@@ -83,48 +98,120 @@ func (sel *selection) fused(driver *leaf) (fused []*leaf) {
 	return fused
 }
 
-// choose returns the cheapest set of drivers whose union includes all documents that satisfy n, and
-// its cost; nil if there is none. A caller without an alternative passes free, and gets no cost: to
-// estimate it, NEAR would have to plan its search.
-func (x *run) choose(n node, free bool) ([]*leaf, float64) {
+// A way is a set of drivers whose union includes all documents that satisfy an expression.
+type way struct {
+	drivers  []*leaf
+	cost     float64 // in nanoseconds, to list them, and of an AND to test what they list
+	term     int     // of the AND: what the drivers list
+	compared []string
+}
+
+// choose returns the cheapest way to find the documents that satisfy n; one without drivers if there
+// is none. A caller without an alternative passes free, and gets no cost: to estimate it, NEAR would
+// have to plan its search.
+func (x *run) choose(n node, free bool) (w way) {
 	switch n := n.(type) {
 	case *leaf:
 		d, ok := n.Predicate.(predicate.Driver)
 		if !ok || n.negated {
-			return nil, math.Inf(1)
+			return way{}
 		}
-		if free {
-			return []*leaf{n}, 0
+		if w.drivers = []*leaf{n}; !free {
+			w.cost = d.Cost(x.Scope)
 		}
-		return []*leaf{n}, d.Cost(x.Scope)
+		return w
 	case orNode:
-		var all []*leaf
-		sum := 0.0
 		for _, t := range n {
-			leaves, cost := x.choose(t, free)
-			if leaves == nil {
-				return nil, math.Inf(1)
+			side := x.choose(t, free)
+			if side.drivers == nil {
+				return way{}
 			}
-			all, sum = append(all, leaves...), sum+cost
+			w.drivers, w.cost = append(w.drivers, side.drivers...), w.cost+side.cost
 		}
-		return all, sum
+		return w
 	}
-	terms := n.(andNode)
+	return x.chooseTerm(n.(andNode), nil, free)
+}
+
+// chooseTerm chooses the term of an AND that finds the documents on which the others are tested.
+// sel is nil unless the AND is all of a selection: then a scan decides all of its filters.
+func (x *run) chooseTerm(terms andNode, sel *selection, free bool) way {
 	choices := 0
 	for _, t := range terms {
 		if drivable(t) {
 			choices++
 		}
 	}
-	var best []*leaf
-	least := math.Inf(1)
-	for _, t := range terms {
-		if leaves, cost := x.choose(t, free && choices == 1); leaves != nil && (best == nil || cost < least) {
-			best, least = leaves, cost
+	var ways []way
+	scan := -1 // of ways: that of filters
+	for i, t := range terms {
+		w := x.choose(t, free && choices == 1)
+		if w.term = i; w.drivers == nil {
+			continue
+		}
+		if l, ok := t.(*leaf); ok && sel != nil && predicate.Fuses(l.Predicate, l.Predicate) {
+			if scan >= 0 {
+				if w.cost < ways[scan].cost {
+					ways[scan] = w
+				}
+				continue
+			}
+			scan = len(ways)
+		}
+		ways = append(ways, w)
+	}
+	if len(ways) < 2 {
+		return append(ways, way{})[0]
+	}
+	slices.SortStableFunc(ways, func(a, b way) int { return cmp.Compare(a.cost, b.cost) })
+	best := way{cost: math.Inf(1)}
+	var compared []string
+	for _, w := range ways {
+		least := "more than "
+		if w.cost < best.cost {
+			least, w.cost = "", w.cost+x.testsAfter(w, terms, sel)
+		}
+		compared = append(compared, fmt.Sprintf("%s%s by %s", least, time.Duration(w.cost).Round(time.Microsecond), terms[w.term]))
+		if w.cost < best.cost {
+			best = w
 		}
 	}
-	return best, least
+	best.compared = compared
+	return best
 }
+
+// testsAfter estimates what it costs to test what a way of an AND finds.
+func (x *run) testsAfter(w way, terms andNode, sel *selection) float64 {
+	var fused []*leaf
+	var o predicate.ListOptions
+	if _, ok := terms[w.term].(*leaf); ok && sel != nil {
+		fused = sel.fused(w.drivers[0])
+		for _, l := range fused {
+			o.Also = append(o.Also, l.Predicate.(predicate.Filter))
+		}
+	}
+	each := 0.0
+	for i, t := range terms {
+		if l, ok := t.(*leaf); i != w.term && !(ok && slices.Contains(fused, l)) {
+			each += testCost(t).Nanoseconds()
+		}
+	}
+	rows := 0.0
+	for _, l := range w.drivers {
+		if f, ok := l.Predicate.(predicate.Filter); ok && len(o.Also) > 0 {
+			rows += x.Selects(f, o)
+		} else {
+			rows += l.Predicate.(predicate.Driver).Rows(x.Scope)
+		}
+	}
+	if sel != nil && sel.first() >= 0 && len(w.drivers) == 1 && sel.streams(w.drivers[0]) {
+		rows = min(rows, testedPerRow*float64(sel.first()+1)) // then LIMIT ends it
+	}
+	return rows * each
+}
+
+// testedPerRow is about how many documents are tested for each that a selection finds.
+const testedPerRow = 32
 
 // sortTests sorts the terms of each AND and OR by the cost of their tests.
 func sortTests(n node) {

@@ -68,7 +68,7 @@ type verdict struct {
 // candidates there are. Of a selection that stops early, the first batches are small.
 const (
 	firstBatch = 16
-	mostBatch  = 1 << 16
+	mostBatch  = 1 << 18
 	batchBytes = 512 // that a candidate takes in a batch
 )
 

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
@@ -101,6 +103,57 @@ func TestHold(t *testing.T) {
 	} {
 		if err := run(text); err != nil {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestChoice: of the predicates that can find, the one finds with which little is left to test,
+// whatever it costs to find alone.
+func TestChoice(t *testing.T) {
+	db := openTest(t, nil)
+	var b engine.Batch
+	for i := range 3000 {
+		d := engine.Doc{
+			ID: fmt.Sprintf("%c%04d", 'a'+i%2, i), Text: strings.Repeat(fmt.Sprintf("word%d other%d ", i, i%7), 30),
+			Fields: []byte(fmt.Sprintf(`{"lang":"%c"}`, 'a'+i%3)), Time: time.Now().Add(-24 * time.Hour),
+		}
+		if i%100 == 0 {
+			d.Time = time.Now()
+			d.ID = "few" + d.ID
+		}
+		b.Put(d)
+	}
+	if err := db.Apply(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ text, find string }{
+		{"CONTAINS('b0001', 0.5) AND SINCE 2d", "CONTAINS"},
+		{"CONTAINS('b0001', 0.5) AND SINCE 1h", "SINCE"},
+		{"CONTAINS('b0001', 0.5) AND ID LIKE 'few%'", "ID"},
+		{"CONTAINS('b0001', 0.5) AND lang = 'a' AND ID LIKE 'few%' AND SINCE 1h", "ID"},
+		{"PASSAGES('b0001', 3) AND SINCE 2d", "PASSAGES"},
+		{"NEAR('b0001', 40) AND lang = 'a'", "lang"},
+		{"NEAR('b0001', 40) AND lang = 'a' LIMIT 1", "NEAR"},
+		{"NEAR('b0001', 3) AND lang = 'a' AND SINCE 2d", "NEAR"},
+		{"NEAREST('b0001', 2000) AND SINCE 1h", "SINCE"},
+		{"SINCE 2d AND (lang = 'a' OR ID = 'b0001')", "lang"},
+		{"SINCE 1h AND (lang = 'a' OR ID = 'b0001')", "SINCE"},
+	} {
+		rows, err := Run(t.Context(), db, "EXPLAIN "+c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		finds, estimated := false, false
+		plan := read(t, rows)
+		for _, r := range plan {
+			finds = finds || strings.HasPrefix(r[0].(string), "find "+c.find)
+			estimated = estimated || strings.HasPrefix(r[0].(string), "estimate: ")
+		}
+		if !finds || !estimated {
+			t.Errorf("%s is not found by %s: %q", c.text, c.find, plan)
 		}
 	}
 }

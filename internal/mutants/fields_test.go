@@ -69,6 +69,11 @@ var fieldMutants = []mutant{
 		tests: "query", run: "^TestAgainstBruteForce$",
 	},
 	{
+		name: "choice/what is left to test costs nothing", in: "query", decl: "run.testsAfter",
+		edit:  swap(`return rows * each`, `return 0`),
+		tests: "query", run: "^TestChoice$",
+	},
+	{
 		name: "show/rows of other documents", in: "engine", decl: "eachOfTable",
 		edit:  swap(`fn(places[at].i, `, `fn(0, `),
 		tests: "query", run: "^TestShow$",

@@ -91,6 +91,7 @@ func (p *content) Test(x *Scope, c *Candidate) (Verdict, error) {
 func (p *content) List(x *Scope, o ListOptions) iter.Seq2[Found, error] { return x.scan(p, o) }
 func (p *content) narrow(s *scan)                                       { s.content = append(s.content, p) }
 func (p *content) Cost(x *Scope) float64                                { return (listCost+readCost)*x.Documents() + 3 }
+func (p *content) Rows(x *Scope) float64                                { return x.Selects(p, ListOptions{}) }
 func (p *content) Explain(x *Scope) []string                            { return ExplainScan(x, p, ListOptions{}) }
 func (p *content) TestCost() TestCost                                   { return TestText }
 func (p *content) Measure() Measure                                     { return NoMeasure }

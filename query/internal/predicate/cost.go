@@ -14,6 +14,9 @@ const (
 	similarCost = 5000 // another comparison of texts is set up
 )
 
+// similarShare is the share of documents that a text is taken to be similar to.
+const similarShare = 0.01
+
 // planCost returns the cost of a search: that of its plan, which the engine estimates. It is 0 if
 // there is no plan, as then the search itself returns the error.
 func planCost(parts []engine.PartPlan, err error) float64 {

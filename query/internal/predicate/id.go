@@ -108,6 +108,7 @@ func (p *idIn) List(x *Scope, _ ListOptions) iter.Seq2[Found, error] {
 }
 
 func (p *idIn) Cost(*Scope) float64     { return lookupCost * float64(len(p.ids)) }
+func (p *idIn) Rows(*Scope) float64     { return float64(len(p.ids)) }
 func (p *idIn) Explain(*Scope) []string { return []string{finding(p)} }
 func (p *idIn) TestCost() TestCost      { return TestID }
 func (p *idIn) Measure() Measure        { return NoMeasure }
@@ -138,6 +139,7 @@ func (p *idRange) Test(_ *Scope, c *Candidate) (Verdict, error) {
 func (p *idRange) List(x *Scope, o ListOptions) iter.Seq2[Found, error] { return x.scan(p, o) }
 func (p *idRange) narrow(s *scan)                                       { s.within(p.from, p.to) }
 func (p *idRange) Cost(x *Scope) float64                                { return listCost*x.Documents() + 1 }
+func (p *idRange) Rows(x *Scope) float64                                { return x.Selects(p, ListOptions{}) }
 func (p *idRange) Explain(x *Scope) []string                            { return ExplainScan(x, p, ListOptions{}) }
 func (p *idRange) TestCost() TestCost                                   { return TestID }
 func (p *idRange) Measure() Measure                                     { return NoMeasure }
@@ -175,6 +177,13 @@ func (p *idLike) Cost(x *Scope) float64 {
 		return lookupCost
 	}
 	return listCost*x.Documents() + 1
+}
+
+func (p *idLike) Rows(x *Scope) float64 {
+	if p.Exact {
+		return 1
+	}
+	return x.Selects(p, ListOptions{})
 }
 
 func (p *idLike) Explain(x *Scope) []string {

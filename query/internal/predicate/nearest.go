@@ -100,6 +100,7 @@ func (p *nearest) Cost(x *Scope) float64 {
 }
 
 func (p *nearest) Explain(*Scope) []string { return []string{finding(p)} }
+func (p *nearest) Rows(*Scope) float64     { return float64(p.n) }
 func (p *nearest) TestCost() TestCost      { return TestSet }
 func (p *nearest) Measure() Measure        { return Distance }
 func (p *nearest) Order() Order            { return ByDistance }

@@ -73,9 +73,10 @@ func (p *passages) Explain(*Scope) []string {
 	return append([]string{"compare texts"}, explainParts(finding(p), plan, err)...)
 }
 
-func (p *passages) TestCost() TestCost { return TestText }
-func (p *passages) Measure() Measure   { return Places }
-func (p *passages) Order() Order       { return AnyOrder }
+func (p *passages) Rows(x *Scope) float64 { return x.Documents() * similarShare }
+func (p *passages) TestCost() TestCost    { return TestText }
+func (p *passages) Measure() Measure      { return Places }
+func (p *passages) Order() Order          { return AnyOrder }
 
 // String writes the predicate as the language does.
 func (p *passages) String() string { return fmt.Sprintf("PASSAGES(%s, %d)", p.target.label, p.words) }

@@ -24,8 +24,10 @@ type Driver interface {
 	Predicate
 	// List yields those documents.
 	List(x *Scope, o ListOptions) iter.Seq2[Found, error]
-	// Cost estimates what List costs in nanoseconds. It only has to rank drivers.
+	// Cost estimates what List costs in nanoseconds, and Rows how many documents it yields. They only
+	// have to rank drivers.
 	Cost(x *Scope) float64
+	Rows(x *Scope) float64
 	// Order is the order in which List yields if ListOptions.Ordered is set.
 	Order() Order
 	// Explain describes how List finds the documents, a line per step.
@@ -70,6 +72,11 @@ const (
 	TestSet                   // nothing, after a set has been computed once
 	TestText                  // its text
 )
+
+// Nanoseconds returns about how long the test takes, of one of many documents.
+func (c TestCost) Nanoseconds() float64 {
+	return [...]float64{TestID: 50, TestEntry: 1500, TestSet: 100, TestText: 6000}[c]
+}
 
 // Order is an order of rows.
 type Order int

@@ -1,6 +1,7 @@
 package predicate
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -64,22 +65,22 @@ func (s *scan) match(id string) bool {
 	return true
 }
 
-// filter returns s as the engine has it. It calls look once for each document that is looked at.
-func (s *scan) filter(x *Scope, o ListOptions, look func()) engine.Range {
-	f := engine.Range{From: s.from, To: s.to, Since: s.since, Limit: o.First, Unordered: !o.Ordered}
+// filter returns s as the engine has it. It calls look once for each document whose id, text or
+// fields are looked at; its error ends the scan.
+func (s *scan) filter(o ListOptions, look func() error) engine.Range {
+	f := engine.Range{From: s.from, To: s.to, Since: s.since, Limit: o.First, Unordered: !o.Ordered, OnlyIDs: o.IDsOnly}
 	if len(s.ids) > 0 {
-		f.Match = func(id []byte) (bool, error) {
-			look()
-			return s.match(string(id)), x.Ctx.Err()
-		}
+		f.Match = func(id []byte) (bool, error) { return s.match(string(id)), look() }
 	}
 	if len(s.content) > 0 {
 		all := joined{terms: s.content}
 		f.Where = func(text, fields []byte) (bool, error) {
 			if f.Match == nil {
-				look()
+				if err := look(); err != nil {
+					return false, err
+				}
 			}
-			return all.holds(text, fields), x.Ctx.Err()
+			return all.holds(text, fields), nil
 		}
 	}
 	return f
@@ -88,15 +89,17 @@ func (s *scan) filter(x *Scope, o ListOptions, look func()) engine.Range {
 // scan yields the documents for which p, and what is fused with it, holds: by id if o.Ordered is
 // set.
 func (x *Scope) scan(p Filter, o ListOptions) iter.Seq2[Found, error] {
-	look := x.Counting("list")
-	f := scanOf(p, o).filter(x, o, look)
-	if f.Match != nil || f.Where != nil {
-		look = func() {}
-	}
+	count := x.Counting("list")
+	f := scanOf(p, o).filter(o, func() error {
+		count()
+		return x.Ctx.Err()
+	})
+	counted := f.Match != nil || f.Where != nil
 	return func(yield func(Found, error) bool) {
-		f.OnlyIDs = o.IDsOnly
 		for d, err := range x.Snap.Range(x.Ctx, f) {
-			look()
+			if !counted {
+				count()
+			}
 			found := Found{ID: d.ID, Listed: true}
 			if !o.IDsOnly {
 				entry := d.Entry()
@@ -108,6 +111,50 @@ func (x *Scope) scan(p Filter, o ListOptions) iter.Seq2[Found, error] {
 		}
 	}
 }
+
+// What Selects looks at: so many of the documents that a scan yields, or tests.
+const (
+	selectsRows  = 1000
+	selectsTests = 4000
+)
+
+// Selects estimates how many documents p, with what is fused with it, holds for: by the first that a
+// scan finds, or exactly if it finds few.
+func (x *Scope) Selects(p Filter, o ListOptions) float64 {
+	looked, found := 0.0, 0.0
+	s := scanOf(p, o)
+	f := s.filter(ListOptions{IDsOnly: true}, func() error {
+		if looked == selectsTests {
+			return errLooked
+		}
+		looked++
+		return x.Ctx.Err()
+	})
+	all := true
+	for _, err := range x.Snap.Range(x.Ctx, f) {
+		if all = err == nil; all {
+			found++
+			all = found < selectsRows
+		}
+		if !all {
+			break
+		}
+	}
+	if all {
+		return found
+	}
+	of := x.Documents()
+	if n, err := x.Snap.Count(x.Ctx, s.since); err == nil {
+		of = float64(n)
+	}
+	if looked > 0 {
+		of *= found / looked
+	}
+	return max(found, of)
+}
+
+// errLooked ends a scan that has looked at enough documents.
+var errLooked = errors.New("looked at enough")
 
 // ExplainScan describes how p, with what is fused with it, finds the documents.
 func ExplainScan(x *Scope, p Filter, o ListOptions) []string {

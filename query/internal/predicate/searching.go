@@ -53,6 +53,24 @@ func (p *searching) Cost(x *Scope) float64 {
 	return p.setup + planCost(x.Snap.Plan(x.Ctx, p.target.doc, p.by))
 }
 
+// Rows takes fingerprints for random, in addition to a few that are near for a reason.
+func (p *searching) Rows(x *Scope) float64 {
+	const few = 16
+	share, n := similarShare, 0.0
+	if k, ok := p.by.Distance(); ok {
+		bits := float64(x.bits())
+		share = math.Erfc((bits/2-float64(k)-0.5)/math.Sqrt(bits/2)) / 2 // the normal distribution
+	}
+	parts, err := x.Snap.Plan(x.Ctx, p.target.doc, p.by)
+	if p.nothing != "" || err != nil {
+		return 0
+	}
+	for _, part := range parts {
+		n += float64(part.Candidates)
+	}
+	return min(n, share*x.Documents()+few)
+}
+
 // explain is Explain of the driver that has p.
 func (p *searching) explain(x *Scope, d Driver) []string {
 	if p.nothing != "" {

@@ -40,6 +40,7 @@ func (p *since) narrow(s *scan) {
 func (p *since) Count(x *Scope) (int64, error) { return x.Snap.Count(x.Ctx, p.time) }
 
 func (p *since) Cost(x *Scope) float64     { return (listCost+timeCost)*x.Documents() + 2 }
+func (p *since) Rows(x *Scope) float64     { return x.Selects(p, ListOptions{}) }
 func (p *since) Explain(x *Scope) []string { return ExplainScan(x, p, ListOptions{}) }
 func (p *since) TestCost() TestCost        { return TestEntry }
 func (p *since) Measure() Measure          { return NoMeasure }
