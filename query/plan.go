@@ -106,9 +106,9 @@ type way struct {
 	compared []string
 }
 
-// choose returns the cheapest way to find the documents that satisfy n; one without drivers if there
-// is none. A caller without an alternative passes free, and gets no cost: to estimate it, NEAR would
-// have to plan its search.
+// choose returns the cheapest way to find the documents that satisfy n; one without drivers if
+// there is none. A caller without an alternative passes free, and gets no cost: to estimate it,
+// NEAR would have to plan its search.
 func (x *run) choose(n node, free bool) (w way) {
 	switch n := n.(type) {
 	case *leaf:

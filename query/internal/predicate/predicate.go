@@ -24,8 +24,8 @@ type Driver interface {
 	Predicate
 	// List yields those documents.
 	List(x *Scope, o ListOptions) iter.Seq2[Found, error]
-	// Cost estimates what List costs in nanoseconds, and Rows how many documents it yields. They only
-	// have to rank drivers.
+	// Cost estimates what List costs in nanoseconds, and Rows how many documents it yields. They
+	// only have to rank drivers.
 	Cost(x *Scope) float64
 	Rows(x *Scope) float64
 	// Order is the order in which List yields if ListOptions.Ordered is set.

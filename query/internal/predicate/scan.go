@@ -118,8 +118,8 @@ const (
 	selectsTests = 4000
 )
 
-// Selects estimates how many documents p, with what is fused with it, holds for: by the first that a
-// scan finds, or exactly if it finds few.
+// Selects estimates how many documents p, with what is fused with it, holds for: by the first that
+// a scan finds, or exactly if it finds few.
 func (x *Scope) Selects(p Filter, o ListOptions) float64 {
 	looked, found := 0.0, 0.0
 	s := scanOf(p, o)
