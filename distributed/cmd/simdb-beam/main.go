@@ -101,8 +101,12 @@ func run(ctx context.Context, args []string) (status int, err error) {
 	if err := setLog(); err != nil {
 		return 0, err
 	}
-	if *runners.Runner == "" {
-		flag.Set("runner", "prism")
+	switch *runners.Runner {
+	case "":
+		*runners.Runner = "prism"
+	case "prism", "flink", "spark", "universal":
+	default:
+		return 0, fmt.Errorf("--runner %s: prism, flink, spark and universal are known", *runners.Runner)
 	}
 	switch {
 	case *work != "":

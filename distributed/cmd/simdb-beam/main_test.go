@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,12 +19,47 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/memfs"
+
+	"github.com/simdb/simdb/cmd/simdb/shard"
+	"github.com/simdb/simdb/distributed"
 )
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	beam.Init()
+	if step, marker, ok := strings.Cut(os.Getenv("SIMDB_BEAM_KILL"), ":"); ok {
+		open := distributed.Open
+		distributed.Open = func(options []byte) (distributed.Chain, error) {
+			chain, err := open(options)
+			return dying{chain, step, marker}, err
+		}
+	}
+	beam.Init() // does not return in a worker
 	os.Exit(m.Run())
+}
+
+// dying is a chain that ends the process in a step, before what it sends has been taken, unless
+// there is a file that marks that it has done so: a worker of scripts/flink-test.sh.
+type dying struct {
+	distributed.Chain
+	step, marker string
+}
+
+func (d dying) Steps() []shard.Step {
+	steps := d.Chain.Steps()
+	for i, s := range steps {
+		if s.Name != d.step {
+			continue
+		}
+		steps[i].Run = func(ctx context.Context, key uint64, in iter.Seq2[[]byte, error], send shard.Send) error {
+			err := s.Run(ctx, key, in, send)
+			if f, failed := os.OpenFile(d.marker, os.O_CREATE|os.O_EXCL, 0o600); failed == nil {
+				_ = f.Close()
+				os.Exit(137)
+			}
+			return err
+		}
+	}
+	return steps
 }
 
 // fixture is a folder of inputs, and the program to compare with.
@@ -198,6 +234,7 @@ func TestFailures(t *testing.T) {
 		{"search PART -o OUT", "search"},
 		{"dedup s4://bucket/part -o OUT", "s4"},
 		{"dedup PART -o OUT --runner universal", "endpoint"},
+		{"dedup PART -o OUT --runner direct", "--runner direct"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			out := t.TempDir() + "/out/"
