@@ -18,8 +18,9 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/stages"
 )
 
-// counterBytes is the size of the counters of elements.
-const counterBytes = 16 << 20
+// counterBytes is the size of the counters of elements. What has to be told apart are the elements
+// of very many documents.
+const counterBytes = 4 << 20
 
 func shardName(kind string, key uint64) string { return fmt.Sprintf("%s/%05d", kind, key) }
 

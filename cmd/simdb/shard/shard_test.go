@@ -3,13 +3,20 @@ package shard
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/zeebo/xxh3"
 )
 
 // run runs a job with workers of the file driver and returns its exit status.
@@ -55,19 +62,266 @@ func simdb(t *testing.T) func(args ...string) []byte {
 	}
 }
 
-// TestDedup compares the outputs of a job with those of one machine.
+// shuffled runs a job as an engine may: messages come in any order, some of them twice, and what a
+// step sent counts once though it ran twice.
+func shuffled(t *testing.T, o Options) int {
+	t.Helper()
+	o, err := Plan(t.Context(), o, Local{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := New(o, Local{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, uint64(o.Groups)))
+	var sent []keyed
+	for shard := range j.Shards() {
+		sent = append(sent, keyed{key: uint64(shard)})
+	}
+	for _, s := range j.Steps() {
+		r.Shuffle(len(sent), func(a, b int) { sent[a], sent[b] = sent[b], sent[a] })
+		byKey := map[uint64][]keyed{}
+		for _, m := range sent {
+			byKey[m.key] = append(byKey[m.key], m)
+			if r.IntN(20) == 0 {
+				byKey[m.key] = append(byKey[m.key], m)
+			}
+		}
+		sent = nil
+		for key, own := range byKey {
+			for again := r.IntN(2); again >= 0; again-- {
+				var out []keyed
+				err := s.Run(t.Context(), key, messages(own), func(key uint64, message []byte) error {
+					out = append(out, keyed{key, bytes.Clone(message)})
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if again == 0 {
+					sent = append(sent, out...)
+				}
+			}
+		}
+	}
+	status, err := j.Finish(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status
+}
+
+// folder is the name of an output.
+func folder(t *testing.T) string { return filepath.Join(t.TempDir(), "out") + "/" }
+
+// TestDedup compares the outputs of jobs with those of one machine.
 func TestDedup(t *testing.T) {
 	one := simdb(t)
-	dir := t.TempDir()
-	inputs := split(t, "../../../examples/licenses.jsonl.gz", dir, 7)
-	for _, flags := range [][]string{{"--jaccard", "0.8"}, {"--near", "3"}, {"--near", "6"}, {"--near", "12", "--bits", "128"}} {
+	inputs := split(t, 7)
+	for _, flags := range [][]string{{"--jaccard", "0.8"}, {"--near", "3"}, {"--near", "6"}, {"--near", "12", "--bits", "128", "--no-audit"}} {
 		t.Run(fmt.Sprint(flags), func(t *testing.T) {
-			want, got := filepath.Join(t.TempDir(), "want")+"/", filepath.Join(t.TempDir(), "got")+"/"
+			want := folder(t)
 			one(append(append([]string{"dedup", "-o", want, "--no-audit-pairs"}, flags...), inputs...)...)
-			run(t, Options{Command: "dedup", Args: slices.Concat(flags, inputs, []string{"-o", got}), Work: t.TempDir() + "/work", Shards: 3, Groups: 5, MaxCell: 100}, 2)
-			sameFolder(t, want, got)
+			for _, how := range []func(o Options) int{
+				func(o Options) int { return run(t, o, 1) },
+				func(o Options) int { return run(t, o, 3) },
+				func(o Options) int { return shuffled(t, o) },
+			} {
+				got := folder(t)
+				o := Options{Command: "dedup", Args: slices.Concat(flags, inputs, []string{"-o", got}), Work: t.TempDir() + "/work", Shards: 3, Groups: 5, MaxCell: 100}
+				if status := how(o); status != 0 {
+					t.Errorf("status %d", status)
+				}
+				sameFolder(t, want, got)
+			}
 		})
 	}
+}
+
+// TestRows compares pairs with those of one machine, and clusters with those of dedup --clusters.
+func TestRows(t *testing.T) {
+	one := simdb(t)
+	inputs := split(t, 5)
+	for _, command := range []string{"pairs", "clusters"} {
+		for _, flags := range [][]string{{"--jaccard", "0.8"}, {"--near", "6"}} {
+			t.Run(fmt.Sprint(command, flags), func(t *testing.T) {
+				rows := filepath.Join(t.TempDir(), "rows.jsonl")
+				if command == "pairs" {
+					one(append(append([]string{"pairs", "-o", rows}, flags...), inputs...)...)
+				} else {
+					one(append(append([]string{"dedup", "--clusters", rows, "-o", folder(t)}, flags...), inputs...)...)
+				}
+				want, err := os.ReadFile(rows)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := folder(t)
+				shuffled(t, Options{Command: command, Args: slices.Concat(flags, inputs, []string{"-o", got}), Work: t.TempDir() + "/work", Groups: 3, MaxCell: 50})
+				var all []byte
+				for i := range inputs {
+					b, err := os.ReadFile(filepath.Join(got, fmt.Sprintf("%s-%05d.jsonl", command, i)))
+					if err != nil {
+						t.Fatal(err)
+					}
+					all = append(all, b...)
+				}
+				if command == "clusters" {
+					want, all = assigned(t, want), assigned(t, all)
+				}
+				if a, b := sorted(want), sorted(all); !bytes.Equal(a, b) || len(a) < 1000 {
+					t.Errorf("%d bytes, want %d; %s", len(b), len(a), firstDifference(b, a))
+				}
+			})
+		}
+	}
+}
+
+// assigned returns which cluster each document is in, and whether it is kept.
+func assigned(t *testing.T, rows []byte) (out []byte) {
+	t.Helper()
+	for line := range bytes.Lines(rows) {
+		var row struct {
+			ID      string
+			Cluster int
+			Keep    bool
+		}
+		if err := json.Unmarshal(line, &row); err != nil {
+			t.Fatal(err)
+		}
+		if row.Cluster > 0 {
+			out = fmt.Appendf(out, "%s %d %v\n", row.ID, row.Cluster, row.Keep)
+		}
+	}
+	return out
+}
+
+func sorted(lines []byte) []byte {
+	all := bytes.SplitAfter(lines, []byte("\n"))
+	slices.SortFunc(all, bytes.Compare)
+	return bytes.Join(all, nil)
+}
+
+// TestRejects has lines that are no records: they are in files beside the outputs, and in the
+// audit, and the status says so unless --max-errors allows them.
+func TestRejects(t *testing.T) {
+	one := simdb(t)
+	inputs := split(t, 3)
+	b, err := os.ReadFile(inputs[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(inputs[1], append([]byte("{\"id\": 1, \"text\"\n"), b...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want := folder(t)
+	one(append([]string{"dedup", "-o", want, "--no-audit-pairs"}, inputs...)...)
+	for _, c := range []struct {
+		flags  []string
+		status int
+	}{{nil, 2}, {[]string{"--max-errors", "1"}, 0}} {
+		got := folder(t)
+		o := Options{Command: "dedup", Args: slices.Concat(c.flags, inputs, []string{"-o", got}), Work: t.TempDir() + "/work"}
+		if status := run(t, o, 2); status != c.status {
+			t.Errorf("%v: status %d", c.flags, status)
+		}
+		sameFolder(t, want, got)
+	}
+	o, err := Plan(t.Context(), Options{Command: "dedup", Args: append([]string{"-o", folder(t), "--max-errors", "0"}, inputs...), Work: t.TempDir() + "/work"}, Local{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := New(o, Local{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Steps()[0].Run(t.Context(), 1, messages(nil), nil); err == nil || !strings.Contains(err.Error(), "--max-errors 0") {
+		t.Errorf("--max-errors 0: %v", err)
+	}
+	if _, err := j.Finish(t.Context()); err == nil {
+		t.Error("a job that has not ended has outputs")
+	}
+}
+
+// TestKilled has workers killed in every step. What they ran again has the same outcome.
+func TestKilled(t *testing.T) {
+	inputs := split(t, 4)
+	want := folder(t)
+	simdb(t)(append([]string{"dedup", "-o", want, "--no-audit-pairs"}, inputs...)...)
+	got := folder(t)
+	o, err := Plan(t.Context(), Options{Command: "dedup", Args: append(inputs, "-o", got), Work: t.TempDir() + "/work"}, Local{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Save(); err != nil {
+		t.Fatal(err)
+	}
+	j, err := Open(o.Work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]uint64{}
+	for n, s := range j.Steps() {
+		for w := range 2 {
+			killed, kill := context.WithCancel(t.Context())
+			j.files = dyingFiles{j.files, kill}
+			if err := j.RunStep(killed, s.Name, w, 2); err == nil && killed.Err() != nil {
+				t.Logf("step %s had written all", s.Name)
+			}
+			j.files = Local{}
+			if n > 0 && w == 0 {
+				if err := j.RunStep(t.Context(), j.Steps()[n].Name, 0, 3); err == nil {
+					t.Error("another number of workers runs a step")
+				}
+			}
+			if err := j.RunStep(t.Context(), s.Name, w, 2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, sum := range digests(t, o.Work) {
+			if before, ok := sums[name]; ok && before != sum && !strings.HasPrefix(name, "messages") {
+				t.Errorf("step %s has changed %s", s.Name, name)
+			}
+			sums[name] = sum
+		}
+	}
+	if _, err := j.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sameFolder(t, want, got)
+}
+
+// dyingFiles are those of a worker that is killed when it has published its first file.
+type dyingFiles struct {
+	Files
+	kill func()
+}
+
+func (f dyingFiles) Put(ctx context.Context, path, name string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	f.kill()
+	return f.Files.Put(ctx, path, name)
+}
+
+// digests returns those of all files in a folder.
+func digests(t *testing.T, dir string) map[string]uint64 {
+	t.Helper()
+	all := map[string]uint64{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		all[name] = xxh3.Hash(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // sameFolder checks that two folders have the same files.
@@ -105,10 +359,11 @@ func firstDifference(a, b []byte) string {
 	return "one has more lines"
 }
 
-// split writes the lines of a file into n files, and returns their names.
-func split(t *testing.T, name, dir string, n int) (names []string) {
+// split writes the licences of the example into n files, and returns their names.
+func split(t *testing.T, n int) (names []string) {
 	t.Helper()
-	f, err := os.Open(name)
+	dir := t.TempDir()
+	f, err := os.Open("../../../examples/licenses.jsonl.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
