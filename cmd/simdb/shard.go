@@ -20,7 +20,7 @@ type shardCmd struct {
 // shardPlan is `simdb shard plan`.
 type shardPlan struct {
 	Shards int      `default:"0" placeholder:"N" help:"How many shards the inputs have, of whole files (default: one for each file)."`
-	Groups int      `default:"0" placeholder:"N" help:"How many groups documents meet in (default: 64, and four for each shard)."`
+	Groups int      `default:"0" placeholder:"N" help:"How many groups documents meet in (default: one for every 16,384, and 8 at least)."`
 	Work   string   `arg:"" help:"The folder of the job, which all processes reach; it is made."`
 	Args   []string `arg:"" passthrough:"" help:"dedup, pairs, clusters or build, and the flags of simdb dedup: FILE... -o DIR/ and --near K or --jaccard T."`
 }

@@ -45,7 +45,16 @@ func (j *Job) meetFirst(ctx context.Context, group uint64, in iter.Seq2[[]byte, 
 	if err != nil {
 		return err
 	}
-	asks, later := plan.MeetFirst(postings)
+	members, asks, later := plan.MeetFirst(postings)
+	if len(members) > 0 {
+		links, err := plan.Links(ctx, group, members)
+		if err == nil {
+			err = storeAll(ctx, j, shardName("links", group), links)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if len(later) > 0 {
 		if err := storeAll(ctx, j, shardName("later", group), later); err != nil {
 			return err
@@ -176,10 +185,21 @@ func (j *Job) forest(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error],
 	if err != nil {
 		return err
 	}
+	plan, err := j.planOf(ctx)
+	if err != nil {
+		return err
+	}
+	for group := range plan.Groups { // what has met already
+		met, err := loadAll[stages.Link](ctx, j, shardName("links", group))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		links = append(links, met...)
+	}
 	if err := storeAll(ctx, j, "forest", stages.Forest(links)); err != nil {
 		return err
 	}
-	for group := range uint64(j.o.Groups) {
+	for group := range plan.Groups {
 		if err := send(group, nil); err != nil {
 			return err
 		}
@@ -197,7 +217,11 @@ func (j *Job) components(ctx context.Context, _ uint64, in iter.Seq2[[]byte, err
 	if err != nil {
 		return err
 	}
-	return ask(j.plan.Shards(stages.Forest(append(links, before...))), send)
+	plan, err := j.planOf(ctx)
+	if err != nil {
+		return err
+	}
+	return ask(plan.Shards(stages.Forest(append(links, before...))), send)
 }
 
 // stars sends who is kept of some components to the shards of keepers.

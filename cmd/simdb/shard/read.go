@@ -181,7 +181,11 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 	case most != nil && total.Rejected > int64(*most):
 		return fmt.Errorf("%d records could not be used, --max-errors %d allows no more", total.Rejected, *most)
 	}
-	if err := j.storeJSON(ctx, "total", total); err != nil {
+	groups := uint64(j.o.Groups)
+	if groups == 0 {
+		groups = max(leastGroups, uint64(total.Documents)/groupDocuments)
+	}
+	if err := j.storeJSON(ctx, "total", totals{total, groups}); err != nil {
 		return err
 	}
 	if j.plan.By.Sets {
@@ -191,6 +195,19 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 	}
 	return j.toShards(send)
 }
+
+// totals are what is known of all inputs once they have been read.
+type totals struct {
+	Tally  dedup.Tally
+	Groups uint64 // in which documents meet
+}
+
+// Without Options.Groups, a group has about so many documents: more groups move more, fewer need
+// more memory. There is one for each of some workers.
+const (
+	leastGroups    = 8
+	groupDocuments = 16384
+)
 
 // toShards has the next step run for each shard.
 func (j *Job) toShards(send Send) error {
@@ -228,10 +245,10 @@ func (j *Job) route(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error
 
 // planOf returns the plan of the stages, once all inputs have been read.
 func (j *Job) planOf(ctx context.Context) (stages.Plan, error) {
-	var t dedup.Tally
+	var t totals
 	err := j.loadJSON(ctx, "total", &t)
 	plan := j.plan
-	plan.Words = max(t.Words, 1)
+	plan.Words, plan.Groups = max(t.Tally.Words, 1), t.Groups
 	return plan, err
 }
 

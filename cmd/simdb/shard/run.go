@@ -115,7 +115,7 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 
 // workerOf returns which worker has a key: those of shards in turn.
 func (j *Job) workerOf(key uint64, workers int) int {
-	if key >= uint64(max(j.o.Shards, j.o.Groups)) {
+	if key >= uint64(j.o.Shards) {
 		key = token.Mix(key)
 	}
 	return int(key % uint64(workers))
@@ -161,7 +161,7 @@ func (j *Job) runKeys(ctx context.Context, step Step, keys []keyed, dir string, 
 		_, err := w.Write(message)
 		return err
 	}
-	slices.SortStableFunc(keys, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
+	slices.SortFunc(keys, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for from, to := 0, 0; from < len(keys); from = to {

@@ -65,7 +65,7 @@ type Options struct {
 	Work    string   // a folder for working files, which all workers reach
 	Inputs  []string // by Plan: the names of files, in the order of preference
 	Shards  int      // in which inputs are read; 0 means one for each file
-	Groups  int      // in which documents meet; 0 means 64 and four for each shard
+	Groups  int      // in which documents meet; 0 means one for every 16,384, and 8 at least
 	MaxCell int      // the largest number of documents that must be in one group; 0 means 65,536
 }
 
@@ -121,9 +121,6 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 	if o.Inputs = names; o.Shards <= 0 || o.Shards > len(names) {
 		o.Shards = len(names)
 	}
-	if o.Groups <= 0 {
-		o.Groups = 64 + 4*o.Shards
-	}
 	return o, nil
 }
 
@@ -147,7 +144,7 @@ func New(o Options, files Files) (*Job, error) {
 	if _, ok := chains[o.Command]; !ok {
 		return nil, fmt.Errorf("unknown command %q: dedup, pairs, clusters and build are known", o.Command)
 	}
-	j.plan = stages.Plan{By: j.c.Criterion(), Groups: uint64(o.Groups), MaxCell: o.MaxCell, Memory: int64(j.c.Memory)}
+	j.plan = stages.Plan{By: j.c.Criterion(), MaxCell: o.MaxCell, Memory: int64(j.c.Memory)}
 	return j, nil
 }
 

@@ -59,7 +59,7 @@ func (j *Job) compares(t dedup.Tally) bool {
 
 // name says where the keepers of a shard stand, to the shards of their documents.
 func (j *Job) name(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
-	var t dedup.Tally
+	var t totals
 	clusters, err := all[numbers](in)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (j *Job) name(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error
 	slices.SortFunc(clusters, func(a, b numbers) int { return cmp.Compare(a[0], b[0]) })
 	clusters = slices.CompactFunc(clusters, func(a, b numbers) bool { return a[0] == b[0] })
 	sets := map[uint64][]uint64{} // of keepers
-	if j.compares(t) && len(clusters) > 0 {
+	if j.compares(t.Tally) && len(clusters) > 0 {
 		rest := clusters
 		err := j.eachSet(ctx, shard, func(s stages.Set) error {
 			if len(rest) > 0 && s.Doc == rest[0][0] {
@@ -125,11 +125,12 @@ func (j *Job) namedMembers(in iter.Seq2[[]byte, error]) ([]named, error) {
 
 // write is the second pass over a shard of the inputs.
 func (j *Job) write(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
-	var t, total dedup.Tally
+	var t dedup.Tally
+	var total totals
 	members, err := j.namedMembers(in)
 	err = errors.Join(err, j.loadJSON(ctx, shardName("tally", shard), &t), j.loadJSON(ctx, "total", &total))
 	if err == nil {
-		err = j.similarities(ctx, shard, total, members)
+		err = j.similarities(ctx, shard, total.Tally, members)
 	}
 	if err != nil {
 		return err

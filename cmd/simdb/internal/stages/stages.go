@@ -54,7 +54,8 @@ type Posting struct {
 	Rest     int    // elements of the set from this one on
 	// Root is the first document of the component that the document is known to be in. Two of one
 	// component need not meet.
-	Root uint64
+	Root   uint64
+	Prints []uint64 // of the document, which may then be joined where Postings meet
 }
 
 // Group returns which group a Posting goes to.
@@ -81,7 +82,7 @@ func (p *Plan) Route(dst []Posting, s Set) []Posting {
 	slices.Sort(keys[:n])
 	for i, key := range keys[:n] {
 		if i == 0 || key != keys[i-1] { // elements that differ may have one key
-			dst = append(dst, Posting{key, s.Doc, len(keys), len(keys) - i, s.Doc})
+			dst = append(dst, Posting{key, s.Doc, len(keys), len(keys) - i, s.Doc, nil})
 		}
 	}
 	return dst
@@ -98,12 +99,12 @@ func (p *Plan) routePrints(dst []Posting, s Set) []Posting {
 				key = token.Mix(key + print[from/64]>>(from%64)&(1<<n-1))
 				from += n
 			}
-			dst = append(dst, Posting{key, s.Doc, 1, 1, s.Doc})
+			dst = append(dst, Posting{key, s.Doc, 1, 1, s.Doc, s.Prints})
 		}
 	}
 	own := dst[first:]
 	slices.SortFunc(own, func(a, b Posting) int { return cmp.Compare(a.Key, b.Key) })
-	return dst[:first+len(slices.Compact(own))]
+	return dst[:first+len(slices.CompactFunc(own, func(a, b Posting) bool { return a.Key == b.Key }))]
 }
 
 // An Ask asks the set of a document to a group.
@@ -120,11 +121,18 @@ func (p *Plan) Meet(postings []Posting) (asks []Ask) {
 
 // MeetFirst is Meet for Links, but for the Postings that it returns. They are of elements of more
 // than MaxCell sets, and get their Roots by the Forest of what has been found before they Meet.
-func (p *Plan) MeetFirst(postings []Posting) (asks []Ask, later []Posting) {
+// Fingerprints that meet others, but for these, are Members at once.
+func (p *Plan) MeetFirst(postings []Posting) (members []Member, asks []Ask, later []Posting) {
 	most := p.mostInCell()
 	for sets := range p.elements(postings) {
 		if len(sets) <= most {
-			asks = p.cell(asks, sets)
+			if p.By.Sets {
+				asks = p.cell(asks, sets)
+				continue
+			}
+			for _, s := range sets {
+				members = append(members, Member{Set: Set{Doc: s.Doc, Prints: s.Prints}})
+			}
 			continue
 		}
 		later = append(later, sets...)
@@ -135,7 +143,7 @@ func (p *Plan) MeetFirst(postings []Posting) (asks []Ask, later []Posting) {
 			sets = sets[n-common:]
 		}
 	}
-	return compact(asks), later
+	return members, compact(asks), later
 }
 
 // elements yields the sets of each element that have company, in order of size.
@@ -149,7 +157,7 @@ func (p *Plan) elements(postings []Posting) iter.Seq[[]Posting] {
 			for to < len(postings) && postings[to].Key == postings[from].Key {
 				to++
 			}
-			if !yield(p.company(slices.Compact(postings[from:to]))) {
+			if !yield(p.company(slices.CompactFunc(postings[from:to], func(a, b Posting) bool { return a.Doc == b.Doc }))) {
 				return
 			}
 			from = to
@@ -368,6 +376,9 @@ type Link struct{ A, B uint64 }
 
 // Links returns the components of a group.
 func (p *Plan) Links(ctx context.Context, group uint64, members []Member) ([]Link, error) {
+	if len(members) < 2 {
+		return nil, nil
+	}
 	c, members, err := p.join(members)
 	if err != nil {
 		return nil, err

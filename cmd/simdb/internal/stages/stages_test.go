@@ -143,11 +143,17 @@ func (c *cluster) links(sets []Set, asks []Ask) (fewer []Link) {
 func (c *cluster) stars(sets []Set) []Star {
 	var asks, more []Ask
 	var later []Posting
+	var met []Link
 	for _, g := range c.byElement(c.route(sets)) {
-		a, l := c.plan.MeetFirst(g)
+		m, a, l := c.plan.MeetFirst(g)
+		links, err := c.plan.Links(c.t.Context(), 0, m)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		met = append(met, links...)
 		asks, later = append(asks, a...), append(later, l...)
 	}
-	first := c.links(sets, asks)
+	first := append(c.links(sets, asks), met...)
 	roots := map[uint64]uint64{}
 	for _, l := range Forest(first) {
 		roots[l.B] = l.A
@@ -469,14 +475,15 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	set := Set{Doc: 1 << 60, Elements: []uint64{3, 1 << 40, 1 << 63}}
-	check(Posting{1 << 63, 300, 1000, 4, 7}, &Posting{})
+	check(Posting{1 << 63, 300, 1000, 4, 7, nil}, &Posting{})
+	check(Posting{1 << 63, 300, 1, 1, 300, []uint64{5, 1 << 63}}, &Posting{})
 	check(Ask{1 << 63, 17}, &Ask{})
 	check(Link{7, 1 << 50}, &Link{})
 	check(Star{9, 8, 0.75}, &Star{})
 	check(Pair{9, 8, 0.75}, &Pair{})
 	check(set, &Set{})
 	check(Member{set, []uint64{0, 5, 1 << 62}}, &Member{})
-	check(Set{Doc: 3, Elements: []uint64{}, Prints: []uint64{9, 1}}, &Set{})
+	check(Set{Doc: 3, Prints: []uint64{9, 1}}, &Set{})
 	counts := NewCounts(32)
 	counts.Add(set.Elements)
 	b, _ := counts.AppendBinary(nil)

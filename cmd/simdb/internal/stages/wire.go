@@ -35,6 +35,18 @@ func (d *decoder) fixed() uint64 {
 	return v
 }
 
+// words returns that many numbers of 8 bytes, nil for none.
+func (d *decoder) words(n int) []uint64 {
+	if n == 0 {
+		return nil
+	}
+	words := make([]uint64, n)
+	for i := range words {
+		words[i] = d.fixed()
+	}
+	return words
+}
+
 // end reports whether the message was as long as what was read.
 func (d *decoder) end() error {
 	if d.bad || len(d.rest) > 0 {
@@ -47,7 +59,14 @@ func (d *decoder) end() error {
 func (x Posting) AppendBinary(dst []byte) ([]byte, error) {
 	dst = binary.AppendUvarint(binary.LittleEndian.AppendUint64(dst, x.Key), x.Doc)
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(x.Size)), uint64(x.Size-x.Rest))
-	return binary.AppendUvarint(dst, x.Doc-x.Root), nil
+	return appendWords(binary.AppendUvarint(dst, x.Doc-x.Root), x.Prints), nil
+}
+
+func appendWords(dst []byte, words []uint64) []byte {
+	for _, word := range words {
+		dst = binary.LittleEndian.AppendUint64(dst, word)
+	}
+	return dst
 }
 
 // UnmarshalBinary reads the message.
@@ -57,7 +76,7 @@ func (x *Posting) UnmarshalBinary(b []byte) error {
 	if size > math.MaxInt32 || before > size {
 		return errMessage
 	}
-	*x = Posting{key, doc, int(size), int(size - before), doc - after}
+	*x = Posting{key, doc, int(size), int(size - before), doc - after, d.words(len(d.rest) / 8)}
 	return d.end()
 }
 
@@ -88,12 +107,7 @@ func (x *Link) UnmarshalBinary(b []byte) error {
 // AppendBinary appends the message to dst.
 func (x Set) AppendBinary(dst []byte) ([]byte, error) {
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, x.Doc), uint64(len(x.Prints)))
-	for _, words := range [][]uint64{x.Prints, x.Elements} {
-		for _, word := range words {
-			dst = binary.LittleEndian.AppendUint64(dst, word)
-		}
-	}
-	return dst, nil
+	return appendWords(appendWords(dst, x.Prints), x.Elements), nil
 }
 
 // UnmarshalBinary reads the message. It checks that elements ascend.
@@ -104,16 +118,12 @@ func (x *Set) UnmarshalBinary(b []byte) error {
 	if prints > uint64(len(d.rest)/8) {
 		return errMessage
 	}
-	for range prints {
-		x.Prints = append(x.Prints, d.fixed())
-	}
-	x.Elements = make([]uint64, 0, len(d.rest)/8)
-	for len(d.rest) > 0 {
-		e, n := d.fixed(), len(x.Elements)
-		if n > 0 && e <= x.Elements[n-1] {
+	x.Prints = d.words(int(prints))
+	x.Elements = d.words(len(d.rest) / 8)
+	for i, e := range x.Elements {
+		if i > 0 && e <= x.Elements[i-1] {
 			return errMessage
 		}
-		x.Elements = append(x.Elements, e)
 	}
 	return d.end()
 }
