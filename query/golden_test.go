@@ -66,6 +66,7 @@ func TestGolden(t *testing.T) {
 func script(db *engine.DB, text string) string {
 	var out bytes.Buffer
 	var s Splitter
+	var session Session
 	s.Write(text)
 	for {
 		p, ok := s.Next()
@@ -74,7 +75,7 @@ func script(db *engine.DB, text string) string {
 				return out.String()
 			}
 		}
-		rows, err := Run(context.Background(), db, p.Text)
+		rows, err := session.Run(context.Background(), db, p.Text)
 		if err == nil {
 			err = printRows(&out, rows)
 		}

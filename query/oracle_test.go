@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -28,6 +31,9 @@ type world struct {
 	db     *engine.DB
 	docs   map[string]engine.Doc
 	verify bool // the statement that is being made verifies
+
+	session Session
+	doc     func() engine.Doc // a new one, maybe with the id of another
 }
 
 var worldEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -43,7 +49,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	}
 	w := &world{rng: rand.New(rand.NewPCG(seed, 1)), db: openTest(t, o), docs: map[string]engine.Doc{}}
 	centres := []uint64{0, 0xff, ^uint64(0), w.rng.Uint64(), w.rng.Uint64()}
-	for i := range 160 {
+	w.doc = func() engine.Doc {
 		fp := centres[w.rng.IntN(len(centres))]
 		for range w.rng.IntN([]int{8, 8, 2, 2}[seed%4]) {
 			fp ^= 1 << w.rng.IntN(64)
@@ -55,7 +61,10 @@ func newWorld(t *testing.T, seed uint64) *world {
 		case 1:
 			d.Fingerprint = nil
 		}
-		w.put(t, d)
+		return d
+	}
+	for i := range 160 {
+		w.put(t, w.doc())
 		if w.rng.IntN(10) == 0 {
 			id := w.someID()
 			if err := w.db.Delete(t.Context(), id); err != nil {
@@ -76,11 +85,16 @@ func (w *world) put(t *testing.T, d engine.Doc) {
 	if err := w.db.Put(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
+	w.docs[d.ID] = w.stored(d)
+}
+
+// stored returns a document as it is stored.
+func (w *world) stored(d engine.Doc) engine.Doc {
 	if d.Fingerprint == nil {
 		words, _ := w.db.Hash(d.Text)
 		d.SetFingerprint(words...)
 	}
-	w.docs[d.ID] = d
+	return d
 }
 
 // id is a new or used id: ids overlap in prefixes, and hold what must be escaped.
@@ -556,7 +570,10 @@ func TestAgainstBruteForce(t *testing.T) {
 	for seed := range exhaustive.Every(t, 100).Of(100) {
 		worlds++
 		w := newWorld(t, uint64(seed))
-		for range each {
+		for i := range each {
+			if i%40 == 0 {
+				w.transaction(t)
+			}
 			n, r := w.compare(t)
 			found += n
 			refused += r
@@ -565,6 +582,83 @@ func TestAgainstBruteForce(t *testing.T) {
 	// The comparison is worth nothing if statements find nothing, or are refused.
 	if total := worlds * each; found < total || refused > total/2 {
 		t.Errorf("of %d statements %d were refused; they found %d rows", total, refused, found)
+	}
+}
+
+// transaction runs a transaction of random writes, among which queries find what was there before
+// it, and other writes are made outside of it.
+func (w *world) transaction(t *testing.T) {
+	t.Helper()
+	run := func(want, text string, args ...any) {
+		t.Helper()
+		rows, err := w.session.Run(t.Context(), w.db, text, args...)
+		if err != nil || rows.Message() != want {
+			t.Fatalf("%s: %v, %v, want %q", text, rows, err, want)
+		}
+	}
+	run("begun", "BEGIN")
+	own, outside := map[string]*engine.Doc{}, map[string]engine.Doc{} // nil is a delete
+	found := map[string]bool{}                                        // deletes of what a query found
+	writes := 0
+	for range w.rng.IntN(8) {
+		switch d := w.doc(); w.rng.IntN(6) {
+		case 0, 1:
+			run("stored", "PUT ?", d)
+			d = w.stored(d)
+			own[d.ID] = &d
+			delete(found, d.ID)
+			writes++
+		case 2:
+			_, there := w.docs[d.ID]
+			if put, ours := own[d.ID]; ours {
+				there = put != nil
+			}
+			if !there {
+				if _, err := w.session.Run(t.Context(), w.db, "DELETE ?", d.ID); !errors.Is(err, engine.ErrNotFound) {
+					t.Fatal(err)
+				}
+				continue
+			}
+			run("deleted", "DELETE ?", d.ID)
+			own[d.ID] = nil
+			writes++
+		case 3:
+			from, n := w.someID(), 0
+			for id := range w.docs {
+				if _, ours := own[id]; id >= from && id < from+"4" && !ours {
+					own[id], found[id] = nil, true
+					n++
+				}
+			}
+			run("deleted "+quantity.Plain(n, "document", "documents"), "DELETE WHERE ID >= ? AND ID < ?", from, from+"4")
+			writes += n
+		case 4:
+			if err := w.db.Put(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+			outside[d.ID] = w.stored(d)
+		default:
+			w.compare(t)
+		}
+	}
+	commit := w.rng.IntN(3) > 0
+	maps.Copy(w.docs, outside)
+	if !commit {
+		run("rolled back "+quantity.Plain(writes, "write", "writes"), "ROLLBACK")
+		return
+	}
+	stored := 0
+	for id, d := range own {
+		if _, newer := outside[id]; d != nil {
+			w.docs[id] = *d
+			stored++
+		} else if !found[id] || !newer {
+			delete(w.docs, id)
+		}
+	}
+	rows, err := w.session.Run(t.Context(), w.db, "COMMIT")
+	if err != nil || !strings.HasPrefix(rows.Message(), "committed: stored "+quantity.Plain(stored, "document", "documents")+", deleted ") {
+		t.Fatal(rows, err, stored)
 	}
 }
 
@@ -582,7 +676,7 @@ func (w *world) compare(t *testing.T) (found, refused int) {
 		tail += " VERIFY"
 	}
 	text += tail
-	rows, err := Run(context.Background(), w.db, text)
+	rows, err := w.session.Run(context.Background(), w.db, text)
 	if !o.drives {
 		if err == nil {
 			t.Fatalf("%s\nfound %d rows where no predicate finds documents", text, len(read(t, rows)))
@@ -601,7 +695,7 @@ func (w *world) compare(t *testing.T) (found, refused int) {
 			t.Fatalf("%s\nrow %d: %s:\n%v\n%v", text, i, problem, got, want)
 		}
 	}
-	if count, err := Run(context.Background(), w.db, "COUNT "+text); err != nil {
+	if count, err := w.session.Run(context.Background(), w.db, "COUNT "+text); err != nil {
 		t.Fatalf("COUNT %s\n%s", text, Detail(err))
 	} else if c := read(t, count); c[0][0] != int64(len(want)) {
 		t.Fatalf("COUNT %s\n%v, want %d", text, c[0][0], len(want))

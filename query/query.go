@@ -33,28 +33,36 @@ type Named struct {
 // A statement that writes has written when Run returns. One that reads is read through the Rows,
 // which must be read to the end or closed. Errors with a place in the text are of type *ParseError.
 func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, error) {
-	started := quantity.Start()
-	p, err := parseCached(text)
-	if err != nil {
-		return nil, placed(text, err)
-	}
+	return (*Session)(nil).Run(ctx, db, text, args...)
+}
+
+// run runs a parsed statement. s is nil if it is not part of a session.
+func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) (*Rows, error) {
+	started, text := quantity.Start(), p.Text
 	positional, named := arguments(args)
 	v, err := value.New(p.Parsed, positional, named)
 	if err != nil {
 		return nil, placed(text, err)
 	}
 	rows := &Rows{started: started, wrote: p.def.writes}
-	snap, err := db.Snapshot()
-	if err != nil {
-		return nil, err
+	var snap *engine.Snapshot
+	if s != nil && s.tx != nil {
+		if p.def.writes && !p.def.waits && p.def.word != "COMMIT" {
+			return nil, fmt.Errorf("%s is not part of transactions: end this one by COMMIT or ROLLBACK", p.def.word)
+		}
+		snap = s.tx.snap
+	} else {
+		if snap, err = db.Snapshot(); err != nil {
+			return nil, err
+		}
+		rows.release = func() { snap.Close() }
 	}
-	rows.release = func() { snap.Close() }
 	report, _ := ctx.Value(progressKey{}).(func(engine.Progress))
 	scope := &predicate.Scope{
 		Ctx: engine.WithStats(ctx, &rows.stats), DB: db, Snap: snap, Values: v, Now: time.Now(), Report: report,
 	}
 	rows.doubts = func() []string { return scope.Doubts(rows.count, rows.search) }
-	if err := p.def.run(&run{scope, rows}, p.Statement); err != nil {
+	if err := p.def.run(&run{scope, rows, s}, p.Statement); err != nil {
 		rows.Close()
 		return nil, placed(text, err)
 	}
@@ -67,7 +75,8 @@ func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, e
 // run is one running statement.
 type run struct {
 	*predicate.Scope
-	rows *Rows // what the statement returns
+	rows    *Rows    // what the statement returns
+	session *Session // nil if it is not part of one
 }
 
 // answer sets the rows that the statement returns.
@@ -107,10 +116,7 @@ func Check(text string) error {
 }
 
 // Writes reports whether a statement may change the database. A text that is no statement does not.
-func Writes(text string) bool {
-	p, err := parseCached(text)
-	return err == nil && p.def.writes
-}
+func Writes(text string) bool { return new(Session).Writes(text) }
 
 type progressKey struct{}
 

@@ -10,6 +10,7 @@ type statementDef struct {
 	shape   syntax.Kind
 	expects string // what follows the word, for error messages
 	writes  bool   // it may change the database
+	waits   bool   // within a transaction it does so at COMMIT
 	topic   Topic  // for .help; Words has the keywords other than word
 	docs    []docsRow
 	// run executes the statement, or sets up rows that execute it while they are read.
@@ -48,7 +49,7 @@ var statementDefs = []statementDef{
 		run:   func(x *run, s *syntax.Statement) error { return x.get(s.Get) },
 	},
 	{
-		word: "PUT", shape: syntax.Keyword, expects: `a document such as {"id": "a", "text": "..."}`, writes: true,
+		word: "PUT", shape: syntax.Keyword, expects: `a document such as {"id": "a", "text": "..."}`, writes: true, waits: true,
 		topic: Topic{[]string{"UNLESS"}, `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, "store a document, or only if no other matches it"},
 		docs: []docsRow{
 			{"PUT {...}", "stores a document, and replaces the one with the same id", "`stored`"},
@@ -57,13 +58,31 @@ var statementDefs = []statementDef{
 		run: func(x *run, s *syntax.Statement) error { return x.put(s.Put) },
 	},
 	{
-		word: "DELETE", shape: syntax.Keyword, expects: "a document id in quotes, or WHERE", writes: true,
+		word: "DELETE", shape: syntax.Keyword, expects: "a document id in quotes, or WHERE", writes: true, waits: true,
 		topic: Topic{[]string{"WHERE"}, "DELETE 'a'  DELETE WHERE ID LIKE 'x%'", "delete documents"},
 		docs: []docsRow{
 			{"DELETE 'a'", "deletes a document", "`deleted`"},
 			{"DELETE WHERE` *query*", "deletes all that it finds, in one step", "`deleted 3 documents`"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.delete(s.Delete) },
+	},
+	{
+		word: "BEGIN", shape: syntax.Bare,
+		topic: Topic{nil, "BEGIN", "hold what PUT and DELETE write until COMMIT writes all of it at once"},
+		docs:  []docsRow{{"BEGIN", "begins a transaction: see below", "`begun`"}},
+		run:   func(x *run, _ *syntax.Statement) error { return x.begin() },
+	},
+	{
+		word: "COMMIT", shape: syntax.Bare, writes: true,
+		topic: Topic{nil, "COMMIT", "write what was held since BEGIN"},
+		docs:  []docsRow{{"COMMIT", "writes what PUT and DELETE have since BEGIN, in one step", "`committed: stored 2 documents, deleted 1`"}},
+		run:   func(x *run, _ *syntax.Statement) error { return x.commit() },
+	},
+	{
+		word: "ROLLBACK", shape: syntax.Bare,
+		topic: Topic{nil, "ROLLBACK", "forget what was held since BEGIN"},
+		docs:  []docsRow{{"ROLLBACK", "forgets it", "`rolled back 3 writes`"}},
+		run:   func(x *run, _ *syntax.Statement) error { return x.rollback() },
 	},
 	{
 		word: "PAIRS", shape: syntax.Keyword, expects: syntax.ExpectCriterion,

@@ -132,7 +132,7 @@ func testRun(t *testing.T, db *engine.DB, text string) *run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &run{&predicate.Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v}, &Rows{}}
+	return &run{&predicate.Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v}, &Rows{}, nil}
 }
 
 // bound returns the predicate that a text is.
@@ -214,7 +214,7 @@ func TestWritesColumn(t *testing.T) {
 	defer db.Close()
 	for _, d := range statementDefs[1:] {
 		for _, example := range examples(d) {
-			rows, err := Run(t.Context(), db, example)
+			rows, err := inTransaction(t, db, d, example)
 			if refused := errors.Is(err, engine.ErrReadOnly); refused != d.writes {
 				t.Errorf("%s: %v, but its row says that it writes: %v", example, err, d.writes)
 			}
@@ -223,6 +223,20 @@ func TestWritesColumn(t *testing.T) {
 			}
 		}
 	}
+}
+
+// inTransaction runs an example of a statement, within a transaction if it ends one.
+func inTransaction(t *testing.T, db *engine.DB, d statementDef, example string) (*Rows, error) {
+	var s Session
+	defer s.Close()
+	if d.word == "COMMIT" || d.word == "ROLLBACK" {
+		for _, text := range []string{"BEGIN", `PUT {"id":"new"}`, "DELETE 'a'"} {
+			if _, err := s.Run(t.Context(), db, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return s.Run(t.Context(), db, example)
 }
 
 // Each statement returns the columns, or a message that starts with the word, that its row
@@ -255,7 +269,7 @@ func TestStatementResults(t *testing.T) {
 			if err := db.SetAllowed(t.Context(), true, engine.IDPair{A: "a", B: "b"}); err != nil {
 				t.Fatal(err)
 			}
-			rows, err := Run(t.Context(), db, example)
+			rows, err := inTransaction(t, db, d, example)
 			if err != nil {
 				t.Errorf("%s: %v", example, err)
 				continue

@@ -21,12 +21,21 @@ func (x *run) put(s *syntax.Put) error {
 	if err != nil {
 		return err
 	}
+	tx := x.tx()
 	if s.Unless == nil {
-		if err := x.DB.Put(x.Ctx, doc); err != nil {
+		if tx != nil {
+			err = tx.put(x, doc)
+		} else {
+			err = x.DB.Put(x.Ctx, doc)
+		}
+		if err != nil {
 			return err
 		}
 		x.say("stored")
 		return nil
+	}
+	if tx != nil {
+		return syntax.Errorf(s.Unless.Word.Pos.Offset, "it looks for what is stored when it stores", "UNLESS is not part of transactions")
 	}
 	c, err := predicate.BindCriterion(x.Scope, s.Unless, s.Verify)
 	if err != nil {
@@ -53,7 +62,12 @@ func (x *run) delete(s *syntax.Delete) error {
 		if err != nil {
 			return err
 		}
-		if err := x.DB.Delete(x.Ctx, id); err != nil {
+		if tx := x.tx(); tx != nil {
+			err = tx.delete(x, id)
+		} else {
+			err = x.DB.Delete(x.Ctx, id)
+		}
+		if err != nil {
 			return x.LookupError(s.ID.Pos.Offset, id, err)
 		}
 		x.say("deleted")
@@ -68,6 +82,7 @@ func (x *run) delete(s *syntax.Delete) error {
 	}
 	sel.passages = false // a document may have several
 	var b engine.Batch
+	deleted, tx := 0, x.tx()
 	for row, err := range x.rowsOf(sel, x.planFor(sel)) {
 		if err != nil {
 			return err
@@ -77,12 +92,19 @@ func (x *run) delete(s *syntax.Delete) error {
 		if err != nil {
 			return err
 		}
-		b.DeleteVersion(id, e.Seq)
+		if tx == nil {
+			b.DeleteVersion(id, e.Seq)
+		} else if tx.deleteVersion(id, e.Seq) {
+			deleted++
+		}
 	}
-	if err := x.DB.Apply(x.Ctx, &b); err != nil {
-		return err
+	if tx == nil {
+		if err := x.DB.Apply(x.Ctx, &b); err != nil {
+			return err
+		}
+		deleted = b.Deleted()
 	}
-	x.say("deleted %s", quantity.Plain(b.Deleted(), "document", "documents"))
+	x.say("deleted %s", quantity.Plain(deleted, "document", "documents"))
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 const (
 	promptFirst = "simdb> "
 	promptNext  = "   ...> "
+	promptBegun = "simdb*> " // within a transaction
 )
 
 // converse prompts and runs what is typed until Ctrl-D or .quit.
@@ -34,6 +35,9 @@ func (s *session) converse() int {
 	var typed []string // lines of the incomplete statement
 	for !s.quit {
 		prompt := promptFirst
+		if _, begun := s.statements.Pending(); begun {
+			prompt = promptBegun
+		}
 		if sp.Pending() {
 			prompt = promptNext
 		}

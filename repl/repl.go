@@ -15,10 +15,12 @@ package repl
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/quantity"
 )
 
 // Run reads statements and dot-commands until the input ends, and returns the exit status. At a
@@ -55,9 +57,17 @@ func Exec(ctx context.Context, cfg Config, commands ...string) int {
 	return s.ended(err, ExitOK)
 }
 
-// ended ends the session: it completes the file of .output, or drops it after an error, shows the
+// ended ends the session: it rolls back a transaction that is open, which is an error, completes the file of .output, or drops it after an error, shows the
 // error, and returns the exit status, which is at least code.
 func (s *session) ended(err error, code int) int {
+	if n, open := s.statements.Pending(); open {
+		s.statements.Close()
+		if err == nil {
+			err = fmt.Errorf("the input ends without COMMIT: rolled back %s", quantity.Plain(n, "write", "writes"))
+		} else {
+			defer s.say("rolled back %s", quantity.Plain(n, "write", "writes"))
+		}
+	}
 	if err != nil && s.outFile != nil {
 		s.outFile.Abort()
 		s.outFile = nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -61,12 +62,14 @@ type dotCommand struct {
 
 // session is a running REPL: the state that dot-commands change.
 type session struct {
-	cfg     Config
-	ctx     context.Context
-	turns   turns
-	out     io.Writer // where rows go: cfg.Out, or the file of .output
-	outFile *outfile.Writer
-	options output.Options
+	cfg   Config
+	ctx   context.Context
+	turns turns
+	// statements are those of the session, which may be within a transaction
+	statements query.Session
+	out        io.Writer // where rows go: cfg.Out, or the file of .output
+	outFile    *outfile.Writer
+	options    output.Options
 
 	commands []dotCommand
 

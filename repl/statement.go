@@ -77,13 +77,13 @@ func (s *session) runStatement(text string) error {
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
 		defer stop()
 	}
-	db, err := s.turns.begin(ctx, query.Writes(text))
+	db, err := s.turns.begin(ctx, s.statements.Writes(text))
 	if err != nil {
 		return err
 	}
 	defer s.turns.end()
 	if s.explain && query.Check("EXPLAIN "+text) == nil {
-		if rows, err := query.Run(ctx, db, "EXPLAIN "+text); err == nil {
+		if rows, err := s.statements.Run(ctx, db, "EXPLAIN "+text); err == nil {
 			for row, err := range rows.All() {
 				if err != nil {
 					return err
@@ -95,7 +95,7 @@ func (s *session) runStatement(text string) error {
 	report, stop := s.cfg.progress()
 	defer stop()
 	report(engine.Progress{Stage: "run"})
-	rows, err := query.Run(query.WithProgress(ctx, report), db, text)
+	rows, err := s.statements.Run(query.WithProgress(ctx, report), db, text)
 	if err != nil {
 		return err
 	}

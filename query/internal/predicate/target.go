@@ -135,7 +135,7 @@ func (x *Scope) LookupError(offset int, id string, err error) error {
 	e := syntax.Errorf(offset, "", "there is no document %s", value.Label(id))
 	e.Class, e.Err = syntax.NotFound, err
 	for _, other := range []string{strings.ToUpper(id), strings.ToLower(id), title(id)} {
-		if _, err := x.Snap.Lookup(x.Ctx, other); err == nil {
+		if _, err := x.Snap.Lookup(x.Ctx, other); err == nil && other != id {
 			e.Hint = "case counts in ids, did you mean " + value.Label(other) + "?"
 		}
 	}

@@ -1,0 +1,86 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/simdb/simdb/internal/exhaustive"
+)
+
+// TestKillInTransaction kills a process that commits one transaction after the other, each of which
+// replaces all documents: of every transaction all is there or nothing, and all of one that was
+// acknowledged.
+func TestKillInTransaction(t *testing.T) {
+	const each = 30 // documents
+	r := rand.New(rand.NewPCG(21, 22))
+	dir := t.TempDir()
+	simdb(t, dir, "kill.simdb", "--create", `PUT {"id":"z"}`)
+	transaction := func(n int) string {
+		var b strings.Builder
+		b.WriteString("BEGIN; DELETE WHERE ID LIKE 't%'; ")
+		for i := range each {
+			fmt.Fprintf(&b, `PUT {"id":"t%d/%02d","text":"%d %s"};`+"\n", n, i, n, strings.Repeat("word ", r.IntN(100)))
+		}
+		return b.String() + "COMMIT;\n"
+	}
+	n, committed := 0, 0
+	for round := range exhaustive.Every(t, 40).Of(400) {
+		cmd := exec.Command("simdb", "kill.simdb")
+		cmd.Dir = dir
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		from := n + 1
+		go func() {
+			for i := from; ; i++ {
+				if _, err := io.WriteString(in, transaction(i)); err != nil {
+					return
+				}
+			}
+		}()
+		timer := time.AfterFunc(time.Duration(r.IntN(80))*time.Millisecond, func() { cmd.Process.Kill() })
+		last := n
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), "committed") {
+				last++
+				committed++
+			}
+		}
+		cmd.Wait()
+		timer.Stop()
+		ids := strings.Fields(simdb(t, dir, "kill.simdb", "--format", "ids", "ID LIKE '%'"))
+		ids = ids[:len(ids)-1] // without z
+		found := 0
+		if len(ids) > 0 {
+			fmt.Sscanf(ids[0], "t%d/", &found)
+		}
+		var want []string
+		for i := range each {
+			want = append(want, fmt.Sprintf("t%d/%02d", found, i))
+		}
+		if found != 0 && !slices.Equal(ids, want) || found == 0 && len(ids) > 0 || found != last && found != last+1 {
+			t.Fatalf("round %d, transactions from %d, acknowledged to %d: %q", round, from, last, ids)
+		}
+		n = found
+	}
+	if committed == 0 {
+		t.Error("no transaction was acknowledged")
+	}
+}

@@ -1,0 +1,162 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
+)
+
+// A Session runs statements one after the other, and so may have a transaction: what PUT and DELETE
+// write between BEGIN and COMMIT is held in memory, and COMMIT writes it as one batch, all or
+// nothing. All statements between them read the database as it was at BEGIN, without these writes.
+// The zero value is ready. One goroutine at a time may use a Session.
+type Session struct{ tx *transaction }
+
+// A transaction is what has been written since BEGIN.
+type transaction struct {
+	snap  *engine.Snapshot
+	batch engine.Batch
+	ids   map[string]bool // that it writes: whether it leaves a document
+	bytes int64           // of its documents
+}
+
+// Run runs one statement, as the function [Run] does. db may be another DB of the same database
+// each time.
+func (s *Session) Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, error) {
+	p, err := parseCached(text)
+	if err != nil {
+		return nil, placed(text, err)
+	}
+	return s.run(ctx, db, p, args)
+}
+
+// Writes reports whether a statement may change the database when it is run next: within a
+// transaction only COMMIT does.
+func (s *Session) Writes(text string) bool {
+	p, err := parseCached(text)
+	return err == nil && p.def.writes && (s.tx == nil || !p.def.waits)
+}
+
+// Pending returns how many writes wait for COMMIT, and whether there is a transaction.
+func (s *Session) Pending() (writes int, open bool) {
+	if s.tx == nil {
+		return 0, false
+	}
+	return s.tx.batch.Len(), true
+}
+
+// Close ends the transaction, if there is one, as ROLLBACK does. It always returns nil.
+func (s *Session) Close() error {
+	if s.tx != nil {
+		s.tx.snap.Close()
+		s.tx = nil
+	}
+	return nil
+}
+
+// errNoSession is the error for a statement of transactions that Run is given.
+var errNoSession = errors.New("a transaction needs a Session, or engine.Batch")
+
+// begin runs BEGIN.
+func (x *run) begin() error {
+	switch {
+	case x.session == nil:
+		return errNoSession
+	case x.tx() != nil:
+		return errors.New("a transaction has begun already: end it by COMMIT or ROLLBACK")
+	}
+	x.session.tx = &transaction{snap: x.Snap, ids: map[string]bool{}}
+	x.rows.release = nil // the snapshot is that of the transaction
+	x.say("begun")
+	return nil
+}
+
+// commit runs COMMIT. After an error the transaction is as it was.
+func (x *run) commit() error {
+	tx, err := x.openTx()
+	if err != nil {
+		return err
+	}
+	if tx.batch.Len() > 0 {
+		if err := x.DB.Apply(x.Ctx, &tx.batch); err != nil {
+			return err
+		}
+	}
+	stored := 0
+	for _, put := range tx.ids {
+		if put {
+			stored++
+		}
+	}
+	x.say("committed: stored %s, deleted %d", quantity.Plain(stored, "document", "documents"), tx.batch.Deleted())
+	return x.session.Close()
+}
+
+// rollback runs ROLLBACK.
+func (x *run) rollback() error {
+	tx, err := x.openTx()
+	if err != nil {
+		return err
+	}
+	x.say("rolled back %s", quantity.Plain(tx.batch.Len(), "write", "writes"))
+	return x.session.Close()
+}
+
+// tx returns the transaction that a statement is part of, nil if there is none.
+func (x *run) tx() *transaction {
+	if x.session == nil {
+		return nil
+	}
+	return x.session.tx
+}
+
+// openTx returns the transaction that a statement ends.
+func (x *run) openTx() (*transaction, error) {
+	if tx := x.tx(); tx != nil {
+		return tx, nil
+	}
+	if x.session == nil {
+		return nil, errNoSession
+	}
+	return nil, errors.New("there is no transaction: BEGIN begins one")
+}
+
+// put notes the storing of d.
+func (tx *transaction) put(x *run, d engine.Doc) error {
+	tx.bytes += int64(len(d.ID) + len(d.Text) + len(d.Fields))
+	if most := x.DB.Metrics().Memory; tx.bytes > most {
+		return fmt.Errorf("a transaction of more than %d bytes (--memory, Options.Memory): %w", most, engine.ErrTooLarge)
+	}
+	tx.batch.Put(d)
+	tx.ids[d.ID] = true
+	return nil
+}
+
+// delete notes the delete of a document that the transaction has put or the database has.
+func (tx *transaction) delete(x *run, id string) error {
+	there, own := tx.ids[id]
+	if !own {
+		if _, err := x.Snap.Lookup(x.Ctx, id); err != nil {
+			return err
+		}
+	} else if !there {
+		return fmt.Errorf("the transaction has deleted it: %w", engine.ErrNotFound)
+	}
+	tx.batch.Delete(id)
+	tx.ids[id] = false
+	return nil
+}
+
+// deleteVersion notes the delete of a document that a statement has found, unless the transaction
+// has written its ID: a statement finds no document that a transaction has put.
+func (tx *transaction) deleteVersion(id string, seq uint64) (deleted bool) {
+	if _, own := tx.ids[id]; own {
+		return false
+	}
+	tx.batch.DeleteVersion(id, seq)
+	tx.ids[id] = false
+	return true
+}
