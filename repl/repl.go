@@ -57,8 +57,9 @@ func Exec(ctx context.Context, cfg Config, commands ...string) int {
 	return s.ended(err, ExitOK)
 }
 
-// ended ends the session: it rolls back a transaction that is open, which is an error, completes the file of .output, or drops it after an error, shows the
-// error, and returns the exit status, which is at least code.
+// ended ends the session: it rolls back a transaction that is open, which is an error, completes
+// the file of .output, or drops it after an error, shows the error, and returns the exit status,
+// which is at least code.
 func (s *session) ended(err error, code int) int {
 	if n, open := s.statements.Pending(); open {
 		s.statements.Close()
