@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // helpTopics returns the words that .help knows.
@@ -70,8 +69,8 @@ func (s *session) writeHelp(lines [][2]string) error {
 			b.WriteString(syntax + "\n")
 			syntax = ""
 		}
-		for row := range strings.Lines(text.WrapSoft(l[1], right) + "\n") {
-			b.WriteString(strings.TrimRight(fmt.Sprintf("%-*s  %s", left, syntax, row), " \n") + "\n")
+		for _, row := range output.Wrap(l[1], right) {
+			b.WriteString(strings.TrimRight(fmt.Sprintf("%-*s  %s", left, syntax, row), " ") + "\n")
 			syntax = ""
 		}
 	}

@@ -73,7 +73,7 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 func (c *shellCmd) connect(a *app.App, cfg *repl.Config) (ended func(code int) error, err error) {
 	cfg.Err, cfg.Progress = a.Err, a.StatementProgress
 	if cfg.Interactive {
-		cfg.Page = func() io.WriteCloser { return a.NewPager(app.ScreenRows()) }
+		cfg.Page = func() io.WriteCloser { return a.NewPager() }
 		return exit, nil
 	}
 	to, err := a.Sink(c.Output, c.Kind(), cfg.Output)

@@ -150,6 +150,11 @@ func TestPagerOnTerminal(t *testing.T) {
 			t.Errorf("%v: the shell was not asked: %.300q", args, out)
 		}
 	}
+	for _, args := range [][]string{{"stats", db, "--format", "count"}, {db, "LIMIT 3", "LIMIT 2"}} { // fits
+		if out := openTerminal(t).run(t, dir, []string{"PAGER=cat -n"}, args...); strings.Contains(out, " 1\t") || !strings.Contains(out, "\n") {
+			t.Errorf("%v: paged: %q", args, out)
+		}
+	}
 	// Without rows no pager is started, and what is said goes to the terminal.
 	marker := filepath.Join(dir, "started")
 	tty := openTerminal(t)

@@ -21,7 +21,7 @@ func TestLayers(t *testing.T) {
 	}
 	front := []string{
 		"github.com/alecthomas/kong", "github.com/alecthomas/participle", "github.com/peterh/liner",
-		"github.com/vbauerster/mpb", "github.com/jedib0t/go-pretty",
+		"github.com/vbauerster/mpb", "github.com/mattn/go-runewidth",
 	}
 	for pkg, forbidden := range map[string][]string{
 		"sstable":    append([]string{"go.etcd.io/bbolt", module + "engine", module + "compaction", module + "query"}, front...),

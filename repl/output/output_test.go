@@ -7,13 +7,12 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 var (
@@ -95,6 +94,24 @@ func TestFormats(t *testing.T) {
 				"│ fingerprint │ 00000000000000ff                 │",
 				"│ time        │ 2026-01-02T02:04:05.67Z          │",
 				"└─────────────┴──────────────────────────────────┘\n"}, "\n")},
+		{"emoji of several characters", Options{}, []string{"id", "n"}, [][]any{{"👩‍👩‍👧‍👦", 1}, {"é🇩🇪", 2}}, strings.Join([]string{
+			"┌─────┬───┐",
+			"│ id  │ n │",
+			"├─────┼───┤",
+			"│ 👩‍👩‍👧‍👦  │ 1 │",
+			"│ é🇩🇪 │ 2 │",
+			"└─────┴───┘\n"}, "\n")},
+		{"more columns than fit", Options{Width: 20}, []string{"id", "stars", "size", "count", "text"},
+			[][]any{{"a", 1, 1234567, 7, "text"}, {"b", 22, 7654321, 5, "text"}}, strings.Join([]string{
+				"┌──┬─────┬───────┐",
+				"│id│stars│   size│",
+				"├──┼─────┼───────┤",
+				"│a │    1│1234567│",
+				"│b │   22│7654321│",
+				"└──┴─────┴───────┘",
+				"… and count, text:",
+				"the terminal is too",
+				"narrow for them\n"}, "\n")},
 		{"narrow table", Options{Width: 24}, []string{"id", "text"}, [][]any{{"a", "日本語のとても長いテキスト"}}, strings.Join([]string{
 			"┌────┬─────────────────┐",
 			"│ id │ text            │",
@@ -211,7 +228,7 @@ func TestTableWidth(t *testing.T) {
 		least := n*(minCell+3) + 1
 		for line := range strings.Lines(got) {
 			line = strings.TrimSuffix(line, "\n")
-			if w := text.StringWidth(line); w > max(width, least) {
+			if w := Width(line); w > max(width, least) {
 				t.Fatalf("line of %d columns, width %d:\n%s", w, width, got)
 			}
 			if Printable(line) != line {
@@ -222,7 +239,7 @@ func TestTableWidth(t *testing.T) {
 		if lines == 1 && (strings.Contains(got, "│ column") || strings.Contains(got, "│column")) {
 			lines = n
 		}
-		if len(rows) > 0 && strings.Count(got, "\n") != lines+4 {
+		if len(rows) > 0 && strings.Count(got, "\n") != lines+4 && !strings.Contains(got, "… and ") {
 			t.Fatalf("%d lines for %d rows:\n%s", strings.Count(got, "\n"), len(rows), got)
 		}
 	}
@@ -238,15 +255,23 @@ func TestNumbersAreWhole(t *testing.T) {
 	for width := range 120 {
 		got := write(t, Options{Width: width + 1}, columns, rows...)
 		for _, number := range []string{"312.6600", "142.5700", "11.5700", "1137504", "565", "false"} {
-			if !strings.Contains(got, number) {
-				t.Fatalf("%s is cut at %d columns:\n%s", number, width+1, got)
+			if !strings.Contains(got, number) && width+1 >= 57 {
+				t.Fatalf("%s is missing at %d columns:\n%s", number, width+1, got)
+			}
+		}
+		if regexp.MustCompile(`\d…`).MatchString(got) {
+			t.Fatalf("a number is cut at %d columns:\n%s", width+1, got)
+		}
+		for name, value := range map[string]string{"bytes": "11.5700", "probes": "66", "candidates": "565", "us": "312.6600"} {
+			if !strings.Contains(got, value) && !strings.Contains(got, name) {
+				t.Fatalf("%s is neither shown nor named at %d columns:\n%s", name, width+1, got)
 			}
 		}
 		if width+1 >= 80 && strings.Contains(got, "…") {
 			t.Fatalf("something is cut at %d columns:\n%s", width+1, got)
 		}
 		for line := range strings.Lines(got) {
-			if w := text.StringWidth(strings.TrimSuffix(line, "\n")); w > max(width+1, 57) {
+			if w := Width(strings.TrimSuffix(line, "\n")); w > max(width+1, 57) {
 				t.Fatalf("a line of %d columns at %d:\n%s", w, width+1, got)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/mattn/go-runewidth"
 )
 
 // Printable returns s with control characters and bytes that are not UTF-8 shown as escapes: \n,
@@ -79,17 +79,33 @@ func (s *shown) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// widths measures text as terminals show it: an emoji of several runes is one character. Ambiguous
+// runes are narrow, whatever the locale.
+var widths = &runewidth.Condition{StrictEmojiNeutral: true}
+
+// Width returns how many columns of a terminal s takes.
+func Width(s string) int { return widths.StringWidth(s) }
+
 // Cut returns s cut to width terminal columns, ending in "…" if anything was cut.
 func Cut(s string, width int) string {
-	if len(s) <= width || text.StringWidth(s) <= width {
+	if len(s) <= width {
 		return s
 	}
-	used := 0
-	for i, r := range s {
-		used += text.RuneWidth(r)
-		if used > width-1 {
-			return s[:i] + "…"
+	return widths.Truncate(s, width, "…")
+}
+
+// Wrap cuts s into lines of at most width columns, between words.
+func Wrap(s string, width int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(s) {
+		switch {
+		case line == "":
+			line = word
+		case Width(line)+1+Width(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
 		}
 	}
-	return s
+	return append(lines, line)
 }

@@ -5,25 +5,26 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/simdb/simdb/internal/base"
 )
 
 const (
-	tableChunk  = 5000     // rows held before a table is drawn
-	minCell     = 4        // columns of the terminal that a cell keeps, however narrow the table is
-	minFlexible = 10       // columns that a cell of text keeps while other ways to fit remain
-	manyColumns = 4        // a row of fewer columns is never turned
-	maxCellRead = 16 << 10 // bytes of a cell that are read if it will be cut to a terminal's width
+	tableChunk   = 5000     // rows held before a table is drawn
+	minCell      = 4        // columns of the terminal that a cell keeps, however narrow the table is
+	minFlexible  = 10       // columns that a cell of text keeps while other ways to fit remain
+	leastColumns = 2        // columns of a table that are never left out
+	manyColumns  = 4        // a row of fewer columns is never turned
+	maxCellRead  = 16 << 10 // bytes of a cell that are read if it will be cut to a terminal's width
 )
 
 // tableFormat draws boxed tables.
 type tableFormat struct {
 	o       Options
-	columns []string
+	columns []string // that are drawn
+	all     []string
 	right   []bool // the column holds numbers only
 	rigid   []bool // the column holds numbers, fingerprints or times only, which must not be cut
 	cells   [][]string
@@ -33,7 +34,7 @@ type tableFormat struct {
 }
 
 func (f *tableFormat) begin(_ *bufio.Writer, columns []string) {
-	f.columns = columns
+	f.columns, f.all = columns, columns
 	f.reset()
 }
 
@@ -96,80 +97,118 @@ func (f *tableFormat) cell(v any) string {
 
 // draw draws the rows that are held as one table.
 func (f *tableFormat) draw(w *bufio.Writer) {
-	f.fit()
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Format.Header = text.FormatDefault
-	style.Format.HeaderAlign = text.AlignDefault
+	left := f.fit()
+	bold, faint, plain := "", "", ""
 	if f.o.Color {
-		text.EnableColors() // on Windows the package writes none by itself unless stdout is a console
-		style.Color.Header = text.Colors{text.Bold}
-		style.Color.Border = text.Colors{text.Faint}
-		style.Color.Separator = text.Colors{text.Faint}
+		bold, faint, plain = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 	}
+	columnWidths, blank := make([]int, len(f.columns)), " "
 	if f.dense {
-		style.Box.PaddingLeft, style.Box.PaddingRight = "", ""
+		blank = ""
 	}
-	t.SetStyle(style)
-	configs := make([]table.ColumnConfig, len(f.columns))
-	for i := range f.columns {
-		configs[i].Number = i + 1
-		if f.right[i] && len(f.cells) > 0 {
-			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
+	for i, c := range f.columns {
+		columnWidths[i] = max(Width(c), f.widest(i))
+	}
+	rule := func(begin, between, end string) {
+		lines := make([]string, len(f.columns))
+		for i, n := range columnWidths {
+			lines[i] = strings.Repeat("─", n+2*len(blank))
 		}
+		w.WriteString(faint + begin + strings.Join(lines, between) + end + plain + "\n")
 	}
-	t.SetColumnConfigs(configs)
-	t.AppendHeader(tableRow(f.columns))
+	line := func(cells []string, style string) {
+		for i, c := range cells {
+			spaces := strings.Repeat(" ", columnWidths[i]-Width(c))
+			if f.right[i] && len(f.cells) > 0 {
+				c = spaces + c
+			} else {
+				c += spaces
+			}
+			w.WriteString(faint + "│" + plain)
+			if style != "" {
+				c = style + c + plain
+			}
+			w.WriteString(blank + c + blank)
+		}
+		w.WriteString(faint + "│" + plain + "\n")
+	}
+	rule("┌", "┬", "┐")
+	line(f.columns, bold)
+	rule("├", "┼", "┤")
 	for _, cells := range f.cells {
-		t.AppendRow(tableRow(cells))
+		line(cells, "")
 	}
-	w.WriteString(t.Render())
-	w.WriteByte('\n')
+	rule("└", "┴", "┘")
+	if len(left) > 0 && f.drawn == 0 {
+		note := "… and " + strings.Join(left, ", ") + ": the terminal is too narrow for them"
+		w.WriteString(strings.Join(Wrap(note, f.o.Width), "\n") + "\n")
+	}
 	f.drawn += len(f.cells)
+	f.columns = f.all
 	f.reset()
 }
 
 // fit makes the table at most Width wide, by the first of these that suffices: cut columns of
 // text, the widest first, down to minFlexible; drop the blanks beside cells; cut columns of text
-// down to minCell; cut the names of other columns to the width of their cells. Numbers,
-// fingerprints and times are never cut, even if the table stays too wide.
-func (f *tableFormat) fit() {
+// down to minCell; cut the names of other columns to the width of their cells; leave out the last
+// columns, whose names it returns. Numbers, fingerprints and times are never cut, even if the first
+// two columns alone are too wide.
+func (f *tableFormat) fit() (left []string) {
+	for ; !f.cutToFit() && len(f.columns) > leastColumns; left = append([]string{f.all[len(f.columns)]}, left...) {
+		n := len(f.columns) - 1
+		f.columns = f.columns[:n:n]
+		for i, cells := range f.cells {
+			f.cells[i] = cells[:n]
+		}
+	}
+	return left
+}
+
+// cutToFit is fit for all of the columns; it returns false if it could not.
+func (f *tableFormat) cutToFit() bool {
 	f.dense = false
 	if f.o.Width <= 0 || len(f.columns) == 0 {
-		return
+		return true
 	}
-	widths := make([]int, len(f.columns))
+	columnWidths := make([]int, len(f.columns))
 	for i, c := range f.columns {
-		widths[i] = max(text.StringWidth(c), f.widest(i))
+		columnWidths[i] = max(Width(c), f.widest(i))
 	}
-	if f.fitText(widths, f.o.Width-3*len(f.columns)-1, minFlexible) {
-		return
+	if f.fitText(columnWidths, f.o.Width-3*len(f.columns)-1, minFlexible) {
+		return true
 	}
 	f.dense = true
 	room := f.o.Width - len(f.columns) - 1
-	if f.fitText(widths, room, minCell) {
-		return
+	if f.fitText(columnWidths, room, minCell) {
+		return true
 	}
+	names := slices.Clone(f.columns)
 	for i := range f.columns {
 		if f.rigid[i] {
-			widths[i] = max(f.widest(i), minCell)
-			f.cut(i, widths[i])
+			columnWidths[i] = max(f.widest(i), minCell)
+			f.cut(i, columnWidths[i])
 		}
 	}
-	if !f.fitText(widths, room, minCell) {
-		for i := range f.columns {
-			if !f.rigid[i] {
-				f.cut(i, minCell)
-			}
+	if f.fitText(columnWidths, room, minCell) {
+		return true
+	}
+	if len(f.columns) > leastColumns {
+		f.columns = names
+		return false
+	}
+	for i := range f.columns {
+		if !f.rigid[i] {
+			f.cut(i, minCell)
 		}
 	}
+	return false
 }
 
 // widest returns the width of a column's widest cell.
 func (f *tableFormat) widest(column int) int {
 	w := 0
 	for _, cells := range f.cells {
-		w = max(w, text.StringWidth(cells[column]))
+		w = max(w, Width(cells[column]))
 	}
 	return w
 }
@@ -204,7 +243,7 @@ func (f *tableFormat) fitText(widths []int, room, least int) bool {
 func (f *tableFormat) turn() {
 	need := 1
 	for i, cell := range f.cells[0] {
-		need += 3 + max(text.StringWidth(f.columns[i]), text.StringWidth(cell))
+		need += 3 + max(Width(f.columns[i]), Width(cell))
 	}
 	if f.o.Width <= 0 || need <= f.o.Width || len(f.columns) < manyColumns {
 		return
@@ -214,12 +253,13 @@ func (f *tableFormat) turn() {
 		cells = append(cells, []string{f.columns[i], cell})
 	}
 	f.columns = []string{"column", "value"}
+	f.all = f.columns
 	f.cells, f.right, f.rigid = cells, []bool{false, false}, []bool{true, false}
 }
 
 // cut cuts a column to a width.
 func (f *tableFormat) cut(column, width int) {
-	if c := f.columns[column]; text.StringWidth(c) > width {
+	if c := f.columns[column]; Width(c) > width {
 		f.columns = slices.Clone(f.columns)
 		f.columns[column] = Cut(c, width)
 	}
@@ -241,12 +281,4 @@ func columnLimit(widths []int, total int) int {
 		rest -= w
 	}
 	return max(total, minCell)
-}
-
-func tableRow(cells []string) table.Row {
-	row := make(table.Row, len(cells))
-	for i, c := range cells {
-		row[i] = c
-	}
-	return row
 }

@@ -32,7 +32,7 @@ func (a *App) Sink(name string, kind outfile.Kind, o output.Options) (*sink, err
 			return nil, errors.New("a Parquet file is not for terminals: -o FILE.parquet writes one")
 		}
 		if o.Terminal {
-			p := a.NewPager(0)
+			p := a.NewPager()
 			return &sink{Writer: p, Pager: p}, nil
 		}
 		return &sink{Writer: a.shownOn(a.Out)}, nil
@@ -148,8 +148,9 @@ func (a *App) Statement(db *engine.DB, f RowFlags, text string, args ...any) err
 }
 
 // pager shows rows on a terminal a screen at a time, with $SIMDB_PAGER, $PAGER or less. It starts
-// with the first rows, after the progress display has been cleared. If there is none, or it is cat,
-// rows go straight to the terminal.
+// as soon as there are more rows than fit on the screen, after the progress display has been
+// cleared; before that rows are held back. If there is no pager, or it is cat, rows go straight to
+// the terminal.
 type pager struct {
 	a    *App
 	rows int          // results of at most this many lines are shown without a pager
@@ -162,11 +163,11 @@ type pager struct {
 // maxHeld is how much is held back to count its lines.
 const maxHeld = 64 << 10
 
-// NewPager returns a pager for results of more than a number of lines.
-func (a *App) NewPager(rows int) *pager { return &pager{a: a, rows: rows} }
+// NewPager returns a pager for results that do not fit on the screen.
+func (a *App) NewPager() *pager { return &pager{a: a, rows: screenRows()} }
 
-// ScreenRows is how many lines of a result leave room for what is said about it and for the prompt.
-func ScreenRows() int {
+// screenRows is how many lines of a result leave room for what is said about it and for the prompt.
+func screenRows() int {
 	const usual, rest = 24, 3
 	_, h, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil || h <= 0 {
@@ -182,7 +183,7 @@ func (p *pager) Started() bool { return p.to != nil }
 func (p *pager) Write(b []byte) (int, error) {
 	if p.to == nil {
 		p.held.Write(b)
-		if p.rows > 0 && bytes.Count(p.held.Bytes(), []byte("\n")) <= p.rows && p.held.Len() <= maxHeld {
+		if bytes.Count(p.held.Bytes(), []byte("\n")) <= p.rows && p.held.Len() <= maxHeld {
 			return len(b), nil
 		}
 		p.a.EndProgress()
@@ -280,12 +281,12 @@ func exitOf(err error) error {
 	return err
 }
 
-// Talk returns a writer for messages: to where rows are shown, or to w before the first row.
+// Talk returns a writer for messages: to where rows are, or to w before the first row.
 func (p *pager) Talk(w io.Writer) io.Writer {
 	return WriterFunc(func(b []byte) (int, error) {
-		if p.to == nil {
+		if p.to == nil && p.held.Len() == 0 {
 			return w.Write(b)
 		}
-		return p.to.Write(b)
+		return p.Write(b)
 	})
 }
