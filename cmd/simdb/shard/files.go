@@ -56,8 +56,8 @@ func (j *Job) store(ctx context.Context, name string, write func(w *bufio.Writer
 	return j.files.Put(ctx, f.Name(), j.workName(name))
 }
 
-// load reads a working file.
-func (j *Job) load(ctx context.Context, name string, read func(r reader) error) error {
+// read reads a working file.
+func (j *Job) read(ctx context.Context, name string, read func(r reader) error) error {
 	path, release, err := j.files.Fetch(ctx, j.workName(name))
 	if err != nil {
 		return err

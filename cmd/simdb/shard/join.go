@@ -81,7 +81,7 @@ func storeAll[T interface {
 
 // loadAll reads the messages of a working file.
 func loadAll[T any, P message[T]](ctx context.Context, j *Job, name string) (xs []T, err error) {
-	err = j.load(ctx, name, func(r reader) error {
+	err = j.read(ctx, name, func(r reader) error {
 		xs, err = all[T, P](stored(r))
 		return err
 	})

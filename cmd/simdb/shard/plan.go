@@ -41,6 +41,7 @@ var chains = func() map[string][]link {
 	return map[string][]link{
 		"dedup":    append(slices.Clip(stars), link{"write", (*Job).write}, end),
 		"clusters": append(slices.Clip(stars), link{"rows", (*Job).clusterRows}, end),
+		"build":    {{"build", (*Job).build}, end}, // shard: a table
 		"pairs": append(slices.Clip(start), []link{
 			{"meet", (*Job).meet},
 			{"member", (*Job).member},

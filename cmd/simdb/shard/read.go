@@ -118,7 +118,7 @@ func (j *Job) storeJSON(ctx context.Context, name string, x any) error {
 }
 
 func (j *Job) loadJSON(ctx context.Context, name string, x any) error {
-	return j.load(ctx, name, func(r reader) error { return json.NewDecoder(r).Decode(x) })
+	return j.read(ctx, name, func(r reader) error { return json.NewDecoder(r).Decode(x) })
 }
 
 // storeCounts writes counters, most of which are 0 where there are few documents.
@@ -135,7 +135,7 @@ func (j *Job) storeCounts(ctx context.Context, name string, c *stages.Counts) er
 }
 
 func (j *Job) loadCounts(ctx context.Context, name string) (c *stages.Counts, err error) {
-	err = j.load(ctx, name, func(r reader) error {
+	err = j.read(ctx, name, func(r reader) error {
 		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return err
@@ -254,12 +254,12 @@ func (j *Job) planOf(ctx context.Context) (stages.Plan, error) {
 
 // eachSet calls f for what each document of a shard is compared by.
 func (j *Job) eachSet(ctx context.Context, shard uint64, f func(s stages.Set) error) error {
-	return j.load(ctx, shardName("sets", shard), func(r reader) error { return each(stored(r), f) })
+	return j.read(ctx, shardName("sets", shard), func(r reader) error { return each(stored(r), f) })
 }
 
 // eachPlace calls f for where each document of a shard stands.
 func (j *Job) eachPlace(ctx context.Context, shard uint64, f func(doc uint64, at func() (dedup.Place, error)) error) error {
-	return j.load(ctx, shardName("places", shard), func(r reader) error {
+	return j.read(ctx, shardName("places", shard), func(r reader) error {
 		doc := shard << shardShift
 		for b, err := range stored(r) {
 			if err == nil {

@@ -34,6 +34,7 @@ import (
 	"iter"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -60,13 +61,14 @@ type Step struct {
 
 // Options are what a job is made from: plain data, the same for all workers.
 type Options struct {
-	Command string   // dedup, pairs, clusters or build
-	Args    []string // flags and files of simdb dedup: files, or patterns of their names, and -o DIR/
-	Work    string   // a folder for working files, which all workers reach
-	Inputs  []string // by Plan: the names of files, in the order of preference
-	Shards  int      // in which inputs are read; 0 means one for each file
-	Groups  int      // in which documents meet; 0 means one for every 16,384, and 8 at least
-	MaxCell int      // the largest number of documents that must be in one group; 0 means 65,536
+	Command string    // dedup, pairs, clusters or build
+	Args    []string  // flags and files of simdb dedup: files, or patterns of their names, and -o DIR/
+	Work    string    // a folder for working files, which all workers reach
+	Inputs  []string  // by Plan: the names of files, in the order of preference
+	Shards  int       // in which inputs are read; 0 means one for each file
+	Groups  int       // in which documents meet; 0 means one for every 16,384, and 8 at least
+	Time    time.Time // by Plan: when documents without a time were stored, of build
+	MaxCell int       // the largest number of documents that must be in one group; 0 means 65,536
 }
 
 // Files are where inputs, outputs and working files are. Names have slashes.
@@ -87,7 +89,8 @@ type Job struct {
 	o     Options
 	files Files
 	app   *app.App
-	c     dedup.Command
+	c     dedup.Command // of build only the files, the output and what is rejected
+	load  buildCommand  // of build
 	plan  stages.Plan
 }
 
@@ -118,6 +121,7 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 			names = append(names, name)
 		}
 	}
+	o.Time = time.Now().UTC().Truncate(time.Second)
 	if o.Inputs = names; o.Shards <= 0 || o.Shards > len(names) {
 		o.Shards = len(names)
 	}
@@ -128,7 +132,14 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 func New(o Options, files Files) (*Job, error) {
 	j := &Job{o: o, files: files, app: app.New()}
 	j.app.Global = app.GlobalFlags{Quiet: true, Progress: "none"}
-	parser, err := kong.New(&j.c,
+	if _, ok := chains[o.Command]; !ok {
+		return nil, fmt.Errorf("unknown command %q: %s are known", o.Command, strings.Join(Commands(), ", "))
+	}
+	var flags any = &j.c
+	if o.Command == "build" {
+		flags, o.Args = &j.load, append([]string{"db"}, o.Args...)
+	}
+	parser, err := kong.New(flags,
 		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(input.Formats(), ", ")},
 		kong.Resolvers(kong.ResolverFunc(app.DefaultNear)), kong.Exit(func(int) {}),
 	)
@@ -138,11 +149,12 @@ func New(o Options, files Files) (*Job, error) {
 	if _, err := parser.Parse(o.Args); err != nil {
 		return nil, err
 	}
+	if o.Command == "build" {
+		j.c.Files, j.c.Output, j.c.RejectFlags = j.load.Files, j.load.Output, j.load.RejectFlags
+		return j, j.checkBuild()
+	}
 	if err := j.c.CheckPart(); err != nil {
 		return nil, err
-	}
-	if _, ok := chains[o.Command]; !ok {
-		return nil, fmt.Errorf("unknown command %q: dedup, pairs, clusters and build are known", o.Command)
 	}
 	j.plan = stages.Plan{By: j.c.Criterion(), MaxCell: o.MaxCell, Memory: int64(j.c.Memory)}
 	return j, nil
@@ -187,7 +199,7 @@ func shardOf(doc uint64) uint64 { return doc >> shardShift }
 // not allow it.
 func (j *Job) Finish(ctx context.Context) (status int, err error) {
 	var t dedup.Tally
-	err = j.load(ctx, "done", func(r reader) error { return json.NewDecoder(r).Decode(&t) })
+	err = j.read(ctx, "done", func(r reader) error { return json.NewDecoder(r).Decode(&t) })
 	if err != nil {
 		return app.ExitError, errors.Join(errors.New("the job has not come to its end; nothing is written"), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -240,6 +241,59 @@ func TestRejects(t *testing.T) {
 	}
 	if _, err := j.Finish(t.Context()); err == nil {
 		t.Error("a job that has not ended has outputs")
+	}
+}
+
+// TestBuild makes tables of shards: as a set they answer as one database of all inputs, and bytes
+// are the same again.
+func TestBuild(t *testing.T) {
+	one := simdb(t)
+	inputs := split(t, 4)
+	got := folder(t)
+	o, err := Plan(t.Context(), Options{Command: "build", Args: append([]string{"--bits", "128", "-o", got}, inputs...), Work: t.TempDir() + "/work", Shards: 3}, Local{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before map[string]uint64
+	for range 2 {
+		o.Work = t.TempDir()
+		j, err := New(o, Local{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		none := func(uint64, []byte) error { return nil }
+		for shard := range uint64(3) {
+			if err := j.Steps()[0].Run(t.Context(), shard, messages(nil), none); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := j.Steps()[1].Run(t.Context(), 0, messages(nil), none); err != nil {
+			t.Fatal(err)
+		}
+		sums := digests(t, filepath.Join(o.Work, "out"))
+		if before != nil && !maps.Equal(sums, before) || len(sums) != 3 {
+			t.Errorf("tables differ: %v, %v", sums, before)
+		}
+		before = sums
+		if status, err := j.Finish(t.Context()); err != nil || status != 0 {
+			t.Fatal(status, err)
+		}
+	}
+	db := filepath.Join(t.TempDir(), "all.simdb")
+	one(append([]string{"load", db, "--bits", "128"}, inputs...)...)
+	for _, of := range [][]string{{"pairs", "--near", "12"}, {"clusters", "--near", "12"}, {"pairs", "--jaccard", "0.9"}} {
+		ask := func(db string) []byte {
+			rows := filepath.Join(t.TempDir(), "rows.jsonl")
+			one(append([]string{of[0], db, "-o", rows}, of[1:]...)...)
+			b, err := os.ReadFile(rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		if a, b := ask(db), ask(got+"*.sst"); !bytes.Equal(a, b) || len(a) < 1000 {
+			t.Errorf("%v: %d bytes, want %d", of, len(b), len(a))
+		}
 	}
 }
 

@@ -324,13 +324,19 @@ func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ 
 	var done, read dedup.Tally
 	for shard := range uint64(j.o.Shards) {
 		var t, w dedup.Tally
-		err := errors.Join(j.loadJSON(ctx, shardName("tally", shard), &t), j.loadJSON(ctx, shardName("written", shard), &w))
+		err := j.loadJSON(ctx, shardName("written", shard), &w)
+		if t = w; j.o.Command != "build" { // which reads its inputs once
+			t = dedup.Tally{}
+			err = errors.Join(err, j.loadJSON(ctx, shardName("tally", shard), &t))
+		}
 		if err = errors.Join(err, read.Add(t), done.Add(w)); err != nil {
 			return err
 		}
 	}
 	done.Documents, done.Rejected, done.Inputs = read.Documents, read.Rejected, read.Inputs
-	done.Outputs = append(done.Outputs, read.Outputs...)
+	if j.o.Command != "build" {
+		done.Outputs = append(done.Outputs, read.Outputs...)
+	}
 	if j.o.Command == "dedup" && !j.c.NoAudit {
 		if err := j.audit(ctx, done); err != nil {
 			return err
@@ -351,7 +357,7 @@ func (j *Job) audit(ctx context.Context, t dedup.Tally) error {
 	return j.store(ctx, "out/"+auditName, func(w *bufio.Writer) error {
 		err := app.AuditEncoder(w).Encode(head)
 		for shard := range uint64(j.o.Shards) {
-			err = errors.Join(err, j.load(ctx, shardName("audit", shard), func(r reader) error {
+			err = errors.Join(err, j.read(ctx, shardName("audit", shard), func(r reader) error {
 				_, err := io.Copy(w, r)
 				return err
 			}))

@@ -37,6 +37,8 @@ type Load struct {
 
 	CreateFlags
 	TimeFlag
+
+	Rejected int64 `kong:"-"` // after Run: what was no record
 }
 
 // Validate checks what depends on each other.
@@ -125,6 +127,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	l.meter.Stop()
 	a.TellSkipped(l.sources)
 	l.summary(stats, start)
+	c.Rejected = l.rejects.N
 	l.rejects.Partial = stats.Documents > 0 || l.passed
 	return l.rejects.Close(errors.Join(append(l.failed, err)...))
 }
