@@ -44,10 +44,11 @@ type call struct {
 }
 
 // simdb_start begins a call: a library.Request as JSON, a table for each of names, and the words of
-// fingerprints. It takes over the streams. The numbers must stay until the call has ended.
+// fingerprints. It takes over the streams. The numbers must stay until the call has ended. With now
+// the call has ended when simdb_start returns, which suits those that take microseconds.
 //
 //export simdb_start
-func simdb_start(request *C.char, size C.int64_t, streams **C.struct_ArrowArrayStream, names **C.char, tables C.int64_t, numbers *C.uint64_t, count C.int64_t) C.uintptr_t {
+func simdb_start(request *C.char, size C.int64_t, streams **C.struct_ArrowArrayStream, names **C.char, tables C.int64_t, numbers *C.uint64_t, count C.int64_t, now C.int) C.uintptr_t {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &call{cancel: cancel, done: make(chan struct{})}
 	text := C.GoBytes(unsafe.Pointer(request), C.int(size))
@@ -59,7 +60,7 @@ func simdb_start(request *C.char, size C.int64_t, streams **C.struct_ArrowArrayS
 		inputs = append(inputs, in)
 	}
 	words := unsafe.Slice((*uint64)(unsafe.Pointer(numbers)), count)
-	go func() {
+	work := func() {
 		defer close(c.done)
 		defer func() {
 			for _, in := range inputs {
@@ -67,7 +68,12 @@ func simdb_start(request *C.char, size C.int64_t, streams **C.struct_ArrowArrayS
 			}
 		}()
 		c.reply, c.err = perform(ctx, text, inputs, words)
-	}()
+	}
+	if now != 0 {
+		work()
+	} else {
+		go work()
+	}
 	return C.uintptr_t(cgo.NewHandle(c))
 }
 

@@ -61,8 +61,15 @@ func Wrapped(text string, at, width int) string {
 	return b.String()
 }
 
-// Version is the version of the module, with the revision it was built from.
+// release is the version of a release, which its script sets.
+var release string
+
+// Version is the version of the release, or that of the module, with the revision it was built
+// from.
 func Version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
 		return "(devel)"

@@ -35,14 +35,15 @@ var ops = map[string]func(ctx context.Context, db *engine.DB, r *Request) (*Repl
 // A search is for that many documents at a time.
 const lot = 4096
 
-// storedRead are the flags that say what of a table is read for a database.
-type storedRead struct {
-	app.InputFlags
-}
-
 // reading returns how a table is read for a database.
-func reading(db *engine.DB, r *Request, flags *storedRead) (input.Options, error) {
-	opt := flags.InputFlags.Options(input.Auto)
+func reading(db *engine.DB, r *Request) (opt input.Options, err error) {
+	var f app.InputFlags
+	if len(r.Args) > 0 {
+		if err := parse(&f, r.Args); err != nil {
+			return opt, err
+		}
+	}
+	opt = f.Options(input.Auto)
 	return opt, app.ReadFeatures(&opt, db.Params().Features)
 }
 
@@ -55,11 +56,7 @@ func clone(rec *input.Record) engine.Doc {
 
 // add stores the documents of a table.
 func add(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
-	var f storedRead
-	if err := parse(&f, r.Args); err != nil {
-		return nil, err
-	}
-	opt, err := reading(db, r, &f)
+	opt, err := reading(db, r)
 	if err != nil {
 		return nil, err
 	}
@@ -92,17 +89,43 @@ func add(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	return &Reply{Values: map[string]any{"documents": n}}, err
 }
 
-// criterionFlags are the criterion of a search.
-type criterionFlags struct {
-	app.SimilarityFlags
-	Verify   bool
-	Estimate bool
+// criterion says what is like a document. One of it is set.
+type criterion struct {
+	Near        *int     `json:"near"`
+	Jaccard     *float64 `json:"jaccard"`
+	Levenshtein *float64 `json:"levenshtein"`
+	Cosine      *float64 `json:"cosine"`
+	Contains    *float64 `json:"contains"`
+	Within      *float64 `json:"within"`
+	Verify      bool     `json:"verify"`   // with Jaccard: texts decide
+	Estimate    bool     `json:"estimate"` // or sketches
 }
 
-// criterion returns it for a database: Verify says that texts decide, Estimate that they do not,
-// otherwise they do if byText is set and the database keeps them.
-func (f *criterionFlags) criterion(db *engine.DB, byText bool) engine.Criterion {
-	return f.Criterion(f.Verify || byText && db.Params().Text && !f.Estimate)
+// of returns the criterion for a database: of Jaccard without Verify and Estimate texts decide if
+// byText is set and the database keeps them.
+func (c *criterion) of(db *engine.DB, byText bool) (by engine.Criterion, err error) {
+	given := 0
+	if c.Near != nil {
+		by, given = engine.Near(*c.Near), given+1
+	}
+	for _, share := range []struct {
+		t  *float64
+		by func(float64) engine.Criterion
+	}{
+		{c.Jaccard, engine.Jaccard}, {c.Levenshtein, engine.Levenshtein}, {c.Cosine, engine.Cosine},
+		{c.Contains, engine.Contains}, {c.Within, engine.Within},
+	} {
+		if share.t != nil {
+			by, given = share.by(*share.t), given+1
+		}
+	}
+	if given != 1 {
+		return by, errors.New("one criterion is needed: near, jaccard, levenshtein, cosine, contains or within")
+	}
+	if c.Verify || byText && db.Params().Text && !c.Estimate {
+		by = by.Verified()
+	}
+	return by, nil
 }
 
 // found are the columns of matches.
@@ -139,8 +162,8 @@ func (f *found) add(m *engine.Match, values ...any) error {
 
 // search finds what is like fingerprints, texts or stored documents.
 func search(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
-	var f criterionFlags
-	if err := parse(&f, r.Args); err != nil {
+	by, err := r.By.of(db, false)
+	if err != nil {
 		return nil, err
 	}
 	var docs []engine.Doc
@@ -155,14 +178,14 @@ func search(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 		d.SetFingerprint(words...)
 		docs = append(docs, d)
 	}
-	out := newFound(f.Near != nil, newColumn("query", Int))
+	out := newFound(r.By.Near != nil, newColumn("query", Int))
 	s, err := db.Snapshot()
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	err = eachLot(docs, func(from int, lot []engine.Doc) error {
-		for m, err := range s.SearchBatch(ctx, lot, f.criterion(db, false)) {
+		for m, err := range s.SearchBatch(ctx, lot, by) {
 			if err == nil {
 				err = out.add(&m.Match, from+m.Query)
 			}
@@ -187,30 +210,23 @@ func eachLot(docs []engine.Doc, f func(from int, docs []engine.Doc) error) error
 	return nil
 }
 
-// joinFlags are those of a join.
-type joinFlags struct {
-	criterionFlags
-	storedRead
-}
-
 // join finds what is like each document of a table.
 func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
-	var f joinFlags
-	if err := parse(&f, r.Args); err != nil {
+	by, err := r.By.of(db, true)
+	if err != nil {
 		return nil, err
 	}
-	opt, err := reading(db, r, &f.storedRead)
+	opt, err := reading(db, r)
 	if err != nil {
 		return nil, err
 	}
 	opt.MakeID, opt.Need = true, input.NeedText
-	out := newFound(f.Near != nil, newColumn("row", Int), newColumn("query", String))
+	out := newFound(r.By.Near != nil, newColumn("row", Int), newColumn("query", String))
 	s, err := db.Snapshot()
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	by := f.criterion(db, true)
 	var docs []engine.Doc
 	var ids []string
 	from := 0
@@ -244,16 +260,16 @@ func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 
 // putNovel stores the documents of a table that are like none.
 func putNovel(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
-	var f joinFlags
-	if err := parse(&f, r.Args); err != nil {
-		return nil, err
-	}
-	opt, err := reading(db, r, &f.storedRead)
+	by, err := r.By.of(db, true)
 	if err != nil {
 		return nil, err
 	}
-	out := newFound(f.Near != nil, newColumn("row", Int), newColumn("stored", Bool))
-	by, row := f.criterion(db, true), 0
+	opt, err := reading(db, r)
+	if err != nil {
+		return nil, err
+	}
+	out := newFound(r.By.Near != nil, newColumn("row", Int), newColumn("stored", Bool))
+	row := 0
 	var docs []engine.Doc
 	flush := func() error {
 		all, err := db.AddNovel(ctx, docs, by)

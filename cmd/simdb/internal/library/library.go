@@ -28,6 +28,7 @@ type Request struct {
 	// Args are flags as the command line has them. Arguments that name files may name tables.
 	Args []string `json:"args"`
 
+	By        criterion         `json:"by"` // of a search
 	Path      string            `json:"path"`
 	ReadOnly  bool              `json:"readonly"`
 	MustExist bool              `json:"must_exist"`

@@ -1,0 +1,156 @@
+"""Builds the wheel: a PEP 517 backend without dependencies.
+
+    pip install ./python            needs Go and a C compiler
+    pip wheel ./python -w dist      the wheel alone
+
+The wheel has the shared library, for any Python 3, and no other compiled part. On Linux its tag is
+the manylinux one of the newest glibc symbol that the library refers to: to lower that, compile with
+zig, which has the symbols of all versions:
+
+    SIMDB_ZIG=2.17 pip wheel ./python -w dist
+
+SIMDB_VERSION is the version, otherwise it is that of the last tag. SIMDB_LIBRARY is a library that
+is there already, and is only packed.
+"""
+
+import base64
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import zipfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+NAMES = {"win32": "simdb.dll", "darwin": "libsimdb.dylib"}
+LIBRARY = NAMES.get(sys.platform, "libsimdb.so")
+EPOCH = (1980, 1, 1, 0, 0, 0)  # of files in the wheel: two builds are the same
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    return ["ziglang"] if os.environ.get("SIMDB_ZIG") else []
+
+
+def version():
+    """Returns the version, as PEP 440 has it."""
+    v = os.environ.get("SIMDB_VERSION")
+    if not v:
+        git = ["git", "-C", ROOT, "describe", "--tags", "--match", "v*"]
+        v = subprocess.run(git, capture_output=True, text=True).stdout.strip() or "v0.1.0-0-g0"
+    m = re.fullmatch(r"v?(\d+\.\d+\.\d+)(?:-(\d+)-g([0-9a-f]+))?", v)
+    if not m:
+        raise SystemExit(f"{v!r} is no version")
+    return m[1] if not m[2] else f"{m[1]}.post{m[2]}+g{m[3]}"
+
+
+def compile_library(path):
+    """Compiles the shared library."""
+    env = {**os.environ, "CGO_ENABLED": "1"}
+    if env.get("SIMDB_ZIG"):
+        machine = {"amd64": "x86_64", "arm64": "aarch64"}[target()]
+        env["CC"] = f"{sys.executable} -m ziglang cc -target {machine}-linux-gnu.{env['SIMDB_ZIG']}"
+    command = ["go", "build", "-trimpath", "-buildmode=c-shared", "-tags=simdb_library,netgo,osusergo"]
+    command += [f"-ldflags=-s -w -X github.com/simdb/simdb/cmd/simdb/internal/app.release=v{version()}", "-o", path, "./cmd/simdb"]
+    subprocess.run(command, cwd=ROOT, env=env, check=True)
+
+
+def target():
+    """Returns the architecture that Go compiles for."""
+    return os.environ.get("GOARCH") or subprocess.run(["go", "env", "GOARCH"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def platform_tag(library):
+    """Returns the tag of the wheel."""
+    if not sys.platform.startswith("linux"):
+        return re.sub(r"[-.]", "_", sysconfig.get_platform())
+    with open(library, "rb") as f:
+        newest = max((int(a), int(b)) for a, b in re.findall(rb"GLIBC_(\d+)\.(\d+)", f.read()))
+    machine = {b"\x3e": "x86_64", b"\xb7": "aarch64"}[open(library, "rb").read(19)[18:19]]
+    return f"manylinux_{max(newest, (2, 17))[0]}_{max(newest, (2, 17))[1]}_{machine}"
+
+
+def metadata():
+    """Returns the files of the dist-info folder."""
+    with open(os.path.join(HERE, "README.md"), encoding="utf-8") as f:
+        readme = f.read()
+    return {
+        "METADATA": (
+            f"Metadata-Version: 2.4\nName: simdb\nVersion: {version()}\n"
+            "Summary: Near-duplicates of texts: dedup of tables, and an embedded database\n"
+            "License-Expression: Apache-2.0\nRequires-Python: >=3.9\n"
+            "Description-Content-Type: text/markdown\n\n" + readme
+        ),
+        "entry_points.txt": "[console_scripts]\nsimdb = simdb._library:main\n",
+    }
+
+
+def wheel_text(tag):
+    return f"Wheel-Version: 1.0\nGenerator: simdb\nRoot-Is-Purelib: false\nTag: py3-none-{tag}\n"
+
+
+def dist_info():
+    return f"simdb-{version()}.dist-info"
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    folder = os.path.join(metadata_directory, dist_info())
+    os.mkdir(folder)
+    for name, text in metadata().items():
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    return dist_info()
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    with tempfile.TemporaryDirectory() as folder:
+        library = os.path.join(folder, LIBRARY)
+        if os.environ.get("SIMDB_LIBRARY"):
+            shutil.copy(os.environ["SIMDB_LIBRARY"], library)
+        else:
+            compile_library(library)
+        tag = platform_tag(library)
+        files = {f"simdb/{LIBRARY}": read(library)}
+        for name in sorted(os.listdir(os.path.join(HERE, "src", "simdb"))):
+            if name.endswith((".py", ".typed")):
+                files[f"simdb/{name}"] = read(os.path.join(HERE, "src", "simdb", name))
+    for name, text in {**metadata(), "WHEEL": wheel_text(tag)}.items():
+        files[f"{dist_info()}/{name}"] = text.encode()
+    files[f"{dist_info()}/licenses/LICENSE"] = read(os.path.join(ROOT, "LICENSE"))
+    name = f"simdb-{version()}-py3-none-{tag}.whl"
+    pack(os.path.join(wheel_directory, name), files)
+    return name
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    raise SystemExit("simdb has a compiled part: pip install without -e")
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    raise SystemExit("the source is the repository, of which python/ is a part: pip wheel ./python builds a wheel")
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def pack(path, files):
+    """Writes a wheel: the files, and the list of their digests."""
+    record = ""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
+        def add(name, data):
+            info = zipfile.ZipInfo(name, EPOCH)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = (0o755 if name.endswith(LIBRARY) else 0o644) << 16
+            z.writestr(info, data)
+
+        for name, data in files.items():
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record += f"{name},sha256={digest},{len(data)}\n"
+            add(name, data)
+        listed = f"{dist_info()}/RECORD"
+        add(listed, (record + f"{listed},,\n").encode())

@@ -1,0 +1,290 @@
+"""An open database."""
+
+from __future__ import annotations
+
+import array
+import os
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from . import _library
+from ._library import call, flags
+from ._table import Table
+
+_MAX_WORDS = 16
+
+
+class Match(NamedTuple):
+    """A stored document that was found.
+
+    ``distance`` is in bits, of ``near`` alone; ``score`` is a similarity from 0 to 1 of any other
+    criterion, ``error`` its standard error, and ``exact`` says that it was computed from the texts,
+    or that the sketches are the whole sets.
+    """
+
+    id: str
+    distance: Optional[int] = None
+    score: Optional[float] = None
+    error: Optional[float] = None
+    exact: Optional[bool] = None
+
+
+class Text(str):
+    """A parameter of a statement that is a text, as in ``JACCARD(?, 0.8)``; other strings are ids."""
+
+
+def _words(values: Any) -> Tuple[Any, int, bool]:
+    """Returns fingerprints as a buffer of words, the words of each, and whether it is one number."""
+    if isinstance(values, int):
+        return array.array("Q", [values]), 1, True
+    width = 1
+    shape = getattr(values, "shape", None)
+    if shape is not None:
+        if len(shape) > 2:
+            raise ValueError(f"fingerprints have the shape (n,) or (n, words), not {shape}")
+        if len(shape) == 0:
+            return array.array("Q", [int(values)]), 1, True
+        if len(shape) == 2:
+            width = shape[1]
+        if values.dtype.kind not in "iu" or values.dtype.itemsize != 8:
+            raise TypeError(f"fingerprints are numbers of 64 bits, uint64 or int64, not {values.dtype}")
+        numbers = array.array("Q")
+        import numpy
+
+        numbers.frombytes(numpy.ascontiguousarray(values).tobytes())
+    else:
+        numbers = array.array("Q", list(values))
+    if not 1 <= width <= _MAX_WORDS:
+        raise ValueError(f"a fingerprint has 1 to {_MAX_WORDS} words of 64 bits, not {width}")
+    return numbers, width, False
+
+
+class Database:
+    """A database of documents: see :func:`simdb.open`.
+
+    Any number of threads may use it. Close it, or use it in a ``with`` block; what was written is
+    safe when a method returns.
+    """
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"], **request: Any) -> None:
+        self._number = 0
+        self.path = os.fspath(path)
+        self._number = call({"op": "open", "path": self.path, **request}).values["db"]
+
+    def __enter__(self) -> "Database":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if self._number and _library.usable():
+            self.close()
+
+    def __repr__(self) -> str:
+        return f"<simdb.Database {self.path!r}>"
+
+    def close(self) -> None:
+        """Closes the database. A second close does nothing; any other use is a ClosedError."""
+        number, self._number = self._number, 0
+        if number:
+            call({"op": "close", "db": number})
+
+    def _call(self, op: str, tables: Sequence[Tuple[str, Any]] = (), numbers: Any = None, now: bool = False, **request: Any) -> _library.Reply:
+        return call({"op": op, "db": self._number, **request}, tables, numbers, now)
+
+    # Searches
+
+    def _search(self, criterion: Dict[str, Any], one: bool, numbers: Any = None, **what: Any) -> Union[List[Match], Table]:
+        found = Table(self._call("search", numbers=numbers, now=one and "near" in criterion, by=criterion, **what).table)
+        if not one:
+            return found
+        rows = zip(*(found[name] for name in found.column_names[1:]))
+        if "near" in criterion:
+            return [Match(id, distance) for id, distance in rows]
+        return [Match(id, None, score, error, exact) for id, score, error, exact in rows]
+
+    def _similar(self, criterion: Dict[str, Any], text: Any, id: Any) -> Union[List[Match], Table]:
+        if (text is None) == (id is None):
+            raise TypeError("a text, or the id of a stored document, is looked for")
+        name, what = ("ids", id) if text is None else ("texts", text)
+        one = isinstance(what, str)
+        return self._search(criterion, one, **{name: [what] if one else [str(w) for w in what]})
+
+    def near(self, fingerprint: Any = None, k: int = 3, *, text: Any = None, id: Any = None) -> Union[List[Match], Table]:
+        """Finds the documents whose fingerprints differ in at most ``k`` bits.
+
+        Args:
+            fingerprint: one, as a number of 64 bits: gives a list of Match, nearest first. Or a
+                numpy array of uint64 or int64, of the shape (n,), or (n, words) for fingerprints
+                of more than 64 bits, the most significant word first; or a sequence of numbers:
+                gives a Table with the columns query (the place in the array, from 0), id and
+                distance (bits). Many at once take a fraction of the time.
+            k: bits, from 0 to the length of a fingerprint.
+            text: a text, or a sequence of them, in the place of fingerprints.
+            id: the id of a stored document, or a sequence of them, in the place of fingerprints. A
+                document does not find itself.
+        """
+        if fingerprint is None:
+            return self._similar({"near": k}, text, id)
+        numbers, width, one = _words(fingerprint)
+        return self._search({"near": k}, one, numbers, width=width)
+
+    def jaccard(self, text: Any = None, threshold: float = 0.8, *, id: Any = None, verify: bool = False) -> Union[List[Match], Table]:
+        """Finds the documents of which at least the share ``threshold`` of the shingles is common.
+
+        Args:
+            text: a text: gives a list of Match, the most similar first. Or a sequence of n texts:
+                gives a Table with the columns query (0 to n-1), id, score, error and exact.
+            threshold: above 0, up to 1.
+            id: the id of a stored document, or a sequence of them, in the place of texts.
+            verify: compute similarities from the texts. Otherwise they are estimated from sketches,
+                with the standard error ``error``.
+        """
+        return self._similar({"jaccard": threshold, "verify": verify}, text, id)
+
+    def similar(self, text: Any = None, *, id: Any = None, **criterion: float) -> Union[List[Match], Table]:
+        """Finds documents by ``levenshtein=``, ``cosine=``, ``contains=`` or ``within=``, a share
+        above 0 and up to 1 each. What is looked for, and the result, are as in jaccard."""
+        return self._similar(criterion, text, id)
+
+    def join(self, table: Any, *, text: Any = None, column_id: Optional[str] = None, **options: Any) -> Table:
+        """Finds what each document of a table is like.
+
+        Args:
+            table: as in :func:`simdb.dedup`.
+            text: the column with the text ("text"), or a list of columns.
+            column_id: the column with the ids ("id"); the numbers of the rows, if there is none.
+            options: a criterion: near=bits, jaccard=, levenshtein=, cosine=, contains= or within=
+                a share. ``estimate=True``: by jaccard estimate from sketches; by default similarities
+                are computed from the texts, if the database keeps them.
+
+        Returns:
+            A Table of the columns row (from 0), query (the id), id (of the stored document), and
+            distance, or score, error and exact: by row, the best match first.
+        """
+        return Table(self._call("join", [("<table>", table)], by=_criterion(options), args=_read(text, column_id) + flags(options)).table)
+
+    def query(self, statement: str, params: Any = ()) -> Table:
+        """Runs a statement of the query language.
+
+        Args:
+            statement: such as ``NEAR(?, 3) AND lang = 'en' LIMIT 10``.
+            params: the values of each ``?``, or a dictionary of those of each ``$name``. A str is an
+                id, a Text a text; a numpy.uint64, or an int of 2^63 or more, a fingerprint; a dict a
+                document.
+
+        Returns:
+            A Table of the columns that the statement has, without columns if it writes; its
+            attribute message says what was done.
+        """
+        request: Dict[str, Any] = {"statement": statement}
+        if isinstance(params, dict):
+            request["named"] = {name: _param(v) for name, v in params.items()}
+        else:
+            request["params"] = [_param(v) for v in params]
+        reply = self._call("query", **request)
+        values = reply.values
+        return Table(reply.table or _library.empty_table(), values["message"], values["warnings"] or ())
+
+    # Documents
+
+    def add(self, table: Any, *, text: Any = None, column_id: Optional[str] = None, **options: Any) -> int:
+        """Stores the documents of a table; one whose id is stored replaces the stored one.
+
+        Args:
+            table: as in :func:`simdb.dedup`, with a column of ids (strings or whole numbers). A
+                column ``fingerprint`` (64-bit numbers) is stored in place of the one of the text;
+                other columns are kept as fields.
+            text, column_id: as in join.
+
+        Returns:
+            How many documents there were.
+        """
+        return self._call("add", [("<table>", table)], args=_read(text, column_id) + flags(options)).values["documents"]
+
+    def put_novel(self, what: Any, *, text: Any = None, column_id: Optional[str] = None, **options: Any) -> Union[Optional[Match], Table]:
+        """Stores the documents that are like no stored one. Check and write are one step.
+
+        Args:
+            what: a dictionary with "id", "text" and fields: gives None if it was stored, or the
+                Match that it is like. Or a table: gives a Table with the columns row, stored
+                (bool), and for those that are not stored id, and distance or score, error, exact.
+            text, column_id: as in join.
+            options: a criterion, as in join.
+        """
+        one = isinstance(what, dict) and not any(isinstance(v, (list, tuple)) or hasattr(v, "shape") for v in what.values())
+        table = [what] if one else what
+        by = _criterion(options)
+        found = Table(self._call("put_novel", [("<table>", table)], by=by, args=_read(text, column_id) + flags(options)).table)
+        if not one:
+            return found
+        row = found.to_pylist()[0]
+        if row["stored"]:
+            return None
+        return Match(row["id"], row.get("distance"), row.get("score"), row.get("error"), row.get("exact"))
+
+    def get(self, id: str) -> Optional[Dict[str, Any]]:
+        """Returns a document, None if it is not stored: id, text, fields, fingerprint (a list of
+        words of 64 bits, or None) and time (RFC 3339)."""
+        return self._call("get", ids=[id]).values["documents"][0]
+
+    def delete(self, *ids: str) -> int:
+        """Deletes documents, as one write, and returns how many of them were stored."""
+        return self._call("delete", ids=list(ids)).values["deleted"]
+
+    def __len__(self) -> int:
+        return self.stats()["documents"]
+
+    def __contains__(self, id: str) -> bool:
+        return self.get(id) is not None
+
+    def stats(self) -> Dict[str, Any]:
+        """Describes the database: documents, disk_bytes, path."""
+        return self._call("stats").values
+
+    def compact(self) -> None:
+        """Merges all tables into one, and drops what is deleted and expired."""
+        self._call("compact")
+
+    def refresh(self) -> None:
+        """Shows what another process has written since, in a database that is opened read-only."""
+        self._call("refresh")
+
+
+_CRITERIA = ("near", "jaccard", "levenshtein", "cosine", "contains", "within", "verify", "estimate")
+
+
+def _criterion(options: Dict[str, Any]) -> Dict[str, Any]:
+    """Takes the criterion out of options."""
+    return {name: options.pop(name) for name in _CRITERIA if options.get(name) is not None}
+
+
+def _read(text: Any, id: Optional[str]) -> List[str]:
+    """Returns the flags that name columns."""
+    if text is not None and not isinstance(text, str):
+        text = ",".join(text)
+    return flags({"text_field": text, "id_field": id})
+
+
+def _param(v: Any) -> Dict[str, Any]:
+    import datetime
+
+    if hasattr(v, "dtype") and getattr(v, "shape", None) == ():
+        if v.dtype == "uint64":
+            return {"kind": "fingerprint", "value": int(v)}
+        v = v.item()
+    if isinstance(v, bool):
+        return {"kind": "bool", "value": v}
+    if isinstance(v, Text):
+        return {"kind": "text", "value": str(v)}
+    if isinstance(v, str):
+        return {"kind": "string", "value": v}
+    if isinstance(v, int):
+        return {"kind": "fingerprint" if v >= 1 << 63 else "integer", "value": v}
+    if isinstance(v, float):
+        return {"kind": "float", "value": v}
+    if isinstance(v, datetime.datetime):
+        return {"kind": "time", "value": v.astimezone(datetime.timezone.utc).isoformat()}
+    if isinstance(v, (dict, list)):
+        return {"kind": "json", "value": v}
+    raise TypeError(f"{type(v).__name__} is no parameter of a statement")

@@ -1,0 +1,368 @@
+"""Tests of the Python package: what goes in and comes out, and that rows are those of the command."""
+
+import json
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import simdb
+
+pa = pytest.importorskip("pyarrow")
+np = pytest.importorskip("numpy")
+
+COMMAND = os.path.join(os.path.dirname(sys.executable), "simdb")
+
+
+def documents(n, seed=1, words=60):
+    """Returns rows of texts, half of which are edited copies of others."""
+    r = random.Random(seed)
+    rows = []
+    for i in range(n):
+        if i % 2 and rows:
+            text = rows[r.randrange(len(rows))]["text"].split()
+            for _ in range(r.randrange(6)):
+                if text:
+                    text[r.randrange(len(text))] = f"w{r.randrange(5000)}"
+        else:
+            text = [f"w{r.randrange(5000)}" for _ in range(r.randrange(words))]
+        rows.append({"id": f"d{i}", "text": " ".join(text), "score": r.randrange(100)})
+    rows[3]["text"] = None
+    rows[4]["text"] = "na\u00efve \U0001f600 " + (rows[4]["text"] or "")
+    return rows
+
+
+ROWS = documents(400)
+TABLE = pa.table({name: [row[name] for row in ROWS] for name in ROWS[0]})
+
+
+def kept_by_command(folder, rows, *flags):
+    path = os.path.join(folder, "in.jsonl")
+    with open(path, "w") as f:
+        f.writelines(json.dumps(row) + "\n" for row in rows)
+    out, audit = os.path.join(folder, "kept.jsonl"), os.path.join(folder, "audit.jsonl")
+    subprocess.run([COMMAND, "dedup", path, "-o", out, "--audit", audit, "-q", *flags], check=True)
+    with open(out) as f, open(audit) as g:
+        next(g)
+        return [json.loads(line)["id"] for line in f], [json.loads(line) for line in g]
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"jaccard": 0.6}, {"near": 6}, {"near": 10, "verify": 0.5}, {"levenshtein": 0.7}, {"cosine": 0.8}, {"within": 0.7},
+    {"keep": "longest"}, {"keep": ["max:score", "last"]}, {"keep": "min:score", "near": 8}, {"min_words": 20},
+    {"shingle": "chars:5"}, {"shingle": "words:2", "jaccard": 0.5}, {"mask": ["numbers"]}, {"text": "text,id"},
+])
+def test_rows_are_those_of_the_command(tmp_path, options):
+    flags = []
+    for name, value in options.items():
+        name = {"text": "text-field"}.get(name, name.replace("_", "-"))
+        flags.append(f"--{name}={','.join(value) if name == 'keep' and isinstance(value, list) else value[0] if isinstance(value, list) else value}")
+    kept, audit = kept_by_command(tmp_path, ROWS, *flags)
+    mask, table = simdb.dedup(TABLE, **options)
+    assert [row["id"] for row, keep in zip(ROWS, mask) if keep] == kept
+    assert [(r["id"], r["keeper"], r["score"], r["distance"], r["rule"], r["cluster"]) for r in audit] == [
+        (r["id"], r["keeper"], r["score"], r["distance"], r["rule"], r["cluster"]) for r in table.to_pylist()
+    ]
+    for row in table.to_pylist():
+        assert ROWS[row["row"]]["id"] == row["id"] and ROWS[row["keeper_row"]]["id"] == row["keeper"]
+        assert not mask[row["row"]] and mask[row["keeper_row"]] and row["keeper_file"] is None
+    assert options.get("min_words") or len(table) > 20
+
+
+def forms():
+    """Yields the table in all forms that hold it."""
+    yield "batches", pa.Table.from_batches(TABLE.to_batches(max_chunksize=37))
+    yield "slice", pa.concat_tables([TABLE.slice(0, 11), TABLE.slice(11, 300), TABLE.slice(311)])
+    for kind in (pa.large_string(), pa.string_view()):
+        yield str(kind), TABLE.set_column(1, "text", TABLE["text"].cast(kind))
+    yield "dictionary", TABLE.set_column(1, "text", TABLE["text"].dictionary_encode())
+    yield "reader", TABLE.to_reader()
+    yield "rows", ROWS
+    yield "columns", {name: [row[name] for row in ROWS] for name in ROWS[0]}
+    try:
+        import polars
+
+        yield "polars", polars.from_arrow(TABLE)
+    except ImportError:
+        pass
+    try:
+        import pandas  # noqa: F401
+
+        yield "pandas", TABLE.to_pandas()
+    except ImportError:
+        pass
+    try:
+        import duckdb
+
+        yield "duckdb", duckdb.from_arrow(TABLE)
+    except ImportError:
+        pass
+
+
+def test_forms_of_tables():
+    want = list(simdb.dedup(TABLE, keep="max:score")[0])
+    assert not all(want)
+    seen = 0
+    for name, form in forms():
+        assert list(simdb.dedup(form, keep="max:score")[0]) == want, name
+        seen += 1
+    assert seen >= 8
+
+
+def test_masks_filter():
+    mask, audit = simdb.dedup(TABLE)
+    rows = list(mask)
+    assert TABLE.filter(pa.array(mask)).num_rows == sum(rows) == np.asarray(mask).sum()
+    assert pa.array(mask).to_pylist() == rows and np.asarray(mask).tolist() == rows
+    assert mask[-1] == rows[-1] and mask[2:5] == rows[2:5] and len(mask) == len(rows)
+    with pytest.raises(IndexError):
+        mask[len(rows)]
+    arrow = pa.table(audit)
+    assert arrow.to_pylist() == audit.to_pylist() == pa.table(audit).to_pylist()
+    arrow.validate(full=True)
+    assert np.asarray(audit["score"]).tolist() == audit["score"].to_pylist()
+    del audit, mask
+    assert arrow["row"][0].as_py() >= 0  # its memory stays
+
+
+def test_fields_of_all_types(tmp_path):
+    import datetime
+    import decimal
+
+    t = pa.table({
+        "id": pa.array([1, 2]), "text": ["a b c d", "e f g h"],
+        "i8": pa.array([-1, None], pa.int8()), "u64": pa.array([2**64 - 1, 0], pa.uint64()), "f": [1.5, float("nan")], "b": [True, None],
+        "bytes": [b"\xff\x00", b"xy"], "day": [datetime.date(2026, 1, 31), None],
+        "at": pa.array([datetime.datetime(2026, 1, 31, 12, 30, 0, 5), None], pa.timestamp("us", "UTC")),
+        "dec": [decimal.Decimal("-12.340"), None], "list": [["x", None], []], "map": pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int64())),
+        "struct": [{"a": 1, "b": None}, None], "null": pa.nulls(2), "fixed": pa.array([[1, 2], [3, 4]], pa.list_(pa.int32(), 2)),
+    })
+    with simdb.open(tmp_path / "db") as db:
+        assert db.add(t) == 2
+        assert db.get("1")["fields"] == {
+            "i8": -1, "u64": 2**64 - 1, "f": 1.5, "b": True, "bytes": "/wA=", "day": "2026-01-31", "at": "2026-01-31T12:30:00.000005Z",
+            "dec": -12.34, "list": ["x", None], "map": {"k": 1}, "struct": {"a": 1}, "fixed": [1, 2],
+        }
+        assert db.get("2")["fields"] == {"u64": 0, "f": "NaN", "bytes": "xy", "list": [], "fixed": [3, 4]}
+        with pytest.raises(simdb.SimdbError, match="run_end|not supported"):
+            db.add(pa.table({"id": ["a"], "text": ["b"], "r": pa.RunEndEncodedArray.from_arrays([1], ["x"])}))
+
+
+def test_against(tmp_path):
+    held = TABLE.slice(0, 200)
+    rest = TABLE.slice(200)
+    path = tmp_path / "held.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS[:200]))
+    mask, audit = simdb.dedup(rest, against=held)
+    by_path, _ = simdb.dedup(rest, against=path)
+    assert list(mask) == list(by_path)
+    known = [row for row in audit.to_pylist() if row["rule"] == "against"]
+    assert known and all(ROWS[row["keeper_row"]]["id"] == row["keeper"] and row["keeper_file"] == "<against>" for row in known)
+    with simdb.open(tmp_path / "db") as db:
+        db.add(held)
+        assert list(simdb.dedup(rest, against=[db.path])[0]) == list(mask)
+
+
+def test_database_against_brute_force(tmp_path):
+    rows = [row for row in ROWS if row["text"]]
+    with simdb.open(tmp_path / "db") as db:
+        assert db.add(rows) == len(rows) == len(db)
+        prints = np.array([db.get(row["id"])["fingerprint"][0] if db.get(row["id"])["fingerprint"] else 0 for row in rows], dtype=np.uint64)
+        assert np.array_equal(np.asarray([p or 0 for p in simdb.fingerprints(rows)], dtype=np.uint64), prints)
+        for k in (0, 3, 9):
+            found = db.near(prints[:50], k)
+            got = {(q, id, d) for q, id, d in zip(*(found[name] for name in found.column_names))}
+            bits = np.bitwise_count(prints[:50, None] ^ prints[None, :])
+            want = {(int(q), rows[i]["id"], int(bits[q, i])) for q, i in zip(*np.nonzero(bits <= k)) if prints[i] or db.get(rows[i]["id"])["fingerprint"]}
+            assert got == want
+            assert [(m.id, m.distance) for m in db.near(int(prints[0]), k)] == [(id, d) for q, id, d in zip(*(found[n] for n in found.column_names)) if q == 0]
+        texts = [row["text"] for row in rows]
+
+        def shingles(text):
+            words = text.lower().replace("\U0001f600", "").split()
+            return {tuple(words[i : i + 3]) for i in range(max(1, len(words) - 2))} if words else set()
+
+        sets = [shingles(t) for t in texts]
+        table = db.jaccard(texts[:40], 0.7, verify=True)
+        want = {(q, rows[i]["id"]) for q in range(40) for i in range(len(rows)) if sets[q] | sets[i] and len(sets[q] & sets[i]) >= 0.7 * len(sets[q] | sets[i])}
+        assert set(zip(table["query"], table["id"])) == want
+        joined = db.join(rows[:40], jaccard=0.7)
+        assert set(zip(joined["row"], joined["id"])) == want and joined["query"][0] == rows[joined["row"][0]]["id"]
+
+
+def test_database_writes(tmp_path):
+    with simdb.open(tmp_path / "db", shingle="words:2") as db:
+        text = "the quick brown fox jumps over the lazy dog again and again"
+        assert db.put_novel({"id": "a", "text": text, "lang": "en"}, jaccard=0.8) is None
+        match = db.put_novel({"id": "b", "text": text + " today"}, jaccard=0.8)
+        assert match.id == "a" and 0.8 <= match.score < 1 and match.exact
+        out = db.put_novel([{"id": "c", "text": "all other words"}, {"id": "d", "text": "all other words"}], near=0)
+        assert out["stored"].to_pylist() == [True, False] and out["id"].to_pylist() == [None, "c"]
+        assert db.query("JACCARD(?, 0.8) AND lang = ?", [simdb.Text(text), "en"])["id"].to_pylist() == ["a"]
+        assert db.query("ID = $x SHOW id, lang", {"x": "a"}).to_pylist() == [{"id": "a", "lang": "en"}]
+        print_ = np.uint64(db.get("a")["fingerprint"][0])
+        assert db.query("NEAR(?, ?)", [print_, 0])["id"].to_pylist() == ["a"]
+        assert db.similar(text[:-6], levenshtein=0.8)[0].id == "a"
+        assert "deleted" in db.query("DELETE 'c'").message
+        assert db.delete("a", "zzz") == 1 and "a" not in db and len(db) == 0
+        wide = np.array([[1, 2], [3, 4]], dtype=np.uint64)
+        with pytest.raises(simdb.SimdbError):
+            db.near(wide)
+    with simdb.open(tmp_path / "wide", bits=128) as db:
+        db.add(pa.table({"id": ["x", "y"], "fingerprint": pa.array([(1).to_bytes(8, "big") + (2).to_bytes(8, "big"), bytes(16)], pa.binary(16))}))
+        assert db.near(wide, 0).to_pylist() == [{"query": 0, "id": "x", "distance": 0}]
+
+
+def test_errors(tmp_path):
+    with pytest.raises(simdb.NotFoundError, match="no such database"):
+        simdb.open(tmp_path / "none", must_exist=True)
+    with pytest.raises(simdb.SimdbError, match="unknown flag --sim"):
+        simdb.dedup(TABLE, sim=0.8)
+    with pytest.raises(simdb.SimdbError, match='did you mean "text"'):
+        simdb.dedup(TABLE, text="txt")
+    with pytest.raises(simdb.SimdbError, match="no texts"):
+        simdb.dedup(pa.table({"text": [1.5]}))
+    with pytest.raises(simdb.SimdbError, match="there is no column"):
+        simdb.dedup(pa.table({"body": ["x"]}))
+    with pytest.raises(simdb.SimdbError, match="--level"):
+        simdb.dedup(TABLE, level="line")
+    with pytest.raises(TypeError):
+        simdb.dedup("file.jsonl")
+    with simdb.open(tmp_path / "db") as db:
+        with pytest.raises(simdb.ParseError, match="NEAR") as e:
+            db.query("ID = 'a' AND\nNEAR(")
+        assert (e.value.line, e.value.column) == (2, 6)
+        with pytest.raises(simdb.LockedError):
+            simdb.open(tmp_path / "db", busy_timeout=0)
+        with simdb.open(tmp_path / "db", readonly=True) as reader:
+            with pytest.raises(simdb.ReadOnlyError):
+                reader.add(ROWS[:1])
+            db.add(ROWS[:1])
+            reader.refresh()
+            assert len(reader) == 1
+        with pytest.raises(simdb.SimdbError, match="one criterion"):
+            db.join(TABLE)
+    with pytest.raises(simdb.ClosedError):
+        db.near(1)
+    db.close()
+    (path,) = (tmp_path / "db").glob("CATALOG")
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2 :] = bytes(len(data) - len(data) // 2)
+    data[:8192] = bytes(8192)
+    path.write_bytes(data)
+    with pytest.raises(simdb.CorruptionError) as c:
+        simdb.open(tmp_path / "db")
+    assert "CATALOG" in c.value.file
+    with pytest.raises(simdb.NotDatabaseError):
+        (tmp_path / "file").write_text("x")
+        simdb.open(tmp_path / "file")
+
+
+def test_threads(tmp_path):
+    want = list(simdb.dedup(TABLE)[0])
+    with simdb.open(tmp_path / "db") as db:
+        db.add(ROWS)
+        failed = []
+
+        def work(n):
+            try:
+                for i in range(5):
+                    assert list(simdb.dedup(TABLE)[0]) == want
+                    assert db.near(id=ROWS[n * 5 + i]["id"], k=0) is not None
+            except BaseException as e:  # noqa: BLE001
+                failed.append(e)
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert not failed
+
+
+def test_ctrl_c():
+    texts = [" ".join(f"w{random.randrange(300)}" for _ in range(3000)) for _ in range(800)]
+    table = pa.table({"text": texts})
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    start = time.time()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:  # until the signal comes, the work begins again
+            simdb.dedup(table, levenshtein=0.5)
+    assert time.time() - start < 20
+    assert list(simdb.dedup(pa.table({"text": ["a b c", "a b c"]}))[0]) == [True, False]
+
+
+def forked(queue):
+    try:
+        simdb.dedup(TABLE)
+        queue.put("worked")
+    except simdb.SimdbError as e:
+        queue.put(str(e))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_fork():
+    mask, audit = simdb.dedup(TABLE)  # so that the library is loaded; both are freed by the fork, too
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    p = context.Process(target=forked, args=(queue,))
+    p.start()
+    assert "forked" in queue.get(timeout=60)
+    p.join(60)
+    assert p.exitcode == 0 and len(mask) == 400
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    p = context.Process(target=forked, args=(queue,))
+    p.start()
+    assert queue.get(timeout=120) == "worked"
+    p.join(60)
+
+
+def test_tune_and_version():
+    rows = simdb.tune(TABLE, sample=400).to_pylist()
+    assert [row["criterion"] for row in rows][:2] == ["--near 0", "--near 1"] and rows[-1]["criterion"] == "--jaccard 0.5"
+    assert 0 < rows[-1]["share"] <= 1 and rows[-1]["a"].startswith("d")
+    out = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True).stdout
+    assert out.splitlines()[0] == "simdb " + simdb.version()
+    assert subprocess.run([COMMAND, "dedup", "/nonexistent"], capture_output=True).returncode == 2
+
+
+def test_many_rows(tmp_path):
+    n = 20_000
+    prints = np.random.default_rng(1).integers(0, 2**64, n, dtype=np.uint64)
+    prints[n // 2 :] = prints[: n // 2] ^ np.uint64(5)
+    table = pa.table({"id": [str(i) for i in range(n)], "fingerprint": prints})
+    mask, audit = simdb.dedup(table, near=2)
+    assert np.asarray(mask).tolist() == [True] * (n // 2) + [False] * (n // 2)
+    assert np.asarray(audit["keeper_row"]).tolist() == list(range(n // 2))
+    with simdb.open(tmp_path / "db") as db:
+        assert db.add(table) == n == len(db)
+        found = db.near(prints.view(np.int64), 0)
+        assert np.asarray(found["query"]).tolist() == list(range(n))
+        db.compact()
+        assert len(db) == n
+
+
+def test_readme_runs(tmp_path, monkeypatch):
+    """The Python page of the cookbook, word for word."""
+    page = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "cookbook.md")
+    if not os.path.exists(page):
+        pytest.skip("no cookbook beside the tests")
+    with open(page, encoding="utf-8") as f:
+        blocks = [b.split("```", 1)[0] for b in f.read().split("```python\n")[1:]]
+    assert blocks
+    for name in ("licenses.jsonl.gz",):
+        os.makedirs(tmp_path / "examples", exist_ok=True)
+        shutil.copy(os.path.join(os.path.dirname(page), "..", "examples", name), tmp_path / "examples" / name)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in blocks:
+        exec(compile(block, "cookbook.md", "exec"), names)
