@@ -170,6 +170,8 @@ type Stored struct {
 	Only    map[string]bool
 	NoTexts bool
 
+	NoPrints bool // fingerprints are not compared
+
 	// Fingerprints has all of them be in records, not only those that texts do not make. TimeField
 	// is the name of the time in records, "" for none.
 	Fingerprints bool
@@ -204,6 +206,32 @@ func (s *Stored) Params() (features.Params, error) {
 	return features.Params{Shingle: p.Shingle, Features: spec, Words: p.Bits / 64}, err
 }
 
+// ReadsAs returns an error if the texts of the database are not those that a database of these
+// features has of the same documents. A nil s is none.
+func (s *Stored) ReadsAs(f engine.Features, other string) error {
+	if s == nil {
+		return nil
+	}
+	was := s.DB.Params().Features
+	if slices.Equal(was.Fields, f.Fields) && was.SetField == f.SetField {
+		return nil
+	}
+	whole := func(f engine.Features) string { return cmp.Or(f.Describe(), "whole texts") }
+	return fmt.Errorf("%s compares %s, and %s %s: simdb export %s | simdb load NEW.simdb - reads fields anew", s.Path, whole(was), other, whole(f), s.Path)
+}
+
+// storedShare is how many bytes of documents one of a database may be.
+const storedShare = 5
+
+// ContentBytes is about how many bytes the documents have.
+func (s *Stored) ContentBytes() int64 {
+	st, err := s.DB.Stats()
+	if err != nil {
+		return 0
+	}
+	return st.DiskBytes * storedShare
+}
+
 // Sources returns the database as the only input.
 func (s *Stored) Sources() *Sources {
 	names := []string{s.Path}
@@ -224,7 +252,7 @@ func (s *Stored) open(opt input.Options) (input.Source, error) {
 	}
 	form.Fingerprints, form.Time = s.Fingerprints, s.TimeField
 	return &stored.Input{
-		Snap: s.Snapshot, Path: s.Path, Params: params, Prints: prints, Only: s.Only, NoTexts: s.NoTexts, Form: form, Need: opt.Need,
+		Snap: s.Snapshot, Path: s.Path, Params: params, Prints: prints, Only: s.Only, NoTexts: s.NoTexts, NoPrints: s.NoPrints, Form: form, Need: opt.Need,
 	}, nil
 }
 

@@ -151,6 +151,8 @@ type OutFolder struct {
 // at it.
 func (a *App) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, error) {
 	switch {
+	case src.Stored != nil:
+		return nil, fmt.Errorf("-o %s: the input is one database: name a file", dir)
 	case src.Tree != nil:
 		return nil, fmt.Errorf("-o %s: with --files and --images the output is a list of paths: name a file", dir)
 	case slices.Contains(src.Names, "-"):

@@ -61,7 +61,7 @@ func hintFor(err error) string {
 	case errors.Is(err, engine.ErrLocked):
 		return "one process at a time can write a database, while others read it; --busy-timeout says how long to wait"
 	case errors.Is(err, ErrNoDatabase):
-		return "simdb load DB FILE... creates a database, simdb --create DB an empty one; its parameters, such as --ttl 48h: simdb load DB /dev/null --ttl 48h"
+		return "simdb load DB FILE... creates a database, simdb create DB an empty one"
 	case errors.Is(err, engine.ErrParams):
 		return "the parameters of a database are fixed when it is created; simdb stats DB shows them"
 	case errors.Is(err, engine.ErrNotDatabase):

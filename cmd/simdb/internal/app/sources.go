@@ -112,15 +112,6 @@ func (a *App) NewCollection(args []string, f InputFlags, how Access) (*Sources, 
 	return db.Sources(), nil
 }
 
-// NewSource is NewSources for a command that reads one file, or the files of a tree.
-func (a *App) NewSource(arg string, f InputFlags) (*Sources, error) {
-	s, err := a.NewSources([]string{arg}, f)
-	if err == nil {
-		err = s.One(arg)
-	}
-	return s, err
-}
-
 // One returns an error if the argument of a command that reads one file names several.
 func (s *Sources) One(arg string) error {
 	if len(s.Names) > 1 {
@@ -231,7 +222,10 @@ func manyDocuments(ending string) bool {
 // ContentBytes is about how many bytes the inputs have when they are decompressed, 0 if that is not
 // known.
 func (s *Sources) ContentBytes() (n int64) {
-	if s.Tree != nil || s.Table != nil || s.Total == 0 {
+	switch {
+	case s.Stored != nil:
+		return s.Stored.ContentBytes()
+	case s.Tree != nil || s.Table != nil || s.Total == 0:
 		return s.Total
 	}
 	for _, path := range s.Files {
@@ -246,7 +240,7 @@ var ErrChanged = errors.New("the files were changed while they were read; nothin
 // Reread prepares the inputs for several passes. It copies standard input, and other files that
 // cannot be read twice, to a folder.
 func (a *App) Reread(s *Sources, dir string, m *Meter) error {
-	if s.Tree != nil || s.Table != nil {
+	if s.Tree != nil || s.Stored != nil || s.Table != nil {
 		return nil
 	}
 	s.Files, s.Total = nil, 0

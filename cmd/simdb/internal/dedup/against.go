@@ -21,13 +21,18 @@ import (
 // database are read in the order in which they are stored, and preferred in that of writing, which
 // compaction does not change.
 
-// storedShare is how many bytes of documents one of a database may be.
-const storedShare = 5
-
 // openAgainst opens the sources of --against. It sets the flags that say what is compared to what
 // the first database among them compares, unless there are some; all others must agree.
 func (d *job) openAgainst() (err error) {
 	first := ""
+	if d.Stored != nil {
+		s := &source{Sources: d.Sources, path: d.Names[0]}
+		if err := d.takeStored(s, first); err != nil {
+			return err
+		}
+		first = s.path
+		d.keep.by = append(d.keep.by, &ranking{rule: keepRule{name: "first"}}) // of those that are equal otherwise
+	}
 	for _, path := range d.c.Against {
 		s := source{path: path, Sources: d.a.TableSources(path)}
 		if s.Sources != nil {
@@ -41,11 +46,8 @@ func (d *job) openAgainst() (err error) {
 				return err
 			}
 			d.against = append(d.against, s)
-			if d.c.Level == units.Document {
-				err = cmp.Or(d.agree(&s, first), d.readAllowed(&s))
-			}
-			if err != nil {
-				return err
+			if err := d.takeStored(&s, first); err != nil {
+				return fmt.Errorf("--against %w", err)
 			}
 			first = path
 			continue
@@ -60,23 +62,33 @@ func (d *job) openAgainst() (err error) {
 
 // openKnown opens a source that is a database, as it is now.
 func (d *job) openKnown(s *source) (err error) {
-	how := app.Access{Near: d.c.Near, Images: d.c.Images, Memory: int64(d.c.Memory) / 16}
-	if d.c.Level == units.Document { // units are compared by the flags alone
-		how.Features = d.c.FeatureFlags
-	}
-	db, err := d.a.OpenStored(s.path, how)
+	db, err := d.a.OpenStored(s.path, d.c.access())
 	if err != nil {
 		return fmt.Errorf("--against: %w", err)
 	}
-	s.Sources = db.Sources()
-	st, err := db.DB.Stats()
-	if err == nil && !db.DB.Params().Text && (d.c.textCriterion().Sets || d.c.Level != units.Document) {
-		err = fmt.Errorf("--against %s: it keeps no texts, which are compared", s.path)
+	s.Sources, s.bytes = db.Sources(), db.ContentBytes()
+	return nil
+}
+
+// access says how databases are opened, that are known or the input.
+func (c *Command) access() app.Access {
+	how := app.Access{Near: c.Near, Images: c.Images, Memory: int64(c.Memory) / 16}
+	if c.Level == units.Document { // units are compared by the flags alone
+		how.Features = c.FeatureFlags
 	}
-	if s.bytes = st.DiskBytes * storedShare; err != nil {
-		db.Close(&err)
+	return how
+}
+
+// takeStored takes over what a database says. One before it is called first, "" for none.
+func (d *job) takeStored(s *source, first string) error {
+	if !s.Stored.DB.Params().Text && (d.c.textCriterion().Sets || d.c.Level != units.Document) {
+		return fmt.Errorf("%s: it keeps no texts, which are compared", s.path)
 	}
-	return err
+	s.Stored.NoPrints = d.c.Near == nil
+	if d.c.Level != units.Document {
+		return nil
+	}
+	return cmp.Or(d.agree(s, first), d.readAllowed(s))
 }
 
 // agree takes over what a database compares, or checks that the database before it does so, too.
@@ -94,7 +106,7 @@ func (d *job) agree(s *source, first string) error {
 		return nil
 	}
 	if d.params.Shingle != p.Shingle || d.features.Describe() != of.Describe() {
-		return fmt.Errorf("--against: %s and %s compare other things of a document: %d words a shingle, %s; and %d, %s",
+		return fmt.Errorf("%s and %s compare other things of a document: %d words a shingle, %s; and %d, %s",
 			first, s.path, d.params.Shingle, d.features.Describe(), p.Shingle, of.Describe())
 	}
 	return nil
@@ -142,10 +154,6 @@ func (s *source) each(d *job, need input.Need, f func(rec *input.Record) error, 
 	return s.named(d.a.ReadInput(s.Sources, 0, app.Reading{
 		Stage: "read what is known", Meter: d.meter, Options: opt, Issue: bad,
 		Record: func(_ input.Source, rec *input.Record) error {
-			if s.Stored != nil && d.c.Near == nil {
-				rec.Doc.SetFingerprint()
-				rec.Doc.Fingerprints = nil
-			}
 			return f(rec)
 		},
 	}))

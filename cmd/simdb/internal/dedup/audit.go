@@ -224,7 +224,7 @@ func (a *audit) issue(_ input.Source, is *input.Issue) error {
 // placeKeepers notes where the documents stand that are kept, unless each comes before all that are
 // dropped for it.
 func (d *job) placeKeepers(a *audit) error {
-	if d.keep.rules.all[0].name == "first" && !d.decided.reorders() || d.out.dropped == 0 {
+	if d.keep.rules.all[0].name == "first" && d.Stored == nil && !d.decided.reorders() || d.out.dropped == 0 {
 		return nil
 	}
 	n := d.known

@@ -44,9 +44,9 @@ func (d *job) readAllowed(s *source) error {
 	for p := range s.Stored.Allowed() {
 		switch {
 		case d.c.auditPairs():
-			return fmt.Errorf("--against %s: it has pairs that ALLOW keeps apart, and --audit-pairs is for a run without such pairs", s.path)
+			return fmt.Errorf("%s: it has pairs that ALLOW keeps apart, and --audit-pairs is for a run without such pairs", s.path)
 		case d.replay != nil:
-			return fmt.Errorf("--against %s: it has pairs that ALLOW keeps apart, and --replay knows one of each group of equal documents only", s.path)
+			return fmt.Errorf("%s: it has pairs that ALLOW keeps apart, and --replay knows one of each group of equal documents only", s.path)
 		case d.decided == nil:
 			d.decided = newDecided()
 		}

@@ -17,6 +17,8 @@ func (d *job) newDigests() *digests {
 	case d.Tree != nil:
 		s.inputs = []app.AuditInput{{File: input.ShownName(d.Names[0]), Bytes: new(d.Total)}}
 		s.tree = &contentDigest{}
+	case d.Stored != nil:
+		s.inputs, s.tree = []app.AuditInput{{File: input.ShownName(d.Names[0])}}, &contentDigest{}
 	default:
 		s.done.Go(func() {
 			for i, path := range d.Files {
@@ -34,7 +36,11 @@ func (d *job) newDigests() *digests {
 // add takes a document of the first pass.
 func (s *digests) add(rec *input.Record) {
 	if s.tree != nil {
-		s.tree.add(rec.File, rec.Doc.Text, 0)
+		name := rec.File
+		if rec.Seq != 0 { // of a database
+			name = rec.Doc.ID
+		}
+		s.tree.add(name, rec.Doc.Text, rec.Seq)
 		s.tree.addPrint(rec)
 	}
 }

@@ -98,6 +98,10 @@ func (d *job) each(stage string, begin func(i int, in input.Source) error, f fun
 // find the same ones unusable.
 func (d *job) need(stage string, i int) input.Need {
 	switch {
+	case d.Stored != nil && (stage == writeStage || d.keep.needFields() || d.c.Level != units.Document):
+		return input.NeedAll
+	case d.Stored != nil: // ids alone come in another order
+		return input.NeedText
 	case d.c.Level == units.Document && stage != readStage && !d.flawed[i] && d.opt.IDFrom != input.IDFromHash && d.symbols == nil:
 		return input.NeedID
 	case d.keep.needFields():
@@ -106,8 +110,8 @@ func (d *job) need(stage string, i int) input.Need {
 	return input.NeedText
 }
 
-// readStage is the first pass.
-const readStage = "read"
+// The first pass, and the one that copies.
+const readStage, writeStage = "read", "write"
 
 // readAll calls add for every document of the first pass, before it is counted in d.read.
 func (d *job) readAll(add func(rec *input.Record) error) error {

@@ -74,7 +74,7 @@ type source struct {
 // from the disk once.
 type digests struct {
 	inputs []app.AuditInput
-	tree   *contentDigest // of --files, of names and texts as they are read; else nil
+	tree   *contentDigest // of --files or a database, of names and texts as they are read; else nil
 	err    error
 	cancel context.CancelFunc
 	done   sync.WaitGroup

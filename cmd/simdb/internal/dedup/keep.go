@@ -148,14 +148,14 @@ func (r *rankings) less(a, b int64) bool {
 
 // order returns n documents in order of preference, nil for the order of the input.
 func (r *rankings) order(ctx context.Context, n int64) ([]uint32, error) {
-	if r.by[0].rule.name == "first" {
+	if r.by[0].rule.name == "first" && r.by[0].written == nil {
 		return nil, nil
 	}
 	order := make([]uint32, n)
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	if r.by[0].rule.name == "last" {
+	if r.by[0].rule.name == "last" && r.by[0].written == nil {
 		slices.Reverse(order)
 		return order, nil
 	}
@@ -180,6 +180,7 @@ func (r *rankings) ruleFor(keeper int64) string {
 type ranking struct {
 	rule    keepRule
 	values  []value         // by ordinal; of max and min
+	written []uint64        // by ordinal, of first and last: when those of a database were written, else nil
 	lengths []uint32        // by ordinal, in characters; of longest and shortest
 	prefers []bool          // by ordinal; of prefer
 	liked   int64           // documents that prefer prefers
@@ -195,6 +196,9 @@ const maxFields = 1000
 func (r *ranking) add(rec *input.Record) {
 	switch r.rule.name {
 	case "first", "last":
+		if rec.Seq != 0 {
+			r.written = append(r.written, rec.Seq)
+		}
 		return
 	case "longest", "shortest":
 		r.lengths = append(r.lengths, uint32(utf8.RuneCountInString(rec.Doc.Text)))
@@ -317,6 +321,10 @@ func (r *ranking) lacks(n int64) bool { return len(r.values) > 0 && r.values[n].
 // them.
 func (r *ranking) compare(a, b int64) int {
 	sign := 1
+	if r.written != nil {
+		x, y := r.written[a], r.written[b]
+		a, b = int64(x), int64(y)
+	}
 	switch r.rule.name {
 	case "first":
 		return cmp.Compare(a, b)

@@ -25,14 +25,15 @@ func (c *Command) Run(a *app.App) (err error) {
 	if d.params, d.features, err = c.Params(0); err != nil {
 		return err
 	}
+	if d.Sources, err = a.NewCollection(c.Files, c.InputFlags, c.access()); err != nil {
+		return err
+	}
+	defer d.Stored.Close(&err)
 	defer d.closeAgainst(&err)
 	if err := d.openAgainst(); err != nil {
 		return err
 	}
 	if err := app.ReadFeatures(&d.opt, d.features); err != nil {
-		return err
-	}
-	if d.Sources, err = a.NewSources(c.Files, c.InputFlags); err != nil {
 		return err
 	}
 	unmake, err := d.makeFolder()

@@ -80,7 +80,7 @@ func (d *job) copy(audit *audit) (n int64, err error) {
 		}
 	}()
 	listing := newListing(d)
-	err = d.each("write", out.begin, func(in input.Source, rec *input.Record) error {
+	err = d.each(writeStage, out.begin, func(in input.Source, rec *input.Record) error {
 		me := d.known + n
 		if n++; n > d.read {
 			return app.ErrChanged

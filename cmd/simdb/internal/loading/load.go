@@ -26,7 +26,7 @@ import (
 // Load is `simdb load`.
 type Load struct {
 	DB    string   `arg:"" file:"db" help:"The database; it is created if there is none."`
-	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files or --images the documents themselves; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 
 	app.InputFormat
 	app.PageInputFlags
@@ -147,11 +147,8 @@ func (l *load) takeStored() error {
 	} else if same(l.c.DB, from.Path) {
 		return fmt.Errorf("%s would be loaded into itself", l.c.DB)
 	}
-	was := from.DB.Params().Features
-	if !slices.Equal(was.Fields, l.features.Fields) || was.SetField != l.features.SetField {
-		whole := func(f engine.Features) string { return cmp.Or(f.Describe(), "whole texts") }
-		return fmt.Errorf("%s compares %s, and not %s: simdb export %s | simdb load %s - reads its fields anew",
-			from.Path, whole(was), whole(l.features), from.Path, l.c.DB)
+	if err := from.ReadsAs(l.features, l.c.DB); err != nil {
+		return err
 	}
 	if p := from.DB.Params(); !p.Text && p.Sketch > 0 {
 		l.a.Say("%s keeps no texts: its sketches, by which JACCARD answers, are left behind", from.Path)

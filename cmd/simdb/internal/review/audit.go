@@ -87,24 +87,26 @@ func (j *job) audit() error {
 	return nil
 }
 
-// readStored reads the texts of keepers that are in databases. One that cannot be opened is told.
+// readStored reads the texts of documents that are in databases. One that cannot be opened is told.
 func (j *job) readStored(clusters []Cluster) error {
 	stored := map[string][]*Doc{}
 	for i := range clusters {
-		if d := &clusters[i].Keeper; d.stored != "" {
-			stored[d.stored] = append(stored[d.stored], d)
+		for _, d := range clusters[i].docs() {
+			if d.stored != "" {
+				stored[d.stored] = append(stored[d.stored], d)
+			}
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(stored)) {
-		if err := j.readKeepers(path, stored[path]); err != nil {
-			j.notice("Texts of keepers are missing: %v.", err)
+		if err := j.readDocs(path, stored[path]); err != nil {
+			j.notice("Texts are missing: %v.", err)
 		}
 	}
 	return j.a.Context().Err()
 }
 
-// readKeepers reads the texts of documents of a database.
-func (j *job) readKeepers(path string, docs []*Doc) (err error) {
+// readDocs reads the texts of documents of a database.
+func (j *job) readDocs(path string, docs []*Doc) (err error) {
 	s, err := j.a.OpenStored(path, app.Access{})
 	if err != nil {
 		return err
@@ -263,8 +265,12 @@ func (j *job) pickRows(head auditHead, clusters map[uint32]bool) error {
 	return err
 }
 
-// setPlace notes where a document stands.
+// setPlace notes where a document stands: in a file, or in a database, which has no lines.
 func (d *Doc) setPlace(file string, line input.Position) {
+	if line == 0 {
+		d.stored = file
+		return
+	}
 	d.at = place{file, line}
 	d.Place = fmt.Sprintf("%s:%d", file, line)
 }

@@ -5,6 +5,7 @@ package stored
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"runtime"
 	"time"
@@ -22,14 +23,15 @@ import (
 // what a load of it needs: a fingerprint only where the text would make another one. NeedAll adds
 // Record.Raw. Positions are 0.
 type Input struct {
-	Snap    *engine.Snapshot
-	Path    string
-	Params  engine.Params
-	Prints  features.Params // of the same database
-	Only    map[string]bool // ids of the documents that are read, nil for all
-	NoTexts bool            // texts are not needed
-	Form    *Form           // of Raw
-	Need    input.Need
+	Snap     *engine.Snapshot
+	Path     string
+	Params   engine.Params
+	Prints   features.Params // of the same database
+	Only     map[string]bool // ids of the documents that are read, nil for all
+	NoTexts  bool            // texts are not needed
+	NoPrints bool            // fingerprints are not needed, but in Raw
+	Form     *Form           // of Raw
+	Need     input.Need
 
 	info       input.Info
 	done, size int64
@@ -51,6 +53,25 @@ func (in *Input) Close() error { return nil }
 // CanExtend implements input.Extender.
 func (in *Input) CanExtend([]input.Column) error { return nil }
 
+// CanCut implements input.Cutter.
+func (in *Input) CanCut() error {
+	if !in.Params.Text || len(in.Form.Texts) > 1 || in.Form.set {
+		return fmt.Errorf("%s has no texts that are one field: a copy has whole records", in.Path)
+	}
+	return nil
+}
+
+// CutText implements input.Cutter.
+func (in *Input) CutText(rec *input.Record, keep []input.Span) []byte {
+	d := rec.Doc
+	d.Text = input.Parts(d.Text, keep)
+	raw, err := in.Form.Append(nil, &d)
+	if err != nil { // Raw is the line of a larger document
+		panic(err)
+	}
+	return raw
+}
+
 // A batch of documents is on its way to a goroutine that makes records of them.
 type batch struct {
 	recs  []input.Record
@@ -60,6 +81,7 @@ type batch struct {
 const (
 	batchDocs  = 256
 	batchBytes = 256 << 10
+	lineBytes  = 64 // about, of a line beside text and fields
 )
 
 // Records implements input.Source.
@@ -124,26 +146,29 @@ func (in *Input) batches(ctx context.Context, add func(*batch) error) (err error
 // worker returns a function that makes the documents of a batch what load would read, and writes
 // them.
 func (in *Input) worker() func(*batch) error {
-	if in.Need != input.NeedAll && in.Need != input.NeedDoc {
-		return func(*batch) error { return nil }
-	}
 	prints := features.NewFingerprinter(in.Prints)
-	return func(b *batch) error {
-		raw := make([]byte, 0, b.bytes+b.bytes/8)
+	anew := in.Need <= input.NeedDoc && !in.Form.Fingerprints && in.Params.Features.Code == ""
+	return func(b *batch) (err error) {
+		var raw []byte
+		if in.Need == input.NeedAll {
+			raw = make([]byte, 0, b.bytes+b.bytes/8+lineBytes*len(b.recs))
+		}
 		for i := range b.recs {
 			d := &b.recs[i].Doc
-			if !in.Form.Fingerprints && in.Params.Features.Code == "" && says(prints, d) {
+			if anew && says(prints, d) {
 				d.SetFingerprint()
 			}
-			if in.Need != input.NeedAll {
-				continue
+			if in.Need == input.NeedAll {
+				from := len(raw)
+				if raw, err = in.Form.Append(raw, d); err != nil {
+					return err
+				}
+				b.recs[i].Raw = raw[from:len(raw):len(raw)]
 			}
-			from := len(raw)
-			var err error
-			if raw, err = in.Form.Append(raw, d); err != nil {
-				return err
+			if in.NoPrints {
+				d.SetFingerprint()
+				d.Fingerprints = nil
 			}
-			b.recs[i].Raw = raw[from:len(raw):len(raw)]
 		}
 		return nil
 	}

@@ -53,14 +53,24 @@ func (c *Join) Run(a *app.App) (err error) {
 	if name := filepath.Base(c.File); c.IDs && opt.Format == input.Auto && (!strings.Contains(name, ".") || strings.HasSuffix(name, ".txt")) {
 		opt.Format = "txt" // ids may look like fingerprints
 	}
-	src, err := a.NewSource(c.File, c.InputFlags)
+	src, err := a.NewCollection([]string{c.File}, c.InputFlags, app.Access{})
 	if err != nil {
 		return err
+	}
+	defer src.Stored.Close(&err)
+	if err := src.One(c.File); err != nil {
+		return err
+	}
+	if src.Stored != nil {
+		opt.Need = input.NeedDoc
+	}
+	if src.Stored != nil && c.IDs {
+		return fmt.Errorf("--ids: %s is a database, and no list of ids", c.File)
 	}
 	defer app.KeepTo(int64(c.Memory))()
 	m := a.Meter()
 	defer m.Stop()
-	j := &joining{a: a, c: c, rejects: a.NewRejects(c.RejectFlags, c.Output), meter: m, sources: src, most: joinQueries, pipe: src.Total == 0, workers: c.workers()}
+	j := &joining{a: a, c: c, rejects: a.NewRejects(c.RejectFlags, c.Output), meter: m, sources: src, most: joinQueries, pipe: src.Total == 0 && src.Stored == nil, workers: c.workers()}
 	if app.NamesFiles(c.DB) {
 		f, err := c.openFiles(a, &opt, m, j.rejects)
 		if err == nil {
@@ -144,7 +154,7 @@ func (j *joining) useStored(opt *input.Options) error {
 	params := j.db.DB.Params()
 	opt.Bits = params.Bits
 	if !j.c.IDs {
-		if err := app.ReadFeatures(opt, params.Features); err != nil {
+		if err := cmp.Or(app.ReadFeatures(opt, params.Features), j.sources.Stored.ReadsAs(params.Features, j.c.DB)); err != nil {
 			return err
 		}
 	}
@@ -352,7 +362,7 @@ func (j *joining) lineOf(ctx context.Context, rec *input.Record) (joinLine, erro
 		l.id, l.doc = strings.TrimSpace(l.doc.Text), engine.Doc{}
 	}
 	switch {
-	case l.doc.Text == "" && l.doc.Fingerprint == nil && j.db != nil: // it stands for the stored document with its ID
+	case l.doc.Text == "" && l.doc.Fingerprint == nil && j.db != nil && j.sources.Stored == nil: // it stands for the stored document with its ID
 		stored, err := j.db.Lookup(ctx, l.id)
 		if errors.Is(err, engine.ErrNotFound) {
 			rec.Flaw = cmp.Or(rec.Flaw, fmt.Sprintf("no document %q is stored, and the line has no text", l.id))

@@ -15,7 +15,7 @@ import (
 // Match is `simdb match`.
 type Match struct {
 	DB    string   `arg:"" file:"db" help:"The database."`
-	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files or --images the documents themselves; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 	app.SimilarityFlags
 	app.NoVerifyFlag
 	Add     bool          `help:"Store the documents that are new, so that later lines are compared with them too. One whose id is stored with another text replaces that. The database is created if there is none."`

@@ -26,10 +26,14 @@ func (c *Match) Run(a *app.App) (err error) {
 	}
 	opt := c.PageInputFlags.Options(c.Format)
 	opt.MakeID, opt.Answers = !c.Add, true
-	src, err := a.NewSources(c.Files, c.InputFlags)
+	if c.Explain {
+		opt.Need = input.NeedDoc
+	}
+	src, err := a.NewCollection(c.Files, c.InputFlags, app.Access{})
 	if err != nil {
 		return err
 	}
+	defer src.Stored.Close(&err)
 	defer app.KeepTo(int64(c.Memory))()
 	db, made, err := c.open(a)
 	if err != nil {
@@ -37,7 +41,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	}
 	defer func() { err = made.Close(db, err) }()
 	opt.Bits = db.Params().Bits
-	if err := app.ReadFeatures(&opt, db.Params().Features); err != nil {
+	if err := cmp.Or(app.ReadFeatures(&opt, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
 		return err
 	}
 	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {

@@ -27,17 +27,16 @@ func (f *file) CanExtend(columns []input.Column) error {
 
 // extend returns a record of src with further columns.
 func extend(src input.Source, raw []byte, columns []input.Column, values []any) ([]byte, error) {
-	f := src.(*file)
-	if f.info.Format == JSONL || f.info.Format == JSON {
+	if format := src.Info().Format; format == JSONL || format == JSON {
 		return extendObject(raw, columns, values)
 	}
-	return f.extendRow(raw, values), nil
+	return src.(*file).extendRow(raw, values), nil
 }
 
 // extendHeader returns the header of a file of columns with further ones.
 func extendHeader(src input.Source, columns []input.Column) []byte {
-	f := src.(*file)
-	if f.info.Columns == nil {
+	f, ok := src.(*file)
+	if !ok || f.info.Columns == nil {
 		return nil
 	}
 	var names []any
