@@ -25,7 +25,7 @@ import (
 // Join is `simdb join`.
 type Join struct {
 	DB   string `arg:"" file:"db" name:"db|file" help:"The database; with --contains or --within also a file with documents."`
-	File string `arg:"" file:"in" help:"A file with documents, fingerprints or ids of stored documents, or with --files or --images a folder of documents; - is standard input."`
+	File string `arg:"" file:"in" help:"A file with documents, fingerprints or ids of stored documents, or a database, or with --files or --images a folder of documents; - is standard input."`
 	app.SimilarityFlags
 	IDs      bool `name:"ids" help:"The lines are ids of stored documents."`
 	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
