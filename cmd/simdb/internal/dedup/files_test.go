@@ -3,26 +3,34 @@ package dedup
 import (
 	"testing"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 )
 
 // A file of which something was no record is read with its texts every time: what is too large to
-// be a record, or cannot be decoded, has an ID as all others have, and would be taken for one.
+// be a record, or cannot be decoded, has an ID as all others have, and would be taken for one. A
+// database is always read in the order of its texts.
 func TestNeed(t *testing.T) {
 	document, paragraph := &Command{Level: units.Document}, &Command{Level: units.Paragraph}
+	files, database := &app.Sources{}, &app.Sources{Stored: &app.Stored{}}
 	for _, test := range []struct {
 		c     *Command
 		stage string
 		file  int
 		want  input.Need
+		of    *app.Sources
 	}{
-		{document, readStage, 0, input.NeedText},
-		{document, "write", 0, input.NeedID},
-		{document, "write", 1, input.NeedText},
-		{paragraph, "write", 0, input.NeedText},
+		{document, readStage, 0, input.NeedText, files},
+		{document, writeStage, 0, input.NeedID, files},
+		{document, writeStage, 1, input.NeedText, files},
+		{paragraph, writeStage, 0, input.NeedText, files},
+		{document, readStage, 0, input.NeedText, database},
+		{document, "find what is kept", 0, input.NeedText, database},
+		{document, writeStage, 0, input.NeedAll, database},
+		{paragraph, readStage, 0, input.NeedAll, database},
 	} {
-		d := &job{c: test.c, flawed: []bool{false, true}, keep: newRankings(test.c.Keep)}
+		d := &job{c: test.c, Sources: test.of, flawed: []bool{false, true}, keep: newRankings(test.c.Keep)}
 		if got := d.need(test.stage, test.file); got != test.want {
 			t.Errorf("level %v, %s, file %d: %v, not %v", test.c.Level, test.stage, test.file, got, test.want)
 		}
