@@ -566,7 +566,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "audit/keepers that come later not looked for", in: "cmd/simdb", decl: "job.placeKeepers",
-		edit:  always(`d.keep.rules.all[0].name == "first" && !d.decided.reorders() || d.out.dropped == 0`),
+		edit:  always(`d.keep.rules.all[0].name == "first" && d.Stored == nil && !d.decided.reorders() || d.out.dropped == 0`),
 		tests: "cmd/simdb", run: "^TestAuditOrder$",
 	},
 	{
