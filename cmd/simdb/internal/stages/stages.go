@@ -111,7 +111,7 @@ func (p *Plan) routePrints(dst []Posting, s Set) []Posting {
 type Ask struct{ Doc, Group uint64 }
 
 // Meet returns who is asked where, given all Postings of a group, so that all pairs are found, but
-// for those that are known to be in one component. It changes the order of the Postings.
+// for those that are known to be in one component.
 func (p *Plan) Meet(postings []Posting) (asks []Ask) {
 	for sets := range p.elements(postings) {
 		asks = p.cells(asks, sets)
@@ -146,21 +146,31 @@ func (p *Plan) MeetFirst(postings []Posting) (members []Member, asks []Ask, late
 	return members, compact(asks), later
 }
 
-// elements yields the sets of each element that have company, in order of size.
+// elements yields the sets of each element that have company, in order of size, in a slice that is
+// used again. Most elements are of one set.
 func (p *Plan) elements(postings []Posting) iter.Seq[[]Posting] {
-	slices.SortFunc(postings, func(a, b Posting) int {
-		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Doc, b.Doc))
-	})
+	order := ordered.MakePairs(len(postings))
+	for i, x := range postings {
+		order.Keys[i], order.Vals[i] = x.Key, uint32(i)
+	}
+	order = ordered.SortPairs(order, ordered.MakePairs(len(postings)))
 	return func(yield func([]Posting) bool) {
-		for from := 0; from < len(postings); {
-			to := from + 1
-			for to < len(postings) && postings[to].Key == postings[from].Key {
-				to++
+		var sets []Posting
+		for from, to := 0, 0; from < len(order.Keys); from = to {
+			for to = from + 1; to < len(order.Keys) && order.Keys[to] == order.Keys[from]; to++ {
 			}
-			if !yield(p.company(slices.CompactFunc(postings[from:to], func(a, b Posting) bool { return a.Doc == b.Doc }))) {
+			if to == from+1 {
+				continue
+			}
+			sets = sets[:0]
+			for _, i := range order.Vals[from:to] {
+				sets = append(sets, postings[i])
+			}
+			slices.SortFunc(sets, func(a, b Posting) int { return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Doc, b.Doc)) })
+			sets = slices.CompactFunc(sets, func(a, b Posting) bool { return a.Doc == b.Doc })
+			if !yield(p.company(sets)) {
 				return
 			}
-			from = to
 		}
 	}
 }
