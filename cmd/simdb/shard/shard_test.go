@@ -54,6 +54,7 @@ func simdb(t *testing.T) func(args ...string) []byte {
 	if out, err := exec.Command("go", "build", "-o", program, "..").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	t.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	return func(args ...string) []byte {
 		out, err := exec.Command(program, args...).CombinedOutput()
 		if err != nil && err.(*exec.ExitError).ExitCode() != 2 {
@@ -295,6 +296,40 @@ func TestBuild(t *testing.T) {
 			t.Errorf("%v: %d bytes, want %d", of, len(b), len(a))
 		}
 	}
+}
+
+// TestManual runs the commands of docs/cluster.md.
+func TestManual(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	b, err := os.ReadFile("../../../docs/cluster.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, ok := strings.Cut(string(b), "\n    simdb shard plan ")
+	block, _, ends := strings.Cut(block, "\n\n")
+	if !ok || !ends {
+		t.Fatal("docs/cluster.md has no simdb shard plan")
+	}
+	one := simdb(t)
+	inputs, dir, want := split(t, 3), t.TempDir(), folder(t)
+	for _, name := range inputs {
+		if err := os.Mkdir(filepath.Join(dir, "crawl"), 0o777); err != nil && !os.IsExist(err) {
+			t.Fatal(err)
+		}
+		if err := os.Rename(name, filepath.Join(dir, "crawl", filepath.Base(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	one("dedup", "crawl/*.jsonl", "-o", want, "--no-audit-pairs")
+	script := exec.Command(bash, "-c", "simdb shard plan "+strings.ReplaceAll(block, ".jsonl.gz", ".jsonl"))
+	if out, err := script.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("dropped 156, kept 572")) {
+		t.Fatalf("%v: %s", err, out)
+	}
+	sameFolder(t, want, filepath.Join(dir, "kept"))
 }
 
 // TestKilled has workers killed in every step. What they ran again has the same outcome.
