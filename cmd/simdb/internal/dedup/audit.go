@@ -81,6 +81,7 @@ type audit struct {
 	keepers []*Place // of each cluster; nil until it is met
 	pairs   *pairs
 	decided *decided
+	gone    func(n int64) bool
 }
 
 // auditSink takes the lines of an audit.
@@ -88,7 +89,7 @@ type auditSink interface{ Encode(line any) error }
 
 // newAudit starts the audit of a run.
 func newAudit(d *job) (*audit, error) {
-	a := &audit{e: d.c.Audited, known: d.known, keep: &d.keep, out: &d.out, decided: d.decided}
+	a := &audit{e: d.c.Audited, known: d.known, keep: &d.keep, out: &d.out, gone: d.gone, decided: d.decided}
 	if a.places = d.auditTo != nil || a.e != nil || d.c.Columns != nil; a.places {
 		a.keepers = make([]*Place, d.out.clusters)
 	}
@@ -182,7 +183,10 @@ func (a *audit) member(n int64, rec *input.Record) error {
 	cluster := a.out.cluster[keeper]
 	if int64(keeper) == n {
 		a.keepers[cluster-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
-		return nil
+		if a.e == nil || !a.gone(n) {
+			return nil
+		}
+		return a.e.Encode(&app.AuditRow{ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: "none", Cluster: new(a.out.name(cluster))})
 	}
 	at := a.keepers[cluster-1]
 	if at == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/quantity"
@@ -133,8 +134,14 @@ type outcome struct {
 	dropped  int64
 }
 
-// kept reports whether document n is kept.
+// kept reports whether document n is kept: with --keep none, whether its cluster is formed around
+// it.
 func (o *outcome) kept(n int64) bool { return o.keeper[n] == uint32(n) }
+
+// gone reports whether document n is dropped although its cluster is formed around it.
+func (d *job) gone(n int64) bool {
+	return d.c.Keep.none() && n >= d.known && d.out.kept(n) && d.out.cluster[n] > 0 && !d.decided.is(uint32(n), review.Keep)
+}
 
 // name returns the number of a cluster that outputs have.
 func (o *outcome) name(cluster uint32) uint32 {

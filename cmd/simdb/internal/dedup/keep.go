@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -25,7 +26,7 @@ type keepRules struct{ all []keepRule }
 
 // keepRule is one of them.
 type keepRule struct {
-	name string // first, last, longest, shortest, max, min or prefer; or largest
+	name string // first, last, longest, shortest, max, min or prefer; none; or largest
 	arg  string // the field of max and min, the pattern of prefer
 }
 
@@ -43,8 +44,14 @@ func (k *keepRules) UnmarshalText(text []byte) error {
 		}
 		k.all = append(k.all, r)
 	}
+	if k.none() && len(k.all) > 1 {
+		return errors.New("with none no document of a cluster is kept: it is the only rule")
+	}
 	return nil
 }
+
+// none reports whether no document of a cluster is kept.
+func (k keepRules) none() bool { return slices.Contains(k.all, keepRule{name: "none"}) }
 
 func parseRule(text string) (keepRule, error) {
 	name, arg, _ := strings.Cut(text, ":")
@@ -57,8 +64,8 @@ func parseRule(text string) (keepRule, error) {
 		if _, err := path.Match(arg, ""); arg == "" || err != nil {
 			return keepRule{}, fmt.Errorf("%q needs a pattern for names of files, such as prefer:wiki*.jsonl", text)
 		}
-	case name != "first" && name != "last" && name != "longest" && name != "shortest" || arg != "":
-		return keepRule{}, fmt.Errorf("%q is not one of first, last, longest, shortest, max:FIELD, min:FIELD, prefer:GLOB", text)
+	case !slices.Contains([]string{"first", "last", "longest", "shortest", "none"}, name) || arg != "":
+		return keepRule{}, fmt.Errorf("%q is not one of first, last, longest, shortest, max:FIELD, min:FIELD, prefer:GLOB, none", text)
 	}
 	return keepRule{name, arg}, nil
 }
@@ -106,6 +113,9 @@ type rankings struct {
 func newRankings(rules keepRules) rankings {
 	r := rankings{rules: rules}
 	for _, rule := range rules.all {
+		if rule.name == "none" { // clusters are formed around their first documents
+			rule.name = "first"
+		}
 		if rule.name != largest {
 			r.by = append(r.by, &ranking{rule: rule})
 		}

@@ -166,7 +166,7 @@ func (p *Part) Write(t Tally, members []Member, auditTo io.Writer) (Tally, error
 	for n := range o.keeper {
 		o.keeper[n] = uint32(n)
 	}
-	a := &audit{places: true, e: app.AuditEncoder(auditTo), keep: &d.keep, out: o}
+	a := &audit{places: true, e: app.AuditEncoder(auditTo), keep: &d.keep, out: o, gone: d.gone}
 	o.score = make([]float64, d.read)
 	if d.c.Near != nil {
 		o.distance = make([]uint16, d.read)
@@ -224,7 +224,7 @@ func (p *Part) Write(t Tally, members []Member, auditTo io.Writer) (Tally, error
 	if err == nil {
 		err = outfile.Commit(d.keepTo...)
 	}
-	return Tally{Documents: d.read, Dropped: o.dropped, Kept: d.kept}, err
+	return Tally{Documents: d.read, Dropped: d.read - d.kept, Kept: d.kept}, err
 }
 
 // AuditHead returns the first line of the audit of a whole job.

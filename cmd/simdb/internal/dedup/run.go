@@ -83,6 +83,11 @@ func (d *job) work(dir string) error {
 	d.expectLarge()
 	if d.c.DryRun {
 		d.kept = d.read - d.out.dropped
+		for n := range d.read {
+			if d.gone(d.known + n) {
+				d.kept--
+			}
+		}
 		return d.tellAudit()
 	}
 	return d.write()

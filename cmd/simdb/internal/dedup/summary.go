@@ -34,7 +34,7 @@ func (d *job) summary(start time.Time) {
 		d.sayLevel()
 		return
 	}
-	dropped := d.out.dropped
+	dropped := d.read - d.kept
 	row("clusters", d.out.clusters, "", "groups of near-duplicates: "+d.c.meaning())
 	row("dropped", dropped, share(dropped), d.auditNote())
 	if n, asked := d.unlike(); asked && dropped > 0 {
@@ -104,6 +104,9 @@ func (d *job) auditNote() string {
 }
 
 func (d *job) keptNote() string {
+	if d.c.Keep.none() {
+		return "all documents in no group, and none of a group, " + d.whereKept()
+	}
 	if d.c.DryRun {
 		return fmt.Sprintf("%s of each group, and all documents in no group; nothing is written (--dry-run)", d.rule())
 	}

@@ -89,7 +89,7 @@ func (d *job) copy(audit *audit) (n int64, err error) {
 			return err
 		}
 		d.symbols.add(me, rec)
-		kept := d.out.kept(me)
+		kept := d.out.kept(me) && !d.gone(me)
 		if !kept || d.out.cluster[me] > 0 {
 			if err := audit.member(me, rec); err != nil || !kept && !d.c.All {
 				return err
@@ -195,6 +195,8 @@ type listing struct {
 	w   *outfile.Writer // nil: none is wanted
 	e   *json.Encoder
 	out *outcome
+
+	gone func(n int64) bool
 }
 
 // listed is a line of a listing.
@@ -209,7 +211,7 @@ type listed struct {
 
 // newListing starts the listing of a run.
 func newListing(d *job) *listing {
-	l := &listing{w: d.clustersTo, out: &d.out}
+	l := &listing{w: d.clustersTo, out: &d.out, gone: d.gone}
 	if l.w != nil {
 		l.e = json.NewEncoder(l.w)
 		l.e.SetEscapeHTML(false)
@@ -222,7 +224,7 @@ func (l *listing) add(n int64, rec *input.Record) error {
 	if l.w == nil {
 		return nil
 	}
-	row := listed{ID: rec.Doc.ID, File: rec.File, Line: rec.Pos, Size: 1, Keep: l.out.kept(n)}
+	row := listed{ID: rec.Doc.ID, File: rec.File, Line: rec.Pos, Size: 1, Keep: l.out.kept(n) && !l.gone(n)}
 	if c := l.out.cluster[l.out.keeper[n]]; c > 0 {
 		row.Cluster, row.Size = &c, l.out.sizes[c-1]
 	}
