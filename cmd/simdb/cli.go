@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,7 +22,7 @@ import (
 type cli struct {
 	app.GlobalFlags
 	Man     manFlag     `help:"Write the manual page, in roff."`
-	Version versionFlag `help:"Show the version."`
+	Version versionFlag `short:"V" help:"Show the version."`
 
 	Dedup    dedup.Command  `cmd:"" group:"find" help:"Copy files without their near-duplicates."`
 	Match    verbs.Match    `cmd:"" group:"find" help:"Copy the lines of a file that are new to a database."`
@@ -77,14 +78,14 @@ var groups = []kong.Group{
 	{Key: "run", Title: "The run:"},
 }
 
-// newParser makes the parser. code is set to what kong wants the exit status to be.
-func newParser(a *app.App, code *int) (*kong.Kong, error) {
+// newParser makes the parser of some arguments. code is set to what kong wants the exit status to be.
+func newParser(a *app.App, args []string, code *int) (*kong.Kong, error) {
 	var c cli
 	return kong.New(&c,
 		kong.Name("simdb"), kong.Description(description),
 		kong.Writers(a.Out, a.Err),
 		kong.Exit(func(n int) { *code = max(*code, n); panic(exited(n)) }),
-		kong.Help(help), kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
+		kong.Help(helper{a, slices.Contains(args, "-h")}.help), kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
 		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": formatNames()},
 		kong.ExplicitGroups(groups),
 		kong.Bind(a), kong.Resolvers(kong.ResolverFunc(app.DefaultNear)),

@@ -2,14 +2,17 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // description is the beginning of the help and of the manual page.
@@ -24,13 +27,41 @@ gzip or zstd; - is standard input.
   simdb corpus.simdb "NEAR('doc-17', 3)"    search the database
   simdb corpus.simdb                        open a prompt`
 
-// help prints the help of a command as kong does, except that it shows flags of which one is
-// required, that flags of all commands are only named, and that examples come last.
-func help(options kong.HelpOptions, ctx *kong.Context) error {
+// help prints the help of a command: for -h the short one.
+func (h helper) help(options kong.HelpOptions, ctx *kong.Context) error {
 	var text bytes.Buffer
+	write := long
+	if h.short {
+		write = short
+	}
+	if err := write(&text, options, ctx); err != nil {
+		return err
+	}
+	to := ctx.Stdout
+	if to == io.Writer(h.a.Out) && app.IsTerminal(h.a.Out) {
+		p := h.a.NewPager()
+		defer p.Close()
+		to = p
+	}
+	_, err := io.WriteString(to, app.CriterionUsage.Replace(text.String()))
+	if errors.Is(err, io.ErrClosedPipe) {
+		return nil
+	}
+	return err
+}
+
+// A helper prints help.
+type helper struct {
+	a     *app.App
+	short bool // -h
+}
+
+// long writes the help of a command as kong does, except that it shows flags of which one is
+// required, that flags of all commands are only named, and that examples come last.
+func long(text *bytes.Buffer, options kong.HelpOptions, ctx *kong.Context) error {
 	to, selected := ctx.Stdout, ctx.Selected()
-	ctx.Stdout = &text
-	global := globalFlags(ctx.Model.Flags)
+	ctx.Stdout = text
+	global := shownFlags(ctx.Model.Flags)
 	for _, f := range global {
 		f.Hidden = selected != nil
 	}
@@ -39,20 +70,91 @@ func help(options kong.HelpOptions, ctx *kong.Context) error {
 		f.Hidden = false
 	}
 	ctx.Stdout = to
-	if err != nil {
-		return err
-	}
-	if selected != nil {
+	if err == nil && selected != nil {
 		text.WriteString("\nEvery command has these flags, too; simdb --help explains them:\n")
 		text.WriteString("  " + inOneLine(global) + "\n")
-		writeExamples(&text, examples[commandName(selected)])
+		writeExamples(text, examples[commandName(selected)])
 	}
-	_, err = io.WriteString(to, app.CriterionUsage.Replace(text.String()))
 	return err
 }
 
-// globalFlags returns those of flags that are shown.
-func globalFlags(flags []*kong.Flag) []*kong.Flag {
+// usual are the flags of the short help of a command, as far as it has them: mostFlags of them.
+var usual = strings.Fields(`near jaccard levenshtein within contains output add explain keep against against-add
+	input-format id-field text-field images files html time-field param header format create older ttl sample summary
+	shingle bits memory resume verify level dry-run audit`)
+
+const mostFlags = 10
+
+// short writes usage, examples and the usual flags of a command; of the program, its commands.
+func short(text *bytes.Buffer, _ kong.HelpOptions, ctx *kong.Context) error {
+	selected := ctx.Selected()
+	if selected == nil {
+		fmt.Fprintf(text, "%s\n\n", description)
+		for _, g := range groups {
+			var names []string
+			for _, n := range ctx.Model.Children {
+				if n.Group != nil && n.Group.Key == g.Key {
+					names = append(names, n.Name)
+				}
+			}
+			if len(names) > 0 {
+				fmt.Fprintf(text, "%s\n  %s\n", g.Title, strings.Join(names, ", "))
+			}
+		}
+		text.WriteString("\nsimdb COMMAND -h explains a command in short, --help in full; simdb --help lists what each does.\n")
+		return nil
+	}
+	name := commandName(selected)
+	fmt.Fprintf(text, "Usage: simdb %s\n\n%s\n", selected.Summary(), selected.Help)
+	for _, n := range selected.Children {
+		fmt.Fprintf(text, "%-*s  %s\n", shortFlag, "  "+n.Name, n.Help)
+	}
+	all := examples[name]
+	writeExamples(text, all[:min(len(all), 3)])
+	flags := shownFlags(selected.Flags)
+	slices.SortStableFunc(flags, func(a, b *kong.Flag) int { return rank(a.Name) - rank(b.Name) })
+	if len(flags) > 0 {
+		text.WriteString("\nFlags:\n")
+	}
+	for _, f := range flags[:min(len(flags), mostFlags)] {
+		flag := "--" + f.Name
+		if f.Short != 0 {
+			flag = "-" + string(f.Short) + ", " + flag
+		}
+		if !f.IsBool() {
+			flag += "=" + f.FormatPlaceHolder()
+		}
+		lines := output.Wrap(strings.TrimRight(clause.FindString(f.Help), " (.;:"), shortWidth-shortFlag-2)
+		fmt.Fprintf(text, "%-*s  %s\n", shortFlag, "  "+flag, lines[0])
+		if len(lines) > 1 {
+			fmt.Fprintf(text, "%-*s  %s\n", shortFlag, "", output.Cut(strings.Join(lines[1:], " "), shortWidth-shortFlag-2))
+		}
+	}
+	if more := len(flags) - mostFlags; more > 0 {
+		fmt.Fprintf(text, "\nThere are %d more: simdb %s --help\n", more, name)
+	}
+	return nil
+}
+
+// clause is the beginning of a help that stands alone.
+var clause = regexp.MustCompile(`^.*?(?:[.;:]\s|\.?$| \()`)
+
+// shortWidth is how wide a short help is, and shortFlag its column of flags.
+const (
+	shortWidth = 80
+	shortFlag  = 26
+)
+
+// rank is the place of a flag among the usual ones, or after them.
+func rank(name string) int {
+	if at := slices.Index(usual, name); at >= 0 {
+		return at
+	}
+	return len(usual)
+}
+
+// shownFlags returns those of flags that are shown.
+func shownFlags(flags []*kong.Flag) []*kong.Flag {
 	return slices.DeleteFunc(slices.Clone(flags), func(f *kong.Flag) bool { return f.Hidden })
 }
 

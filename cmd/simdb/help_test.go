@@ -16,7 +16,7 @@ func TestExamples(t *testing.T) {
 	for name, all := range examples {
 		for _, e := range all {
 			code := 0
-			parser, err := newParser(&app.App{}, &code)
+			parser, err := newParser(&app.App{}, nil, &code)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,11 +65,11 @@ var shellWord = regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`)
 func TestHelpFlags(t *testing.T) {
 	_, own, _ := simdbHere(t, "stats", "--help")
 	_, all, _ := simdbHere(t, "--help")
-	const line = "\n  -h --help, --progress, --busy-timeout, -q --quiet, --man, --version\n"
+	const line = "\n  -h --help, --progress, --busy-timeout, -q --quiet, --man, -V --version\n"
 	if !strings.Contains(own, line) || strings.Contains(own, "--busy-timeout=TIME") {
 		t.Errorf("help of stats:\n%s", own)
 	}
-	for _, f := range []string{"--help  ", "--progress=MODE", "--busy-timeout=TIME", "--quiet  ", "--man  ", "--version  "} {
+	for _, f := range []string{"--help  ", "--progress=MODE", "--busy-timeout=TIME", "--quiet  ", "--man  ", "--version"} {
 		if !strings.Contains(all, f) {
 			t.Errorf("simdb --help lacks %s", f)
 		}
@@ -92,5 +92,41 @@ func TestInputFormat(t *testing.T) {
 	}
 	if found < 9 {
 		t.Errorf("%d commands have a format of files", found)
+	}
+}
+
+// -h is usage, examples and the flags that are used most, on a screen or two; --help has all.
+func TestShortHelp(t *testing.T) {
+	for name, command := range leaves(model(t)) {
+		args := strings.Fields(name)
+		_, short, _ := simdbHere(t, append(args, "-h")...)
+		_, long, _ := simdbHere(t, append(args, "--help")...)
+		lines := strings.Count(short, "\n")
+		if lines > 45 || lines > strings.Count(long, "\n")+2 || !strings.HasPrefix(short, "Usage: simdb "+name) {
+			t.Errorf("%s -h has %d lines:\n%s", name, lines, short)
+		}
+		for line := range strings.Lines(short) {
+			if fields := strings.Fields(line); len(fields) > 0 && strings.HasPrefix(fields[0], "--") && !strings.Contains(long, fields[0]) {
+				t.Errorf("%s -h has %s, --help does not", name, fields[0])
+			}
+		}
+		if all := examples[name]; len(all) > 0 && !strings.Contains(short, all[0].line) {
+			t.Errorf("%s -h has no example", name)
+		}
+		if n := len(shownFlags(command.Flags)); n > mostFlags && !strings.Contains(short, "more: simdb "+name+" --help") {
+			t.Errorf("%s -h does not say that there are %d flags", name, n)
+		}
+	}
+	_, top, _ := simdbHere(t, "-h")
+	if lines := strings.Count(top, "\n"); lines > 24 {
+		t.Errorf("simdb -h has %d lines", lines)
+	}
+	for name := range leaves(model(t)) {
+		if first := strings.Fields(name)[0]; !strings.Contains(top, first) {
+			t.Errorf("simdb -h does not name %s", first)
+		}
+	}
+	if _, out, _ := simdbHere(t, "-V"); !strings.HasPrefix(out, "simdb ") {
+		t.Errorf("-V says %q", out)
 	}
 }

@@ -26,15 +26,18 @@ func run(args []string) int {
 	a := app.New()
 	defer a.CleanUp()
 	code := app.ExitOK
-	parser, err := newParser(a, &code)
+	none := len(args) == 0
+	if none {
+		args = []string{"-h"}
+	}
+	args = helpFor(args)
+	parser, err := newParser(a, args, &code)
 	if err != nil {
 		return a.Fail(err)
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
+	if none {
 		parser.Stdout, code = a.Err, app.ExitError
 	}
-	args = helpFor(args)
 	if err := unknown(args); err != nil {
 		return misuse(a, err, args)
 	}
@@ -106,7 +109,7 @@ var elsewhere = func() map[string]string {
 		"get show cat":                `simdb DB "GET 'ID'" shows a document`,
 		"count":                       "simdb DB COUNT counts documents",
 		"diff compare":                "simdb why DB A B compares two documents",
-		"-v -V":                       "simdb --version",
+		"-v":                          "simdb -V, or --version",
 		"--threshold -t --similarity": "--jaccard T, --near K, --levenshtein T or --cosine T",
 		"-k":                          "--near K",
 		"--limit -n":                  "LIMIT N in a statement, or --sample N",

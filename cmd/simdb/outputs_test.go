@@ -205,7 +205,7 @@ func leaves(n *kong.Node) map[string]*kong.Node {
 func model(t *testing.T) *kong.Node {
 	t.Helper()
 	code := 0
-	parser, err := newParser(app.New(), &code)
+	parser, err := newParser(app.New(), nil, &code)
 	if err != nil {
 		t.Fatal(err)
 	}
