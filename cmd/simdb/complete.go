@@ -10,7 +10,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/imagehash"
-	"github.com/simdb/simdb/repl/output"
 )
 
 // completionCmd is `simdb completion`.
@@ -93,9 +92,9 @@ func choices(f *kong.Flag) []string {
 	if f.Enum != "" {
 		return strings.Split(f.Enum, ",")
 	}
-	switch f.Target.Interface().(type) {
-	case app.RowFormat:
-		return output.Formats()
+	switch v := f.Target.Interface().(type) {
+	case interface{ Choices() []string }:
+		return v.Choices()
 	case input.Format:
 		return input.Formats()
 	case *app.ImageKind:

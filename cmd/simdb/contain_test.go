@@ -112,7 +112,7 @@ func TestContained(t *testing.T) {
 					t.Errorf("join %q %s %v: %d rows, want %d", args, flag, share, strings.Count(got, "\n"), len(want))
 				}
 			}
-			named := simdb(t, dir, "match", "db", "q.jsonl", "-q", "--explain", "--rows", "tsv", flag, arg)
+			named := simdb(t, dir, "match", "db", "q.jsonl", "-q", "--explain", "--format", "tsv", flag, arg)
 			if strings.Count(named, "\n") != known || len(best) < 5 {
 				t.Errorf("match --explain %s %v: %d rows, want %d", flag, share, strings.Count(named, "\n"), known)
 			}

@@ -82,17 +82,17 @@ var crowdJobs = map[bool][]string{
 		"load x.simdb in", "dedup in -o out.jsonl", "pairs in --jaccard 0.8 --format count", "clusters in --jaccard 0.8 --format count",
 		"clusters in --jaccard 0.8 --mode components --format count", "pairs x.simdb --jaccard 0.8 --format count",
 		"clusters x.simdb --jaccard 0.8 --format count", "clusters x.simdb --jaccard 0.8 --mode components --format count",
-		"match x.simdb few --jaccard 0.8 --explain --rows tsv -o out.tsv", "join x.simdb few --near 6 --format count",
+		"match x.simdb few --jaccard 0.8 --explain --format tsv -o out.tsv", "join x.simdb few --near 6 --format count",
 		"load y.simdb few", "match y.simdb in --jaccard 0.8 --add -o new.jsonl",
 		"dedup in --within 0.8 -o within.jsonl", "clusters in --contains 0.8 --mode components --format count",
-		"match x.simdb in --contains 0.8 -o match.jsonl", "match x.simdb few --within 0.8 --explain --rows tsv -o out.tsv",
+		"match x.simdb in --contains 0.8 -o match.jsonl", "match x.simdb few --within 0.8 --explain --format tsv -o out.tsv",
 		"join x.simdb few --contains 0.8 --format count", "join in few --within 0.8 --format count",
 		"dedup in --level passage --min-words 20 -o cut.jsonl", "dedup in --level passage --against few -o clean.jsonl",
 	},
 	true: {
 		"load x.simdb in", "dedup in --near 6 -o out.jsonl", "pairs in --near 0 --format count", "clusters in --near 6 --format count",
 		"clusters x.simdb --near 6 --format count", "clusters x.simdb --near 6 --mode components --format count",
-		"match x.simdb few --near 6 --explain --rows tsv -o out.tsv", "join x.simdb few --near 3 --format count",
+		"match x.simdb few --near 6 --explain --format tsv -o out.tsv", "join x.simdb few --near 3 --format count",
 	},
 }
 

@@ -104,7 +104,7 @@ func TestSweep(t *testing.T) {
 	if left, _ := os.ReadDir(tmp); len(left) != 1 {
 		t.Errorf("beside a run, and after a killed one: %v", left)
 	}
-	simdb(t, dir, "dedup", os.DevNull, "--format", "jsonl", "-q", "--temp-dir", tmp)
+	simdb(t, dir, "dedup", os.DevNull, "--input-format", "jsonl", "-q", "--temp-dir", tmp)
 	if left, _ := os.ReadDir(tmp); len(left) != 1 {
 		t.Errorf("while a run is at work: %v", left)
 	}

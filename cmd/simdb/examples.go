@@ -67,7 +67,7 @@ var examples = map[string][]example{
 		{`simdb load corpus.simdb --files docs --exclude '*.png'`, "Each file of a folder is a document."},
 		{`simdb load corpus.simdb data.parquet --id-field meta.id --text-field body`, "Other fields."},
 		{`simdb load pictures.simdb --images pdq PICTURES/`, "Pictures, compared by a perceptual hash."},
-		{`simdb load images.simdb hashes.txt --format hashes --no-sketch`, "Fingerprints alone."},
+		{`simdb load images.simdb hashes.txt --input-format hashes --no-sketch`, "Fingerprints alone."},
 		{`simdb load all.simdb corpus.simdb`, "All documents of another database."},
 	},
 	"create": {

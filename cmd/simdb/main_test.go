@@ -304,7 +304,7 @@ func TestInterruptedLoadAtItsEnd(t *testing.T) {
 	for _, wait := range []time.Duration{0, 20 * time.Millisecond, 60 * time.Millisecond, 120 * time.Millisecond} {
 		dir := t.TempDir()
 		var talk strings.Builder
-		c := exec.Command("simdb", "load", "x.simdb", "-", "--format", "fingerprints", "--no-text", "--memory", "1MiB")
+		c := exec.Command("simdb", "load", "x.simdb", "-", "--input-format", "fingerprints", "--no-text", "--memory", "1MiB")
 		c.Dir, c.Stderr = dir, &talk
 		in, err := c.StdinPipe()
 		if err == nil {
@@ -430,7 +430,7 @@ func TestMatchOnFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	simdb(t, dir, "x.simdb", "--create", "COUNT")
 	var talk strings.Builder
-	c := exec.Command("simdb", "match", "x.simdb", "-", "--near", "3", "--add", "--format", "csv")
+	c := exec.Command("simdb", "match", "x.simdb", "-", "--near", "3", "--add", "--input-format", "csv")
 	c.Dir, c.Stdin, c.Stdout, c.Stderr = dir, strings.NewReader("id,text\na,some words\nb,quite different ones\n"), full, &talk
 	c.Run()
 	stored := strings.TrimSpace(simdb(t, dir, "x.simdb", "COUNT"))

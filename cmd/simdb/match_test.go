@@ -44,7 +44,7 @@ func TestMatchAddKilled(t *testing.T) {
 	simdb(t, dir, "x.simdb", "--create", "COUNT")
 	printed := map[string]bool{}
 	for round := range 4 {
-		c := exec.Command("simdb", "match", "x.simdb", "-", "--near", "3", "--add", "--format", "jsonl", "-q")
+		c := exec.Command("simdb", "match", "x.simdb", "-", "--near", "3", "--add", "--input-format", "jsonl", "-q")
 		c.Dir = dir
 		in, err := c.StdinPipe()
 		if err != nil {
@@ -203,9 +203,9 @@ func TestMatchLive(t *testing.T) {
 	lines = lines[100:] // of which 50 are known
 	simdb(t, dir, "load", "x.simdb", "known.jsonl", "-q")
 	for _, args := range []string{
-		"match --format jsonl --jaccard 0.8 --invert", "match --format jsonl --jaccard 0.8 --explain --rows tsv",
-		"match --format jsonl --near 3 --explain --rows jsonl", "join --input-format jsonl --jaccard 0.8", "join --input-format jsonl --near 3",
-		"match --format jsonl --levenshtein 0.9 --invert", "match --format jsonl --cosine 0.95 --explain --rows jsonl", "join --input-format jsonl --levenshtein 0.9",
+		"match --input-format jsonl --jaccard 0.8 --invert", "match --input-format jsonl --jaccard 0.8 --explain --format tsv",
+		"match --input-format jsonl --near 3 --explain --format jsonl", "join --input-format jsonl --jaccard 0.8", "join --input-format jsonl --near 3",
+		"match --input-format jsonl --levenshtein 0.9 --invert", "match --input-format jsonl --cosine 0.95 --explain --format jsonl", "join --input-format jsonl --levenshtein 0.9",
 	} {
 		flags := append(strings.Fields(args), "-q", "x.simdb")
 		_, want, _ := simdbIn(t, dir, "", append(flags, "lines.jsonl")...)
@@ -288,8 +288,8 @@ func TestMatchDamaged(t *testing.T) {
 			failed            bool
 		}{
 			{"match x.simdb docs.jsonl --invert", "", lines, anyFails},
-			{"match x.simdb - --format jsonl --invert", all.String(), lines, anyFails},
-			{"match x.simdb docs.jsonl --explain --rows jsonl", "", rows, bestFails},
+			{"match x.simdb - --input-format jsonl --invert", all.String(), lines, anyFails},
+			{"match x.simdb docs.jsonl --explain --format jsonl", "", rows, bestFails},
 		} {
 			code, data, talk := simdbIn(t, dir, c.stdin, append(strings.Fields(c.args), "--jaccard", "0.8", "-q")...)
 			if (code == 2) != c.failed || data != c.want {

@@ -168,7 +168,7 @@ func TestParquetIsRefused(t *testing.T) {
 		{"load x.simdb a.mbox --fingerprints decimal", "a.mbox: --fingerprints decimal: it is mbox, which has no fingerprints"},
 		{"load x.simdb page.html --fingerprints hex", "page.html: --fingerprints hex: most lines, such as"},
 		{"load x.simdb --files page.html --fingerprints hex", "with --files each file is one text, so --fingerprints has no meaning"},
-		{"load x.simdb a.parquet --format jsonl", "a.parquet: it is Parquet: --input-format parquet reads it"},
+		{"load x.simdb a.parquet --input-format jsonl", "a.parquet: it is Parquet: --input-format parquet reads it"},
 	} {
 		if code, _, talk := simdbIn(t, dir, "", strings.Fields(c.args)...); code != 2 || !strings.Contains(talk, c.talk) {
 			t.Errorf("%s: exit status %d, %q", c.args, code, talk)

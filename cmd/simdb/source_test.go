@@ -237,7 +237,7 @@ func TestRegisteredFormat(t *testing.T) {
 		{args: "load f.simdb all.card", talk: "f.simdb: 5 documents loaded"},
 		{args: "load z.simdb all.card.gz", talk: "z.simdb: 5 documents loaded"},
 		{args: "load p.simdb -", stdin: whole, talk: "p.simdb: 5 documents loaded"},
-		{args: "load n.simdb all.card --format cards", talk: "n.simdb: 5 documents loaded"},
+		{args: "load n.simdb all.card --input-format cards", talk: "n.simdb: 5 documents loaded"},
 		{args: "load x.simdb cut.card", code: 2, talk: "cut.card: it has no footer: was it cut off?"},
 		{args: "load x.simdb damaged.card", code: 2, talk: "damaged.card: could not be read past row 1: the row is damaged"},
 		{args: "load h.simdb holes.card --rejects bad.card", code: 2, talk: "holes.card:2: the id is empty\nh.simdb: 2 documents loaded in "},
@@ -253,7 +253,7 @@ func TestRegisteredFormat(t *testing.T) {
 		{args: "match f.simdb all.card --near 3", data: cardsOf(), talk: "5 documents read, 0 of them new"},
 		{args: "plan all.card --layout 4:1", talk: "5 fingerprints"},
 		{args: "tune all.card", talk: "5 of 5 documents searched for"},
-		{args: "load x.simdb all.card --format card", code: 2, talk: `unknown input format "card": one of `},
+		{args: "load x.simdb all.card --input-format card", code: 2, talk: `unknown input format "card": one of `},
 	} {
 		code, data, talk := simdbIn(t, dir, c.stdin, strings.Fields(c.args)...)
 		if code != c.code || c.data != "" && data != c.data || !strings.Contains(talk, c.talk) {

@@ -64,7 +64,7 @@ func TestPutNovelTogether(t *testing.T) {
 		t.Errorf("%d of %d documents were stored", stored, texts)
 	}
 	kept := 0
-	for _, out := range together(t, dir, append([]string{"match", "match.simdb", "-", "--near", "3", "--add", "--format", "jsonl"}, wait...), lines...) {
+	for _, out := range together(t, dir, append([]string{"match", "match.simdb", "-", "--near", "3", "--add", "--input-format", "jsonl"}, wait...), lines...) {
 		kept += strings.Count(out, "\n")
 	}
 	if kept != texts {

@@ -22,7 +22,7 @@ import (
 // was. A | parts the arguments. The exit status is 2; of those that begin with a "1 ", 1.
 var wrong = []struct{ args, want string }{
 	// Commands.
-	{"", "Usage: simdb <command>"},
+	{"", "simdb COMMAND -h"},
 	{"annotate", `unknown command "annotate", and there is no database of that name`},
 	{"annotate|--help", `unknown command "annotate"`},
 	{"search|x.simdb|a", `: simdb DB "NEAR('ID', 3)" finds documents`},

@@ -158,20 +158,39 @@ func (d *delimiter) UnmarshalText(text []byte) error {
 	return err
 }
 
-// InputFormat is --format of commands that read files. It is --input-format, too, which is its name
-// in all other commands, and in messages.
+// InputFormat says how inputs are written. In every command --format is that of outputs.
 type InputFormat struct {
-	Format input.Format `group:"input" aliases:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content); --input-format is the same."`
+	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
+}
+
+// TakeOld has --format be the format of inputs in a command that writes no rows.
+func (f *InputFormat) TakeOld(a *App, format input.Format) {
+	if f.InputFormat = cmp.Or(f.InputFormat, format); format != input.Auto {
+		a.Say("note: how inputs are written is said by --input-format %s; --format is that of outputs", format)
+	}
+}
+
+// CopyInputFormat is InputFormat of commands that copy or store what they read, and write no rows.
+type CopyInputFormat struct {
+	InputFormat
+	Format input.Format `hidden:"" default:"auto" help:"The same as --input-format."`
+}
+
+// Named returns the format that was named.
+func (f *CopyInputFormat) Named(a *App) input.Format {
+	f.TakeOld(a, f.Format)
+	f.Format = input.Auto // once
+	return f.InputFormat.InputFormat
 }
 
 // RowInputFlags are InputFlags and the format of commands whose --format is that of rows.
 type RowInputFlags struct {
-	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
+	InputFormat
 	PageInputFlags
 }
 
 // Options returns how files are to be read.
-func (f RowInputFlags) Options() input.Options { return f.PageInputFlags.Options(f.InputFormat) }
+func (f RowInputFlags) Options() input.Options { return f.PageInputFlags.Options(f.InputFormat.InputFormat) }
 
 // Options returns how files are to be read.
 func (f InputFlags) Options(format input.Format) input.Options {
@@ -241,6 +260,9 @@ func (f *RowFormat) UnmarshalText(text []byte) (err error) {
 	f.Set = true
 	return err
 }
+
+// Choices are the names of the formats.
+func (RowFormat) Choices() []string { return output.Formats() }
 
 // Options returns how rows are to be written to standard output, or to the file of -o.
 func (f RowFlags) Options() output.Options {

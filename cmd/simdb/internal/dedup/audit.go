@@ -137,7 +137,7 @@ func (d *job) reading() string {
 		{"--images", f.Images.String(), ""},
 		{"--orientations", f.Orientations, "1"},
 		{"--bits", strconv.Itoa(int(d.c.Bits)), "0"},
-		{"--format", string(d.c.Format), string(input.Auto)},
+		{"--input-format", string(d.c.InputFormat.InputFormat), string(input.Auto)},
 		{"--text-field", f.TextField, ""},
 		{"--no-header", strconv.FormatBool(f.NoHeader), "false"},
 		{"--encoding", string(f.Encoding), string(input.UTF8)},

@@ -68,7 +68,7 @@ type Command struct {
 	Columns    columns     `group:"output" placeholder:"NAME,..." help:"Add columns to what is copied, of JSON lines, JSON, CSV, TSV and Parquet: cluster, size, keeper (the id of the document of its cluster that is kept), distance, score (to the keeper). For a document that is like no other they are null."`
 	All        bool        `group:"output" help:"Copy all documents, also those that would be dropped; --columns says which they are."`
 	app.FeatureFlags
-	app.InputFormat
+	app.CopyInputFormat
 	app.PageInputFlags
 	app.RejectFlags
 	Audited auditSink  `kong:"-"` // of a dry run: takes the lines of the audit; or nil

@@ -69,7 +69,7 @@ func (c *Command) Criterion() corpus.Criterion {
 func (c Command) NewPart(a *app.App, names, files []string, dir string) (*Part, error) {
 	c.Output = dir + string(filepath.Separator)
 	d := &job{a: a, c: &c, keep: newRankings(c.Keep), part: true, meter: a.Meter()}
-	d.opt = c.PageInputFlags.Options(c.Format)
+	d.opt = c.PageInputFlags.Options(c.Named(a))
 	d.opt.MakeID, d.opt.Memory, d.opt.Bits = true, int64(c.Memory), int(c.Bits)
 	var err error
 	if d.params, d.features, err = c.Params(0); err != nil {

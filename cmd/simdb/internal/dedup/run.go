@@ -20,7 +20,7 @@ func (c *Command) Run(a *app.App) (err error) {
 	if err := d.readDecisions(); err != nil {
 		return err
 	}
-	d.opt = c.PageInputFlags.Options(c.Format)
+	d.opt = c.PageInputFlags.Options(c.Named(a))
 	d.opt.MakeID, d.opt.Memory, d.opt.Cut, d.opt.Bits = true, int64(c.Memory), c.Level != units.Document, int(c.Bits)
 	if d.params, d.features, err = c.Params(0); err != nil {
 		return err

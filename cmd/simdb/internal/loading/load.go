@@ -28,7 +28,7 @@ type Load struct {
 	DB    string   `arg:"" file:"db" help:"The database; it is created if there is none."`
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 
-	app.InputFormat
+	app.CopyInputFormat
 	app.PageInputFlags
 	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default; one without a usable text or fingerprint replaces only its like), skip it, or error to stop at it."`
 	app.RejectFlags
@@ -244,7 +244,7 @@ func (l *load) tellIndex() {
 
 // file loads one file. An error ends the load; a file that is damaged does not.
 func (l *load) file(i int) error {
-	opt := l.c.PageInputFlags.Options(l.c.Format)
+	opt := l.c.PageInputFlags.Options(l.c.Named(l.a))
 	opt.Memory, opt.Bits = int64(l.c.Memory), l.create.Bits
 	if l.db != nil {
 		opt.Bits = l.db.Params().Bits

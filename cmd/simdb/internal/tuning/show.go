@@ -133,7 +133,7 @@ func (c *Command) sameFlags() string {
 	}
 	set("hidden", c.Hidden)
 	if c.InputFormat != input.Auto {
-		flag("format", string(c.InputFormat))
+		flag("input-format", string(c.InputFormat))
 	}
 	flag("id-field", c.IDField)
 	flag("id-from", string(c.IDFrom))

@@ -18,18 +18,36 @@ type Match struct {
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 	app.SimilarityFlags
 	app.NoVerifyFlag
-	Add     bool          `help:"Store the documents that are new, so that later lines are compared with them too. One whose id is stored with another text replaces that. The database is created if there is none."`
-	Invert  bool          `help:"Copy the lines that are known instead of the new ones."`
-	Explain bool          `help:"Write rows instead of lines: for each line that is known its id (query), the id of a stored document that it is like, and how much; with --invert and without."`
-	Rows    app.RowFormat `group:"output" name:"rows" placeholder:"FORMAT" help:"--explain: ${formats} (default: table on a terminal, by the ending of -o, tsv elsewhere)."`
-	Output  string        `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines, or rows, to FILE instead of standard output; or lines to DIR/, which ends in a slash: for every input a file of its name."`
-	Audit   string        `group:"output" file:"jsonl" placeholder:"FILE" help:"Write which lines are known, and what they are like, to FILE: JSON lines in the form of the audit of dedup."`
+	Add     bool        `help:"Store the documents that are new, so that later lines are compared with them too. One whose id is stored with another text replaces that. The database is created if there is none."`
+	Invert  bool        `help:"Copy the lines that are known instead of the new ones."`
+	Explain bool        `help:"Write rows instead of lines: for each line that is known its id (query), the id of a stored document that it is like, and how much; with --invert and without."`
+	Format  matchFormat `group:"output" aliases:"rows" placeholder:"FORMAT" help:"--explain: ${formats} (default: table on a terminal, by the ending of -o, tsv elsewhere)."`
+	Output  string      `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines, or rows, to FILE instead of standard output; or lines to DIR/, which ends in a slash: for every input a file of its name."`
+	Audit   string      `group:"output" file:"jsonl" placeholder:"FILE" help:"Write which lines are known, and what they are like, to FILE: JSON lines in the form of the audit of dedup."`
 	app.NullFlag
 	app.InputFormat
 	app.PageInputFlags
 	app.FeatureFlags
 	app.RejectFlags
 	app.MemoryFlag
+}
+
+// matchFormat is the format of rows. Without --explain there are none: then it is that of inputs, as
+// --format once was.
+type matchFormat struct {
+	app.RowFormat
+	input input.Format
+}
+
+// UnmarshalText parses the name of a format.
+func (f *matchFormat) UnmarshalText(text []byte) error {
+	err := f.RowFormat.UnmarshalText(text)
+	var wrong error
+	if f.input, wrong = input.ParseFormat(string(text)); wrong == nil && err != nil {
+		f.Set = false
+		return nil
+	}
+	return err
 }
 
 // Help says what is written when.

@@ -21,10 +21,13 @@ import (
 // Run copies the lines that are new.
 func (c *Match) Run(a *app.App) (err error) {
 	start := time.Now()
-	if c.Rows.Set && !c.Explain {
-		return errors.New("--rows is for --explain")
+	switch {
+	case !c.Explain && c.Format.Set && c.Format.input == input.Auto:
+		return errors.New("--format is that of the rows of --explain")
+	case !c.Explain || !c.Format.Set:
+		c.TakeOld(a, c.Format.input)
 	}
-	opt := c.PageInputFlags.Options(c.Format)
+	opt := c.PageInputFlags.Options(c.InputFormat.InputFormat)
 	opt.MakeID, opt.Answers = !c.Add, true
 	if c.Explain {
 		opt.Need = input.NeedDoc
@@ -172,7 +175,7 @@ func (t *matching) probe(a *app.App, i int) (info input.Info, err error) {
 func (t *matching) run(a *app.App) error {
 	switch {
 	case t.c.Explain:
-		_, err := a.RowsTo(app.RowFlags{Format: t.c.Rows, Output: t.c.Output}, t.c.Columns("query", "id"), func(w *output.Writer) error {
+		_, err := a.RowsTo(app.RowFlags{Format: t.c.Format.RowFormat, Output: t.c.Output}, t.c.Columns("query", "id"), func(w *output.Writer) error {
 			t.rows = w
 			return t.eachInput(func(in input.Source) error { return t.records(a, in) })
 		})
