@@ -89,7 +89,7 @@ const mostFlags = 10
 func short(text *bytes.Buffer, _ kong.HelpOptions, ctx *kong.Context) error {
 	selected := ctx.Selected()
 	if selected == nil {
-		fmt.Fprintf(text, "%s\n\n", description)
+		fmt.Fprintf(text, "Usage: simdb COMMAND ..., or simdb DB ['STATEMENT'...]\n\n%s\n\n", description)
 		for _, g := range groups {
 			var names []string
 			for _, n := range ctx.Model.Children {
@@ -101,7 +101,7 @@ func short(text *bytes.Buffer, _ kong.HelpOptions, ctx *kong.Context) error {
 				fmt.Fprintf(text, "%s\n  %s\n", g.Title, strings.Join(names, ", "))
 			}
 		}
-		text.WriteString("\nsimdb COMMAND -h explains a command in short, --help in full; simdb --help lists what each does.\n")
+		text.WriteString("simdb COMMAND -h explains a command in short, --help in full; simdb --help lists what each does.\n")
 		return nil
 	}
 	name := commandName(selected)
