@@ -163,7 +163,7 @@ var wrong = []struct{ args, want string }{
 	{"load|new.simdb|in.jsonl|--max-errors|x", `--max-errors: "x": it is a whole number of lines`},
 	{"load|new.simdb|in.jsonl|--on-conflict|maybe", "must be one of"},
 	{"load|new.simdb|in.jsonl|--format|docx", `unknown input format "docx": one of jsonl, csv`},
-	{"match|x.simdb|in.jsonl|--near|3|--format|table", `unknown input format "table"`},
+	{"match|x.simdb|in.jsonl|--near|3|--format|table", `--format is that of the rows of --explain`},
 	{"x.simdb|COUNT|--format|xml", `unknown format "xml": it is one of table, tsv, csv`},
 	{"hash|in.jsonl|--shingle|0", `--shingle: "0"`},
 	{"hash|in.jsonl|--bits|100", `--bits: "100": a fingerprint has a multiple of 64 bits`},

@@ -190,7 +190,9 @@ type RowInputFlags struct {
 }
 
 // Options returns how files are to be read.
-func (f RowInputFlags) Options() input.Options { return f.PageInputFlags.Options(f.InputFormat.InputFormat) }
+func (f RowInputFlags) Options() input.Options {
+	return f.PageInputFlags.Options(f.InputFormat.InputFormat)
+}
 
 // Options returns how files are to be read.
 func (f InputFlags) Options(format input.Format) input.Options {
