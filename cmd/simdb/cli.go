@@ -78,7 +78,8 @@ var groups = []kong.Group{
 	{Key: "run", Title: "The run:"},
 }
 
-// newParser makes the parser of some arguments. code is set to what kong wants the exit status to be.
+// newParser makes the parser of some arguments. code is set to what kong wants the exit status to
+// be.
 func newParser(a *app.App, args []string, code *int) (*kong.Kong, error) {
 	var c cli
 	return kong.New(&c,

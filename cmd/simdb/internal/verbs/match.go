@@ -32,8 +32,8 @@ type Match struct {
 	app.MemoryFlag
 }
 
-// matchFormat is the format of rows. Without --explain there are none: then it is that of inputs, as
-// --format once was.
+// matchFormat is the format of rows. Without --explain there are none: then it is that of inputs,
+// as --format once was.
 type matchFormat struct {
 	app.RowFormat
 	input input.Format
