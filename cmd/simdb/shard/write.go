@@ -273,7 +273,7 @@ func (x *namedPair) UnmarshalBinary(b []byte) error { return json.Unmarshal(b, x
 // nameSecond says the ids of the second documents of pairs to the shards of the first ones.
 func (j *Job) nameSecond(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
 	to := sender(send)
-	err := namePairs(ctx, j, shard, in, func(p stages.Pair) uint64 { return p.B }, func(p stages.Pair, id string) error {
+	err := namePairs(ctx, j, shard, in, func(p stages.Pair) [2]uint64 { return [2]uint64{p.B, p.A} }, func(p stages.Pair, id string) error {
 		return to(shardOf(p.A), namedPair{p, id})
 	})
 	return errors.Join(err, send(shard, nil))
@@ -282,7 +282,7 @@ func (j *Job) nameSecond(ctx context.Context, shard uint64, in iter.Seq2[[]byte,
 // pairRows writes the pairs whose first documents are in a shard.
 func (j *Job) pairRows(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
 	err := j.rows(ctx, shard, func(e *json.Encoder) error {
-		return namePairs(ctx, j, shard, in, func(p namedPair) uint64 { return p.Pair.A }, func(p namedPair, id string) error {
+		return namePairs(ctx, j, shard, in, func(p namedPair) [2]uint64 { return [2]uint64{p.Pair.A, p.Pair.B} }, func(p namedPair, id string) error {
 			a, b := min(id, p.B), max(id, p.B)
 			r := row{A: &a, B: &b}
 			j.score(&r, p.Pair.Score)
@@ -292,26 +292,26 @@ func (j *Job) pairRows(ctx context.Context, shard uint64, in iter.Seq2[[]byte, e
 	return errors.Join(err, send(0, nil))
 }
 
-// namePairs calls f for each of the pairs once, with the id of one of its documents, in order.
-func namePairs[T comparable, P message[T]](ctx context.Context, j *Job, shard uint64, in iter.Seq2[[]byte, error], of func(T) uint64, f func(T, string) error) error {
+// namePairs calls f for each of the pairs once, with the id of the first of its documents as of has
+// them, in order.
+func namePairs[T comparable, P message[T]](ctx context.Context, j *Job, shard uint64, in iter.Seq2[[]byte, error], of func(T) [2]uint64, f func(T, string) error) error {
 	pairs, err := all[T, P](in)
 	if err != nil || len(pairs) == 0 {
 		return err
 	}
-	seen := make(map[T]bool, len(pairs))
-	slices.SortFunc(pairs, func(a, b T) int { return cmp.Compare(of(a), of(b)) })
+	slices.SortFunc(pairs, func(a, b T) int {
+		x, y := of(a), of(b)
+		return slices.Compare(x[:], y[:])
+	})
+	pairs = slices.Compact(pairs)
 	return j.eachPlace(ctx, shard, func(doc uint64, at func() (dedup.Place, error)) error {
-		if len(pairs) == 0 || of(pairs[0]) != doc {
+		if len(pairs) == 0 || of(pairs[0])[0] != doc {
 			return nil
 		}
 		place, err := at()
-		for ; err == nil && len(pairs) > 0 && of(pairs[0]) == doc; pairs = pairs[1:] {
-			if !seen[pairs[0]] {
-				seen[pairs[0]] = true
-				err = f(pairs[0], place.ID)
-			}
+		for ; err == nil && len(pairs) > 0 && of(pairs[0])[0] == doc; pairs = pairs[1:] {
+			err = f(pairs[0], place.ID)
 		}
-		clear(seen)
 		return err
 	})
 }

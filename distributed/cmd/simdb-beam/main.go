@@ -40,7 +40,7 @@ are in folders that all workers reach, or begin with gs://.
   --work=FOLDER                Folder for working files, which all workers reach (default: a temporary
                                one, with --runner prism)
   --shards=N                   How many shards the inputs have, of whole files (default: one a file)
-  --groups=N                   How many groups documents meet in (default: 64, and four a shard)
+  --groups=N                   How many groups documents meet in (default: one for every 16,384)
   --log=LEVEL                  Messages of the engine: debug, info, warn or error (default: none)
 
 Of Apache Beam:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
@@ -34,7 +36,25 @@ func TestMain(m *testing.M) {
 		}
 	}
 	beam.Init() // does not return in a worker
-	os.Exit(m.Run())
+	os.Exit(withProgram(m.Run))
+}
+
+// program is simdb, to compare with.
+var program string
+
+func withProgram(run func() int) int {
+	dir, err := os.MkdirTemp("", "simdb-beam-test-*")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "simdb")
+	build := exec.Command("go", "build", "-o", program, "./cmd/simdb")
+	build.Dir = "../../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("%v: %s", err, out))
+	}
+	return run()
 }
 
 // dying is a chain that ends the process in a step, before what it sends has been taken, unless
@@ -62,22 +82,15 @@ func (d dying) Steps() []shard.Step {
 	return steps
 }
 
-// fixture is a folder of inputs, and the program to compare with.
+// fixture is a folder of inputs.
 type fixture struct {
 	dir    string
 	inputs []string
-	simdb  string
 }
 
 func newFixture(t *testing.T) fixture {
 	t.Helper()
 	f := fixture{dir: t.TempDir()}
-	f.simdb = filepath.Join(f.dir, "simdb")
-	build := exec.Command("go", "build", "-o", f.simdb, "./cmd/simdb")
-	build.Dir = "../../.."
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 	licenses, err := os.Open("../../../examples/licenses.jsonl.gz")
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +125,7 @@ func (f fixture) one(t *testing.T, args ...string) (status int, files map[string
 	t.Helper()
 	dir := t.TempDir() + "/out/"
 	args = slices.Concat([]string{"dedup", "-q", "--no-audit-pairs", "-o", dir}, args, f.inputs)
-	err := exec.Command(f.simdb, args...).Run()
+	err := exec.Command(program, args...).Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		status = exit.ExitCode()
 	} else if err != nil {
@@ -185,6 +198,55 @@ func TestDedup(t *testing.T) {
 			if left, _ := os.ReadDir(filepath.Dir(*work)); len(left) > 0 {
 				t.Errorf("working files are left: %v", left)
 			}
+		})
+	}
+}
+
+// TestCommands compares what jobs write on Prism with what they write without an engine, of a plan.
+func TestCommands(t *testing.T) {
+	f := newFixture(t)
+	for _, command := range []string{"pairs --near 6", "clusters --jaccard 0.8", "build"} {
+		t.Run(command, func(t *testing.T) {
+			plan := func(out string) shard.Options {
+				args := append(strings.Fields(command), f.dir+"/part-*.jsonl", "-o", out)
+				return shard.Options{Command: args[0], Args: args[1:], Work: t.TempDir(), Shards: 2}
+			}
+			var outs [2]map[string]string
+			for i := range outs {
+				out := t.TempDir() + "/out/"
+				o, err := shard.Plan(t.Context(), plan(out), shard.Local{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Time = time.Unix(1e9, 0)
+				job, err := shard.New(o, shard.Local{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if i == 0 {
+					for _, step := range job.Steps() {
+						if err := job.RunStep(t.Context(), step.Name, 0, 1); err != nil {
+							t.Fatal(err)
+						}
+					}
+				} else {
+					options, err := json.Marshal(distributed.Options{Options: o})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := distributed.Run(t.Context(), "prism", options); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if status, err := job.Finish(t.Context()); status != 2 || err != nil {
+					t.Errorf("status %d, %v, want 2: a line is broken", status, err)
+				}
+				outs[i] = folder(t, out)
+			}
+			if len(outs[0]) < 3 {
+				t.Errorf("%d files", len(outs[0]))
+			}
+			same(t, outs[1], outs[0])
 		})
 	}
 }
