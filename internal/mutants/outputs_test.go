@@ -146,6 +146,26 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb/internal/stages", run: "^TestAgainstOneMachine$",
 	},
 	{
+		name: "stages/a block too few", in: "cmd/simdb/internal/stages", decl: "Plan.routePrints",
+		edit:  swap(`p.By.K+1`, `max(p.By.K, 1)`),
+		tests: "cmd/simdb/internal/stages", run: "^TestPrints$",
+	},
+	{
+		name: "shard/what comes twice counts twice", in: "cmd/simdb/shard", decl: "Job.keepers",
+		edit:  swap(`stars = slices.Compact(stars)`, `stars = slices.Clip(stars)`),
+		tests: "cmd/simdb/shard", run: "^TestDedup$",
+	},
+	{
+		name: "shard/links that met at once are lost", in: "cmd/simdb/shard", decl: "Job.forest",
+		edit:  swap(`links = append(links, met...)`, `_ = met`),
+		tests: "cmd/simdb/shard", run: "^TestDedup$",
+	},
+	{
+		name: "shard/a worker that was killed has done its share", in: "cmd/simdb/shard", decl: "Job.RunStep",
+		edit:  swap(`dir := filepath.Join(own, "messages")`, `dir := target`),
+		tests: "cmd/simdb/shard", run: "^TestKilled$",
+	},
+	{
 		name: "stages/two parts of a large cell do not meet", in: "cmd/simdb/internal/stages", decl: "Plan.cells",
 		edit:  swap(`slices.Concat(a, b)`, `slices.Clone(b)`),
 		tests: "cmd/simdb/internal/stages", run: "^TestAgainstOneMachine$",

@@ -31,7 +31,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
+	"os"
 	"path"
 	"strings"
 	"time"
@@ -118,6 +120,9 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 				return o, fmt.Errorf("%s and %s would have one output: each input needs a name of its own", before, name)
 			}
 			seen[path.Base(name)] = name
+			if err := j.claim(ctx, name); err != nil {
+				return o, err
+			}
 			names = append(names, name)
 		}
 	}
@@ -126,6 +131,31 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 		o.Shards = len(names)
 	}
 	return o, nil
+}
+
+// claim returns an error if the outputs would replace an input.
+func (j *Job) claim(ctx context.Context, input string) error {
+	name := path.Base(input)
+	if name == auditName && j.o.Command == "dedup" && !j.c.NoAudit {
+		return fmt.Errorf("%s has the name of the audit in %s", input, j.c.Output)
+	}
+	old, release, err := j.files.Fetch(ctx, j.c.Output+name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	in, done, err := j.files.Fetch(ctx, input)
+	if err != nil {
+		return errors.Join(err, release())
+	}
+	a, err := os.Stat(old)
+	b, failed := os.Stat(in)
+	if err == nil && failed == nil && os.SameFile(a, b) {
+		err = fmt.Errorf("-o %s would replace the input %s", j.c.Output, input)
+	}
+	return errors.Join(err, failed, release(), done())
 }
 
 // New returns a job. Its options come from Plan.

@@ -332,6 +332,53 @@ func TestManual(t *testing.T) {
 	sameFolder(t, want, filepath.Join(dir, "kept"))
 }
 
+// TestFormats has inputs of other formats than JSON lines, compressed and not.
+func TestFormats(t *testing.T) {
+	one := simdb(t)
+	lines := split(t, 2)
+	for _, ending := range []string{".csv", ".jsonl.gz", ".parquet"} {
+		t.Run(ending, func(t *testing.T) {
+			dir := t.TempDir()
+			var inputs []string
+			for i, name := range lines {
+				db, to := filepath.Join(dir, fmt.Sprint(i, ".simdb")), filepath.Join(dir, fmt.Sprint("in-", i, ending))
+				one("load", db, name)
+				one(db, "ID LIKE '%' SHOW id, text", "-o", to)
+				inputs = append(inputs, to)
+			}
+			want, got := folder(t), folder(t)
+			one(append([]string{"dedup", "-o", want, "--no-audit-pairs"}, inputs...)...)
+			run(t, Options{Command: "dedup", Args: append(inputs, "-o", got), Work: t.TempDir() + "/work"}, 2)
+			sameFolder(t, want, got)
+		})
+	}
+}
+
+// TestRefuses has jobs that would replace an input, or that are not for many machines.
+func TestRefuses(t *testing.T) {
+	inputs := split(t, 2)
+	here := filepath.Dir(inputs[0]) + "/"
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{append(inputs, "-o", here), "would replace the input"},
+		{[]string{here + "*.jsonl", "-o", here}, "would replace the input"},
+		{append(inputs, "-o", "out.jsonl"), "name a folder"},
+		{[]string{here + "none-*.jsonl", "-o", "out/"}, "there is no such file"},
+		{append(inputs, "-o", "out/", "--keep", "longest"), "keep the first"},
+		{append(inputs, "-o", "out/", "--within", "0.9"), "by --jaccard or --near"},
+		{append(inputs, "-o", "out/", "--audit", "a.jsonl"), "into the folder"},
+		{append(inputs, "-o", "out/", "--against", inputs[0]), "for one machine"},
+		{append(inputs, "-o", "out/", "--nearr", "3"), "unknown flag"},
+	} {
+		_, err := Plan(t.Context(), Options{Command: "dedup", Args: c.args, Work: t.TempDir()}, Local{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %s", c.args, err, c.want)
+		}
+	}
+}
+
 // TestKilled has workers killed in every step. What they ran again has the same outcome.
 func TestKilled(t *testing.T) {
 	inputs := split(t, 4)
