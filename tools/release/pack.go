@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -42,10 +43,8 @@ func tarOf(files []file, at time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if err := t.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), z.Close()
+	err = errors.Join(t.Close(), z.Close())
+	return b.Bytes(), err
 }
 
 // folders are the folders of a file, the outermost first, each with a slash at its end.
