@@ -59,8 +59,14 @@ func found(dir string, args ...string) string {
 	return string(out)
 }
 
-// The README's commands print what it says, but for times.
-func TestREADME(t *testing.T) {
+// The commands of the README and of the cookbook print what these say, but for times. Those of a
+// page run in one folder, in their order.
+func TestREADME(t *testing.T)   { testPage(t, "README.md", 4) }
+func TestCookbook(t *testing.T) { testPage(t, "docs/cookbook.md", 30) }
+
+// testPage runs the commands of a page, which has that many at least. A line of a block that begins
+// with "$ " is one, and what follows is what it prints.
+func testPage(t *testing.T, page string, least int) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are those of a Unix shell")
 	}
@@ -68,31 +74,36 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	text, err := os.ReadFile(filepath.Join(root, page))
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.Symlink(filepath.Join(root, "examples"), filepath.Join(dir, "examples")); err != nil {
-		t.Fatal(err)
+	for name, to := range map[string]string{"examples": "examples", "pictures": "internal/imagehash/testdata/pictures"} {
+		if err := os.Symlink(filepath.Join(root, to), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	seconds := regexp.MustCompile(`\d+\.\d\d s`)
 	same := func(s string) string { return strings.TrimSpace(seconds.ReplaceAllString(s, "N s")) }
-	examples := regexp.MustCompile("(?s)```\n\\$ (.*?)\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-	if len(examples) < 4 {
-		t.Fatalf("%d commands", len(examples))
+	n := 0
+	for _, block := range regexp.MustCompile("(?s)```\n\\$ (.*?)```").FindAllStringSubmatch(string(text), -1) {
+		for example := range strings.SplitSeq(block[1], "\n$ ") {
+			n++
+			command, want, _ := strings.Cut(example, "\n")
+			c := exec.Command("sh", "-c", command)
+			c.Dir = dir
+			out, err := c.CombinedOutput()
+			if err != nil {
+				t.Errorf("%s: %v", command, err)
+			}
+			if got := same(string(out)); got != same(want) {
+				t.Errorf("$ %s\n%s\n%s has\n%s", command, got, page, want)
+			}
+		}
 	}
-	for _, example := range examples {
-		c := exec.Command("sh", "-c", example[1])
-		c.Dir = dir
-		out, err := c.CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %v", example[1], err)
-		}
-		got, want := same(string(out)), same(example[2])
-		if got != want {
-			t.Errorf("$ %s\n%s\nthe README has\n%s", example[1], got, want)
-		}
+	if n < least {
+		t.Fatalf("%d commands", n)
 	}
 }
 
