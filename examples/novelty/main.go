@@ -2,12 +2,12 @@
 //
 //	novelty -db feed.simdb -addr localhost:8080 -jaccard 0.8 -ttl 48h
 //
-//	POST /documents            {"id":"a","text":"...", ...}: 201 stored, or 409 with what it is like
-//	GET  /documents/{id}       the document, or 404
-//	DELETE /documents/{id}     204, or 404
-//	POST /similar?limit=10     {"text":"..."}: a list of what is like it
-//	GET  /healthz              200
-//	GET  /debug/vars           metrics: the database, requests and their time
+//	POST /documents         {"id":"a","text":"...", ...}: 201 stored, or 409 with what it is like
+//	GET /documents/{id}     the document, or 404
+//	DELETE /documents/{id}  204, or 404
+//	POST /similar?limit=10  {"text":"..."}: a list of what is like it
+//	GET /healthz            200
+//	GET /debug/vars         metrics: the database, requests and their time
 //
 // It stops on SIGINT and SIGTERM: no request is taken any more, those that run end, and the
 // database is closed. What was answered is durable in any case.
