@@ -108,6 +108,25 @@ func argument(a any) any {
 	return a
 }
 
+// A Prepared is a statement that has been parsed. It may be run any number of times, by many
+// goroutines.
+type Prepared struct{ p parsed }
+
+// Prepare parses a statement, with ? and $name for the values that each run gives. The error is a
+// *ParseError.
+func Prepare(text string) (*Prepared, error) {
+	p, err := parseCached(text)
+	if err != nil {
+		return nil, placed(text, err)
+	}
+	return &Prepared{p}, nil
+}
+
+// Run runs the statement on db, as the function [Run] does.
+func (p *Prepared) Run(ctx context.Context, db *engine.DB, args ...any) (*Rows, error) {
+	return (*Session)(nil).run(ctx, db, p.p, args)
+}
+
 // Check returns what is wrong with the form of a statement, without running it: nil, or a
 // *ParseError. It does not check whether documents exist and values fit.
 func Check(text string) error {

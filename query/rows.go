@@ -2,10 +2,12 @@ package query
 
 import (
 	"iter"
+	"reflect"
 	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/query/internal/record"
 )
 
 // Row is one row of a result, a value for each column. Values have the types string (ids, texts),
@@ -90,6 +92,32 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 				r.count++
 			}
 			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Scan yields the rows as values of T, then closes rows. T is a struct: a column is put into the
+// field whose tag `query:"name"` or `json:"name"` names it, or whose name it is in any case, and
+// each column needs one. Rows of one column may be any other type. Null is the zero value, or a nil
+// pointer; lists, objects and fields of documents are decoded as JSON. An error is the last thing
+// it yields.
+func Scan[T any](rows *Rows) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		defer rows.Close()
+		var v T
+		r, err := record.New(reflect.TypeFor[T](), rows.Columns())
+		if err != nil {
+			yield(v, err)
+			return
+		}
+		for row, err := range rows.All() {
+			var v T
+			if err == nil {
+				err = r.Read(reflect.ValueOf(&v).Elem(), row)
+			}
+			if !yield(v, err) || err != nil {
 				return
 			}
 		}

@@ -102,12 +102,15 @@ func (p *field) bindIn(x *Scope, e *syntax.FieldTest) error {
 	var tests []func([]byte) bool
 	var labels []string
 	for _, v := range e.In {
-		c, label, err := bindValue(x, v.Value)
+		err := x.Values.Each(v.Value, func(literal any) error {
+			c, label, err := comparisonWith(x, v.Value, literal)
+			labels = append(labels, label)
+			tests = append(tests, func(value []byte) bool { d, ok := c(value); return ok && d == 0 })
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		labels = append(labels, label)
-		tests = append(tests, func(value []byte) bool { d, ok := c(value); return ok && d == 0 })
 	}
 	p.label = "IN (" + strings.Join(labels, ", ") + ")"
 	p.test = func(value []byte) bool {
@@ -179,13 +182,15 @@ type comparison func(value []byte) (int, bool)
 // string is compared byte by byte, with other values as they are written. A number is compared with
 // numbers, and with strings that are numbers.
 func bindValue(x *Scope, t syntax.Token) (comparison, string, error) {
-	if t.Type == syntax.Keyword { // TRUE or FALSE
-		return compareText(strings.ToLower(t.Value)), t.Value, nil
-	}
 	v, err := x.Values.Get(t)
 	if err != nil {
 		return nil, "", err
 	}
+	return comparisonWith(x, t, v)
+}
+
+// comparisonWith is bindValue for a value of t.
+func comparisonWith(x *Scope, t syntax.Token, v any) (comparison, string, error) {
 	switch v := v.(type) {
 	case string:
 		return compareText(v), value.Label(v), nil

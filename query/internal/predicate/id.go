@@ -23,17 +23,23 @@ func BindID(x *Scope, e *syntax.IDTest) (Predicate, error) {
 	case e.Op != nil && strings.ContainsAny(e.Op.Value, "<>") && e.Op.Value != "<>":
 		return bindBound(x, e.Op.Value, *e.Value)
 	}
-	operands := e.In
 	if e.Value != nil {
-		operands = []*syntax.Operand{{Value: *e.Value}}
+		id, err := x.Values.String(*e.Value, syntax.ExpectID)
+		return &idIn{ids: []string{id}}, err
 	}
 	var ids []string
-	for _, o := range operands {
-		id, err := x.Values.String(o.Value, syntax.ExpectID)
+	for _, o := range e.In {
+		err := x.Values.Each(o.Value, func(v any) error {
+			id, ok := v.(string)
+			if !ok {
+				return x.Values.Wrong(o.Value, syntax.ExpectID)
+			}
+			ids = append(ids, id)
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, id)
 	}
 	slices.Sort(ids)
 	return &idIn{ids: slices.Compact(ids)}, nil

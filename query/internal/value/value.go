@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -55,6 +56,8 @@ func (v *Values) Errorf(offset int, hint, format string, args ...any) *syntax.Er
 // engine.Doc.
 func (v *Values) Get(t syntax.Token) (any, error) {
 	switch t.Type {
+	case syntax.Keyword: // TRUE or FALSE
+		return t.Value == "TRUE", nil
 	case syntax.String:
 		return strings.ReplaceAll(t.Value[1:len(t.Value)-1], "''", "'"), nil
 	case syntax.Hex:
@@ -75,16 +78,15 @@ func (v *Values) Get(t syntax.Token) (any, error) {
 		return d, nil
 	case syntax.JSON:
 		return json.RawMessage(t.Value), nil
-	case syntax.Param:
-		if n := v.p.Params[t.Pos.Offset]; n < len(v.positional) {
-			return v.normal(t, v.positional[n])
-		}
-		return nil, v.Errorf(t.Pos.Offset, "", "parameter %d has no value", v.p.Params[t.Pos.Offset]+1)
-	case syntax.Named:
-		if a, ok := v.named[t.Value[1:]]; ok {
+	case syntax.Param, syntax.Named:
+		if a, ok := v.argument(t); ok {
 			return v.normal(t, a)
 		}
-		return nil, v.Errorf(t.Pos.Offset, "", "parameter %s has no value", t.Value)
+		name := t.Value
+		if t.Type == syntax.Param {
+			name = strconv.Itoa(v.p.Params[t.Pos.Offset] + 1)
+		}
+		return nil, v.Errorf(t.Pos.Offset, "", "parameter %s has no value", name)
 	}
 	return nil, syntax.Errorf(t.Pos.Offset, "", "unexpected %s", syntax.Quote(t))
 }
@@ -124,6 +126,43 @@ func (v *Values) normal(t syntax.Token, a any) (any, error) {
 		return json.RawMessage(raw), nil
 	}
 	return nil, v.Errorf(t.Pos.Offset, "", "parameter %s has a value of type %T, which means nothing here", t.Value, a)
+}
+
+// Each calls fn with each value of an element of a list: with that of t, or with each of those that
+// a parameter has for several, which is a slice.
+func (v *Values) Each(t syntax.Token, fn func(value any) error) error {
+	arg, given := v.argument(t)
+	list := reflect.ValueOf(arg)
+	if _, bytes := arg.([]byte); !given || bytes || list.Kind() != reflect.Slice || list.Type() == reflect.TypeFor[json.RawMessage]() {
+		value, err := v.Get(t)
+		if err != nil {
+			return err
+		}
+		return fn(value)
+	}
+	for i := range list.Len() {
+		value, err := v.normal(t, list.Index(i).Interface())
+		if err == nil {
+			err = fn(value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// argument returns the argument of a parameter, if t is one that has one.
+func (v *Values) argument(t syntax.Token) (arg any, ok bool) {
+	switch t.Type {
+	case syntax.Param:
+		if n := v.p.Params[t.Pos.Offset]; n < len(v.positional) {
+			return v.positional[n], true
+		}
+	case syntax.Named:
+		arg, ok = v.named[t.Value[1:]]
+	}
+	return arg, ok
 }
 
 // Wrong returns an error that says what a value should be.

@@ -1,0 +1,218 @@
+package query
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// A Query is a query as a value: a statement with the values of its parameters. It is made of
+// predicates, which And, Or and Not combine, and of clauses, such as Limit:
+//
+//	query.Near(fp, 3).And(query.Field("lang").Eq("en")).Limit(10)
+//
+// or of text, by Parse; both are parsed by the same parser, once for each form. A Query is not
+// changed by its methods, and may be used by many goroutines. Mistakes are errors when it is run.
+type Query struct {
+	where   string // predicates, with ? for values
+	args    []any
+	clauses string
+	tail    []any // values of the clauses
+}
+
+// What a predicate compares documents with: a fingerprint, of several words if it has more than 64
+// bits, the ID of a document, or a text.
+type What interface {
+	uint64 | []uint64 | string | Text
+}
+
+// Parse returns the query that a text of predicates, without clauses, is. Arguments are as those of
+// Run. It checks the form of the text: the error is a *ParseError.
+func Parse(text string, args ...any) (Query, error) {
+	p, err := parseCached(text)
+	if err != nil {
+		return Query{}, placed(text, err)
+	}
+	if p.def.word != "" || p.Statement.Explain != nil || len(p.Statement.Select.Clauses) > 0 {
+		return Query{}, &ParseError{Class: ClassParse, Msg: "not the predicates of a query alone"}
+	}
+	return Query{where: text, args: args}, nil
+}
+
+// Near is NEAR(what, k): the documents whose fingerprint differs from that of what in at most k
+// bits.
+func Near[W What](what W, k int) Query { return call("NEAR", what, k) }
+
+// Nearest is NEAREST(what, n): the n documents that are nearest to what.
+func Nearest[W What](what W, n int) Query { return call("NEAREST", what, n) }
+
+// Jaccard is JACCARD(what, t); Verify decides it on the texts.
+func Jaccard[W What](what W, t float64) Query { return call("JACCARD", what, t) }
+
+// Levenshtein is LEVENSHTEIN(what, t).
+func Levenshtein[W What](what W, t float64) Query { return call("LEVENSHTEIN", what, t) }
+
+// Cosine is COSINE(what, t).
+func Cosine[W What](what W, t float64) Query { return call("COSINE", what, t) }
+
+// Contains is CONTAINS(what, t).
+func Contains[W What](what W, t float64) Query { return call("CONTAINS", what, t) }
+
+// Within is WITHIN(what, t).
+func Within[W What](what W, t float64) Query { return call("WITHIN", what, t) }
+
+// Passages is PASSAGES(what, n).
+func Passages[W What](what W, n int) Query { return call("PASSAGES", what, n) }
+
+// Since is SINCE: the documents stored at t or later.
+func Since(t time.Time) Query { return Query{where: "SINCE ?", args: []any{t}} }
+
+func call(word string, what, number any) Query {
+	return Query{where: word + "(?, ?)", args: []any{what, number}}
+}
+
+// An Operand is what a predicate tests of a document: its ID, its text, or a field.
+type Operand struct{ name string }
+
+// ID and DocText are the ID and the text of a document.
+var (
+	ID      = Operand{"ID"}
+	DocText = Operand{"TEXT"}
+)
+
+// Field is the field that is found under a key, or in an object of the fields, under several keys
+// one after the other: Field("meta", "lang").
+func Field(keys ...string) Operand {
+	name := "fields"
+	for _, key := range keys {
+		name += ".'" + strings.ReplaceAll(key, "'", "''") + "'"
+	}
+	return Operand{name}
+}
+
+// Eq is o = value; a value is a string, a number or a bool.
+func (o Operand) Eq(value any) Query { return o.test("= ?", value) }
+
+// Ne is o != value.
+func (o Operand) Ne(value any) Query { return o.test("!= ?", value) }
+
+// Lt is o < value.
+func (o Operand) Lt(value any) Query { return o.test("< ?", value) }
+
+// Le is o <= value.
+func (o Operand) Le(value any) Query { return o.test("<= ?", value) }
+
+// Gt is o > value.
+func (o Operand) Gt(value any) Query { return o.test("> ?", value) }
+
+// Ge is o >= value.
+func (o Operand) Ge(value any) Query { return o.test(">= ?", value) }
+
+// Between is o BETWEEN from AND to, both included.
+func (o Operand) Between(from, to any) Query { return o.test("BETWEEN ? AND ?", from, to) }
+
+// In is o IN (values).
+func (o Operand) In(values ...any) Query { return o.test("IN (?)", values) }
+
+// Like is o LIKE pattern.
+func (o Operand) Like(pattern string) Query { return o.test("LIKE ?", pattern) }
+
+// IsNull is o IS NULL: the documents without the field.
+func (o Operand) IsNull() Query { return o.test("IS NULL") }
+
+func (o Operand) test(operator string, values ...any) Query {
+	return Query{where: o.name + " " + operator, args: values}
+}
+
+// And returns the query of what all of them find. Clauses of all are those of the result.
+func (q Query) And(others ...Query) Query { return q.join(" AND ", others) }
+
+// Or returns the query of what any of them finds.
+func (q Query) Or(others ...Query) Query { return q.join(" OR ", others) }
+
+// Not returns the query of what q does not find.
+func (q Query) Not() Query {
+	q.where = "NOT (" + q.where + ")"
+	return q
+}
+
+func (q Query) join(with string, others []Query) Query {
+	all := Query{where: "(" + q.where + ")", args: q.args[:len(q.args):len(q.args)], clauses: q.clauses, tail: q.tail}
+	for _, o := range others {
+		all.where += with + "(" + o.where + ")"
+		all.args = append(all.args, o.args...)
+		all = all.clause(o.clauses, o.tail...)
+	}
+	return all
+}
+
+func (q Query) clause(text string, values ...any) Query {
+	q.clauses, q.tail = q.clauses+text, append(q.tail[:len(q.tail):len(q.tail)], values...)
+	return q
+}
+
+// Limit has the query return at most n rows.
+func (q Query) Limit(n int) Query { return q.clause(" LIMIT ?", n) }
+
+// Offset has the query skip the first n rows.
+func (q Query) Offset(n int) Query { return q.clause(" OFFSET ?", n) }
+
+// Verify has the query decide Jaccard on the texts.
+func (q Query) Verify() Query { return q.clause(" VERIFY") }
+
+// A Key is a key of OrderBy.
+type Key string
+
+// The keys of OrderBy.
+const (
+	ByID       Key = "id"
+	ByDistance Key = "distance"
+	ByScore    Key = "score"
+	ByWords    Key = "words"
+	ByTime     Key = "time"
+)
+
+// Desc returns the key in descending order.
+func (k Key) Desc() Key { return k + " DESC" }
+
+// OrderBy orders the rows by keys, then by id.
+func (q Query) OrderBy(keys ...Key) Query {
+	for i, k := range keys {
+		q.clauses += []string{" ORDER BY ", ", "}[min(i, 1)] + string(k)
+	}
+	return q
+}
+
+// Show sets the columns of the rows: of the result, of documents, or fields, as SHOW has them.
+func (q Query) Show(columns ...string) Query {
+	return q.clause(" SHOW " + strings.Join(columns, ", "))
+}
+
+// String returns the query as the language writes it, with a ? for each value. So another statement
+// takes it, too: Run(ctx, db, "DELETE WHERE "+q.String(), q.Args()...).
+func (q Query) String() string { return q.where + q.clauses }
+
+// Args returns the values of each ? of String.
+func (q Query) Args() []any { return append(q.args[:len(q.args):len(q.args)], q.tail...) }
+
+// Run runs the query on db, as the function [Run] does.
+func (q Query) Run(ctx context.Context, db *engine.DB) (*Rows, error) {
+	return Run(ctx, db, q.String(), q.Args()...)
+}
+
+// Count counts the rows of the query.
+func (q Query) Count(ctx context.Context, db *engine.DB) (n int64, err error) {
+	rows, err := Run(ctx, db, "COUNT "+q.String(), q.Args()...)
+	if err != nil {
+		return 0, err
+	}
+	for row, err := range rows.All() {
+		if err != nil {
+			return 0, err
+		}
+		n = row[0].(int64)
+	}
+	return n, nil
+}

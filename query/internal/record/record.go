@@ -1,0 +1,102 @@
+// Package record puts rows into values of Go.
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// A Reader puts rows of some columns into values of a type.
+type Reader struct {
+	columns []string
+	fields  []int // of the struct, by column; nil if the rows have one column, and the type is not a struct
+}
+
+// New returns the Reader of a type. Of a struct, a column belongs to the field whose tag query, or
+// else json, names it, or whose name it is, in any case.
+func New(t reflect.Type, columns []string) (*Reader, error) {
+	r := &Reader{columns: columns}
+	if t.Kind() != reflect.Struct || len(columns) == 1 && !hasColumn(t, columns[0]) {
+		if len(columns) != 1 {
+			return nil, fmt.Errorf("rows of %d columns do not fit into a %s", len(columns), t)
+		}
+		return r, nil
+	}
+	for _, c := range columns {
+		at := fieldOf(t, c)
+		if at < 0 {
+			return nil, fmt.Errorf("%s has no field for the column %s", t, c)
+		}
+		r.fields = append(r.fields, at)
+	}
+	return r, nil
+}
+
+func hasColumn(t reflect.Type, column string) bool { return fieldOf(t, column) >= 0 }
+
+// fieldOf returns the field of a struct for a column, -1 if there is none.
+func fieldOf(t reflect.Type, column string) int {
+	at := -1
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, tagged := f.Tag.Lookup("query")
+		if !tagged {
+			name, _, _ = strings.Cut(f.Tag.Get("json"), ",")
+		}
+		switch {
+		case !f.IsExported() || name == "-":
+		case name == column:
+			return i
+		case name == "" && strings.EqualFold(f.Name, column):
+			at = i
+		}
+	}
+	return at
+}
+
+// Read puts a row into v.
+func (r *Reader) Read(v reflect.Value, row []any) error {
+	if r.fields == nil {
+		return r.set(0, v, row[0])
+	}
+	for i, at := range r.fields {
+		if err := r.set(i, v.Field(at), row[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set puts a cell into v: null is the zero value, and JSON is decoded, also numbers and strings for
+// a type of another kind.
+func (r *Reader) set(column int, v reflect.Value, cell any) error {
+	if cell == nil {
+		v.SetZero()
+		return nil
+	}
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		return r.set(column, v.Elem(), cell)
+	}
+	have := reflect.ValueOf(cell)
+	switch {
+	case have.Type().AssignableTo(v.Type()):
+		v.Set(have)
+		return nil
+	case have.Kind() == reflect.String && v.Kind() == reflect.String, have.Kind() == reflect.Bool && v.Kind() == reflect.Bool:
+		v.Set(have.Convert(v.Type()))
+		return nil
+	}
+	raw, err := json.Marshal(cell)
+	if err == nil {
+		err = json.Unmarshal(raw, v.Addr().Interface())
+	}
+	if err != nil {
+		return fmt.Errorf("column %s: a %T does not fit into a %s: %w", r.columns[column], cell, v.Type(), err)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package query
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// BenchmarkOverhead compares a search by the engine alone with the same as a statement: written
+// anew each time, with parameters, prepared, and with a large answer, of which ns/match is the cost
+// of one match.
+func BenchmarkOverhead(b *testing.B) {
+	ctx := b.Context()
+	db := openTest(b, &engine.Options{NoText: true, NoSketch: true})
+	l, err := db.NewLoader(ctx, engine.LoadOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 100_000 {
+		fp := r.Uint64()
+		if i%4 == 0 {
+			fp &= 0xfff // 25,000 within 12 bits of 0
+		}
+		if err := l.Add(engine.Doc{ID: fmt.Sprintf("doc/%06d", i), Fingerprint: &fp}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if _, err := l.Close(); err != nil {
+		b.Fatal(err)
+	}
+	fp, large := r.Uint64(), uint64(0)
+	search := func(fp uint64, k int) int {
+		n := 0
+		for _, err := range db.Search(ctx, engine.Doc{Fingerprint: &fp}, engine.Near(k)) {
+			if n++; err != nil {
+				b.Fatal(err)
+			}
+		}
+		return n
+	}
+	run := func(text string, args ...any) int {
+		rows, err := Run(ctx, db, text, args...)
+		if err != nil {
+			b.Fatal(err)
+		}
+		n := 0
+		for _, err := range rows.All() {
+			if n++; err != nil {
+				b.Fatal(err)
+			}
+		}
+		return n
+	}
+	bench := func(name string, do func(i int) int) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			n := 0
+			for i := 0; b.Loop(); i++ {
+				n = do(i)
+			}
+			if n > 1000 {
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/match")
+			}
+		})
+	}
+	bench("engine", func(int) int { return search(fp, 3) })
+	bench("literal", func(i int) int { return run(fmt.Sprintf("NEAR(0x%016x, 3)", fp+uint64(i))) })
+	bench("cached", func(int) int { return run("NEAR(?, 3)", fp) })
+	bench("engine large", func(int) int { return search(large, 12) })
+	bench("large", func(int) int { return run("NEAR(?, 12)", large) })
+}
