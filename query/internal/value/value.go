@@ -56,8 +56,10 @@ func (v *Values) Errorf(offset int, hint, format string, args ...any) *syntax.Er
 // engine.Doc.
 func (v *Values) Get(t syntax.Token) (any, error) {
 	switch t.Type {
-	case syntax.Keyword: // TRUE or FALSE
-		return t.Value == "TRUE", nil
+	case syntax.Keyword:
+		if t.Value == "TRUE" || t.Value == "FALSE" {
+			return t.Value == "TRUE", nil
+		}
 	case syntax.String:
 		return strings.ReplaceAll(t.Value[1:len(t.Value)-1], "''", "'"), nil
 	case syntax.Hex:
