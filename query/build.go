@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/syntax"
 )
 
 // A Query is a query as a value: a statement with the values of its parameters. It is made of
@@ -28,48 +29,74 @@ type What interface {
 	uint64 | []uint64 | string | Text
 }
 
-// Parse returns the query that a text of predicates, without clauses, is. Arguments are as those of
-// Run. It checks the form of the text: the error is a *ParseError.
+// Parse returns the query that a text is. Arguments are as those of Run. It checks the form of the
+// text: the error is a *ParseError.
 func Parse(text string, args ...any) (Query, error) {
 	p, err := parseCached(text)
 	if err != nil {
 		return Query{}, placed(text, err)
 	}
-	if p.def.word != "" || p.Statement.Explain != nil || len(p.Statement.Select.Clauses) > 0 {
-		return Query{}, &ParseError{Class: ClassParse, Msg: "not the predicates of a query alone"}
+	s := p.Statement.Select
+	if p.def.word != "" || p.Statement.Explain != nil || s.Expr == nil {
+		return Query{}, placed(text, syntax.Errorf(0, "", "this is no query"))
 	}
-	return Query{where: text, args: args}, nil
+	end := strings.TrimRight(text, "; \t\r\n")
+	if strings.Contains(end, "--") {
+		end += "\n" // which ends a comment
+	}
+	if len(s.Clauses) == 0 {
+		return Query{where: end, args: args}, nil
+	}
+	at := s.Clauses[0].Word.Pos.Offset
+	q := Query{where: text[:at], clauses: " " + end[at:]}
+	first := 0 // of the parameters of the clauses
+	for offset := range p.Params {
+		if offset < at {
+			first++
+		}
+	}
+	for _, a := range args {
+		if _, named := a.(Named); named || first > 0 {
+			q.args = append(q.args, a)
+			if !named {
+				first--
+			}
+			continue
+		}
+		q.tail = append(q.tail, a)
+	}
+	return q, nil
 }
 
 // Near is NEAR(what, k): the documents whose fingerprint differs from that of what in at most k
 // bits.
-func Near[W What](what W, k int) Query { return call("NEAR", what, k) }
+func Near[W What](what W, k int) Query { return predicateOf("NEAR", what, k) }
 
 // Nearest is NEAREST(what, n): the n documents that are nearest to what.
-func Nearest[W What](what W, n int) Query { return call("NEAREST", what, n) }
+func Nearest[W What](what W, n int) Query { return predicateOf("NEAREST", what, n) }
 
 // Jaccard is JACCARD(what, t); Verify decides it on the texts.
-func Jaccard[W What](what W, t float64) Query { return call("JACCARD", what, t) }
+func Jaccard[W What](what W, t float64) Query { return predicateOf("JACCARD", what, t) }
 
 // Levenshtein is LEVENSHTEIN(what, t).
-func Levenshtein[W What](what W, t float64) Query { return call("LEVENSHTEIN", what, t) }
+func Levenshtein[W What](what W, t float64) Query { return predicateOf("LEVENSHTEIN", what, t) }
 
 // Cosine is COSINE(what, t).
-func Cosine[W What](what W, t float64) Query { return call("COSINE", what, t) }
+func Cosine[W What](what W, t float64) Query { return predicateOf("COSINE", what, t) }
 
 // Contains is CONTAINS(what, t).
-func Contains[W What](what W, t float64) Query { return call("CONTAINS", what, t) }
+func Contains[W What](what W, t float64) Query { return predicateOf("CONTAINS", what, t) }
 
 // Within is WITHIN(what, t).
-func Within[W What](what W, t float64) Query { return call("WITHIN", what, t) }
+func Within[W What](what W, t float64) Query { return predicateOf("WITHIN", what, t) }
 
 // Passages is PASSAGES(what, n).
-func Passages[W What](what W, n int) Query { return call("PASSAGES", what, n) }
+func Passages[W What](what W, n int) Query { return predicateOf("PASSAGES", what, n) }
 
 // Since is SINCE: the documents stored at t or later.
 func Since(t time.Time) Query { return Query{where: "SINCE ?", args: []any{t}} }
 
-func call(word string, what, number any) Query {
+func predicateOf(word string, what, number any) Query {
 	return Query{where: word + "(?, ?)", args: []any{what, number}}
 }
 

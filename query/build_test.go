@@ -112,6 +112,12 @@ func TestQueryValue(t *testing.T) {
 	count(en.Limit(3), 3)
 	count(en, 4)
 	count(ID.In(), 0)
+	some, err := Parse("n >= ? -- two\n OR lang = $l LIMIT ? OFFSET ? -- few", 2, 4, 1, Named{"l", "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count(some, 4)
+	count(some.And(Field("n").Lt(5)), 3)
 	if _, err := Parse("COUNT"); err == nil {
 		t.Error("COUNT is a query")
 	}

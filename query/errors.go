@@ -9,8 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/mattn/go-runewidth"
-
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -58,16 +56,6 @@ func (e *ParseError) Error() string {
 // Unwrap returns the cause.
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// contextWidth is how many terminal columns of a long line are shown on either side of the caret.
-const contextWidth = 60
-
-// widths measures text as terminals show it. Ambiguous runes are narrow, whatever the locale.
-var widths = func() *runewidth.Condition {
-	c := runewidth.NewCondition()
-	c.EastAsianWidth = false
-	return c
-}()
-
 // Source returns the line of the statement, indented by two, and below it a caret under the
 // column of the error; "" if there is no line. The caret is where a terminal shows the column: a
 // wide rune takes two columns, and tabs are repeated before the caret. A long line is cut around
@@ -76,31 +64,7 @@ func (e *ParseError) Source() string {
 	if e.source == "" {
 		return ""
 	}
-	before, after := e.before, strings.TrimPrefix(e.source, e.before)
-	if widths.StringWidth(before) > 2*contextWidth {
-		cut := len(before)
-		for w := 0; cut > 0 && w < contextWidth; {
-			r, n := utf8.DecodeLastRuneInString(before[:cut])
-			w += widths.RuneWidth(r)
-			cut -= n
-		}
-		before = "…" + before[cut:]
-	}
-	if widths.StringWidth(after) > 2*contextWidth {
-		after = widths.Truncate(after, contextWidth, "…")
-	}
-	before = value.Visible(before)
-	var caret strings.Builder
-	start := 0
-	for i, r := range before {
-		if r == '\t' {
-			caret.WriteString(strings.Repeat(" ", widths.StringWidth(before[start:i])))
-			caret.WriteByte('\t')
-			start = i + 1
-		}
-	}
-	caret.WriteString(strings.Repeat(" ", widths.StringWidth(before[start:])))
-	return "  " + before + value.Visible(after) + "\n  " + caret.String() + "^"
+	return value.Pointer(e.source, e.before)
 }
 
 // Detail returns what to show a user for err: class, sentence and hint and, for an error with a

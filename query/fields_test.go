@@ -13,6 +13,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/value"
 )
 
 // TestTakeText: PUT makes texts of the fields that a database compares, and of no others.
@@ -42,7 +43,7 @@ func TestTakeText(t *testing.T) {
 		if c.fields != "" {
 			doc.Fields = json.RawMessage(c.fields)
 		}
-		err := takeText(c.f, &doc)
+		err := value.TakeText(c.f, &doc)
 		if c.fails {
 			if !errors.Is(err, engine.ErrInvalid) {
 				t.Errorf("%s: %v", c.fields, err)

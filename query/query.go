@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/simdb/simdb/engine"
@@ -145,46 +144,20 @@ func WithProgress(ctx context.Context, progress func(engine.Progress)) context.C
 	return context.WithValue(ctx, progressKey{}, progress)
 }
 
-const (
-	cacheEntries = 256  // parsed statements kept
-	cacheText    = 4096 // bytes of the longest text kept: a PUT with its document does not come twice
-)
-
 // parsed is a parsed statement with its row of the table.
 type parsed struct {
 	*syntax.Parsed
 	def *statementDef
 }
 
-// parseCache keeps parsed statements by their text. Programs run the same few texts with other
-// parameters, and parsing costs several times as much as a NEAR. A parsed statement is never
-// changed, so concurrent runs may share it.
-var parseCache struct {
-	sync.RWMutex
-	byText map[string]parsed
-}
+// parseCache has the statements that were run last. A PUT with its document does not come twice.
+var parseCache = syntax.Cache{Entries: 256, Text: 4096}
 
 // parseCached parses a statement, or finds it in the cache.
 func parseCached(text string) (parsed, error) {
-	parseCache.RLock()
-	p, ok := parseCache.byText[text]
-	parseCache.RUnlock()
-	if ok {
-		return p, nil
-	}
-	tree, err := language.Parse(text)
+	p, err := parseCache.Parse(language, text)
 	if err != nil {
 		return parsed{}, err
 	}
-	p = parsed{tree, statementOf(tree.Word)}
-	if len(text) > cacheText {
-		return p, nil
-	}
-	parseCache.Lock()
-	defer parseCache.Unlock()
-	if len(parseCache.byText) >= cacheEntries || parseCache.byText == nil {
-		parseCache.byText = make(map[string]parsed)
-	}
-	parseCache.byText[text] = p
-	return p, nil
+	return parsed{p, statementOf(p.Word)}, nil
 }

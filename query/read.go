@@ -2,16 +2,13 @@ package query
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/query/internal/figures"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
@@ -86,31 +83,21 @@ func (x *run) stats() error {
 		return err
 	}
 	m := x.DB.Metrics()
-	rows := append(statsRows(s), metricsRows(m)...)
+	rows := append(asRows(figures.Database(s)), asRows(figures.Work(m))...)
 	fields, err := x.fieldNames()
 	if err != nil {
 		return err
 	}
-	rows = slices.Concat(rows, fields, tableRows(s), mergeRows(m.Running, m.Past))
+	rows = slices.Concat(rows, fields, asRows(figures.Tables(s)), asRows(figures.Merges(m.Running, m.Past)))
 	x.answer([]string{"name", "value"}, Fixed(rows...))
 	return nil
 }
 
-// statsRows returns what STATS says of the database.
-func statsRows(s engine.Stats) []Row {
-	rows := []Row{
-		{"path", s.Path},
-		{"documents", s.Documents},
-		{"fingerprints", s.Fingerprints},
-		{"tombstones", s.Tombstones},
-		{"expired", s.Expired},
-		{"space_amplification", fmt.Sprintf("%.3f", s.SpaceAmplification())},
-		{"memtable", s.Memtable},
-		{"tables", len(s.Tables)},
-		{"disk_bytes", s.DiskBytes},
-		{"seq", json.RawMessage(strconv.FormatUint(s.Seq, 10))},
+func asRows(rows [][]any) (all []Row) {
+	for _, r := range rows {
+		all = append(all, r)
 	}
-	return append(rows, paramRows(s.Params)...)
+	return all
 }
 
 // SchemaRows returns what STATS says of the parameters of a database, and of the fields of its
@@ -123,79 +110,7 @@ func SchemaRows(ctx context.Context, db *engine.DB) ([]Row, error) {
 	defer snap.Close()
 	x := &run{Scope: &predicate.Scope{Ctx: ctx, DB: db, Snap: snap}}
 	fields, err := x.fieldNames()
-	return append(paramRows(db.Params()), fields...), err
-}
-
-func paramRows(p engine.Params) []Row {
-	rows := []Row{
-		{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"bits", p.Bits}, {"layout", string(p.Layout)}, {"sketch", p.Sketch},
-		{"min_jaccard", p.MinJaccard}, {"text", p.Text}, {"ttl", p.TTL.String()},
-	}
-	if of := p.Features.Describe(); of != "" {
-		rows = append(rows, Row{"features", of})
-	}
-	if p.Containment {
-		rows = append(rows, Row{"containment", true})
-	}
-	return rows
-}
-
-// metricsRows returns what STATS says of the work since the database was opened; nothing if no
-// table was written.
-func metricsRows(m engine.Metrics) []Row {
-	if m.Flushes+m.Compactions+m.BytesLoaded == 0 {
-		return nil
-	}
-	return []Row{
-		{"flushes", m.Flushes},
-		{"merges", m.Compactions},
-		{"merge_time", m.CompactionTime.Round(time.Millisecond).String()},
-		{"write_amplification", fmt.Sprintf("%.2f", m.WriteAmplification())},
-		{"stalls", m.Stalls},
-		{"stall_time", m.StallTime.Round(time.Millisecond).String()},
-		{"slow_time", m.SlowTime.Round(time.Millisecond).String()},
-	}
-}
-
-// mergeRows returns a row for each merge that is running or has ended lately.
-func mergeRows(running, past []engine.MergeStats) (rows []Row) {
-	for _, m := range past {
-		what := fmt.Sprintf("%s, %d bytes, %s", quantity.Plain(m.Documents, "document", "documents"), m.Bytes, m.Duration.Round(time.Millisecond))
-		if m.Err != nil {
-			what = "failed: " + m.Err.Error()
-		}
-		rows = append(rows, Row{"merge " + mergeTables(m), fmt.Sprintf("%s: %s", m.Reason, what)})
-	}
-	for _, m := range running {
-		rows = append(rows, Row{"merging " + mergeTables(m), fmt.Sprintf("%s: %d bytes, %.0f %% in %s", m.Reason, m.InputBytes, 100*m.Done, m.Duration.Round(time.Millisecond))})
-	}
-	return rows
-}
-
-// mergeTables names the tables of a merge, as "000003 000004 > 000007".
-func mergeTables(m engine.MergeStats) string {
-	var b strings.Builder
-	for _, n := range m.Inputs {
-		fmt.Fprintf(&b, "%06d ", n)
-	}
-	if m.Output == 0 {
-		return strings.TrimSpace(b.String())
-	}
-	fmt.Fprintf(&b, "> %06d", m.Output)
-	return b.String()
-}
-
-// tableRows returns what STATS says of the tables, and of orphans.
-func tableRows(s engine.Stats) (rows []Row) {
-	for _, t := range s.Tables {
-		rows = append(rows, Row{"table " + t.Name, fmt.Sprintf("%s, %s, %d bytes, layout %s, %.2f bytes/fingerprint",
-			quantity.Plain(t.Documents, "document", "documents"), quantity.Plain(t.Tombstones, "tombstone", "tombstones"),
-			t.Bytes, t.Layout, t.BytesPerFingerprint)})
-	}
-	for _, o := range s.Orphans {
-		rows = append(rows, Row{"orphan " + o.Name, fmt.Sprintf("%d bytes, not part of the database: ingest it, or remove it", o.Bytes)})
-	}
-	return rows
+	return append(asRows(figures.Params(db.Params())), fields...), err
 }
 
 // check runs CHECK: a row per problem, or a message if there is none.

@@ -1,9 +1,7 @@
 package query
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
@@ -16,7 +14,7 @@ import (
 func (x *run) put(s *syntax.Put) error {
 	doc, err := x.Values.Document(s.Doc)
 	if err == nil {
-		err = takeText(x.DB.Params().Features, &doc)
+		err = value.TakeText(x.DB.Params().Features, &doc)
 	}
 	if err != nil {
 		return err
@@ -199,54 +197,4 @@ func (x *run) allowed() {
 			}
 		}
 	})
-}
-
-// takeText makes the text of a document that PUT stores without one of the fields that the
-// database compares, as a load does: these are no longer among the fields then.
-func takeText(f engine.Features, doc *engine.Doc) error {
-	names := []string{f.SetField}
-	if f.Unit != engine.UnitSet {
-		names = nil
-		for _, field := range f.Fields {
-			names = append(names, field.Name)
-		}
-	}
-	if doc.Text != "" || doc.Fields == nil || names == nil {
-		return nil
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(doc.Fields, &fields); err != nil {
-		return nil // not an object: the engine says so
-	}
-	texts, found := make([]string, len(names)), false
-	for i, name := range names {
-		value, ok := fields[name]
-		if !ok {
-			continue
-		}
-		found = true
-		delete(fields, name)
-		if f.Unit == engine.UnitSet && value[0] == '[' {
-			texts[i] = string(value)
-		} else if err := json.Unmarshal(value, &texts[i]); err != nil {
-			what := "a string"
-			if f.Unit == engine.UnitSet {
-				what = "an array or a string"
-			}
-			return fmt.Errorf("the field %q should be %s: %w", name, what, engine.ErrInvalid)
-		}
-	}
-	if !found {
-		return nil
-	}
-	doc.Text, doc.Fields = texts[0], nil
-	if f.Unit != engine.UnitSet {
-		doc.Text = engine.JoinFields(texts...)
-	}
-	if len(fields) == 0 {
-		return nil
-	}
-	var err error
-	doc.Fields, err = json.Marshal(fields)
-	return err
 }

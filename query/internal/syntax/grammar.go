@@ -1,229 +1,224 @@
 package syntax
 
-// The syntax tree. The tag of each field is the rule of the grammar that fills it, as participle
-// reads it.
+// The syntax tree: what a statement of each form leaves of its tokens.
 
 // Statement is one statement. Exactly one of the pointers from Put on is set.
 type Statement struct {
-	Explain  *Explain  `parser:"@@?"`
-	Count    *Count    `parser:"( @@"`
-	Put      *Put      `parser:"| @@"`
-	Get      *Get      `parser:"| @@"`
-	Delete   *Delete   `parser:"| @@"`
-	Pairs    *Pairs    `parser:"| @@"`
-	Clusters *Clusters `parser:"| @@"`
-	Prune    *Prune    `parser:"| @@"`
-	Stats    *Stats    `parser:"| @@"`
-	Two      *Two      `parser:"| @@"`
-	Bare     *Token    `parser:"| @Bare"`
-	Select   *Select   `parser:"| @@ ) ';'*"`
-}
-
-// queryStatement is a statement that is a query.
-type queryStatement struct {
-	Select *Select `parser:"@@ ';'*"`
+	Explain  *Explain
+	Count    *Count
+	Put      *Put
+	Get      *Get
+	Delete   *Delete
+	Pairs    *Pairs
+	Clusters *Clusters
+	Prune    *Prune
+	Stats    *Stats
+	Two      *Two
+	Bare     *Token
+	Select   *Select
 }
 
 // Explain is EXPLAIN [ANALYZE].
 type Explain struct {
-	Word    Token `parser:"@'EXPLAIN'"`
-	Analyze bool  `parser:"@'ANALYZE'?"`
+	Word    Token
+	Analyze bool
 }
 
 // Count is COUNT [select | PAIRS ... | CLUSTERS ...]; alone it counts all documents.
 type Count struct {
-	Word     Token     `parser:"@'COUNT'"`
-	Pairs    *Pairs    `parser:"( @@"`
-	Clusters *Clusters `parser:"| @@"`
-	Select   *Select   `parser:"| @@ )?"`
+	Word     Token
+	Pairs    *Pairs
+	Clusters *Clusters
+	Select   *Select
 }
 
 // Put is PUT {...} [UNLESS criterion [VERIFY]].
 type Put struct {
-	Word   Token      `parser:"@'PUT'"`
-	Doc    Token      `parser:"@( JSON | Param | Named )"`
-	Unless *Criterion `parser:"( 'UNLESS' @@"`
-	Verify *Token     `parser:"  @'VERIFY'? )?"`
+	Word   Token
+	Doc    Token
+	Unless *Criterion
+	Verify *Token
 }
 
 // Get is GET 'a' [SHOW columns].
 type Get struct {
-	Word Token `parser:"@'GET'"`
-	ID   Token `parser:"@( String | Param | Named )"`
-	Show *Show `parser:"@@?"`
+	Word Token
+	ID   Token
+	Show *Show
 }
 
 // Delete is DELETE 'a', or DELETE WHERE select.
 type Delete struct {
-	Word  Token   `parser:"@'DELETE'"`
-	Where *Select `parser:"( 'WHERE' @@"`
-	ID    *Token  `parser:"| @( String | Param | Named ) )"`
+	Word  Token
+	Where *Select
+	ID    *Token
 }
 
 // Pairs is PAIRS criterion [LIMIT n] [OFFSET n] [VERIFY].
 type Pairs struct {
-	Word      Token      `parser:"@'PAIRS'"`
-	Criterion *Criterion `parser:"@@"`
-	Clauses   []*Clause  `parser:"@@*"`
+	Word      Token
+	Criterion *Criterion
+	Clauses   []*Clause
 }
 
 // Clusters is CLUSTERS criterion [VERIFY] [MODE star|components] [LIMIT n] [OFFSET n] [VERIFY]
 // [SHOW columns].
 type Clusters struct {
-	Word      Token      `parser:"@'CLUSTERS'"`
-	Criterion *Criterion `parser:"@@"`
-	Verify    *Token     `parser:"@'VERIFY'?"`
-	Mode      *Token     `parser:"( 'MODE' @( Keyword | Predicate | Bare | TwoIDs | Ident | String ) )?"`
-	Clauses   []*Clause  `parser:"@@*"`
+	Word      Token
+	Criterion *Criterion
+	Verify    *Token
+	Mode      *Token
+	Clauses   []*Clause
 }
 
 // Stats is STATS [CLUSTERS ...].
 type Stats struct {
-	Word     Token     `parser:"@'STATS'"`
-	Clusters *Clusters `parser:"@@?"`
+	Word     Token
+	Clusters *Clusters
 }
 
 // Criterion is NEAR k or JACCARD t. The caller decides which predicates are criteria.
 type Criterion struct {
-	Word  Token `parser:"@Predicate"`
-	Value Token `parser:"@( Number | Percent | Param | Named )"`
+	Word  Token
+	Value Token
 }
 
 // Two is WHY 'a' 'b', or another statement with two ids.
 type Two struct {
-	Word Token `parser:"@TwoIDs"`
-	A    Token `parser:"@( String | Param | Named )"`
-	B    Token `parser:"','? @( String | Param | Named )"`
+	Word Token
+	A    Token
+	B    Token
 }
 
 // Prune is PRUNE OLDER 30d.
 type Prune struct {
-	Word  Token `parser:"@'PRUNE'"`
-	Older Token `parser:"'OLDER' @( Duration | String | Number | Param | Named )"`
+	Word  Token
+	Older Token
 }
 
 // Select is an expression and its clauses: SINCE, ORDER BY, LIMIT, OFFSET, VERIFY, SHOW in any
 // order. Clauses alone are of all documents.
 type Select struct {
-	Expr    *Or       `parser:"( @@"`
-	Clauses []*Clause `parser:"  @@* | @@+ )"`
+	Expr    *Or
+	Clauses []*Clause
 }
 
 // Or is terms joined by OR.
 type Or struct {
-	Terms []*And `parser:"@@ ( 'OR' @@ )*"`
+	Terms []*And
 }
 
 // And is terms joined by AND.
 type And struct {
-	Terms []*Not `parser:"@@ ( 'AND' @@ )*"`
+	Terms []*Not
 }
 
 // Not is a primary after any number of NOTs.
 type Not struct {
-	Not  []*NotWord `parser:"@@*"`
-	Term *Primary   `parser:"@@"`
+	Not  []*NotWord
+	Term *Primary
 }
 
-// NotWord is one NOT. (participle keeps only the last of a list of bare tokens.)
+// NotWord is one NOT.
 type NotWord struct {
-	Word Token `parser:"@'NOT'"`
+	Word Token
 }
 
 // Operand is an element of the list of ID IN (...), or a bound of ID BETWEEN.
 type Operand struct {
-	Value Token `parser:"@( String | Param | Named )"`
+	Value Token
 }
 
 // Primary is a predicate or an expression in parentheses.
 type Primary struct {
-	Call  *Call      `parser:"( @@"`
-	Paren *Or        `parser:"| '(' @@ ')'"`
-	ID    *IDTest    `parser:"| @@"`
-	Since *Since     `parser:"| @@"`
-	Field *FieldTest `parser:"| @@ )"`
+	Call  *Call
+	Paren *Or
+	ID    *IDTest
+	Since *Since
+	Field *FieldTest
 }
 
 // IDTest tests the ID: ID = 'a', ID >= 'a', ID [NOT] IN ('a', 'b'), ID [NOT] LIKE 'a%' [ESCAPE
 // '\'], ID [NOT] BETWEEN 'a' AND 'b'.
 type IDTest struct {
-	Word   Token      `parser:"@'ID'"`
-	Op     *Token     `parser:"( @( '=' | '!=' | '<>' | '<=' | '>=' | '<' | '>' )"`
-	Value  *Token     `parser:"  @( String | Param | Named )"`
-	Not    bool       `parser:"| @'NOT'?"`
-	Like   *Token     `parser:"  ( 'LIKE' @( String | Param | Named )"`
-	Escape *Token     `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
-	From   *Operand   `parser:"  | 'BETWEEN' @@"`
-	To     *Operand   `parser:"    'AND' @@"`
-	In     []*Operand `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
+	Word   Token
+	Op     *Token
+	Value  *Token
+	Not    bool
+	Like   *Token
+	Escape *Token
+	From   *Operand
+	To     *Operand
+	In     []*Operand
 }
 
 // FieldTest tests a field, or the text: lang = 'en', stars >= 3, url [NOT] LIKE 'http%' [ESCAPE
 // '\\'], stars [NOT] BETWEEN 3 AND 5, lang [NOT] IN ('en', 'de'), meta.lang IS [NOT] NULL.
 type FieldTest struct {
-	Name   Token         `parser:"@( Ident | 'TEXT' )"`
-	Op     *Token        `parser:"( @( '=' | '!=' | '<>' | '<=' | '>=' | '<' | '>' )"`
-	Value  *FieldValue   `parser:"  @@"`
-	Is     *Token        `parser:"| @'IS'"`
-	IsNot  bool          `parser:"  @'NOT'? 'NULL'"`
-	Not    bool          `parser:"| @'NOT'?"`
-	Like   *Token        `parser:"  ( 'LIKE' @( String | Param | Named )"`
-	Escape *Token        `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
-	From   *FieldValue   `parser:"  | 'BETWEEN' @@"`
-	To     *FieldValue   `parser:"    'AND' @@"`
-	In     []*FieldValue `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
+	Name   Token
+	Op     *Token
+	Value  *FieldValue
+	Is     *Token
+	IsNot  bool
+	Not    bool
+	Like   *Token
+	Escape *Token
+	From   *FieldValue
+	To     *FieldValue
+	In     []*FieldValue
 }
 
 // FieldValue is what a field is compared with.
 type FieldValue struct {
-	Value Token `parser:"@( String | Number | Hex | 'TRUE' | 'FALSE' | Param | Named )"`
+	Value Token
 }
 
 // Since is SINCE 2d, or SINCE '2026-01-02'.
 type Since struct {
-	Word  Token `parser:"@'SINCE'"`
-	Value Token `parser:"@( Duration | String | Number | Param | Named )"`
+	Word  Token
+	Value Token
 }
 
 // Call is a predicate written as a call, such as NEAR('a', 3).
 type Call struct {
-	Name Token       `parser:"@Predicate"`
-	Args []*Argument `parser:"'(' @@ ( ',' @@ )* ')'"`
+	Name Token
+	Args []*Argument
 }
 
 // Argument is a value, or ANY OF several. Text says that TEXT precedes it: the value is a text, not
 // an id.
 type Argument struct {
-	Any   []*Argument `parser:"(  'ANY' 'OF' '(' @@ ( ',' @@ )* ')'"`
-	Text  bool        `parser:"| @'TEXT'?"`
-	Value Token       `parser:"@( String | Hex | Number | Percent | Duration | Param | Named ) )"`
+	Any   []*Argument
+	Text  bool
+	Value Token
 }
 
-// Clause is a clause of a Select, of GET, PAIRS or CLUSTERS. Exactly one field is set.
+// Clause is a clause of a Select, of GET, PAIRS or CLUSTERS. Exactly one field is set but for Word.
 type Clause struct {
-	Limit  *Token       `parser:"  'LIMIT' @( Number | Param | Named )"`
-	Since  *Since       `parser:"| @@"`
-	Order  []*OrderTerm `parser:"| 'ORDER' 'BY' @@ ( ',' @@ )*"`
-	Offset *Token       `parser:"| 'OFFSET' @( Number | Param | Named )"`
-	Verify *Token       `parser:"| @'VERIFY'"`
-	Show   *Show        `parser:"| @@"`
+	Word   Token // that it starts with
+	Limit  *Token
+	Since  *Since
+	Order  []*OrderTerm
+	Offset *Token
+	Verify *Token
+	Show   *Show
 }
 
 // Show is SHOW id, url, text: the columns of the rows.
 type Show struct {
-	Word    Token         `parser:"@'SHOW'"`
-	Columns []*ShowColumn `parser:"@@ ( ',' @@ )*"`
+	Word    Token
+	Columns []*ShowColumn
 }
 
 // ShowColumn is a column of SHOW, or * for all.
 type ShowColumn struct {
-	Name Token `parser:"@( Keyword | Predicate | Bare | TwoIDs | Ident | '*' )"`
+	Name Token
 }
 
 // OrderTerm is one key of ORDER BY.
 type OrderTerm struct {
-	Key  Token  `parser:"@( Keyword | Predicate | Bare | TwoIDs | Ident )"`
-	Desc *Token `parser:"( @'DESC' | 'ASC' )?"`
+	Key  Token
+	Desc *Token
 }
 
 // FirstToken returns the token that an expression starts with.

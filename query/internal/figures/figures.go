@@ -1,0 +1,102 @@
+// Package figures writes what STATS says of a database as rows of a name and a value.
+package figures
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
+)
+
+// Database returns what STATS says of the database.
+func Database(s engine.Stats) [][]any {
+	rows := [][]any{
+		{"path", s.Path},
+		{"documents", s.Documents},
+		{"fingerprints", s.Fingerprints},
+		{"tombstones", s.Tombstones},
+		{"expired", s.Expired},
+		{"space_amplification", fmt.Sprintf("%.3f", s.SpaceAmplification())},
+		{"memtable", s.Memtable},
+		{"tables", len(s.Tables)},
+		{"disk_bytes", s.DiskBytes},
+		{"seq", json.RawMessage(strconv.FormatUint(s.Seq, 10))},
+	}
+	return append(rows, Params(s.Params)...)
+}
+
+func Params(p engine.Params) [][]any {
+	rows := [][]any{
+		{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"bits", p.Bits}, {"layout", string(p.Layout)}, {"sketch", p.Sketch},
+		{"min_jaccard", p.MinJaccard}, {"text", p.Text}, {"ttl", p.TTL.String()},
+	}
+	if of := p.Features.Describe(); of != "" {
+		rows = append(rows, []any{"features", of})
+	}
+	if p.Containment {
+		rows = append(rows, []any{"containment", true})
+	}
+	return rows
+}
+
+// Work returns what STATS says of the work since the database was opened; nothing if no
+// table was written.
+func Work(m engine.Metrics) [][]any {
+	if m.Flushes+m.Compactions+m.BytesLoaded == 0 {
+		return nil
+	}
+	return [][]any{
+		{"flushes", m.Flushes},
+		{"merges", m.Compactions},
+		{"merge_time", m.CompactionTime.Round(time.Millisecond).String()},
+		{"write_amplification", fmt.Sprintf("%.2f", m.WriteAmplification())},
+		{"stalls", m.Stalls},
+		{"stall_time", m.StallTime.Round(time.Millisecond).String()},
+		{"slow_time", m.SlowTime.Round(time.Millisecond).String()},
+	}
+}
+
+// Merges returns a row for each merge that is running or has ended lately.
+func Merges(running, past []engine.MergeStats) (rows [][]any) {
+	for _, m := range past {
+		what := fmt.Sprintf("%s, %d bytes, %s", quantity.Plain(m.Documents, "document", "documents"), m.Bytes, m.Duration.Round(time.Millisecond))
+		if m.Err != nil {
+			what = "failed: " + m.Err.Error()
+		}
+		rows = append(rows, []any{"merge " + mergeTables(m), fmt.Sprintf("%s: %s", m.Reason, what)})
+	}
+	for _, m := range running {
+		rows = append(rows, []any{"merging " + mergeTables(m), fmt.Sprintf("%s: %d bytes, %.0f %% in %s", m.Reason, m.InputBytes, 100*m.Done, m.Duration.Round(time.Millisecond))})
+	}
+	return rows
+}
+
+// mergeTables names the tables of a merge, as "000003 000004 > 000007".
+func mergeTables(m engine.MergeStats) string {
+	var b strings.Builder
+	for _, n := range m.Inputs {
+		fmt.Fprintf(&b, "%06d ", n)
+	}
+	if m.Output == 0 {
+		return strings.TrimSpace(b.String())
+	}
+	fmt.Fprintf(&b, "> %06d", m.Output)
+	return b.String()
+}
+
+// Tables returns what STATS says of the tables, and of orphans.
+func Tables(s engine.Stats) (rows [][]any) {
+	for _, t := range s.Tables {
+		rows = append(rows, []any{"table " + t.Name, fmt.Sprintf("%s, %s, %d bytes, layout %s, %.2f bytes/fingerprint",
+			quantity.Plain(t.Documents, "document", "documents"), quantity.Plain(t.Tombstones, "tombstone", "tombstones"),
+			t.Bytes, t.Layout, t.BytesPerFingerprint)})
+	}
+	for _, o := range s.Orphans {
+		rows = append(rows, []any{"orphan " + o.Name, fmt.Sprintf("%d bytes, not part of the database: ingest it, or remove it", o.Bytes)})
+	}
+	return rows
+}
