@@ -18,6 +18,10 @@ import (
 // the id of a document.
 type Text string
 
+// Literal as an argument of Run is a value as a statement writes it, such as 3, 80%, 2d, 0xff or
+// 'it''s'; anything else is a string, as if it were in quotes.
+type Literal string
+
 // Named as an argument of Run is the value of $Name.
 type Named struct {
 	Name  string // without the $
@@ -101,8 +105,14 @@ func arguments(args []any) (positional []any, named map[string]any) {
 
 // argument returns an argument as package value takes it.
 func argument(a any) any {
-	if t, ok := a.(Text); ok {
-		return value.Text(t)
+	switch a := a.(type) {
+	case Text:
+		return value.Text(a)
+	case Literal:
+		if t, ok := language.Literal(string(a)); ok {
+			return t
+		}
+		return string(a)
 	}
 	return a
 }

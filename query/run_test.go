@@ -304,3 +304,30 @@ func BenchmarkNear(b *testing.B) {
 		}
 	}
 }
+
+// A Literal is what a statement would have in the place of the parameter.
+func TestLiteral(t *testing.T) {
+	db := openTest(t, nil)
+	for _, id := range []string{"a", "it's", "12"} {
+		if err := db.Put(t.Context(), engine.Doc{ID: id, Text: "one two three", Fields: []byte(`{"n":12,"s":"12"}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		statement, value string
+		rows             int // -1: an error
+	}{
+		{"NEAR($x, 0)", "a", 2}, {"NEAR($x, 0)", "'12'", 2}, {"NEAR($x, 0)", "it's", 2}, {"NEAR($x, 0)", "'it''s'", 2}, {"NEAR($x, 64)", "0xff", 3},
+		{"NEAR('a', $x)", "0", 2}, {"NEAR('a', $x)", "x", -1}, {"JACCARD('a', $x)", "80%", 2}, {"SINCE $x", "2d", 3}, {"GET $x", "'12'", 1},
+		{"n = $x", "12", 3}, {"n = $x", "13", 0}, {"s LIKE $x", "'1%'", 3}, {"ID = $x", "a b", 0}, {"GET $x", "$y", -1}, {"NEAR(TEXT $x, 0)", "One; TWO three", 3},
+	} {
+		rows, err := Run(t.Context(), db, c.statement, Named{"x", Literal(c.value)})
+		n := -1
+		if err == nil {
+			n = len(read(t, rows))
+		}
+		if n != c.rows {
+			t.Errorf("%s with %s: %d rows, %v, want %d", c.statement, c.value, n, err, c.rows)
+		}
+	}
+}

@@ -25,6 +25,7 @@ type Config struct {
 	// Writer, if not nil, opens the database for statements that write. DB is read-only then, and
 	// is refreshed before each statement, so that other processes can write between statements.
 	Writer func() (*engine.DB, error)
+	Args   []any     // of the parameters of statements, as query.Run takes them: Named
 	In     io.Reader // statements for Run, unless it is interactive; nil is os.Stdin
 	Out    io.Writer // rows and messages; nil is os.Stdout
 	Err    io.Writer // errors, the greeting and footers; nil is os.Stderr

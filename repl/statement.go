@@ -83,7 +83,7 @@ func (s *session) runStatement(text string) error {
 	}
 	defer s.turns.end()
 	if s.explain && query.Check("EXPLAIN "+text) == nil {
-		if rows, err := s.statements.Run(ctx, db, "EXPLAIN "+text); err == nil {
+		if rows, err := s.statements.Run(ctx, db, "EXPLAIN "+text, s.cfg.Args...); err == nil {
 			for row, err := range rows.All() {
 				if err != nil {
 					return err
@@ -95,7 +95,7 @@ func (s *session) runStatement(text string) error {
 	report, stop := s.cfg.progress()
 	defer stop()
 	report(engine.Progress{Stage: "run"})
-	rows, err := s.statements.Run(query.WithProgress(ctx, report), db, text)
+	rows, err := s.statements.Run(query.WithProgress(ctx, report), db, text, s.cfg.Args...)
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,10 @@ func TestVerbsAreStatements(t *testing.T) {
 	for i := range exhaustive.Some(t, 3, len(statements)*len(formats)) {
 		statement, format := statements[i/len(formats)], formats[i%len(formats)]
 		verb := verbs[statement]
+		if statement == "STATS" && format == "json" {
+			checkStats(t, dir)
+			continue
+		}
 		want := found(dir, "x.simdb", statement, "--format", format)
 		if got := found(dir, append(verb, "--format", format)...); got != want {
 			t.Errorf("%v in %s:\n%s\n%s:\n%s", verb, format, got, statement, want)
@@ -48,6 +52,23 @@ func TestVerbsAreStatements(t *testing.T) {
 	why := simdb(t, dir, "why", "x.simdb", "a", "b")
 	if !regexp.MustCompile(`(?m)^fingerprint a\t[0-9a-f]{16}$`).MatchString(why) {
 		t.Errorf("no fingerprint of 16 hexadecimal digits:\n%s", why)
+	}
+}
+
+// checkStats checks that the JSON of stats is one object with what STATS says, numbers as numbers.
+func checkStats(t *testing.T, dir string) {
+	var o map[string]any
+	if err := json.Unmarshal([]byte(simdb(t, dir, "stats", "x.simdb", "--format", "json")), &o); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(simdb(t, dir, "x.simdb", "STATS")) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if n, err := strconv.ParseFloat(value, 64); err == nil && name != "tables" && o[name] != n {
+			t.Errorf("%s is %v, in STATS %s", name, o[name], value)
+		}
+	}
+	if tables, _ := o["tables"].([]any); len(tables) != 1 || tables[0].(map[string]any)["documents"] != 2.0 {
+		t.Errorf("tables: %v", o["tables"])
 	}
 }
 

@@ -25,6 +25,8 @@ type shellCmd struct {
 	Statements []string `arg:"" optional:"" name:"statement" help:"Statements and dot-commands, run in order. Without any they are read from standard input; on a terminal, at a prompt."`
 	Create     bool     `help:"Create the database if there is none."`
 	Readonly   bool     `name:"readonly" help:"Refuse statements that write."`
+
+	Param map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"The value of $NAME in statements: 3, 80%, 2d, 0xff and 'it''s' mean what they do there, anything else is a string, such as an id; can be repeated."`
 	app.MemoryFlag
 	app.RowFlags
 }
@@ -54,6 +56,9 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 	}
 	defer func() { err = made.Close(db, err) }()
 	cfg := repl.Config{DB: db, Writer: writer, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version(), Outputs: &a.Outputs}
+	for name, value := range c.Param {
+		cfg.Args = append(cfg.Args, query.Named{Name: name, Value: query.Literal(value)})
+	}
 	ended, err := c.connect(a, &cfg)
 	if err != nil {
 		return err

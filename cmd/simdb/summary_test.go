@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/bits"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -101,6 +103,34 @@ func TestClusterSummary(t *testing.T) {
 		}
 		if last := ofFile[len(ofFile)-1]; last[0] != "shared shingle" || len(strings.Fields(last[2])) != 3 || last[5] != "true" {
 			t.Errorf("%v: the last row is %q", by, last)
+		}
+	}
+}
+
+// --summary json ends standard error with an object of the counts, also of a quiet run.
+func TestSummaryJSON(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.jsonl")
+	lines := `{"id":"a","text":"one two three four"}` + "\n" + `{"id":"b","text":"one two three four"}` + "\n" + `{"id":"c","text":"five six seven"}` + "\nbroken\n"
+	if err := os.WriteFile(in, []byte(lines), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"dedup IN -o DIR/kept.jsonl --max-errors 1 -q", `{"read":3,"clusters":1,"dropped":1,"kept":2,"rejected":1,`},
+		{"load DIR/x.simdb IN --max-errors 1", `{"loaded":3,"rejected":1,"replaced":0,"skipped":0,"not_replacing":0,"empty":0,"bad_utf_8":0,`},
+		{"match DIR/x.simdb IN -o DIR/new.jsonl --max-errors 1", `{"read":3,"new":0,"replaced":0,"rejected":1,`},
+	} {
+		args := strings.Fields(strings.NewReplacer("IN", in, "DIR", dir).Replace(c.args))
+		_, _, talk := simdbHere(t, append(args, "--summary", "json")...)
+		found := 0
+		for line := range strings.Lines(talk) {
+			var o map[string]float64
+			if json.Unmarshal([]byte(line), &o) == nil && strings.HasPrefix(line, c.want) && o["seconds"] > 0 {
+				found++
+			}
+		}
+		if found != 1 || strings.Contains(talk, "clusters   ") {
+			t.Errorf("%s: %s", c.args, talk)
 		}
 	}
 }

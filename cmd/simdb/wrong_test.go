@@ -51,7 +51,6 @@ var wrong = []struct{ args, want string }{
 	// Arguments that are missing or contradict each other.
 	{"load", "expected"},
 	{"load|new.simdb", "expected"},
-	{"pairs|x.simdb", "missing flags: --near=K or --jaccard=T"},
 	{"pairs|none|--near|3", "none: there is no such file or database"},
 	{"review|none.jsonl|-o|r.html", "none.jsonl: there is no such file or database"},
 	{"clusters|x.simdb|--near", "--near needs a value after it"},
@@ -71,7 +70,6 @@ var wrong = []struct{ args, want string }{
 	{"match|none.simdb|in.jsonl|--near|3", "simdb create DB"},
 	{"why|x.simdb|a", `expected "<second-id>"`},
 	{"why|x.simdb|zzz|a", `there is no document "zzz"`},
-	{"clusters|x.simdb", "missing flags"},
 	{"dedup|in.jsonl|--jaccard|0.8|--verify|0.9", "--verify is for --near"},
 	{"dedup|in.jsonl|--level|line|--jaccard|0.8", "equal or not"},
 	{"dedup|in.jsonl|--level|line|--keep|last", "the first line is kept"},
@@ -86,7 +84,6 @@ var wrong = []struct{ args, want string }{
 	{"dedup|in.jsonl|--level|line|--min-count|1", "2 times or more"},
 	{"dedup|in.jsonl|--min-count|3", "--min-count is for --level"},
 	{"dedup|rows.csv|in.jsonl", "rows.csv is CSV"},
-	{"match|x.simdb|in.jsonl", "missing flags"},
 	{"pairs|x.simdb|--near|3|--jaccard|0.8", "can't be used together"},
 	{"dedup|--near|3", "expected"},
 	{"why|x.simdb|a", "expected"},

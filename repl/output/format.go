@@ -74,6 +74,7 @@ type Options struct {
 	Format   Format
 	Terminal bool // the output is a terminal: TSV gets a header, control characters are escaped
 	Color    bool // tables are coloured
+	Header   bool // TSV gets a header anywhere
 	Width    int  // columns of the terminal, to which tables are cut; 0 cuts nothing
 	MaxRows  int  // rows of a table to draw, the others are counted; 0 draws all
 	CSVGuard bool // CSV cells of data that spreadsheets take for formulas begin with an apostrophe

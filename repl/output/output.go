@@ -55,7 +55,7 @@ func New(w io.Writer, columns []string, o Options) *Writer {
 	out := &Writer{w: bufio.NewWriterSize(w, 32<<10), columns: columns}
 	switch o.Format {
 	case TSV:
-		out.f = &tsv{header: o.Terminal, terminal: o.Terminal}
+		out.f = &tsv{header: o.Terminal || o.Header, terminal: o.Terminal}
 	case CSV:
 		out.f = &csvFormat{terminal: o.Terminal, guard: o.CSVGuard}
 	case JSONL:

@@ -52,6 +52,7 @@ func TestFormats(t *testing.T) {
 		{"tsv", Options{Format: TSV}, docColumns, [][]any{doc, empty},
 			`a\tb	two\nlines, "quoted" \\	{"x":1}	00000000000000ff	2026-01-02T02:04:05.67Z` + "\ne\t\t\t\t\n"},
 		{"tsv on a terminal", Options{Format: TSV, Terminal: true}, []string{"id", "distance"}, near, "id\tdistance\na\t0\nb,c\t12\n"},
+		{"tsv with a header", Options{Format: TSV, Header: true}, []string{"id", "distance"}, near, "id\tdistance\na\t0\nb,c\t12\n"},
 		{"csv", Options{Format: CSV}, []string{"id", "distance"}, near, "id,distance\na,0\n\"b,c\",12\n"},
 		{"csv without rows", Options{Format: CSV}, []string{"id", "distance"}, nil, "id,distance\n"},
 		{"jsonl", Options{Format: JSONL}, docColumns, [][]any{doc, empty},

@@ -206,6 +206,15 @@ func (l *Language) Word(text string) (Token, bool) {
 	return tokens[0], true
 }
 
+// Literal returns the token that a text is, if it is a value.
+func (l *Language) Literal(text string) (Token, bool) {
+	tokens, err := l.lex(text)
+	if err != nil || len(tokens) != 2 || tokens[0].Type == Param || tokens[0].Type == Named {
+		return Token{}, false
+	}
+	return tokens[0], isValue(tokens[0]) || tokens[0].Type == JSON
+}
+
 func isWord(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }

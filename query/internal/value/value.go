@@ -108,6 +108,8 @@ func (v *Values) normal(t syntax.Token, a any) (any, error) {
 	switch a := a.(type) {
 	case string, bool, uint64, []uint64, Text, time.Time, time.Duration, engine.Doc, json.RawMessage:
 		return a, nil
+	case syntax.Token:
+		return v.Get(a)
 	case *engine.Doc:
 		if a != nil {
 			return *a, nil

@@ -10,14 +10,14 @@ import (
 	"github.com/simdb/simdb/query"
 )
 
-// CriterionFlags are the criterion of a search; exactly one of the two is given.
+// CriterionFlags are the criterion of a search; exactly one of the two is set.
 type CriterionFlags struct {
 	Near    *Distance `group:"criterion" required:"" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the bits of their fingerprints differ (of 64 bits 3 is strict, 6 to 10 finds edited copies)."`
-	Jaccard *Share    `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%."`
+	Jaccard *Share    `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80% (default, without another criterion: 0.8)."`
 }
 
 // SimilarityFlags are CriterionFlags, and the measures that compare texts themselves; exactly one
-// of all is given.
+// of all is set.
 type SimilarityFlags struct {
 	CriterionFlags
 	Levenshtein *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their texts are equal to the share T: 1 less the characters to insert, delete or replace, per character of the longer. For short texts, such as titles."`
@@ -26,10 +26,10 @@ type SimilarityFlags struct {
 	Within      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A document matches a line if at least the share T of its own shingles is in the line: it is a part of it, or a quotation. Of pairs it says what --contains says."`
 }
 
-// CriterionUsage rewrites usage lines to show that one of the flags of a criterion is required.
+// CriterionUsage rewrites usage lines to show that at most one of the flags of a criterion is given.
 var CriterionUsage = strings.NewReplacer(
-	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T", "(--near=K | --jaccard=T | ...)",
-	"--near=K --jaccard=T", "(--near=K | --jaccard=T)")
+	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T", "[--near=K | --jaccard=T | ...]",
+	"--near=K --jaccard=T", "[--near=K | --jaccard=T]")
 
 // VerifyFlags are for commands that list matches: they verify by default where texts are kept.
 type VerifyFlags struct {

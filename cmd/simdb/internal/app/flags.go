@@ -62,25 +62,49 @@ func (k *ImageKind) SetOptions(o *engine.Options) {
 	}
 }
 
-// DefaultNear gives commands with --images a --near, unless they have a criterion.
-func DefaultNear(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	if flag.Name != "near" {
+// DefaultJaccard is the criterion of commands that are given none.
+const DefaultJaccard Share = 0.8
+
+// DefaultCriterion gives commands without a criterion one: with --images --near, and where they need
+// one --jaccard.
+func DefaultCriterion(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if flag.Name != "near" && (flag.Name != "jaccard" || !flag.Required) {
 		return nil, nil
 	}
-	var of *ImageKind
+	of, given := givenCriterion(ctx)
+	switch {
+	case given:
+	case of != nil && flag.Name == "near":
+		return strconv.Itoa(of.Near()), nil
+	case of == nil && flag.Name == "jaccard":
+		return strconv.FormatFloat(float64(DefaultJaccard), 'g', -1, 64), nil
+	}
+	return nil, nil
+}
+
+// givenCriterion reports whether the arguments have a criterion, and the pictures that they say
+// files are.
+func givenCriterion(ctx *kong.Context) (of *ImageKind, given bool) {
 	for _, p := range ctx.Path {
 		switch {
-		case p.Flag == nil:
-		case p.Flag.Group != nil && p.Flag.Group.Key == "criterion":
-			return nil, nil
+		case p.Flag == nil || p.Resolved:
+		case p.Flag.Group != nil && p.Flag.Group.Key == "criterion" && len(p.Flag.Xor) > 0 && p.Flag.Xor[0] == "criterion":
+			return nil, true
 		case p.Flag.Name == "images":
 			of, _ = ctx.FlagValue(p.Flag).(*ImageKind)
 		}
 	}
-	if of == nil {
-		return nil, nil
+	return of, false
+}
+
+// SayCriterion says which criterion a command has that was given none.
+func (a *App) SayCriterion(ctx *kong.Context) {
+	of, given := givenCriterion(ctx)
+	for _, f := range ctx.Flags() {
+		if f.Name == "jaccard" && f.Required && of == nil && !given {
+			a.Say("near-duplicates share %s of their shingles (--jaccard %g, the default)", DefaultJaccard.Percent(), DefaultJaccard)
+		}
 	}
-	return strconv.Itoa(of.Near()), nil
 }
 
 // Meaning says in words what makes two pictures near-duplicates.
@@ -203,6 +227,31 @@ func (f InputFlags) Options(format input.Format) input.Options {
 	}
 }
 
+// SummaryFlag says how a command says at its end what it has done.
+type SummaryFlag struct {
+	Summary string `group:"run" enum:"text,json" default:"text" placeholder:"HOW" help:"How the counts at the end are written to standard error: text, or json, an object on a line of its own (default: text)."`
+}
+
+// A Figure is a number of a summary.
+type Figure struct {
+	Name  string
+	Value int64
+}
+
+// Tell writes an object of the figures, and the seconds since start, if it is asked for. It reports
+// whether the summary is not to be text.
+func (f SummaryFlag) Tell(a *App, start time.Time, figures ...Figure) bool {
+	if f.Summary != "json" {
+		return false
+	}
+	b := []byte{'{'}
+	for _, g := range figures {
+		b = fmt.Appendf(b, "%q:%d,", g.Name, g.Value)
+	}
+	fmt.Fprintf(a.Err, "%s\"seconds\":%.3f}\n", b, time.Since(start).Seconds())
+	return true
+}
+
 // NullFlag is --null of commands that copy records.
 type NullFlag struct {
 	Null bool `group:"output" short:"0" help:"--files, --images: end each path with a zero byte instead of a newline, as xargs -0 reads it."`
@@ -246,6 +295,7 @@ func (k *keeping) change(memory, runs int64) {
 // RowFlags say how and where rows are written.
 type RowFlags struct {
 	Format   RowFormat `group:"rows" placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
+	Header   bool      `group:"rows" help:"tsv: begin with the names of the columns, as on a terminal."`
 	CSVGuard bool      `group:"rows" name:"csv-guard" help:"csv: put an apostrophe before cells that a spreadsheet would run as a formula (= + - @)."`
 	Output   string    `group:"rows" short:"o" file:"rows" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl, .json, .tsv and .parquet set the format, .gz and .zst after it compress."`
 }
@@ -277,7 +327,7 @@ func (f RowFlags) Options() output.Options {
 	if f.Format.Set {
 		o.Format = f.Format.Format
 	}
-	o.CSVGuard = f.CSVGuard
+	o.CSVGuard, o.Header = f.CSVGuard, f.Header
 	return o
 }
 

@@ -69,6 +69,7 @@ type Command struct {
 	All        bool        `group:"output" help:"Copy all documents, also those that would be dropped; --columns says which they are."`
 	app.FeatureFlags
 	app.CopyInputFormat
+	app.SummaryFlag
 	app.PageInputFlags
 	app.RejectFlags
 	Audited auditSink  `kong:"-"` // of a dry run: takes the lines of the audit; or nil
@@ -127,7 +128,7 @@ func (c *Command) Validate() error {
 func (c *Command) auditPairs() bool { return c.AuditPairs != nil && *c.AuditPairs }
 
 // defaultJaccard is the criterion without --near and --jaccard.
-const defaultJaccard app.Share = 0.8
+const defaultJaccard = app.DefaultJaccard
 
 // auditPath is where the audit goes, "" for nowhere: kept.jsonl.gz has kept.audit.jsonl beside it.
 func (c *Command) auditPath() string {

@@ -24,6 +24,7 @@ type job struct {
 	c          *Command
 	opt        input.Options
 	formats    []input.Format
+	figures    []app.Figure // of --summary json
 	meter      *app.Meter
 	rejects    *app.Rejects
 	folder     *app.OutFolder    // of -o DIR/, else nil

@@ -13,9 +13,10 @@ import (
 
 // summary prints what was done.
 func (d *job) summary(start time.Time) {
-	if d.a.Global.Quiet {
+	if d.a.Global.Quiet && d.c.Summary != "json" {
 		return
 	}
+	defer func() { d.c.Tell(d.a, start, append(d.figures, app.Figure{Name: "rejected", Value: d.rejects.N})...) }()
 	row := d.row
 	share := func(n int64) string { return percent(n, d.read) }
 	row("read", d.read, "", fmt.Sprintf("documents, in %s", app.Seconds(start)))
@@ -47,11 +48,18 @@ func (d *job) summary(start time.Time) {
 		}
 	}
 	row("kept", d.kept, share(d.kept), d.keptNote())
-	d.tell()
+	if d.c.Summary != "json" {
+		d.tell()
+	}
 }
 
 // row prints a line of the summary.
 func (d *job) row(what string, n int64, share, note string) {
+	if d.c.Summary == "json" {
+		name := strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(what))
+		d.figures = append(d.figures, app.Figure{Name: name, Value: n})
+		return
+	}
 	const notesAt = 32 // columns
 	w := d.a.Err
 	fmt.Fprintf(w, "%-9s %11s  %7s  %s\n", what, quantity.Number(n), share, app.Wrapped(app.OneLine(note), notesAt, app.TerminalWidth(w)))

@@ -29,6 +29,7 @@ type Load struct {
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 
 	app.CopyInputFormat
+	app.SummaryFlag
 	app.PageInputFlags
 	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default; one without a usable text or fingerprint replaces only its like), skip it, or error to stop at it."`
 	app.RejectFlags
@@ -496,21 +497,26 @@ func (l *load) emptiness() string {
 // summary says what the load has done.
 func (l *load) summary(s engine.LoadStats, start time.Time) {
 	text := fmt.Sprintf("%s: %s loaded in %s", l.c.DB, quantity.Count(s.Documents, "document"), app.Seconds(start))
+	figures := []app.Figure{{Name: "loaded", Value: s.Documents}, {Name: "rejected", Value: l.rejects.N}}
 	for _, part := range []struct {
+		name string
 		n    int64
 		what string
 	}{
-		{s.Replaced, "replaced an earlier one"},
-		{l.skipped, "skipped, as their id is stored"},
-		{l.textless, "without a usable text or fingerprint did not replace the stored one of their id"},
-		{s.Empty, l.emptiness()},
-		{l.rejects.BadUTF8, "with invalid UTF-8, which became U+FFFD; --encoding NAME says how they are encoded"},
+		{"replaced", s.Replaced, "replaced an earlier one"},
+		{"skipped", l.skipped, "skipped, as their id is stored"},
+		{"not_replacing", l.textless, "without a usable text or fingerprint did not replace the stored one of their id"},
+		{"empty", s.Empty, l.emptiness()},
+		{"bad_utf_8", l.rejects.BadUTF8, "with invalid UTF-8, which became U+FFFD; --encoding NAME says how they are encoded"},
 	} {
+		figures = append(figures, app.Figure{Name: part.name, Value: part.n})
 		if part.n > 0 {
 			text += fmt.Sprintf("; %s %s", quantity.Number(part.n), part.what)
 		}
 	}
-	l.a.Say("%s", text)
+	if !l.c.Tell(l.a, start, figures...) {
+		l.a.Say("%s", text)
+	}
 	for _, text := range l.prints.Warnings() {
 		l.a.Say("warning: %s", text)
 	}

@@ -51,7 +51,7 @@ func (c *Command) Validate() error {
 }
 
 // defaultJaccard is the criterion without --near and --jaccard.
-const defaultJaccard app.Share = 0.8
+const defaultJaccard = app.DefaultJaccard
 
 // job is a run of the command.
 type job struct {

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // Stats is `simdb stats`.
@@ -25,7 +27,72 @@ func (c *Stats) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.Closing(db, &err)
+	if c.Options().Format == output.JSON {
+		return c.object(a, db)
+	}
 	return a.Statement(db, c.RowFlags, "STATS")
+}
+
+// object writes an object with the figures of STATS as numbers: times in seconds.
+func (c *Stats) object(a *app.App, db *engine.DB) (err error) {
+	s, err := db.Stats()
+	if err != nil {
+		return err
+	}
+	type table struct {
+		Name                string    `json:"name"`
+		Documents           int64     `json:"documents"`
+		Tombstones          int64     `json:"tombstones"`
+		Bytes               int64     `json:"bytes"`
+		Layout              string    `json:"layout"`
+		BytesPerFingerprint float64   `json:"bytes_per_fingerprint"`
+		MinTime             time.Time `json:"min_time"`
+		MaxTime             time.Time `json:"max_time"`
+	}
+	tables := make([]table, len(s.Tables))
+	for i, t := range s.Tables {
+		tables[i] = table{t.Name, t.Documents, t.Tombstones, t.Bytes, string(t.Layout), t.BytesPerFingerprint, t.MinTime.UTC(), t.MaxTime.UTC()}
+	}
+	orphans := map[string]int64{}
+	for _, o := range s.Orphans {
+		orphans[o.Name] = o.Bytes
+	}
+	p := s.Params
+	b, err := json.Marshal(struct {
+		Path               string           `json:"path"`
+		Documents          int64            `json:"documents"`
+		Fingerprints       int64            `json:"fingerprints"`
+		Tombstones         int64            `json:"tombstones"`
+		Expired            int64            `json:"expired"`
+		SpaceAmplification float64          `json:"space_amplification"`
+		Memtable           int64            `json:"memtable"`
+		DiskBytes          int64            `json:"disk_bytes"`
+		Seq                uint64           `json:"seq"`
+		Tokenizer          int              `json:"tokenizer"`
+		Shingle            int              `json:"shingle"`
+		Bits               int              `json:"bits"`
+		Layout             string           `json:"layout"`
+		Sketch             int              `json:"sketch"`
+		MinJaccard         float64          `json:"min_jaccard"`
+		Text               bool             `json:"text"`
+		TTL                float64          `json:"ttl"`
+		Features           string           `json:"features"`
+		Containment        bool             `json:"containment"`
+		Tables             []table          `json:"tables"`
+		Orphans            map[string]int64 `json:"orphans"`
+	}{
+		s.Path, s.Documents, s.Fingerprints, s.Tombstones, s.Expired, s.SpaceAmplification(), s.Memtable, s.DiskBytes, s.Seq,
+		p.Tokenizer, p.Shingle, p.Bits, string(p.Layout), p.Sketch, p.MinJaccard, p.Text, p.TTL.Seconds(), p.Features.Describe(), p.Containment, tables, orphans,
+	})
+	if err != nil {
+		return err
+	}
+	to, err := a.Sink(c.Output, c.Kind(), c.Options())
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(append(b, '\n'))
+	return to.Close(err)
 }
 
 // Why is `simdb why`.

@@ -26,6 +26,7 @@ type Match struct {
 	Audit   string      `group:"output" file:"jsonl" placeholder:"FILE" help:"Write which lines are known, and what they are like, to FILE: JSON lines in the form of the audit of dedup."`
 	app.NullFlag
 	app.InputFormat
+	app.SummaryFlag
 	app.PageInputFlags
 	app.FeatureFlags
 	app.RejectFlags

@@ -79,7 +79,10 @@ func (c *Match) Run(a *app.App) (err error) {
 	err = t.audit.close(err, t.keepsPart(err))
 	m.Stop()
 	a.TellSkipped(src)
-	a.Say("%s%s; %s", t.summary(err), c.Alike(c.Near), app.Seconds(start))
+	if !c.Tell(a, start, app.Figure{Name: "read", Value: t.read}, app.Figure{Name: "new", Value: t.fresh},
+		app.Figure{Name: "replaced", Value: t.renewed}, app.Figure{Name: "rejected", Value: t.rejects.N}) {
+		a.Say("%s%s; %s", t.summary(err), c.Alike(c.Near), app.Seconds(start))
+	}
 	t.rejects.TellUTF8()
 	t.rejects.Partial = t.keepsPart(err)
 	return t.rejects.Close(err)
