@@ -19,7 +19,7 @@ import (
 type Text string
 
 // Literal as an argument of Run is a value as a statement writes it, such as 3, 80%, 2d, 0xff or
-// 'it''s'; anything else is a string, as if it were in quotes.
+// 'it”s'; anything else is a string, as if it were in quotes.
 type Literal string
 
 // Named as an argument of Run is the value of $Name.
