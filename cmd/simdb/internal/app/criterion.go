@@ -26,7 +26,7 @@ type SimilarityFlags struct {
 	Within      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A document matches a line if at least the share T of its own shingles is in the line: it is a part of it, or a quotation. Of pairs it says what --contains says."`
 }
 
-// CriterionUsage rewrites usage lines to show that at most one of the flags of a criterion is given.
+// CriterionUsage rewrites usage lines to show that one of the flags of a criterion may be given.
 var CriterionUsage = strings.NewReplacer(
 	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T", "[--near=K | --jaccard=T | ...]",
 	"--near=K --jaccard=T", "[--near=K | --jaccard=T]")

@@ -65,8 +65,8 @@ func (k *ImageKind) SetOptions(o *engine.Options) {
 // DefaultJaccard is the criterion of commands that are given none.
 const DefaultJaccard Share = 0.8
 
-// DefaultCriterion gives commands without a criterion one: with --images --near, and where they need
-// one --jaccard.
+// DefaultCriterion gives commands without a criterion one: with --images --near, and where they
+// need one --jaccard.
 func DefaultCriterion(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	if flag.Name != "near" && (flag.Name != "jaccard" || !flag.Required) {
 		return nil, nil
