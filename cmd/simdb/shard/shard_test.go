@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // run runs a job with workers of the file driver and returns its exit status.
@@ -114,6 +116,13 @@ func shuffled(t *testing.T, o Options) int {
 	return status
 }
 
+// oneThread skips a test under the race detector: TestDedup starts the same goroutines.
+func oneThread(t *testing.T) {
+	if exhaustive.Slower > 1 {
+		t.Skip("TestDedup starts the same goroutines")
+	}
+}
+
 // folder is the name of an output.
 func folder(t *testing.T) string { return filepath.Join(t.TempDir(), "out") + "/" }
 
@@ -121,32 +130,34 @@ func folder(t *testing.T) string { return filepath.Join(t.TempDir(), "out") + "/
 func TestDedup(t *testing.T) {
 	one := simdb(t)
 	inputs := split(t, 7)
-	for _, flags := range [][]string{{"--jaccard", "0.8"}, {"--near", "3"}, {"--near", "6"}, {"--near", "12", "--bits", "128", "--no-audit"}} {
-		t.Run(fmt.Sprint(flags), func(t *testing.T) {
-			want := folder(t)
+	criteria := [][]string{{"--jaccard", "0.8"}, {"--near", "3"}, {"--near", "6"}, {"--near", "12", "--bits", "128", "--no-audit"}}
+	ways := []func(t *testing.T, o Options) int{
+		func(t *testing.T, o Options) int { return run(t, o, 1) },
+		func(t *testing.T, o Options) int { return run(t, o, 3) },
+		shuffled,
+	}
+	for i := range exhaustive.Every(t, 3).Of(len(criteria) * len(ways)) {
+		flags, way := criteria[i%len(criteria)], i/len(criteria)
+		t.Run(fmt.Sprint(flags, way), func(t *testing.T) {
+			want, got := folder(t), folder(t)
 			one(append(append([]string{"dedup", "-o", want, "--no-audit-pairs"}, flags...), inputs...)...)
-			for _, how := range []func(o Options) int{
-				func(o Options) int { return run(t, o, 1) },
-				func(o Options) int { return run(t, o, 3) },
-				func(o Options) int { return shuffled(t, o) },
-			} {
-				got := folder(t)
-				o := Options{Command: "dedup", Args: slices.Concat(flags, inputs, []string{"-o", got}), Work: t.TempDir() + "/work", Shards: 3, Groups: 5, MaxCell: 100}
-				if status := how(o); status != 0 {
-					t.Errorf("status %d", status)
-				}
-				sameFolder(t, want, got)
+			o := Options{Command: "dedup", Args: slices.Concat(flags, inputs, []string{"-o", got}), Work: t.TempDir() + "/work", Shards: 3, Groups: 5, MaxCell: 100}
+			if status := ways[way](t, o); status != 0 {
+				t.Errorf("status %d", status)
 			}
+			sameFolder(t, want, got)
 		})
 	}
 }
 
 // TestRows compares pairs with those of one machine, and clusters with those of dedup --clusters.
 func TestRows(t *testing.T) {
+	oneThread(t)
 	one := simdb(t)
 	inputs := split(t, 5)
-	for _, command := range []string{"pairs", "clusters"} {
-		for _, flags := range [][]string{{"--jaccard", "0.8"}, {"--near", "6"}} {
+	for i := range exhaustive.Every(t, 2).Of(4) {
+		command := []string{"pairs", "clusters"}[i/2]
+		for _, flags := range [][]string{{"--jaccard", "0.8"}, {"--near", "6"}}[i%2 : i%2+1] {
 			t.Run(fmt.Sprint(command, flags), func(t *testing.T) {
 				rows := filepath.Join(t.TempDir(), "rows.jsonl")
 				if command == "pairs" {
@@ -248,6 +259,7 @@ func TestRejects(t *testing.T) {
 // TestBuild makes tables of shards: as a set they answer as one database of all inputs, and bytes
 // are the same again.
 func TestBuild(t *testing.T) {
+	oneThread(t)
 	one := simdb(t)
 	inputs := split(t, 4)
 	got := folder(t)
@@ -300,6 +312,7 @@ func TestBuild(t *testing.T) {
 
 // TestManual runs the commands of docs/cluster.md.
 func TestManual(t *testing.T) {
+	oneThread(t)
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("there is no bash")
@@ -334,9 +347,11 @@ func TestManual(t *testing.T) {
 
 // TestFormats has inputs of other formats than JSON lines, compressed and not.
 func TestFormats(t *testing.T) {
+	oneThread(t)
 	one := simdb(t)
 	lines := split(t, 2)
-	for _, ending := range []string{".csv", ".jsonl.gz", ".parquet"} {
+	for i := range exhaustive.Every(t, 3).Of(3) {
+		ending := []string{".csv", ".jsonl.gz", ".parquet"}[i]
 		t.Run(ending, func(t *testing.T) {
 			dir := t.TempDir()
 			var inputs []string
@@ -381,6 +396,7 @@ func TestRefuses(t *testing.T) {
 
 // TestKilled has workers killed in every step. What they ran again has the same outcome.
 func TestKilled(t *testing.T) {
+	oneThread(t)
 	inputs := split(t, 4)
 	want := folder(t)
 	simdb(t)(append([]string{"dedup", "-o", want, "--no-audit-pairs"}, inputs...)...)
