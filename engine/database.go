@@ -11,7 +11,10 @@ import (
 )
 
 // DB is an open database. All methods may be called from many goroutines.
-type DB struct{ s *store.Store }
+type DB struct {
+	s      *store.Store
+	params Params // without TTL, which a reader may learn anew
+}
 
 // Create makes a new database at path and opens it. It returns ErrExists if there is something at
 // path that is not an empty directory. A nil o is the zero Options.
@@ -60,7 +63,11 @@ func opened(s *store.Store, err error) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{s}, nil
+	p := s.Params
+	return &DB{s, Params{
+		Tokenizer: int(p.Tokenizer), Shingle: int(p.Shingle), Layout: Layout(p.Layout.String()), Sketch: int(p.Sketch),
+		Bits: s.Bits(), MinJaccard: p.MinJaccard, Text: p.StoreText, Features: featuresOf(p.Features), Containment: p.Sets,
+	}}, nil
 }
 
 // Close ends background work and releases the files. What was acknowledged is in the log and
@@ -197,11 +204,9 @@ func (db *DB) Metrics() Metrics { return Metrics(db.s.Metrics()) }
 
 // Params returns the parameters that the database was created with.
 func (db *DB) Params() Params {
-	p := db.s.Params
-	return Params{
-		Tokenizer: int(p.Tokenizer), Shingle: int(p.Shingle), Layout: Layout(p.Layout.String()), Sketch: int(p.Sketch),
-		Bits: db.s.Bits(), MinJaccard: p.MinJaccard, Text: p.StoreText, TTL: db.s.TTL, Features: featuresOf(p.Features), Containment: p.Sets,
-	}
+	p := db.params
+	p.TTL = db.s.TTL
+	return p
 }
 
 // Hash computes the words of the fingerprint, and the MinHash sketch, that Put stores for text: nil

@@ -32,6 +32,18 @@ func (db *DB) Snapshot() (*Snapshot, error) {
 // Close releases the snapshot. Closing it again does nothing.
 func (s *Snapshot) Close() error { return s.v.Close() }
 
+// Size returns about how many documents there are: those of tables and memtables, with those that
+// have been deleted or replaced, or have expired, but are in them still. It takes no time.
+func (s *Snapshot) Size() (n int64) {
+	for i := range s.v.Version.Parts {
+		n += int64(s.v.Version.Parts[i].NumDocs())
+	}
+	for _, m := range s.v.Mems {
+		n += int64(len(m.Docs))
+	}
+	return n
+}
+
 // Get returns the document with this ID whole; ErrNotFound if there is none.
 func (s *Snapshot) Get(ctx context.Context, id string) (d Doc, err error) {
 	err = s.v.Safely(ctx, func() error {

@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/simdb/simdb/compaction"
@@ -24,15 +24,18 @@ type QueryStats struct {
 // WithStats returns a context whose queries add what they do to s. Each adds its work once, when it
 // has ended; queries of one context may run concurrently, and s must not be read while one does.
 func WithStats(ctx context.Context, s *QueryStats) context.Context {
-	var mu sync.Mutex
-	return search.WithCounts(ctx, func(c search.Counts) {
-		mu.Lock()
-		defer mu.Unlock()
-		s.Probes += c.Probes
-		s.Candidates += c.Candidates
-		s.Matches += c.Matches
-		s.Tables += c.Tables
-	})
+	return search.WithCounts(ctx, (*counter)(s))
+}
+
+// counter adds counts to QueryStats.
+type counter QueryStats
+
+// Add implements search.Counter.
+func (s *counter) Add(c search.Counts) {
+	atomic.AddInt64(&s.Probes, c.Probes)
+	atomic.AddInt64(&s.Candidates, c.Candidates)
+	atomic.AddInt64(&s.Matches, c.Matches)
+	atomic.AddInt64(&s.Tables, c.Tables)
 }
 
 // Stats describes a database.

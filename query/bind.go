@@ -19,6 +19,9 @@ type selection struct {
 	passages bool   // rows have words, at and query_at
 	times    bool   // ORDER BY needs times
 	shown    *shown // nil for the plain columns
+	plain    []string
+	cells    []any // room for the next rows
+	taken    int   // rows that room was made for, the last time
 }
 
 // orderKey is a key of ORDER BY.
@@ -109,7 +112,7 @@ func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 			return nil, err
 		}
 	}
-	if err := x.checkOrder(sel, c); err != nil {
+	if err := x.checkOrder(sel, &c); err != nil {
 		return nil, err
 	}
 	if sel.shown, err = x.bindShow(c.show, sel.plainColumns(), "id"); err != nil {
@@ -141,6 +144,9 @@ func (x *run) bindAnd(e *syntax.And, negated bool) (node, error) {
 // combine binds terms and returns an orNode or an andNode of them. It flattens terms of the same
 // kind.
 func combine[T any](terms []T, or bool, bind func(T) (node, error)) (node, error) {
+	if len(terms) == 1 {
+		return bind(terms[0])
+	}
 	var nodes []node
 	for _, t := range terms {
 		n, err := bind(t)
@@ -149,24 +155,19 @@ func combine[T any](terms []T, or bool, bind func(T) (node, error)) (node, error
 		}
 		switch n := n.(type) {
 		case orNode:
-			if or || len(terms) == 1 {
+			if or {
 				nodes = append(nodes, n...)
-				or = true
 				continue
 			}
 		case andNode:
-			if !or || len(terms) == 1 {
+			if !or {
 				nodes = append(nodes, n...)
-				or = false
 				continue
 			}
 		}
 		nodes = append(nodes, n)
 	}
-	switch {
-	case len(nodes) == 1:
-		return nodes[0], nil
-	case or:
+	if or {
 		return orNode(nodes), nil
 	}
 	return andNode(nodes), nil

@@ -20,11 +20,10 @@ type clauses struct {
 	show   *syntax.Show
 }
 
-func (x *run) bindClauses(list []*syntax.Clause) (*clauses, error) {
-	c := &clauses{window: window{limit: -1}}
-	seen := make(map[string]bool)
+func (x *run) bindClauses(list []*syntax.Clause) (c clauses, err error) {
+	c.window = window{limit: -1}
+	var seen []string
 	for _, e := range list {
-		var err error
 		var name string
 		at := 0
 		switch {
@@ -45,15 +44,15 @@ func (x *run) bindClauses(list []*syntax.Clause) (*clauses, error) {
 			c.show = e.Show
 		default:
 			name, at = "ORDER BY", e.Order[0].Key.Pos.Offset
-			err = x.bindOrder(c, e.Order)
+			err = x.bindOrder(&c, e.Order)
 		}
 		if err != nil {
-			return nil, err
+			return c, err
 		}
-		if seen[name] {
-			return nil, syntax.Errorf(at, "", "%s stands here a second time", name)
+		if slices.Contains(seen, name) {
+			return c, syntax.Errorf(at, "", "%s stands here a second time", name)
 		}
-		seen[name] = true
+		seen = append(seen, name)
 	}
 	return c, nil
 }
@@ -92,6 +91,7 @@ func (x *run) checkOrder(sel *selection, c *clauses) error {
 		}
 	}
 	if len(sel.order) == 0 {
+		sel.order = make([]orderKey, 0, 5)
 		if sel.distance {
 			sel.order = append(sel.order, orderKey{by: "distance"})
 		}

@@ -36,11 +36,10 @@ const (
 
 // rowsOf yields the rows of a selection, without SHOW.
 func (x *run) rowsOf(sel *selection, p plan) iter.Seq2[Row, error] {
-	find := x.find
 	if !p.streams {
-		find = x.sorted
+		return windowRows(x, sel.window, x.sorted(sel, p, p.options(sel)), sel.row)
 	}
-	return windowRows(x, sel.window, find(sel, p, p.options(sel)), sel.row)
+	return windowRows(x, sel.window, x.find(sel, p, p.options(sel)), sel.row)
 }
 
 // compare orders results. Those without a distance, score or passage come last, in either
@@ -130,7 +129,10 @@ func (x *run) sorted(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[
 
 // plainColumns names the columns of a selection without SHOW.
 func (sel *selection) plainColumns() []string {
-	c := []string{"id"}
+	if sel.plain != nil {
+		return sel.plain
+	}
+	c := append(make([]string, 0, 8), "id")
 	if sel.distance {
 		c = append(c, "distance")
 	}
@@ -140,12 +142,29 @@ func (sel *selection) plainColumns() []string {
 	if sel.passages {
 		c = append(c, "words", "at", "query_at")
 	}
+	sel.plain = c
 	return c
+}
+
+// mostCells is how many rows share their memory, at most.
+const mostCells = 256
+
+// newRow returns an empty row with room for the columns. Rows share memory, more of them as there
+// are more of them.
+func (sel *selection) newRow() Row {
+	n := len(sel.plain)
+	if len(sel.cells) < n {
+		sel.taken = min(max(2*sel.taken, 1), mostCells)
+		sel.cells = make([]any, n*sel.taken)
+	}
+	row := sel.cells[:0:n]
+	sel.cells = sel.cells[n:]
+	return row
 }
 
 // row returns the row of a result, without SHOW.
 func (sel *selection) row(r result) Row {
-	row := Row{r.id}
+	row := append(sel.newRow(), r.id)
 	switch {
 	case sel.distance && r.distance >= 0:
 		row = append(row, r.distance)

@@ -198,7 +198,8 @@ func (x *run) bindWindow(statement string, list []*syntax.Clause) (*clauses, err
 		}
 		return nil, syntax.Errorf(at, "it takes LIMIT, OFFSET, VERIFY and SHOW", "%s does not go with %s", what, statement)
 	}
-	return x.bindClauses(list)
+	c, err := x.bindClauses(list)
+	return &c, err
 }
 
 // refuseShow returns an error if SHOW is among the clauses of a statement that counts.

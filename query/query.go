@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,33 +42,37 @@ func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, e
 
 // run runs a parsed statement. s is nil if it is not part of a session.
 func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) (*Rows, error) {
-	started, text := quantity.Start(), p.Text
+	// What a statement needs while it runs and its rows are read, in one piece.
+	x := &struct {
+		run
+		rows   Rows
+		scope  predicate.Scope
+		values value.Values
+	}{}
 	positional, named := arguments(args)
-	v, err := value.New(p.Parsed, positional, named)
-	if err != nil {
-		return nil, placed(text, err)
+	if err := x.values.Init(p.Parsed, positional, named); err != nil {
+		return nil, placed(p.Text, err)
 	}
-	rows := &Rows{started: started, wrote: p.def.writes}
-	var snap *engine.Snapshot
+	x.rows = Rows{started: quantity.Start(), wrote: p.def.writes, scope: &x.scope}
+	var err error
 	if s != nil && s.tx != nil {
 		if p.def.writes && !p.def.waits && p.def.word != "COMMIT" {
 			return nil, fmt.Errorf("%s is not part of transactions: end this one by COMMIT or ROLLBACK", p.def.word)
 		}
-		snap = s.tx.snap
+		x.scope.Snap = s.tx.snap
 	} else {
-		if snap, err = db.Snapshot(); err != nil {
+		if x.scope.Snap, err = db.Snapshot(); err != nil {
 			return nil, err
 		}
-		rows.release = func() { snap.Close() }
+		x.rows.snap = x.scope.Snap
 	}
-	report, _ := ctx.Value(progressKey{}).(func(engine.Progress))
-	scope := &predicate.Scope{
-		Ctx: engine.WithStats(ctx, &rows.stats), DB: db, Snap: snap, Values: v, Now: time.Now(), Report: report,
-	}
-	rows.doubts = func() []string { return scope.Doubts(rows.count, rows.search) }
-	if err := p.def.run(&run{scope, rows, s}, p.Statement); err != nil {
+	x.scope.Ctx, x.scope.DB, x.scope.Values, x.scope.Now = engine.WithStats(ctx, &x.rows.stats), db, &x.values, time.Now()
+	x.scope.Report, _ = ctx.Value(progressKey{}).(func(engine.Progress))
+	x.run = run{&x.scope, &x.rows, s}
+	rows := &x.rows
+	if err := p.def.run(&x.run, p.Statement); err != nil {
 		rows.Close()
-		return nil, placed(text, err)
+		return nil, placed(p.Text, err)
 	}
 	if rows.seq == nil {
 		rows.Close()
@@ -92,6 +97,16 @@ func (x *run) say(format string, args ...any) { x.rows.message = fmt.Sprintf(for
 
 // arguments sorts the arguments of Run into those of ? and those of $name.
 func arguments(args []any) (positional []any, named map[string]any) {
+	plain := func(a any) bool {
+		switch a.(type) {
+		case Named, Text:
+			return false
+		}
+		return true
+	}
+	if !slices.ContainsFunc(args, func(a any) bool { return !plain(a) }) {
+		return args, nil
+	}
 	named = make(map[string]any)
 	for _, a := range args {
 		if n, ok := a.(Named); ok {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/record"
 )
 
@@ -27,8 +28,8 @@ type Rows struct {
 	damage  bool
 	wrote   bool
 	seq     iter.Seq2[Row, error]
-	release func()
-	doubts  func() []string
+	snap    *engine.Snapshot // to close; nil if it is that of a transaction
+	scope   *predicate.Scope
 	warned  []string
 
 	stats   engine.QueryStats
@@ -131,11 +132,11 @@ func (r *Rows) Close() error {
 	}
 	r.elapsed = r.started.Elapsed()
 	r.ended = true
-	if r.doubts != nil {
-		r.warned = r.doubts()
+	if r.scope != nil {
+		r.warned = r.scope.Doubts(r.count, r.search)
 	}
-	if r.release != nil {
-		r.release()
+	if r.snap != nil {
+		r.snap.Close()
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (x *run) begin() error {
 		return errors.New("a transaction has begun already: end it by COMMIT or ROLLBACK")
 	}
 	x.session.tx = &transaction{snap: x.Snap, ids: map[string]bool{}}
-	x.rows.release = nil // the snapshot is that of the transaction
+	x.rows.snap = nil // the snapshot is that of the transaction
 	x.say("begun")
 	return nil
 }

@@ -118,9 +118,6 @@ const fewRows = 1000
 // addition to these what documents are compared by, and their times. It returns the rows, of which
 // it may have read the first.
 func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Row, error]) (iter.Seq2[Row, error], error) {
-	if sh == nil || !slices.ContainsFunc(sh.columns, shownColumn.isStar) {
-		return rows, nil
-	}
 	of := &survey{hold: x.Hold}
 	var err error
 	if first := w.first(); first >= 0 && first <= fewRows {
@@ -270,11 +267,15 @@ func fieldCell(raw json.RawMessage) any {
 
 // show sets the rows that a statement returns: as SHOW, which may be nil, wants them.
 func (x *run) show(sh *shown, plain []string, w window, rows iter.Seq2[Row, error], ids ...string) error {
-	rows, err := sh.expand(x, plain, ids, w, rows)
-	if err == nil {
-		x.answer(sh.names(plain), sh.rows(x, rows))
+	if sh != nil && slices.ContainsFunc(sh.columns, shownColumn.isStar) {
+		all, err := sh.expand(x, plain, ids, w, rows)
+		if err != nil {
+			return err
+		}
+		rows = all
 	}
-	return err
+	x.answer(sh.names(plain), sh.rows(x, rows))
+	return nil
 }
 
 // names returns the columns of the rows.

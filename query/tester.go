@@ -13,6 +13,9 @@ import (
 // find yields what a selection finds, in the order of the drivers. That a document is gone
 // (predicate.ErrGone) is no error.
 func (x *run) find(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[result, error] {
+	if len(p.drivers) == 1 && p.decides(sel) && !sel.times && p.drivers[0].Measure() != predicate.Places {
+		return x.list(p.drivers[0], o)
+	}
 	return func(yield func(result, error) bool) {
 		t := x.newTester(sel, p, yield)
 		for _, l := range p.drivers {
@@ -27,6 +30,35 @@ func (x *run) find(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[re
 			}
 		}
 		t.end(nil)
+	}
+}
+
+// list yields what a driver lists, of which nothing is left to test.
+func (x *run) list(l *leaf, o predicate.ListOptions) iter.Seq2[result, error] {
+	m, tested := l.Measure(), x.Counting("test")
+	return func(yield func(result, error) bool) {
+		for f, err := range l.Predicate.(predicate.Driver).List(x.Scope, o) {
+			if err != nil {
+				if errors.Is(err, predicate.ErrGone) {
+					continue
+				}
+				yield(result{}, err)
+				return
+			}
+			if f.Entry == nil && !f.Listed { // List has counted the others
+				tested()
+			}
+			r := result{id: f.ID, distance: -1}
+			switch m {
+			case predicate.Distance:
+				r.distance = f.Match.Distance
+			case predicate.Score, predicate.ExactScore:
+				r.scored, r.score, r.err, r.exact = true, f.Match.Score, f.Match.Error, f.Match.Exact
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
 	}
 }
 

@@ -12,16 +12,18 @@ type Counts struct {
 
 type countsKey struct{}
 
-// WithCounts returns a context whose searches report their work to add, each once it has ended. Add
-// must be safe for concurrent use.
-func WithCounts(ctx context.Context, add func(Counts)) context.Context {
-	return context.WithValue(ctx, countsKey{}, add)
+// A Counter takes the counts of searches. It must be safe for concurrent use.
+type Counter interface{ Add(Counts) }
+
+// WithCounts returns a context whose searches report their work to c, each once it has ended.
+func WithCounts(ctx context.Context, c Counter) context.Context {
+	return context.WithValue(ctx, countsKey{}, c)
 }
 
 // report tells the counts to the context, if it collects them.
 func (c Counts) report(ctx context.Context) {
-	if add, _ := ctx.Value(countsKey{}).(func(Counts)); add != nil {
-		add(c)
+	if to, _ := ctx.Value(countsKey{}).(Counter); to != nil {
+		to.Add(c)
 	}
 }
 

@@ -67,7 +67,7 @@ func (x *Scope) sketchTarget(a *syntax.Argument) (target, error) {
 			return target{}, x.LookupError(a.Value.Pos.Offset, id, err)
 		}
 		x.noTexts(id, "NEAR("+value.Label(id)+", 3)")
-		return target{doc: engine.Doc{ID: id}, self: id, label: value.Label(id)}, nil
+		return target{doc: engine.Doc{ID: id}, self: id}, nil
 	}
 	return x.textTarget("JACCARD", a)
 }
@@ -132,7 +132,7 @@ func (p *jaccard) Order() Order       { return ByScore }
 // String writes the predicate as the language does.
 func (p *jaccard) String() string {
 	t, _ := p.by.Threshold()
-	s := fmt.Sprintf("JACCARD(%s, %g)", p.target.label, t)
+	s := fmt.Sprintf("JACCARD(%s, %g)", p.target.label(), t)
 	if p.by.IsVerified() {
 		s += " VERIFY"
 	}

@@ -53,4 +53,4 @@ func (p *near) Measure() Measure          { return Distance }
 func (p *near) Order() Order              { return ByDistance }
 
 // String writes the predicate as the language does.
-func (p *near) String() string { return fmt.Sprintf("NEAR(%s, %d)", p.target.label, p.k) }
+func (p *near) String() string { return fmt.Sprintf("NEAR(%s, %d)", p.target.label(), p.k) }

@@ -106,4 +106,4 @@ func (p *nearest) Measure() Measure        { return Distance }
 func (p *nearest) Order() Order            { return ByDistance }
 
 // String writes the predicate as the language does.
-func (p *nearest) String() string { return fmt.Sprintf("NEAREST(%s, %d)", p.target.label, p.n) }
+func (p *nearest) String() string { return fmt.Sprintf("NEAREST(%s, %d)", p.target.label(), p.n) }

@@ -79,4 +79,4 @@ func (p *passages) Measure() Measure      { return Places }
 func (p *passages) Order() Order          { return AnyOrder }
 
 // String writes the predicate as the language does.
-func (p *passages) String() string { return fmt.Sprintf("PASSAGES(%s, %d)", p.target.label, p.words) }
+func (p *passages) String() string { return fmt.Sprintf("PASSAGES(%s, %d)", p.target.label(), p.words) }

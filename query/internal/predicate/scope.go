@@ -19,12 +19,11 @@ type Scope struct {
 	Now    time.Time             // when it began
 	Report func(engine.Progress) // may be nil
 
-	held      int64    // bytes that the statement holds; see Hold
-	memory    int64    // that it may hold; 0 until it is needed
-	documents *float64 // the result of Documents
-	fields    []*NamedField
-	doubts    []string
-	textless  []textless
+	held     int64 // bytes that the statement holds; see Hold
+	memory   int64 // that it may hold; 0 until it is needed
+	fields   []*NamedField
+	doubts   []string
+	textless []textless
 
 	notPatterns []string // what is doubtful about LIKE without % and _
 }
@@ -52,9 +51,12 @@ const reportEvery = 1 << 10
 // Counting returns a function that counts the documents of a stage and reports progress. The caller
 // calls it once per document.
 func (x *Scope) Counting(stage string) func() {
+	if x.Report == nil {
+		return func() {}
+	}
 	n := int64(0)
 	return func() {
-		if n++; x.Report != nil && n%reportEvery == 0 {
+		if n++; n%reportEvery == 0 {
 			x.Report(engine.Progress{Stage: stage, Done: n, Unit: "documents"})
 		}
 	}

@@ -90,5 +90,5 @@ func (p *similar) Order() Order       { return ByScore }
 
 // String writes the predicate as the language does.
 func (p *similar) String() string {
-	return fmt.Sprintf("%s(%s, %g)", p.word, p.target.label, p.threshold)
+	return fmt.Sprintf("%s(%s, %g)", p.word, p.target.label(), p.threshold)
 }

@@ -14,9 +14,20 @@ import (
 
 // target is what a predicate compares documents with.
 type target struct {
-	self  string     // the id, if it was given as an id: a document is not its own match
-	doc   engine.Doc // by fingerprint, one without it is a text without words, which matches nothing
-	label string     // as the language writes it
+	self string     // the id, if it was given as an id: a document is not its own match
+	text *string    // the text, if it was given as a text
+	doc  engine.Doc // by fingerprint, one without it is a text without words, which matches nothing
+}
+
+// label returns what the language writes for the target.
+func (t *target) label() string {
+	switch {
+	case t.text != nil:
+		return "TEXT " + value.Label(*t.text)
+	case t.self != "":
+		return value.Label(t.self)
+	}
+	return "0x" + string(base.AppendHexWords(nil, t.doc.Words()))
 }
 
 const expectFingerprint = "a fingerprint such as 0xff, a document id in quotes, or TEXT '...'"
@@ -54,7 +65,7 @@ func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
 		}
 	case value.Text:
 		words, _ := x.DB.Hash(string(v))
-		t := target{label: "TEXT " + value.Label(string(v))}
+		t := target{text: (*string)(&v)}
 		t.doc.SetFingerprint(words...)
 		return t, nil
 	case string:
@@ -62,7 +73,7 @@ func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
 		if err != nil {
 			return target{}, x.LookupError(a.Value.Pos.Offset, v, err)
 		}
-		t := target{self: v, label: value.Label(v)}
+		t := target{self: v}
 		t.doc.SetFingerprint(e.Words()...)
 		t.doc.Fingerprints = e.Fingerprints
 		return t, nil
@@ -75,7 +86,7 @@ func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
 
 // wordsTarget returns the target of a fingerprint of some words.
 func (x *Scope) wordsTarget(a *syntax.Argument, words ...engine.Fingerprint) (target, error) {
-	t := target{label: "0x" + string(base.AppendHexWords(nil, words))}
+	var t target
 	if have := 64 * len(words); have != x.bits() {
 		return t, x.Values.Errorf(a.Value.Pos.Offset, fmt.Sprintf("write 0x and %d digits", x.bits()/4), "a fingerprint of %d bits, those of the database have %d", have, x.bits())
 	}
@@ -113,15 +124,15 @@ func (x *Scope) textTarget(name string, a *syntax.Argument) (target, error) {
 	}
 	switch v := v.(type) {
 	case value.Text:
-		return target{doc: engine.Doc{Text: string(v)}, label: "TEXT " + value.Label(string(v))}, nil
+		return target{doc: engine.Doc{Text: string(v)}, text: (*string)(&v)}, nil
 	case string:
 		d, err := x.Snap.Get(x.Ctx, v)
 		if err != nil {
 			return target{}, x.LookupError(a.Value.Pos.Offset, v, err)
 		}
-		return target{doc: d, self: v, label: value.Label(v)}, nil
+		return target{doc: d, self: v}, nil
 	case engine.Doc:
-		return target{doc: v, self: v.ID, label: value.Label(v.ID)}, nil
+		return target{doc: v, self: v.ID}, nil
 	}
 	e := syntax.Errorf(a.Value.Pos.Offset, "give a document id in quotes, or TEXT '...'", "%s compares texts", name)
 	return target{}, e

@@ -32,15 +32,21 @@ type Values struct {
 	named      map[string]any
 }
 
-// New returns the values of a statement: positional of each ? in turn, named of each $name without
-// the $. It returns an error if there are more positional values than parameters.
+// New returns the values of a statement: see Init.
 func New(p *syntax.Parsed, positional []any, named map[string]any) (*Values, error) {
-	v := &Values{p: p, positional: positional, named: named}
+	v := &Values{}
+	return v, v.Init(p, positional, named)
+}
+
+// Init makes v the values of a statement: positional of each ? in turn, named of each $name without
+// the $. It returns an error if there are more positional values than parameters.
+func (v *Values) Init(p *syntax.Parsed, positional []any, named map[string]any) error {
+	*v = Values{p: p, positional: positional, named: named}
 	if given, want := len(positional), len(p.Params); given > want {
-		return nil, v.Errorf(len(p.Text), "", "%s given, but the statement has %s",
+		return v.Errorf(len(p.Text), "", "%s given, but the statement has %s",
 			quantity.Plain(given, "value is", "values are"), quantity.Plain(want, "?", "?"))
 	}
-	return v, nil
+	return nil
 }
 
 // Errorf returns an error about a value at an offset of the statement.
