@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/record"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
@@ -20,8 +21,7 @@ type selection struct {
 	times    bool   // ORDER BY needs times
 	shown    *shown // nil for the plain columns
 	plain    []string
-	cells    []any // room for the next rows
-	taken    int   // rows that room was made for, the last time
+	cells    record.Cells // of the rows
 }
 
 // orderKey is a key of ORDER BY.
@@ -79,7 +79,7 @@ func joinNodes(nodes []node, with string) string {
 
 // bindSelect binds a query.
 func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
-	sel := &selection{window: window{limit: -1}}
+	sel := &selection{window: window{Limit: -1}}
 	var err error
 	if s.Expr == nil {
 		sel.expr = &leaf{Predicate: predicate.All()}

@@ -8,7 +8,10 @@ import (
 
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
+	windows "github.com/simdb/simdb/query/internal/window"
 )
+
+type window = windows.Window
 
 // clauses are the clauses after an expression.
 type clauses struct {
@@ -21,7 +24,7 @@ type clauses struct {
 }
 
 func (x *run) bindClauses(list []*syntax.Clause) (c clauses, err error) {
-	c.window = window{limit: -1}
+	c.window = window{Limit: -1}
 	var seen []string
 	for _, e := range list {
 		var name string
@@ -32,10 +35,10 @@ func (x *run) bindClauses(list []*syntax.Clause) (c clauses, err error) {
 			c.since, err = predicate.BindSince(x.Scope, e.Since)
 		case e.Limit != nil:
 			name, at = "LIMIT", e.Limit.Pos.Offset
-			c.limit, err = x.Values.Integer(*e.Limit, "LIMIT", 0, math.MaxInt)
+			c.Limit, err = x.Values.Integer(*e.Limit, "LIMIT", 0, math.MaxInt)
 		case e.Offset != nil:
 			name, at = "OFFSET", e.Offset.Pos.Offset
-			c.offset, err = x.Values.Integer(*e.Offset, "OFFSET", 0, math.MaxInt)
+			c.Offset, err = x.Values.Integer(*e.Offset, "OFFSET", 0, math.MaxInt)
 		case e.Verify != nil:
 			name, at = "VERIFY", e.Verify.Pos.Offset
 			c.verify = e.Verify
@@ -111,51 +114,10 @@ func (x *run) checkOrder(sel *selection, c *clauses) error {
 	return nil
 }
 
-// window is LIMIT and OFFSET.
-type window struct {
-	limit  int // -1: none
-	offset int
-}
-
-// first returns how many of the first rows include the window; -1 if that may be all.
-func (w window) first() int {
-	if w.limit < 0 || w.offset > math.MaxInt-w.limit {
-		return -1
-	}
-	if w.limit == 0 {
-		return 0
-	}
-	return w.limit + w.offset
-}
-
-// count returns how many of n rows are in the window.
-func (w window) count(n int64) int64 {
-	n = max(0, n-int64(w.offset))
-	if w.limit >= 0 {
-		n = min(n, int64(w.limit))
-	}
-	return n
-}
-
-// admit reports whether the next row is in the window, which it moves on, and whether none after it
-// is.
-func (w *window) admit() (in, last bool) {
-	switch {
-	case w.limit == 0:
-		return false, true
-	case w.offset > 0:
-		w.offset--
-		return false, false
-	case w.limit > 0:
-		w.limit--
-	}
-	return true, w.limit == 0
-}
-
 // windowRows yields the rows that row makes of what seq yields within the window.
 func windowRows[T any](x *run, w window, seq iter.Seq2[T, error], row func(T) Row) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		if w.limit == 0 {
+		if w.Limit == 0 {
 			return
 		}
 		for v, err := range seq {
@@ -166,7 +128,7 @@ func windowRows[T any](x *run, w window, seq iter.Seq2[T, error], row func(T) Ro
 				yield(nil, err)
 				return
 			}
-			in, last := w.admit()
+			in, last := w.Admit()
 			if in && !yield(row(v), nil) || last {
 				return
 			}

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"strings"
 	"syscall"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/syntax"
@@ -39,8 +36,7 @@ type ParseError struct {
 	Column int // in runes, from 1
 	Offset int // in bytes, from 0
 
-	source string // the line, without its end
-	before string // the part of it before the column
+	place value.Place
 }
 
 // Error returns class, sentence and hint on one line, such as
@@ -60,12 +56,7 @@ func (e *ParseError) Unwrap() error { return e.Err }
 // column of the error; "" if there is no line. The caret is where a terminal shows the column: a
 // wide rune takes two columns, and tabs are repeated before the caret. A long line is cut around
 // the caret.
-func (e *ParseError) Source() string {
-	if e.source == "" {
-		return ""
-	}
-	return value.Pointer(e.source, e.before)
-}
+func (e *ParseError) Source() string { return e.place.Pointer() }
 
 // Detail returns what to show a user for err: class, sentence and hint and, for an error with a
 // place in a statement, the line with a caret below its column. It has no line end.
@@ -121,28 +112,6 @@ func placed(text string, err error) error {
 		return err
 	}
 	class := [...]string{syntax.Malformed: ClassParse, syntax.BadValue: ClassParameter, syntax.NotFound: ClassNotFound}[e.Class]
-	p := &ParseError{Class: class, Msg: e.Msg, Hint: e.Hint, Err: e.Err}
-	p.place(text, e.Offset)
-	return p
-}
-
-// place sets the place of the error in text. An offset in white space at the end of the text is
-// moved back to the end of the last line that is not blank.
-func (e *ParseError) place(text string, offset int) {
-	if trimmed := strings.TrimRightFunc(text, unicode.IsSpace); offset > len(trimmed) {
-		offset = len(trimmed)
-	}
-	start := strings.LastIndexByte(text[:offset], '\n') + 1
-	end := len(text)
-	if i := strings.IndexByte(text[offset:], '\n'); i >= 0 {
-		end = offset + i
-	}
-	e.Offset = offset
-	e.Line = 1 + strings.Count(text[:start], "\n")
-	e.before = text[start:offset]
-	e.Column = 1 + utf8.RuneCountInString(e.before)
-	e.source = strings.TrimSuffix(text[start:end], "\r")
-	if len(e.before) > len(e.source) {
-		e.before = e.source
-	}
+	at := value.PlaceOf(text, e.Offset)
+	return &ParseError{Class: class, Msg: e.Msg, Hint: e.Hint, Err: e.Err, Line: at.Line, Column: at.Column, Offset: at.Offset, place: at}
 }

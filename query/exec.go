@@ -102,7 +102,7 @@ func cmpBool(a, b bool) int {
 // sorted yields what a selection finds in its order: all, or as many as LIMIT and OFFSET need.
 func (x *run) sorted(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[result, error] {
 	return func(yield func(result, error) bool) {
-		top := ordered.Limited[result]{Most: sel.first(), Compare: sel.compare}
+		top := ordered.Limited[result]{Most: sel.First(), Compare: sel.compare}
 		few := top.Most >= 0 && top.Most <= mostFirst
 		if !few {
 			top.Most = math.MaxInt / 4 // all
@@ -146,25 +146,9 @@ func (sel *selection) plainColumns() []string {
 	return c
 }
 
-// mostCells is how many rows share their memory, at most.
-const mostCells = 256
-
-// newRow returns an empty row with room for the columns. Rows share memory, more of them as there
-// are more of them.
-func (sel *selection) newRow() Row {
-	n := len(sel.plain)
-	if len(sel.cells) < n {
-		sel.taken = min(max(2*sel.taken, 1), mostCells)
-		sel.cells = make([]any, n*sel.taken)
-	}
-	row := sel.cells[:0:n]
-	sel.cells = sel.cells[n:]
-	return row
-}
-
 // row returns the row of a result, without SHOW.
 func (sel *selection) row(r result) Row {
-	row := append(sel.newRow(), r.id)
+	row := append(Row(sel.cells.Row(len(sel.plain))), r.id)
 	switch {
 	case sel.distance && r.distance >= 0:
 		row = append(row, r.distance)
@@ -191,7 +175,7 @@ func (x *run) countSelect(sel *selection) (n int64, err error) {
 	if l, alone := sel.expr.(*leaf); alone && !l.negated {
 		if c, ok := l.Predicate.(predicate.Counter); ok {
 			n, err = c.Count(x.Scope)
-			return sel.count(n), err
+			return sel.Count(n), err
 		}
 	}
 	p := x.planFor(sel)
@@ -203,5 +187,5 @@ func (x *run) countSelect(sel *selection) (n int64, err error) {
 		}
 		n++
 	}
-	return sel.count(n), nil
+	return sel.Count(n), nil
 }

@@ -85,10 +85,10 @@ func (x *run) describe(sel *selection, p plan, note string) []string {
 	if sel.shown != nil {
 		lines = append(lines, sel.shown.describe())
 	}
-	if sel.limit >= 0 || sel.offset > 0 {
-		l := "rows " + fmt.Sprint(sel.offset+1) + " on"
-		if sel.limit >= 0 {
-			l = fmt.Sprintf("limit %d, offset %d", sel.limit, sel.offset)
+	if sel.Limit >= 0 || sel.Offset > 0 {
+		l := "rows " + fmt.Sprint(sel.Offset+1) + " on"
+		if sel.Limit >= 0 {
+			l = fmt.Sprintf("limit %d, offset %d", sel.Limit, sel.Offset)
 		}
 		lines = append(lines, l)
 	}

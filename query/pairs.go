@@ -41,7 +41,7 @@ func (x *run) pairs(s *syntax.Pairs) error {
 	if err != nil {
 		return err
 	}
-	found := x.Snap.Pairs(x.Ctx, c, &engine.PairOptions{Limit: max(w.first(), 0), Progress: x.Report})
+	found := x.Snap.Pairs(x.Ctx, c, &engine.PairOptions{Limit: max(w.First(), 0), Progress: x.Report})
 	plain := append([]string{"a", "b"}, measureColumns(c)...)
 	sh, err := x.bindShow(w.show, plain, "a", "b")
 	if err != nil {
@@ -64,7 +64,7 @@ func (x *run) countPairs(s *syntax.Pairs) (func() (int64, error), error) {
 		for _, err := range x.Snap.Pairs(x.Ctx, c, &engine.PairOptions{Count: &n, Progress: x.Report}) {
 			return 0, err
 		}
-		return w.count(n), nil
+		return w.Count(n), nil
 	}, err
 }
 
@@ -121,7 +121,7 @@ func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
 		err = w.refuseShow()
 	}
 	return func() (n int64, err error) {
-		if w.limit < 0 && w.offset == 0 {
+		if w.Limit < 0 && w.Offset == 0 {
 			o.Count = &n
 		}
 		last := 0

@@ -28,7 +28,7 @@ func (p plan) options(sel *selection) predicate.ListOptions {
 	}
 	if p.decides(sel) {
 		if o.IDsOnly = !sel.times; p.streams {
-			o.First = max(sel.first(), 0)
+			o.First = max(sel.First(), 0)
 		}
 	}
 	return o
@@ -204,8 +204,8 @@ func (x *run) testsAfter(w way, terms andNode, sel *selection) float64 {
 			rows += l.Predicate.(predicate.Driver).Rows(x.Scope)
 		}
 	}
-	if sel != nil && sel.first() >= 0 && len(w.drivers) == 1 && sel.streams(w.drivers[0]) {
-		rows = min(rows, testedPerRow*float64(sel.first()+1)) // then LIMIT ends it
+	if sel != nil && sel.First() >= 0 && len(w.drivers) == 1 && sel.streams(w.drivers[0]) {
+		rows = min(rows, testedPerRow*float64(sel.First()+1)) // then LIMIT ends it
 	}
 	return rows * each
 }

@@ -36,7 +36,7 @@ func (x *run) get(s *syntax.Get) error {
 	if err != nil {
 		return err
 	}
-	return x.show(sh, plain, window{limit: 1}, Fixed(row), "id")
+	return x.show(sh, plain, window{Limit: 1}, Fixed(row), "id")
 }
 
 // selectAll runs a query.

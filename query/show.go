@@ -120,7 +120,7 @@ const fewRows = 1000
 func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Row, error]) (iter.Seq2[Row, error], error) {
 	of := &survey{hold: x.Hold}
 	var err error
-	if first := w.first(); first >= 0 && first <= fewRows {
+	if first := w.First(); first >= 0 && first <= fewRows {
 		var some []Row
 		var named []string
 		for row, err := range rows {

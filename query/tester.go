@@ -119,7 +119,7 @@ func (x *run) newTester(sel *selection, p plan, yield func(result, error) bool) 
 	}
 	if p.readsTexts(sel) {
 		t.most = int(min(max(x.DB.Metrics().Memory/8/batchBytes, 1), mostBatch))
-		if t.size = t.most; p.streams && sel.first() >= 0 {
+		if t.size = t.most; p.streams && sel.First() >= 0 {
 			t.size = min(firstBatch, t.most)
 		}
 	}

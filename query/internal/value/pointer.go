@@ -2,6 +2,7 @@ package value
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
@@ -17,9 +18,45 @@ var widths = func() *runewidth.Condition {
 	return c
 }()
 
-// Pointer returns a line, indented by two and cut around its part before the place of an error, and
-// a caret under that place.
-func Pointer(line, before string) string {
+// A Place is a place in a text.
+type Place struct {
+	Line   int // from 1
+	Column int // in runes, from 1
+	Offset int // in bytes, from 0
+
+	line   string // without its end
+	before string // the part of it before the column
+}
+
+// PlaceOf returns the place at an offset. One in white space at the end of the text is moved back
+// to the end of the last line that is not blank.
+func PlaceOf(text string, offset int) (e Place) {
+	if trimmed := strings.TrimRightFunc(text, unicode.IsSpace); offset > len(trimmed) {
+		offset = len(trimmed)
+	}
+	start := strings.LastIndexByte(text[:offset], '\n') + 1
+	end := len(text)
+	if i := strings.IndexByte(text[offset:], '\n'); i >= 0 {
+		end = offset + i
+	}
+	e.Offset = offset
+	e.Line = 1 + strings.Count(text[:start], "\n")
+	e.before = text[start:offset]
+	e.Column = 1 + utf8.RuneCountInString(e.before)
+	e.line = strings.TrimSuffix(text[start:end], "\r")
+	if len(e.before) > len(e.line) {
+		e.before = e.line
+	}
+	return e
+}
+
+// Pointer returns the line, indented by two and cut around the place, and a caret under that; "" if
+// the line is empty.
+func (p *Place) Pointer() string {
+	if p.line == "" {
+		return ""
+	}
+	line, before := p.line, p.before
 	after := strings.TrimPrefix(line, before)
 	if widths.StringWidth(before) > 2*contextWidth {
 		cut := len(before)
