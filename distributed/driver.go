@@ -93,7 +93,8 @@ func cause(err error) error {
 	if _, said, ok := strings.Cut(err.Error(), mark); ok {
 		return errors.New(said)
 	}
-	return fmt.Errorf("%w\n(no step has failed: if a worker has ended, its log may say why)", err)
+	said, _, _ := strings.Cut(err.Error(), "\n\tat ") // the trace of a Java program
+	return fmt.Errorf("%s\n(no step has failed: if a worker has ended, its log may say why)", said)
 }
 
 // ended returns an error unless a job has ended by itself: that it was cancelled is none for Beam.

@@ -199,7 +199,7 @@ var killed = flag.String("killed", "", "what follows when a worker dies: retry o
 // TestKilled ends a worker within a step. It needs an engine whose workers are other processes.
 func TestKilled(t *testing.T) {
 	if *killed == "" {
-		t.Skip("for scripts/flink-test.sh")
+		t.Skip("for scripts/engine-test.sh")
 	}
 	dir := t.TempDir()
 	c := toy{N: 3, Each: 60000, Keys: 17, Out: filepath.Join(dir, "sum"), Once: filepath.Join(dir, "once")}

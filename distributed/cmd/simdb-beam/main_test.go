@@ -58,7 +58,7 @@ func withProgram(run func() int) int {
 }
 
 // dying is a chain that ends the process in a step, before what it sends has been taken, unless
-// there is a file that marks that it has done so: a worker of scripts/flink-test.sh.
+// there is a file that marks that it has done so: a worker of scripts/engine-test.sh.
 type dying struct {
 	distributed.Chain
 	step, marker string
