@@ -119,7 +119,7 @@ func TestFields(t *testing.T) {
 	want := map[string]string{}
 	for key, s := range model {
 		var kinds []string
-		for _, k := range fieldKinds {
+		for _, k := range value.FieldKinds {
 			if s.kinds[k] {
 				kinds = append(kinds, k)
 			}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strings"
 	"time"
 
 	"github.com/simdb/simdb/query/internal/predicate"
@@ -17,14 +18,26 @@ type Topic struct {
 	Words  []string // its keywords, in capitals
 	Syntax string
 	Help   string
+	Rows   []TopicRow // what docs/query.md says, in Markdown
+	// Example is a predicate, as it stands in queries.
+	Example string
+}
+
+// A TopicRow is a form of a construct, what it means, and the columns of its rows, or its message.
+type TopicRow struct{ Syntax, Meaning, Last string }
+
+// measured are the columns of predicates by their measures.
+var measured = [...]string{
+	predicate.NoMeasure: "`id`", predicate.Places: "`id`, `words`, `at`, `query_at`", predicate.Distance: "`id`, `distance`",
+	predicate.Score: "`id`, `score`, `error`, `exact`", predicate.ExactScore: "`id`, `score`, `error`, `exact`",
 }
 
 // clauseTopics are the words that start neither a statement nor a predicate.
 var clauseTopics = []Topic{
-	{[]string{"AND", "OR", "NOT"}, "NEAR('a', 6) AND NOT (ID LIKE 'x%' OR SINCE 1h)", "combinations"},
+	{[]string{"AND", "OR", "NOT"}, "NEAR('a', 6) AND NOT (ID LIKE 'x%' OR SINCE 1h)", "combinations", nil, ""},
 	{[]string{"ORDER", "BY", "ASC", "DESC", "LIMIT", "OFFSET", "DISTANCE", "SCORE", "TIME"},
-		"... ORDER BY distance, time DESC LIMIT 20 OFFSET 40", "by id, distance, score or time"},
-	{[]string{"SHOW"}, "... SHOW id, distance, url, meta.lang, text", "the columns of the rows: those of the result, of documents, or any field"},
+		"... ORDER BY distance, time DESC LIMIT 20 OFFSET 40", "by id, distance, score or time", nil, ""},
+	{[]string{"SHOW"}, "... SHOW id, distance, url, meta.lang, text", "the columns of the rows: those of the result, of documents, or any field", nil, ""},
 }
 
 // Topics returns the constructs of the language with a line of help on each. docs/query.md is
@@ -32,11 +45,18 @@ var clauseTopics = []Topic{
 func Topics() []Topic {
 	var all []Topic
 	for _, d := range predicate.Definitions {
-		all = append(all, Topic{append([]string{d.Word}, d.Words...), d.Syntax, d.Help})
+		t := Topic{Words: append([]string{d.Word}, d.Words...), Syntax: d.Syntax, Help: d.Help, Example: d.Example}
+		if t.Example == "" {
+			t.Example, _, _ = strings.Cut(d.Syntax, "  ")
+		}
+		for _, r := range d.Docs {
+			t.Rows = append(t.Rows, TopicRow{r.Syntax, r.Meaning, measured[d.Measure]})
+		}
+		all = append(all, t)
 	}
 	all = append(all, clauseTopics...)
 	for _, d := range statementDefs[1:] {
-		all = append(all, Topic{append([]string{d.word}, d.topic.Words...), d.topic.Syntax, d.topic.Help})
+		all = append(all, Topic{append([]string{d.word}, d.topic.Words...), d.topic.Syntax, d.topic.Help, d.docs, ""})
 	}
 	return all
 }

@@ -84,7 +84,7 @@ func (x *run) stats() error {
 	}
 	m := x.DB.Metrics()
 	rows := append(asRows(figures.Database(s)), asRows(figures.Work(m))...)
-	fields, err := x.fieldNames()
+	fields, err := x.fieldRows()
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func SchemaRows(ctx context.Context, db *engine.DB) ([]Row, error) {
 	}
 	defer snap.Close()
 	x := &run{Scope: &predicate.Scope{Ctx: ctx, DB: db, Snap: snap}}
-	fields, err := x.fieldNames()
+	fields, err := x.fieldRows()
 	return append(asRows(figures.Params(db.Params())), fields...), err
 }
 

@@ -118,7 +118,7 @@ const fewRows = 1000
 // addition to these what documents are compared by, and their times. It returns the rows, of which
 // it may have read the first.
 func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Row, error]) (iter.Seq2[Row, error], error) {
-	of := &survey{hold: x.Hold}
+	of := &value.Survey{Hold: x.Hold}
 	var err error
 	if first := w.First(); first >= 0 && first <= fewRows {
 		var some []Row
@@ -134,8 +134,8 @@ func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Ro
 		}
 		rows = Fixed(some...)
 		err = x.Snap.ContentEach(x.Ctx, named, func(_ int, text, fields []byte) error {
-			defer of.given()
-			return of.look(text, fields)
+			defer of.Given()
+			return of.Look(text, fields)
 		})
 	} else {
 		of, err = x.survey(0)
@@ -155,7 +155,7 @@ func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Ro
 func (c shownColumn) isStar() bool { return c.name == "*" }
 
 // addAll adds the columns that * stands for, where documents have what is surveyed.
-func (sh *shown) addAll(x *run, of *survey, plain, ids []string) {
+func (sh *shown) addAll(x *run, of *value.Survey, plain, ids []string) {
 	for at, name := range plain {
 		if name != "fields" { // its keys are columns
 			sh.add(shownColumn{name: name, at: at})
@@ -166,15 +166,15 @@ func (sh *shown) addAll(x *run, of *survey, plain, ids []string) {
 		if len(ids) > 1 {
 			prefix = id + "."
 		}
-		for _, f := range of.top.sorted() {
-			name, path := prefix+fieldName([]string{f.key}), []string{f.key}
+		for _, f := range of.Top.Sorted() {
+			name, path := prefix+fieldName([]string{f.Key}), []string{f.Key}
 			if prefix != "" {
 				name = prefix + syntax.JoinPath(path)
 			}
 			sh.add(shownColumn{name: name, at: -1, doc: doc, of: x.ofField(name, path)})
 		}
 		by := "fingerprint"
-		if of.texts {
+		if of.Texts {
 			by = "text"
 		}
 		for _, name := range []string{by, "time"} {

@@ -18,7 +18,7 @@ type statementDef struct {
 }
 
 // A docsRow is a row of the table of statements in docs/query.md.
-type docsRow struct{ Syntax, Meaning, Last string }
+type docsRow = TopicRow
 
 // statementDefs is the table of statements. A query comes first.
 //
@@ -34,7 +34,7 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "COUNT", shape: syntax.Keyword,
-		topic: Topic{nil, "COUNT  COUNT NEAR('a', 3)  COUNT CLUSTERS NEAR 3", "how many documents, rows, pairs or clusters"},
+		topic: Topic{Syntax: "COUNT  COUNT NEAR('a', 3)  COUNT CLUSTERS NEAR 3", Help: "how many documents, rows, pairs or clusters"},
 		docs: []docsRow{
 			{"COUNT` *query*", "counts its rows", "`count`"},
 			{"COUNT", "counts all documents", "`count`"},
@@ -44,13 +44,13 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "GET", shape: syntax.Keyword, expects: syntax.ExpectID,
-		topic: Topic{nil, "GET 'a'", "a document"},
+		topic: Topic{Syntax: "GET 'a'", Help: "a document"},
 		docs:  []docsRow{{"GET 'a'", "shows a document; `SHOW` too", "`id`, `text`, `fields`, `fingerprint`, `time`, and `fingerprints` of one that has several"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.get(s.Get) },
 	},
 	{
 		word: "PUT", shape: syntax.Keyword, expects: `a document such as {"id": "a", "text": "..."}`, writes: true, waits: true,
-		topic: Topic{[]string{"UNLESS"}, `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, "store a document, or only if no other matches it"},
+		topic: Topic{Words: []string{"UNLESS"}, Syntax: `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, Help: "store a document, or only if no other matches it"},
 		docs: []docsRow{
 			{"PUT {...}", "stores a document, and replaces the one with the same id", "`stored`"},
 			{"PUT {...} UNLESS NEAR 3", "the same, unless another document matches; `UNLESS JACCARD 0.8 [VERIFY]`, `UNLESS LEVENSHTEIN 0.85`, `UNLESS COSINE 0.9` too", "`stored`, or the columns of the match"},
@@ -59,7 +59,7 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "DELETE", shape: syntax.Keyword, expects: "a document id in quotes, or WHERE", writes: true, waits: true,
-		topic: Topic{[]string{"WHERE"}, "DELETE 'a'  DELETE WHERE ID LIKE 'x%'", "delete documents"},
+		topic: Topic{Words: []string{"WHERE"}, Syntax: "DELETE 'a'  DELETE WHERE ID LIKE 'x%'", Help: "delete documents"},
 		docs: []docsRow{
 			{"DELETE 'a'", "deletes a document", "`deleted`"},
 			{"DELETE WHERE` *query*", "deletes all that it finds, in one step", "`deleted 3 documents`"},
@@ -68,70 +68,70 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "BEGIN", shape: syntax.Bare,
-		topic: Topic{nil, "BEGIN", "hold what PUT and DELETE write until COMMIT writes all of it at once"},
+		topic: Topic{Syntax: "BEGIN", Help: "hold what PUT and DELETE write until COMMIT writes all of it at once"},
 		docs:  []docsRow{{"BEGIN", "begins a transaction: see below", "`begun`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.begin() },
 	},
 	{
 		word: "COMMIT", shape: syntax.Bare, writes: true,
-		topic: Topic{nil, "COMMIT", "write what was held since BEGIN"},
+		topic: Topic{Syntax: "COMMIT", Help: "write what was held since BEGIN"},
 		docs:  []docsRow{{"COMMIT", "writes what PUT and DELETE have since BEGIN, in one step", "`committed: stored 2 documents, deleted 1`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.commit() },
 	},
 	{
 		word: "ROLLBACK", shape: syntax.Bare,
-		topic: Topic{nil, "ROLLBACK", "forget what was held since BEGIN"},
+		topic: Topic{Syntax: "ROLLBACK", Help: "forget what was held since BEGIN"},
 		docs:  []docsRow{{"ROLLBACK", "forgets it", "`rolled back 3 writes`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.rollback() },
 	},
 	{
 		word: "PAIRS", shape: syntax.Keyword, expects: syntax.ExpectCriterion,
-		topic: Topic{nil, "PAIRS NEAR 3  PAIRS JACCARD 0.8 [VERIFY]", "all pairs of documents that match"},
+		topic: Topic{Syntax: "PAIRS NEAR 3  PAIRS JACCARD 0.8 [VERIFY]", Help: "all pairs of documents that match"},
 		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]`, `PAIRS LEVENSHTEIN t`, `PAIRS COSINE t", "all pairs that match; LIMIT, OFFSET and SHOW",
 			"`a`, `b`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.pairs(s.Pairs) },
 	},
 	{
 		word: "CLUSTERS", shape: syntax.Keyword, expects: syntax.ExpectCriterion,
-		topic: Topic{[]string{"MODE", "STAR", "COMPONENTS"}, "CLUSTERS JACCARD 0.8 [MODE star|components]",
-			"groups of documents that match, with the one to keep"},
+		topic: Topic{Words: []string{"MODE", "STAR", "COMPONENTS"}, Syntax: "CLUSTERS JACCARD 0.8 [MODE star|components]",
+			Help: "groups of documents that match, with the one to keep"},
 		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [VERIFY]`, `CLUSTERS LEVENSHTEIN t`, `CLUSTERS COSINE t",
 			"groups that match; `MODE star` or `MODE components`, LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.clusters(s.Clusters) },
 	},
 	{
 		word: "WHY", shape: syntax.TwoIDs, expects: syntax.ExpectTwoIDs,
-		topic: Topic{nil, "WHY 'a' 'b'", "how two documents compare"},
+		topic: Topic{Syntax: "WHY 'a' 'b'", Help: "how two documents compare"},
 		docs:  []docsRow{{"WHY 'a' 'b'", "compares two documents by every measure, and shows the longest words in common and the first that differ: see below", "`name`, `value`"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.why(s.Two) },
 	},
 	{
 		word: "ALLOW", shape: syntax.TwoIDs, expects: syntax.ExpectTwoIDs, writes: true,
-		topic: Topic{nil, "ALLOW 'a' 'b'", "record that two documents are not duplicates"},
+		topic: Topic{Syntax: "ALLOW 'a' 'b'", Help: "record that two documents are not duplicates"},
 		docs:  []docsRow{{"ALLOW 'a' 'b'", "records that two documents are not duplicates: see below", "`allowed`"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.allow(s.Two) },
 	},
 	{
 		word: "UNALLOW", shape: syntax.TwoIDs, expects: syntax.ExpectTwoIDs, writes: true,
-		topic: Topic{nil, "UNALLOW 'a' 'b'", "take back ALLOW"},
+		topic: Topic{Syntax: "UNALLOW 'a' 'b'", Help: "take back ALLOW"},
 		docs:  []docsRow{{"UNALLOW 'a' 'b'", "takes back ALLOW", "`unallowed`"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.unallow(s.Two) },
 	},
 	{
 		word: "ALLOWED", shape: syntax.Bare,
-		topic: Topic{nil, "ALLOWED", "pairs that ALLOW has recorded"},
+		topic: Topic{Syntax: "ALLOWED", Help: "pairs that ALLOW has recorded"},
 		docs:  []docsRow{{"ALLOWED", "lists the pairs that ALLOW has recorded", "`a`, `b`"}},
 		run:   func(x *run, _ *syntax.Statement) error { x.allowed(); return nil },
 	},
 	{
 		word: "PRUNE", shape: syntax.Keyword, expects: "OLDER", writes: true,
-		topic: Topic{[]string{"OLDER"}, "PRUNE OLDER 30d", "delete documents stored before then"},
+		topic: Topic{Words: []string{"OLDER"}, Syntax: "PRUNE OLDER 30d", Help: "delete documents stored before then"},
 		docs:  []docsRow{{"PRUNE OLDER 30d", "deletes documents stored before then; or a date", "`pruned 3 documents`"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.prune(s.Prune) },
 	},
 	{
 		word: "STATS", shape: syntax.Keyword,
-		topic: Topic{nil, "STATS  STATS CLUSTERS NEAR 3", "what is in the database; figures of its clusters"},
+		topic: Topic{Syntax: "STATS  STATS CLUSTERS NEAR 3", Help: "what is in the database; figures of its clusters"},
 		docs: []docsRow{
 			{"STATS", "what is in the database; the fields of the first documents; what flushes and merges did since it was opened", "`name`, `value`"},
 			{"STATS CLUSTERS ...", "figures of clusters, and what many documents share: see below", "`figure`, `id`, `other`, `size`, `value`, `exact`"},
@@ -145,32 +145,32 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "FIELDS", shape: syntax.Bare,
-		topic: Topic{nil, "FIELDS", "the fields that documents have"},
+		topic: Topic{Syntax: "FIELDS", Help: "the fields that documents have"},
 		docs: []docsRow{{"FIELDS", "lists the fields that documents have: what they are, how many documents have them, and an example; reads all documents",
 			"`name`, `type`, `documents`, `share`, `example`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.fields(s) },
 	},
 	{
 		word: "CHECK", shape: syntax.Bare,
-		topic: Topic{nil, "CHECK", "verify all checksums and cross-references"},
+		topic: Topic{Syntax: "CHECK", Help: "verify all checksums and cross-references"},
 		docs:  []docsRow{{"CHECK", "verifies all checksums and cross-references", "`ok: ...`, or `file`, `section`, `offset`, `problem`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.check() },
 	},
 	{
 		word: "FLUSH", shape: syntax.Bare, writes: true,
-		topic: Topic{nil, "FLUSH", "write out the memtable"},
+		topic: Topic{Syntax: "FLUSH", Help: "write out the memtable"},
 		docs:  []docsRow{{"FLUSH", "writes out the memtable", "`flushed`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.flush() },
 	},
 	{
 		word: "COMPACT", shape: syntax.Bare, writes: true,
-		topic: Topic{nil, "COMPACT", "merge the tables"},
+		topic: Topic{Syntax: "COMPACT", Help: "merge the tables"},
 		docs:  []docsRow{{"COMPACT", "merges the tables", "`compacted`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.compact() },
 	},
 	{
 		word: "EXPLAIN", shape: syntax.Keyword, expects: "a statement",
-		topic: Topic{[]string{"ANALYZE"}, "EXPLAIN [ANALYZE] NEAR('a', 3)", "the plan of a query, and what it takes"},
+		topic: Topic{Words: []string{"ANALYZE"}, Syntax: "EXPLAIN [ANALYZE] NEAR('a', 3)", Help: "the plan of a query, and what it takes"},
 		docs: []docsRow{
 			{"EXPLAIN` *query*", "shows its plan", "`plan`"},
 			{"EXPLAIN ANALYZE` *query*", "executes it, and shows the plan and what it took", "`plan`"},

@@ -21,8 +21,8 @@ const (
 )
 
 // complete is called for Tab: line has been typed, and pos runes of it are before the cursor. It
-// completes dot-commands and their arguments at the start of a line, ids within quotes, and
-// keywords elsewhere.
+// completes dot-commands and their arguments at the start of a line, ids within quotes, and fields
+// and keywords elsewhere.
 func (s *session) complete(line string, pos int) (head string, completions []string, tail string) {
 	runes := []rune(line)
 	before, tail := string(runes[:pos]), string(runes[pos:])
@@ -33,8 +33,8 @@ func (s *session) complete(line string, pos int) (head string, completions []str
 		at := openQuote(before) + 1
 		head, completions = before[:at], s.completeID(strings.ReplaceAll(before[at:], "''", "'"))
 	default:
-		at := strings.LastIndexFunc(before, func(r rune) bool { return !unicode.IsLetter(r) }) + 1
-		head, completions = before[:at], completeKeyword(before[at:])
+		at := strings.LastIndexFunc(before, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '.' }) + 1
+		head, completions = before[:at], append(s.completeField(before[at:], before[:at]), completeKeyword(before[at:])...)
 	}
 	return head, completions, tail
 }
@@ -72,6 +72,20 @@ func completeKeyword(word string) []string {
 		}
 	}
 	return found
+}
+
+// fieldsFollow are the words after which a field is likely.
+var fieldsFollow = []string{"SHOW", ",", "AND", "OR", "NOT", "WHERE", "COUNT"}
+
+// completeField returns the fields that start with word, or all where a field is likely to follow.
+func (s *session) completeField(word, before string) []string {
+	words := strings.Fields(strings.ToUpper(before))
+	if word == "" && (len(words) == 0 || !slices.Contains(fieldsFollow, words[len(words)-1]) && !strings.HasSuffix(words[len(words)-1], ",")) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, completionTime)
+	defer cancel()
+	return slices.DeleteFunc(query.FieldNames(ctx, s.cfg.DB), func(name string) bool { return !strings.HasPrefix(name, word) })
 }
 
 // completeID returns the ids that start with prefix, each with a closing quote. It leaves out ids
@@ -112,7 +126,7 @@ func (s *session) completeDot(before string) (head string, completions []string)
 		words = []string{"on", "off"}
 	case name == ".help":
 		words = helpTopics()
-	case name == ".read" || name == ".output":
+	case name == ".read" || name == ".output" || name == ".once":
 		return before[:at], completeFile(word)
 	}
 	return before[:at], slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(strings.ToLower(w), strings.ToLower(word)) })

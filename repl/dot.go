@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -20,6 +21,8 @@ func dotCommands() []dotCommand {
 		{"timer", "on|off", "say how long statements took", toggle(func(s *session) *bool { return &s.timer })},
 		{"explain", "on|off", "show the plan of each query before its rows", toggle(func(s *session) *bool { return &s.explain })},
 		{"output", "[FILE]", "write rows to a file; without one, here again", (*session).dotOutput},
+		{"once", "FILE", "write the rows of the next statement to a file", (*session).dotOnce},
+		{"width", "[N]", "columns to which tables are cut, 0 for all", (*session).dotWidth},
 		{"read", "FILE", "run the statements of a file", (*session).dotRead},
 		{"schema", "", "the parameters of the database, and the fields of its documents", (*session).dotSchema},
 		{"stats", "[on|off]", "what is in the database; on: count the work of each statement", (*session).dotStats},
@@ -51,7 +54,9 @@ func (s *session) dot(line string) error {
 		}
 		return c.run(s, arg)
 	}
-	hint := "type .help for the list"
+	hint := cmp.Or(map[string]string{
+		"import": "simdb load DB FILE..., outside of the prompt, loads files", "dump": "simdb export DB -o FILE writes documents", "tables": "FIELDS lists fields, STATS the tables",
+	}[name], "type .help for the list")
 	if w, ok := query.Closest(name, names); ok {
 		hint = "did you mean ." + w + "?"
 	}
@@ -127,6 +132,17 @@ func (s *session) dotOutput(arg string) error {
 	return nil
 }
 
+// dotOnce is .output for the next statement.
+func (s *session) dotOnce(arg string) error {
+	err := s.dotOutput(arg)
+	s.once = err == nil
+	return err
+}
+
+func (s *session) dotWidth(arg string) error {
+	return s.number(arg, "columns", &s.options.Width, &s.cfg.Output.Width)
+}
+
 // maxReadDepth is how deep .read may nest.
 const maxReadDepth = 16
 
@@ -175,16 +191,20 @@ func (s *session) dotStats(arg string) error {
 }
 
 func (s *session) dotMaxRows(arg string) error {
+	return s.number(arg, "rows", &s.options.MaxRows, &s.cfg.Output.MaxRows)
+}
+
+// number shows a number, or sets it: for now, and for after .output.
+func (s *session) number(arg, of string, now, later *int) error {
 	if arg == "" {
-		_, err := fmt.Fprintln(s.out, s.options.MaxRows)
+		_, err := fmt.Fprintln(s.out, *now)
 		return err
 	}
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < 0 {
-		return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("%q should be a number of rows", arg), Hint: "0 for all"}
+		return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("%q should be a number of %s", arg, of), Hint: "0 for all"}
 	}
-	s.options.MaxRows = n
-	s.cfg.Output.MaxRows = n
+	*now, *later = n, n
 	return nil
 }
 

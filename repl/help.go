@@ -22,10 +22,11 @@ func helpTopics() []string {
 // dotHelp lists the language and the dot-commands, or those that a word belongs to.
 func (s *session) dotHelp(arg string) error {
 	word := strings.ToUpper(strings.Trim(arg, ".; "))
-	var lines [][2]string
+	var lines, more [][2]string
 	for _, t := range query.Topics() {
 		if word == "" || slices.Contains(t.Words, word) {
 			lines = append(lines, [2]string{t.Syntax, t.Help})
+			more = append(more, details(t)...)
 		}
 	}
 	if word == "" {
@@ -45,7 +46,24 @@ func (s *session) dotHelp(arg string) error {
 		}
 		return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("there is no help on %q", arg), Hint: hint}
 	}
+	if word != "" && len(more) > 0 {
+		lines = append(append(lines, [2]string{}), more...)
+	}
 	return s.writeHelp(lines)
+}
+
+// details are the forms of a construct, and of a predicate what it may stand in.
+func details(t query.Topic) (lines [][2]string) {
+	plain := strings.NewReplacer("`", "", "*", "")
+	for _, r := range t.Rows {
+		lines = append(lines, [2]string{plain.Replace(r.Syntax), plain.Replace(r.Meaning + " (" + r.Last + ")")})
+	}
+	if t.Example != "" {
+		lines = append(lines, [2]string{}, [2]string{"predicate [AND|OR|NOT predicate ...] [clause ...]", "a query; clauses are SINCE, ORDER BY, LIMIT, OFFSET, VERIFY and SHOW"},
+			[2]string{t.Example + " AND lang = 'en' LIMIT 10", "those that a field holds for, too"},
+			[2]string{"COUNT " + t.Example, "how many"}, [2]string{t.Example + " SHOW *", "with their fields"}, [2]string{"EXPLAIN ANALYZE " + t.Example, "how they are found"})
+	}
+	return lines
 }
 
 // narrowHelp is the width of the column of syntax on a narrow terminal.

@@ -347,7 +347,8 @@ func TestComplete(t *testing.T) {
 	db := openTest(t)
 	for _, id := range []string{"doc-1", "doc-2", "it's", "bell\a", "other"} {
 		fp := uint64(1)
-		if err := db.Put(t.Context(), engine.Doc{ID: id, Fingerprint: &fp, Time: time.Unix(1, 0)}); err != nil {
+		d := engine.Doc{ID: id, Fingerprint: &fp, Time: time.Unix(1, 0), Fields: []byte(`{"family":"x","meta":{"lang":"en"},"time":1}`)}
+		if err := db.Put(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -365,9 +366,13 @@ func TestComplete(t *testing.T) {
 		{"NEAR('it''^", "NEAR('[it''s']^"},
 		{"NEAR('b^", "NEAR('[]^"},
 		{"GET '^'", "GET '[doc-1' doc-2' it''s' other']^'"},
+		{"fam^", "[family]^"},
+		{"NEAR('a', 3) SHOW ^", "NEAR('a', 3) SHOW [family meta.lang fields.time]^"},
+		{"SHOW id, me^", "SHOW id, [meta.lang]^"},
+		{"NEAR('a', 3) ^", "NEAR('a', 3) []^"},
 		{"zzz^", "[]^"},
 		{"^", "[]^"},
-		{".^", "[.help .mode .timer .explain .output .read .schema .stats .maxrows .last .history .quit]^"},
+		{".^", "[.help .mode .timer .explain .output .once .width .read .schema .stats .maxrows .last .history .quit]^"},
 		{".ti^", "[.timer]^"},
 		{".mode j^", ".mode [jsonl json]^"},
 		{".timer ^", ".timer [on off]^"},
@@ -426,5 +431,40 @@ func TestHelpWidth(t *testing.T) {
 		if !slices.Equal(got, words) {
 			t.Errorf("width %d: other words:\n%s", width, out.String())
 		}
+	}
+}
+
+// .once takes the rows of one statement, .width cuts tables, and .help of a word has its forms, its
+// columns and examples.
+func TestOnceWidthHelp(t *testing.T) {
+	db := openTest(t)
+	fp := uint64(1)
+	if err := db.Put(t.Context(), engine.Doc{ID: "a", Text: strings.Repeat("long ", 40), Fingerprint: &fp}); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	var out, errs bytes.Buffer
+	cfg := Config{DB: db, Out: &out, Err: &errs}
+	if code := Exec(t.Context(), cfg, ".once "+file, "LIMIT 1", "COUNT", ".mode table", ".width 30", "SHOW id, text", ".help near"); code != ExitOK {
+		t.Fatal(code, errs.String())
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != "id\na\n" {
+		t.Errorf(".once wrote %q, %v", got, err)
+	}
+	if !strings.HasPrefix(out.String(), "┌───────┐\n│ count │") {
+		t.Errorf("after .once: %s", out.String())
+	}
+	for line := range strings.Lines(out.String()) {
+		if strings.HasPrefix(line, "│") && output.Width(line) > 31 {
+			t.Errorf("wider than .width: %s", line)
+		}
+	}
+	for _, want := range []string{"NEAR(what, k)", "distance)", "COUNT NEAR('a', 3)", "ORDER BY"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf(".help near lacks %s: %s", want, out.String())
+		}
+	}
+	if code := Exec(t.Context(), cfg, ".import x"); code != ExitError || !strings.Contains(errs.String(), "simdb load DB FILE") {
+		t.Errorf(".import: %d, %s", code, errs.String())
 	}
 }

@@ -75,6 +75,7 @@ type session struct {
 	commands []dotCommand
 
 	file    bool // a Parquet file was written: it has one result
+	once    bool // .output ends with the next statement
 	moded   bool // .mode or Config.FormatSet has set the format
 	timer   bool // say how long statements took
 	explain bool // show the plan before the rows

@@ -119,6 +119,9 @@ func (s *session) runStatement(text string) error {
 	if err == nil && (rows.Message() == "" || !s.options.Format.Structured()) {
 		s.footer(rows, n, s.options)
 	}
+	if s.once && err == nil {
+		s.once, err = false, s.closeOutput()
+	}
 	return err
 }
 

@@ -29,7 +29,7 @@ var fieldMutants = []mutant{
 		tests: "query", run: "^TestField$",
 	},
 	{
-		name: "fields/null is a value of a field", in: "query", decl: "survey.walk",
+		name: "fields/null is a value of a field", in: "query", decl: "Survey.walk",
 		edit:  never(`v[0] == 'n'`),
 		tests: "query", run: "^TestFields$",
 	},
