@@ -47,7 +47,7 @@ func Parse(text string, args ...any) (Query, error) {
 	if len(s.Clauses) == 0 {
 		return Query{where: end, args: args}, nil
 	}
-	at := s.Clauses[0].Word.Pos.Offset
+	at := s.Clauses[0].Pos.Offset
 	q := Query{where: text[:at], clauses: " " + end[at:]}
 	first := 0 // of the parameters of the clauses
 	for offset := range p.Params {

@@ -20,7 +20,7 @@ func TestLayers(t *testing.T) {
 		t.Skip("no go command")
 	}
 	front := []string{
-		"github.com/alecthomas/kong", "github.com/peterh/liner",
+		"github.com/alecthomas/kong", "github.com/alecthomas/participle", "github.com/peterh/liner",
 		"github.com/vbauerster/mpb", "github.com/mattn/go-runewidth",
 	}
 	for pkg, forbidden := range map[string][]string{
@@ -67,6 +67,9 @@ func TestLayers(t *testing.T) {
 			inside := strings.HasPrefix(imported, module+"query/internal/")
 			if strings.HasPrefix(imported, module) && !inside && !slices.Contains(allowed, imported) {
 				t.Errorf("%s imports %s", fields[0], imported)
+			}
+			if strings.HasPrefix(imported, "github.com/alecthomas/participle") && fields[0] != module+"query/internal/syntax" {
+				t.Errorf("%s imports %s: only package syntax may", fields[0], imported)
 			}
 		}
 	}

@@ -429,8 +429,8 @@ var mutants = []mutant{
 		tests: "query", run: "^TestPredicateTable$",
 	},
 	{
-		name: "query/a predicate in the grammar alone", in: "query", decl: "parser.primary",
-		edit:  swap(`p.of(kindsOf(Predicate))`, `p.of(kindsOf(Predicate)), p.is("LIKE")`),
+		name: "query/a predicate in the grammar alone", in: "query", decl: "call",
+		edit:  swap("`parser:\"@Predicate\"`", "`parser:\"@( Predicate | 'LIKE' )\"`"),
 		tests: "query", run: "^TestKeywords$",
 	},
 	{

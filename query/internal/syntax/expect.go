@@ -2,9 +2,13 @@ package syntax
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/alecthomas/participle/v2"
 )
 
 // checkWords finds unknown words where a statement or a predicate must stand: at the start, and
@@ -59,14 +63,9 @@ func isValue(t Token) bool {
 
 // inCall reports whether tokens end within the parentheses of a predicate.
 func inCall(tokens []Token) bool {
-	for i, closed := len(tokens)-1, 0; i > 0; i-- {
-		switch {
-		case tokens[i].Value == ")":
-			closed++
-		case tokens[i].Value == "(" && closed == 0:
+	for i := len(tokens) - 1; i > 0; i-- {
+		if tokens[i].Value == "(" {
 			return tokens[i-1].Type == Predicate
-		case tokens[i].Value == "(":
-			closed--
 		}
 	}
 	return false
@@ -114,14 +113,25 @@ var fromOtherLanguages = map[string]string{
 	"FROM":   "write the predicate alone, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
 }
 
-// syntaxError is the error for the token at a place where another one is expected: literal, if it
-// is not "".
-func (l *Language) syntaxError(text string, tokens []Token, at int, literal string) error {
+// syntaxError turns an error of participle into one of ours.
+func (l *Language) syntaxError(text string, tokens []Token, err error) error {
+	var perr participle.Error
+	if !errors.As(err, &perr) {
+		return Errorf(0, "", "%v", err)
+	}
+	offset := perr.Position().Offset
+	at := 0
+	for at < len(tokens)-1 && tokens[at].Pos.Offset < offset {
+		at++
+	}
 	expected := ""
-	if at == 0 || tokens[at-1].Value != "," || isValue(tokens[at]) {
-		expected = l.expectation(tokens[:at], literal)
-	} else if inCall(tokens[:at]) {
-		expected = ExpectNumber
+	if next := at + 1; tokens[at].Value == "," && next < len(tokens) && !isValue(tokens[next]) {
+		at = next // participle reports the comma
+		if inCall(tokens[:at]) {
+			expected = ExpectNumber
+		}
+	} else {
+		expected = l.expectation(tokens[:at], perr.Message())
 	}
 	found := tokens[at]
 	var before Token
@@ -141,12 +151,12 @@ func (l *Language) syntaxError(text string, tokens []Token, at int, literal stri
 	if before.Value == ";" {
 		return Errorf(found.Pos.Offset, "run them one by one", "%s after the end of the statement", what)
 	}
-	return Errorf(found.Pos.Offset, l.hintAt(text, tokens, at, expected), "%s", what)
+	return Errorf(found.Pos.Offset, l.hintAt(tokens, at, expected), "%s", what)
 }
 
 // hintAt says what to write in place of the token at a place where another one is expected, if that
 // is known.
-func (l *Language) hintAt(text string, tokens []Token, at int, expected string) (hint string) {
+func (l *Language) hintAt(tokens []Token, at int, expected string) (hint string) {
 	found, before := tokens[at], Token{}
 	if at > 0 {
 		before = tokens[at-1]
@@ -187,7 +197,7 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 			hint = "document ids are written in quotes: '" + found.Value + "'"
 		}
 	case at == 0:
-	case slices.Contains(l.statements, found.Value), isKeyword(found) && strings.Contains(text[before.Pos.Offset+len(before.Value):found.Pos.Offset], "\n"):
+	case slices.Contains(l.statements, found.Value), found.Pos.Line > before.Pos.Line && isKeyword(found):
 		hint = "a statement ends with ;"
 	}
 	return hint
@@ -232,11 +242,21 @@ var expectedAfter = map[string]string{
 	",":       "a value",
 }
 
-// expectation says in words what should follow the tokens before an unexpected one, or "". literal
-// is the only word that could, or "".
-func (l *Language) expectation(before []Token, literal string) string {
-	if literal != "" {
-		return literal
+// expectedIn finds what participle's message expects, and plainLiteral a single literal in that.
+// Version 2 of participle keeps the expected node in a field that is not exported, so its text is
+// the only source; TestExpectation fails if a new version words it differently.
+var (
+	expectedIn   = regexp.MustCompile(`\(expected (.*)\)$`)
+	plainLiteral = regexp.MustCompile(`^"([^" ]+)"$`)
+)
+
+// expectation says in words what should follow the tokens before an unexpected one, or "". message
+// is participle's, which names a rule of the grammar; only a single literal is useful to a user.
+func (l *Language) expectation(before []Token, message string) string {
+	if m := expectedIn.FindStringSubmatch(message); m != nil {
+		if literal := plainLiteral.FindStringSubmatch(m[1]); literal != nil {
+			return m[1]
+		}
 	}
 	if len(before) == 0 {
 		return "a statement"

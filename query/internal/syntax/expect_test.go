@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What stands where another token is expected is named, with what to write instead.
+// The text of participle's errors is read for the literal that it expects. A version of participle
+// that vocabulary its errors otherwise fails here.
 func TestExpectation(t *testing.T) {
 	for text, want := range map[string]string{
 		"lang = en":                    `unexpected "en", strings are written in quotes: 'en'`,
@@ -25,7 +26,7 @@ func TestExpectation(t *testing.T) {
 		"NEAR('a', 3) || lang = 'en'":  `unexpected '|', write OR`,
 		"NEAR('a', 3) WHERE a = 'x'":   `unexpected "WHERE", write AND`,
 		"NEAR('a', 3) NEAR('b', 3)":    `unexpected "NEAR", AND or OR is written between predicates`,
-		"LIMIT":                        "the statement ends where a number should follow",
+		"LIMIT":                        `unexpected "LIMIT", expected a number after it`,
 		"'MIT'":                        `unexpected 'MIT', expected a statement such as NEAR('a', 3) or GET 'a'`,
 		"MITT":                         `unknown statement "MITT", a statement is such as NEAR('a', 3), lang = 'en' or COUNT`,
 		"FIND 'a'":                     `unknown statement "FIND", write NEAR('a', 3), or NEAR(TEXT '...', 3)`,

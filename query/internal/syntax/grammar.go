@@ -1,224 +1,232 @@
 package syntax
 
-// The syntax tree: what a statement of each form leaves of its tokens.
+import "github.com/alecthomas/participle/v2/lexer"
+
+// The syntax tree. The tag of each field is the rule of the grammar that fills it, as participle
+// reads it.
 
 // Statement is one statement. Exactly one of the pointers from Put on is set.
 type Statement struct {
-	Explain  *Explain
-	Count    *Count
-	Put      *Put
-	Get      *Get
-	Delete   *Delete
-	Pairs    *Pairs
-	Clusters *Clusters
-	Prune    *Prune
-	Stats    *Stats
-	Two      *Two
-	Bare     *Token
-	Select   *Select
+	Explain  *Explain  `parser:"@@?"`
+	Count    *Count    `parser:"( @@"`
+	Put      *Put      `parser:"| @@"`
+	Get      *Get      `parser:"| @@"`
+	Delete   *Delete   `parser:"| @@"`
+	Pairs    *Pairs    `parser:"| @@"`
+	Clusters *Clusters `parser:"| @@"`
+	Prune    *Prune    `parser:"| @@"`
+	Stats    *Stats    `parser:"| @@"`
+	Two      *Two      `parser:"| @@"`
+	Bare     *Token    `parser:"| @Bare"`
+	Select   *Select   `parser:"| @@ ) ';'*"`
+}
+
+// queryStatement is a statement that is a query.
+type queryStatement struct {
+	Select *Select `parser:"@@ ';'*"`
 }
 
 // Explain is EXPLAIN [ANALYZE].
 type Explain struct {
-	Word    Token
-	Analyze bool
+	Word    Token `parser:"@'EXPLAIN'"`
+	Analyze bool  `parser:"@'ANALYZE'?"`
 }
 
 // Count is COUNT [select | PAIRS ... | CLUSTERS ...]; alone it counts all documents.
 type Count struct {
-	Word     Token
-	Pairs    *Pairs
-	Clusters *Clusters
-	Select   *Select
+	Word     Token     `parser:"@'COUNT'"`
+	Pairs    *Pairs    `parser:"( @@"`
+	Clusters *Clusters `parser:"| @@"`
+	Select   *Select   `parser:"| @@ )?"`
 }
 
 // Put is PUT {...} [UNLESS criterion [VERIFY]].
 type Put struct {
-	Word   Token
-	Doc    Token
-	Unless *Criterion
-	Verify *Token
+	Word   Token      `parser:"@'PUT'"`
+	Doc    Token      `parser:"@( JSON | Param | Named )"`
+	Unless *Criterion `parser:"( 'UNLESS' @@"`
+	Verify *Token     `parser:"  @'VERIFY'? )?"`
 }
 
 // Get is GET 'a' [SHOW columns].
 type Get struct {
-	Word Token
-	ID   Token
-	Show *Show
+	Word Token `parser:"@'GET'"`
+	ID   Token `parser:"@( String | Param | Named )"`
+	Show *Show `parser:"@@?"`
 }
 
 // Delete is DELETE 'a', or DELETE WHERE select.
 type Delete struct {
-	Word  Token
-	Where *Select
-	ID    *Token
+	Word  Token   `parser:"@'DELETE'"`
+	Where *Select `parser:"( 'WHERE' @@"`
+	ID    *Token  `parser:"| @( String | Param | Named ) )"`
 }
 
 // Pairs is PAIRS criterion [LIMIT n] [OFFSET n] [VERIFY].
 type Pairs struct {
-	Word      Token
-	Criterion *Criterion
-	Clauses   []*Clause
+	Word      Token      `parser:"@'PAIRS'"`
+	Criterion *Criterion `parser:"@@"`
+	Clauses   []*Clause  `parser:"@@*"`
 }
 
 // Clusters is CLUSTERS criterion [VERIFY] [MODE star|components] [LIMIT n] [OFFSET n] [VERIFY]
 // [SHOW columns].
 type Clusters struct {
-	Word      Token
-	Criterion *Criterion
-	Verify    *Token
-	Mode      *Token
-	Clauses   []*Clause
+	Word      Token      `parser:"@'CLUSTERS'"`
+	Criterion *Criterion `parser:"@@"`
+	Verify    *Token     `parser:"@'VERIFY'?"`
+	Mode      *Token     `parser:"( 'MODE' @( Keyword | Predicate | Bare | TwoIDs | Ident | String ) )?"`
+	Clauses   []*Clause  `parser:"@@*"`
 }
 
 // Stats is STATS [CLUSTERS ...].
 type Stats struct {
-	Word     Token
-	Clusters *Clusters
+	Word     Token     `parser:"@'STATS'"`
+	Clusters *Clusters `parser:"@@?"`
 }
 
 // Criterion is NEAR k or JACCARD t. The caller decides which predicates are criteria.
 type Criterion struct {
-	Word  Token
-	Value Token
+	Word  Token `parser:"@Predicate"`
+	Value Token `parser:"@( Number | Percent | Param | Named )"`
 }
 
 // Two is WHY 'a' 'b', or another statement with two ids.
 type Two struct {
-	Word Token
-	A    Token
-	B    Token
+	Word Token `parser:"@TwoIDs"`
+	A    Token `parser:"@( String | Param | Named )"`
+	B    Token `parser:"','? @( String | Param | Named )"`
 }
 
 // Prune is PRUNE OLDER 30d.
 type Prune struct {
-	Word  Token
-	Older Token
+	Word  Token `parser:"@'PRUNE'"`
+	Older Token `parser:"'OLDER' @( Duration | String | Number | Param | Named )"`
 }
 
 // Select is an expression and its clauses: SINCE, ORDER BY, LIMIT, OFFSET, VERIFY, SHOW in any
 // order. Clauses alone are of all documents.
 type Select struct {
-	Expr    *Or
-	Clauses []*Clause
+	Expr    *Or       `parser:"( @@"`
+	Clauses []*Clause `parser:"  @@* | @@+ )"`
 }
 
 // Or is terms joined by OR.
 type Or struct {
-	Terms []*And
+	Terms []*And `parser:"@@ ( 'OR' @@ )*"`
 }
 
 // And is terms joined by AND.
 type And struct {
-	Terms []*Not
+	Terms []*Not `parser:"@@ ( 'AND' @@ )*"`
 }
 
 // Not is a primary after any number of NOTs.
 type Not struct {
-	Not  []*NotWord
-	Term *Primary
+	Not  []*NotWord `parser:"@@*"`
+	Term *Primary   `parser:"@@"`
 }
 
-// NotWord is one NOT.
+// NotWord is one NOT. (participle keeps only the last of a list of bare tokens.)
 type NotWord struct {
-	Word Token
+	Word Token `parser:"@'NOT'"`
 }
 
 // Operand is an element of the list of ID IN (...), or a bound of ID BETWEEN.
 type Operand struct {
-	Value Token
+	Value Token `parser:"@( String | Param | Named )"`
 }
 
 // Primary is a predicate or an expression in parentheses.
 type Primary struct {
-	Call  *Call
-	Paren *Or
-	ID    *IDTest
-	Since *Since
-	Field *FieldTest
+	Call  *Call      `parser:"( @@"`
+	Paren *Or        `parser:"| '(' @@ ')'"`
+	ID    *IDTest    `parser:"| @@"`
+	Since *Since     `parser:"| @@"`
+	Field *FieldTest `parser:"| @@ )"`
 }
 
 // IDTest tests the ID: ID = 'a', ID >= 'a', ID [NOT] IN ('a', 'b'), ID [NOT] LIKE 'a%' [ESCAPE
 // '\'], ID [NOT] BETWEEN 'a' AND 'b'.
 type IDTest struct {
-	Word   Token
-	Op     *Token
-	Value  *Token
-	Not    bool
-	Like   *Token
-	Escape *Token
-	From   *Operand
-	To     *Operand
-	In     []*Operand
+	Word   Token      `parser:"@'ID'"`
+	Op     *Token     `parser:"( @( '=' | '!=' | '<>' | '<=' | '>=' | '<' | '>' )"`
+	Value  *Token     `parser:"  @( String | Param | Named )"`
+	Not    bool       `parser:"| @'NOT'?"`
+	Like   *Token     `parser:"  ( 'LIKE' @( String | Param | Named )"`
+	Escape *Token     `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
+	From   *Operand   `parser:"  | 'BETWEEN' @@"`
+	To     *Operand   `parser:"    'AND' @@"`
+	In     []*Operand `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
 }
 
 // FieldTest tests a field, or the text: lang = 'en', stars >= 3, url [NOT] LIKE 'http%' [ESCAPE
 // '\\'], stars [NOT] BETWEEN 3 AND 5, lang [NOT] IN ('en', 'de'), meta.lang IS [NOT] NULL.
 type FieldTest struct {
-	Name   Token
-	Op     *Token
-	Value  *FieldValue
-	Is     *Token
-	IsNot  bool
-	Not    bool
-	Like   *Token
-	Escape *Token
-	From   *FieldValue
-	To     *FieldValue
-	In     []*FieldValue
+	Name   Token         `parser:"@( Ident | 'TEXT' )"`
+	Op     *Token        `parser:"( @( '=' | '!=' | '<>' | '<=' | '>=' | '<' | '>' )"`
+	Value  *FieldValue   `parser:"  @@"`
+	Is     *Token        `parser:"| @'IS'"`
+	IsNot  bool          `parser:"  @'NOT'? 'NULL'"`
+	Not    bool          `parser:"| @'NOT'?"`
+	Like   *Token        `parser:"  ( 'LIKE' @( String | Param | Named )"`
+	Escape *Token        `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
+	From   *FieldValue   `parser:"  | 'BETWEEN' @@"`
+	To     *FieldValue   `parser:"    'AND' @@"`
+	In     []*FieldValue `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
 }
 
 // FieldValue is what a field is compared with.
 type FieldValue struct {
-	Value Token
+	Value Token `parser:"@( String | Number | Hex | 'TRUE' | 'FALSE' | Param | Named )"`
 }
 
 // Since is SINCE 2d, or SINCE '2026-01-02'.
 type Since struct {
-	Word  Token
-	Value Token
+	Word  Token `parser:"@'SINCE'"`
+	Value Token `parser:"@( Duration | String | Number | Param | Named )"`
 }
 
 // Call is a predicate written as a call, such as NEAR('a', 3).
 type Call struct {
-	Name Token
-	Args []*Argument
+	Name Token       `parser:"@Predicate"`
+	Args []*Argument `parser:"'(' @@ ( ',' @@ )* ')'"`
 }
 
 // Argument is a value, or ANY OF several. Text says that TEXT precedes it: the value is a text, not
 // an id.
 type Argument struct {
-	Any   []*Argument
-	Text  bool
-	Value Token
+	Any   []*Argument `parser:"(  'ANY' 'OF' '(' @@ ( ',' @@ )* ')'"`
+	Text  bool        `parser:"| @'TEXT'?"`
+	Value Token       `parser:"@( String | Hex | Number | Percent | Duration | Param | Named ) )"`
 }
 
-// Clause is a clause of a Select, of GET, PAIRS or CLUSTERS. Exactly one field is set but for Word.
+// Clause is a clause of a Select, of GET, PAIRS or CLUSTERS. Exactly one field is set.
 type Clause struct {
-	Word   Token // that it starts with
-	Limit  *Token
-	Since  *Since
-	Order  []*OrderTerm
-	Offset *Token
-	Verify *Token
-	Show   *Show
+	Pos    lexer.Position
+	Limit  *Token       `parser:"  'LIMIT' @( Number | Param | Named )"`
+	Since  *Since       `parser:"| @@"`
+	Order  []*OrderTerm `parser:"| 'ORDER' 'BY' @@ ( ',' @@ )*"`
+	Offset *Token       `parser:"| 'OFFSET' @( Number | Param | Named )"`
+	Verify *Token       `parser:"| @'VERIFY'"`
+	Show   *Show        `parser:"| @@"`
 }
 
 // Show is SHOW id, url, text: the columns of the rows.
 type Show struct {
-	Word    Token
-	Columns []*ShowColumn
+	Word    Token         `parser:"@'SHOW'"`
+	Columns []*ShowColumn `parser:"@@ ( ',' @@ )*"`
 }
 
 // ShowColumn is a column of SHOW, or * for all.
 type ShowColumn struct {
-	Name Token
+	Name Token `parser:"@( Keyword | Predicate | Bare | TwoIDs | Ident | '*' )"`
 }
 
 // OrderTerm is one key of ORDER BY.
 type OrderTerm struct {
-	Key  Token
-	Desc *Token
+	Key  Token  `parser:"@( Keyword | Predicate | Bare | TwoIDs | Ident )"`
+	Desc *Token `parser:"( @'DESC' | 'ASC' )?"`
 }
 
 // FirstToken returns the token that an expression starts with.

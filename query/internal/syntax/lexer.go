@@ -5,6 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/alecthomas/participle/v2/lexer"
+
 	"github.com/simdb/simdb/internal/base"
 )
 
@@ -18,19 +20,20 @@ const maxTokens = 1 << 18
 type scanner struct {
 	text string
 	at   int
+	pos  lexer.Position // of text[at]
 }
 
 // lex returns the tokens of text with an EOF token at the end. On an error it returns the tokens
 // before the error as well.
 func (l *Language) lex(text string) ([]Token, error) {
-	s := &scanner{text: text}
-	tokens := make([]Token, 0, 16)
+	s := &scanner{text: text, pos: lexer.Position{Line: 1, Column: 1}}
+	var tokens []Token
 	depth := 0
 	for {
 		s.skipBlank()
-		start := s.at
+		start, pos := s.at, s.pos
 		if start == len(text) {
-			return append(tokens, Token{Pos: Position{start}}), nil
+			return append(tokens, lexer.EOFToken(pos)), nil
 		}
 		kind, err := s.scan()
 		if err != nil {
@@ -54,12 +57,14 @@ func (l *Language) lex(text string) ([]Token, error) {
 				kind, value = l.kinds[upper], upper
 			}
 		}
-		tokens = append(tokens, Token{Type: kind, Value: value, Pos: Position{start}})
+		tokens = append(tokens, Token{Type: kind, Value: value, Pos: pos})
+		s.pos.Advance(text[start:s.at])
 	}
 }
 
 // skipBlank skips white space and comments. It stops at a comment that has no end.
 func (s *scanner) skipBlank() {
+	start := s.at
 	for s.at < len(s.text) {
 		r, n := utf8.DecodeRuneInString(s.text[s.at:])
 		switch {
@@ -74,9 +79,11 @@ func (s *scanner) skipBlank() {
 		case strings.HasPrefix(s.text[s.at:], "/*") && strings.Contains(s.text[s.at+2:], "*/"):
 			s.at += 2 + strings.Index(s.text[s.at+2:], "*/") + 2
 		default:
+			s.pos.Advance(s.text[start:s.at])
 			return
 		}
 	}
+	s.pos.Advance(s.text[start:s.at])
 }
 
 // scan moves past the token at s.at and returns its kind.
@@ -333,9 +340,6 @@ func numberKind(word string) Kind {
 // word of 16 decimal digits is a Number, as its meaning depends on its place: NEAR takes it as a
 // fingerprint, LIMIT as a number.
 func isHexWord(word string) bool {
-	if len(word) < 16 {
-		return false
-	}
 	if _, wide := base.WidthOf(word); wide && !isDigits(word) {
 		return true
 	}

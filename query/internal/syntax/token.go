@@ -1,42 +1,35 @@
 package syntax
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
 
 // Token is a token of a statement: Type is its Kind, Value its text, and Pos where it starts. A
 // keyword's Value is in capitals, however it was written. Strings and JSON keep their quotes and
 // braces in Value, so no data ever equals a keyword.
-type Token struct {
-	Type  Kind
-	Value string
-	Pos   Position
-}
-
-// Position is where a token starts.
-type Position struct{ Offset int } // in bytes from 0
-
-// EOF reports whether the token is the end of the text.
-func (t Token) EOF() bool { return t.Type == EOF }
+type Token = lexer.Token
 
 // Kind is the kind of a token.
-type Kind int
+type Kind = lexer.TokenType
 
 // The kinds of tokens.
 const (
-	EOF       Kind = iota // the end of the text
-	Keyword               // AND, GET, ...: a word with a rule in the grammar
-	Predicate             // NEAR, ...: a word that starts a predicate written as a call
-	Bare                  // STATS, ...: a word that is a whole statement
-	TwoIDs                // WHY, ...: a word that starts a statement, followed by two ids
-	Ident                 // a word that is not a keyword, or a path: meta.lang
-	String                // 'it''s'
-	Hex                   // 0x9f3c5a0011223344, 9f3c5a0011223344
-	Number                // 3, 0.8, -1
-	Percent               // 80%
-	Duration              // 2d, 1h30m
-	JSON                  // {...}
-	Param                 // ?
-	Named                 // $name
-	Punct                 // ( ) , ; * = != <> < <= > >=
+	Keyword   Kind = iota + 1 // AND, GET, ...: a word with a rule in the grammar
+	Predicate                 // NEAR, ...: a word that starts a predicate written as a call
+	Bare                      // STATS, ...: a word that is a whole statement
+	TwoIDs                    // WHY, ...: a word that starts a statement, followed by two ids
+	Ident                     // a word that is not a keyword, or a path: meta.lang
+	String                    // 'it''s'
+	Hex                       // 0x9f3c5a0011223344, 9f3c5a0011223344
+	Number                    // 3, 0.8, -1
+	Percent                   // 80%
+	Duration                  // 2d, 1h30m
+	JSON                      // {...}
+	Param                     // ?
+	Named                     // $name
+	Punct                     // ( ) , ; * = != <> < <= > >=
 )
 
 // isKeyword reports whether a token is a word of the language.
