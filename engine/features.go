@@ -24,7 +24,10 @@ const (
 	MaskDates   = features.MaskDates   // dates and times of day, in digits or with English names
 )
 
-// Field is a field of documents whose text has features, and the weight of these: 1 to 32.
+// Field is a field of documents whose text has features, and the weight of these:
+//
+//	Name   string
+//	Weight int // 1 to 32
 type Field = features.Field
 
 // Features say what of a document is compared: the elements of the set that its fingerprint and its

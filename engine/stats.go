@@ -15,10 +15,10 @@ import (
 
 // QueryStats counts the work of queries; WithStats collects it.
 type QueryStats struct {
-	Probes     int64 // ranges of permuted tables looked up; postings read
-	Candidates int64 // fingerprints compared, or sketches scored
-	Matches    int64 // documents found before any other predicate
-	Tables     int64 // tables and memtables asked
+	Probes     int64 `json:"probes"`     // ranges of permuted tables looked up; postings read
+	Candidates int64 `json:"candidates"` // fingerprints compared, or sketches scored
+	Matches    int64 `json:"matches"`    // documents found before any other predicate
+	Tables     int64 `json:"tables"`     // tables and memtables asked
 }
 
 // WithStats returns a context whose queries add what they do to s. Each adds its work once, when it
@@ -40,17 +40,17 @@ func (s *counter) Add(c search.Counts) {
 
 // Stats describes a database.
 type Stats struct {
-	Path         string
-	Documents    int64 // visible: neither deleted, replaced nor, by the estimate of Expired, expired
-	Fingerprints int64 // with a fingerprint, neither deleted nor replaced
-	Tombstones   int64 // deleted or replaced documents still in tables
-	Expired      int64 // expired documents still in tables, estimated from samples of their times
-	Tables       []TableStats
-	Memtable     int64 // documents not yet in a table
-	DiskBytes    int64
-	Orphans      []OrphanStats
-	Params       Params
-	Seq          uint64 // number of the last write
+	Path         string        `json:"path"`
+	Documents    int64         `json:"documents"`    // visible: neither deleted, replaced nor, by the estimate of Expired, expired
+	Fingerprints int64         `json:"fingerprints"` // with a fingerprint, neither deleted nor replaced
+	Tombstones   int64         `json:"tombstones"`   // deleted or replaced documents still in tables
+	Expired      int64         `json:"expired"`      // expired documents still in tables, estimated from samples of their times
+	Tables       []TableStats  `json:"tables"`
+	Memtable     int64         `json:"memtable"` // documents not yet in a table
+	DiskBytes    int64         `json:"disk_bytes"`
+	Orphans      []OrphanStats `json:"orphans,omitempty"`
+	Params       Params        `json:"params"`
+	Seq          uint64        `json:"seq"` // number of the last write
 }
 
 // SpaceAmplification returns how many documents the tables have for each that is visible in them: 1
@@ -65,15 +65,16 @@ func (s *Stats) SpaceAmplification() float64 {
 
 // TableStats describes one table file.
 type TableStats struct {
-	Name                string
-	Documents           int64
-	Tombstones          int64
-	Expired             int64 // estimated: see Stats.Expired
-	Bytes               int64
-	MinTime, MaxTime    time.Time
-	Layout              Layout // of the permuted tables
-	IndexBytes          int64  // of the permuted tables, and of the words after the first
-	BytesPerFingerprint float64
+	Name                string    `json:"name"`
+	Documents           int64     `json:"documents"`
+	Tombstones          int64     `json:"tombstones"`
+	Expired             int64     `json:"expired"` // estimated: see Stats.Expired
+	Bytes               int64     `json:"bytes"`
+	MinTime             time.Time `json:"min_time"`
+	MaxTime             time.Time `json:"max_time"`
+	Layout              Layout    `json:"layout"`      // of the permuted tables
+	IndexBytes          int64     `json:"index_bytes"` // of the permuted tables, and of the words after the first
+	BytesPerFingerprint float64   `json:"bytes_per_fingerprint"`
 }
 
 // OrphanStats describes a whole table that lay in the database's folder but that its catalog does
@@ -81,49 +82,52 @@ type TableStats struct {
 // elsewhere, or the catalog is an old copy. Its documents can be added by Ingest; if they are not
 // needed the file can be removed.
 type OrphanStats struct {
-	Name  string
-	Bytes int64
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
 }
 
 // Params are the parameters a database was created with; all its tables have them. The layout of a
 // table may differ: see LayoutBySize, and DB.Ingest.
 type Params struct {
-	Tokenizer  int    // version of the tokenizer
-	Shingle    int    // words, or characters, a shingle; 1 in a database of sets
-	Bits       int    // of a fingerprint
-	Layout     Layout // of the permuted tables of every table, or LayoutBySize
-	Sketch     int    // entries of a MinHash sketch, 0 for none
-	MinJaccard float64
-	Text       bool // texts are kept
-	TTL        time.Duration
-	Features   Features // what of a document is compared
+	Tokenizer  int           `json:"tokenizer"` // version of the tokenizer
+	Shingle    int           `json:"shingle"`   // words, or characters, a shingle; 1 in a database of sets
+	Bits       int           `json:"bits"`      // of a fingerprint
+	Layout     Layout        `json:"layout"`    // of the permuted tables of every table, or LayoutBySize
+	Sketch     int           `json:"sketch"`    // entries of a MinHash sketch, 0 for none
+	MinJaccard float64       `json:"min_jaccard"`
+	Text       bool          `json:"text"` // texts are kept
+	TTL        time.Duration `json:"ttl_ns"`
+	Features   Features      `json:"features"` // what of a document is compared
 	// Containment says that there is an index for Contains and Within.
-	Containment bool
+	Containment bool `json:"containment,omitempty"`
 }
 
 // Metrics is how a DB was opened, and counts what it has done since.
 type Metrics struct {
-	Path   string // that it was opened with
-	Memory int64  // bytes that a query may hold of what it has found: Options.Memory
+	Path   string `json:"path"`   // that it was opened with
+	Memory int64  `json:"memory"` // bytes that a query may hold of what it has found: Options.Memory
 
-	Puts, Deletes, Batches int64
-	Queries                int64
-	Flushes, Compactions   int64
-	BytesFlushed           int64 // of tables written from memtables
-	BytesLoaded            int64 // of tables that were loaded or ingested
-	BytesCompacted         int64 // of tables that merges wrote
-	WALBytes               int64
+	Puts           int64 `json:"puts"`
+	Deletes        int64 `json:"deletes"`
+	Batches        int64 `json:"batches"`
+	Queries        int64 `json:"queries"`
+	Flushes        int64 `json:"flushes"`
+	Compactions    int64 `json:"compactions"`
+	BytesFlushed   int64 `json:"bytes_flushed"`   // of tables written from memtables
+	BytesLoaded    int64 `json:"bytes_loaded"`    // of tables that were loaded or ingested
+	BytesCompacted int64 `json:"bytes_compacted"` // of tables that merges wrote
+	WALBytes       int64 `json:"wal_bytes"`
 
-	TablesMerged   int64         // inputs of Compactions
-	BytesMerged    int64         // of them
-	CompactionTime time.Duration // sum over the merges, of which several may run at a time
-	Merging        int           // merges that are running
-	Running        []MergeStats  // those, in the order in which they began
-	Past           []MergeStats  // up to 16 of those that have ended, the last one last
+	TablesMerged   int64         `json:"tables_merged"`      // inputs of Compactions
+	BytesMerged    int64         `json:"bytes_merged"`       // of them
+	CompactionTime time.Duration `json:"compaction_time_ns"` // sum over the merges, of which several may run at a time
+	Merging        int           `json:"merging"`            // merges that are running
+	Running        []MergeStats  `json:"running,omitempty"`  // those, in the order in which they began
+	Past           []MergeStats  `json:"past,omitempty"`     // up to 16 of those that have ended, the last one last
 
-	Stalls    int64         // writes that waited for a flush or for a merge
-	StallTime time.Duration // that they waited
-	SlowTime  time.Duration // that writes were held back while there were many tables
+	Stalls    int64         `json:"stalls"`        // writes that waited for a flush or for a merge
+	StallTime time.Duration `json:"stall_time_ns"` // that they waited
+	SlowTime  time.Duration `json:"slow_time_ns"`  // that writes were held back while there were many tables
 }
 
 // WriteAmplification returns how many bytes of tables were written for each that came in: 1 if

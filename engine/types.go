@@ -28,29 +28,32 @@ type Fingerprint = base.Fingerprint
 // Doc is a document: what Put stores and Get returns.
 type Doc struct {
 	// ID is the key: 1 to MaxIDBytes bytes, any bytes. Put replaces the document that has it.
-	ID string
+	ID string `json:"id"`
 	// Text is what the fingerprint is computed from; it is kept unless the database was created
 	// with NoText.
-	Text string
-	// Fields is a JSON object kept with the document as it is, or nil.
-	Fields json.RawMessage
+	Text string `json:"text,omitempty"`
+	// Fields is a JSON object kept with the document as it is, byte for byte, or nil. A document
+	// with Fields and without Text and Fingerprint is a value that is stored and not compared: it
+	// has no fingerprint and no sketch, costs no more than its bytes, and is found by its ID, by
+	// ranges of IDs and by its fields.
+	Fields json.RawMessage `json:"fields,omitempty"`
 	// Fingerprint is the fingerprint to store. Where it is nil, Put computes the SimHash of
 	// Text; a text without words has none, and its document is stored and matches nothing. Of more
 	// than 64 bits it is the first word.
-	Fingerprint *Fingerprint
+	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
 	// Rest has the words of the fingerprint after the first, Options.Bits/64 - 1 of them.
-	Rest []Fingerprint
+	Rest []Fingerprint `json:"rest,omitempty"`
 	// Fingerprints are further fingerprints, whole, of Options.Bits/64 words each: of the frames of
 	// a video, or of a picture in other orientations. By Near a document is as near as the nearest
 	// of all that it has. There are at most MaxFingerprints, in a database of Features.Several;
 	// without Fingerprint the first of them is that.
-	Fingerprints [][]Fingerprint
+	Fingerprints [][]Fingerprint `json:"fingerprints,omitempty"`
 	// Time is when the document was stored, kept to the microsecond; zero means now. Retention and
 	// SINCE go by it.
-	Time time.Time
+	Time time.Time `json:"time,omitzero"`
 	// Seq is the number of the write that stored the document: another version of it has another.
 	// Reads set it, for PutIfVersion and Batch.RequireVersion; writes do not look at it.
-	Seq uint64
+	Seq uint64 `json:"seq,omitempty"`
 }
 
 // Entry returns what the indexes know of the document.
@@ -84,15 +87,15 @@ func (d *Doc) Words() []Fingerprint {
 
 // Entry is a document without its text: what the indexes know of it.
 type Entry struct {
-	ID          string
-	Fingerprint Fingerprint   // meaningful if HasFingerprint; of more than 64 bits the first word
-	Rest        []Fingerprint // the other words
+	ID          string        `json:"id"`
+	Fingerprint Fingerprint   `json:"fingerprint"`    // meaningful if HasFingerprint; of more than 64 bits the first word
+	Rest        []Fingerprint `json:"rest,omitempty"` // the other words
 	// Fingerprints are the further fingerprints, as in Doc. What ClusterOptions.Before compares has
 	// none.
-	Fingerprints   [][]Fingerprint
-	HasFingerprint bool // false for a text without words
-	Time           time.Time
-	Seq            uint64 // the order of writing: a later write has a larger number
+	Fingerprints   [][]Fingerprint `json:"fingerprints,omitempty"`
+	HasFingerprint bool            `json:"has_fingerprint"` // false for a text without words
+	Time           time.Time       `json:"time"`
+	Seq            uint64          `json:"seq"` // the order of writing: a later write has a larger number
 }
 
 // Words returns the words of the fingerprint, nil if there is none.
@@ -121,23 +124,24 @@ func (e *Entry) Distance(fps ...[]Fingerprint) (least int, ok bool) {
 
 // Match is a document that a query found.
 type Match struct {
-	ID       string
-	Distance int     // Hamming distance in bits, for Near
-	Score    float64 // Jaccard estimate in [0,1], for Jaccard; the similarity by another measure
-	Error    float64 // standard error of Score
-	Exact    bool    // Score is exact: neither sketch was full, or texts were compared
+	ID       string  `json:"id,omitempty"`
+	Distance int     `json:"distance"`        // Hamming distance in bits, for Near
+	Score    float64 `json:"score,omitempty"` // Jaccard estimate in [0,1], for Jaccard; the similarity by another measure
+	Error    float64 `json:"error,omitempty"` // standard error of Score
+	Exact    bool    `json:"exact,omitempty"` // Score is exact: neither sketch was full, or texts were compared
 }
 
 // Pair is two documents that match each other; A < B bytewise.
 type Pair struct {
-	A, B string
+	A string `json:"a"`
+	B string `json:"b"`
 	Match
 }
 
 // Member is a document's place in a cluster.
 type Member struct {
-	Cluster int  // 1 is the largest cluster
-	Keep    bool // the one document of the cluster to keep
+	Cluster int  `json:"cluster"` // 1 is the largest cluster
+	Keep    bool `json:"keep"`    // the one document of the cluster to keep
 	Match        // ID, and distance or score to the keeper
 }
 
@@ -263,5 +267,11 @@ var (
 	ErrCorruption  = base.ErrCorruption   // in every *CorruptionError
 )
 
-// CorruptionError says which file is damaged, in which section and at which offset.
+// CorruptionError says which file is damaged, in which section and at which offset. It unwraps to
+// ErrCorruption and to Err. Its fields are
+//
+//	File    string // the file's name, as it was opened
+//	Section string // the part of the file: "footer", "records", "table 2", ...
+//	Offset  int64  // in bytes, of the damaged unit; -1 if it has none
+//	Err     error  // what is wrong with it
 type CorruptionError = base.CorruptionError

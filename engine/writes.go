@@ -142,9 +142,9 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, store
 
 // A Novelty is what AddNovel did with a document.
 type Novelty struct {
-	Match    Match // the document that it is like, if Stored is false
-	Stored   bool
-	Replaced bool // it was stored in the place of a document with its ID that it is not like
+	Match    Match `json:"match"` // the document that it is like, if Stored is false
+	Stored   bool  `json:"stored"`
+	Replaced bool  `json:"replaced"` // it was stored in the place of a document with its ID that it is not like
 }
 
 // AddNovel stores, of documents in their order, each that is like no visible document: as PutNovel

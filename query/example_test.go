@@ -131,3 +131,76 @@ func ExampleSplitter() {
 	// line 1:  STATS
 	// line 2: COUNT
 }
+
+// A query built in Go, whose rows are read into a struct.
+func ExampleQuery() {
+	db, remove := opened()
+	defer remove()
+	ctx := context.Background()
+	err := db.Put(ctx, engine.Doc{ID: "doc-4", Text: "the quick brown fox jumps over the lazy dog by the river", Fields: []byte(`{"lang":"en"}`)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := query.Jaccard("doc-1", 0.5).And(query.ID.Like("doc-%"), query.Field("lang").In("en", "de"))
+	rows, err := q.Limit(10).Show("id", "lang", "score").Run(ctx, db)
+	if err != nil {
+		log.Fatal(err)
+	}
+	type found struct {
+		ID    string
+		Lang  string
+		Score float64
+	}
+	for f, err := range query.Scan[found](rows) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s %s %.2f\n", f.ID, f.Lang, f.Score)
+	}
+	fmt.Println(q)
+	// Output:
+	// doc-4 en 0.91
+	// (JACCARD(?, ?)) AND (ID LIKE ?) AND (fields.'lang' IN (?))
+}
+
+// A statement that is parsed once, with a list for IN.
+func ExamplePrepare() {
+	db, remove := opened()
+	defer remove()
+	p, err := query.Prepare("ID IN (?) AND NOT ID LIKE $mirror")
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows, err := p.Run(context.Background(), db, []string{"doc-2", "copy/1", "doc-9"}, query.Named{Name: "mirror", Value: "copy/%"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for id, err := range query.Scan[string](rows) {
+		fmt.Println(id, err)
+	}
+	// Output:
+	// doc-2 <nil>
+}
+
+// A transaction of statements: COMMIT writes all of it at once, ROLLBACK nothing.
+func ExampleSession() {
+	db, remove := opened()
+	defer remove()
+	var s query.Session
+	defer s.Close()
+	for _, text := range []string{"BEGIN", "DELETE WHERE ID LIKE '%'", "ROLLBACK", "BEGIN", "DELETE 'doc-1'", `PUT {"id":"doc-5"}`, "COMMIT"} {
+		rows, err := s.Run(context.Background(), db, text)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(rows.Message())
+	}
+	// Output:
+	// begun
+	// deleted 4 documents
+	// rolled back 4 writes
+	// begun
+	// deleted
+	// stored
+	// committed: stored 1 document, deleted 1
+}
