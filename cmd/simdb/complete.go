@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -47,6 +48,7 @@ type command struct {
 	help  string
 	usage string
 	flags []flag
+	words []string // that the first argument may be, if they are known
 }
 
 type flag struct {
@@ -75,7 +77,14 @@ func commands(n *kong.Node) []command {
 		own = append(own, g)
 	}
 	usage := app.CriterionUsage.Replace(n.Summary())
-	all := []command{{name: commandName(n), help: n.Help, usage: usage, flags: own}}
+	var words []string
+	for _, c := range n.Children {
+		words = append(words, c.Name)
+	}
+	if len(n.Positional) > 0 && n.Positional[0].Enum != "" {
+		words = strings.Split(n.Positional[0].Enum, ",")
+	}
+	all := []command{{name: commandName(n), help: n.Help, usage: usage, flags: own, words: words}}
 	for _, c := range n.Children {
 		all = append(all, commands(c)...)
 	}
@@ -105,7 +114,9 @@ func choices(f *kong.Flag) []string {
 
 func bash(w io.Writer, verbs []command) error {
 	var b strings.Builder
-	b.WriteString("_simdb() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n\tcase ${COMP_WORDS[1]}:$prev in\n")
+	b.WriteString("_simdb() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n" +
+		"\tif [[ $prev == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; elif [[ $cur == '=' ]]; then cur=; fi\n" +
+		"\tcase ${COMP_WORDS[1]}:$prev in\n")
 	for _, v := range append(verbs[1:len(verbs):len(verbs)], command{flags: flagsOf(verbs, "shell")}, verbs[0]) {
 		verb := v.name
 		if verb == "" { // a database without the word shell, or what all commands take
@@ -115,6 +126,11 @@ func bash(w io.Writer, verbs []command) error {
 			if len(f.choices) > 0 && !strings.Contains(verb, " ") {
 				fmt.Fprintf(&b, "\t%s:--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", verb, f.name, strings.Join(f.choices, " "))
 			}
+		}
+	}
+	for _, v := range verbs {
+		if name := cmp.Or(v.name, "help"); len(v.words) > 0 && !strings.Contains(v.name, " ") {
+			fmt.Fprintf(&b, "\t%s:%[1]s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", name, strings.Join(v.words, " "))
 		}
 	}
 	b.WriteString("\tesac\n\tcase ${COMP_WORDS[1]} in\n")
@@ -181,6 +197,9 @@ func zsh(w io.Writer, verbs []command) error {
 			}
 			b.WriteString("'")
 		}
+		if len(v.words) > 0 {
+			fmt.Fprintf(&b, " \\\n\t\t'2:what:(%s)'", strings.Join(v.words, " "))
+		}
 		b.WriteString(" \\\n\t\t'*:file:_files' ;;\n")
 	}
 	b.WriteString("\tesac\n}\n_simdb \"$@\"\n")
@@ -203,6 +222,9 @@ func fish(w io.Writer, verbs []command) error {
 		when := ""
 		if i > 0 {
 			when = " -n '__fish_seen_subcommand_from " + v.name + "'"
+			if len(v.words) > 0 {
+				fmt.Fprintf(&b, "complete -c simdb%s -x -a '%s'\n", when, strings.Join(v.words, " "))
+			}
 		}
 		for _, f := range v.flags {
 			fmt.Fprintf(&b, "complete -c simdb%s -l %s", when, f.name)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // Every command has examples, of that command, with flags that it has.
@@ -127,5 +129,41 @@ func TestShortHelp(t *testing.T) {
 	}
 	if _, out, _ := simdbHere(t, "-V"); !strings.HasPrefix(out, "simdb ") {
 		t.Errorf("-V says %q", out)
+	}
+}
+
+// bash completes what follows --flag= as what follows --flag, and the words that an argument may be.
+func TestBashCompletion(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash")
+	}
+	_, script, _ := simdbHere(t, "completion", "bash")
+	for words, want := range map[string]string{
+		"simdb pairs --format = j": "jsonl json", "simdb pairs --format t": "table tsv", "simdb pairs --format =": strings.Join(output.Formats(), " "),
+		"simdb completion z": "zsh", "simdb help ded": "dedup", "simdb debug l": "layout", "simdb dedup --keep lo": "longest",
+	} {
+		c := exec.Command("bash", "-c", script+"\nCOMP_WORDS=("+words+"); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _simdb; echo ${COMPREPLY[*]}")
+		c.Dir = t.TempDir()
+		if out, err := c.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != want {
+			t.Errorf("%s: %s %v, want %s", words, out, err, want)
+		}
+	}
+}
+
+// The manual page has the examples as they are typed, and each flag.
+func TestManual(t *testing.T) {
+	_, page, _ := simdbHere(t, "--man")
+	if !strings.Contains(page, `simdb corpus.simdb \(dqNEAR('doc\-17', 3)\(dq`) {
+		t.Error("quotes are lost")
+	}
+	for name, command := range leaves(model(t)) {
+		for _, f := range shownFlags(command.Flags) {
+			if !strings.Contains(page, `\-\-`+strings.ReplaceAll(f.Name, "-", `\-`)) {
+				t.Errorf("no --%s of %s", f.Name, name)
+			}
+		}
+	}
+	if !strings.Contains(page, ".SH QUERY LANGUAGE") || strings.Count(page, `.B \-\-id\-field`) > 2 {
+		t.Error("no query language, or shared flags again and again")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/query"
 )
 
 // manFlag is --man.
@@ -46,6 +47,15 @@ No colour on the terminal.
 SIMDB_PAGER, PAGER
 The pager for long results on a terminal.
 .TP
+COLUMNS
+The width of tables on a terminal.
+.TP
+LESS
+Options of less; without it FRSX.
+.TP
+XDG_STATE_HOME
+Where the prompt keeps its history, in simdb/history.
+.TP
 TMPDIR
 Where dedup, tune and bench keep their temporary files.
 `
@@ -69,6 +79,13 @@ func man(w io.Writer, verbs []command) error {
 			b.WriteString(roff(line) + "\n")
 		}
 	}
+	often := map[[2]string]int{} // flags by name and help
+	for _, v := range verbs {
+		for _, f := range v.flags {
+			often[[2]string{f.name, f.help}]++
+		}
+	}
+	isShared := func(f flag) bool { return often[[2]string{f.name, f.help}] >= sharedBy }
 	for i, v := range verbs {
 		if i == 0 {
 			b.WriteString(".SH OPTIONS OF ALL COMMANDS\n")
@@ -78,12 +95,16 @@ func man(w io.Writer, verbs []command) error {
 			}
 			fmt.Fprintf(&b, ".SS %s\n%s\n", roff(strings.TrimPrefix(v.usage, "simdb ")), roff(v.help))
 		}
+		var named []string
 		for _, f := range v.flags {
-			name := `\-\-` + roff(f.name)
-			if f.short != "" {
-				name = `\-` + f.short + ", " + name
+			if isShared(f) {
+				named = append(named, `\-\-`+roff(f.name))
+			} else {
+				manFlagOf(&b, f)
 			}
-			fmt.Fprintf(&b, ".TP\n.B %s %s\n%s\n", name, roff(f.value), roff(f.help))
+		}
+		if len(named) > 0 {
+			fmt.Fprintf(&b, ".PP\nShared options: %s\n", strings.Join(named, ", "))
 		}
 		if all := examples[v.name]; i > 0 && len(all) > 0 {
 			b.WriteString(".PP\nExamples:\n")
@@ -92,14 +113,38 @@ func man(w io.Writer, verbs []command) error {
 			}
 		}
 	}
+	b.WriteString(".SH SHARED OPTIONS\n")
+	for _, v := range verbs {
+		for _, f := range v.flags {
+			if isShared(f) {
+				manFlagOf(&b, f)
+				often[[2]string{f.name, f.help}] = 0 // once
+			}
+		}
+	}
+	b.WriteString(".SH QUERY LANGUAGE\n")
+	for _, t := range query.Topics() {
+		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(t.Syntax), roff(t.Help))
+	}
 	b.WriteString(exitStatusText)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
+// sharedBy is how many commands have a flag that is explained once for all of them.
+const sharedBy = 3
+
+func manFlagOf(b *strings.Builder, f flag) {
+	name := `\-\-` + roff(f.name)
+	if f.short != "" {
+		name = `\-` + f.short + ", " + name
+	}
+	fmt.Fprintf(b, ".TP\n.B %s %s\n%s\n", name, roff(f.value), roff(f.help))
+}
+
 // roff escapes text for roff.
 func roff(s string) string {
-	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, `"`, `\(dq`).Replace(s)
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
 		s = `\&` + s
 	}

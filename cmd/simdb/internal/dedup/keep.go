@@ -24,6 +24,11 @@ import (
 // distinguish by the second one, and so on. Of equal documents it is always the first.
 type keepRules struct{ all []keepRule }
 
+// Choices are what rules begin with.
+func (keepRules) Choices() []string {
+	return []string{"first", "last", "longest", "shortest", "max:", "min:", "prefer:", "none"}
+}
+
 // keepRule is one of them.
 type keepRule struct {
 	name string // first, last, longest, shortest, max, min or prefer; none; or largest
