@@ -132,7 +132,7 @@ func TestShortHelp(t *testing.T) {
 	}
 }
 
-// bash completes what follows --flag= as what follows --flag, and the words that an argument may be.
+// bash completes what follows --flag= as what follows --flag, and the words of an argument.
 func TestBashCompletion(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("no bash")
