@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/jsontext"
 )
 
 // CanCut implements input.Cutter.
@@ -113,9 +114,9 @@ func jsonChar(s []byte) (size, n int) {
 	if s[1] != 'u' {
 		return 2, 1
 	}
-	r := hex4(s)
+	r := jsontext.Hex4(s)
 	if r >= 0xd800 && r < 0xe000 {
-		if low := hex4(s[min(6, len(s)):]); r < 0xdc00 && low >= 0xdc00 && low < 0xe000 {
+		if low := jsontext.Hex4(s[min(6, len(s)):]); r < 0xdc00 && low >= 0xdc00 && low < 0xe000 {
 			return 12, 4
 		}
 		r = utf8.RuneError

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-json"
-
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/jsontext"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 )
@@ -100,11 +99,11 @@ func trim(s []byte) []byte {
 func (o *object) parse(raw []byte, rec *record) string {
 	s := trim(raw)
 	if tooDeep(s) {
-		return fmt.Sprintf("not JSON: nested deeper than %d", maxDepth)
+		return fmt.Sprintf("not JSON: nested deeper than %d", jsontext.MaxDepth)
 	}
 	var name []byte
 	if o.members {
-		if name, s = cutMember(s); s == nil || !json.Valid(s) || !json.Valid(name) {
+		if name, s = cutMember(s); s == nil || !jsontext.Valid(s) || !jsontext.Valid(name) {
 			return "no member of a JSON object"
 		} else if s[0] != '{' {
 			return o.fillMember(rec, name, s)
@@ -159,7 +158,7 @@ func (o *object) parse(raw []byte, rec *record) string {
 // it. It returns what is wrong with the line, or "".
 func anyMembers(raw, s []byte, take func(key string, member, value []byte)) string {
 	switch {
-	case !json.Valid(s):
+	case !jsontext.Valid(s):
 		return notJSON(raw)
 	case s[0] == '[':
 		return "not a JSON object but an array: jq -c '{id: .[0], text: .[1]}' FILE makes objects of such"
@@ -250,13 +249,9 @@ func within(value []byte, name, flag string) string {
 // unquote returns what a string of the record stands for, which has been checked.
 func (r *record) unquote(quoted []byte) string {
 	if !r.BadUTF8 {
-		return unquoted(quoted)
+		return jsontext.Unquote(quoted)
 	}
-	var s string
-	if json.Unmarshal(quoted, &s) != nil {
-		r.Flaw = notJSON(quoted)
-	}
-	return s
+	return input.ValidText(jsontext.Unquote(quoted))
 }
 
 // hasSet reports whether an object has an array called "set".
@@ -326,12 +321,8 @@ func (o *object) textOf(rec *record, i int, f found) (text string) {
 
 // setJSONFingerprint reads a fingerprint: a string as others are, or a number, which is decimal.
 func setJSONFingerprint(rec *record, value []byte, p prints) string {
-	var s string
 	if value[0] == '"' {
-		if err := json.Unmarshal(value, &s); err != nil {
-			return notJSON(value)
-		}
-		return rec.setFingerprint([]byte(strings.TrimSpace(s)), p)
+		return rec.setFingerprint([]byte(strings.TrimSpace(input.ValidText(jsontext.Unquote(value)))), p)
 	}
 	if reason := rec.setFingerprint(value, prints{base.Decimal, p.bits}); reason != "" {
 		return "the fingerprint is neither a string nor a whole number of 64 bits"
@@ -346,12 +337,12 @@ func setJSONFingerprints(rec *record, list []byte, p prints) (flaw string) {
 	if list == nil {
 		return ""
 	}
-	for i := skipBlank(list, 1); i < len(list) && list[i] != ']'; {
+	for i := jsontext.SkipBlank(list, 1); i < len(list) && list[i] != ']'; {
 		from := i
-		i = skipValue(list, i)
+		i = jsontext.SkipValue(list, i)
 		value := list[from:i]
-		if i = skipBlank(list, i); i < len(list) && list[i] == ',' {
-			i = skipBlank(list, i+1)
+		if i = jsontext.SkipBlank(list, i); i < len(list) && list[i] == ',' {
+			i = jsontext.SkipBlank(list, i+1)
 		}
 		if rec.Doc.Fingerprint == nil {
 			if flaw = setJSONFingerprint(rec, value, p); flaw != "" {
@@ -382,8 +373,8 @@ func fieldsOf(s []byte, wanted string) string {
 		return Members(s, func(key string, _, value []byte) {
 			name := before + key
 			if value[0] == '[' {
-				if first := value[skipBlank(value, 1):]; first[0] == '{' {
-					value, name = first[:skipValue(first, 0)], name+"[]"
+				if first := value[jsontext.SkipBlank(value, 1):]; first[0] == '{' {
+					value, name = first[:jsontext.SkipValue(first, 0)], name+"[]"
 				}
 			}
 			if depth == deepest || value[0] != '{' || add(value, name+".", depth+1) != nil {
@@ -403,9 +394,9 @@ func cutMember(s []byte) (name, value []byte) {
 	if len(s) == 0 || s[0] != '"' {
 		return nil, nil
 	}
-	i := skipString(s, 0)
-	colon := skipBlank(s, i)
-	if from := skipBlank(s, colon+1); from < len(s) && s[colon] == ':' {
+	i := jsontext.SkipString(s, 0)
+	colon := jsontext.SkipBlank(s, i)
+	if from := jsontext.SkipBlank(s, colon+1); from < len(s) && s[colon] == ':' {
 		return s[:i], s[from:]
 	}
 	return nil, nil

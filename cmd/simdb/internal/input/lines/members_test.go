@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input/jsontext"
 )
 
 // TestCheckedMembers changes bytes of JSON objects, and compares what is accepted with
@@ -43,7 +45,7 @@ func TestCheckedMembers(t *testing.T) {
 		if valid := stdjson.Unmarshal(s, &object) == nil && object != nil && s[0] == '{'; !ok {
 			escaped := false
 			if valid {
-				Members(s, func(_ string, member, _ []byte) { _, e := checkedString(member, 0); escaped = escaped || e })
+				Members(s, func(_ string, member, _ []byte) { _, e := jsontext.CheckString(member, 0); escaped = escaped || e })
 			}
 			if valid && !escaped && s[len(s)-1] == '}' {
 				t.Fatalf("%q refused", s)
@@ -58,8 +60,8 @@ func TestCheckedMembers(t *testing.T) {
 		}
 		for i := 2; i < len(got); i += 3 {
 			var want string
-			if got[i][0] == '"' && stdjson.Unmarshal([]byte(got[i]), &want) == nil && unquoted([]byte(got[i])) != want {
-				t.Fatalf("%s is %q, want %q", got[i], unquoted([]byte(got[i])), want)
+			if got[i][0] == '"' && stdjson.Unmarshal([]byte(got[i]), &want) == nil && jsontext.Unquote([]byte(got[i])) != want {
+				t.Fatalf("%s is %q, want %q", got[i], jsontext.Unquote([]byte(got[i])), want)
 			}
 		}
 	}
@@ -78,7 +80,7 @@ func TestPlainEnd(t *testing.T) {
 			for s[want] >= ' ' && s[want] != '"' && s[want] != '\\' {
 				want++
 			}
-			if got := plainEnd(s, 0); got != want {
+			if got := jsontext.PlainEnd(s, 0); got != want {
 				t.Fatalf("%q: %d, want %d", s, got, want)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/jsontext"
 )
 
 // head is the beginning of the content, within Options.Records.
@@ -79,7 +80,7 @@ type only struct {
 // surveyObject looks at a file that begins with an object. If that is a record, or not all, it has
 // nothing. The file has more than s unless all is set.
 func surveyObject(s []byte, all bool, o *object) (one only) {
-	end := skipValue(s, 0)
+	end := jsontext.SkipValue(s, 0)
 	complete := end < len(s) || all
 	if complete && len(bytes.Trim(s[end:], blank)) > 0 {
 		return only{}
@@ -132,28 +133,28 @@ func surveyObject(s []byte, all bool, o *object) (one only) {
 // isColumn reports whether a value has the cells of a column: a list of plain values, or an object
 // whose first member is called 0, as pandas writes it.
 func isColumn(value []byte) bool {
-	next := skipBlank(value, 1)
+	next := jsontext.SkipBlank(value, 1)
 	return value[0] == '[' && next < len(value) && value[next] != '{' || bytes.HasPrefix(value[min(next, len(value)):], []byte(`"0"`)) && value[0] == '{'
 }
 
 // partialMembers calls f for the members of an object of which s may only be the beginning.
 func partialMembers(s []byte, f func(key string, value []byte, whole bool)) {
-	for i := skipBlank(s, 1); i < len(s) && s[i] == '"'; {
+	for i := jsontext.SkipBlank(s, 1); i < len(s) && s[i] == '"'; {
 		name := i
-		i = skipString(s, i)
-		value := skipBlank(s, skipBlank(s, i)+1)
-		if value >= len(s) || s[skipBlank(s, i)] != ':' {
+		i = jsontext.SkipString(s, i)
+		value := jsontext.SkipBlank(s, jsontext.SkipBlank(s, i)+1)
+		if value >= len(s) || s[jsontext.SkipBlank(s, i)] != ':' {
 			return
 		}
-		end := skipValue(s, value)
+		end := jsontext.SkipValue(s, value)
 		if end == value {
 			return
 		}
 		f(string(s[name+1:i-1]), s[value:end], end < len(s))
-		if i = skipBlank(s, end); i >= len(s) || s[i] != ',' {
+		if i = jsontext.SkipBlank(s, end); i >= len(s) || s[i] != ',' {
 			return
 		}
-		i = skipBlank(s, i+1)
+		i = jsontext.SkipBlank(s, i+1)
 	}
 }
 
@@ -175,7 +176,7 @@ func (in *recordsIn) look(value []byte, path string, depth int) {
 	}
 	var first []byte
 	if value[0] == '[' {
-		if next := skipBlank(value, 1); next < len(value) && value[next] == '{' {
+		if next := jsontext.SkipBlank(value, 1); next < len(value) && value[next] == '{' {
 			first = value[next:]
 		}
 	}
@@ -330,7 +331,7 @@ func (w *partReader) close() {
 
 // step returns the rest of a path after a name, in quotes, and whether it begins with that.
 func step(quoted []byte, path string) (rest string, ok bool) {
-	name := unquoted(quoted)
+	name := jsontext.Unquote(quoted)
 	if name == path {
 		return "", true
 	}

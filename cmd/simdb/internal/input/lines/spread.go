@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/jsontext"
 )
 
 // JSON that is not an object a line: an array of objects, or objects over several lines one after
@@ -184,7 +185,7 @@ func isSpread(lines [][]byte) bool {
 
 // followed reports whether a line has an object, and after it a comma or another one.
 func followed(line []byte) bool {
-	end := skipValue(line, 0)
+	end := jsontext.SkipValue(line, 0)
 	rest := bytes.Trim(line[end:], blank)
 	return len(rest) > 0 && (rest[0] == ',' || rest[0] == '{') && isJSON(line[:end])
 }

@@ -1,0 +1,192 @@
+package jsontext
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// CheckString returns the index after the string that should begin at s[i], -1 if there is none,
+// and whether it has an escape.
+func CheckString(s []byte, i int) (end int, escaped bool) {
+	if i >= len(s) || s[i] != '"' {
+		return -1, false
+	}
+	for i++; ; {
+		if i = PlainEnd(s, i); i >= len(s) || s[i] < ' ' {
+			return -1, false
+		}
+		if s[i] == '"' {
+			return i + 1, escaped
+		}
+		if escaped = true; i+1 >= len(s) {
+			return -1, false
+		}
+		switch c := s[i+1]; {
+		case c == 'u':
+			if !isHex4(s[i+2:]) {
+				return -1, false
+			}
+			i += 6
+		case Escapes[c] != 0:
+			i += 2
+		default:
+			return -1, false
+		}
+	}
+}
+
+// PlainEnd returns the index of the first quote, backslash or control character from s[i] on, the
+// length of s if there is none.
+func PlainEnd(s []byte, i int) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(s); i += 8 {
+		x := binary.LittleEndian.Uint64(s[i:])
+		quote, back := x^'"'*ones, x^'\\'*ones
+		// The lowest bit that is set is right: what borrows is a byte that is found.
+		if found := ((quote-ones)&^quote | (back-ones)&^back | (x-' '*ones)&^x) & tops; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for i < len(s) && s[i] != '"' && s[i] != '\\' && s[i] >= ' ' {
+		i++
+	}
+	return i
+}
+
+// Escapes has what an escape stands for by its character; 0 for others, and for u.
+var Escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// isHex4 reports whether s begins with four hexadecimal digits.
+func isHex4(s []byte) bool {
+	if len(s) < 4 {
+		return false
+	}
+	for _, c := range s[:4] {
+		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// Unquote returns what a JSON string, which is UTF-8 and has been checked, stands for: with U+FFFD
+// for half of a surrogate pair, as encoding/json has it.
+func Unquote(quoted []byte) string {
+	rest := quoted[1 : len(quoted)-1]
+	i := bytes.IndexByte(rest, '\\')
+	if i < 0 {
+		return string(rest)
+	}
+	b := make([]byte, 0, len(rest))
+	for i >= 0 {
+		b = append(b, rest[:i]...)
+		if rest = rest[i:]; rest[1] == 'u' {
+			b, rest = appendUnicode(b, rest)
+		} else {
+			b, rest = append(b, Escapes[rest[1]]), rest[2:]
+		}
+		if i = 0; len(rest) == 0 || rest[0] != '\\' { // Escapes often follow each other
+			i = bytes.IndexByte(rest, '\\')
+		}
+	}
+	b = append(b, rest...)
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
+// appendUnicode appends the character that rest begins with as \uXXXX, and returns what follows it.
+func appendUnicode(b, rest []byte) (_, after []byte) {
+	r := Hex4(rest)
+	if rest = rest[6:]; utf16.IsSurrogate(r) {
+		if r = utf16.DecodeRune(r, Hex4(rest)); r != utf8.RuneError {
+			rest = rest[6:]
+		}
+	}
+	return utf8.AppendRune(b, r), rest
+}
+
+// Hex4 returns the number in an escape such as \u00e9 at the beginning of s, -1 if there is none.
+func Hex4(s []byte) rune {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return -1
+	}
+	var r rune
+	for _, c := range s[2:6] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		}
+		r = r<<4 | rune(c&15)
+	}
+	return r
+}
+
+// SkipBlank returns the index of what follows white space from s[i] on.
+func SkipBlank(s []byte, i int) int {
+	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// SkipString returns the index after the string that begins at s[i].
+func SkipString(s []byte, i int) int {
+	for i++; i < len(s); {
+		j := bytes.IndexByte(s[i:], '"')
+		if j < 0 {
+			return len(s)
+		}
+		i += j
+		back := i - 1
+		for s[back] == '\\' {
+			back--
+		}
+		i++
+		if (i-back)%2 == 0 { // an even number of backslashes before it
+			return i
+		}
+	}
+	return len(s)
+}
+
+// SkipValue returns the index after the value that begins at s[i].
+func SkipValue(s []byte, i int) int {
+	depth := 0
+	for i < len(s) {
+		switch s[i] {
+		case '"':
+			i = SkipString(s, i)
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+			i++
+		case ',', ':', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return i
+			}
+			i++
+			continue
+		default:
+			for i < len(s) && bytes.IndexByte([]byte(",:]}{[\" \t\r\n"), s[i]) < 0 {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return i
+}
