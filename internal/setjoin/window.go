@@ -386,6 +386,9 @@ func (j *join) apart(it *item, in *index, entry uint32) bool {
 // compare compares an item with a set, which may be its keeper or not, and reports whether the item
 // need not be compared with others.
 func (j *join) compare(judge Judge, it *item, set uint32, hashes []uint64, keeper bool) (done bool, err error) {
+	if j.o.Accept != nil && !j.o.Accept(int(set), int(it.set)) { // it takes less than comparing
+		return false, nil
+	}
 	m := match{set: set}
 	ok := false
 	if judge == nil {
@@ -393,7 +396,7 @@ func (j *join) compare(judge Judge, it *item, set uint32, hashes []uint64, keepe
 	} else if j.mayMatch(it, hashes) {
 		m.score, ok, err = judge.Compare(int(it.set), int(set))
 	}
-	if !ok || err != nil || j.o.Accept != nil && !j.o.Accept(int(set), int(it.set)) {
+	if !ok || err != nil {
 		return false, err
 	}
 	if it.matches != nil && (j.all || !it.same()) {

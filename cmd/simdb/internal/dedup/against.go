@@ -194,8 +194,8 @@ func (d *job) readKnown(add func(rec *input.Record) error) error {
 				return err
 			}
 		}
-		err := s.each(d, input.NeedText, func(rec *input.Record) error {
-			d.decided.add(d.known, rec.Doc.ID)
+		err := s.each(d, d.needKnown(), func(rec *input.Record) error {
+			d.decided.add(d.known, rec)
 			d.known++
 			if s.Stored != nil {
 				s.written = append(s.written, rec.Seq)
@@ -213,6 +213,14 @@ func (d *job) readKnown(add func(rec *input.Record) error) error {
 		}
 	}
 	return nil
+}
+
+// needKnown is what the first pass needs of the documents of --against.
+func (d *job) needKnown() input.Need {
+	if d.c.grouped() {
+		return input.NeedDoc
+	}
+	return input.NeedText
 }
 
 // some reports whether not all documents of a source are read.

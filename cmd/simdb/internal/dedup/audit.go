@@ -25,6 +25,8 @@ type auditParameters struct {
 	Levenshtein *app.Share      `json:"levenshtein,omitempty"`
 	Cosine      *app.Share      `json:"cosine,omitempty"`
 	Within      *app.Share      `json:"within,omitempty"`
+	Across      string          `json:"across,omitempty"`
+	WithinField string          `json:"within_field,omitempty"`
 	Keep        string          `json:"keep"`
 	Against     []string        `json:"against,omitempty"`
 	Decisions   *app.AuditInput `json:"decisions,omitempty"`
@@ -116,7 +118,7 @@ func newAudit(d *job) (*audit, error) {
 // parameters are those of the head of the audit.
 func (d *job) parameters() auditParameters {
 	p := auditParameters{
-		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Levenshtein: d.c.Levenshtein, Cosine: d.c.Cosine, Within: d.c.Within,
+		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Levenshtein: d.c.Levenshtein, Cosine: d.c.Cosine, Within: d.c.Within, Across: d.c.Across, WithinField: d.c.WithinField,
 		Keep: d.c.Keep.String(), Against: d.c.Against,
 		Features: d.features.Describe(),
 		Reading:  d.reading(),

@@ -2,10 +2,12 @@ package dedup
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/internal/quantity"
 )
@@ -33,6 +35,48 @@ func (d *job) readDecisions() error {
 	}
 	d.decided = x
 	return nil
+}
+
+// groupBy has documents join only across groups, or within them.
+func (d *job) groupBy() {
+	if !d.c.grouped() {
+		return
+	}
+	if d.decided == nil {
+		d.decided = newDecided()
+	}
+	x := d.decided
+	x.across, x.group = d.c.Across != "", map[value]uint32{}
+	x.field = &ranking{rule: keepRule{"within-field", d.c.WithinField}}
+	if x.across {
+		x.field.rule = keepRule{"across", d.c.Across}
+	}
+}
+
+// groupOf returns the group of a document.
+func (x *decided) groupOf(rec *input.Record) uint32 {
+	v := value{kind: text, text: rec.File}
+	switch rule := x.field.rule; {
+	case x.across && rule.arg == "folder":
+		v.text = filepath.Dir(rec.File)
+	case !x.across || rule.arg != "file":
+		v = x.field.field(rec)
+	}
+	n, ok := x.group[v]
+	if !ok {
+		n = uint32(len(x.group))
+		x.group[v] = n
+	}
+	return n
+}
+
+// fieldless reports whether no document has the field of groups.
+func (x *decided) fieldless() bool {
+	if x == nil || len(x.group) != 1 {
+		return false
+	}
+	_, absent := x.group[value{}]
+	return absent
 }
 
 func newDecided() *decided {
@@ -73,11 +117,14 @@ func (x *decided) number(id string) uint32 {
 }
 
 // add takes note of the next document, by its ordinal.
-func (x *decided) add(ordinal int64, id string) {
+func (x *decided) add(ordinal int64, rec *input.Record) {
 	if x == nil {
 		return
 	}
-	if n, ok := x.ids[id]; ok {
+	if x.field != nil {
+		x.groups = append(x.groups, x.groupOf(rec))
+	}
+	if n, ok := x.ids[rec.Doc.ID]; ok {
 		x.of[uint32(ordinal)] = n
 	}
 }
@@ -85,7 +132,7 @@ func (x *decided) add(ordinal int64, id string) {
 // involved reports whether a document is decided about.
 func (x *decided) involved(ordinal uint32) bool {
 	_, ok := x.of[ordinal]
-	return ok
+	return ok || x.groups != nil
 }
 
 // is reports whether this was decided about a document of the inputs.
@@ -97,9 +144,12 @@ func (x *decided) is(ordinal uint32, kind review.DecisionKind) bool {
 	return ok && x.kind[n] == kind
 }
 
-// accept reports whether two documents may join: they are not a pair that is allowed, and none is
-// to be kept where the other stays as well. Any number of goroutines call it.
+// accept reports whether two documents may join: they are of groups that may, not a pair that is
+// allowed, and none is to be kept where the other stays as well. Any number of goroutines call it.
 func (x *decided) accept(a, b uint32) bool {
+	if x.groups != nil && (x.groups[a] == x.groups[b]) == x.across {
+		return false
+	}
 	m, okM := x.of[a]
 	n, okN := x.of[b]
 	if !okM && !okN {

@@ -143,6 +143,12 @@ type decided struct {
 	of    map[uint32]uint32 // by ordinal: the number of its id
 	known uint32            // ordinals below are of --against
 
+	// Of --across and --within-field, else nil: the group of each document, by ordinal.
+	groups []uint32
+	group  map[value]uint32 // by what documents have in the field
+	field  *ranking         // has that
+	across bool
+
 	allowed int64 // pairs of databases
 }
 

@@ -83,6 +83,14 @@ func (k keepRule) String() string {
 	return k.name + ":" + k.arg
 }
 
+// flag is the flag that the rule is of, as it is written.
+func (k keepRule) flag() string {
+	if k.name == "max" || k.name == "min" {
+		return "--keep " + k.String()
+	}
+	return "--" + k.name + " " + k.arg
+}
+
 // String is the rules as they are written.
 func (k keepRules) String() string {
 	var all []string
@@ -320,13 +328,13 @@ func (r *ranking) decide() error {
 func (r *ranking) unknown() error {
 	names := slices.Sorted(maps.Keys(r.fields))
 	if r.fields[r.rule.arg] || len(names) == 0 {
-		return fmt.Errorf("--keep %v: no document has a number, a string or a boolean in the field %q", r.rule, r.rule.arg)
+		return fmt.Errorf("%s: no document has a number, a string or a boolean in the field %q", r.rule.flag(), r.rule.arg)
 	}
 	hint := "the fields are " + strings.Join(names[:min(len(names), 20)], ", ")
 	if name, ok := query.Closest(r.rule.arg, names); ok {
 		hint = fmt.Sprintf("did you mean %q? %s", name, hint)
 	}
-	return fmt.Errorf("--keep %v: no document has a field %q; %s", r.rule, r.rule.arg, hint)
+	return fmt.Errorf("%s: no document has a field %q; %s", r.rule.flag(), r.rule.arg, hint)
 }
 
 // lacks reports whether document n has no value.

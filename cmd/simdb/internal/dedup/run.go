@@ -29,6 +29,7 @@ func (c *Command) Run(a *app.App) (err error) {
 		return err
 	}
 	defer d.Stored.Close(&err)
+	d.groupBy()
 	defer d.closeAgainst(&err)
 	if err := d.openAgainst(); err != nil {
 		return err

@@ -524,6 +524,8 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 	case !l.a.Interrupted():
 	case l.ended:
 		l.a.Say("everything is stored; the merging of tables was stopped, simdb compact %s finishes it", l.c.DB)
+	case l.sources.Stored != nil:
+		l.a.Say("stopped early; what was read is stored, and loading the database again completes it")
 	case l.db != nil:
 		l.a.Say("stopped early; what was read is stored, and load --resume continues after it")
 	}
