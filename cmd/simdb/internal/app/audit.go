@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -90,4 +93,43 @@ func Digest(ctx context.Context, path string) (AuditInput, error) {
 			return in, context.Cause(ctx)
 		}
 	}
+}
+
+// AuditColumns are names of what an audit says of a document, as columns of copies.
+type AuditColumns []string
+
+// auditColumns are the columns that there are.
+var auditColumns = []string{"cluster", "size", "keeper", "distance", "score"}
+
+// UnmarshalText parses names with commas between them.
+func (c *AuditColumns) UnmarshalText(text []byte) error {
+	*c = nil
+	for name := range strings.SplitSeq(string(text), ",") {
+		switch {
+		case !slices.Contains(auditColumns, name):
+			return fmt.Errorf("%q is none of the columns %s", name, strings.Join(auditColumns, ", "))
+		case slices.Contains(*c, name):
+			return fmt.Errorf("the column %s comes twice", name)
+		}
+		*c = append(*c, name)
+	}
+	return nil
+}
+
+// String is the names as they are written.
+func (c AuditColumns) String() string { return strings.Join(c, ",") }
+
+// OfInput are the columns as copies get them.
+func (c AuditColumns) OfInput() (all []input.Column) {
+	for _, name := range c {
+		kind := input.WholeColumn
+		switch name {
+		case "keeper":
+			kind = input.TextColumn
+		case "score":
+			kind = input.RealColumn
+		}
+		all = append(all, input.Column{Name: name, Kind: kind})
+	}
+	return all
 }

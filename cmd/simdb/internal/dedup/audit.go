@@ -248,7 +248,7 @@ func (d *job) placeKeepers(a *audit) error {
 
 // values are those of document n, after member was given it if it is in a cluster. Distance and
 // score are null for a keeper, and where they are not known.
-func (a *audit) values(c columns, n int64) []any {
+func (a *audit) values(c app.AuditColumns, n int64) []any {
 	values := make([]any, len(c))
 	keeper := a.out.keeper[n]
 	cluster := a.out.cluster[keeper]

@@ -49,7 +49,7 @@ func (d *job) probe() error {
 func (d *job) begins(i int) (info input.Info, err error) {
 	return d.a.Probe(d.Sources, i, app.Reading{Meter: d.meter, Options: d.opt}, func(in input.Source) error {
 		if d.c.Columns != nil {
-			if err := input.CanExtend(in, d.c.Columns.ofInput()); err != nil {
+			if err := input.CanExtend(in, d.c.Columns.OfInput()); err != nil {
 				return fmt.Errorf("--columns: %w", err)
 			}
 		}

@@ -131,7 +131,7 @@ func (c *copies) begin(i int, _ input.Source) (err error) {
 	if c.like, err = c.Open(i, c.opt); err != nil {
 		return err
 	}
-	o := input.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.Columns.ofInput()}
+	o := input.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.Columns.OfInput()}
 	if c.to, err = c.formats[i].NewCopier(c.keepTo[len(c.keepTo)-1], o); err != nil {
 		c.like.Close()
 	}
