@@ -183,6 +183,10 @@ func (d *job) eachKnown(f func(rec *input.Record) error, bad badFunc) error {
 
 // readKnown reads --against for the first time.
 func (d *job) readKnown(add func(rec *input.Record) error) error {
+	need := input.NeedText
+	if d.c.grouped() {
+		need = input.NeedDoc
+	}
 	for i := range d.against {
 		s := &d.against[i]
 		s.known = d.known
@@ -194,7 +198,7 @@ func (d *job) readKnown(add func(rec *input.Record) error) error {
 				return err
 			}
 		}
-		err := s.each(d, d.needKnown(), func(rec *input.Record) error {
+		err := s.each(d, need, func(rec *input.Record) error {
 			d.decided.add(d.known, rec)
 			d.known++
 			if s.Stored != nil {
@@ -213,14 +217,6 @@ func (d *job) readKnown(add func(rec *input.Record) error) error {
 		}
 	}
 	return nil
-}
-
-// needKnown is what the first pass needs of the documents of --against.
-func (d *job) needKnown() input.Need {
-	if d.c.grouped() {
-		return input.NeedDoc
-	}
-	return input.NeedText
 }
 
 // some reports whether not all documents of a source are read.

@@ -47,7 +47,7 @@ func (c *Export) Run(a *app.App) (err error) {
 	}
 	flags := app.RowFlags{Format: c.Format, Output: c.Output}
 	format := flags.Options().Format
-	if !c.Format.Set && outfile.IsStdout(cmp.Or(c.Output, "-")) {
+	if _, named := output.FormatOf(outfile.PlainName(c.Output)); !named && !c.Format.Set {
 		format = output.JSONL
 	}
 	if format != output.JSONL && format != output.CSV && format != output.Parquet {
