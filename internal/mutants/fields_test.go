@@ -54,6 +54,16 @@ var fieldMutants = []mutant{
 		tests: "query", run: "^TestAgainstBruteForce$",
 	},
 	{
+		name: "transactions/what a query found is deleted though it has been put", in: "query", decl: "transaction.deleteVersion",
+		edit:  swap(`return false`, `tx.ids[id] = own`),
+		tests: "query", run: "^TestAgainstBruteForce$",
+	},
+	{
+		name: "transactions/statements see what others write", in: "query", decl: "Session.run",
+		edit:  swap(`x.scope.Snap = s.tx.snap`, `x.scope.Snap, _ = db.Snapshot()`),
+		tests: "query", run: "^TestAgainstBruteForce$",
+	},
+	{
 		name: "ranges/the last of two bounds alone", in: "query", decl: "scan.within",
 		edit:  swap(`max(s.from, from)`, `from`),
 		tests: "query", run: "^TestAgainstBruteForce$",
