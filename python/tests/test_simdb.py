@@ -116,6 +116,13 @@ def test_forms_of_tables():
     assert seen >= 8
 
 
+def test_rows_without_ids():
+    texts = ["one two three four", "something else", "one two three four"]
+    for form in (pa.table({"text": texts}), [{"text": t} for t in texts], {"text": texts}):
+        (row,) = simdb.dedup(form)[1].to_pylist()
+        assert (row["row"], row["id"], row["keeper_row"], row["keeper"], row["keeper_file"]) == (2, "2", 0, "0", None)
+
+
 def test_masks_filter():
     mask, audit = simdb.dedup(TABLE)
     rows = list(mask)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
+	"strconv"
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -21,10 +23,28 @@ func (r *Request) tables() map[string]app.Table {
 	for name, lines := range r.Docs {
 		all[name] = app.Table{Bytes: int64(len(lines)), Open: func(opt input.Options) (input.Source, error) {
 			opt.Format = "jsonl"
-			return input.New(name, io.NopCloser(strings.NewReader(lines)), int64(len(lines)), opt)
+			in, err := input.New(name, io.NopCloser(strings.NewReader(lines)), int64(len(lines)), opt)
+			return numbered{in}, err
 		}}
 	}
 	return all
+}
+
+// numbered gives documents without an ID the number of their row, from 0, as tables do.
+type numbered struct{ input.Source }
+
+// Records implements input.Source.
+func (in numbered) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
+	return func(yield func(*input.Record, error) bool) {
+		for rec, err := range in.Source.Records(ctx) {
+			if err == nil && rec.Doc.ID == rec.File+":"+strconv.FormatInt(int64(rec.Pos), 10) {
+				rec.Doc.ID = strconv.FormatInt(int64(rec.Pos)-1, 10)
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
 }
 
 // textColumn is the name of the column with the texts, as far as flags say it.
