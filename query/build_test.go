@@ -18,8 +18,7 @@ import (
 func TestBuilt(t *testing.T) {
 	w := newWorld(t, 4)
 	r := rand.New(rand.NewPCG(31, 32))
-	var leaf func() (Query, string)
-	leaf = func() (Query, string) {
+	leaf := func() (Query, string) {
 		id, text := w.someID(), w.text()
 		switch r.IntN(12) {
 		case 0:

@@ -26,6 +26,13 @@ var examples = map[string][]example{
 		{`simdb join titles.simdb new.csv --levenshtein 0.9`, "Stored titles that differ in a tenth of the characters at most."},
 		{`simdb join corpus.simdb ids.txt --ids --near 3`, "The same, of stored documents."},
 	},
+	"shard plan": {
+		{`simdb shard plan WORK dedup 'crawl/*.jsonl.gz' -o kept/`, "A run of dedup in many processes; docs/cluster.md has all of it."},
+		{`simdb shard plan WORK build 'crawl/*.jsonl.gz' -o tables/`, "A table of each file."},
+	},
+	"shard steps":  {{`simdb shard steps WORK`, "The steps, a line each."}},
+	"shard run":    {{`simdb shard run WORK route --shard 0/8`, "The first of eight shares of a step."}},
+	"shard finish": {{`simdb shard finish WORK`, "Publish the outputs."}},
 	"pairs": {
 		{`simdb pairs crawl.jsonl --jaccard 0.8`, "All pairs in a file, the most similar first."},
 		{`simdb pairs corpus.simdb --near 3 --unordered -o pairs.tsv.gz`, "All pairs in a database, in bounded memory."},

@@ -41,7 +41,9 @@ func licences(t *testing.T) (docs []engine.Doc) {
 		}
 		delete(v, "id")
 		delete(v, "text")
-		doc.Fields, err = json.Marshal(v)
+		if doc.Fields, err = json.Marshal(v); err != nil {
+			t.Fatal(err)
+		}
 		docs = append(docs, doc)
 	}
 }

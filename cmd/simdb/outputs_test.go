@@ -48,6 +48,10 @@ var invocations = map[string][]string{
 	"hash":         {"hash", "in.jsonl"},
 	"bench":        {"bench", "--n", "1", "--no-text"},
 	"debug layout": {"debug", "layout", "packed.sst"},
+	"shard plan":   {"shard", "plan", "work", "dedup", "in.jsonl", "-o", "kept/"},
+	"shard steps":  {"shard", "steps", "work"},
+	"shard run":    {"shard", "run", "work", "end", "--shard", "0/1"},
+	"shard finish": {"shard", "finish", "work"},
 	"version":      {"version"},
 	"completion":   {"completion", "bash"},
 }
@@ -56,7 +60,7 @@ var invocations = map[string][]string{
 var notFiles = []string{
 	"id", "second-id",
 	"progress", "statement", "a", "b", "shell", "mode", "on-conflict", "layout", "id-field", "text-field", "fingerprint-field", "time-field", "across", "within-field",
-	"set-field", "records", "mask", "exclude", "dir", "folder", "temp-dir",
+	"set-field", "records", "mask", "exclude", "dir", "folder", "temp-dir", "work", "step", "args",
 }
 
 const twoDocuments = `{"id":"a","text":"the quick brown fox jumps over the lazy dog"}

@@ -26,7 +26,7 @@ var wrong = []struct{ args, want string }{
 	{"annotate", `unknown command "annotate", and there is no database of that name`},
 	{"annotate|--help", `unknown command "annotate"`},
 	{"search|x.simdb|a", `: simdb DB "NEAR('ID', 3)" finds documents`},
-	{"-v", "unknown flag -v, what there is: simdb --version"},
+	{"-v", "unknown flag -v, what there is: simdb -V, or --version"},
 	{"dedup|in.jsonl|--threshold|0.8", "unknown flag --threshold, what there is: --jaccard T"},
 	{"dedup|in.jsonl|--against|none", "--against none: there is no such file or database"},
 	{"match|in.jsonl|x.simdb|--near|3", "in.jsonl: not a simdb database"},

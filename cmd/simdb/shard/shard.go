@@ -44,6 +44,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/stages"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/repl/output"
 
 	// The formats of inputs.
@@ -101,6 +102,9 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 	j, err := New(o, files)
 	if err != nil {
 		return o, err
+	}
+	if what, err := engine.Identify(j.c.Output); err == nil && what != "" {
+		return o, fmt.Errorf("-o %s is %s", j.c.Output, what)
 	}
 	var names []string
 	seen := map[string]string{}

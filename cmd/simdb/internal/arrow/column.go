@@ -126,11 +126,6 @@ func (t *dataType) isText() bool {
 	return t.kind == text || t.kind == textView || t.kind == dictionary && t.values.isText()
 }
 
-// isBytes reports whether values are bytes.
-func (t *dataType) isBytes() bool {
-	return t.kind == binary || t.kind == binaryView || t.kind == fixed || t.kind == dictionary && t.values.isBytes()
-}
-
 // isInteger reports whether values are whole numbers.
 func (t *dataType) isInteger() bool { return t.kind == signed || t.kind == unsigned }
 
