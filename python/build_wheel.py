@@ -40,7 +40,7 @@ def version():
     v = os.environ.get("SIMDB_VERSION")
     if not v:
         git = ["git", "-C", ROOT, "describe", "--tags", "--match", "v*"]
-        v = subprocess.run(git, capture_output=True, text=True).stdout.strip() or "v0.1.0-0-g0"
+        v = subprocess.run(git, capture_output=True, text=True).stdout.strip() or "v0.2.0-0-g0"
     m = re.fullmatch(r"v?(\d+\.\d+\.\d+)(?:-(\d+)-g([0-9a-f]+))?", v)
     if not m:
         raise SystemExit(f"{v!r} is no version")

@@ -18,8 +18,8 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/stages"
 )
 
-// counterBytes is the size of the counters of elements. What has to be told apart are the elements
-// of very many documents.
+// counterBytes is the size of the counters of elements. It matters which elements are in very many
+// documents; rare ones may share counters.
 const counterBytes = 4 << 20
 
 func shardName(kind string, key uint64) string { return fmt.Sprintf("%s/%05d", kind, key) }
@@ -202,8 +202,8 @@ type totals struct {
 	Groups uint64 // in which documents meet
 }
 
-// Without Options.Groups, a group has about so many documents: more groups move more, fewer need
-// more memory. There is one for each of some workers.
+// Without Options.Groups, a group has about groupDocuments documents: more groups move more, fewer
+// need more memory. There is one for each of some workers.
 const (
 	leastGroups    = 8
 	groupDocuments = 16384
