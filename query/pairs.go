@@ -1,6 +1,7 @@
 package query
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/simdb/simdb/engine"
@@ -98,6 +99,11 @@ func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.Cluste
 
 // clusters runs CLUSTERS criterion [MODE m].
 func (x *run) clusters(s *syntax.Clusters) error {
+	return x.showClusters(s, func(members iter.Seq2[engine.Member, error]) iter.Seq2[engine.Member, error] { return members })
+}
+
+// showClusters shows what some returns of the clusters.
+func (x *run) showClusters(s *syntax.Clusters, some func(iter.Seq2[engine.Member, error]) iter.Seq2[engine.Member, error]) error {
 	c, o, w, err := x.bindClusters(s)
 	if err != nil {
 		return err
@@ -108,9 +114,50 @@ func (x *run) clusters(s *syntax.Clusters) error {
 		return err
 	}
 	x.rows.search = true
-	return x.show(sh, plain, w.window, windowRows(x, w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row {
+	return x.show(sh, plain, w.window, windowRows(x, w.window, some(x.Snap.Clusters(x.Ctx, c, o)), func(m engine.Member) Row {
 		return appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match)
 	}), "id")
+}
+
+// cluster runs CLUSTER OF 'a'. It forms all clusters: one depends on all documents before it.
+func (x *run) cluster(s *syntax.Cluster) error {
+	id, err := x.Values.String(s.ID, syntax.ExpectID)
+	if err != nil {
+		return err
+	}
+	if _, err := x.Snap.Get(x.Ctx, id); err != nil {
+		return x.LookupError(s.ID.Pos.Offset, id, err)
+	}
+	of := &syntax.Clusters{Word: s.Word, Criterion: s.Criterion, Verify: s.Verify, Mode: s.Mode, Clauses: s.Clauses}
+	if of.Criterion == nil {
+		of.Criterion = &syntax.Criterion{Word: s.Word, Value: s.Word}
+		of.Criterion.Word.Value, of.Criterion.Value.Value = "JACCARD", "0.8"
+		of.Criterion.Value.Type = syntax.Number
+	}
+	return x.showClusters(of, func(members iter.Seq2[engine.Member, error]) iter.Seq2[engine.Member, error] {
+		return func(yield func(engine.Member, error) bool) {
+			var cluster []engine.Member
+			found := false
+			for m, err := range members {
+				if err != nil {
+					yield(m, err)
+					return
+				}
+				if len(cluster) > 0 && cluster[0].Cluster != m.Cluster {
+					if found {
+						break
+					}
+					cluster = cluster[:0]
+				}
+				cluster, found = append(cluster, m), found || m.ID == id
+			}
+			for _, m := range cluster {
+				if !found || !yield(m, nil) {
+					return
+				}
+			}
+		}
+	})
 }
 
 // countClusters returns a function that counts the clusters of CLUSTERS, of those that have a row

@@ -100,6 +100,13 @@ var statementDefs = []statementDef{
 		run: func(x *run, s *syntax.Statement) error { return x.clusters(s.Clusters) },
 	},
 	{
+		word: "CLUSTER", shape: syntax.Keyword, expects: "OF",
+		topic: Topic{Syntax: "CLUSTER OF 'a' [JACCARD 0.8]", Help: "the group of documents that one is in"},
+		docs: []docsRow{{"CLUSTER OF 'a'", "the group that a document is in, of CLUSTERS JACCARD 0.8, or of the criterion after it; what CLUSTERS takes too",
+			"`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
+		run: func(x *run, s *syntax.Statement) error { return x.cluster(s.Cluster) },
+	},
+	{
 		word: "WHY", shape: syntax.TwoIDs, expects: syntax.ExpectTwoIDs,
 		topic: Topic{Syntax: "WHY 'a' 'b'", Help: "how two documents compare"},
 		docs:  []docsRow{{"WHY 'a' 'b'", "compares two documents by every measure, and shows the longest words in common and the first that differ: see below", "`name`, `value`"}},

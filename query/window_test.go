@@ -157,3 +157,34 @@ func TestChoice(t *testing.T) {
 		}
 	}
 }
+
+// TestClusterOf compares the cluster of each document with the rows of CLUSTERS.
+func TestClusterOf(t *testing.T) {
+	w := newWorld(t, 5)
+	for _, how := range []string{"NEAR 3", "JACCARD 0.6 MODE components", "JACCARD 0.8"} {
+		rows := func(text string) []Row { return rowsOf(t, w.db, text) }
+		of := map[any][]Row{}
+		for _, row := range rows("CLUSTERS " + how) {
+			of[row[0]] = append(of[row[0]], row)
+		}
+		with := map[any][]Row{}
+		for _, cluster := range of {
+			for _, row := range cluster {
+				with[row[1]] = cluster
+			}
+		}
+		all := rows("ID LIKE '%'")
+		if len(with) == 0 || len(with) == len(all) {
+			t.Fatalf("%s: %d of %d documents are in clusters", how, len(with), len(all))
+		}
+		for _, doc := range all {
+			text := "CLUSTER OF " + quote(doc[0].(string)) + " " + how
+			if got := rows(text); fmt.Sprint(got) != fmt.Sprint(with[doc[0]]) {
+				t.Fatalf("%s: %v, want %v", text, got, with[doc[0]])
+			}
+			if how == "JACCARD 0.8" && fmt.Sprint(rows("CLUSTER OF "+quote(doc[0].(string)))) != fmt.Sprint(with[doc[0]]) {
+				t.Fatalf("%s is not the default", how)
+			}
+		}
+	}
+}

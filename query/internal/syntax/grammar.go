@@ -14,6 +14,7 @@ type Statement struct {
 	Delete   *Delete   `parser:"| @@"`
 	Pairs    *Pairs    `parser:"| @@"`
 	Clusters *Clusters `parser:"| @@"`
+	Cluster  *Cluster  `parser:"| @@"`
 	Prune    *Prune    `parser:"| @@"`
 	Stats    *Stats    `parser:"| @@"`
 	Two      *Two      `parser:"| @@"`
@@ -74,6 +75,16 @@ type Pairs struct {
 type Clusters struct {
 	Word      Token      `parser:"@'CLUSTERS'"`
 	Criterion *Criterion `parser:"@@"`
+	Verify    *Token     `parser:"@'VERIFY'?"`
+	Mode      *Token     `parser:"( 'MODE' @( Keyword | Predicate | Bare | TwoIDs | Ident | String ) )?"`
+	Clauses   []*Clause  `parser:"@@*"`
+}
+
+// Cluster is CLUSTER OF 'a' [criterion] and what CLUSTERS takes after it.
+type Cluster struct {
+	Word      Token      `parser:"@'CLUSTER' 'OF'"`
+	ID        Token      `parser:"@( String | Param | Named )"`
+	Criterion *Criterion `parser:"@@?"`
 	Verify    *Token     `parser:"@'VERIFY'?"`
 	Mode      *Token     `parser:"( 'MODE' @( Keyword | Predicate | Bare | TwoIDs | Ident | String ) )?"`
 	Clauses   []*Clause  `parser:"@@*"`
