@@ -2,12 +2,15 @@ package query
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/health"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/value"
+	windows "github.com/simdb/simdb/query/internal/window"
 )
 
 // measureColumns returns the columns for how well two documents match by a criterion.
@@ -26,29 +29,90 @@ func appendMeasure(row Row, c engine.Criterion, m engine.Match) Row {
 	return append(row, m.Score, m.Error, m.Exact)
 }
 
-// bindPairs resolves PAIRS criterion.
-func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, *clauses, error) {
+// bindPairs resolves PAIRS criterion. It returns the pairs, given how many are wanted, 0 for all.
+func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, func(engine.PairOptions) iter.Seq2[engine.Pair, error], *clauses, error) {
 	c, err := predicate.BindCriterion(x.Scope, s.Criterion, verifyClause(s.Clauses))
 	if err != nil {
-		return c, nil, err
+		return c, nil, nil, err
 	}
 	w, err := x.bindWindow("PAIRS", s.Clauses)
-	return c, w, err
+	if err != nil {
+		return c, nil, nil, err
+	}
+	pairs := func(o engine.PairOptions) iter.Seq2[engine.Pair, error] {
+		o.Progress = x.Report
+		return x.Snap.Pairs(x.Ctx, c, &o)
+	}
+	if s.Across == nil {
+		return c, pairs, w, nil
+	}
+	across, err := x.bindAcross(s.Across)
+	return c, func(o engine.PairOptions) iter.Seq2[engine.Pair, error] {
+		o.Limit = 0
+		return across(pairs(o))
+	}, w, err
+}
+
+// bindAcross resolves a.lang != b.lang: it returns what leaves those of some pairs that are so. A
+// document without the field is in none.
+func (x *run) bindAcross(s *syntax.Across) (func(iter.Seq2[engine.Pair, error]) iter.Seq2[engine.Pair, error], error) {
+	a, b := syntax.Path(s.A), syntax.Path(s.B)
+	if len(a) < 2 || len(b) < 2 || a[0] != "a" || b[0] != "b" || !slices.Equal(a[1:], b[1:]) {
+		return nil, syntax.Errorf(s.A.Pos.Offset, "such as a.lang != b.lang", "of pairs a field of both documents is compared")
+	}
+	equal := s.Op.Value == "="
+	return func(pairs iter.Seq2[engine.Pair, error]) iter.Seq2[engine.Pair, error] {
+		return func(yield func(engine.Pair, error) bool) {
+			values, err := x.valuesOf(syntax.JoinPath(a[1:]), a[1:])
+			if err != nil {
+				yield(engine.Pair{}, err)
+				return
+			}
+			for p, err := range pairs {
+				if err == nil {
+					v, ok := values[p.A]
+					w, too := values[p.B]
+					if !ok || !too || (v == w) != equal {
+						continue
+					}
+				}
+				if !yield(p, err) {
+					return
+				}
+			}
+		}
+	}, nil
+}
+
+// valuesOf returns a number for the value of a field of each document that has it: equal values
+// have one number.
+func (x *run) valuesOf(name string, path []string) (map[string]uint32, error) {
+	field := x.Field(name, path)
+	of, numbers := map[string]uint32{}, value.Numbers{}
+	for d, err := range x.Snap.Range(x.Ctx, engine.Range{Unordered: true, Load: true}) {
+		if err != nil {
+			return nil, err
+		}
+		if raw := field.Of(d.Fields); raw != nil {
+			of[d.ID] = numbers.Of(raw)
+		}
+	}
+	return of, nil
 }
 
 // pairs runs PAIRS criterion.
 func (x *run) pairs(s *syntax.Pairs) error {
-	c, w, err := x.bindPairs(s)
+	c, pairs, w, err := x.bindPairs(s)
 	if err != nil {
 		return err
 	}
-	found := x.Snap.Pairs(x.Ctx, c, &engine.PairOptions{Limit: max(w.First(), 0), Progress: x.Report})
 	plain := append([]string{"a", "b"}, measureColumns(c)...)
 	sh, err := x.bindShow(w.show, plain, "a", "b")
 	if err != nil {
 		return err
 	}
 	x.rows.search = true
+	found := pairs(engine.PairOptions{Limit: max(w.First(), 0)})
 	return x.show(sh, plain, w.window, windowRows(x, w.window, found, func(p engine.Pair) Row {
 		return appendMeasure(Row{p.A, p.B}, c, p.Match)
 	}), "a", "b")
@@ -56,14 +120,20 @@ func (x *run) pairs(s *syntax.Pairs) error {
 
 // countPairs returns a function that counts the rows of PAIRS.
 func (x *run) countPairs(s *syntax.Pairs) (func() (int64, error), error) {
-	c, w, err := x.bindPairs(s)
+	_, pairs, w, err := x.bindPairs(s)
 	if err == nil {
 		err = w.refuseShow()
 	}
-	return func() (int64, error) {
-		var n int64
-		for _, err := range x.Snap.Pairs(x.Ctx, c, &engine.PairOptions{Count: &n, Progress: x.Report}) {
-			return 0, err
+	return func() (n int64, err error) {
+		o := engine.PairOptions{Count: &n}
+		if s.Across != nil {
+			o.Count = nil
+		}
+		for _, err := range pairs(o) {
+			if err != nil {
+				return 0, err
+			}
+			n++
 		}
 		return w.Count(n), nil
 	}, err
@@ -135,28 +205,7 @@ func (x *run) cluster(s *syntax.Cluster) error {
 		of.Criterion.Value.Type = syntax.Number
 	}
 	return x.showClusters(of, func(members iter.Seq2[engine.Member, error]) iter.Seq2[engine.Member, error] {
-		return func(yield func(engine.Member, error) bool) {
-			var cluster []engine.Member
-			found := false
-			for m, err := range members {
-				if err != nil {
-					yield(m, err)
-					return
-				}
-				if len(cluster) > 0 && cluster[0].Cluster != m.Cluster {
-					if found {
-						break
-					}
-					cluster = cluster[:0]
-				}
-				cluster, found = append(cluster, m), found || m.ID == id
-			}
-			for _, m := range cluster {
-				if !found || !yield(m, nil) {
-					return
-				}
-			}
-		}
+		return windows.ClusterOf(members, id)
 	})
 }
 

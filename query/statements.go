@@ -87,7 +87,7 @@ var statementDefs = []statementDef{
 	{
 		word: "PAIRS", shape: syntax.Keyword, expects: syntax.ExpectCriterion,
 		topic: Topic{Syntax: "PAIRS NEAR 3  PAIRS JACCARD 0.8 [VERIFY]", Help: "all pairs of documents that match"},
-		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]`, `PAIRS LEVENSHTEIN t`, `PAIRS COSINE t", "all pairs that match; LIMIT, OFFSET and SHOW",
+		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]`, `PAIRS LEVENSHTEIN t`, `PAIRS COSINE t", "all pairs that match; `AND a.lang != b.lang` or `=` leaves those in which a field of both is so; LIMIT, OFFSET and SHOW",
 			"`a`, `b`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.pairs(s.Pairs) },
 	},

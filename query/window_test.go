@@ -1,6 +1,7 @@
 package query
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -185,6 +186,54 @@ func TestClusterOf(t *testing.T) {
 			if how == "JACCARD 0.8" && fmt.Sprint(rows("CLUSTER OF "+quote(doc[0].(string)))) != fmt.Sprint(with[doc[0]]) {
 				t.Fatalf("%s is not the default", how)
 			}
+		}
+	}
+}
+
+// TestAcross compares PAIRS with a condition on a field of both documents with all pairs.
+func TestAcross(t *testing.T) {
+	w := newWorld(t, 6)
+	field := func(id any) string {
+		var fields map[string]json.RawMessage
+		if raw := w.docs[id.(string)].Fields; len(raw) > 0 {
+			if err := json.Unmarshal(raw, &fields); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var v any
+		if json.Unmarshal(fields["lang"], &v) != nil || v == nil {
+			return ""
+		}
+		return fmt.Sprintf("%T %v", v, v)
+	}
+	for _, how := range []string{"NEAR 5", "JACCARD 0.6 VERIFY"} {
+		criterion, verify, _ := strings.Cut(how, " VERIFY")
+		all := rowsOf(t, w.db, "PAIRS "+how)
+		for _, op := range []string{"=", "!=", "<>"} {
+			var want []Row
+			for _, row := range all {
+				if a, b := field(row[0]), field(row[1]); a != "" && b != "" && (a == b) == (op == "=") {
+					want = append(want, row)
+				}
+			}
+			text := "PAIRS " + criterion + " AND a.lang " + op + " b.lang"
+			if strings.Contains(how, "VERIFY") {
+				text += " VERIFY" + verify
+			}
+			if got := rowsOf(t, w.db, text); fmt.Sprint(got) != fmt.Sprint(want) || len(want) == 0 {
+				t.Fatalf("%s: %d rows, want %d", text, len(got), len(want))
+			}
+			if got := rowsOf(t, w.db, "COUNT "+text); got[0][0] != int64(len(want)) {
+				t.Fatalf("COUNT %s: %v, want %d", text, got, len(want))
+			}
+			if got := rowsOf(t, w.db, text+" LIMIT 2"); len(got) != min(2, len(want)) {
+				t.Fatalf("%s LIMIT 2: %d rows", text, len(got))
+			}
+		}
+	}
+	for _, text := range []string{"PAIRS NEAR 3 AND a.x = b.y", "PAIRS NEAR 3 AND lang = 'en'", "PAIRS NEAR 3 AND b.lang = a.lang", "PAIRS NEAR 3 AND a.lang = 3"} {
+		if _, err := Run(t.Context(), w.db, text); err == nil || !strings.Contains(err.Error(), "both documents") {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

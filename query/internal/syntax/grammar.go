@@ -63,11 +63,19 @@ type Delete struct {
 	ID    *Token  `parser:"| @( String | Param | Named ) )"`
 }
 
-// Pairs is PAIRS criterion [LIMIT n] [OFFSET n] [VERIFY].
+// Pairs is PAIRS criterion [AND a.lang != b.lang] [LIMIT n] [OFFSET n] [VERIFY].
 type Pairs struct {
 	Word      Token      `parser:"@'PAIRS'"`
 	Criterion *Criterion `parser:"@@"`
+	Across    *Across    `parser:"( 'AND' @@ )?"`
 	Clauses   []*Clause  `parser:"@@*"`
+}
+
+// Across compares a field of both documents of a pair, a and b: a.lang = b.lang, a.lang != b.lang.
+type Across struct {
+	A  Token `parser:"@Ident"`
+	Op Token `parser:"@( '=' | '!=' | '<>' )"`
+	B  Token `parser:"@( Ident | String | Number | 'TRUE' | 'FALSE' )"`
 }
 
 // Clusters is CLUSTERS criterion [VERIFY] [MODE star|components] [LIMIT n] [OFFSET n] [VERIFY]
