@@ -50,7 +50,7 @@ func (j *Job) store(ctx context.Context, name string, write func(w *bufio.Writer
 		return err
 	}
 	w := bufio.NewWriterSize(f, 256<<10)
-	if err := errors.Join(write(w), w.Flush(), f.Close()); err != nil {
+	if err := errors.Join(write(w), w.Flush(), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return j.files.Put(ctx, f.Name(), j.workName(name))

@@ -230,9 +230,14 @@ func (j *Job) route(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error
 			return err
 		}
 	}
+	var t dedup.Tally
+	if err := j.loadJSON(ctx, shardName("tally", shard), &t); err != nil {
+		return err
+	}
 	to := sender(send)
 	var postings []stages.Posting
-	return j.eachSet(ctx, shard, func(s stages.Set) error {
+	err = j.eachSet(ctx, shard, func(s stages.Set) error {
+		t.Documents--
 		postings = plan.Route(postings[:0], s)
 		for _, x := range postings {
 			if err := to(plan.Group(x), x); err != nil {
@@ -241,6 +246,10 @@ func (j *Job) route(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error
 		}
 		return nil
 	})
+	if err == nil && t.Documents != 0 {
+		err = fmt.Errorf("%s has not as many documents as the inputs", j.workName(shardName("sets", shard)))
+	}
+	return err
 }
 
 // planOf returns the plan of the stages, once all inputs have been read.

@@ -78,9 +78,9 @@ type Options struct {
 type Files interface {
 	// Glob returns the names that match a pattern, in order.
 	Glob(ctx context.Context, pattern string) ([]string, error)
-	// Fetch returns the path of a local file with the content of a named one, and the last part of
-	// its name. release is called when it is not needed any more. Without such a file it is
-	// fs.ErrNotExist.
+	// Fetch returns the path of a local file with the content of the named one; the last part of
+	// the path is that of the name. release is called when it is not needed any more. Without such
+	// a file it is fs.ErrNotExist.
 	Fetch(ctx context.Context, name string) (path string, release func() error, err error)
 	// Put publishes a local file under a name, whole or not at all, in place of what is there. It
 	// may move the file.

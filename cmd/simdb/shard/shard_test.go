@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -441,6 +442,45 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameFolder(t, want, got)
+}
+
+// TestCut has a working file that has lost its end at the boundary of two documents.
+func TestCut(t *testing.T) {
+	o, err := Plan(t.Context(), Options{Command: "dedup", Args: append(split(t, 2), "-o", folder(t)), Work: t.TempDir() + "/work"}, Local{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Save(); err != nil {
+		t.Fatal(err)
+	}
+	j, err := Open(o.Work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []string{"fingerprint", "count"} {
+		if err := j.RunStep(t.Context(), step, 0, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := filepath.Join(o.Work, "sets/00001")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := 0
+	for rest := b; ; {
+		n, size := binary.Uvarint(rest)
+		if rest = rest[size+int(n):]; len(rest) == 0 {
+			break
+		}
+		end = len(b) - len(rest)
+	}
+	if err := os.WriteFile(name, b[:end], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.RunStep(t.Context(), "route", 0, 1); err == nil || !strings.Contains(err.Error(), "as many documents") {
+		t.Errorf("%v", err)
+	}
 }
 
 // dyingFiles are those of a worker that is killed when it has published its first file.
