@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -27,15 +26,6 @@ func (j *Job) workName(name string) string { return strings.TrimSuffix(j.o.Work,
 func (j *Job) tempDir() (dir string, done func(), err error) {
 	dir, err = os.MkdirTemp(j.c.TempDir, "simdb-shard-*")
 	return dir, func() { os.RemoveAll(dir) }, err
-}
-
-// spill makes a file for sets that memory has no room for.
-func (j *Job) spill() (setjoin.File, error) {
-	f, err := os.CreateTemp(j.c.TempDir, "simdb-sets-*")
-	if err == nil {
-		os.Remove(f.Name()) // where open files can be removed
-	}
-	return f, err
 }
 
 // store writes a working file.

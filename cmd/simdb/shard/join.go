@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding"
 	"errors"
 	"io/fs"
 	"iter"
@@ -26,9 +27,14 @@ func (j *Job) meet(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], s
 }
 
 func ask(asks []stages.Ask, send Send) error {
+	return sendAll(send, asks, func(a stages.Ask) uint64 { return shardOf(a.Doc) })
+}
+
+// sendAll sends each message to its key.
+func sendAll[T encoding.BinaryAppender](send Send, xs []T, key func(T) uint64) error {
 	to := sender(send)
-	for _, a := range asks {
-		if err := to(shardOf(a.Doc), a); err != nil {
+	for _, x := range xs {
+		if err := to(key(x), x); err != nil {
 			return err
 		}
 	}
@@ -64,9 +70,7 @@ func (j *Job) meetFirst(ctx context.Context, group uint64, in iter.Seq2[[]byte, 
 }
 
 // storeAll writes messages to a working file.
-func storeAll[T interface {
-	AppendBinary([]byte) ([]byte, error)
-}](ctx context.Context, j *Job, name string, xs []T) error {
+func storeAll[T encoding.BinaryAppender](ctx context.Context, j *Job, name string, xs []T) error {
 	return j.store(ctx, name, func(w *bufio.Writer) error {
 		var room []byte
 		for _, x := range xs {
@@ -170,13 +174,7 @@ func (j *Job) link(ctx context.Context, group uint64, in iter.Seq2[[]byte, error
 	if err != nil {
 		return err
 	}
-	to := sender(send)
-	for _, l := range links {
-		if err := to(0, l); err != nil {
-			return err
-		}
-	}
-	return nil
+	return sendAll(send, links, func(stages.Link) uint64 { return 0 })
 }
 
 // forest brings all links together.
@@ -234,15 +232,8 @@ func (j *Job) stars(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 	if err != nil {
 		return err
 	}
-	to := sender(send)
-	for _, s := range stars {
-		if s.Doc != s.Keeper {
-			if err := to(shardOf(s.Keeper), s); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	stars = slices.DeleteFunc(stars, func(s stages.Star) bool { return s.Doc == s.Keeper })
+	return sendAll(send, stars, func(s stages.Star) uint64 { return shardOf(s.Keeper) })
 }
 
 // keepers sends the size of the cluster of each keeper of a shard.

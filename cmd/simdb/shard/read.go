@@ -185,6 +185,7 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 	if groups == 0 {
 		groups = max(leastGroups, uint64(total.Documents)/groupDocuments)
 	}
+	total.Inputs, total.Flawed, total.Outputs = nil, nil, nil // many steps read the file
 	if err := j.storeJSON(ctx, "total", totals{total, groups}); err != nil {
 		return err
 	}

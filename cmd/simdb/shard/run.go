@@ -110,7 +110,11 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 	if err := j.runKeys(ctx, steps[n], keys, dir, workers); err != nil {
 		return err
 	}
-	return os.Rename(dir, target)
+	err = os.Rename(dir, target)
+	if _, missing := os.Stat(target); missing == nil {
+		return nil // another process may have run the same share meanwhile: its messages are the same
+	}
+	return err
 }
 
 // workerOf returns which worker has a key: those of shards in turn.

@@ -238,11 +238,7 @@ func (j *Job) Finish(ctx context.Context) (status int, err error) {
 		return app.ExitError, errors.Join(errors.New("the job has not come to its end; nothing is written"), err)
 	}
 	for _, name := range t.Outputs {
-		path, release, err := j.files.Fetch(ctx, j.workName("out/"+name))
-		if err == nil {
-			err = errors.Join(j.files.Put(ctx, path, j.c.Output+name), release())
-		}
-		if err != nil {
+		if err := j.publishOne(ctx, name); err != nil {
 			return app.ExitError, err
 		}
 	}
@@ -251,6 +247,22 @@ func (j *Job) Finish(ctx context.Context) (status int, err error) {
 		return app.ExitError, nil
 	}
 	return app.ExitOK, nil
+}
+
+// publishOne moves an output to its place, unless a Finish that was killed has done so.
+func (j *Job) publishOne(ctx context.Context, name string) error {
+	path, release, err := j.files.Fetch(ctx, j.workName("out/"+name))
+	if errors.Is(err, fs.ErrNotExist) {
+		_, release, err := j.files.Fetch(ctx, j.c.Output+name)
+		if err != nil {
+			return err
+		}
+		return release()
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(j.files.Put(ctx, path, j.c.Output+name), release())
 }
 
 // summary says what was done.

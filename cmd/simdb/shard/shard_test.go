@@ -438,10 +438,18 @@ func TestKilled(t *testing.T) {
 			sums[name] = sum
 		}
 	}
-	if _, err := j.Finish(t.Context()); err != nil {
-		t.Fatal(err)
+	killed, kill := context.WithCancel(t.Context())
+	j.files = dyingFiles{j.files, kill}
+	if _, err := j.Finish(killed); err == nil {
+		t.Error("a worker that was killed has published all")
 	}
-	sameFolder(t, want, got)
+	j.files = Local{}
+	for range 2 { // what has been published stays
+		if _, err := j.Finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sameFolder(t, want, got)
+	}
 }
 
 // TestCut has a working file that has lost its end at the boundary of two documents.

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
 	"github.com/simdb/simdb/cmd/simdb/internal/stages"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -172,7 +173,8 @@ func (j *Job) similarities(ctx context.Context, shard uint64, total dedup.Tally,
 	if !j.compares(total) {
 		return nil
 	}
-	sets, rest := setjoin.NewSets(setjoin.SetsOptions{NoJoin: true, Memory: int64(j.c.Memory) / 4, Create: j.spill}), members
+	spill := func() (setjoin.File, error) { return corpus.CreateSpill(j.c.TempDir) }
+	sets, rest := setjoin.NewSets(setjoin.SetsOptions{NoJoin: true, Memory: int64(j.c.Memory) / 4, Create: spill}), members
 	defer sets.Close()
 	err := j.eachSet(ctx, shard, func(s stages.Set) error {
 		if len(rest) == 0 || rest[0].Doc != s.Doc {

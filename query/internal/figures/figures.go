@@ -29,6 +29,7 @@ func Database(s engine.Stats) [][]any {
 	return append(rows, Params(s.Params)...)
 }
 
+// Params returns the rows of STATS about the parameters of a database: a name and a value each.
 func Params(p engine.Params) [][]any {
 	rows := [][]any{
 		{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"bits", p.Bits}, {"layout", string(p.Layout)}, {"sketch", p.Sketch},

@@ -70,11 +70,11 @@ func New(o Options) *Corpus {
 			Memory:   o.Memory / 4,
 			NoJoin:   o.ScoresOnly,
 			Counters: Counters(o.Memory, o.InputBytes),
-			Create:   func() (setjoin.File, error) { return createSpill(o.Dir) },
+			Create:   func() (setjoin.File, error) { return CreateSpill(o.Dir) },
 		})
 	}
 	if c.measure = o.Measure; o.Sets && o.Measure.Kind.OfTexts() {
-		c.texts = &texts{memory: o.Memory / 8, create: func() (setjoin.File, error) { return createSpill(o.Dir) }}
+		c.texts = &texts{memory: o.Memory / 8, create: func() (setjoin.File, error) { return CreateSpill(o.Dir) }}
 	}
 	return c
 }
@@ -94,9 +94,9 @@ func (c *Corpus) Close() error {
 	return errors.Join(c.Sets.Close(), c.texts.close())
 }
 
-// createSpill makes the file of sets that do not fit into memory. Where open files can be removed,
+// CreateSpill makes the file of sets that do not fit into memory. Where open files can be removed,
 // it is gone even if the process is killed.
-func createSpill(dir string) (setjoin.File, error) {
+func CreateSpill(dir string) (setjoin.File, error) {
 	f, err := os.CreateTemp(dir, "sets-*")
 	if err == nil {
 		os.Remove(f.Name())
