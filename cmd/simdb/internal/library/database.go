@@ -210,6 +210,27 @@ func eachLot(docs []engine.Doc, f func(from int, docs []engine.Doc) error) error
 	return nil
 }
 
+// inLots calls f for the documents that take makes of a table, lot after lot, in a slice that is
+// used again.
+func (r *Request) inLots(ctx context.Context, opt input.Options, take func(*input.Record) engine.Doc, f func(docs []engine.Doc) error) error {
+	var docs []engine.Doc
+	flush := func() error {
+		err := f(docs)
+		docs = docs[:0]
+		return err
+	}
+	err := r.each(ctx, opt, func(rec *input.Record) error {
+		if docs = append(docs, take(rec)); len(docs) < lot {
+			return nil
+		}
+		return flush()
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
 // join finds what is like each document of a table.
 func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	by, err := r.By.of(db, true)
@@ -227,10 +248,14 @@ func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 		return nil, err
 	}
 	defer s.Close()
-	var docs []engine.Doc
 	var ids []string
 	from := 0
-	flush := func() error {
+	err = r.inLots(ctx, opt, func(rec *input.Record) engine.Doc {
+		ids = append(ids, rec.Doc.ID)
+		d := rec.Doc
+		d.ID = "" // it is looked for by what it has
+		return d
+	}, func(docs []engine.Doc) error {
 		for m, err := range s.SearchBatch(ctx, docs, by) {
 			if err == nil {
 				err = out.add(&m.Match, from+m.Query, ids[m.Query])
@@ -240,21 +265,9 @@ func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 			}
 		}
 		from += len(docs)
-		docs, ids = docs[:0], ids[:0]
+		ids = ids[:0]
 		return nil
-	}
-	err = r.each(ctx, opt, func(rec *input.Record) error {
-		ids = append(ids, rec.Doc.ID)
-		d := rec.Doc
-		d.ID = "" // it is looked for by what it has
-		if docs = append(docs, d); len(docs) < lot {
-			return nil
-		}
-		return flush()
 	})
-	if err == nil {
-		err = flush()
-	}
 	return &Reply{Columns: out.columns}, err
 }
 
@@ -270,8 +283,7 @@ func putNovel(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	}
 	out := newFound(r.By.Near != nil, newColumn("row", Int), newColumn("stored", Bool))
 	row := 0
-	var docs []engine.Doc
-	flush := func() error {
+	err = r.inLots(ctx, opt, clone, func(docs []engine.Doc) error {
 		all, err := db.AddNovel(ctx, docs, by)
 		for _, n := range all {
 			m := &n.Match
@@ -283,18 +295,8 @@ func putNovel(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 			}
 			row++
 		}
-		docs = docs[:0]
 		return err
-	}
-	err = r.each(ctx, opt, func(rec *input.Record) error {
-		if docs = append(docs, clone(rec)); len(docs) < lot {
-			return nil
-		}
-		return flush()
 	})
-	if err == nil {
-		err = flush()
-	}
 	return &Reply{Columns: out.columns}, err
 }
 
