@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
@@ -15,8 +16,8 @@ import (
 
 // fieldName writes the path of a field as statements do.
 func fieldName(path []string) string {
-	name := syntax.JoinPath(path)
-	if t, ok := language.Word(name); ok && !slices.Contains(predicate.Columns, strings.ToLower(name)) {
+	name := jsonfield.JoinPath(path)
+	if t, ok := language.Word(name); ok && !slices.Contains(jsonfield.Columns, strings.ToLower(name)) {
 		if back, err := predicate.FieldPath(t); err == nil && slices.Equal(back, path) {
 			return name
 		}

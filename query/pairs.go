@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/health"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -63,7 +64,7 @@ func (x *run) bindAcross(s *syntax.Across) (func(iter.Seq2[engine.Pair, error]) 
 	equal := s.Op.Value == "="
 	return func(pairs iter.Seq2[engine.Pair, error]) iter.Seq2[engine.Pair, error] {
 		return func(yield func(engine.Pair, error) bool) {
-			values, err := x.valuesOf(syntax.JoinPath(a[1:]), a[1:])
+			values, err := x.valuesOf(jsonfield.JoinPath(a[1:]), a[1:])
 			if err != nil {
 				yield(engine.Pair{}, err)
 				return

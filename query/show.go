@@ -11,6 +11,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -169,7 +170,7 @@ func (sh *shown) addAll(x *run, of *value.Survey, plain, ids []string) {
 		for _, f := range of.Top.Sorted() {
 			name, path := prefix+fieldName([]string{f.Key}), []string{f.Key}
 			if prefix != "" {
-				name = prefix + syntax.JoinPath(path)
+				name = prefix + jsonfield.JoinPath(path)
 			}
 			sh.add(shownColumn{name: name, at: -1, doc: doc, of: x.ofField(name, path)})
 		}
@@ -212,7 +213,7 @@ func (x *run) bindColumn(sh *shown, t syntax.Token, plain, ids []string) (shownC
 			}
 			return c, nil
 		}
-		if slices.Contains(predicate.Columns, name) {
+		if slices.Contains(jsonfield.Columns, name) {
 			return c, missingColumn(t, name)
 		}
 		if t.Type != syntax.Ident {
@@ -255,7 +256,7 @@ func fieldCell(raw json.RawMessage) any {
 	}
 	switch raw[0] {
 	case '"':
-		return value.JSONText(raw)
+		return jsonfield.Text(raw)
 	case 't', 'f':
 		return raw[0] == 't'
 	}

@@ -24,9 +24,9 @@ var fieldMutants = []mutant{
 		tests: "engine", run: "^TestEntriesByContentStops$",
 	},
 	{
-		name: "fields/the first of equal keys", in: "query", decl: "member",
+		name: "fields/the first of equal keys", in: "internal/jsonfield", decl: "member",
 		edit:  always(`equalString(quoted, key)`),
-		tests: "query", run: "^TestField$",
+		tests: "internal/jsonfield", run: "^TestOf$",
 	},
 	{
 		name: "fields/null is a value of a field", in: "query", decl: "Survey.walk",
@@ -39,9 +39,9 @@ var fieldMutants = []mutant{
 		tests: "query", run: "^TestShow$",
 	},
 	{
-		name: "fields/escapes in strings", in: "query", decl: "skipString",
+		name: "fields/escapes in strings", in: "internal/jsonfield", decl: "skipString",
 		edit:  always(`escape < 0`),
-		tests: "query", run: "^TestField$",
+		tests: "internal/jsonfield", run: "^TestOf$",
 	},
 	{
 		name: "fields/IS NULL holds for all", in: "query", decl: "field.holds",

@@ -2,6 +2,7 @@ package quantity
 
 import (
 	"cmp"
+	"encoding/binary"
 	"strconv"
 	"strings"
 )
@@ -45,3 +46,40 @@ func (a Decimal) Compare(b Decimal) int {
 	}
 	return int(a.sign) * cmp.Or(cmp.Compare(a.point, b.point), strings.Compare(a.digits, b.digits))
 }
+
+// AppendOrdered appends bytes whose order is that of the numbers; equal numbers have equal ones.
+func (a Decimal) AppendOrdered(dst []byte) []byte {
+	dst = append(dst, byte(a.sign+1))
+	if a.sign == 0 {
+		return dst
+	}
+	from := len(dst)
+	dst = binary.BigEndian.AppendUint64(dst, uint64(a.point)^1<<63)
+	dst = append(dst, a.digits...)
+	if a.sign < 0 {
+		for i := range dst[from:] {
+			dst[from+i] ^= 0xff
+		}
+		dst = append(dst, 0xff) // after more digits, which are less
+	}
+	return dst
+}
+
+// IsDecimal reports whether word is -?digits[.digits][e[+-]digits], with digits on at least one
+// side of the point.
+func IsDecimal(word string) bool {
+	word = strings.TrimPrefix(word, "-")
+	mantissa, exponent, hasExponent := strings.Cut(strings.ToLower(word), "e")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if hasExponent {
+		if exponent != "" && (exponent[0] == '+' || exponent[0] == '-') {
+			exponent = exponent[1:]
+		}
+		if exponent == "" || !digits(exponent) {
+			return false
+		}
+	}
+	return whole+fraction != "" && digits(whole+fraction)
+}
+
+func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }

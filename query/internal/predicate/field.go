@@ -6,14 +6,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
 )
-
-// Columns are the columns that rows of documents may have. A field of one of these names is written
-// fields.name.
-var Columns = []string{"id", "text", "fields", "fingerprint", "time", "distance", "score", "error", "exact"}
 
 // longColumns are the columns whose names a misspelled word is taken for; the names of others are
 // so short that many fields are close to them.
@@ -215,14 +212,10 @@ func compareText(literal string) comparison {
 func compareNumber(literal string) comparison {
 	want := quantity.ParseDecimal(literal)
 	return func(value []byte) (int, bool) {
-		if len(value) == 0 || value[0] != '-' && value[0] != '.' && (value[0] < '0' || value[0] > '9') {
+		if !jsonfield.IsNumber(value) {
 			return 0, false
 		}
-		s := string(value)
-		if !syntax.IsDecimal(s) {
-			return 0, false
-		}
-		return quantity.ParseDecimal(s).Compare(want), true
+		return quantity.ParseDecimal(string(value)).Compare(want), true
 	}
 }
 
@@ -234,9 +227,7 @@ func (p *field) holds(content, fields []byte) bool {
 		if raw == nil {
 			return p.null
 		}
-		if v = raw; raw[0] == '"' {
-			v = value.Unquoted(raw)
-		}
+		v = jsonfield.Value(raw)
 	} else if len(content) == 0 {
 		return p.null
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -31,7 +32,7 @@ func (x *Scope) Field(name string, path []string) *NamedField {
 
 // Of returns the value of the field in the fields of a document; nil if it is not there, or null.
 func (f *NamedField) Of(fields []byte) json.RawMessage {
-	raw := value.Field(fields, f.path)
+	raw := jsonfield.Of(fields, f.path)
 	if f.found = f.found || raw != nil; !f.found {
 		f.miss(fields)
 	}
@@ -47,7 +48,7 @@ func (f *NamedField) miss(fields []byte) {
 	last := len(f.path) - 1
 	object := fields
 	if last > 0 {
-		object = value.Field(fields, f.path[:last])
+		object = jsonfield.Of(fields, f.path[:last])
 	}
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(object, &keys) != nil {

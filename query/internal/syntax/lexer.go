@@ -8,6 +8,8 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/quantity"
 )
 
 // maxNesting is how deep parentheses may nest: the parser recurses once per level.
@@ -98,7 +100,7 @@ func (s *scanner) scan() (Kind, error) {
 		return JSON, s.scanJSON()
 	case r == '$':
 		s.at++
-		s.while(isWord)
+		s.while(jsonfield.IsWord)
 		if s.at == start+1 {
 			return 0, Errorf(start, "as in $name", "a parameter needs a name after $")
 		}
@@ -111,8 +113,8 @@ func (s *scanner) scan() (Kind, error) {
 		return s.scanNumber()
 	case unicode.IsDigit(r):
 		return 0, Errorf(start, asciiDigits, "unexpected %q", r)
-	case isWord(r):
-		s.while(isWord)
+	case jsonfield.IsWord(r):
+		s.while(jsonfield.IsWord)
 		if s.atPath() {
 			return Ident, s.scanPath()
 		}
@@ -159,7 +161,7 @@ func (s *scanner) atPath() bool {
 		return false
 	}
 	r, _ := utf8.DecodeRuneInString(s.text[s.at+1:])
-	return r == '\'' || isWord(r)
+	return r == '\'' || jsonfield.IsWord(r)
 }
 
 // scanPath moves past the other parts of a path.
@@ -167,7 +169,7 @@ func (s *scanner) scanPath() error {
 	for s.atPath() {
 		s.at++
 		if s.text[s.at] != '\'' {
-			s.while(isWord)
+			s.while(jsonfield.IsWord)
 		} else if err := s.scanString(); err != nil {
 			return err
 		}
@@ -177,31 +179,8 @@ func (s *scanner) scanPath() error {
 
 // Path returns the parts of a path, without their quotes. A word alone is a path of one part.
 func Path(t Token) (parts []string) {
-	s := scanner{text: t.Value}
-	s.while(isWord)
-	parts = append(parts, t.Value[:s.at])
-	for s.atPath() {
-		s.at++
-		start := s.at
-		if s.text[start] != '\'' {
-			s.while(isWord)
-			parts = append(parts, s.text[start:s.at])
-		} else if s.scanString() == nil { // as it was when the token was made
-			parts = append(parts, strings.ReplaceAll(s.text[start+1:s.at-1], "''", "'"))
-		}
-	}
+	parts, _ = jsonfield.Path(t.Value)
 	return parts
-}
-
-// JoinPath writes the parts of a path as statements do.
-func JoinPath(parts []string) string {
-	written := make([]string, len(parts))
-	for i, part := range parts {
-		if written[i] = part; part == "" || strings.ContainsFunc(part, func(r rune) bool { return !isWord(r) }) {
-			written[i] = "'" + strings.ReplaceAll(part, "'", "''") + "'"
-		}
-	}
-	return strings.Join(written, ".")
 }
 
 // Word returns the token that a text is, if it is a word that is not of the language, or a path.
@@ -220,10 +199,6 @@ func (l *Language) Literal(text string) (Token, bool) {
 		return Token{}, false
 	}
 	return tokens[0], isValue(tokens[0]) || tokens[0].Type == JSON
-}
-
-func isWord(r rune) bool {
-	return r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
 // asciiDigits is the hint for digits of other scripts.
@@ -290,7 +265,7 @@ func (s *scanner) scanNumber() (Kind, error) {
 	for s.at < len(s.text) {
 		c := s.text[s.at]
 		exponent := (c == '+' || c == '-') && (s.text[s.at-1]|0x20) == 'e' && !strings.HasPrefix(s.text[start:], "0x")
-		if r, _ := utf8.DecodeRuneInString(s.text[s.at:]); c != '.' && !exponent && !isWord(r) || r == utf8.RuneError {
+		if r, _ := utf8.DecodeRuneInString(s.text[s.at:]); c != '.' && !exponent && !jsonfield.IsWord(r) || r == utf8.RuneError {
 			break
 		}
 		_, n := utf8.DecodeRuneInString(s.text[s.at:])
@@ -327,7 +302,7 @@ func numberKind(word string) Kind {
 	if isHexWord(word) {
 		return Hex
 	}
-	if IsDecimal(word) {
+	if quantity.IsDecimal(word) {
 		return Number
 	}
 	if _, ok := ParseDuration(word); ok {
@@ -352,23 +327,6 @@ func cutHex(word string) (digits string, ok bool) {
 		return word[2:], true
 	}
 	return "", false
-}
-
-// IsDecimal reports whether word is -?digits[.digits][e[+-]digits], with digits on at least one
-// side of the point.
-func IsDecimal(word string) bool {
-	word = strings.TrimPrefix(word, "-")
-	mantissa, exponent, hasExponent := strings.Cut(strings.ToLower(word), "e")
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	if hasExponent {
-		if exponent != "" && (exponent[0] == '+' || exponent[0] == '-') {
-			exponent = exponent[1:]
-		}
-		if exponent == "" || !isDigits(exponent) {
-			return false
-		}
-	}
-	return whole+fraction != "" && isDigits(whole+fraction)
 }
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }

@@ -1,4 +1,4 @@
-package value
+package jsonfield
 
 import (
 	"bytes"
@@ -6,12 +6,12 @@ import (
 	"iter"
 )
 
-// Field returns the value at a path of a JSON object: that of the key path[0], in it that of
+// Of returns the value at a path of a JSON object: that of the key path[0], in it that of
 // path[1], and so on. Of equal keys the last one counts. It returns nil for a value that is not
 // there or null. object must be valid JSON, or empty; of anything else it may return any part.
 //
 // It does not decode what it skips, so it takes about a nanosecond a byte.
-func Field(object []byte, path []string) json.RawMessage {
+func Of(object []byte, path []string) json.RawMessage {
 	for _, key := range path {
 		if object = member(object, key); object == nil {
 			return nil
@@ -33,7 +33,7 @@ func member(object []byte, key string) (value []byte) {
 	return value
 }
 
-// Members yields the members of a JSON object, which must be as for Field: each key with its
+// Members yields the members of a JSON object, which must be as for Of: each key with its
 // quotes, and the value. It yields nothing for what is no object.
 func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
@@ -110,12 +110,12 @@ func equalString(quoted []byte, s string) bool {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return len(quoted) == len(s)+2 && string(quoted[1:len(quoted)-1]) == s
 	}
-	return JSONText(quoted) == s
+	return Text(quoted) == s
 }
 
-// JSONText returns a JSON value as text: a string without quotes and escapes, anything else as it
+// Text returns a JSON value as text: a string without quotes and escapes, anything else as it
 // is written.
-func JSONText(value json.RawMessage) string {
+func Text(value json.RawMessage) string {
 	if len(value) < 2 || value[0] != '"' {
 		return string(value)
 	}
@@ -136,21 +136,4 @@ func Unquoted(value json.RawMessage) []byte {
 		return inner
 	}
 	return []byte(s)
-}
-
-// Numbers gives JSON values numbers: equal ones, strings with escapes or without, have one.
-type Numbers map[string]uint32
-
-// Of returns the number of a value.
-func (n Numbers) Of(value json.RawMessage) uint32 {
-	key := string(value)
-	if value[0] == '"' {
-		key = `"` + JSONText(value)
-	}
-	number, ok := n[key]
-	if !ok {
-		number = uint32(len(n))
-		n[key] = number
-	}
-	return number
 }

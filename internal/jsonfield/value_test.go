@@ -1,4 +1,4 @@
-package value
+package jsonfield
 
 import (
 	"encoding/json"
@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Field finds what encoding/json decodes, in random objects with any white space, escapes, nesting
+// Of finds what encoding/json decodes, in random objects with any white space, escapes, nesting
 // and equal keys.
-func TestField(t *testing.T) {
+func TestOf(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	keys := []string{"a", "b", "meta", "é", "a\"b", "\\", "", "lang"}
 	space := func() string { return []string{"", "", " ", "\n\t", "\r "}[rng.IntN(5)] }
@@ -50,7 +50,7 @@ func TestField(t *testing.T) {
 			m, _ := want.(map[string]any)
 			want = m[key]
 		}
-		got := Field([]byte(object), path)
+		got := Of([]byte(object), path)
 		if want == nil {
 			if got != nil {
 				t.Fatalf("%s at %q: %s, want nothing", object, path, got)
@@ -66,8 +66,8 @@ func TestField(t *testing.T) {
 		if a, b := asJSON(v), asJSON(want); a != b {
 			t.Fatalf("%s at %q: %s, want %s", object, path, a, b)
 		}
-		if s, ok := want.(string); ok && JSONText(got) != s {
-			t.Fatalf("%s: %q, want %q", got, JSONText(got), s)
+		if s, ok := want.(string); ok && Text(got) != s {
+			t.Fatalf("%s: %q, want %q", got, Text(got), s)
 		}
 	}
 	if found < 2000 {
@@ -80,17 +80,17 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// Field returns, and returns a part, whatever it is given.
-func FuzzField(f *testing.F) {
+// Of returns, and returns a part, whatever it is given.
+func FuzzOf(f *testing.F) {
 	f.Add(`{"a":{"b":1}}`)
 	f.Add(`{"a`)
 	f.Add(`{"a":`)
 	f.Add(`{"a\`)
 	f.Fuzz(func(t *testing.T, object string) {
-		got := Field([]byte(object), []string{"a"})
+		got := Of([]byte(object), []string{"a"})
 		if !strings.Contains(object, string(got)) {
 			t.Errorf("%q has no %q", object, got)
 		}
-		JSONText(got)
+		Text(got)
 	})
 }

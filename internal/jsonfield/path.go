@@ -1,0 +1,124 @@
+// Package jsonfield reads fields of documents, which are JSON objects: a value at a path, as the
+// query language and the indexes of tables see it.
+package jsonfield
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Columns are the columns that rows of documents may have. A field of one of these names is written
+// fields.name.
+var Columns = []string{"id", "text", "fields", "fingerprint", "time", "distance", "score", "error", "exact"}
+
+// IsWord reports whether a rune is one of a word, which is written in a path without quotes.
+func IsWord(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
+}
+
+// word returns how many bytes at the start of s are of a word.
+func word(s string) (n int) {
+	for n < len(s) {
+		r, size := utf8.DecodeRuneInString(s[n:])
+		if !IsWord(r) || r == utf8.RuneError && size == 1 {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+// Path reads a path at the start of s: its parts, without their quotes, and what follows it. A word
+// alone is a path of one part; there are no parts if s does not begin with one.
+func Path(s string) (parts []string, rest string) {
+	n := word(s)
+	if n == 0 {
+		return nil, s
+	}
+	parts, s = append(parts, s[:n]), s[n:]
+	for strings.HasPrefix(s, ".") {
+		part, n := s[1:1+word(s[1:])], 0
+		if n = 1 + len(part); strings.HasPrefix(s, ".'") {
+			n = 2
+			for strings.HasPrefix(s[n:], "''") || n < len(s) && s[n] != '\'' {
+				n += 1 + strings.Count(s[n:min(n+2, len(s))], "''")
+			}
+			if n == len(s) {
+				break // the quote is not closed
+			}
+			part = strings.ReplaceAll(s[2:n], "''", "'")
+			n++
+		} else if part == "" {
+			break
+		}
+		parts, s = append(parts, part), s[n:]
+	}
+	return parts, s
+}
+
+// JoinPath writes the parts of a path as statements do.
+func JoinPath(parts []string) string {
+	written := make([]string, len(parts))
+	for i, part := range parts {
+		if written[i] = part; part == "" || word(part) < len(part) {
+			written[i] = "'" + strings.ReplaceAll(part, "'", "''") + "'"
+		}
+	}
+	return strings.Join(written, ".")
+}
+
+// Limits of a list of paths.
+const (
+	MostPaths = 16
+	mostList  = 4 << 10 // bytes
+)
+
+// Paths reads a list of paths with commas between them, as Canonical returns it: the keys under
+// which each field is found in the fields of a document.
+func Paths(list string) (paths [][]string, err error) {
+	for rest := list; list != ""; {
+		var path []string
+		if path, rest = Path(strings.TrimSpace(rest)); len(path) > 1 && path[0] == "fields" {
+			path = path[1:]
+		} else if len(path) == 1 && slices.Contains(Columns, strings.ToLower(path[0])) {
+			return nil, fmt.Errorf("%s is a column: a field of that name is written fields.%s", path[0], path[0])
+		}
+		rest = strings.TrimSpace(rest)
+		switch {
+		case path == nil || rest != "" && rest[0] != ',':
+			return nil, fmt.Errorf("%q is no list of fields such as lang,meta.url,fields.'content-type'", list)
+		case len(paths) == MostPaths || len(list) > mostList:
+			return nil, fmt.Errorf("more than %d fields, or %d bytes of names", MostPaths, mostList)
+		case slices.ContainsFunc(paths, func(p []string) bool { return slices.Equal(p, path) }):
+			return nil, fmt.Errorf("the field %s is there twice", JoinPath(path))
+		}
+		if paths = append(paths, path); rest == "" {
+			break
+		}
+		rest = rest[1:]
+	}
+	return paths, nil
+}
+
+// Name writes the path of a field as lists do, and statements.
+func Name(path []string) string {
+	name := JoinPath(path)
+	if word(path[0]) < len(path[0]) || path[0] == "" || path[0] == "fields" && len(path) > 1 ||
+		len(path) == 1 && slices.Contains(Columns, strings.ToLower(name)) {
+		return "fields." + name
+	}
+	return name
+}
+
+// Canonical writes a list of paths in one way.
+func Canonical(list string) (string, error) {
+	paths, err := Paths(list)
+	names := make([]string, len(paths))
+	for i, path := range paths {
+		names[i] = Name(path)
+	}
+	return strings.Join(names, ","), err
+}
