@@ -126,7 +126,7 @@ func (s *session) completeDot(before string) (head string, completions []string)
 		words = []string{"on", "off"}
 	case name == ".help":
 		words = helpTopics()
-	case name == ".read" || name == ".output" || name == ".once":
+	case name == ".read" || name == ".output" || name == ".once" || name == ".import":
 		return before[:at], completeFile(word)
 	}
 	return before[:at], slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(strings.ToLower(w), strings.ToLower(word)) })

@@ -2,9 +2,13 @@ package repl
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
@@ -20,6 +24,7 @@ const (
 // converse prompts and runs what is typed until Ctrl-D or .quit.
 func (s *session) converse() int {
 	s.greet()
+	s.configure()
 	editor := s.cfg.editor
 	history := openHistory(s.cfg.HistoryFile)
 	defer history.close()
@@ -125,6 +130,41 @@ func bareWord(line string) (answer string, ok bool) {
 		return "Type .quit or press Ctrl-D to leave.", true
 	}
 	return "", false
+}
+
+// configure runs the dot-commands of the configuration file. A line that cannot be run is a
+// warning: it keeps nobody from the prompt. --format counts more than .mode there.
+func (s *session) configure() {
+	path := s.cfg.ConfigFile
+	if path == "" {
+		path = xdg("XDG_CONFIG_HOME", ".config", "simdbrc")
+	}
+	text, err := os.ReadFile(path)
+	if err == nil && !utf8.Valid(text) {
+		err = fmt.Errorf("%s: it is not UTF-8", path)
+	}
+	if err != nil {
+		if path != "" && !errors.Is(err, fs.ErrNotExist) {
+			s.say("warning: %s", output.Printable(err.Error()))
+		}
+		return
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "--") || strings.HasPrefix(line, "#") {
+			continue
+		}
+		err := errors.New("only lines that start with a point are run here, and comments start with --")
+		if isDot(line) {
+			err = s.dot(line)
+		}
+		if err != nil {
+			s.say("%s", output.Printable(fmt.Sprintf("warning: %s:%d: %v", path, i+1, err)))
+		}
+	}
+	if s.cfg.FormatSet && s.outFile == nil {
+		s.options.Format = s.cfg.Output.Format
+	}
 }
 
 func (s *session) greet() {

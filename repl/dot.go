@@ -24,12 +24,13 @@ func dotCommands() []dotCommand {
 		{"once", "FILE", "write the rows of the next statement to a file", (*session).dotOnce},
 		{"width", "[N]", "columns to which tables are cut, 0 for all", (*session).dotWidth},
 		{"read", "FILE", "run the statements of a file", (*session).dotRead},
+		{"import", "FILE...", "load files as simdb load does, whose flags it takes", (*session).dotImport},
 		{"schema", "", "the parameters of the database, and the fields of its documents", (*session).dotSchema},
 		{"stats", "[on|off]", "what is in the database; on: count the work of each statement", (*session).dotStats},
 		{"maxrows", "[N]", "rows of a table to show, 0 for all", (*session).dotMaxRows},
 		{"last", "", "the last query again, all of its rows, nothing cut", (*session).dotLast},
 		{"history", "[N]", "the last lines typed", (*session).dotHistory},
-		{"quit", "", "leave", func(s *session, _ string) error { s.quit = true; return nil }},
+		{"quit", "", "leave, as .exit and Ctrl-D do", func(s *session, _ string) error { s.quit = true; return nil }},
 	}
 }
 
@@ -55,7 +56,7 @@ func (s *session) dot(line string) error {
 		return c.run(s, arg)
 	}
 	hint := cmp.Or(map[string]string{
-		"import": "simdb load DB FILE..., outside of the prompt, loads files", "dump": "simdb export DB -o FILE writes documents", "tables": "FIELDS lists fields, STATS the tables",
+		"dump": "simdb export DB -o FILE writes documents", "tables": "FIELDS lists fields, STATS the tables",
 	}[name], "type .help for the list")
 	if w, ok := query.Closest(name, names); ok {
 		hint = "did you mean ." + w + "?"
@@ -159,6 +160,55 @@ func (s *session) dotRead(arg string) error {
 	s.depth++
 	defer func() { s.depth-- }()
 	return s.runScript(f, f.Name())
+}
+
+// dotImport loads files. It is not part of a transaction, which holds what it writes in memory.
+func (s *session) dotImport(arg string) error {
+	args, err := words(arg)
+	if err != nil {
+		return err
+	}
+	if s.cfg.Import == nil {
+		return errors.New(".import needs the program simdb")
+	}
+	if _, begun := s.statements.Pending(); begun {
+		return errors.New(".import stores at once, outside of the transaction: COMMIT or ROLLBACK first")
+	}
+	ctx, stop := s.interruptible()
+	defer stop()
+	db, err := s.turns.begin(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer s.turns.end()
+	return s.cfg.Import(ctx, db, args)
+}
+
+// words splits arguments at spaces, except within quotes.
+func words(arg string) (all []string, err error) {
+	var word strings.Builder
+	quote, begun := rune(0), false
+	for _, r := range arg + " " {
+		switch {
+		case quote == 0 && (r == ' ' || r == '\t'):
+			if begun {
+				all = append(all, word.String())
+			}
+			word.Reset()
+			begun = false
+		case r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, begun = r, true
+		default:
+			word.WriteRune(r)
+			begun = true
+		}
+	}
+	if quote != 0 {
+		return nil, &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("the quote %c has no end", quote)}
+	}
+	return all, nil
 }
 
 // unquote removes the quotes around a file name.

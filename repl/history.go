@@ -24,24 +24,25 @@ type history struct {
 	file  *os.File
 }
 
-// historyPath returns "simdb/history" in the XDG state directory, "" if there is no home directory.
-func historyPath() string {
-	dir := os.Getenv("XDG_STATE_HOME")
+// xdg returns the path of one of our files in an XDG directory: that of the variable, or instead of
+// it inHome in the home directory. It is "" if there is no home directory.
+func xdg(variable, inHome, name string) string {
+	dir := os.Getenv(variable)
 	if !filepath.IsAbs(dir) {
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return ""
 		}
-		dir = filepath.Join(home, ".local", "state")
+		dir = filepath.Join(home, inHome)
 	}
-	return filepath.Join(dir, "simdb", "history")
+	return filepath.Join(dir, "simdb", name)
 }
 
-// openHistory opens the history at path, "" for historyPath.
+// openHistory opens the history at path, "" for "simdb/history" in the XDG state directory.
 func openHistory(path string) *history {
 	h := &history{}
 	if path == "" {
-		path = historyPath()
+		path = xdg("XDG_STATE_HOME", ".local/state", "history")
 	}
 	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return h

@@ -97,7 +97,8 @@ func TestGolden(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			var out bytes.Buffer
 			input := strings.ReplaceAll(d.Input, "$DIR", dir)
-			cfg := Config{DB: db, Out: &out, Err: labelled{&out}, Output: output.Options{Format: output.TSV}, HistoryFile: filepath.Join(dir, "history")}
+			cfg := Config{DB: db, Out: &out, Err: labelled{&out}, Output: output.Options{Format: output.TSV}, HistoryFile: filepath.Join(dir, "history"),
+				ConfigFile: filepath.Join(dir, "simdbrc")}
 			if d.HasArg("format") {
 				var name string
 				d.ScanArgs(t, "format", &name)
@@ -296,9 +297,6 @@ func TestHistory(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", dir)
 	path := filepath.Join(dir, "simdb", "history")
-	if historyPath() != path {
-		t.Errorf("history in %s", historyPath())
-	}
 	db := openTest(t)
 	talk := func(lines ...string) *fakeEditor {
 		e := &fakeEditor{lines: lines, screen: io.Discard}
@@ -372,7 +370,7 @@ func TestComplete(t *testing.T) {
 		{"NEAR('a', 3) ^", "NEAR('a', 3) []^"},
 		{"zzz^", "[]^"},
 		{"^", "[]^"},
-		{".^", "[.help .mode .timer .explain .output .once .width .read .schema .stats .maxrows .last .history .quit]^"},
+		{".^", "[.help .mode .timer .explain .output .once .width .read .import .schema .stats .maxrows .last .history .quit]^"},
 		{".ti^", "[.timer]^"},
 		{".mode j^", ".mode [jsonl json]^"},
 		{".timer ^", ".timer [on off]^"},
@@ -464,7 +462,7 @@ func TestOnceWidthHelp(t *testing.T) {
 			t.Errorf(".help near lacks %s: %s", want, out.String())
 		}
 	}
-	if code := Exec(t.Context(), cfg, ".import x"); code != ExitError || !strings.Contains(errs.String(), "simdb load DB FILE") {
-		t.Errorf(".import: %d, %s", code, errs.String())
+	if code := Exec(t.Context(), cfg, ".dump x"); code != ExitError || !strings.Contains(errs.String(), "simdb export DB") {
+		t.Errorf(".dump: %d, %s", code, errs.String())
 	}
 }

@@ -44,6 +44,13 @@ type Config struct {
 	// HistoryFile keeps the lines typed; "" is "simdb/history" in the XDG state directory.
 	HistoryFile string
 
+	// ConfigFile has dot-commands that are run before the first prompt; "" is "simdb/simdbrc" in
+	// the XDG configuration directory. It need not exist.
+	ConfigFile string
+
+	// Import, if not nil, loads documents into db, as the arguments of .import say.
+	Import func(ctx context.Context, db *engine.DB, args []string) error
+
 	// Progress, if not nil, is called when a statement starts. It returns report, which receives
 	// the progress of the statement, and stop, which must remove the display before it returns.
 	// stop is called before anything is written, and may be called again.

@@ -71,12 +71,8 @@ func (s *session) showError(err error) {
 
 // runStatement runs one statement and prints its result. At a prompt, Ctrl-C cancels it.
 func (s *session) runStatement(text string) error {
-	ctx := s.ctx
-	if s.cfg.Interactive {
-		var stop context.CancelFunc
-		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
-		defer stop()
-	}
+	ctx, stop := s.interruptible()
+	defer stop()
 	db, err := s.turns.begin(ctx, s.statements.Writes(text))
 	if err != nil {
 		return err
@@ -92,8 +88,8 @@ func (s *session) runStatement(text string) error {
 			}
 		}
 	}
-	report, stop := s.cfg.progress()
-	defer stop()
+	report, stopReport := s.cfg.progress()
+	defer stopReport()
 	report(engine.Progress{Stage: "run"})
 	rows, err := s.statements.Run(query.WithProgress(ctx, report), db, text, s.cfg.Args...)
 	if err != nil {
@@ -105,8 +101,8 @@ func (s *session) runStatement(text string) error {
 		s.last = text
 	}
 	page := s.page()
-	n, err := s.print(rows, beforeWrite{page, stop}, s.options)
-	stop()
+	n, err := s.print(rows, beforeWrite{page, stopReport}, s.options)
+	stopReport()
 	if e := page.Close(); err == nil {
 		err = e
 	}
@@ -123,6 +119,14 @@ func (s *session) runStatement(text string) error {
 		s.once, err = false, s.closeOutput()
 	}
 	return err
+}
+
+// interruptible returns the context of a statement or import. At a prompt Ctrl-C ends it.
+func (s *session) interruptible() (context.Context, context.CancelFunc) {
+	if s.cfg.Interactive {
+		return signal.NotifyContext(s.ctx, os.Interrupt)
+	}
+	return s.ctx, func() {}
 }
 
 // progress starts the display of progress.

@@ -15,7 +15,7 @@ import (
 
 // completionCmd is `simdb completion`.
 type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish,powershell" help:"bash, zsh, fish or powershell."`
 }
 
 // Help says how to install the script.
@@ -27,7 +27,9 @@ func (completionCmd) Help() string {
   zsh:
     simdb completion zsh > "${fpath[1]}/_simdb"
   fish:
-    simdb completion fish > ~/.config/fish/completions/simdb.fish`
+    simdb completion fish > ~/.config/fish/completions/simdb.fish
+  PowerShell:
+    simdb completion powershell >> $PROFILE`
 }
 
 // Run writes the script.
@@ -38,6 +40,8 @@ func (c *completionCmd) Run(a *app.App, k *kong.Kong) error {
 		return zsh(a.Out, verbs)
 	case "fish":
 		return fish(a.Out, verbs)
+	case "powershell":
+		return powershell(a.Out, verbs)
 	}
 	return bash(a.Out, verbs)
 }
@@ -202,6 +206,7 @@ func zsh(w io.Writer, verbs []command) error {
 		}
 		b.WriteString(" \\\n\t\t'*:file:_files' ;;\n")
 	}
+	fmt.Fprintf(&b, "\thelp) _arguments '2:what:(%s)' ;;\n", strings.Join(verbs[0].words, " "))
 	b.WriteString("\tesac\n}\n_simdb \"$@\"\n")
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -215,16 +220,19 @@ func fish(w io.Writer, verbs []command) error {
 			fmt.Fprintf(&b, "complete -c simdb -n __fish_use_subcommand -a %s -d '%s'\n", v.name, quote.Replace(v.help))
 		}
 	}
-	for i, v := range verbs {
+	for _, v := range verbs {
 		if strings.Contains(v.name, " ") {
 			continue
 		}
-		when := ""
-		if i > 0 {
-			when = " -n '__fish_seen_subcommand_from " + v.name + "'"
-			if len(v.words) > 0 {
-				fmt.Fprintf(&b, "complete -c simdb%s -x -a '%s'\n", when, strings.Join(v.words, " "))
-			}
+		when := " -n '__fish_seen_subcommand_from " + cmp.Or(v.name, "help") + "'"
+		if len(v.words) > 0 {
+			fmt.Fprintf(&b, "complete -c simdb%s -x -a '%s'\n", when, strings.Join(v.words, " "))
+		}
+		switch v.name {
+		case "":
+			when = ""
+		case "shell": // can be left out
+			when = " -n 'not __fish_seen_subcommand_from " + strings.ReplaceAll(strings.Join(verbs[0].words, " "), " shell ", " ") + "'"
 		}
 		for _, f := range v.flags {
 			fmt.Fprintf(&b, "complete -c simdb%s -l %s", when, f.name)
@@ -241,5 +249,48 @@ func fish(w io.Writer, verbs []command) error {
 		}
 	}
 	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// powershellRest looks up what the word before, or the flag before =, takes; else a command in the
+// first place, and a flag where a dash is typed. Where nothing is found PowerShell completes files.
+const powershellRest = `    $words = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.ToString() })
+    $verb = ''
+    if ($words.Count -gt 1 -and $flags.ContainsKey($words[1])) { $verb = $words[1] }
+    $before = $words[-1]
+    $prefix = ''
+    if ($word -match '^(--[\w-]+=)(.*)$') { $prefix = $Matches[1]; $before = $prefix.TrimEnd('='); $word = $Matches[2] }
+    $found = $values["$verb $before"]
+    if (-not $found -and $words.Count -eq 1) { $found = $verbs }
+    if (-not $found -and $word.StartsWith('-')) { $found = $flags[$verb] }
+    -split $found | Where-Object { $_ -and $_.StartsWith($word) } |
+        ForEach-Object { [System.Management.Automation.CompletionResult]::new($prefix + $_, $_, 'ParameterValue', $_) }
+}
+`
+
+func powershell(w io.Writer, verbs []command) error {
+	var names []string
+	var flags, values strings.Builder
+	bare := command{flags: flagsOf(verbs, "shell")} // a database without the word shell
+	for _, v := range append(verbs[1:len(verbs):len(verbs)], bare) {
+		if strings.Contains(v.name, " ") {
+			continue
+		}
+		if v.name != "" {
+			names = append(names, v.name)
+		}
+		fmt.Fprintf(&flags, "        '%s' = '%s'\n", v.name, strings.Join(flagNames(v, verbs[0]), " "))
+		for _, f := range append(v.flags[:len(v.flags):len(v.flags)], verbs[0].flags...) {
+			if len(f.choices) > 0 {
+				fmt.Fprintf(&values, "        '%s --%s' = '%s'\n", v.name, f.name, strings.Join(f.choices, " "))
+			}
+		}
+		if len(v.words) > 0 {
+			fmt.Fprintf(&values, "        '%s %[1]s' = '%s'\n", v.name, strings.Join(v.words, " "))
+		}
+	}
+	fmt.Fprintf(&values, "        ' help' = '%s'\n", strings.Join(verbs[0].words, " "))
+	_, err := fmt.Fprintf(w, "Register-ArgumentCompleter -Native -CommandName simdb -ScriptBlock {\n    param($word, $ast, $cursor)\n"+
+		"    $flags = @{\n%s    }\n    $values = @{\n%s    }\n    $verbs = '%s'\n%s", &flags, &values, strings.Join(names, " "), powershellRest)
 	return err
 }

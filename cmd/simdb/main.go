@@ -158,8 +158,8 @@ func parse(parser *kong.Kong, args []string) (ctx *kong.Context, err error) {
 // noValue is kong's error for a flag that ends the line.
 var noValue = regexp.MustCompile(`^(--?[\w-]+): (expected .* but got "EOL" \(<EOL>\)|missing value, expecting .*)$`)
 
-// misuse reports wrong arguments.
-func misuse(a *app.App, err error, args []string) int {
+// explained returns kong's error of wrong arguments, in words that say what would be right.
+func explained(err error, args []string) error {
 	text := err.Error()
 	switch flag := noValue.FindStringSubmatch(text); {
 	case flag != nil:
@@ -173,7 +173,12 @@ func misuse(a *app.App, err error, args []string) int {
 			err = fmt.Errorf("unknown flag %s, what there is: %s", flag, instead)
 		}
 	}
-	a.Complain(err)
+	return err
+}
+
+// misuse reports wrong arguments.
+func misuse(a *app.App, err error, args []string) int {
+	a.Complain(explained(err, args))
 	if slices.Contains(commandNames(), args[0]) {
 		fmt.Fprintf(a.Err, "  simdb %s --help explains the command\n", args[0])
 	} else {

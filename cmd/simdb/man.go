@@ -56,6 +56,9 @@ Options of less; without it FRSX.
 XDG_STATE_HOME
 Where the prompt keeps its history, in simdb/history.
 .TP
+XDG_CONFIG_HOME
+Where the prompt finds commands to begin with, in simdb/simdbrc.
+.TP
 TMPDIR
 Where dedup, tune and bench keep their temporary files.
 `

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl"
@@ -55,7 +56,7 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 		return err
 	}
 	defer func() { err = made.Close(db, err) }()
-	cfg := repl.Config{DB: db, Writer: writer, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version(), Outputs: &a.Outputs}
+	cfg := repl.Config{DB: db, Writer: writer, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version(), Outputs: &a.Outputs, Import: c.importer(a)}
 	for name, value := range c.Param {
 		cfg.Args = append(cfg.Args, query.Named{Name: name, Value: query.Literal(value)})
 	}
@@ -147,7 +148,8 @@ func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, e
 	how := app.Access{Create: c.Create, Memory: int64(c.Memory), Write: true, OrTable: true}
 	known, writes := len(c.Statements) > 0, false
 	for _, s := range c.Statements {
-		known = known && !strings.HasPrefix(strings.TrimSpace(s), ".read")
+		dot, _, _ := strings.Cut(strings.TrimSpace(s), " ")
+		known = known && dot != ".read" && dot != ".import"
 		writes = writes || mayWrite(s)
 	}
 	switch {
@@ -162,6 +164,39 @@ func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, e
 	}
 	db, err = a.Open(c.DB, how)
 	return db, writer, err
+}
+
+// importer returns what .import does: it loads files as simdb load does, into a database that is
+// open.
+func (c *shellCmd) importer(a *app.App) func(context.Context, *engine.DB, []string) error {
+	return func(ctx context.Context, db *engine.DB, args []string) error {
+		part, code := a.Part(ctx), app.ExitOK
+		defer part.CleanUp()
+		args = append([]string{"load", c.DB}, args...)
+		parser, err := newParser(part, args, &code)
+		if err != nil {
+			return err
+		}
+		k, err := parse(parser, joinNegative(args))
+		if _, done := errors.AsType[exited](err); done {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%w; .import takes the flags of simdb load", explained(err, args))
+		}
+		if err := part.Declare(k); err != nil {
+			return err
+		}
+		part.Global.Quiet = part.Global.Quiet || a.Global.Quiet
+		k.Selected().Target.Addr().Interface().(*loading.Load).Into = db
+		err = k.Run(part)
+		if errors.Is(err, app.ErrInterrupted) {
+			err = context.Canceled
+		} else if _, said := errors.AsType[app.Status](err); said {
+			err = errors.New("some of the input was rejected")
+		}
+		return err
+	}
 }
 
 // mayWrite reports whether statements may change the database.

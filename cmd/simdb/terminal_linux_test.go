@@ -67,7 +67,7 @@ func (tty *terminal) startTo(t *testing.T, out *os.File, dir string, env []strin
 	t.Helper()
 	c := exec.Command("simdb", args...)
 	c.Dir, c.Stdin, c.Stdout, c.Stderr = dir, tty.far, out, tty.far
-	c.Env = append(append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "COLUMNS=", "PAGER=", "SIMDB_PAGER=", "XDG_STATE_HOME="+dir), env...)
+	c.Env = append(append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "COLUMNS=", "PAGER=", "SIMDB_PAGER=", "XDG_STATE_HOME="+dir, "XDG_CONFIG_HOME="+dir), env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)

@@ -201,6 +201,7 @@ func (r *release) readExtra(program string) error {
 	for name, args := range map[string][]string{
 		"man/simdb.1": {"--man"}, "completions/simdb.bash": {"completion", "bash"},
 		"completions/_simdb": {"completion", "zsh"}, "completions/simdb.fish": {"completion", "fish"},
+		"completions/simdb.ps1": {"completion", "powershell"},
 	} {
 		data, err := exec.Command(program, args...).Output()
 		if err != nil || len(data) == 0 {

@@ -44,7 +44,7 @@ func TestRelease(t *testing.T) {
 
 	base := "simdb_1.2.3-test.4_linux_" + runtime.GOARCH
 	files := unpack(t, read(t, filepath.Join(first, base+".tar.gz")))
-	for _, name := range []string{"simdb", "LICENSE", "README.md", "man/simdb.1", "completions/simdb.bash", "completions/_simdb", "completions/simdb.fish"} {
+	for _, name := range []string{"simdb", "LICENSE", "README.md", "man/simdb.1", "completions/simdb.bash", "completions/_simdb", "completions/simdb.fish", "completions/simdb.ps1"} {
 		if len(files[base+"/"+name]) == 0 {
 			t.Errorf("the archive has no %s", name)
 		}

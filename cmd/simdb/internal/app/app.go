@@ -68,8 +68,22 @@ func New() *App {
 // NewQuiet returns an App of a part of a process: what it says goes nowhere, it handles no signals,
 // and its context is ctx.
 func NewQuiet(ctx context.Context, tables map[string]Table) *App {
-	a := &App{Out: io.Discard, Err: io.Discard, Tables: tables}
+	a := partOf(ctx, io.Discard, io.Discard)
+	a.Tables = tables
 	a.Global.Quiet, a.Global.Progress = true, progressNone
+	return a
+}
+
+// Part returns an App that says and shows what a does, for a command within another one: it handles
+// no signals, and its context is ctx.
+func (a *App) Part(ctx context.Context) *App {
+	p := partOf(ctx, a.Out, a.Err)
+	p.Outputs.Show = func(f *os.File) io.Writer { return p.shownOn(f) }
+	return p
+}
+
+func partOf(ctx context.Context, out, talk io.Writer) *App {
+	a := &App{Out: out, Err: talk}
 	a.watch.Do(func() {})
 	a.ctx, a.cancel = context.WithCancelCause(ctx)
 	return a

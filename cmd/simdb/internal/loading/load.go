@@ -39,7 +39,8 @@ type Load struct {
 	CreateFlags
 	TimeFlag
 
-	Rejected int64 `kong:"-"` // after Run: what was no record
+	Into     *engine.DB `kong:"-"` // DB, if it is open already; it stays open
+	Rejected int64      `kong:"-"` // after Run: what was no record
 }
 
 // Validate checks what depends on each other.
@@ -97,8 +98,14 @@ func (c *Load) Run(a *app.App) (err error) {
 	l.create = *o
 	c.Images.SetOptions(&l.create)
 	o.MustExist, o.BusyTimeout = true, a.Global.BusyTimeout
+	o.ReadOnly = c.Into != nil // then this only checks the parameters
 	l.db, err = engine.Open(c.DB, o)
 	switch {
+	case err == nil && c.Into != nil:
+		if err := l.db.Close(); err != nil {
+			return err
+		}
+		l.db = c.Into
 	case errors.Is(err, engine.ErrNotFound):
 		if l.made, err = app.Prepare(c.DB); err != nil {
 			return err
@@ -166,7 +173,7 @@ func same(a, b string) bool {
 
 // close closes the database, if there is one.
 func (l *load) close(failure error) error {
-	if l.db == nil {
+	if l.db == nil || l.db == l.c.Into {
 		return failure
 	}
 	return l.made.Close(l.db, failure)
