@@ -93,8 +93,8 @@ func (w *Writer) Row(values ...any) error {
 // err returns the error of an earlier write, which an empty write to the bufio.Writer returns, or
 // that of the format.
 func (w *Writer) err() error {
-	if f, ok := w.f.(*parquetFormat); ok && f.err != nil {
-		return f.err
+	if f, ok := w.f.(*parquetFormat); ok {
+		return f.err // which may be writing
 	}
 	_, err := w.w.Write(nil)
 	return err
@@ -104,7 +104,12 @@ func (w *Writer) err() error {
 func (w *Writer) Rows() int64 { return w.rows }
 
 // Flush writes all rows so far to the underlying writer, except those that a table holds.
-func (w *Writer) Flush() error { return w.w.Flush() }
+func (w *Writer) Flush() error {
+	if f, ok := w.f.(*parquetFormat); ok && f.err == nil {
+		f.err = f.wait()
+	}
+	return w.w.Flush()
+}
 
 // Close ends the result and flushes it. It does not close the underlying writer. A second Close
 // does nothing.

@@ -16,13 +16,14 @@ import (
 
 const (
 	heldRows   = 1000     // rows that say of which types the columns are
+	sentBytes  = 1 << 20  // of the values of rows that go to the encoder together
 	groupBytes = 64 << 20 // of the values of a row group
 	groupRows  = 1 << 20  // of a row group
 )
 
 // parquetFormat writes a Parquet file. Columns have the types of their values, which are found from
 // the first rows: these are held until then. Fingerprints are strings, fields JSON, and all columns
-// may be null.
+// may be null. Rows are encoded in a goroutine while more of them are collected.
 type parquetFormat struct {
 	w       *bufio.Writer
 	columns []string
@@ -30,9 +31,11 @@ type parquetFormat struct {
 	held    [][]any
 	types   []reflect.Type
 	out     *pq.GenericWriter[any] // nil while rows are held
-	scratch pq.Row
-	bytes   int // of the values of the row group
-	rows    int // of the row group
+	rows    []pq.Row               // to be sent
+	bytes   int                    // of the values of rows
+	encoded chan error             // the outcome of the encode that runs, nil if none does
+	size    int                    // of the values of the row group, of which encode takes care
+	inGroup int                    // rows of it
 	err     error
 }
 
@@ -53,6 +56,12 @@ func (f *parquetFormat) row(_ *bufio.Writer, values []any) {
 func (f *parquetFormat) end(*bufio.Writer, int64) {
 	if f.err == nil && f.out == nil {
 		f.err = f.start()
+	}
+	if f.err == nil {
+		f.err = f.send()
+	}
+	if err := f.wait(); f.err == nil {
+		f.err = err
 	}
 	if f.err == nil {
 		f.err = f.out.Close()
@@ -176,9 +185,9 @@ func (f *parquetFormat) schema() (*pq.Schema, error) {
 	return pq.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface()), nil
 }
 
-// write writes a row to the file.
+// write has a row written to the file.
 func (f *parquetFormat) write(values []any) error {
-	f.scratch = f.scratch[:0]
+	row := make(pq.Row, 0, len(values))
 	for i, v := range values {
 		value, err := f.value(i, v)
 		if err != nil {
@@ -188,15 +197,44 @@ func (f *parquetFormat) write(values []any) error {
 		if value.IsNull() {
 			defined = 0
 		}
-		f.scratch = append(f.scratch, value.Level(0, defined, i))
+		row = append(row, value.Level(0, defined, i))
 	}
-	if _, err := f.out.WriteRows([]pq.Row{f.scratch}); err != nil {
-		return err
-	}
-	if f.rows++; f.bytes < groupBytes && f.rows < groupRows {
+	if f.rows = append(f.rows, row); f.bytes < sentBytes {
 		return nil
 	}
-	f.bytes, f.rows = 0, 0
+	return f.send()
+}
+
+// send has the rows encoded that have been written, after those before.
+func (f *parquetFormat) send() error {
+	if err := f.wait(); err != nil {
+		return err
+	}
+	rows, bytes, encoded := f.rows, f.bytes, make(chan error, 1)
+	f.rows, f.bytes, f.encoded = nil, 0, encoded
+	go func() { encoded <- f.encode(rows, bytes) }()
+	return nil
+}
+
+// wait waits until rows that were sent are encoded. Only then may others write to the file.
+func (f *parquetFormat) wait() error {
+	if f.encoded == nil {
+		return nil
+	}
+	err := <-f.encoded
+	f.encoded = nil
+	return err
+}
+
+// encode encodes rows, which have so many bytes of values.
+func (f *parquetFormat) encode(rows []pq.Row, bytes int) error {
+	if _, err := f.out.WriteRows(rows); err != nil {
+		return err
+	}
+	if f.size, f.inGroup = f.size+bytes, f.inGroup+len(rows); f.size < groupBytes && f.inGroup < groupRows {
+		return nil
+	}
+	f.size, f.inGroup = 0, 0
 	return f.out.Flush()
 }
 
@@ -208,9 +246,9 @@ func (f *parquetFormat) value(i int, v any) (pq.Value, error) {
 	case of == nil:
 		return pq.Value{}, nil
 	case want == stringType:
-		s := string(appendText(nil, v))
-		f.bytes += len(s)
-		return pq.ByteArrayValue([]byte(s)), nil
+		b := appendText(nil, v)
+		f.bytes += len(b)
+		return pq.ByteArrayValue(b), nil
 	case want == floatType && of == intType:
 		return pq.DoubleValue(float64(reflect.ValueOf(v).Int())), nil
 	case of != want:

@@ -3,11 +3,11 @@
 package stored
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -84,63 +84,75 @@ const (
 	lineBytes  = 64 // about, of a line beside text and fields
 )
 
-// Records implements input.Source.
+// Records implements input.Source. Documents are read in one goroutine, and worked on in others.
 func (in *Input) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
+	workers := sync.Pool{New: func() any { return in.worker() }}
+	work := func(_ context.Context, b *batch) iter.Seq2[*batch, error] {
+		return func(yield func(*batch, error) bool) {
+			do := workers.Get().(func(*batch) error)
+			defer workers.Put(do)
+			yield(b, do(b))
+		}
+	}
 	return func(yield func(*input.Record, error) bool) {
-		ended := false
-		line := pipeline.New(runtime.GOMAXPROCS(0), in.worker, func(b *batch) error {
+		if err := in.count(ctx); err != nil {
+			yield(nil, err)
+			return
+		}
+		for b, err := range pipeline.Concat(ctx, runtime.GOMAXPROCS(0)+1, 1, in.batches, work) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
 			for i := range b.recs {
 				if in.done++; in.info.Bits == 0 && b.recs[i].Doc.Fingerprint != nil {
 					in.info.Bits = in.Params.Bits
 				}
-				if ended = !yield(&b.recs[i], nil); ended {
-					return input.ErrStop
+				if !yield(&b.recs[i], nil) {
+					return
 				}
 			}
-			return nil
-		})
-		defer line.Stop()
-		err := in.batches(ctx, line.Add)
-		if err == nil {
-			err = line.Finish()
-		}
-		if !ended && err != nil {
-			yield(nil, cmp.Or(context.Cause(ctx), err))
 		}
 	}
 }
 
-// batches calls add with all documents.
-func (in *Input) batches(ctx context.Context, add func(*batch) error) (err error) {
+// count sets the number of documents.
+func (in *Input) count(ctx context.Context) (err error) {
 	if in.size = int64(len(in.Only)); in.Only == nil {
-		if in.size, err = in.Snap.Count(ctx, time.Time{}); err != nil {
-			return err
-		}
+		in.size, err = in.Snap.Count(ctx, time.Time{})
 	}
+	return err
+}
+
+// batches yields all documents.
+func (in *Input) batches(ctx context.Context) iter.Seq2[*batch, error] {
 	whole := in.Need == input.NeedAll || in.Need == input.NeedDoc
 	r := engine.Range{Unordered: true, OnlyIDs: in.Need == input.NeedID}
 	r.Load = whole || in.Params.Text && !in.NoTexts && !r.OnlyIDs
 	if in.Only != nil {
 		r.Match = func(id []byte) (bool, error) { return in.Only[string(id)], nil }
 	}
-	b := &batch{}
-	for d, err := range in.Snap.Range(ctx, r) {
-		if err != nil {
-			return err
+	return func(yield func(*batch, error) bool) {
+		b := &batch{}
+		for d, err := range in.Snap.Range(ctx, r) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !whole {
+				d.Fields, d.Time = nil, time.Time{}
+			}
+			b.recs = append(b.recs, input.Record{File: in.Path, Doc: d, Seq: d.Seq})
+			if b.bytes += len(d.Text) + len(d.Fields); len(b.recs) < batchDocs && b.bytes < batchBytes {
+				continue
+			}
+			if !yield(b, nil) {
+				return
+			}
+			b = &batch{recs: make([]input.Record, 0, len(b.recs))}
 		}
-		if !whole {
-			d.Fields, d.Time = nil, time.Time{}
-		}
-		b.recs = append(b.recs, input.Record{File: in.Path, Doc: d, Seq: d.Seq})
-		if b.bytes += len(d.Text) + len(d.Fields); len(b.recs) < batchDocs && b.bytes < batchBytes {
-			continue
-		}
-		if err := add(b); err != nil {
-			return err
-		}
-		b = &batch{recs: make([]input.Record, 0, len(b.recs))}
+		yield(b, nil)
 	}
-	return add(b)
 }
 
 // worker returns a function that makes the documents of a batch what load would read, and writes
