@@ -8,6 +8,7 @@
 // A Writer holds no rows, except for a table: that needs the widths of all its cells, so it holds
 // up to tableChunk rows and draws a longer result as several tables. So a result of any length
 // takes constant memory. For Parquet it holds a row group, of some 64 MB.
+// After an error, Flush ends what still writes.
 //
 // Values have the types string, bool, int, int64, uint64 (a fingerprint), float64, time.Time,
 // time.Duration, json.RawMessage, and nil for no value:

@@ -117,6 +117,8 @@ func (a *App) RowsThen(f RowFlags, columns []string, write func(w *output.Writer
 	w := output.New(to, columns, o)
 	if err = write(w); err == nil {
 		err = w.Close()
+	} else {
+		_ = w.Flush() // what was written ends with a whole row
 	}
 	if err == nil && then != nil {
 		err = then(to)
