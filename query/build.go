@@ -32,9 +32,9 @@ type What interface {
 // Parse returns the query that a text is. Arguments are as those of Run. It checks the form of the
 // text: the error is a *ParseError.
 func Parse(text string, args ...any) (Query, error) {
-	p, err := parseCached(text)
+	p, err := parse(text)
 	if err != nil {
-		return Query{}, placed(text, err)
+		return Query{}, err
 	}
 	s := p.Statement.Select
 	if p.def.word != "" || p.Statement.Explain != nil || s.Expr == nil {
@@ -47,11 +47,12 @@ func Parse(text string, args ...any) (Query, error) {
 	if len(s.Clauses) == 0 {
 		return Query{where: end, args: args}, nil
 	}
-	at := s.Clauses[0].Pos.Offset
+	clauses := s.Clauses[0].Pos.Offset
+	at := p.Offset(clauses)
 	q := Query{where: text[:at], clauses: " " + end[at:]}
 	first := 0 // of the parameters of the clauses
-	for offset := range p.Params {
-		if offset < at {
+	for n := range p.Params {
+		if n < clauses {
 			first++
 		}
 	}

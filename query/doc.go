@@ -17,13 +17,14 @@
 //
 // # Source
 //
-// A statement is parsed into a tree (internal/syntax). Its row in the table of statements
-// (statements.go) says what runs it. A query is bound (bind.go): names, parameters and documents
-// are resolved against one snapshot of the database (internal/value, internal/predicate), and
-// every NOT is moved down to the predicates. Then it is planned (plan.go): of an AND the cheapest
-// predicate that can list documents becomes the driver, of an OR one on each side. Its rows are
-// computed while they are read (exec.go): each document of a driver is tested on the rest of the
-// expression, and the results are sorted only if the driver does not yield them in order.
+// A statement is parsed into a tree (internal/syntax), once for all that differ in their
+// literals alone. Its row in the table of statements (statements.go) says what runs it. A query
+// is bound (bind.go): names, parameters and documents are resolved against one snapshot of the
+// database (internal/value, internal/predicate), and every NOT is moved down to the predicates.
+// Then it is planned (plan.go): of an AND the cheapest predicate that can list documents
+// becomes the driver, of an OR one on each side. Its rows are computed while they are read
+// (exec.go): each document of a driver is tested on the rest of the expression, and the results
+// are sorted only if the driver does not yield them in order.
 //
 // Tests of texts and fields are made for many documents together (batch.go), in the order in which
 // their texts lie, so that each block of texts is decoded once. Where LIMIT may end the search

@@ -152,7 +152,7 @@ func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.Cluste
 		return c, o, nil, err
 	}
 	if s.Mode != nil {
-		switch mode := strings.ToLower(strings.Trim(s.Mode.Value, "'")); mode {
+		switch mode := strings.ToLower(strings.Trim(x.Values.Written(*s.Mode).Value, "'")); mode {
 		case "star":
 		case "components":
 			o.Mode = engine.Components

@@ -51,7 +51,7 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 	}{}
 	positional, named := arguments(args)
 	if err := x.values.Init(p.Parsed, positional, named); err != nil {
-		return nil, placed(p.Text, err)
+		return nil, p.placed(err)
 	}
 	x.rows = Rows{started: quantity.Start(), wrote: p.def.writes, scope: &x.scope}
 	var err error
@@ -72,7 +72,7 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 	rows := &x.rows
 	if err := p.def.run(&x.run, p.Statement); err != nil {
 		rows.Close()
-		return nil, placed(p.Text, err)
+		return nil, p.placed(err)
 	}
 	if rows.seq == nil {
 		rows.Close()
@@ -139,9 +139,9 @@ type Prepared struct{ p parsed }
 // Prepare parses a statement, with ? and $name for the values that each run gives. The error is a
 // *ParseError.
 func Prepare(text string) (*Prepared, error) {
-	p, err := parseCached(text)
+	p, err := parse(text)
 	if err != nil {
-		return nil, placed(text, err)
+		return nil, err
 	}
 	return &Prepared{p}, nil
 }
@@ -154,8 +154,8 @@ func (p *Prepared) Run(ctx context.Context, db *engine.DB, args ...any) (*Rows, 
 // Check returns what is wrong with the form of a statement, without running it: nil, or a
 // *ParseError. It does not check whether documents exist and values fit.
 func Check(text string) error {
-	_, err := language.Parse(text)
-	return placed(text, err)
+	_, err := parse(text)
+	return err
 }
 
 // Writes reports whether a statement may change the database. A text that is no statement does not.
@@ -171,18 +171,18 @@ func WithProgress(ctx context.Context, progress func(engine.Progress)) context.C
 
 // parsed is a parsed statement with its row of the table.
 type parsed struct {
-	*syntax.Parsed
+	syntax.Parsed
 	def *statementDef
 }
 
-// parseCache has the statements that were run last. A PUT with its document does not come twice.
-var parseCache = syntax.Cache{Entries: 256, Text: 4096}
-
-// parseCached parses a statement, or finds it in the cache.
-func parseCached(text string) (parsed, error) {
-	p, err := parseCache.Parse(language, text)
+// parse parses a statement. The error is a *ParseError.
+func parse(text string) (parsed, error) {
+	p, err := language.Parse(text)
 	if err != nil {
-		return parsed{}, err
+		return parsed{}, placed(text, err)
 	}
 	return parsed{p, statementOf(p.Word)}, nil
 }
+
+// placed is the function placed for an error of the statement's tree.
+func (p *parsed) placed(err error) error { return placed(p.Text, p.Locate(err)) }

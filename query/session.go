@@ -26,9 +26,9 @@ type transaction struct {
 // Run runs one statement, as the function [Run] does. db may be another DB of the same database
 // each time.
 func (s *Session) Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, error) {
-	p, err := parseCached(text)
+	p, err := parse(text)
 	if err != nil {
-		return nil, placed(text, err)
+		return nil, err
 	}
 	return s.run(ctx, db, p, args)
 }
@@ -36,7 +36,7 @@ func (s *Session) Run(ctx context.Context, db *engine.DB, text string, args ...a
 // Writes reports whether a statement may change the database when it is run next: within a
 // transaction only COMMIT does.
 func (s *Session) Writes(text string) bool {
-	p, err := parseCached(text)
+	p, err := parse(text)
 	return err == nil && p.def.writes && (s.tx == nil || !p.def.waits)
 }
 

@@ -124,7 +124,7 @@ func testRun(t *testing.T, db *engine.DB, text string) *run {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { snap.Close() })
-	p, err := parseCached(text)
+	p, err := parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func testRun(t *testing.T, db *engine.DB, text string) *run {
 func bound(t *testing.T, db *engine.DB, text string) predicate.Predicate {
 	t.Helper()
 	x := testRun(t, db, text)
-	p, err := parseCached(text)
+	p, err := parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,9 +161,9 @@ func TestStatementTable(t *testing.T) {
 			t.Errorf("%s: the row is not complete", d.word)
 		}
 		for _, example := range examples(d) {
-			p, err := parseCached(example)
+			p, err := parse(example)
 			if err != nil {
-				t.Errorf("%s", Detail(placed(example, err)))
+				t.Errorf("%s", Detail(err))
 				continue
 			}
 			if p.def.word != d.word || Writes(example) != d.writes {

@@ -72,7 +72,7 @@ func testDB(t *testing.T, n int, opts *engine.Options) (*engine.DB, []engine.Doc
 }
 
 // newScope returns the scope of a statement on the database as it is now.
-func newScope(t *testing.T, db *engine.DB, p *syntax.Parsed, args ...any) *Scope {
+func newScope(t *testing.T, db *engine.DB, p syntax.Parsed, args ...any) *Scope {
 	t.Helper()
 	snap, err := db.Snapshot()
 	if err != nil {
@@ -84,6 +84,16 @@ func newScope(t *testing.T, db *engine.DB, p *syntax.Parsed, args ...any) *Scope
 		t.Fatal(err)
 	}
 	return &Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v, Now: now}
+}
+
+// scopeOf is newScope of a statement without parameters.
+func scopeOf(t *testing.T, db *engine.DB) *Scope {
+	t.Helper()
+	x, _, err := bind(t, db, "ID = 'a'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
 }
 
 // bind resolves a query of one predicate, as package query does.
@@ -379,8 +389,8 @@ func TestErrors(t *testing.T) {
 		{bare, "LEVENSHTEIN('d00', 0.5)", nil, "LEVENSHTEIN", syntax.BadValue,
 			"LEVENSHTEIN needs the texts of documents, and this database keeps none", engine.ErrParams},
 	} {
-		_, _, err := bind(t, c.db, c.query, c.args...)
-		e, ok := errors.AsType[*syntax.Error](err)
+		x, _, err := bind(t, c.db, c.query, c.args...)
+		e, ok := errors.AsType[*syntax.Error](x.Values.Locate(err))
 		if !ok || e.Error() != c.message || e.Class != c.class || c.is != nil && !errors.Is(e, c.is) {
 			t.Errorf("%s: %v, want %s", c.query, err, c.message)
 		} else if !strings.HasPrefix(c.query[e.Offset:], c.at) {
@@ -392,7 +402,7 @@ func TestErrors(t *testing.T) {
 // TestBindCriterion resolves what follows PAIRS, and refuses what cannot.
 func TestBindCriterion(t *testing.T) {
 	db, _ := testDB(t, 1, nil)
-	x := newScope(t, db, &syntax.Parsed{})
+	x := scopeOf(t, db)
 	token := func(kind syntax.Kind, s string) syntax.Token { return syntax.Token{Type: kind, Value: s} }
 	verify := token(syntax.Keyword, "VERIFY")
 	for _, c := range []struct {
@@ -426,7 +436,7 @@ func TestBindCriterion(t *testing.T) {
 // TestCandidate reads entry and document once each, and only as the snapshot has them.
 func TestCandidate(t *testing.T) {
 	db, docs := testDB(t, 4, nil)
-	x := newScope(t, db, &syntax.Parsed{})
+	x := scopeOf(t, db)
 	if err := db.Delete(t.Context(), "d02"); err != nil {
 		t.Fatal(err)
 	}
@@ -443,7 +453,7 @@ func TestCandidate(t *testing.T) {
 	if doc, _ := c.ReadDoc(x); again != e || doc != d {
 		t.Error("they are read twice")
 	}
-	after := newScope(t, db, &syntax.Parsed{})
+	after := scopeOf(t, db)
 	c.Reset(&Found{ID: "d02"})
 	if _, err := c.ReadEntry(after); !errors.Is(err, ErrGone) {
 		t.Errorf("entry of a deleted document: %v", err)
@@ -456,7 +466,7 @@ func TestCandidate(t *testing.T) {
 // TestHold holds as much as the database allows, and a byte more.
 func TestHold(t *testing.T) {
 	db, _ := testDB(t, 1, &engine.Options{Memory: 1000})
-	x := newScope(t, db, &syntax.Parsed{})
+	x := scopeOf(t, db)
 	if err := errors.Join(x.Hold(600), x.Hold(400)); err != nil {
 		t.Fatal(err)
 	}

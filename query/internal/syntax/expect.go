@@ -52,13 +52,9 @@ func showsNoField(tokens []Token) bool {
 	return false
 }
 
-// isValue reports whether a token is a value.
+// isValue reports whether a token is a value other than a document.
 func isValue(t Token) bool {
-	switch t.Type {
-	case String, Hex, Number, Percent, Duration, Param, Named:
-		return true
-	}
-	return false
+	return t.Type != JSON && isLiteral(&t) || t.Type == Param || t.Type == Named
 }
 
 // inCall reports whether tokens end within the parentheses of a predicate.
@@ -119,11 +115,7 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 	if !errors.As(err, &perr) {
 		return Errorf(0, "", "%v", err)
 	}
-	offset := perr.Position().Offset
-	at := 0
-	for at < len(tokens)-1 && tokens[at].Pos.Offset < offset {
-		at++
-	}
+	at := perr.Position().Offset // the number of a token, as in every form
 	expected := ""
 	if next := at + 1; tokens[at].Value == "," && next < len(tokens) && !isValue(tokens[next]) {
 		at = next // participle reports the comma
@@ -151,12 +143,12 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 	if before.Value == ";" {
 		return Errorf(found.Pos.Offset, "run them one by one", "%s after the end of the statement", what)
 	}
-	return Errorf(found.Pos.Offset, l.hintAt(tokens, at, expected), "%s", what)
+	return Errorf(found.Pos.Offset, l.hintAt(text, tokens, at, expected), "%s", what)
 }
 
 // hintAt says what to write in place of the token at a place where another one is expected, if that
 // is known.
-func (l *Language) hintAt(tokens []Token, at int, expected string) (hint string) {
+func (l *Language) hintAt(text string, tokens []Token, at int, expected string) (hint string) {
 	found, before := tokens[at], Token{}
 	if at > 0 {
 		before = tokens[at-1]
@@ -197,7 +189,7 @@ func (l *Language) hintAt(tokens []Token, at int, expected string) (hint string)
 			hint = "document ids are written in quotes: '" + found.Value + "'"
 		}
 	case at == 0:
-	case slices.Contains(l.statements, found.Value), found.Pos.Line > before.Pos.Line && isKeyword(found):
+	case slices.Contains(l.statements, found.Value), isKeyword(found) && strings.Contains(text[before.Pos.Offset:found.Pos.Offset], "\n"):
 		hint = "a statement ends with ;"
 	}
 	return hint

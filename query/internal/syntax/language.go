@@ -28,6 +28,7 @@ type Language struct {
 	expects    map[string]string // after the word of a statement
 	predicates []string
 	statements []string
+	forms      forms
 }
 
 // New returns the language of a vocabulary.

@@ -22,20 +22,19 @@ const maxTokens = 1 << 18
 type scanner struct {
 	text string
 	at   int
-	pos  lexer.Position // of text[at]
 }
 
-// lex returns the tokens of text with an EOF token at the end. On an error it returns the tokens
-// before the error as well.
+// lex returns the tokens of text with an EOF token at the end. Of their places it only has the
+// offsets. On an error it returns the tokens before the error as well.
 func (l *Language) lex(text string) ([]Token, error) {
-	s := &scanner{text: text, pos: lexer.Position{Line: 1, Column: 1}}
-	var tokens []Token
+	s := &scanner{text: text}
+	tokens := make([]Token, 0, min(len(text)/3+4, 64))
 	depth := 0
 	for {
 		s.skipBlank()
-		start, pos := s.at, s.pos
+		start := s.at
 		if start == len(text) {
-			return append(tokens, lexer.EOFToken(pos)), nil
+			return append(tokens, lexer.EOFToken(lexer.Position{Offset: start})), nil
 		}
 		kind, err := s.scan()
 		if err != nil {
@@ -59,14 +58,12 @@ func (l *Language) lex(text string) ([]Token, error) {
 				kind, value = l.kinds[upper], upper
 			}
 		}
-		tokens = append(tokens, Token{Type: kind, Value: value, Pos: pos})
-		s.pos.Advance(text[start:s.at])
+		tokens = append(tokens, Token{Type: kind, Value: value, Pos: lexer.Position{Offset: start}})
 	}
 }
 
 // skipBlank skips white space and comments. It stops at a comment that has no end.
 func (s *scanner) skipBlank() {
-	start := s.at
 	for s.at < len(s.text) {
 		r, n := utf8.DecodeRuneInString(s.text[s.at:])
 		switch {
@@ -81,11 +78,9 @@ func (s *scanner) skipBlank() {
 		case strings.HasPrefix(s.text[s.at:], "/*") && strings.Contains(s.text[s.at+2:], "*/"):
 			s.at += 2 + strings.Index(s.text[s.at+2:], "*/") + 2
 		default:
-			s.pos.Advance(s.text[start:s.at])
 			return
 		}
 	}
-	s.pos.Advance(s.text[start:s.at])
 }
 
 // scan moves past the token at s.at and returns its kind.
@@ -195,10 +190,10 @@ func (l *Language) Word(text string) (Token, bool) {
 // Literal returns the token that a text is, if it is a value.
 func (l *Language) Literal(text string) (Token, bool) {
 	tokens, err := l.lex(text)
-	if err != nil || len(tokens) != 2 || tokens[0].Type == Param || tokens[0].Type == Named {
+	if err != nil || len(tokens) != 2 || !isLiteral(&tokens[0]) {
 		return Token{}, false
 	}
-	return tokens[0], isValue(tokens[0]) || tokens[0].Type == JSON
+	return tokens[0], true
 }
 
 // asciiDigits is the hint for digits of other scripts.
@@ -315,6 +310,9 @@ func numberKind(word string) Kind {
 // word of 16 decimal digits is a Number, as its meaning depends on its place: NEAR takes it as a
 // fingerprint, LIMIT as a number.
 func isHexWord(word string) bool {
+	if len(word) < base.FingerprintDigits {
+		return false
+	}
 	if _, wide := base.WidthOf(word); wide && !isDigits(word) {
 		return true
 	}

@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"cmp"
+	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -24,48 +26,91 @@ func build[T any]() *participle.Parser[T] {
 // Rules returns the grammar, in EBNF. Keywords are in double quotes.
 func Rules() string { return parser().String() }
 
-// Parsed is a well-formed statement.
+// Parsed is a well-formed statement. Statements of one form share its tree, in which the offset of
+// a token is its number, and literals have no Value: see Written and Locate.
 type Parsed struct {
-	Text      string
-	Statement *Statement
-	Word      string      // that the statement starts with; "" for a query
-	Params    map[int]int // the offset of each ? in Text -> its number, from 0
+	*form
+	Text   string
+	tokens []Token
 }
 
 // Parse reads one statement; a semicolon may end it. Its errors are of type *Error.
-func (l *Language) Parse(text string) (*Parsed, error) {
+func (l *Language) Parse(text string) (Parsed, error) {
 	tokens, err := l.lex(text)
-	if werr := l.checkWords(tokens); werr != nil {
-		return nil, werr // it precedes the lexer's error
-	}
 	if err != nil {
+		return Parsed{}, cmp.Or(l.checkWords(tokens), err)
+	}
+	var room [512]byte
+	key := appendForm(room[:0], tokens)
+	f := l.forms.find(key)
+	if f == nil {
+		if f, err = l.parseForm(text, tokens); err != nil {
+			return Parsed{}, err
+		}
+		l.forms.keep(key, f)
+	}
+	return Parsed{f, text, tokens}, nil
+}
+
+// Written returns a token of the tree as it is in the text, but for its place.
+func (p *Parsed) Written(t Token) Token {
+	if t.Value == "" {
+		t.Value = p.tokens[t.Pos.Offset].Value
+	}
+	return t
+}
+
+// Offset returns where the nth token of the tree is in the text, the last of which is at its end.
+func (p *Parsed) Offset(n int) int { return p.tokens[n].Pos.Offset }
+
+// End returns the number of the token at the end of the text.
+func (p *Parsed) End() int { return len(p.tokens) - 1 }
+
+// Locate returns an error about the tree as one about the text.
+func (p *Parsed) Locate(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	at := *e
+	at.Offset, at.Within = p.Offset(e.Offset)+e.Within, 0
+	return &at
+}
+
+// parseForm parses the form of the tokens of text.
+func (l *Language) parseForm(text string, tokens []Token) (f *form, err error) {
+	if err := l.checkWords(tokens); err != nil {
 		return nil, err
 	}
-	p := &Parsed{Text: text, Params: make(map[int]int)}
-	for _, t := range tokens {
-		if t.Type == Param {
-			p.Params[t.Pos.Offset] = len(p.Params)
+	f = &form{Params: make(map[int]int)}
+	numbered := slices.Clone(tokens)
+	for i := range numbered {
+		t := &numbered[i]
+		if t.Pos.Offset = i; t.Type == Param {
+			f.Params[i] = len(f.Params)
+		} else if isLiteral(t) {
+			t.Value = ""
 		}
 	}
-	peeking, err := lexer.Upgrade(&tokenList{tokens})
+	peeking, err := lexer.Upgrade(&tokenList{numbered})
 	if err != nil {
 		return nil, err
 	}
 	if tokens[0].Type == Predicate {
 		var q *queryStatement
 		if q, err = queryParser().ParseFromLexer(peeking); err == nil {
-			p.Statement = &Statement{Select: q.Select}
+			f.Statement = &Statement{Select: q.Select}
 		}
 	} else {
-		p.Statement, err = parser().ParseFromLexer(peeking)
+		f.Statement, err = parser().ParseFromLexer(peeking)
 	}
 	if err != nil {
 		return nil, l.syntaxError(text, tokens, err)
 	}
 	if first := tokens[0]; isKeyword(first) && slices.Contains(l.statements, first.Value) {
-		p.Word = first.Value
+		f.Word = first.Value
 	}
-	return p, nil
+	return f, nil
 }
 
 // definition tells participle the names of the kinds. Tokens come from Language.lex.

@@ -2,7 +2,7 @@ package syntax
 
 import "testing"
 
-// BenchmarkParse parses a statement that the cache does not have.
+// BenchmarkParse parses a statement of a form that is known.
 func BenchmarkParse(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

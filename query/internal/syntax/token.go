@@ -32,6 +32,9 @@ const (
 	Punct                     // ( ) , ; * = != <> < <= > >=
 )
 
+// isLiteral reports whether a token is a value that is written in the statement.
+func isLiteral(t *Token) bool { return String <= t.Type && t.Type <= JSON }
+
 // isKeyword reports whether a token is a word of the language.
 func isKeyword(t Token) bool {
 	return t.Type == Keyword || t.Type == Predicate || t.Type == Bare || t.Type == TwoIDs

@@ -36,11 +36,11 @@ func decode(t syntax.Token, raw []byte) (engine.Doc, error) {
 	if err == nil {
 		return doc, nil
 	}
-	offset := t.Pos.Offset
+	e := syntax.Errorf(t.Pos.Offset, "", "%v", err)
 	if t.Type == syntax.JSON {
-		offset += min(at, len(t.Value)-1)
+		e.Within = min(at, len(raw)-1)
 	}
-	return engine.Doc{}, syntax.Errorf(offset, "", "%v", err)
+	return engine.Doc{}, e
 }
 
 // decodeDoc reads a document as PUT takes it, and as GET writes it in JSON:

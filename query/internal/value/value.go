@@ -27,23 +27,23 @@ type Percent string
 
 // Values turns the tokens of one statement into values: literals, and the arguments of parameters.
 type Values struct {
-	p          *syntax.Parsed
+	syntax.Parsed
 	positional []any
 	named      map[string]any
 }
 
 // New returns the values of a statement: see Init.
-func New(p *syntax.Parsed, positional []any, named map[string]any) (*Values, error) {
+func New(p syntax.Parsed, positional []any, named map[string]any) (*Values, error) {
 	v := &Values{}
 	return v, v.Init(p, positional, named)
 }
 
 // Init makes v the values of a statement: positional of each ? in turn, named of each $name without
 // the $. It returns an error if there are more positional values than parameters.
-func (v *Values) Init(p *syntax.Parsed, positional []any, named map[string]any) error {
-	*v = Values{p: p, positional: positional, named: named}
+func (v *Values) Init(p syntax.Parsed, positional []any, named map[string]any) error {
+	*v = Values{p, positional, named}
 	if given, want := len(positional), len(p.Params); given > want {
-		return v.Errorf(len(p.Text), "", "%s given, but the statement has %s",
+		return v.Errorf(p.End(), "", "%s given, but the statement has %s",
 			quantity.Plain(given, "value is", "values are"), quantity.Plain(want, "?", "?"))
 	}
 	return nil
@@ -61,6 +61,7 @@ func (v *Values) Errorf(offset int, hint, format string, args ...any) *syntax.Er
 // string, bool, uint64, []uint64, Number, time.Duration, time.Time, json.RawMessage, Text or
 // engine.Doc.
 func (v *Values) Get(t syntax.Token) (any, error) {
+	t = v.Written(t)
 	switch t.Type {
 	case syntax.Keyword:
 		if t.Value == "TRUE" || t.Value == "FALSE" {
@@ -92,7 +93,7 @@ func (v *Values) Get(t syntax.Token) (any, error) {
 		}
 		name := t.Value
 		if t.Type == syntax.Param {
-			name = strconv.Itoa(v.p.Params[t.Pos.Offset] + 1)
+			name = strconv.Itoa(v.Params[t.Pos.Offset] + 1)
 		}
 		return nil, v.Errorf(t.Pos.Offset, "", "parameter %s has no value", name)
 	}
@@ -115,6 +116,7 @@ func (v *Values) normal(t syntax.Token, a any) (any, error) {
 	case string, bool, uint64, []uint64, Text, time.Time, time.Duration, engine.Doc, json.RawMessage:
 		return a, nil
 	case syntax.Token:
+		a.Pos = t.Pos
 		return v.Get(a)
 	case *engine.Doc:
 		if a != nil {
@@ -166,7 +168,7 @@ func (v *Values) Each(t syntax.Token, fn func(value any) error) error {
 func (v *Values) argument(t syntax.Token) (arg any, ok bool) {
 	switch t.Type {
 	case syntax.Param:
-		if n := v.p.Params[t.Pos.Offset]; n < len(v.positional) {
+		if n := v.Params[t.Pos.Offset]; n < len(v.positional) {
 			return v.positional[n], true
 		}
 	case syntax.Named:
@@ -180,7 +182,7 @@ func (v *Values) Wrong(t syntax.Token, want string) error {
 	if t.Type == syntax.Param || t.Type == syntax.Named {
 		return v.Errorf(t.Pos.Offset, "", "the value of parameter %s should be %s", t.Value, want)
 	}
-	return syntax.Errorf(t.Pos.Offset, "", "%s should be %s", syntax.Quote(t), want)
+	return syntax.Errorf(t.Pos.Offset, "", "%s should be %s", syntax.Quote(v.Written(t)), want)
 }
 
 // String returns a string; what says in errors what it should be.
@@ -256,7 +258,7 @@ func (v *Values) Share(t syntax.Token) (float64, error) {
 		if _, ok := a.(Number); ok && x > 1 && x <= 100 {
 			hint = fmt.Sprintf("write %g%% or %.6g", x, x/100)
 		}
-		return 0, v.Errorf(t.Pos.Offset, hint, "a share is more than 0 and at most 1, not %v", strings.TrimSuffix(t.Value, ";"))
+		return 0, v.Errorf(t.Pos.Offset, hint, "a share is more than 0 and at most 1, not %v", v.Written(t).Value)
 	}
 	return x, nil
 }

@@ -14,8 +14,20 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// tokenAt is where the tokens of the tests are in their statement.
-const tokenAt = 4
+// tokenAt is the number of the tokens of the tests in their statement.
+const tokenAt = 1
+
+// statement returns a statement of a small language.
+func statement(t *testing.T, text string) syntax.Parsed {
+	t.Helper()
+	p, err := syntax.New(syntax.Vocabulary{Statements: []syntax.StatementWord{
+		{Word: "GET", Kind: syntax.Keyword}, {Word: "WHY", Kind: syntax.TwoIDs}, {Word: "STATS", Kind: syntax.Bare},
+	}}).Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
 // tok returns a token.
 func tok(kind syntax.Kind, text string) syntax.Token {
@@ -27,7 +39,7 @@ func tok(kind syntax.Kind, text string) syntax.Token {
 // argument returns a ? and the values of a statement in which it is a.
 func argument(t *testing.T, a any) (syntax.Token, *Values) {
 	t.Helper()
-	v, err := New(&syntax.Parsed{Text: "GET ?", Params: map[int]int{tokenAt: 0}}, []any{a}, nil)
+	v, err := New(statement(t, "GET ?"), []any{a}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +47,7 @@ func argument(t *testing.T, a any) (syntax.Token, *Values) {
 }
 
 // literals are the values of a statement without parameters.
-var literals = &Values{p: &syntax.Parsed{}}
+var literals = &Values{}
 
 // wantError checks the message and the place of an error.
 func wantError(t *testing.T, what string, err error, message string) {
@@ -47,18 +59,18 @@ func wantError(t *testing.T, what string, err error, message string) {
 }
 
 func TestNew(t *testing.T) {
-	p := &syntax.Parsed{Text: "WHY ? ?", Params: map[int]int{4: 0, 6: 1}}
+	p := statement(t, "WHY ? ?")
 	for _, n := range []int{0, 1, 2} {
 		if _, err := New(p, make([]any, n), nil); err != nil {
 			t.Errorf("%d values: %v", n, err)
 		}
 	}
 	_, err := New(p, make([]any, 3), nil)
-	if e, ok := errors.AsType[*syntax.Error](err); !ok || e.Offset != len(p.Text) || e.Class != syntax.BadValue ||
+	if e, ok := errors.AsType[*syntax.Error](err); !ok || p.Offset(e.Offset) != len(p.Text) || e.Class != syntax.BadValue ||
 		e.Msg != "3 values are given, but the statement has 2 ?" {
 		t.Errorf("three values for two: %v", err)
 	}
-	_, err = New(&syntax.Parsed{Text: "STATS"}, make([]any, 1), nil)
+	_, err = New(statement(t, "STATS"), make([]any, 1), nil)
 	if err == nil || err.Error() != "1 value is given, but the statement has 0 ?" {
 		t.Errorf("one value for none: %v", err)
 	}
@@ -115,7 +127,7 @@ func TestGetArgument(t *testing.T) {
 		if got, err := v.Get(token); err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%T %v is %#v (%v), want %#v", c.arg, c.arg, got, err, c.want)
 		}
-		v = &Values{p: v.p, named: map[string]any{"x": c.arg}}
+		v = &Values{Parsed: v.Parsed, named: map[string]any{"x": c.arg}}
 		if got, err := v.Get(tok(syntax.Named, "$x")); err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("$x = %T %v is %#v (%v), want %#v", c.arg, c.arg, got, err, c.want)
 		}
@@ -133,9 +145,13 @@ func TestGetArgument(t *testing.T) {
 		_, err := v.Get(token)
 		wantError(t, fmt.Sprintf("%T", c.arg), err, c.message)
 	}
-	v := &Values{p: &syntax.Parsed{Params: map[int]int{tokenAt: 1}}, positional: []any{"a"}}
-	_, err := v.Get(tok(syntax.Param, "?"))
-	wantError(t, "the second of one", err, "parameter 2 has no value")
+	v := &Values{Parsed: statement(t, "WHY ? ?"), positional: []any{"a"}}
+	second := tok(syntax.Param, "?")
+	second.Pos.Offset = 2
+	_, err := v.Get(second)
+	if e, ok := errors.AsType[*syntax.Error](err); !ok || e.Offset != 2 || e.Msg != "parameter 2 has no value" {
+		t.Errorf("the second of one: %v", err)
+	}
 	_, err = v.Get(tok(syntax.Named, "$x"))
 	wantError(t, "a name without value", err, "parameter $x has no value")
 }
@@ -330,7 +346,7 @@ func TestDocumentErrors(t *testing.T) {
 		at := strings.IndexByte(marked, '^')
 		raw := marked[:at] + marked[at+1:]
 		_, err := literals.Document(tok(syntax.JSON, raw))
-		if e, ok := errors.AsType[*syntax.Error](err); !ok || e.Msg != message || e.Offset != tokenAt+at {
+		if e, ok := errors.AsType[*syntax.Error](err); !ok || e.Msg != message || e.Offset != tokenAt || e.Within != at {
 			t.Errorf("%s: %#v, want %s", marked, err, message)
 		}
 		token, v := argument(t, raw)
