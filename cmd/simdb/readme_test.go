@@ -80,13 +80,14 @@ func found(dir string, args ...string) string {
 	return string(out)
 }
 
-// The commands of the README and of the cookbook print what these say, but for times. Those of a
-// page run in one folder, in their order.
-func TestREADME(t *testing.T)   { testPage(t, "README.md", 4) }
+// What the README and the cookbook show is so: each block of them is run, and prints what they say,
+// but for times. The blocks of a page run in one folder, in their order.
+func TestREADME(t *testing.T)   { testPage(t, "README.md", 5) }
 func TestCookbook(t *testing.T) { testPage(t, "docs/cookbook.md", 30) }
 
-// testPage runs the commands of a page, which has that many at least. A line of a block that begins
-// with "$ " is one, and what follows is what it prints.
+// testPage runs the blocks of a page, which have that many commands at least. In a block that begins
+// with "$ " such a line is a command, and what follows is what it prints; what those of a block of
+// "sh" print is in the next block; "go" is the middle of a program. Python is run by python/tests.
 func testPage(t *testing.T, page string, least int) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are those of a Unix shell")
@@ -107,24 +108,73 @@ func testPage(t *testing.T, page string, least int) {
 	}
 	seconds := regexp.MustCompile(`\d+\.\d\d s`)
 	same := func(s string) string { return strings.TrimSpace(seconds.ReplaceAllString(s, "N s")) }
-	n := 0
-	for _, block := range regexp.MustCompile("(?s)```\n\\$ (.*?)```").FindAllStringSubmatch(string(text), -1) {
-		for example := range strings.SplitSeq(block[1], "\n$ ") {
-			n++
-			command, want, _ := strings.Cut(example, "\n")
-			c := exec.Command("sh", "-c", command)
-			c.Dir = dir
-			out, err := c.CombinedOutput()
-			if err != nil {
-				t.Errorf("%s: %v", command, err)
+	n, said := 0, ""
+	run := func(command string) {
+		n++
+		c := exec.Command("sh", "-c", command)
+		c.Dir = dir
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v", command, err)
+		}
+		said += string(out)
+	}
+	check := func(want string) {
+		if same(said) != same(want) {
+			t.Errorf("printed is\n%s\n%s has\n%s", said, page, want)
+		}
+		said = ""
+	}
+	for _, block := range regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
+		switch kind, body := block[1], block[2]; {
+		case kind == "python":
+		case kind == "go":
+			runGo(t, root, body)
+		case kind == "sh":
+			for line := range strings.Lines(body) {
+				if line != "go test ./...\n" { // that runs now
+					run(strings.Replace(line, "go run ./cmd/simdb", "simdb", 1))
+				}
 			}
-			if got := same(string(out)); got != same(want) {
-				t.Errorf("$ %s\n%s\n%s has\n%s", command, got, page, want)
+		case kind == "" && said != "":
+			check(body)
+		case kind == "" && strings.HasPrefix(body, "$ "):
+			for example := range strings.SplitSeq(body[2:], "\n$ ") {
+				command, want, _ := strings.Cut(example, "\n")
+				run(command)
+				check(want)
 			}
+		default:
+			t.Errorf("no test runs this block of %q:\n%s", kind, body)
 		}
 	}
-	if n < least {
+	if check(""); n < least {
 		t.Fatalf("%d commands", n)
+	}
+}
+
+// runGo runs the middle of a program that uses packages engine and query. Errors end it.
+func runGo(t *testing.T, root, body string) {
+	dir := t.TempDir()
+	body = strings.ReplaceAll(body, "{ ... }", "{ check(err); used(m) }")
+	body = regexp.MustCompile(`(?m)^((\w+, |)(\w+, |)err :?= .*)$`).ReplaceAllString(body, "$1\ncheck(err); used(${2}${3}err)")
+	file := filepath.Join(dir, "main.go")
+	program := `package main
+import ("context"; "log"; "os"; "github.com/simdb/simdb/engine"; "github.com/simdb/simdb/query")
+func check(err error) { if err != nil { log.Fatal(err) } }
+func used(...any) {}
+func main() {
+check(os.Chdir(os.Args[1]))
+ctx, fingerprint, doc := context.Background(), uint64(1), engine.Doc{ID: "b", Text: "other words"}
+used(query.Run)
+` + body + "check(db.Close())\n}\n"
+	if err := os.WriteFile(file, []byte(program), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("go", "run", file, dir)
+	c.Dir = root
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s\n%s", err, out, program)
 	}
 }
 

@@ -39,15 +39,19 @@ type node struct {
 
 // Nodes are allocated in chunks, so that growing copies nothing.
 const (
-	chunkBits = 12
-	nodeBytes = 16
+	chunkBits   = 12
+	nodeBytes   = 16
+	leastChains = 1 << 10
 )
 
 // reset empties the index and leaves its memory.
 func (x *index) reset() {
 	if x.heads == nil {
-		x.heads = make([]uint32, 1<<10)
-		x.shift = 32 - 10
+		chains := int64(leastChains)
+		if p := x.packed; p != nil { // as many as there will be, so that they do not grow
+			chains = powerBelow(int64(max(leastChains, min(p.loose, len(p.marks)*bucketPostings))))
+		}
+		x.makeHeads(int(chains))
 	}
 	clear(x.heads)
 	x.nodes, x.sets, x.sizes, x.pieces = 0, x.sets[:0], x.sizes[:0], x.pieces[:0]
@@ -149,15 +153,20 @@ func growChunks(chunks [][]node, n int) [][]node {
 
 // grow doubles the number of chains.
 func (x *index) grow() {
-	x.heads = make([]uint32, 2*len(x.heads))
-	vfs.HugePages(x.heads)
-	x.shift = 32 - bits.TrailingZeros(uint(len(x.heads)))
+	x.makeHeads(2 * len(x.heads))
 	for n := range uint32(x.nodes) {
 		nd := x.at(n)
 		head := x.head(nd.tag)
 		nd.next = *head
 		*head = n + 1
 	}
+}
+
+// makeHeads makes chains, that many, which are empty.
+func (x *index) makeHeads(n int) {
+	x.heads = make([]uint32, n)
+	vfs.HugePages(x.heads)
+	x.shift = 32 - bits.TrailingZeros(uint(n))
 }
 
 // candidates appends to dst the entries that may match a set, some of them more than once.

@@ -19,6 +19,7 @@ type packed struct {
 	chunks []*postings
 	n      int
 	chain  []uint64 // scratch memory of pack
+	ahead  uint32   // of no meaning: it keeps reads that bring chains into the cache
 }
 
 // postings are a chunk of them.
@@ -129,6 +130,13 @@ func (x *index) pack() {
 		bucket++
 	}
 	for h := len(x.heads) - 1; h >= 0; h-- { // chains are in the order of mixed tags, too
+		if h%lookupsAtOnce == lookupsAtOnce-1 { // reads of the chains to come overlap
+			for _, n := range x.heads[h+1-lookupsAtOnce : h+1] {
+				if n > 0 {
+					p.ahead += x.at(n - 1).tag
+				}
+			}
+		}
 		p.chain = p.chain[:0]
 		for n := x.heads[h]; n != 0; n = x.at(n - 1).next {
 			p.chain = append(p.chain, uint64(mix(x.at(n-1).tag))<<32|uint64(n-1))
@@ -201,11 +209,18 @@ func (x *index) begin(all []lookup) {
 	if p == nil {
 		return
 	}
+	var heads [lookupsAtOnce]uint32
 	for i := range all {
 		l := &all[i]
+		heads[i] = *x.head(l.tag)
 		bucket, _ := p.split(mix(l.tag))
 		if l.first, l.end = p.dir[bucket], p.dir[bucket+1]; l.first < l.end {
 			l.ahead = p.chunks[l.first/chunkPostings].tags[l.first%chunkPostings]
+		}
+	}
+	for i, head := range heads[:len(all)] {
+		if head > 0 {
+			all[i].ahead += uint16(x.at(head - 1).tag)
 		}
 	}
 }
