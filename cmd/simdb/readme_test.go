@@ -85,9 +85,9 @@ func found(dir string, args ...string) string {
 func TestREADME(t *testing.T)   { testPage(t, "README.md", 5) }
 func TestCookbook(t *testing.T) { testPage(t, "docs/cookbook.md", 30) }
 
-// testPage runs the blocks of a page, which have that many commands at least. In a block that begins
-// with "$ " such a line is a command, and what follows is what it prints; what those of a block of
-// "sh" print is in the next block; "go" is the middle of a program. Python is run by python/tests.
+// testPage runs the blocks of a page, which have that many commands at least. In a block that
+// begins with "$ " such a line is a command, and what follows is what it prints; what those of a
+// block of "sh" print is in the next one; "go" is the middle of a program. python/tests run Python.
 func testPage(t *testing.T, page string, least int) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are those of a Unix shell")

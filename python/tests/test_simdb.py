@@ -123,6 +123,37 @@ def test_rows_without_ids():
         assert (row["row"], row["id"], row["keeper_row"], row["keeper"], row["keeper_file"]) == (2, "2", 0, "0", None)
 
 
+def test_what_is_no_table():
+    with pytest.raises(ValueError, match="different lengths"):
+        simdb.dedup({"text": ["a", "b"], "id": ["1"]})
+    with pytest.raises(simdb.SimdbError, match='several columns are named "text"'):
+        simdb.dedup(pa.table([["a"], ["b"]], names=["text", "text"]))
+    with pytest.raises(ValueError, match="JSON"):
+        simdb.dedup([{"text": "a", "list": [float("inf")]}])
+    for empty in ([], {}, {"text": []}, pa.table({"text": pa.array([], pa.string())}), pa.table({"text": pa.chunked_array([], pa.string())})):
+        mask, audit = simdb.dedup(empty)
+        assert len(mask) == len(audit) == 0 and np.asarray(mask).shape == (0,) and pa.table(audit).num_rows == 0
+    row = {"text": "one two three four", "at": np.datetime64("2026-01-31"), "n": np.int32(5), "x": float("nan"), "b": b"xy"}
+    assert list(simdb.dedup([row, row, {"text": None}])[0]) == [True, False, True]
+    assert list(simdb.dedup(TABLE, jaccard=np.float32(0.5), memory=1 << 28)[0]) == list(simdb.dedup(TABLE, jaccard="50%")[0])
+
+
+def test_levels(tmp_path):
+    head = "a header that comes in each of these documents and has enough words"
+    rows = [{"id": str(i), "text": f"{head}\n\n{' '.join(f'w{i}x{k}' for k in range(12))}"} for i in range(6)] + [{"id": "6", "text": head}]
+    for level, options in (("paragraph", {}), ("line", {}), ("passage", {"min_words": 8})):
+        path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        flags = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+        subprocess.run([COMMAND, "dedup", path, "--level", level, "-o", out, "--no-audit", "-q", *flags], check=True)
+        want = {row["id"]: row["text"] for row in map(json.loads, out.read_text().splitlines())}
+        for form in (rows, pa.Table.from_pylist(rows)):
+            mask, cut = simdb.dedup(form, level=level, **options)
+            got = {row["id"]: row["text"] for row, keep in zip(rows, mask) if keep}
+            got.update({row["id"]: row["text"] for row in cut.to_pylist() if row["text"] is not None})
+            assert got == want and list(mask) == [True] * 6 + [False] and cut["row"].to_pylist() == list(range(1, 7)), level
+
+
 def test_masks_filter():
     mask, audit = simdb.dedup(TABLE)
     rows = list(mask)
@@ -227,6 +258,39 @@ def test_database_writes(tmp_path):
         assert db.near(wide, 0).to_pylist() == [{"query": 0, "id": "x", "distance": 0}]
 
 
+def test_what_is_looked_for(tmp_path):
+    """Arrays, numbers and nulls in the forms that other packages have them."""
+    with simdb.open(os.fsencode(tmp_path / "db")) as db:
+        text = "one two three four five"
+        assert db.add({"id": "a", "text": text, "tags": ["x", "y"]}) == 1 and db.get("a")["fields"] == {"tags": ["x", "y"]}
+        assert db.add({"id": ["b", "7"], "text": ["six seven eight nine", None]}) == 2
+        for texts in ([text, None, "", " "], np.array([text, None], dtype=object), pa.array([text, None])):
+            found = db.jaccard(texts, np.float32(0.9))
+            assert list(zip(found["query"], found["id"])) == [(0, "a")]
+        for by in ({"jaccard": 0.9}, {"near": 0}, {"levenshtein": 0.9}, {"cosine": 0.9}, {"contains": 0.9}):
+            assert set(zip(*(db.join(pa.table({"text": [None, text, ""]}), **by)[n] for n in ("row", "id")))) == {(1, "a")}
+        assert db.jaccard("") == [] and db.jaccard(None, id="a") == []
+        assert db.get(7)["id"] == "7" and 7 in db and db.delete(7) == 1
+        word = db.get("a")["fingerprint"][0] | 1 << 63
+        for n in (word, word - (1 << 64), np.uint64(word), np.int64(word - (1 << 64))):
+            assert [m.id for m in db.near(n, np.int64(1))] == ["a"]
+            assert db.near([n], 1)["id"].to_pylist() == ["a"]
+        for wrong in (1.5, "a", [None], 1 << 64, [-(1 << 63) - 1], np.array([1.5]), np.zeros((1, 2, 3), dtype=np.uint64)):
+            with pytest.raises((TypeError, ValueError), match="fingerprint"):
+                db.near(wrong)
+        for call in (
+            lambda: db.near(1, 3.5), lambda: db.near(), lambda: db.near(1, text="x"), lambda: db.get(None), lambda: db.get(1.5),
+            lambda: db.query("NEAR(?, 3)", "a"), lambda: db.query("n = ?", [None]), lambda: db.add(None),
+        ):
+            with pytest.raises(TypeError):
+                call()
+        for call in (lambda: db.query("n = ?", [1 << 64]), lambda: db.query("n = ?", [float("nan")]), lambda: db.near(id="")):
+            with pytest.raises(ValueError):
+                call()
+        with pytest.raises(KeyError):
+            db.near(id="none")
+
+
 def test_errors(tmp_path):
     with pytest.raises(simdb.NotFoundError, match="no such database"):
         simdb.open(tmp_path / "none", must_exist=True)
@@ -238,8 +302,6 @@ def test_errors(tmp_path):
         simdb.dedup(pa.table({"text": [1.5]}))
     with pytest.raises(simdb.SimdbError, match="there is no column"):
         simdb.dedup(pa.table({"body": ["x"]}))
-    with pytest.raises(simdb.SimdbError, match="--level"):
-        simdb.dedup(TABLE, level="line")
     with pytest.raises(TypeError):
         simdb.dedup("file.jsonl")
     with simdb.open(tmp_path / "db") as db:

@@ -65,7 +65,8 @@ def dedup(
     within: Optional[float] = None,
     keep: Union[str, List[str], None] = None,
     against: Any = None,
-    memory: Optional[str] = None,
+    level: Optional[str] = None,
+    memory: Union[str, int, None] = None,
     **options: Any,
 ) -> Dedup:
     """Says which rows of a table remain without near-duplicates: those that ``simdb dedup`` keeps.
@@ -86,7 +87,9 @@ def dedup(
             "min:COLUMN", or a list, of which each decides between those that are equal so far.
         against: a table, the path of a file or of a database, or a list of these: what is like one
             of its documents is dropped, too.
-        memory: such as "512MiB": the memory of the run beside the table. What has no room goes to
+        level: "paragraph", "line" or "passage": what has come before is cut out of the texts, and
+            rows with nothing left are dropped. The audit then has the rows that have changed.
+        memory: such as "512MiB", or bytes: the memory of the run beside the table. What has no room goes to
             temporary files.
         options: any other flag of ``simdb dedup`` that is about what is compared, such as
             min_words=5, shingle="chars:5" or stop_words="words.txt".
@@ -94,7 +97,9 @@ def dedup(
     Returns:
         (mask, audit). The mask has a boolean for each row: True stays. The audit has a row for each
         that does not: row and keeper_row (from 0), id, keeper, keeper_file (null: this table),
-        distance (bits), score (0 to 1), exact, rule and cluster (from 1, the largest first).
+        distance (bits), score (0 to 1), exact, rule and cluster (from 1, the largest first). With
+        level it has a row for each text that has lost something: row, id, and text, which is what
+        is left of it, null if nothing is.
     """
     tables = [("<table>", table)]
     sources = [] if against is None else against if isinstance(against, (list, tuple)) else [against]
@@ -109,7 +114,7 @@ def dedup(
         keep = ",".join(keep)
     args = _read(text, id) + _flags({
         "jaccard": jaccard, "near": near, "verify": verify, "levenshtein": levenshtein, "cosine": cosine, "within": within,
-        "keep": keep, "against": names, "memory": memory, **options,
+        "keep": keep, "against": names, "level": level, "memory": memory, **options,
     })
     reply = _call({"op": "dedup", "args": args}, tables)
     return Dedup(Table(reply.mask)["keep"], Table(reply.table))

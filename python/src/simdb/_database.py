@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import operator
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -11,6 +12,7 @@ from ._library import call, flags
 from ._table import Table
 
 _MAX_WORDS = 16
+_MASK = (1 << 64) - 1
 
 
 class Match(NamedTuple):
@@ -32,17 +34,36 @@ class Text(str):
     """A parameter of a statement that is a text, as in ``JACCARD(?, 0.8)``; other strings are ids."""
 
 
+def _numbers(values: Sequence[Any]) -> Any:
+    """Returns whole numbers of 64 bits, with a sign or without, as a buffer of words."""
+    try:
+        return array.array("Q", [operator.index(v) & _MASK if -(1 << 63) <= v <= _MASK else v for v in values])
+    except (TypeError, OverflowError):
+        wrong = next(v for v in values if not hasattr(v, "__index__") or not -(1 << 63) <= v <= _MASK)
+        kind = ValueError if hasattr(wrong, "__index__") else TypeError
+        raise kind(f"a fingerprint is a whole number of 64 bits, not {wrong!r}") from None
+
+
+def _id(value: Any) -> str:
+    """Returns an id: those of a column of whole numbers are their digits."""
+    if isinstance(value, str):
+        return value
+    if hasattr(value, "__index__"):
+        return str(operator.index(value))
+    raise TypeError(f"an id is a string or a whole number, not {value!r}")
+
+
 def _words(values: Any) -> Tuple[Any, int, bool]:
     """Returns fingerprints as a buffer of words, the words of each, and whether it is one number."""
     if isinstance(values, int):
-        return array.array("Q", [values]), 1, True
+        return _numbers([values]), 1, True
     width = 1
     shape = getattr(values, "shape", None)
     if shape is not None:
         if len(shape) > 2:
             raise ValueError(f"fingerprints have the shape (n,) or (n, words), not {shape}")
         if len(shape) == 0:
-            return array.array("Q", [int(values)]), 1, True
+            return _numbers([values]), 1, True
         if len(shape) == 2:
             width = shape[1]
         if values.dtype.kind not in "iu" or values.dtype.itemsize != 8:
@@ -52,7 +73,8 @@ def _words(values: Any) -> Tuple[Any, int, bool]:
 
         numbers.frombytes(numpy.ascontiguousarray(values).tobytes())
     else:
-        numbers = array.array("Q", list(values))
+        listed = hasattr(values, "__iter__") and not isinstance(values, str)
+        numbers = _numbers(_library.values_of(values) if listed else [values])
     if not 1 <= width <= _MAX_WORDS:
         raise ValueError(f"a fingerprint has 1 to {_MAX_WORDS} words of 64 bits, not {width}")
     return numbers, width, False
@@ -67,7 +89,7 @@ class Database:
 
     def __init__(self, path: Union[str, "os.PathLike[str]"], **request: Any) -> None:
         self._number = 0
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
         self._number = call({"op": "open", "path": self.path, **request}).values["db"]
 
     def __enter__(self) -> "Database":
@@ -106,9 +128,12 @@ class Database:
     def _similar(self, criterion: Dict[str, Any], text: Any, id: Any) -> Union[List[Match], Table]:
         if (text is None) == (id is None):
             raise TypeError("a text, or the id of a stored document, is looked for")
-        name, what = ("ids", id) if text is None else ("texts", text)
-        one = isinstance(what, str)
-        return self._search(criterion, one, **{name: [what] if one else [str(w) for w in what]})
+        what = id if text is None else text
+        one = isinstance(what, (str, int)) or getattr(what, "shape", None) == ()
+        values = [what] if one else _library.values_of(what)
+        if text is None:
+            return self._search(criterion, one, ids=[_id(v) for v in values])
+        return self._search(criterion, one, texts=["" if v is None or v != v else str(v) for v in values])  # NaN is null
 
     def near(self, fingerprint: Any = None, k: int = 3, *, text: Any = None, id: Any = None) -> Union[List[Match], Table]:
         """Finds the documents whose fingerprints differ in at most ``k`` bits.
@@ -124,8 +149,11 @@ class Database:
             id: the id of a stored document, or a sequence of them, in the place of fingerprints. A
                 document does not find itself.
         """
+        k = operator.index(k)
         if fingerprint is None:
             return self._similar({"near": k}, text, id)
+        if text is not None or id is not None:
+            raise TypeError("one is looked for: a fingerprint, a text, or the id of a stored document")
         numbers, width, one = _words(fingerprint)
         return self._search({"near": k}, one, numbers, width=width)
 
@@ -178,6 +206,8 @@ class Database:
             attribute message says what was done.
         """
         request: Dict[str, Any] = {"statement": statement}
+        if isinstance(params, (str, bytes)):
+            raise TypeError("the parameters of a statement are a list or a dictionary")
         if isinstance(params, dict):
             request["named"] = {name: _param(v) for name, v in params.items()}
         else:
@@ -192,15 +222,15 @@ class Database:
         """Stores the documents of a table; one whose id is stored replaces the stored one.
 
         Args:
-            table: as in :func:`simdb.dedup`, with a column of ids (strings or whole numbers). A
-                column ``fingerprint`` (64-bit numbers) is stored in place of the one of the text;
+            table: as in :func:`simdb.dedup`, or a dictionary with "id", "text" and fields, which
+                is one document. The column of ids has strings or whole numbers. A column ``fingerprint`` (64-bit numbers) is stored in place of the one of the text;
                 other columns are kept as fields.
             text, column_id: as in join.
 
         Returns:
             How many documents there were.
         """
-        return self._call("add", [("<table>", table)], args=_read(text, column_id) + flags(options)).values["documents"]
+        return int(self._call("add", [("<table>", table)], args=_read(text, column_id) + flags(options)).values["documents"])
 
     def put_novel(self, what: Any, *, text: Any = None, column_id: Optional[str] = None, **options: Any) -> Union[Optional[Match], Table]:
         """Stores the documents that are like no stored one. Check and write are one step.
@@ -212,10 +242,9 @@ class Database:
             text, column_id: as in join.
             options: a criterion, as in join.
         """
-        one = isinstance(what, dict) and not any(isinstance(v, (list, tuple)) or hasattr(v, "shape") for v in what.values())
-        table = [what] if one else what
+        one = _library.is_row(what)
         by = _criterion(options)
-        found = Table(self._call("put_novel", [("<table>", table)], by=by, args=_read(text, column_id) + flags(options)).table)
+        found = Table(self._call("put_novel", [("<table>", what)], by=by, args=_read(text, column_id) + flags(options)).table)
         if not one:
             return found
         row = found.to_pylist()[0]
@@ -226,21 +255,22 @@ class Database:
     def get(self, id: str) -> Optional[Dict[str, Any]]:
         """Returns a document, None if it is not stored: id, text, fields, fingerprint (a list of
         words of 64 bits, or None) and time (RFC 3339)."""
-        return self._call("get", ids=[id]).values["documents"][0]
+        document: Optional[Dict[str, Any]] = self._call("get", ids=[_id(id)]).values["documents"][0]
+        return document
 
     def delete(self, *ids: str) -> int:
         """Deletes documents, as one write, and returns how many of them were stored."""
-        return self._call("delete", ids=list(ids)).values["deleted"]
+        return int(self._call("delete", ids=[_id(i) for i in ids]).values["deleted"])
 
     def __len__(self) -> int:
-        return self.stats()["documents"]
+        return int(self.stats()["documents"])
 
     def __contains__(self, id: str) -> bool:
         return self.get(id) is not None
 
     def stats(self) -> Dict[str, Any]:
         """Describes the database: documents, disk_bytes, path."""
-        return self._call("stats").values
+        return dict(self._call("stats").values)
 
     def compact(self) -> None:
         """Merges all tables into one, and drops what is deleted and expired."""
@@ -280,6 +310,8 @@ def _param(v: Any) -> Dict[str, Any]:
     if isinstance(v, str):
         return {"kind": "string", "value": v}
     if isinstance(v, int):
+        if not -(1 << 63) <= v <= _MASK:
+            raise ValueError(f"{v} has more than 64 bits")
         return {"kind": "fingerprint" if v >= 1 << 63 else "integer", "value": v}
     if isinstance(v, float):
         return {"kind": "float", "value": v}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import ctypes
 import json
 import os
@@ -93,7 +94,7 @@ def _declare(lib: ctypes.CDLL) -> None:
     lib.simdb_wait.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     lib.simdb_cancel.argtypes = [ctypes.c_void_p]
     lib.simdb_cancel.restype = None
-    lib.simdb_result.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), out, out]
+    lib.simdb_result.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p), out, out]
     lib.simdb_result.restype = None
     lib.simdb_free.argtypes = [ctypes.c_void_p]
     lib.simdb_free.restype = None
@@ -135,7 +136,7 @@ def call(request: Dict[str, Any], tables: Sequence[Tuple[str, Any]] = (), number
         else:
             request.setdefault("docs", {})[name] = _json_lines(table)
     streams = (ctypes.c_void_p * len(capsules))(*[_capsule_pointer(c, b"arrow_array_stream") for c in capsules])
-    text = json.dumps(request).encode()
+    text = json.dumps(request, default=_plain, allow_nan=False).encode()
     address, count = (None, 0) if numbers is None else numbers.buffer_info()
     handle = lib.simdb_start(text, len(text), streams, (ctypes.c_char_p * len(names))(*names), len(names), address, count, now)
     try:
@@ -149,9 +150,9 @@ def call(request: Dict[str, Any], tables: Sequence[Tuple[str, Any]] = (), number
 
 
 def _result(lib: ctypes.CDLL, handle: int, free: bool = False) -> Reply:
-    text, table, mask = ctypes.c_void_p(), _TablePointer(), _TablePointer()
+    text, table, mask = ctypes.c_char_p(), _TablePointer(), _TablePointer()
     lib.simdb_result(handle, ctypes.byref(text), ctypes.byref(table), ctypes.byref(mask))
-    out = json.loads(ctypes.string_at(text.value))
+    out = json.loads(text.value or b"{}")
     lib.simdb_free(text)
     if free:
         for t in (table, mask):
@@ -164,15 +165,47 @@ def _result(lib: ctypes.CDLL, handle: int, free: bool = False) -> Reply:
 
 def _json_lines(rows: Any) -> str:
     """Returns rows, or columns by name, as JSON lines."""
-    if isinstance(rows, dict):
-        columns = {name: c.tolist() if hasattr(c, "tolist") else list(c) for name, c in rows.items()}
+    if isinstance(rows, dict) and not is_row(rows):
+        columns = {name: values_of(c) for name, c in rows.items()}
+        lengths = {name: len(c) for name, c in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"the columns have different lengths: {lengths}")
         rows = [dict(zip(columns, values)) for values in zip(*columns.values())]
+    elif isinstance(rows, dict):
+        rows = [rows]
     if not isinstance(rows, (list, tuple)) or not all(isinstance(row, dict) for row in rows):
         raise TypeError(
             "documents are an object with __arrow_c_stream__ (a table of pyarrow, polars, pandas, DuckDB, ...), "
             "a list of dictionaries, or a dictionary of columns"
         )
-    return "".join(json.dumps(row) + "\n" for row in rows)
+    try:
+        return "".join(json.dumps({k: v for k, v in row.items() if not (isinstance(v, float) and v != v)}, default=_plain, allow_nan=False) + "\n" for row in rows)
+    except ValueError as e:  # NaN is null, as pandas has it; infinity, or NaN within a list, is no JSON
+        raise ValueError(f"a row cannot be written as JSON: {e}") from None
+
+
+def is_row(what: Any) -> bool:
+    """Reports whether a dictionary is one document, rather than columns by name."""
+    return isinstance(what, dict) and any(v is None or isinstance(v, (str, bytes, int, float)) for v in what.values())
+
+
+def values_of(values: Any) -> List[Any]:
+    """Returns the values of a list, an array or a column as a list, with None for null."""
+    for name in ("to_pylist", "to_list", "tolist"):
+        if hasattr(values, name):
+            return list(getattr(values, name)())
+    return list(values)
+
+
+def _plain(value: Any) -> Any:
+    """Returns a value of another type as json.dumps takes it."""
+    if hasattr(value, "tolist"):  # a number or an array of numpy
+        return value.tolist()
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray)):
+        return base64.b64encode(value).decode()
+    raise TypeError(f"{value!r} of the type {type(value).__name__} cannot be a value of a document")
 
 
 def flags(options: Dict[str, Any]) -> List[str]:
@@ -202,7 +235,7 @@ _held: Dict[int, Any] = {}  # structures in capsules, by address
 
 
 def _capsule_pointer(capsule: Any, name: bytes) -> int:
-    return _get_pointer(capsule, name)
+    return int(_get_pointer(capsule, name))
 
 
 def _destructor(kind: str, name: bytes) -> Any:
@@ -257,7 +290,7 @@ def free_table(table: Any) -> None:
 
 def version() -> str:
     """Returns the version of the library."""
-    return library().simdb_version().decode()
+    return str(library().simdb_version().decode())
 
 
 def main() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Sequence
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
 from . import _library
 
@@ -37,7 +36,7 @@ class Table:
         _library.free_table(self._pointer)
 
     def __len__(self) -> int:
-        return self._pointer.contents.rows
+        return int(self._pointer.contents.rows)
 
     @property
     def num_rows(self) -> int:
@@ -68,7 +67,7 @@ class Table:
         return f"<simdb.Table: {len(self)} rows of {', '.join(self._columns) or 'no columns'}>"
 
 
-class Column(Sequence):
+class Column(Sequence[Any]):
     """The values of a column, as Arrow; of a dedup also the mask.
 
     ``pyarrow.array(c)``, ``polars.Series(c)`` and ``numpy.asarray(c)`` take it. A sequence of
@@ -88,13 +87,14 @@ class Column(Sequence):
     def _buffer(self, i: int) -> bytes:
         return ctypes.string_at(self._data.buffer[i], self._data.bytes[i])
 
-    def _bits(self, i: int) -> List[bool]:
-        bits = self._buffer(i)
-        return [bits[n >> 3] >> (n & 7) & 1 == 1 for n in range(len(self))]
+    def _bits(self, i: int, start: int, end: int) -> List[bool]:
+        bits = ctypes.string_at(self._data.buffer[i] + (start >> 3), (end + 7 >> 3) - (start >> 3))
+        return [bits[(n >> 3) - (start >> 3)] >> (n & 7) & 1 == 1 for n in range(start, end)]
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
-            return list(self)[i]
+            start, end, step = i.indices(len(self))
+            return self._values(start, end) if step == 1 and start < end else [self[n] for n in range(start, end, step)]
         n = len(self)
         if not -n <= i < n:
             raise IndexError(i)
@@ -105,7 +105,7 @@ class Column(Sequence):
 
     def _values(self, start: int, end: int) -> List[Any]:
         if self._format == "b":
-            values: List[Any] = self._bits(1)[start:end]
+            values: List[Any] = self._bits(1, start, end)
         elif self._format == "U":
             ends = struct.unpack(f"={end - start + 1}q", ctypes.string_at(self._data.buffer[1] + 8 * start, 8 * (end - start + 1)))
             text = ctypes.string_at(self._data.buffer[2] + ends[0], ends[-1] - ends[0])
@@ -116,7 +116,7 @@ class Column(Sequence):
             if self._format == "tsu:UTC":
                 values = [_time(v) for v in values]
         if self._data.nulls:
-            values = [v if valid else None for v, valid in zip(values, self._bits(0)[start:end])]
+            values = [v if valid else None for v, valid in zip(values, self._bits(0, start, end))]
         return values
 
     def to_pylist(self) -> List[Any]:

@@ -74,6 +74,15 @@ func (t *Table) index(name string) int {
 	return slices.IndexFunc(t.t.children, func(c *dataType) bool { return c.name == name })
 }
 
+// last is index, but for the last one of that name.
+func (t *Table) last(name string) int {
+	at := len(t.t.children) - 1
+	for at >= 0 && t.t.children[at].name != name {
+		at--
+	}
+	return at
+}
+
 // names are those of the columns.
 func (t *Table) names() (names []string) {
 	for _, c := range t.t.children {
@@ -92,6 +101,11 @@ func (t *Table) Open(opt input.Options) (input.Source, error) {
 	}
 	if err == nil {
 		err = s.findPrint()
+	}
+	for _, at := range append([]int{s.id, s.print}, s.text...) {
+		if err == nil && at >= 0 && s.index(s.t.children[at].name) != s.last(s.t.children[at].name) {
+			err = fmt.Errorf("several columns are named %q", s.t.children[at].name)
+		}
 	}
 	if err != nil {
 		return nil, &input.ReadError{File: t.name, Pos: input.NoPosition, Err: err}
@@ -190,6 +204,17 @@ func (s *source) Info() input.Info {
 	}
 	return info
 }
+
+// CanCut implements input.Cutter.
+func (s *source) CanCut() error {
+	if len(s.text) > 1 {
+		return errors.New("a text of several columns cannot be cut")
+	}
+	return nil
+}
+
+// CutText implements input.Cutter: rows have no copies.
+func (s *source) CutText(*input.Record, []input.Span) []byte { return nil }
 
 // Progress implements input.Source, by rows.
 func (s *source) Progress() (done, size int64) { return s.done, s.Rows }

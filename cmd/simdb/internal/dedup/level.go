@@ -176,6 +176,9 @@ func (l *level) write() (err error) {
 	return l.publish()
 }
 
+// cutSink takes a record and what is left of its text; "" if it is dropped.
+type cutSink func(rec *input.Record, left string)
+
 // cut returns a record without the units that come again, nil if nothing of it is left.
 func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) ([]byte, error) {
 	l.kept++
@@ -205,6 +208,9 @@ func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) 
 		l.kept--
 		l.emptied++
 		l.removes += int64(len(text))
+		if l.c.Cut != nil {
+			l.c.Cut(rec, "")
+		}
 		return nil, l.auditEmptied(rec)
 	}
 	l.changed++
@@ -215,6 +221,9 @@ func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) 
 		left += k.To - k.From
 	}
 	l.removes += int64(len(text) - left)
+	if l.c.Cut != nil {
+		l.c.Cut(rec, input.Parts(text, spans))
+	}
 	return input.CutText(in, rec, spans), nil
 }
 

@@ -168,6 +168,9 @@ func search(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	}
 	var docs []engine.Doc
 	for _, id := range r.IDs {
+		if id == "" {
+			return nil, fmt.Errorf("an empty id: %w", engine.ErrInvalid)
+		}
 		docs = append(docs, engine.Doc{ID: id})
 	}
 	for _, text := range r.Texts {
@@ -185,17 +188,30 @@ func search(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	}
 	defer s.Close()
 	err = eachLot(docs, func(from int, lot []engine.Doc) error {
-		for m, err := range s.SearchBatch(ctx, lot, by) {
-			if err == nil {
-				err = out.add(&m.Match, from+m.Query)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		return find(ctx, s, lot, by, func(n int, m *engine.Match) error { return out.add(m, from+n) })
 	})
 	return &Reply{Columns: out.columns}, err
+}
+
+// find calls f for what is like each of documents, by its number. One that has nothing, neither a
+// text nor a fingerprint nor an ID to look for, is like none.
+func find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc, by engine.Criterion, f func(n int, m *engine.Match) error) error {
+	var asked []engine.Doc
+	var numbers []int
+	for n, d := range docs {
+		if d.Text != "" || d.Fingerprint != nil || d.ID != "" {
+			asked, numbers = append(asked, d), append(numbers, n)
+		}
+	}
+	for m, err := range s.SearchBatch(ctx, asked, by) {
+		if err == nil {
+			err = f(numbers[m.Query], &m.Match)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eachLot calls f for documents, lot after lot.
@@ -256,17 +272,10 @@ func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 		d.ID = "" // it is looked for by what it has
 		return d
 	}, func(docs []engine.Doc) error {
-		for m, err := range s.SearchBatch(ctx, docs, by) {
-			if err == nil {
-				err = out.add(&m.Match, from+m.Query, ids[m.Query])
-			}
-			if err != nil {
-				return err
-			}
-		}
+		err := find(ctx, s, docs, by, func(n int, m *engine.Match) error { return out.add(m, from+n, ids[n]) })
 		from += len(docs)
 		ids = ids[:0]
-		return nil
+		return err
 	})
 	return &Reply{Columns: out.columns}, err
 }

@@ -47,6 +47,12 @@ func (in numbered) Records(ctx context.Context) iter.Seq2[*input.Record, error] 
 	}
 }
 
+// CanCut implements input.Cutter.
+func (in numbered) CanCut() error { return input.CanCut(in.Source) }
+
+// CutText implements input.Cutter: there is no copy.
+func (in numbered) CutText(*input.Record, []input.Span) []byte { return nil }
+
 // textColumn is the name of the column with the texts, as far as flags say it.
 func (r *Request) textColumn() string {
 	for _, arg := range r.Args {

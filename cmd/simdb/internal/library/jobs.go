@@ -50,8 +50,6 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 		return nil, errWritten
 	case c.OfFiles():
 		return nil, errors.New("a table has no files: --files and --images are for the command simdb dedup")
-	case c.Level != units.Document:
-		return nil, errors.New("--level cuts texts, for which the rows of a table have no place: it is for the command simdb dedup")
 	case c.Replay != "":
 		return nil, errors.New("--replay is for the files of an audit, with the command simdb dedup")
 	}
@@ -61,27 +59,41 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &audited{keep: newColumn("keep", Bool)}
+	m := &audited{keep: newColumn("keep", Bool), columns: []*Column{newColumn("row", Int), newColumn("id", String)}}
 	for range n {
 		m.keep.add(true)
 	}
-	for _, c := range []struct{ name, format string }{
-		{"row", Int}, {"id", String}, {"keeper_row", Int}, {"keeper", String}, {"keeper_file", String},
-		{"distance", Int}, {"score", Float}, {"exact", Bool}, {"rule", String}, {"cluster", Int},
-	} {
-		m.columns = append(m.columns, newColumn(c.name, c.format))
+	if c.DryRun = true; c.Level != units.Document {
+		m.columns = append(m.columns, newColumn("text", String))
+		c.Cut = m.cut
+	} else {
+		m.columns = append(m.columns, newColumn("keeper_row", Int), newColumn("keeper", String), newColumn("keeper_file", String),
+			newColumn("distance", Int), newColumn("score", Float), newColumn("exact", Bool), newColumn("rule", String), newColumn("cluster", Int))
+		c.Audited = m
 	}
-	c.DryRun, c.Audited = true, m
 	if err := c.Run(a); err != nil {
 		return nil, err
 	}
 	return &Reply{Columns: m.columns, Keep: m.keep}, nil
 }
 
-// audited makes columns of the lines of an audit, and the mask.
+// audited makes columns of the lines of an audit, or of the texts that have lost a part, and the
+// mask.
 type audited struct {
 	keep    *Column
 	columns []*Column
+}
+
+// cut takes a row that has lost a part of its text; "" is left of one that is dropped.
+func (m *audited) cut(rec *input.Record, left string) {
+	var text *string
+	if left != "" {
+		text = &left
+	}
+	m.keep.Bools[rec.Pos-1] = text != nil
+	m.columns[0].add(int64(rec.Pos) - 1)
+	m.columns[1].add(rec.Doc.ID)
+	addOf(m.columns[2], text)
 }
 
 // Encode takes a line.
