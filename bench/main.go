@@ -49,10 +49,10 @@ func run(args []string) error {
 	limit := fs.Duration("limit", 5*time.Second, "near, jaccard: time for the queries of one contestant; fewer are asked where it would take longer")
 	t := fs.Float64("t", 0.8, "jaccard, dedup: threshold")
 	root := fs.String("root", runtime.GOROOT(), "jaccard: the folder to take text from")
-	words := fs.Int("words", 120, "jaccard: least words a text")
+	words := fs.Int("words", leastWords, "jaccard: least words a text")
 	python := fs.String("python", "", "dedup: a Python with the other programs: pip install gaoya rensa datasketch duckdb text-dedup datatrove spacy; none: simdb alone")
 	program := fs.String("simdb", "", "dedup, commands: the program (default: it is built)")
-	kind := fs.String("kind", "texts", "make: equal, family, fps, pages, same or texts")
+	kind := fs.String("kind", "texts", "make: code, equal, family, fps, pages, same or texts")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}

@@ -2,14 +2,18 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 )
 
-// Kinds of files that make writes, with what they hold.
+// Kinds of files that make writes, with what they hold. Kind "code" is real text, of the Go source
+// tree, half of it edited copies: see corpus.
 var makeKinds = map[string]func(w io.Writer, r *rand.Rand, n int){
 	"fps":    makeFingerprints, // n uniform fingerprints and a copy of every tenth with 1 to 3 bits flipped: hex TAB id
 	"texts":  makeTexts,        // documents of 200 words, every second an edited copy of an earlier one
@@ -21,13 +25,25 @@ var makeKinds = map[string]func(w io.Writer, r *rand.Rand, n int){
 
 // runMake writes documents of a kind: the same ones for the same n and seed.
 func runMake(to io.Writer, kind string, n int, seed uint64) error {
-	write, ok := makeKinds[kind]
-	if !ok {
-		return fmt.Errorf("-kind %s: not one of equal, family, fps, pages, same, texts", kind)
-	}
 	w := bufio.NewWriterSize(to, 1<<20)
-	write(w, rand.New(rand.NewPCG(seed, 1)), n)
-	return w.Flush()
+	if write, ok := makeKinds[kind]; ok {
+		write(w, rand.New(rand.NewPCG(seed, 1)), n)
+		return w.Flush()
+	}
+	if kind != "code" {
+		return fmt.Errorf("-kind %s: not one of code, equal, family, fps, pages, same, texts", kind)
+	}
+	docs, _, err := corpus(runtime.GOROOT(), n, 0, leastWords, seed)
+	for i, text := range docs {
+		fmt.Fprintf(w, "{\"id\":\"%d\",\"text\":%s}\n", i, quoted(text))
+	}
+	return errors.Join(err, w.Flush())
+}
+
+// quoted is a string as JSON.
+func quoted(s string) []byte {
+	b, _ := json.Marshal(s) // of a string it cannot fail
+	return b
 }
 
 func makeFingerprints(w io.Writer, r *rand.Rand, n int) {

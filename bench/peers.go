@@ -26,7 +26,7 @@ var peerScripts embed.FS
 
 // peers are the programs that `dedup` compares, each a script; the first is simdb itself. README.md
 // says what each does.
-var peers = []string{"simdb", "duckdb", "gaoya", "rensa", "datasketch", "text_dedup", "datatrove"}
+var peers = []string{"simdb", "simdb_python", "duckdb", "gaoya", "rensa", "datasketch", "text_dedup", "datatrove"}
 
 // dedupFlags are the flags of `dedup`.
 type dedupFlags struct {

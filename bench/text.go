@@ -10,6 +10,9 @@ import (
 	"unicode/utf8"
 )
 
+// leastWords is how many words a piece of text has at least, where nothing else is said.
+const leastWords = 120
+
 // corpus returns n documents: up to n/2 real pieces of text of at least words words from the source
 // files below root, then edited copies of them (0.2 to 8 % of the words changed, dropped or
 // doubled; a third with a tail of foreign text of up to 20 %). The nq queries are edited copies

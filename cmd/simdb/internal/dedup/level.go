@@ -176,9 +176,6 @@ func (l *level) write() (err error) {
 	return l.publish()
 }
 
-// cutSink takes a record and what is left of its text; "" if it is dropped.
-type cutSink func(rec *input.Record, left string)
-
 // cut returns a record without the units that come again, nil if nothing of it is left.
 func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) ([]byte, error) {
 	l.kept++
@@ -204,26 +201,21 @@ func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) 
 	}
 	l.pieces += int64(len(l.gone))
 	keep := units.Keep(text, l.spans, l.gone)
-	if keep == nil {
-		l.kept--
-		l.emptied++
-		l.removes += int64(len(text))
-		if l.c.Cut != nil {
-			l.c.Cut(rec, "")
-		}
-		return nil, l.auditEmptied(rec)
-	}
-	l.changed++
-	left := 0
+	l.removes += int64(len(text))
 	spans := make([]input.Span, len(keep))
 	for i, k := range keep {
 		spans[i] = input.Span(k)
-		left += k.To - k.From
+		l.removes -= int64(k.To - k.From)
 	}
-	l.removes += int64(len(text) - left)
 	if l.c.Cut != nil {
 		l.c.Cut(rec, input.Parts(text, spans))
 	}
+	if keep == nil {
+		l.kept--
+		l.emptied++
+		return nil, l.auditEmptied(rec)
+	}
+	l.changed++
 	return input.CutText(in, rec, spans), nil
 }
 
