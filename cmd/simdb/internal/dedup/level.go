@@ -325,12 +325,11 @@ func (l *level) auditEmptied(rec *input.Record) error {
 
 // places are the places of all documents, in two temporary files: the rows, and where each begins.
 type places struct {
-	rows, index *os.File
-	toRows      *bufio.Writer
-	toIndex     *bufio.Writer
-	size        int64
-	files       []string // their names; a row has the number
-	read        map[uint32]*Place
+	rows, index     *os.File
+	toRows, toIndex *bufio.Writer
+	size            int64
+	files           []string // their names; a row has the number
+	read            map[uint32]*Place
 }
 
 // newPlaces returns places without documents, whose files are in dir.
