@@ -38,8 +38,8 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/internal/outfile"
 )
@@ -75,7 +75,7 @@ type Command struct {
 	app.PageInputFlags
 	app.RejectFlags
 	Audited auditSink `kong:"-"` // of a dry run: takes the lines of the audit; or nil
-	// Of a dry run with Level: takes the documents that have lost something, and what is left; or nil.
+	// Of a dry run with Level: takes the documents that have lost something, and what is left.
 	Cut     func(rec *input.Record, left string) `kong:"-"`
 	DryRun  bool                                 `group:"output" help:"Write nothing: say what would be kept."`
 	Memory  app.Memory                           `group:"run" default:"auto" placeholder:"SIZE" help:"Memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter). What has no room goes to temporary files, about 8 bytes for each word, or with --levenshtein for each character; --near takes some 70 bytes of memory a document in any case."`
