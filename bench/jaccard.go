@@ -185,7 +185,7 @@ func loadTexts(c *texts, o *engine.Options) (*simdbText, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := db.NewLoader(ctx, engine.LoadOptions{MemoryBytes: 1 << 30})
+	l, err := db.NewLoader(ctx, &engine.LoadOptions{MemoryBytes: 1 << 30})
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func loadTexts(c *texts, o *engine.Options) (*simdbText, error) {
 	if _, err := l.Close(); err != nil {
 		return nil, err
 	}
-	if err := db.Compact(ctx, nil); err != nil {
+	if err := db.Compact(ctx); err != nil {
 		return nil, err
 	}
 	snap, err := db.Snapshot()

@@ -55,7 +55,7 @@ func loadDatabase(path, layout string, fps []uint64) error {
 		return err
 	}
 	defer db.Close()
-	l, err := db.NewLoader(ctx, engine.LoadOptions{MemoryBytes: 1 << 30})
+	l, err := db.NewLoader(ctx, &engine.LoadOptions{MemoryBytes: 1 << 30})
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func loadDatabase(path, layout string, fps []uint64) error {
 	if _, err := l.Close(); err != nil {
 		return err
 	}
-	if err := db.Compact(ctx, nil); err != nil {
+	if err := db.Compact(ctx); err != nil {
 		return err
 	}
 	return db.Close()

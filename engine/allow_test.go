@@ -60,11 +60,11 @@ func TestAllow(t *testing.T) {
 	}
 	check("after refusals", db)
 	put(t, db, "a", 1)
-	if err := db.Compact(ctx, nil); err != nil {
+	if err := db.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
 	packed := filepath.Join(t.TempDir(), "p.sst")
-	if err := db.Pack(ctx, packed, nil); err != nil {
+	if err := db.Pack(ctx, packed); err != nil {
 		t.Fatal(err)
 	}
 	check("after compaction", db)
@@ -83,7 +83,7 @@ func TestAllow(t *testing.T) {
 		t.Errorf("in a packed database: %v", err)
 	}
 	again := filepath.Join(t.TempDir(), "q.sst")
-	if err := single.Pack(ctx, again, nil); err != nil {
+	if err := single.Pack(ctx, again); err != nil {
 		t.Fatal(err)
 	}
 	other, _ := create4test(t, nil)
@@ -288,7 +288,7 @@ func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[st
 	}
 	slices.SortFunc(docs, func(a, b Entry) int { return int(a.Seq) - int(b.Seq) })
 	score := map[IDPair]float64{} // of matching pairs; the nearer, the greater
-	for p, err := range s.Pairs(t.Context(), by, nil) {
+	for p, err := range s.Pairs(t.Context(), by) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -107,7 +107,7 @@ func TestAnyMatch(t *testing.T) {
 		}
 		check(fmt.Sprintf("round %d", round))
 	}
-	if err := db.Compact(ctx, nil); err != nil {
+	if err := db.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
 	check("compacted")
@@ -251,7 +251,7 @@ func TestClustersOfCrowds(t *testing.T) {
 			for _, by := range []Criterion{Jaccard(at), Jaccard(at).Verified()} {
 				want := slowStarsOf(db, ids, m, by)
 				keeper, members := "", 0
-				for _, x := range collect(t, db.Clusters(t.Context(), by, nil)) {
+				for _, x := range collect(t, db.Clusters(t.Context(), by)) {
 					if members++; x.Keep {
 						keeper = x.ID
 					}

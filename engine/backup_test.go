@@ -52,7 +52,7 @@ func dumpOf(path string, o Options) (string, error) {
 		return "", err
 	}
 	defer db.Close()
-	report, err := db.Check(context.Background(), nil)
+	report, err := db.Check(context.Background())
 	if err != nil || len(report.Problems) > 0 {
 		return "", fmt.Errorf("check: %v, %w", report.Problems, err)
 	}
@@ -66,7 +66,7 @@ var backupSteps = []func(db *DB) error{
 	func(db *DB) error { return db.Flush(context.Background()) },
 	func(db *DB) error { return errors.Join(putSome(db, 40, 80), db.Delete(context.Background(), "d3")) },
 	func(db *DB) error {
-		l, err := db.NewLoader(context.Background(), LoadOptions{Replace: true})
+		l, err := db.NewLoader(context.Background(), &LoadOptions{Replace: true})
 		if err != nil {
 			return err
 		}
@@ -81,10 +81,10 @@ var backupSteps = []func(db *DB) error{
 		return errors.Join(db.SetAllowed(context.Background(), true, IDPair{"d1", "d2"}, IDPair{"d4", "x"}), putSome(db, 10, 20))
 	},
 	func(db *DB) error {
-		_, err := db.Prune(context.Background(), backupTime(30), nil)
+		_, err := db.Prune(context.Background(), backupTime(30))
 		return errors.Join(err, db.SetAllowed(context.Background(), false, IDPair{"x", "d4"}))
 	},
-	func(db *DB) error { return db.Compact(context.Background(), nil) },
+	func(db *DB) error { return db.Compact(context.Background()) },
 	func(db *DB) error { return nil },
 	func(db *DB) error { return db.Delete(context.Background(), "d75") },
 }
@@ -123,7 +123,7 @@ func TestBackup(t *testing.T) {
 		reader := must(Open(path, &Options{ReadOnly: true}))(t)
 		fresh := filepath.Join(dir, fmt.Sprint("new", i))
 		for _, err := range []error{
-			db.Backup(ctx, next[0]), db.Backup(ctx, next[1], BackupLinks()), reader.Backup(ctx, fresh), reader.Backup(ctx, next[0]), reader.Close(),
+			db.Backup(ctx, next[0]), db.Backup(ctx, next[1], &BackupOptions{Links: true}), reader.Backup(ctx, fresh), reader.Backup(ctx, next[0]), reader.Close(),
 		} {
 			if err != nil {
 				t.Fatalf("after step %d: %v", i, err)
@@ -140,7 +140,7 @@ func TestBackup(t *testing.T) {
 		if err := putSome(restored, 500, 510); err != nil {
 			t.Error(err)
 		}
-		if err := errors.Join(restored.Flush(ctx), restored.Compact(ctx, nil), restored.Close()); err != nil {
+		if err := errors.Join(restored.Flush(ctx), restored.Compact(ctx), restored.Close()); err != nil {
 			t.Error(err)
 		}
 		if err := db.Backup(ctx, out); !errors.Is(err, ErrExists) {
@@ -228,11 +228,7 @@ func (f *follower) backUp(out string, acked int64, link bool) error {
 		return err
 	}
 	defer db.Close()
-	var opts []BackupOption
-	if link {
-		opts = append(opts, BackupLinks())
-	}
-	if err := db.Backup(ctx, out, opts...); err != nil {
+	if err := db.Backup(ctx, out, &BackupOptions{Links: link}); err != nil {
 		return err
 	}
 	b, err := Open(out, &Options{ReadOnly: true})
@@ -286,7 +282,7 @@ func TestBackupFollowed(t *testing.T) {
 			t.Error(err)
 		}
 		if i%7 == 0 {
-			db.Compact(ctx, nil)
+			db.Compact(ctx)
 		}
 	}
 	done.Store(true)
@@ -311,26 +307,26 @@ func TestBackupCopiesOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r BackupReport
-	backup := func(out string, opts ...BackupOption) BackupReport {
+	backup := func(out string, links bool) BackupReport {
 		t.Helper()
-		if err := db.Backup(ctx, out, append(opts, BackupReportTo(&r))...); err != nil {
+		if err := db.Backup(ctx, out, &BackupOptions{Links: links, Report: &r}); err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	if backup(out); r.Copied != 0 || r.BytesWritten != 0 || r.Tables != 1 {
+	if backup(out, false); r.Copied != 0 || r.BytesWritten != 0 || r.Tables != 1 {
 		t.Errorf("an update without changes: %+v", r)
 	}
 	if err := errors.Join(putSome(db, 4990, 5010), db.Delete(ctx, "d17"), db.Flush(ctx)); err != nil {
 		t.Fatal(err)
 	}
-	if backup(out); r.Copied != 1 || r.Tables != 2 || r.BytesWritten > r.Bytes/10 {
+	if backup(out, false); r.Copied != 1 || r.Tables != 2 || r.BytesWritten > r.Bytes/10 {
 		t.Errorf("an update with a small table: %+v", r)
 	}
-	if backup(linked, BackupLinks()); r.Linked != 2 || r.Copied != 0 || r.BytesWritten != 0 {
+	if backup(linked, true); r.Linked != 2 || r.Copied != 0 || r.BytesWritten != 0 {
 		t.Errorf("a backup by links: %+v", r)
 	}
-	if err := errors.Join(db.Compact(ctx, nil), db.Backup(ctx, out), db.Backup(ctx, linked, BackupLinks())); err != nil {
+	if err := errors.Join(db.Compact(ctx), db.Backup(ctx, out), db.Backup(ctx, linked, &BackupOptions{Links: true})); err != nil {
 		t.Fatal(err)
 	}
 	for _, out := range []string{out, linked} {
@@ -369,7 +365,7 @@ func TestBackupLinksItsOwn(t *testing.T) {
 	}
 	create(100)
 	var r BackupReport
-	if err := reader.Backup(ctx, out, BackupLinks(), BackupReportTo(&r)); err != nil || r.Linked != 0 || r.Copied != 1 {
+	if err := reader.Backup(ctx, out, &BackupOptions{Links: true, Report: &r}); err != nil || r.Linked != 0 || r.Copied != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if got, want := must(dumpOf(out, Options{}))(t), must(dump(reader))(t); got != want {
@@ -386,7 +382,7 @@ func TestBackupRefuses(t *testing.T) {
 	defer db.Close()
 	defer other.Close()
 	for _, err := range []error{
-		putSome(db, 0, 3), putSome(other, 0, 3), other.Backup(ctx, in("of other")), db.Pack(ctx, in("x.sst"), nil),
+		putSome(db, 0, 3), putSome(other, 0, 3), other.Backup(ctx, in("of other")), db.Pack(ctx, in("x.sst")),
 		os.Mkdir(in("files"), 0o755), os.WriteFile(in("files/a.txt"), []byte("a"), 0o644),
 		os.Mkdir(in("marked"), 0o755), os.WriteFile(in("marked/BACKUP"), []byte("something else"), 0o644), os.WriteFile(in("marked/a.txt"), nil, 0o644),
 		os.WriteFile(in("file"), nil, 0o644), os.Mkdir(in("empty"), 0o755),

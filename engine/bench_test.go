@@ -53,7 +53,7 @@ func benchDB(b *testing.B) (*DB, []uint64) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { db.Close() })
-	l, err := db.NewLoader(context.Background(), LoadOptions{MemoryBytes: 8 << 30})
+	l, err := db.NewLoader(context.Background(), &LoadOptions{MemoryBytes: 8 << 30})
 	if err != nil {
 		b.Fatal(err)
 	}

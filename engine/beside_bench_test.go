@@ -67,7 +67,7 @@ func BenchmarkBeside(b *testing.B) {
 		})
 		b.StartTimer()
 		start := time.Now()
-		if err := db.Compact(ctx, nil); err != nil {
+		if err := db.Compact(ctx); err != nil {
 			b.Fatal(err)
 		}
 		took := time.Since(start)

@@ -20,7 +20,7 @@ func TestCancelJoins(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 74))
 	n, rounds := exhaustive.Size(6000, 20000), exhaustive.Size(2, 4)
 	db, _ := create4test(t, &Options{Sync: SyncNever})
-	l, err := db.NewLoader(t.Context(), LoadOptions{})
+	l, err := db.NewLoader(t.Context(), &LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestCancelJoins(t *testing.T) {
 	add := func(name string, by Criterion, mode ClusterMode, pairs bool) {
 		joins[fmt.Sprint(name, by)] = func(ctx context.Context) error {
 			if pairs {
-				for _, err := range db.Pairs(ctx, by, nil) {
+				for _, err := range db.Pairs(ctx, by) {
 					if err != nil {
 						return err
 					}
@@ -115,9 +115,15 @@ func TestCancelRows(t *testing.T) {
 	fp := *d.Fingerprint
 	type ctxt = context.Context
 	cancelAtFirst(t, "near", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, ofPrint(fp), Near(3)) })
-	cancelAtFirst(t, "first near", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, ofPrint(fp), Near(3), Limit(1400)) })
-	cancelAtFirst(t, "near unordered", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, ofPrint(fp), Near(3), Unordered()) })
-	cancelAtFirst(t, "nearest", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, ofPrint(fp), Near(64), Limit(1400)) })
+	cancelAtFirst(t, "first near", func(ctx ctxt) iter.Seq2[Match, error] {
+		return s.Search(ctx, ofPrint(fp), Near(3), &SearchOptions{Limit: 1400})
+	})
+	cancelAtFirst(t, "near unordered", func(ctx ctxt) iter.Seq2[Match, error] {
+		return s.Search(ctx, ofPrint(fp), Near(3), &SearchOptions{Unordered: true})
+	})
+	cancelAtFirst(t, "nearest", func(ctx ctxt) iter.Seq2[Match, error] {
+		return s.Search(ctx, ofPrint(fp), Near(64), &SearchOptions{Limit: 1400})
+	})
 	cancelAtFirst(t, "near batch", func(ctx ctxt) iter.Seq2[BatchMatch, error] {
 		return s.SearchBatch(ctx, ofPrints([]uint64{fp}), Near(3))
 	})
@@ -128,7 +134,7 @@ func TestCancelRows(t *testing.T) {
 		for _, n := range []int{5000, search.MostFirst + 1} {
 			cancelAtFirst(t, fmt.Sprint("first pairs ", by, n), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, &PairOptions{Limit: n}) })
 		}
-		cancelAtFirst(t, fmt.Sprint("pairs ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, nil) })
+		cancelAtFirst(t, fmt.Sprint("pairs ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by) })
 		cancelAtFirst(t, fmt.Sprint("unordered ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, &PairOptions{Unordered: true}) })
 		for _, mode := range []ClusterMode{Star, Components} {
 			cancelAtFirst(t, fmt.Sprint("clusters ", by, mode), func(ctx ctxt) iter.Seq2[Member, error] {

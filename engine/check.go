@@ -24,12 +24,12 @@ type CheckReport struct {
 // Check verifies everything that is stored: every checksum of every table, that its sections agree
 // with each other, the catalog, and the logs. It continues after a problem and reports all it
 // finds; the error is for what kept it from checking.
-func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, error) {
-	return withSnapshot(db, func(s *Snapshot) (CheckReport, error) { return check(ctx, &s.v, progress) })
+func (db *DB) Check(ctx context.Context, progress ...func(Progress)) (CheckReport, error) {
+	return withSnapshot(db, func(s *Snapshot) (CheckReport, error) { return check(ctx, &s.v, progressTo(progress...)) })
 }
 
 // check checks everything that a view sees, and whatever else is in the folder.
-func check(ctx context.Context, v *view.View, progress func(Progress)) (r CheckReport, err error) {
+func check(ctx context.Context, v *view.View, progress func(view.Progress)) (r CheckReport, err error) {
 	var done, total int64
 	for _, p := range v.Version.Parts {
 		total += p.Meta.Size
@@ -40,7 +40,7 @@ func check(ctx context.Context, v *view.View, progress func(Progress)) (r CheckR
 			return p.Verify(ctx, func(n, of int64) {
 				if progress != nil && of > 0 { // bytes are looked at more than once
 					n = int64(float64(n) / float64(of) * float64(p.Meta.Size))
-					progress(Progress{Stage: "check", Done: done + n, Total: total, Unit: "bytes"})
+					progress(view.Progress{Stage: "check", Done: done + n, Total: total, Unit: "bytes"})
 				}
 			})
 		})

@@ -39,7 +39,7 @@ func TestCloseMerges(t *testing.T) {
 func TestCompactDue(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
-	l, err := db.NewLoader(ctx, LoadOptions{})
+	l, err := db.NewLoader(ctx, &LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -154,7 +154,7 @@ func TestOneWriterWins(t *testing.T) {
 	go func() {
 		var err error
 		for range 10 {
-			err = errors.Join(err, db.Compact(ctx, nil))
+			err = errors.Join(err, db.Compact(ctx))
 		}
 		merged <- err
 	}()

@@ -27,7 +27,7 @@ func BenchmarkContainment(b *testing.B) {
 		source := &titles{rng: rand.New(rand.NewPCG(1, 1))}
 		db, err := Open(b.TempDir()+"/test.simdb", &Options{Sync: SyncNever, Containment: index})
 		check(err)
-		l, err := db.NewLoader(b.Context(), LoadOptions{})
+		l, err := db.NewLoader(b.Context(), &LoadOptions{})
 		check(err)
 		var queries []string
 		last, size := "", 0
@@ -48,7 +48,7 @@ func BenchmarkContainment(b *testing.B) {
 		}
 		_, err = l.Close()
 		check(err)
-		check(db.Compact(b.Context(), nil))
+		check(db.Compact(b.Context()))
 		s, err := db.Snapshot()
 		check(err)
 		stats, err := db.Stats()

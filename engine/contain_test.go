@@ -225,9 +225,9 @@ func checkContainedPairs(t *testing.T, db *DB, texts map[string]string) {
 			return cmp.Or(cmp.Compare(q.Score, p.Score), strings.Compare(p.A, q.A), strings.Compare(p.B, q.B))
 		})
 		for _, by := range []Criterion{Contains(share), Within(share)} {
-			equal(t, fmt.Sprint("pairs by ", by), collect(t, db.Pairs(ctx, by, nil)), want)
+			equal(t, fmt.Sprint("pairs by ", by), collect(t, db.Pairs(ctx, by)), want)
 			keeper, members := "", map[string]bool{}
-			for _, m := range collect(t, db.Clusters(ctx, by, nil)) {
+			for _, m := range collect(t, db.Clusters(ctx, by)) {
 				if members[m.ID] = true; m.Keep {
 					keeper = m.ID
 				} else if !slices.Contains(like[keeper], m.ID) || len(shingleSet(texts[m.ID])) > len(shingleSet(texts[keeper])) {

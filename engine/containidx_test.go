@@ -75,7 +75,7 @@ func TestContainmentIndex(t *testing.T) {
 	load := func(docs []Doc) {
 		t.Helper()
 		both(func(db *DB) error {
-			l, err := db.NewLoader(ctx, LoadOptions{Replace: true})
+			l, err := db.NewLoader(ctx, &LoadOptions{Replace: true})
 			for i := 0; err == nil && i < len(docs); i++ {
 				err = l.Add(docs[i])
 			}
@@ -139,7 +139,7 @@ func TestContainmentIndex(t *testing.T) {
 				t.Fatalf("%s: %d tables by the index, not %d", where, indexed, tables)
 			}
 		}
-		if report := must(db.Check(ctx, nil))(t); len(report.Problems) > 0 {
+		if report := must(db.Check(ctx))(t); len(report.Problems) > 0 {
 			t.Fatal(where, report.Problems)
 		}
 	}
@@ -162,11 +162,11 @@ func TestContainmentIndex(t *testing.T) {
 		return nil
 	})
 	compare("three tables, and deletions")
-	both(func(db *DB) error { return db.Compact(ctx, nil) })
+	both(func(db *DB) error { return db.Compact(ctx) })
 	compare("one table")
 	put(add(50))
 	packed := filepath.Join(t.TempDir(), "packed.sst")
-	must(struct{}{}, db.Pack(ctx, packed, nil))(t)
+	must(struct{}{}, db.Pack(ctx, packed))(t)
 	if err := plain.Ingest(ctx, packed); err == nil || !strings.Contains(err.Error(), "containment true, not false") {
 		t.Errorf("ingest into a database without the index: %v", err)
 	}

@@ -95,7 +95,7 @@ func (e expectation) found(db *DB) (*model, error) {
 		return nil, err
 	}
 	got.mark = db.s.LoadMark("source")
-	report, err := db.Check(ctx, nil)
+	report, err := db.Check(ctx)
 	if err != nil || len(report.Problems) > 0 {
 		return nil, fmt.Errorf("check: %v, %w", report.Problems, err)
 	}
@@ -251,7 +251,7 @@ func (e expectation) writeOnce(db *DB, r *rand.Rand, m *model) error {
 		return cmp.Or(db.Put(ctx, d), db.Flush(ctx))
 	case 2:
 		m.putAt(d, e.now)
-		return cmp.Or(db.Put(ctx, d), db.Compact(ctx, nil))
+		return cmp.Or(db.Put(ctx, d), db.Compact(ctx))
 	}
 	m.putAt(d, e.now)
 	return db.Put(ctx, d)

@@ -57,7 +57,7 @@ func (c *crashWriters) write(db *DB, lane int, n int64) (err error) {
 	c.tried[lane].Store(n)
 	if lane == loadLane {
 		var l *Loader
-		if l, err = db.NewLoader(ctx, LoadOptions{Replace: true, Workers: 1}); err != nil {
+		if l, err = db.NewLoader(ctx, &LoadOptions{Replace: true, Workers: 1}); err != nil {
 			return err
 		}
 		err = errors.Join(l.Add(withNumber(stays(lane, n), n)), l.Add(withNumber(replaced(lane, 0), n)))
@@ -92,7 +92,7 @@ func (c *crashWriters) lane(db *DB, lane, writes int) error {
 		if lane != loadLane {
 			continue
 		}
-		if err := errors.Join(db.Flush(context.Background()), db.Compact(context.Background(), nil)); err != nil {
+		if err := errors.Join(db.Flush(context.Background()), db.Compact(context.Background())); err != nil {
 			return err
 		}
 	}
@@ -198,7 +198,7 @@ func (c *crashWriters) recover(fs *vfstest.Mem, opened bool, least, most numbers
 	if err := next.lanes(db, 2, 1); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	report, err := db.Check(context.Background(), nil)
+	report, err := db.Check(context.Background())
 	if err != nil || len(report.Problems) > 0 {
 		err = fmt.Errorf("check: %v, %w", report.Problems, err)
 	}

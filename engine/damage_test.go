@@ -48,7 +48,7 @@ func answers(path string) (string, error) {
 			all += fmt.Sprintf("%d %q %d\n", k, m.ID, m.Distance)
 		}
 	}
-	r, err := db.Check(ctx, nil)
+	r, err := db.Check(ctx)
 	if err == nil && len(r.Problems) > 0 {
 		err = r.Problems[0]
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/store"
@@ -17,14 +18,14 @@ type DB struct {
 }
 
 // Create makes a new database at path and opens it. It returns ErrExists if there is something at
-// path that is not an empty directory. A nil o is the zero Options.
-func Create(path string, o *Options) (*DB, error) {
-	return opened(store.Create(path, o.internal()))
+// path that is not an empty directory.
+func Create(path string, o ...*Options) (*DB, error) {
+	of := given(o)
+	return opened(store.Create(path, of.internal()))
 }
 
 // Open opens the database at path, which it creates if there is nothing and Options does not forbid
-// it. A single table file (.sst) is opened as well, read-only; OpenSet opens several. A nil o is
-// the zero Options.
+// it. A single table file (.sst) is opened as well, read-only; OpenSet opens several.
 //
 // Open recovers what a crash has left: the log is replayed, its torn end, which was never
 // acknowledged, is cut off, and files that were being written are removed. Anything else that is
@@ -32,8 +33,9 @@ func Create(path string, o *Options) (*DB, error) {
 // after Options.BusyTimeout, unless it is opened read-only: a reader takes no lock.
 // ErrNotFound is for no database at path, ErrNotDatabase for something else there, ErrParams for
 // options that differ from those it was created with.
-func Open(path string, o *Options) (*DB, error) {
-	return opened(store.Open(path, o.internal()))
+func Open(path string, o ...*Options) (*DB, error) {
+	of := given(o)
+	return opened(store.Open(path, of.internal()))
 }
 
 // OpenSet opens several tables as one read-only database: that into which Ingest would add them in
@@ -100,7 +102,7 @@ func (db *DB) ReleaseDeleted() (holds bool, err error) { return db.s.ReleaseDele
 // is ErrClosed, ErrReadOnly, ErrFailed, or that of the context.
 func (db *DB) Flush(ctx context.Context) error { return db.s.Flush(ctx) }
 
-// CompactOptions are the options of Compact. Nil stands for the zero value.
+// CompactOptions are the options of Compact.
 type CompactOptions struct {
 	// Due merges tables only as compaction in the background does, and flushes nothing: a large
 	// table is merged with others only once they are as many and as large. At the end of a load it
@@ -113,14 +115,12 @@ type CompactOptions struct {
 // or expired, with its texts. Of more documents than one table can have it makes few tables, by
 // merging whole ones. It returns when that is done; reads and writes continue meanwhile. Errors are
 // as those of Flush, and *CorruptionError.
-func (db *DB) Compact(ctx context.Context, o *CompactOptions) error {
-	if o == nil {
-		o = &CompactOptions{}
+func (db *DB) Compact(ctx context.Context, o ...*CompactOptions) error {
+	of := given(o)
+	if of.Due {
+		return db.s.CompactDue(ctx, progressTo(of.Progress))
 	}
-	if o.Due {
-		return db.s.CompactDue(ctx, progressTo(o.Progress))
-	}
-	return db.s.Compact(ctx, progressTo(o.Progress))
+	return db.s.Compact(ctx, progressTo(of.Progress))
 }
 
 // SetCompactionRate sets how many bytes a second merges write together, as Options.CompactionRate;
@@ -135,8 +135,8 @@ func (db *DB) SetCompactionRate(bytes int64) { db.s.SetCompactionRate(bytes) }
 // already, at the start or at the end, is ErrExists. It is written beside path, under a name that
 // starts with a dot and ends with .tmp, which a process that is killed leaves. More documents than
 // one table can have, 2^32 - 2 or fewer with sketches, are ErrTooLarge, before anything is written.
-func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) error {
-	return db.s.Pack(ctx, path, progressTo(progress))
+func (db *DB) Pack(ctx context.Context, path string, progress ...func(Progress)) error {
+	return db.s.Pack(ctx, path, progressTo(progress...))
 }
 
 // Ingest adds the documents of table files, made by Pack or elsewhere, to the database: the files
@@ -158,24 +158,23 @@ func (db *DB) Ingest(ctx context.Context, paths ...string) error { return db.s.I
 // by the next. The checksums of each copy are verified: damage of the database is a
 // *CorruptionError. The folder is locked while it is written: ErrLocked. A DB of a single table
 // file, or of a set, is ErrInvalid.
-func (db *DB) Backup(ctx context.Context, path string, opts ...BackupOption) error {
-	var o backupOptions
-	for _, opt := range opts {
-		opt(&o)
-	}
-	r, err := db.s.Backup(ctx, path, o.Options)
-	if o.report != nil {
-		*o.report = BackupReport(r)
+func (db *DB) Backup(ctx context.Context, path string, o ...*BackupOptions) error {
+	of := given(o)
+	r, err := db.s.Backup(ctx, path, backup.Options{Link: of.Links, Progress: progressTo(of.Progress)})
+	if of.Report != nil {
+		*of.Report = BackupReport(r)
 	}
 	return err
 }
 
-// BackupOption is an option of DB.Backup.
-type BackupOption func(*backupOptions)
-
-type backupOptions struct {
-	backup.Options
-	report *BackupReport
+// BackupOptions are the options of Backup.
+type BackupOptions struct {
+	// Links gives the files of tables, which never change, a second name in the backup, where that
+	// lies on the same file system, instead of copying them. That costs neither time nor space, but
+	// what damages such a file damages the database and the backup.
+	Links    bool
+	Report   *BackupReport  // set when Backup returns; may be nil
+	Progress func(Progress) // in bytes of tables; may be nil
 }
 
 // BackupReport says what a Backup has done.
@@ -186,21 +185,12 @@ type BackupReport struct {
 	BytesWritten   int64 // of those that were written now
 }
 
-// BackupLinks has Backup give the files of tables, which never change, a second name in the backup,
-// where that lies on the same file system, instead of copying them. That costs neither time nor
-// space, but what damages such a file damages the database and the backup.
-func BackupLinks() BackupOption { return func(o *backupOptions) { o.Link = true } }
-
-// BackupProgress has Backup report, in bytes of tables, how far it is.
-func BackupProgress(progress func(Progress)) BackupOption {
-	return func(o *backupOptions) { o.Progress = progressTo(progress) }
-}
-
-// BackupReportTo has Backup set *r when it returns.
-func BackupReportTo(r *BackupReport) BackupOption { return func(o *backupOptions) { o.report = r } }
-
 // Metrics returns how the DB was opened and what it has done since.
-func (db *DB) Metrics() Metrics { return Metrics(db.s.Metrics()) }
+func (db *DB) Metrics() Metrics {
+	return Metrics(store.MetricsOf(db.s, func(s compaction.Stats) MergeStats {
+		return MergeStats{s.Inputs, s.InputDocuments, s.InputBytes, s.Output, s.Documents, s.Bytes, Reason(s.Reason), s.Started, s.Duration, s.Done, s.Err}
+	}))
+}
 
 // Params returns the parameters that the database was created with.
 func (db *DB) Params() Params {

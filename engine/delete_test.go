@@ -177,7 +177,7 @@ func TestPruneSparesNewer(t *testing.T) {
 	})
 	pruned := 0
 	for range 3 {
-		n, err := db.Prune(ctx, time.Now().Add(-30*time.Minute), nil)
+		n, err := db.Prune(ctx, time.Now().Add(-30*time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +223,7 @@ func (v *versionRace) put(w int, last []version) error {
 		switch r.IntN(2000) {
 		case 0:
 			var l *Loader
-			if l, err = v.db.NewLoader(ctx, LoadOptions{Replace: true, Workers: 1}); err == nil {
+			if l, err = v.db.NewLoader(ctx, &LoadOptions{Replace: true, Workers: 1}); err == nil {
 				err = l.Add(d)
 				if _, e := l.Close(); err == nil {
 					err = e

@@ -1,7 +1,7 @@
 // Package engine is an embedded database for near-duplicates: it stores documents under IDs and
 // finds them again by documents that are like them.
 //
-//	db, err := engine.Open("corpus.simdb", nil) // created if there is none
+//	db, err := engine.Open("corpus.simdb") // created if there is none
 //	if err != nil {
 //		return err
 //	}
@@ -29,6 +29,14 @@
 // Refresh).
 // After a write fails for reasons of the disk, no more are taken until the database is opened again
 // (ErrFailed); reading continues.
+//
+// # Options
+//
+// The options of a call are a pointer to a struct, whose zero value has the defaults. It comes last
+// and may be left out, or be nil:
+//
+//	db, err := engine.Open("corpus.simdb", &engine.Options{TTL: 48 * time.Hour})
+//	found := db.Search(ctx, doc, engine.Jaccard(0.8), &engine.SearchOptions{Limit: 10})
 //
 // # Joins
 //

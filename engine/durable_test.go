@@ -67,7 +67,7 @@ func TestMergedTablesAreRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Compact(ctx, nil); err != nil {
+	if err := db.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
 	tables(4)
@@ -87,7 +87,7 @@ func TestDamagedIngest(t *testing.T) {
 	}
 	dir := t.TempDir()
 	packed := filepath.Join(dir, "p.sst")
-	if err := db.Pack(ctx, packed, nil); err != nil {
+	if err := db.Pack(ctx, packed); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(packed)
@@ -107,7 +107,7 @@ func TestDamagedIngest(t *testing.T) {
 			}
 			continue
 		}
-		if r, err := into.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
+		if r, err := into.Check(ctx); err != nil || len(r.Problems) > 0 {
 			t.Fatalf("byte %d: taken, and damaged: %v, %v", at, r.Problems, err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestKilledThenCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, step := range []func() error{
-			nil, nil, func() error { return db.Flush(ctx) }, nil, func() error { return db.Compact(ctx, nil) }, nil, db.Close,
+			nil, nil, func() error { return db.Flush(ctx) }, nil, func() error { return db.Compact(ctx) }, nil, db.Close,
 		} {
 			if step != nil {
 				err = step()

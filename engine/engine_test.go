@@ -129,10 +129,10 @@ func TestReadersWritersCompaction(t *testing.T) {
 	}
 	wg.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			if err := db.Compact(context.Background(), nil); err != nil {
+			if err := db.Compact(context.Background()); err != nil {
 				t.Error(err)
 			}
-			l, err := db.NewLoader(context.Background(), LoadOptions{Replace: true})
+			l, err := db.NewLoader(context.Background(), &LoadOptions{Replace: true})
 			if err != nil {
 				t.Error(err)
 				return
@@ -146,7 +146,7 @@ func TestReadersWritersCompaction(t *testing.T) {
 		}
 	})
 	wg.Wait()
-	if r, err := db.Check(context.Background(), nil); err != nil || len(r.Problems) > 0 {
+	if r, err := db.Check(context.Background()); err != nil || len(r.Problems) > 0 {
 		t.Fatal(r.Problems, err)
 	}
 }
@@ -327,7 +327,7 @@ func TestDeletesAlone(t *testing.T) {
 	ctx := context.Background()
 	flushes := make(chan Event, 1000)
 	db, _ := create4test(t, &Options{MemtableBytes: 20000, Sync: SyncNever, DisableAutoCompaction: true, OnEvent: func(e Event) { flushes <- e }})
-	l, err := db.NewLoader(ctx, LoadOptions{})
+	l, err := db.NewLoader(ctx, &LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -180,7 +180,7 @@ func ExampleSnapshot_Passages() {
 func ExampleDB_NewLoader() {
 	db, _, remove := texts()
 	defer remove()
-	l := must(db.NewLoader(context.Background(), engine.LoadOptions{Replace: true}))
+	l := must(db.NewLoader(context.Background(), &engine.LoadOptions{Replace: true}))
 	for i := range 1000 {
 		check(l.Add(engine.Doc{ID: fmt.Sprintf("page-%d", i), Text: fmt.Sprint("page ", i, " of ", harvest)}))
 	}
@@ -197,7 +197,7 @@ func ExampleDB_Ingest() {
 	defer remove()
 	ctx := context.Background()
 	file := filepath.Join(folder, "texts.sst")
-	check(db.Pack(ctx, file, nil))
+	check(db.Pack(ctx, file))
 
 	other := must(engine.Open(filepath.Join(folder, "other.simdb"), nil))
 	defer other.Close()
@@ -217,7 +217,7 @@ func ExampleDB_Backup() {
 	check(db.Backup(ctx, out))
 	check(db.Delete(ctx, "fox"))
 	var r engine.BackupReport
-	check(db.Backup(ctx, out, engine.BackupLinks(), engine.BackupReportTo(&r)))
+	check(db.Backup(ctx, out, &engine.BackupOptions{Links: true, Report: &r}))
 
 	restored := must(engine.Open(out, &engine.Options{ReadOnly: true}))
 	defer restored.Close()

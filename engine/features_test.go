@@ -149,7 +149,7 @@ func TestFeatures(t *testing.T) {
 			}
 			params := db.Params()
 			checkFeatures(t, db, sets)
-			if err := errors.Join(db.Compact(ctx, nil), db.Close()); err != nil {
+			if err := errors.Join(db.Compact(ctx), db.Close()); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := Open(path, &Options{Shingle: 9, Features: Features{Unit: UnitWords, MinWords: 3}}); !errors.Is(err, ErrParams) {
@@ -182,7 +182,7 @@ func checkFeatures(t *testing.T, db *DB, sets map[string]weightedSet) {
 			}
 		}
 	}
-	pairs := collect(t, db.Pairs(t.Context(), Jaccard(threshold).Verified(), nil))
+	pairs := collect(t, db.Pairs(t.Context(), Jaccard(threshold).Verified()))
 	for _, p := range pairs {
 		if s := sets[p.A].jaccard(sets[p.B]); p.Score != s || !p.Exact {
 			t.Fatalf("%+v, in truth %g", p, s)
@@ -234,7 +234,7 @@ func checkElsewhere(t *testing.T, db *DB) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	packed := filepath.Join(dir, "x.sst")
-	if err := db.Pack(ctx, packed, nil); err != nil {
+	if err := db.Pack(ctx, packed); err != nil {
 		t.Fatal(err)
 	}
 	single, err := Open(packed, nil)

@@ -44,7 +44,7 @@ func TestFolderReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(db.Compact(ctx, nil), db.Close()); err != nil {
+	if err := errors.Join(db.Compact(ctx), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if after := readFolder(t, path); !maps.EqualFunc(before, after, slices.Equal) {
@@ -79,10 +79,10 @@ func TestPackReplacesNothing(t *testing.T) {
 			t.Skip("no links that lead nowhere can be made here:", err) // Wine
 		}
 	}
-	if err := db.Pack(ctx, packed, nil); err != nil {
+	if err := db.Pack(ctx, packed); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Pack(ctx, filepath.Join(dir, "dangling.sst"), nil); !errors.Is(err, ErrExists) {
+	if err := db.Pack(ctx, filepath.Join(dir, "dangling.sst")); !errors.Is(err, ErrExists) {
 		t.Errorf("packing through a link that leads nowhere: %v", err)
 	}
 	late := filepath.Join(dir, "late.sst")
@@ -129,7 +129,7 @@ func TestLeftovers(t *testing.T) {
 	if err := db.Flush(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 || len(r.Orphans) != 1 {
+	if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 || len(r.Orphans) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if err := db.Close(); err != nil {
@@ -212,10 +212,10 @@ func TestFullDisk(t *testing.T) {
 			return errors.Join(db.Put(ctx, fullDoc(i)), db.Flush(ctx))
 		},
 		"compact": func(ctx context.Context, db *DB, _ string, i int) error {
-			return errors.Join(db.Put(ctx, fullDoc(i)), db.Compact(ctx, nil))
+			return errors.Join(db.Put(ctx, fullDoc(i)), db.Compact(ctx))
 		},
 		"load": func(ctx context.Context, db *DB, _ string, i int) error {
-			l, err := db.NewLoader(ctx, LoadOptions{})
+			l, err := db.NewLoader(ctx, &LoadOptions{})
 			if err != nil {
 				return err
 			}
@@ -224,12 +224,12 @@ func TestFullDisk(t *testing.T) {
 			return errors.Join(err, e)
 		},
 		"pack": func(ctx context.Context, db *DB, path string, i int) error {
-			return errors.Join(db.Put(ctx, fullDoc(i)), db.Pack(ctx, fmt.Sprintf("%s/%d.sst", filepath.Dir(path), i), nil))
+			return errors.Join(db.Put(ctx, fullDoc(i)), db.Pack(ctx, fmt.Sprintf("%s/%d.sst", filepath.Dir(path), i)))
 		},
 		"ingest": func(ctx context.Context, db *DB, path string, i int) error {
 			packed := fmt.Sprintf("%s/%d.sst", filepath.Dir(path), i%2)
 			os.Remove(packed)
-			return errors.Join(db.Put(ctx, fullDoc(i)), db.Pack(ctx, packed, nil), db.Ingest(ctx, packed))
+			return errors.Join(db.Put(ctx, fullDoc(i)), db.Pack(ctx, packed), db.Ingest(ctx, packed))
 		},
 	} {
 		t.Run(name, func(t *testing.T) { fullDisk(t, vfstest.SmallDisk(t, 3), fill) })
@@ -298,7 +298,7 @@ func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, p
 			}
 		}
 		acked = keep
-		if err := errors.Join(db.Compact(ctx, nil), db.Close()); err != nil {
+		if err := errors.Join(db.Compact(ctx), db.Close()); err != nil {
 			t.Fatal(err)
 		}
 		onlyItsFiles(t, path)

@@ -104,7 +104,7 @@ func (f *follower) write(ctx context.Context, r *rand.Rand) error {
 			have[id] = n
 			f.note(have)
 			var l *Loader
-			if l, err = db.NewLoader(bg, LoadOptions{Replace: true}); err == nil {
+			if l, err = db.NewLoader(bg, &LoadOptions{Replace: true}); err == nil {
 				if err = l.Add(Doc{ID: id, Fingerprint: &n}); err == nil {
 					_, err = l.Close()
 				}
@@ -113,7 +113,7 @@ func (f *follower) write(ctx context.Context, r *rand.Rand) error {
 			err = db.Flush(bg)
 			f.note(have)
 		case c < 97:
-			err = db.Compact(bg, nil)
+			err = db.Compact(bg)
 			f.note(have)
 		default:
 			err = db.Close()

@@ -100,7 +100,7 @@ func fullContinues(t *testing.T, limit int, mode SyncMode) (full int) {
 		t.Fatal(err)
 	}
 	allThere()
-	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
+	if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 {
 		t.Errorf("limit %d: %+v, %v", limit, r, err)
 	}
 	if err := db.Close(); err != nil {
@@ -153,7 +153,7 @@ func TestMergeGivesWay(t *testing.T) {
 		put(t, db, "first", 1)
 		compacted := make(chan error, 1)
 		if compact {
-			go func() { compacted <- db.Compact(ctx, nil) }()
+			go func() { compacted <- db.Compact(ctx) }()
 		}
 		until(t, "a merge writes", func() bool {
 			names, _ := mem.List("/db")
@@ -180,7 +180,7 @@ func TestMergeGivesWay(t *testing.T) {
 		mem.SetLimit(0)
 		db.SetCompactionRate(0)
 		if compact {
-			if err := db.Compact(ctx, nil); err != nil {
+			if err := db.Compact(ctx); err != nil {
 				t.Error(err)
 			}
 		}

@@ -139,7 +139,7 @@ func (h *history) maintain(ctx context.Context, n int) {
 	case n < 4:
 		h.must(h.db.Flush(ctx))
 	case n < 6:
-		h.must(h.db.Compact(ctx, nil))
+		h.must(h.db.Compact(ctx))
 	case n < 8:
 		h.must(h.db.Compact(ctx, &CompactOptions{Due: true}))
 	case n < 10:
@@ -162,7 +162,7 @@ func (h *history) prune(ctx context.Context) {
 	before := h.clock().Add(-time.Duration(60+h.r.IntN(300)) * time.Minute)
 	was := len(h.m.docs)
 	maps.DeleteFunc(h.m.docs, func(_ string, e Entry) bool { return e.Time.Before(before) })
-	n, err := h.db.Prune(ctx, before, nil)
+	n, err := h.db.Prune(ctx, before)
 	h.must(err)
 	if n != was-len(h.m.docs) {
 		h.t.Fatalf("pruned %d documents, want %d", n, was-len(h.m.docs))
@@ -238,7 +238,7 @@ func (h *history) allow(ctx context.Context) {
 // pack makes a table file of the database, and looks what is in it.
 func (h *history) pack(ctx context.Context) {
 	path := fmt.Sprintf("%s-%d.sst", h.path, h.now.Load())
-	h.must(h.db.Pack(ctx, path, nil))
+	h.must(h.db.Pack(ctx, path))
 	m := h.m.clone()
 	h.packed = append(h.packed[max(0, len(h.packed)-2):], packedModel{path, m})
 	db, err := Open(path, &Options{fs: h.opts.fs, now: h.clock})
@@ -306,7 +306,7 @@ func (h *history) novel(ctx context.Context) {
 
 func (h *history) load(ctx context.Context) {
 	replace := h.r.IntN(2) == 0
-	l, err := h.db.NewLoader(ctx, LoadOptions{Replace: replace, MemoryBytes: 4000, Workers: 2})
+	l, err := h.db.NewLoader(ctx, &LoadOptions{Replace: replace, MemoryBytes: 4000, Workers: 2})
 	h.must(err)
 	added := map[string]bool{} // in this load
 	for range h.r.IntN(60) {
@@ -429,7 +429,7 @@ func (h *history) run(steps int) {
 		h.step()
 	}
 	h.thaw(0)
-	report, err := h.db.Check(context.Background(), nil)
+	report, err := h.db.Check(context.Background())
 	if err != nil || len(report.Problems) > 0 {
 		h.t.Fatal(report.Problems, err)
 	}

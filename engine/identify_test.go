@@ -19,7 +19,7 @@ func TestIdentify(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, db, "b", 7)
-	if err := db.Pack(t.Context(), at("packed"), nil); err != nil {
+	if err := db.Pack(t.Context(), at("packed")); err != nil {
 		t.Fatal(err)
 	}
 	put(t, db, "c", 7)

@@ -112,7 +112,7 @@ func shuffled(docs []Doc, shards int, seed uint64) corpus {
 // loadDocs loads into tables of a few dozen documents each.
 func loadDocs(t testing.TB, db *DB, docs []Doc, replace bool) LoadStats {
 	t.Helper()
-	l, err := db.NewLoader(context.Background(), LoadOptions{Replace: replace, MemoryBytes: 200_000, Workers: 2})
+	l, err := db.NewLoader(context.Background(), &LoadOptions{Replace: replace, MemoryBytes: 200_000, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func everything(t testing.TB, db *DB) []string {
 		}
 	}
 	for _, by := range []Criterion{Near(3), Near(8), Jaccard(0.8)} {
-		for _, p := range collect(t, db.Pairs(ctx, by, nil)) {
+		for _, p := range collect(t, db.Pairs(ctx, by)) {
 			say("pair %v: %v", by, p)
 		}
 		for _, mode := range []ClusterMode{Star, Components} {
@@ -213,7 +213,7 @@ func TestIngestEqualsLoad(t *testing.T) {
 				db := open(mem, path)
 				loadDocs(t, db, shard, true)
 				loadDocs(t, loaded, shard, true)
-				if err := db.Pack(ctx, path+".sst", nil); err != nil {
+				if err := db.Pack(ctx, path+".sst"); err != nil {
 					t.Fatal(err)
 				}
 				if err := ingested.Ingest(ctx, path+".sst"); err != nil {
@@ -225,7 +225,7 @@ func TestIngestEqualsLoad(t *testing.T) {
 			want := everything(t, loaded)
 			equal(t, "ingested", everything(t, ingested), want)
 			equal(t, "after a power cut", everything(t, open(mem.CrashClone(0, 1), "/ingested")), want)
-			if err := ingested.Pack(ctx, "/second.sst", nil); err != nil {
+			if err := ingested.Pack(ctx, "/second.sst"); err != nil {
 				t.Fatal(err)
 			}
 			equal(t, "second pack", everything(t, open(mem, "/second.sst")), want)
@@ -234,7 +234,7 @@ func TestIngestEqualsLoad(t *testing.T) {
 				t.Fatal(err)
 			}
 			equal(t, "second pack, ingested", everything(t, second), want)
-			if err := ingested.Compact(ctx, nil); err != nil {
+			if err := ingested.Compact(ctx); err != nil {
 				t.Fatal(err)
 			}
 			equal(t, "merged", everything(t, ingested), want)
@@ -314,7 +314,7 @@ func TestIngestNumbers(t *testing.T) {
 	}
 	defer db.Close()
 	equal(t, "order, reopened", byNumber(), want)
-	if err := db.Compact(ctx, nil); err != nil {
+	if err := db.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "order, merged", byNumber(), want)
@@ -343,7 +343,7 @@ func TestIngestDamaged(t *testing.T) {
 		}
 	}
 	packed := filepath.Join(t.TempDir(), "packed.sst")
-	if err := from.Pack(ctx, packed, nil); err != nil {
+	if err := from.Pack(ctx, packed); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(packed)

@@ -123,7 +123,7 @@ func TestJaccard(t *testing.T) {
 		}
 		check(fmt.Sprintf("round %d", round))
 	}
-	l, err := db.NewLoader(ctx, LoadOptions{Replace: true, MemoryBytes: 100000})
+	l, err := db.NewLoader(ctx, &LoadOptions{Replace: true, MemoryBytes: 100000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,12 +146,12 @@ func TestJaccard(t *testing.T) {
 	}
 	defer db.Close()
 	check("reopened")
-	if err := db.Compact(ctx, nil); err != nil {
+	if err := db.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
 	check("compacted")
 	checkJaccardJoins(t, db, m)
-	if rep, err := db.Check(ctx, nil); err != nil || len(rep.Problems) > 0 {
+	if rep, err := db.Check(ctx); err != nil || len(rep.Problems) > 0 {
 		t.Fatal(rep.Problems, err)
 	}
 }
@@ -172,13 +172,13 @@ func checkJaccardJoins(t *testing.T, db *DB, m *textModel) {
 		slices.SortFunc(want, func(x, y Pair) int {
 			return cmp.Or(cmp.Compare(y.Score, x.Score), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
 		})
-		equal(t, fmt.Sprintf("pairs at %g", threshold), collect(t, db.Pairs(ctx, Jaccard(threshold), nil)), want)
+		equal(t, fmt.Sprintf("pairs at %g", threshold), collect(t, db.Pairs(ctx, Jaccard(threshold))), want)
 		unordered := collect(t, db.Pairs(ctx, Jaccard(threshold), &PairOptions{Unordered: true}))
 		slices.SortFunc(unordered, func(x, y Pair) int {
 			return cmp.Or(cmp.Compare(y.Score, x.Score), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
 		})
 		equal(t, fmt.Sprintf("unordered pairs at %g", threshold), unordered, want)
-		equal(t, fmt.Sprintf("stars at %g", threshold), collect(t, db.Clusters(ctx, Jaccard(threshold), nil)), m.stars(t, db, threshold))
+		equal(t, fmt.Sprintf("stars at %g", threshold), collect(t, db.Clusters(ctx, Jaccard(threshold))), m.stars(t, db, threshold))
 		for _, mode := range []ClusterMode{Star, Components} {
 			keepers := map[int]string{}
 			seen := map[string]bool{}

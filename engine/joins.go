@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// PairOptions are the options of Pairs. Nil stands for the zero value.
+// PairOptions are the options of Pairs.
 type PairOptions struct {
 	// Limit ends with the first pairs, as many; 0 for all. In order it holds about twice as many,
 	// if it is at most 65536, however many there are.
@@ -32,10 +32,8 @@ type PairOptions struct {
 // pairs, up to half of it). More pairs than fit into Options.Memory are ErrTooLarge; with a Limit
 // or Unordered there may be any number of them. IDs that are yielded share memory, 16 KiB or so:
 // clone one that is to be kept for long. Other errors are as those of Near and Jaccard.
-func (s *Snapshot) Pairs(ctx context.Context, by Criterion, o *PairOptions) iter.Seq2[Pair, error] {
-	if o == nil {
-		o = &PairOptions{}
-	}
+func (s *Snapshot) Pairs(ctx context.Context, by Criterion, opts ...*PairOptions) iter.Seq2[Pair, error] {
+	o := given(opts)
 	progress := progressTo(o.Progress)
 	find := func() (func(yield func(a, b string, m view.Match) bool), error) {
 		found, err := cluster.Pairs(ctx, &s.v, by.by, progress)
@@ -87,12 +85,13 @@ func (s *Snapshot) pairsUnordered(ctx context.Context, by Criterion, progress fu
 	})
 }
 
-// progressTo returns a function that passes what it is told to progress; nil if progress is.
-func progressTo(progress func(Progress)) func(view.Progress) {
-	if progress == nil {
+// progressTo returns a function that passes what it is told to progress; nil if that is nil or left
+// out.
+func progressTo(progress ...func(Progress)) func(view.Progress) {
+	if len(progress) == 0 || progress[0] == nil {
 		return nil
 	}
-	return func(p view.Progress) { progress(Progress(p)) }
+	return func(p view.Progress) { progress[0](Progress{p.Stage, p.Done, p.Total, ProgressUnit(p.Unit)}) }
 }
 
 // Clusters yields the members of all clusters of two or more visible documents that match by the
@@ -102,10 +101,11 @@ func progressTo(progress func(Progress)) func(view.Progress) {
 // sketch, in addition). Of an allowed pair (DB.SetAllowed) neither document joins the other: both
 // may join a third one, and in mode Components a chain of others may connect them. Documents in
 // such pairs are taken one by one in every mode. Errors are as those of Near and Jaccard.
-func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
+func (s *Snapshot) Clusters(ctx context.Context, by Criterion, opts ...*ClusterOptions) iter.Seq2[Member, error] {
+	o := given(opts)
 	return view.UntilDone(ctx, func(yield func(Member, error) bool) {
 		var err error
-		if o != nil && o.Count != nil {
+		if o.Count != nil {
 			*o.Count, err = cluster.CountClusters(ctx, &s.v, by.by, o.internal())
 		} else {
 			err = cluster.EachMember(ctx, &s.v, by.by, o.internal(), func(number int, keep bool, m view.Match) bool {
@@ -118,11 +118,8 @@ func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions
 	})
 }
 
-// internal returns the options as package cluster takes them; o may be nil.
+// internal returns the options as package cluster takes them.
 func (o *ClusterOptions) internal() cluster.Options {
-	if o == nil {
-		return cluster.Options{}
-	}
 	c := cluster.Options{Components: o.Mode == Components, Progress: progressTo(o.Progress)}
 	if before := o.Before; before != nil {
 		c.Before = func(a, b view.Entry) bool { return before(Entry(a), Entry(b)) }

@@ -25,7 +25,7 @@ func TestKeeperOfIngested(t *testing.T) {
 		keepers[i/10] = cmp.Or(keepers[i/10], ids[i])
 	}
 	packed := filepath.Join(t.TempDir(), "packed.sst")
-	if err := from.Pack(ctx, packed, nil); err != nil {
+	if err := from.Pack(ctx, packed); err != nil {
 		t.Fatal(err)
 	}
 	db, _ := create4test(t, &Options{NoSketch: true})
@@ -45,7 +45,7 @@ func TestKeeperOfIngested(t *testing.T) {
 				}
 			}
 		}
-		if err := db.Compact(ctx, nil); err != nil {
+		if err := db.Compact(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -249,7 +249,7 @@ func checkKilled(t *testing.T, db *DB, acked map[string]uint64, maybe map[string
 			t.Fatalf("half a batch: %v", got)
 		}
 	}
-	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
+	if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 {
 		t.Fatal(r.Problems, err)
 	}
 	for _, e := range acked { // what was under way may have become the last value
@@ -276,7 +276,7 @@ func writeUntilKilled(path string) {
 	ctx := context.Background()
 	go func() {
 		for {
-			if err := db.Compact(ctx, nil); err != nil {
+			if err := db.Compact(ctx); err != nil {
 				failKilled("compact:", err)
 			}
 			time.Sleep(5 * time.Millisecond)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -48,7 +49,7 @@ func crowdedDB(t *testing.T, seed uint64, o *Options) *DB {
 		}
 	}
 	if seed%3 == 2 {
-		if err := db.Compact(t.Context(), nil); err != nil {
+		if err := db.Compact(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,17 +92,17 @@ func TestFirstUnorderedCount(t *testing.T) {
 		for _, k := range []int{0, 1, 3, 8, 64} {
 			near := collect(t, s.Search(ctx, ofPrint(0), Near(k)))
 			for _, n := range some {
-				if got := collect(t, s.Search(ctx, ofPrint(0), Near(k), Limit(n))); !slices.Equal(got, near[:min(n, len(near))]) {
+				if got := collect(t, s.Search(ctx, ofPrint(0), Near(k), &SearchOptions{Limit: n})); !slices.Equal(got, near[:min(cmp.Or(n, len(near)), len(near))]) {
 					t.Fatalf("seed %d: the first %d within %d bits: %v, want %v", seed, n, k, got, near)
 				}
 			}
-			sameSet(t, "near", collect(t, s.Search(ctx, ofPrint(0), Near(k), Unordered())), near)
+			sameSet(t, "near", collect(t, s.Search(ctx, ofPrint(0), Near(k), &SearchOptions{Unordered: true})), near)
 			if n, err := s.CountMatches(ctx, ofPrint(0), Near(k)); err != nil || n != int64(len(near)) || k == 64 && n < 100 {
 				t.Fatalf("seed %d: %d within %d bits, %v, want %d", seed, n, k, err, len(near))
 			}
 		}
 		for _, by := range []Criterion{Near(0), Near(1), Near(3), Near(10), Jaccard(0.9), Jaccard(0.5), Jaccard(0.7).Verified()} {
-			pairs := collect(t, s.Pairs(ctx, by, nil))
+			pairs := collect(t, s.Pairs(ctx, by))
 			for _, n := range append(some[1:], len(pairs)-1, len(pairs), len(pairs)/2) {
 				if got := collect(t, s.Pairs(ctx, by, &PairOptions{Limit: n})); !slices.Equal(got, pairs[:min(n, len(pairs))]) {
 					t.Fatalf("seed %d: the first %d pairs %v: %v, want %v", seed, n, by, got, pairs[:min(n, len(pairs))])
@@ -164,7 +165,7 @@ func TestNearAllocations(t *testing.T) {
 	}{
 		"no match": {1, func() { collect(t, db.Near(ctx, 0x5555, 1)) }},
 		"count":    {2, func() { s.CountMatches(ctx, ofPrint(0), Near(64)) }},
-		"first":    {60, func() { collect(t, s.Search(ctx, ofPrint(0), Near(64), Limit(10))) }},
+		"first":    {60, func() { collect(t, s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Limit: 10})) }},
 	} {
 		tc.run()
 		if n := testing.AllocsPerRun(20, tc.run); n > tc.most+4 {
@@ -200,15 +201,15 @@ func TestMemory(t *testing.T) {
 	}
 	for what, err := range map[string]error{
 		"near": last(s.Search(ctx, ofPrint(0), Near(64))), "jaccard": last(s.Search(ctx, Doc{Text: "one two three four five six"}, Jaccard(0.1))),
-		"pairs": pairs(s.Pairs(ctx, Near(3), nil)), "sketch pairs": pairs(s.Pairs(ctx, Jaccard(0.5), nil)),
-		"many of the first": last(s.Search(ctx, ofPrint(0), Near(64), Limit(1<<20))),
+		"pairs": pairs(s.Pairs(ctx, Near(3))), "sketch pairs": pairs(s.Pairs(ctx, Jaccard(0.5))),
+		"many of the first": last(s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Limit: 1 << 20})),
 	} {
 		if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "LIMIT") || !strings.Contains(err.Error(), "Memory") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	for what, err := range map[string]error{
-		"near": last(s.Search(ctx, ofPrint(0), Near(64), Limit(3))), "unordered": last(s.Search(ctx, ofPrint(0), Near(64), Unordered())), "nearest": last(s.Search(ctx, ofPrint(0), Near(64), Limit(3))),
+		"near": last(s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Limit: 3})), "unordered": last(s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Unordered: true})), "nearest": last(s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Limit: 3})),
 		"pairs": pairs(s.Pairs(ctx, Near(3), &PairOptions{Limit: 3})), "sketch pairs": pairs(s.Pairs(ctx, Jaccard(0.5), &PairOptions{Limit: 3})),
 		"unordered pairs": pairs(s.Pairs(ctx, Near(3), &PairOptions{Unordered: true})), "a batch": batch(0, 1, 2, 0xfff000),
 	} {

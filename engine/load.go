@@ -18,8 +18,8 @@ type Loader struct{ l *loader.Loader }
 // NewLoader starts a load. It must be ended by Close or Abort. Ctx is that of the whole load: once
 // it has ended, the Loader's methods return its error. Other errors are ErrReadOnly, ErrClosed and
 // ErrFailed.
-func (db *DB) NewLoader(ctx context.Context, o LoadOptions) (*Loader, error) {
-	l, err := loader.New(ctx, db.s, loader.Options(o))
+func (db *DB) NewLoader(ctx context.Context, o ...*LoadOptions) (*Loader, error) {
+	l, err := loader.New(ctx, db.s, loader.Options(given(o)))
 	if err != nil {
 		return nil, err
 	}

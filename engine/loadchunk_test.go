@@ -41,7 +41,7 @@ func TestLoadKnowsIDs(t *testing.T) {
 				delete(stored, id)
 			}
 		}
-		l := must(db.NewLoader(ctx, LoadOptions{MemoryBytes: memory}))(t)
+		l := must(db.NewLoader(ctx, &LoadOptions{MemoryBytes: memory}))(t)
 		added := int64(0)
 		n := 4000
 		if memory > 0 {
@@ -88,7 +88,7 @@ func TestLoadKnowsIDs(t *testing.T) {
 func TestLoadCancelled(t *testing.T) {
 	db, path := create4test(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	l := must(db.NewLoader(ctx, LoadOptions{}))(t)
+	l := must(db.NewLoader(ctx, &LoadOptions{}))(t)
 	for i := range 5000 {
 		if err := l.Add(Doc{ID: fmt.Sprint(i), Text: "some words"}); err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func TestLoadCancelled(t *testing.T) {
 func TestLoadAborted(t *testing.T) {
 	for _, published := range []int{0, 1} {
 		db, path := create4test(t, nil)
-		l := must(db.NewLoader(t.Context(), LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
+		l := must(db.NewLoader(t.Context(), &LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
 		add := func(from, n int) {
 			for i := range n {
 				if err := l.Add(Doc{ID: fmt.Sprint(from + i), Text: strings.Repeat(fmt.Sprintf("some %d words ", i), 30)}); err != nil {
@@ -138,7 +138,7 @@ func TestLoadAborted(t *testing.T) {
 		if st, err := db.Stats(); err != nil || st.Documents != want {
 			t.Error(st, err)
 		}
-		if report, err := db.Check(t.Context(), nil); err != nil || len(report.Problems) > 0 {
+		if report, err := db.Check(t.Context()); err != nil || len(report.Problems) > 0 {
 			t.Error(report, err)
 		}
 		files, err := filepath.Glob(filepath.Join(path, "*.sst*"))
@@ -153,7 +153,7 @@ func TestLoadAborted(t *testing.T) {
 // Close does not wait for them.
 func TestCloseEndsLoad(t *testing.T) {
 	db, _ := create4test(t, nil)
-	l := must(db.NewLoader(t.Context(), LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
+	l := must(db.NewLoader(t.Context(), &LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
 	for i := range 40 {
 		if err := l.Add(Doc{ID: fmt.Sprint(i), Text: strings.Repeat(fmt.Sprintf("some %d words ", i), 30)}); err != nil {
 			t.Fatal(err)
@@ -194,7 +194,7 @@ func TestLoadMergesOnce(t *testing.T) {
 				}
 			}
 		}})
-		l := must(db.NewLoader(ctx, LoadOptions{Replace: true}))(t)
+		l := must(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
 		for i := range tables {
 			for j := range 50 {
 				if err := l.Add(Doc{ID: fmt.Sprint(i, " ", j), Fingerprint: new(uint64(i*j) << 40)}); err != nil {

@@ -26,7 +26,7 @@ func TestLoadSorted(t *testing.T) {
 		for range 20 {
 			put(fmt.Sprint(r.IntN(4000)))
 		}
-		l := must(db.NewLoader(ctx, LoadOptions{Replace: true}))(t)
+		l := must(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
 		replaced, next := int64(0), 0
 		for table := range 45 {
 			if table == 40 {
@@ -61,7 +61,7 @@ func TestLoadSorted(t *testing.T) {
 				}
 			}
 			if table == 20 { // all of the load in one table with what others wrote
-				if err := db.Compact(ctx, nil); err != nil {
+				if err := db.Compact(ctx); err != nil {
 					t.Fatal(err)
 				}
 			}

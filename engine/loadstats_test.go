@@ -27,7 +27,7 @@ func TestLoadStatsAddUp(t *testing.T) {
 				for i := range c.added {
 					docs = append(docs, Doc{ID: fmt.Sprint(i % c.ids), Text: []string{"some words", "..."}[i%3%2]})
 				}
-				l, err := db.NewLoader(context.Background(), LoadOptions{Replace: replace, MemoryBytes: 30_000, Workers: 1})
+				l, err := db.NewLoader(context.Background(), &LoadOptions{Replace: replace, MemoryBytes: 30_000, Workers: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -84,7 +84,7 @@ func TestTimeOutOfRange(t *testing.T) {
 			t.Errorf("%v became %v", when, got)
 		}
 	}
-	l, err := db.NewLoader(ctx, LoadOptions{Replace: true})
+	l, err := db.NewLoader(ctx, &LoadOptions{Replace: true})
 	if err != nil {
 		t.Fatal(err)
 	}

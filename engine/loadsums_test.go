@@ -18,7 +18,7 @@ func TestLoadSums(t *testing.T) {
 	for _, o := range []Options{{}, {NoSketch: true}, {NoText: true}} {
 		o.Sync = SyncNever
 		db, _ := create4test(t, &o)
-		l, err := db.NewLoader(t.Context(), LoadOptions{Replace: true})
+		l, err := db.NewLoader(t.Context(), &LoadOptions{Replace: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -93,7 +93,9 @@ func BenchmarkNearMemtable(b *testing.B) {
 		_, _, err := anyMatch(ctx, db, Doc{ID: "q", Fingerprint: &q}, Near(3))
 		return err
 	})
-	each("nearest/n=1", queries[:100], func(db *DB, q Fingerprint) error { return drain(db.Search(ctx, ofPrint(q), Near(64), Limit(1))) })
+	each("nearest/n=1", queries[:100], func(db *DB, q Fingerprint) error {
+		return drain(db.Search(ctx, ofPrint(q), Near(64), &SearchOptions{Limit: 1}))
+	})
 	benchRatio(b, "batch/k=3", empty, full, func(db *DB) (int, error) {
 		return len(queries), drain(searchBatch(ctx, db, ofPrints(queries), Near(3)))
 	})
@@ -113,7 +115,7 @@ func benchTexts(b *testing.B) *DB {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { db.Close() })
-	l, err := db.NewLoader(context.Background(), LoadOptions{MemoryBytes: 1 << 30})
+	l, err := db.NewLoader(context.Background(), &LoadOptions{MemoryBytes: 1 << 30})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -19,7 +19,7 @@ var eager = compaction.Options{Fanout: 2, Smallest: 1}
 // loadTable adds documents from..to-1 as one table.
 func loadTable(t testing.TB, db *DB, from, to int) {
 	t.Helper()
-	l, err := db.NewLoader(context.Background(), LoadOptions{Replace: true})
+	l, err := db.NewLoader(context.Background(), &LoadOptions{Replace: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,14 +107,14 @@ func TestMergesAtOnce(t *testing.T) {
 	if err := db.Flush(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Pack(ctx, path+".sst", nil); err != nil {
+	if err := db.Pack(ctx, path+".sst"); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
+	if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 {
 		t.Fatal(r, err)
 	}
 	compacted := make(chan error)
-	go func() { compacted <- db.Compact(ctx, nil) }() // waits for all
+	go func() { compacted <- db.Compact(ctx) }() // waits for all
 	time.Sleep(10 * time.Millisecond)
 	db.SetCompactionRate(0)
 	if err := <-compacted; err != nil {

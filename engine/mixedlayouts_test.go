@@ -34,7 +34,7 @@ func mixedDB(t *testing.T, fps []uint64) *DB {
 			return l
 		},
 	})
-	l, err := db.NewLoader(t.Context(), LoadOptions{})
+	l, err := db.NewLoader(t.Context(), &LoadOptions{})
 	each := (len(fps) + len(mixedLayouts) - 1) / len(mixedLayouts)
 	for i := range fps {
 		if err == nil {
@@ -194,7 +194,7 @@ func TestMixedLayoutPairs(t *testing.T) {
 					}
 				}
 				n := 0
-				for p, err := range db.Pairs(ctx, Near(k), nil) {
+				for p, err := range db.Pairs(ctx, Near(k)) {
 					if n++; err != nil || !want[p] {
 						t.Fatalf("k = %d: %+v: %v", k, p, err)
 					}
@@ -214,7 +214,7 @@ func TestMixedLayoutPairs(t *testing.T) {
 		}
 		check(db)
 		packed := t.TempDir() + "/all.sst"
-		if err := db.Pack(ctx, packed, nil); err != nil {
+		if err := db.Pack(ctx, packed); err != nil {
 			t.Fatal(err)
 		}
 		pinned, _ := create4test(t, &Options{NoSketch: true, Layout: "6:3"})
@@ -226,12 +226,12 @@ func TestMixedLayoutPairs(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer single.Close()
-		if err := db.Compact(ctx, nil); err != nil {
+		if err := db.Compact(ctx); err != nil {
 			t.Fatal(err)
 		}
 		for _, db := range []*DB{pinned, single, db} {
 			check(db)
-			if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
+			if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 {
 				t.Errorf("%v, %v", r.Problems, err)
 			}
 		}

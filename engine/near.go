@@ -53,16 +53,16 @@ func (db *DB) Near(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, 
 func nearMatch(h *search.NearHit) Match { return Match(h.Match()) }
 
 // searchNear is Search by Near.
-func (s *Snapshot) searchNear(ctx context.Context, doc Doc, by Criterion, o searchOptions) iter.Seq2[Match, error] {
+func (s *Snapshot) searchNear(ctx context.Context, doc Doc, by Criterion, o SearchOptions) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		fps, err := s.prints(ctx, &doc, by)
 		if err != nil {
 			yield(Match{}, err)
 		}
-		if err != nil || fps == nil || o.limit == 0 {
+		if err != nil || fps == nil {
 			return
 		}
-		left := o.limit
+		left := o.Limit
 		give := func(m Match, err error) bool {
 			if err == nil && m.ID == doc.ID {
 				return true
@@ -72,8 +72,8 @@ func (s *Snapshot) searchNear(ctx context.Context, doc Doc, by Criterion, o sear
 		}
 		sc := nearScratches.Get().(*nearScratch)
 		defer sc.release()
-		switch most := o.limit + 1; { // one of them may be doc.ID
-		case o.unordered:
+		switch most := o.Limit + 1; { // one of them may be doc.ID
+		case o.Unordered:
 			sc.Want.Visit = func(h search.NearHit) error {
 				err := ctx.Err()
 				if err == nil && !give(Match(h.Match()), nil) {
@@ -82,10 +82,10 @@ func (s *Snapshot) searchNear(ctx context.Context, doc Doc, by Criterion, o sear
 				return err
 			}
 			err = sc.FindAny(ctx, &s.v, fps, by.by.K)
-		case o.limit > 0 && by.by.K == s.v.Bits():
+		case o.Limit > 0 && by.by.K == s.v.Bits():
 			err = sc.Nearest(ctx, &s.v, fps, most)
 		default:
-			if o.limit > 0 && most <= search.MostFirst {
+			if o.Limit > 0 && most <= search.MostFirst {
 				sc.Want.First = most
 			}
 			err = sc.FindAny(ctx, &s.v, fps, by.by.K)

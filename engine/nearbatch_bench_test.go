@@ -68,7 +68,7 @@ func countAll[T any](b *testing.B, all iter.Seq2[T, error]) (n int) {
 // in memory but have not been read by the process, and of each of 10,000 after 230,000 others.
 func BenchmarkFirst(b *testing.B) {
 	db, queries := benchDB(b)
-	if err := db.Compact(context.Background(), nil); err != nil {
+	if err := db.Compact(context.Background()); err != nil {
 		b.Fatal(err)
 	}
 	var first, later time.Duration

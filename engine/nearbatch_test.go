@@ -245,7 +245,7 @@ func TestNearBatchAmongWriters(t *testing.T) {
 	}
 	wg.Go(func() {
 		for ctx.Err() == nil {
-			if err := db.Compact(context.Background(), nil); err != nil {
+			if err := db.Compact(context.Background()); err != nil {
 				t.Error(err)
 			}
 		}

@@ -120,7 +120,7 @@ func TestWritesBesidePublication(t *testing.T) {
 				for _, id := range append(stored, new...) {
 					put(t, from, id, loaded)
 				}
-				if err := errors.Join(from.Pack(ctx, "/from.sst", nil), from.Close()); err != nil {
+				if err := errors.Join(from.Pack(ctx, "/from.sst"), from.Close()); err != nil {
 					t.Fatal(err)
 				}
 
@@ -131,7 +131,7 @@ func TestWritesBesidePublication(t *testing.T) {
 						result <- db.Ingest(ctx, "/from.sst")
 						return
 					}
-					l, err := db.NewLoader(ctx, LoadOptions{Replace: how == "replace", Workers: 1})
+					l, err := db.NewLoader(ctx, &LoadOptions{Replace: how == "replace", Workers: 1})
 					for _, id := range append(stored, new...) {
 						if err == nil {
 							err = l.Add(Doc{ID: id, Fingerprint: ptr(loaded)})
@@ -182,7 +182,7 @@ func TestWritesBesidePublication(t *testing.T) {
 					put(t, db, stage, 9)
 					want[stage] = 9
 				}
-				if err := db.Compact(ctx, nil); err != nil {
+				if err := db.Compact(ctx); err != nil {
 					t.Fatal(err)
 				}
 				same("merged")
@@ -223,7 +223,7 @@ func TestOrderOfWriting(t *testing.T) {
 		return Doc{ID: want[n-1], Fingerprint: ptr(uint64(n))}
 	}
 	load := func(db *DB) error {
-		l, err := db.NewLoader(ctx, LoadOptions{Replace: true})
+		l, err := db.NewLoader(ctx, &LoadOptions{Replace: true})
 		for range 10 {
 			if err == nil {
 				err = l.Add(next())
@@ -256,7 +256,7 @@ func TestOrderOfWriting(t *testing.T) {
 					return err
 				}
 			}
-			return errors.Join(load(other), other.Pack(ctx, packed, nil), db.Ingest(ctx, packed))
+			return errors.Join(load(other), other.Pack(ctx, packed), db.Ingest(ctx, packed))
 		},
 		"reopen": func() (err error) {
 			if err = db.Close(); err == nil {
@@ -314,7 +314,7 @@ func TestExpiredAfterTheLog(t *testing.T) {
 	if err := db.Flush(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Compact(ctx, nil); err != nil {
+	if err := db.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := db.Stats(); err != nil || st.Documents != 2 {

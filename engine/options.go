@@ -24,7 +24,7 @@ const (
 	SyncNever
 )
 
-// Options are the options of Open and Create. The zero value, and nil, are good defaults.
+// Options are the options of Open and Create. The zero value has good defaults.
 type Options struct {
 	// The first group is fixed at creation and ignored when the database exists, except that a
 	// value that is set and differs from the database's is ErrParams.
@@ -88,7 +88,7 @@ type Options struct {
 // Layout says how fingerprints are indexed: in permuted tables, each sorted by other bits. It is
 // written "blocks:chosen": a fingerprint is cut into that many blocks, and each choice of chosen of
 // them leads one table. "4:1" makes four tables, "6:3" twenty; see docs/design.md.
-type Layout = string
+type Layout string
 
 // LayoutBySize gives each table the layout for its size when it is written: "4:1" to some 25
 // million fingerprints, "3:1" to two billion, "2:1" above. It is the default.
@@ -100,7 +100,7 @@ func (o *Options) internal() store.Options {
 		return store.Options{}
 	}
 	s := store.Options{
-		Shingle: o.Shingle, Features: features.Spec(o.Features), Bits: o.Bits, Layout: o.Layout, Sketch: o.Sketch, MinJaccard: o.MinJaccard,
+		Shingle: o.Shingle, Features: features.Spec(o.Features), Bits: o.Bits, Layout: string(o.Layout), Sketch: o.Sketch, MinJaccard: o.MinJaccard,
 		NoText: o.NoText, NoSketch: o.NoSketch, Sets: o.Containment, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory,
 		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
@@ -109,19 +109,21 @@ func (o *Options) internal() store.Options {
 		Policy: o.policy, MergeSlots: o.mergeSlots,
 	}
 	if on := o.OnEvent; on != nil {
-		s.OnEvent = func(e store.Event) { on(Event(e)) }
+		s.OnEvent = func(e store.Event) {
+			on(Event{EventKind(e.Kind), e.Tables, e.Output, Reason(e.Reason), e.Docs, e.InputBytes, e.Bytes, e.Duration, e.Files, e.Err})
+		}
 	}
 	return s
 }
 
 // EventKind says what an Event is about.
-type EventKind = string
+type EventKind string
 
 // The kinds of an Event.
 const (
 	EventFlush   EventKind = store.EventFlush   // a memtable became a table
 	EventCompact EventKind = store.EventCompact // tables were merged into one
-	EventStall   EventKind = store.EventStall   // a write had to wait: Reason is "tables" or "memtables"
+	EventStall   EventKind = store.EventStall   // a write had to wait, for a merge or a flush, as Reason says
 	EventRecover EventKind = store.EventRecover // Open replayed logs
 	EventClean   EventKind = store.EventClean   // Open removed files that a killed process had left
 	EventError   EventKind = store.EventError   // background work failed, or the writer stopped; Err says why
@@ -132,7 +134,7 @@ type Event struct {
 	Kind       EventKind
 	Tables     []uint64 // numbers of the table written, or of those merged
 	Output     uint64   // number of the table that a compaction wrote, 0 for none
-	Reason     string   // of a compaction, as MergeStats has it, or of a stall
+	Reason     Reason   // of a compaction or a stall
 	Docs       int      // documents written or replayed
 	InputBytes int64    // of the tables merged
 	Bytes      int64    // of the table written, or of the files removed
@@ -140,3 +142,20 @@ type Event struct {
 	Files      []string // names of the files removed
 	Err        error
 }
+
+// Reason says why tables are merged, or why a write had to wait.
+type Reason string
+
+// The reasons of merges, and those of EventStall.
+const (
+	ReasonTier   = Reason(compaction.ReasonTier)   // as many tables of about one size as are merged together
+	ReasonWindow = Reason(compaction.ReasonWindow) // a part of the time to live has passed
+	ReasonDead   = Reason(compaction.ReasonDead)   // much was deleted, replaced or expired
+	ReasonCount  = Reason(compaction.ReasonCount)  // there were too many tables
+	ReasonDrop   = Reason(compaction.ReasonDrop)   // of the tables nothing was left
+	ReasonLoad   = Reason(compaction.ReasonLoad)   // a load wrote the tables
+	ReasonAll    = Reason(compaction.ReasonAll)    // Compact
+
+	StallTables    Reason = "tables"    // merges had not kept up
+	StallMemtables Reason = "memtables" // flushes had not
+)

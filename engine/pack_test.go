@@ -27,10 +27,10 @@ func TestPackIngest(t *testing.T) {
 			m.put(id, fp, true)
 		}
 		path := filepath.Join(dir, fmt.Sprintf("%d.sst", i))
-		if err := db.Pack(ctx, path, nil); err != nil {
+		if err := db.Pack(ctx, path); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Pack(ctx, path, nil); !errors.Is(err, ErrExists) {
+		if err := db.Pack(ctx, path); !errors.Is(err, ErrExists) {
 			t.Fatalf("packing over a file: %v", err)
 		}
 		packed = append(packed, path)
@@ -77,7 +77,7 @@ func TestPackIngest(t *testing.T) {
 	}
 	defer db.Close()
 	check("reopened")
-	if err := db.Compact(ctx, nil); err != nil {
+	if err := db.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
 	check("compacted")
@@ -126,7 +126,7 @@ func TestPackErases(t *testing.T) {
 		t.Fatal(err)
 	}
 	packed := filepath.Join(t.TempDir(), "p.sst")
-	if err := db.Pack(ctx, packed, nil); err != nil {
+	if err := db.Pack(ctx, packed); err != nil {
 		t.Fatal(err)
 	}
 	tables, err := filepath.Glob(filepath.Join(path, "*.sst"))
@@ -137,7 +137,7 @@ func TestPackErases(t *testing.T) {
 		t.Errorf("%d records in the database, %d packed, of %d documents and %d deleted ones", inDB, inPack, n-len(gone), len(gone))
 	}
 	// Compact takes the texts out too, although no document of the one table is dead.
-	if err := db.Compact(ctx, nil); err != nil {
+	if err := db.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if tables, err = filepath.Glob(filepath.Join(path, "*.sst")); err != nil || len(tables) != 1 {
@@ -147,7 +147,7 @@ func TestPackErases(t *testing.T) {
 		t.Errorf("%d records after Compact, of %d documents", got, n-len(gone))
 	}
 	before := tables[0]
-	if err := db.Compact(ctx, nil); err != nil {
+	if err := db.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if tables, err = filepath.Glob(filepath.Join(path, "*.sst")); err != nil || len(tables) != 1 || tables[0] != before {

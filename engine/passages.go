@@ -117,16 +117,13 @@ func (p *Passages) All(ctx context.Context) iter.Seq2[PassageMatch, error] {
 }
 
 // Plan returns how All would be carried out, as Snapshot.Plan does.
-func (p *Passages) Plan() (plans []PartPlan, err error) {
+func (p *Passages) Plan() ([]PartPlan, error) {
 	var parts []search.PartPlan
-	err = p.s.v.Safely(context.Background(), func() (err error) {
+	err := p.s.v.Safely(context.Background(), func() (err error) {
 		parts, err = p.scan(nil).Plan()
 		return err
 	})
-	for _, part := range parts {
-		plans = append(plans, PartPlan(part))
-	}
-	return plans, err
+	return partPlans(parts), err
 }
 
 // scan returns the search of the stored documents. Of each it compares, it sets the passages.

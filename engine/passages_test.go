@@ -185,7 +185,7 @@ func BenchmarkPassages(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	if err := db.Compact(b.Context(), nil); err != nil {
+	if err := db.Compact(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	s, err := db.Snapshot()

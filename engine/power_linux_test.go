@@ -197,9 +197,9 @@ func (m *powerModel) maintain(db *DB, r *rand.Rand) {
 		case 0:
 			err = db.Flush(ctx)
 		case 1:
-			err = db.Compact(ctx, nil)
+			err = db.Compact(ctx)
 		case 2:
-			_, err = db.Prune(ctx, time.Now().Add(-time.Hour), nil)
+			_, err = db.Prune(ctx, time.Now().Add(-time.Hour))
 		case 3:
 			err = m.load(ctx, db, r)
 		}
@@ -211,7 +211,7 @@ func (m *powerModel) maintain(db *DB, r *rand.Rand) {
 
 // load loads a few documents again.
 func (m *powerModel) load(ctx context.Context, db *DB, r *rand.Rand) error {
-	l, err := db.NewLoader(ctx, LoadOptions{Replace: true, Workers: 1})
+	l, err := db.NewLoader(ctx, &LoadOptions{Replace: true, Workers: 1})
 	if err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func (m *powerModel) load(ctx context.Context, db *DB, r *rand.Rand) error {
 // for what was acknowledged.
 func (m *powerModel) look(db *DB) error {
 	ctx := context.Background()
-	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
+	if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 {
 		return fmt.Errorf("check: %+v, %w", r, err)
 	}
 	found := map[string]uint64{}

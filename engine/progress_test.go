@@ -29,7 +29,7 @@ func TestJoinProgress(t *testing.T) {
 				if len(stages) == 0 || stages[len(stages)-1] != p.Stage {
 					stages = append(stages, p.Stage)
 				}
-				units := map[string]string{"join": "documents", "sort": ""}
+				units := map[string]ProgressUnit{"join": Documents, "sort": ""}
 				if p.Done > p.Total || p.Unit != units[p.Stage] || p.Unit == "documents" && p.Total > n {
 					t.Errorf("%v: %+v", by, p)
 				}

@@ -53,7 +53,7 @@ func BenchmarkEntries(b *testing.B) {
 	})
 	b.Run("prune nothing", func(b *testing.B) {
 		for b.Loop() {
-			if n, err := db.Prune(ctx, e.Time.Add(-time.Hour), nil); n != 0 || err != nil {
+			if n, err := db.Prune(ctx, e.Time.Add(-time.Hour)); n != 0 || err != nil {
 				b.Fatal(n, err)
 			}
 		}

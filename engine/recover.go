@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// RecoverOptions are the options of Recover. The zero value, and nil, are good defaults.
+// RecoverOptions are the options of Recover.
 type RecoverOptions struct {
 	// Partial says to keep documents, too, whose text, fields or sketch are lost: IDs and
 	// fingerprints then still find near-duplicates. Otherwise a document comes back as it was
@@ -63,10 +63,8 @@ type RecoverDoubt struct {
 // kept. Errors are ErrNotFound, ErrNotDatabase, ErrInvalid for a newDir inside dir, ErrLocked if
 // another process wrote to dir meanwhile, as far as that is noticed, ErrCorruption if not even the
 // parameters can be read, and those of the context and the file system. Damage is no error.
-func Recover(ctx context.Context, dir, newDir string, o *RecoverOptions) (RecoverReport, error) {
-	if o == nil {
-		o = &RecoverOptions{}
-	}
+func Recover(ctx context.Context, dir, newDir string, opts ...*RecoverOptions) (RecoverReport, error) {
+	o := given(opts)
 	r, err := salvage.Run(ctx, dir, newDir, salvage.Options{
 		FS: o.fs, Now: o.now, Partial: o.Partial, Progress: progressTo(o.Progress),
 	})

@@ -127,7 +127,7 @@ func TestRecoverSuperseded(t *testing.T) {
 	s.remove(0, 100)
 	s.flush()
 	old := s.tables()
-	s.do(s.db.Compact(t.Context(), nil))
+	s.do(s.db.Compact(t.Context()))
 	s.put(1400, 1600, "third")
 	s.remove(100, 200)
 	want := map[string]string{}
@@ -152,7 +152,7 @@ func TestRecoverIngested(t *testing.T) {
 	other := newSickbed(t, nil)
 	other.put(50, 150, "ingested")
 	packed := filepath.Join(t.TempDir(), "p.sst")
-	other.do(other.db.Pack(t.Context(), packed, nil))
+	other.do(other.db.Pack(t.Context(), packed))
 	other.do(other.db.Close())
 	s := newSickbed(t, nil)
 	s.put(0, 5000, "first")
@@ -180,12 +180,12 @@ func TestRecoverOvertaken(t *testing.T) {
 	other := newSickbed(t, nil)
 	other.put(100, 120, "ingested")
 	packed := filepath.Join(t.TempDir(), "p.sst")
-	other.do(other.db.Pack(t.Context(), packed, nil))
+	other.do(other.db.Pack(t.Context(), packed))
 	other.do(other.db.Close())
 
 	s := newSickbed(t, nil)
 	s.put(0, 20, "logged")
-	l := must(s.db.NewLoader(t.Context(), LoadOptions{Replace: true}))(t)
+	l := must(s.db.NewLoader(t.Context(), &LoadOptions{Replace: true}))(t)
 	for i := range 10 {
 		s.do(l.Add(Doc{ID: fmt.Sprint(i), Text: fmt.Sprint("loaded number ", i, " of them")}))
 	}
@@ -208,7 +208,7 @@ func TestRecoverOvertaken(t *testing.T) {
 	}
 	db := must(Open(to, nil))(t)
 	defer db.Close()
-	if c := must(db.Check(t.Context(), nil))(t); len(c.Problems) > 0 {
+	if c := must(db.Check(t.Context()))(t); len(c.Problems) > 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -307,7 +307,7 @@ func TestRecoverCrash(t *testing.T) {
 				continue
 			}
 			s.do(e)
-			check, e := db.Check(t.Context(), nil)
+			check, e := db.Check(t.Context())
 			s.do(errors.Join(e, db.Close()))
 			if len(check.Problems) > 0 || check.Documents != 400 {
 				t.Fatalf("operation %d: %+v", at, check)
@@ -338,7 +338,7 @@ func TestRecoverDurable(t *testing.T) {
 		after := mem.CrashClone(0, seed)
 		db, err := Open("/a/b/new", &Options{fs: after, MustExist: true, DisableAutoCompaction: true})
 		s.do(err)
-		check, err := db.Check(ctx, nil)
+		check, err := db.Check(ctx)
 		s.do(err)
 		if len(check.Problems) > 0 || check.Documents != 600 || report.Documents != 600 {
 			t.Errorf("%+v after %+v", check, report)

@@ -119,7 +119,7 @@ func (f *fate) remove(n int) {
 
 // load loads documents without the log.
 func (f *fate) load(n int) {
-	l, err := f.db.NewLoader(f.t.Context(), LoadOptions{Replace: true})
+	l, err := f.db.NewLoader(f.t.Context(), &LoadOptions{Replace: true})
 	f.do(err)
 	for range n {
 		f.do(l.Add(f.doc(f.id())))
@@ -164,11 +164,11 @@ var patients = []struct {
 			f.put(200)
 			f.remove(100)
 		}
-		f.do(f.db.Compact(f.t.Context(), nil))
+		f.do(f.db.Compact(f.t.Context()))
 		f.load(2000)
 		f.put(300)
 		f.remove(300)
-		_, err := f.db.Prune(f.t.Context(), f.now.Add(-2000*time.Second), nil)
+		_, err := f.db.Prune(f.t.Context(), f.now.Add(-2000*time.Second))
 		f.do(err)
 		f.put(100)
 		f.remove(100)
@@ -305,7 +305,7 @@ func (p *patient) recoverFrom(t *testing.T, files map[string][]byte, what string
 func (p *patient) keepWriting(t *testing.T, db *DB, what string) {
 	t.Helper()
 	ctx := context.Background()
-	report, err := db.Check(ctx, nil)
+	report, err := db.Check(ctx)
 	if err == nil && len(report.Problems) > 0 {
 		err = report.Problems[0]
 	}
@@ -315,7 +315,7 @@ func (p *patient) keepWriting(t *testing.T, db *DB, what string) {
 		err = db.Put(ctx, d)
 	}
 	if err == nil {
-		err = db.Compact(ctx, nil)
+		err = db.Compact(ctx)
 	}
 	if err == nil {
 		_, err = db.Get(ctx, "new")

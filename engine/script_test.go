@@ -200,7 +200,7 @@ func (sc *script) kind(kind, i int, m *model) scriptStep {
 	case 2, 3:
 		st.do = func(ctx context.Context) error { return sc.db.Flush(ctx) }
 	case 4:
-		st.do = func(ctx context.Context) error { return sc.db.Compact(ctx, nil) }
+		st.do = func(ctx context.Context) error { return sc.db.Compact(ctx) }
 	case 5:
 		st.do = func(context.Context) error {
 			if err := sc.db.Close(); err != nil {
@@ -214,7 +214,7 @@ func (sc *script) kind(kind, i int, m *model) scriptStep {
 		sc.packed[path] = pack.docs
 		st.do = func(ctx context.Context) error {
 			sc.setPack(pack)
-			err := sc.db.Pack(ctx, path, nil)
+			err := sc.db.Pack(ctx, path)
 			pack.acked = err == nil
 			sc.setPack(pack)
 			return err
@@ -242,7 +242,7 @@ func (sc *script) load(st *scriptStep, replace bool, mark int64) {
 	}
 	m.mark = mark
 	st.do = func(ctx context.Context) error {
-		l, err := sc.db.NewLoader(ctx, LoadOptions{Replace: replace, Workers: 1})
+		l, err := sc.db.NewLoader(ctx, &LoadOptions{Replace: replace, Workers: 1})
 		if err != nil {
 			return err
 		}
@@ -287,7 +287,7 @@ func (sc *script) prune(st *scriptStep) {
 	}
 	st.safer = false
 	st.do = func(ctx context.Context) error {
-		_, err := sc.db.Prune(ctx, before, nil)
+		_, err := sc.db.Prune(ctx, before)
 		return err
 	}
 }

@@ -16,24 +16,16 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A SearchOption changes what Search yields.
-type SearchOption func(*searchOptions)
-
-type searchOptions struct {
-	limit     int // -1 for all
-	unordered bool
+// SearchOptions are the options of Search.
+type SearchOptions struct {
+	// Limit ends the search with its first matches, as many; 0 for all. By Near it holds about
+	// twice as many, if it is at most 65536, however many match. With Near(64), which all documents
+	// match, it finds the nearest ones without comparing all.
+	Limit int
+	// Unordered has the matches of a search by Near come as they are found, without holding them:
+	// in no particular order, though always in the same. By other criteria it changes nothing.
+	Unordered bool
 }
-
-// Limit ends a search with its first n matches. By Near it holds about twice as many, if n is at
-// most 65536, however many match. With Near(64), which all documents match, it finds the nearest
-// ones without comparing all.
-func Limit(n int) SearchOption {
-	return func(o *searchOptions) { o.limit = min(max(n, 0), math.MaxInt-1) }
-}
-
-// Unordered has the matches of a search by Near come as they are found, without holding them: in no
-// particular order, though always in the same. By other criteria it changes nothing.
-func Unordered() SearchOption { return func(o *searchOptions) { o.unordered = true } }
 
 // Search yields every visible document that matches doc by the criterion, any of Near, Jaccard,
 // Levenshtein and Cosine: the best match first, then by ID. What is looked for is doc.Text, or by
@@ -56,17 +48,15 @@ func Unordered() SearchOption { return func(o *searchOptions) { o.unordered = tr
 // database keeps none, ErrNoSketches, ErrNotFound, ErrTooLarge for more documents than fit into
 // Options.Memory, ErrClosed, *CorruptionError, and that of the context; an error is the last thing
 // that is yielded.
-func (s *Snapshot) Search(ctx context.Context, doc Doc, by Criterion, opts ...SearchOption) iter.Seq2[Match, error] {
-	o := searchOptions{limit: -1}
-	for _, opt := range opts {
-		opt(&o)
-	}
+func (s *Snapshot) Search(ctx context.Context, doc Doc, by Criterion, opts ...*SearchOptions) iter.Seq2[Match, error] {
+	o := given(opts)
+	o.Limit = min(max(o.Limit, 0), math.MaxInt-1)
 	if by.by.Near() {
 		return s.searchNear(ctx, doc, by, o)
 	}
 	found := s.searchScored(ctx, doc, by)
-	if o.limit >= 0 {
-		found = view.First(o.limit, found)
+	if o.Limit > 0 {
+		found = view.First(o.Limit, found)
 	}
 	return found
 }
@@ -201,29 +191,32 @@ func (s *Snapshot) countNear(ctx context.Context, doc *Doc, by Criterion) (n int
 	return n, err
 }
 
+// PlanMethod is how a table or memtable is searched.
+type PlanMethod string
+
 // The methods of a PartPlan.
 const (
 	// PlanProbe, for Near, looks up ranges of permuted tables, or values of blocks in a memtable.
-	PlanProbe = "probe"
+	PlanProbe PlanMethod = "probe"
 	// PlanPostings, for Jaccard, reads the postings of the query's rarest hashes.
-	PlanPostings = "postings"
+	PlanPostings PlanMethod = "postings"
 	// PlanScan compares all fingerprints, all bitmaps of sketches, or all texts.
-	PlanScan = "scan"
+	PlanScan PlanMethod = "scan"
 	// PlanSignatures, for Levenshtein and Cosine, compares signatures of texts, and texts that they
 	// do not rule out.
-	PlanSignatures = "signatures"
+	PlanSignatures PlanMethod = "signatures"
 	// PlanSign is the same, after all texts have been read to make their signatures.
-	PlanSign = "sign"
+	PlanSign PlanMethod = "sign"
 	// PlanIndex, for Contains and Within, reads entries of the index of containment, and the texts
 	// that they do not rule out.
-	PlanIndex = "index"
+	PlanIndex PlanMethod = "index"
 )
 
 // PartPlan is the plan of a Search for one table or memtable.
 type PartPlan struct {
-	Part       string  // "table 000012.sst", "memtable"
-	Documents  int     // in it, dead ones too
-	Method     string  // PlanProbe, ...
+	Part       string // "table 000012.sst", "memtable"
+	Documents  int    // in it, dead ones too
+	Method     PlanMethod
 	Radii      []int   // PlanProbe: the radius of each permuted table, or block, -1 for one that is not probed
 	Probes     int     // ranges or values to look up, or postings to read
 	Candidates int     // fingerprints or sketches expected to be compared
@@ -248,11 +241,15 @@ func (s *Snapshot) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan,
 	default:
 		parts, err = search.PlanSimilar(ctx, &s.v, doc.sample(), by.by)
 	}
-	var plans []PartPlan
+	return partPlans(parts), err
+}
+
+// partPlans returns plans as the API has them.
+func partPlans(parts []search.PartPlan) (plans []PartPlan) {
 	for _, p := range parts {
-		plans = append(plans, PartPlan(p))
+		plans = append(plans, PartPlan{p.Part, p.Documents, PlanMethod(p.Method), p.Radii, p.Probes, p.Candidates, p.Cost})
 	}
-	return plans, err
+	return plans
 }
 
 // Any reports for each of docs whether a visible document matches it by the criterion: what is

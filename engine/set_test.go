@@ -88,7 +88,7 @@ func TestSetEqualsIngest(t *testing.T) {
 				loadDocs(t, from, shard, true)
 				loadDocs(t, loaded, shard, true)
 				paths = append(paths, filepath.Join(dir, fmt.Sprintf("%d.sst", i)))
-				if err := from.Pack(ctx, paths[i], nil); err != nil {
+				if err := from.Pack(ctx, paths[i]); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -99,10 +99,10 @@ func TestSetEqualsIngest(t *testing.T) {
 			equal(t, "numbers", withNumbers(t, set), withNumbers(t, ingested))
 			if name == "fingerprints" {
 				for _, by := range []Criterion{Near(2), Near(4)} {
-					want := collect(t, loaded.Pairs(ctx, by, nil))
-					equal(t, "pairs", collect(t, set.Pairs(ctx, by, nil)), want)
-					equal(t, "pairs, ingested", collect(t, ingested.Pairs(ctx, by, nil)), want)
-					equal(t, "clusters", collect(t, set.Clusters(ctx, by, nil)), collect(t, loaded.Clusters(ctx, by, nil)))
+					want := collect(t, loaded.Pairs(ctx, by))
+					equal(t, "pairs", collect(t, set.Pairs(ctx, by)), want)
+					equal(t, "pairs, ingested", collect(t, ingested.Pairs(ctx, by)), want)
+					equal(t, "clusters", collect(t, set.Clusters(ctx, by)), collect(t, loaded.Clusters(ctx, by)))
 					if len(want) < 100 {
 						t.Errorf("%v: %d pairs", by, len(want))
 					}
@@ -117,11 +117,11 @@ func TestSetEqualsIngest(t *testing.T) {
 			want := everything(t, loaded)
 			equal(t, "ingested", everything(t, ingested), want)
 			equal(t, "set", everything(t, set), want)
-			if err := set.Pack(ctx, filepath.Join(dir, "all.sst"), nil); err != nil {
+			if err := set.Pack(ctx, filepath.Join(dir, "all.sst")); err != nil {
 				t.Fatal(err)
 			}
 			equal(t, "packed", everything(t, keep(t)(Open(filepath.Join(dir, "all.sst"), nil))), want)
-			report, err := set.Check(ctx, nil)
+			report, err := set.Check(ctx)
 			if err != nil || len(report.Problems) > 0 {
 				t.Error(report.Problems, err)
 			}
@@ -190,7 +190,7 @@ func TestSetOfDatabases(t *testing.T) {
 				// A reader packs what is in the log without a flush.
 				o := *opts
 				o.ReadOnly = true
-				if err := keep(t)(Open(path, &o)).Pack(ctx, packed[i], nil); err != nil {
+				if err := keep(t)(Open(path, &o)).Pack(ctx, packed[i]); err != nil {
 					t.Fatal(err)
 				}
 				if writer = db; i%3 == 1 {
@@ -207,7 +207,7 @@ func TestSetOfDatabases(t *testing.T) {
 			}
 			equal(t, "ingested", everything(t, ingested), want)
 			deleteAll(t, writer, ids(t, writer))
-			if err := writer.Compact(ctx, nil); err != nil {
+			if err := writer.Compact(ctx); err != nil {
 				t.Fatal(err)
 			}
 			equal(t, "after a write", everything(t, set), want)
@@ -225,7 +225,7 @@ func TestSetRefused(t *testing.T) {
 		path := filepath.Join(dir, name)
 		db := keep(t)(Open(path, o))
 		put(t, db, name, 1)
-		if err := db.Pack(ctx, path+".sst", nil); err != nil {
+		if err := db.Pack(ctx, path+".sst"); err != nil {
 			t.Fatal(err)
 		}
 		return path + ".sst"

@@ -67,7 +67,7 @@ func (m *severalModel) step() (did string, err error) {
 	case 5:
 		return "flush", m.db.Flush(ctx)
 	case 6:
-		return "compact", m.db.Compact(ctx, nil)
+		return "compact", m.db.Compact(ctx)
 	case 7:
 		before := m.now.Add(-time.Duration(m.r.IntN(30)) * time.Minute)
 		old := 0
@@ -77,7 +77,7 @@ func (m *severalModel) step() (did string, err error) {
 				delete(m.docs, id)
 			}
 		}
-		n, err := m.db.Prune(ctx, before, nil)
+		n, err := m.db.Prune(ctx, before)
 		if n != old {
 			m.t.Fatalf("pruned %d, want %d", n, old)
 		}
@@ -95,7 +95,7 @@ func (m *severalModel) load() (did string, err error) {
 	ctx := m.t.Context()
 	replace := m.r.IntN(2) == 0
 	did = fmt.Sprintf("load, replace %v", replace)
-	l, err := m.db.NewLoader(ctx, LoadOptions{Replace: replace})
+	l, err := m.db.NewLoader(ctx, &LoadOptions{Replace: replace})
 	if err != nil {
 		return did, err
 	}
@@ -173,7 +173,7 @@ func (m *severalModel) check(did string) {
 	if n := must(s.Count(ctx, time.Time{}))(m.t); n != int64(len(m.docs)) {
 		m.t.Fatalf("after %s: %d counted, want %d", did, n, len(m.docs))
 	}
-	if r := must(m.db.Check(ctx, nil))(m.t); len(r.Problems) > 0 || r.Documents != int64(len(m.docs)) {
+	if r := must(m.db.Check(ctx))(m.t); len(r.Problems) > 0 || r.Documents != int64(len(m.docs)) {
 		m.t.Fatalf("after %s: check %+v, want %d documents", did, r, len(m.docs))
 	}
 }
@@ -248,7 +248,7 @@ func TestSeveralLoadedBeside(t *testing.T) {
 				}
 				return d
 			}
-			l := must(db.NewLoader(t.Context(), LoadOptions{Replace: replace}))(t)
+			l := must(db.NewLoader(t.Context(), &LoadOptions{Replace: replace}))(t)
 			loaded, put := doc(1<<1, 1<<2, 1<<3), doc(1<<11, 1<<12, 1<<13, 1<<14, 1<<15)
 			must(struct{}{}, l.Add(loaded))(t)
 			must(struct{}{}, db.Put(t.Context(), put))(t)
@@ -260,7 +260,7 @@ func TestSeveralLoadedBeside(t *testing.T) {
 				m.docs["a"] = loaded
 			}
 			m.check(fmt.Sprintf("replace %v, flush %v", replace, flush))
-			must(struct{}{}, db.Compact(t.Context(), nil))(t)
+			must(struct{}{}, db.Compact(t.Context()))(t)
 			m.check("merged")
 			want := int64(len(m.docs["a"].Fingerprints))
 			if n := must(db.Stats())(t).Fingerprints; n != want {
@@ -371,7 +371,7 @@ func TestSeveralBeside(t *testing.T) {
 					}
 				}
 				if version%50 == 49 {
-					if err := cmp.Or(db.Flush(ctx), db.Compact(ctx, nil)); err != nil {
+					if err := cmp.Or(db.Flush(ctx), db.Compact(ctx)); err != nil {
 						t.Error(err)
 					}
 				}

@@ -82,7 +82,7 @@ func TestLoadMarks(t *testing.T) {
 	ctx := context.Background()
 	db := must(Create(filepath.Join(t.TempDir(), "x.simdb"), &Options{NoSketch: true}))(t)
 	defer db.Close()
-	l := must(db.NewLoader(ctx, LoadOptions{MemoryBytes: 600}))(t)
+	l := must(db.NewLoader(ctx, &LoadOptions{MemoryBytes: 600}))(t)
 	for i := range uint64(20) {
 		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprint: &i}); err != nil {
 			t.Fatal(err)

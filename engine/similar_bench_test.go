@@ -38,7 +38,7 @@ func BenchmarkSimilar(b *testing.B) {
 			batch.Reset()
 		}
 	}
-	if err := db.Compact(b.Context(), nil); err != nil {
+	if err := db.Compact(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("sign", func(b *testing.B) {

@@ -75,7 +75,7 @@ func TestSimilar(t *testing.T) {
 			}
 			defer db.Close()
 			source, docs := &titles{rng: rng}, map[string]string{}
-			found, methods := 0, map[string]bool{}
+			found, methods := 0, map[PlanMethod]bool{}
 			for round := range 5 {
 				for range 400 {
 					d := Doc{ID: fmt.Sprint(rng.IntN(1500)), Text: source.next()}
@@ -94,7 +94,7 @@ func TestSimilar(t *testing.T) {
 					}
 				}
 				if round == 3 {
-					err = db.Compact(t.Context(), nil)
+					err = db.Compact(t.Context())
 				} else if round < 4 {
 					err = db.Flush(t.Context())
 				}
@@ -116,7 +116,7 @@ func TestSimilar(t *testing.T) {
 }
 
 // checkSimilar compares a search with the model, and returns what it has found.
-func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, methods map[string]bool) int {
+func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, methods map[PlanMethod]bool) int {
 	t.Helper()
 	of := Doc{Text: source.next()}
 	if source.rng.IntN(2) == 0 {
@@ -379,7 +379,7 @@ func TestSignaturesGiveBack(t *testing.T) {
 		if err := db.Apply(t.Context(), &b); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Compact(t.Context(), nil); err != nil {
+		if err := db.Compact(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, err := range db.Search(t.Context(), Doc{Text: "text"}, Cosine(0.5)) {

@@ -195,7 +195,7 @@ func (m *joinModel) checkPairs(t *testing.T) {
 	slices.SortFunc(want, func(a, b Pair) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
 	})
-	for p, err := range m.db.Pairs(t.Context(), m.by, nil) {
+	for p, err := range m.db.Pairs(t.Context(), m.by) {
 		if err != nil {
 			t.Fatal(err)
 		}

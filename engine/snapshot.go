@@ -143,8 +143,8 @@ func (db *DB) Get(ctx context.Context, id string) (Doc, error) {
 }
 
 // Search yields what Snapshot.Search does, of the database as it is when the iteration begins.
-func (db *DB) Search(ctx context.Context, doc Doc, by Criterion, opts ...SearchOption) iter.Seq2[Match, error] {
-	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Search(ctx, doc, by, opts...) })
+func (db *DB) Search(ctx context.Context, doc Doc, by Criterion, o ...*SearchOptions) iter.Seq2[Match, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Search(ctx, doc, by, o...) })
 }
 
 // Jaccard yields every document whose estimated Jaccard similarity to doc is t or more, 0 < t <= 1:
@@ -156,15 +156,14 @@ func (db *DB) Jaccard(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, 
 
 // Pairs yields every pair of documents that match by the criterion, the best match first, then by
 // A, then by B. Snapshot.Pairs says what memory that takes; more pairs than fit are ErrTooLarge.
-func (db *DB) Pairs(ctx context.Context, by Criterion, o *PairOptions) iter.Seq2[Pair, error] {
-	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, o) })
+func (db *DB) Pairs(ctx context.Context, by Criterion, o ...*PairOptions) iter.Seq2[Pair, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, o...) })
 }
 
 // Clusters yields the members of all clusters of two or more documents that match by the criterion:
-// the largest cluster first, in each the keeper first, then by ID. A nil o is the zero
-// ClusterOptions.
-func (db *DB) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
-	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Member, error] { return s.Clusters(ctx, by, o) })
+// the largest cluster first, in each the keeper first, then by ID.
+func (db *DB) Clusters(ctx context.Context, by Criterion, o ...*ClusterOptions) iter.Seq2[Member, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Member, error] { return s.Clusters(ctx, by, o...) })
 }
 
 func withSnapshot[T any](db *DB, fn func(*Snapshot) (T, error)) (T, error) {

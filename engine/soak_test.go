@@ -271,7 +271,7 @@ func (s *soak) novel(r *rand.Rand, x *soakID) error {
 }
 
 func (s *soak) load(docs []Doc, replace bool) error {
-	l, err := s.db.NewLoader(context.Background(), LoadOptions{Replace: replace, MemoryBytes: 4000, Workers: 1})
+	l, err := s.db.NewLoader(context.Background(), &LoadOptions{Replace: replace, MemoryBytes: 4000, Workers: 1})
 	for _, d := range docs {
 		if err == nil {
 			err = l.Add(d)
@@ -374,13 +374,13 @@ func (s *soak) maintain(seed uint64) error {
 		var err error
 		switch verb {
 		case 7:
-			_, err = s.db.Prune(ctx, time.Now().Add(-soakTTL/4), nil)
+			_, err = s.db.Prune(ctx, time.Now().Add(-soakTTL/4))
 		case 8:
 			err = s.deleteSeen(r)
 		case 9:
 			err = s.db.Flush(ctx)
 		case 10:
-			err = s.db.Compact(ctx, nil)
+			err = s.db.Compact(ctx)
 		case 11:
 			err = s.db.Compact(ctx, &CompactOptions{Due: true})
 		case 12:
@@ -400,7 +400,7 @@ func (s *soak) pack() error {
 	path := fmt.Sprintf("/packed-%d.sst", s.next.Add(1))
 	defer s.mem.Remove(path)
 	bounds := s.bounds()
-	if err := s.db.Pack(context.Background(), path, nil); err != nil {
+	if err := s.db.Pack(context.Background(), path); err != nil {
 		return err
 	}
 	return s.look(path, &Options{fs: s.mem}, bounds, "packed")
@@ -419,7 +419,7 @@ func (s *soak) look(path string, o *Options, bounds []int, when string) error {
 	}
 	defer snap.Close()
 	s.checkAll(snap, bounds, when)
-	r, err := db.Check(context.Background(), nil)
+	r, err := db.Check(context.Background())
 	if len(r.Problems) > 0 {
 		err = errors.Join(r.Problems...)
 	}
@@ -544,7 +544,7 @@ func (s *soak) settle() {
 		mortal := err == nil && time.Since(e.Time) > soakTTL/4
 		x.states, x.acked = []soakState{{e.Fingerprint, mortal}}, 0
 	}
-	if r, err := s.db.Check(context.Background(), nil); err != nil || len(r.Problems) > 0 {
+	if r, err := s.db.Check(context.Background()); err != nil || len(r.Problems) > 0 {
 		s.t.Fatal(r.Problems, err)
 	}
 }

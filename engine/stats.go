@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
@@ -140,8 +139,20 @@ func (m Metrics) WriteAmplification() float64 {
 	return float64(in+m.BytesCompacted) / float64(in)
 }
 
-// MergeStats describes a merge of tables: see compaction.Stats.
-type MergeStats = compaction.Stats
+// MergeStats is what a merge of tables did, or has done so far.
+type MergeStats struct {
+	Inputs         []uint64      `json:"inputs"` // numbers of the tables
+	InputDocuments int64         `json:"input_documents"`
+	InputBytes     int64         `json:"input_bytes"`
+	Output         uint64        `json:"output"`    // number of the table written, 0 if no document was left
+	Documents      int64         `json:"documents"` // in it
+	Bytes          int64         `json:"bytes"`
+	Reason         Reason        `json:"reason"`
+	Started        time.Time     `json:"started"`
+	Duration       time.Duration `json:"duration_ns"` // so far, of one that is running
+	Done           float64       `json:"done"`        // of one that is running, the share that is done
+	Err            error         `json:"-"`           // why the merge failed; its tables are as they were
+}
 
 // LoadOptions are the options of NewLoader.
 type LoadOptions struct {
@@ -177,7 +188,7 @@ func describeView(ctx context.Context, v *view.View) (Stats, error) {
 		t := TableStats{
 			Name: p.Name, Documents: int64(info.Docs), Tombstones: p.Dead.Count(), Bytes: info.Size,
 			MinTime: time.UnixMicro(p.Meta.MinTime), MaxTime: time.UnixMicro(p.Meta.MaxTime),
-			Layout: p.Params().Layout.String(),
+			Layout: Layout(p.Params().Layout.String()),
 		}
 		for _, sec := range info.Sections {
 			if sec.Kind == sstable.KindRun || sec.Kind == sstable.KindWords {

@@ -22,7 +22,7 @@ func TestQueriesStop(t *testing.T) {
 	}
 	defer db.Close()
 	documents := exhaustive.Size(100000, 300000)
-	l, err := db.NewLoader(t.Context(), LoadOptions{})
+	l, err := db.NewLoader(t.Context(), &LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +52,15 @@ func TestQueriesStop(t *testing.T) {
 		return err
 	}
 	for what, query := range map[string]func(context.Context) error{
-		"near":      func(ctx context.Context) error { return drain(s.Search(ctx, ofPrint(0), Near(64))) },
-		"first":     func(ctx context.Context) error { return drain(s.Search(ctx, ofPrint(0), Near(64), Limit(20000))) },
-		"unordered": func(ctx context.Context) error { return drain(s.Search(ctx, ofPrint(0), Near(64), Unordered())) },
-		"count":     func(ctx context.Context) error { _, err := s.CountMatches(ctx, ofPrint(0), Near(64)); return err },
-		"entries":   func(ctx context.Context) error { return entries(entriesIn(ctx, s, Range{})) },
+		"near": func(ctx context.Context) error { return drain(s.Search(ctx, ofPrint(0), Near(64))) },
+		"first": func(ctx context.Context) error {
+			return drain(s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Limit: 20000}))
+		},
+		"unordered": func(ctx context.Context) error {
+			return drain(s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Unordered: true}))
+		},
+		"count":   func(ctx context.Context) error { _, err := s.CountMatches(ctx, ofPrint(0), Near(64)); return err },
+		"entries": func(ctx context.Context) error { return entries(entriesIn(ctx, s, Range{})) },
 		"unordered entries": func(ctx context.Context) error {
 			return entries(entriesIn(ctx, s, Range{Prefix: "", Unordered: true}))
 		},

@@ -99,14 +99,14 @@ func TestTableLimit(t *testing.T) {
 			if tables > 2*n/tableLimit+8 || due > n/10 {
 				t.Errorf("%d tables after %d compactions", tables, due)
 			}
-			if err := db.Compact(ctx, nil); err != nil {
+			if err := db.Compact(ctx); err != nil {
 				t.Fatal(err)
 			}
 			tables, all := checkTables(t, db, 0, n), compactions()
 			if tables > 2*n/tableLimit || tables < n/tableLimit || all-due > int64(tables) {
 				t.Errorf("%d tables after %d compactions of all", tables, all-due)
 			}
-			if err := db.Compact(ctx, nil); err != nil || compactions() != all {
+			if err := db.Compact(ctx); err != nil || compactions() != all {
 				t.Errorf("%d compactions of what has been compacted: %v", compactions()-all, err)
 			}
 			t.Logf("%d tables, %d and %d compactions", tables, due, all-due)
@@ -118,7 +118,7 @@ func TestTableLimit(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := db.Compact(ctx, nil); err != nil {
+			if err := db.Compact(ctx); err != nil {
 				t.Fatal(err)
 			}
 			if tables := checkTables(t, db, n-n/10, n); tables > 4 {
@@ -148,7 +148,7 @@ func limitPuts(t *testing.T, db *DB) {
 
 // limitLoad loads twenty times the documents of a table, and flushes each few of them.
 func limitLoad(t *testing.T, db *DB, each int) {
-	l, err := db.NewLoader(t.Context(), LoadOptions{})
+	l, err := db.NewLoader(t.Context(), &LoadOptions{})
 	for i := range 20 * tableLimit {
 		if err == nil {
 			err = l.Add(limitDoc(i))
@@ -186,7 +186,7 @@ func TestPackLimit(t *testing.T) {
 		}
 	}
 	path := filepath.Join(dir, "packed.sst")
-	err := db.Pack(ctx, path, nil)
+	err := db.Pack(ctx, path)
 	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprintf("%d documents for one table, limit %d", tableLimit+1, tableLimit)) {
 		t.Errorf("one too many: %v", err)
 	}
@@ -196,7 +196,7 @@ func TestPackLimit(t *testing.T) {
 	if err := db.Delete(ctx, fmt.Sprint(tableLimit)); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Pack(ctx, path, nil); err != nil {
+	if err := db.Pack(ctx, path); err != nil {
 		t.Fatal(err)
 	}
 	packed, err := Open(path, nil)

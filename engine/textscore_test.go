@@ -44,7 +44,7 @@ func TestVerifiedJoins(t *testing.T) {
 		}
 		found := map[[2]string]bool{}
 		last := 2.0
-		for _, p := range collect(t, db.Pairs(ctx, by, nil)) {
+		for _, p := range collect(t, db.Pairs(ctx, by)) {
 			if s := similar(p.A, p.B); p.Score != s || s < threshold || s > last || !p.Exact || p.Error != 0 {
 				t.Fatalf("%v: %+v, in truth %g", by, p, s)
 			}
@@ -54,7 +54,7 @@ func TestVerifiedJoins(t *testing.T) {
 		if missed := want - len(found); missed < 0 || missed > 1+want/200 {
 			t.Errorf("%v: %d of %d pairs missed", by, missed, want)
 		}
-		for _, p := range collect(t, db.Pairs(ctx, Jaccard(threshold), nil)) {
+		for _, p := range collect(t, db.Pairs(ctx, Jaccard(threshold))) {
 			if !found[[2]string{p.A, p.B}] {
 				overestimated++
 			}
@@ -116,12 +116,12 @@ func TestVerifiedNeedsTexts(t *testing.T) {
 	if _, _, err := db.PutNovel(ctx, Doc{ID: "a", Text: "some words to store"}, by); !errors.Is(err, ErrParams) {
 		t.Errorf("PutNovel: %v", err)
 	}
-	for _, err := range db.Pairs(ctx, by, nil) {
+	for _, err := range db.Pairs(ctx, by) {
 		if !errors.Is(err, ErrParams) {
 			t.Errorf("Pairs: %v", err)
 		}
 	}
-	for _, err := range db.Clusters(ctx, by, nil) {
+	for _, err := range db.Clusters(ctx, by) {
 		if !errors.Is(err, ErrParams) {
 			t.Errorf("Clusters: %v", err)
 		}

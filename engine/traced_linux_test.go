@@ -37,9 +37,9 @@ func traced(t *testing.T, dir string) {
 			return err
 		},
 		"flush":   func() error { return db.Flush(ctx) },
-		"compact": func() error { return db.Compact(ctx, nil) },
+		"compact": func() error { return db.Compact(ctx) },
 		"load": func() error {
-			l, err := db.NewLoader(ctx, LoadOptions{})
+			l, err := db.NewLoader(ctx, &LoadOptions{})
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ func traced(t *testing.T, dir string) {
 			_, e := l.Close()
 			return errors.Join(err, e)
 		},
-		"pack":   func() error { return db.Pack(ctx, packed, nil) },
+		"pack":   func() error { return db.Pack(ctx, packed) },
 		"ingest": func() error { return db.Ingest(ctx, packed) },
 		"close":  func() error { return db.Close() },
 	}

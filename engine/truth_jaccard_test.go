@@ -91,7 +91,7 @@ func checkTruth(t *testing.T, docs string, truth map[idPair]float64) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	l, err := db.NewLoader(ctx, engine.LoadOptions{})
+	l, err := db.NewLoader(ctx, &engine.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func checkTruth(t *testing.T, docs string, truth map[idPair]float64) {
 			}
 		}
 		pairs := 0
-		for p, err := range db.Pairs(ctx, engine.Jaccard(threshold).Verified(), nil) {
+		for p, err := range db.Pairs(ctx, engine.Jaccard(threshold).Verified()) {
 			if pairs++; err != nil || !found[pairOf(p.A, p.B)] {
 				t.Fatalf("t = %g: the join finds %v (%v), the searches do not", threshold, p, err)
 			}

@@ -111,7 +111,7 @@ func changeUntilKilled(path string, codes []uint64) {
 	go func() {
 		for {
 			time.Sleep(20 * time.Millisecond)
-			die(db.Compact(ctx, nil))
+			die(db.Compact(ctx))
 		}
 	}()
 	n := 0

@@ -120,7 +120,7 @@ func (tr *truth) pairs(k int) []rowPair {
 // load adds all rows by a Loader, as a few tables.
 func (tr *truth) load(t *testing.T, db *engine.DB) {
 	t.Helper()
-	l, err := db.NewLoader(context.Background(), engine.LoadOptions{})
+	l, err := db.NewLoader(context.Background(), &engine.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func (tr *truth) checkPairs(t *testing.T, db *engine.DB, k int) []rowPair {
 	t.Helper()
 	want := tr.pairs(k)
 	n := 0
-	for p, err := range db.Pairs(context.Background(), engine.Near(k), nil) {
+	for p, err := range db.Pairs(context.Background(), engine.Near(k)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +286,7 @@ func truthLife(t *testing.T, layout string, h hashKind, step int) {
 	check("edited in memory")
 	must(db.Flush(ctx))
 	check("flushed")
-	must(db.Compact(ctx, nil))
+	must(db.Compact(ctx))
 	check("compacted")
 	must(db.Close())
 	db = open()
@@ -296,9 +296,9 @@ func truthLife(t *testing.T, layout string, h hashKind, step int) {
 	db = open()
 	check("read from the log")
 	tr.checkPairs(t, db, h.k)
-	must(db.Compact(ctx, nil))
+	must(db.Compact(ctx))
 	tr.checkPairs(t, db, h.k)
-	r, err := db.Check(ctx, nil)
+	r, err := db.Check(ctx)
 	if must(err); len(r.Problems) > 0 {
 		t.Fatal(r.Problems)
 	}

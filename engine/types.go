@@ -218,11 +218,30 @@ func (c Criterion) String() string {
 	return fmt.Sprintf("NEAR %d", c.by.K)
 }
 
-// Progress is how far a long operation has come. Total is 0 while it is not known.
+// Progress is how far a long operation has come.
 type Progress struct {
-	Stage       string // what is being done: "join", "sort", "compact", ...
-	Done, Total int64  // in Unit
-	Unit        string // "documents", "bytes", ...
+	Stage       string       // what is being done, for people: "join", "sort", "recover 000012.sst", ...
+	Done, Total int64        // in Unit; Total is 0 while it is not known
+	Unit        ProgressUnit // "" for a share of Total that counts nothing
+}
+
+// ProgressUnit is what Progress counts. A program may have units of its own.
+type ProgressUnit string
+
+// The units of the engine.
+const (
+	Documents ProgressUnit = "documents"
+	Bytes     ProgressUnit = "bytes"
+)
+
+// given returns the options of a call, which may be left out or nil; of several the last ones.
+func given[T any](all []*T) (last T) {
+	for _, o := range all {
+		if o != nil {
+			last = *o
+		}
+	}
+	return last
 }
 
 // ClusterMode is how clusters are formed from matching pairs.

@@ -3,7 +3,14 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -40,7 +47,7 @@ func TestValues(t *testing.T) {
 				}
 			}
 		}
-		if err := db.Compact(ctx, nil); err != nil {
+		if err := db.Compact(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,5 +67,29 @@ func TestJSON(t *testing.T) {
 		if got, err := json.Marshal(v); string(got) != want || err != nil {
 			t.Errorf("%s, %v, want %s", got, err, want)
 		}
+	}
+}
+
+// TestCorruptionComment compares the fields of CorruptionError, of which go doc shows the comment
+// alone, with those that this lists.
+func TestCorruptionComment(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "types.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, d := range f.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && strings.HasPrefix(g.Doc.Text(), "CorruptionError says") {
+			for _, field := range regexp.MustCompile(`(?m)^\t(\w+) +(\w+) +//`).FindAllStringSubmatch(g.Doc.Text(), -1) {
+				listed = append(listed, field[1]+" "+field[2])
+			}
+		}
+	}
+	var fields []string
+	for field := range reflect.TypeFor[CorruptionError]().Fields() {
+		fields = append(fields, field.Name+" "+field.Type.String())
+	}
+	if !slices.Equal(listed, fields) {
+		t.Errorf("listed %q, there are %q", listed, fields)
 	}
 }

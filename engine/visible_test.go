@@ -172,7 +172,7 @@ func TestExpiryToTheMicrosecond(t *testing.T) {
 				t.Helper()
 				equal(t, when+", entries", ids(t, db), []string{"there"})
 				equal(t, when+", near", collect(t, db.Near(ctx, 5, 0)), []Match{{ID: "there"}})
-				equal(t, when+", nearest", collect(t, db.Search(ctx, ofPrint(5), Near(64), Limit(3))), []Match{{ID: "there"}})
+				equal(t, when+", nearest", collect(t, db.Search(ctx, ofPrint(5), Near(64), &SearchOptions{Limit: 3})), []Match{{ID: "there"}})
 				if _, err := db.Get(ctx, "there"); err != nil {
 					t.Error(when, err)
 				}
@@ -191,14 +191,14 @@ func TestExpiryToTheMicrosecond(t *testing.T) {
 				t.Fatal(err)
 			}
 			check("due merged")
-			if err := db.Compact(ctx, nil); err != nil {
+			if err := db.Compact(ctx); err != nil {
 				t.Fatal(err)
 			}
 			check("merged")
 			if st, err := db.Stats(); err != nil || st.Documents != 1 {
 				t.Errorf("%+v, %v", st, err)
 			}
-			l, err := db.NewLoader(ctx, LoadOptions{})
+			l, err := db.NewLoader(ctx, &LoadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

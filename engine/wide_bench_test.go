@@ -37,7 +37,7 @@ func BenchmarkNearWide(b *testing.B) {
 		return words
 	}
 	db, _ := create4test(b, &Options{Bits: bits, NoSketch: true, NoText: true, Sync: SyncNever})
-	l, err := db.NewLoader(ctx, LoadOptions{Replace: true})
+	l, err := db.NewLoader(ctx, &LoadOptions{Replace: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func BenchmarkNearWide(b *testing.B) {
 	if _, err := l.Close(); err != nil {
 		b.Fatal(err)
 	}
-	if err := db.Compact(ctx, nil); err != nil {
+	if err := db.Compact(ctx); err != nil {
 		b.Fatal(err)
 	}
 	st, err := db.Stats()

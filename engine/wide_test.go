@@ -213,9 +213,9 @@ func (m *wideModel) check(stage string) {
 		for i, q := range batch {
 			where := fmt.Sprintf("%s, k = %d", stage, k)
 			equal(t, where, collect(t, s.Search(ctx, q, Near(k))), want[i])
-			sameSet(t, where, collect(t, s.Search(ctx, q, Near(k), Unordered())), want[i])
+			sameSet(t, where, collect(t, s.Search(ctx, q, Near(k), &SearchOptions{Unordered: true})), want[i])
 			n := min(5, len(want[i]))
-			equal(t, where, collect(t, s.Search(ctx, q, Near(k), Limit(5))), want[i][:n])
+			equal(t, where, collect(t, s.Search(ctx, q, Near(k), &SearchOptions{Limit: 5})), want[i][:n])
 			if q.Fingerprints == nil && m.words == 1 {
 				equal(t, where, collect(t, m.db.Near(ctx, *q.Fingerprint, k)), want[i])
 			}
@@ -286,7 +286,7 @@ func (m *wideModel) checkPairs(stage string) {
 			return cmp.Or(cmp.Compare(x.Distance, y.Distance), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
 		})
 		where := fmt.Sprintf("%s, pairs within %d", stage, k)
-		if got := collect(t, s.Pairs(ctx, Near(k), nil)); !slices.Equal(got, want) {
+		if got := collect(t, s.Pairs(ctx, Near(k))); !slices.Equal(got, want) {
 			t.Fatalf("%s: %d pairs, want %d", where, len(got), len(want))
 		}
 		sameSet(t, where, collect(t, s.Pairs(ctx, Near(k), &PairOptions{Unordered: true})), want)
@@ -315,7 +315,7 @@ func (m *wideModel) checkPairs(stage string) {
 		// from each other.
 		keepers := map[int]string{}
 		star := map[string]bool{}
-		for _, member := range collect(t, s.Clusters(ctx, Near(k), nil)) {
+		for _, member := range collect(t, s.Clusters(ctx, Near(k))) {
 			if star[member.ID] = true; member.Keep {
 				keepers[member.Cluster] = member.ID
 			}
@@ -403,7 +403,7 @@ func testWide(t *testing.T, kind string, words int, several bool) {
 		t.Fatal(err)
 	}
 	put(200)
-	l := must(m.db.NewLoader(ctx, LoadOptions{Replace: true}))(t)
+	l := must(m.db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
 	for range part(700) {
 		d := m.doc()
 		if err := l.Add(d); err != nil {
@@ -439,11 +439,11 @@ func testWide(t *testing.T, kind string, words int, several bool) {
 			m.docs[d.ID] = q
 		}
 	}
-	if err := m.db.Compact(ctx, nil); err != nil {
+	if err := m.db.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
 	m.check("compacted")
-	if r := must(m.db.Check(ctx, nil))(t); len(r.Problems) > 0 {
+	if r := must(m.db.Check(ctx))(t); len(r.Problems) > 0 {
 		t.Fatal(r.Problems)
 	}
 	if words > 1 {
@@ -465,7 +465,7 @@ func testWide(t *testing.T, kind string, words int, several bool) {
 		}
 	}
 	packed := filepath.Join(t.TempDir(), "x.sst")
-	if err := m.db.Pack(ctx, packed, nil); err != nil {
+	if err := m.db.Pack(ctx, packed); err != nil {
 		t.Fatal(err)
 	}
 	put(50)

@@ -203,6 +203,6 @@ func (db *DB) Delete(ctx context.Context, id string) error { return db.s.Delete(
 // each document of the other tables; memtables that have something so old are flushed first.
 // Progress, if not nil, is told how many documents of the tables Prune has been through, from the
 // calling goroutine.
-func (db *DB) Prune(ctx context.Context, t time.Time, progress func(Progress)) (int, error) {
-	return db.s.Prune(ctx, t, progressTo(progress))
+func (db *DB) Prune(ctx context.Context, t time.Time, progress ...func(Progress)) (int, error) {
+	return db.s.Prune(ctx, t, progressTo(progress...))
 }

@@ -13,7 +13,7 @@ import (
 // all of them.
 func BenchmarkLimit(b *testing.B) {
 	db := openTest(b, nil)
-	l, err := db.NewLoader(b.Context(), engine.LoadOptions{})
+	l, err := db.NewLoader(b.Context(), &engine.LoadOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

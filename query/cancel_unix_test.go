@@ -20,7 +20,7 @@ import (
 func TestStatementsStop(t *testing.T) {
 	db := openTest(t, &engine.Options{NoText: true, NoSketch: true})
 	documents := exhaustive.Size(100000, 300000)
-	l, err := db.NewLoader(t.Context(), engine.LoadOptions{})
+	l, err := db.NewLoader(t.Context(), &engine.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

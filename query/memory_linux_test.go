@@ -61,7 +61,7 @@ func TestCrowdInLittleMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := db.NewLoader(t.Context(), engine.LoadOptions{})
+	l, err := db.NewLoader(t.Context(), &engine.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 func BenchmarkOverhead(b *testing.B) {
 	ctx := b.Context()
 	db := openTest(b, &engine.Options{NoText: true, NoSketch: true})
-	l, err := db.NewLoader(ctx, engine.LoadOptions{})
+	l, err := db.NewLoader(ctx, &engine.LoadOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func TestShow(t *testing.T) {
 			large += min(strings.Count(d.Text, "large"), 1)
 		}
 		check("text LIKE '%large%'"+show, large)
-		if err := db.Compact(t.Context(), nil); err != nil {
+		if err := db.Compact(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -301,10 +301,10 @@ func (s *readersTest) compare(t *testing.T) {
 	if _, err := lookAt(t.Context(), db, s.acked.load(), rand.New(rand.NewPCG(5, 6))); err != nil {
 		t.Error(err)
 	}
-	if report, err := db.Check(t.Context(), nil); err != nil || len(report.Problems) > 0 {
+	if report, err := db.Check(t.Context()); err != nil || len(report.Problems) > 0 {
 		t.Errorf("check: %v, %v", report.Problems, err)
 	}
-	if err := errors.Join(db.Compact(t.Context(), nil), db.Close()); err != nil {
+	if err := errors.Join(db.Compact(t.Context()), db.Close()); err != nil {
 		t.Error(err)
 	}
 	entries, err := os.ReadDir(path)
@@ -399,7 +399,7 @@ func operate(db *engine.DB, n int) error {
 		}
 		return db.Apply(ctx, &b)
 	case opLoad:
-		l, err := db.NewLoader(ctx, engine.LoadOptions{Replace: true, MemoryBytes: 1 << 20})
+		l, err := db.NewLoader(ctx, &engine.LoadOptions{Replace: true, MemoryBytes: 1 << 20})
 		if err == nil {
 			err = l.Add(doc(replacedID(n)))
 			_, e := l.Close()
@@ -407,12 +407,12 @@ func operate(db *engine.DB, n int) error {
 		}
 		return err
 	case opPrune:
-		_, err := db.Prune(ctx, timeOf(prunedBefore(n)), nil)
+		_, err := db.Prune(ctx, timeOf(prunedBefore(n)))
 		return err
 	case opFlush:
 		return db.Flush(ctx)
 	}
-	return db.Compact(ctx, nil)
+	return db.Compact(ctx)
 }
 
 // readBesideWriter is the program of a reader: it refreshes and looks, and now and then opens the

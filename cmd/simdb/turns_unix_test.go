@@ -85,7 +85,7 @@ func TestPutNovelTogether(t *testing.T) {
 		}
 		defer s.Close()
 		n := 0
-		for _, err = range s.Pairs(t.Context(), engine.Near(3), nil) {
+		for _, err = range s.Pairs(t.Context(), engine.Near(3)) {
 			n++
 		}
 		if n > 0 || err != nil {

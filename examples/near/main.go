@@ -27,7 +27,7 @@ func run() error {
 	}
 	defer os.RemoveAll(dir)
 
-	db, err := engine.Open(filepath.Join(dir, "corpus.simdb"), nil)
+	db, err := engine.Open(filepath.Join(dir, "corpus.simdb"))
 	if err != nil {
 		return err
 	}

@@ -354,7 +354,7 @@ func TestMembers(t *testing.T) {
 // TestFolding has a letter of each kind, in both cases: those that marks can be taken from, and
 // those that have none. Voicing marks of Japanese stay.
 func TestFolding(t *testing.T) {
-	for _, form := range []string{None, NFC, NFKC} {
+	for _, form := range []NormalForm{None, NFC, NFKC} {
 		s, err := Spec{StripDiacritics: true, Normalize: form}.Canonical()
 		if err != nil {
 			t.Fatal(err)

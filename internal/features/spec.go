@@ -23,18 +23,24 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// The units that features are made of.
+// Unit is what a feature is made of.
+type Unit string
+
+// The units.
 const (
-	Words = "words" // K consecutive words; the same as ""
-	Chars = "chars" // K consecutive characters
-	Set   = "set"   // the members of a set that is given
+	Words Unit = "words" // K consecutive words; the same as ""
+	Chars Unit = "chars" // K consecutive characters
+	Set   Unit = "set"   // the members of a set that is given
 )
 
-// The forms that texts are normalised to.
+// NormalForm is what texts are normalised to.
+type NormalForm string
+
+// The forms.
 const (
-	None = "none" // as they are; the same as ""
-	NFC  = "nfc"  // composed
-	NFKC = "nfkc" // composed, compatible characters are equal, and invisible ones removed
+	None NormalForm = "none" // as they are; the same as ""
+	NFC  NormalForm = "nfc"  // composed
+	NFKC NormalForm = "nfkc" // composed, compatible characters are equal, and invisible ones removed
 )
 
 // Limits of a Spec.
@@ -50,22 +56,23 @@ const (
 // defaultSet is the field with the members of a set where none is named.
 const defaultSet = "set"
 
-// Field is a field of documents whose text has features.
-type Field struct {
-	Name   string
-	Weight int // 1 to MaxWeight
+// Field is a field of documents whose text has features: that of package engine, in whose
+// documentation an alias of a named type would have no fields.
+type Field = struct {
+	Name   string `json:"name"`
+	Weight int    `json:"weight"` // 1 to MaxWeight
 }
 
 // Spec says what the features of a document are. Only fingerprints and sketches of equal specs can
 // be compared. See engine.Features, which documents the fields.
 type Spec struct {
-	Unit            string
+	Unit            Unit
 	Symbols         bool
 	Fields          []Field
 	SetField        string
 	StopWords       []string
 	RequireWords    []string
-	Normalize       string
+	Normalize       NormalForm
 	StripDiacritics bool
 	Mask            []string
 	MinWords        int
@@ -223,7 +230,7 @@ func (s Spec) String() string {
 		b.WriteByte('\n')
 	}
 	if s.Unit != "" {
-		line(keyUnit, s.Unit)
+		line(keyUnit, string(s.Unit))
 	}
 	if s.Symbols {
 		line(keySymbols)
@@ -235,7 +242,7 @@ func (s Spec) String() string {
 		line(keySet, s.SetField)
 	}
 	if s.Normalize != "" {
-		line(keyNormalize, s.Normalize)
+		line(keyNormalize, string(s.Normalize))
 	}
 	if s.StripDiacritics {
 		line(keyStrip)
@@ -287,7 +294,7 @@ func Parse(text string) (s Spec, err error) {
 func (s *Spec) parseLine(key, value string) (err error) {
 	switch key {
 	case keyUnit:
-		if s.Unit = value; value != Chars && value != Set {
+		if s.Unit = Unit(value); s.Unit != Chars && s.Unit != Set {
 			return fmt.Errorf("unit %q: %w", value, ErrUnknown)
 		}
 	case keyField:
@@ -298,7 +305,7 @@ func (s *Spec) parseLine(key, value string) (err error) {
 	case keySet:
 		s.SetField = value
 	case keyNormalize:
-		if s.Normalize = value; value != NFC && value != NFKC {
+		if s.Normalize = NormalForm(value); s.Normalize != NFC && s.Normalize != NFKC {
 			return fmt.Errorf("normal form %q: %w", value, ErrUnknown)
 		}
 	case keyStrip:
@@ -328,7 +335,7 @@ func (s *Spec) parseLine(key, value string) (err error) {
 func (s Spec) Describe() string {
 	var parts []string
 	if s.Unit == Chars {
-		parts = append(parts, s.Unit)
+		parts = append(parts, string(s.Unit))
 	}
 	if s.Unit == Set {
 		parts = append(parts, "members of the set "+s.SetField)
@@ -340,7 +347,7 @@ func (s Spec) Describe() string {
 		parts = append(parts, "fields "+s.WeightedFields())
 	}
 	if s.Normalize != "" {
-		parts = append(parts, s.Normalize)
+		parts = append(parts, string(s.Normalize))
 	}
 	if s.StripDiacritics {
 		parts = append(parts, "without diacritics")

@@ -67,7 +67,11 @@ func wrongOrder(params []*ast.Field) (wrong []string) {
 
 // reportsProgress reports whether a parameter is a func(Progress), or a func(done, total int64).
 func reportsProgress(p *ast.Field) bool {
-	fn, ok := p.Type.(*ast.FuncType)
+	of := p.Type
+	if may, ok := of.(*ast.Ellipsis); ok { // be left out
+		of = may.Elt
+	}
+	fn, ok := of.(*ast.FuncType)
 	if !ok || len(fn.Params.List) != 1 || fn.Results != nil {
 		return false
 	}

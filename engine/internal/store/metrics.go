@@ -44,8 +44,8 @@ func (m *metrics) compacted(did *compaction.Stats) {
 	m.compactTime.Add(int64(did.Duration))
 }
 
-// Metrics is engine.Metrics.
-type Metrics struct {
+// Metrics is engine.Metrics, with merges as M.
+type Metrics[M any] struct {
 	Path   string
 	Memory int64
 
@@ -61,24 +61,31 @@ type Metrics struct {
 	BytesMerged    int64
 	CompactionTime time.Duration
 	Merging        int
-	Running        []compaction.Stats
-	Past           []compaction.Stats
+	Running        []M
+	Past           []M
 
 	Stalls    int64
 	StallTime time.Duration
 	SlowTime  time.Duration
 }
 
-// Metrics returns what the store has done since it was opened.
-func (db *Store) Metrics() Metrics {
-	m, running := &db.metrics, db.merges.Running()
-	return Metrics{
+// MetricsOf returns what the store has done since it was opened, with merges as of makes them.
+func MetricsOf[M any](db *Store, of func(compaction.Stats) M) Metrics[M] {
+	m, running := &db.metrics, each(db.merges.Running(), of)
+	return Metrics[M]{
 		Path: db.Path, Memory: db.Memory,
 		Puts: m.puts.Load(), Deletes: m.deletes.Load(), Batches: m.batches.Load(), Queries: m.queries.Load(),
 		Flushes: m.flushes.Load(), Compactions: m.compactions.Load(), BytesFlushed: m.bytesFlushed.Load(),
 		BytesLoaded: m.bytesLoaded.Load(), BytesCompacted: m.bytesCompacted.Load(), WALBytes: m.walBytes.Load(),
 		TablesMerged: m.merged.Load(), BytesMerged: m.bytesMerged.Load(),
-		CompactionTime: time.Duration(m.compactTime.Load()), Merging: len(running), Running: running, Past: db.merges.Past(),
+		CompactionTime: time.Duration(m.compactTime.Load()), Merging: len(running), Running: running, Past: each(db.merges.Past(), of),
 		Stalls: m.stalls.Load(), StallTime: time.Duration(m.stallTime.Load()), SlowTime: time.Duration(m.slowTime.Load()),
 	}
+}
+
+func each[A, B any](all []A, of func(A) B) (out []B) {
+	for _, a := range all {
+		out = append(out, of(a))
+	}
+	return out
 }

@@ -174,7 +174,7 @@ func (o Options) checkFeatures(want *sstable.Params) error {
 	}
 	spec, err := have.Override(o.Features).Canonical()
 	if err != nil { // what they say does not go together with what the database has
-		return fmt.Errorf("a database with features of %s: %w: %w", cmp.Or(have.Describe(), features.Words), err, files.ErrParams)
+		return fmt.Errorf("a database with features of %s: %w: %w", cmp.Or(have.Describe(), string(features.Words)), err, files.ErrParams)
 	}
 	want.Features = spec.String()
 	if o.Shingle != 0 && spec.Unit != features.Set {

@@ -64,7 +64,7 @@ func (p *nearest) search(x *Scope) iter.Seq2[engine.Match, error] {
 	if p.target.self != "" && n < math.MaxInt {
 		n++ // it finds itself
 	}
-	return x.Snap.Search(x.Ctx, p.target.doc, engine.Near(x.bits()), engine.Limit(n))
+	return x.Snap.Search(x.Ctx, p.target.doc, engine.Near(x.bits()), &engine.SearchOptions{Limit: n})
 }
 
 func (p *nearest) Test(x *Scope, c *Candidate) (Verdict, error) {

@@ -22,9 +22,9 @@ func (p *searching) matches(x *Scope, o ListOptions) iter.Seq2[engine.Match, err
 	case p.nothing != "":
 		return func(func(engine.Match, error) bool) {}
 	case !o.Ordered:
-		return x.Snap.Search(x.Ctx, p.target.doc, p.by, engine.Unordered())
+		return x.Snap.Search(x.Ctx, p.target.doc, p.by, &engine.SearchOptions{Unordered: true})
 	case o.First > 0 && o.First < math.MaxInt:
-		return x.Snap.Search(x.Ctx, p.target.doc, p.by, engine.Limit(o.First))
+		return x.Snap.Search(x.Ctx, p.target.doc, p.by, &engine.SearchOptions{Limit: o.First})
 	}
 	return x.Snap.Search(x.Ctx, p.target.doc, p.by)
 }

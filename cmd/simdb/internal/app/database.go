@@ -115,7 +115,7 @@ func (a *App) Open(path string, how Access) (*engine.DB, error) {
 	open, names := engine.Open, expand(path)
 	set := names[0] != path
 	if set {
-		open = func(string, *engine.Options) (*engine.DB, error) { return o.OpenSet(names...) }
+		open = func(string, ...*engine.Options) (*engine.DB, error) { return o.OpenSet(names...) }
 	}
 	db, err := open(path, o)
 	if errors.Is(err, engine.ErrNotFound) && !set { // of a set, one may just have been removed
@@ -141,7 +141,7 @@ func OptionsLike(db *engine.DB) (*engine.Options, error) {
 		return nil, err
 	}
 	o := st.Params.Options()
-	if o.Layout == sstable.ChooseLayout(st.Fingerprints).String() {
+	if o.Layout == engine.Layout(sstable.ChooseLayout(st.Fingerprints).String()) {
 		o.Layout = engine.LayoutBySize
 	}
 	return o, nil

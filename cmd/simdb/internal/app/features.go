@@ -36,19 +36,20 @@ type FeatureFlags struct {
 // Shingle is what features are: runs of words or characters of a length. The zero Shingle is not
 // set.
 type Shingle struct {
-	Unit string
+	Unit engine.FeatureUnit
 	N    int
 }
 
 // UnmarshalText parses words:3, chars:5, tokens, or 3 for words:3.
 func (s *Shingle) UnmarshalText(text []byte) error {
-	unit, number, ok := strings.Cut(string(text), ":")
+	name, number, ok := strings.Cut(string(text), ":")
+	unit := engine.FeatureUnit(name)
 	switch {
 	case unit == "tokens" && !ok:
 		*s = Shingle{features.Words, 1}
 		return nil
 	case !ok:
-		unit, number = features.Words, unit
+		unit, number = features.Words, name
 	case unit != features.Words && unit != features.Chars:
 		return fmt.Errorf("%q: runs are words:N or chars:N, such as words:3 or chars:5, or tokens", text)
 	}
@@ -64,12 +65,12 @@ func (s *Shingle) UnmarshalText(text []byte) error {
 }
 
 // normalForm is a normal form of texts.
-type normalForm string
+type normalForm engine.NormalForm
 
 // UnmarshalText parses the name of a form.
 func (n *normalForm) UnmarshalText(text []byte) error {
 	*n = normalForm(text)
-	if *n != features.None && *n != features.NFC && *n != features.NFKC {
+	if f := engine.NormalForm(*n); f != features.None && f != features.NFC && f != features.NFKC {
 		return fmt.Errorf("%q is no normal form: nfc, nfkc or none", text)
 	}
 	return nil
@@ -139,7 +140,7 @@ func (f FeatureFlags) Given(except ...string) (names []string) {
 // files of words.
 func (f FeatureFlags) Features() (engine.Features, error) {
 	said := engine.Features{
-		Unit: f.Shingle.Unit, Symbols: f.Symbols, Fields: f.Field, SetField: f.SetField, Normalize: string(f.Normalize),
+		Unit: f.Shingle.Unit, Symbols: f.Symbols, Fields: f.Field, SetField: f.SetField, Normalize: engine.NormalForm(f.Normalize),
 		StripDiacritics: f.StripDiacritics, Mask: f.Mask, MinWords: int(f.MinWords),
 	}
 	if f.SetField != "" {

@@ -163,7 +163,7 @@ func (m *Meter) json(s meterState) {
 		Rate    float64  `json:"rate"`
 		Seconds float64  `json:"seconds"`
 		Left    *float64 `json:"left"`
-	}{Stage: s.Stage, Done: s.Done, Unit: s.Unit, Rate: s.rate, Seconds: s.elapsed.Seconds()}
+	}{Stage: s.Stage, Done: s.Done, Unit: string(s.Unit), Rate: s.rate, Seconds: s.elapsed.Seconds()}
 	if s.Total > 0 {
 		out.Total = &s.Total
 	}
@@ -185,7 +185,7 @@ func (s meterState) text() string {
 	switch {
 	case s.Total > 0 && s.Unit == "": // Done and Total count nothing that a person knows
 		fmt.Fprintf(&b, "%d %%", 100*min(s.Done, s.Total)/s.Total)
-	case s.Total > 0 && s.Unit == "bytes":
+	case s.Total > 0 && s.Unit == engine.Bytes:
 		fmt.Fprintf(&b, "%s of %s (%d %%)", quantity.Bytes(s.Done), quantity.Bytes(s.Total), 100*min(s.Done, s.Total)/s.Total)
 	case s.Total > 0:
 		fmt.Fprintf(&b, "%s of %s (%d %%)", quantity.Number(s.Done), amount(s.Total, s.Unit), 100*min(s.Done, s.Total)/s.Total)
@@ -202,14 +202,14 @@ func (s meterState) text() string {
 }
 
 // amount writes n units: bytes as MB or the like, other things as a number with commas.
-func amount(n int64, unit string) string {
+func amount(n int64, unit engine.ProgressUnit) string {
 	switch unit {
-	case "bytes":
+	case engine.Bytes:
 		return quantity.Bytes(n)
 	case "":
 		return quantity.Number(n)
 	}
-	return quantity.Number(n) + " " + unit
+	return quantity.Number(n) + " " + string(unit)
 }
 
 // bars draws one bar, that of the current stage, and clears it in the end. All stages share it, as

@@ -193,7 +193,7 @@ func TestBrevity(t *testing.T) {
 		for range 9 {
 			b.Add(c.long)
 		}
-		if got := b.Advice(features.Spec{Unit: c.unit}); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+		if got := b.Advice(features.Spec{Unit: features.Unit(c.unit)}); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%q: %q", c.short, got)
 		}
 	}

@@ -27,7 +27,7 @@ var ops = map[string]func(ctx context.Context, db *engine.DB, r *Request) (*Repl
 	"stats":     stats,
 	"flush":     func(ctx context.Context, db *engine.DB, _ *Request) (*Reply, error) { return &Reply{}, db.Flush(ctx) },
 	"compact": func(ctx context.Context, db *engine.DB, _ *Request) (*Reply, error) {
-		return &Reply{}, db.Compact(ctx, nil)
+		return &Reply{}, db.Compact(ctx)
 	},
 	"refresh": func(ctx context.Context, db *engine.DB, _ *Request) (*Reply, error) { return &Reply{}, db.Refresh(ctx) },
 }
@@ -77,7 +77,7 @@ func add(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 		}
 		return &Reply{Values: map[string]any{"documents": b.Len()}}, db.Apply(ctx, &b)
 	}
-	load, err := db.NewLoader(ctx, engine.LoadOptions{Replace: true})
+	load, err := db.NewLoader(ctx, &engine.LoadOptions{Replace: true})
 	if err != nil {
 		return nil, err
 	}

@@ -230,7 +230,7 @@ func (l *load) begin(of input.Info) (err error) {
 	}
 	// Ctrl-C does not cancel the loader: what has been read is committed.
 	l.loader, err = l.db.NewLoader(context.WithoutCancel(l.a.Context()),
-		engine.LoadOptions{Replace: l.c.OnConflict == "replace", MemoryBytes: int64(l.c.Memory)})
+		&engine.LoadOptions{Replace: l.c.OnConflict == "replace", MemoryBytes: int64(l.c.Memory)})
 	return err
 }
 

@@ -153,7 +153,7 @@ func (c *Command) sameFlags() string {
 		flag("fingerprints", fmt.Sprint(c.Fingerprints))
 	}
 	if c.Shingle.N > 0 {
-		flag("shingle", c.Shingle.Unit+":"+strconv.Itoa(c.Shingle.N))
+		flag("shingle", string(c.Shingle.Unit)+":"+strconv.Itoa(c.Shingle.N))
 	}
 	var fields []string
 	for _, f := range c.Field {

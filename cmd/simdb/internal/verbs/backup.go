@@ -39,11 +39,7 @@ func (c *Backup) Run(a *app.App) (err error) {
 	defer m.Stop()
 	start := time.Now()
 	var r engine.BackupReport
-	opts := []engine.BackupOption{engine.BackupProgress(m.Report), engine.BackupReportTo(&r)}
-	if c.Link {
-		opts = append(opts, engine.BackupLinks())
-	}
-	err = db.Backup(a.Context(), c.Folder, opts...)
+	err = db.Backup(a.Context(), c.Folder, &engine.BackupOptions{Links: c.Link, Report: &r, Progress: m.Report})
 	m.Stop()
 	if errors.Is(err, engine.ErrInvalid) {
 		return fmt.Errorf("%s: %w", c.DB, err)

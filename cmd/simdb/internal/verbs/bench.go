@@ -197,7 +197,7 @@ func (b *bench) check(db *engine.DB, q engine.Fingerprint, k int) error {
 // load fills a database with n documents, in one table.
 func (b *bench) load(db *engine.DB, unit string, n int, doc func(i int) engine.Doc) error {
 	start := quantity.Start()
-	l, err := db.NewLoader(b.a.Context(), engine.LoadOptions{})
+	l, err := db.NewLoader(b.a.Context(), &engine.LoadOptions{})
 	if err != nil {
 		return err
 	}
