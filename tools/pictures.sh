@@ -41,5 +41,5 @@ fi
 gunzip -c licenses.jsonl.gz | grep -v MulanPSL >latin.jsonl # browsers without fonts for Chinese show boxes
 simdb dedup latin.jsonl -o kept-latin.jsonl -q
 simdb review kept-latin.audit.jsonl -o review.html -q
-"$chromium" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,700 --virtual-time-budget=3000 \
+"$chromium" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,860 --virtual-time-budget=3000 \
 	--screenshot="$root/docs/review.png" "file://$work/review.html" >/dev/null 2>&1

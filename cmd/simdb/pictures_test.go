@@ -179,10 +179,23 @@ func TestPictures(t *testing.T) {
 		}
 		sameRows(t, db, []string{images, "p"}, "clusters", near)
 		sameRows(t, db, []string{images, "p"}, "clusters", near, "--summary")
-		for _, args := range [][]string{{"kept.audit.jsonl"}, {db, fmt.Sprintf("--near=%d", k)}} {
+		var codes strings.Builder // of the same pictures, with names as of within the folder
+		for _, name := range names {
+			if hashes[name] != nil {
+				fmt.Fprintf(&codes, "%s\t%s\n", hexOf(hashes[name]), strings.TrimPrefix(name, "p/"))
+			}
+		}
+		os.WriteFile("codes.txt", []byte(codes.String()), 0o666)
+		simdbHere(t, "dedup", "codes.txt", fmt.Sprintf("--near=%d", k), "-o", "keptcodes.txt")
+		for _, args := range [][]string{{"kept.audit.jsonl"}, {db, fmt.Sprintf("--near=%d", k)}, {"keptcodes.audit.jsonl", "--image-root=p"}, {"keptcodes.audit.jsonl"}} {
 			code, _, talk := simdbHere(t, append([]string{"review", "-o", "page.html"}, args...)...)
 			page, err := os.ReadFile("page.html")
-			if err != nil || !bytes.Contains(page, []byte(`"picture":"p/1.png"`)) || bytes.Contains(page, []byte(`"text":`)) {
+			bits := fmt.Sprintf(`"bits":["%s"]`, hexOf(hashes["p/1.png"]))
+			found := bytes.Contains(page, []byte(`"picture":"p/1.png",`+bits)) && !strings.Contains(talk, "not found")
+			if args[len(args)-1] == "keptcodes.audit.jsonl" {
+				found = bytes.Contains(page, []byte(bits)) && !bytes.Contains(page, []byte(`"picture":`)) && strings.Contains(talk, "pictures were not found: --image-root")
+			}
+			if err != nil || code != 0 || !found || bytes.Contains(page, []byte(`"text":`)) || !bytes.Contains(page, []byte("Pairs by distance")) {
 				t.Errorf("review %v: status %d, %v: %s\n%s", args, code, err, talk, page)
 			}
 			os.Remove("page.html")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
 )
 
 // An audit is read twice: first for the weakest edge of each cluster, then for the rows of those
@@ -77,14 +78,17 @@ func (j *job) audit() error {
 			want[d.at] = append(want[d.at], d)
 		}
 	}
-	if err := j.readTexts(head, want); err != nil {
-		return err
+	images := head.images()
+	if images.Images == nil {
+		if err := j.readTexts(head, want); err != nil {
+			return err
+		}
 	}
 	if err := j.readStored(clusters); err != nil {
 		return err
 	}
 	j.tellLeftOut(clusters, len(clusters))
-	return nil
+	return j.addPictures(clusters, images)
 }
 
 // readStored reads the texts of documents that are in databases. One that cannot be opened is told.
@@ -217,6 +221,7 @@ func (j *job) worst() (map[uint32]bool, error) {
 			worst[*r.Cluster] = e
 		}
 		size[*r.Cluster]++
+		j.tally.add(r.Score, distance(r))
 	})
 	if err != nil {
 		return nil, err
@@ -224,6 +229,7 @@ func (j *job) worst() (map[uint32]bool, error) {
 	p := picker{limit: j.pick.limit, members: 1}
 	for _, n := range slices.Sorted(maps.Keys(worst)) {
 		p.add(group{keeper: worst[n].doc, members: []edge{{worst[n].risk, Doc{cluster: n}}}, size: size[n]})
+		j.tally.sizes[size[n]+1]++
 	}
 	j.pick.clusters = p.clusters
 	picked := map[uint32]bool{}
@@ -316,7 +322,7 @@ func (j *job) readTexts(head auditHead, want map[place][]*Doc) error {
 	}
 	for _, docs := range want {
 		for _, d := range docs {
-			if d.Text == nil && d.Picture == "" && d.Note == "" && d.stored == "" {
+			if d.Text == nil && d.Bits == nil && d.Note == "" && d.stored == "" {
 				d.Note = "Its text was not found in " + d.Place + "."
 			}
 		}
@@ -339,15 +345,15 @@ func (j *job) readFile(file string, want map[input.Position][]*Doc, whole bool) 
 	for _, docs := range want {
 		left += len(docs)
 	}
-	give := func(docs []*Doc, id, text string) {
+	give := func(docs []*Doc, doc *engine.Doc) {
 		for _, d := range docs {
-			if d.ID == id {
+			if d.ID == doc.ID {
 				left--
 				switch {
-				case whole && strings.IndexByte(text[:min(len(text), textBytes)], 0) >= 0: // else --files had skipped it
-					d.Picture = j.pictureAt(file)
+				case doc.Text == "" && doc.Fingerprint != nil:
+					d.setBits(doc)
 				case j.room > 0:
-					j.setText(d, text)
+					j.setText(d, doc.Text)
 				default:
 					d.Note = "The page has no room for its text: --limit makes it smaller."
 				}
@@ -356,7 +362,7 @@ func (j *job) readFile(file string, want map[input.Position][]*Doc, whole bool) 
 	}
 	if whole {
 		text, err := os.ReadFile(input.PathOf(file))
-		give(want[1], file, string(text))
+		give(want[1], &engine.Doc{ID: file, Text: string(text)})
 		return left == 0, err
 	}
 	opt := j.c.PageInputFlags.Options(j.c.InputFormat)
@@ -370,7 +376,7 @@ func (j *job) readFile(file string, want map[input.Position][]*Doc, whole bool) 
 		Stage: "read texts", Meter: j.meter, Options: opt,
 		Record: func(_ input.Source, rec *input.Record) error {
 			if docs := want[rec.Pos]; docs != nil {
-				give(docs, rec.Doc.ID, rec.Doc.Text)
+				give(docs, &rec.Doc)
 			}
 			if left == 0 {
 				return input.ErrStop

@@ -6,7 +6,9 @@
 //	database.go the clusters of a database
 //	audit.go    the clusters of an audit, with the texts of the inputs that it names
 //	pick.go     the clusters with the weakest edges
-//	page.go     the page: page.html, page.css and page.js
+//	pictures.go the pictures that ids name, and the bits of fingerprints
+//	overview.go the charts of all clusters
+//	page.go     the page: page.html, page.css and page.js, and what package webpage has
 //
 // The page shows texts that nobody has checked, so it makes markup of none: documents are JSON in a
 // script element of the type application/json, with <, > and & escaped, and the script sets
@@ -19,8 +21,6 @@ package review
 import (
 	"errors"
 	"fmt"
-	"net/url"
-	"path/filepath"
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -30,13 +30,14 @@ import (
 
 // Command is `simdb review`.
 type Command struct {
-	Data     string        `arg:"" file:"in" name:"db|audit" help:"A database, or the audit of dedup or match, whose inputs are read again for the texts."`
-	Output   string        `short:"o" file:"html" required:"" placeholder:"FILE" help:"Write the page to FILE."`
-	Near     *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Of a database: two documents are near-duplicates if at most K of the bits of their fingerprints differ."`
-	Jaccard  *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Of a database: two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T (default, without --near: 0.8)."`
-	Estimate bool          `group:"criterion" help:"With --jaccard: estimate similarities from sketches; by default they are computed from the texts, if the database keeps them."`
-	Limit    app.Quantity  `default:"1000" placeholder:"N" help:"Show N clusters, those with the weakest edges (default: 1000)."`
-	Members  app.Quantity  `default:"20" placeholder:"N" help:"Show N members of each cluster, those least like its keeper (default: 20)."`
+	Data      string        `arg:"" file:"in" name:"db|audit" help:"A database, or the audit of dedup or match, whose inputs are read again for the texts."`
+	Output    string        `short:"o" file:"html" required:"" placeholder:"FILE" help:"Write the page to FILE."`
+	Near      *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Of a database: two documents are near-duplicates if at most K of the bits of their fingerprints differ."`
+	Jaccard   *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Of a database: two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T (default, without --near: 0.8)."`
+	Estimate  bool          `group:"criterion" help:"With --jaccard: estimate similarities from sketches; by default they are computed from the texts, if the database keeps them."`
+	Limit     app.Quantity  `default:"1000" placeholder:"N" help:"Show N clusters, those with the weakest edges (default: 1000)."`
+	Members   app.Quantity  `default:"20" placeholder:"N" help:"Show N members of each cluster, those least like its keeper (default: 20)."`
+	ImageRoot string        `type:"path" file:"dir" placeholder:"FOLDER" help:"Where the pictures are that ids without texts name, if not where their paths lead from here."`
 	app.MemoryFlag
 	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"Of an audit: how the inputs are written: ${inputs} (default: by name and content)."`
 	app.PageInputFlags
@@ -60,6 +61,7 @@ type job struct {
 	meter *app.Meter
 	pick  picker
 	page  Page
+	tally tally
 	room  int64 // for texts on the page, in bytes
 
 	keepers map[string]uint32 // numbers of clusters by the keeper, of an audit without numbers
@@ -69,7 +71,6 @@ type job struct {
 const (
 	pageBytes = 64 << 20
 	docBytes  = 1 << 20
-	textBytes = 8 << 10 // a zero byte among the first ones tells that a file is no text
 )
 
 // notice adds a line to what is said above the clusters.
@@ -86,17 +87,6 @@ func (j *job) setText(d *Doc, text string) {
 	}
 	j.room -= int64(len(text))
 	d.Text = &text
-}
-
-// pictureAt is the path of a file from the folder of the page, as a link; "" if there is none.
-func (j *job) pictureAt(shown string) string {
-	folder, err := filepath.Abs(filepath.Dir(j.c.Output))
-	file, err2 := filepath.Abs(input.PathOf(shown))
-	path, err3 := filepath.Rel(folder, file)
-	if errors.Join(err, err2, err3) != nil {
-		return ""
-	}
-	return (&url.URL{Path: filepath.ToSlash(path)}).String()
 }
 
 // tellLeftOut leaves out the clusters from number n on, for which the page has no room, and tells

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/imagehash"
 )
 
 // database reviews the star clusters of a database.
@@ -31,7 +28,7 @@ func (j *job) database() (err error) {
 		return err
 	}
 	if !texts {
-		j.notice("The database keeps no texts, so that there are none to compare.")
+		j.notice("The database keeps no texts: of documents there are the fingerprints.")
 	}
 	return j.fill(s)
 }
@@ -41,6 +38,7 @@ func (j *job) pickStars(s *app.Stored, by app.CriterionFlags, verify bool) error
 	var g group
 	end := func() {
 		if len(g.members) > 0 {
+			j.tally.sizes[g.size+1]++
 			j.pick.add(g)
 		}
 	}
@@ -59,6 +57,7 @@ func (j *job) pickStars(s *app.Stored, by app.CriterionFlags, verify bool) error
 		} else {
 			d.Score, d.Exact = &m.Score, &m.Exact
 		}
+		j.tally.add(d.Score, d.Distance)
 		g.add(edge{riskOf(d.Score, d.Distance), d}, j.pick.members)
 	}
 	end()
@@ -81,7 +80,7 @@ func (j *job) fill(s *app.Stored) error {
 		j.meter.Report(engine.Progress{Stage: "read texts", Done: int64(n), Total: int64(len(clusters)), Unit: "clusters"})
 	}
 	j.tellLeftOut(clusters, n)
-	return nil
+	return j.addPictures(clusters[:n], app.InputFlags{})
 }
 
 // maxFields is how many bytes of a document's fields the page shows.
@@ -99,8 +98,8 @@ func (j *job) get(ctx context.Context, s *app.Stored, d *Doc) error {
 	}
 	if doc.Text != "" {
 		j.setText(d, doc.Text)
-	} else if st, err := os.Stat(input.PathOf(d.ID)); err == nil && st.Mode().IsRegular() && imagehash.HasExtension(d.ID) {
-		d.Picture = j.pictureAt(d.ID)
+	} else {
+		d.setBits(&doc)
 	}
 	fields := string(doc.Fields)
 	if d.Place = beginning(fields, maxFields); d.Place != fields {

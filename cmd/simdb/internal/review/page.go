@@ -3,7 +3,6 @@ package review
 import (
 	"crypto/sha256"
 	_ "embed" // of the parts of the page
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -12,14 +11,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/webpage"
 )
 
 // Page is what the page shows. Clusters are written as JSON: what comes from documents is data of
 // the script, never markup.
 type Page struct {
-	Source    string   // what is reviewed, as the user named it
-	Criterion string   // in words
-	Notices   []string // what is left out or was not found
+	Source    string         // what is reviewed, as the user named it
+	Criterion string         // in words
+	Notices   []string       // what is left out or was not found
+	Overview  []webpage.Plot // of all clusters, also those that are not on the page
 	Clusters  []Cluster
 }
 
@@ -35,6 +36,7 @@ type Doc struct {
 	ID       string   `json:"id"`
 	Text     *string  `json:"text,omitempty"`    // nil where it is not known; Note says why
 	Picture  string   `json:"picture,omitempty"` // where its file is, as a path from the page's folder
+	Bits     []string `json:"bits,omitempty"`    // its fingerprints in hexadecimal, where there is no text
 	Note     string   `json:"note,omitempty"`
 	Place    string   `json:"place,omitempty"` // file and line, or fields
 	Score    *float64 `json:"score,omitempty"`
@@ -68,26 +70,16 @@ func (p *Page) Write(w io.Writer) error {
 	}
 	sum := sha256.Sum256(clusters) // names what the browser remembers
 	data := fmt.Sprintf(`{"key":"%x","clusters":%s}`, sum[:8], clusters)
-	return pageTemplate.Execute(w, map[string]any{
-		"Page":       p,
-		"Pictures":   slices.ContainsFunc(p.Clusters, Cluster.hasPicture),
-		"Style":      template.CSS(pageCSS),
-		"StyleHash":  sourceHash(pageCSS),
-		"Script":     template.JS(pageJS),
-		"ScriptHash": sourceHash(pageJS),
-		"Data":       template.JS(data), // escaped by json.Marshal
-	})
+	return webpage.Write(w, pageTemplate, map[string]any{
+		"Page":     p,
+		"Pictures": slices.ContainsFunc(p.Clusters, Cluster.hasPicture),
+		"Data":     template.JS(data), // escaped by json.Marshal
+	}, pageCSS, pageJS)
 }
 
 // hasPicture reports whether a document of the cluster is a picture.
 func (c Cluster) hasPicture() bool {
 	return slices.ContainsFunc(c.docs(), func(d *Doc) bool { return d.Picture != "" })
-}
-
-// sourceHash is a source as a content security policy names it.
-func sourceHash(source string) string {
-	sum := sha256.Sum256([]byte(source))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
 // place is where the text of documents on the page stands.

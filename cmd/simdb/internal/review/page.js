@@ -1,12 +1,8 @@
-"use strict";
-// All that comes from documents enters the page as text: nothing here makes markup of a string.
-
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
 const words = { keep: "keep", drop: "drop", allow: "not a duplicate" };
 const firstChars = 20000; // of two texts that are compared before more is asked for
 const mostChars = 80000; // and at most: a browser is slow to lay out more
-const foldChars = 600; // equal stretches longer than this are folded
 
 // A pair is a member of a cluster and its keeper. A decision is about the member.
 const pairs = [];
@@ -19,14 +15,6 @@ let at = -1; // the index of the pair on show
 let limit = firstChars;
 const done = []; // for undo: [pair, decision before]
 
-// make returns an element with a text.
-function make(tag, text, props) {
-  const e = document.createElement(tag);
-  if (text !== undefined) e.textContent = text;
-  return Object.assign(e, props);
-}
-
-const count = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 const measure = (doc) => [
   doc.score === undefined ? "" : `score ${doc.score.toFixed(3)}${doc.exact === false ? " estimated" : ""}`,
   doc.distance === undefined ? "" : `distance ${doc.distance}`,
@@ -55,78 +43,6 @@ function save() {
 
 const tell = (text) => { $("status").textContent = text; };
 
-// Word differences.
-
-// wordsOf splits a text into words, white space and other characters. Scripts that write no spaces
-// have a word for each character.
-const solid = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}]";
-const wordPattern = new RegExp(`${solid}\\p{M}*|(?:(?!${solid})[\\p{L}\\p{M}\\p{N}])+|\\s+|[^\\p{L}\\p{M}\\p{N}\\s]`, "gu");
-const wordsOf = (text) => text.match(wordPattern) || [];
-
-// diff returns runs [kind, text]: "=" for both, "-" for a alone, "+" for b alone; exact is false if
-// there are too many differences for Myers' algorithm: then words that the other text lacks are marked.
-function diff(a, b) {
-  let from = 0, endA = a.length, endB = b.length;
-  while (from < endA && from < endB && a[from] === b[from]) from++;
-  while (endA > from && endB > from && a[endA - 1] === b[endB - 1]) { endA--; endB--; }
-  const middle = myers(a.slice(from, endA), b.slice(from, endB));
-  const runs = [];
-  const add = (kind, text) => {
-    const last = runs[runs.length - 1];
-    if (last && last[0] === kind) last[1].push(text); else runs.push([kind, [text]]);
-  };
-  a.slice(0, from).forEach((w) => add("=", w));
-  if (middle) {
-    middle.forEach(([kind, w]) => add(kind, w));
-  } else {
-    const inA = new Set(a), inB = new Set(b);
-    a.slice(from, endA).forEach((w) => add(inB.has(w) ? "a" : "-", w));
-    b.slice(from, endB).forEach((w) => add(inA.has(w) ? "b" : "+", w));
-  }
-  a.slice(endA).forEach((w) => add("=", w));
-  return { exact: middle !== null, runs: runs.map(([kind, parts]) => [kind, parts.join("")]) };
-}
-
-// myers returns the shortest edit script, or null if it is long.
-function myers(a, b) {
-  const n = a.length, m = b.length;
-  const most = Math.min(n + m, Math.max(50, Math.min(1500, Math.floor(2e7 / (n + m + 1)))));
-  const v = new Int32Array(2 * most + 3), mid = most + 1;
-  const trace = [];
-  for (let d = 0; d <= most; d++) {
-    trace.push(v.slice(mid - d - 1, mid + d + 2));
-    for (let k = -d; k <= d; k += 2) {
-      let x = k === -d || (k !== d && v[mid + k - 1] < v[mid + k + 1]) ? v[mid + k + 1] : v[mid + k - 1] + 1;
-      while (x < n && x - k < m && a[x] === b[x - k]) x++;
-      v[mid + k] = x;
-      if (x >= n && x - k >= m) return script(a, b, trace);
-    }
-  }
-  return null;
-}
-
-// script walks back through the furthest points of each number of edits.
-function script(a, b, trace) {
-  const out = [];
-  let x = a.length, y = b.length;
-  for (let d = trace.length - 1; d >= 0; d--) {
-    const v = trace[d], mid = d + 1, k = x - y;
-    const down = k === -d || (k !== d && v[mid + k - 1] < v[mid + k + 1]);
-    const px = d === 0 ? 0 : down ? v[mid + k + 1] : v[mid + k - 1];
-    const py = d === 0 ? 0 : px - (down ? k + 1 : k - 1);
-    while (x > px && y > py) { out.push(["=", a[--x]]); y--; }
-    if (d > 0) out.push(down ? ["+", b[--y]] : ["-", a[--x]]);
-  }
-  return out.reverse();
-}
-
-// cut returns the first chars of a text, and no half of a character.
-function cut(text, chars) {
-  if (text.length <= chars) return text;
-  const high = text.charCodeAt(chars - 1);
-  return text.slice(0, high >= 0xd800 && high < 0xdc00 ? chars - 1 : chars);
-}
-
 // skipped returns how much of the beginning of two texts is left out, as they are equal there.
 function skipped(a, b) {
   let n = 0;
@@ -134,33 +50,52 @@ function skipped(a, b) {
   return cut(a, Math.max(0, n - foldChars)).length;
 }
 
-// The pair on show.
+// The bits of fingerprints.
 
-function addEqual(pre, text) {
-  if (text.length <= foldChars) { pre.append(text); return; }
-  const head = cut(text, foldChars / 3), rest = text.slice(head.length);
-  const hidden = cut(rest, rest.length - foldChars / 3);
-  const b = make("button", `${count(hidden.length, "equal character")}`, { type: "button" });
-  b.addEventListener("click", () => b.replaceWith(hidden));
-  pre.append(head, b, rest.slice(hidden.length));
+const bit = (hex, i) => parseInt(hex[i >> 2], 16) >> (3 - i % 4) & 1;
+
+// nearest returns the fingerprint of a document that is nearest to one of another, and the bits that differ.
+function nearest(a, b) {
+  let best = null;
+  for (const x of a) for (const y of b) {
+    const differ = [...Array(4 * x.length).keys()].filter((i) => bit(x, i) !== bit(y, i));
+    if (!best || differ.length < best[1].length) best = [x, differ];
+  }
+  return best || [a[0], []];
 }
 
-function side(title, doc, runs, own, mark) {
+// grid draws the bits of a document row by row, and marks those that differ in the other one.
+function grid(doc, other) {
+  const [hex, differ] = nearest(doc.bits, other.bits || []);
+  const n = 4 * hex.length, wide = 2 ** Math.floor(Math.log2(n) / 2);
+  const box = make("figure", undefined, { className: "bits" });
+  const svg = (tag, attributes) => {
+    const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const name in attributes) e.setAttribute(name, attributes[name]);
+    return e;
+  };
+  const all = svg("svg", { viewBox: `-0.5 -0.5 ${wide + 1} ${n / wide + 1}`, role: "img", "aria-label": hex });
+  for (let i = 0; i < n; i++) {
+    const on = bit(hex, i) ? "on" : "off";
+    all.append(svg("rect", { class: differ.includes(i) ? on + " differs" : on, x: i % wide, y: Math.floor(i / wide), width: 1, height: 1 }));
+  }
+  box.append(all, make("figcaption", hex.replace(/(.{16})(?=.)/g, "$1 ") + (other.bits ? ` · ${differ.length} of ${n} bits differ` : "")));
+  return box;
+}
+
+// The pair on show.
+
+function side(title, doc, other, runs, own) {
   const box = make("article");
   const name = make("h3", title + " ");
   name.append(make("bdi", doc.id));
   box.append(name, make("p", [measure(doc), doc.rule && "rule " + doc.rule, doc.place].filter(Boolean).join(" · "), { className: "meta", dir: "auto" }));
-  if (doc.picture) box.append(make("img", undefined, { src: doc.picture, alt: doc.id }));
+  const look = make("div", undefined, { className: "look" });
+  if (doc.picture) look.append(make("img", undefined, { loading: "lazy", src: doc.picture, alt: doc.id }));
+  if (doc.bits) look.append(grid(doc, other));
+  if (doc.picture || doc.bits) box.append(look);
   if (doc.note) box.append(make("p", doc.note, { className: "notice" }));
-  if (doc.text !== undefined) {
-    const pre = make("pre", undefined, { dir: "auto" });
-    for (const [kind, text] of runs) {
-      if (kind === "=") addEqual(pre, text);
-      else if (kind === own) pre.append(make(mark, text));
-      else if (kind === (own === "-" ? "a" : "b")) pre.append(text);
-    }
-    box.append(pre);
-  }
+  if (doc.text !== undefined) box.append(marked(runs, own));
   return box;
 }
 
@@ -199,7 +134,8 @@ function show(n, quiet) {
     note(`${limit.toLocaleString("en")} characters of each text are compared, no more are shown.`);
     $("more").hidden = limit >= mostChars;
   }
-  $("sides").append(side("Keeper", p.keeper, d.runs, "-", "del"), side("Document", p.doc, d.runs, "+", "ins"));
+  $("sides").append(side("Keeper", p.keeper, p.doc, d.runs, "-"), side("Document", p.doc, p.keeper, d.runs, "+"));
+  document.querySelectorAll("[data-show]").forEach((d) => d.classList.toggle("now", d.dataset.show.split(" ").includes(String(p.cluster))));
   document.querySelectorAll("#list [aria-current]").forEach((b) => b.removeAttribute("aria-current"));
   if (c.button) {
     c.button.setAttribute("aria-current", "true");
@@ -249,6 +185,25 @@ function progress() {
   for (const id of ["download", "copy"]) $(id).disabled = n === 0;
   $("undo").disabled = done.length === 0;
 }
+
+// The overview: a click shows the next pair of a bar, or the next cluster of a dot.
+
+const value = (doc) => doc.score ?? doc.distance;
+
+function next(among) {
+  const n = among.find((i) => i > at) ?? among[0];
+  if (n === undefined) { tell("No pair on this page is in that bar."); return; }
+  if (!shown.includes(n)) {
+    $("find").value = $("state").value = "";
+    filter();
+  }
+  show(n);
+}
+document.querySelectorAll(".clicks .bar").forEach((b) => b.addEventListener("click", () => {
+  const { from, to } = b.dataset;
+  next([...pairs.keys()].filter((n) => value(pairs[n].doc) >= from && value(pairs[n].doc) < to));
+}));
+document.querySelectorAll("[data-show]").forEach((d) => d.addEventListener("click", () => next(d.dataset.show.split(" ").map((n) => data.clusters[n].first))));
 
 // What the keys and buttons do.
 
@@ -330,6 +285,7 @@ let typed;
 $("find").addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(filter, 200); });
 $("state").addEventListener("change", filter);
 $("list-box").open = innerWidth > 720;
+if ($("overview")) $("overview").open = innerWidth > 720 && innerHeight > 760;
 load();
 filter();
 progress();

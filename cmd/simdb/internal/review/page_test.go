@@ -16,6 +16,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/webpage"
+	"github.com/simdb/simdb/internal/browser"
 )
 
 // hostile are texts and ids that would break out of a page that made markup of them.
@@ -93,10 +95,10 @@ func TestPageStructure(t *testing.T) {
 		}
 		return part
 	}
-	if got := sourceHash(between("<script>", "</script>")); got != string(policy[1]) {
+	if got := webpage.Hash(between("<script>", "</script>")); got != string(policy[1]) {
 		t.Errorf("the script's hash is %s, the policy has %s", got, policy[1])
 	}
-	if got := sourceHash(between("<style>", "</style>")); got != string(policy[2]) {
+	if got := webpage.Hash(between("<style>", "</style>")); got != string(policy[2]) {
 		t.Errorf("the style's hash is %s, the policy has %s", got, policy[2])
 	}
 	for _, m := range regexp.MustCompile(`sha256-([^']*)'`).FindAllSubmatch(bytes.ReplaceAll(page, []byte("&#43;"), []byte("+")), -1) {
@@ -151,43 +153,37 @@ func manyPage(n int) *Page {
 
 // TestInBrowser reviews pages in Chromium. With SIMDB_SCREENSHOTS=DIR it leaves pictures there.
 func TestInBrowser(t *testing.T) {
-	b := newBrowser(t)
+	b := browser.New(t)
 	downloads := t.TempDir()
-	b.call("Browser.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": downloads}, nil)
-	for name, test := range map[string]func(*testing.T, *browser, string){
-		"hostile": browseHostile, "pictures": browsePictures, "decisions": browseDecisions, "many": browseMany, "long": browseLong, "narrow": browseNarrow,
+	b.Call("Browser.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": downloads}, nil)
+	for name, test := range map[string]func(*testing.T, *browser.Browser, string){
+		"hostile": browseHostile, "pictures": browsePictures, "decisions": browseDecisions, "overview": browseOverview, "many": browseMany, "long": browseLong, "narrow": browseNarrow,
 	} {
 		t.Run(name, func(t *testing.T) {
-			b.t, b.errors = t, nil
+			b.Use(t)
 			test(t, b, downloads)
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			if len(b.errors) > 0 {
-				t.Errorf("the browser complains: %s", b.errors)
-			}
 		})
 	}
-	b.t = t
 }
 
 // browseHostile looks at every pair of hostile texts: they are shown as text, and nothing runs.
-func browseHostile(t *testing.T, b *browser, _ string) {
+func browseHostile(t *testing.T, b *browser.Browser, _ string) {
 	path, _ := written(t, hostilePage())
-	b.open(path)
-	b.want("pairs.length === " + fmt.Sprint(2*len(hostile)))
+	b.Open(path)
+	b.Want("pairs.length === " + fmt.Sprint(2*len(hostile)))
 	for range 2 * len(hostile) {
-		b.want("window.pwned === undefined")
-		b.want("document.scripts.length === 2 && document.images.length === 0")
-		b.want(`document.querySelector("#sides article:last-child pre").textContent === pairs[at].doc.text.replace(/\r\n?/g, (s) => s)`)
-		b.want(`document.querySelector("#sides article:first-child pre").textContent === pairs[at].keeper.text`)
-		b.want(`document.querySelector("#sides article:first-child bdi").textContent === pairs[at].keeper.id`)
-		b.press("j")
+		b.Want("window.pwned === undefined")
+		b.Want("document.scripts.length === 2 && document.images.length === 0")
+		b.Want(`document.querySelector("#sides article:last-child pre").textContent === pairs[at].doc.text.replace(/\r\n?/g, (s) => s)`)
+		b.Want(`document.querySelector("#sides article:first-child pre").textContent === pairs[at].keeper.text`)
+		b.Want(`document.querySelector("#sides article:first-child bdi").textContent === pairs[at].keeper.id`)
+		b.Press("j")
 	}
-	b.screenshot("hostile", 1280, 900, "light")
+	b.Screenshot("hostile", 1280, 900, "light")
 }
 
 // browsePictures looks at pictures beside the page, whatever their names, side by side.
-func browsePictures(t *testing.T, b *browser, _ string) {
+func browsePictures(t *testing.T, b *browser.Browser, _ string) {
 	names := []string{"plain.png", "a b#c?d%20&<i>.png", "javascript:x.png", "ä\\xffö.png"}
 	var p Page
 	path, _ := written(t, &p)
@@ -201,8 +197,10 @@ func browsePictures(t *testing.T, b *browser, _ string) {
 		if err := os.WriteFile(at, file.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		d := Doc{ID: name, Picture: j.pictureAt(input.ShownName(at))}
-		p.Clusters = append(p.Clusters, Cluster{Size: 2, Keeper: d, Members: []Doc{d}})
+		d := Doc{ID: name, Picture: j.pictureAt(input.ShownName(at)), Bits: []string{strings.Repeat("f", 64), strings.Repeat("0", 64)}}
+		other := d
+		other.Bits = []string{"8" + strings.Repeat("0", 62) + "3"} // nearest to the second: 3 bits differ, in the corners
+		p.Clusters = append(p.Clusters, Cluster{Size: 2, Keeper: d, Members: []Doc{other}})
 	}
 	var page bytes.Buffer
 	if err := p.Write(&page); err != nil {
@@ -211,52 +209,55 @@ func browsePictures(t *testing.T, b *browser, _ string) {
 	if err := os.WriteFile(path, page.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	b.open(path)
+	b.Open(path)
 	for range names {
-		b.eval("Promise.all([...document.images].map((i) => i.decode()))")
-		b.want("document.images.length === 2 && [...document.images].every((i) => i.naturalWidth === 30)")
-		b.want("window.pwned === undefined")
-		b.press("j")
+		b.Eval("Promise.all([...document.images].map((i) => i.decode()))")
+		b.Want("document.images.length === 2 && [...document.images].every((i) => i.naturalWidth === 30)")
+		b.Want("window.pwned === undefined")
+		b.Want(`[...document.querySelectorAll(".bits .differs")].map((r) => r.getAttribute("class") + r.getAttribute("x") + "," + r.getAttribute("y")).join() ===
+			"off differs0,0,off differs14,15,off differs15,15,on differs0,0,on differs14,15,on differs15,15"`)
+		b.Want(`[...document.querySelectorAll(".bits figcaption")].every((e) => e.textContent.endsWith("3 of 256 bits differ")) && document.querySelectorAll(".bits .on").length === 3`)
+		b.Press("j")
 	}
-	b.screenshot("pictures", 1280, 900, "light")
+	b.Screenshot("pictures", 1280, 900, "light")
 }
 
 // browseDecisions decides by keys and buttons, undoes, filters, reloads and downloads.
-func browseDecisions(t *testing.T, b *browser, downloads string) {
+func browseDecisions(t *testing.T, b *browser.Browser, downloads string) {
 	path, _ := written(t, manyPage(5))
-	b.open(path)
-	b.want("at === 0")
-	b.press("1", "2", "3", "ArrowDown", "k", "2") // pairs 0, 1, 2; to 4 and back to 3
-	b.want(`pairs.map((p) => p.decision).join() === "keep,drop,allow,drop,,,,,,"`)
-	b.press("u", "u")
-	b.want(`pairs.map((p) => p.decision).join() === "keep,drop,,,,,,,,"`)
-	b.want("at === 2")
-	b.eval(`document.querySelector("[data-decision=allow]").click()`)
-	b.want(`pairs[2].decision === "allow" && at === 3`)
-	b.press("k", "k", "k", "n")
-	b.want("at === 3")
-	b.eval(`document.querySelector("#members button").focus()`)
-	b.press("k")
-	b.want(`at === 2 && document.activeElement.getAttribute("aria-current") === "true"`)
-	b.press("j")
-	b.press("?")
-	b.want(`$("help").open`)
-	b.press("1")
-	b.want(`pairs[3].decision === ""`)
-	b.eval(`$("help").close()`)
-	b.press("/")
-	b.want(`document.activeElement === $("find")`)
-	b.press("1") // goes into the field
-	b.want(`pairs[3].decision === "" && $("find").value === "1"`)
-	b.press("Escape")
-	b.eval(`$("find").value = "member-0004"; filter()`)
-	b.want(`shown.join() === "8,9" && $("list").children.length === 1`)
-	b.eval(`$("find").value = ""; $("state").value = "drop"; $("state").dispatchEvent(new Event("change"))`)
-	b.want(`shown.join() === "1"`)
-	b.open(path)
-	b.want(`pairs.map((p) => p.decision).join() === "keep,drop,allow,,,,,,,"`)
-	b.want(`$("progress").value === 3 && $("progress-text").textContent === "3 of 10 pairs decided"`)
-	b.eval(`$("download").click()`)
+	b.Open(path)
+	b.Want("at === 0")
+	b.Press("1", "2", "3", "ArrowDown", "k", "2") // pairs 0, 1, 2; to 4 and back to 3
+	b.Want(`pairs.map((p) => p.decision).join() === "keep,drop,allow,drop,,,,,,"`)
+	b.Press("u", "u")
+	b.Want(`pairs.map((p) => p.decision).join() === "keep,drop,,,,,,,,"`)
+	b.Want("at === 2")
+	b.Eval(`document.querySelector("[data-decision=allow]").click()`)
+	b.Want(`pairs[2].decision === "allow" && at === 3`)
+	b.Press("k", "k", "k", "n")
+	b.Want("at === 3")
+	b.Eval(`document.querySelector("#members button").focus()`)
+	b.Press("k")
+	b.Want(`at === 2 && document.activeElement.getAttribute("aria-current") === "true"`)
+	b.Press("j")
+	b.Press("?")
+	b.Want(`$("help").open`)
+	b.Press("1")
+	b.Want(`pairs[3].decision === ""`)
+	b.Eval(`$("help").close()`)
+	b.Press("/")
+	b.Want(`document.activeElement === $("find")`)
+	b.Press("1") // goes into the field
+	b.Want(`pairs[3].decision === "" && $("find").value === "1"`)
+	b.Press("Escape")
+	b.Eval(`$("find").value = "member-0004"; filter()`)
+	b.Want(`shown.join() === "8,9" && $("list").children.length === 1`)
+	b.Eval(`$("find").value = ""; $("state").value = "drop"; $("state").dispatchEvent(new Event("change"))`)
+	b.Want(`shown.join() === "1"`)
+	b.Open(path)
+	b.Want(`pairs.map((p) => p.decision).join() === "keep,drop,allow,,,,,,,"`)
+	b.Want(`$("progress").value === 3 && $("progress-text").textContent === "3 of 10 pairs decided"`)
+	b.Eval(`$("download").click()`)
 	want := `{"a":"member-0000-1","b":"keeper-0000","decision":"keep"}` + "\n" +
 		`{"a":"member-0000-2","b":"keeper-0000","decision":"drop"}` + "\n" +
 		`{"a":"member-0001-1","b":"keeper-0001","decision":"allow"}` + "\n"
@@ -267,26 +268,68 @@ func browseDecisions(t *testing.T, b *browser, downloads string) {
 	if string(got) != want {
 		t.Errorf("downloaded\n%s\nwant\n%s", got, want)
 	}
-	b.eval("localStorage.clear()")
-	b.screenshot("light", 1280, 900, "light")
-	b.screenshot("dark", 1280, 900, "dark")
+	b.Eval("localStorage.clear()")
+	b.Screenshot("light", 1280, 900, "light")
+	b.Screenshot("dark", 1280, 900, "dark")
+}
+
+// browseOverview clicks through the charts, at two sizes of a window.
+func browseOverview(t *testing.T, b *browser.Browser, _ string) {
+	p := manyPage(5) // weakest edges and members: 0.85, 0.9
+	p.Clusters[3].Size = 40
+	counted := newTally()
+	for i := range p.Clusters {
+		counted.sizes[p.Clusters[i].Size]++
+		for _, m := range p.Clusters[i].Members {
+			counted.add(m.Score, nil)
+		}
+	}
+	p.Overview = counted.plots(p.Clusters)
+	path, _ := written(t, p)
+	b.Size(1280, 900)
+	b.Open(path)
+	b.Want(`document.documentElement.scrollWidth <= 1280 && $("overview").open`)
+	b.Want(`new Set([...document.querySelector(".tools").children].map((e) => Math.round(e.getBoundingClientRect().top + e.getBoundingClientRect().height / 2))).size === 1`)
+	b.Want(`document.querySelectorAll("#overview figure").length === 3 && document.querySelectorAll(".bar").length === 2 && document.querySelectorAll("[data-show]").length === 2`)
+	click := func(element string) {
+		b.Eval(`document.querySelector("` + element + `").dispatchEvent(new MouseEvent("click", { bubbles: true }))`)
+	}
+	click("[data-show='3']")
+	b.Want(`at === 6 && document.querySelectorAll(".dot.now").length === 1 && document.querySelector(".dot.now").dataset.show === "3"`)
+	click("[data-show='0 1 2 4']") // the next of four, and then from the beginning
+	b.Want(`at === 8`)
+	click("[data-show='0 1 2 4']")
+	b.Want(`at === 0`)
+	click(".bar:last-of-type") // scores from 0.9 on: the second member of each cluster
+	b.Want(`at === 1`)
+	b.Eval(`$("find").value = "member-0004"; filter()`)
+	b.Want(`at === 8`)
+	click("[data-show='0 1 2 4']") // of those that the filter hides
+	b.Want(`at === 0 && $("find").value === "" && shown.length === 10`)
+	b.Screenshot("overview", 1280, 900, "light")
+	b.Size(390, 740)
+	b.Open(path)
+	b.Want(`document.documentElement.scrollWidth <= 390 && !$("overview").open`)
+	b.Eval(`$("overview").open = true`)
+	b.Want("document.documentElement.scrollWidth <= 390")
+	b.Call("Emulation.clearDeviceMetricsOverride", nil, nil)
 }
 
 // browseMany opens a page of a thousand clusters, which takes at most a second.
-func browseMany(t *testing.T, b *browser, _ string) {
+func browseMany(t *testing.T, b *browser.Browser, _ string) {
 	path, _ := written(t, manyPage(1000))
-	took := b.open(path)
-	busy := b.busy()
+	took := b.Open(path)
+	busy := b.Busy()
 	t.Logf("1,000 clusters are on the screen after %v, %v of processor time", took, busy)
 	if busy > time.Second { // others may have the processors, so the time that passes says little
 		t.Errorf("the page takes %v of processor time to open", busy)
 	}
-	b.want(`$("list").children.length === 1000`)
-	b.want(`document.querySelectorAll("del, ins").length > 0`)
+	b.Want(`$("list").children.length === 1000`)
+	b.Want(`document.querySelectorAll("del, ins").length > 0`)
 }
 
 // browseLong shows lines of a megabyte: a part of them at first, and more on demand.
-func browseLong(t *testing.T, b *browser, _ string) {
+func browseLong(t *testing.T, b *browser.Browser, _ string) {
 	line := strings.Repeat("a line without end ", docBytes/19)
 	other := strings.Repeat("one line without an end ", docBytes/24)
 	solid := strings.Repeat("x", docBytes)
@@ -295,56 +338,36 @@ func browseLong(t *testing.T, b *browser, _ string) {
 		{Size: 2, Keeper: doc("c", line, 1), Members: []Doc{doc("d", other, 0.9)}},
 		{Size: 2, Keeper: doc("e", solid, 1), Members: []Doc{doc("f", "y"+solid, 0.9)}},
 	}})
-	b.open(path)
+	b.Open(path)
 	for _, rounds := range []int{3, 1, 1} { // 20,000 characters, then twice as many each time
 		for range rounds {
-			before := b.busy()
-			b.eval(`show(at); document.body.offsetHeight`)
-			if took := b.busy() - before; took > 2*time.Second {
+			before := b.Busy()
+			b.Eval(`show(at); document.body.offsetHeight`)
+			if took := b.Busy() - before; took > 2*time.Second {
 				t.Errorf("a pair takes %v of processor time", took)
 			}
-			b.want(`$("notes").textContent.includes(limit.toLocaleString("en") + " characters of each text are compared")`)
-			b.want(`$("sides").textContent.length < 2 * limit + 1000`)
-			b.want(`document.querySelectorAll("ins").length > 0`)
-			b.eval(`$("more").click()`)
+			b.Want(`$("notes").textContent.includes(limit.toLocaleString("en") + " characters of each text are compared")`)
+			b.Want(`$("sides").textContent.length < 2 * limit + 1000`)
+			b.Want(`document.querySelectorAll("ins").length > 0`)
+			b.Eval(`$("more").click()`)
 		}
-		b.want(fmt.Sprintf(`$("more").hidden === %v`, rounds > 1))
-		b.press("j")
+		b.Want(fmt.Sprintf(`$("more").hidden === %v`, rounds > 1))
+		b.Press("j")
 	}
 }
 
 // browseNarrow looks at a page on a phone.
-func browseNarrow(t *testing.T, b *browser, _ string) {
+func browseNarrow(t *testing.T, b *browser.Browser, _ string) {
 	p := manyPage(3)
 	p.Clusters[0].Keeper.ID = strings.Repeat("long-id-", 60)
 	p.Clusters[0].Members[0].ID = strings.Repeat("W", 300)
 	path, _ := written(t, p)
-	b.size(360, 740)
-	b.open(path)
-	b.want("document.documentElement.scrollWidth <= 360")
-	b.want(`!$("list-box").open`)
-	b.want(`[...document.querySelectorAll(".decide button")].every((e) => e.getBoundingClientRect().height >= 44)`)
-	b.want(`[...document.querySelectorAll(".decide button")].every((e) => { const r = e.getBoundingClientRect(); return r.left >= 0 && r.right <= 360 && r.bottom <= 740; })`)
-	b.screenshot("phone", 360, 740, "dark")
-	b.call("Emulation.clearDeviceMetricsOverride", nil, nil)
-}
-
-// size gives the page the size of a screen.
-func (b *browser) size(width, height int) {
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
-}
-
-// screenshot leaves a picture of the page where SIMDB_SCREENSHOTS says.
-func (b *browser) screenshot(name string, width, height int, scheme string) {
-	dir := os.Getenv("SIMDB_SCREENSHOTS")
-	if dir == "" {
-		return
-	}
-	b.size(width, height)
-	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
-	var r struct{ Data []byte }
-	b.call("Page.captureScreenshot", map[string]any{"format": "png"}, &r)
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), r.Data, 0o666); err != nil {
-		b.t.Error(err)
-	}
+	b.Size(360, 740)
+	b.Open(path)
+	b.Want("document.documentElement.scrollWidth <= 360")
+	b.Want(`!$("list-box").open`)
+	b.Want(`[...document.querySelectorAll(".decide button")].every((e) => e.getBoundingClientRect().height >= 44)`)
+	b.Want(`[...document.querySelectorAll(".decide button")].every((e) => { const r = e.getBoundingClientRect(); return r.left >= 0 && r.right <= 360 && r.bottom <= 740; })`)
+	b.Screenshot("phone", 360, 740, "dark")
+	b.Call("Emulation.clearDeviceMetricsOverride", nil, nil)
 }

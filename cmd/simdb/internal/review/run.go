@@ -13,7 +13,7 @@ import (
 func (c *Command) Run(a *app.App) error {
 	start := time.Now()
 	const most = 1 << 28
-	j := &job{a: a, c: c, room: pageBytes, keepers: map[string]uint32{}}
+	j := &job{a: a, c: c, room: pageBytes, keepers: map[string]uint32{}, tally: newTally()}
 	j.pick = picker{limit: int(min(c.Limit, most)), members: int(min(c.Members, most))}
 	j.page.Source = filepath.Base(c.Data)
 	j.meter = a.Meter()
@@ -31,6 +31,7 @@ func (c *Command) Run(a *app.App) error {
 		a.Say("%s: no near-duplicates, and no page is written", c.Data)
 		return app.Status(app.ExitNo)
 	}
+	j.page.Overview = j.tally.plots(j.page.Clusters)
 	w, err := a.Create("-o", c.Output, outfile.HTML)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ type Command struct {
 	Sample      app.Quantity `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
 	Seed        uint64       `default:"1" placeholder:"SEED" help:"Another number draws other documents (default: 1)."`
 	Texts       bool         `help:"Show the texts of the examples, not their ids."`
-	HTML        string       `name:"html" file:"html" placeholder:"FILE" help:"Write a page with the distribution of similarities, what each threshold removes, and ten pairs to look at."`
+	HTML        string       `name:"html" file:"html" placeholder:"FILE" help:"Write a page with the rows and the report: charts of what each threshold removes, of pairs by chance and of the sizes of clusters, and ten pairs to look at, with their differences marked."`
 	Memory      app.Memory   `default:"auto" placeholder:"SIZE" help:"Memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter). As many documents are searched for as have room in half of it, about 100 bytes for each word."`
 	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
 	app.InputFlags
@@ -39,5 +39,5 @@ simdb why DB A B compares an example in detail.
 
 A table is followed by the distribution of similarities, computed from the texts where they are kept, what each threshold
 removes, how distances and similarities relate, ten pairs on both sides of a threshold, a command line with it, and other
-flags that the documents speak for. --html writes the same as a page.`
+flags that the documents speak for. --html writes rows and report as a page, with charts.`
 }

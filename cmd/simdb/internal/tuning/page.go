@@ -1,59 +1,32 @@
 package tuning
 
 import (
+	_ "embed" // of the parts of the page
 	"fmt"
 	"html/template"
 	"io"
 	"math"
+	"strings"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/webpage"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// page is a document of its own: no scripts, and nothing from elsewhere. Texts of the corpus are
-// escaped, and isolated from the direction of writing of what is around them.
-var page = template.Must(template.New("tune").Parse(`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>simdb tune: {{.Name}}</title>
-<style>
-:root { color-scheme: light dark }
-body { font: 15px/1.45 system-ui, sans-serif; max-width: 70rem; margin: 1.5rem auto; padding: 0 1rem }
-table { border-collapse: collapse; width: 100%; margin: .5rem 0 1.5rem }
-th, td { padding: .15rem .5rem; text-align: right; white-space: nowrap }
-td.bar { width: 60%; text-align: left }
-td.bar div { background: #2a8; height: 1em; min-width: 1px }
-tr.here { font-weight: bold; outline: 1px solid }
-pre { padding: .6rem; border: 1px solid; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere }
-.pair { display: grid; grid-template-columns: 1fr 1fr; gap: .5rem; margin-bottom: 1.2rem }
-.pair pre { margin: 0; unicode-bidi: isolate; max-height: 20rem; overflow-y: auto }
-.pair bdi { overflow-wrap: anywhere; font-weight: bold }
-@media (max-width: 40rem) { .pair { grid-template-columns: 1fr } }
-</style>
-</head>
-<body>
-<h1>simdb tune: <bdi>{{.Name}}</bdi></h1>
-<p>{{.Sureness}}. {{.Advice}}</p>
-<pre>{{.Command}}</pre>
-{{range .Hints}}<p>{{.}}</p>
-{{end}}<h2>{{.Kind}}</h2>
-<table>
-<tr><th>{{.Unit}}</th><th></th><th>pairs</th><th>removes</th></tr>
-{{range .Rows}}<tr{{if .Here}} class="here"{{end}}><th scope="row">{{.Label}}</th><td class="bar"><div style="width: {{.Width}}%"></div></td><td>{{.Pairs}}</td><td>{{.Removes}}</td></tr>
-{{end}}</table>
-{{with .Relations}}<h2>Distances and similarities</h2>
-<table>
-<tr><th>fingerprints within</th><th>of these pairs, have a score of {{$.Threshold}}</th><th>of all pairs from {{$.Threshold}} on</th></tr>
-{{range .}}<tr><th scope="row">{{.K}} bits</th><td>{{.Precise}}</td><td>{{.Complete}}</td></tr>
-{{end}}</table>
-{{end}}{{with .Pairs}}<h2>Pairs on both sides of {{$.Criterion}}</h2>
-{{range .}}<h3>{{.How}}</h3>
-<div class="pair"><div><bdi>{{.A}}</bdi>{{with .TextA}}<pre dir="auto">{{.}}</pre>{{end}}</div><div><bdi>{{.B}}</bdi>{{with .TextB}}<pre dir="auto">{{.}}</pre>{{end}}</div></div>
-{{end}}{{end}}</body>
-</html>
-`))
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+// pageTemplate is that of the page: one file that loads nothing from elsewhere. Texts of the corpus
+// are escaped, and isolated from the direction of writing of what is around them.
+var pageTemplate = template.Must(template.New("tune").Funcs(template.FuncMap{
+	"words": func(text string) []string { return strings.Split(text, " ") },
+	"flag":  func(word string) bool { return strings.HasPrefix(word, "--") },
+}).Parse(pageHTML))
 
 // pageRow is a bar of the page.
 type pageRow struct {
@@ -63,10 +36,12 @@ type pageRow struct {
 	Here           bool
 }
 
-// pageRelation is how a distance relates to the threshold.
-type pageRelation struct {
-	K                 int
-	Precise, Complete string
+// pageNear is what fingerprints within some bits find.
+type pageNear struct {
+	K                                     int // bits
+	Pairs, Chance, Share, Removes         string
+	Precise, Complete, ExampleA, ExampleB string
+	Here                                  bool
 }
 
 // pagePair is a pair with its similarity in words.
@@ -78,50 +53,155 @@ type pagePair struct {
 // WritePage writes the report as a page of HTML. k is the distance that is proposed where there are
 // no scores.
 func (r *Report) WritePage(w io.Writer, k int, pairs []*Pair) error {
-	data := struct {
-		Name, Sureness, Advice, Command, Kind, Unit, Threshold, Criterion string
-		Rows                                                              []pageRow
-		Relations                                                         []pageRelation
-		Pairs                                                             []pagePair
-		Hints                                                             []string
-	}{
-		Name: r.Name, Sureness: r.Sureness(),
-		Advice: r.Advice(k), Command: r.Command(r.Criterion(k)), Kind: kind, Hints: r.Hints, Unit: "score",
-		Threshold: fmt.Sprint(edge(r.threshold())), Criterion: r.Criterion(k),
+	data := map[string]any{
+		"R": r, "Sureness": r.Sureness(), "Advice": r.Advice(k), "Command": r.Command(r.Criterion(k)), "Kind": kind,
+		"Threshold": fmt.Sprint(edge(r.threshold())), "Criterion": r.Criterion(k), "Plots": r.plots(k),
 	}
-	if r.Scored {
-		for b := bins - 1; b >= 0; b-- {
-			data.Rows = append(data.Rows, r.pageRow(fmt.Sprintf("%.2f – %.2f", edge(b), edge(b+1)), r.byScore[:], b, b == r.threshold(), r.Alike(edge(b))))
-		}
-		for _, d := range distances {
-			precise, complete := r.relation(d, r.threshold())
-			data.Relations = append(data.Relations, pageRelation{r.bits(d), percent(precise), percent(complete)})
-		}
-	} else {
-		data.Kind, data.Unit = "Distances of fingerprints", "bits"
-		for d := range MaxDistance + 1 {
-			data.Rows = append(data.Rows, r.pageRow(fmt.Sprint(r.bits(d)), r.byBits[:], d, d == k, r.Near(d)))
-		}
+	var scores []pageRow
+	for b := bins - 1; b >= 0 && r.Scored; b-- {
+		scores = append(scores, r.pageRow(b))
 	}
+	var near []pageNear
+	for d := range MaxDistance + 1 {
+		near = append(near, r.pageNear(d, d == k && !r.Scored))
+	}
+	var examples []pagePair
 	for _, p := range pairs {
 		how := fmt.Sprintf("%.3f", p.Score)
 		if !r.Scored {
 			how = fmt.Sprintf("%d bits", p.Distance)
 		}
-		data.Pairs = append(data.Pairs, pagePair{p, how})
+		examples = append(examples, pagePair{p, how})
 	}
-	return page.Execute(w, data)
+	data["Scores"], data["Near"], data["Pairs"] = scores, near, examples
+	return webpage.Write(w, pageTemplate, data, pageCSS, pageJS)
 }
 
 // pageRow makes the bar of one bin.
-func (r *Report) pageRow(label string, pairs []float64, at int, here bool, c Criterion) pageRow {
+func (r *Report) pageRow(bin int) pageRow {
 	most := 1.0
-	for _, n := range pairs {
+	for _, n := range r.byScore {
 		most = max(most, n)
 	}
 	return pageRow{
-		Label: label, Width: 100 * pairs[at] / most, Here: here,
-		Pairs:   quantity.Number(int64(math.Round(r.scaled(pairs[at])))),
-		Removes: c.Removes.percents(),
+		Label: fmt.Sprintf("%.2f – %.2f", edge(bin), edge(bin+1)), Width: 100 * r.byScore[bin] / most, Here: bin == r.threshold(),
+		Pairs:   rounded(r.scaled(r.byScore[bin])),
+		Removes: r.Alike(edge(bin)).Removes.percents(),
 	}
+}
+
+// rounded writes a number of pairs.
+func rounded(n float64) string { return quantity.Number(int64(math.Round(n))) }
+
+// pageNear makes the row of a distance.
+func (r *Report) pageNear(d int, here bool) pageNear {
+	c := r.Near(d)
+	row := pageNear{K: r.bits(d), Pairs: rounded(c.Pairs.Value), Share: c.Share.percents(), Removes: c.Removes.percents(), Here: here}
+	switch chance := r.chance(d); {
+	case chance >= 10:
+		row.Chance = rounded(chance)
+	case chance >= 0.001:
+		row.Chance = fmt.Sprintf("%.2g", chance)
+	default:
+		row.Chance = "0"
+	}
+	if r.Scored {
+		precise, complete := r.relation(d, r.threshold())
+		row.Precise, row.Complete = percent(precise), percent(complete)
+	}
+	if c.Example != nil {
+		row.ExampleA, row.ExampleB = c.Example.A, c.Example.B
+	}
+	return row
+}
+
+// plots draws the report; k is the distance that is proposed where there are no scores.
+func (r *Report) plots(k int) (all []webpage.Plot) {
+	bits := webpage.Axis{Label: "bits", To: float64(r.bits(MaxDistance))}
+	if r.Scored {
+		scores := make([]Criterion, bins)
+		for b := range scores {
+			scores[b] = r.Alike(edge(b))
+		}
+		all = append(all, removes("Documents removed by --jaccard", webpage.Axis{Label: "least score", From: MinScore, To: edge(bins - 1)}, scores, edge, edge(r.threshold())))
+	}
+	near, marked := make([]Criterion, MaxDistance+1), math.NaN()
+	for d := range near {
+		near[d] = r.Near(d)
+	}
+	if !r.Scored {
+		marked = float64(r.bits(k))
+	}
+	of := func(d int) float64 { return float64(r.bits(d)) }
+	all = append(all, r.distances(bits), removes("Documents removed by --near", bits, near, of, marked))
+	return append(all, webpage.Sizes("Clusters by size with "+r.Criterion(k)+", as estimated", r.sizes(k)))
+}
+
+// removes draws which share of the documents thresholds remove, and marks one of them unless it is
+// NaN.
+func removes(title string, x webpage.Axis, criteria []Criterion, at func(int) float64, marked float64) webpage.Plot {
+	p := webpage.Plot{Title: title, X: x, Y: webpage.Axis{To: 1, Unit: " %"}}
+	area, line := webpage.Line{Class: "area", Closed: true}, webpage.Line{}
+	var below [][2]float64
+	for i, c := range criteria {
+		v, e := 100*c.Removes.Value, 100*c.Removes.Error
+		line.Points = append(line.Points, [2]float64{at(i), v})
+		area.Points = append(area.Points, [2]float64{at(i), min(v+e, 100)})
+		below = append([][2]float64{{at(i), max(v-e, 0)}}, below...)
+		p.Y.To = max(p.Y.To, min(v+e, 100))
+	}
+	area.Points = append(area.Points, below...)
+	p.Lines = []webpage.Line{area, line}
+	if !math.IsNaN(marked) {
+		p.Lines = append(p.Lines, webpage.Line{Class: "here", Points: [][2]float64{{marked, 0}, {marked, p.Y.To}}})
+	}
+	return p
+}
+
+// distances draws how many pairs are at each distance, and how many of unrelated documents would
+// be. Bars that are mostly chance are in another colour.
+func (r *Report) distances(x webpage.Axis) webpage.Plot {
+	x.From, x.To = -0.5*float64(r.bits(1)), x.To+0.5*float64(r.bits(1))
+	p := webpage.Plot{Title: "Pairs at each distance; the line is chance", X: x, Y: webpage.Axis{From: 0.5, To: 10, Log: true}}
+	chance := webpage.Line{}
+	for d, found := range r.byBits {
+		at, pairs, byChance := float64(r.bits(d)), r.scaled(found), r.chance(d)
+		if d > 0 {
+			byChance -= r.chance(d - 1)
+		}
+		half := 0.5 * float64(r.bits(1))
+		bar := webpage.Bar{From: at - half, To: at + half, Value: pairs, Tip: fmt.Sprintf("%g bits: %s pairs, %s by chance", at, rounded(pairs), rounded(byChance))}
+		if 2*byChance >= pairs {
+			bar.Class = "chance"
+		}
+		p.Bars = append(p.Bars, bar)
+		p.Y.To = max(p.Y.To, pairs, byChance)
+		if byChance >= p.Y.From {
+			chance.Points = append(chance.Points, [2]float64{at, byChance})
+		}
+	}
+	p.Lines = []webpage.Line{chance}
+	return p
+}
+
+// sizes estimates how many clusters have each size at the criterion that is proposed: a cluster is
+// a document and all that are like it.
+func (r *Report) sizes(k int) map[int64]float64 {
+	sizes := map[int64]float64{}
+	for i := range r.sample {
+		s, size := &r.sample[i], int64(1)
+		if r.Scored {
+			for _, n := range s.alike[r.threshold():] {
+				size += int64(n)
+			}
+		} else {
+			for _, n := range s.within[:k+1] {
+				size += int64(n)
+			}
+		}
+		if size > 1 {
+			sizes[size] += float64(s.count) / float64(size) * float64(r.Documents) / float64(r.count)
+		}
+	}
+	return sizes
 }

@@ -3,13 +3,18 @@ package tuning
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mattn/go-runewidth"
+
+	"github.com/simdb/simdb/internal/browser"
 )
 
 // add adds a document to a report, with matches, of which it is one itself.
@@ -227,7 +232,7 @@ func TestPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := b.String()
-		if strings.Contains(page, "<script") || strings.Contains(page, "<!--") || strings.Contains(page, "onload='x") || strings.Contains(page, "a <b>") {
+		if strings.Count(page, "<script") != 1 || strings.Contains(page, "<!--") || strings.Contains(page, "onload='x") || strings.Contains(page, "a <b>") {
 			t.Error("a text of the corpus is markup")
 		}
 		if n := strings.Count(page, "&lt;/pre&gt;"); n != len(pairs) || n == 0 {
@@ -235,6 +240,84 @@ func TestPage(t *testing.T) {
 		}
 		if strings.Contains(page, "http:") || strings.Contains(page, "https:") || strings.Contains(page, "ZgotmplZ") {
 			t.Error("the page is not of its own")
+		}
+	}
+}
+
+// TestSizes estimates sizes of clusters as pairs have them, and draws them. Bars of distances have
+// the pairs at each, and another colour where chance has as many.
+func TestSizes(t *testing.T) {
+	for _, scored := range []bool{true, false} {
+		r, pairs := sample(scored)
+		degrees := map[string]int64{}
+		at := map[int]float64{}
+		for p := range pairs {
+			at[p.Distance]++
+			if scored && p.Score >= edge(r.threshold()) || !scored && p.Distance >= 0 && p.Distance <= 7 {
+				if strings.HasPrefix(p.A, "d") {
+					degrees[p.A]++
+				} else {
+					degrees[p.B]++
+				}
+			}
+		}
+		want := map[int64]float64{}
+		for _, n := range degrees {
+			want[n+1] += 1 / float64(n+1) * 500 / 300
+		}
+		got := r.sizes(7)
+		for size := range want {
+			if math.Abs(got[size]-want[size]) > 1e-9 || len(got) != len(want) {
+				t.Errorf("scored %v: %g clusters of %d documents, want %g", scored, got[size], size, want[size])
+			}
+		}
+		plots := r.plots(7)
+		if last := plots[len(plots)-1]; len(last.Dots) != len(want) || len(plots) != map[bool]int{true: 4, false: 3}[scored] {
+			t.Errorf("%d charts, %d sizes", len(plots), len(last.Dots))
+		}
+		bars := plots[len(plots)-3].Bars
+		for d := range MaxDistance + 1 {
+			ways := new(big.Float).SetInt(new(big.Int).Binomial(64, int64(d)))
+			chance, _ := ways.Mul(ways, big.NewFloat(math.Ldexp(500*499/2, -64))).Float64()
+			want := at[d] / 2 * 500 / 300
+			if bars[d].Value != want || (bars[d].Class == "chance") != (2*chance >= want) {
+				t.Errorf("%d bits: %+v, want %g pairs, %g by chance", d, bars[d], want, chance)
+			}
+		}
+	}
+}
+
+// TestInBrowser looks at pages in Chromium: words that differ are marked, and nothing is wider than
+// the screen.
+func TestInBrowser(t *testing.T) {
+	b := browser.New(t)
+	for _, scored := range []bool{true, false} {
+		r, _ := sample(scored)
+		r.Name = strings.Repeat("corpus", 20)
+		r.Hints = []string{"many differ in numbers: " + strings.Repeat("words ", 30) + "--mask numbers"}
+		pairs := r.Boundary(3)
+		for i, p := range pairs {
+			p.A = strings.Repeat("long-id-", 30)
+			p.TextA, p.TextB = "the same words</pre> and one here", fmt.Sprint("the same words</pre> and no. ", i, strings.Repeat(" more", 50), " here")
+		}
+		path := filepath.Join(t.TempDir(), "page.html")
+		var page strings.Builder
+		if err := r.WritePage(&page, 3, pairs); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(page.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, width := range []int{390, 1280} {
+			b.Size(width, 900)
+			b.Open(path)
+			b.Want(fmt.Sprintf("document.documentElement.scrollWidth <= %d", width))
+			b.Want(`[...document.querySelectorAll(".pair")].length === 10 && [...document.querySelectorAll(".pair")].every((p) =>
+				p.querySelector("del").textContent === "one" && p.querySelector("ins").textContent.startsWith("no.") && p.querySelectorAll("pre").length === 2)`)
+			b.Want(`[...document.querySelectorAll("pre")].every((p) => p.scrollHeight <= p.clientHeight + 1)`)
+			b.Want(`[...document.querySelectorAll(".flag")].every((e) => e.textContent.length > 20 || e.getClientRects().length === 1 && e.getBoundingClientRect().height < 40)`)
+			b.Want(fmt.Sprintf(`document.querySelectorAll("figure").length === %d && document.querySelectorAll(".wide tr").length === 18`, map[bool]int{true: 4, false: 3}[scored]))
+			b.Screenshot(fmt.Sprint("tune-", scored, width), width, 900, "dark")
 		}
 	}
 }

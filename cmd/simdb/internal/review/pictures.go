@@ -1,0 +1,106 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/quantity"
+)
+
+// images returns the flags of a run on pictures, with nil Images of any other.
+func (h *auditHead) images() (f app.InputFlags) {
+	words := strings.Fields(h.Parameters.Reading)
+	for i, word := range words[:max(len(words)-1, 0)] {
+		switch word {
+		case "--images":
+			if kind, err := imagehash.ParseKind(words[i+1]); err == nil {
+				f.Images = &app.ImageKind{Kind: kind}
+			}
+		case "--orientations":
+			f.Orientations = words[i+1]
+		}
+	}
+	return f
+}
+
+// addPictures finds the pictures of documents without text, whose ids are their paths. Of a run on
+// pictures it hashes them.
+func (j *job) addPictures(clusters []Cluster, run app.InputFlags) error {
+	var paths []string
+	byPath := map[string][]*Doc{}
+	missing := int64(0)
+	for i := range clusters {
+		for _, d := range clusters[i].docs() {
+			if d.Text != nil || run.Images == nil && !imagehash.HasExtension(d.ID) {
+				continue
+			}
+			path := input.PathOf(d.ID)
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(j.c.ImageRoot, path)
+			}
+			if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+				missing++
+				continue
+			}
+			path = input.ShownName(path)
+			d.Picture = j.pictureAt(path)
+			if byPath[path] == nil {
+				paths = append(paths, input.PathOf(path))
+			}
+			byPath[path] = append(byPath[path], d)
+		}
+	}
+	if missing > 0 {
+		j.notice("%s not found: --image-root says in which folder they are.", quantity.Plain(missing, "picture was", "pictures were"))
+	}
+	if run.Images == nil || len(paths) == 0 {
+		return nil
+	}
+	src, err := j.a.NewSources(paths, run)
+	if err != nil {
+		return err
+	}
+	return j.a.EachInput(src, app.Reading{
+		Stage: "hash pictures", Meter: j.meter, Options: run.Options(input.Auto),
+		Record: func(_ input.Source, rec *input.Record) error {
+			for _, d := range byPath[rec.Doc.ID] {
+				d.setBits(&rec.Doc)
+			}
+			return nil
+		},
+	})
+}
+
+// setBits notes the fingerprints of a document.
+func (d *Doc) setBits(doc *engine.Doc) {
+	d.Bits = nil
+	for _, words := range slices.Insert(slices.Clone(doc.Fingerprints), 0, doc.Words()) {
+		hex := ""
+		for _, w := range words {
+			hex += fmt.Sprintf("%016x", uint64(w))
+		}
+		if hex != "" {
+			d.Bits = append(d.Bits, hex)
+		}
+	}
+}
+
+// pictureAt is the path of a file from the folder of the page, as a link; "" if there is none.
+func (j *job) pictureAt(shown string) string {
+	folder, err := filepath.Abs(filepath.Dir(j.c.Output))
+	file, err2 := filepath.Abs(input.PathOf(shown))
+	path, err3 := filepath.Rel(folder, file)
+	if errors.Join(err, err2, err3) != nil {
+		return ""
+	}
+	return (&url.URL{Path: filepath.ToSlash(path)}).String()
+}

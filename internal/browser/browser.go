@@ -1,0 +1,264 @@
+// Package browser drives a headless Chromium in tests of pages.
+package browser
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Browser is a headless Chromium that a test drives by the DevTools protocol, over two pipes:
+// messages are JSON objects, each with a zero byte after it.
+type Browser struct {
+	T       testing.TB // of the test that uses it now
+	to      io.Writer
+	session string
+	mu      sync.Mutex
+	next    int
+	answers map[int]chan answer
+	errors  []string // uncaught exceptions, and what the console and the security policy report
+}
+
+type answer struct {
+	Result json.RawMessage
+	Error  *struct{ Message string }
+}
+
+// New starts a browser with an empty page. The test is skipped where there is none.
+func New(t testing.TB) *Browser {
+	var path string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			path = p
+			break
+		}
+	}
+	if path == "" || runtime.GOOS != "linux" {
+		t.Skip("there is no Chromium")
+	}
+	readCommands, writeCommands, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	readAnswers, writeAnswers, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--disable-extensions",
+		"--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
+	cmd.ExtraFiles = []*os.File{readCommands, writeAnswers} // descriptors 3 and 4
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	readCommands.Close()
+	writeAnswers.Close()
+	b := &Browser{T: t, to: writeCommands, answers: map[int]chan answer{}}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		b.listen(readAnswers)
+	}()
+	t.Cleanup(func() {
+		b.send("Browser.close", nil)
+		select {
+		case <-ended: // it has closed its pipe
+		case <-time.After(10 * time.Second):
+			cmd.Process.Kill()
+		}
+		cmd.Wait()
+		writeCommands.Close()
+		readAnswers.Close()
+	})
+	var target struct{ TargetID, SessionID string }
+	b.Call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	b.Call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &target)
+	b.session = target.SessionID
+	for _, domain := range []string{"Page", "Runtime", "Log"} {
+		b.Call(domain+".enable", nil, nil)
+	}
+	b.Call("Performance.enable", map[string]any{"timeDomain": "threadTicks"}, nil)
+	return b
+}
+
+// Busy is how much processor time the page has taken since it was opened.
+func (b *Browser) Busy() time.Duration {
+	b.T.Helper()
+	var r struct {
+		Metrics []struct {
+			Name  string
+			Value float64
+		}
+	}
+	b.Call("Performance.getMetrics", nil, &r)
+	for _, m := range r.Metrics {
+		if m.Name == "TaskDuration" {
+			return time.Duration(m.Value * float64(time.Second))
+		}
+	}
+	b.T.Fatal("the browser does not say how busy it was")
+	return 0
+}
+
+// listen takes answers and events until the browser ends.
+func (b *Browser) listen(from io.Reader) {
+	r := bufio.NewReader(from)
+	for {
+		line, err := r.ReadBytes(0)
+		if err != nil {
+			return
+		}
+		var m struct {
+			answer
+			ID     int
+			Method string
+			Params json.RawMessage
+		}
+		if err := json.Unmarshal(line[:len(line)-1], &m); err != nil {
+			continue
+		}
+		b.mu.Lock()
+		switch m.Method {
+		case "":
+			if c := b.answers[m.ID]; c != nil {
+				c <- m.answer
+				delete(b.answers, m.ID)
+			}
+		case "Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled":
+			b.errors = append(b.errors, string(m.Params))
+		}
+		b.mu.Unlock()
+	}
+}
+
+// send sends a command and returns where its answer will be.
+func (b *Browser) send(method string, params any) chan answer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.next++
+	m := map[string]any{"id": b.next, "method": method}
+	if params != nil {
+		m["params"] = params
+	}
+	if b.session != "" && method != "Browser.close" && method != "Browser.setDownloadBehavior" {
+		m["sessionId"] = b.session
+	}
+	c := make(chan answer, 1)
+	b.answers[b.next] = c
+	line, err := json.Marshal(m)
+	if err == nil {
+		_, err = b.to.Write(append(line, 0))
+	}
+	if err != nil {
+		b.T.Errorf("%s: %v", method, err)
+	}
+	return c
+}
+
+// Call sends a command and waits for its answer.
+func (b *Browser) Call(method string, params, result any) {
+	b.T.Helper()
+	select {
+	case a := <-b.send(method, params):
+		if a.Error != nil {
+			b.T.Fatalf("%s: %s", method, a.Error.Message)
+		}
+		if result != nil {
+			if err := json.Unmarshal(a.Result, result); err != nil {
+				b.T.Fatalf("%s: %v", method, err)
+			}
+		}
+	case <-time.After(time.Minute):
+		b.T.Fatalf("%s: no answer", method)
+	}
+}
+
+// Eval evaluates an expression in the page; what it returns is written as JSON.
+func (b *Browser) Eval(expression string) string {
+	b.T.Helper()
+	var r struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails json.RawMessage
+	}
+	b.Call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}, &r)
+	if r.ExceptionDetails != nil {
+		b.T.Fatalf("%s: %s", expression, r.ExceptionDetails)
+	}
+	return string(r.Result.Value)
+}
+
+// Want evaluates an expression, which must be true.
+func (b *Browser) Want(expression string) {
+	b.T.Helper()
+	if got := b.Eval(expression); got != "true" {
+		b.T.Errorf("not true: %s (%s)", expression, got)
+	}
+}
+
+// Open loads a file and returns how long it took until the page was laid out and drawn.
+func (b *Browser) Open(path string) time.Duration {
+	b.T.Helper()
+	start := time.Now()
+	b.Call("Page.navigate", map[string]any{"url": "file://" + path}, nil)
+	for b.Eval(fmt.Sprintf("document.readyState === 'complete' && location.href === %q", "file://"+path)) != "true" {
+		time.Sleep(5 * time.Millisecond)
+	}
+	b.Eval("new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))")
+	return time.Since(start)
+}
+
+// Press presses keys, such as "j" or "ArrowDown".
+func (b *Browser) Press(keys ...string) {
+	b.T.Helper()
+	for _, k := range keys {
+		down := map[string]any{"type": "keyDown", "key": k}
+		if len(k) == 1 {
+			down["text"] = k
+		}
+		b.Call("Input.dispatchKeyEvent", down, nil)
+		b.Call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": k}, nil)
+	}
+}
+
+// Use has the browser report to a test. At its end the test fails if the browser has complained.
+func (b *Browser) Use(t testing.TB) {
+	before := b.T
+	b.T, b.errors = t, nil
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.T = before; len(b.errors) > 0 {
+			t.Errorf("the browser complains: %s", b.errors)
+		}
+	})
+}
+
+// Size gives the page the size of a screen.
+func (b *Browser) Size(width, height int) {
+	b.T.Helper()
+	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
+}
+
+// Screenshot leaves a picture of the page in the folder that SIMDB_SCREENSHOTS names, if it does.
+func (b *Browser) Screenshot(name string, width, height int, scheme string) {
+	b.T.Helper()
+	dir := os.Getenv("SIMDB_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	b.Size(width, height)
+	b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	var r struct{ Data []byte }
+	b.Call("Page.captureScreenshot", map[string]any{"format": "png"}, &r)
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), r.Data, 0o666); err != nil {
+		b.T.Error(err)
+	}
+}
