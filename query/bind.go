@@ -13,14 +13,15 @@ import (
 type selection struct {
 	expr       node
 	predicates []*leaf
+	few        [2]*leaf   // room for predicates
 	order      []orderKey // of ORDER BY, or the default; it always includes id
 	window
-	distance bool   // rows have a distance
-	score    bool   // rows have score, error and exact
-	passages bool   // rows have words, at and query_at
-	times    bool   // ORDER BY needs times
-	shown    *shown // nil for the plain columns
-	plain    []string
+	distance bool         // rows have a distance
+	score    bool         // rows have score, error and exact
+	passages bool         // rows have words, at and query_at
+	times    bool         // ORDER BY needs times
+	shown    *shown       // nil for the plain columns
+	plain    []string     // the columns without SHOW
 	cells    record.Cells // of the rows
 }
 
@@ -79,7 +80,7 @@ func joinNodes(nodes []node, with string) string {
 
 // bindSelect binds a query.
 func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
-	sel := &selection{window: window{Limit: -1}}
+	sel := &x.sel
 	var err error
 	if s.Expr == nil {
 		sel.expr = &leaf{Predicate: predicate.All()}
@@ -97,7 +98,7 @@ func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 		}
 		sel.expr = append(terms, &leaf{Predicate: c.since})
 	}
-	sel.expr = fold(sel.expr)
+	sel.expr, sel.predicates = fold(sel.expr), sel.few[:0]
 	sel.number(sel.expr)
 	sel.order, sel.window = c.order, c.window
 	for _, l := range sel.predicates {
@@ -115,7 +116,8 @@ func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 	if err := x.checkOrder(sel, &c); err != nil {
 		return nil, err
 	}
-	if sel.shown, err = x.bindShow(c.show, sel.plainColumns(), "id"); err != nil {
+	sel.plain = sel.layout().columns
+	if sel.shown, err = x.bindShow(c.show, sel.plain, "id"); err != nil {
 		return nil, err
 	}
 	return sel, checkDrivable(x, s, sel.expr)
@@ -198,7 +200,12 @@ func (x *run) bindPrimary(e *syntax.Primary, negated bool) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &leaf{Predicate: p, negated: negated}, nil
+	l := &x.leaf
+	if l.Predicate != nil {
+		l = new(leaf)
+	}
+	l.Predicate, l.negated = p, negated
+	return l, nil
 }
 
 // bindAny binds a predicate of one of several arguments: an OR of the predicate of each.

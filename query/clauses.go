@@ -94,16 +94,8 @@ func (x *run) checkOrder(sel *selection, c *clauses) error {
 		}
 	}
 	if len(sel.order) == 0 {
-		sel.order = make([]orderKey, 0, 5)
-		if sel.distance {
-			sel.order = append(sel.order, orderKey{by: "distance"})
-		}
-		if sel.score {
-			sel.order = append(sel.order, orderKey{by: "score", desc: true})
-		}
-		if sel.passages {
-			sel.order = append(sel.order, orderKey{by: "words", desc: true})
-		}
+		sel.order = sel.layout().order
+		return nil
 	}
 	if !slices.ContainsFunc(sel.order, func(k orderKey) bool { return k.by == "id" }) {
 		sel.order = append(sel.order, orderKey{by: "id"})
@@ -121,17 +113,23 @@ func windowRows[T any](x *run, w window, seq iter.Seq2[T, error], row func(T) Ro
 			return
 		}
 		for v, err := range seq {
-			if err == nil {
-				err = x.Ctx.Err() // the rows may be known by then
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			in, last := w.Admit()
-			if in && !yield(row(v), nil) || last {
+			if !offer(x, &w, v, err, row, yield) {
 				return
 			}
 		}
 	}
+}
+
+// offer yields the row that row makes of v if it is in the window. It returns false if no more is
+// wanted.
+func offer[T any](x *run, w *window, v T, err error, row func(T) Row, yield func(Row, error) bool) bool {
+	if err == nil {
+		err = x.Ctx.Err() // the rows may be known by then
+	}
+	if err != nil {
+		yield(nil, err)
+		return false
+	}
+	in, last := w.Admit()
+	return (!in || yield(row(v), nil)) && !last
 }

@@ -36,10 +36,18 @@ const (
 
 // rowsOf yields the rows of a selection, without SHOW.
 func (x *run) rowsOf(sel *selection, p plan) iter.Seq2[Row, error] {
-	if !p.streams {
-		return windowRows(x, sel.window, x.sorted(sel, p, p.options(sel)), sel.row)
+	return func(yield func(Row, error) bool) {
+		find := x.find
+		if !p.streams {
+			find = x.sorted
+		}
+		if sel.Limit == 0 {
+			return
+		}
+		find(sel, p, p.options(sel), func(r result, err error) bool {
+			return offer(x, &sel.window, r, err, sel.row, yield)
+		})
 	}
-	return windowRows(x, sel.window, x.find(sel, p, p.options(sel)), sel.row)
 }
 
 // compare orders results. Those without a distance, score or passage come last, in either
@@ -99,51 +107,72 @@ func cmpBool(a, b bool) int {
 	return 1
 }
 
-// sorted yields what a selection finds in its order: all, or as many as LIMIT and OFFSET need.
-func (x *run) sorted(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[result, error] {
-	return func(yield func(result, error) bool) {
-		top := ordered.Limited[result]{Most: sel.First(), Compare: sel.compare}
-		few := top.Most >= 0 && top.Most <= mostFirst
-		if !few {
-			top.Most = math.MaxInt / 4 // all
+// sorted is find in the order of the selection: all, or as many as LIMIT and OFFSET need.
+func (x *run) sorted(sel *selection, p plan, o predicate.ListOptions, yield func(result, error) bool) {
+	top := ordered.Limited[result]{Most: sel.First(), Compare: sel.compare}
+	few := top.Most >= 0 && top.Most <= mostFirst
+	if !few {
+		top.Most = math.MaxInt / 4 // all
+	}
+	var err error
+	x.find(sel, p, o, func(r result, failed error) bool {
+		if err = failed; err == nil && !few {
+			err = x.Hold(resultBytes + len(r.id))
 		}
-		for r, err := range x.find(sel, p, o) {
-			if err == nil && !few {
-				err = x.Hold(resultBytes + len(r.id))
-			}
-			if err != nil {
-				yield(r, err)
-				return
-			}
+		if err == nil {
 			top.Add(r)
 		}
-		all, _, err := top.Sorted(x.Ctx)
-		if err != nil {
-			yield(result{}, err)
+		return err == nil
+	})
+	if err == nil {
+		var all *ordered.Runs[result]
+		if all, _, err = top.Sorted(x.Ctx); err == nil {
+			for r, ok := all.Next(); ok && yield(r, nil); r, ok = all.Next() {
+			}
 			return
 		}
-		for r, ok := all.Next(); ok && yield(r, nil); r, ok = all.Next() {
-		}
 	}
+	yield(result{}, err)
 }
 
-// plainColumns names the columns of a selection without SHOW.
-func (sel *selection) plainColumns() []string {
-	if sel.plain != nil {
-		return sel.plain
+// A layout is what rows have without SHOW, and their order without ORDER BY.
+type layout struct {
+	columns []string
+	order   []orderKey
+}
+
+// layouts are those of rows with a distance (1), a score (2), passages (4).
+var layouts = func() (all [8]layout) {
+	for has := range all {
+		l := layout{columns: []string{"id"}}
+		add := func(key orderKey, columns ...string) {
+			l.columns, l.order = append(l.columns, columns...), append(l.order, key)
+		}
+		if has&1 != 0 {
+			add(orderKey{by: "distance"}, "distance")
+		}
+		if has&2 != 0 {
+			add(orderKey{by: "score", desc: true}, "score", "error", "exact")
+		}
+		if has&4 != 0 {
+			add(orderKey{by: "words", desc: true}, "words", "at", "query_at")
+		}
+		if add(orderKey{by: "id"}); has&4 != 0 {
+			add(orderKey{by: "at"})
+		}
+		all[has] = l
 	}
-	c := append(make([]string, 0, 8), "id")
-	if sel.distance {
-		c = append(c, "distance")
+	return all
+}()
+
+func (sel *selection) layout() *layout {
+	at := 0
+	for bit, has := range [...]bool{sel.distance, sel.score, sel.passages} {
+		if has {
+			at |= 1 << bit
+		}
 	}
-	if sel.score {
-		c = append(c, "score", "error", "exact")
-	}
-	if sel.passages {
-		c = append(c, "words", "at", "query_at")
-	}
-	sel.plain = c
-	return c
+	return &layouts[at]
 }
 
 // row returns the row of a result, without SHOW.
@@ -181,11 +210,14 @@ func (x *run) countSelect(sel *selection) (n int64, err error) {
 	p := x.planFor(sel)
 	o := p.options(sel)
 	o.Ordered, o.First = false, 0
-	for _, err := range x.find(sel, p, o) {
-		if err != nil {
-			return 0, err
+	x.find(sel, p, o, func(_ result, failed error) bool {
+		if err = failed; err == nil {
+			n++
 		}
-		n++
+		return err == nil
+	})
+	if err != nil {
+		return 0, err
 	}
 	return sel.Count(n), nil
 }

@@ -116,7 +116,7 @@ func (x *run) choose(n node, free bool) (w way) {
 		if !ok || n.negated {
 			return way{}
 		}
-		if w.drivers = []*leaf{n}; !free {
+		if w.drivers = x.sel.predicates[n.number : n.number+1 : n.number+1]; !free {
 			w.cost = d.Cost(x.Scope)
 		}
 		return w

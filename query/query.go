@@ -68,7 +68,7 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 	}
 	x.scope.Ctx, x.scope.DB, x.scope.Values, x.scope.Now = engine.WithStats(ctx, &x.rows.stats), db, &x.values, time.Now()
 	x.scope.Report, _ = ctx.Value(progressKey{}).(func(engine.Progress))
-	x.run = run{&x.scope, &x.rows, s}
+	x.Scope, x.run.rows, x.session = &x.scope, &x.rows, s
 	rows := &x.rows
 	if err := p.def.run(&x.run, p.Statement); err != nil {
 		rows.Close()
@@ -85,6 +85,9 @@ type run struct {
 	*predicate.Scope
 	rows    *Rows    // what the statement returns
 	session *Session // nil if it is not part of one
+
+	sel  selection // of a query
+	leaf leaf      // the first of it
 }
 
 // answer sets the rows that the statement returns.

@@ -88,14 +88,12 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 		if r.seq == nil || r.ended {
 			return
 		}
-		for row, err := range r.seq {
+		r.seq(func(row Row, err error) bool {
 			if err == nil {
 				r.count++
 			}
-			if !yield(row, err) || err != nil {
-				return
-			}
-		}
+			return yield(row, err) && err == nil
+		})
 	}
 }
 

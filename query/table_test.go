@@ -132,7 +132,7 @@ func testRun(t *testing.T, db *engine.DB, text string) *run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &run{&predicate.Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v}, &Rows{}, nil}
+	return &run{Scope: &predicate.Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v}, rows: &Rows{}}
 }
 
 // bound returns the predicate that a text is.

@@ -3,63 +3,57 @@ package query
 import (
 	"cmp"
 	"errors"
-	"iter"
 	"slices"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/predicate"
 )
 
-// find yields what a selection finds, in the order of the drivers. That a document is gone
-// (predicate.ErrGone) is no error.
-func (x *run) find(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[result, error] {
+// find calls yield with what a selection finds, in the order of the drivers, until it returns
+// false. That a document is gone (predicate.ErrGone) is no error.
+func (x *run) find(sel *selection, p plan, o predicate.ListOptions, yield func(result, error) bool) {
 	if len(p.drivers) == 1 && p.decides(sel) && !sel.times && p.drivers[0].Measure() != predicate.Places {
-		return x.list(p.drivers[0], o)
+		x.list(p.drivers[0], o, yield)
+		return
 	}
-	return func(yield func(result, error) bool) {
-		t := x.newTester(sel, p, yield)
-		for _, l := range p.drivers {
-			for f, err := range l.Predicate.(predicate.Driver).List(x.Scope, o) {
-				if err == nil {
-					err = t.take(listed{f, l})
-				}
-				if err != nil && !errors.Is(err, predicate.ErrGone) {
-					t.end(err)
-					return
-				}
+	t := x.newTester(sel, p, yield)
+	var err error
+	for _, l := range p.drivers {
+		l.Predicate.(predicate.Driver).List(x.Scope, o, func(f predicate.Found, failed error) bool {
+			if err = failed; err == nil {
+				err = t.take(listed{f, l})
 			}
+			if errors.Is(err, predicate.ErrGone) {
+				err = nil
+			}
+			return err == nil
+		})
+		if err != nil {
+			break
 		}
-		t.end(nil)
 	}
+	t.end(err)
 }
 
-// list yields what a driver lists, of which nothing is left to test.
-func (x *run) list(l *leaf, o predicate.ListOptions) iter.Seq2[result, error] {
+// list calls yield with what a driver lists, of which nothing is left to test.
+func (x *run) list(l *leaf, o predicate.ListOptions, yield func(result, error) bool) {
 	m, tested := l.Measure(), x.Counting("test")
-	return func(yield func(result, error) bool) {
-		for f, err := range l.Predicate.(predicate.Driver).List(x.Scope, o) {
-			if err != nil {
-				if errors.Is(err, predicate.ErrGone) {
-					continue
-				}
-				yield(result{}, err)
-				return
-			}
-			if f.Entry == nil && !f.Listed { // List has counted the others
-				tested()
-			}
-			r := result{id: f.ID, distance: -1}
-			switch m {
-			case predicate.Distance:
-				r.distance = f.Match.Distance
-			case predicate.Score, predicate.ExactScore:
-				r.scored, r.score, r.err, r.exact = true, f.Match.Score, f.Match.Error, f.Match.Exact
-			}
-			if !yield(r, nil) {
-				return
-			}
+	l.Predicate.(predicate.Driver).List(x.Scope, o, func(f predicate.Found, err error) bool {
+		if err != nil {
+			return errors.Is(err, predicate.ErrGone) || yield(result{}, err)
 		}
-	}
+		if f.Entry == nil && !f.Listed { // List has counted the others
+			tested()
+		}
+		r := result{id: f.ID, distance: -1}
+		switch m {
+		case predicate.Distance:
+			r.distance = f.Match.Distance
+		case predicate.Score, predicate.ExactScore:
+			r.scored, r.score, r.err, r.exact = true, f.Match.Score, f.Match.Error, f.Match.Exact
+		}
+		return yield(r, nil)
+	})
 }
 
 // listed is a document that a driver lists.

@@ -525,7 +525,7 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestCancelRows$",
 	},
 	{
-		name: "query/rows go on after the context", in: "query", decl: "windowRows",
+		name: "query/rows go on after the context", in: "query", decl: "offer",
 		edit:  swap(`err = x.Ctx.Err()`, `err = nil`),
 		tests: "query", run: "^TestRowsStop$",
 	},

@@ -1,9 +1,6 @@
 package predicate
 
-import (
-	"iter"
-	"strings"
-)
+import "strings"
 
 // condition is a condition on the text and the fields of a document.
 type condition interface {
@@ -88,11 +85,11 @@ func (p *content) Test(x *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: p.holds(text, d.Fields)}, nil
 }
 
-func (p *content) List(x *Scope, o ListOptions) iter.Seq2[Found, error] { return x.scan(p, o) }
-func (p *content) narrow(s *scan)                                       { s.content = append(s.content, p) }
-func (p *content) Cost(x *Scope) float64                                { return (listCost+readCost)*x.Documents() + 3 }
-func (p *content) Rows(x *Scope) float64                                { return x.Selects(p, ListOptions{}) }
-func (p *content) Explain(x *Scope) []string                            { return ExplainScan(x, p, ListOptions{}) }
-func (p *content) TestCost() TestCost                                   { return TestText }
-func (p *content) Measure() Measure                                     { return NoMeasure }
-func (p *content) Order() Order                                         { return ByID }
+func (p *content) List(x *Scope, o ListOptions, yield Yield) { x.scan(p, o, yield) }
+func (p *content) narrow(s *scan)                            { s.content = append(s.content, p) }
+func (p *content) Cost(x *Scope) float64                     { return (listCost+readCost)*x.Documents() + 3 }
+func (p *content) Rows(x *Scope) float64                     { return x.Selects(p, ListOptions{}) }
+func (p *content) Explain(x *Scope) []string                 { return ExplainScan(x, p, ListOptions{}) }
+func (p *content) TestCost() TestCost                        { return TestText }
+func (p *content) Measure() Measure                          { return NoMeasure }
+func (p *content) Order() Order                              { return ByID }

@@ -2,7 +2,6 @@ package predicate
 
 import (
 	"errors"
-	"iter"
 	"slices"
 	"strings"
 
@@ -99,16 +98,14 @@ func (p *idIn) Test(_ *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: ok}, nil
 }
 
-func (p *idIn) List(x *Scope, _ ListOptions) iter.Seq2[Found, error] {
-	return func(yield func(Found, error) bool) {
-		for _, id := range p.ids {
-			e, err := x.Snap.Lookup(x.Ctx, id)
-			if errors.Is(err, engine.ErrNotFound) {
-				continue
-			}
-			if !yield(Found{ID: id, Entry: &e}, err) || err != nil {
-				return
-			}
+func (p *idIn) List(x *Scope, _ ListOptions, yield Yield) {
+	for _, id := range p.ids {
+		e, err := x.Snap.Lookup(x.Ctx, id)
+		if errors.Is(err, engine.ErrNotFound) {
+			continue
+		}
+		if !yield(Found{ID: id, Entry: &e}, err) || err != nil {
+			return
 		}
 	}
 }
@@ -142,14 +139,14 @@ func (p *idRange) Test(_ *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: c.ID >= p.from && (p.to == "" || c.ID < p.to)}, nil
 }
 
-func (p *idRange) List(x *Scope, o ListOptions) iter.Seq2[Found, error] { return x.scan(p, o) }
-func (p *idRange) narrow(s *scan)                                       { s.within(p.from, p.to) }
-func (p *idRange) Cost(x *Scope) float64                                { return listCost*x.Documents() + 1 }
-func (p *idRange) Rows(x *Scope) float64                                { return x.Selects(p, ListOptions{}) }
-func (p *idRange) Explain(x *Scope) []string                            { return ExplainScan(x, p, ListOptions{}) }
-func (p *idRange) TestCost() TestCost                                   { return TestID }
-func (p *idRange) Measure() Measure                                     { return NoMeasure }
-func (p *idRange) Order() Order                                         { return ByID }
+func (p *idRange) List(x *Scope, o ListOptions, yield Yield) { x.scan(p, o, yield) }
+func (p *idRange) narrow(s *scan)                            { s.within(p.from, p.to) }
+func (p *idRange) Cost(x *Scope) float64                     { return listCost*x.Documents() + 1 }
+func (p *idRange) Rows(x *Scope) float64                     { return x.Selects(p, ListOptions{}) }
+func (p *idRange) Explain(x *Scope) []string                 { return ExplainScan(x, p, ListOptions{}) }
+func (p *idRange) TestCost() TestCost                        { return TestID }
+func (p *idRange) Measure() Measure                          { return NoMeasure }
+func (p *idRange) Order() Order                              { return ByID }
 
 // String writes the predicate as the language does.
 func (p *idRange) String() string { return "ID " + p.label }
@@ -166,11 +163,12 @@ func (p *idLike) Test(_ *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: p.Match(c.ID)}, nil
 }
 
-func (p *idLike) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
+func (p *idLike) List(x *Scope, o ListOptions, yield Yield) {
 	if p.Exact && p.Prefix != "" {
-		return (&idIn{ids: []string{p.Prefix}}).List(x, o)
+		(&idIn{ids: []string{p.Prefix}}).List(x, o, yield)
+		return
 	}
-	return x.scan(p, o)
+	x.scan(p, o, yield)
 }
 
 func (p *idLike) narrow(s *scan) {

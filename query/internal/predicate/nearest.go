@@ -78,16 +78,14 @@ func (p *nearest) Test(x *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: true, Match: p.matches[i]}, nil
 }
 
-func (p *nearest) List(x *Scope, _ ListOptions) iter.Seq2[Found, error] {
-	return func(yield func(Found, error) bool) {
-		if err := p.compute(x); err != nil {
-			yield(Found{}, err)
+func (p *nearest) List(x *Scope, _ ListOptions, yield Yield) {
+	if err := p.compute(x); err != nil {
+		yield(Found{}, err)
+		return
+	}
+	for _, m := range p.matches {
+		if !yield(Found{ID: m.ID, Match: m}, nil) {
 			return
-		}
-		for _, m := range p.matches {
-			if !yield(Found{ID: m.ID, Match: m}, nil) {
-				return
-			}
 		}
 	}
 }

@@ -2,7 +2,6 @@ package predicate
 
 import (
 	"fmt"
-	"iter"
 	"math"
 
 	"github.com/simdb/simdb/engine"
@@ -45,15 +44,13 @@ func (p *passages) Test(x *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: len(all) > 0, Passages: all}, nil
 }
 
-func (p *passages) List(x *Scope, _ ListOptions) iter.Seq2[Found, error] {
-	return func(yield func(Found, error) bool) {
-		if p.find == nil {
+func (p *passages) List(x *Scope, _ ListOptions, yield Yield) {
+	if p.find == nil {
+		return
+	}
+	for m, err := range p.find.All(x.Ctx) {
+		if !yield(Found{ID: m.ID, Passages: m.Passages}, err) || err != nil {
 			return
-		}
-		for m, err := range p.find.All(x.Ctx) {
-			if !yield(Found{ID: m.ID, Passages: m.Passages}, err) || err != nil {
-				return
-			}
 		}
 	}
 }

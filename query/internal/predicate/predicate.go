@@ -2,7 +2,6 @@ package predicate
 
 import (
 	"errors"
-	"iter"
 
 	"github.com/simdb/simdb/engine"
 )
@@ -22,8 +21,8 @@ type Predicate interface {
 // Driver is a predicate that can list the documents for which it holds.
 type Driver interface {
 	Predicate
-	// List yields those documents.
-	List(x *Scope, o ListOptions) iter.Seq2[Found, error]
+	// List calls yield with those documents, until it returns false. An error is the last.
+	List(x *Scope, o ListOptions, yield Yield)
 	// Cost estimates what List costs in nanoseconds, and Rows how many documents it yields. They
 	// only have to rank drivers.
 	Cost(x *Scope) float64
@@ -33,6 +32,9 @@ type Driver interface {
 	// Explain describes how List finds the documents, a line per step.
 	Explain(x *Scope) []string
 }
+
+// Yield takes a document that a driver lists. It returns false if no more is wanted.
+type Yield = func(Found, error) bool
 
 // Counter is a driver that can count its documents without listing them.
 type Counter interface {

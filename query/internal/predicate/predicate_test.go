@@ -264,12 +264,17 @@ func same(p Predicate, got engine.Match, want wanted) bool {
 	return true
 }
 
+// listed yields what a driver lists.
+func listed(d Driver, x *Scope, o ListOptions) func(Yield) {
+	return func(yield Yield) { d.List(x, o, yield) }
+}
+
 // compareListed compares what a driver lists and counts with what is wanted.
 func compareListed(t *testing.T, x *Scope, d Driver, want map[string]wanted) {
 	t.Helper()
 	for _, o := range []ListOptions{{}, {Ordered: true}, {Ordered: true, First: 5}} {
 		var list []Found
-		for f, err := range d.List(x, o) {
+		for f, err := range listed(d, x, o) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -324,7 +329,7 @@ func TestNearest(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all []Found
-		for f, err := range p.(Driver).List(x, ListOptions{Ordered: true}) {
+		for f, err := range listed(p.(Driver), x, ListOptions{Ordered: true}) {
 			if err != nil {
 				t.Fatal(err)
 			}

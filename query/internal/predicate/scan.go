@@ -3,7 +3,6 @@ package predicate
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"github.com/simdb/simdb/engine"
@@ -88,26 +87,24 @@ func (s *scan) filter(o ListOptions, look func() error) engine.Range {
 
 // scan yields the documents for which p, and what is fused with it, holds: by id if o.Ordered is
 // set.
-func (x *Scope) scan(p Filter, o ListOptions) iter.Seq2[Found, error] {
+func (x *Scope) scan(p Filter, o ListOptions, yield Yield) {
 	count := x.Counting("list")
 	f := scanOf(p, o).filter(o, func() error {
 		count()
 		return x.Ctx.Err()
 	})
 	counted := f.Match != nil || f.Where != nil
-	return func(yield func(Found, error) bool) {
-		for d, err := range x.Snap.Range(x.Ctx, f) {
-			if !counted {
-				count()
-			}
-			found := Found{ID: d.ID, Listed: true}
-			if !o.IDsOnly {
-				entry := d.Entry()
-				found.Entry = &entry
-			}
-			if !yield(found, err) || err != nil {
-				return
-			}
+	for d, err := range x.Snap.Range(x.Ctx, f) {
+		if !counted {
+			count()
+		}
+		found := Found{ID: d.ID, Listed: true}
+		if !o.IDsOnly {
+			entry := d.Entry()
+			found.Entry = &entry
+		}
+		if !yield(found, err) || err != nil {
+			return
 		}
 	}
 }

@@ -29,14 +29,10 @@ func (p *searching) matches(x *Scope, o ListOptions) iter.Seq2[engine.Match, err
 	return x.Snap.Search(x.Ctx, p.target.doc, p.by)
 }
 
-func (p *searching) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
-	return func(yield func(Found, error) bool) {
-		for m, err := range p.matches(x, o) {
-			if !yield(Found{ID: m.ID, Match: m}, err) || err != nil {
-				return
-			}
-		}
-	}
+func (p *searching) List(x *Scope, o ListOptions, yield Yield) {
+	p.matches(x, o)(func(m engine.Match, err error) bool {
+		return yield(Found{ID: m.ID, Match: m}, err) && err == nil
+	})
 }
 
 func (p *searching) Count(x *Scope) (int64, error) {

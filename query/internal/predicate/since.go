@@ -1,7 +1,6 @@
 package predicate
 
 import (
-	"iter"
 	"time"
 
 	"github.com/simdb/simdb/query/internal/syntax"
@@ -26,9 +25,7 @@ func (p *since) Test(x *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: !e.Time.Before(p.time)}, nil
 }
 
-func (p *since) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
-	return x.scan(p, o)
-}
+func (p *since) List(x *Scope, o ListOptions, yield Yield) { x.scan(p, o, yield) }
 
 func (p *since) narrow(s *scan) {
 	if p.time.After(s.since) {

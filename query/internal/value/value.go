@@ -199,6 +199,9 @@ func (v *Values) String(t syntax.Token, what string) (string, error) {
 
 // Integer returns a whole number in lo..hi; what names it in errors.
 func (v *Values) Integer(t syntax.Token, what string, lo, hi int) (int, error) {
+	if n, ok := v.small(t); ok && lo <= n && n <= hi {
+		return n, nil
+	}
 	a, err := v.Get(t)
 	if err != nil {
 		return 0, err
@@ -228,6 +231,17 @@ func (v *Values) Integer(t syntax.Token, what string, lo, hi int) (int, error) {
 		return 0, v.Errorf(t.Pos.Offset, "", "%s is at most %d, not %s", what, math.MaxInt, shownNumber(a))
 	}
 	return n, nil
+}
+
+// small returns a whole number, if that can be done without making a value of it.
+func (v *Values) small(t syntax.Token) (n int, ok bool) {
+	if t.Type == syntax.Number {
+		n, err := strconv.Atoi(v.Written(t).Value)
+		return n, err == nil
+	}
+	arg, _ := v.argument(t)
+	n, ok = arg.(int)
+	return n, ok
 }
 
 func shownNumber(a any) string {
