@@ -13,7 +13,8 @@ import (
 type selection struct {
 	expr       node
 	predicates []*leaf
-	few        [2]*leaf   // room for predicates
+	few        [2]*leaf // room for predicates
+	plan       plan
 	order      []orderKey // of ORDER BY, or the default; it always includes id
 	window
 	distance bool         // rows have a distance

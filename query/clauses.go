@@ -113,23 +113,24 @@ func windowRows[T any](x *run, w window, seq iter.Seq2[T, error], row func(T) Ro
 			return
 		}
 		for v, err := range seq {
-			if !offer(x, &w, v, err, row, yield) {
+			in, more := x.admits(&w, err, yield)
+			if in && !yield(row(v), nil) || !more {
 				return
 			}
 		}
 	}
 }
 
-// offer yields the row that row makes of v if it is in the window. It returns false if no more is
-// wanted.
-func offer[T any](x *run, w *window, v T, err error, row func(T) Row, yield func(Row, error) bool) bool {
+// admits reports whether the next row is in the window, and whether more are wanted after it. An
+// error, which it yields, is the last.
+func (x *run) admits(w *window, err error, yield func(Row, error) bool) (in, more bool) {
 	if err == nil {
 		err = x.Ctx.Err() // the rows may be known by then
 	}
 	if err != nil {
 		yield(nil, err)
-		return false
+		return false, false
 	}
 	in, last := w.Admit()
-	return (!in || yield(row(v), nil)) && !last
+	return in, !last
 }

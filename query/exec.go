@@ -35,17 +35,18 @@ const (
 )
 
 // rowsOf yields the rows of a selection, without SHOW.
-func (x *run) rowsOf(sel *selection, p plan) iter.Seq2[Row, error] {
+func (x *run) rowsOf(sel *selection) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		find := x.find
-		if !p.streams {
+		if !sel.plan.streams {
 			find = x.sorted
 		}
 		if sel.Limit == 0 {
 			return
 		}
-		find(sel, p, p.options(sel), func(r result, err error) bool {
-			return offer(x, &sel.window, r, err, sel.row, yield)
+		find(sel, sel.options(), func(r result, err error) bool {
+			in, more := x.admits(&sel.window, err, yield)
+			return (!in || yield(sel.row(&r), nil)) && more
 		})
 	}
 }
@@ -108,14 +109,14 @@ func cmpBool(a, b bool) int {
 }
 
 // sorted is find in the order of the selection: all, or as many as LIMIT and OFFSET need.
-func (x *run) sorted(sel *selection, p plan, o predicate.ListOptions, yield func(result, error) bool) {
+func (x *run) sorted(sel *selection, o predicate.ListOptions, yield func(result, error) bool) {
 	top := ordered.Limited[result]{Most: sel.First(), Compare: sel.compare}
 	few := top.Most >= 0 && top.Most <= mostFirst
 	if !few {
 		top.Most = math.MaxInt / 4 // all
 	}
 	var err error
-	x.find(sel, p, o, func(r result, failed error) bool {
+	x.find(sel, o, func(r result, failed error) bool {
 		if err = failed; err == nil && !few {
 			err = x.Hold(resultBytes + len(r.id))
 		}
@@ -176,7 +177,7 @@ func (sel *selection) layout() *layout {
 }
 
 // row returns the row of a result, without SHOW.
-func (sel *selection) row(r result) Row {
+func (sel *selection) row(r *result) Row {
 	row := append(Row(sel.cells.Row(len(sel.plain))), r.id)
 	switch {
 	case sel.distance && r.distance >= 0:
@@ -207,10 +208,10 @@ func (x *run) countSelect(sel *selection) (n int64, err error) {
 			return sel.Count(n), err
 		}
 	}
-	p := x.planFor(sel)
-	o := p.options(sel)
+	x.planFor(sel)
+	o := sel.options()
 	o.Ordered, o.First = false, 0
-	x.find(sel, p, o, func(_ result, failed error) bool {
+	x.find(sel, o, func(_ result, failed error) bool {
 		if err = failed; err == nil {
 			n++
 		}

@@ -33,11 +33,11 @@ func (x *run) explain(s *syntax.Statement) error {
 	if err != nil {
 		return err
 	}
-	p := x.planFor(bound)
-	lines := x.describe(bound, p, note)
+	x.planFor(bound)
+	lines := x.describe(bound, note)
 	x.answer([]string{"plan"}, func(yield func(Row, error) bool) {
 		if s.Explain.Analyze {
-			actual, err := x.analyze(bound, p, note)
+			actual, err := x.analyze(bound, note)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -54,7 +54,7 @@ func (x *run) explain(s *syntax.Statement) error {
 }
 
 // analyze executes a plan and describes what it took.
-func (x *run) analyze(sel *selection, p plan, note string) (string, error) {
+func (x *run) analyze(sel *selection, note string) (string, error) {
 	started := quantity.Start()
 	rows := int64(0)
 	if note == "count" {
@@ -64,7 +64,7 @@ func (x *run) analyze(sel *selection, p plan, note string) (string, error) {
 		}
 		rows = n
 	} else {
-		for _, err := range x.rowsOf(sel, p) {
+		for _, err := range x.rowsOf(sel) {
 			if err != nil {
 				return "", err
 			}
@@ -77,7 +77,7 @@ func (x *run) analyze(sel *selection, p plan, note string) (string, error) {
 }
 
 // describe returns the steps of a plan, the last step first.
-func (x *run) describe(sel *selection, p plan, note string) []string {
+func (x *run) describe(sel *selection, note string) []string {
 	var lines []string
 	if note != "" {
 		lines = append(lines, note)
@@ -101,30 +101,30 @@ func (x *run) describe(sel *selection, p plan, note string) []string {
 			}
 		}
 		how := "sort"
-		if p.streams {
+		if sel.plan.streams {
 			how = "in the order found"
 		}
 		lines = append(lines, "order by "+strings.Join(keys, ", ")+": "+how)
 	}
-	if !p.decides(sel) {
+	if !sel.decided() {
 		lines = append(lines, "test "+sel.expr.String())
 	}
-	if len(p.drivers) > 1 {
+	if len(sel.plan.drivers) > 1 {
 		lines = append(lines, "union")
 	}
-	o := p.options(sel)
+	o := sel.options()
 	if note == "count" {
 		o.Ordered = false
 	}
-	for _, l := range p.drivers {
+	for _, l := range sel.plan.drivers {
 		if f, ok := l.Predicate.(predicate.Filter); ok && len(o.Also) > 0 || ok && o.First > 0 {
 			lines = append(lines, predicate.ExplainScan(x.Scope, f, o)...)
 			continue
 		}
 		lines = append(lines, l.Predicate.(predicate.Driver).Explain(x.Scope)...)
 	}
-	if len(p.compared) > 0 {
-		lines = append(lines, "estimate: "+strings.Join(p.compared, ", "))
+	if len(sel.plan.compared) > 0 {
+		lines = append(lines, "estimate: "+strings.Join(sel.plan.compared, ", "))
 	}
 	return lines
 }

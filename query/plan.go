@@ -20,24 +20,24 @@ type plan struct {
 	compared []string // what each choice of drivers was estimated to take
 }
 
-// options returns how a plan reads the documents of its drivers.
-func (p plan) options(sel *selection) predicate.ListOptions {
-	o := predicate.ListOptions{Ordered: p.streams}
-	for _, l := range p.fused {
+// options returns how a selection reads the documents of its drivers.
+func (sel *selection) options() predicate.ListOptions {
+	o := predicate.ListOptions{Ordered: sel.plan.streams}
+	for _, l := range sel.plan.fused {
 		o.Also = append(o.Also, l.Predicate.(predicate.Filter))
 	}
-	if p.decides(sel) {
-		if o.IDsOnly = !sel.times; p.streams {
+	if sel.decided() {
+		if o.IDsOnly = !sel.times; o.Ordered {
 			o.First = max(sel.First(), 0)
 		}
 	}
 	return o
 }
 
-// decides reports whether nothing is left to test on the documents that the drivers list.
-func (p plan) decides(sel *selection) bool {
+// decided reports whether nothing is left to test on the documents that the drivers list.
+func (sel *selection) decided() bool {
 	if terms, ok := sel.expr.(andNode); ok {
-		return len(p.drivers) == 1 && len(terms) == 1+len(p.fused)
+		return len(sel.plan.drivers) == 1 && len(terms) == 1+len(sel.plan.fused)
 	}
 	_, alone := sel.expr.(*leaf)
 	return alone
@@ -45,7 +45,7 @@ func (p plan) decides(sel *selection) bool {
 
 // planFor chooses the drivers of a selection, and sorts the terms of each AND and OR by the cost of
 // their tests.
-func (x *run) planFor(sel *selection) plan {
+func (x *run) planFor(sel *selection) {
 	sortTests(sel.expr)
 	var w way
 	if terms, ok := sel.expr.(andNode); ok {
@@ -53,12 +53,11 @@ func (x *run) planFor(sel *selection) plan {
 	} else {
 		w = x.choose(sel.expr, true)
 	}
-	p := plan{drivers: w.drivers, compared: w.compared}
-	if len(p.drivers) == 1 {
-		p.fused = sel.fused(p.drivers[0])
-		p.streams = sel.streams(p.drivers[0])
+	sel.plan = plan{drivers: w.drivers, compared: w.compared}
+	if len(w.drivers) == 1 {
+		sel.plan.fused = sel.fused(w.drivers[0])
+		sel.plan.streams = sel.streams(w.drivers[0])
 	}
-	return p
 }
 
 // streams reports whether a driver yields in the order of the selection.

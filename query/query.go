@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
@@ -48,12 +47,13 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 		rows   Rows
 		scope  predicate.Scope
 		values value.Values
+		args   [4]any
 	}{}
-	positional, named := arguments(args)
+	positional, named := arguments(append(x.args[:0], args...))
 	if err := x.values.Init(p.Parsed, positional, named); err != nil {
 		return nil, p.placed(err)
 	}
-	x.rows = Rows{started: quantity.Start(), wrote: p.def.writes, scope: &x.scope}
+	x.rows.started, x.rows.wrote, x.rows.scope = quantity.Start(), p.def.writes, &x.scope
 	var err error
 	if s != nil && s.tx != nil {
 		if p.def.writes && !p.def.waits && p.def.word != "COMMIT" {
@@ -66,7 +66,7 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 		}
 		x.rows.snap = x.scope.Snap
 	}
-	x.scope.Ctx, x.scope.DB, x.scope.Values, x.scope.Now = engine.WithStats(ctx, &x.rows.stats), db, &x.values, time.Now()
+	x.scope.Ctx, x.scope.DB, x.scope.Values = engine.WithStats(ctx, &x.rows.stats), db, &x.values
 	x.scope.Report, _ = ctx.Value(progressKey{}).(func(engine.Progress))
 	x.Scope, x.run.rows, x.session = &x.scope, &x.rows, s
 	rows := &x.rows
@@ -86,8 +86,9 @@ type run struct {
 	rows    *Rows    // what the statement returns
 	session *Session // nil if it is not part of one
 
-	sel  selection // of a query
-	leaf leaf      // the first of it
+	sel    selection // of a query
+	leaf   leaf      // the first of it
+	tester tester
 }
 
 // answer sets the rows that the statement returns.
@@ -174,7 +175,7 @@ func WithProgress(ctx context.Context, progress func(engine.Progress)) context.C
 
 // parsed is a parsed statement with its row of the table.
 type parsed struct {
-	syntax.Parsed
+	*syntax.Parsed
 	def *statementDef
 }
 

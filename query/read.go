@@ -46,7 +46,8 @@ func (x *run) selectAll(s *syntax.Select) error {
 		return err
 	}
 	x.rows.search = true
-	return x.show(sel.shown, sel.plain, sel.window, x.rowsOf(sel, x.planFor(sel)), "id")
+	x.planFor(sel)
+	return x.show(sel.shown, sel.plain, sel.window, x.rowsOf(sel), "id")
 }
 
 // count counts the rows of a query, or all documents.

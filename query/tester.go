@@ -10,50 +10,47 @@ import (
 )
 
 // find calls yield with what a selection finds, in the order of the drivers, until it returns
-// false. That a document is gone (predicate.ErrGone) is no error.
-func (x *run) find(sel *selection, p plan, o predicate.ListOptions, yield func(result, error) bool) {
-	if len(p.drivers) == 1 && p.decides(sel) && !sel.times && p.drivers[0].Measure() != predicate.Places {
-		x.list(p.drivers[0], o, yield)
-		return
-	}
-	t := x.newTester(sel, p, yield)
-	var err error
-	for _, l := range p.drivers {
-		l.Predicate.(predicate.Driver).List(x.Scope, o, func(f predicate.Found, failed error) bool {
-			if err = failed; err == nil {
-				err = t.take(listed{f, l})
-			}
-			if errors.Is(err, predicate.ErrGone) {
-				err = nil
-			}
-			return err == nil
-		})
-		if err != nil {
+// false.
+func (x *run) find(sel *selection, o predicate.ListOptions, yield func(result, error) bool) {
+	t := &x.tester
+	t.begin(x, sel, yield)
+	for _, l := range sel.plan.drivers {
+		t.driver = l
+		if l.Predicate.(predicate.Driver).List(x.Scope, o, t); t.err != nil {
 			break
 		}
 	}
-	t.end(err)
+	t.end(t.err)
 }
 
-// list calls yield with what a driver lists, of which nothing is left to test.
-func (x *run) list(l *leaf, o predicate.ListOptions, yield func(result, error) bool) {
-	m, tested := l.Measure(), x.Counting("test")
-	l.Predicate.(predicate.Driver).List(x.Scope, o, func(f predicate.Found, err error) bool {
-		if err != nil {
-			return errors.Is(err, predicate.ErrGone) || yield(result{}, err)
-		}
-		if f.Entry == nil && !f.Listed { // List has counted the others
-			tested()
-		}
-		r := result{id: f.ID, distance: -1}
-		switch m {
-		case predicate.Distance:
-			r.distance = f.Match.Distance
-		case predicate.Score, predicate.ExactScore:
-			r.scored, r.score, r.err, r.exact = true, f.Match.Score, f.Match.Error, f.Match.Exact
-		}
-		return yield(r, nil)
-	})
+// Take makes a tester a Sink. That a document is gone (predicate.ErrGone) is no error.
+func (t *tester) Take(f predicate.Found, err error) bool {
+	switch {
+	case err != nil:
+	case t.decided:
+		return t.pass(&f)
+	default:
+		err = t.take(listed{f, t.driver})
+	}
+	if err != nil && !errors.Is(err, predicate.ErrGone) {
+		t.err = err
+	}
+	return t.err == nil
+}
+
+// pass yields a document of which nothing is left to test.
+func (t *tester) pass(f *predicate.Found) bool {
+	if f.Entry == nil && !f.Listed { // List has counted the others
+		t.tested()
+	}
+	r := result{id: f.ID, distance: -1}
+	switch t.driver.Measure() {
+	case predicate.Distance:
+		r.distance = f.Match.Distance
+	case predicate.Score, predicate.ExactScore:
+		r.scored, r.score, r.err, r.exact = true, f.Match.Score, f.Match.Error, f.Match.Exact
+	}
+	return t.yield(r, nil)
 }
 
 // listed is a document that a driver lists.
@@ -69,11 +66,13 @@ var errStop = errors.New("no more is wanted")
 // selection finds.
 type tester struct {
 	*run
-	sel    *selection
-	plan   plan
-	yield  func(result, error) bool
-	tested func()              // counts a document
-	seen   map[string]struct{} // ids, if several drivers may list one
+	sel     *selection
+	driver  *leaf // that lists
+	yield   func(result, error) bool
+	err     error               // that ended it
+	tested  func()              // counts a document
+	decided bool                // nothing is left to test
+	seen    map[string]struct{} // ids, if several drivers may list one
 
 	doc      predicate.Candidate // that is tested
 	verdicts []verdict           // on it, by the number of the leaf
@@ -105,23 +104,26 @@ type inBatch struct {
 	ok     bool
 }
 
-func (x *run) newTester(sel *selection, p plan, yield func(result, error) bool) *tester {
-	t := &tester{run: x, sel: sel, plan: p, yield: yield, tested: x.Counting("test")}
-	t.verdicts = make([]verdict, len(sel.predicates))
-	if len(p.drivers) > 1 {
+// begin readies a tester for the documents of a selection.
+func (t *tester) begin(x *run, sel *selection, yield func(result, error) bool) {
+	t.run, t.sel, t.yield, t.tested, t.err = x, sel, yield, x.Counting("test"), nil
+	if len(sel.plan.drivers) > 1 {
 		t.seen = make(map[string]struct{})
+	} else if t.decided = sel.decided() && !sel.times && !sel.passages; t.decided {
+		return
 	}
-	if p.readsTexts(sel) {
+	t.verdicts = make([]verdict, len(sel.predicates))
+	if sel.readsTexts() {
 		t.most = int(min(max(x.DB.Metrics().Memory/8/batchBytes, 1), mostBatch))
-		if t.size = t.most; p.streams && sel.First() >= 0 {
+		if t.size = t.most; sel.plan.streams && sel.First() >= 0 {
 			t.size = min(firstBatch, t.most)
 		}
 	}
-	return t
 }
 
 // readsTexts reports whether candidates are tested by their texts or fields.
-func (p plan) readsTexts(sel *selection) bool {
+func (sel *selection) readsTexts() bool {
+	p := &sel.plan
 	return slices.ContainsFunc(sel.predicates, func(l *leaf) bool {
 		decided := len(p.drivers) == 1 && (l == p.drivers[0] || slices.Contains(p.fused, l))
 		return l.TestCost() == predicate.TestText && !decided
@@ -145,7 +147,7 @@ func (t *tester) take(f listed) error {
 	if f.Entry == nil && !f.Listed { // List has counted the others
 		t.tested()
 	}
-	t.begin(&f)
+	t.next(&f)
 	if t.most == 0 {
 		r, ok, err := t.judge()
 		if err != nil || !ok {
@@ -176,12 +178,12 @@ func (t *tester) end(err error) {
 	}
 }
 
-// begin makes a document that is listed the one that is tested.
-func (t *tester) begin(f *listed) {
+// next makes a document that is listed the one that is tested.
+func (t *tester) next(f *listed) {
 	clear(t.verdicts)
 	t.doc.Reset(&f.Found)
 	t.verdicts[f.driver.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true, Match: f.Match, Passages: f.Passages}}
-	for _, l := range t.plan.fused {
+	for _, l := range t.sel.plan.fused {
 		t.verdicts[l.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true}}
 	}
 }
@@ -310,7 +312,7 @@ func (t *tester) flush() error {
 		ids[i] = batch[i].ID
 	}
 	judged := t.Snap.GetEach(t.Ctx, ids, func(i int, d engine.Doc) (err error) {
-		t.begin(&batch[i].listed)
+		t.next(&batch[i].listed)
 		t.doc.SetDoc(&d)
 		batch[i].result, batch[i].ok, err = t.judge()
 		if errors.Is(err, predicate.ErrGone) {

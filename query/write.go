@@ -81,7 +81,8 @@ func (x *run) delete(s *syntax.Delete) error {
 	sel.passages = false // a document may have several
 	var b engine.Batch
 	deleted, tx := 0, x.tx()
-	for row, err := range x.rowsOf(sel, x.planFor(sel)) {
+	x.planFor(sel)
+	for row, err := range x.rowsOf(sel) {
 		if err != nil {
 			return err
 		}
@@ -108,7 +109,7 @@ func (x *run) delete(s *syntax.Delete) error {
 
 // prune runs PRUNE OLDER 30d.
 func (x *run) prune(s *syntax.Prune) error {
-	t, err := x.Values.Moment(s.Older, x.Now)
+	t, err := x.Values.Moment(s.Older, x.Now())
 	if err != nil {
 		return err
 	}

@@ -525,7 +525,7 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestCancelRows$",
 	},
 	{
-		name: "query/rows go on after the context", in: "query", decl: "offer",
+		name: "query/rows go on after the context", in: "query", decl: "run.admits",
 		edit:  swap(`err = x.Ctx.Err()`, `err = nil`),
 		tests: "query", run: "^TestRowsStop$",
 	},

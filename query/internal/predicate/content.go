@@ -85,11 +85,11 @@ func (p *content) Test(x *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: p.holds(text, d.Fields)}, nil
 }
 
-func (p *content) List(x *Scope, o ListOptions, yield Yield) { x.scan(p, o, yield) }
-func (p *content) narrow(s *scan)                            { s.content = append(s.content, p) }
-func (p *content) Cost(x *Scope) float64                     { return (listCost+readCost)*x.Documents() + 3 }
-func (p *content) Rows(x *Scope) float64                     { return x.Selects(p, ListOptions{}) }
-func (p *content) Explain(x *Scope) []string                 { return ExplainScan(x, p, ListOptions{}) }
-func (p *content) TestCost() TestCost                        { return TestText }
-func (p *content) Measure() Measure                          { return NoMeasure }
-func (p *content) Order() Order                              { return ByID }
+func (p *content) List(x *Scope, o ListOptions, to Sink) { x.scan(p, o, to) }
+func (p *content) narrow(s *scan)                        { s.content = append(s.content, p) }
+func (p *content) Cost(x *Scope) float64                 { return (listCost+readCost)*x.Documents() + 3 }
+func (p *content) Rows(x *Scope) float64                 { return x.Selects(p, ListOptions{}) }
+func (p *content) Explain(x *Scope) []string             { return ExplainScan(x, p, ListOptions{}) }
+func (p *content) TestCost() TestCost                    { return TestText }
+func (p *content) Measure() Measure                      { return NoMeasure }
+func (p *content) Order() Order                          { return ByID }

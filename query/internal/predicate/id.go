@@ -98,13 +98,13 @@ func (p *idIn) Test(_ *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: ok}, nil
 }
 
-func (p *idIn) List(x *Scope, _ ListOptions, yield Yield) {
+func (p *idIn) List(x *Scope, _ ListOptions, to Sink) {
 	for _, id := range p.ids {
 		e, err := x.Snap.Lookup(x.Ctx, id)
 		if errors.Is(err, engine.ErrNotFound) {
 			continue
 		}
-		if !yield(Found{ID: id, Entry: &e}, err) || err != nil {
+		if !to.Take(Found{ID: id, Entry: &e}, err) || err != nil {
 			return
 		}
 	}
@@ -139,14 +139,14 @@ func (p *idRange) Test(_ *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: c.ID >= p.from && (p.to == "" || c.ID < p.to)}, nil
 }
 
-func (p *idRange) List(x *Scope, o ListOptions, yield Yield) { x.scan(p, o, yield) }
-func (p *idRange) narrow(s *scan)                            { s.within(p.from, p.to) }
-func (p *idRange) Cost(x *Scope) float64                     { return listCost*x.Documents() + 1 }
-func (p *idRange) Rows(x *Scope) float64                     { return x.Selects(p, ListOptions{}) }
-func (p *idRange) Explain(x *Scope) []string                 { return ExplainScan(x, p, ListOptions{}) }
-func (p *idRange) TestCost() TestCost                        { return TestID }
-func (p *idRange) Measure() Measure                          { return NoMeasure }
-func (p *idRange) Order() Order                              { return ByID }
+func (p *idRange) List(x *Scope, o ListOptions, to Sink) { x.scan(p, o, to) }
+func (p *idRange) narrow(s *scan)                        { s.within(p.from, p.to) }
+func (p *idRange) Cost(x *Scope) float64                 { return listCost*x.Documents() + 1 }
+func (p *idRange) Rows(x *Scope) float64                 { return x.Selects(p, ListOptions{}) }
+func (p *idRange) Explain(x *Scope) []string             { return ExplainScan(x, p, ListOptions{}) }
+func (p *idRange) TestCost() TestCost                    { return TestID }
+func (p *idRange) Measure() Measure                      { return NoMeasure }
+func (p *idRange) Order() Order                          { return ByID }
 
 // String writes the predicate as the language does.
 func (p *idRange) String() string { return "ID " + p.label }
@@ -163,12 +163,12 @@ func (p *idLike) Test(_ *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: p.Match(c.ID)}, nil
 }
 
-func (p *idLike) List(x *Scope, o ListOptions, yield Yield) {
+func (p *idLike) List(x *Scope, o ListOptions, to Sink) {
 	if p.Exact && p.Prefix != "" {
-		(&idIn{ids: []string{p.Prefix}}).List(x, o, yield)
+		(&idIn{ids: []string{p.Prefix}}).List(x, o, to)
 		return
 	}
-	x.scan(p, o, yield)
+	x.scan(p, o, to)
 }
 
 func (p *idLike) narrow(s *scan) {

@@ -18,10 +18,13 @@ func bindNear(x *Scope, e *syntax.Call) (Predicate, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := x.fingerprintTarget(e.Args[0])
-	p := &near{searching{target: t, by: engine.Near(k)}, k}
-	p.target.doc.ID = t.self
-	if t.doc.Fingerprint == nil {
+	p := &x.near
+	if x.nears++; x.nears > 1 {
+		p = new(near)
+	}
+	p.k, p.by = k, engine.Near(k)
+	err = p.target.fingerprint(x, e.Args[0])
+	if p.target.doc.ID = p.target.self; p.target.doc.Fingerprint == nil {
 		p.nothing = matchesNothing
 	}
 	return p, err

@@ -25,8 +25,8 @@ func bindNearest(x *Scope, e *syntax.Call) (Predicate, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := x.fingerprintTarget(e.Args[0])
-	return &nearest{target: t, n: n}, err
+	p := &nearest{n: n}
+	return p, p.target.fingerprint(x, e.Args[0])
 }
 
 // compute fills matches and byID.
@@ -78,13 +78,13 @@ func (p *nearest) Test(x *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: true, Match: p.matches[i]}, nil
 }
 
-func (p *nearest) List(x *Scope, _ ListOptions, yield Yield) {
+func (p *nearest) List(x *Scope, _ ListOptions, to Sink) {
 	if err := p.compute(x); err != nil {
-		yield(Found{}, err)
+		to.Take(Found{}, err)
 		return
 	}
 	for _, m := range p.matches {
-		if !yield(Found{ID: m.ID, Match: m}, nil) {
+		if !to.Take(Found{ID: m.ID, Match: m}, nil) {
 			return
 		}
 	}

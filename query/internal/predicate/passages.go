@@ -44,12 +44,12 @@ func (p *passages) Test(x *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: len(all) > 0, Passages: all}, nil
 }
 
-func (p *passages) List(x *Scope, _ ListOptions, yield Yield) {
+func (p *passages) List(x *Scope, _ ListOptions, to Sink) {
 	if p.find == nil {
 		return
 	}
 	for m, err := range p.find.All(x.Ctx) {
-		if !yield(Found{ID: m.ID, Passages: m.Passages}, err) || err != nil {
+		if !to.Take(Found{ID: m.ID, Passages: m.Passages}, err) || err != nil {
 			return
 		}
 	}

@@ -21,8 +21,8 @@ type Predicate interface {
 // Driver is a predicate that can list the documents for which it holds.
 type Driver interface {
 	Predicate
-	// List calls yield with those documents, until it returns false. An error is the last.
-	List(x *Scope, o ListOptions, yield Yield)
+	// List gives those documents to a Sink, until it wants no more.
+	List(x *Scope, o ListOptions, to Sink)
 	// Cost estimates what List costs in nanoseconds, and Rows how many documents it yields. They
 	// only have to rank drivers.
 	Cost(x *Scope) float64
@@ -33,8 +33,9 @@ type Driver interface {
 	Explain(x *Scope) []string
 }
 
-// Yield takes a document that a driver lists. It returns false if no more is wanted.
-type Yield = func(Found, error) bool
+// A Sink takes the documents that a driver lists. Take returns false if no more are wanted; an
+// error is the last that it is given.
+type Sink interface{ Take(f Found, err error) bool }
 
 // Counter is a driver that can count its documents without listing them.
 type Counter interface {

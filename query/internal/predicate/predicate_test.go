@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -72,7 +73,7 @@ func testDB(t *testing.T, n int, opts *engine.Options) (*engine.DB, []engine.Doc
 }
 
 // newScope returns the scope of a statement on the database as it is now.
-func newScope(t *testing.T, db *engine.DB, p syntax.Parsed, args ...any) *Scope {
+func newScope(t *testing.T, db *engine.DB, p *syntax.Parsed, args ...any) *Scope {
 	t.Helper()
 	snap, err := db.Snapshot()
 	if err != nil {
@@ -83,7 +84,7 @@ func newScope(t *testing.T, db *engine.DB, p syntax.Parsed, args ...any) *Scope 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v, Now: now}
+	return &Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v, now: now}
 }
 
 // scopeOf is newScope of a statement without parameters.
@@ -265,9 +266,14 @@ func same(p Predicate, got engine.Match, want wanted) bool {
 }
 
 // listed yields what a driver lists.
-func listed(d Driver, x *Scope, o ListOptions) func(Yield) {
-	return func(yield Yield) { d.List(x, o, yield) }
+func listed(d Driver, x *Scope, o ListOptions) iter.Seq2[Found, error] {
+	return func(yield func(Found, error) bool) { d.List(x, o, sink(yield)) }
 }
+
+type sink func(Found, error) bool
+
+// Take makes a sink a Sink.
+func (s sink) Take(f Found, err error) bool { return s(f, err) }
 
 // compareListed compares what a driver lists and counts with what is wanted.
 func compareListed(t *testing.T, x *Scope, d Driver, want map[string]wanted) {

@@ -87,7 +87,7 @@ func (s *scan) filter(o ListOptions, look func() error) engine.Range {
 
 // scan yields the documents for which p, and what is fused with it, holds: by id if o.Ordered is
 // set.
-func (x *Scope) scan(p Filter, o ListOptions, yield Yield) {
+func (x *Scope) scan(p Filter, o ListOptions, to Sink) {
 	count := x.Counting("list")
 	f := scanOf(p, o).filter(o, func() error {
 		count()
@@ -103,7 +103,7 @@ func (x *Scope) scan(p Filter, o ListOptions, yield Yield) {
 			entry := d.Entry()
 			found.Entry = &entry
 		}
-		if !yield(found, err) || err != nil {
+		if !to.Take(found, err) || err != nil {
 			return
 		}
 	}

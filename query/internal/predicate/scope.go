@@ -16,8 +16,11 @@ type Scope struct {
 	DB     *engine.DB
 	Snap   *engine.Snapshot      // the state that the statement reads
 	Values *value.Values         // of its literals and parameters
-	Now    time.Time             // when it began
 	Report func(engine.Progress) // may be nil
+
+	now   time.Time
+	near  near // the first NEAR
+	nears int
 
 	held     int64 // bytes that the statement holds; see Hold
 	memory   int64 // that it may hold; 0 until it is needed
@@ -26,6 +29,14 @@ type Scope struct {
 	textless []textless
 
 	notPatterns []string // what is doubtful about LIKE without % and _
+}
+
+// Now returns the time that durations of the statement count from.
+func (x *Scope) Now() time.Time {
+	if x.now.IsZero() {
+		x.now = time.Now()
+	}
+	return x.now
 }
 
 // Hold notes that the statement holds bytes more of what it has found. It returns an ErrTooLarge if

@@ -29,9 +29,9 @@ func (p *searching) matches(x *Scope, o ListOptions) iter.Seq2[engine.Match, err
 	return x.Snap.Search(x.Ctx, p.target.doc, p.by)
 }
 
-func (p *searching) List(x *Scope, o ListOptions, yield Yield) {
+func (p *searching) List(x *Scope, o ListOptions, to Sink) {
 	p.matches(x, o)(func(m engine.Match, err error) bool {
-		return yield(Found{ID: m.ID, Match: m}, err) && err == nil
+		return to.Take(Found{ID: m.ID, Match: m}, err) && err == nil
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 
 // BindSince resolves SINCE 2d.
 func BindSince(x *Scope, e *syntax.Since) (Predicate, error) {
-	t, err := x.Values.Moment(e.Value, x.Now)
+	t, err := x.Values.Moment(e.Value, x.Now())
 	return &since{t}, err
 }
 
@@ -25,7 +25,7 @@ func (p *since) Test(x *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: !e.Time.Before(p.time)}, nil
 }
 
-func (p *since) List(x *Scope, o ListOptions, yield Yield) { x.scan(p, o, yield) }
+func (p *since) List(x *Scope, o ListOptions, to Sink) { x.scan(p, o, to) }
 
 func (p *since) narrow(s *scan) {
 	if p.time.After(s.since) {

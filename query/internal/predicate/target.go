@@ -14,8 +14,9 @@ import (
 
 // target is what a predicate compares documents with.
 type target struct {
-	self string     // the id, if it was given as an id: a document is not its own match
-	text *string    // the text, if it was given as a text
+	self string  // the id, if it was given as an id: a document is not its own match
+	text *string // the text, if it was given as a text
+	one  [1]engine.Fingerprint
 	doc  engine.Doc // by fingerprint, one without it is a text without words, which matches nothing
 }
 
@@ -41,57 +42,56 @@ func (x *Scope) targetValue(a *syntax.Argument) (any, error) {
 	return v, err
 }
 
-// fingerprintTarget resolves an argument of NEAR or NEAREST: a fingerprint, a document's id, or a
-// text.
-func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
+// fingerprint resolves an argument of NEAR or NEAREST: a fingerprint, a document's id, or a text.
+func (t *target) fingerprint(x *Scope, a *syntax.Argument) error {
 	v, err := x.targetValue(a)
 	if err != nil {
-		return target{}, err
+		return err
 	}
 	switch v := v.(type) {
 	case uint64:
 		if !a.Text {
-			return x.wordsTarget(a, v)
+			t.one[0] = v
+			return t.setWords(x, a, t.one[:])
 		}
 	case []engine.Fingerprint:
 		if !a.Text {
-			return x.wordsTarget(a, v...)
+			return t.setWords(x, a, v)
 		}
 	case value.Number:
-		if fp, err := x.fingerprintNumber(a, v); err != nil {
-			return target{}, err
+		if t.one[0], err = x.fingerprintNumber(a, v); err != nil {
+			return err
 		} else if !a.Text {
-			return x.wordsTarget(a, fp)
+			return t.setWords(x, a, t.one[:])
 		}
 	case value.Text:
 		words, _ := x.DB.Hash(string(v))
-		t := target{text: (*string)(&v)}
+		t.text = (*string)(&v)
 		t.doc.SetFingerprint(words...)
-		return t, nil
+		return nil
 	case string:
 		e, err := x.Snap.Lookup(x.Ctx, v)
 		if err != nil {
-			return target{}, x.LookupError(a.Value.Pos.Offset, v, err)
+			return x.LookupError(a.Value.Pos.Offset, v, err)
 		}
-		t := target{self: v}
+		t.self = v
 		t.doc.SetFingerprint(e.Words()...)
 		t.doc.Fingerprints = e.Fingerprints
-		return t, nil
+		return nil
 	}
 	if a.Text {
-		return target{}, x.Values.Wrong(a.Value, "a text in quotes")
+		return x.Values.Wrong(a.Value, "a text in quotes")
 	}
-	return target{}, x.Values.Wrong(a.Value, expectFingerprint)
+	return x.Values.Wrong(a.Value, expectFingerprint)
 }
 
-// wordsTarget returns the target of a fingerprint of some words.
-func (x *Scope) wordsTarget(a *syntax.Argument, words ...engine.Fingerprint) (target, error) {
-	var t target
+// setWords makes t a fingerprint of some words.
+func (t *target) setWords(x *Scope, a *syntax.Argument, words []engine.Fingerprint) error {
 	if have := 64 * len(words); have != x.bits() {
-		return t, x.Values.Errorf(a.Value.Pos.Offset, fmt.Sprintf("write 0x and %d digits", x.bits()/4), "a fingerprint of %d bits, those of the database have %d", have, x.bits())
+		return x.Values.Errorf(a.Value.Pos.Offset, fmt.Sprintf("write 0x and %d digits", x.bits()/4), "a fingerprint of %d bits, those of the database have %d", have, x.bits())
 	}
 	t.doc.SetFingerprint(words...)
-	return t, nil
+	return nil
 }
 
 // bits returns how many bits fingerprints have.

@@ -35,21 +35,21 @@ type Parsed struct {
 }
 
 // Parse reads one statement; a semicolon may end it. Its errors are of type *Error.
-func (l *Language) Parse(text string) (Parsed, error) {
+func (l *Language) Parse(text string) (*Parsed, error) {
 	tokens, err := l.lex(text)
 	if err != nil {
-		return Parsed{}, cmp.Or(l.checkWords(tokens), err)
+		return nil, cmp.Or(l.checkWords(tokens), err)
 	}
 	var room [512]byte
 	key := appendForm(room[:0], tokens)
 	f := l.forms.find(key)
 	if f == nil {
 		if f, err = l.parseForm(text, tokens); err != nil {
-			return Parsed{}, err
+			return nil, err
 		}
 		l.forms.keep(key, f)
 	}
-	return Parsed{f, text, tokens}, nil
+	return &Parsed{f, text, tokens}, nil
 }
 
 // Written returns a token of the tree as it is in the text, but for its place.

@@ -27,20 +27,20 @@ type Percent string
 
 // Values turns the tokens of one statement into values: literals, and the arguments of parameters.
 type Values struct {
-	syntax.Parsed
+	*syntax.Parsed
 	positional []any
 	named      map[string]any
 }
 
 // New returns the values of a statement: see Init.
-func New(p syntax.Parsed, positional []any, named map[string]any) (*Values, error) {
+func New(p *syntax.Parsed, positional []any, named map[string]any) (*Values, error) {
 	v := &Values{}
 	return v, v.Init(p, positional, named)
 }
 
 // Init makes v the values of a statement: positional of each ? in turn, named of each $name without
 // the $. It returns an error if there are more positional values than parameters.
-func (v *Values) Init(p syntax.Parsed, positional []any, named map[string]any) error {
+func (v *Values) Init(p *syntax.Parsed, positional []any, named map[string]any) error {
 	*v = Values{p, positional, named}
 	if given, want := len(positional), len(p.Params); given > want {
 		return v.Errorf(p.End(), "", "%s given, but the statement has %s",

@@ -18,7 +18,7 @@ import (
 const tokenAt = 1
 
 // statement returns a statement of a small language.
-func statement(t *testing.T, text string) syntax.Parsed {
+func statement(t *testing.T, text string) *syntax.Parsed {
 	t.Helper()
 	p, err := syntax.New(syntax.Vocabulary{Statements: []syntax.StatementWord{
 		{Word: "GET", Kind: syntax.Keyword}, {Word: "WHY", Kind: syntax.TwoIDs}, {Word: "STATS", Kind: syntax.Bare},
@@ -47,7 +47,7 @@ func argument(t *testing.T, a any) (syntax.Token, *Values) {
 }
 
 // literals are the values of a statement without parameters.
-var literals = &Values{}
+var literals = &Values{Parsed: &syntax.Parsed{}}
 
 // wantError checks the message and the place of an error.
 func wantError(t *testing.T, what string, err error, message string) {
