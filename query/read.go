@@ -10,6 +10,7 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/figures"
 	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/record"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
@@ -27,9 +28,9 @@ func (x *run) get(s *syntax.Get) error {
 	if len(d.Fields) > 0 {
 		row[2] = d.Fields
 	}
-	row[3] = fingerprintOrNil(d.Words())
+	row[3] = record.Fingerprint(d.Words())
 	plain := []string{"id", "text", "fields", "fingerprint", "time"}
-	if more := fingerprintList(d.Fingerprints); more != nil {
+	if more := record.Fingerprints(d.Fingerprints); more != nil {
 		plain, row = append(plain, "fingerprints"), append(row, more)
 	}
 	sh, err := x.bindShow(s.Show, plain, "id")

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/record"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
 )
@@ -38,46 +38,11 @@ type shownColumn struct {
 // documentColumns are the columns that a document has in addition to its id and its fields.
 var documentColumns = map[string]shownColumn{
 	"text":         {of: func(text, _ []byte) any { return string(text) }},
-	"fields":       {of: func(_, fields []byte) any { return rawOrNil(slices.Clone(fields)) }},
+	"fields":       {of: func(_, fields []byte) any { return record.Raw(fields) }},
 	"time":         {entry: func(e *engine.Entry) any { return e.Time }},
 	"seq":          {entry: func(e *engine.Entry) any { return json.RawMessage(strconv.FormatUint(e.Seq, 10)) }},
-	"fingerprint":  {entry: func(e *engine.Entry) any { return fingerprintOrNil(e.Words()) }},
-	"fingerprints": {entry: func(e *engine.Entry) any { return fingerprintList(e.Fingerprints) }},
-}
-
-// fingerprintList returns further fingerprints as rows have them: a JSON list of hexadecimal
-// digits; nil for none.
-func fingerprintList(fps [][]engine.Fingerprint) any {
-	if len(fps) == 0 {
-		return nil
-	}
-	list := []byte{'['}
-	for i, words := range fps {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = append(base.AppendHexWords(append(list, '"'), words), '"')
-	}
-	return json.RawMessage(append(list, ']'))
-}
-
-// fingerprintOrNil returns a fingerprint as rows have it: a uint64, or of more than 64 bits a
-// []uint64; nil for none.
-func fingerprintOrNil(words []engine.Fingerprint) any {
-	switch len(words) {
-	case 0:
-		return nil
-	case 1:
-		return words[0]
-	}
-	return words
-}
-
-func rawOrNil(raw json.RawMessage) any {
-	if len(raw) == 0 {
-		return nil
-	}
-	return raw
+	"fingerprint":  {entry: func(e *engine.Entry) any { return record.Fingerprint(e.Words()) }},
+	"fingerprints": {entry: func(e *engine.Entry) any { return record.Fingerprints(e.Fingerprints) }},
 }
 
 // bindShow resolves SHOW for rows that have the plain columns. ids names those of them that are ids
@@ -233,7 +198,7 @@ func (x *run) bindColumn(sh *shown, t syntax.Token, plain, ids []string) (shownC
 // ofField returns what a column shows of a field.
 func (x *run) ofField(name string, path []string) func(text, fields []byte) any {
 	field := x.Field(name, path)
-	return func(_, fields []byte) any { return fieldCell(field.Of(fields)) }
+	return func(_, fields []byte) any { return record.Field(field.Of(fields)) }
 }
 
 // missingColumn is the error for a column that other rows have.
@@ -246,24 +211,6 @@ func missingColumn(t syntax.Token, name string) error {
 		from = "it comes from " + predicate.Measuring(predicate.Score, predicate.ExactScore, "and") + "; "
 	}
 	return syntax.Errorf(t.Pos.Offset, from+"a field of that name is written fields."+name, "there is no %s to show", name)
-}
-
-// fieldCell returns a value of a field as a value of a row: a string, a bool, an int64 for a whole
-// number that fits, other values as they are written, and nil for nothing.
-func fieldCell(raw json.RawMessage) any {
-	if len(raw) == 0 {
-		return nil
-	}
-	switch raw[0] {
-	case '"':
-		return jsonfield.Text(raw)
-	case 't', 'f':
-		return raw[0] == 't'
-	}
-	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-		return n
-	}
-	return slices.Clone(raw)
 }
 
 // show sets the rows that a statement returns: as SHOW, which may be nil, wants them.
@@ -426,7 +373,7 @@ func (w *showing) fill(plain []Row) (out []Row, fit int, err error) {
 	size := 0
 	cell := func(i, j int, v any) {
 		out[i/len(w.ids)][j] = v
-		size += sizeOf(v)
+		size += record.Size(v)
 	}
 	if w.entries {
 		if err := w.lookUp(ids, cell); err != nil {
@@ -466,15 +413,4 @@ func (w *showing) lookUp(ids []string, cell func(i, j int, v any)) error {
 		}
 	}
 	return nil
-}
-
-// sizeOf returns how many bytes a cell has that is as long as a document makes it.
-func sizeOf(v any) int {
-	switch v := v.(type) {
-	case string:
-		return len(v)
-	case json.RawMessage:
-		return len(v)
-	}
-	return 0
 }

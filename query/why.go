@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/textsim"
+	"github.com/simdb/simdb/query/internal/record"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
 	"github.com/simdb/simdb/simhash"
@@ -68,8 +69,8 @@ func whyFingerprints(c *engine.PairComparison) []Row {
 	width := 64 * len(wa)
 	cosine, stderr := simhash.Cosine(c.Distance, width)
 	rows := []Row{
-		{"fingerprint a", fingerprintOrNil(wa)},
-		{"fingerprint b", fingerprintOrNil(wb)},
+		{"fingerprint a", record.Fingerprint(wa)},
+		{"fingerprint b", record.Fingerprint(wb)},
 		{"distance", c.Distance},
 		{"bits that differ", strings.Join(differ, " ")},
 		{"share of equal bits", 1 - float64(c.Distance)/float64(width)},

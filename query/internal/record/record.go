@@ -1,4 +1,4 @@
-// Package record puts rows into values of Go.
+// Package record makes rows of values, and puts them into values of Go.
 package record
 
 import (
