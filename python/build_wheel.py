@@ -5,9 +5,10 @@
 
 The wheel has the shared library, for any Python 3, and no other compiled part. On Linux its tag is
 the manylinux one of the newest glibc symbol that the library refers to: to lower that, compile with
-zig, which has the symbols of all versions:
+zig, which has the symbols of all versions, and compiles for other systems, too:
 
     SIMDB_ZIG=2.17 pip wheel ./python -w dist
+    SIMDB_ZIG=2.17 GOOS=windows GOARCH=amd64 pip wheel ./python -w dist
 
 SIMDB_VERSION is the version, otherwise it is that of the last tag. SIMDB_LIBRARY is a library that
 is there already, and is only packed.
@@ -20,14 +21,14 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-NAMES = {"win32": "simdb.dll", "darwin": "libsimdb.dylib"}
-LIBRARY = NAMES.get(sys.platform, "libsimdb.so")
+NAMES = {"windows": "simdb.dll", "darwin": "libsimdb.dylib"}  # others: libsimdb.so
+MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}  # as zig and Linux have them
+LEAST_MACOS = "12_0"  # of Go
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of files in the wheel: two builds are the same
 
 
@@ -51,26 +52,28 @@ def compile_library(path):
     """Compiles the shared library."""
     env = {**os.environ, "CGO_ENABLED": "1"}
     if env.get("SIMDB_ZIG"):
-        machine = {"amd64": "x86_64", "arm64": "aarch64"}[target()]
-        env["CC"] = f"{sys.executable} -m ziglang cc -target {machine}-linux-gnu.{env['SIMDB_ZIG']}"
+        system, machine = target()
+        abi = {"windows": "windows-gnu", "darwin": "macos"}.get(system, "linux-gnu." + env["SIMDB_ZIG"])
+        env["CC"] = f"{sys.executable} -m ziglang cc -target {MACHINES[machine]}-{abi}"
     command = ["go", "build", "-trimpath", "-buildmode=c-shared", "-tags=simdb_library,netgo,osusergo"]
     command += [f"-ldflags=-s -w -X github.com/simdb/simdb/cmd/simdb/internal/app.release=v{version()}", "-o", path, "./cmd/simdb"]
     subprocess.run(command, cwd=ROOT, env=env, check=True)
 
 
 def target():
-    """Returns the architecture that Go compiles for."""
-    return os.environ.get("GOARCH") or subprocess.run(["go", "env", "GOARCH"], capture_output=True, text=True, check=True).stdout.strip()
+    """Returns the system and the architecture that Go compiles for."""
+    return subprocess.run(["go", "env", "GOOS", "GOARCH"], capture_output=True, text=True, check=True).stdout.split()
 
 
 def platform_tag(library):
     """Returns the tag of the wheel."""
-    if not sys.platform.startswith("linux"):
-        return re.sub(r"[-.]", "_", sysconfig.get_platform())
-    with open(library, "rb") as f:
-        newest = max((int(a), int(b)) for a, b in re.findall(rb"GLIBC_(\d+)\.(\d+)", f.read()))
-    machine = {b"\x3e": "x86_64", b"\xb7": "aarch64"}[open(library, "rb").read(19)[18:19]]
-    return f"manylinux_{max(newest, (2, 17))[0]}_{max(newest, (2, 17))[1]}_{machine}"
+    system, machine = target()
+    if system == "windows":
+        return f"win_{machine}"
+    if system == "darwin":
+        return f"macosx_{LEAST_MACOS}_{'arm64' if machine == 'arm64' else 'x86_64'}"
+    newest = max((int(a), int(b)) for a, b in re.findall(rb"GLIBC_(\d+)\.(\d+)", read(library)))
+    return "manylinux_{}_{}_{}".format(*max(newest, (2, 17)), MACHINES[machine])
 
 
 def metadata():
@@ -107,13 +110,14 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     with tempfile.TemporaryDirectory() as folder:
-        library = os.path.join(folder, LIBRARY)
+        name = NAMES.get(target()[0], "libsimdb.so")
+        library = os.path.join(folder, name)
         if os.environ.get("SIMDB_LIBRARY"):
             shutil.copy(os.environ["SIMDB_LIBRARY"], library)
         else:
             compile_library(library)
         tag = platform_tag(library)
-        files = {f"simdb/{LIBRARY}": read(library)}
+        files = {f"simdb/{name}": read(library)}
         for name in sorted(os.listdir(os.path.join(HERE, "src", "simdb"))):
             if name.endswith((".py", ".typed")):
                 files[f"simdb/{name}"] = read(os.path.join(HERE, "src", "simdb", name))
@@ -145,7 +149,7 @@ def pack(path, files):
         def add(name, data):
             info = zipfile.ZipInfo(name, EPOCH)
             info.compress_type = zipfile.ZIP_DEFLATED
-            info.external_attr = (0o755 if name.endswith(LIBRARY) else 0o644) << 16
+            info.external_attr = (0o755 if name.endswith((".so", ".dll", ".dylib")) else 0o644) << 16
             z.writestr(info, data)
 
         for name, data in files.items():

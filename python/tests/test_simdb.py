@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 import simdb
 
 pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 np = pytest.importorskip("numpy")
 
 COMMAND = os.path.join(os.path.dirname(sys.executable), "simdb")
@@ -409,6 +411,12 @@ def test_tune_and_version():
     assert subprocess.run([COMMAND, "dedup", "/nonexistent"], capture_output=True).returncode == 2
 
 
+def test_types():
+    mypy = pytest.importorskip("mypy.api")
+    said, wrong, code = mypy.run(["--strict", "--cache-dir", os.devnull, "-p", "simdb"])
+    assert code == 0, said + wrong
+
+
 def test_many_rows(tmp_path):
     n = 20_000
     prints = np.random.default_rng(1).integers(0, 2**64, n, dtype=np.uint64)
@@ -425,18 +433,23 @@ def test_many_rows(tmp_path):
         assert len(db) == n
 
 
-def test_readme_runs(tmp_path, monkeypatch):
-    """The Python page of the cookbook, word for word."""
-    page = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "cookbook.md")
-    if not os.path.exists(page):
-        pytest.skip("no cookbook beside the tests")
-    with open(page, encoding="utf-8") as f:
-        blocks = [b.split("```", 1)[0] for b in f.read().split("```python\n")[1:]]
-    assert blocks
-    for name in ("licenses.jsonl.gz",):
-        os.makedirs(tmp_path / "examples", exist_ok=True)
-        shutil.copy(os.path.join(os.path.dirname(page), "..", "examples", name), tmp_path / "examples" / name)
+@pytest.mark.parametrize("page", ["README.md", "docs/cookbook.md", "python/README.md"])
+def test_pages_run(tmp_path, monkeypatch, page):
+    """Python of the pages runs, word for word. The other blocks of the first two are run by a test in Go."""
+    root = os.path.join(os.path.dirname(__file__), "..", "..")
+    if not os.path.exists(os.path.join(root, page)):
+        pytest.skip("the tests are not in a checkout")
+    with open(os.path.join(root, page), encoding="utf-8") as f:
+        blocks = re.findall(r"^```(\w*)\n(.*?)^```$", f.read(), re.M | re.S)
+    python = [body for kind, body in blocks if kind == "python"]
+    assert bool(python) == (page != "README.md")
+    if page == "python/README.md":  # what is not Python says how to install
+        assert all(line.startswith("pip install ") for kind, body in blocks if kind != "python" for line in body.splitlines())
+    shutil.copytree(os.path.join(root, "examples"), tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
+    pq.write_table(TABLE, "shard.parquet")
     names = {}
-    for block in blocks:
-        exec(compile(block, "cookbook.md", "exec"), names)
+    for body in python:
+        exec(compile(body, page, "exec"), names)
+    if python:
+        assert 0 < len(names["audit"]) == len(names["table"]) - len(names["kept"])
