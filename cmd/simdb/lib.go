@@ -21,6 +21,7 @@ import "C"
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/cgo"
@@ -103,6 +104,9 @@ type held struct {
 
 // table reads the stream.
 func (h *held) table(ctx context.Context) (*arrow.Table, error) {
+	if h.stream.release == nil {
+		return nil, errors.New("the table cannot be read: its stream has been read before")
+	}
 	s := (*C.struct_ArrowArrayStream)(C.malloc(C.sizeof_struct_ArrowArrayStream))
 	defer C.free(unsafe.Pointer(s))
 	*s = h.stream

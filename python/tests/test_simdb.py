@@ -140,6 +140,27 @@ def test_what_is_no_table():
     assert list(simdb.dedup(TABLE, jaccard=np.float32(0.5), memory=1 << 28)[0]) == list(simdb.dedup(TABLE, jaccard="50%")[0])
 
 
+def test_streams_that_fail():
+    def batches():
+        yield TABLE.to_batches()[0]
+        raise RuntimeError("the disk is on fire")
+
+    with pytest.raises(simdb.SimdbError, match="could not be read: .*the disk is on fire"):
+        simdb.dedup(pa.RecordBatchReader.from_batches(TABLE.schema, batches()))
+
+    class Again:
+        capsule = TABLE.__arrow_c_stream__()
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return self.capsule
+
+    assert not all(simdb.dedup(Again())[0])
+    with pytest.raises(simdb.SimdbError, match="read before"):
+        simdb.dedup(Again())
+    with pytest.raises(simdb.SimdbError, match="no table"):
+        simdb.dedup(TABLE["text"])
+
+
 def test_levels(tmp_path):
     head = "a header that comes in each of these documents and has enough words"
     rows = [{"id": str(i), "text": f"{head}\n\n{' '.join(f'w{i}x{k}' for k in range(12))}"} for i in range(6)] + [{"id": "6", "text": head}]
