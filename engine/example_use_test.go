@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/simdb/simdb/engine"
 )
@@ -332,4 +333,63 @@ func ExampleDB_PutIfVersion() {
 	// Output:
 	// true
 	// true
+}
+
+// Pairs and clusters are of all documents; options may be left out.
+func ExampleDB_Pairs() {
+	db, _, remove := texts()
+	defer remove()
+	ctx := context.Background()
+	check(db.Put(ctx, engine.Doc{ID: "fox 2", Text: foxCopy}))
+	for p, err := range db.Pairs(ctx, engine.Jaccard(0.5).Verified(), &engine.PairOptions{Limit: 10}) {
+		check(err)
+		fmt.Printf("%s, %s: %.2f\n", p.A, p.B, p.Score)
+	}
+	for m, err := range db.Clusters(ctx, engine.Jaccard(0.5).Verified()) {
+		check(err)
+		fmt.Println(m.Cluster, m.ID, m.Keep)
+	}
+	// Output:
+	// fox, fox 2: 0.78
+	// 1 fox true
+	// 1 fox 2 false
+}
+
+// One search takes every criterion, and looks for a text, a fingerprint or a stored document.
+func ExampleDB_Search() {
+	db, _, remove := texts()
+	defer remove()
+	ctx := context.Background()
+	for _, by := range []engine.Criterion{engine.Near(20), engine.Jaccard(0.5).Verified(), engine.Cosine(0.5), engine.Contains(0.5)} {
+		for m, err := range db.Search(ctx, engine.Doc{Text: foxCopy}, by, &engine.SearchOptions{Limit: 1}) {
+			check(err)
+			fmt.Println(by, m.ID)
+		}
+	}
+	fmt.Println(db.Count(ctx))
+	// Output:
+	// NEAR 20 fox
+	// JACCARD 0.5 VERIFY fox
+	// COSINE 0.5 fox
+	// CONTAINS 0.5 fox
+	// 2 <nil>
+}
+
+// Of many documents those are stored that are like none before them; a database forgets what is
+// older than TTL.
+func ExampleDB_AddNovel() {
+	folder := must(os.MkdirTemp("", "simdb"))
+	defer os.RemoveAll(folder)
+	db := must(engine.Create(filepath.Join(folder, "feed.simdb"), &engine.Options{TTL: 48 * time.Hour}))
+	defer db.Close()
+	docs := []engine.Doc{{ID: "1", Text: fox}, {ID: "2", Text: foxCopy}, {ID: "3", Text: harvest}}
+	done, err := db.AddNovel(context.Background(), docs, engine.Jaccard(0.7))
+	check(err)
+	for i, n := range done {
+		fmt.Printf("%s %t %q\n", docs[i].ID, n.Stored, n.Match.ID)
+	}
+	// Output:
+	// 1 true ""
+	// 2 false "1"
+	// 3 true ""
 }

@@ -86,7 +86,7 @@ func TestPruneModel(t *testing.T) {
 			for _, e := range collect(t, entriesIn(ctx, s, Range{})) {
 				got[e.ID] = e.Time.Unix()
 			}
-			n, err := s.Count(ctx, time.Time{})
+			n, err := s.Count(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -393,7 +393,7 @@ func TestPruneBesideCompaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	left, err := s.Count(ctx, time.Time{})
+	left, err := s.Count(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,11 +142,11 @@ func (r Range) inner() search.Filter {
 	return f
 }
 
-// Count returns how many visible documents were stored at a time or later; the zero time is for
-// all. It reads no document; where some may have expired, or by time, it reads times.
-func (s *Snapshot) Count(ctx context.Context, since time.Time) (int64, error) {
-	if since.IsZero() {
+// Count returns how many visible documents there are or, if a time is given, how many were stored
+// then or later. It reads no document; where some may have expired, or by time, it reads times.
+func (s *Snapshot) Count(ctx context.Context, since ...time.Time) (int64, error) {
+	if len(since) == 0 || since[0].IsZero() {
 		return search.Count(ctx, &s.v, math.MinInt64)
 	}
-	return search.Count(ctx, &s.v, view.Micros(since))
+	return search.Count(ctx, &s.v, view.Micros(since[0]))
 }

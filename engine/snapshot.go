@@ -142,6 +142,11 @@ func (db *DB) Get(ctx context.Context, id string) (Doc, error) {
 	return withSnapshot(db, func(s *Snapshot) (Doc, error) { return s.Get(ctx, id) })
 }
 
+// Count returns what Snapshot.Count does.
+func (db *DB) Count(ctx context.Context, since ...time.Time) (int64, error) {
+	return withSnapshot(db, func(s *Snapshot) (int64, error) { return s.Count(ctx, since...) })
+}
+
 // Search yields what Snapshot.Search does, of the database as it is when the iteration begins.
 func (db *DB) Search(ctx context.Context, doc Doc, by Criterion, o ...*SearchOptions) iter.Seq2[Match, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Search(ctx, doc, by, o...) })

@@ -181,7 +181,7 @@ func (db *DB) Stats() (Stats, error) {
 
 // describeView returns the figures of what v sees.
 func describeView(ctx context.Context, v *view.View) (Stats, error) {
-	st := Stats{Seq: v.Seq}
+	st := Stats{Seq: v.Seq, Tables: []TableStats{}}
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
 		info := p.Info()

@@ -1,19 +1,15 @@
 // Package query runs statements of simdb's query language on a database.
 //
-//	rows, err := query.Run(ctx, db, `NEAR(?, 3) AND ID LIKE 'mirror/%' LIMIT 10`, fp)
+//	rows, err := query.Run(ctx, db, `NEAR(?, 3) AND lang = 'en' LIMIT 10`, fp)
+//	rows, err := query.Near(fp, 3).And(query.Field("lang").Eq("en")).Limit(10).Run(ctx, db) // the same
 //	if err != nil {
 //		return err // a *query.ParseError if the statement is wrong
 //	}
-//	for row, err := range rows.All() {
-//		if err != nil {
-//			return err
-//		}
-//		fmt.Println(row...) // the columns that rows.Columns names
-//	}
+//	for m, err := range query.Scan[engine.Match](rows) { ... } // or rows.All(), a slice for each row
 //
 // docs/query.md is the reference of the language. [Check] checks the form of a statement,
 // [Splitter] cuts a longer text into statements, and [Detail] shows an error with the line and a
-// caret. EXPLAIN before a query shows its plan.
+// caret. EXPLAIN before a query shows its plan. [Prepare] parses a statement that runs often.
 //
 // # Source
 //

@@ -110,9 +110,11 @@ func TestDoubts(t *testing.T) {
 	for text, want := range map[string]string{
 		"NEAR(1234567890123456, 0)":   ambiguous,
 		"NEAR(0x1234567890123456, 0)": "", "NEAR(12345678901234567, 0)": "",
-		"JACCARD('a', 0.8)": "the document 'a' has fingerprints and no texts: NEAR('a', 3) compares fingerprints",
-		"PAIRS JACCARD 0.8": "the documents have fingerprints and no texts: NEAR 3 compares fingerprints",
-		"PAIRS NEAR 3":      "",
+		"JACCARD('a', 0.8)":             "the document 'a' has fingerprints and no texts: NEAR('a', 3) compares fingerprints",
+		"CONTAINS('a', 0.8)":            "the document 'a' has fingerprints and no texts: NEAR('a', 3) compares fingerprints",
+		"COSINE(TEXT 'some text', 0.8)": "the documents have fingerprints and no texts: NEAR compares fingerprints",
+		"PAIRS JACCARD 0.8":             "the documents have fingerprints and no texts: NEAR 3 compares fingerprints",
+		"PAIRS NEAR 3":                  "",
 	} {
 		if got := strings.Join(ask(text), "; "); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)

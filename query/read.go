@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
@@ -66,7 +65,7 @@ func (x *run) count(s *syntax.Count) error {
 	case s.Clusters != nil:
 		counted, err = x.countClusters(s.Clusters)
 	default:
-		counted = func() (int64, error) { return x.Snap.Count(x.Ctx, time.Time{}) }
+		counted = func() (int64, error) { return x.Snap.Count(x.Ctx) }
 	}
 	if err != nil {
 		return err

@@ -80,7 +80,7 @@ func unknown(args []string) error {
 	if word == "" || strings.HasPrefix(word, "-") || strings.ContainsAny(word, pathMarks) || slices.Contains(commandNames(), word) || app.Exists(word) {
 		return nil
 	}
-	if verb, ok := query.Closest(word, commandNames()); ok {
+	if verb, ok := query.Closest(word, commandNames()); ok && elsewhere[word] == "" {
 		return fmt.Errorf("unknown command %q, did you mean %q?", word, verb)
 	}
 	for _, arg := range args[1:] {
@@ -106,6 +106,8 @@ var elsewhere = func() map[string]string {
 		"import insert add put":       "simdb load DB FILE... stores documents",
 		"dump":                        "simdb export DB -o FILE writes documents",
 		"delete remove rm":            `simdb DB "DELETE 'ID'" deletes a document`,
+		"drop":                        "a database is a folder, rm -r removes it",
+		"ls list head tail":           `simdb DB "SHOW * LIMIT 5" shows documents, simdb stats DB what there is`,
 		"init new":                    "simdb create DB makes an empty database, simdb load DB FILE... one of documents",
 		"get show cat":                `simdb DB "GET 'ID'" shows a document`,
 		"count":                       "simdb DB COUNT counts documents",
@@ -113,6 +115,8 @@ var elsewhere = func() map[string]string {
 		"-v":                          "simdb -V, or --version",
 		"--threshold -t --similarity": "--jaccard T, --near K, --levenshtein T or --cosine T",
 		"-k":                          "--near K",
+		"--across --within-field":     `simdb DB "PAIRS NEAR 3 AND a.FIELD != b.FIELD", or --across of dedup`,
+		"--threads -j --jobs":         "all processors are used, GOMAXPROCS=N in the environment takes fewer",
 		"--limit -n":                  "LIMIT N in a statement, or --sample N",
 		"--mode -f --json --csv":      "--format table, tsv, csv, jsonl, json, ids or count",
 	} {

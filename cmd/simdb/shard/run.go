@@ -50,6 +50,9 @@ func (o Options) Save() error {
 // Open returns the job of a folder of working files.
 func Open(work string) (*Job, error) {
 	b, err := os.ReadFile(filepath.Join(work, jobFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: there is no job, simdb shard plan makes one", work)
+	}
 	if err != nil {
 		return nil, err
 	}

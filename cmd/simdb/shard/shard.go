@@ -234,8 +234,11 @@ func shardOf(doc uint64) uint64 { return doc >> shardShift }
 func (j *Job) Finish(ctx context.Context) (status int, err error) {
 	var t dedup.Tally
 	err = j.read(ctx, "done", func(r reader) error { return json.NewDecoder(r).Decode(&t) })
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("the last step of the job has not run; nothing is written")
+	}
 	if err != nil {
-		return app.ExitError, errors.Join(errors.New("the job has not come to its end; nothing is written"), err)
+		return app.ExitError, err
 	}
 	for _, name := range t.Outputs {
 		if err := j.publishOne(ctx, name); err != nil {

@@ -124,12 +124,14 @@ func (x *Scope) textTarget(name string, a *syntax.Argument) (target, error) {
 	}
 	switch v := v.(type) {
 	case value.Text:
+		x.noTexts("", "NEAR")
 		return target{doc: engine.Doc{Text: string(v)}, text: (*string)(&v)}, nil
 	case string:
 		d, err := x.Snap.Get(x.Ctx, v)
 		if err != nil {
 			return target{}, x.LookupError(a.Value.Pos.Offset, v, err)
 		}
+		x.noTexts(v, "NEAR("+value.Label(v)+", 3)")
 		return target{doc: d, self: v}, nil
 	case engine.Doc:
 		return target{doc: v, self: v.ID}, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/input/lines"
+	"github.com/simdb/simdb/cmd/simdb/internal/stored"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/repl/output"
@@ -62,6 +63,14 @@ func (c *Export) Run(a *app.App) (err error) {
 	x := &export{a: a, db: s, src: s.Sources(), format: format, meter: a.Meter()}
 	defer x.meter.Stop()
 	x.opt = input.Options{IDField: c.IDField, TextField: c.TextField, FingerprintField: c.FingerprintField}
+	form, err := stored.NewForm(s.DB.Params(), x.opt)
+	if err != nil {
+		return err
+	}
+	form.Time = c.TimeField
+	if err := form.CheckNames(); err != nil {
+		return err
+	}
 	if format != output.JSONL {
 		if err := x.findColumns(); err != nil {
 			return err

@@ -524,6 +524,9 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 	if !l.c.Tell(l.a, start, figures...) {
 		l.a.Say("%s", text)
 	}
+	if c := l.c; c.TimeField != "" && !c.timed && s.Documents > 0 {
+		l.a.Say("warning: no document has a field %q: they count as stored now", c.TimeField)
+	}
 	for _, text := range l.prints.Warnings() {
 		l.a.Say("warning: %s", text)
 	}

@@ -17,12 +17,13 @@ import (
 type TimeFlag struct {
 	TimeField string `group:"input" placeholder:"NAME" help:"Field with the time at which a document counts as stored, for --ttl, SINCE and prune: RFC 3339, such as 2026-01-31T12:00:00Z or 2026-01-31, or seconds since 1970 (default: now)."`
 
-	Else time.Time `kong:"-"` // the time of documents without one; zero is now
+	Else  time.Time `kong:"-"` // the time of documents without one; zero is now
+	timed bool      `kong:"-"` // a document has had the field
 }
 
 // take sets the time of a document to that in its field, and takes that out of its fields. A
 // document without one, or with null, is stored now. It returns what is wrong with the time, or "".
-func (f TimeFlag) take(d *engine.Doc) (reason string) {
+func (f *TimeFlag) take(d *engine.Doc) (reason string) {
 	defer func() {
 		if d.Time.IsZero() {
 			d.Time = f.Else
@@ -49,6 +50,7 @@ func (f TimeFlag) take(d *engine.Doc) (reason string) {
 	if value == nil {
 		return ""
 	}
+	f.timed = true
 	if d.Fields = nil; len(rest) > 1 {
 		d.Fields = append(rest, '}')
 	}

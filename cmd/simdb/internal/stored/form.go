@@ -57,6 +57,18 @@ func (f *Form) Names() []string {
 	return append(slices.Clone(f.Texts), f.ID, f.Print, f.Prints, f.Time)
 }
 
+// CheckNames returns an error if two parts of a document would have the same name.
+func (f *Form) CheckNames() error {
+	names := append(slices.Clone(f.Texts), f.ID, f.Print, f.Time)
+	slices.Sort(names)
+	for i, name := range names[1:] {
+		if name != "" && name == names[i] {
+			return fmt.Errorf("%q would be the name of two things: --id-field, --text-field, --fingerprint-field and --time-field give them others", name)
+		}
+	}
+	return nil
+}
+
 // flagFor is the flag that gives another name to what has this one.
 func (f *Form) flagFor(name string) string {
 	switch {
