@@ -1,11 +1,12 @@
 // Package query runs statements of simdb's query language on a database.
 //
 //	rows, err := query.Run(ctx, db, `NEAR(?, 3) AND lang = 'en' LIMIT 10`, fp)
-//	rows, err := query.Near(fp, 3).And(query.Field("lang").Eq("en")).Limit(10).Run(ctx, db) // the same
+//	q := query.Near(fp, 3).And(query.Field("lang").Eq("en")).Limit(10) // the same
+//	rows, err := q.Run(ctx, db)
 //	if err != nil {
 //		return err // a *query.ParseError if the statement is wrong
 //	}
-//	for m, err := range query.Scan[engine.Match](rows) { ... } // or rows.All(), a slice for each row
+//	for m, err := range query.Scan[engine.Match](rows) { ... } // or rows.All(), of slices
 //
 // docs/query.md is the reference of the language. [Check] checks the form of a statement,
 // [Splitter] cuts a longer text into statements, and [Detail] shows an error with the line and a

@@ -137,7 +137,7 @@ func (sh *shown) addAll(x *run, of *value.Survey, plain, ids []string) {
 			if prefix != "" {
 				name = prefix + jsonfield.JoinPath(path)
 			}
-			sh.add(shownColumn{name: name, at: -1, doc: doc, of: x.ofField(name, path)})
+			sh.add(shownColumn{name: name, at: -1, doc: doc, of: x.ofField("", path)}) // no statement names it
 		}
 		by := "fingerprint"
 		if of.Texts {

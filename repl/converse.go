@@ -145,7 +145,7 @@ func (s *session) configure() {
 	}
 	if err != nil {
 		if path != "" && !errors.Is(err, fs.ErrNotExist) {
-			s.say("warning: %s", output.Printable(err.Error()))
+			s.tell("warning: " + output.Printable(err.Error()))
 		}
 		return
 	}
@@ -159,7 +159,7 @@ func (s *session) configure() {
 			err = s.dot(line)
 		}
 		if err != nil {
-			s.say("%s", output.Printable(fmt.Sprintf("warning: %s:%d: %v", path, i+1, err)))
+			s.tell(output.Printable(fmt.Sprintf("warning: %s:%d: %v", path, i+1, err)))
 		}
 	}
 	if s.cfg.FormatSet && s.outFile == nil {

@@ -24,7 +24,7 @@ func dotCommands() []dotCommand {
 		{"once", "FILE", "write the rows of the next statement to a file", (*session).dotOnce},
 		{"width", "[N]", "columns to which tables are cut, 0 for all", (*session).dotWidth},
 		{"read", "FILE", "run the statements of a file", (*session).dotRead},
-		{"import", "FILE...", "load files as simdb load does, whose flags it takes", (*session).dotImport},
+		{"import", "FILE... [FLAGS]", "load files as simdb load does; .import -h and --help list its flags", (*session).dotImport},
 		{"schema", "", "the parameters of the database, and the fields of its documents", (*session).dotSchema},
 		{"stats", "[on|off]", "what is in the database; on: count the work of each statement", (*session).dotStats},
 		{"maxrows", "[N]", "rows of a table to show, 0 for all", (*session).dotMaxRows},

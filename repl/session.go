@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
@@ -113,6 +114,17 @@ func (s *session) closeOutput() error {
 
 // outputCommand names the files of .output in errors of Config.Outputs.
 const outputCommand = ".output"
+
+// tell writes a sentence to Err, which a terminal shows broken between words.
+func (s *session) tell(text string) {
+	if width := s.cfg.Output.Width; s.cfg.Output.Terminal && width > 0 && output.Width(text) > width {
+		text = strings.Join(output.Wrap(text, width), "\n")
+	}
+	if class, rest, ok := strings.Cut(text, ": "); ok && s.cfg.Output.Color && strings.HasSuffix(class, "rror") {
+		text = "\x1b[1;31m" + class + ":\x1b[0m " + rest
+	}
+	s.say("%s", text)
+}
 
 // say writes a line to Err.
 func (s *session) say(format string, args ...any) {

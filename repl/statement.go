@@ -56,11 +56,7 @@ func (s *session) showError(err error) {
 	} else {
 		text = query.Class(err) + ": " + text
 	}
-	text = output.Printable(text)
-	if class, rest, ok := strings.Cut(text, ": "); ok && s.cfg.Output.Color {
-		text = "\x1b[1;31m" + class + ":\x1b[0m " + rest
-	}
-	s.say("%s", text)
+	s.tell(output.Printable(text))
 	if source != "" {
 		s.say("%s", source)
 	}
@@ -110,7 +106,7 @@ func (s *session) runStatement(text string) error {
 		return nil
 	}
 	for _, warning := range rows.Warnings() {
-		s.say("%s", output.Printable(warning))
+		s.tell(output.Printable(warning))
 	}
 	if err == nil && (rows.Message() == "" || !s.options.Format.Structured()) {
 		s.footer(rows, n, s.options)

@@ -23,10 +23,12 @@ type NamedField struct {
 	keys  map[string]struct{} // what some of these have in its place
 }
 
-// Field returns the field that a statement names.
+// Field returns the field that a statement names; without a name it is one that * stands for.
 func (x *Scope) Field(name string, path []string) *NamedField {
 	f := &NamedField{name: name, path: path, keys: map[string]struct{}{}}
-	x.fields = append(x.fields, f)
+	if name != "" {
+		x.fields = append(x.fields, f)
+	}
 	return f
 }
 

@@ -158,8 +158,16 @@ func (a *App) CleanUp() {
 // Say prints a message to standard error, unless --quiet is given.
 func (a *App) Say(format string, args ...any) {
 	if !a.Global.Quiet {
-		fmt.Fprintln(a.Err, OneLine(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(a.Err, a.broken(OneLine(fmt.Sprintf(format, args...))))
 	}
+}
+
+// broken breaks a message between words where it is wider than the terminal.
+func (a *App) broken(text string) string {
+	if width := TerminalWidth(a.Err); width > 0 && output.Width(text) > width {
+		return Wrapped(text, 0, width)
+	}
+	return text
 }
 
 // Meter starts the progress display.

@@ -50,7 +50,12 @@ func (a *App) Complain(err error) {
 		}
 		return all
 	}
-	fmt.Fprintf(a.Err, "simdb: %s\n", strings.Join(lines(err), "\n"))
+	for i, line := range lines(err) {
+		if i == 0 {
+			line = "simdb: " + line
+		}
+		fmt.Fprintln(a.Err, a.broken(line))
+	}
 }
 
 // hintFor says what the user can do about an error, or "".
