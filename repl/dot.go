@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -170,6 +171,9 @@ func (s *session) dotImport(arg string) error {
 	}
 	if s.cfg.Import == nil {
 		return errors.New(".import needs the program simdb")
+	}
+	if s.reads && slices.Contains(args, "-") {
+		return errors.New(".import -: standard input has the statements, only files can be loaded here")
 	}
 	if _, begun := s.statements.Pending(); begun {
 		return errors.New(".import stores at once, outside of the transaction: COMMIT or ROLLBACK first")

@@ -32,6 +32,7 @@ import (
 // must not cancel ctx on Ctrl-C.
 func Run(ctx context.Context, cfg Config) int {
 	s := newSession(ctx, cfg)
+	s.reads = s.cfg.In == os.Stdin
 	s.turns.wait()
 	if s.cfg.Interactive {
 		code := s.converse()

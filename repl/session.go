@@ -82,6 +82,7 @@ type session struct {
 
 	commands []dotCommand
 
+	reads   bool // statements come from standard input
 	file    bool // a Parquet file was written: it has one result
 	once    bool // .output ends with the next statement
 	moded   bool // .mode or Config.FormatSet has set the format
