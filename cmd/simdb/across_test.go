@@ -26,12 +26,17 @@ func TestAcrossIsBruteForce(t *testing.T) {
 				for range rng.IntN(3) {
 					text[rng.IntN(8)] = words[rng.IntN(len(words))]
 				}
-				groups = append(groups, rng.IntN(3))
-				lines = append(lines, fmt.Sprintf(`{"id":"%03d","text":%q,"fingerprint":"0x%016x","g":%d}`, n, strings.Join(text, " "), 1<<rng.IntN(3)|1<<(rng.IntN(3)+8), groups[n]))
+				groups = append(groups, rng.IntN(4))
+				field := fmt.Sprintf(`,"g":%d`, groups[n])
+				if groups[n] == 3 {
+					field = "" // no value is one, too
+				}
+				lines = append(lines, fmt.Sprintf(`{"id":"%03d","text":%q,"fingerprint":"0x%016x"%s}`, n, strings.Join(text, " "), 1<<rng.IntN(3)|1<<(rng.IntN(3)+8), field))
 			}
 			if err := os.WriteFile("in.jsonl", []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
 				t.Fatal(err)
 			}
+			simdbHere(t, "load", "in.simdb", "in.jsonl")
 			for _, by := range [][]string{{"--jaccard", "0.5"}, {"--near", "2"}} {
 				goodness := map[[2]string]float64{}
 				for row := range strings.Lines(rowsHere(t, append([]string{"pairs", "in.jsonl"}, by...)...)) {
@@ -66,12 +71,109 @@ func TestAcrossIsBruteForce(t *testing.T) {
 						t.Fatal(talk)
 					}
 					got := auditHere(t)
+					listsAreBruteForce(t, append(by, flag, "g"), goodness, want, func(a, b string) bool {
+						x, _ := strconv.Atoi(a)
+						y, _ := strconv.Atoi(b)
+						return (groups[x] != groups[y]) == across
+					})
 					if len(want) < 20 || len(keepers) < 2 || fmt.Sprint(got) != fmt.Sprint(want) {
 						t.Errorf("%v %s: %d keepers, got\n%v, want\n%v", by, flag, len(keepers), got, want)
 					}
 				}
 			}
 		})
+	}
+}
+
+// listsAreBruteForce compares pairs, clusters and joins of in.jsonl and of in.simdb, which have the
+// same documents, with all pairs, of which accept says which match, and with the keepers of stars.
+func listsAreBruteForce(t *testing.T, flags []string, goodness map[[2]string]float64, keepers map[string]string, accept func(a, b string) bool) {
+	t.Helper()
+	rows := func(columns int, args ...string) (all []string) {
+		for row := range strings.Lines(rowsHere(t, append(args, flags...)...)) {
+			all = append(all, strings.Join(strings.Split(strings.TrimSpace(row), "\t")[:columns], " "))
+		}
+		slices.Sort(all)
+		return all
+	}
+	var pairs, joined []string
+	part := map[string]string{} // of components: the first document
+	var find func(id string) string
+	find = func(id string) string {
+		if p, ok := part[id]; ok && p != id {
+			return find(p)
+		}
+		return id
+	}
+	for n := range 120 {
+		if id := fmt.Sprintf("%03d", n); accept(id, id) {
+			joined = append(joined, id+" "+id)
+		}
+	}
+	for p := range goodness {
+		if accept(p[0], p[1]) {
+			pairs = append(pairs, p[0]+" "+p[1])
+			joined = append(joined, p[0]+" "+p[1], p[1]+" "+p[0])
+			a, b := find(p[0]), find(p[1])
+			part[max(a, b)] = min(a, b)
+		}
+	}
+	clusters := func(data string, mode string) map[string]string { // keepers of members
+		got, keeper := map[string]string{}, ""
+		for row := range strings.Lines(rowsHere(t, append([]string{"clusters", data, "--mode", mode}, flags...)...)) {
+			if cells := strings.Split(row, "\t"); cells[2] == "true" {
+				keeper = cells[1]
+			} else {
+				got[cells[1]] = keeper
+			}
+		}
+		return got
+	}
+	components := map[string]string{}
+	for id := range part {
+		if find(id) != id {
+			components[id] = find(id)
+		}
+	}
+	slices.Sort(pairs)
+	slices.Sort(joined)
+	for _, data := range []string{"in.jsonl", "in.simdb"} {
+		if got := rows(2, "pairs", data); !slices.Equal(got, pairs) || len(pairs) < 20 {
+			t.Errorf("pairs %s %v: %d, want %d", data, flags, len(got), len(pairs))
+		}
+		if got := rows(1, "pairs", data, "--format=count"); got[0] != fmt.Sprint(len(pairs)) {
+			t.Errorf("pairs %s %v: %v are counted, want %d", data, flags, got, len(pairs))
+		}
+		if got := clusters(data, "star"); fmt.Sprint(got) != fmt.Sprint(keepers) {
+			t.Errorf("clusters %s %v:\n%v, want\n%v", data, flags, got, keepers)
+		}
+		if got := clusters(data, "components"); fmt.Sprint(got) != fmt.Sprint(components) {
+			t.Errorf("components %s %v:\n%v, want\n%v", data, flags, got, components)
+		}
+	}
+	if got := rows(2, "join", "in.simdb", "in.jsonl"); !slices.Equal(got, joined) {
+		t.Errorf("join %v: %d rows, want %d", flags, len(got), len(joined))
+	}
+	var held []string
+	for row := range strings.Lines(rowsHere(t, "join", "in.jsonl", "in.jsonl", "--contains=0.7")) {
+		if cells := strings.Split(row, "\t"); accept(cells[0], cells[1]) {
+			held = append(held, cells[0]+" "+cells[1])
+		}
+	}
+	for _, by := range []string{"--contains=0.7", "--within=0.7"} {
+		var got []string
+		for row := range strings.Lines(rowsHere(t, append([]string{"join", "in.jsonl", "in.jsonl", by}, flags[2:]...)...)) {
+			if cells := strings.Split(row, "\t"); by == "--within=0.7" {
+				got = append(got, cells[1]+" "+cells[0])
+			} else {
+				got = append(got, cells[0]+" "+cells[1])
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(held)
+		if !slices.Equal(got, held) || len(held) < 20 {
+			t.Errorf("join %s %v: %d rows, want %d", by, flags, len(got), len(held))
+		}
 	}
 }
 

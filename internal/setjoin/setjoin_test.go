@@ -180,6 +180,18 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		if r.IntN(3) == 0 {
 			salt := r.IntN(1000)
 			o.Accept = func(a, b int) bool { return (min(a, b)*7919+max(a, b)*104729+salt)%5 != 0 }
+		} else if r.IntN(3) == 0 {
+			groups := 1 + r.IntN(4)
+			o.Accept = func(a, b int) bool { return a%groups != b%groups }
+			o.Same = make([]uint32, len(sets))
+			firsts := map[string]uint32{}
+			for i, set := range sets {
+				key := fmt.Sprint(set, i%groups)
+				if _, ok := firsts[key]; !ok {
+					firsts[key] = uint32(i)
+				}
+				o.Same[i] = firsts[key]
+			}
 		}
 		if r.IntN(3) == 0 {
 			o.Known = r.IntN(len(sets) + 1)

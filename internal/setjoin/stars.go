@@ -11,7 +11,7 @@ func (s *Sets) Stars(ctx context.Context, t float64, o Options) (Assignment, err
 		return Assignment{}, err
 	}
 	n := s.Len()
-	x := &stars{join: j, out: Assignment{Keeper: make([]uint32, n), Score: make([]float64, n)}}
+	x := &stars{join: j, out: Assignment{Keeper: make([]uint32, n), Score: make([]float64, n)}, had: map[uint32]bool{}}
 	if o.Pairs > 0 {
 		j.graph = newGrapher(n, o.Pairs)
 	}
@@ -34,6 +34,18 @@ func (s *Sets) Stars(ctx context.Context, t float64, o Options) (Assignment, err
 type stars struct {
 	*join
 	out Assignment
+	had map[uint32]bool // numbers of keepers, of Options.Same
+}
+
+// again reports whether an equal set that is taken for this one has become a keeper before.
+func (x *stars) again(set uint32) bool {
+	if x.o.Same == nil {
+		return false
+	}
+	same := x.o.Same[set]
+	had := x.had[same]
+	x.had[same] = true
+	return had
 }
 
 // block decides sets from pos on until the index is full. Then it compares all others with the
@@ -115,8 +127,9 @@ func (x *stars) decide(pos int) error {
 			it.best.set = none
 		}
 		if it.best.set == none {
-			it.best = match{it.set, 1}
-			x.within.add(uint32(n), &it.prefix)
+			if it.best = (match{it.set, 1}); !x.again(it.set) {
+				x.within.add(uint32(n), &it.prefix)
+			}
 		} else if it.matches != nil && !it.same() {
 			x.withinMembers.add(uint32(n), &it.prefix)
 		}

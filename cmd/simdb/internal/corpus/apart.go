@@ -11,6 +11,9 @@ import (
 type Apart struct {
 	Involved func(n uint32) bool    // documents that Accept may refuse
 	Accept   func(a, b uint32) bool // whether a may join b; true unless both are involved
+	// Group returns a number: of equal documents of one group Accept takes each for the other. It is
+	// false for a document that is taken for none.
+	Group func(n uint32) (group uint32, ok bool)
 }
 
 // PrintStarsApart is PrintStars in which a document joins only those that Apart accepts. Documents
@@ -39,6 +42,7 @@ func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, kno
 		}
 	}
 	leader := map[uint32]uint32{} // of each fingerprint: the first document that is not involved
+	had := map[[2]uint32]bool{}   // fingerprints and groups of keepers: of equal ones the first is joined
 	for at, n := range order {
 		group := d.docs.Of(uint32(at))[0]
 		l := label[group]
@@ -66,8 +70,16 @@ func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, kno
 				best, least = q, away
 			}
 		}
-		if keeper[n], distance[n] = best, uint16(least); best == n {
-			distance[n], keepers[l] = 0, append(so, n)
+		if keeper[n], distance[n] = best, uint16(least); best != n {
+			continue
+		}
+		distance[n] = 0
+		g, grouped := by.Group(n)
+		if grouped = grouped && d.docs.Ends == nil; !grouped || !had[[2]uint32{group, g}] {
+			keepers[l] = append(so, n)
+		}
+		if grouped {
+			had[[2]uint32{group, g}] = true
 		}
 	}
 	return keeper, distance, nil

@@ -43,10 +43,12 @@ func (c *Corpus) setClasses(ctx context.Context) (*classes, error) {
 				err = cmp.Or(err, failed, ctx.Err())
 				return bytes.Equal(content, one)
 			}
-			from += equalFirst(p.Vals[from:to], same)
+			equal := equalFirst(p.Vals[from:to], same)
 			if err != nil {
 				return nil, err
 			}
+			c.Groups.sort(p.Vals[from : from+equal])
+			from += equal
 			all.ends = append(all.ends, uint32(from))
 		}
 	}

@@ -27,29 +27,88 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 	c := &Clusters{l: l, by: by, match: make([]float64, l.N)}
 	var err error
 	switch {
+	case components && l.Groups != nil:
+		err = c.groupComponents(ctx, o)
 	case by.Sets && components:
 		err = c.setComponents(ctx, o)
 	case by.Sets:
-		so := o.sets(l.Judges(ctx, by.T))
-		so.Accept = l.accept()
-		stars, failed := l.Sets.Stars(ctx, by.T, so)
-		c.keeper, c.match, err = stars.Keeper, stars.Score, failed
+		err = c.setStars(ctx, o)
 	case components:
 		c.keeper, err = l.PrintComponents(ctx, by.K, o.prints(l.N))
 		for n, k := range c.keeper {
 			c.match[n] = -float64(l.Distance(uint32(n), k))
 		}
 	default:
-		var distance []uint16
-		c.keeper, distance, err = l.PrintStars(ctx, nil, by.K, 0, o.prints(l.N))
-		for n, d := range distance {
-			c.match[n] = -float64(d)
-		}
+		err = c.printStars(ctx, o)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return c, c.collect(ctx, o)
+}
+
+// setStars forms stars by sets.
+func (c *Clusters) setStars(ctx context.Context, o JoinOptions) (err error) {
+	so := o.sets(c.l.Judges(ctx, c.by.T))
+	so.Accept, so.Order = c.l.accept(), c.l.Order
+	if g := c.l.Groups; g != nil {
+		if so.Same, err = c.l.Alike(ctx, func(n uint32) (uint32, bool) { return g.Of[n], true }); err != nil {
+			return err
+		}
+	}
+	stars, err := c.l.Sets.Stars(ctx, c.by.T, so)
+	c.keeper, c.match = stars.Keeper, stars.Score
+	return err
+}
+
+// printStars forms stars by fingerprints.
+func (c *Clusters) printStars(ctx context.Context, o JoinOptions) (err error) {
+	var distance []uint16
+	order, g := slices.Clone(c.l.Order), c.l.Groups
+	if g == nil {
+		c.keeper, distance, err = c.l.PrintStars(ctx, order, c.by.K, 0, o.prints(c.l.N))
+	} else {
+		c.keeper, distance, err = c.l.PrintStarsApart(ctx, order, c.by.K, 0, Apart{
+			Involved: func(uint32) bool { return true }, Accept: g.Accept, Group: func(n uint32) (uint32, bool) { return g.Of[n], true },
+		}, o.prints(c.l.N))
+	}
+	for n, d := range distance {
+		c.match[n] = -float64(d)
+	}
+	return err
+}
+
+// groupComponents connects the documents that match by Groups. The first document of a component is
+// its keeper.
+func (c *Clusters) groupComponents(ctx context.Context, o JoinOptions) error {
+	forest := selfjoin.NewForest(int(c.l.N))
+	err := c.l.classPairs(ctx, c.by, o, func(a, b []uint32, _ float64) bool {
+		c.l.Groups.unite(forest, a, b)
+		return ctx.Err() == nil
+	})
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return err
+	}
+	c.keeper = forest.Labels()
+	first := map[uint32]uint32{} // of a component, in order
+	for _, n := range c.l.Order {
+		if _, ok := first[c.keeper[n]]; !ok {
+			first[c.keeper[n]] = n
+		}
+	}
+	for n, label := range c.keeper {
+		if k, ok := first[label]; ok {
+			c.keeper[n] = k
+		}
+	}
+	if c.by.Sets {
+		c.match, err = c.l.Scores(ctx, c.keeper)
+		return err
+	}
+	for n, k := range c.keeper {
+		c.match[n] = -float64(c.l.Distance(uint32(n), k))
+	}
+	return nil
 }
 
 // setComponents connects the documents of all pairs that match. The first document of a component

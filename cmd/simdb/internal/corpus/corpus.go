@@ -7,6 +7,7 @@
 //	corpus.go    the documents, by number
 //	prints.go    joins by fingerprint
 //	classes.go   which documents are joined as one
+//	groups.go    which may match: those of two groups, or of one
 //	search.go    a few documents, searched for in all
 //	contained.go  what documents of a file are in others, or others in them
 //	listing.go   documents with their ids
@@ -51,6 +52,7 @@ type Corpus struct {
 	N       int64
 	Textual int64    // documents with a text
 	Given   int64    // documents with a fingerprint of their own
+	Groups  *Groups  // of a Listing: which documents may match
 	empty   []uint64 // a bit for each document that matches nothing
 	ends    []uint32 // of each document: where its fingerprints end in Prints; nil if each has one
 	sized   bool     // some document has a fingerprint, so that the number of words is known

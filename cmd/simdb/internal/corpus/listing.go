@@ -16,6 +16,7 @@ type Listing struct {
 	byID     []uint32 // documents, ascending by ID
 	rank     []uint32 // of each document: its place in byID
 	Replaced int64    // documents whose ID a later one has again
+	Order    []uint32 // of preference; nil is that of their numbers
 }
 
 // AddID takes the ID of the next document.
@@ -60,8 +61,10 @@ func (l *Listing) Rank(ctx context.Context) error {
 
 // accept says whether two sets may match; nil if any two may.
 func (l *Listing) accept() func(a, b int) bool {
-	if l.Replaced == 0 {
+	if l.Replaced == 0 && l.Groups == nil {
 		return nil
 	}
-	return func(a, b int) bool { return !l.Empty(uint32(a)) && !l.Empty(uint32(b)) }
+	return func(a, b int) bool {
+		return l.Groups.Accept(uint32(a), uint32(b)) && !l.Empty(uint32(a)) && !l.Empty(uint32(b))
+	}
 }

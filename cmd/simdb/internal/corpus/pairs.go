@@ -141,7 +141,7 @@ func (by Criterion) match(id string, match float64) engine.Match {
 
 // CountPairs returns how many pairs there are.
 func (l *Listing) CountPairs(ctx context.Context, by Criterion, o JoinOptions) (n int64, err error) {
-	err = l.classPairs(ctx, by, o, func(a, b []uint32, _ float64) bool {
+	err = l.partPairs(ctx, by, o, func(a, b []uint32, _ float64) bool {
 		if b == nil {
 			n += int64(len(a)) * int64(len(a)-1) / 2
 		}
@@ -151,8 +151,15 @@ func (l *Listing) CountPairs(ctx context.Context, by Criterion, o JoinOptions) (
 	return n, err
 }
 
+// partPairs is classPairs of parts of classes, of which any two documents match.
+func (l *Listing) partPairs(ctx context.Context, by Criterion, o JoinOptions, emit func(a, b []uint32, match float64) bool) error {
+	return l.classPairs(ctx, by, o, func(a, b []uint32, match float64) bool {
+		return l.Groups.split(a, b, func(a, b []uint32) bool { return emit(a, b, match) })
+	})
+}
+
 // classPairs calls emit for all pairs of classes that match, with how well they do, and for each
-// class of several documents, with b nil, until it returns false.
+// class of several documents, with b nil, until it returns false. Groups may leave none of a pair.
 func (l *Listing) classPairs(ctx context.Context, by Criterion, o JoinOptions, emit func(a, b []uint32, match float64) bool) error {
 	if by.Sets {
 		return l.setPairs(ctx, by, o, emit)
@@ -166,7 +173,7 @@ func (l *Listing) eachPair(ctx context.Context, by Criterion, o JoinOptions, emi
 		a, b = l.rank[a], l.rank[b]
 		return emit(pair{match, min(a, b), max(a, b)})
 	}
-	err := l.classPairs(ctx, by, o, func(a, b []uint32, match float64) bool {
+	err := l.partPairs(ctx, by, o, func(a, b []uint32, match float64) bool {
 		for i, x := range a {
 			others := b
 			if b == nil {
@@ -214,5 +221,8 @@ func (l *Listing) setPairs(ctx context.Context, by Criterion, o JoinOptions, emi
 	slices.Sort(firsts)
 	so := o.sets(judges)
 	so.Order = firsts
+	if l.Groups != nil {
+		so.Accept = func(a, b int) bool { return !l.Groups.none(all.of(class[a]), all.of(class[b])) }
+	}
 	return l.Sets.Pairs(ctx, by.T, so, func(a, b int, score float64) bool { return emit(all.of(class[a]), all.of(class[b]), score) })
 }

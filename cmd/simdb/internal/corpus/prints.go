@@ -179,6 +179,7 @@ func (c *Corpus) PrintPairs(ctx context.Context, k int, o selfjoin.Options, emit
 	}
 	all := func(f uint32) []uint32 { return having[start[f]:start[f+1]] }
 	for f := range uint32(d.prints.Len()) {
+		c.Groups.sort(all(f))
 		if len(all(f)) > 1 && !emit(all(f), nil, 0) {
 			return nil
 		}

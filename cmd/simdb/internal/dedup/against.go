@@ -184,7 +184,7 @@ func (d *job) eachKnown(f func(rec *input.Record) error, bad badFunc) error {
 // readKnown reads --against for the first time.
 func (d *job) readKnown(add func(rec *input.Record) error) error {
 	need := input.NeedText
-	if d.c.grouped() {
+	if d.c.Grouped() {
 		need = input.NeedDoc
 	}
 	for i := range d.against {

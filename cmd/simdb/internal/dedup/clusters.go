@@ -77,6 +77,12 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 		}
 	}
 	o.Accept = d.decided.acceptToo(o.Accept)
+	if d.decided != nil && d.decided.groups != nil {
+		var err error
+		if o.Same, err = c.Alike(d.a.Context(), d.decided.group); err != nil {
+			return err
+		}
+	}
 	o.Pairs = d.mostPairs(d.documents())
 	stars, err := c.Sets.Stars(d.a.Context(), t, o)
 	if err != nil {

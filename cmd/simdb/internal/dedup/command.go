@@ -39,6 +39,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/internal/outfile"
@@ -53,11 +54,10 @@ type Command struct {
 	Cosine      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T: the order of words does not count. For short texts."`
 	Within      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"A document is dropped if at least the share T of its shingles is within a larger document that is kept: quotations, excerpts and earlier states of a text. The largest document is kept; --keep decides between equally large ones."`
 	Verify      *app.Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is at least T, too."`
-	Across      string        `group:"criterion" xor:"groups" placeholder:"FIELD|file|folder" help:"Two documents are near-duplicates only if they differ in this field, or are of two files or folders: copies within one stay. Those without the field are equal in it."`
-	WithinField string        `group:"criterion" xor:"groups" placeholder:"FIELD" help:"Two documents are near-duplicates only if they are equal in this field."`
-	Output      string        `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, which ends in a slash: for every input a file of its name."`
-	Audit       string        `group:"output" file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, and number and like, the pairs for --replay, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
-	NoAudit     bool          `group:"output" help:"Write no audit."`
+	grouping.Flags
+	Output  string `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, which ends in a slash: for every input a file of its name."`
+	Audit   string `group:"output" file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, and number and like, the pairs for --replay, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
+	NoAudit bool   `group:"output" help:"Write no audit."`
 	app.NullFlag
 	Keep       keepRules        `group:"kept" placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, prefer:GLOB, of a file whose name matches, or none: all documents of a cluster are dropped; of those that a rule does not distinguish, the next rule decides. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
 	Against    []string         `group:"kept" sep:"none" file:"in" placeholder:"FILE|DB" help:"Drop what is like a document of FILE, or of the database DB, too, which is only read; can be repeated: of equally similar documents that of the first one is named. A database says what is compared, such as --shingle, unless flags do, and its ALLOW pairs stay apart."`
@@ -103,7 +103,7 @@ func (c *Command) Validate() error {
 		return err
 	}
 	switch {
-	case c.grouped() && (c.Within != nil || c.Replay != "" || c.auditPairs()):
+	case c.Grouped() && (c.Within != nil || c.Replay != "" || c.auditPairs()):
 		return errors.New("--across and --within-field keep pairs apart: they are without --within, --replay and --audit-pairs")
 	case c.MinCount != 2:
 		return errors.New("--min-count is for --level")
@@ -170,20 +170,6 @@ func (c *Command) meaning() string {
 		m += fmt.Sprintf(", and at least %s of their shingles are common", c.Verify.Percent())
 	}
 	return m
-}
-
-// grouped reports whether near-duplicates are only across groups, or within them.
-func (c *Command) grouped() bool { return c.Across != "" || c.WithinField != "" }
-
-// groupNote says in words what grouped says, "" for nothing.
-func (c *Command) groupNote() string {
-	switch {
-	case c.Across != "":
-		return ", and they differ in the " + c.Across
-	case c.WithinField != "":
-		return ", and they are equal in the field " + c.WithinField
-	}
-	return ""
 }
 
 // ofTexts reports whether the criterion compares the texts themselves.
@@ -282,7 +268,7 @@ func (c *Command) validateLevel() error {
 		return fmt.Errorf("--level %s compares whole %ss, which are equal or not: --near, --verify, --jaccard, --within, --levenshtein and --cosine are for documents", c.Level, c.Level)
 	case c.Replay != "" || c.auditPairs():
 		return fmt.Errorf("--replay and --audit-pairs are for similar documents, not for equal %ss", c.Level)
-	case c.grouped():
+	case c.Grouped():
 		return fmt.Errorf("--across and --within-field are for documents, and --level compares %ss", c.Level)
 	case c.Keep.String() != "first":
 		return fmt.Errorf("--keep %s: with --level the first %s is kept", c.Keep, c.Level)

@@ -2,7 +2,6 @@ package dedup
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -38,45 +37,19 @@ func (d *job) readDecisions() error {
 }
 
 // groupBy has documents join only across groups, or within them.
-func (d *job) groupBy() {
-	if !d.c.grouped() {
-		return
+func (d *job) groupBy() error {
+	stored := ""
+	if d.Stored != nil {
+		stored = d.Stored.Path
 	}
-	if d.decided == nil {
-		d.decided = newDecided()
+	g, err := d.c.Flags.New(stored)
+	if g != nil {
+		if d.decided == nil {
+			d.decided = newDecided()
+		}
+		d.decided.grouper, d.decided.groups = g, &corpus.Groups{Across: g.Across}
 	}
-	x := d.decided
-	x.across, x.group = d.c.Across != "", map[value]uint32{}
-	x.field = &ranking{rule: keepRule{"within-field", d.c.WithinField}}
-	if x.across {
-		x.field.rule = keepRule{"across", d.c.Across}
-	}
-}
-
-// groupOf returns the group of a document.
-func (x *decided) groupOf(rec *input.Record) uint32 {
-	v := value{kind: text, text: rec.File}
-	switch rule := x.field.rule; {
-	case x.across && rule.arg == "folder":
-		v.text = filepath.Dir(rec.File)
-	case !x.across || rule.arg != "file":
-		v = x.field.field(rec)
-	}
-	n, ok := x.group[v]
-	if !ok {
-		n = uint32(len(x.group))
-		x.group[v] = n
-	}
-	return n
-}
-
-// fieldless reports whether no document has the field of groups.
-func (x *decided) fieldless() bool {
-	if x == nil || len(x.group) != 1 {
-		return false
-	}
-	_, absent := x.group[value{}]
-	return absent
+	return err
 }
 
 func newDecided() *decided {
@@ -121,8 +94,8 @@ func (x *decided) add(ordinal int64, rec *input.Record) {
 	if x == nil {
 		return
 	}
-	if x.field != nil {
-		x.groups = append(x.groups, x.groupOf(rec))
+	if x.groups != nil {
+		x.groups.Of = append(x.groups.Of, x.grouper.Of(rec))
 	}
 	if n, ok := x.ids[rec.Doc.ID]; ok {
 		x.of[uint32(ordinal)] = n
@@ -133,6 +106,15 @@ func (x *decided) add(ordinal int64, rec *input.Record) {
 func (x *decided) involved(ordinal uint32) bool {
 	_, ok := x.of[ordinal]
 	return ok || x.groups != nil
+}
+
+// group is what groups of corpus.Apart are.
+func (x *decided) group(ordinal uint32) (uint32, bool) {
+	_, decided := x.of[ordinal]
+	if x.groups == nil || decided {
+		return 0, false
+	}
+	return x.groups.Of[ordinal], true
 }
 
 // is reports whether this was decided about a document of the inputs.
@@ -147,7 +129,7 @@ func (x *decided) is(ordinal uint32, kind review.DecisionKind) bool {
 // accept reports whether two documents may join: they are of groups that may, not a pair that is
 // allowed, and none is to be kept where the other stays as well. Any number of goroutines call it.
 func (x *decided) accept(a, b uint32) bool {
-	if x.groups != nil && (x.groups[a] == x.groups[b]) == x.across {
+	if !x.groups.Accept(a, b) {
 		return false
 	}
 	m, okM := x.of[a]
@@ -204,7 +186,7 @@ func (x *decided) reorder(order []uint32, n int64) []uint32 {
 
 // asApart is accept as joins by fingerprint take it.
 func (x *decided) asApart() corpus.Apart {
-	return corpus.Apart{Involved: x.involved, Accept: x.accept}
+	return corpus.Apart{Involved: x.involved, Accept: x.accept, Group: x.group}
 }
 
 // tellUnused says how many decisions are about documents that were not read.

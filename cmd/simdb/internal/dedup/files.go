@@ -98,13 +98,13 @@ func (d *job) each(stage string, begin func(i int, in input.Source) error, f fun
 // find the same ones unusable.
 func (d *job) need(stage string, i int) input.Need {
 	switch {
-	case d.Stored != nil && (stage == writeStage || d.keep.needFields() || d.c.grouped() || d.c.Level != units.Document):
+	case d.Stored != nil && (stage == writeStage || d.keep.needFields() || d.c.Grouped() || d.c.Level != units.Document):
 		return input.NeedAll
 	case d.Stored != nil: // ids alone come in another order
 		return input.NeedText
 	case d.c.Level == units.Document && stage != readStage && !d.flawed[i] && d.opt.IDFrom != input.IDFromHash && d.symbols == nil:
 		return input.NeedID
-	case d.keep.needFields() || d.c.grouped():
+	case d.keep.needFields() || d.c.Grouped():
 		return input.NeedAll
 	}
 	return input.NeedText
@@ -148,8 +148,8 @@ func (d *job) readAll(add func(rec *input.Record) error) error {
 	if err == nil {
 		err = d.keep.decide()
 	}
-	if err == nil && d.decided.fieldless() {
-		err = d.decided.field.unknown()
+	if err == nil && d.decided != nil {
+		err = d.decided.grouper.Check()
 	}
 	return err
 }

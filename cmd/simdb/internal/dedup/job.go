@@ -8,6 +8,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
@@ -143,11 +144,8 @@ type decided struct {
 	of    map[uint32]uint32 // by ordinal: the number of its id
 	known uint32            // ordinals below are of --against
 
-	// Of --across and --within-field, else nil: the group of each document, by ordinal.
-	groups []uint32
-	group  map[value]uint32 // by what documents have in the field
-	field  *ranking         // has that
-	across bool
+	grouper *grouping.Grouper // of --across and --within-field, else nil
+	groups  *corpus.Groups    // by ordinal; nil, too
 
 	allowed int64 // pairs of databases
 }

@@ -3,21 +3,18 @@ package dedup
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/query"
 )
 
 // keepRules say which document of a cluster is kept: by the first rule, of those that it does not
@@ -83,14 +80,6 @@ func (k keepRule) String() string {
 	return k.name + ":" + k.arg
 }
 
-// flag is the flag that the rule is of, as it is written.
-func (k keepRule) flag() string {
-	if k.name == "max" || k.name == "min" {
-		return "--keep " + k.String()
-	}
-	return "--" + k.name + " " + k.arg
-}
-
 // String is the rules as they are written.
 func (k keepRules) String() string {
 	var all []string
@@ -99,23 +88,6 @@ func (k keepRules) String() string {
 	}
 	return strings.Join(all, ",")
 }
-
-// A value is what a rule compares: what a document has in the field of the rule.
-type value struct {
-	kind   valueKind
-	number quantity.Decimal
-	text   string // of a string
-}
-
-// valueKind is the type of a value. Values of a lesser type come before those of a greater one.
-type valueKind uint8
-
-const (
-	absent  valueKind = iota // also null, arrays and objects; the last by both max and min
-	boolean                  // false, true
-	number
-	text
-)
 
 // rankings have the values of all documents by which the rules of --keep compare them.
 type rankings struct {
@@ -130,7 +102,7 @@ func newRankings(rules keepRules) rankings {
 			rule.name = "first"
 		}
 		if rule.name != largest {
-			r.by = append(r.by, &ranking{rule: rule})
+			r.by = append(r.by, &ranking{rule: rule, field: grouping.Field{Name: rule.arg, Flag: "--keep " + rule.String()}})
 		}
 	}
 	return r
@@ -202,18 +174,15 @@ func (r *rankings) ruleFor(keeper int64) string {
 // ranking has the values of all documents by which one rule compares them.
 type ranking struct {
 	rule    keepRule
-	values  []value         // by ordinal; of max and min
-	written []uint64        // by ordinal, of first and last: when those of a database were written, else nil
-	lengths []uint32        // by ordinal, in characters; of longest and shortest
-	prefers []bool          // by ordinal; of prefer
-	liked   int64           // documents that prefer prefers
-	missing int64           // documents without a value
-	strings bool            // a string of the field is not a number, so all compare as strings
-	fields  map[string]bool // that documents have
+	field   grouping.Field   // of max and min
+	values  []grouping.Value // what documents have in it, by ordinal
+	written []uint64         // by ordinal, of first and last: when those of a database were written, else nil
+	lengths []uint32         // by ordinal, in characters; of longest and shortest
+	prefers []bool           // by ordinal; of prefer
+	liked   int64            // documents that prefer prefers
+	missing int64            // documents without a value
+	strings bool             // a string of the field is not a number, so all compare as strings
 }
-
-// maxFields is how many names of fields are remembered for a message.
-const maxFields = 1000
 
 // add adds the value of the next document.
 func (r *ranking) add(rec *input.Record) {
@@ -233,11 +202,11 @@ func (r *ranking) add(rec *input.Record) {
 		}
 		return
 	}
-	v := r.field(rec)
-	if v.kind == absent {
+	v := r.field.Of(rec)
+	if v.Kind == grouping.Absent {
 		r.missing++
 	}
-	if v.kind == text && !numeral.MatchString(v.text) {
+	if v.Kind == grouping.Text && !v.IsNumeral() {
 		r.strings = true
 	}
 	r.values = append(r.values, v)
@@ -251,64 +220,11 @@ func (k keepRule) likes(file string) bool {
 	return whole || last
 }
 
-// field returns what a document has in the field of the rule. The id and the text can be that
-// field, too.
-func (r *ranking) field(rec *input.Record) value {
-	var all map[string]json.RawMessage
-	if len(rec.Doc.Fields) > 0 {
-		json.Unmarshal(rec.Doc.Fields, &all)
-	}
-	raw, has := all[r.rule.arg]
-	switch {
-	case has:
-		if v := valueOf(raw); v.kind != absent {
-			return v
-		}
-	case r.rule.arg == "id":
-		return value{kind: text, text: rec.Doc.ID}
-	case r.rule.arg == "text":
-		return value{kind: text, text: rec.Doc.Text}
-	}
-	if r.fields == nil {
-		r.fields = map[string]bool{}
-	}
-	for name := range all {
-		if len(r.fields) < maxFields || name == r.rule.arg {
-			r.fields[name] = true
-		}
-	}
-	return value{}
-}
-
-// numeral matches strings that are numbers.
-var numeral = regexp.MustCompile(`^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$`)
-
-// valueOf returns the value of JSON text.
-func valueOf(raw json.RawMessage) value {
-	var s string
-	switch raw = json.RawMessage(strings.TrimSpace(string(raw))); {
-	case len(raw) == 0:
-		return value{}
-	case raw[0] == '"':
-		if json.Unmarshal(raw, &s) != nil {
-			return value{}
-		}
-		return value{kind: text, text: s}
-	case raw[0] == 't':
-		return value{kind: boolean, number: quantity.ParseDecimal("1")}
-	case raw[0] == 'f':
-		return value{kind: boolean}
-	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
-		return value{kind: number, number: quantity.ParseDecimal(string(raw))}
-	}
-	return value{}
-}
-
 // decide decides how values compare, once all are known. It returns an error if no document has a
 // value, or is preferred.
 func (r *ranking) decide() error {
 	if len(r.values) > 0 && r.missing == int64(len(r.values)) {
-		return r.unknown()
+		return r.field.Unknown()
 	}
 	if len(r.prefers) > 0 && r.liked == 0 {
 		return fmt.Errorf("--keep %v: no document is of a file that %q matches", r.rule, r.rule.arg)
@@ -317,28 +233,17 @@ func (r *ranking) decide() error {
 		return nil
 	}
 	for i, v := range r.values {
-		if v.kind == text {
-			r.values[i] = value{kind: number, number: quantity.ParseDecimal(strings.TrimSpace(v.text))}
+		if v.Kind == grouping.Text {
+			r.values[i] = grouping.Value{Kind: grouping.Number, Number: quantity.ParseDecimal(strings.TrimSpace(v.Text))}
 		}
 	}
 	return nil
 }
 
-// unknown is the error for a field that no document has, or has a value in.
-func (r *ranking) unknown() error {
-	names := slices.Sorted(maps.Keys(r.fields))
-	if r.fields[r.rule.arg] || len(names) == 0 {
-		return fmt.Errorf("%s: no document has a number, a string or a boolean in the field %q", r.rule.flag(), r.rule.arg)
-	}
-	hint := "the fields are " + strings.Join(names[:min(len(names), 20)], ", ")
-	if name, ok := query.Closest(r.rule.arg, names); ok {
-		hint = fmt.Sprintf("did you mean %q? %s", name, hint)
-	}
-	return fmt.Errorf("%s: no document has a field %q; %s", r.rule.flag(), r.rule.arg, hint)
-}
-
 // lacks reports whether document n has no value.
-func (r *ranking) lacks(n int64) bool { return len(r.values) > 0 && r.values[n].kind == absent }
+func (r *ranking) lacks(n int64) bool {
+	return len(r.values) > 0 && r.values[n].Kind == grouping.Absent
+}
 
 // compare is negative if document a is preferred to document b, 0 if the rule does not distinguish
 // them.
@@ -370,23 +275,12 @@ func (r *ranking) compare(a, b int64) int {
 	}
 	x, y := &r.values[a], &r.values[b]
 	switch {
-	case x.kind == absent && y.kind == absent:
+	case x.Kind == grouping.Absent && y.Kind == grouping.Absent:
 		return 0
-	case y.kind == absent:
+	case y.Kind == grouping.Absent:
 		return -1
-	case x.kind == absent:
+	case x.Kind == grouping.Absent:
 		return 1
 	}
-	return -sign * x.compare(y)
-}
-
-// compare is a total order: by type, then by number, or by the bytes of a string.
-func (v *value) compare(w *value) int {
-	switch {
-	case v.kind != w.kind:
-		return cmp.Compare(v.kind, w.kind)
-	case v.kind == text:
-		return cmp.Compare(v.text, w.text)
-	}
-	return v.number.Compare(w.number)
+	return -sign * x.Compare(y)
 }

@@ -50,7 +50,7 @@ func (c *Command) CheckPart() error {
 		return fmt.Errorf("--keep %s: many workers keep the first document of a cluster", c.Keep)
 	case c.Audit != "":
 		return fmt.Errorf("--audit %s: many workers write it into the folder of -o", c.Audit)
-	case c.grouped():
+	case c.Grouped():
 		return errors.New("--across and --within-field are for one machine")
 	case len(c.Against) > 0, c.Decisions != "", c.Replay != "", c.auditPairs(), c.Clusters != "", c.Columns != nil, c.DryRun, c.Rejects != "":
 		return errors.New("--against, --decisions, --replay, --audit-pairs, --clusters, --columns, --dry-run and --rejects are for one machine")

@@ -29,7 +29,9 @@ func (c *Command) Run(a *app.App) (err error) {
 		return err
 	}
 	defer d.Stored.Close(&err)
-	d.groupBy()
+	if err := d.groupBy(); err != nil {
+		return err
+	}
 	defer d.closeAgainst(&err)
 	if err := d.openAgainst(); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (d *job) summary(start time.Time) {
 		return
 	}
 	dropped := d.read - d.kept
-	row("clusters", d.out.clusters, "", "groups of near-duplicates: "+d.c.meaning()+d.c.groupNote())
+	row("clusters", d.out.clusters, "", "groups of near-duplicates: "+d.c.meaning()+d.c.Flags.Meaning())
 	row("dropped", dropped, share(dropped), d.auditNote())
 	if n, asked := d.unlike(); asked && dropped > 0 {
 		d.row("unlike", n, percent(n, dropped),

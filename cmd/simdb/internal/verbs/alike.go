@@ -1,11 +1,13 @@
 package verbs
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/health"
 )
@@ -14,6 +16,7 @@ import (
 type AlikeFlags struct {
 	app.SimilarityFlags
 	app.VerifyFlags
+	grouping.Flags
 	app.MemoryFlag
 	app.RowFlags
 	Sample  app.Quantity `placeholder:"N" help:"List what is alike among N documents drawn at random."`
@@ -31,6 +34,9 @@ type AlikeFlags struct {
 func (f *AlikeFlags) Validate() error {
 	if f.Threads < 0 {
 		return fmt.Errorf("--threads %d: 1 or more", f.Threads)
+	}
+	if f.Grouped() && f.Sample > 0 {
+		return errors.New("--sample draws documents without their files and fields: it is without --across and --within-field")
 	}
 	return f.CheckImages(f.FileFlags)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
@@ -29,11 +30,12 @@ type fileList struct {
 	rejects *app.Rejects
 	sources *app.Sources
 	opt     input.Options
-	sample  *health.Sample  // nil without --sample
-	allowed bool            // the database has allowed pairs
-	texts   *health.Sample  // of clusters --summary: documents in which shingles are counted
-	params  features.Params // of the documents
-	failed  []error         // files that could not be read to the end
+	groups  *grouping.Grouper // nil without --across and --within-field
+	sample  *health.Sample    // nil without --sample
+	allowed bool              // the database has allowed pairs
+	texts   *health.Sample    // of clusters --summary: documents in which shingles are counted
+	params  features.Params   // of the documents
+	failed  []error           // files that could not be read to the end
 	start   time.Time
 }
 
@@ -56,7 +58,14 @@ func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, src *app.Sources, list 
 		l.by = corpus.Contained(float64(*cmp.Or(f.Contains, f.Within)))
 	}
 	if f.Estimate {
-		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none")
+		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --across and --within-field compare texts")
+	}
+	database := ""
+	if src.Stored != nil {
+		database = src.Stored.Path
+	}
+	if l.groups, err = f.Flags.New(database); err != nil {
+		return err
 	}
 	if f.Sample > 0 {
 		l.sample = health.New(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(f.Memory)/2)
@@ -80,12 +89,14 @@ func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, src *app.Sources, list 
 		Sets: l.by.Sets, Measure: l.by.Measure, Prints: !l.by.Sets, Memory: size, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: dir,
 	})}
 	defer l.Close()
+	if l.groups != nil {
+		l.Groups = &corpus.Groups{Across: l.groups.Across}
+	}
 	read := l.read
 	if src.Stored != nil {
 		read = l.readStored
 	}
-	err = read()
-	if err == nil {
+	if err = cmp.Or(read(), l.groups.Check()); err == nil {
 		err = list(l)
 	}
 	l.meter.Stop()
@@ -116,7 +127,7 @@ func (l *fileList) read() error {
 			if n := len(rec.Doc.ID); n > engine.MaxIDBytes {
 				return input.NewIssue(in, rec, fmt.Sprintf("its id has %d bytes, the most is %d", n, engine.MaxIDBytes))
 			}
-			return l.record(x, &rec.Doc)
+			return l.record(x, rec)
 		},
 		Damaged: func(err error) { l.failed = append(l.failed, err) },
 	})
@@ -160,12 +171,15 @@ func (l *fileList) add(x *corpus.Extractor, d *engine.Doc) error {
 	return x.Add(d)
 }
 
-// record takes a document of a file.
-func (l *fileList) record(x *corpus.Extractor, d *engine.Doc) error {
+// record takes a document of a file, or of a database.
+func (l *fileList) record(x *corpus.Extractor, rec *input.Record) error {
 	if l.sample != nil {
-		return l.sample.Add(d)
+		return l.sample.Add(&rec.Doc)
 	}
-	return l.add(x, d)
+	if l.groups != nil {
+		l.Groups.Of = append(l.Groups.Of, l.groups.Of(rec))
+	}
+	return l.add(x, &rec.Doc)
 }
 
 func (l *fileList) countPairs() (int64, error) { return l.CountPairs(l.a.Context(), l.by, l.o) }
@@ -177,7 +191,7 @@ func (l *fileList) pairs(unordered bool) iter.Seq2[engine.Pair, error] {
 // form forms the clusters.
 func (l *fileList) form() (*corpus.Clusters, error) {
 	if l.allowed {
-		return nil, errors.New("some pairs are allowed, which clusters of a --sample do not keep apart: leave out --sample, or list pairs")
+		return nil, errors.New("some pairs are allowed, which only clusters of a whole database keep apart: leave out --sample, --across and --within-field, or list pairs")
 	}
 	return l.Clusters(l.a.Context(), l.by, l.f.components, l.o)
 }
@@ -228,11 +242,12 @@ func (l *fileList) figures() (rows [][]any, found bool, err error) {
 
 func (l *fileList) documents() (int64, error) { return l.N, nil }
 
-// readStored draws the sample from a database: its documents are compared as those of files are.
+// readStored reads a database, or draws the sample from it: its documents are compared as those of
+// files are.
 func (l *fileList) readStored() (err error) {
 	db := l.sources.Stored
 	if l.by.Sets && !db.DB.Params().Text {
-		return fmt.Errorf("%s keeps no texts, which --sample compares by --jaccard", db.Path)
+		return fmt.Errorf("%s keeps no texts, which --sample, --across and --within-field compare by --jaccard", db.Path)
 	}
 	for range db.Allowed() {
 		l.allowed = true
@@ -241,21 +256,44 @@ func (l *fileList) readStored() (err error) {
 	if l.params, err = db.Params(); err != nil {
 		return err
 	}
-	docs, err := l.draw(db)
-	if err != nil {
-		return err
-	}
 	x := corpus.NewExtractor(l.a.Context(), l.params, l.Corpus)
 	defer x.Stop()
-	for _, d := range docs {
-		if err := l.add(x, &d); err != nil {
-			return err
-		}
+	if l.sample == nil {
+		err = l.readWhole(x)
+	} else {
+		err = l.readDrawn(x, db)
 	}
-	if err := x.Finish(); err != nil {
+	if err = cmp.Or(err, x.Finish()); err != nil {
 		return err
 	}
 	return l.Rank(l.a.Context())
+}
+
+// readWhole reads a database, whose documents are preferred in the order of writing.
+func (l *fileList) readWhole(x *corpus.Extractor) error {
+	var written []uint64
+	err := l.a.EachInput(l.sources, app.Reading{
+		Stage: "read", Meter: l.meter, Options: input.Options{Need: input.NeedDoc},
+		Record: func(_ input.Source, rec *input.Record) error {
+			written = append(written, rec.Seq)
+			return l.record(x, rec)
+		},
+	})
+	l.Order = make([]uint32, len(written))
+	for n := range l.Order {
+		l.Order[n] = uint32(n)
+	}
+	slices.SortFunc(l.Order, func(a, b uint32) int { return cmp.Or(cmp.Compare(written[a], written[b]), cmp.Compare(a, b)) })
+	return err
+}
+
+// readDrawn reads the sample of a database.
+func (l *fileList) readDrawn(x *corpus.Extractor, db *app.Stored) error {
+	docs, err := l.draw(db)
+	for _, d := range docs {
+		err = cmp.Or(err, l.add(x, &d))
+	}
+	return err
 }
 
 // draw returns a sample of the documents, in the order of writing, with what they are compared by.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/pipeline"
@@ -27,6 +28,7 @@ type Join struct {
 	DB   string `arg:"" file:"db" name:"db|file" help:"The database; with --contains or --within also a file with documents."`
 	File string `arg:"" file:"in" help:"A file with documents, fingerprints or ids of stored documents, or a database, or with --files or --images a folder of documents; - is standard input."`
 	app.SimilarityFlags
+	grouping.Flags
 	IDs      bool `name:"ids" help:"The lines are ids of stored documents."`
 	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
 	app.RowInputFlags
@@ -74,7 +76,10 @@ func (c *Join) Run(a *app.App) (err error) {
 	if app.NamesFiles(c.DB) {
 		f, err := c.openFiles(a, &opt, m, j.rejects)
 		if err == nil {
-			err = f.hold()
+			f.groups, err = c.Flags.New(stored(src))
+		}
+		if err == nil {
+			j.groups, err = f.groups, f.hold()
 		}
 		if err != nil {
 			return err
@@ -89,6 +94,9 @@ func (c *Join) Run(a *app.App) (err error) {
 		if err := j.useStored(&opt); err != nil {
 			return err
 		}
+	}
+	if err := j.group(); err != nil {
+		return err
 	}
 	in, err := src.Open(0, opt)
 	if err != nil {
@@ -115,7 +123,34 @@ func (c *Join) Run(a *app.App) (err error) {
 	a.TellSkipped(src)
 	a.Say("%s read, %s of them like a stored document%s; %s", quantity.Count(j.read, "line"), quantity.Number(j.matched), c.Alike(c.Near), app.Seconds(start))
 	j.rejects.TellUTF8()
-	return j.rejects.Close(app.FoundOr(found, err))
+	return j.rejects.Close(app.FoundOr(found, cmp.Or(err, j.groups.Check())))
+}
+
+// stored is the path of a database that documents are of, "" for files.
+func stored(src *app.Sources) string {
+	if src.Stored == nil {
+		return ""
+	}
+	return src.Stored.Path
+}
+
+// group reads the groups of the documents of the database, with --across or --within-field.
+func (j *joining) group() (err error) {
+	if j.db == nil || !j.c.Grouped() {
+		return nil
+	}
+	if j.groups, err = j.c.Flags.New(j.c.DB); err != nil {
+		return err
+	}
+	j.stored = map[string]uint32{}
+	err = j.a.EachInput(j.db.Sources(), app.Reading{
+		Stage: "read", Meter: j.meter, Options: input.Options{Need: input.NeedDoc},
+		Record: func(_ input.Source, rec *input.Record) error {
+			j.stored[strings.Clone(rec.Doc.ID)] = j.groups.Of(rec)
+			return nil
+		},
+	})
+	return cmp.Or(err, j.groups.Check())
 }
 
 // openFiles opens the files that the first argument names, and prepares the lines to be read as
@@ -159,8 +194,8 @@ func (j *joining) useStored(opt *input.Options) error {
 		}
 	}
 	by := j.c.Criterion(!j.c.Estimate && params.Text)
-	j.search = func(ctx context.Context, docs []engine.Doc) iter.Seq2[engine.BatchMatch, error] {
-		return j.db.SearchBatch(ctx, docs, by)
+	j.search = func(ctx context.Context, l *joinLines) iter.Seq2[engine.BatchMatch, error] {
+		return j.db.SearchBatch(ctx, l.docs, by)
 	}
 	return nil
 }
@@ -185,7 +220,9 @@ type joining struct {
 	a       *app.App
 	c       *Join
 	db      *app.Stored // nil if it is files
-	search  func(ctx context.Context, docs []engine.Doc) iter.Seq2[engine.BatchMatch, error]
+	search  func(ctx context.Context, l *joinLines) iter.Seq2[engine.BatchMatch, error]
+	groups  *grouping.Grouper // nil without --across and --within-field
+	stored  map[string]uint32 // of a database: groups by ID
 	rejects *app.Rejects
 	meter   *app.Meter
 	sources *app.Sources
@@ -203,6 +240,7 @@ type joining struct {
 type joinLines struct {
 	from    int64    // lines before them
 	queries []string // ids of the lines
+	groups  []uint32 // of the lines
 	docs    []engine.Doc
 	line    []int // of each of docs
 	bytes   int   // of texts and ids
@@ -210,16 +248,17 @@ type joinLines struct {
 
 // joinLine is a line, or what ended the reading.
 type joinLine struct {
-	id  string
-	doc engine.Doc
-	err error
+	id    string
+	group uint32
+	doc   engine.Doc
+	err   error
 }
 
 func (l *joinLine) size() int { return len(l.doc.Text) + len(l.id) }
 
 func (l *joinLines) add(line *joinLine) {
 	l.docs, l.line = append(l.docs, line.doc), append(l.line, len(l.queries))
-	l.queries = append(l.queries, line.id)
+	l.queries, l.groups = append(l.queries, line.id), append(l.groups, line.group)
 	l.bytes += line.size()
 }
 
@@ -350,13 +389,16 @@ func (j *joining) freeLines() *joinLines {
 	}
 	clear(l.queries)
 	clear(l.docs)
-	*l = joinLines{queries: l.queries[:0], docs: l.docs[:0], line: l.line[:0]}
+	*l = joinLines{queries: l.queries[:0], groups: l.groups[:0], docs: l.docs[:0], line: l.line[:0]}
 	return l
 }
 
 // lineOf returns the line of a record. One that cannot be looked up has a flaw then.
 func (j *joining) lineOf(ctx context.Context, rec *input.Record) (joinLine, error) {
 	l := joinLine{id: rec.Doc.ID, doc: rec.Doc}
+	if j.groups != nil {
+		l.group = j.groups.Of(rec)
+	}
 	l.doc.ID, l.doc.Fields = "", nil
 	if j.c.IDs {
 		l.id, l.doc = strings.TrimSpace(l.doc.Text), engine.Doc{}
@@ -371,7 +413,7 @@ func (j *joining) lineOf(ctx context.Context, rec *input.Record) (joinLine, erro
 		if err != nil {
 			return l, err
 		}
-		l.doc.ID = l.id
+		l.doc.ID, l.group = l.id, j.stored[l.id]
 		l.doc.SetFingerprint(stored.Words()...)
 		l.doc.Fingerprints = stored.Fingerprints
 	case j.c.Near == nil && l.doc.Text == "":
@@ -393,6 +435,9 @@ func (j *joining) lookUp(ctx context.Context, l *joinLines) iter.Seq2[[]joinRow,
 				return
 			}
 			line := l.line[m.Query]
+			if j.stored != nil && !j.groups.Accept(l.groups[line], j.stored[m.ID]) {
+				continue
+			}
 			rows = append(rows, joinRow{l.from + int64(line), l.queries[line], m.Match})
 			if len(rows) == joinRows {
 				if !yield(rows, nil) {
@@ -411,7 +456,7 @@ func (j *joining) matches(ctx context.Context, l *joinLines) iter.Seq2[engine.Ba
 	if j.c.Near != nil {
 		j.fingerprints(l)
 	}
-	return j.search(ctx, l.docs)
+	return j.search(ctx, l)
 }
 
 // fingerprints gives the lines their fingerprints, and leaves only those that have one.

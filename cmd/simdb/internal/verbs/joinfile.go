@@ -11,6 +11,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
@@ -29,9 +30,11 @@ type joinFiles struct {
 	files   *app.Sources
 	opt     input.Options
 	params  features.Params
-	read    bool         // what is no record has been told of
-	few     *setjoin.Few // the documents of the files, nil if they are not held
-	ids     []string     // of these
+	read    bool              // what is no record has been told of
+	few     *setjoin.Few      // the documents of the files, nil if they are not held
+	ids     []string          // of these
+	groups  *grouping.Grouper // nil without --across and --within-field
+	of      []uint32          // the groups of all documents
 }
 
 // errMany says that there is no memory for all matches of some lines.
@@ -39,11 +42,11 @@ var errMany = errors.New("there are more matches than --memory has room for")
 
 // search yields what the lines are like. Those that have too many matches are searched for in
 // parts.
-func (f *joinFiles) search(ctx context.Context, docs []engine.Doc) iter.Seq2[engine.BatchMatch, error] {
+func (f *joinFiles) search(ctx context.Context, l *joinLines) iter.Seq2[engine.BatchMatch, error] {
 	return func(yield func(engine.BatchMatch, error) bool) {
-		found, err := f.find(ctx, docs)
-		if half := len(docs) / 2; half > 0 && errors.Is(err, errMany) {
-			for i, some := range [][]engine.Doc{docs[:half], docs[half:]} {
+		found, err := f.find(ctx, l)
+		if half := len(l.docs) / 2; half > 0 && errors.Is(err, errMany) {
+			for i, some := range []*joinLines{{docs: l.docs[:half], groups: l.groups, line: l.line}, {docs: l.docs[half:], groups: l.groups, line: l.line[half:]}} {
 				for m, err := range f.search(ctx, some) {
 					m.Query += i * half
 					if !yield(m, err) || err != nil {
@@ -95,7 +98,13 @@ const idBytes = 64
 
 // each reads the documents of the files.
 func (f *joinFiles) each(record func(in input.Source, rec *input.Record) error) error {
-	r := app.Reading{Stage: "join", Meter: f.meter, Options: f.opt, Record: record}
+	n := 0
+	r := app.Reading{Stage: "join", Meter: f.meter, Options: f.opt, Record: func(in input.Source, rec *input.Record) error {
+		if n++; f.groups != nil && n > len(f.of) { // a pass may have ended early
+			f.of = append(f.of, f.groups.Of(rec))
+		}
+		return record(in, rec)
+	}}
 	if !f.read {
 		r.Rejects = f.rejects
 		r.Begin = func(_ int, in input.Source) error { return cmp.Or(f.files.CheckIDs(in), f.by.CheckInput(in)) }
@@ -105,7 +114,8 @@ func (f *joinFiles) each(record func(in input.Source, rec *input.Record) error) 
 }
 
 // find returns what the lines are like, in no order.
-func (f *joinFiles) find(ctx context.Context, docs []engine.Doc) (found []engine.BatchMatch, err error) {
+func (f *joinFiles) find(ctx context.Context, l *joinLines) (found []engine.BatchMatch, err error) {
+	docs := l.docs
 	few, t := f.few, f.by.Contains
 	if few == nil {
 		role := setjoin.FewContained
@@ -120,12 +130,15 @@ func (f *joinFiles) find(ctx context.Context, docs []engine.Doc) (found []engine
 	}
 	most := int(f.memory) / 4 / int(2*unsafe.Sizeof(engine.BatchMatch{}))
 	x := corpus.NewFewExtractor(ctx, f.params, few, most, errMany, func(place int, id string, m setjoin.FewMatch) error {
-		if len(found) == most {
-			return errMany
-		}
-		query := m.Set
+		query, stored := m.Set, place
 		if f.few != nil {
-			query, id = place, f.ids[m.Set]
+			query, stored, id = place, m.Set, f.ids[m.Set]
+		}
+		switch {
+		case f.groups != nil && !f.groups.Accept(l.groups[l.line[query]], f.of[stored]):
+			return nil
+		case len(found) == most:
+			return errMany
 		}
 		found = append(found, engine.BatchMatch{Query: query, Match: engine.Match{ID: id, Score: m.Score, Exact: true}})
 		return nil

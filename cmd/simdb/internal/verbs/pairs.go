@@ -84,6 +84,9 @@ func (f *AlikeFlags) list(a *app.App, args []string, write func(alike) error) (e
 	if err := a.CheckTexts(src.Stored.DB, f.SimilarityFlags); err != nil {
 		return err
 	}
+	if f.Grouped() { // documents are compared as those of files are: by classes of equal ones
+		return f.listFiles(a, m, src, write)
+	}
 	verify := f.Verified(src.Stored.DB.Params().Text)
 	l := &storedList{a: a, s: src.Stored, by: f.Criterion(verify), o: &engine.ClusterOptions{Progress: m.Report}}
 	if f.components {

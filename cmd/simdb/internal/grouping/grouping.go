@@ -1,0 +1,82 @@
+// Package grouping reads what documents have in a field, and says which of them may match by it, or
+// by the files that they are of: the flags --across and --within-field.
+package grouping
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+// Flags have documents match only across fields, files or folders, or within a field.
+type Flags struct {
+	Across      string `group:"criterion" xor:"groups" placeholder:"FIELD|file|folder" help:"Two documents match only if they differ in this field, or are of two files or folders. Those without the field are equal in it."`
+	WithinField string `group:"criterion" xor:"groups" placeholder:"FIELD" help:"Two documents match only if they are equal in this field."`
+}
+
+// Grouped reports whether there is one of the flags.
+func (f Flags) Grouped() bool { return f.Across != "" || f.WithinField != "" }
+
+// Meaning says in words what is asked of two documents, after a criterion.
+func (f Flags) Meaning() string {
+	switch {
+	case f.Across != "":
+		return ", and they differ in the " + f.Across
+	case f.WithinField != "":
+		return ", and they are equal in the field " + f.WithinField
+	}
+	return ""
+}
+
+// A Grouper gives documents the numbers of their groups. A nil one has none.
+type Grouper struct {
+	Across bool // documents of two groups match; else those of one
+	field  Field
+	number map[Value]uint32
+}
+
+// New returns nil without the flags. It is an error to ask for files of the documents of a
+// database, which is "" if there is none.
+func (f Flags) New(database string) (*Grouper, error) {
+	switch {
+	case !f.Grouped():
+		return nil, nil
+	case database != "" && (f.Across == "file" || f.Across == "folder"):
+		return nil, fmt.Errorf("--across %s: %s is a database, which does not know of which %s a document is; --across FIELD compares a field", f.Across, database, f.Across)
+	case f.Across != "":
+		return &Grouper{Across: true, field: Field{Name: f.Across, Flag: "--across " + f.Across}, number: map[Value]uint32{}}, nil
+	}
+	return &Grouper{field: Field{Name: f.WithinField, Flag: "--within-field " + f.WithinField}, number: map[Value]uint32{}}, nil
+}
+
+// Of returns the group of a document.
+func (g *Grouper) Of(rec *input.Record) uint32 {
+	v := Value{Kind: Text, Text: rec.File}
+	switch name := g.field.Name; {
+	case g.Across && name == "folder":
+		v.Text = filepath.Dir(rec.File)
+	case !g.Across || name != "file":
+		v = g.field.Of(rec)
+	}
+	n, ok := g.number[v]
+	if !ok {
+		n = uint32(len(g.number))
+		g.number[v] = n
+	}
+	return n
+}
+
+// Accept reports whether documents of two groups may match.
+func (g *Grouper) Accept(a, b uint32) bool { return (a != b) == g.Across }
+
+// Check returns an error if no document has the field.
+func (g *Grouper) Check() error {
+	if g == nil || len(g.number) != 1 {
+		return nil
+	}
+	if _, absent := g.number[Value{}]; absent {
+		return g.field.Unknown()
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package grouping
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/query"
+)
+
+// A Value is what a document has in a field. Equal values are ==.
+type Value struct {
+	Kind   Kind
+	Number quantity.Decimal
+	Text   string // of a string
+}
+
+// Kind is the type of a Value. Values of a lesser type come before those of a greater one.
+type Kind uint8
+
+// The types of values.
+const (
+	Absent  Kind = iota // also null, arrays and objects
+	Boolean             // false, true
+	Number
+	Text
+)
+
+// Compare is a total order: by type, then by number, or by the bytes of a string.
+func (v *Value) Compare(w *Value) int {
+	switch {
+	case v.Kind != w.Kind:
+		return cmp.Compare(v.Kind, w.Kind)
+	case v.Kind == Text:
+		return cmp.Compare(v.Text, w.Text)
+	}
+	return v.Number.Compare(w.Number)
+}
+
+// numeral matches strings that are numbers.
+var numeral = regexp.MustCompile(`^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$`)
+
+// IsNumeral reports whether a value is a string that is a number.
+func (v *Value) IsNumeral() bool { return v.Kind == Text && numeral.MatchString(v.Text) }
+
+// valueOf returns the value of JSON text.
+func valueOf(raw json.RawMessage) Value {
+	var s string
+	switch raw = json.RawMessage(strings.TrimSpace(string(raw))); {
+	case len(raw) == 0:
+		return Value{}
+	case raw[0] == '"':
+		if json.Unmarshal(raw, &s) != nil {
+			return Value{}
+		}
+		return Value{Kind: Text, Text: s}
+	case raw[0] == 't':
+		return Value{Kind: Boolean, Number: quantity.ParseDecimal("1")}
+	case raw[0] == 'f':
+		return Value{Kind: Boolean}
+	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
+		return Value{Kind: Number, Number: quantity.ParseDecimal(string(raw))}
+	}
+	return Value{}
+}
+
+// A Field reads what documents have in a field.
+type Field struct {
+	Name string
+	Flag string          // that names it, as it is written
+	seen map[string]bool // names of fields of documents without a value
+}
+
+// maxFields is how many names of fields are remembered for a message.
+const maxFields = 1000
+
+// Of returns what a document has in the field. The id and the text can be that field, too.
+func (f *Field) Of(rec *input.Record) Value {
+	var all map[string]json.RawMessage
+	if len(rec.Doc.Fields) > 0 {
+		json.Unmarshal(rec.Doc.Fields, &all)
+	}
+	raw, has := all[f.Name]
+	switch {
+	case has:
+		if v := valueOf(raw); v.Kind != Absent {
+			return v
+		}
+	case f.Name == "id":
+		return Value{Kind: Text, Text: rec.Doc.ID}
+	case f.Name == "text":
+		return Value{Kind: Text, Text: rec.Doc.Text}
+	}
+	if f.seen == nil {
+		f.seen = map[string]bool{}
+	}
+	for name := range all {
+		if len(f.seen) < maxFields || name == f.Name {
+			f.seen[name] = true
+		}
+	}
+	return Value{}
+}
+
+// Unknown is the error for a field that no document has, or has a value in.
+func (f *Field) Unknown() error {
+	names := slices.Sorted(maps.Keys(f.seen))
+	if f.seen[f.Name] || len(names) == 0 {
+		return fmt.Errorf("%s: no document has a number, a string or a boolean in the field %q", f.Flag, f.Name)
+	}
+	hint := "the fields are " + strings.Join(names[:min(len(names), 20)], ", ")
+	if name, ok := query.Closest(f.Name, names); ok {
+		hint = fmt.Sprintf("did you mean %q? %s", name, hint)
+	}
+	return fmt.Errorf("%s: no document has a field %q; %s", f.Flag, f.Name, hint)
+}
