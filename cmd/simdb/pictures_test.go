@@ -179,6 +179,9 @@ func TestPictures(t *testing.T) {
 		}
 		sameRows(t, db, []string{images, "p"}, "clusters", near)
 		sameRows(t, db, []string{images, "p"}, "clusters", near, "--summary")
+		if got := rowsHere(t, "tune", images, "p", "--format=table"); !strings.Contains(got, "\n    simdb dedup p --near ") || !strings.Contains(got, " --images "+kind.String()+" -o kept.txt\n") {
+			t.Errorf("tune %s:\n%s", images, got)
+		}
 		var codes strings.Builder // of the same pictures, with names as of within the folder
 		for _, name := range names {
 			if hashes[name] != nil {

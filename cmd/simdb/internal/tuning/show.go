@@ -100,11 +100,11 @@ func (c *Command) page(a *app.App, r *Report, k int) error {
 // command returns the command that applies a threshold: dedup of a file, clusters of a database.
 func (c *Command) command(threshold string) string {
 	verb, out := "dedup", " -o kept"
-	if !c.WholeFiles && !app.NamesFiles(c.Data) {
+	if !c.OfFiles() && !app.NamesFiles(c.Data) {
 		return "simdb clusters " + quoted(c.Data) + " " + threshold
 	}
 	switch ending := filepath.Ext(outfile.PlainName(c.Data)); {
-	case c.WholeFiles:
+	case c.OfFiles():
 		out += ".txt"
 	case ending == "":
 		out += ".jsonl"
@@ -128,6 +128,10 @@ func (c *Command) sameFlags() string {
 		}
 	}
 	set("files", c.WholeFiles)
+	flag("images", c.Images.String())
+	if c.Images != nil && c.Orientations != "1" {
+		flag("orientations", c.Orientations)
+	}
 	for _, e := range c.Exclude {
 		flag("exclude", e)
 	}
