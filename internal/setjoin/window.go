@@ -30,9 +30,9 @@ type Options struct {
 	// Accept, if not nil, says whether two sets that are similar enough may match. Any number of
 	// goroutines call it.
 	Accept func(a, b int) bool
-	// Same, if not nil, has a number for each set: those with one number are equal, and Accept takes
-	// each for the other. Of many that may not match each other Stars has others look at the first
-	// keeper alone.
+	// Same, if not nil, has a number for each set: those with one number are equal, and Accept
+	// takes each for the other. Of many that may not match each other Stars compares others with
+	// the first keeper alone.
 	Same []uint32
 	// Judge returns a Judge for each goroutine. It is for sets that stand for texts.
 	Judge func() Judge

@@ -11,8 +11,8 @@ import (
 type Apart struct {
 	Involved func(n uint32) bool    // documents that Accept may refuse
 	Accept   func(a, b uint32) bool // whether a may join b; true unless both are involved
-	// Group returns a number: of equal documents of one group Accept takes each for the other. It is
-	// false for a document that is taken for none.
+	// Group returns a number: of equal documents of one group Accept takes each for the other. It
+	// is false for a document that is taken for none.
 	Group func(n uint32) (group uint32, ok bool)
 }
 

@@ -80,8 +80,8 @@ func (g *Groups) split(a, b []uint32, emit func(a, b []uint32) bool) bool {
 	return true
 }
 
-// unite connects the documents of two classes that match, each sorted, or with nil those of one. All
-// that has been connected before must have been by the same Groups: then of a class, or within
+// unite connects the documents of two classes that match, each sorted, or with nil those of one.
+// All that has been connected before must have been by the same Groups: then of a class, or within
 // groups of a part of one, all documents are connected or none.
 func (g *Groups) unite(forest *selfjoin.Forest, a, b []uint32) {
 	chain := func(docs []uint32) {
