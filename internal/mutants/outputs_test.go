@@ -287,8 +287,18 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "setjoin/members take part as keepers", in: "internal/setjoin", decl: "stars.decide",
-		edit:  swap(`it.best.set == none { it.best`, `it.best.score < 1 { it.best`),
+		edit:  swap(`if it.best.set == none { if it.best = (`, `if it.best.score < 1 { if it.best = (`),
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		name: "setjoin/sets that others take for it let a keeper be forgotten", in: "internal/setjoin", decl: "stars.again",
+		edit:  swap(`same := x.o.Same[set]`, `same := x.o.Same[set] / 2`),
+		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		name: "corpus/equal documents of two groups not paired", in: "cmd/simdb/internal/corpus", decl: "Groups.split",
+		edit:  swap(`others[0] = a[from+to:]`, `others[0] = a[len(a):]`),
+		tests: "cmd/simdb", run: "^TestAcrossIsBruteForce$",
 	},
 	{
 		name: "setjoin/what was found in an earlier index forgotten", in: "internal/setjoin", decl: "stars.recall",
@@ -332,12 +342,12 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "dedup/dates compared as numbers", in: "cmd/simdb", decl: "ranking.add",
-		edit:  swap(`v.kind == text && !numeral.MatchString(v.text)`, `v.kind == absent`),
+		edit:  swap(`v.Kind == grouping.Text && !v.IsNumeral()`, `v.Kind == grouping.Absent`),
 		tests: "cmd/simdb", run: "^TestKeepOrder$",
 	},
 	{
 		name: "dedup/documents without the field first", in: "cmd/simdb", decl: "ranking.compare",
-		edit:  swap(`case y.kind == absent:`, `case y.kind == absent && x.kind != number:`),
+		edit:  swap(`case y.Kind == grouping.Absent:`, `case y.Kind == grouping.Absent && x.Kind != grouping.Number:`),
 		tests: "cmd/simdb", run: "^TestKeepOrder$",
 	},
 	{

@@ -85,7 +85,7 @@ func init() {
 		},
 		{
 			name: "contained/lines of several lots taken for those of the first", in: "cmd/simdb/internal/verbs", decl: "joinFiles.find",
-			edit:  swap(`query, id = place, f.ids[m.Set]`, `query, id = m.Set, f.ids[m.Set]`),
+			edit:  swap(`query, stored, id = place, m.Set, f.ids[m.Set]`, `query, stored, id = m.Set, m.Set, f.ids[m.Set]`),
 			tests: "cmd/simdb", run: "^TestContained$",
 		},
 	}...)
