@@ -73,6 +73,17 @@ func sameSet[T any](t *testing.T, what string, got, want []T) {
 	}
 }
 
+// first returns the first ID.
+func (s *Snapshot) first(t *testing.T) string {
+	for d, err := range s.Range(t.Context(), Range{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.ID
+	}
+	panic("no document")
+}
+
 // The first n of anything are those of the whole in order; what is unordered is the same set; and a
 // count is its size.
 func TestFirstUnorderedCount(t *testing.T) {
@@ -99,6 +110,16 @@ func TestFirstUnorderedCount(t *testing.T) {
 			sameSet(t, "near", collect(t, s.Search(ctx, ofPrint(0), Near(k), &SearchOptions{Unordered: true})), near)
 			if n, err := s.CountMatches(ctx, ofPrint(0), Near(k)); err != nil || n != int64(len(near)) || k == 64 && n < 100 {
 				t.Fatalf("seed %d: %d within %d bits, %v, want %d", seed, n, k, err, len(near))
+			}
+		}
+		for _, by := range []Criterion{Jaccard(1e-9), Jaccard(0.1), Jaccard(0.3), Jaccard(0.9), Jaccard(1e-9).Verified(), Jaccard(0.4).Verified(), Levenshtein(0.2)} {
+			for _, doc := range []Doc{{Text: "one two three"}, {Text: "one two three four five six seven eight nine ten eleven twelve"}, {ID: s.first(t)}} {
+				all := collect(t, s.Search(ctx, doc, by))
+				for _, n := range some {
+					if got := collect(t, s.Search(ctx, doc, by, &SearchOptions{Limit: n})); !slices.Equal(got, all[:min(cmp.Or(n, len(all)), len(all))]) {
+						t.Fatalf("seed %d: the first %d like %v by %v: %v, want %v", seed, n, doc, by, got, all)
+					}
+				}
 			}
 		}
 		for _, by := range []Criterion{Near(0), Near(1), Near(3), Near(10), Jaccard(0.9), Jaccard(0.5), Jaccard(0.7).Verified()} {

@@ -20,7 +20,8 @@ import (
 type SearchOptions struct {
 	// Limit ends the search with its first matches, as many; 0 for all. By Near it holds about
 	// twice as many, if it is at most 65536, however many match. With Near(64), which all documents
-	// match, it finds the nearest ones without comparing all.
+	// match, it finds the nearest ones without comparing all, and with Jaccard of a threshold near
+	// 0, such as 1e-9, the most similar of those that have anything in common.
 	Limit int
 	// Unordered has the matches of a search by Near come as they are found, without holding them:
 	// in no particular order, though always in the same. By other criteria it changes nothing.
@@ -54,7 +55,7 @@ func (s *Snapshot) Search(ctx context.Context, doc Doc, by Criterion, opts ...*S
 	if by.by.Near() {
 		return s.searchNear(ctx, doc, by, o)
 	}
-	found := s.searchScored(ctx, doc, by)
+	found := s.searchScored(ctx, doc, by, o.Limit)
 	if o.Limit > 0 {
 		found = view.First(o.Limit, found)
 	}
@@ -78,21 +79,42 @@ func (sc *scoredScratch) release() {
 	scoredScratches.Put(sc)
 }
 
-// searchScored is Search by another criterion than Near.
-func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion) iter.Seq2[Match, error] {
+// searchScored is Search by another criterion than Near, of which the first most are wanted; all if
+// that is 0.
+func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion, most int) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		sc := scoredScratches.Get().(*scoredScratch)
 		defer sc.release()
-		find := sc.FindSimilar
+		var err error
 		if by.by.Jaccard {
-			find = sc.Find
+			err = s.findFirst(ctx, sc, doc, by, most)
+		} else {
+			err = sc.FindSimilar(ctx, &s.v, doc.sample(), by.by)
 		}
-		if err := find(ctx, &s.v, doc.sample(), by.by); err != nil {
+		if err != nil {
 			yield(Match{}, err)
 			return
 		}
 		view.InOrder(ctx, &s.v, &sc.matches, sc.Hits, search.CompareJaccard, jaccardMatch, yield)
 	}
+}
+
+// findFirst leaves in sc.Hits what matches by Jaccard, or, if most is not 0, so many of the best at
+// least, if there are as many. Where the index of tables does not reach down to the threshold, it
+// searches with higher ones before, of which a scan compares fewer sketches: the hits are all that
+// are so similar.
+func (s *Snapshot) findFirst(ctx context.Context, sc *scoredScratch, doc Doc, by Criterion, most int) error {
+	higher, least := by.by, s.v.Params.MinJaccard
+	for t := 0.9; most > 0 && by.by.T < least && t > max(by.by.T, 1/float64(s.v.Params.Sketch)); {
+		higher.T = t
+		if err := sc.Find(ctx, &s.v, doc.sample(), higher); err != nil || len(sc.Hits) >= most {
+			return err
+		}
+		if t /= 4; t < least && 4*t > least {
+			t = least
+		}
+	}
+	return sc.Find(ctx, &s.v, doc.sample(), by.by)
 }
 
 func jaccardMatch(h *search.JaccardHit) Match { return Match(h.Match()) }

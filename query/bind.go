@@ -194,9 +194,9 @@ func (x *run) bindPrimary(e *syntax.Primary, negated bool) (node, error) {
 		}
 	default:
 		if any := e.Call.Args[0].Any; any != nil {
-			return x.bindAny(e.Call, any, negated)
+			return x.bindAny(e.Call, e.By, any, negated)
 		}
-		p, err = predicate.BindCall(x.Scope, e.Call)
+		p, err = predicate.BindCall(x.Scope, e.Call, e.By)
 	}
 	if err != nil {
 		return nil, err
@@ -210,14 +210,14 @@ func (x *run) bindPrimary(e *syntax.Primary, negated bool) (node, error) {
 }
 
 // bindAny binds a predicate of one of several arguments: an OR of the predicate of each.
-func (x *run) bindAny(e *syntax.Call, any []*syntax.Argument, negated bool) (node, error) {
+func (x *run) bindAny(e *syntax.Call, by *syntax.Token, any []*syntax.Argument, negated bool) (node, error) {
 	if e.Name.Value == "NEAREST" {
 		return nil, syntax.Errorf(e.Name.Pos.Offset, "write NEAREST of each, joined by OR", "NEAREST takes one argument, not ANY OF several")
 	}
 	return combine(any, !negated, func(a *syntax.Argument) (node, error) {
 		one := *e
 		one.Args = append([]*syntax.Argument{a}, e.Args[1:]...)
-		p, err := predicate.BindCall(x.Scope, &one)
+		p, err := predicate.BindCall(x.Scope, &one, by)
 		return &leaf{Predicate: p, negated: negated}, err
 	})
 }

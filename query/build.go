@@ -76,6 +76,14 @@ func Near[W What](what W, k int) Query { return predicateOf("NEAR", what, k) }
 // Nearest is NEAREST(what, n): the n documents that are nearest to what.
 func Nearest[W What](what W, n int) Query { return predicateOf("NEAREST", what, n) }
 
+// MostSimilar is NEAREST(what, n) BY JACCARD: the n documents that are most similar to what, of
+// those that share anything with it; Verify decides it on the texts.
+func MostSimilar[W What](what W, n int) Query {
+	q := Nearest(what, n)
+	q.where += " BY JACCARD"
+	return q
+}
+
 // Jaccard is JACCARD(what, t); Verify decides it on the texts.
 func Jaccard[W What](what W, t float64) Query { return predicateOf("JACCARD", what, t) }
 

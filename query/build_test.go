@@ -27,6 +27,9 @@ func TestBuilt(t *testing.T) {
 		case 1:
 			return Near(id, 6), "NEAR(" + quote(id) + ", 6)"
 		case 2:
+			if r.IntN(2) == 0 {
+				return MostSimilar(id, 7), "NEAREST(" + quote(id) + ", 7) BY JACCARD"
+			}
 			return Nearest(Text(text), 7), "NEAREST(TEXT " + quote(text) + ", 7)"
 		case 3:
 			return Jaccard(Text(text), 0.3), "JACCARD(TEXT " + quote(text) + ", 0.3)"

@@ -50,7 +50,11 @@ func Topics() []Topic {
 			t.Example, _, _ = strings.Cut(d.Syntax, "  ")
 		}
 		for _, r := range d.Docs {
-			t.Rows = append(t.Rows, TopicRow{r.Syntax, r.Meaning, measured[d.Measure]})
+			columns := measured[d.Measure]
+			if strings.HasSuffix(r.Syntax, "BY JACCARD") {
+				columns = measured[predicate.Score]
+			}
+			t.Rows = append(t.Rows, TopicRow{r.Syntax, r.Meaning, columns})
 		}
 		all = append(all, t)
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
@@ -224,6 +225,14 @@ func (w *world) like() (string, *oracle) {
 	holds := func(d engine.Doc) bool {
 		return len(d.ID) >= len(start)+len(end) && strings.HasPrefix(d.ID, start) && strings.HasSuffix(d.ID, end)
 	}
+	switch w.rng.IntN(4) {
+	case 0:
+		return "ID NOT LIKE " + quote(start+"%"+end), &oracle{holds: func(d engine.Doc) bool { return !holds(d) }, negated: true}
+	case 1:
+		return `ID LIKE '!%%_' ESCAPE '!'`, &oracle{holds: func(d engine.Doc) bool { return len(d.ID) > 1 && d.ID[0] == '%' }, drives: true}
+	case 2:
+		return "ID LIKE '__'", &oracle{holds: func(d engine.Doc) bool { return utf8.RuneCountInString(d.ID) == 2 }, drives: true}
+	}
 	return "ID LIKE " + quote(start+"%"+end), &oracle{holds: holds, drives: true}
 }
 
@@ -260,6 +269,86 @@ func (w *world) jaccard() (string, *oracle) {
 		return minhash.Jaccard(sketch, other, size).Score
 	}
 	return fmt.Sprintf("JACCARD(%s, %g%%)", name, t*100), &oracle{holds: func(d engine.Doc) bool { return score(d) >= t }, score: score, drives: true, rank: 1}
+}
+
+// mostSimilar makes a NEAREST BY JACCARD.
+func (w *world) mostSimilar() (string, *oracle) {
+	text, o := w.jaccard()
+	n := []int{1, 3, 20, 1000}[w.rng.IntN(4)]
+	var ids []string
+	for id, d := range w.docs {
+		if o.score(d) > 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b string) int {
+		return cmp.Or(cmp.Compare(o.score(w.docs[b]), o.score(w.docs[a])), strings.Compare(a, b))
+	})
+	ids = ids[:min(n, len(ids))]
+	o.holds = func(d engine.Doc) bool { return slices.Contains(ids, d.ID) }
+	text = "NEAREST" + text[len("JACCARD"):strings.LastIndexByte(text, ',')]
+	return fmt.Sprintf("%s, %d) BY JACCARD", text, n), o
+}
+
+// measure makes a CONTAINS, a WITHIN or a COSINE.
+func (w *world) measure() (string, *oracle) {
+	text, self := w.text(), ""
+	name := "TEXT " + quote(text)
+	if w.rng.IntN(2) == 0 {
+		self = w.someID()
+		name, text = quote(self), w.docs[self].Text
+	}
+	word := []string{"CONTAINS", "WITHIN", "COSINE"}[w.rng.IntN(3)]
+	t := []float64{0.07, 0.3, 0.53, 0.77, 1}[w.rng.IntN(5)]
+	counts := func(text string) map[string]float64 {
+		all, words, k := map[string]float64{}, strings.Fields(text), 1
+		if word != "COSINE" {
+			k = min(w.db.Params().Shingle, len(words))
+		}
+		for i := range max(len(words)-k+1, 0) {
+			s := strings.Join(words[i:i+k], " ")
+			if all[s]++; word != "COSINE" {
+				all[s] = 1
+			}
+		}
+		delete(all, "")
+		return all
+	}
+	mine := counts(text)
+	score := func(d engine.Doc) float64 {
+		dot, a, b, other := 0.0, 0.0, 0.0, counts(d.Text)
+		for s, n := range mine {
+			dot, a = dot+n*other[s], a+n*n
+		}
+		for _, n := range other {
+			b += n * n
+		}
+		switch {
+		case d.ID == self || a == 0 || b == 0:
+			return -1
+		case word == "CONTAINS":
+			return dot / a
+		case word == "WITHIN":
+			return dot / b
+		}
+		return dot / math.Sqrt(a*b)
+	}
+	return fmt.Sprintf("%s(%s, %g)", word, name, t), &oracle{holds: func(d engine.Doc) bool { return score(d) >= t-1e-9 }, score: score, drives: true}
+}
+
+// content makes a test of the text.
+func (w *world) content() (string, *oracle) {
+	text := w.text()
+	if w.rng.IntN(2) == 0 {
+		text = text[:1+w.rng.IntN(len(text))]
+		not := w.rng.IntN(3) == 0
+		return "text " + map[bool]string{true: "NOT "}[not] + "LIKE " + quote("%"+text+"%"), &oracle{holds: func(d engine.Doc) bool {
+			return d.Text != "" && strings.Contains(d.Text, text) != not
+		}, drives: true, always: true}
+	}
+	return "TEXT BETWEEN 'four' AND " + quote(text), &oracle{holds: func(d engine.Doc) bool {
+		return d.Text >= "four" && d.Text <= text
+	}, drives: true, always: true}
 }
 
 // fields makes fields with few values, some of them missing, null, or of another type.
@@ -388,7 +477,8 @@ func (w *world) passages() (string, *oracle) {
 // expression makes an expression and its oracle, and adds the oracles of its positive leaves.
 func (w *world) expression(depth int, negated bool, positive *[]*oracle) (string, *oracle) {
 	if depth == 0 || w.rng.IntN(3) == 0 {
-		leaves := []func() (string, *oracle){w.near, w.near, w.jaccard, w.jaccard, w.nearest, w.byID, w.like, w.since, w.levenshtein, w.field, w.passages}
+		leaves := []func() (string, *oracle){w.near, w.near, w.jaccard, w.jaccard, w.nearest, w.byID, w.like, w.since, w.levenshtein, w.field, w.passages,
+			w.mostSimilar, w.measure, w.content}
 		text, o := leaves[w.rng.IntN(len(leaves))]()
 		if negated == o.negated {
 			*positive = append(*positive, o)

@@ -424,6 +424,16 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestVerifiedBatches$",
 	},
 	{
+		name: "search/the most similar taken from too few", in: "engine", decl: "Snapshot.findFirst",
+		edit:  swap(`len(sc.Hits) >= most`, `len(sc.Hits) > 0`),
+		tests: "engine", run: "^TestFirstUnorderedCount$",
+	},
+	{
+		name: "query/a literal of another statement of the form", in: "query", decl: "Parsed.Written",
+		edit:  swap(`t.Value = p.tokens[t.Pos.Offset].Value`, `t = p.tokens[t.Pos.Offset]`),
+		tests: "query", run: "^TestGolden$",
+	},
+	{
 		name: "query/a predicate bound as another", in: "query", decl: "Definitions",
 		edit:  swap(`levenshtein.bind`, `cosine.bind`),
 		tests: "query", run: "^TestPredicateTable$",

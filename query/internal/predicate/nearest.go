@@ -12,21 +12,44 @@ import (
 // nearest is NEAREST(target, n). Whether it holds for a document depends on all others, so it is
 // computed for all at once, on first use.
 type nearest struct {
-	target target
-	n      int
+	target  target
+	by      engine.Criterion // for which all hold that can be among them
+	n       int
+	nothing bool // none are
 
 	computed bool
 	matches  []engine.Match
 	byID     map[string]int // index into matches
 }
 
+// mostSimilar is NEAREST(target, n) BY JACCARD.
+type mostSimilar struct{ *nearest }
+
+// anySimilarity is less than the similarity of any two texts that share a shingle.
+const anySimilarity = 1e-9
+
 func bindNearest(x *Scope, e *syntax.Call) (Predicate, error) {
 	n, err := x.Values.Integer(e.Args[1].Value, "the number of documents", 1, math.MaxInt)
 	if err != nil {
 		return nil, err
 	}
-	p := &nearest{n: n}
-	return p, p.target.fingerprint(x, e.Args[0])
+	p := &nearest{n: n, by: engine.Near(x.bits())}
+	err = p.target.fingerprint(x, e.Args[0])
+	p.target.doc.ID, p.nothing = p.target.self, p.target.doc.Fingerprint == nil
+	return p, err
+}
+
+func bindMostSimilar(x *Scope, e *syntax.Call, by syntax.Token) (Predicate, error) {
+	n, err := x.Values.Integer(e.Args[1].Value, "the number of documents", 1, math.MaxInt)
+	if err == nil {
+		err = x.NeedSketches(by)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := mostSimilar{&nearest{n: n, by: engine.Jaccard(anySimilarity)}}
+	p.target, err = x.sketchTarget(e.Args[0])
+	return p, err
 }
 
 // compute fills matches and byID.
@@ -39,12 +62,6 @@ func (p *nearest) compute(x *Scope) error {
 		if err != nil {
 			return err
 		}
-		if m.ID == p.target.self && m.ID != "" {
-			continue
-		}
-		if len(p.matches) == p.n {
-			break
-		}
 		if err := x.Hold(matchBytes + len(m.ID)); err != nil {
 			return err
 		}
@@ -55,16 +72,12 @@ func (p *nearest) compute(x *Scope) error {
 	return nil
 }
 
-// search yields the matches of the engine, among them p.target.self.
+// search yields the matches of the engine.
 func (p *nearest) search(x *Scope) iter.Seq2[engine.Match, error] {
-	if p.target.doc.Fingerprint == nil {
+	if p.nothing {
 		return func(func(engine.Match, error) bool) {}
 	}
-	n := p.n
-	if p.target.self != "" && n < math.MaxInt {
-		n++ // it finds itself
-	}
-	return x.Snap.Search(x.Ctx, p.target.doc, engine.Near(x.bits()), &engine.SearchOptions{Limit: n})
+	return x.Snap.Search(x.Ctx, p.target.doc, p.by, &engine.SearchOptions{Limit: p.n})
 }
 
 func (p *nearest) Test(x *Scope, c *Candidate) (Verdict, error) {
@@ -91,10 +104,14 @@ func (p *nearest) List(x *Scope, _ ListOptions, to Sink) {
 }
 
 func (p *nearest) Cost(x *Scope) float64 {
-	if p.target.doc.Fingerprint == nil {
+	if p.nothing {
 		return 0
 	}
-	return 2 * planCost(x.Snap.Plan(x.Ctx, p.target.doc, engine.Near(x.bits()/8)))
+	by := p.by
+	if _, near := by.Distance(); near {
+		by = engine.Near(x.bits() / 8)
+	}
+	return 2 * planCost(x.Snap.Plan(x.Ctx, p.target.doc, by))
 }
 
 func (p *nearest) Explain(*Scope) []string { return []string{finding(p)} }
@@ -105,3 +122,18 @@ func (p *nearest) Order() Order            { return ByDistance }
 
 // String writes the predicate as the language does.
 func (p *nearest) String() string { return fmt.Sprintf("NEAREST(%s, %d)", p.target.label(), p.n) }
+
+// Verify makes the predicate compare texts.
+func (p mostSimilar) Verify()                 { p.by = p.by.Verified() }
+func (p mostSimilar) Explain(*Scope) []string { return []string{finding(p)} }
+func (p mostSimilar) Measure() Measure        { return Score }
+func (p mostSimilar) Order() Order            { return ByScore }
+
+// String writes the predicate as the language does.
+func (p mostSimilar) String() string {
+	s := p.nearest.String() + " BY JACCARD"
+	if p.by.IsVerified() {
+		s += " VERIFY"
+	}
+	return s
+}

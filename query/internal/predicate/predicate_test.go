@@ -109,7 +109,7 @@ func bind(t *testing.T, db *engine.DB, query string, args ...any) (*Scope, Predi
 	var p Predicate
 	switch {
 	case primary.Call != nil:
-		p, err = BindCall(x, primary.Call)
+		p, err = BindCall(x, primary.Call, primary.By)
 	case primary.ID != nil:
 		p, err = BindID(x, primary.ID)
 	default:

@@ -46,10 +46,12 @@ var Definitions = []Definition{
 	},
 	{
 		Word:   "NEAREST",
-		Syntax: "NEAREST('a', 10)",
-		Help:   "the 10 documents with the nearest fingerprints",
-		Docs: []DocsRow{{"NEAREST(what, n)",
-			"that is one of the n nearest to *what*; ties go to smaller ids", "yes"}},
+		Syntax: "NEAREST('a', 10)  NEAREST('a', 10) BY JACCARD",
+		Help:   "the 10 documents with the nearest fingerprints; those that share the most",
+		Docs: []DocsRow{
+			{"NEAREST(what, n)", "that is one of the n nearest to *what*; ties go to smaller ids", "yes"},
+			{"NEAREST(what, n) BY JACCARD", "that is one of the n most similar to *what*, of those that share anything with it; by the sketches, with VERIFY by the texts; ties go to smaller ids", "yes"},
+		},
 		Bind: bindNearest, Arguments: []string{"what", "n"}, Example: "NEAREST('a', 10)", Measure: Distance,
 	},
 	{
@@ -163,8 +165,8 @@ func Measuring(lo, hi Measure, and string) string {
 	return strings.Join(words[:last], ", ") + " " + and + " " + words[last]
 }
 
-// BindCall resolves a predicate written as a call.
-func BindCall(x *Scope, e *syntax.Call) (Predicate, error) {
+// BindCall resolves a predicate written as a call, after which by may stand, if that is not nil.
+func BindCall(x *Scope, e *syntax.Call, by *syntax.Token) (Predicate, error) {
 	d := lookUp(e.Name.Value)
 	if len(e.Args) != len(d.Arguments) {
 		at := e.Name.Pos.Offset
@@ -181,7 +183,13 @@ func BindCall(x *Scope, e *syntax.Call) (Predicate, error) {
 			return nil, x.Values.Wrong(a.Value, syntax.ExpectNumber)
 		}
 	}
-	return d.Bind(x, e)
+	switch {
+	case by == nil:
+		return d.Bind(x, e)
+	case d.Word == "NEAREST" && by.Value == "JACCARD":
+		return bindMostSimilar(x, e, *by)
+	}
+	return nil, syntax.Errorf(by.Pos.Offset, "only NEAREST('a', 10) BY JACCARD does", "%s BY %s means nothing", d.Word, by.Value)
 }
 
 // BindCriterion resolves NEAR k, JACCARD t, LEVENSHTEIN t or COSINE t, decided on the texts if

@@ -266,6 +266,8 @@ func (l *Language) expectation(before []Token, message string) string {
 		return ExpectNumber
 	case first.Type == TwoIDs:
 		return "a second document id in quotes"
+	case word == ")" && last.Value == "BY":
+		return "JACCARD"
 	case word == "ID" && last.Value == "NOT":
 		return "LIKE, IN or BETWEEN"
 	case isComparison(last) && word != "ID", word == "IN" && last.Value == "(" && !ofID(before):

@@ -156,9 +156,10 @@ type Operand struct {
 	Value Token `parser:"@( String | Param | Named )"`
 }
 
-// Primary is a predicate or an expression in parentheses.
+// Primary is a predicate, which may be followed by BY, or an expression in parentheses.
 type Primary struct {
 	Call  *Call      `parser:"( @@"`
+	By    *Token     `parser:"  ( 'BY' @Predicate )?"`
 	Paren *Or        `parser:"| '(' @@ ')'"`
 	ID    *IDTest    `parser:"| @@"`
 	Since *Since     `parser:"| @@"`
