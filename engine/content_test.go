@@ -19,7 +19,7 @@ func contentDB(t *testing.T) (*DB, map[string]Doc) {
 	start := time.Unix(1_000_000, 0)
 	now := start
 	db, _ := create4test(t, &Options{
-		NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true, TTL: 1000 * time.Hour, now: func() time.Time { return now },
+		Index: []string{"n"}, NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true, TTL: 1000 * time.Hour, now: func() time.Time { return now },
 	})
 	r := rand.New(rand.NewPCG(9, 6))
 	want := map[string]Doc{}
@@ -66,7 +66,7 @@ func TestEntriesByContent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for try := range 40 {
+	for try := range 80 {
 		f := Range{Prefix: []string{"", "", "a", "b/1", "c", "x/77"}[r.IntN(6)], Unordered: r.IntN(3) == 0, Load: r.IntN(2) == 0}
 		if r.IntN(2) == 0 {
 			f.Since = time.Unix(1_000_000, 0).Add(time.Duration([]int{0, 50, 97, 200}[r.IntN(4)]) * time.Hour)
@@ -86,6 +86,12 @@ func TestEntriesByContent(t *testing.T) {
 		}
 		if f.Where = func(text, fields []byte) (bool, error) { return holds(text, fields), nil }; f.Load && r.IntN(3) == 0 {
 			f.Where, below = nil, 1000
+		}
+		if r.IntN(2) == 0 { // by the index where few documents have such a value
+			f.Fields = [][]FieldRange{{{Field: "n", To: fmt.Sprint(below - 1), Numbers: true}}}
+			if r.IntN(2) == 0 {
+				f.Where = nil
+			}
 		}
 		var selected []string
 		for id, d := range want {

@@ -8,7 +8,9 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
 )
 
 // DB is an open database. All methods may be called from many goroutines.
@@ -57,7 +59,7 @@ func (o *Options) OpenSet(paths ...string) (*DB, error) {
 func (p Params) Options() *Options {
 	return &Options{
 		Shingle: p.Shingle, Features: p.Features, Bits: p.Bits, Layout: p.Layout, Sketch: p.Sketch, MinJaccard: p.MinJaccard,
-		NoText: !p.Text, NoSketch: p.Sketch == 0, Containment: p.Containment, TTL: p.TTL,
+		NoText: !p.Text, NoSketch: p.Sketch == 0, Containment: p.Containment, Index: p.Index, TTL: p.TTL,
 	}
 }
 
@@ -68,8 +70,16 @@ func opened(s *store.Store, err error) (*DB, error) {
 	p := s.Params
 	return &DB{s, Params{
 		Tokenizer: int(p.Tokenizer), Shingle: int(p.Shingle), Layout: Layout(p.Layout.String()), Sketch: int(p.Sketch),
-		Bits: s.Bits(), MinJaccard: p.MinJaccard, Text: p.StoreText, Features: featuresOf(p.Features), Containment: p.Sets,
+		Bits: s.Bits(), MinJaccard: p.MinJaccard, Text: p.StoreText, Features: featuresOf(p.Features), Containment: p.Sets, Index: indexOf(p),
 	}}, nil
+}
+
+// indexOf returns the names of the fields that are indexed.
+func indexOf(p sstable.Params) (names []string) {
+	for _, path := range p.Indexed() {
+		names = append(names, jsonfield.Name(path))
+	}
+	return names
 }
 
 // Close ends background work and releases the files. What was acknowledged is in the log and

@@ -2,11 +2,13 @@ package engine
 
 import (
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -40,6 +42,10 @@ type Options struct {
 	// Containment keeps an index of the features of texts, so that searches by Contains
 	// and Within, and for Passages, need not read all of them. It takes some 40 % of the texts.
 	Containment bool
+	// Index are the fields that are indexed, as the query language writes them: "lang",
+	// "meta.url", "fields.'content-type'". Comparisons with their values need not read all
+	// documents (=, <, <=, >, >=, IN, BETWEEN, LIKE 'prefix%'). Up to 16.
+	Index []string
 
 	// TTL is how long a document lives. Older ones are invisible, and compaction drops them. 0
 	// means that documents do not expire.
@@ -99,9 +105,13 @@ func (o *Options) internal() store.Options {
 	if o == nil {
 		return store.Options{}
 	}
+	index := strings.Join(o.Index, ",")
+	if canonical, err := jsonfield.Canonical(index); err == nil { // else the store refuses it
+		index = canonical
+	}
 	s := store.Options{
 		Shingle: o.Shingle, Features: features.Spec(o.Features), Bits: o.Bits, Layout: string(o.Layout), Sketch: o.Sketch, MinJaccard: o.MinJaccard,
-		NoText: o.NoText, NoSketch: o.NoSketch, Sets: o.Containment, TTL: o.TTL,
+		NoText: o.NoText, NoSketch: o.NoSketch, Sets: o.Containment, Index: index, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory,
 		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,

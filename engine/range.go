@@ -3,13 +3,19 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"time"
 
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/listing"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/sstable"
 )
 
 // A Range selects documents, and says what is read of them. The zero value is all of them, in the
@@ -34,6 +40,24 @@ type Range struct {
 	// If Unordered, it runs right before the document is given; else in no order, and maybe for
 	// documents that are not given.
 	Where func(text, fields []byte) (bool, error)
+	// Fields are what a document must have in indexed fields: a value in one range at least of each
+	// element. Tables in which few documents have that are not read through. If there is a Where it
+	// must not hold for other documents; for which of these it does, it says.
+	Fields [][]FieldRange
+	// FieldsDecide says that Where, if there is one, holds for all documents that Fields select. It
+	// need not be called for them.
+	FieldsDecide bool
+}
+
+// A FieldRange is values of a field that is indexed: see Options.Index. Strings, without their
+// quotes and escapes, and other JSON values, as they are written, are ordered byte by byte. Null is
+// as good as no value.
+type FieldRange struct {
+	Field        string // as in Options.Index
+	From, To     string // both included; "" is no bound
+	Above, Below bool   // without From, and without To
+	// Numbers has values that are numbers, or strings that are, between two numbers.
+	Numbers bool
 }
 
 // Range yields every visible document that r selects: with its fingerprints, its time and its Seq,
@@ -55,9 +79,10 @@ type Range struct {
 // that table, at once, and holds at most a bit a document meanwhile.
 //
 // The error, which is the last thing yielded, is ErrClosed, *CorruptionError, that of the context,
-// or that of Match or Where.
+// or that of Match or Where; for Fields that are not indexed, or bounds that are no numbers,
+// ErrParams or ErrInvalid.
 func (s *Snapshot) Range(ctx context.Context, r Range) iter.Seq2[Doc, error] {
-	return s.documents(ctx, r, search.FirstPage, s.v.Most(2*search.EntryBytes))
+	return s.documents(ctx, r, listing.FirstPage, s.v.Most(2*search.EntryBytes))
 }
 
 // Range yields what Snapshot.Range does, of the database as it is when the iteration begins.
@@ -69,13 +94,21 @@ func (db *DB) Range(ctx context.Context, r Range) iter.Seq2[Doc, error] {
 // it, of all tables together.
 func (s *Snapshot) documents(ctx context.Context, r Range, first, others int) iter.Seq2[Doc, error] {
 	return func(yield func(Doc, error) bool) {
+		var err error
+		if r.Where == nil {
+			if r.Where, err = r.whereFields(s); err != nil {
+				yield(Doc{}, err)
+				return
+			}
+			r.FieldsDecide = true
+		}
 		read := s.read
 		if r.Load && r.Unordered && s.v.Params.StoreText { // Where reads the texts in the order in which they lie
 			read = r.loadByWhere(s)
 		} else if r.Load {
 			read = s.readWhole
 		}
-		err := s.each(ctx, r, first, others, func(id []byte, p view.Place) (more bool, err error) {
+		err = s.each(ctx, r, first, others, func(id []byte, p view.Place) (more bool, err error) {
 			d := Doc{ID: string(id)}
 			if r.OnlyIDs {
 				return yield(d, nil), nil
@@ -93,6 +126,7 @@ func (s *Snapshot) documents(ctx context.Context, r Range, first, others int) it
 func (r *Range) loadByWhere(s *Snapshot) func(d *Doc, p view.Place) error {
 	var found Doc
 	where := r.Where
+	r.FieldsDecide = false
 	r.Where = func(text, fields []byte) (ok bool, err error) {
 		if ok = where == nil; !ok {
 			ok, err = where(text, fields)
@@ -110,10 +144,14 @@ func (r *Range) loadByWhere(s *Snapshot) func(d *Doc, p view.Place) error {
 
 // each calls fn for the visible documents that r selects until it returns false.
 func (s *Snapshot) each(ctx context.Context, r Range, first, others int, fn func(id []byte, p view.Place) (bool, error)) error {
-	if !r.Unordered {
-		return search.EachInOrder(ctx, &s.v, r.inner(), first, others, fn)
+	f, err := r.inner(s)
+	if err != nil {
+		return err
 	}
-	return search.Each(ctx, &s.v, r.inner(), func(id []byte, p view.Place) error {
+	if !r.Unordered {
+		return listing.EachInOrder(ctx, &s.v, f, first, others, fn)
+	}
+	return listing.Each(ctx, &s.v, f, func(id []byte, p view.Place) error {
 		more, err := fn(id, p)
 		if err == nil && !more {
 			err = view.ErrStopped
@@ -123,8 +161,8 @@ func (s *Snapshot) each(ctx context.Context, r Range, first, others int, fn func
 }
 
 // inner returns r as search has it.
-func (r Range) inner() search.Filter {
-	f := search.Filter{From: max(r.From, r.Prefix), To: r.To, Reverse: r.Reverse, Since: math.MinInt64, Limit: r.Limit, Match: r.Match, Where: r.Where}
+func (r Range) inner(s *Snapshot) (f listing.Filter, err error) {
+	f = listing.Filter{From: max(r.From, r.Prefix), To: r.To, Reverse: r.Reverse, Since: math.MinInt64, Limit: r.Limit, Match: r.Match, Where: r.Where, Decide: r.FieldsDecide}
 	before := func(to string) {
 		if to != "" && (f.To == "" || to < f.To) {
 			f.To = to
@@ -139,14 +177,75 @@ func (r Range) inner() search.Filter {
 	if !r.Since.IsZero() {
 		f.Since = view.Micros(r.Since)
 	}
-	return f
+	f.Fields, err = s.indexed(r.Fields)
+	return f, err
+}
+
+// whereFields returns what Fields ask of a document, where nothing else does.
+func (r *Range) whereFields(s *Snapshot) (func(_, fields []byte) (bool, error), error) {
+	all, err := s.indexed(r.Fields)
+	if all == nil {
+		return nil, err
+	}
+	paths := s.v.Params.Indexed()
+	return func(_, fields []byte) (bool, error) {
+		for _, ranges := range all {
+			if !slices.ContainsFunc(ranges, func(of sstable.FieldRange) bool { return of.Has(jsonfield.Of(fields, paths[of.Field])) }) {
+				return false, nil
+			}
+		}
+		return true, nil
+	}, nil
+}
+
+// indexed returns ranges of fields as tables have them.
+func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]sstable.FieldRange, err error) {
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	index := s.v.Params.Indexed()
+	for _, ranges := range fields {
+		var of []sstable.FieldRange
+		for _, r := range ranges {
+			paths, err := jsonfield.Paths(r.Field)
+			if err != nil || len(paths) != 1 {
+				return nil, fmt.Errorf("%q is no field: %w", r.Field, files.ErrInvalid)
+			}
+			i := slices.IndexFunc(index, func(path []string) bool { return slices.Equal(path, paths[0]) })
+			if i < 0 {
+				return nil, fmt.Errorf("the field %s is not indexed: %w", r.Field, files.ErrParams)
+			}
+			for _, bound := range []string{r.From, r.To} {
+				if r.Numbers && bound != "" && !jsonfield.IsNumber([]byte(bound)) {
+					return nil, fmt.Errorf("%q is no number: %w", bound, files.ErrInvalid)
+				}
+			}
+			of = append(of, sstable.FieldRange{Field: i, From: r.From, To: r.To, Above: r.Above, Below: r.Below, Numbers: r.Numbers})
+		}
+		if len(of) == 0 {
+			return nil, fmt.Errorf("an element of Fields without ranges: %w", files.ErrInvalid)
+		}
+		inner = append(inner, of)
+	}
+	return inner, nil
+}
+
+// CountIndexed returns how many documents Range looks at because of r.Fields: those that indexes
+// find, and all of tables where these are too many, and of memtables. It costs microseconds a
+// table.
+func (s *Snapshot) CountIndexed(ctx context.Context, r Range) (int64, error) {
+	f, err := r.inner(s)
+	if err != nil {
+		return 0, err
+	}
+	return listing.CountIndexed(ctx, &s.v, f, !r.Unordered)
 }
 
 // Count returns how many visible documents there are or, if a time is given, how many were stored
 // then or later. It reads no document; where some may have expired, or by time, it reads times.
 func (s *Snapshot) Count(ctx context.Context, since ...time.Time) (int64, error) {
 	if len(since) == 0 || since[0].IsZero() {
-		return search.Count(ctx, &s.v, math.MinInt64)
+		return listing.Count(ctx, &s.v, math.MinInt64)
 	}
-	return search.Count(ctx, &s.v, view.Micros(since[0]))
+	return listing.Count(ctx, &s.v, view.Micros(since[0]))
 }

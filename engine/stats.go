@@ -99,6 +99,8 @@ type Params struct {
 	Features   Features      `json:"features"` // what of a document is compared
 	// Containment says that there is an index for Contains and Within.
 	Containment bool `json:"containment,omitempty"`
+	// Index are the fields that are indexed, as the query language writes them.
+	Index []string `json:"index,omitempty"`
 }
 
 // Metrics is how a DB was opened, and counts what it has done since.

@@ -52,7 +52,7 @@ func (x *run) fields(s *syntax.Statement) error {
 	if err := x.NeedTexts(*s.Bare); err != nil {
 		return err
 	}
-	x.answer([]string{"name", "type", "documents", "share", "example"}, func(yield func(Row, error) bool) {
+	x.answer([]string{"name", "type", "documents", "share", "example", "indexed"}, func(yield func(Row, error) bool) {
 		of, err := x.survey(0)
 		if err != nil {
 			yield(nil, err)
@@ -64,9 +64,9 @@ func (x *run) fields(s *syntax.Statement) error {
 		case len(of.Top.In) == 0:
 			x.Doubt("no document has fields")
 		}
-		more := true
+		more, index := true, x.DB.Params().Index
 		of.Top.Each(nil, func(path []string, f *value.Surveyed) {
-			more = more && yield(Row{fieldName(path), f.Kind(), f.Documents, float64(f.Documents) / float64(of.Documents), f.Example}, nil)
+			more = more && yield(Row{fieldName(path), f.Kind(), f.Documents, float64(f.Documents) / float64(of.Documents), f.Example, slices.Contains(index, jsonfield.Name(path))}, nil)
 		})
 	})
 	return nil

@@ -154,7 +154,7 @@ var statementDefs = []statementDef{
 		word: "FIELDS", shape: syntax.Bare,
 		topic: Topic{Syntax: "FIELDS", Help: "the fields that documents have"},
 		docs: []docsRow{{"FIELDS", "lists the fields that documents have: what they are, how many documents have them, and an example; reads all documents",
-			"`name`, `type`, `documents`, `share`, `example`"}},
+			"`name`, `type`, `documents`, `share`, `example`, `indexed`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.fields(s) },
 	},
 	{

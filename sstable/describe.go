@@ -86,6 +86,8 @@ func (r *Reader) detail(s *table.Section) string {
 		return stats(r.t.Sets.Sizes.Stats())
 	case table.KindSets:
 		return stats(r.t.Sets.Keys.Stats())
+	case table.KindValueDocs:
+		return stats(r.t.Fields[s.Index].Docs.Stats())
 	case table.KindIDParts:
 		if run, err := r.t.Run(table.KindIDParts, s.Index, s.Count); err == nil {
 			return stats(run.Stats())

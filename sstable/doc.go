@@ -52,6 +52,11 @@
 //	set-sizes column: how many features a text has, by document number      (internal/contain)
 //	sets      key run: bits of the hashes of these features, with documents
 //
+// and of each indexed field, twice: for texts and for numbers,
+//
+//	values     list: the keys of the values, sorted                         (internal/fieldidx)
+//	value-docs column: the documents that have them
+//
 // Directories of key runs and columns are sections of their own, and lie side by side with the
 // other directories after everything else.
 //
@@ -73,7 +78,7 @@
 //	merge     a table from other tables
 //	write     a table from documents
 //	table     parameters, kinds of sections, the directory and its copies; an open table
-//	hamming, sketchidx, contain                  searches by fingerprint, by sketch, by set
+//	hamming, sketchidx, contain, fieldidx        searches by fingerprint, sketch, set, field
 //	keyrun, blobs, pages                         encodings, and what of the file is read
 //
 // # Where to change what
@@ -82,7 +87,7 @@
 //	                docs/format/sstable.md
 //	a version       an entry of table.Versions; TestVersion3 shows what it takes
 //	a search        internal/hamming for fingerprints, internal/sketchidx for sketches,
-//	                internal/contain for sets
+//	                internal/contain for sets, internal/fieldidx for fields
 //	an encoding     internal/keyrun for sorted keys and columns, internal/blobs for strings
 //
 // # Terms

@@ -201,6 +201,38 @@ func TestGoldenSets(t *testing.T) {
 	}
 }
 
+// TestGoldenFields reads a table with indexed fields. As for v2.sst, a diff is a change of the format.
+func TestGoldenFields(t *testing.T) {
+	path := filepath.Join("testdata", "v2-fields.sst")
+	docs, p := goldenDocs(), testParams
+	p.Sketch, p.MinJaccard, p.Index = 0, 0, "n,meta.'a,b'"
+	for i := range docs {
+		docs[i].Sketch = nil
+		if i%3 == 0 {
+			docs[i].Fields = fmt.Appendf(docs[i].Fields[:0], `{"n":-%d.5e1,"meta":{"a,b":"value %d"}}`, i, i/9)
+		}
+	}
+	data, _ := buildTable(t, p, WriterOptions{BlockSize: 4096}, docs)
+	if *update {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := openTable(t, golden)
+	checkReader(t, r, p, docs)
+	if err := r.Verify(t.Context(), nil); err != nil || !bytes.Equal(data, golden) {
+		t.Errorf("writing the documents of %s gives another file, or it is damaged: %v", path, err)
+	}
+	found, err := r.FieldCandidates([]FieldRange{{Field: 1, From: "value 7", To: "value 7"}, {Field: 0, From: "-35", To: "-5", Numbers: true}})
+	if err != nil || !slices.Equal(found, []uint32{0, 3, 63, 66, 69}) {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
 // compareGolden compares text with a golden file.
 func compareGolden(t *testing.T, path, text string) {
 	t.Helper()

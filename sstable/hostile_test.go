@@ -485,6 +485,10 @@ func reseal(r *Reader, data []byte) {
 	for _, s := range r.t.Info.Sections {
 		if s.Kind.HasDir() {
 			dir := r.t.Section(s.Kind|table.DirFlag, s.Index)
+			if s.Kind == table.KindValues {
+				keytest.ResealBlocks(data[dir.Offset:][:dir.Length], blobs.ListEntry, data[s.Offset:][:s.Length])
+				continue
+			}
 			keytest.Reseal(data[s.Offset:][:s.Length], data[dir.Offset:][:dir.Length], r.t.Bytes(dir))
 		}
 		if s.Kind == table.KindTimeSketch {

@@ -85,6 +85,17 @@ func (r *Reader) EachWrittenID(ctx context.Context, w Written, fn func(doc uint3
 	return b.flush(ctx)
 }
 
+// EachIDOf calls fn for documents, given ascending. id aliases memory that is used again.
+func (r *Reader) EachIDOf(ctx context.Context, docs []uint32, fn func(doc uint32, id []byte) error) error {
+	b := idBatches{r: r, fn: fn}
+	for _, doc := range docs {
+		if err := b.add(ctx, doc); err != nil {
+			return err
+		}
+	}
+	return b.flush(ctx)
+}
+
 // idBatches gives documents with their IDs, which it reads many at a time: then cache misses
 // overlap.
 type idBatches struct {

@@ -29,7 +29,7 @@ func FuzzMerge(f *testing.F) {
 		// The result again, with other tables.
 		again := newRandomMerge(t, seed+1, shape)
 		again.addMerged(merged, m.want())
-		again.first, again.sketch, again.sets = 100, m.sketch, m.sets
+		again.first, again.sketch, again.sets, again.index = 100, m.sketch, m.sets, m.index
 		again.addInputs()
 		again.merge(again.params())
 	})
@@ -41,6 +41,7 @@ type randomMerge struct {
 	shape  func(n int) int // a number less than n, from the shape
 	sketch uint32
 	sets   bool
+	index  string
 	first  int // number of the first input in IDs
 	data   [][]byte
 	kinds  [7]int
@@ -61,6 +62,7 @@ func newRandomMerge(t *testing.T, seed uint64, shape []byte) *randomMerge {
 	}
 	m.sketch = uint32(m.shape(3) * 8)
 	m.sets = r.IntN(2) == 0
+	m.index = []string{"", "n", "s,m.n,n"}[r.IntN(3)]
 	m.drop = []func(*rand.Rand, *Document) bool{drops["none"], drops["few"], drops["most"], drops["odd"], drops["all"], drops["in runs"]}[m.shape(6)]
 	m.o = MergeOptions{
 		Workers: 1 + m.shape(4), Piece: []int{0, 1, 600, 3000}[m.shape(4)], Sorted: []int{0, 512, 2048, 1}[m.shape(4)],
@@ -73,7 +75,7 @@ func newRandomMerge(t *testing.T, seed uint64, shape []byte) *randomMerge {
 // common are the parameters of all tables, but for the layout.
 func (m *randomMerge) common() Params {
 	p := mergeParams
-	if p.Sketch, p.Sets = m.sketch, m.sets; p.Sketch == 0 {
+	if p.Sketch, p.Sets, p.Index = m.sketch, m.sets, m.index; p.Sketch == 0 {
 		p.MinJaccard = 0
 	}
 	return p
@@ -153,6 +155,9 @@ func (m *randomMerge) fill(d *Document, i, j int) {
 	case 3:
 		if i%2 == 1 {
 			d.Fields = fmt.Append(nil, r.Uint64())
+			if m.index != "" {
+				d.Fields = fmt.Appendf(nil, `{"n":%d,"s":"%x","m":{"n":%v}}`, r.IntN(9), r.Uint64()>>r.IntN(64), r.Float64())
+			}
 		}
 	case 4:
 		for range r.IntN(30) {

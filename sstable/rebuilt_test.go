@@ -7,7 +7,7 @@ import (
 
 // rebuilt returns table r in a version, with other contents of sections of some kinds, and other
 // counts. What has another length goes to the end, so that the blocks stay where they are, and an
-// optional section that nobody knows takes its place.
+// optional section that nobody knows takes its place. Of indexed fields it changes the first list.
 func rebuilt(r *Reader, version uint32, contents map[Kind][]byte, counts map[Kind]uint64) []byte {
 	data, info := table.AppendHeader(nil, version), r.Info()
 	var sections, moved []Section
@@ -17,11 +17,12 @@ func rebuilt(r *Reader, version uint32, contents map[Kind][]byte, counts map[Kin
 		data, sections = append(data, content...), append(sections, s)
 	}
 	for _, s := range info.Sections {
-		if count, ok := counts[s.Kind]; ok {
+		first := s.Index == 0 || s.Kind&^table.DirFlag != table.KindValueDocs // of several lists
+		if count, ok := counts[s.Kind]; ok && first {
 			s.Count = count
 		}
 		content, ok := contents[s.Kind]
-		if ok && int64(len(content)) != s.Length {
+		if ok = ok && first; ok && int64(len(content)) != s.Length {
 			moved = append(moved, s)
 			s.Kind, s.Index, s.Optional, ok = table.KindUnknown+Kind(len(moved)), 0, true, false
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/contain"
+	"github.com/simdb/simdb/sstable/internal/fieldidx"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
 	"golang.org/x/sync/errgroup"
@@ -30,6 +31,7 @@ import (
 //	ids      each document once, under the hash of its ID; no ID twice; the order of IDs
 //	sketches bitmaps and postings are those of the sketches
 //	sets     their sizes and the bins of their features are those of the texts
+//	values   the lists of indexed fields ascend, and are those of the fields
 //
 // It checks what a writer may have got wrong as well as what storage may have lost. The checks run
 // side by side on all processors; of damage that several find, that of the first in the list is
@@ -39,7 +41,8 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) e
 	defer r.t.Pages.Sequential()()
 	v := &verification{progress: progress, total: 2 * r.t.Info.Size}
 	steps := []func(*verifier) error{(*verifier).checkBytes, (*verifier).checkRecords, (*verifier).checkOrder, (*verifier).checkPlaces,
-		(*verifier).checkRuns, (*verifier).checkIDs, (*verifier).checkIDParts, (*verifier).checkSketches, (*verifier).checkSets, (*verifier).checkEarly}
+		(*verifier).checkRuns, (*verifier).checkIDs, (*verifier).checkIDParts, (*verifier).checkSketches, (*verifier).checkSets, (*verifier).checkFields,
+		(*verifier).checkEarly}
 	errs := make([]error, len(steps))
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))
@@ -337,6 +340,51 @@ func (v *verifier) checkSets() error {
 	})
 	if err == nil && got != want {
 		err = x.Keys.Corrupt(0, "not every document is there once, under each of its features")
+	}
+	return err
+}
+
+// checkFields verifies that the lists of indexed fields are those of the documents, as checkSets
+// compares sets.
+func (v *verifier) checkFields() error {
+	paths := v.t.Params.Indexed()
+	if len(paths) == 0 {
+		return nil
+	}
+	h, got, want := keyrun.NewSetHash(), make([]uint64, len(v.t.Fields)), make([]uint64, len(v.t.Fields))
+	hash := func(key []byte, doc uint32) uint64 { return h.Of(table.HashID(key) + uint64(doc)*0x9e3779b97f4a7c15) }
+	for i := range v.t.Fields {
+		l := &v.t.Fields[i]
+		it := l.Iter()
+		last, lastDoc := []byte(nil), uint32(0)
+		for n := 0; ; n++ {
+			ok, err := it.Next()
+			if err != nil {
+				return err
+			} else if !ok {
+				break
+			}
+			if n > 0 && fieldidx.Compare(last, lastDoc, it.Key, it.Doc) >= 0 {
+				return v.corrupt(table.KindValues, 0, "value %d of list %d is not after the one before", n, i)
+			}
+			last, lastDoc, got[i] = it.Key, it.Doc, got[i]+hash(it.Key, it.Doc)
+			if err := v.advance(int64(len(it.Key)) + 3); err != nil {
+				return err
+			}
+		}
+	}
+	texts := v.Texts()
+	err := v.EachInTextOrder(v.ctx, func(doc uint32) error {
+		_, fields, err := texts.Get(doc)
+		for i, path := range paths {
+			fieldidx.Each(path, fields, func(list int, key []byte) { want[fieldidx.Lists*i+list] += hash(key, doc) })
+		}
+		return err
+	})
+	for i := range got {
+		if err == nil && got[i] != want[i] {
+			err = v.corrupt(table.KindValues, 0, "list %d has not the values of every document", i)
+		}
 	}
 	return err
 }

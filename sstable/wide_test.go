@@ -11,10 +11,11 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// wideParams are testParams with all that may be added: fingerprints of four words, and sets.
+// wideParams are testParams with all that may be added: fingerprints of four words, sets, and
+// indexed fields.
 var wideParams = func() Params {
 	p := testParams
-	p.Words, p.Sets = 4, true
+	p.Words, p.Sets, p.Index = 4, true, "n,m.s"
 	return p
 }()
 

@@ -108,9 +108,9 @@ func (t *BatchWriter) AddRecords(n, alike int, record func(i int) (text, fields 
 // itself, which has how many documents are not left out.
 func (t *BatchWriter) Write(b *Batch) (Info, error) { return t.w.Write(b) }
 
-// SetBytes returns how much memory the writer needs for the sets of the records so far, if the
-// table indexes them.
-func (t *BatchWriter) SetBytes() int64 { return t.w.SetBytes() }
+// IndexBytes returns how much memory the writer needs for the sets and the indexed fields of the
+// records so far, if the table has such indexes.
+func (t *BatchWriter) IndexBytes() int64 { return t.w.IndexBytes() }
 
 // Close frees what the writer has. Without Write before, the table is of no use.
 func (t *BatchWriter) Close() { t.w.Close() }

@@ -76,6 +76,7 @@ var examples = map[string][]example{
 		{`simdb load pictures.simdb --images pdq PICTURES/`, "Pictures, compared by a perceptual hash."},
 		{`simdb load images.simdb hashes.txt --input-format hashes --no-sketch`, "Fingerprints alone."},
 		{`simdb load all.simdb corpus.simdb`, "All documents of another database."},
+		{`simdb load indexed.simdb docs.jsonl --index lang,meta.url`, "Statements find documents by these fields without reading all."},
 	},
 	"create": {
 		{`simdb create feed.simdb --ttl 48h`, "An empty database that forgets after two days."},

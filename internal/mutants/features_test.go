@@ -34,7 +34,7 @@ var featureMutants = []mutant{
 	},
 	{
 		name: "features/not in the record of the database", in: "sstable", decl: "Params.AppendDatabase",
-		edit:  swap(`append(b, p.Features...)`, `b`),
+		edit:  swap(`append(b, p.Description()...)`, `b`),
 		tests: "sstable", run: "^TestFeatureParams$",
 	},
 	{

@@ -258,7 +258,7 @@ func (h *hasher) write(ctx context.Context, to *sstable.BatchWriter, w *window, 
 	if err != nil {
 		return err
 	}
-	c.sets.Store(to.SetBytes())
+	c.sets.Store(to.IndexBytes())
 	base := len(c.sums)
 	for share, codes := range h.codes {
 		for i := share * windowShare; i < min((share+1)*windowShare, len(w.docs)); i++ {

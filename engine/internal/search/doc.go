@@ -1,6 +1,6 @@
 // Package search answers queries for one document over a View: by Hamming distance (Near), by
-// Jaccard similarity (Jaccard), for many fingerprints at once (EachBatch), for the first match
-// (AnyMatch), and by ID (EachEntry). It plans them too (PlanNear, PlanJaccard), at the costs that
+// Jaccard similarity (Jaccard), for many fingerprints at once (EachBatch), and for the first match
+// (AnyMatch). It plans them too (PlanNear, PlanJaccard), at the costs that
 // package sstable estimates.
 //
 // Tables are searched by package sstable, memtables by package memindex. What is found is

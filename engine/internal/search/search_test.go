@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/listing"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
@@ -515,7 +516,7 @@ func TestSimilar(t *testing.T) {
 func TestEntries(t *testing.T) {
 	m, ctx := newModel(t, 7, 0, 0), t.Context()
 	for i := range 60 {
-		f, what := Filter{From: []string{"", "d", "d1", "d12", "e"}[m.rng.IntN(5)], Reverse: m.rng.IntN(2) == 0}, ""
+		f, what := listing.Filter{From: []string{"", "d", "d1", "d12", "e"}[m.rng.IntN(5)], Reverse: m.rng.IntN(2) == 0}, ""
 		if m.rng.IntN(2) == 0 {
 			f.To = []string{"a", "d2", "d12", "d123", "f"}[m.rng.IntN(5)]
 		}
@@ -530,20 +531,20 @@ func TestEntries(t *testing.T) {
 			return id < f.From || f.To != "" && id >= f.To || odd && id[len(id)-1]%2 == 0 || zero && m.docs[id].fields != `{"n":0}`
 		})
 		var got, inOrder []string
-		must(t, Each(ctx, m.v, f, func(id []byte, _ view.Place) error { got = append(got, string(id)); return nil }))
+		must(t, listing.Each(ctx, m.v, f, func(id []byte, _ view.Place) error { got = append(got, string(id)); return nil }))
 		slices.Sort(got)
 		equal(t, what, got, want)
 		most := 1 + m.rng.IntN(40)
 		if f.Reverse {
 			slices.Reverse(want)
 		}
-		must(t, EachInOrder(ctx, m.v, f, 1+m.rng.IntN(9), 1+m.rng.IntN(9), func(id []byte, _ view.Place) (bool, error) {
+		must(t, listing.EachInOrder(ctx, m.v, f, 1+m.rng.IntN(9), 1+m.rng.IntN(9), func(id []byte, _ view.Place) (bool, error) {
 			inOrder = append(inOrder, string(id))
 			return len(inOrder) < most, nil
 		}))
 		equal(t, what+" in order", inOrder, want[:min(most, len(want))])
 	}
-	if n, err := Count(ctx, m.v, 0); n != int64(len(m.docs)) || err != nil {
+	if n, err := listing.Count(ctx, m.v, 0); n != int64(len(m.docs)) || err != nil {
 		t.Errorf("%d documents, %v, want %d", n, err, len(m.docs))
 	}
 	ids, seen := append(m.some(50), "none"), map[int]bool{}

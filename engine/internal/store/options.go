@@ -26,6 +26,7 @@ type Options struct {
 	NoText     bool
 	NoSketch   bool
 	Sets       bool
+	Index      string // as jsonfield.Canonical has it
 	TTL        time.Duration
 
 	ReadOnly    bool
@@ -120,7 +121,7 @@ func (o Options) params() (sstable.Params, error) {
 	}
 	p := sstable.Params{
 		Tokenizer: token.Version, Hash: token.HashVersion, Shingle: shingleOf(o.Shingle, spec), Features: spec.String(),
-		Layout: sstable.LayoutBySize, StoreText: !o.NoText, Sets: o.Sets,
+		Layout: sstable.LayoutBySize, StoreText: !o.NoText, Sets: o.Sets, Index: o.Index,
 	}
 	if p.Words, err = wordsOf(o.Bits); err != nil {
 		return p, err
@@ -221,6 +222,9 @@ func (o Options) check(path string, have sstable.Params, ttl time.Duration) erro
 	}
 	if o.Sets {
 		want.Sets = true
+	}
+	if o.Index != "" {
+		want.Index = o.Index
 	}
 	if o.NoSketch {
 		want.Sketch, want.MinJaccard = 0, 0

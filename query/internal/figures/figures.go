@@ -41,6 +41,9 @@ func Params(p engine.Params) [][]any {
 	if p.Containment {
 		rows = append(rows, []any{"containment", true})
 	}
+	if len(p.Index) > 0 {
+		rows = append(rows, []any{"index", strings.Join(p.Index, ", ")})
+	}
 	return rows
 }
 

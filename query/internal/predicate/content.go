@@ -1,11 +1,18 @@
 package predicate
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/simdb/simdb/engine"
+)
 
 // condition is a condition on the text and the fields of a document.
 type condition interface {
 	holds(text, fields []byte) bool
-	ofText() bool   // it reads the text
+	ofText() bool // it reads the text
+	// ranges are values of indexed fields: a document for which the condition holds has one in one
+	// range of each element. If decided, the condition holds for all that have.
+	ranges() (of [][]engine.FieldRange, decided bool)
 	String() string // as the language writes it
 }
 
@@ -15,6 +22,9 @@ type content struct{ condition }
 
 // not is a condition under NOT.
 type not struct{ condition }
+
+// ranges are none: a document may have any other value, or none.
+func (n not) ranges() ([][]engine.FieldRange, bool) { return nil, false }
 
 func (n not) holds(text, fields []byte) bool { return !n.condition.holds(text, fields) }
 
@@ -43,6 +53,24 @@ func (j joined) ofText() bool {
 		}
 	}
 	return false
+}
+
+func (j joined) ranges() (all [][]engine.FieldRange, decided bool) {
+	var either []engine.FieldRange
+	decided = true
+	for _, t := range j.terms {
+		of, alone := t.ranges()
+		if all = append(all, of...); j.or && len(of) == 0 {
+			return nil, false
+		} else if j.or {
+			either = append(either, of[0]...)
+		}
+		decided = decided && alone && (!j.or || len(of) == 1)
+	}
+	if j.or {
+		return [][]engine.FieldRange{either}, decided
+	}
+	return all, decided
 }
 
 // String writes the conditions as the language does, with parentheses around an OR.
@@ -86,10 +114,20 @@ func (p *content) Test(x *Scope, c *Candidate) (Verdict, error) {
 }
 
 func (p *content) List(x *Scope, o ListOptions, to Sink) { x.scan(p, o, to) }
-func (p *content) narrow(s *scan)                        { s.content = append(s.content, p) }
-func (p *content) Cost(x *Scope) float64                 { return (listCost+readCost)*x.Documents() + 3 }
-func (p *content) Rows(x *Scope) float64                 { return x.Selects(p, ListOptions{}) }
-func (p *content) Explain(x *Scope) []string             { return ExplainScan(x, p, ListOptions{}) }
-func (p *content) TestCost() TestCost                    { return TestText }
-func (p *content) Measure() Measure                      { return NoMeasure }
-func (p *content) Order() Order                          { return ByID }
+
+func (p *content) narrow(s *scan) { s.content = append(s.content, p) }
+
+func (p *content) Cost(x *Scope) float64 {
+	n, decided := x.indexed(scanOf(p, ListOptions{}).filter(ListOptions{}, nil))
+	each := float64(blockCost)
+	if decided {
+		each = listCost
+	}
+	return min((listCost+readCost)*x.Documents(), each*n) + 3
+}
+
+func (p *content) Rows(x *Scope) float64     { return x.Selects(p, ListOptions{}) }
+func (p *content) Explain(x *Scope) []string { return ExplainScan(x, p, ListOptions{}) }
+func (p *content) TestCost() TestCost        { return TestText }
+func (p *content) Measure() Measure          { return NoMeasure }
+func (p *content) Order() Order              { return ByID }

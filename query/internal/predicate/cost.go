@@ -9,6 +9,7 @@ const (
 	lookupCost  = 2000 // an id is looked up
 	listCost    = 150  // an entry is listed
 	readCost    = 300  // its text and fields are read, in the order in which they are stored
+	blockCost   = 40e3 // its text and fields are read alone
 	timeCost    = 10   // its time is compared
 	jaccardCost = 5000 // a JACCARD is set up
 	similarCost = 5000 // another comparison of texts is set up

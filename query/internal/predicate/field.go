@@ -2,10 +2,13 @@ package predicate
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/syntax"
@@ -42,6 +45,19 @@ type field struct {
 	test  func(value []byte) bool
 	null  bool   // IS NULL
 	label string // what follows name
+
+	index   string                // the field as the index has it; "" if it has none
+	values  [][]engine.FieldRange // that may pass the test; nil for all that are there
+	decided bool                  // no others are in values
+}
+
+func (p *field) ranges() ([][]engine.FieldRange, bool) {
+	if p.index == "" || p.null {
+		return nil, false
+	} else if p.values == nil {
+		return [][]engine.FieldRange{{{Field: p.index}}}, p.decided
+	}
+	return p.values, p.decided
 }
 
 // BindField resolves a test of a field.
@@ -58,6 +74,11 @@ func BindField(x *Scope, e *syntax.FieldTest) (Predicate, error) {
 			return nil, err
 		}
 		p.of = x.Field(p.name, path)
+		for _, name := range x.DB.Params().Index {
+			if of, err := jsonfield.Paths(name); err == nil && slices.Equal(of[0], path) {
+				p.index, p.of.found = name, true // whether documents have it or not
+			}
+		}
 	}
 	what := "fields"
 	if p.of == nil {
@@ -70,7 +91,7 @@ func BindField(x *Scope, e *syntax.FieldTest) (Predicate, error) {
 	case e.Is != nil:
 		p.null, p.label = !e.IsNot, "IS NULL"
 		if e.IsNot {
-			p.label, p.test = "IS NOT NULL", func([]byte) bool { return true }
+			p.label, p.test, p.decided = "IS NOT NULL", func([]byte) bool { return true }, true
 		}
 		return &content{p}, nil
 	case e.Like != nil:
@@ -91,6 +112,12 @@ func (p *field) bindLike(x *Scope, e *syntax.FieldTest) error {
 	p.label = "LIKE " + value.Label(pattern.Source)
 	x.doubtPattern(pattern)
 	p.test = func(value []byte) bool { return pattern.Match(string(value)) }
+	if like := (operand{text: pattern.Prefix}); pattern.Exact {
+		p.within(p.equal(like))
+	} else {
+		p.within(engine.FieldRange{Field: p.index, From: pattern.Prefix, To: base.PrefixEnd(pattern.Prefix), Below: true})
+		p.decided = pattern.PrefixOnly()
+	}
 	p.not(e.Not)
 	return nil
 }
@@ -98,17 +125,19 @@ func (p *field) bindLike(x *Scope, e *syntax.FieldTest) error {
 func (p *field) bindIn(x *Scope, e *syntax.FieldTest) error {
 	var tests []func([]byte) bool
 	var labels []string
+	var ranges []engine.FieldRange
 	for _, v := range e.In {
 		err := x.Values.Each(v.Value, func(literal any) error {
-			c, label, err := comparisonWith(x, v.Value, literal)
-			labels = append(labels, label)
-			tests = append(tests, func(value []byte) bool { d, ok := c(value); return ok && d == 0 })
+			c, err := operandOf(x, v.Value, literal)
+			labels, ranges = append(labels, c.label), append(ranges, p.equal(c))
+			tests = append(tests, func(value []byte) bool { d, ok := c.compare(value); return ok && d == 0 })
 			return err
 		})
 		if err != nil {
 			return err
 		}
 	}
+	p.within(ranges...)
 	p.label = "IN (" + strings.Join(labels, ", ") + ")"
 	p.test = func(value []byte) bool {
 		for _, test := range tests {
@@ -123,19 +152,25 @@ func (p *field) bindIn(x *Scope, e *syntax.FieldTest) error {
 }
 
 func (p *field) bindBetween(x *Scope, e *syntax.FieldTest) error {
-	from, first, err := bindValue(x, e.From.Value)
+	from, err := bindValue(x, e.From.Value)
 	if err != nil {
 		return err
 	}
-	to, last, err := bindValue(x, e.To.Value)
+	to, err := bindValue(x, e.To.Value)
 	if err != nil {
 		return err
 	}
-	p.label = "BETWEEN " + first + " AND " + last
+	p.label = "BETWEEN " + from.label + " AND " + to.label
 	p.test = func(value []byte) bool {
-		a, ok := from(value)
-		b, comparable := to(value)
+		a, ok := from.compare(value)
+		b, comparable := to.compare(value)
 		return ok && comparable && a >= 0 && b <= 0
+	}
+	upTo := p.upTo(to, false)
+	if p.within(upTo); from.number != to.number {
+		p.values = append(p.values, []engine.FieldRange{p.from(from, false)})
+	} else {
+		p.values[0][0].From = from.text
 	}
 	p.not(e.Not)
 	return nil
@@ -145,12 +180,47 @@ func (p *field) bindBetween(x *Scope, e *syntax.FieldTest) error {
 func (p *field) not(negated bool) {
 	if negated {
 		test := p.test
-		p.label, p.test = "NOT "+p.label, func(value []byte) bool { return !test(value) }
+		p.label, p.test, p.values = "NOT "+p.label, func(value []byte) bool { return !test(value) }, nil
+		p.decided = false
 	}
 }
 
+// within has the values in some ranges pass the test, and no others.
+func (p *field) within(ranges ...engine.FieldRange) {
+	p.values, p.decided = [][]engine.FieldRange{ranges}, true
+}
+
+// from returns the range of values from an operand on, upTo of those up to it, and equal of those
+// that are equal to it. Above and below leave the operand out.
+func (p *field) from(o operand, above bool) engine.FieldRange {
+	if above && o.text == "" { // which is no bound
+		return engine.FieldRange{Field: p.index, From: afterEmpty}
+	}
+	return engine.FieldRange{Field: p.index, From: o.text, Above: above, Numbers: o.number}
+}
+
+func (p *field) upTo(o operand, below bool) engine.FieldRange {
+	r := engine.FieldRange{Field: p.index, To: o.text, Below: below, Numbers: o.number}
+	if o.text == "" {
+		r.To, r.Below = afterEmpty, true
+		if below { // nothing is
+			r.From = afterEmpty
+		}
+	}
+	return r
+}
+
+// afterEmpty is the string that follows the empty one.
+const afterEmpty = "\x00"
+
+func (p *field) equal(o operand) engine.FieldRange {
+	r := p.upTo(o, false)
+	r.From = o.text
+	return r
+}
+
 func (p *field) bindComparison(x *Scope, e *syntax.FieldTest) error {
-	c, label, err := bindValue(x, e.Value.Value)
+	c, err := bindValue(x, e.Value.Value)
 	if err != nil {
 		return err
 	}
@@ -158,50 +228,64 @@ func (p *field) bindComparison(x *Scope, e *syntax.FieldTest) error {
 	if op == "<>" {
 		op = "!="
 	}
-	p.label = op + " " + label
+	switch p.label = op + " " + c.label; op {
+	case "=":
+		p.within(p.equal(c))
+	case "<", "<=":
+		p.within(p.upTo(c, op == "<"))
+	case ">", ">=":
+		p.within(p.from(c, op == ">"))
+	}
 	holds := map[string]func(c int) bool{
 		"=": func(c int) bool { return c == 0 }, "!=": func(c int) bool { return c != 0 },
 		"<": func(c int) bool { return c < 0 }, "<=": func(c int) bool { return c <= 0 },
 		">": func(c int) bool { return c > 0 }, ">=": func(c int) bool { return c >= 0 },
 	}[op]
 	p.test = func(value []byte) bool {
-		d, ok := c(value)
+		d, ok := c.compare(value)
 		return ok && holds(d) || !ok && op == "!="
 	}
 	return nil
 }
 
-// comparison compares a value with a literal: less than 0 if the value is less. It returns false if
-// one is a number and the other is not.
-type comparison func(value []byte) (int, bool)
-
-// bindValue resolves what a field is compared with, and returns it as the language writes it too. A
-// string is compared byte by byte, with other values as they are written. A number is compared with
-// numbers, and with strings that are numbers.
-func bindValue(x *Scope, t syntax.Token) (comparison, string, error) {
-	v, err := x.Values.Get(t)
-	if err != nil {
-		return nil, "", err
-	}
-	return comparisonWith(x, t, v)
+// An operand is what a value is compared with.
+type operand struct {
+	// compare returns less than 0 if a value is less. It returns false if one of the two is a
+	// number and the other is not.
+	compare comparison
+	label   string // as the language writes it
+	text    string // of a string, or of a number
+	number  bool   // compared with numbers alone
 }
 
-// comparisonWith is bindValue for a value of t.
-func comparisonWith(x *Scope, t syntax.Token, v any) (comparison, string, error) {
+type comparison func(value []byte) (int, bool)
+
+// bindValue resolves what a field is compared with. A string is compared byte by byte, with other
+// values as they are written. A number is compared with numbers, and with strings that are numbers.
+func bindValue(x *Scope, t syntax.Token) (operand, error) {
+	v, err := x.Values.Get(t)
+	if err != nil {
+		return operand{}, err
+	}
+	return operandOf(x, t, v)
+}
+
+// operandOf is bindValue for a value of t.
+func operandOf(x *Scope, t syntax.Token, v any) (operand, error) {
 	switch v := v.(type) {
 	case string:
-		return compareText(v), value.Label(v), nil
+		return operand{compareText(v), value.Label(v), v, false}, nil
 	case value.Text:
-		return compareText(string(v)), value.Label(string(v)), nil
+		return operandOf(x, t, string(v))
 	case bool:
-		return compareText(strconv.FormatBool(v)), strings.ToUpper(strconv.FormatBool(v)), nil
+		text := strconv.FormatBool(v)
+		return operand{compareText(text), strings.ToUpper(text), text, false}, nil
 	case value.Number:
-		return compareNumber(string(v)), string(v), nil
+		return operand{compareNumber(string(v)), string(v), string(v), true}, nil
 	case uint64:
-		n := strconv.FormatUint(v, 10)
-		return compareNumber(n), n, nil
+		return operandOf(x, t, value.Number(strconv.FormatUint(v, 10)))
 	}
-	return nil, "", x.Values.Wrong(t, syntax.ExpectValue)
+	return operand{}, x.Values.Wrong(t, syntax.ExpectValue)
 }
 
 func compareText(literal string) comparison {

@@ -3,6 +3,8 @@ package predicate
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/simdb/simdb/engine"
@@ -73,6 +75,7 @@ func (s *scan) filter(o ListOptions, look func() error) engine.Range {
 	}
 	if len(s.content) > 0 {
 		all := joined{terms: s.content}
+		f.Fields, f.FieldsDecide = all.ranges()
 		f.Where = func(text, fields []byte) (bool, error) {
 			if f.Match == nil {
 				if err := look(); err != nil {
@@ -127,6 +130,9 @@ func (x *Scope) Selects(p Filter, o ListOptions) float64 {
 		looked++
 		return x.Ctx.Err()
 	})
+	if n, _ := x.indexed(f); n < x.Documents() {
+		return n
+	}
 	all := true
 	for _, err := range x.Snap.Range(x.Ctx, f) {
 		if all = err == nil; all {
@@ -150,6 +156,17 @@ func (x *Scope) Selects(p Filter, o ListOptions) float64 {
 	return max(found, of)
 }
 
+// indexed returns how many documents are looked at because of values of indexed fields, all if
+// there are none, and whether these values decide.
+func (x *Scope) indexed(r engine.Range) (n float64, decided bool) {
+	if len(r.Fields) > 0 {
+		if n, err := x.Snap.CountIndexed(x.Ctx, r); err == nil {
+			return float64(n), r.FieldsDecide
+		}
+	}
+	return x.Documents(), false
+}
+
 // errLooked ends a scan that has looked at enough documents.
 var errLooked = errors.New("looked at enough")
 
@@ -162,6 +179,21 @@ func ExplainScan(x *Scope, p Filter, o ListOptions) []string {
 	s := scanOf(p, o)
 	ranged := s.from+s.to != ""
 	narrowed := ranged || len(s.ids) > 0 || !s.since.IsZero()
+	f := s.filter(o, nil)
+	if n, decided := x.indexed(f); n < x.Documents() {
+		var names []string
+		for _, ranges := range f.Fields {
+			for _, r := range ranges {
+				names = append(names, r.Field)
+			}
+		}
+		slices.Sort(names)
+		of := ", the fields of"
+		if decided {
+			of = ""
+		}
+		return []string{fmt.Sprintf("%s: by the index of %s%s, %.0f of %.0f documents", line, strings.Join(slices.Compact(names), ", "), of, n, x.Documents())}
+	}
 	switch {
 	case ranged:
 		line += ": a range of ids"

@@ -127,11 +127,11 @@ var Definitions = []Definition{
 		Help:   "documents by a field, or by TEXT",
 		Words:  []string{"NULL", "TRUE", "FALSE"},
 		Docs: []DocsRow{
-			{"lang = 'en'`, `stars >= 3`, `draft = FALSE", "whose field compares so: `=`, `!=`, `<`, `<=`, `>`, `>=`", "yes, by a scan"},
-			{"stars BETWEEN 3 AND 5`, `stars NOT BETWEEN 3 AND 5", "whose field is at least the one and at most the other, or is not", "yes, by a scan"},
-			{"lang IN ('en', 'de')`, `lang NOT IN ('en')", "whose field is, or is not, one of these", "yes, by a scan"},
-			{"url LIKE 'http%'`, `text NOT LIKE '%draft%'", "whose field, or text, matches as a whole, or does not; ESCAPE too", "yes, by a scan"},
-			{"meta.lang IS NULL`, `meta.lang IS NOT NULL", "without the field or with it; `meta.lang` is `lang` in the object `meta`", "yes, by a scan"},
+			{"lang = 'en'`, `stars >= 3`, `draft = FALSE", "whose field compares so: `=`, `!=`, `<`, `<=`, `>`, `>=`", "yes, by a scan or an index"},
+			{"stars BETWEEN 3 AND 5`, `stars NOT BETWEEN 3 AND 5", "whose field is at least the one and at most the other, or is not", "yes, by a scan or an index"},
+			{"lang IN ('en', 'de')`, `lang NOT IN ('en')", "whose field is, or is not, one of these", "yes, by a scan or an index"},
+			{"url LIKE 'http%'`, `text NOT LIKE '%draft%'", "whose field, or text, matches as a whole, or does not; ESCAPE too", "yes, by a scan or an index"},
+			{"meta.lang IS NULL`, `meta.lang IS NOT NULL", "without the field or with it; `meta.lang` is `lang` in the object `meta`", "yes, by a scan or an index"},
 		},
 	},
 	{

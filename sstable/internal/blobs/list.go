@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/pages"
 )
@@ -23,6 +24,7 @@ type Kind struct {
 var (
 	IDs      = &Kind{Section: "names", Name: "ID", Shift: 7, Least: 1, Most: 1<<16 - 1}
 	Sketches = &Kind{Section: "sketches", Name: "sketch", Shift: 4, Most: 1 << 18}
+	Values   = &Kind{Section: "values", Name: "value", Shift: 6, Most: jsonfield.MostKey}
 )
 
 // A block of a list of c strings:

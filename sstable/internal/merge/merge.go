@@ -64,6 +64,9 @@ func Merge(ctx context.Context, w io.Writer, p table.Params, inputs []Input, o O
 		if p.Sets {
 			m.total += int64(in.Info.Docs) + int64(in.Table.Sets.Keys.Len())
 		}
+		for i := range in.Table.Fields {
+			m.total += int64(in.Table.Fields[i].Docs.Len())
+		}
 	}
 	for _, step := range mergeSteps {
 		if err := m.Fail(m.guarded(func() error { return step(m) })); err != nil {
@@ -89,7 +92,7 @@ func Merge(ctx context.Context, w io.Writer, p table.Params, inputs []Input, o O
 var mergeSteps = []func(*merger) error{
 	(*merger).copyRecords, (*merger).mergeFingerprints, (*merger).mergeSeqs, (*merger).mergeTimes, (*merger).mergeRanks,
 	(*merger).mergePlaces, (*merger).mergeWords, (*merger).mergeBlocks, (*merger).mergeRuns, (*merger).mergeWordRuns,
-	(*merger).mergeIDs, (*merger).mergeSets,
+	(*merger).mergeIDs, (*merger).mergeSets, (*merger).mergeFields,
 }
 
 // Renumbering says which numbers the documents of merged tables have in the table that they were

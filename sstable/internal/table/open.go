@@ -2,12 +2,14 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/contain"
+	"github.com/simdb/simdb/sstable/internal/fieldidx"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
@@ -112,7 +114,7 @@ func (r *Table) openSections() error {
 		}
 		r.Words = append(r.Words, w)
 	}
-	return r.openSets()
+	return cmp.Or(r.openSets(), r.openFields())
 }
 
 // openSets opens the index of sets.
@@ -133,6 +135,36 @@ func (r *Table) openSets() (err error) {
 	}
 	r.Sets.Sizes, err = r.Column(KindSetSizes, 0, uint64(r.Info.Docs))
 	return err
+}
+
+// openFields opens the lists of indexed fields.
+func (r *Table) openFields() error {
+	for i := range uint16(fieldidx.Lists * r.Params.NumIndexed()) {
+		s, err := r.Required(KindValues, i)
+		if err != nil {
+			return err
+		}
+		dir, err := r.Required(KindValues|DirFlag, i)
+		if err != nil {
+			return err
+		}
+		if s.Count > uint64(r.Info.Docs) || dir.Count != s.Count {
+			return base.Corruptf(r.File, s.Name(), s.Offset, "%d values of %d documents, the directory has %d", s.Count, r.Info.Docs, dir.Count)
+		}
+		var l fieldidx.List
+		if l.Keys, err = blobs.OpenList(blobs.Values, r.File, uint32(s.Count), r.Part(dir), r.Part(s)); err != nil {
+			return err
+		}
+		l.Keys.SetPages(r.Pages.Random())
+		if l.Docs, err = r.Column(KindValueDocs, i, s.Count); err != nil {
+			return err
+		}
+		if s.Count > 0 && l.Docs.Max() >= uint64(r.Info.Docs) {
+			return l.Docs.Corrupt(0, "document %d of %d", l.Docs.Max(), r.Info.Docs)
+		}
+		r.Fields = append(r.Fields, l)
+	}
+	return nil
 }
 
 // openRuns opens the runs of a word.
@@ -298,6 +330,8 @@ func (r *Table) maxIndex(k Kind, segments int) int {
 		if !r.Params.Sets {
 			return -1
 		}
+	case KindValues, KindValueDocs:
+		return fieldidx.Lists*r.Params.NumIndexed() - 1
 	case KindSketches, KindHot:
 		return min(int(r.Params.Sketch), 1) - 1
 	case KindBitmaps, KindPostings:

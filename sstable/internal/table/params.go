@@ -10,7 +10,9 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/sstable/internal/fieldidx"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
@@ -31,6 +33,7 @@ type Params struct {
 	Words      uint32         // 64-bit words of a fingerprint, 2..MaxWords; 0 for one
 	Features   string         // what features are, as features.Spec.String has it; "" for shingles of words
 	Sets       bool           // whether the features of texts are indexed, for searches by containment
+	Index      string         // the fields that are indexed, as jsonfield.Canonical has them
 }
 
 // Limits of the parameters.
@@ -53,12 +56,26 @@ func (p Params) Validate() error {
 		return fmt.Errorf("least Jaccard threshold %v is not in 0..1", p.MinJaccard)
 	case p.Sets && !p.StoreText:
 		return errors.New("an index of containment without texts")
+	case p.Index != "" && !p.StoreText:
+		return errors.New("an index of fields that are not kept")
 	}
 	if _, err := features.Parse(p.Features); err != nil {
 		return fmt.Errorf("parameters of features: %w", err)
 	}
+	if index, err := jsonfield.Canonical(p.Index); err != nil || index != p.Index {
+		return fmt.Errorf("indexed fields: %w", cmp.Or(err, fmt.Errorf("%q is not as they are written", p.Index)))
+	}
 	return p.Layout.Validate()
 }
+
+// Indexed returns the paths of the fields that are indexed. The parameters must be valid.
+func (p Params) Indexed() [][]string {
+	paths, _ := jsonfield.Paths(p.Index)
+	return paths
+}
+
+// NumIndexed returns how many these are.
+func (p Params) NumIndexed() int { return len(p.Indexed()) }
 
 // NumWords returns the number of words of a fingerprint.
 func (p Params) NumWords() int { return max(1, int(p.Words)) }
@@ -98,6 +115,7 @@ func (p Params) Diff(q Params) string {
 	differ("layout", p.Layout.String(), q.Layout.String())
 	differ("store-text", p.StoreText, q.StoreText)
 	differ("containment", p.Sets, q.Sets)
+	differ("index", cmp.Or(p.Index, "of no fields"), cmp.Or(q.Index, "of no fields"))
 	if p.Features != q.Features {
 		diffs = append(diffs, fmt.Sprintf("features of %s, not of %s", p.describeFeatures(), q.describeFeatures()))
 	}
@@ -126,6 +144,9 @@ func (p Params) String() string {
 	if p.Sets {
 		s += ", containment true"
 	}
+	if p.Index != "" {
+		s += ", index of " + p.Index
+	}
 	return s
 }
 
@@ -135,7 +156,9 @@ const (
 	// RunSections is at least the number of sections of runs, and of words.
 	RunSections = MaxWords * (hamming.MaxTables + 1)
 	// LeastSegments is how many segments every table has room for.
-	LeastSegments = (MaxSections - 2*RunSections - 2*SegmentReserve) / segmentSections
+	LeastSegments = (MaxSections - 2*RunSections - 2*SegmentReserve - FieldSections) / segmentSections
+	// FieldSections is the number of sections of indexed fields at most, with their directories.
+	FieldSections = 4 * fieldidx.Lists * jsonfield.MostPaths
 )
 
 // MaxDocs returns how many documents a table with p can have: with sketches as many as have place
@@ -147,13 +170,14 @@ func (p Params) MaxDocs() int64 {
 	return min(MaxDocs, LeastSegments*sketchidx.LeastSegment(p.Sketches()))
 }
 
-// ParamsSize is the length in bytes of encoded parameters without their features.
+// ParamsSize is the length in bytes of encoded parameters without their description.
 const ParamsSize = 40
 
 // Flags of encoded parameters.
 const (
 	storeTextFlag = 1
 	setsFlag      = 2
+	indexFlag     = 4
 )
 
 // Codes of what versions of the program may add without another format: sketches in other
@@ -161,12 +185,12 @@ const (
 const (
 	WidthAt              = 35    // Words
 	EncodingAt, encoding = 36, 0 // sketches as package minhash encodes them
-	FeaturesAt           = 37    // 0, or described: the length of the description follows
+	FeaturesAt           = 37    // 0, or described
 	Described            = 1
-	DescribedAt          = 38 // length of the description of features in bytes
+	DescribedAt          = 38 // length of the description in bytes
 )
 
-// AppendBinary appends the ParamsSize bytes that record p, all but the text of Features, and never
+// AppendBinary appends the ParamsSize bytes that record p, all but its description, and never
 // fails:
 //
 //	+-----------+---------+------+--------+------+------------+--------+------+
@@ -177,11 +201,12 @@ const (
 //	|   1   |           1           |           1          |    1     |   2    |
 //	+-------+-----------------------+----------------------+----------+--------+
 //
-// Flag 1 is StoreText, flag 2 is Sets. Other flags are zero. The width of fingerprints is Words.
-// The encoding is 0, that of package minhash. Features and length are zero for shingles of words;
-// else features is 1, and length that of the text of Features, which is elsewhere: at the end of
-// the directory of a table, and of the record of a database. A program that does not know another
-// code refuses it by name.
+// Flag 1 is StoreText, flag 2 is Sets, flag 4 says that there are indexed fields. Other flags are
+// zero. The width of fingerprints is Words. The encoding is 0, that of package minhash. Features is
+// 0 for shingles of words, else 1. Length is that of the description, which is elsewhere: at the
+// end of the directory of a table, and of the record of a database. It is the text of Features,
+// and with flag 4 a zero byte and the text of Index. A program that does not know another code
+// refuses it by name.
 func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.LittleEndian.AppendUint32(b, p.Tokenizer)
 	b = binary.LittleEndian.AppendUint32(b, p.Shingle)
@@ -196,22 +221,33 @@ func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	if p.Sets {
 		flags |= setsFlag
 	}
+	if p.Index != "" {
+		flags |= indexFlag
+	}
 	if p.Features != "" {
 		featuresCode = Described
 	}
 	b = append(b, byte(p.Layout.Blocks), byte(p.Layout.Lead), flags, byte(p.Words), encoding, featuresCode)
-	return binary.LittleEndian.AppendUint16(b, uint16(len(p.Features))), nil
+	return binary.LittleEndian.AppendUint16(b, uint16(len(p.Description()))), nil
 }
 
-// AppendDatabase appends what records p in a database: the bytes of AppendBinary and the text of
-// Features.
+// Description returns what parameters have besides their ParamsSize bytes.
+func (p Params) Description() string {
+	if p.Index == "" {
+		return p.Features
+	}
+	return p.Features + "\x00" + p.Index
+}
+
+// AppendDatabase appends what records p in a database: the bytes of AppendBinary and the
+// description.
 func (p Params) AppendDatabase(b []byte) ([]byte, error) {
 	b, err := p.AppendBinary(b)
-	return append(b, p.Features...), err
+	return append(b, p.Description()...), err
 }
 
 // UnmarshalBinary sets p to the parameters of a table that b records and validates them. b must
-// have ParamsSize bytes and the text of Features after them.
+// have ParamsSize bytes and the description after them.
 func (p *Params) UnmarshalBinary(b []byte) error {
 	if err := p.decode(b); err != nil {
 		return err
@@ -228,27 +264,30 @@ func (p *Params) UnmarshalDatabase(b []byte) error {
 	return p.ForTable(0).Validate()
 }
 
-// featuresSize returns how long the text of Features is that belongs to encoded parameters of at
+// descriptionSize returns how long the description is that belongs to encoded parameters of at
 // least ParamsSize bytes.
-func featuresSize(b []byte) int { return int(binary.LittleEndian.Uint16(b[DescribedAt:])) }
+func descriptionSize(b []byte) int { return int(binary.LittleEndian.Uint16(b[DescribedAt:])) }
 
 // decode sets p to what b records.
 func (p *Params) decode(b []byte) error {
-	if len(b) < ParamsSize || len(b) != ParamsSize+featuresSize(b) {
-		return fmt.Errorf("parameters of %d bytes, not %d and what describes the features", len(b), ParamsSize)
+	if len(b) < ParamsSize || len(b) != ParamsSize+descriptionSize(b) {
+		return fmt.Errorf("parameters of %d bytes, not %d and their description", len(b), ParamsSize)
 	}
-	if flags := b[34]; flags&^(storeTextFlag|setsFlag) != 0 {
+	if flags := b[34]; flags&^(storeTextFlag|setsFlag|indexFlag) != 0 {
 		return fmt.Errorf("unknown parameter flags %#x", flags)
 	}
+	of, index, indexed := strings.Cut(string(b[ParamsSize:]), "\x00")
 	switch {
+	case indexed != (b[34]&indexFlag != 0) || indexed != (index != ""):
+		return fmt.Errorf("a description %q, flags %#x", b[ParamsSize:], b[34])
 	case b[WidthAt] == 1 || b[WidthAt] > MaxWords:
 		return fmt.Errorf("fingerprints of another width, code %d: %w", b[WidthAt], ErrUnsupported)
 	case b[EncodingAt] != encoding:
 		return fmt.Errorf("sketches in another encoding, code %d: %w", b[EncodingAt], ErrUnsupported)
 	case b[FeaturesAt] > Described:
 		return fmt.Errorf("features of another kind, code %d: %w", b[FeaturesAt], ErrUnsupported)
-	case (b[FeaturesAt] == Described) != (featuresSize(b) > 0):
-		return fmt.Errorf("a description of features of %d bytes, code %d", featuresSize(b), b[FeaturesAt])
+	case (b[FeaturesAt] == Described) != (of != ""):
+		return fmt.Errorf("a description of features of %d bytes, code %d", len(of), b[FeaturesAt])
 	}
 	*p = Params{
 		Tokenizer:  binary.LittleEndian.Uint32(b),
@@ -260,7 +299,8 @@ func (p *Params) decode(b []byte) error {
 		Layout:     hamming.Layout{Blocks: int(b[32]), Lead: int(b[33])},
 		StoreText:  b[34]&storeTextFlag != 0,
 		Words:      uint32(b[WidthAt]),
-		Features:   string(b[ParamsSize:]),
+		Features:   of,
+		Index:      index,
 		Sets:       b[34]&setsFlag != 0,
 	}
 	if _, err := features.Parse(p.Features); errors.Is(err, features.ErrUnknown) {

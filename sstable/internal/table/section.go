@@ -33,7 +33,9 @@ const (
 	KindWords      Kind = 19 // column of a word of the fingerprints, by document number; Index 1 and more
 	KindSetSizes   Kind = 20 // column of the sizes of the sets of features, by document
 	KindSets       Kind = 21 // key run of the bins of these features, with document numbers
-	KindUnknown    Kind = 22 // first kind that no version knows
+	KindValues     Kind = 22 // list of an indexed field: keys of its values, sorted; Index as package fieldidx says
+	KindValueDocs  Kind = 23 // column of the documents of these keys
+	KindUnknown    Kind = 24 // first kind that no version knows
 
 	// DirFlag is set in the kind of the section that is the directory of another: a key run or a
 	// column, which has the same kind without it, and the same index.
@@ -44,7 +46,7 @@ const (
 func (k Kind) String() string {
 	names := [...]string{"", "blocks", "names", "records", "times", "seqs", "run", "ids", "ranks",
 		"sketches", "hot", "bitmaps", "postings", "note", "places", "time-sketch", "early",
-		"id-bounds", "id-parts", "words", "set-sizes", "sets"}
+		"id-bounds", "id-parts", "words", "set-sizes", "sets", "values", "value-docs"}
 	if k > 0 && k < KindUnknown {
 		return names[k]
 	}
@@ -54,7 +56,7 @@ func (k Kind) String() string {
 // HasDir reports whether sections of a kind have a directory in a section of its own.
 func (k Kind) HasDir() bool {
 	switch k {
-	case KindTimes, KindSeqs, KindRun, KindIDs, KindRanks, KindPostings, KindPlaces, KindIDParts, KindWords, KindSetSizes, KindSets:
+	case KindTimes, KindSeqs, KindRun, KindIDs, KindRanks, KindPostings, KindPlaces, KindIDParts, KindWords, KindSetSizes, KindSets, KindValues, KindValueDocs:
 		return true
 	}
 	return false
@@ -63,8 +65,9 @@ func (k Kind) HasDir() bool {
 // Section is a part of the file.
 type Section struct {
 	Kind Kind
-	// RunIndex of the permuted table for KindRun; of the word for KindWords; for KindBlocks,
-	// KindBitmaps, KindPostings of the segment; for KindIDParts of the stretch; else 0
+	// RunIndex of the permuted table for KindRun; of the word for KindWords; of the list for
+	// KindValues and KindValueDocs; for KindBlocks, KindBitmaps, KindPostings of the segment; for
+	// KindIDParts of the stretch; else 0
 	Index    uint16
 	Optional bool   // a reader that does not know the kind may ignore the section
 	Offset   int64  // of its first byte in the file, a multiple of 64

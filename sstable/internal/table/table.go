@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/contain"
+	"github.com/simdb/simdb/sstable/internal/fieldidx"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/pages"
@@ -42,6 +43,7 @@ type Table struct {
 	Words    []Word           // the others
 	Sketches *sketchidx.Index // nil if Params.Sketch is 0
 	Sets     *contain.Index   // nil unless Params.Sets
+	Fields   []fieldidx.List  // of the fields of Params.Index
 }
 
 // Word is a word of the fingerprints after the first.

@@ -36,7 +36,7 @@ type Version struct {
 // there may be tables of it.
 var Versions = map[uint32]*Version{
 	2: {
-		Least: ParamsSize + InfoSize, Unknown: KindSets + 1,
+		Least: ParamsSize + InfoSize, Unknown: KindValueDocs + 1,
 		AppendDirectory: AppendDirectory2, ParseDirectory: ParseDirectory2, EntryAt: EntryAt2,
 	},
 }
@@ -61,10 +61,10 @@ const (
 
 // AppendDirectory2 appends a directory of version 2:
 //
-//	directory   +--------+------+--------------------------------+---------------+
-//	            | params | info | entries, in order of offsets   | features, as  |
-//	            |   40   |  80  | 40 each                        | params say    |
-//	            +--------+------+--------------------------------+---------------+
+//	directory   +--------+------+--------------------------------+----------------+
+//	            | params | info | entries, in order of offsets   | description of |
+//	            |   40   |  80  | 40 each                        | params         |
+//	            +--------+------+--------------------------------+----------------+
 //	info        +------+--------------+----------+----------+
 //	            | docs | fingerprints | distinct | sections |
 //	            |  4   |      4       |    4     |    4     |
@@ -96,7 +96,7 @@ func AppendDirectory2(b []byte, p Params, info *Info) []byte {
 	for _, s := range info.Sections {
 		b = s.append(b)
 	}
-	return append(b, p.Features...)
+	return append(b, p.Description()...)
 }
 
 // EntryAt2 is version.entryAt of version 2.
@@ -104,7 +104,7 @@ func EntryAt2(i int) int { return ParamsSize + InfoSize + i*EntrySize }
 
 // ParseDirectory2 is version.parseDirectory of version 2.
 func ParseDirectory2(dir []byte) (p Params, info Info, at int, err error) {
-	end := max(len(dir)-featuresSize(dir), ParamsSize+InfoSize)
+	end := max(len(dir)-descriptionSize(dir), ParamsSize+InfoSize)
 	if err := p.UnmarshalBinary(append(bytes.Clone(dir[:ParamsSize]), dir[end:]...)); err != nil {
 		return p, info, 0, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/contain"
+	"github.com/simdb/simdb/sstable/internal/fieldidx"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/table"
@@ -38,6 +39,8 @@ type BatchWriter struct {
 	columns sync.Pool
 	sets    contain.Sets // of the records; empty unless Params.Sets
 	hashers sync.Pool    // of *features.SetHasher, for them
+	indexed [][]string   // fields
+	values  fieldidx.Values
 }
 
 // BatchOptions are the options of NewBatchWriter. The zero value is a good default.
@@ -63,6 +66,7 @@ func NewBatchWriter(ctx context.Context, file io.WriteCloser, p table.Params, o 
 	}
 	t.Params = p
 	t.hashers.New = func() any { return p.NewSetHasher() }
+	t.indexed = p.Indexed()
 	return t, nil
 }
 
@@ -109,28 +113,31 @@ func (t *BatchWriter) AddRecords(n, alike int, record func(i int) (text, fields 
 	if level == LevelDefault && alike > 0 && alike >= n/leastAlike {
 		level = t.sampleLevel(len(ends), raw)
 	}
-	return first, t.Fail(t.addBlocks(len(ends), raw, func(block int) []contain.Group {
-		return t.setsOf(start(block), ends[block], record)
+	return first, t.Fail(t.addBlocks(len(ends), raw, func(block int) ([]contain.Group, fieldidx.Groups) {
+		return t.setsOf(start(block), ends[block], record), t.fieldsOf(start(block), ends[block], record)
 	}, level))
 }
 
 // addBlocks writes blocks of records, given as AppendRecord has them, with how many they are, and
-// their sets.
-func (t *BatchWriter) addBlocks(n int, raw func(dst []byte, block int) ([]byte, int), sets func(block int) []contain.Group, level Level) error {
+// what they have in indexes.
+func (t *BatchWriter) addBlocks(n int, raw func(dst []byte, block int) ([]byte, int), index func(block int) ([]contain.Group, fieldidx.Groups), level Level) error {
 	buffers := sync.Pool{New: func() any { return new([2][]byte) }} // raw and stored
 	type block struct {
 		blobs.Encoded
 		buffer *[2][]byte
 		sets   []contain.Group
+		values fieldidx.Groups
 	}
 	return pipeline.Ordered(t.ctx, n, t.o.Workers, func(i int) (block, error) {
 		b, count := buffers.Get().(*[2][]byte), 0
 		b[0], count = raw(b[0][:0], i)
 		e := blobs.Encode(int(level), b[1][:0], b[0], count)
 		b[1] = e.Stored
-		return block{e, b, sets(i)}, nil
+		sets, values := index(i)
+		return block{e, b, sets, values}, nil
 	}, func(_ int, b block) error {
 		t.sets.Add(b.sets)
+		t.values.Add(b.values)
 		t.Records.AddEncoded(b.Encoded)
 		buffers.Put(b.buffer)
 		t.FlushRecords()
@@ -180,7 +187,7 @@ func (t *BatchWriter) Write(b *Batch) (table.Info, error) {
 func (t *BatchWriter) WriteOrdered() (table.Info, error) {
 	for _, step := range []func() error{
 		t.writeFingerprints, t.writeBatchSeqs, t.writeBatchTimes, t.writeRanks, t.writePlaces, t.writeWords, t.writeNames, t.writePermuted, t.writeWordRuns, t.writeBatchIDs,
-		t.writeSets,
+		t.writeSets, t.writeFields,
 	} {
 		if err := t.Fail(cmp.Or(step(), t.ctx.Err())); err != nil {
 			return table.Info{}, err

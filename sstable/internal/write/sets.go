@@ -12,11 +12,22 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
+// docsOfRecords returns the document of each record, or contain.NoDocument.
+func (t *BatchWriter) docsOfRecords() []uint32 {
+	docs := slices.Repeat([]uint32{contain.NoDocument}, int(t.placed))
+	for doc := range t.batch.docs {
+		if record := t.batch.record(doc); record < t.placed {
+			docs[record] = uint32(doc)
+		}
+	}
+	return docs
+}
+
 // setKeys is about how many keys of sets are sorted at a time, by one goroutine.
 const setKeys = 1 << 19
 
-// SetBytes returns how much memory the sets of the records so far take.
-func (t *BatchWriter) SetBytes() int64 { return t.sets.Bytes() }
+// IndexBytes returns how much memory the sets and the indexed fields of the records so far take.
+func (t *BatchWriter) IndexBytes() int64 { return t.sets.Bytes() + t.values.Bytes() }
 
 // setsOf returns the sets of the records [from, to), if the table indexes them.
 func (t *BatchWriter) setsOf(from, to int, record func(i int) (text, fields []byte)) (groups []contain.Group) {
@@ -49,12 +60,7 @@ func (t *BatchWriter) writeSets() error {
 	if err != nil {
 		return err
 	}
-	docs := slices.Repeat([]uint32{contain.NoDocument}, int(t.placed)) // of records
-	for doc := range n {
-		if record := t.batch.record(doc); record < t.placed {
-			docs[record] = uint32(doc)
-		}
-	}
+	docs := t.docsOfRecords()
 	t.Out.Begin(table.KindSets, 0)
 	run := keyrun.NewParallelWriter(keyrun.NewWriter(&t.Out), t.o.Workers)
 	ranges := min(t.sets.Keys()/setKeys+1, 1<<contain.BinBits)

@@ -23,6 +23,7 @@ type CreateFlags struct {
 	Several     bool          `group:"created" help:"Documents may have several fingerprints, and are as near as the nearest of them (default: if documents of the first file have a list of them, and with --orientations 8)."`
 	NoSketch    bool          `group:"created" help:"Keep no MinHash sketches: no JACCARD."`
 	Containment *bool         `group:"created" help:"Keep an index for CONTAINS, WITHIN and PASSAGES, which otherwise read all texts; it takes some 40 % of the size of the texts."`
+	Index       *string       `group:"created" placeholder:"FIELD,..." help:"Index these fields, such as lang,meta.url: then comparisons with their values (=, <, IN, BETWEEN, LIKE 'a%') need not read all documents."`
 	TTL         *app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
 }
 
@@ -37,6 +38,9 @@ func (c *CreateFlags) Validate() error {
 	if c.NoText && c.contained() {
 		return errors.New("--no-text keeps no texts, so --containment has no meaning")
 	}
+	if c.NoText && c.Index != nil && *c.Index != "" {
+		return errors.New("--no-text keeps no fields, so --index has no meaning")
+	}
 	if c.NoSketch && (c.Sketch != 0 || c.MinJaccard != 0) {
 		return errors.New("--no-sketch keeps no sketches, so --sketch and --min-jaccard have no meaning")
 	}
@@ -50,6 +54,9 @@ func (c *CreateFlags) contained() bool { return c.Containment != nil && *c.Conta
 func (c *CreateFlags) Options() (*engine.Options, error) {
 	o := &engine.Options{
 		Sketch: int(c.Sketch), MinJaccard: float64(c.MinJaccard), NoText: c.NoText, NoSketch: c.NoSketch, Containment: c.contained(),
+	}
+	if c.Index != nil && *c.Index != "" {
+		o.Index = []string{*c.Index}
 	}
 	if c.TTL != nil {
 		o.TTL = time.Duration(*c.TTL)
@@ -90,6 +97,9 @@ func (c *CreateFlags) optionsLike(db *engine.DB) (*engine.Options, error) {
 	o.NoText = o.NoText || like.NoText
 	if c.Containment == nil {
 		o.Containment = like.Containment && !o.NoText
+	}
+	if c.Index == nil && !o.NoText {
+		o.Index = like.Index
 	}
 	if c.TTL == nil {
 		o.TTL = like.TTL
@@ -154,7 +164,7 @@ type Rebuild struct {
 // Help says what is kept.
 func (Rebuild) Help() string {
 	return `The new database has all documents, with their fields and times, and the pairs that ALLOW keeps apart. It has the parameters of
-the old one where no flag says another: --containment=false and --ttl never take away what that has. Fingerprints and sketches
+the old one where no flag says another: --containment=false, --index= and --ttl never take away what that has. Fingerprints and sketches
 are made of the texts anew; a fingerprint that came with its document stays, and must have as many bits.`
 }
 

@@ -78,11 +78,12 @@ func (c *Stats) object(a *app.App, db *engine.DB) (err error) {
 		TTL                float64          `json:"ttl"`
 		Features           string           `json:"features"`
 		Containment        bool             `json:"containment"`
+		Index              []string         `json:"index"`
 		Tables             []table          `json:"tables"`
 		Orphans            map[string]int64 `json:"orphans"`
 	}{
 		s.Path, s.Documents, s.Fingerprints, s.Tombstones, s.Expired, s.SpaceAmplification(), s.Memtable, s.DiskBytes, s.Seq,
-		p.Tokenizer, p.Shingle, p.Bits, string(p.Layout), p.Sketch, p.MinJaccard, p.Text, p.TTL.Seconds(), p.Features.Describe(), p.Containment, tables, orphans,
+		p.Tokenizer, p.Shingle, p.Bits, string(p.Layout), p.Sketch, p.MinJaccard, p.Text, p.TTL.Seconds(), p.Features.Describe(), p.Containment, p.Index, tables, orphans,
 	})
 	if err != nil {
 		return err

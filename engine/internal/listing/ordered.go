@@ -1,4 +1,4 @@
-package search
+package listing
 
 import (
 	"bytes"
@@ -76,7 +76,9 @@ type stream struct {
 	others int // of those after it
 
 	part      *view.Part       // nil for the memtables
-	order     *sstable.IDOrder // of part; nil if few is set
+	order     *sstable.IDOrder // of part; nil if few or found is set
+	found     []uint32         // documents that indexes of fields have found
+	decided   bool             // these satisfy Where
 	tries     int              // texts and fields that may still be read one by one
 	chosen    *roaring.Bitmap  // those of part that satisfy Where; nil until it is made
 	few       bool             // the part has few documents that are young enough: find them by time
@@ -127,6 +129,9 @@ const fewSince = 16
 // streamOf returns the stream of a table that is not opened yet.
 func streamOf(ctx context.Context, p *view.Part, f Filter) (s stream, err error) {
 	s = stream{part: p, end: 1, tries: fewTries + int(p.Meta.Docs/triesShare)}
+	if s.found, s.decided, err = f.found(p, true); s.found != nil || err != nil {
+		return s, err
+	}
 	if f.Since > p.Meta.MinTime {
 		n, err := p.CountWritten(ctx, view.Stored(f.Since))
 		if s.few = n <= int64(p.Meta.Docs)/fewSince; err != nil || s.few {
@@ -178,11 +183,11 @@ const (
 // holds decides on the head by its text and fields. It reads those of the head alone while there
 // are tries left, then those of the whole table, once.
 func (s *stream) holds(ctx context.Context) (ok bool, err error) {
-	if s.Where == nil {
+	if s.Where == nil || s.decided {
 		return true, nil
 	}
 	if s.part != nil && s.chosen == nil && s.tries == 0 {
-		if s.chosen, err = chosenOf(ctx, s.v, s.part, s.Filter); err != nil {
+		if s.chosen, err = chosenOf(ctx, s.v, s.part, s.Filter, s.found); err != nil {
 			return false, err
 		}
 	}
@@ -234,6 +239,8 @@ func (s *stream) turn(ctx context.Context) (err error) {
 	switch {
 	case s.part == nil:
 		err = s.v.EachMem(func(p view.Place) error { return add(p.Mem.ID, p) })
+	case s.found != nil:
+		err = s.part.EachIDOf(ctx, s.found, ofPart)
 	case s.few:
 		err = s.part.EachWrittenID(ctx, view.Stored(s.Since), ofPart)
 	default:

@@ -1,4 +1,7 @@
-package search
+// Package listing lists the documents of a View that a Filter selects: as they are found (Each), or
+// in the order of their IDs (EachInOrder), by the order of IDs, the times, or the indexed fields of
+// tables, and by texts and fields.
+package listing
 
 import (
 	"context"
@@ -18,6 +21,10 @@ type Filter struct {
 	// Match decides on an ID that is within the bounds; nil for any. It is called before Where.
 	Match func(id []byte) (bool, error)
 	Where Where // what text and fields must satisfy; nil for any
+	// Fields are values that each document has which satisfies Where: one in one range of each. If
+	// Decide is set, all that have them satisfy it.
+	Fields [][]sstable.FieldRange
+	Decide bool
 }
 
 // within reports whether an ID is within the bounds.
@@ -55,8 +62,12 @@ func (w Where) mem(d *view.MemDoc) (bool, error) {
 
 // eachOf is Each for a table; f.Since is at least that of the view.
 func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(id []byte, p view.Place) error) error {
-	if f.Where != nil {
-		return eachWhere(ctx, v, p, f, func(doc uint32, id []byte) error { return fn(id, view.Place{Part: p, Doc: doc}) })
+	found, decided, err := f.found(p, false)
+	if err != nil {
+		return err
+	}
+	if f.Where != nil && !decided {
+		return eachWhere(ctx, v, p, f, found, func(doc uint32, id []byte) error { return fn(id, view.Place{Part: p, Doc: doc}) })
 	}
 	give := func(doc uint32, id []byte) error {
 		if ok, err := f.matches(id); err != nil || !ok {
@@ -67,6 +78,9 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 			err = fn(id, view.Place{Part: p, Doc: doc})
 		}
 		return err
+	}
+	if decided {
+		return p.EachIDOf(ctx, found, give)
 	}
 	if f.bounded() {
 		order, err := p.IDOrder()
@@ -91,8 +105,8 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 
 // eachWhere calls fn for the visible documents of a table that f, with its Where, selects: in the
 // order in which their texts lie, so that a block of texts is decoded once. It reads the texts of
-// no others than f selects without Where.
-func eachWhere(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(doc uint32, id []byte) error) error {
+// no others than f selects without Where; if found is not nil, of those alone.
+func eachWhere(ctx context.Context, v *view.View, p *view.Part, f Filter, found []uint32, fn func(doc uint32, id []byte) error) error {
 	texts := p.Texts()
 	give := func(doc uint32) error {
 		if ok, err := whereOf(texts, doc, f.Where); err != nil || !ok {
@@ -107,7 +121,7 @@ func eachWhere(ctx context.Context, v *view.View, p *view.Part, f Filter, fn fun
 		}
 		return fn(doc, id)
 	}
-	if !f.byID() && f.Since <= p.Meta.MinTime {
+	if found == nil && !f.byID() && f.Since <= p.Meta.MinTime {
 		return p.EachInTextOrder(ctx, func(doc uint32) error {
 			if p.Dead.DeadAt(doc, v.Seq) {
 				return nil
@@ -131,7 +145,7 @@ func eachWhere(ctx context.Context, v *view.View, p *view.Part, f Filter, fn fun
 		docs = docs[:0]
 		return nil
 	}
-	err := eachDocOf(ctx, v, p, f, func(doc uint32) error {
+	err := eachDocOf(ctx, v, p, f, found, func(doc uint32) error {
 		if docs = append(docs, doc); len(docs) < whereDocs {
 			return nil
 		}
@@ -146,10 +160,23 @@ func eachWhere(ctx context.Context, v *view.View, p *view.Part, f Filter, fn fun
 // whereDocs is how many documents eachWhere sorts at a time, at 12 bytes each.
 const whereDocs = 1 << 20
 
-// eachDocOf calls fn for the visible documents of a table that f without its Where selects.
-func eachDocOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(doc uint32) error) error {
+// eachDocOf calls fn for the visible documents of a table that f without its Where selects; if
+// found is not nil, among those alone.
+func eachDocOf(ctx context.Context, v *view.View, p *view.Part, f Filter, found []uint32, fn func(doc uint32) error) error {
+	for _, doc := range found {
+		ok, err := f.selects(v, p, doc)
+		if err == nil && ok {
+			err = fn(doc)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if found != nil {
+		return nil
+	}
 	if f.byID() {
-		f.Where = nil
+		f.Where, f.Fields = nil, nil
 		return eachOf(ctx, v, p, f, func(_ []byte, at view.Place) error { return fn(at.Doc) })
 	}
 	return p.EachWritten(ctx, view.Stored(f.Since), func(docs []uint32) error {
@@ -165,6 +192,20 @@ func eachDocOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn fun
 	})
 }
 
+// selects reports whether a document of a table is visible, and selected by its ID and time.
+func (f *Filter) selects(v *view.View, p *view.Part, doc uint32) (ok bool, err error) {
+	if f.byID() {
+		id, err := p.ID(doc)
+		if err != nil {
+			return false, err
+		}
+		if ok, err := f.matches(id); err != nil || !ok {
+			return false, err
+		}
+	}
+	return p.AliveAt(doc, v.Seq, f.Since)
+}
+
 // whereOf decides on a document of a table.
 func whereOf(texts *sstable.Texts, doc uint32, w Where) (bool, error) {
 	text, fields, err := texts.Get(doc)
@@ -174,11 +215,12 @@ func whereOf(texts *sstable.Texts, doc uint32, w Where) (bool, error) {
 	return w(text, fields)
 }
 
-// chosenOf returns the documents of a table that f, with its Where, selects: at most a bit each.
-func chosenOf(ctx context.Context, v *view.View, p *view.Part, f Filter) (chosen *roaring.Bitmap, err error) {
+// chosenOf returns the documents of a table, if found is not nil among those, that f selects: at
+// most a bit each.
+func chosenOf(ctx context.Context, v *view.View, p *view.Part, f Filter, found []uint32) (chosen *roaring.Bitmap, err error) {
 	chosen = roaring.New()
 	err = v.Safely(ctx, func() error {
-		return eachWhere(ctx, v, p, f, func(doc uint32, _ []byte) error { chosen.Add(doc); return nil })
+		return eachWhere(ctx, v, p, f, found, func(doc uint32, _ []byte) error { chosen.Add(doc); return nil })
 	})
 	return chosen, err
 }

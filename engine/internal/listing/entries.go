@@ -1,4 +1,4 @@
-package search
+package listing
 
 import (
 	"context"

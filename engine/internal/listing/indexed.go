@@ -1,0 +1,100 @@
+package listing
+
+import (
+	"context"
+	"slices"
+
+	"github.com/simdb/simdb/engine/internal/view"
+)
+
+const (
+	// indexShare is the share of a table's documents up to which those with some values are found
+	// by the index of a field if their fields are read. Of more, most blocks of texts have one.
+	indexShare = 16
+	// entriesOfRead is about how many entries of an index are read in the time in which the fields
+	// of a document are.
+	entriesOfRead = 500
+)
+
+// An index says where a filter finds documents of a table by indexed fields.
+type index struct {
+	counts []int // of each of Filter.Fields
+	least  int   // which of them is the least
+	decide bool  // all together select what Where does
+}
+
+// index returns nil if all documents of a table are to be looked at.
+func (f *Filter) index(p *view.Part, ordered bool) (*index, error) {
+	if len(f.Fields) == 0 {
+		return nil, nil
+	}
+	x := &index{decide: f.Decide}
+	for i, ranges := range f.Fields {
+		n, err := p.CountFields(ranges)
+		if err != nil {
+			return nil, err
+		}
+		if x.counts = append(x.counts, n); n < x.counts[x.least] {
+			x.least = i
+		}
+		for _, r := range ranges {
+			x.decide = x.decide && r.Exact()
+		}
+	}
+	if x.counts[x.least] > int(p.Meta.Docs)/indexShare && (ordered || !x.decide) {
+		return nil, nil
+	}
+	return x, nil
+}
+
+// found returns the documents of a table, ascending, that may satisfy Where, and whether they do;
+// nil if all are to be looked at.
+func (f *Filter) found(p *view.Part, ordered bool) (docs []uint32, decided bool, err error) {
+	x, err := f.index(p, ordered)
+	if x == nil || err != nil {
+		return nil, false, err
+	}
+	if docs, err = p.FieldCandidates(f.Fields[x.least]); err != nil {
+		return nil, false, err
+	}
+	decided = x.decide
+	for i, ranges := range f.Fields {
+		if i == x.least {
+			continue
+		}
+		if x.counts[i] > entriesOfRead*len(docs) {
+			decided = false
+			continue
+		}
+		others, err := p.FieldCandidates(ranges)
+		if err != nil {
+			return nil, false, err
+		}
+		docs = slices.DeleteFunc(docs, func(doc uint32) bool {
+			_, both := slices.BinarySearch(others, doc)
+			return !both
+		})
+	}
+	return docs, decided, nil
+}
+
+// CountIndexed returns how many documents are looked at that f selects: those that indexes of
+// fields find, and all of other tables, and of memtables.
+func CountIndexed(ctx context.Context, v *view.View, f Filter, ordered bool) (n int64, err error) {
+	err = v.Safely(ctx, func() error {
+		for i := range v.Version.Parts {
+			p := &v.Version.Parts[i]
+			x, err := f.index(p, ordered)
+			if err != nil {
+				return err
+			}
+			if x == nil {
+				n += int64(p.Meta.Docs)
+			} else {
+				n += int64(x.counts[x.least])
+			}
+		}
+		return v.EachMem(func(view.Place) error { n++; return nil })
+	})
+	return n, err
+}

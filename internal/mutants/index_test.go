@@ -1,0 +1,47 @@
+package mutants
+
+// The index of fields.
+func init() {
+	mutants = append(mutants, []mutant{
+		{
+			name: "index/a value that is cut off decides", in: "sstable", decl: "FieldRange.Exact",
+			edit:  swap(`len(from) < jsonfield.MostKey && len(to) < jsonfield.MostKey`, `len(from)+len(to) >= 0`),
+			tests: "query", run: "^TestIndex$",
+		},
+		{
+			name: "index/bounds that are cut off leave out", in: "sstable", decl: "Reader.fieldRange",
+			edit:  drop(`&& len(from) < cut`),
+			tests: "sstable", run: "^TestFields$",
+		},
+		{
+			name: "index/documents left out by a merge stay", in: "sstable/internal/merge", decl: "fieldStream.next",
+			edit:  never(`s.in.dead.Has(s.Doc)`),
+			tests: "sstable", run: "^TestFields$",
+		},
+		{
+			name: "index/values in no order, not noticed by a merge", in: "sstable/internal/merge", decl: "fieldStream.next",
+			edit:  never(`fieldidx.Compare(last, lastDoc, s.Key, s.Doc) > 0`),
+			tests: "sstable", run: "^TestVerifyFields$",
+		},
+		{
+			name: "index/not those of the fields, not noticed", in: "sstable", decl: "verifier.checkFields",
+			edit:  never(`err == nil && got[i] != want[i]`),
+			tests: "sstable", run: "^TestVerifyFields$",
+		},
+		{
+			name: "index/decides though another field has not been looked at", in: "engine", decl: "Filter.found",
+			edit:  swap(`decided = false`, `_ = i`),
+			tests: "engine", run: "^TestIndexStays$",
+		},
+		{
+			name: "index/decides where a pattern does not", in: "query", decl: "field.bindLike",
+			edit:  swap(`p.decided = pattern.PrefixOnly()`, `p.decided = true`),
+			tests: "query", run: "^TestIndex$",
+		},
+		{
+			name: "index/NOT taken for what it denies", in: "query", decl: "field.not",
+			edit:  swap(`p.decided = false`, `p.decided = true`),
+			tests: "query", run: "^TestIndex$",
+		},
+	}...)
+}

@@ -1,0 +1,177 @@
+package sstable
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/sstable/internal/fieldidx"
+	"github.com/simdb/simdb/sstable/internal/table"
+)
+
+// fieldValues are values of all kinds; %d is replaced by a number.
+var fieldValues = []string{`"en"`, `"https://www.example.org/%d"`, `%d`, `-%d.5`, `%d.0`, `"%d"`, `1e%d`, `true`, `null`, `""`, `[%d]`, `{"n":%d}`,
+	`"` + strings.Repeat("long", 40) + `%d"`, `123456789012345678901234567890%d`, `"\u0000%d"`, `"caf\u00e9"`, `"` + strings.Repeat("0", 200) + `%d"`}
+
+// fieldsTable returns a table with indexed fields.
+func fieldsTable(t *testing.T, r *rand.Rand, n int) ([]byte, Params, []Document) {
+	p := testParams
+	p.Index = "v,meta.v"
+	value := func() string {
+		v := fieldValues[r.IntN(len(fieldValues))]
+		if strings.Contains(v, "%d") {
+			v = fmt.Sprintf(v, r.IntN(30))
+		}
+		return v
+	}
+	docs := testDocs(r, n)
+	for i := range docs {
+		docs[i].ID = fmt.Appendf(nil, "%d/%d", n, i)
+		switch docs[i].Fields = nil; r.IntN(4) {
+		case 0:
+			docs[i].Fields = fmt.Appendf(nil, `{"meta":{"v":%s},"v":1,"v":%s}`, value(), value())
+		case 1, 2:
+			docs[i].Fields = fmt.Appendf(nil, `{"w":2,"v":%s}`, value())
+		}
+	}
+	data, _ := buildTable(t, p, WriterOptions{}, docs)
+	return data, p, docs
+}
+
+// checkFields compares searches in indexed fields with all documents.
+func checkFields(t *testing.T, r *Reader, rng *rand.Rand, docs []Document) (found int) {
+	paths := r.Params().Indexed()
+	for range 300 {
+		var ranges []FieldRange
+		for range 1 + rng.IntN(3) {
+			f := FieldRange{Field: rng.IntN(len(paths)), Numbers: rng.IntN(2) == 0}
+			bounds := []string{"", "1", "-3.5", "12", "1e20", "123456789012345678901234567890", "en", "https://www.", "https://www.example.org/7", "long", "\x00", strings.Repeat("long", 40) + "7"}
+			if f.Numbers {
+				bounds = bounds[:6]
+			}
+			f.Above, f.Below = rng.IntN(3) == 0, rng.IntN(3) == 0
+			if f.From, f.To = bounds[rng.IntN(len(bounds))], bounds[rng.IntN(len(bounds))]; rng.IntN(2) == 0 {
+				f.To = f.From
+			}
+			ranges = append(ranges, f)
+		}
+		var want []uint32
+		for i := range docs {
+			if slices.ContainsFunc(ranges, func(f FieldRange) bool { return within(f, jsonfield.Of(docs[i].Fields, paths[f.Field])) }) {
+				want = append(want, uint32(i))
+			}
+		}
+		got, err := r.FieldCandidates(ranges)
+		n, err2 := r.CountFields(ranges)
+		if err != nil || err2 != nil || !slices.Equal(got, want) || n < len(want) || len(ranges) == 1 && n != len(want) {
+			t.Fatalf("%+v: %d, %d counted, want %d; %v %v", ranges, len(got), n, len(want), err, err2)
+		}
+		found += len(got)
+	}
+	return found
+}
+
+// within reports whether a value is within the range, as far as keys tell.
+func within(f FieldRange, raw []byte) bool {
+	if raw == nil {
+		return false
+	}
+	value := jsonfield.Value(raw)
+	key := jsonfield.TextKey
+	if f.Numbers {
+		if !jsonfield.IsNumber(value) {
+			return false
+		}
+		key = func(v []byte) []byte { return jsonfield.AppendNumberKey(nil, v) }
+	}
+	in := func(bound string, sign int, without bool) bool {
+		k := key([]byte(bound))
+		c := sign * bytes.Compare(key(value), k)
+		return bound == "" || c > 0 || c == 0 && (!without || len(k) == jsonfield.MostKey)
+	}
+	return in(f.From, 1, f.Above) && in(f.To, -1, f.Below)
+}
+
+// TestFields: searches in indexed fields find the documents that all of them together have, in
+// tables and in merged ones, whatever is left out.
+func TestFields(t *testing.T) {
+	rng := rand.New(rand.NewPCG(37, 1))
+	var inputs []MergeInput
+	var kept []Document
+	var p Params
+	for i, n := range []int{1, 700, 0, 1500, 90} {
+		data, params, docs := fieldsTable(t, rng, n)
+		p = params
+		r := openTable(t, data)
+		if err := r.Verify(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if found := checkFields(t, r, rng, docs); n > 600 && found < 1000 {
+			t.Errorf("%d documents: only %d are found", n, found)
+		}
+		keep := func(doc uint32) (bool, error) { return i == 4 || doc%3 > 0, nil }
+		for doc := range docs {
+			if ok, _ := keep(uint32(doc)); ok {
+				kept = append(kept, docs[doc])
+			}
+		}
+		inputs = append(inputs, MergeInput{Reader: r, Keep: keep})
+	}
+	var out bytes.Buffer
+	if _, _, err := Merge(t.Context(), &out, p, inputs, MergeOptions{Workers: 2}); err != nil {
+		t.Fatal(err)
+	}
+	r := openTable(t, append(out.Bytes(), make([]byte, 64)...)[:out.Len()])
+	if err := r.Verify(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	checkFields(t, r, rng, sortedDocs(kept))
+}
+
+// TestVerifyFields: lists that are not those of the fields are noticed, whatever the checksums; by
+// merges those that are not in order.
+func TestVerifyFields(t *testing.T) {
+	data, p, _ := fieldsTable(t, rand.New(rand.NewPCG(37, 2)), 400)
+	r := openTable(t, data)
+	l := &r.t.Fields[0]
+	docs, err := l.AppendDocs(nil, 0, l.Docs.Len())
+	if err != nil || len(docs) < 200 {
+		t.Fatal(len(docs), err)
+	}
+	for name, change := range map[string]func(d []uint64){
+		"none":          func([]uint64) {},
+		"another":       func(d []uint64) { d[len(d)-1] ^= 1 },
+		"out of order":  func(d []uint64) { slices.Reverse(d) },
+		"none such":     func(d []uint64) { d[7] = 400 },
+		"there twice":   func(d []uint64) { d[20] = d[19] },
+		"all of a text": func(d []uint64) { clear(d) },
+	} {
+		values := make([]uint64, len(docs))
+		for i, doc := range docs {
+			values[i] = uint64(doc)
+		}
+		change(values)
+		damaged, err := OpenBytes(withColumn(r, table.KindValueDocs, values), "test.sst")
+		if err == nil {
+			err = damaged.Verify(t.Context(), nil)
+		}
+		if (err != nil) != (name != "none") || err != nil && (!typed(err) || !strings.Contains(err.Error(), "value")) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name == "out of order" {
+			var out bytes.Buffer
+			if _, _, err := Merge(t.Context(), &out, p, []MergeInput{{Reader: damaged}}, MergeOptions{}); !typed(err) {
+				t.Errorf("a merge finds %v", err)
+			}
+		}
+	}
+	for list := range fieldidx.Lists * p.NumIndexed() {
+		if r.t.Section(table.KindValues, uint16(list)) == nil {
+			t.Errorf("no list %d", list)
+		}
+	}
+}

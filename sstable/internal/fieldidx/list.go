@@ -1,0 +1,103 @@
+// Package fieldidx finds the documents of a table by the values of an indexed field.
+//
+// A field has two lists: the keys of the texts of all its values, and those of its values that are
+// numbers (package jsonfield), each sorted, with a column of the documents that have them. Equal
+// keys ascend by document.
+//
+//	values       strings: keys, sorted                                     (blobs.Values)
+//	value-docs   column: of each key, the document
+//
+// A search is a binary search in a list. What it finds are candidates: keys are cut off, and
+// numbers and strings compare in ways of their own, so the fields of the document decide.
+package fieldidx
+
+import (
+	"bytes"
+	"sort"
+
+	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+)
+
+// The lists of a field. List l of field i has index Lists*i + l among the sections.
+const (
+	Texts = iota
+	Numbers
+	Lists
+)
+
+// A List is a list of a table. It is safe for concurrent use.
+type List struct {
+	Keys *blobs.List
+	Docs *keyrun.Column // of each key
+}
+
+// Range returns the positions of keys from one to another, which are included unless above or below
+// is set: lo to hi-1. Nil is no bound.
+func (l *List) Range(from, to []byte, above, below bool) (lo, hi int, err error) {
+	first := func(n int, bound []byte, after bool) int { // key that is not before the bound, or after it
+		return sort.Search(n, func(i int) bool {
+			key, e := l.Keys.Get(uint32(i))
+			if e != nil {
+				err = e
+			}
+			c := bytes.Compare(key, bound)
+			return err != nil || c > 0 || c == 0 && !after
+		})
+	}
+	if hi = l.Docs.Len(); to != nil {
+		hi = first(hi, to, !below)
+	}
+	if from != nil {
+		lo = first(hi, from, above)
+	}
+	return lo, hi, err
+}
+
+// AppendDocs appends the documents of the keys from lo to hi-1.
+func (l *List) AppendDocs(dst []uint32, lo, hi int) ([]uint32, error) {
+	var block [keyrun.BlockLen]uint64
+	for lo < hi {
+		b := lo >> keyrun.BlockShift
+		n, err := l.Docs.Block(b, block[:])
+		if err != nil {
+			return dst, err
+		}
+		first := b << keyrun.BlockShift
+		for _, doc := range block[lo-first : min(n, hi-first)] {
+			dst = append(dst, uint32(doc))
+		}
+		lo = first + n
+	}
+	return dst, nil
+}
+
+// Iter returns an iterator before the first key.
+func (l *List) Iter() Iter { return Iter{list: l, keys: l.Keys.Iter(0)} }
+
+// An Iter reads the keys of a list in order.
+type Iter struct {
+	Key  []byte // it aliases the table
+	Doc  uint32
+	list *List
+	keys blobs.ListIter
+	at   int // position of the next one
+	docs [keyrun.BlockLen]uint64
+}
+
+// Next goes to the next key; it returns false after the last one.
+func (it *Iter) Next() (bool, error) {
+	if it.at == it.list.Docs.Len() {
+		return false, nil
+	}
+	if it.at%keyrun.BlockLen == 0 {
+		if _, err := it.list.Docs.Block(it.at>>keyrun.BlockShift, it.docs[:]); err != nil {
+			return false, err
+		}
+	}
+	it.Doc = uint32(it.docs[it.at%keyrun.BlockLen])
+	it.at++
+	var err error
+	it.Key, err = it.keys.Next()
+	return err == nil, err
+}

@@ -1,0 +1,148 @@
+package sstable
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/sstable/internal/contain"
+	"github.com/simdb/simdb/sstable/internal/fieldidx"
+	"github.com/simdb/simdb/sstable/internal/table"
+)
+
+// SetQuery is a search for the documents that hold at least the share T of a set of features, or of
+// which the set holds that share at least:
+//
+//	type SetQuery struct {
+//		Set    []uint64 // hashes of features, which ascend
+//		T      float64
+//		Within bool // the share is that of the document's set that is in Set
+//		Most   int  // documents that may be counted, at SetDocBytes of memory each
+//	}
+type SetQuery = contain.Query
+
+// SetDocBytes is what a document takes that a search by sets counts.
+const SetDocBytes = contain.DocBytes
+
+// SetCandidates appends the documents to dst that may be what a query looks for, ascending: all
+// that are, and few others. Read is how many entries of the index were read for it. It returns
+// false if there is no index, or reading all texts takes less time.
+func (r *Reader) SetCandidates(dst []uint32, q SetQuery) (docs []uint32, read int, ok bool, err error) {
+	defer r.t.Unguard(table.Guard(), &err)
+	if r.t.Sets == nil {
+		return dst, 0, false, nil
+	}
+	return r.t.Sets.Candidates(dst, q)
+}
+
+// RunCandidates is SetCandidates for the documents that may have all of some number of features, 1
+// or more, that follow each other in features.
+func (r *Reader) RunCandidates(dst []uint32, features []uint64, number, most int) (docs []uint32, read int, ok bool, err error) {
+	defer r.t.Unguard(table.Guard(), &err)
+	if r.t.Sets == nil {
+		return dst, 0, false, nil
+	}
+	return r.t.Sets.Runs(dst, features, number, most)
+}
+
+// A FieldRange is values of an indexed field, from one to another.
+type FieldRange struct {
+	Field        int    // number of the field among Params.Indexed
+	From, To     string // "" for no bound
+	Above, Below bool   // the bounds themselves are not included
+	// Numbers says that the bounds are numbers, and compared with those values that are.
+	Numbers bool
+}
+
+// keys returns the first and the last key of the values, nil for none.
+func (f *FieldRange) keys() (from, to []byte) {
+	key := jsonfield.TextKey
+	if f.Numbers {
+		key = func(value []byte) []byte { return jsonfield.AppendNumberKey(nil, value) }
+	}
+	if f.From != "" {
+		from = key([]byte(f.From))
+	}
+	if f.To != "" {
+		to = key([]byte(f.To))
+	}
+	return from, to
+}
+
+// Exact reports whether FieldCandidates finds no document but those with a value in the range: keys
+// of longer bounds are cut off.
+func (f *FieldRange) Exact() bool {
+	from, to := f.keys()
+	return len(from) < jsonfield.MostKey && len(to) < jsonfield.MostKey
+}
+
+// Has reports whether a JSON value, nil for none or null, is in the range.
+func (f *FieldRange) Has(raw []byte) bool {
+	if raw == nil {
+		return false
+	}
+	value := string(jsonfield.Value(raw))
+	compare := strings.Compare
+	if f.Numbers {
+		if !jsonfield.IsNumber([]byte(value)) {
+			return false
+		}
+		compare = func(a, b string) int { return quantity.ParseDecimal(a).Compare(quantity.ParseDecimal(b)) }
+	}
+	if f.From != "" {
+		if c := compare(value, f.From); c < 0 || c == 0 && f.Above {
+			return false
+		}
+	}
+	if f.To != "" {
+		if c := compare(value, f.To); c > 0 || c == 0 && f.Below {
+			return false
+		}
+	}
+	return true
+}
+
+// fieldRange returns a list, and the positions of the keys that it has in a range.
+func (r *Reader) fieldRange(f *FieldRange) (l *fieldidx.List, lo, hi int, err error) {
+	list := fieldidx.Texts
+	if f.Numbers {
+		list = fieldidx.Numbers
+	}
+	from, to := f.keys()
+	l, cut := &r.t.Fields[fieldidx.Lists*f.Field+list], jsonfield.MostKey
+	lo, hi, err = l.Range(from, to, f.Above && len(from) < cut, f.Below && len(to) < cut)
+	return l, lo, hi, err
+}
+
+// CountFields returns how many documents FieldCandidates finds, or more: it counts one that is in
+// several ranges for each of them.
+func (r *Reader) CountFields(ranges []FieldRange) (n int, err error) {
+	defer r.t.Unguard(table.Guard(), &err)
+	for i := range ranges {
+		_, lo, hi, err := r.fieldRange(&ranges[i])
+		if err != nil {
+			return 0, err
+		}
+		n += hi - lo
+	}
+	return n, nil
+}
+
+// FieldCandidates returns the documents, ascending, that may have a value in one of some ranges:
+// all that have, and some others if a bound is longer than keys are. They are never nil.
+func (r *Reader) FieldCandidates(ranges []FieldRange) (docs []uint32, err error) {
+	defer r.t.Unguard(table.Guard(), &err)
+	docs = []uint32{} // nil is for no index
+	for i := range ranges {
+		l, lo, hi, err := r.fieldRange(&ranges[i])
+		if err == nil {
+			docs, err = l.AppendDocs(docs, lo, hi)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(docs)
+	return slices.Compact(docs), nil
+}
