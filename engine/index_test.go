@@ -52,7 +52,8 @@ func TestIndexStays(t *testing.T) {
 				t.Errorf("%s: %v, want %v", what, got, want)
 			}
 		}
-		// One document has the number; its language is not one of the many, which are not read for it.
+		// One document has the number; its language is not one of the many, which are not read for
+		// it.
 		fields = [][]FieldRange{{{Field: "fields.'a,b'", From: "510", To: "510", Numbers: true}}, {{Field: "meta.lang", From: "l2"}}}
 		for d, err := range s.Range(ctx, Range{Fields: fields, Unordered: true}) {
 			t.Errorf("%s: found %s, %v", what, d.ID, err)

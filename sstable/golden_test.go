@@ -201,7 +201,8 @@ func TestGoldenSets(t *testing.T) {
 	}
 }
 
-// TestGoldenFields reads a table with indexed fields. As for v2.sst, a diff is a change of the format.
+// TestGoldenFields reads a table with indexed fields. As for v2.sst, a diff is a change of the
+// format.
 func TestGoldenFields(t *testing.T) {
 	path := filepath.Join("testdata", "v2-fields.sst")
 	docs, p := goldenDocs(), testParams

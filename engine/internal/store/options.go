@@ -220,12 +220,7 @@ func (o Options) check(path string, have sstable.Params, ttl time.Duration) erro
 	if o.NoText {
 		want.StoreText = false
 	}
-	if o.Sets {
-		want.Sets = true
-	}
-	if o.Index != "" {
-		want.Index = o.Index
-	}
+	want.Sets, want.Index = want.Sets || o.Sets, cmp.Or(o.Index, want.Index)
 	if o.NoSketch {
 		want.Sketch, want.MinJaccard = 0, 0
 	}
