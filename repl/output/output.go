@@ -8,7 +8,6 @@
 // A Writer holds no rows, except for a table: that needs the widths of all its cells, so it holds
 // up to tableChunk rows and draws a longer result as several tables. So a result of any length
 // takes constant memory. For Parquet it holds a row group, of some 64 MB.
-// After an error, Flush ends what still writes.
 //
 // Values have the types string, bool, int, int64, uint64 (a fingerprint), float64, time.Time,
 // time.Duration, json.RawMessage, and nil for no value:
@@ -106,10 +105,16 @@ func (w *Writer) Rows() int64 { return w.rows }
 
 // Flush writes all rows so far to the underlying writer, except those that a table holds.
 func (w *Writer) Flush() error {
+	w.Abandon()
+	return w.w.Flush()
+}
+
+// Abandon takes the place of Close where the result is not to be ended: when it returns, nothing
+// is written any more.
+func (w *Writer) Abandon() {
 	if f, ok := w.f.(*parquetFormat); ok && f.err == nil {
 		f.err = f.wait()
 	}
-	return w.w.Flush()
 }
 
 // Close ends the result and flushes it. It does not close the underlying writer. A second Close

@@ -118,7 +118,7 @@ func (a *App) RowsThen(f RowFlags, columns []string, write func(w *output.Writer
 	if err = write(w); err == nil {
 		err = w.Close()
 	} else {
-		_ = w.Flush() // what was written ends with a whole row
+		w.Abandon()
 	}
 	if err == nil && then != nil {
 		err = then(to)

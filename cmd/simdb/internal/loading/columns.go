@@ -175,7 +175,7 @@ func (x *export) rows(to io.Writer) error {
 		return w.Row(row...)
 	})
 	if err != nil {
-		_ = w.Flush() // nothing writes any more
+		w.Abandon()
 		return err
 	}
 	return w.Close()
