@@ -73,29 +73,12 @@ func (c *Join) Run(a *app.App) (err error) {
 	m := a.Meter()
 	defer m.Stop()
 	j := &joining{a: a, c: c, rejects: a.NewRejects(c.RejectFlags, c.Output), meter: m, sources: src, most: joinQueries, pipe: src.Total == 0 && src.Stored == nil, workers: c.workers()}
-	if app.NamesFiles(c.DB) {
-		f, err := c.openFiles(a, &opt, m, j.rejects)
-		if err == nil {
-			f.groups, err = c.Flags.New(stored(src))
-		}
-		if err == nil {
-			j.groups, err = f.groups, f.hold()
-		}
-		if err != nil {
-			return err
-		}
-		j.search = f.search
-	} else {
-		j.db, err = a.OpenStored(c.DB, app.Access{Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory) / int64(j.workers)})
-		if err != nil {
-			return err
-		}
-		defer j.db.Close(&err)
-		if err := j.useStored(&opt); err != nil {
-			return err
-		}
+	err = j.open(&opt)
+	defer j.db.Close(&err)
+	if err == nil {
+		err = j.group()
 	}
-	if err := j.group(); err != nil {
+	if err != nil {
 		return err
 	}
 	in, err := src.Open(0, opt)
@@ -124,6 +107,29 @@ func (c *Join) Run(a *app.App) (err error) {
 	a.Say("%s read, %s of them like a stored document%s; %s", quantity.Count(j.read, "line"), quantity.Number(j.matched), c.Alike(c.Near), app.Seconds(start))
 	j.rejects.TellUTF8()
 	return j.rejects.Close(app.FoundOr(found, cmp.Or(err, j.groups.Check())))
+}
+
+// open opens what is searched.
+func (j *joining) open(opt *input.Options) (err error) {
+	c := j.c
+	if app.NamesFiles(c.DB) {
+		f, err := c.openFiles(j.a, opt, j.meter, j.rejects)
+		if err == nil {
+			f.groups, err = c.Flags.New(stored(j.sources))
+		}
+		if err == nil {
+			j.groups, err = f.groups, f.hold()
+		}
+		if err == nil {
+			j.search = f.search
+		}
+		return err
+	}
+	j.db, err = j.a.OpenStored(c.DB, app.Access{Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory) / int64(j.workers)})
+	if err != nil {
+		return err
+	}
+	return j.useStored(opt)
 }
 
 // stored is the path of a database that documents are of, "" for files.
