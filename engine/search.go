@@ -99,10 +99,9 @@ func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion, most
 	}
 }
 
-// findFirst leaves in sc.Hits what matches by Jaccard, or, if most is not 0, so many of the best at
-// least, if there are as many. Where the index of tables does not reach down to the threshold, it
-// searches with higher ones before, of which a scan compares fewer sketches: the hits are all that
-// are so similar.
+// findFirst leaves in sc.Hits what matches by Jaccard. If most is not 0, it may stop when it has that
+// many, which are then the best. Where the index of tables does not reach down to the threshold, it
+// first searches with higher ones, for which a scan compares fewer sketches.
 func (s *Snapshot) findFirst(ctx context.Context, sc *scoredScratch, doc Doc, by Criterion, most int) error {
 	higher, least := by.by, s.v.Params.MinJaccard
 	for t := 0.9; most > 0 && by.by.T < least && t > max(by.by.T, 1/float64(s.v.Params.Sketch)); {

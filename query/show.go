@@ -315,7 +315,7 @@ func (w *showing) reads() bool {
 	return (w.texts || w.entries) && (first == 0 || w.given < first)
 }
 
-// give yields the rows at hand. Where they show more than there is room for, it reads the documents
+// give yields the rows that are held. Where they show more than there is room for, it reads the documents
 // of fewer together.
 func (w *showing) give() (more bool) {
 	for rest := w.some; len(rest) > 0; {

@@ -226,7 +226,7 @@ func (f *parquetFormat) wait() error {
 	return err
 }
 
-// encode encodes rows, which have so many bytes of values.
+// encode encodes rows, whose values have the given number of bytes.
 func (f *parquetFormat) encode(rows []pq.Row, bytes int) error {
 	if _, err := f.out.WriteRows(rows); err != nil {
 		return err
