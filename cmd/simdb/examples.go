@@ -90,8 +90,11 @@ var examples = map[string][]example{
 		{`simdb export corpus.simdb -o corpus.jsonl.zst`, "All documents, as simdb load reads them."},
 		{`simdb export corpus.simdb --times -o corpus.parquet`, "The same as a table, with when each was stored."},
 	},
-	"stats":   {{`simdb stats corpus.simdb`, "Documents, tables, sizes, merges."}},
-	"prune":   {{`simdb prune corpus.simdb --older 48h`, "Keep the last two days."}},
+	"stats": {{`simdb stats corpus.simdb`, "Documents, tables, sizes, merges."}},
+	"prune": {
+		{`simdb prune corpus.simdb --older 48h`, "Keep the last two days."},
+		{`simdb prune corpus.simdb --expired expires`, "Each document has a field with the time until which it is kept."},
+	},
 	"compact": {{`simdb compact corpus.simdb --rate 50MiB`, "Merge all tables, and leave the disk to others."}},
 	"backup":  {{`simdb backup corpus.simdb backups/corpus`, "The second time only new tables are copied."}},
 	"pack":    {{`simdb pack corpus.simdb corpus.sst`, "One file, which simdb corpus.sst searches."}},

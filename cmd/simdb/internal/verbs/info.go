@@ -9,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
@@ -209,8 +210,9 @@ func (c *Compact) Run(a *app.App) (err error) {
 
 // Prune is `simdb prune`.
 type Prune struct {
-	DB    string  `arg:"" file:"db" help:"The database."`
-	Older app.Age `required:"" placeholder:"AGE" help:"Delete documents that were stored longer ago than AGE, such as 30d or 48h."`
+	DB      string   `arg:"" file:"db" help:"The database."`
+	Older   *app.Age `required:"" xor:"what" placeholder:"AGE" help:"Delete documents that were stored longer ago than AGE, such as 30d or 48h."`
+	Expired string   `required:"" xor:"what" placeholder:"FIELD" help:"Delete documents whose field FIELD is a time in the past, in seconds since 1970. Where the database was created with --index FIELD, no others are read."`
 }
 
 // Run deletes old documents.
@@ -220,12 +222,35 @@ func (c *Prune) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.Closing(db, &err)
+	if c.Older == nil {
+		return c.expired(a, db)
+	}
 	m := a.Meter()
 	defer m.Stop()
-	n, err := db.Prune(a.Context(), time.Now().Add(-time.Duration(c.Older)), m.Report)
+	n, err := db.Prune(a.Context(), time.Now().Add(-time.Duration(*c.Older)), m.Report)
 	m.Stop()
 	if n > 0 || err == nil {
 		a.Say("%s: %s deleted; simdb compact frees their space", c.DB, quantity.Count(int64(n), "document"))
 	}
 	return err
+}
+
+// expired deletes the documents whose time, which is a field, is past.
+func (c *Prune) expired(a *app.App, db *engine.DB) error {
+	paths, err := jsonfield.Paths(c.Expired)
+	if err == nil && len(paths) > 1 {
+		err = errors.New("one field has the time")
+	}
+	if err != nil {
+		return fmt.Errorf("--expired: %w", err)
+	}
+	rows, err := query.Run(a.Context(), db, fmt.Sprintf("DELETE WHERE %s < ?", jsonfield.Name(paths[0])), time.Now().Unix())
+	if err != nil {
+		return err
+	}
+	for _, warning := range rows.Warnings() {
+		a.Say("%s", warning)
+	}
+	a.Say("%s: %s; simdb compact frees their space", c.DB, rows.Message())
+	return rows.Close()
 }
