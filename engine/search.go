@@ -99,9 +99,9 @@ func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion, most
 	}
 }
 
-// findFirst leaves in sc.Hits what matches by Jaccard. If most is not 0, it may stop when it has that
-// many, which are then the best. Where the index of tables does not reach down to the threshold, it
-// first searches with higher ones, for which a scan compares fewer sketches.
+// findFirst leaves in sc.Hits what matches by Jaccard. If most is not 0, it may stop when it has
+// that many, which are then the best. Where the index of tables does not reach down to the
+// threshold, it first searches with higher ones, for which a scan compares fewer sketches.
 func (s *Snapshot) findFirst(ctx context.Context, sc *scoredScratch, doc Doc, by Criterion, most int) error {
 	higher, least := by.by, s.v.Params.MinJaccard
 	for t := 0.9; most > 0 && by.by.T < least && t > max(by.by.T, 1/float64(s.v.Params.Sketch)); {

@@ -315,8 +315,8 @@ func (w *showing) reads() bool {
 	return (w.texts || w.entries) && (first == 0 || w.given < first)
 }
 
-// give yields the rows that are held. Where they show more than there is room for, it reads the documents
-// of fewer together.
+// give yields the rows that are held. Where they show more than there is room for, it reads fewer
+// documents together.
 func (w *showing) give() (more bool) {
 	for rest := w.some; len(rest) > 0; {
 		some := rest[:min(len(rest), w.most)]
