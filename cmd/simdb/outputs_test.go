@@ -59,7 +59,7 @@ var invocations = map[string][]string{
 // notFiles are the flags and arguments that are text but name no file.
 var notFiles = []string{
 	"id", "second-id",
-	"progress", "statement", "a", "b", "shell", "mode", "on-conflict", "layout", "id-field", "text-field", "fingerprint-field", "time-field", "across", "within-field",
+	"progress", "statement", "a", "b", "shell", "mode", "on-conflict", "layout", "id-field", "text-field", "fingerprint-field", "time-field", "across", "within-field", "expired",
 	"set-field", "records", "mask", "exclude", "dir", "folder", "image-root", "temp-dir", "work", "step", "args",
 }
 
