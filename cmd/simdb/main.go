@@ -115,7 +115,7 @@ var elsewhere = func() map[string]string {
 		"-v":                          "simdb -V, or --version",
 		"--threshold -t --similarity": "--jaccard T, --near K, --levenshtein T or --cosine T",
 		"-k":                          "--near K",
-		"--across --within-field":     `simdb DB "PAIRS NEAR 3 AND a.FIELD != b.FIELD", or --across of dedup`,
+		"--across --within-field":     `dedup, pairs, clusters and join take it`,
 		"--threads -j --jobs":         "all processors are used, GOMAXPROCS=N in the environment takes fewer",
 		"--limit -n":                  "LIMIT N in a statement, or --sample N",
 		"--mode -f --json --csv":      "--format table, tsv, csv, jsonl, json, ids or count",

@@ -46,7 +46,7 @@ var wrong = []struct{ args, want string }{
 	{"completion", `expected "<shell>"`},
 	{"import|x.simdb|in.jsonl", "simdb load DB FILE... stores documents"},
 	{"drop|x.simdb", "rm -r removes it"},
-	{"pairs|in.jsonl|--across|lang", "a.FIELD != b.FIELD"},
+	{"pairs|in.jsonl|--across|lang", `no document has a number, a string or a boolean in the field "lang"`},
 	{"dedup|in.jsonl|--threads|2", "GOMAXPROCS=N"},
 	{"export|x.simdb|--text-field|id", `"id" would be the name of two things`},
 	{"shard|steps|none", "none: there is no job, simdb shard plan makes one"},
