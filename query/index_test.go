@@ -138,3 +138,31 @@ func TestIndex(t *testing.T) {
 		t.Errorf("of %d statements %d used the index; %d rows", cases, narrowed, found)
 	}
 }
+
+// TestIndexMemory: where the documents that an index finds have no room, a scan finds them.
+func TestIndexMemory(t *testing.T) {
+	db := openTest(t, &engine.Options{Index: []string{"v"}, Memory: 8 * 10, Sync: engine.SyncNever})
+	for i := range 400 {
+		d := engine.Doc{ID: fmt.Sprint("doc-", i), Text: "text", Fields: fmt.Appendf(nil, `{"v":%d}`, i/20)}
+		if err := db.Put(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	explained, err := Run(t.Context(), db, "EXPLAIN v = 3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan := fmt.Sprint(read(t, explained)); strings.Contains(plan, "20 of 400") {
+		t.Errorf("the plan holds 20 documents: %s", plan)
+	}
+	rows, err := Run(t.Context(), db, "COUNT v = 3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(read(t, rows)); got != "[[20]]" {
+		t.Errorf("%s documents", got)
+	}
+}

@@ -62,7 +62,7 @@ func (w Where) mem(d *view.MemDoc) (bool, error) {
 
 // eachOf is Each for a table; f.Since is at least that of the view.
 func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(id []byte, p view.Place) error) error {
-	found, decided, err := f.found(p, false)
+	found, decided, err := f.found(v, p, false)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ const (
 	// entriesOfRead is about how many entries of an index are read in the time in which the fields
 	// of a document are.
 	entriesOfRead = 500
+	docBytes      = 8 // of a list of documents that are found, and one of others
 )
 
 // An index says where a filter finds documents of a table by indexed fields.
@@ -23,8 +24,9 @@ type index struct {
 	decide bool  // all together select what Where does
 }
 
-// index returns nil if all documents of a table are to be looked at.
-func (f *Filter) index(p *view.Part, ordered bool) (*index, error) {
+// index returns nil if all documents of a table are to be looked at: of many found ones that is
+// faster, and holding them takes memory, docBytes each.
+func (f *Filter) index(v *view.View, p *view.Part, ordered bool) (*index, error) {
 	if len(f.Fields) == 0 {
 		return nil, nil
 	}
@@ -41,7 +43,7 @@ func (f *Filter) index(p *view.Part, ordered bool) (*index, error) {
 			x.decide = x.decide && r.Exact()
 		}
 	}
-	if x.counts[x.least] > int(p.Meta.Docs)/indexShare && (ordered || !x.decide) {
+	if least := x.counts[x.least]; least > v.Most(docBytes) || least > int(p.Meta.Docs)/indexShare && (ordered || !x.decide) {
 		return nil, nil
 	}
 	return x, nil
@@ -49,8 +51,8 @@ func (f *Filter) index(p *view.Part, ordered bool) (*index, error) {
 
 // found returns the documents of a table, ascending, that may satisfy Where, and whether they do;
 // nil if all are to be looked at.
-func (f *Filter) found(p *view.Part, ordered bool) (docs []uint32, decided bool, err error) {
-	x, err := f.index(p, ordered)
+func (f *Filter) found(v *view.View, p *view.Part, ordered bool) (docs []uint32, decided bool, err error) {
+	x, err := f.index(v, p, ordered)
 	if x == nil || err != nil {
 		return nil, false, err
 	}
@@ -62,7 +64,7 @@ func (f *Filter) found(p *view.Part, ordered bool) (docs []uint32, decided bool,
 		if i == x.least {
 			continue
 		}
-		if x.counts[i] > entriesOfRead*len(docs) {
+		if x.counts[i] > min(entriesOfRead*len(docs), v.Most(docBytes)) {
 			decided = false
 			continue
 		}
@@ -84,7 +86,7 @@ func CountIndexed(ctx context.Context, v *view.View, f Filter, ordered bool) (n 
 	err = v.Safely(ctx, func() error {
 		for i := range v.Version.Parts {
 			p := &v.Version.Parts[i]
-			x, err := f.index(p, ordered)
+			x, err := f.index(v, p, ordered)
 			if err != nil {
 				return err
 			}

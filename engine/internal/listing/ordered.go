@@ -110,7 +110,7 @@ func openStreams(ctx context.Context, v *view.View, f Filter, first, others int)
 	}
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
-		s, err := streamOf(ctx, p, f)
+		s, err := streamOf(ctx, v, p, f)
 		if err == nil {
 			err = open(s)
 		}
@@ -127,9 +127,9 @@ func openStreams(ctx context.Context, v *view.View, f Filter, first, others int)
 const fewSince = 16
 
 // streamOf returns the stream of a table that is not opened yet.
-func streamOf(ctx context.Context, p *view.Part, f Filter) (s stream, err error) {
+func streamOf(ctx context.Context, v *view.View, p *view.Part, f Filter) (s stream, err error) {
 	s = stream{part: p, end: 1, tries: fewTries + int(p.Meta.Docs/triesShare)}
-	if s.found, s.decided, err = f.found(p, true); s.found != nil || err != nil {
+	if s.found, s.decided, err = f.found(v, p, true); s.found != nil || err != nil {
 		return s, err
 	}
 	if f.Since > p.Meta.MinTime {
