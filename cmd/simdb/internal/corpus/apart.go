@@ -14,12 +14,14 @@ type Apart struct {
 	// Group returns a number: of equal documents of one group Accept takes each for the other. It
 	// is false for a document that is taken for none.
 	Group func(n uint32) (group uint32, ok bool)
+	// Within, if not nil, returns a number: Accept refuses documents of two.
+	Within func(n uint32) uint32
 }
 
 // PrintStarsApart is PrintStars in which a document joins only those that Apart accepts. Documents
 // that are involved are taken one by one, the others of one fingerprint as one. Only components of
 // documents within k bits of each other in which a document has joined one that is not accepted
-// are formed again; in these each document is compared with every keeper.
+// are formed again; in these each document is compared with every keeper of its number of Within.
 func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, known uint32, by Apart, o selfjoin.Options) (keeper []uint32, distance []uint16, err error) {
 	order = c.inOrder(order)
 	keeper, distance, err = c.PrintStars(ctx, slices.Clone(order), k, known, o)
@@ -35,21 +37,25 @@ func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, kno
 	if err != nil {
 		return nil, nil, err
 	}
-	keepers := map[uint32][]uint32{} // of the components concerned
+	concerned := map[uint32]bool{} // components
 	for at, n := range order {
 		if refused(n) {
-			keepers[label[d.docs.Of(uint32(at))[0]]] = nil
+			concerned[label[d.docs.Of(uint32(at))[0]]] = true
 		}
 	}
-	leader := map[uint32]uint32{} // of each fingerprint: the first document that is not involved
-	had := map[[2]uint32]bool{}   // fingerprints and groups of keepers: of equal ones the first is joined
+	keepers := map[[2]uint32][]uint32{} // of components and numbers of Within
+	leader := map[uint32]uint32{}       // of each fingerprint: the first document that is not involved
+	had := map[[2]uint32]bool{}         // fingerprints and groups of keepers: of equal ones the first is joined
 	for at, n := range order {
 		group := d.docs.Of(uint32(at))[0]
-		l := label[group]
-		so, concerned := keepers[l]
-		if !concerned {
+		l := [2]uint32{label[group]}
+		if !concerned[l[0]] {
 			continue
 		}
+		if by.Within != nil {
+			l[1] = by.Within(n)
+		}
+		so := keepers[l]
 		if at%256 == 0 && ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}

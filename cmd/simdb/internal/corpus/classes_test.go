@@ -8,6 +8,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
@@ -27,7 +28,7 @@ func TestSetClasses(t *testing.T) {
 			text := []string{"one two three four five", "One, two, three, four, five.", "six seven eight nine", "SIX seven eight nine", ""}[i%5]
 			id := fmt.Sprint("d", i)
 			l.AddID(id)
-			if err := x.Add(&engine.Doc{ID: id, Text: text}); err != nil {
+			if err := x.Add(&engine.Doc{ID: id, Text: text}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -50,6 +51,54 @@ func TestSetClasses(t *testing.T) {
 			if docs := all.of(uint32(class)); !slices.IsSorted(docs) || len(docs) != n/5*4/c.classes {
 				t.Errorf("%s: class %d has %d documents", what, class, len(docs))
 			}
+		}
+	}
+}
+
+// TestWithinCrowd: equal documents of different groups are not compared with each other where only
+// those of one group may match.
+func TestWithinCrowd(t *testing.T) {
+	const n = 3000
+	for _, across := range []bool{false, true} {
+		l := &Listing{Corpus: New(Options{Sets: true, Prints: true, Memory: 16 << 20, Dir: t.TempDir()})}
+		l.Groups = &Groups{Across: across}
+		defer l.Close()
+		x := NewExtractor(t.Context(), features.Params{Shingle: 3}, l.Corpus)
+		defer x.Stop()
+		for i := range uint32(n) {
+			l.Groups.Of = append(l.Groups.Of, i/2)
+			if err := x.Add(&engine.Doc{Text: "one two three four five"}, l.Groups); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := x.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		compared := 0
+		accept := func(a, b uint32) bool { compared++; return l.Groups.Accept(a, b) }
+		stars, err := l.Sets.Stars(t.Context(), 0.8, setjoin.Options{Accept: func(a, b int) bool { return accept(uint32(a), uint32(b)) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keeper, _, err := l.PrintStarsApart(t.Context(), nil, 3, 0, l.Groups.Apart(Apart{
+			Involved: func(uint32) bool { return true }, Accept: accept, Group: func(n uint32) (uint32, bool) { return l.Groups.Of[n], true },
+		}), selfjoin.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint32(n) {
+			want := i &^ 1 // the first of its group
+			if across && i != 1 {
+				want = 0
+			} else if across {
+				want = 1
+			}
+			if keeper[i] != want || stars.Keeper[i] != want {
+				t.Fatalf("across %v: %d joins %d and %d, not %d", across, i, keeper[i], stars.Keeper[i], want)
+			}
+		}
+		if compared > 10*n {
+			t.Errorf("across %v: %d documents were compared %d times", across, n, compared)
 		}
 	}
 }

@@ -68,9 +68,9 @@ func (c *Clusters) printStars(ctx context.Context, o JoinOptions) (err error) {
 	if g == nil {
 		c.keeper, distance, err = c.l.PrintStars(ctx, order, c.by.K, 0, o.prints(c.l.N))
 	} else {
-		c.keeper, distance, err = c.l.PrintStarsApart(ctx, order, c.by.K, 0, Apart{
+		c.keeper, distance, err = c.l.PrintStarsApart(ctx, order, c.by.K, 0, g.Apart(Apart{
 			Involved: func(uint32) bool { return true }, Accept: g.Accept, Group: func(n uint32) (uint32, bool) { return g.Of[n], true },
-		}, o.prints(c.l.N))
+		}), o.prints(c.l.N))
 	}
 	for n, d := range distance {
 		c.match[n] = -float64(d)

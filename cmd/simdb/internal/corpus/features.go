@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
@@ -40,7 +41,8 @@ func (f *hasher) appendPrint(dst []base.Fingerprint, d *engine.Doc) []base.Finge
 // by.
 type featured struct {
 	docs   []engine.Doc
-	bytes  int // of texts
+	salts  []uint64 // of the groups of documents
+	bytes  int      // of texts
 	hashes []uint64
 	ends   []int              // of the sets, in hashes
 	prints []base.Fingerprint // words of fingerprints, one after the other
@@ -98,13 +100,15 @@ func newExtractor(ctx context.Context, worker func() func(*featured), store func
 // Stop ends the goroutines.
 func (x *Extractor) Stop() { x.line.Stop() }
 
-// Add takes the next document.
-func (x *Extractor) Add(d *engine.Doc) error {
+// Add takes the next document, which is the last of groups. So that those of a crowd that must not
+// match do not meet, sets of two groups have no common elements then.
+func (x *Extractor) Add(d *engine.Doc, groups *Groups) error {
 	if x.next == nil {
 		x.next = x.unused()
 	}
 	b := x.next
 	x.few.Add(d.Text)
+	b.salts = append(b.salts, groups.salt())
 	b.docs = append(b.docs, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest, Fingerprints: d.Fingerprints})
 	if b.bytes += len(d.Text); len(b.docs) < batchDocs && b.bytes < batchBytes {
 		return nil
@@ -126,7 +130,7 @@ func (x *Extractor) unused() *featured {
 func (x *Extractor) reuse(b *featured) {
 	clear(b.docs)
 	b.docs, b.bytes, b.hashes, b.ends, b.prints, b.empty = b.docs[:0], 0, b.hashes[:0], b.ends[:0], b.prints[:0], b.empty[:0]
-	b.met, b.words, b.other = b.met[:0], b.words[:0], 0
+	b.met, b.words, b.salts, b.other = b.met[:0], b.words[:0], b.salts[:0], 0
 	if cap(b.hashes) <= batchBytes && cap(b.met) <= batchBytes {
 		x.free = append(x.free, b)
 	}
@@ -162,6 +166,7 @@ func (f *hasher) extract(b *featured, to *Corpus, prints bool) {
 			before := len(b.hashes)
 			if to.texts == nil {
 				b.hashes = f.sets.Append(b.hashes, d.Text)
+				salted(b.hashes[before:], b.salts[i])
 			} else {
 				b.hashes = f.elements.Append(b.hashes, d.Text, to.measure)
 			}
@@ -179,6 +184,17 @@ func (f *hasher) extract(b *featured, to *Corpus, prints bool) {
 		}
 		b.empty = append(b.empty, empty)
 	}
+}
+
+// salted combines the elements of a set with a salt, if it is not 0.
+func salted(set []uint64, salt uint64) {
+	if salt == 0 {
+		return
+	}
+	for i := range set {
+		set[i] ^= salt
+	}
+	slices.Sort(set)
 }
 
 // store adds a batch of documents.

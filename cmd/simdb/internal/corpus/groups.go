@@ -3,8 +3,11 @@ package corpus
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"slices"
 	"sort"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/internal/selfjoin"
 )
@@ -18,6 +21,23 @@ type Groups struct {
 
 // Accept reports whether two documents may match.
 func (g *Groups) Accept(a, b uint32) bool { return g == nil || (g.Of[a] != g.Of[b]) == g.Across }
+
+// Apart returns what keeps apart documents that must not match. Group is that of Apart.
+func (g *Groups) Apart(a Apart) Apart {
+	if g != nil && !g.Across {
+		a.Within = func(n uint32) uint32 { return g.Of[n] }
+	}
+	return a
+}
+
+// salt returns a number for the group of the document that was added last, 0 if documents of two
+// groups may match. Features that are combined with it are equal within groups alone.
+func (g *Groups) salt() uint64 {
+	if g == nil || g.Across {
+		return 0
+	}
+	return xxh3.Hash(binary.LittleEndian.AppendUint32(nil, g.Of[len(g.Of)-1])) | 1
+}
 
 // sort puts documents that are equal into the order of their groups.
 func (g *Groups) sort(docs []uint32) {

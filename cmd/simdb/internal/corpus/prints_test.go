@@ -74,7 +74,7 @@ func TestPrints(t *testing.T) {
 						docs[i] = append(docs[i], more)
 						d.Fingerprints = append(d.Fingerprints, more)
 					}
-					if err := x.Add(&d); err != nil {
+					if err := x.Add(&d, nil); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -182,10 +182,10 @@ func TestPrintsOfOtherWidths(t *testing.T) {
 	x := NewExtractor(t.Context(), features.Params{Shingle: 3}, c)
 	defer x.Stop()
 	var d engine.Doc
-	err := x.Add(&d)
+	err := x.Add(&d, nil)
 	for words := 2; words < 4 && err == nil; words++ {
 		d.SetFingerprint(make([]uint64, words)...)
-		err = x.Add(&d)
+		err = x.Add(&d, nil)
 	}
 	if err == nil {
 		err = x.Finish()

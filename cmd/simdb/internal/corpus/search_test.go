@@ -123,7 +123,7 @@ func TestSearch(t *testing.T) {
 	})
 	defer x.Stop()
 	for i := range docs {
-		if err := x.Add(&docs[i]); err != nil {
+		if err := x.Add(&docs[i], nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -224,7 +224,7 @@ func TestSearchWide(t *testing.T) {
 	defer x.Stop()
 	want := map[string]bool{}
 	for _, d := range docs {
-		if err := x.Add(&d); err != nil {
+		if err := x.Add(&d, nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, node := range s.Nodes() {
@@ -237,7 +237,7 @@ func TestSearchWide(t *testing.T) {
 		t.Fatalf("%d matches, want %d; %v", len(found), len(want), err)
 	}
 	other := engine.Doc{Text: "a b c d"}
-	err := x.Add(&other)
+	err := x.Add(&other, nil)
 	if err == nil {
 		err = x.Finish()
 	}

@@ -61,7 +61,7 @@ func textCorpus(t *testing.T, texts []string, by Criterion, memory int64) *Corpu
 	x := NewExtractor(t.Context(), features.Params{Shingle: 3}, c)
 	defer x.Stop()
 	for _, text := range texts {
-		if err := x.Add(&engine.Doc{Text: text}); err != nil {
+		if err := x.Add(&engine.Doc{Text: text}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -108,6 +108,14 @@ func (x *decided) involved(ordinal uint32) bool {
 	return ok || x.groups != nil
 }
 
+// groups returns the groups of the documents, nil if any two may match.
+func (d *job) groups() *corpus.Groups {
+	if d.decided == nil {
+		return nil
+	}
+	return d.decided.groups
+}
+
 // group is what groups of corpus.Apart are.
 func (x *decided) group(ordinal uint32) (uint32, bool) {
 	_, decided := x.of[ordinal]
@@ -186,7 +194,7 @@ func (x *decided) reorder(order []uint32, n int64) []uint32 {
 
 // asApart is accept as joins by fingerprint take it.
 func (x *decided) asApart() corpus.Apart {
-	return corpus.Apart{Involved: x.involved, Accept: x.accept, Group: x.group}
+	return x.groups.Apart(corpus.Apart{Involved: x.involved, Accept: x.accept, Group: x.group})
 }
 
 // tellUnused says how many decisions are about documents that were not read.

@@ -117,7 +117,7 @@ func (p *Part) Extract(dir string, place func(Place) error, each func(elements, 
 		if err := place(Place{rec.Doc.ID, rec.File, rec.Pos}); err != nil {
 			return err
 		}
-		return x.Add(&rec.Doc)
+		return x.Add(&rec.Doc, nil)
 	})
 	if err == nil {
 		err = x.Finish()

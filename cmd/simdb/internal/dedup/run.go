@@ -127,7 +127,7 @@ func (d *job) decide(dir string) error {
 func (d *job) extract(c *corpus.Corpus) error {
 	x := corpus.NewExtractor(d.a.Context(), d.params, c)
 	defer x.Stop()
-	if err := d.readKnown(func(rec *input.Record) error { return x.Add(&rec.Doc) }); err != nil {
+	if err := d.readKnown(func(rec *input.Record) error { return x.Add(&rec.Doc, d.groups()) }); err != nil {
 		return err
 	}
 	if !d.a.Global.Quiet {
@@ -137,7 +137,7 @@ func (d *job) extract(c *corpus.Corpus) error {
 		if d.warn.templates != nil {
 			d.warn.templates.Add(rec.Doc.Text)
 		}
-		return x.Add(&rec.Doc)
+		return x.Add(&rec.Doc, d.groups())
 	})
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory in
 	again := int64(0)
 	err := of.Each("compare", func(d *engine.Doc) error {
 		again++
-		return x.Add(d)
+		return x.Add(d, nil)
 	})
 	if err == nil {
 		err = x.Finish()

@@ -168,7 +168,7 @@ func (l *fileList) add(x *corpus.Extractor, d *engine.Doc) error {
 			return err
 		}
 	}
-	return x.Add(d)
+	return x.Add(d, l.Groups)
 }
 
 // record takes a document of a file, or of a database.

@@ -145,11 +145,11 @@ func (f *joinFiles) find(ctx context.Context, l *joinLines) (found []engine.Batc
 	})
 	defer x.Stop()
 	if f.few == nil {
-		err = f.each(func(_ input.Source, rec *input.Record) error { return x.Add(&rec.Doc) })
+		err = f.each(func(_ input.Source, rec *input.Record) error { return x.Add(&rec.Doc, nil) })
 	}
 	for i := range docs {
 		if f.few != nil && err == nil {
-			err = x.Add(&docs[i])
+			err = x.Add(&docs[i], nil)
 		}
 	}
 	return found, cmp.Or(err, x.Finish())
