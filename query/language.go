@@ -34,10 +34,10 @@ var measured = [...]string{
 
 // clauseTopics are the words that start neither a statement nor a predicate.
 var clauseTopics = []Topic{
-	{[]string{"AND", "OR", "NOT"}, "NEAR('a', 6) AND NOT (ID LIKE 'x%' OR SINCE 1h)", "combinations", nil, ""},
+	{[]string{"AND", "OR", "NOT"}, "NEAR('a', 6) AND NOT (ID LIKE 'x%' OR SINCE 1h)", "combine predicates", nil, ""},
 	{[]string{"ORDER", "BY", "ASC", "DESC", "LIMIT", "OFFSET", "DISTANCE", "SCORE", "TIME"},
-		"... ORDER BY distance, time DESC LIMIT 20 OFFSET 40", "by id, distance, score or time", nil, ""},
-	{[]string{"SHOW"}, "... SHOW id, distance, url, meta.lang, text", "the columns of the rows: those of the result, of documents, or any field", nil, ""},
+		"... ORDER BY distance, time DESC LIMIT 20 OFFSET 40", "sort the rows by id, distance, score, words or time, and return some of them", nil, ""},
+	{[]string{"SHOW"}, "... SHOW id, distance, url, meta.lang, text", "the columns of the rows: of the result, of documents, or any field", nil, ""},
 }
 
 // Topics returns the constructs of the language with a line of help on each. docs/query.md is

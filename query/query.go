@@ -18,8 +18,8 @@ import (
 // the id of a document.
 type Text string
 
-// Literal as an argument of Run is a value as a statement writes it, such as 3, 80%, 2d, 0xff or
-// 'it”s'; anything else is a string, as if it were in quotes.
+// Literal as an argument of Run is a value as a statement writes it, such as 3, 80%, 2d, 0xff
+// or a string in quotes; anything else is a string, as if it were in quotes.
 type Literal string
 
 // Named as an argument of Run is the value of $Name.

@@ -29,7 +29,7 @@ type docsRow = TopicRow
 // column of the row that is missing or wrong.
 var statementDefs = []statementDef{
 	{
-		docs: []docsRow{{"", "", "see above"}, {"LIMIT 5`, `SHOW *", "the same of all documents", "see above"}},
+		docs: []docsRow{{"", "", "see above"}, {"LIMIT 5`, `SHOW *", "the same for all documents", "see above"}},
 		run:  func(x *run, s *syntax.Statement) error { return x.selectAll(s.Select) },
 	},
 	{
@@ -38,22 +38,22 @@ var statementDefs = []statementDef{
 		docs: []docsRow{
 			{"COUNT` *query*", "counts its rows", "`count`"},
 			{"COUNT", "counts all documents", "`count`"},
-			{"COUNT PAIRS ...`, `COUNT CLUSTERS ...", "counts pairs; clusters, not their members", "`count`"},
+			{"COUNT PAIRS ...`, `COUNT CLUSTERS ...", "counts pairs, or clusters, not their members", "`count`"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.count(s.Count) },
 	},
 	{
 		word: "GET", shape: syntax.Keyword, expects: syntax.ExpectID,
 		topic: Topic{Syntax: "GET 'a'", Help: "a document"},
-		docs:  []docsRow{{"GET 'a'", "shows a document; `SHOW` too", "`id`, `text`, `fields`, `fingerprint`, `time`, and `fingerprints` of one that has several"}},
+		docs:  []docsRow{{"GET 'a'", "shows a document; takes SHOW", "`id`, `text`, `fields`, `fingerprint`, `time`, and `fingerprints` of one that has several"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.get(s.Get) },
 	},
 	{
 		word: "PUT", shape: syntax.Keyword, expects: `a document such as {"id": "a", "text": "..."}`, writes: true, waits: true,
 		topic: Topic{Words: []string{"UNLESS"}, Syntax: `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, Help: "store a document, or only if no other matches it"},
 		docs: []docsRow{
-			{"PUT {...}", "stores a document, and replaces the one with the same id", "`stored`"},
-			{"PUT {...} UNLESS NEAR 3", "the same, unless another document matches; `UNLESS JACCARD 0.8 [VERIFY]`, `UNLESS LEVENSHTEIN 0.85`, `UNLESS COSINE 0.9` too", "`stored`, or the columns of the match"},
+			{"PUT {...}", "stores a document, replacing the one with the same id", "`stored`"},
+			{"PUT {...} UNLESS NEAR 3", "the same, unless another document matches; takes every criterion of PAIRS", "`stored`, or the columns of the match"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.put(s.Put) },
 	},
@@ -62,7 +62,7 @@ var statementDefs = []statementDef{
 		topic: Topic{Words: []string{"WHERE"}, Syntax: "DELETE 'a'  DELETE WHERE ID LIKE 'x%'", Help: "delete documents"},
 		docs: []docsRow{
 			{"DELETE 'a'", "deletes a document", "`deleted`"},
-			{"DELETE WHERE` *query*", "deletes all that it finds, in one step", "`deleted 3 documents`"},
+			{"DELETE WHERE` *query*", "deletes all documents that the query finds, in one step", "`deleted 3 documents`"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.delete(s.Delete) },
 	},
@@ -74,20 +74,20 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "COMMIT", shape: syntax.Bare, writes: true,
-		topic: Topic{Syntax: "COMMIT", Help: "write what was held since BEGIN"},
-		docs:  []docsRow{{"COMMIT", "writes what PUT and DELETE have since BEGIN, in one step", "`committed: stored 2 documents, deleted 1`"}},
+		topic: Topic{Syntax: "COMMIT", Help: "carry out the writes held since BEGIN"},
+		docs:  []docsRow{{"COMMIT", "carries out every PUT and DELETE since BEGIN, in one step", "`committed: stored 2 documents, deleted 1`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.commit() },
 	},
 	{
 		word: "ROLLBACK", shape: syntax.Bare,
-		topic: Topic{Syntax: "ROLLBACK", Help: "forget what was held since BEGIN"},
-		docs:  []docsRow{{"ROLLBACK", "forgets it", "`rolled back 3 writes`"}},
+		topic: Topic{Syntax: "ROLLBACK", Help: "discard the writes held since BEGIN"},
+		docs:  []docsRow{{"ROLLBACK", "discards them", "`rolled back 3 writes`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.rollback() },
 	},
 	{
 		word: "PAIRS", shape: syntax.Keyword, expects: syntax.ExpectCriterion,
 		topic: Topic{Syntax: "PAIRS NEAR 3  PAIRS JACCARD 0.8 [VERIFY]", Help: "all pairs of documents that match"},
-		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]`, `PAIRS LEVENSHTEIN t`, `PAIRS COSINE t", "all pairs that match; `AND a.lang != b.lang` or `=` leaves those in which a field of both is so; LIMIT, OFFSET and SHOW",
+		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]`, `PAIRS LEVENSHTEIN t`, `COSINE`, `CONTAINS`, `WITHIN", "lists all pairs that match; with `AND a.lang != b.lang`, or `=`, only those whose fields compare so; takes LIMIT, OFFSET and SHOW",
 			"`a`, `b`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.pairs(s.Pairs) },
 	},
@@ -95,21 +95,21 @@ var statementDefs = []statementDef{
 		word: "CLUSTERS", shape: syntax.Keyword, expects: syntax.ExpectCriterion,
 		topic: Topic{Words: []string{"MODE", "STAR", "COMPONENTS"}, Syntax: "CLUSTERS JACCARD 0.8 [MODE star|components]",
 			Help: "groups of documents that match, with the one to keep"},
-		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [VERIFY]`, `CLUSTERS LEVENSHTEIN t`, `CLUSTERS COSINE t",
-			"groups that match; `MODE star` or `MODE components`, LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
+		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [VERIFY]`, and so on",
+			"lists groups of documents that match, by the criteria of PAIRS; takes `MODE star` or `MODE components`, LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.clusters(s.Clusters) },
 	},
 	{
 		word: "CLUSTER", shape: syntax.Keyword, expects: "OF",
-		topic: Topic{Syntax: "CLUSTER OF 'a' [JACCARD 0.8]", Help: "the group of documents that one is in"},
-		docs: []docsRow{{"CLUSTER OF 'a'", "the group that a document is in, of CLUSTERS JACCARD 0.8, or of the criterion after it; what CLUSTERS takes too",
+		topic: Topic{Syntax: "CLUSTER OF 'a' [JACCARD 0.8]", Help: "the group that a document is in"},
+		docs: []docsRow{{"CLUSTER OF 'a'", "lists the group that a document is in, by JACCARD 0.8 or by the criterion that follows; takes what CLUSTERS takes",
 			"`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.cluster(s.Cluster) },
 	},
 	{
 		word: "WHY", shape: syntax.TwoIDs, expects: syntax.ExpectTwoIDs,
 		topic: Topic{Syntax: "WHY 'a' 'b'", Help: "how two documents compare"},
-		docs:  []docsRow{{"WHY 'a' 'b'", "compares two documents by every measure, and shows the longest words in common and the first that differ: see below", "`name`, `value`"}},
+		docs:  []docsRow{{"WHY 'a' 'b'", "compares two documents by every measure, and shows the longest passages in common and the first words that differ: see below", "`name`, `value`"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.why(s.Two) },
 	},
 	{
@@ -120,8 +120,8 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "UNALLOW", shape: syntax.TwoIDs, expects: syntax.ExpectTwoIDs, writes: true,
-		topic: Topic{Syntax: "UNALLOW 'a' 'b'", Help: "take back ALLOW"},
-		docs:  []docsRow{{"UNALLOW 'a' 'b'", "takes back ALLOW", "`unallowed`"}},
+		topic: Topic{Syntax: "UNALLOW 'a' 'b'", Help: "undo ALLOW"},
+		docs:  []docsRow{{"UNALLOW 'a' 'b'", "undoes ALLOW", "`unallowed`"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.unallow(s.Two) },
 	},
 	{
@@ -132,16 +132,16 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "PRUNE", shape: syntax.Keyword, expects: "OLDER", writes: true,
-		topic: Topic{Words: []string{"OLDER"}, Syntax: "PRUNE OLDER 30d", Help: "delete documents stored before then"},
-		docs:  []docsRow{{"PRUNE OLDER 30d", "deletes documents stored before then; or a date", "`pruned 3 documents`"}},
+		topic: Topic{Words: []string{"OLDER"}, Syntax: "PRUNE OLDER 30d", Help: "delete documents older than this"},
+		docs:  []docsRow{{"PRUNE OLDER 30d", "deletes documents stored longer ago than this, or before a date in quotes", "`pruned 3 documents`"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.prune(s.Prune) },
 	},
 	{
 		word: "STATS", shape: syntax.Keyword,
 		topic: Topic{Syntax: "STATS  STATS CLUSTERS NEAR 3", Help: "what is in the database; figures of its clusters"},
 		docs: []docsRow{
-			{"STATS", "what is in the database; the fields of the first documents; what flushes and merges did since it was opened", "`name`, `value`"},
-			{"STATS CLUSTERS ...", "figures of clusters, and what many documents share: see below", "`figure`, `id`, `other`, `size`, `value`, `exact`"},
+			{"STATS", "shows what is in the database, the fields of the first documents, and what flushes and merges have done since it was opened", "`name`, `value`"},
+			{"STATS CLUSTERS ...", "shows figures of clusters, and what many documents share: see below", "`figure`, `id`, `other`, `size`, `value`, `exact`"},
 		},
 		run: func(x *run, s *syntax.Statement) error {
 			if s.Stats.Clusters != nil {
@@ -153,7 +153,7 @@ var statementDefs = []statementDef{
 	{
 		word: "FIELDS", shape: syntax.Bare,
 		topic: Topic{Syntax: "FIELDS", Help: "the fields that documents have"},
-		docs: []docsRow{{"FIELDS", "lists the fields that documents have: what they are, how many documents have them, and an example; reads all documents",
+		docs: []docsRow{{"FIELDS", "lists the fields that documents have, with their types, how many documents have each, and an example; reads all documents",
 			"`name`, `type`, `documents`, `share`, `example`, `indexed`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.fields(s) },
 	},

@@ -17,19 +17,19 @@ import (
 // dotCommands returns the dot-commands, in the order of .help.
 func dotCommands() []dotCommand {
 	return []dotCommand{
-		{"help", "[WORD]", "this list, or what a word of the language does", (*session).dotHelp},
+		{"help", "[WORD]", "show this list, or what a word of the language does", (*session).dotHelp},
 		{"mode", "[FORMAT]", "how rows are written: " + strings.Join(output.Formats(), ", "), (*session).dotMode},
 		{"timer", "on|off", "say how long statements took", toggle(func(s *session) *bool { return &s.timer })},
 		{"explain", "on|off", "show the plan of each query before its rows", toggle(func(s *session) *bool { return &s.explain })},
-		{"output", "[FILE]", "write rows to a file; without one, here again", (*session).dotOutput},
+		{"output", "[FILE]", "write rows to a file; without one, to standard output again", (*session).dotOutput},
 		{"once", "FILE", "write the rows of the next statement to a file", (*session).dotOnce},
-		{"width", "[N]", "columns to which tables are cut, 0 for all", (*session).dotWidth},
+		{"width", "[N]", "width at which tables are cut, 0 for no limit", (*session).dotWidth},
 		{"read", "FILE", "run the statements of a file", (*session).dotRead},
 		{"import", "FILE... [FLAGS]", "load files as simdb load does; .import -h and --help list its flags", (*session).dotImport},
 		{"schema", "", "the parameters of the database, and the fields of its documents", (*session).dotSchema},
 		{"stats", "[on|off]", "what is in the database; on: count the work of each statement", (*session).dotStats},
-		{"maxrows", "[N]", "rows of a table to show, 0 for all", (*session).dotMaxRows},
-		{"last", "", "the last query again, all of its rows, nothing cut", (*session).dotLast},
+		{"maxrows", "[N]", "rows of a table to show, 0 for all of them", (*session).dotMaxRows},
+		{"last", "", "run the last query again and show all of its rows, uncut", (*session).dotLast},
 		{"history", "[N]", "the last lines typed", (*session).dotHistory},
 		{"quit", "", "leave, as .exit and Ctrl-D do", func(s *session, _ string) error { s.quit = true; return nil }},
 	}

@@ -54,14 +54,14 @@ func (s *session) dotHelp(arg string) error {
 
 // details are the forms of a construct, and of a predicate what it may stand in.
 func details(t query.Topic) (lines [][2]string) {
-	plain := strings.NewReplacer("`", "", "*", "")
+	plain := strings.NewReplacer("`", "", "*", "", ": see below", "") // below is in docs/query.md
 	for _, r := range t.Rows {
 		lines = append(lines, [2]string{plain.Replace(r.Syntax), plain.Replace(r.Meaning + " (" + r.Last + ")")})
 	}
 	if t.Example != "" {
 		lines = append(lines, [2]string{}, [2]string{"predicate [AND|OR|NOT predicate ...] [clause ...]", "a query; clauses are SINCE, ORDER BY, LIMIT, OFFSET, VERIFY and SHOW"},
-			[2]string{t.Example + " AND lang = 'en' LIMIT 10", "those that a field holds for, too"},
-			[2]string{"COUNT " + t.Example, "how many"}, [2]string{t.Example + " SHOW *", "with their fields"}, [2]string{"EXPLAIN ANALYZE " + t.Example, "how they are found"})
+			[2]string{t.Example + " AND lang = 'en' LIMIT 10", "with a condition on a field"},
+			[2]string{"COUNT " + t.Example, "the number of rows"}, [2]string{t.Example + " SHOW *", "rows with fields and text"}, [2]string{"EXPLAIN ANALYZE " + t.Example, "how the rows are found"})
 	}
 	return lines
 }

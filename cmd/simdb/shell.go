@@ -27,7 +27,7 @@ type shellCmd struct {
 	Create     bool     `help:"Create the database if there is none."`
 	Readonly   bool     `name:"readonly" help:"Refuse statements that write."`
 
-	Param map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"The value of $NAME in statements: 3, 80%, 2d, 0xff and 'it''s' mean what they do there, anything else is a string, such as an id; can be repeated."`
+	Param map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"The value of $NAME in statements: a number, share, duration, fingerprint or string in quotes is written as there; anything else is a string, such as an id. Can be repeated."`
 	app.MemoryFlag
 	app.RowFlags
 }

@@ -228,7 +228,7 @@ var expectedAfter = map[string]string{
 	"LIMIT":   ExpectNumber,
 	"OFFSET":  ExpectNumber,
 	"ORDER":   "BY",
-	"BY":      "id, distance, score or time",
+	"BY":      "id, distance, score, words or time",
 	"MODE":    "star or components",
 	"TEXT":    "a text in quotes",
 	",":       "a value",

@@ -26,8 +26,10 @@ type SimilarityFlags struct {
 	Within      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A document matches a line if at least the share T of its own shingles is in the line: it is a part of it, or a quotation. Of pairs it says what --contains says."`
 }
 
-// CriterionUsage rewrites usage lines to show that one of the flags of a criterion may be given.
+// CriterionUsage rewrites usage lines to show that one of the flags of a criterion may be given, or
+// that one of those of prune must be.
 var CriterionUsage = strings.NewReplacer(
+	"--older=AGE --expired=FIELD", "--older=AGE|--expired=FIELD",
 	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T", "[--near=K | --jaccard=T | ...]",
 	"--near=K --jaccard=T", "[--near=K | --jaccard=T]")
 

@@ -24,7 +24,7 @@ import (
 // Bench is `simdb bench`.
 type Bench struct {
 	N      app.Quantity   `default:"1e6" placeholder:"N" help:"Uniform fingerprints, before near copies (default: 1e6)."`
-	K      []app.Distance `short:"k" default:"3" placeholder:"K,..." help:"Distances to search for (default: 3)."`
+	K      []app.Distance `short:"k" default:"3" placeholder:"K" help:"Distances to search for (default: 3)."`
 	Dir    string         `type:"path" file:"dir" placeholder:"DIR" help:"Folder for the temporary databases (default: $TMPDIR)."`
 	NoText bool           `help:"Leave out what is measured on text."`
 	app.RowFlags

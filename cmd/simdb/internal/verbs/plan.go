@@ -27,7 +27,7 @@ type Plan struct {
 	Files  []string     `arg:"" file:"in" optional:"" name:"file" help:"Files with documents, or with --files or --images the documents themselves, which are counted; - is standard input."`
 	N      app.Quantity `xor:"what" placeholder:"N" help:"Plan for N uniform fingerprints instead, such as 1e9."`
 	K      app.Distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
-	Layout []app.Layout `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
+	Layout []app.Layout `placeholder:"M:C" help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
 	Memory app.Memory   `default:"auto" placeholder:"SIZE" help:"Memory of the load and of dedup that are forecast (default: that of these commands)."`
 	app.RowInputFlags
 	app.RejectFlags
