@@ -2,7 +2,8 @@
 //
 //	novelty -db feed.simdb -addr localhost:8080 -jaccard 0.8 -ttl 48h
 //
-//	POST /documents         {"id":"a","text":"...", ...}: 201 stored, or 409 with what it is like
+//	POST /documents         {"id":"a","text":"...", ...}: 201 stored, or 409 with what it is like;
+//	                        a document with an id that is stored replaces the stored one
 //	GET /documents/{id}     the document, or 404
 //	DELETE /documents/{id}  204, or 404
 //	POST /similar?limit=10  {"text":"..."}: a list of what is like it
@@ -10,7 +11,7 @@
 //	GET /debug/vars         metrics: the database, requests and their time
 //
 // It stops on SIGINT and SIGTERM: no request is taken any more, those that run end, and the
-// database is closed. What was answered is durable in any case.
+// database is closed. A second signal ends it at once. What was answered is durable in any case.
 package main
 
 import (
@@ -37,6 +38,9 @@ const (
 	stopAfter = 10 * time.Second // requests that take longer are ended when the service stops
 )
 
+// slowest is how long a client may take to send a request.
+var slowest = time.Minute
+
 func main() {
 	path := flag.String("db", "novelty.simdb", "the database, created if there is none")
 	addr := flag.String("addr", "localhost:8080", "where to listen")
@@ -44,7 +48,11 @@ func main() {
 	ttl := flag.Duration("ttl", 0, "a new database forgets documents at this age (default: never)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop)
+	if *jaccard <= 0 || *jaccard > 1 {
+		slog.Error("-jaccard is a share above 0 and up to 1")
+		os.Exit(2)
+	}
 	if err := run(ctx, *path, *addr, *ttl, engine.Jaccard(*jaccard).Verified(), nil); err != nil {
 		slog.Error(err.Error())
 		os.Exit(1)
@@ -66,7 +74,7 @@ func run(ctx context.Context, path, addr string, ttl time.Duration, by engine.Cr
 	if listening != nil {
 		listening(l.Addr().String())
 	}
-	s := &http.Server{Handler: newService(db, by), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	s := &http.Server{Handler: newService(db, by), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: slowest, IdleTimeout: 2 * time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	select {
@@ -159,7 +167,11 @@ type match struct {
 // document reads the document of a request: id and text; what else there is are its fields.
 func document(r *http.Request) (d engine.Doc, err error) {
 	var all map[string]json.RawMessage
-	if err := json.NewDecoder(r.Body).Decode(&all); err != nil {
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(body, &all) // nothing may follow the document
+	}
+	if err != nil {
 		return d, errors.Join(errRequest, err)
 	}
 	for name, to := range map[string]*string{"id": &d.ID, "text": &d.Text} {
@@ -213,6 +225,9 @@ func (s *service) similar(w http.ResponseWriter, r *http.Request) error {
 	d, err := document(r)
 	if err != nil {
 		return err
+	}
+	if d.Text == "" {
+		return errors.Join(errRequest, errors.New("there is no text"))
 	}
 	limit := 10
 	if text := r.URL.Query().Get("limit"); text != "" {

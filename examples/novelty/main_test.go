@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/engine"
 )
@@ -72,6 +73,8 @@ func TestService(t *testing.T) {
 		{"POST", "/similar", `{"text":"nothing like it"}`, 200, `[]`},
 		{"POST", "/documents", `{"text":"without id"}`, 400, "id"},
 		{"POST", "/documents", `{"id":`, 400, "error"},
+		{"POST", "/documents", `{"id":"e","text":"one"} {"id":"f","text":"two"}`, 400, "after top-level value"},
+		{"POST", "/similar", `{"id":"a"}`, 400, "no text"},
 		{"POST", "/documents", `{"id":"d","text":"` + strings.Repeat("x", maxBody) + `"}`, 413, "too large"},
 		{"GET", "/documents/a", "", 200, `"fields":{"lang":"en"}`},
 		{"GET", "/documents/b", "", 404, "error"},
@@ -90,7 +93,7 @@ func TestService(t *testing.T) {
 		Errors   int64   `json:"POST /documents errors"`
 		Seconds  float64 `json:"POST /documents seconds"`
 	}
-	if _, got := ask("GET", "/debug/vars", ""); json.Unmarshal([]byte(got), &metrics) != nil || metrics.Engine.Puts != 2 || metrics.Requests != 6 || metrics.Errors != 3 || metrics.Seconds <= 0 {
+	if _, got := ask("GET", "/debug/vars", ""); json.Unmarshal([]byte(got), &metrics) != nil || metrics.Engine.Puts != 2 || metrics.Requests != 7 || metrics.Errors != 4 || metrics.Seconds <= 0 {
 		t.Errorf("metrics: %+v", metrics)
 	}
 	if err := stop(); err != nil {
@@ -156,6 +159,28 @@ func TestStop(t *testing.T) {
 	if err := <-answered; err != nil {
 		t.Error(err)
 	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A client that does not send its request to the end is answered nevertheless.
+func TestSlow(t *testing.T) {
+	defer func(d time.Duration) { slowest = d }(slowest)
+	slowest = 50 * time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	addr, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- run(ctx, filepath.Join(t.TempDir(), "x.simdb"), "localhost:0", 0, engine.Near(3), func(a string) { addr <- a })
+	}()
+	body, rest := io.Pipe()
+	defer rest.Close()
+	resp, err := http.Post("http://"+<-addr+"/documents", "application/json", body)
+	if err != nil || resp.StatusCode != http.StatusBadRequest {
+		t.Error(resp, err)
+	}
+	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
