@@ -11,16 +11,19 @@ zig, which has the symbols of all versions, and compiles for other systems, too:
     SIMDB_ZIG=2.17 GOOS=windows GOARCH=amd64 pip wheel ./python -w dist
 
 SIMDB_VERSION is the version, otherwise it is that of the last tag. SIMDB_LIBRARY is a library that
-is there already, and is only packed.
+is there already, and is only packed. A source distribution has what the first line needs.
 """
 
 import base64
+import gzip
 import hashlib
+import io
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 
@@ -28,6 +31,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 NAMES = {"windows": "simdb.dll", "darwin": "libsimdb.dylib"}  # others: libsimdb.so
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}  # as zig and Linux have them
+SOURCES = ["cmd", "compaction", "engine", "internal", "minhash", "query", "repl", "simhash", "sstable"]  # of Go
 LEAST_MACOS = "12_0"  # of Go
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of files in the wheel: two builds are the same
 
@@ -39,13 +43,15 @@ def get_requires_for_build_wheel(config_settings=None):
 def version():
     """Returns the version, as PEP 440 has it."""
     v = os.environ.get("SIMDB_VERSION")
+    if not v and os.path.exists(os.path.join(ROOT, "PKG-INFO")):  # of a source distribution
+        return re.search(rb"^Version: (.*)$", read(os.path.join(ROOT, "PKG-INFO")), re.M)[1].decode()
     if not v:
         git = ["git", "-C", ROOT, "describe", "--tags", "--match", "v*"]
         v = subprocess.run(git, capture_output=True, text=True).stdout.strip() or "v0.2.0-0-g0"
-    m = re.fullmatch(r"v?(\d+\.\d+\.\d+)(?:-(\d+)-g([0-9a-f]+))?", v)
+    m = re.fullmatch(r"v?(\d+\.\d+\.\d+)(?:-(rc)\.?(\d+))?(?:-(\d+)-g([0-9a-f]+))?", v)
     if not m:
         raise SystemExit(f"{v!r} is no version")
-    return m[1] if not m[2] else f"{m[1]}.post{m[2]}+g{m[3]}"
+    return m[1] + (m[2] or "") + (m[3] or "") + (f".post{m[4]}+g{m[5]}" if m[4] else "")
 
 
 def compile_library(path):
@@ -55,7 +61,7 @@ def compile_library(path):
         system, machine = target()
         abi = {"windows": "windows-gnu", "darwin": "macos"}.get(system, "linux-gnu." + env["SIMDB_ZIG"])
         env["CC"] = f"{sys.executable} -m ziglang cc -target {MACHINES[machine]}-{abi}"
-    command = ["go", "build", "-trimpath", "-buildmode=c-shared", "-tags=simdb_library,netgo,osusergo"]
+    command = ["go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-tags=simdb_library,netgo,osusergo"]
     command += [f"-ldflags=-s -w -X github.com/simdb/simdb/cmd/simdb/internal/app.release=v{version()}", "-o", path, "./cmd/simdb"]
     subprocess.run(command, cwd=ROOT, env=env, check=True)
 
@@ -84,7 +90,7 @@ def metadata():
         "METADATA": (
             f"Metadata-Version: 2.4\nName: simdb\nVersion: {version()}\n"
             "Summary: Near-duplicates of texts: dedup of tables, and an embedded database\n"
-            "License-Expression: Apache-2.0\nRequires-Python: >=3.9\n"
+            "License-Expression: Apache-2.0\nLicense-File: LICENSE\nRequires-Python: >=3.9\n"
             "Description-Content-Type: text/markdown\n\n" + readme
         ),
         "entry_points.txt": "[console_scripts]\nsimdb = simdb._library:main\n",
@@ -134,7 +140,20 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    raise SystemExit("the source is the repository, of which python/ is a part: pip wheel ./python builds a wheel")
+    """Packs python/ and what Go compiles of the repository."""
+    packed = ["go.mod", "go.sum", "LICENSE", "python", *SOURCES, ":!*_test.go", ":!*/testdata/*"]
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", *packed], capture_output=True, text=True, check=True).stdout
+    files = {name: read(os.path.join(ROOT, name)) for name in listed.split("\0") if name}
+    # pip looks for these two in the root.
+    files["pyproject.toml"] = files["python/pyproject.toml"].replace(b'["."]', b'["python"]').replace(b'"README', b'"python/README')
+    files["PKG-INFO"] = metadata()["METADATA"].encode()
+    name = f"simdb-{version()}"
+    with gzip.GzipFile(os.path.join(sdist_directory, name + ".tar.gz"), "wb", mtime=0) as z, tarfile.open(fileobj=z, mode="w") as t:
+        for path, data in sorted(files.items()):
+            info = tarfile.TarInfo(f"{name}/{path}")
+            info.size = len(data)
+            t.addfile(info, io.BytesIO(data))
+    return name + ".tar.gz"
 
 
 def read(path):

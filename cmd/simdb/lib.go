@@ -25,12 +25,14 @@ import (
 	"fmt"
 	"os"
 	"runtime/cgo"
+	"strings"
 	"time"
 	"unsafe"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/arrow"
 	"github.com/simdb/simdb/cmd/simdb/internal/library"
+	"github.com/simdb/simdb/engine"
 )
 
 // opened are the databases of the process.
@@ -45,14 +47,16 @@ type call struct {
 }
 
 // simdb_start begins a call: a library.Request as JSON, a table for each of names, and the words of
-// fingerprints. It takes over the streams. The numbers must stay until the call has ended. With now
-// the call has ended when simdb_start returns, which suits those that take microseconds.
+// fingerprints. It takes over the streams. The request and the numbers must stay until the call has
+// ended. With now it has ended when simdb_start returns, which suits those that take microseconds.
+// The handle is set, as the exception of a signal handler would lose what is returned.
 //
 //export simdb_start
-func simdb_start(request *C.char, size C.int64_t, streams **C.struct_ArrowArrayStream, names **C.char, tables C.int64_t, numbers *C.uint64_t, count C.int64_t, now C.int) C.uintptr_t {
+func simdb_start(request *C.char, size C.int64_t, streams **C.struct_ArrowArrayStream, names **C.char, tables C.int64_t, numbers *C.uint64_t, count C.int64_t, now C.int, handle *C.uintptr_t) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &call{cancel: cancel, done: make(chan struct{})}
-	text := C.GoBytes(unsafe.Pointer(request), C.int(size))
+	*handle = C.uintptr_t(cgo.NewHandle(c))
+	text := unsafe.Slice((*byte)(unsafe.Pointer(request)), size)
 	var inputs []*held
 	for i, s := range unsafe.Slice(streams, tables) {
 		in := &held{name: C.GoString(unsafe.Slice(names, tables)[i])}
@@ -75,13 +79,15 @@ func simdb_start(request *C.char, size C.int64_t, streams **C.struct_ArrowArrayS
 	} else {
 		go work()
 	}
-	return C.uintptr_t(cgo.NewHandle(c))
 }
 
 // perform is a call.
 func perform(ctx context.Context, text []byte, inputs []*held, numbers []uint64) (*library.Reply, error) {
 	r := &library.Request{Tables: map[string]*arrow.Table{}, Numbers: numbers}
 	if err := json.Unmarshal(text, r); err != nil {
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			err = fmt.Errorf("%s cannot be a %s: %w", e.Field[strings.LastIndex(e.Field, ".")+1:], e.Value, engine.ErrInvalid)
+		}
 		return nil, err
 	}
 	for _, in := range inputs {

@@ -1,8 +1,10 @@
 """Tests of the Python package: what goes in and comes out, and that rows are those of the command."""
 
+import copy
 import json
 import multiprocessing
 import os
+import pickle
 import random
 import re
 import shutil
@@ -182,7 +184,7 @@ def test_masks_filter():
     rows = list(mask)
     assert TABLE.filter(pa.array(mask)).num_rows == sum(rows) == np.asarray(mask).sum()
     assert pa.array(mask).to_pylist() == rows and np.asarray(mask).tolist() == rows
-    assert mask[-1] == rows[-1] and mask[2:5] == rows[2:5] and len(mask) == len(rows)
+    assert mask[-1] == mask[np.int64(-1)] == rows[-1] and mask[2:5] == rows[2:5] and len(mask) == len(rows)
     with pytest.raises(IndexError):
         mask[len(rows)]
     arrow = pa.table(audit)
@@ -222,6 +224,9 @@ def test_against(tmp_path):
     path = tmp_path / "held.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS[:200]))
     mask, audit = simdb.dedup(rest, against=held)
+    as_rows = simdb.dedup(rest, against=ROWS[:200])
+    assert list(as_rows.mask) == list(mask) and as_rows.audit.to_pylist() == audit.to_pylist()
+    assert list(simdb.dedup(rest, against=[])[0]) == list(simdb.dedup(rest)[0])
     by_path, _ = simdb.dedup(rest, against=path)
     assert list(mask) == list(by_path)
     known = [row for row in audit.to_pylist() if row["rule"] == "against"]
@@ -268,6 +273,11 @@ def test_database_writes(tmp_path):
         assert out["stored"].to_pylist() == [True, False] and out["id"].to_pylist() == [None, "c"]
         assert db.query("JACCARD(?, 0.8) AND lang = ?", [simdb.Text(text), "en"])["id"].to_pylist() == ["a"]
         assert db.query("ID = $x SHOW id, lang", {"x": "a"}).to_pylist() == [{"id": "a", "lang": "en"}]
+        for day, n in (("2026-01-31", 1), ("2199-01-31", 0)):
+            assert len(db.query("ID = 'a' SINCE ?", [np.datetime64(day)])) == len(db.query("ID = 'a' SINCE ?", [np.datetime64(day, "ns")])) == n
+        db.add([{"id": "f", "text": "f", "n": 1.5, "m": 2}, {"id": "g", "text": "g", "n": 1, "m": 1 << 80}])
+        rows = db.query("ID >= 'f' SHOW n, m").to_pylist()
+        assert rows == [{"n": 1.5, "m": "2"}, {"n": 1.0, "m": str(1 << 80)}] and db.delete("f", "g") == 2
         print_ = np.uint64(db.get("a")["fingerprint"][0])
         assert db.query("NEAR(?, ?)", [print_, 0])["id"].to_pylist() == ["a"]
         assert db.similar(text[:-6], levenshtein=0.8)[0].id == "a"
@@ -298,16 +308,31 @@ def test_what_is_looked_for(tmp_path):
         for n in (word, word - (1 << 64), np.uint64(word), np.int64(word - (1 << 64))):
             assert [m.id for m in db.near(n, np.int64(1))] == ["a"]
             assert db.near([n], 1)["id"].to_pylist() == ["a"]
-        for wrong in (1.5, "a", [None], 1 << 64, [-(1 << 63) - 1], np.array([1.5]), np.zeros((1, 2, 3), dtype=np.uint64)):
+        pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+        for n in (
+            np.array([word, 1], dtype=">u8")[::2], pandas.Series([word], dtype="UInt64"), polars.Series([word], dtype=polars.UInt64),
+            pa.array([word], pa.uint64()), (w for w in [word]),
+        ):
+            assert db.near(n, 1)["id"].to_pylist() == ["a"]
+        for texts in (pandas.Series([pandas.NA, text], dtype="string"), polars.Series([None, text]), [np.float32("nan"), text]):
+            assert db.jaccard(texts, 0.9)["query"].to_pylist() == [1]
+        assert db.add({"id": pandas.Series(["n"]), "text": pandas.Series([pandas.NA], dtype="string")}) == 1
+        assert db.add([{"id": np.int64(8), "fingerprint": np.uint64(1), "at": pandas.NaT, "x": pandas.NA, "y": np.float32("nan")}]) == 1
+        assert db.add({"id": np.int64(9), "fingerprint": np.uint64(1)}) == 1 and db.get(8)["fields"] == {"at": None, "x": None, "y": None}
+        for wrong in (1.5, "a", b"a", [None], 1 << 64, pandas.Series([word, None], dtype="UInt64"), [-(1 << 63) - 1], np.array([1.5]), np.zeros((1, 2, 3), dtype=np.uint64)):
             with pytest.raises((TypeError, ValueError), match="fingerprint"):
                 db.near(wrong)
         for call in (
             lambda: db.near(1, 3.5), lambda: db.near(), lambda: db.near(1, text="x"), lambda: db.get(None), lambda: db.get(1.5),
-            lambda: db.query("NEAR(?, 3)", "a"), lambda: db.query("n = ?", [None]), lambda: db.add(None),
+            lambda: db.query("NEAR(?, 3)", "a"), lambda: db.query("n = ?", [None]), lambda: db.add(None), lambda: db.query(b"STATS"),
+            lambda: db.jaccard(b"one two"), lambda: db.jaccard([b"one"]), lambda: db.jaccard(TABLE), lambda: copy.copy(db), lambda: pickle.dumps(db),
         ):
             with pytest.raises(TypeError):
                 call()
-        for call in (lambda: db.query("n = ?", [1 << 64]), lambda: db.query("n = ?", [float("nan")]), lambda: db.near(id="")):
+        for call in (
+            lambda: db.query("n = ?", [1 << 64]), lambda: db.query("n = ?", [float("nan")]), lambda: db.near(id=""),
+            lambda: db.jaccard(text, "80%"), lambda: simdb.open(os.fsencode(tmp_path) + b"/\xff"),
+        ):
             with pytest.raises(ValueError):
                 call()
         with pytest.raises(KeyError):
@@ -325,6 +350,10 @@ def test_errors(tmp_path):
         simdb.dedup(pa.table({"text": [1.5]}))
     with pytest.raises(simdb.SimdbError, match="there is no column"):
         simdb.dedup(pa.table({"body": ["x"]}))
+    with pytest.raises(simdb.SimdbError, match='--jaccard: "true"'):
+        simdb.dedup(TABLE, jaccard=True)
+    with pytest.raises(simdb.SimdbError, match="no files to write"):
+        simdb.dedup(TABLE, rejects=str(tmp_path / "rejects"))
     with pytest.raises(TypeError):
         simdb.dedup("file.jsonl")
     with simdb.open(tmp_path / "db") as db:
@@ -332,7 +361,7 @@ def test_errors(tmp_path):
             db.query("ID = 'a' AND\nNEAR(")
         assert (e.value.line, e.value.column) == (2, 6)
         with pytest.raises(simdb.LockedError):
-            simdb.open(tmp_path / "db", busy_timeout=0)
+            simdb.open(tmp_path / "db", busy_timeout=1e-5)
         with simdb.open(tmp_path / "db", readonly=True) as reader:
             with pytest.raises(simdb.ReadOnlyError):
                 reader.add(ROWS[:1])
@@ -397,6 +426,27 @@ def test_ctrl_c():
     assert list(simdb.dedup(pa.table({"text": ["a b c", "a b c"]}))[0]) == [True, False]
 
 
+def test_ctrl_c_at_once(monkeypatch):
+    """An exception that comes when a call has just begun ends the call, whose streams and numbers are in use."""
+    lib, ended = simdb._library.library(), []
+
+    class Interrupted:
+        def __getattr__(self, name):
+            return getattr(lib, name)
+
+        def simdb_start(self, *args):
+            lib.simdb_start(*args)
+            raise KeyboardInterrupt
+
+        def simdb_result(self, *args):
+            ended.append(lib.simdb_result(*args))
+
+    monkeypatch.setattr(simdb._library, "_loaded", Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        simdb.dedup(TABLE)
+    assert len(ended) == 1
+
+
 def forked(queue):
     try:
         simdb.dedup(TABLE)
@@ -432,9 +482,28 @@ def test_tune_and_version():
     assert subprocess.run([COMMAND, "dedup", "/nonexistent"], capture_output=True).returncode == 2
 
 
+USER = """
+from typing import Any
+import simdb
+
+def use(table: Any, prints: Any) -> None:
+    mask, audit = simdb.dedup(table, text=["title", "body"], keep="longest", min_words=5)
+    kept: int = sum(mask)
+    first: bool = mask[0]
+    with simdb.open("x", ttl="48h") as db:
+        ids = [m.id for m in db.near(1, 3)] + [db.jaccard("text", 0.8)[0].id, db.similar("x", cosine=0.9)[0].id, db.near(id="a")[0].id]
+        tables = [db.near(prints, 3).to_pylist(), db.jaccard(["a", "b"])["id"].to_pylist(), db.query("STATS").to_pylist()]
+        match = db.put_novel({"id": "a", "text": "b"}, jaccard=0.8)
+        if match:
+            print(match.id, audit.to_pylist(), kept, first, ids, tables, "a" in db)
+"""
+
+
 def test_types():
     mypy = pytest.importorskip("mypy.api")
     said, wrong, code = mypy.run(["--strict", "--cache-dir", os.devnull, "-p", "simdb"])
+    assert code == 0, said + wrong
+    said, wrong, code = mypy.run(["--strict", "--cache-dir", os.devnull, "-c", USER])
     assert code == 0, said + wrong
 
 
@@ -452,6 +521,16 @@ def test_many_rows(tmp_path):
         assert np.asarray(found["query"]).tolist() == list(range(n))
         db.compact()
         assert len(db) == n
+
+
+def test_versions(monkeypatch):
+    """Versions of tags are those of packages."""
+    monkeypatch.syspath_prepend(os.path.join(os.path.dirname(__file__), ".."))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    backend = pytest.importorskip("build_wheel")
+    for tag, version in {"v1.2.3": "1.2.3", "v1.2.3-rc.1": "1.2.3rc1", "v1.2.3-rc.1-4-gabc": "1.2.3rc1.post4+gabc", "1.2.3-4-gabc": "1.2.3.post4+gabc"}.items():
+        monkeypatch.setenv("SIMDB_VERSION", tag)
+        assert backend.version() == version
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/cookbook.md", "python/README.md"])

@@ -102,11 +102,12 @@ def dedup(
         is left of it, null if nothing is.
     """
     tables = [("<table>", table)]
-    sources = [] if against is None else against if isinstance(against, (list, tuple)) else [against]
+    several = isinstance(against, (list, tuple)) and not all(map(_library.is_row, against))
+    sources = [] if against is None else against if several else [against]
     names = []
     for i, source in enumerate(sources):
         if isinstance(source, (str, os.PathLike)):
-            names.append(os.fspath(source))
+            names.append(_library.path_of(source))
         else:
             names.append("<against>" if i == 0 else f"<against {i + 1}>")
             tables.append((names[-1], source))
@@ -172,7 +173,7 @@ def open(
     Raises:
         LockedError, NotFoundError, ParamsError, NotDatabaseError, CorruptionError
     """
-    args = _flags({**options, "busy_timeout": f"{busy_timeout}s"})
+    args = _flags({**options, "busy_timeout": f"{busy_timeout:f}s"})
     return Database(path, args=args, readonly=readonly, must_exist=must_exist)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import array
 import operator
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 from . import _library
-from ._library import call, flags
+from ._library import call, flags, path_of
 from ._table import Table
 
 _MAX_WORDS = 16
@@ -44,13 +44,13 @@ def _numbers(values: Sequence[Any]) -> Any:
         raise kind(f"a fingerprint is a whole number of 64 bits, not {wrong!r}") from None
 
 
-def _id(value: Any) -> str:
-    """Returns an id: those of a column of whole numbers are their digits."""
+def _string(value: Any, kind: str = "an id") -> str:
+    """Returns an id or a text: those of a column of whole numbers are their digits."""
     if isinstance(value, str):
-        return value
+        return str(value)
     if hasattr(value, "__index__"):
         return str(operator.index(value))
-    raise TypeError(f"an id is a string or a whole number, not {value!r}")
+    raise TypeError(f"{kind} is a string or a whole number, not {value!r}")
 
 
 def _words(values: Any) -> Tuple[Any, int, bool]:
@@ -58,22 +58,21 @@ def _words(values: Any) -> Tuple[Any, int, bool]:
     if isinstance(values, int):
         return _numbers([values]), 1, True
     width = 1
-    shape = getattr(values, "shape", None)
-    if shape is not None:
-        if len(shape) > 2:
-            raise ValueError(f"fingerprints have the shape (n,) or (n, words), not {shape}")
-        if len(shape) == 0:
-            return _numbers([values]), 1, True
-        if len(shape) == 2:
-            width = shape[1]
-        if values.dtype.kind not in "iu" or values.dtype.itemsize != 8:
-            raise TypeError(f"fingerprints are numbers of 64 bits, uint64 or int64, not {values.dtype}")
-        numbers = array.array("Q")
+    if getattr(values, "shape", None) is not None:
         import numpy
 
-        numbers.frombytes(numpy.ascontiguousarray(values).tobytes())
+        values = numpy.asarray(values)  # also a column of pandas or polars
+        if values.ndim > 2:
+            raise ValueError(f"fingerprints have the shape (n,) or (n, words), not {values.shape}")
+        if values.ndim == 0:
+            return _numbers([values.item()]), 1, True
+        if values.ndim == 2:
+            width = values.shape[1]
+        if values.dtype.kind not in "iu" or values.dtype.itemsize != 8:
+            raise TypeError(f"fingerprints are numbers of 64 bits, uint64 or int64, not {values.dtype}")
+        numbers = array.array("Q", values.astype(values.dtype.newbyteorder("=")).tobytes())
     else:
-        listed = hasattr(values, "__iter__") and not isinstance(values, str)
+        listed = hasattr(values, "__iter__") and not isinstance(values, (str, bytes))
         numbers = _numbers(_library.values_of(values) if listed else [values])
     if not 1 <= width <= _MAX_WORDS:
         raise ValueError(f"a fingerprint has 1 to {_MAX_WORDS} words of 64 bits, not {width}")
@@ -84,12 +83,12 @@ class Database:
     """A database of documents: see :func:`simdb.open`.
 
     Any number of threads may use it. Close it, or use it in a ``with`` block; what was written is
-    safe when a method returns.
+    safe when a method returns. Other processes open the path themselves.
     """
 
     def __init__(self, path: Union[str, "os.PathLike[str]"], **request: Any) -> None:
         self._number = 0
-        self.path = os.fsdecode(path)
+        self.path = path_of(path)
         self._number = call({"op": "open", "path": self.path, **request}).values["db"]
 
     def __enter__(self) -> "Database":
@@ -101,6 +100,9 @@ class Database:
     def __del__(self) -> None:
         if self._number and _library.usable():
             self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Database is neither copied nor pickled: open the path in the other process, with readonly=True")
 
     def __repr__(self) -> str:
         return f"<simdb.Database {self.path!r}>"
@@ -129,11 +131,17 @@ class Database:
         if (text is None) == (id is None):
             raise TypeError("a text, or the id of a stored document, is looked for")
         what = id if text is None else text
-        one = isinstance(what, (str, int)) or getattr(what, "shape", None) == ()
+        one = isinstance(what, (str, bytes, int)) or getattr(what, "shape", None) == ()
         values = [what] if one else _library.values_of(what)
         if text is None:
-            return self._search(criterion, one, ids=[_id(v) for v in values])
-        return self._search(criterion, one, texts=["" if v is None or v != v else str(v) for v in values])  # NaN is null
+            return self._search(criterion, one, ids=[_string(v) for v in values])
+        return self._search(criterion, one, texts=["" if _library.is_null(v) else _string(v, "a text") for v in values])
+
+    @overload
+    def near(self, fingerprint: int, k: int = 3) -> List[Match]: ...
+
+    @overload
+    def near(self, fingerprint: Any = None, k: int = 3, *, text: Any = None, id: Any = None) -> Any: ...
 
     def near(self, fingerprint: Any = None, k: int = 3, *, text: Any = None, id: Any = None) -> Union[List[Match], Table]:
         """Finds the documents whose fingerprints differ in at most ``k`` bits.
@@ -157,6 +165,12 @@ class Database:
         numbers, width, one = _words(fingerprint)
         return self._search({"near": k}, one, numbers, width=width)
 
+    @overload
+    def jaccard(self, text: str, threshold: float = 0.8, *, verify: bool = False) -> List[Match]: ...
+
+    @overload
+    def jaccard(self, text: Any = None, threshold: float = 0.8, *, id: Any = None, verify: bool = False) -> Any: ...
+
     def jaccard(self, text: Any = None, threshold: float = 0.8, *, id: Any = None, verify: bool = False) -> Union[List[Match], Table]:
         """Finds the documents of which at least the share ``threshold`` of the shingles is common.
 
@@ -169,6 +183,12 @@ class Database:
                 with the standard error ``error``.
         """
         return self._similar({"jaccard": threshold, "verify": verify}, text, id)
+
+    @overload
+    def similar(self, text: str, **criterion: float) -> List[Match]: ...
+
+    @overload
+    def similar(self, text: Any = None, *, id: Any = None, **criterion: float) -> Any: ...
 
     def similar(self, text: Any = None, *, id: Any = None, **criterion: float) -> Union[List[Match], Table]:
         """Finds documents by ``levenshtein=``, ``cosine=``, ``contains=`` or ``within=``, a share
@@ -199,13 +219,15 @@ class Database:
             statement: such as ``NEAR(?, 3) AND lang = 'en' LIMIT 10``.
             params: the values of each ``?``, or a dictionary of those of each ``$name``. A str is an
                 id, a Text a text; a numpy.uint64, or an int of 2^63 or more, a fingerprint; a dict a
-                document.
+                document; a datetime without a zone is one of this machine's, a numpy.datetime64 of UTC.
 
         Returns:
             A Table of the columns that the statement has, without columns if it writes; its
             attribute message says what was done.
         """
         request: Dict[str, Any] = {"statement": statement}
+        if not isinstance(statement, str):
+            raise TypeError(f"a statement is a string, not {statement!r}")
         if isinstance(params, (str, bytes)):
             raise TypeError("the parameters of a statement are a list or a dictionary")
         if isinstance(params, dict):
@@ -223,8 +245,8 @@ class Database:
 
         Args:
             table: as in :func:`simdb.dedup`, or a dictionary with "id", "text" and fields, which
-                is one document. The column of ids has strings or whole numbers. A column ``fingerprint`` (64-bit numbers) is stored in place of the one of the text;
-                other columns are kept as fields.
+                is one document. The column of ids has strings or whole numbers. A column ``fingerprint``
+                (64-bit numbers) is stored in place of the one of the text; other columns are kept as fields.
             text, column_id: as in join.
 
         Returns:
@@ -232,7 +254,7 @@ class Database:
         """
         return int(self._call("add", [("<table>", table)], args=_read(text, column_id) + flags(options)).values["documents"])
 
-    def put_novel(self, what: Any, *, text: Any = None, column_id: Optional[str] = None, **options: Any) -> Union[Optional[Match], Table]:
+    def put_novel(self, what: Any, *, text: Any = None, column_id: Optional[str] = None, **options: Any) -> Any:
         """Stores the documents that are like no stored one. Check and write are one step.
 
         Args:
@@ -255,12 +277,12 @@ class Database:
     def get(self, id: str) -> Optional[Dict[str, Any]]:
         """Returns a document, None if it is not stored: id, text, fields, fingerprint (a list of
         words of 64 bits, or None) and time (RFC 3339)."""
-        document: Optional[Dict[str, Any]] = self._call("get", ids=[_id(id)]).values["documents"][0]
+        document: Optional[Dict[str, Any]] = self._call("get", ids=[_string(id)]).values["documents"][0]
         return document
 
     def delete(self, *ids: str) -> int:
         """Deletes documents, as one write, and returns how many of them were stored."""
-        return int(self._call("delete", ids=[_id(i) for i in ids]).values["deleted"])
+        return int(self._call("delete", ids=[_string(i) for i in ids]).values["deleted"])
 
     def __len__(self) -> int:
         return int(self.stats()["documents"])
@@ -302,7 +324,10 @@ def _param(v: Any) -> Dict[str, Any]:
     if hasattr(v, "dtype") and getattr(v, "shape", None) == ():
         if v.dtype == "uint64":
             return {"kind": "fingerprint", "value": int(v)}
-        v = v.item()
+        if v.dtype.kind == "M":
+            v = v.astype("datetime64[us]").item().replace(tzinfo=datetime.timezone.utc)
+        else:
+            v = v.item()
     if isinstance(v, bool):
         return {"kind": "bool", "value": v}
     if isinstance(v, Text):

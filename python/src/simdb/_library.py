@@ -88,13 +88,13 @@ def _declare(lib: ctypes.CDLL) -> None:
     out = ctypes.POINTER(_TablePointer)
     lib.simdb_start.argtypes = [
         ctypes.c_char_p, ctypes.c_int64, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_char_p), ctypes.c_int64,
-        ctypes.c_void_p, ctypes.c_int64, ctypes.c_int,
+        ctypes.c_void_p, ctypes.c_int64, ctypes.c_int, ctypes.POINTER(ctypes.c_size_t),
     ]
-    lib.simdb_start.restype = ctypes.c_void_p
-    lib.simdb_wait.argtypes = [ctypes.c_void_p, ctypes.c_int64]
-    lib.simdb_cancel.argtypes = [ctypes.c_void_p]
+    lib.simdb_start.restype = None
+    lib.simdb_wait.argtypes = [ctypes.c_size_t, ctypes.c_int64]
+    lib.simdb_cancel.argtypes = [ctypes.c_size_t]
     lib.simdb_cancel.restype = None
-    lib.simdb_result.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p), out, out]
+    lib.simdb_result.argtypes = [ctypes.c_size_t, ctypes.POINTER(ctypes.c_char_p), out, out]
     lib.simdb_result.restype = None
     lib.simdb_free.argtypes = [ctypes.c_void_p]
     lib.simdb_free.restype = None
@@ -138,18 +138,20 @@ def call(request: Dict[str, Any], tables: Sequence[Tuple[str, Any]] = (), number
     streams = (ctypes.c_void_p * len(capsules))(*[_capsule_pointer(c, b"arrow_array_stream") for c in capsules])
     text = json.dumps(request, default=_plain, allow_nan=False).encode()
     address, count = (None, 0) if numbers is None else numbers.buffer_info()
-    handle = lib.simdb_start(text, len(text), streams, (ctypes.c_char_p * len(names))(*names), len(names), address, count, now)
+    listed, handle = (ctypes.c_char_p * len(names))(*names), ctypes.c_size_t()
     try:
+        lib.simdb_start(text, len(text), streams, listed, len(names), address, count, now, handle)
         while not now and not lib.simdb_wait(handle, _WAIT):
             pass
     except BaseException:
-        lib.simdb_cancel(handle)
-        _result(lib, handle, free=True)
+        if handle:
+            lib.simdb_cancel(handle)
+            _result(lib, handle, free=True)
         raise
     return _result(lib, handle)
 
 
-def _result(lib: ctypes.CDLL, handle: int, free: bool = False) -> Reply:
+def _result(lib: ctypes.CDLL, handle: ctypes.c_size_t, free: bool = False) -> Reply:
     text, table, mask = ctypes.c_char_p(), _TablePointer(), _TablePointer()
     lib.simdb_result(handle, ctypes.byref(text), ctypes.byref(table), ctypes.byref(mask))
     out = json.loads(text.value or b"{}")
@@ -179,14 +181,21 @@ def _json_lines(rows: Any) -> str:
             "a list of dictionaries, or a dictionary of columns"
         )
     try:
-        return "".join(json.dumps({k: v for k, v in row.items() if not (isinstance(v, float) and v != v)}, default=_plain, allow_nan=False) + "\n" for row in rows)
-    except ValueError as e:  # NaN is null, as pandas has it; infinity, or NaN within a list, is no JSON
+        return "".join(json.dumps({k: None if is_null(v) else v for k, v in row.items()}, default=_plain, allow_nan=False) + "\n" for row in rows)
+    except ValueError as e:  # infinity, or NaN within a list, is no JSON
         raise ValueError(f"a row cannot be written as JSON: {e}") from None
 
 
 def is_row(what: Any) -> bool:
     """Reports whether a dictionary is one document, rather than columns by name."""
-    return isinstance(what, dict) and any(v is None or isinstance(v, (str, bytes, int, float)) for v in what.values())
+    return isinstance(what, dict) and any(isinstance(v, (str, bytes)) or not hasattr(v, "__iter__") for v in what.values())
+
+
+def is_null(value: Any) -> bool:
+    """Reports whether a value is none: None, or NaN, NaT or NA, as numpy and pandas have them."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return getattr(value, "shape", ()) == () and bool(value != value)
 
 
 def values_of(values: Any) -> List[Any]:
@@ -208,19 +217,24 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} of the type {type(value).__name__} cannot be a value of a document")
 
 
+def path_of(path: Any) -> str:
+    """Returns a path as a string. Requests are JSON: one that is no UTF-8 is a UnicodeEncodeError."""
+    path = os.fsdecode(path)
+    path.encode()
+    return str(path)
+
+
 def flags(options: Dict[str, Any]) -> List[str]:
     """Returns options as the command line has them."""
-    out = []
+    out: List[str] = []
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
         if value is None or value is False:
             continue
-        if value is True:
-            out.append(flag)
-        elif isinstance(value, (list, tuple)):
+        if isinstance(value, (list, tuple)):
             out.extend(f"{flag}={v}" for v in value)
         else:
-            out.append(f"{flag}={value}")
+            out.append(f"{flag}={'true' if value is True else value}")
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import struct
 from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
@@ -95,7 +96,7 @@ class Column(Sequence[Any]):
         if isinstance(i, slice):
             start, end, step = i.indices(len(self))
             return self._values(start, end) if step == 1 and start < end else [self[n] for n in range(start, end, step)]
-        n = len(self)
+        i, n = operator.index(i), len(self)
         if not -n <= i < n:
             raise IndexError(i)
         return self._values(i % n, i % n + 1)[0]

@@ -1,8 +1,10 @@
 package library
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -74,6 +76,8 @@ func (c *Column) add(v any) error {
 			f, ok = float64(v), true
 		case int64:
 			f, ok = float64(v), true
+		case json.RawMessage:
+			f, ok = fraction(v)
 		}
 		c.Floats = append(c.Floats, f)
 	case String:
@@ -145,10 +149,10 @@ func (r *rowsOf) columns() ([]*Column, error) {
 	return all, nil
 }
 
-// formatOf is the format of a column of such values. JSON has the one of a string: it may be
-// anything, and numbers in it may have any number of digits.
+// formatOf is the format of a column of such values. JSON has the one of a string, also whole
+// numbers, which may have any number of digits, but not those with a fraction or an exponent.
 func formatOf(v any) string {
-	switch v.(type) {
+	switch v := v.(type) {
 	case bool:
 		return Bool
 	case int, int64:
@@ -159,8 +163,21 @@ func formatOf(v any) string {
 		return Float
 	case time.Time:
 		return Time
+	case json.RawMessage:
+		if _, ok := fraction(v); ok {
+			return Float
+		}
 	}
 	return String
+}
+
+// fraction is a number with a fraction or an exponent; ok is false for other JSON.
+func fraction(v json.RawMessage) (f float64, ok bool) {
+	if !bytes.ContainsAny(v, ".eE") {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(v), 64)
+	return f, err == nil
 }
 
 // widest is the format of a column with values of two.

@@ -166,20 +166,8 @@ func search(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	var docs []engine.Doc
-	for _, id := range r.IDs {
-		if id == "" {
-			return nil, fmt.Errorf("an empty id: %w", engine.ErrInvalid)
-		}
-		docs = append(docs, engine.Doc{ID: id})
-	}
-	for _, text := range r.Texts {
-		docs = append(docs, engine.Doc{Text: text})
-	}
-	for words := range slices.Chunk(r.Numbers, max(r.Width, 1)) {
-		var d engine.Doc
-		d.SetFingerprint(words...)
-		docs = append(docs, d)
+	if slices.Contains(r.IDs, "") {
+		return nil, fmt.Errorf("an empty id: %w", engine.ErrInvalid)
 	}
 	out := newFound(r.By.Near != nil, newColumn("query", Int))
 	s, err := db.Snapshot()
@@ -187,9 +175,25 @@ func search(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 		return nil, err
 	}
 	defer s.Close()
-	err = eachLot(docs, func(from int, lot []engine.Doc) error {
-		return find(ctx, s, lot, by, func(n int, m *engine.Match) error { return out.add(m, from+n) })
-	})
+	docs := make([]engine.Doc, 0, lot)
+	width := max(r.Width, 1)
+	n := len(r.IDs) + len(r.Texts) + len(r.Numbers)/width // of one kind
+	for from := 0; from < n && err == nil; from += lot {
+		docs = docs[:0]
+		for i := from; i < min(from+lot, n); i++ {
+			d := engine.Doc{}
+			switch {
+			case r.IDs != nil:
+				d.ID = r.IDs[i]
+			case r.Texts != nil:
+				d.Text = r.Texts[i]
+			default:
+				d.SetFingerprint(r.Numbers[i*width:][:width]...)
+			}
+			docs = append(docs, d)
+		}
+		err = find(ctx, s, docs, by, func(n int, m *engine.Match) error { return out.add(m, from+n) })
+	}
 	return &Reply{Columns: out.columns}, err
 }
 
@@ -210,18 +214,6 @@ func find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc, by engine.
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// eachLot calls f for documents, lot after lot.
-func eachLot(docs []engine.Doc, f func(from int, docs []engine.Doc) error) error {
-	from := 0
-	for docs := range slices.Chunk(docs, lot) {
-		if err := f(from, docs); err != nil {
-			return err
-		}
-		from += len(docs)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 		return nil, err
 	}
 	switch {
-	case c.Output != "" || c.Audit != "" || c.Clusters != "" || c.Columns != nil || c.All:
+	case c.Output != "" || c.Audit != "" || c.Clusters != "" || c.Rejects != "" || c.Columns != nil || c.All:
 		return nil, errWritten
 	case c.OfFiles():
 		return nil, errors.New("a table has no files: --files and --images are for the command simdb dedup")
