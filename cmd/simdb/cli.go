@@ -26,33 +26,33 @@ type cli struct {
 
 	Dedup    dedup.Command  `cmd:"" group:"find" help:"Copy files without their near-duplicates."`
 	Match    verbs.Match    `cmd:"" group:"find" help:"Copy the lines of a file that are new to a database."`
-	Join     verbs.Join     `cmd:"" group:"find" help:"List the stored documents that each line of a file is like."`
+	Join     verbs.Join     `cmd:"" group:"find" help:"List the stored documents that each line of a file resembles."`
 	Pairs    verbs.Pairs    `cmd:"" group:"find" help:"List all pairs of near-duplicates in a database or in files."`
 	Clusters verbs.Clusters `cmd:"" group:"find" help:"List the clusters of near-duplicates in a database or in files."`
-	Shard    shardCmd       `cmd:"" group:"find" help:"Run dedup, pairs or clusters in many processes, on one machine or on many."`
+	Shard    shardCmd       `cmd:"" group:"find" help:"Run dedup, pairs, clusters or build in many processes, on one machine or several."`
 	Shell    shellCmd       `cmd:"" default:"withargs" group:"find" help:"Run statements on a database; without any, open a prompt. The word shell can be left out."`
 	Why      verbs.Why      `cmd:"" group:"find" help:"Show why two documents match, or do not."`
 
 	Tune   tuning.Command `cmd:"" group:"decide" help:"Show what each distance and similarity would find in a database or file."`
 	Plan   verbs.Plan     `cmd:"" group:"decide" help:"Show what layouts of permuted tables cost, and recommend one."`
-	Review review.Command `cmd:"" group:"decide" help:"Write a page for a browser, on which near-duplicates are compared and decided about."`
-	Apply  verbs.Apply    `cmd:"" group:"decide" help:"Apply decisions about near-duplicates to a database: delete documents, note pairs that are none."`
+	Review review.Command `cmd:"" group:"decide" help:"Write a web page for comparing near-duplicates and deciding about them."`
+	Apply  verbs.Apply    `cmd:"" group:"decide" help:"Apply decisions about near-duplicates to a database: delete documents, allow pairs."`
 	Hash   verbs.Hash     `cmd:"" group:"decide" help:"Show the fingerprint and the sketch of a text."`
 
 	Load    loading.Load    `cmd:"" group:"store" help:"Load documents into a database."`
 	Create  loading.Create  `cmd:"" group:"store" help:"Make an empty database."`
-	Rebuild loading.Rebuild `cmd:"" group:"store" help:"Make a database of another one, with other parameters."`
+	Rebuild loading.Rebuild `cmd:"" group:"store" help:"Make a copy of a database with other parameters."`
 	Export  loading.Export  `cmd:"" group:"store" help:"Write the documents of a database to a file that load reads back."`
-	Stats   verbs.Stats     `cmd:"" group:"store" help:"Show what a database holds."`
+	Stats   verbs.Stats     `cmd:"" group:"store" help:"Show what is in a database."`
 	Prune   verbs.Prune     `cmd:"" group:"store" help:"Delete documents by age."`
-	Compact verbs.Compact   `cmd:"" group:"store" help:"Merge a database's tables and drop what is deleted and expired."`
-	Backup  verbs.Backup    `cmd:"" group:"store" help:"Copy a database that is in use into a folder, or bring such a copy up to date."`
-	Pack    verbs.Pack      `cmd:"" group:"store" help:"Write a database into one table file, which is a read-only database itself."`
+	Compact verbs.Compact   `cmd:"" group:"store" help:"Merge the tables of a database and drop deleted and expired documents."`
+	Backup  verbs.Backup    `cmd:"" group:"store" help:"Copy a database into a folder while it is in use, or bring such a copy up to date."`
+	Pack    verbs.Pack      `cmd:"" group:"store" help:"Write a database to one table file, which is itself a read-only database."`
 	Ingest  verbs.Ingest    `cmd:"" group:"store" help:"Add table files to a database."`
 
 	Check   verbs.Check   `cmd:"" group:"mend" help:"Verify every checksum and cross-reference of a database."`
-	Repair  verbs.Repair  `cmd:"" group:"mend" help:"Remove the files that a killed process has left in a database."`
-	Recover verbs.Recover `cmd:"" group:"mend" help:"Make a new database from what can be read of a damaged one."`
+	Repair  verbs.Repair  `cmd:"" group:"mend" help:"Remove files that a killed process left in a database."`
+	Recover verbs.Recover `cmd:"" group:"mend" help:"Make a new database from what is readable of a damaged one."`
 
 	Bench      verbs.Bench   `cmd:"" group:"other" help:"Measure this machine with a temporary database."`
 	Debug      verbs.Debug   `cmd:"" group:"other" help:"Inspect the files of a database."`
@@ -66,7 +66,7 @@ var groups = []kong.Group{
 	{Key: "decide", Title: "Choose a threshold, and decide:"},
 	{Key: "store", Title: "Keep documents in a database:"},
 	{Key: "mend", Title: "When a database is damaged:"},
-	{Key: "other", Title: "Of the program:"},
+	{Key: "other", Title: "About the program:"},
 
 	{Key: "criterion", Title: "Which documents are near-duplicates:"},
 	{Key: "kept", Title: "Which documents are kept:"},
@@ -74,7 +74,7 @@ var groups = []kong.Group{
 	{Key: "rows", Title: "How rows are written:"},
 	{Key: "created", Title: "When the database is created:"},
 	{Key: "input", Title: "How files are read:"},
-	{Key: "features", Title: "What of a document is compared:"},
+	{Key: "features", Title: "What is compared of a document:"},
 	{Key: "run", Title: "The run:"},
 }
 

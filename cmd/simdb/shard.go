@@ -11,17 +11,17 @@ import (
 
 // shardCmd is `simdb shard`: a job of many processes that share a folder.
 type shardCmd struct {
-	Plan   shardPlan   `cmd:"" help:"Make the folder of a job: what dedup, pairs, clusters or build is to do."`
-	Steps  shardSteps  `cmd:"" help:"List the steps of a job, in their order."`
-	Run    shardRun    `cmd:"" help:"Run a share of a step. All shares of a step can run at once, and again; the next step needs all of them."`
+	Plan   shardPlan   `cmd:"" help:"Make the folder of a job of dedup, pairs, clusters or build."`
+	Steps  shardSteps  `cmd:"" help:"List the steps of a job in order."`
+	Run    shardRun    `cmd:"" help:"Run one share of a step. All shares of a step can run at once, and can be run again; the next step needs all of them."`
 	Finish shardFinish `cmd:"" help:"Publish the outputs of a job, after its last step."`
 }
 
 // shardPlan is `simdb shard plan`.
 type shardPlan struct {
-	Shards int      `default:"0" placeholder:"N" help:"How many shards the inputs have, of whole files (default: one for each file)."`
-	Groups int      `default:"0" placeholder:"N" help:"How many groups documents meet in (default: one for every 16,384, and 8 at least)."`
-	Work   string   `arg:"" help:"The folder of the job, which all processes reach; it is made."`
+	Shards int      `default:"0" placeholder:"N" help:"How many shards of whole files the inputs are divided into (default: one for each file)."`
+	Groups int      `default:"0" placeholder:"N" help:"How many groups documents meet in (default: one for every 16,384 documents, but at least 8)."`
+	Work   string   `arg:"" help:"The folder of the job, which is created; all processes must reach it."`
 	Args   []string `arg:"" passthrough:"" help:"dedup, pairs, clusters or build, and the flags of simdb dedup: FILE... -o DIR/ and --near K or --jaccard T."`
 }
 

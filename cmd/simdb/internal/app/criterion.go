@@ -20,10 +20,10 @@ type CriterionFlags struct {
 // of all is set.
 type SimilarityFlags struct {
 	CriterionFlags
-	Levenshtein *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their texts are equal to the share T: 1 less the characters to insert, delete or replace, per character of the longer. For short texts, such as titles."`
-	Cosine      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T: the order of words does not count. For short texts."`
-	Contains    *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A document matches a line if it contains at least the share T of the shingles of the line: it quotes it, or has it as a part. Of pairs: the larger one contains T of the smaller one."`
-	Within      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A document matches a line if at least the share T of its own shingles is in the line: it is a part of it, or a quotation. Of pairs it says what --contains says."`
+	Levenshtein *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text. For short texts, such as titles."`
+	Cosine      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T; the order of words does not matter. For short texts."`
+	Contains    *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A stored document matches a line if it contains at least the share T of the line's shingles: it quotes or includes it. In pairs, the larger document contains that share of the smaller one."`
+	Within      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A stored document matches a line if at least the share T of its own shingles is in the line: it is a part or a quotation of it. For pairs this is the same as --contains."`
 }
 
 // CriterionUsage rewrites usage lines to show that one of the flags of a criterion may be given, or

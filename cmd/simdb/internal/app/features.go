@@ -20,17 +20,17 @@ import (
 // FeatureFlags say what of a document is compared. They are parameters of a database: of one that
 // is there, those that are given must be its own.
 type FeatureFlags struct {
-	Shingle         Shingle        `group:"features" placeholder:"UNIT:N" help:"words:N, runs of N words, chars:N, runs of N characters, which suit short texts, or tokens, single words (default: words:3; N alone means words)."`
-	Field           weightedFields `group:"features" placeholder:"NAME:W,..." help:"Compare these fields, each with its own weight from 1 to 32, such as title:3,body:1, and no runs across them."`
-	Symbols         bool           `group:"features" help:"Compare runs of symbols, too: each is a word, so that x == y differs from x != y; for programs and formulas."`
+	Shingle         Shingle        `group:"features" placeholder:"UNIT:N" help:"What is compared: words:N, runs of N words; chars:N, runs of N characters, which suit short texts; or tokens, single words (default: words:3; N alone means words)."`
+	Field           weightedFields `group:"features" placeholder:"NAME:W,..." help:"Compare these fields, each with its own weight from 1 to 32, such as title:3,body:1; no run extends from one to the next."`
+	Symbols         bool           `group:"features" help:"Also compare symbols: each run of them is a word, so that x == y differs from x != y. For programs and formulas."`
 	StopWords       string         `group:"features" file:"in" placeholder:"FILE" help:"Leave out the words in FILE; # begins a comment."`
-	RequireWord     string         `group:"features" file:"in" placeholder:"FILE" help:"Count only runs of words that hold one of the words in FILE, which running text has and menus have not; # begins a comment."`
-	Mask            []string       `group:"features" sep:"none" placeholder:"MASK" help:"Take all numbers, all dates and times, or all matches of a regular expression (RE2) for the same word: numbers, dates or the expression; can be given several times."`
-	Normalize       normalForm     `group:"features" placeholder:"FORM" help:"Unicode normal form of the texts before they are compared: nfc, nfkc, which also makes full-width characters equal and removes invisible ones, or none (default: none)."`
-	StripDiacritics bool           `group:"features" help:"Compare letters without their diacritical marks; ł, ø, đ, ß, æ and their like as l, o, d, ss, ae."`
+	RequireWord     string         `group:"features" file:"in" placeholder:"FILE" help:"Compare only runs with one of the words in FILE, such as words that prose has and menus do not; # begins a comment."`
+	Mask            []string       `group:"features" sep:"none" placeholder:"MASK" help:"Treat all numbers, all dates and times, or all matches of a regular expression (RE2) as the same word: numbers, dates or the expression. Can be repeated."`
+	Normalize       normalForm     `group:"features" placeholder:"FORM" help:"Unicode normal form in which texts are compared: nfc; nfkc, which also folds full-width characters and removes invisible ones; or none (default: none)."`
+	StripDiacritics bool           `group:"features" help:"Compare letters without diacritical marks; ł, ø, đ, ß, æ and the like as l, o, d, ss, ae."`
 	MinWords        minWords       `group:"features" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
-	Bits            BitLength      `group:"features" placeholder:"BITS" help:"Length of fingerprints, a multiple of 64 up to 1024; of documents that have their own, it is that of the first ones (default: 64)."`
-	SetField        string         `group:"features" placeholder:"NAME" help:"Documents are sets: compare the strings of the array in this field, as they are."`
+	Bits            BitLength      `group:"features" placeholder:"BITS" help:"Length of fingerprints, a multiple of 64 up to 1024 (default: 64, or that of the first fingerprints in the files)."`
+	SetField        string         `group:"features" placeholder:"NAME" help:"Documents are sets: compare the strings in the array of this field, unchanged."`
 }
 
 // Shingle is what features are: runs of words or characters of a length. The zero Shingle is not

@@ -30,9 +30,9 @@ type GlobalFlags struct {
 type FileFlags struct {
 	WholeFiles   bool       `group:"input" name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
 	Images       *ImageKind `group:"input" placeholder:"KIND" help:"Files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF), found as with --files and compared by a perceptual hash: pdq or dhash256, of 256 bits, dhash or phash, of 64. Without --near, at most 31 of 256 bits or 8 of 64 differ."`
-	Orientations string     `group:"input" enum:"1,8" default:"1" placeholder:"N" help:"--images: with 8 compare pictures turned and mirrored, too: by the nearest two of their hashes in all eight orientations (default: 1)."`
-	Exclude      []string   `group:"input" sep:"none" placeholder:"PATTERN" help:"--files, --images: leave out what matches, with the rules of .gitignore; can be repeated. A .simdbignore file in a folder has more such patterns."`
-	Hidden       bool       `group:"input" help:"--files, --images: include files and folders whose names begin with a dot."`
+	Orientations string     `group:"input" enum:"1,8" default:"1" placeholder:"N" help:"With 8, pictures are also compared rotated and mirrored (--images): the nearest hashes of their eight orientations count (default: 1)."`
+	Exclude      []string   `group:"input" sep:"none" placeholder:"PATTERN" help:"Leave out files that match, by the rules of .gitignore (--files, --images). Can be repeated; a .simdbignore file in a folder may have more such patterns."`
+	Hidden       bool       `group:"input" help:"Include files and folders whose names begin with a dot (--files, --images)."`
 }
 
 // OfFiles reports whether each file is a document.
@@ -136,23 +136,23 @@ func (k *ImageKind) String() string {
 type InputFlags struct {
 	FileFlags
 
-	IDField          string       `group:"input" placeholder:"NAME" help:"Field with a document's id, by name or, in columns, by number; in JSON meta.id is the field id of the object meta (default: id)."`
-	IDFrom           input.IDFrom `group:"input" name:"id-from" placeholder:"WHAT" help:"Make ids, and read none: hash, of the text, or line, FILE:LINE."`
-	TextField        string       `group:"input" placeholder:"NAME,..." help:"Field with its text, or several, which are joined as lines (default: text)."`
-	Records          string       `group:"input" placeholder:"PATH" help:"json: the records are the elements of the list, or the members of the object, that a path such as data or result.items leads to; . is the whole file."`
-	FingerprintField string       `group:"input" placeholder:"NAME" help:"Field with its fingerprint, where the file has one (default: fingerprint)."`
-	NoHeader         bool         `group:"input" help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
+	IDField          string       `group:"input" placeholder:"NAME" help:"Field with the id of a document, by name, or by number in files with columns; in JSON, meta.id is the field id of the object meta (default: id)."`
+	IDFrom           input.IDFrom `group:"input" name:"id-from" placeholder:"WHAT" help:"Make ids instead of reading them: hash, a hash of the text, or line, as FILE:LINE."`
+	TextField        string       `group:"input" placeholder:"NAME,..." help:"Field with the text, or several fields, which are joined as lines (default: text)."`
+	Records          string       `group:"input" placeholder:"PATH" help:"Path of the records in a json file, such as data or result.items: a list, whose elements they are, or an object, whose members they are; . is the whole file."`
+	FingerprintField string       `group:"input" placeholder:"NAME" help:"Field with the fingerprint, if the file has fingerprints (default: fingerprint)."`
+	NoHeader         bool         `group:"input" help:"The first line of a csv or tsv file is data; the fields are 1 (id) and 2 (text)."`
 
-	Encoding     input.Encoding `group:"input" placeholder:"NAME" help:"How text is encoded, by any name that IANA has, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le (default: utf-8, or utf-16 by a byte order mark). Of mails and pages: of those that do not say it."`
-	Fingerprints base.Notation  `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,binary,base64" help:"How fingerprints are written: hex, decimal, binary, or base64 of their bytes (default: by their form, but for base64; a file that has hexadecimal and decimal ones is refused)."`
-	Delimiter    delimiter      `group:"input" placeholder:"C" help:"What separates the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
-	Comment      comment        `group:"input" placeholder:"C" help:"csv, tsv: lines that begin with this character, such as #, are no records, and not copied."`
+	Encoding     input.Encoding `group:"input" placeholder:"NAME" help:"Encoding of the text, by any IANA name, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le (default: utf-8, or utf-16 with a byte order mark). For mails and pages: of those that do not name theirs."`
+	Fingerprints base.Notation  `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,binary,base64" help:"Notation of fingerprints: hex, decimal, binary, or base64 of their bytes (default: recognised by their form, except base64; a file with both hexadecimal and decimal ones is refused)."`
+	Delimiter    delimiter      `group:"input" placeholder:"C" help:"Separator of the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
+	Comment      comment        `group:"input" placeholder:"C" help:"Lines of a csv or tsv file that begin with this character, such as #, are comments: neither read nor copied."`
 }
 
 // PageInputFlags are InputFlags, and how pages are read.
 type PageInputFlags struct {
 	InputFlags
-	HTML string `group:"input" name:"html" enum:"text,raw" default:"text" placeholder:"HOW" help:"What of HTML pages is compared: text, which is visible, or raw, with the markup (default: text)."`
+	HTML string `group:"input" name:"html" enum:"text,raw" default:"text" placeholder:"HOW" help:"What is compared of HTML pages: text, the visible text, or raw, the page with its markup (default: text)."`
 }
 
 // Options returns how files are to be read.
@@ -229,7 +229,7 @@ func (f InputFlags) Options(format input.Format) input.Options {
 
 // SummaryFlag says how a command says at its end what it has done.
 type SummaryFlag struct {
-	Summary string `group:"run" enum:"text,json" default:"text" placeholder:"HOW" help:"How the counts at the end are written to standard error: text, or json, an object on a line of its own (default: text)."`
+	Summary string `group:"run" enum:"text,json" default:"text" placeholder:"HOW" help:"Form of the counts at the end, on standard error: text, or json, one object on a line (default: text)."`
 }
 
 // A Figure is a number of a summary.
@@ -254,12 +254,12 @@ func (f SummaryFlag) Tell(a *App, start time.Time, figures ...Figure) bool {
 
 // NullFlag is --null of commands that copy records.
 type NullFlag struct {
-	Null bool `group:"output" short:"0" help:"--files, --images: end each path with a zero byte instead of a newline, as xargs -0 reads it."`
+	Null bool `group:"output" short:"0" help:"End each path with a zero byte instead of a newline, as xargs -0 reads it (--files, --images)."`
 }
 
 // MemoryFlag bounds the memory of a query for its results.
 type MemoryFlag struct {
-	Memory queryMemory `default:"1GiB" placeholder:"SIZE" help:"Memory for results until they are sorted; a query that needs more fails (default: 1GiB)."`
+	Memory queryMemory `default:"1GiB" placeholder:"SIZE" help:"Memory for results while they are sorted; a query that needs more fails (default: 1GiB)."`
 }
 
 // KeepTo has the garbage collector keep to a --memory; the process has buffers, its code and its
@@ -295,8 +295,8 @@ func (k *keeping) change(memory, runs int64) {
 // RowFlags say how and where rows are written.
 type RowFlags struct {
 	Format   RowFormat `group:"rows" placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
-	Header   bool      `group:"rows" help:"tsv: begin with the names of the columns, as on a terminal."`
-	CSVGuard bool      `group:"rows" name:"csv-guard" help:"csv: put an apostrophe before cells that a spreadsheet would run as a formula (= + - @)."`
+	Header   bool      `group:"rows" help:"Begin tsv with the names of the columns, as on a terminal."`
+	CSVGuard bool      `group:"rows" name:"csv-guard" help:"Put an apostrophe before csv cells that a spreadsheet would evaluate as a formula (= + - @)."`
 	Output   string    `group:"rows" short:"o" file:"rows" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl, .json, .tsv and .parquet set the format, .gz and .zst after it compress."`
 }
 
@@ -347,6 +347,6 @@ func (f RowFlags) Kind() outfile.Kind {
 
 // RejectFlags say what to do with what is no record.
 type RejectFlags struct {
-	Rejects   string     `group:"input" file:"rejects" placeholder:"FILE" help:"Put what is no record, such as broken JSON, byte for byte into FILE (default: beside the output, as OUTPUT.rejects.jsonl or with another ending; of standard output nowhere)."`
-	MaxErrors *lineCount `group:"input" placeholder:"N" help:"Stop when more than N are no record; up to N are no error (default: never stop; the exit status is 2 if there is one)."`
+	Rejects   string     `group:"input" file:"rejects" placeholder:"FILE" help:"Write input that is not a record, such as broken JSON, byte for byte to FILE (default: beside the output, as OUTPUT.rejects.jsonl or with another ending; nowhere if the output is standard output)."`
+	MaxErrors *lineCount `group:"input" placeholder:"N" help:"Allow N rejects, and stop at the next one (default: do not stop, but end with exit status 2 if there are any)."`
 }

@@ -163,9 +163,9 @@ type Rebuild struct {
 
 // Help says what is kept.
 func (Rebuild) Help() string {
-	return `The new database has all documents, with their fields and times, and the pairs that ALLOW keeps apart. It has the parameters of
-the old one where no flag says another: --containment=false, --index= and --ttl never take away what that has. Fingerprints and sketches
-are made of the texts anew; a fingerprint that came with its document stays, and must have as many bits.`
+	return `The new database has all documents with their fields and times, and the pairs recorded by ALLOW. It has the parameters of the old
+one unless flags change them; --containment=false, --index= and --ttl=never switch off what the old one has. Fingerprints and sketches
+are computed again from the texts; a fingerprint that came with its document stays, and must have the length of --bits.`
 }
 
 // Run makes the new database.

@@ -32,12 +32,12 @@ type Export struct {
 
 // Help says what is written.
 func (Export) Help() string {
-	return `Documents are written as simdb load reads them, in the order in which they are stored: id and text, the fields as they are, and
-fingerprints that the text does not make. A field that has one of these names is an error; the flags give them others.
+	return `Documents are written in the form that simdb load reads, in storage order: id and text, the fields as they are, and fingerprints that
+were not computed from the text. A field with one of these names is an error; the flags choose other names.
 
-JSON lines keep everything byte for byte. In Parquet a field is a column of its type, or of JSON where values have several. CSV
-knows only strings, and no fields that are missing. Parameters are not in it: simdb create NEW --like DB makes a database with
-the same. What cannot be read back is an error.`
+JSON lines keep everything byte for byte. In Parquet a field is a column of its type, or of JSON if its values have several types. CSV
+has only strings, and cannot tell a missing field from an empty one. Parameters are not exported: simdb create NEW --like DB makes a
+database with the same ones. What could not be read back is an error.`
 }
 
 // Run writes the documents.

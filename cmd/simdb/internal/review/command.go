@@ -30,14 +30,14 @@ import (
 
 // Command is `simdb review`.
 type Command struct {
-	Data      string        `arg:"" file:"in" name:"db|audit" help:"A database, or the audit of dedup or match, whose inputs are read again for the texts."`
+	Data      string        `arg:"" file:"in" name:"db|audit" help:"A database, or the audit of dedup or match; the texts are read from its inputs again."`
 	Output    string        `short:"o" file:"html" required:"" placeholder:"FILE" help:"Write the page to FILE."`
 	Near      *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Of a database: two documents are near-duplicates if at most K of the bits of their fingerprints differ."`
 	Jaccard   *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Of a database: two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T (default, without --near: 0.8)."`
 	Estimate  bool          `group:"criterion" help:"With --jaccard: estimate similarities from sketches; by default they are computed from the texts, if the database keeps them."`
-	Limit     app.Quantity  `default:"1000" placeholder:"N" help:"Show N clusters, those with the weakest edges (default: 1000)."`
-	Members   app.Quantity  `default:"20" placeholder:"N" help:"Show N members of each cluster, those least like its keeper (default: 20)."`
-	ImageRoot string        `type:"path" file:"dir" placeholder:"FOLDER" help:"Where the pictures are that ids without texts name, if not where their paths lead from here."`
+	Limit     app.Quantity  `default:"1000" placeholder:"N" help:"Show the N clusters with the weakest edges (default: 1000)."`
+	Members   app.Quantity  `default:"20" placeholder:"N" help:"Show the N members of each cluster that are least similar to its keeper (default: 20)."`
+	ImageRoot string        `type:"path" file:"dir" placeholder:"FOLDER" help:"Folder of the pictures that ids without texts name (default: paths are relative to this folder)."`
 	app.MemoryFlag
 	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"Of an audit: how the inputs are written: ${inputs} (default: by name and content)."`
 	app.PageInputFlags

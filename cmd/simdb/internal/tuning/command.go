@@ -24,20 +24,19 @@ type Command struct {
 
 // Help says how to read the rows.
 func (Command) Help() string {
-	return `For documents drawn at random, all others within 16 bits or with at least half of the shingles in common are found; the more
-there are, the fewer documents are searched for. Each row
-is a criterion: which share of the documents has a near-duplicate by it, how many pairs all documents would have, how
-many pairs unrelated documents would add by chance, a pair that just meets it (a, b), and how far off share and pairs may
-be (share_error, pairs_error): in 19 of 20 samples they are not. Both are 0 if all documents were searched for;
-pairs_error is empty if no pair was found among some. No example is a pair of equal texts.
+	return `For a random sample of documents, tune finds all others within 16 bits or with at least half of the shingles in common; the more
+it finds, the smaller the sample. Each row is a criterion: the share of all documents that have a near-duplicate by it, the number of
+pairs in all documents, the number of pairs that unrelated documents would add by chance, a pair that just meets it (a, b), and bounds
+on the errors of share and pairs (share_error, pairs_error), which hold for 19 of 20 samples. The errors are 0 if the sample has all
+documents; pairs_error is empty if the sample has no pair. Examples are never pairs of equal texts.
 
-All is read twice: a sample is drawn, and all documents are compared with it, so that memory does not grow with their number.
-As in dedup, documents of a file with the same id count as several.
+The input is read twice: once to draw the sample, and once to compare all documents with it, so memory does not grow with their
+number. As in dedup, documents of a file with the same id count as several.
 
-Take the last criterion whose example you would call a duplicate, and well before chance pairs are a part of what is found.
+Choose the last criterion whose example you would call a duplicate, well before pairs by chance are a large part of the pairs.
 simdb why DB A B compares an example in detail.
 
-A table is followed by the distribution of similarities, computed from the texts where they are kept, what each threshold
-removes, how distances and similarities relate, ten pairs on both sides of a threshold, a command line with it, and other
-flags that the documents speak for. --html writes rows and report as a page, with charts.`
+With --format table, a report follows: the distribution of similarities, computed from the texts if these are kept; what each threshold
+removes; how distances and similarities relate; ten pairs on both sides of a threshold; a command line with it; and other flags that
+the sample suggests. --html writes rows and report as a page with charts.`
 }

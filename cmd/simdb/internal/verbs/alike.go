@@ -19,8 +19,8 @@ type AlikeFlags struct {
 	grouping.Flags
 	app.MemoryFlag
 	app.RowFlags
-	Sample  app.Quantity `placeholder:"N" help:"List what is alike among N documents drawn at random."`
-	Seed    uint64       `default:"1" placeholder:"SEED" help:"Of --sample: another number draws other documents (default: 1)."`
+	Sample  app.Quantity `placeholder:"N" help:"List near-duplicates among N documents drawn at random."`
+	Seed    uint64       `default:"1" placeholder:"SEED" help:"--sample: another number draws other documents (default: 1)."`
 	Threads int          `placeholder:"N" help:"Processors to use; the rows are the same (default: all)."`
 	app.RowInputFlags
 	app.RejectFlags

@@ -15,7 +15,7 @@ import (
 type Apply struct {
 	DB        string `arg:"" file:"db" help:"The database."`
 	Decisions string `arg:"" file:"in" name:"file" help:"Decisions, as the page of simdb review writes them; - is standard input."`
-	DryRun    bool   `help:"Write nothing: say what would be done."`
+	DryRun    bool   `help:"Write nothing; report what would be done."`
 }
 
 // Help says what decisions do.
@@ -23,11 +23,11 @@ func (Apply) Help() string {
 	return `Each line is a JSON object with the ids "a" and "b" of two documents that are alike, and a "decision":
 
   drop   a is a duplicate of b: it is deleted
-  allow  a is no duplicate of b: the pair is noted as ALLOW notes it
+  allow  a is not a duplicate of b: the pair is recorded, as by ALLOW
   keep   a stays, though it is a duplicate: nothing is done
 
-Wrong lines and unknown ids are errors, and then nothing is written. Pairs are noted first, in one write; then documents are
-deleted, in another one. What was done before is not done again.`
+If a line is wrong or an id unknown, nothing is written. Otherwise pairs are recorded in one write, and then documents deleted in
+another. What was done before is not done again.`
 }
 
 // applied is what the decisions of a file come to.

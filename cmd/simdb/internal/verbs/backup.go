@@ -21,7 +21,7 @@ import (
 type Backup struct {
 	DB     string `arg:"" file:"db" help:"The database. Other processes may read and write it meanwhile."`
 	Folder string `arg:"" name:"folder" help:"The folder of the backup: a new or an empty one, or an earlier backup of the same database, to which only new tables are copied."`
-	Link   bool   `help:"Hard-link tables where the folder is on the same file system, instead of copying them: no time and no space, but what damages a file damages it in both."`
+	Link   bool   `help:"Hard-link tables instead of copying them, if the folder is on the same file system. This takes neither time nor space, but damage to a file is then in both."`
 }
 
 // Run makes the backup, or brings it up to date.
@@ -88,7 +88,7 @@ func (c *Pack) Run(a *app.App) (err error) {
 // Ingest is `simdb ingest`.
 type Ingest struct {
 	DB     string   `arg:"" file:"db" help:"The database."`
-	Files  []string `arg:"" file:"in" name:"file" help:"Table files (.sst), of the same parameters as the database."`
+	Files  []string `arg:"" file:"in" name:"file" help:"Table files (.sst) with the same parameters as the database."`
 	Create bool     `help:"Create the database if there is none, with the parameters of the first table."`
 }
 

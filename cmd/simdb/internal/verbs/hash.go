@@ -21,11 +21,11 @@ import (
 
 // Hash is `simdb hash`.
 type Hash struct {
-	Files []string `arg:"" file:"in" name:"file" help:"Files with one text each, or with flags that say where documents are with many; with --files or --images folders and patterns too; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with one text each, or with many if flags say how documents are written; with --files or --images also folders and patterns; - is standard input."`
 	app.RowInputFlags
 	app.RejectFlags
 	Sketch  app.HashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
-	Compare bool             `help:"Compare two texts instead: a row with the distance of their fingerprints, the share of equal bits, and the estimated cosine of their sets of shingles with its standard error; more --bits estimate it better. With --images two pictures, without a cosine."`
+	Compare bool             `help:"Compare two texts instead: a row with the distance of their fingerprints, the share of equal bits, and the estimated cosine of their sets of shingles with its standard error, which more --bits reduce. With --images, compare two pictures, without a cosine."`
 	app.FeatureFlags
 	app.RowFlags
 }

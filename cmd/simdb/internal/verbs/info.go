@@ -212,7 +212,7 @@ func (c *Compact) Run(a *app.App) (err error) {
 type Prune struct {
 	DB      string   `arg:"" file:"db" help:"The database."`
 	Older   *app.Age `required:"" xor:"what" placeholder:"AGE" help:"Delete documents that were stored longer ago than AGE, such as 30d or 48h."`
-	Expired string   `required:"" xor:"what" placeholder:"FIELD" help:"Delete documents whose field FIELD is a time in the past, in seconds since 1970. Where the database was created with --index FIELD, no others are read."`
+	Expired string   `required:"" xor:"what" placeholder:"FIELD" help:"Delete documents whose field FIELD is a time in the past, in seconds since 1970. If the database was created with --index FIELD, no others are read."`
 }
 
 // Run deletes old documents.

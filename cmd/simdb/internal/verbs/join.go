@@ -40,11 +40,12 @@ type Join struct {
 
 // Help says what the rows are.
 func (Join) Help() string {
-	return `A row for each line and each stored document that is like it, by input line, best match first: query is the id of the line
-(its place if it has none), id that of the stored document. A line stands for a stored document with --ids, which takes the
-text for its id, and in JSON also if it has an id alone; that document is no match of its own.
+	return `Writes a row for each line and each stored document that it resembles, in the order of lines, best match first: query is the id of
+the line (or its place, if it has none), id that of the stored document. A line stands for a stored document if --ids is given, which
+takes the line for its id, or if it is a JSON object with an id alone. A stored document does not match itself.
 
-Lines are looked up many at a time, which takes a fraction of the time; of a pipe those that have come meanwhile.`
+Lines are looked up in batches, which takes a fraction of the time; on a pipe, lines that arrive during one lookup make up the next
+batch.`
 }
 
 // Run writes the rows.

@@ -18,12 +18,12 @@ type Match struct {
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 	app.SimilarityFlags
 	app.NoVerifyFlag
-	Add     bool        `help:"Store the documents that are new, so that later lines are compared with them too. One whose id is stored with another text replaces that. The database is created if there is none."`
+	Add     bool        `help:"Store the new documents, so that later lines are also compared with them. A document whose id is stored with another text replaces the stored one. The database is created if there is none."`
 	Invert  bool        `help:"Copy the lines that are known instead of the new ones."`
-	Explain bool        `help:"Write rows instead of lines: for each line that is known its id (query), the id of a stored document that it is like, and how much; with --invert and without."`
+	Explain bool        `help:"Write rows instead of lines: for each known line its id (query), the id of a stored document that it resembles, and how much; with or without --invert."`
 	Format  matchFormat `group:"output" aliases:"rows" placeholder:"FORMAT" help:"--explain: ${formats} (default: table on a terminal, by the ending of -o, tsv elsewhere)."`
-	Output  string      `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines, or rows, to FILE instead of standard output; or lines to DIR/, which ends in a slash: for every input a file of its name."`
-	Audit   string      `group:"output" file:"jsonl" placeholder:"FILE" help:"Write which lines are known, and what they are like, to FILE: JSON lines in the form of the audit of dedup."`
+	Output  string      `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines, or rows, to FILE instead of standard output; or lines to DIR/, with a slash at the end: one file for each input, with the same name."`
+	Audit   string      `group:"output" file:"jsonl" placeholder:"FILE" help:"Write the known lines, and what they resemble, to FILE: JSON lines in the form of the audit of dedup."`
 	app.NullFlag
 	app.InputFormat
 	app.SummaryFlag
@@ -53,16 +53,16 @@ func (f *matchFormat) UnmarshalText(text []byte) error {
 
 // Help says what is written when.
 func (Match) Help() string {
-	return `Of the documents that a line is like, --explain and --audit name the best one; where more than a few dozen are, the best of
-those that are found first.
+	return `--explain and --audit name the stored document that a line resembles most; if there are more than a few dozen, the best of the
+first ones found.
 
-Lines are looked up many at a time: those that have been read while others were looked up. With --add a line is written once it
-is stored safely; lines that have been read by then are stored together.
+Lines are looked up in batches: lines that are read during one lookup make up the next batch. With --add a line is written once it is
+stored safely; lines that have been read by then are stored together.
 
-With -o DIR/ nothing is in DIR before the end.
+With -o DIR/ the files appear in DIR at the end.
 
-A run with --add and -o that an error or Ctrl-C ends early leaves the lines of what it has stored in the output. The next run takes
-these documents for known: give it another output.`
+If an error or Ctrl-C ends a run with --add and -o early, the output has the lines of what was stored. The next run finds these
+documents known, so give it another output.`
 }
 
 // matching is a run of match.

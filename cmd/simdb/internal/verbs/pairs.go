@@ -33,8 +33,8 @@ func (c *Pairs) Run(a *app.App) error {
 // Clusters is `simdb clusters`.
 type Clusters struct {
 	Data    []string `arg:"" file:"in" name:"db|file" help:"A database, or files with documents, or with --files or --images the documents themselves; - is standard input."`
-	Summary bool     `help:"List figures instead: how large the clusters are, the weakest edges, how unlike the members of the largest are, and shingles and fingerprints that many documents share."`
-	Mode    string   `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the one to keep; components: members are linked by a chain of near-duplicates."`
+	Summary bool     `help:"List figures instead: the sizes of the clusters, the weakest edges, how dissimilar the members of the largest are, and shingles and fingerprints that many documents share."`
+	Mode    string   `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the document to keep; components: members are connected by chains of near-duplicates."`
 	AlikeFlags
 }
 

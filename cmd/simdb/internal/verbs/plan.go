@@ -28,7 +28,7 @@ type Plan struct {
 	N      app.Quantity `xor:"what" placeholder:"N" help:"Plan for N uniform fingerprints instead, such as 1e9."`
 	K      app.Distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
 	Layout []app.Layout `placeholder:"M:C" help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
-	Memory app.Memory   `default:"auto" placeholder:"SIZE" help:"Memory of the load and of dedup that are forecast (default: that of these commands)."`
+	Memory app.Memory   `default:"auto" placeholder:"SIZE" help:"Memory to forecast load and dedup with (default: that of these commands)."`
 	app.RowInputFlags
 	app.RejectFlags
 	app.FeatureFlags
@@ -41,16 +41,15 @@ type Plan struct {
 
 // Help says what the columns are.
 func (Plan) Help() string {
-	return `A layout says how many permuted tables a database has and what leads them; every layout answers every distance. The
-columns are bytes a fingerprint of all tables, and for one search on one core the ranges looked up (probes), the fingerprints
-compared (candidates) and the time that this is expected to take (us), by formulas with costs that were measured on other
-machines without other work; simdb bench --n N measures this one. Fingerprints are taken to be uniform, and have 64 bits if neither
---bits nor the files say otherwise. The one that is
-recommended is the one that simdb load makes.
+	return `A layout says how many permuted tables a database has and which bits lead them; every layout answers every distance. The
+columns are the bytes per fingerprint of all tables, and, for one search on one core, the ranges looked up (probes), the fingerprints
+compared (candidates) and the expected time (us). They come from formulas with costs measured on other, idle machines; simdb bench
+--n N measures this one. Fingerprints are assumed to be uniform, and to have 64 bits unless --bits or the files say otherwise. The
+recommended layout is the one that simdb load chooses.
 
-For files it also says what simdb load will take, and simdb dedup of texts: time, memory, and disk. For that it counts their
-documents. Memory is what the system cannot take back: pages of files are not counted. It warns of documents that are so
-similar to many others that the threshold of dedup cuts through them, by a sample.`
+For files it also forecasts the time, memory and disk that simdb load takes, and simdb dedup for texts; to do so it counts their
+documents. Memory does not include pages of files, which the system can take back. From a sample, it warns if a family of similar
+documents lies close to the threshold of dedup, which then keeps some and drops others.`
 }
 
 // Validate checks the arguments.

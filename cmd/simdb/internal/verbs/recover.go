@@ -16,7 +16,7 @@ import (
 type Recover struct {
 	DB      string `arg:"" file:"db" help:"The damaged database, which stays as it is."`
 	New     string `arg:"" file:"db" help:"The database to make."`
-	Partial bool   `help:"Keep documents, too, whose text, fields or sketch are lost."`
+	Partial bool   `help:"Also keep documents whose text, fields or sketch are lost."`
 	app.RowFlags
 }
 
