@@ -21,9 +21,9 @@ type CheckReport struct {
 	Orphans           []OrphanStats
 }
 
-// Check verifies everything that is stored: every checksum of every table, that its sections agree
-// with each other, the catalog, and the logs. It continues after a problem and reports all it
-// finds; the error is for what kept it from checking.
+// Check verifies everything that is stored: every checksum of every table, the agreement of its
+// sections with each other, the catalog, and the logs. It continues after a problem and reports
+// all that it finds; the error says what kept it from checking.
 func (db *DB) Check(ctx context.Context, progress ...func(Progress)) (CheckReport, error) {
 	return withSnapshot(db, func(s *Snapshot) (CheckReport, error) { return check(ctx, &s.v, progressTo(progress...)) })
 }

@@ -26,8 +26,9 @@ type PairComparison struct {
 	ShinglesB      int
 }
 
-// Compare compares two stored documents in every way the database can. It returns ErrNotFound if
-// one of them is not there, ErrClosed, *CorruptionError, or the error of the context.
+// Compare compares two stored documents by every measure that the database has. It returns
+// ErrNotFound if one of them does not exist, ErrClosed, *CorruptionError, or the error of the
+// context.
 func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, err error) {
 	v := &s.v
 	err = v.Safely(ctx, func() error {
@@ -113,8 +114,8 @@ func compareDocs(conf *view.Config, layout sstable.Layout, a, b *sstable.Documen
 	return c
 }
 
-// A Scorer tests documents one at a time against a query by another criterion than Near, where few
-// are in question. It serves one goroutine, as long as its Snapshot is open.
+// A Scorer tests few documents, one at a time, against a query by a criterion other than Near.
+// It serves one goroutine, as long as its Snapshot is open.
 type Scorer struct{ x *search.Scorer }
 
 // Scorer prepares the query Search(doc, by) for tests of single documents.
@@ -127,8 +128,8 @@ func (s *Snapshot) Scorer(ctx context.Context, doc Doc, by Criterion) (*Scorer, 
 // Empty reports whether there is nothing to search for: the document of the query has no sketch.
 func (x *Scorer) Empty() bool { return x.x.Empty() }
 
-// Match reports whether the query yields the document with this ID, and as what. ErrNotFound if
-// there is no such document.
+// Match reports whether the query yields the document with this ID, and returns its match.
+// ErrNotFound if there is no such document.
 func (x *Scorer) Match(ctx context.Context, id string) (m Match, ok bool, err error) {
 	found, ok, err := x.x.Match(ctx, id)
 	return Match(found), ok, err

@@ -40,14 +40,15 @@ func Open(path string, o ...*Options) (*DB, error) {
 	return opened(store.Open(path, of.internal()))
 }
 
-// OpenSet opens several tables as one read-only database: that into which Ingest would add them in
-// this order. They must have the same parameters (ErrParams), all but the layout. Of documents with
-// the same ID that of the last table counts; the sequence numbers are those that Ingest would give.
-// Which documents count is held in memory; nothing is written. To open a set compares the IDs of
-// each table with those of all before it, so many large tables take a while.
+// OpenSet opens several tables as one read-only database: the one that Ingest would make by
+// adding them in this order. They must have the same parameters, except the layout (ErrParams).
+// Of documents with the same ID, the one in the last table counts; sequence numbers are those
+// that Ingest would give. Which documents count is held in memory; nothing is written. Opening
+// compares the IDs of each table with those of all tables before it, so many large tables take
+// a while.
 //
-// A database may be in the set, too. It counts as Pack would write it, as it is at this moment:
-// Refresh does not follow it. The tables and databases stay open until Close.
+// A database may be in the set, too. It counts as the table that Pack would write at this
+// moment; Refresh does not follow it. The tables and databases stay open until Close.
 func OpenSet(paths ...string) (*DB, error) { return (*Options)(nil).OpenSet(paths...) }
 
 // OpenSet is the function [OpenSet] with options, which may be nil.
@@ -85,27 +86,28 @@ func indexOf(p sstable.Params) (names []string) {
 // Close ends background work and releases the files. What was acknowledged is in the log and
 // tables; a database need not be closed to be safe. Close waits for running writes; using the
 // database afterwards is ErrClosed. Snapshots that are still open stay readable. Close first
-// finishes merges that are running, as Options.CloseWait says, while it refuses writes, and merges
-// small tables that are due, so that processes that live shortly compact as well. It waits for
-// Compact to return, which the end of its context hastens. A second Close returns
-// what the first did.
+// finishes merges that are running, as Options.CloseWait says, while it refuses writes, and
+// merges small tables that are due, so that short-lived processes compact as well. It waits for
+// a running Compact to return; cancel its context to end it sooner. A second Close returns what
+// the first did.
 func (db *DB) Close() error { return db.s.Close() }
 
-// Refresh makes what another process has written since Open, or since the last Refresh, visible to
-// a database that was opened read-only: whole writes in their order, and those that were
+// Refresh makes what another process has written since Open, or since the last Refresh, visible
+// to a database that was opened read-only: whole writes in their order, and those that were
 // acknowledged before Refresh was called. Snapshots that are open stay as they are. It costs
-// microseconds if nothing was written, and reads only what is new; after a flush or a compaction it
-// reads the catalog and opens new tables. A database open for writing needs none: it returns nil.
-// Errors are ErrClosed, that of the context, and those of Open; after an error the database shows
-// what it showed before.
+// microseconds if nothing was written, and reads only what is new; after a flush or a
+// compaction it reads the catalog and opens new tables. A database open for writing needs no
+// Refresh: it returns nil. Errors are ErrClosed, that of the context, and those of Open; after
+// an error the database shows what it showed before.
 func (db *DB) Refresh(ctx context.Context) error { return db.s.Refresh(ctx) }
 
-// ReleaseDeleted gives back the files that a database opened read-only keeps open although another
-// process has removed them: their space is free once nobody has them open. If there are any, the DB
-// forgets what it shows, and its next use reads the database as it is then. Snapshots that are open
-// keep their files. It reports whether the DB still has files open that may be removed later. A
-// program that leaves a reader unused for long calls it now and then. Open for writing, a DB has no
-// such files. Errors are ErrClosed and those of the file system.
+// ReleaseDeleted gives back the files that a database opened read-only keeps open although
+// another process has removed them: their space is free once nobody has them open. If there are
+// any, the DB forgets what it shows, and its next use reads the database as it is then.
+// Snapshots that are open keep their files. It reports whether the DB still has files open that
+// may be removed later. A program that leaves a reader idle for a long time should call it now
+// and then. A DB that is open for writing has no such files. Errors are ErrClosed and those of
+// the file system.
 func (db *DB) ReleaseDeleted() (holds bool, err error) { return db.s.ReleaseDeleted() }
 
 // Flush writes everything that is in memtables to tables and returns when that is done. The error
@@ -114,17 +116,18 @@ func (db *DB) Flush(ctx context.Context) error { return db.s.Flush(ctx) }
 
 // CompactOptions are the options of Compact.
 type CompactOptions struct {
-	// Due merges tables only as compaction in the background does, and flushes nothing: a large
-	// table is merged with others only once they are as many and as large. At the end of a load it
-	// makes sure that the next search meets few tables. It merges while compaction is paused, too.
+	// Due merges only what compaction in the background would merge, and flushes nothing: a
+	// large table is merged only when there are enough others of its size. At the end of a load
+	// this makes sure that the next search meets few tables. It also merges while compaction is
+	// paused.
 	Due      bool
 	Progress func(Progress) // called from another goroutine; may be nil
 }
 
-// Compact flushes the memtables and merges all tables into one, dropping what is deleted, replaced
-// or expired, with its texts. Of more documents than one table can have it makes few tables, by
-// merging whole ones. It returns when that is done; reads and writes continue meanwhile. Errors are
-// as those of Flush, and *CorruptionError.
+// Compact flushes the memtables and merges all tables into one, dropping what is deleted,
+// replaced or expired, with its texts. If there are more documents than one table can have, it
+// makes few tables, by merging whole ones. It returns when that is done; reads and writes
+// continue meanwhile. Errors are as those of Flush, and *CorruptionError.
 func (db *DB) Compact(ctx context.Context, o ...*CompactOptions) error {
 	of := given(o)
 	if of.Due {
@@ -133,27 +136,29 @@ func (db *DB) Compact(ctx context.Context, o ...*CompactOptions) error {
 	return db.s.Compact(ctx, progressTo(of.Progress))
 }
 
-// SetCompactionRate sets how many bytes a second merges write together, as Options.CompactionRate;
-// 0 means no limit. A negative rate pauses compaction, until it is set again: no merge starts in
-// the background, and those that run are held. Compact works all the same, and lets held merges
-// continue while it waits for them; Close finishes them. While compaction is paused writers are not
-// held back, however many tables there are.
+// SetCompactionRate sets how many bytes a second merges write together, as
+// Options.CompactionRate; 0 means no limit. A negative rate pauses compaction until the rate is
+// set again: no merge starts in the background, and running ones are suspended. Compact still
+// works, and lets suspended merges continue while it waits for them; Close finishes them. While
+// compaction is paused writers are not held back, however many tables there are.
 func (db *DB) SetCompactionRate(bytes int64) { db.s.SetCompactionRate(bytes) }
 
-// Pack writes all visible documents into one table file at path, which Open opens as a read-only
-// database and Ingest adds to others. The file appears whole or not at all; one that is there
-// already, at the start or at the end, is ErrExists. It is written beside path, under a name that
-// starts with a dot and ends with .tmp, which a process that is killed leaves. More documents than
-// one table can have, 2^32 - 2 or fewer with sketches, are ErrTooLarge, before anything is written.
+// Pack writes all visible documents into one table file at path, which Open opens as a
+// read-only database and Ingest adds to others. The file appears whole or not at all; one that
+// is there already, at the start or at the end, is ErrExists. It is written beside path, under
+// a name that starts with a dot and ends with .tmp, which remains if the process is killed.
+// More documents than one table can have, 2^32 - 2 or fewer with sketches, are ErrTooLarge,
+// before anything is written.
 func (db *DB) Pack(ctx context.Context, path string, progress ...func(Progress)) error {
 	return db.s.Pack(ctx, path, progressTo(progress...))
 }
 
-// Ingest adds the documents of table files, made by Pack or elsewhere, to the database: the files
-// are copied into it as they are. Their documents count as written now, file after file, those of
-// one file in the order in which they were written before. A document whose ID is stored replaces
-// the stored one. All of the files must have the database's parameters (ErrParams), all but the
-// layout; they are added one after the other, and an error leaves those before it added.
+// Ingest adds the documents of table files, made by Pack or elsewhere, to the database: the
+// files are copied into it as they are. Their documents count as written now, file after file,
+// those of one file in the order in which they were written before. A document whose ID is
+// stored replaces the stored one. All files must have the parameters of the database, except
+// the layout (ErrParams); they are added one after the other, and after an error those before
+// the failed one remain added.
 func (db *DB) Ingest(ctx context.Context, paths ...string) error { return db.s.Ingest(ctx, paths) }
 
 // Backup makes a backup of the database in the folder path, which must be missing, empty, or an
@@ -162,12 +167,12 @@ func (db *DB) Ingest(ctx context.Context, paths ...string) error { return db.s.I
 // Snapshot would see, at the beginning. It needs no lock of the database: a DB that was opened
 // read-only, with a writer in another process, backs up what it shows. Writes continue meanwhile.
 //
-// A backup is opened as any database, which is how it is restored. Opened for writing it becomes a
-// database of its own, and can't be brought up to date any more. An error, also a full disk, or a
-// kill leaves the earlier backup as it was; copies that a killed or cancelled run has made are used
-// by the next. The checksums of each copy are verified: damage of the database is a
-// *CorruptionError. The folder is locked while it is written: ErrLocked. A DB of a single table
-// file, or of a set, is ErrInvalid.
+// A backup is opened like any database, which is how it is restored. Opened for writing it
+// becomes a database of its own, and can no longer be brought up to date. An error, such as a
+// full disk, or a kill leaves the earlier backup as it was; the next run uses copies that a
+// killed or cancelled run has made. The checksums of each copy are verified: damage of the
+// database is a *CorruptionError. The folder is locked while it is written: ErrLocked. A DB of
+// a single table file, or of a set, is ErrInvalid.
 func (db *DB) Backup(ctx context.Context, path string, o ...*BackupOptions) error {
 	of := given(o)
 	r, err := db.s.Backup(ctx, path, backup.Options{Link: of.Links, Progress: progressTo(of.Progress)})
@@ -179,9 +184,9 @@ func (db *DB) Backup(ctx context.Context, path string, o ...*BackupOptions) erro
 
 // BackupOptions are the options of Backup.
 type BackupOptions struct {
-	// Links gives the files of tables, which never change, a second name in the backup, where that
-	// lies on the same file system, instead of copying them. That costs neither time nor space, but
-	// what damages such a file damages the database and the backup.
+	// Links hard-links the files of tables, which never change, instead of copying them, if the
+	// backup is on the same file system. That costs neither time nor space, but damage to such
+	// a file is in the database and in the backup.
 	Links    bool
 	Report   *BackupReport  // set when Backup returns; may be nil
 	Progress func(Progress) // in bytes of tables; may be nil
@@ -219,9 +224,9 @@ func (db *DB) Hash(text string) (fingerprint []Fingerprint, sketch minhash.Sketc
 	return append([]Fingerprint{s.Fingerprint}, s.Rest...), s.Sketch
 }
 
-// Identify says in words what of simdb is at path, "" if nothing is: a database, a file in the
-// folder of one, whether it exists or not, or a table, a log or a catalog anywhere, which it knows
-// by their content. A program calls it before it replaces a file.
+// Identify says in words what is at path, if that belongs to simdb, and otherwise "": a
+// database; a file in the folder of one, whether it exists or not; or a table, a log or a
+// catalog anywhere, recognised by its content. A program calls it before it replaces a file.
 func Identify(path string) (string, error) { return files.Identify(path) }
 
 // An Identifier is [Identify] for many files: it lists each folder once. A database that is created

@@ -1,5 +1,5 @@
 // Package engine is an embedded database for near-duplicates: it stores documents under IDs and
-// finds them again by documents that are like them.
+// finds those that resemble a given document.
 //
 //	db, err := engine.Open("corpus.simdb") // created if there is none
 //	if err != nil {
@@ -16,19 +16,19 @@
 //
 // # Reading
 //
-// A DB's reading methods answer from the database as it is when they are called. A Snapshot is the
-// database at one moment: take one to ask several questions of the same state, and close it.
-// Results are iterators; an error is the last thing that one yields. Contexts end searches and
+// The reading methods of a DB see the database as it is when they are called. A Snapshot is the
+// database at one moment: take one for several reads of the same state, and close it. Results
+// are iterators; an error is the last thing that one yields. Contexts end searches and
 // iterations.
 //
 // # Writing
 //
-// Put, Apply, PutNovel and Delete return when the write is as safe as Options.Sync says: by default
-// it survives kill -9 and power loss. A Loader writes many documents faster, without the log. One
-// process at a time has a database open for writing, any number has it open for reading (ReadOnly,
-// Refresh).
-// After a write fails for reasons of the disk, no more are taken until the database is opened again
-// (ErrFailed); reading continues.
+// Put, Apply, PutNovel and Delete return when the write is as safe as Options.Sync says: by
+// default it survives kill -9 and power loss. A Loader writes many documents faster, without
+// the log. One process at a time has a database open for writing, any number has it open for
+// reading (ReadOnly, Refresh). If the disk fails a write or an fsync, no more writes are
+// accepted until the database is opened again (ErrFailed); reading continues. A full disk only
+// fails writes until there is space again.
 //
 // # Options
 //
@@ -40,11 +40,12 @@
 //
 // # Joins
 //
-// Pairs and Clusters match all documents with each other, by Near(k) or Jaccard(t), on sketches or,
-// with Verified, on the texts.
+// Pairs and Clusters match all documents with each other by a Criterion: Near, Jaccard (from
+// sketches or, if Verified, from the texts), Levenshtein, Cosine, Contains or Within.
 //
 // # Errors
 //
-// Errors wrap one of the Err variables, to be tested with errors.Is. Damage to a file is a
-// *CorruptionError, which names the file, its section and the offset.
+// Errors wrap one of the Err variables, to be tested with errors.Is, or the error of the
+// context or of the file system. Damage to a file is a *CorruptionError, which names the file,
+// its section and the offset.
 package engine

@@ -4,7 +4,7 @@ import (
 	"github.com/simdb/simdb/internal/features"
 )
 
-// FeatureUnit is what a feature is made of, a string.
+// FeatureUnit is a string that says what a feature is made of.
 type FeatureUnit = features.Unit
 
 // The units of Features.
@@ -36,73 +36,73 @@ type Field = struct {
 	Weight int    `json:"weight"` // 1 to 32
 }
 
-// Features say what of a document is compared: the elements of the set that its fingerprint and its
-// sketch are made of, and that Jaccard similarities are those of. They are fixed when a database is
-// created. The zero Features are all shingles of words of the text.
+// Features say what is compared of a document: the elements of the set from which its
+// fingerprint and its sketch are computed, and to which Jaccard similarities refer. They are
+// fixed when a database is created. The zero Features are all shingles of words of the text.
 type Features struct {
 	// Unit is what a feature is: UnitWords, UnitChars or UnitSet; "" means UnitWords.
 	//
-	// Characters are the letters, marks and numbers of the text in lower case, with one space for
-	// each run of anything else between two of them: n-grams of them suit short texts and those
-	// with mistakes in typing. A text with fewer characters than Options.Shingle has one feature,
-	// and so has one without letters and numbers: itself.
+	// Characters are the letters, marks and numbers of the text in lower case, with one space
+	// for each run of other characters between two of them. N-grams of characters suit short
+	// texts and texts with typing errors. A text with fewer characters than Options.Shingle, or
+	// without letters and numbers, has one feature: itself.
 	//
 	// In a database of sets the text of a document is its set, as a JSON array of strings (see
-	// SetText); elements that are no strings are taken as they are written. A text that is no array
-	// has the members that white space separates. Empty members are none.
+	// SetText); elements that are not strings are taken as they are written. A text that is not
+	// an array has members separated by white space. Empty members do not count.
 	Unit FeatureUnit `json:"unit,omitempty"`
 
-	// Symbols takes each run of characters that are not letters, marks, numbers or white space for
-	// a word of its own, so that "x == y" differs from "x != y". With UnitChars such characters are
-	// characters.
+	// Symbols makes each run of characters that are not letters, marks, numbers or white space
+	// a word of its own, so that "x == y" differs from "x != y". With UnitChars such characters
+	// count as characters.
 	Symbols bool `json:"symbols,omitempty"`
 
-	// Fields are the fields of documents that have features, at most 16, nil for one text. Their
-	// texts, in this order, make up the text of a document: see JoinFields. No shingle goes from
-	// one to the next. A feature of weight w counts as much as w features of weight 1, for
-	// fingerprints and for similarities, which are those of weighted sets: the sum of the lesser
-	// weights over the sum of the greater ones. One that several fields have has the largest of
-	// their weights.
+	// Fields are the fields that are compared, at most 16; nil means one text. Their texts, in
+	// this order, make up the text of a document: see JoinFields. No shingle extends from one
+	// to the next. A feature of weight w counts as much as w features of weight 1, for
+	// fingerprints and for similarities, which are those of weighted sets: the sum of the
+	// smaller weights divided by the sum of the larger ones. A feature of several fields has
+	// the largest of their weights.
 	Fields []Field `json:"fields,omitempty"`
 
 	// SetField is the field of input documents that has the members of a set; "" means "set". It
 	// needs UnitSet.
 	SetField string `json:"set_field,omitempty"`
 
-	// StopWords are left out: each is taken for white space, so that "Taylor and Francis" has the
-	// words of "Taylor Francis". The words of these strings count, in any case; a text that has no
-	// others keeps them. A database keeps the words.
+	// StopWords are left out: each counts as white space, so that "Taylor and Francis" has the
+	// words of "Taylor Francis". The stop words are the words of these strings, in any case; a
+	// text without other words keeps them. The database stores the words.
 	StopWords []string `json:"stop_words,omitempty"`
 
-	// RequireWords, if not nil, lets only shingles count that hold one of the words of these
-	// strings. Running text has many words such as "the" and "of", and lists, menus and
-	// advertisements few, so that these do not count. A database keeps the words. It needs
+	// RequireWords, if not nil, are words (of these strings) of which a shingle must have one
+	// to count. With words such as "the" and "of", which prose has and lists, menus and
+	// advertisements do not, only prose is compared. The database stores the words. It needs
 	// UnitWords.
 	RequireWords []string `json:"require_words,omitempty"`
 
-	// Normalize is the Unicode normal form that texts are brought into before they are cut into
-	// words: NormalizeNFC or NormalizeNFKC; "" means none. NFKC also makes full-width and other
-	// compatible characters equal, and removes soft hyphens and characters of no width. Texts are
-	// kept as they are.
+	// Normalize is the Unicode normal form of texts before they are split into words:
+	// NormalizeNFC or NormalizeNFKC; "" means none. NFKC also folds full-width and other
+	// compatibility characters, and removes soft hyphens and zero-width characters. Texts are
+	// stored unchanged.
 	Normalize NormalForm `json:"normalize,omitempty"`
 
 	// StripDiacritics makes letters with diacritical marks equal to those without, and Latin
-	// letters that are no letter with a mark, such as ł, ø, đ, ß and æ, to the letters of ASCII
+	// letters without a decomposition, such as ł, ø, đ, ß and æ, equal to the ASCII letters
 	// that stand for them.
 	StripDiacritics bool `json:"strip_diacritics,omitempty"`
 
-	// Mask are what is not to make a difference: MaskNumbers, MaskDates, or regular expressions
-	// (RE2). Each match becomes a word, the same one for all, before stop words are left out and
-	// after texts are in their normal form. See docs/format/fingerprints.md.
+	// Mask lists what is to make no difference: MaskNumbers, MaskDates, or regular expressions
+	// (RE2). Each match becomes a word, the same one for all matches, after normalization and
+	// before stop words are left out. See docs/format/fingerprints.md.
 	Mask []string `json:"mask,omitempty"`
 
-	// MinWords is how many words a text must have to have features: a shorter one has no
-	// fingerprint and matches nothing. In a database of sets it counts members.
+	// MinWords is the number of words that a text must have to be compared: a shorter one has
+	// no fingerprint and matches nothing. In a database of sets it counts members.
 	MinWords int `json:"min_words,omitempty"`
 
-	// Code names what the fingerprints of documents come from where that is not their text: a hash
-	// of pictures, such as "pdq", of at most 64 bytes. Texts have no features then. It keeps codes
-	// of different kinds apart, which cannot be compared.
+	// Code names the kind of the fingerprints if they are not computed from texts: a hash of
+	// pictures, such as "pdq"; at most 64 bytes. Texts then have no features. The name keeps
+	// fingerprints of different kinds, which cannot be compared, apart.
 	Code string `json:"code,omitempty"`
 
 	// Several lets a document have several fingerprints: see Doc.Fingerprints.
@@ -119,14 +119,14 @@ func JoinFields(texts ...string) string { return features.JoinFields(texts...) }
 // SetText returns the text of a document that is the set of members: a JSON array.
 func SetText(members ...string) string { return features.SetText(members...) }
 
-// Check returns why f makes no sense, nil if it does.
+// Check returns an error that says why f is invalid, or nil.
 func (f Features) Check() error {
 	_, err := features.Spec(f).Canonical()
 	return err
 }
 
-// Words returns the words of text, in order, that shingles of words are made of: in lower case and
-// in their normal form, with what masks put in, without stop words.
+// Words returns the words of text, in order, of which shingles of words are made: in lower case
+// and in normal form, after masks, without stop words.
 func (f Features) Words(text string) []string {
 	s, err := features.Spec(f).Canonical()
 	if err != nil {
@@ -135,8 +135,8 @@ func (f Features) Words(text string) []string {
 	return s.Words(text)
 }
 
-// Describe lists what differs from the zero Features in words, lists of words by their number:
-// "chars; fields title:3,body:1; nfkc". It is "" for the zero Features.
+// Describe says in words how f differs from the zero Features, with the number of words of each
+// list: "chars; fields title:3,body:1; nfkc". It is "" for the zero Features.
 func (f Features) Describe() string {
 	s, err := features.Spec(f).Canonical()
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 
 // PairOptions are the options of Pairs.
 type PairOptions struct {
-	// Limit ends with the first pairs, as many; 0 for all. In order it holds about twice as many,
-	// if it is at most 65536, however many there are.
+	// Limit is the number of pairs after which to end; 0 means all. In order, about twice as
+	// many pairs are held in memory if Limit is at most 65536, however many there are.
 	Limit int
-	// Unordered has pairs come as they are found: in no particular order, though always in the
-	// same, and without holding them in memory, however many there are. The snapshot's tables must
-	// stay readable while the pairs are taken.
+	// Unordered yields pairs as they are found: in an unspecified but reproducible order, and
+	// without holding them in memory, however many there are. The snapshot's tables must stay
+	// readable while the pairs are read.
 	Unordered bool
-	// Count, if not nil, is set to the number of pairs, whatever the Limit, and none is yielded.
-	// Documents of equal fingerprint, or by Jaccard of equal sets, are counted as a group, and no
-	// ID is read.
+	// Count, if not nil, is set to the number of pairs, regardless of Limit, and none is
+	// yielded. Documents with equal fingerprints, or by Jaccard with equal sets, are counted as
+	// a group, and no ID is read.
 	Count    *int64
 	Progress func(Progress) // called now and then; may be nil
 }
@@ -130,14 +130,14 @@ func (o *ClusterOptions) internal() cluster.Options {
 // IDPair is the IDs of two documents. The order of the two has no meaning.
 type IDPair struct{ A, B string }
 
-// SetAllowed notes that the two documents of each pair may be alike, and that neither is a
-// duplicate of the other, or takes that back. From then on Clusters puts neither under the other
-// and PutNovel does not turn one away because of the other; Near, Jaccard and Pairs, which say what
-// is alike, still find them. What is noted are IDs: it holds for whatever is stored under them, now
-// or later. Pack takes the list along and Ingest adds it to that of the database. All pairs are
-// durable when SetAllowed returns nil, and nothing is changed otherwise. To note a pair again
-// changes nothing; to take back one that is not noted is ErrNotFound. An ID paired with itself is
-// ErrInvalid.
+// SetAllowed records, or removes the record, that the two documents of each pair are not
+// duplicates of each other although they may be similar. From then on Clusters puts neither
+// under the other and PutNovel does not reject one because of the other; Near, Jaccard and
+// Pairs, which find what is similar, still find them. The record is of IDs: it holds for
+// whatever is stored under them, now or later. Pack includes the pairs, and Ingest adds them to
+// those of the database. All pairs are durable when SetAllowed returns nil, and nothing is
+// changed otherwise. Recording a pair again changes nothing; removing one that is not recorded
+// is ErrNotFound. An ID paired with itself is ErrInvalid.
 func (db *DB) SetAllowed(ctx context.Context, allowed bool, pairs ...IDPair) error {
 	of := make([]view.IDPair, len(pairs))
 	for i, p := range pairs {
@@ -146,8 +146,8 @@ func (db *DB) SetAllowed(ctx context.Context, allowed bool, pairs ...IDPair) err
 	return db.s.SetAllowed(ctx, allowed, of)
 }
 
-// Allowed yields the pairs that SetAllowed had noted when the snapshot was taken, the lesser ID
-// first, in order.
+// Allowed yields the pairs that SetAllowed had recorded when the snapshot was taken, in order,
+// each with the smaller ID first.
 func (s *Snapshot) Allowed() iter.Seq[IDPair] {
 	return func(yield func(IDPair) bool) {
 		for _, p := range s.v.Allowed.All() {

@@ -7,12 +7,12 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// A Loader adds many documents at once: fingerprinted in parallel, sorted and written straight to
-// tables, without the log. Documents become visible and safe a table at a time, and count as
-// written then; what was published stays when the process dies. While one table is written the
-// documents of the next are gathered. One goroutine at a time may use a Loader; the database can be
-// read and written meanwhile, and other loaders may run. Tables are merged when sixteen have been
-// written, then thirty-two, and at the end.
+// A Loader adds many documents at once: it fingerprints them in parallel, sorts them and writes
+// them directly to tables, without the log. Documents become visible and safe one table at a
+// time, and count as written then; what was published stays if the process dies. While one
+// table is written, the documents of the next are collected. One goroutine at a time may use a
+// Loader; the database can be read and written meanwhile, and other loaders may run. Tables are
+// merged when sixteen have been written, then thirty-two, and at the end.
 type Loader struct{ l *loader.Loader }
 
 // NewLoader starts a load. It must be ended by Close or Abort. Ctx is that of the whole load: once
@@ -26,16 +26,16 @@ func (db *DB) NewLoader(ctx context.Context, o ...*LoadOptions) (*Loader, error)
 	return &Loader{l}, nil
 }
 
-// Marked returns the position up to which source has been read, as a Loader of this database noted
-// it last and published it; 0 if none has.
+// Marked returns the position in source that a Loader of this database last marked and
+// published; 0 if there is none.
 func (l *Loader) Marked(source string) int64 { return l.l.Marked(source) }
 
-// Add adds d. When its ID is stored, or was added before, and Replace is off, it returns ErrExists
-// and the load continues; so it does after ErrInvalid and ErrTooLarge. Any other error ends the
-// load.
+// Add adds d. If its ID is stored, or was added before, and Replace is off, it returns
+// ErrExists. The load continues after that, and after ErrInvalid and ErrTooLarge; any other
+// error ends it.
 func (l *Loader) Add(d Doc) error { return l.l.Add((*view.Doc)(&d)) }
 
-// Mark notes that with all documents added so far source has been read up to pos. Marked returns
+// Mark records that the documents added so far are those of source up to pos. Marked returns
 // pos once they are published, so that an interrupted load can continue there.
 func (l *Loader) Mark(source string, pos int64) { l.l.Mark(source, pos) }
 

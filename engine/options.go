@@ -39,19 +39,21 @@ type Options struct {
 	MinJaccard float64  // the least threshold that JACCARD answers from its index; 0 means 0.65
 	NoText     bool     // do not keep texts and fields
 	NoSketch   bool     // do not keep sketches: no JACCARD
-	// Containment keeps an index of the features of texts, so that searches by Contains
-	// and Within, and for Passages, need not read all of them. It takes some 40 % of the texts.
+	// Containment keeps an index of the features of texts, so that searches by Contains and
+	// Within, and for Passages, need not read all texts. It takes about 40 % of the size of the
+	// texts.
 	Containment bool
-	// Index are the fields that are indexed, as the query language writes them: "lang",
+	// Index lists up to 16 fields to index, as the query language writes them: "lang",
 	// "meta.url", "fields.'content-type'". Comparisons with their values need not read all
-	// documents (=, <, <=, >, >=, IN, BETWEEN, LIKE 'prefix%'). Up to 16.
+	// documents (=, <, <=, >, >=, IN, BETWEEN, LIKE 'prefix%'). It cannot go with NoText, which
+	// keeps no fields.
 	Index []string
 
 	// TTL is how long a document lives. Older ones are invisible, and compaction drops them. 0
 	// means that documents do not expire.
 	TTL time.Duration
 
-	// ReadOnly opens the database for reading. Any number of processes can do so, also while one
+	// ReadOnly opens the database for reading. Any number of processes can read while one
 	// writes: see DB.Refresh.
 	ReadOnly  bool
 	MustExist bool // Open does not create
@@ -60,9 +62,9 @@ type Options struct {
 	// before it returns ErrLocked. 0 means not at all.
 	BusyTimeout time.Duration
 
-	// Memory is how many bytes a query may hold of what it has found, to put it in order; 0 means 1
-	// GiB. A query that would need more ends with ErrTooLarge. It does not bound what searching
-	// takes: 60 bytes a document for joins and clusters.
+	// Memory is how many bytes of results a query may hold to put them in order; 0 means 1 GiB.
+	// A query that needs more ends with ErrTooLarge. It does not bound the memory of the search
+	// itself: see Snapshot.Pairs and Snapshot.Clusters.
 	Memory int64
 
 	Sync                  SyncMode
@@ -73,10 +75,11 @@ type Options struct {
 	// DB.SetCompactionRate changes it.
 	CompactionRate int64
 
-	// CloseWait is how long Close waits for merges that run in the background. One that is expected
-	// to take longer is given up and done again later; negative gives up all. 0 means to finish
-	// them: a merge begins only after the database has been open for as long as the merge will
-	// take, so Close takes no longer than that, and no work is lost.
+	// CloseWait is how long Close waits for merges that run in the background. A merge that is
+	// expected to take longer is abandoned and done again later; a negative value abandons all.
+	// 0 means to finish them: a merge begins only after the database has been open for as long
+	// as the merge is expected to take, so Close takes no longer than that, and no work is
+	// lost.
 	CloseWait time.Duration
 
 	Logger  *slog.Logger // nil logs nothing
@@ -91,13 +94,14 @@ type Options struct {
 	mergeSlots   int                          // tests have more merges at a time
 }
 
-// Layout says how fingerprints are indexed: in permuted tables, each sorted by other bits. It is
-// written "blocks:chosen": a fingerprint is cut into that many blocks, and each choice of chosen of
-// them leads one table. "4:1" makes four tables, "6:3" twenty; see docs/design.md.
+// Layout says how fingerprints are indexed: in permuted tables, each sorted by other bits
+// first. It is written "blocks:chosen": a fingerprint is divided into that many blocks, and
+// each selection of that many chosen blocks leads one table. "4:1" makes four tables, "6:3"
+// twenty; see docs/design.md.
 type Layout string
 
-// LayoutBySize gives each table the layout for its size when it is written: "4:1" to some 25
-// million fingerprints, "3:1" to two billion, "2:1" above. It is the default.
+// LayoutBySize gives each table the layout for its size when it is written: "4:1" for up to 25
+// million fingerprints, "3:1" for up to two billion, and "2:1" above. It is the default.
 const LayoutBySize Layout = "by size"
 
 // internal returns the options as the store takes them; o may be nil.

@@ -15,9 +15,10 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Passage is a run of words that a text has in common with the query, and that is not part of a
-// longer run of the text. Of several places of it in the query the first one counts. Places are in
-// bytes of both texts as they are: Words words in text[At:End] and query[QueryAt:QueryEnd].
+// A Passage is a sequence of words that a text has in common with the query, and that is not
+// part of a longer one. If the query has it several times, the first place counts. Places are
+// in bytes of both texts as they are stored: Words words in text[At:End] and
+// query[QueryAt:QueryEnd].
 type Passage struct {
 	Words             int
 	At, End           int
@@ -81,7 +82,7 @@ func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages,
 	return p, err
 }
 
-// In returns the passages of a text, the longest first, then in their order.
+// In returns the passages of a text, the longest first, those of equal length in text order.
 func (p *Passages) In(text string) []Passage {
 	return longestFirst(p.find.Runs([]byte(text), math.MaxInt))
 }
@@ -94,10 +95,10 @@ func longestFirst(runs []passage.Run) (all []Passage) {
 	return all
 }
 
-// All yields the visible documents that have passages, as they are found: in no particular order,
-// though always in the same. It reads all texts, in the order in which they are stored, or where
-// there is an index of containment those that it does not rule out. An error is the last thing that
-// is yielded: ErrTooLarge for a document of more passages than Options.Memory has room for.
+// All yields the visible documents that have passages, as they are found: in an unspecified but
+// reproducible order. It reads all texts, in storage order, or, with an index of containment,
+// those that the index does not rule out. An error is the last thing that is yielded:
+// ErrTooLarge for a document with more passages than Options.Memory has room for.
 func (p *Passages) All(ctx context.Context) iter.Seq2[PassageMatch, error] {
 	return func(yield func(PassageMatch, error) bool) {
 		var runs []passage.Run

@@ -23,8 +23,8 @@ import (
 type Range struct {
 	From, To string // IDs that are From or after it, and before To; "" for no bound
 	Prefix   string // of the ID
-	// After is the last ID of the page before: the iteration begins with the one that follows, in
-	// its direction. "" begins at the beginning.
+	// After is the last ID of the previous page: the iteration begins with the next one in its
+	// direction. "" starts at the beginning.
 	After     string
 	Reverse   bool      // the greatest ID first
 	Since     time.Time // stored then or later; zero for any time
@@ -32,26 +32,28 @@ type Range struct {
 	Unordered bool      // give them as they are found, without holding them, not in order of ID
 	Load      bool      // read texts and fields, too
 	OnlyIDs   bool      // documents have no more than the ID: nothing else is read
-	// Match, if not nil, decides on a document by its ID, which is valid while it runs and must not
-	// be changed. An error ends the iteration. It may run more than once for an ID.
+	// Match, if not nil, decides on a document by its ID, which is only valid during the call
+	// and must not be changed. An error ends the iteration. It may be called more than once for
+	// an ID.
 	Match func(id []byte) (bool, error)
 	// Where, if not nil, decides on a document by its text and its fields, a JSON object or
-	// nothing. Both are valid, and must not be changed, while it runs. An error ends the iteration.
-	// If Unordered, it runs right before the document is given; else in no order, and maybe for
-	// documents that are not given.
+	// nothing. Both are only valid during the call and must not be changed. An error ends the
+	// iteration. If Unordered, it is called right before the document is yielded; otherwise in
+	// no particular order, and perhaps for documents that are not yielded.
 	Where func(text, fields []byte) (bool, error)
-	// Fields are what a document must have in indexed fields: a value in one range at least of each
-	// element. Tables in which few documents have that are not read through. If there is a Where it
-	// must not hold for other documents; for which of these it does, it says.
+	// Fields are conditions on indexed fields: a document must have a value in at least one
+	// range of each element. Tables in which few documents satisfy them are not read as a
+	// whole. Where, if not nil, must not hold for other documents, and decides on those that
+	// satisfy the conditions.
 	Fields [][]FieldRange
-	// FieldsDecide says that Where, if there is one, holds for all documents that Fields select. It
-	// need not be called for them.
+	// FieldsDecide says that Where, if not nil, holds for all documents that Fields select, so
+	// that it need not be called for them.
 	FieldsDecide bool
 }
 
-// A FieldRange is values of a field that is indexed: see Options.Index. Strings, without their
-// quotes and escapes, and other JSON values, as they are written, are ordered byte by byte. Null is
-// as good as no value.
+// A FieldRange is a range of values of an indexed field: see Options.Index. Strings, without
+// their quotes and escapes, and other JSON values, as they are written, are ordered byte by
+// byte. Null counts as no value.
 type FieldRange struct {
 	Field        string // as in Options.Index
 	From, To     string // both included; "" is no bound
@@ -230,9 +232,9 @@ func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]sstable.FieldRange,
 	return inner, nil
 }
 
-// CountIndexed returns how many documents Range looks at because of r.Fields: those that indexes
-// find, and all of tables where these are too many, and of memtables. It costs microseconds a
-// table.
+// CountIndexed returns how many documents Range reads for r.Fields: those that indexes find,
+// and all documents of memtables and of tables in which the indexes find too many. It costs
+// microseconds per table.
 func (s *Snapshot) CountIndexed(ctx context.Context, r Range) (int64, error) {
 	f, err := r.inner(s)
 	if err != nil {
@@ -241,8 +243,9 @@ func (s *Snapshot) CountIndexed(ctx context.Context, r Range) (int64, error) {
 	return listing.CountIndexed(ctx, &s.v, f, !r.Unordered)
 }
 
-// Count returns how many visible documents there are or, if a time is given, how many were stored
-// then or later. It reads no document; where some may have expired, or by time, it reads times.
+// Count returns how many visible documents there are or, if a time is given, how many were
+// stored then or later. It reads no document; if a time is given, or some documents may have
+// expired, it reads times.
 func (s *Snapshot) Count(ctx context.Context, since ...time.Time) (int64, error) {
 	if len(since) == 0 || since[0].IsZero() {
 		return listing.Count(ctx, &s.v, math.MinInt64)

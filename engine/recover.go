@@ -10,8 +10,8 @@ import (
 
 // RecoverOptions are the options of Recover.
 type RecoverOptions struct {
-	// Partial says to keep documents, too, whose text, fields or sketch are lost: IDs and
-	// fingerprints then still find near-duplicates. Otherwise a document comes back as it was
+	// Partial also keeps documents whose text, fields or sketch are lost: their IDs and
+	// fingerprints still find near-duplicates. Otherwise a document comes back as it was
 	// written, or not at all, and can be loaded again.
 	Partial bool
 	// Progress, if not nil, is called from the goroutine of Recover.
@@ -33,7 +33,7 @@ type RecoverReport struct {
 	Doubts      []RecoverDoubt // empty if no deleted or replaced document can have come back
 }
 
-// RecoverLoss is a damaged part of a file, and what the damage costs. A part that is made again
+// RecoverLoss is a damaged part of a file, and what the damage costs. A part that is rebuilt
 // from others costs nothing.
 type RecoverLoss struct {
 	File, Section string
@@ -44,8 +44,8 @@ type RecoverLoss struct {
 	Err           error // what is wrong
 }
 
-// RecoverDoubt says that documents may have come back that were deleted or replaced, since what
-// told of that is lost.
+// RecoverDoubt says that deleted or replaced documents may have come back, since the record of
+// that is lost.
 type RecoverDoubt struct {
 	File      string // that they are from, or with which the knowledge was lost; "" if it is not known
 	Documents int64  // as many as that at most; -1 if that is not known
@@ -57,12 +57,12 @@ type RecoverDoubt struct {
 // folder (ErrExists); after an error there is nothing either. No process may write to dir
 // meanwhile.
 //
-// A damaged block costs the documents that need it, and no others. What is deleted stays deleted
-// and what was replaced stays so, as far as catalog and logs tell; Doubts has the rest. Documents
-// keep their times and the order in which they were written. Allowed pairs and the time to live are
-// kept. Errors are ErrNotFound, ErrNotDatabase, ErrInvalid for a newDir inside dir, ErrLocked if
-// another process wrote to dir meanwhile, as far as that is noticed, ErrCorruption if not even the
-// parameters can be read, and those of the context and the file system. Damage is no error.
+// A damaged block costs the documents that need it, and no others. What was deleted or replaced
+// stays so, as far as catalog and logs tell; Doubts has the rest. Documents keep their times
+// and the order in which they were written. Allowed pairs and the time to live are kept. Errors
+// are ErrNotFound, ErrNotDatabase, ErrInvalid for a newDir inside dir, ErrLocked if another
+// process is noticed to have written to dir meanwhile, ErrCorruption if not even the parameters
+// can be read, and those of the context and the file system. Damage is not an error.
 func Recover(ctx context.Context, dir, newDir string, opts ...*RecoverOptions) (RecoverReport, error) {
 	o := given(opts)
 	r, err := salvage.Run(ctx, dir, newDir, salvage.Options{

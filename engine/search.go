@@ -18,32 +18,36 @@ import (
 
 // SearchOptions are the options of Search.
 type SearchOptions struct {
-	// Limit ends the search with its first matches, as many; 0 for all. By Near it holds about
-	// twice as many, if it is at most 65536, however many match. With Near(64), which all documents
-	// match, it finds the nearest ones without comparing all, and with Jaccard of a threshold near
-	// 0, such as 1e-9, the most similar of those that have anything in common.
+	// Limit is the number of matches after which to end; 0 means all. By Near, about twice as
+	// many are held in memory if Limit is at most 65536, however many match. With Near(64),
+	// which all documents match, it finds the nearest ones without comparing all; with Jaccard
+	// and a threshold near 0, such as 1e-9, it finds the most similar ones that have anything
+	// in common.
 	Limit int
-	// Unordered has the matches of a search by Near come as they are found, without holding them:
-	// in no particular order, though always in the same. By other criteria it changes nothing.
+	// Unordered yields the matches of a search by Near as they are found, without holding them
+	// in memory: in an unspecified but reproducible order. It has no effect with other
+	// criteria.
 	Unordered bool
 }
 
-// Search yields every visible document that matches doc by the criterion, any of Near, Jaccard,
-// Levenshtein and Cosine: the best match first, then by ID. What is looked for is doc.Text, or by
-// Near doc.Fingerprint if it is given, or, if that is empty, the stored document doc.ID, which must
-// be there (ErrNotFound). The document that is stored as doc.ID is no match.
+// Search yields every visible document that matches doc by the criterion: the best match first,
+// then by ID. The query is doc.Text, or by Near doc.Fingerprint if it is given, or, if these
+// are empty, the stored document doc.ID, which must exist (ErrNotFound). The document that is
+// stored as doc.ID is no match.
 //
-// By Jaccard scores are estimated from the sketches (minhash.Jaccard), and none that reaches the
-// threshold is missed. By Jaccard(t).Verified they are computed from the texts: no document whose
-// text is less similar is yielded, and every score is exact. Candidates are those whose estimate is
-// not below t by more than 3.3 standard errors.
+// By Jaccard scores are estimated from the sketches (minhash.Jaccard), and none that reaches
+// the threshold is missed. By Jaccard(t).Verified they are computed from the texts: no document
+// whose text is less similar is yielded, and every score is exact. Candidates are documents
+// whose estimate is at most 3.3 standard errors below t.
 //
 // By Levenshtein and Cosine it is complete, and scores are exact. It compares signatures of the
-// texts, 48 bytes each, and then the texts that these do not rule out. Of short texts, of up to 200
-// runes or so, they rule out nearly all; of long ones by Levenshtein those of other lengths, by
-// Cosine few. The first search makes the signatures of a table, for which it reads all its texts;
-// they take up to half of Options.Memory in addition, until the table is merged or the database
-// closed. Tables for which that is not enough are read each time.
+// texts, 48 bytes each, and then the texts that these do not rule out. Of short texts, of up to
+// about 200 runes, they rule out nearly all; of long texts, by Levenshtein those of other
+// lengths, by Cosine few. The first search makes the signatures of a table, for which it reads
+// all its texts; they take up to half of Options.Memory in addition, until the table is merged
+// or the database closed. Tables whose signatures do not fit are read by each search. By
+// Contains and Within it is complete and exact, too, and reads all texts, or with
+// Options.Containment those that the index does not rule out.
 //
 // Errors are ErrInvalid for the bound of the criterion, ErrParams if it needs texts and the
 // database keeps none, ErrNoSketches, ErrNotFound, ErrTooLarge for more documents than fit into
@@ -275,7 +279,7 @@ func partPlans(parts []search.PartPlan) (plans []PartPlan) {
 
 // Any reports for each of docs whether a visible document matches it by the criterion: what is
 // searched for is as in Search, but a document without a text, a fingerprint and an ID matches
-// nothing. The document doc.ID is no match, nor are those that SetAllowed has noted with it.
+// nothing. The document doc.ID is no match, nor are those that SetAllowed has recorded with it.
 //
 // If named is not nil, it is as long as docs, and Any sets in it what PutNovel would name: the best
 // match, of equally good ones the one whose ID is first; where more than a few dozen match, the

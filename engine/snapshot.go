@@ -12,9 +12,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Snapshot is the database as it was at one moment: it sees every write acknowledged before it was
-// taken and none after. It costs next to nothing, blocks nobody, and keeps the files it needs until
-// it is closed. All methods may be called from many goroutines.
+// Snapshot is the database as it was at one moment: it sees every write acknowledged before it
+// was taken and none after. It costs next to nothing, blocks nothing, and keeps the files that
+// it needs until it is closed. All methods may be called from many goroutines.
 type Snapshot struct {
 	db *DB
 	v  view.View
@@ -32,8 +32,8 @@ func (db *DB) Snapshot() (*Snapshot, error) {
 // Close releases the snapshot. Closing it again does nothing.
 func (s *Snapshot) Close() error { return s.v.Close() }
 
-// Size returns about how many documents there are: those of tables and memtables, with those that
-// have been deleted or replaced, or have expired, but are in them still. It takes no time.
+// Size returns about how many documents there are: all in tables and memtables, including those
+// that are deleted, replaced or expired but still in them. It takes no time.
 func (s *Snapshot) Size() (n int64) {
 	for i := range s.v.Version.Parts {
 		n += int64(s.v.Version.Parts[i].NumDocs())
@@ -95,10 +95,10 @@ func docOf(id string, sd *sstable.Document) Doc {
 	return d
 }
 
-// GetEach calls fn for each of the documents with these IDs, whole, with its index in ids: in the
-// order in which they are stored, so that what they have in common is read and decompressed once.
-// IDs that are not there are left out. It returns the first error of fn, ErrClosed,
-// *CorruptionError, or the error of the context.
+// GetEach calls fn for each of the documents with these IDs, whole, with its index in ids: in
+// storage order, so that blocks that they share are read and decompressed once. IDs that do not
+// exist are skipped. It returns the first error of fn, ErrClosed, *CorruptionError, or the
+// error of the context.
 func (s *Snapshot) GetEach(ctx context.Context, ids []string, fn func(i int, d Doc) error) error {
 	return s.v.EachPlace(ctx, ids, func(i int, p view.Place, text, fields []byte) error {
 		d := Doc{ID: ids[i], Text: string(text), Fields: bytes.Clone(fields)}
@@ -110,8 +110,8 @@ func (s *Snapshot) GetEach(ctx context.Context, ids []string, fn func(i int, d D
 	})
 }
 
-// ContentEach is GetEach for texts and fields alone: fn gets what is stored itself, valid while it
-// runs, which it must not change.
+// ContentEach is GetEach for texts and fields alone: fn gets the stored bytes themselves, which
+// are only valid during the call and must not be changed.
 func (s *Snapshot) ContentEach(ctx context.Context, ids []string, fn func(i int, text, fields []byte) error) error {
 	return s.v.EachPlace(ctx, ids, func(i int, _ view.Place, text, fields []byte) error { return fn(i, text, fields) })
 }
@@ -137,7 +137,7 @@ func (s *Snapshot) Lookup(ctx context.Context, id string) (e Entry, err error) {
 // begins. They return ErrClosed once the DB is closed; other errors are those of the Snapshot's
 // methods.
 
-// Get returns the document with this ID whole, as it is now. ErrNotFound if there is none.
+// Get returns the whole document with this ID, as it is now; ErrNotFound if there is none.
 func (db *DB) Get(ctx context.Context, id string) (Doc, error) {
 	return withSnapshot(db, func(s *Snapshot) (Doc, error) { return s.Get(ctx, id) })
 }
@@ -152,9 +152,9 @@ func (db *DB) Search(ctx context.Context, doc Doc, by Criterion, o ...*SearchOpt
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Search(ctx, doc, by, o...) })
 }
 
-// Jaccard yields every document whose estimated Jaccard similarity to doc is t or more, 0 < t <= 1:
-// the most similar first, then by ID. What is looked for is doc.Text, or, if that is empty, the
-// stored document doc.ID. Errors are as those of Snapshot.Search.
+// Jaccard yields every document whose estimated Jaccard similarity to doc is t or more, 0 < t
+// <= 1: the most similar first, then by ID. The query is doc.Text, or, if that is empty, the
+// stored document doc.ID. Errors are those of Snapshot.Search.
 func (db *DB) Jaccard(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(t)) })
 }

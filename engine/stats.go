@@ -20,8 +20,8 @@ type QueryStats struct {
 	Tables     int64 `json:"tables"`     // tables and memtables asked
 }
 
-// WithStats returns a context whose queries add what they do to s. Each adds its work once, when it
-// has ended; queries of one context may run concurrently, and s must not be read while one does.
+// WithStats returns a context whose queries add their work to s, each once, when it has ended.
+// Queries of one context may run concurrently; s must not be read while one runs.
 func WithStats(ctx context.Context, s *QueryStats) context.Context {
 	return search.WithCounts(ctx, (*counter)(s))
 }
@@ -52,8 +52,8 @@ type Stats struct {
 	Seq          uint64        `json:"seq"` // number of the last write
 }
 
-// SpaceAmplification returns how many documents the tables have for each that is visible in them: 1
-// if nothing in them is dead or expired, 0 if nothing is visible.
+// SpaceAmplification returns the number of documents in tables per visible one: 1 if nothing in
+// them is dead or expired, 0 if nothing is visible.
 func (s *Stats) SpaceAmplification() float64 {
 	living := s.Documents - s.Memtable
 	if living <= 0 {
@@ -76,10 +76,10 @@ type TableStats struct {
 	BytesPerFingerprint float64   `json:"bytes_per_fingerprint"`
 }
 
-// OrphanStats describes a whole table that lay in the database's folder but that its catalog does
-// not list: Open sets such a file aside, under a name that ends with .orphan. It comes from
-// elsewhere, or the catalog is an old copy. Its documents can be added by Ingest; if they are not
-// needed the file can be removed.
+// OrphanStats describes a whole table in the folder of a database that its catalog does not
+// list: it comes from elsewhere, or the catalog is an old copy. Open sets such a file aside,
+// under a name that ends with .orphan. Ingest can add its documents; if they are not needed the
+// file can be removed.
 type OrphanStats struct {
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes"`
@@ -131,8 +131,8 @@ type Metrics struct {
 	SlowTime  time.Duration `json:"slow_time_ns"`  // that writes were held back while there were many tables
 }
 
-// WriteAmplification returns how many bytes of tables were written for each that came in: 1 if
-// nothing was merged, 0 if nothing came in.
+// WriteAmplification returns how many bytes of tables were written per byte of tables that were
+// flushed, loaded or ingested: 1 if nothing was merged, 0 if nothing was added.
 func (m Metrics) WriteAmplification() float64 {
 	in := m.BytesFlushed + m.BytesLoaded
 	if in == 0 {

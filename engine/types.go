@@ -32,27 +32,27 @@ type Doc struct {
 	// Text is what the fingerprint is computed from; it is kept unless the database was created
 	// with NoText.
 	Text string `json:"text,omitempty"`
-	// Fields is a JSON object kept with the document as it is, byte for byte, or nil. A document
-	// with Fields and without Text and Fingerprint is a value that is stored and not compared: it
-	// has no fingerprint and no sketch, costs no more than its bytes, and is found by its ID, by
+	// Fields is a JSON object that is kept with the document byte for byte, or nil. A document
+	// with Fields and without Text and Fingerprint is stored but not compared: it has no
+	// fingerprint and no sketch, costs no more than its bytes, and is found by its ID, by
 	// ranges of IDs and by its fields.
 	Fields json.RawMessage `json:"fields,omitempty"`
-	// Fingerprint is the fingerprint to store. Where it is nil, Put computes the SimHash of
-	// Text; a text without words has none, and its document is stored and matches nothing. Of more
-	// than 64 bits it is the first word.
+	// Fingerprint is the fingerprint to store; of one with more than 64 bits it is the first
+	// word. If it is nil, Put computes the SimHash of Text; a text of white space alone has
+	// none, and its document is stored and matches nothing.
 	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
 	// Rest has the words of the fingerprint after the first, Options.Bits/64 - 1 of them.
 	Rest []Fingerprint `json:"rest,omitempty"`
-	// Fingerprints are further fingerprints, whole, of Options.Bits/64 words each: of the frames of
-	// a video, or of a picture in other orientations. By Near a document is as near as the nearest
-	// of all that it has. There are at most MaxFingerprints, in a database of Features.Several;
-	// without Fingerprint the first of them is that.
+	// Fingerprints are further fingerprints of Options.Bits/64 words each, such as those of the
+	// frames of a video, or of a picture in other orientations. By Near, the nearest of all
+	// fingerprints of a document counts. There are at most MaxFingerprints, and only in a
+	// database with Features.Several; without Fingerprint, the first of them takes its place.
 	Fingerprints [][]Fingerprint `json:"fingerprints,omitempty"`
-	// Time is when the document was stored, kept to the microsecond; zero means now. Retention and
-	// SINCE go by it.
+	// Time is when the document was stored, to the microsecond; zero means now. The time to
+	// live, Prune and SINCE use it.
 	Time time.Time `json:"time,omitzero"`
-	// Seq is the number of the write that stored the document: another version of it has another.
-	// Reads set it, for PutIfVersion and Batch.RequireVersion; writes do not look at it.
+	// Seq is the number of the write that stored the document; it differs between versions.
+	// Reads set it, for PutIfVersion and Batch.RequireVersion; writes ignore it.
 	Seq uint64 `json:"seq,omitempty"`
 }
 
@@ -106,8 +106,8 @@ func (e *Entry) Words() []Fingerprint {
 	return append([]Fingerprint{e.Fingerprint}, e.Rest...)
 }
 
-// Distance returns the least distance of a fingerprint of the document from any of fps, which have
-// as many words; false if there is none.
+// Distance returns the least distance between a fingerprint of the document and any of fps,
+// which must have as many words; false if there is none.
 func (e *Entry) Distance(fps ...[]Fingerprint) (least int, ok bool) {
 	if !e.HasFingerprint {
 		return 0, false
@@ -145,45 +145,48 @@ type Member struct {
 	Match        // ID, and distance or score to the keeper
 }
 
-// Criterion says when two documents count as near-duplicates: Near(k), Jaccard(t), Levenshtein(t)
-// or Cosine(t).
+// Criterion says when two documents count as near-duplicates: Near(k), Jaccard(t),
+// Levenshtein(t), Cosine(t), Contains(t) or Within(t).
 type Criterion struct{ by view.Criterion }
 
 // Near is the criterion "fingerprints differ in at most k bits", k from 0 to as many as they have.
 func Near(k int) Criterion { return Criterion{view.Criterion{K: k}} }
 
-// Jaccard is the criterion "at least the share t of the shingles of both is common", 0 < t <= 1, as
-// estimated from sketches.
+// Jaccard is the criterion "at least the share t of all shingles of the two documents is
+// common", 0 < t <= 1, as estimated from sketches.
 func Jaccard(t float64) Criterion { return Criterion{view.Criterion{Jaccard: true, T: t}} }
 
-// Levenshtein is the criterion "the texts are equal to the share t", 0 < t <= 1: 1 - d/n, where d
-// is the smallest number of runes to insert, delete or replace to turn one text into the other, and
-// n the number of runes of the longer. It is for short texts. The database must keep texts.
+// Levenshtein is the criterion "the texts have a similarity of t or more", 0 < t <= 1: the
+// similarity is 1 - d/n, where d is the smallest number of runes to insert, delete or replace
+// to turn one text into the other, and n the number of runes of the longer one. It is for short
+// texts. The database must keep texts.
 func Levenshtein(t float64) Criterion { return Criterion{view.Criterion{Text: view.Levenshtein, T: t}} }
 
-// Cosine is the criterion "the cosine of the word counts of both texts is t or more", 0 < t <= 1.
-// Words are as those of shingles, their order does not count. The database must keep texts.
+// Cosine is the criterion "the cosine of the word counts of both texts is t or more", 0 < t <=
+// 1. Words are the same as in shingles; their order does not matter. The database must keep
+// texts.
 func Cosine(t float64) Criterion { return Criterion{view.Criterion{Text: view.Cosine, T: t}} }
 
-// Contains is the criterion "the document holds at least the share t of the shingles of what is
-// searched for", 0 < t <= 1: whole or partial copies of it in longer texts, such as quotations. Of
-// pairs and clusters the larger document holds the smaller one. The database must keep texts.
+// Contains is the criterion "the document contains at least the share t of the shingles of the
+// query", 0 < t <= 1: whole or partial copies of it in longer texts, such as quotations. In
+// pairs and clusters the larger document contains the smaller one. The database must keep
+// texts.
 func Contains(t float64) Criterion { return Criterion{view.Criterion{Text: view.Contains, T: t}} }
 
-// Within is the criterion "at least the share t of the shingles of the document is in what is
-// searched for", 0 < t <= 1: the other direction of Contains.
+// Within is the criterion "at least the share t of the shingles of the document is in the
+// query", 0 < t <= 1: the other direction of Contains.
 func Within(t float64) Criterion { return Criterion{view.Criterion{Text: view.Within, T: t}} }
 
-// Verified returns the criterion decided on the texts themselves: of Jaccard(t) no pair below t in
-// truth remains, and scores are exact. Candidates are pairs whose estimate is not below t by more
-// than 3.3 standard errors. The database must keep texts. Others are exact as they are, and
-// are returned as they are.
+// Verified returns the criterion decided on the texts themselves: with Jaccard(t) there is no
+// match whose real similarity is below t, and scores are exact. Candidates are pairs whose
+// estimate is at most 3.3 standard errors below t. The database must keep texts. Other criteria
+// are exact, and are returned unchanged.
 func (c Criterion) Verified() Criterion {
 	c.by.Verified = c.by.Jaccard
 	return c
 }
 
-// IsVerified reports whether the criterion is one of Jaccard that is decided on the texts.
+// IsVerified reports whether the criterion is a Jaccard criterion that is decided on the texts.
 func (c Criterion) IsVerified() bool { return c.by.Verified }
 
 // Distance returns k of Near(k), and false for another criterion.
@@ -248,11 +251,11 @@ func given[T any](all []*T) (last T) {
 type ClusterMode int
 
 const (
-	// Star clusters: every member matches its keeper. Fingerprints are taken in order of preference
-	// (of its most preferred document); each joins the nearest keeper so far that it matches, of
-	// equally near ones the preferred one, or becomes a keeper itself. Documents of equal
-	// fingerprint stay together. By Jaccard documents are taken one by one, and the nearest is the
-	// one with the highest score.
+	// Star clusters: every member matches its keeper. Fingerprints are taken in the order of
+	// preference of their most preferred documents; each joins the nearest earlier keeper that
+	// it matches, of equally near ones the preferred one, or becomes a keeper itself. Documents
+	// with equal fingerprints stay together. By Jaccard documents are taken one by one, and the
+	// nearest keeper is the one with the highest score.
 	Star ClusterMode = iota
 	// Components are the connected components of the matching pairs: members may be far from the
 	// keeper.
@@ -262,15 +265,15 @@ const (
 // ClusterOptions are the options of Clusters.
 type ClusterOptions struct {
 	Mode ClusterMode
-	// Before says whether a is kept in preference to b; it must be a strict weak order. Nil prefers
-	// the document written first. Ties fall to the one written first.
+	// Before reports whether a is kept in preference to b; it must be a strict weak order. Of
+	// equally preferred documents, and of all if it is nil, the one written first is kept.
 	Before func(a, b Entry) bool
 	// Count, if not nil, is set to the number of clusters, and none is yielded.
 	Count    *int64
 	Progress func(Progress)
 }
 
-// Errors that callers tell apart with errors.Is.
+// Errors that callers distinguish with errors.Is.
 var (
 	ErrNotFound    = files.ErrNotFound    // no document with this ID, or no database at this path
 	ErrExists      = files.ErrExists      // Create over a database, Loader.Add of a stored ID, PutIfAbsent

@@ -26,24 +26,24 @@ func (b *Batch) Put(d Doc) { b.ops = append(b.ops, store.Put(view.Doc(d))) }
 // Delete adds a delete; deleting what is not stored does nothing.
 func (b *Batch) Delete(id string) { b.ops = append(b.ops, store.Delete(id)) }
 
-// DeleteVersion adds a delete of the document as it was seen: seq is its Entry.Seq. If it has been
-// replaced since, or deleted and stored again, the delete does nothing. So what was decided by
-// reading a snapshot harms no later write.
+// DeleteVersion adds a delete of the document as it was seen: seq is its Entry.Seq. If it has
+// been replaced since, or deleted and stored again, the delete does nothing. So a decision that
+// is based on a snapshot does not affect later writes.
 func (b *Batch) DeleteVersion(id string, seq uint64) {
 	b.ops = append(b.ops, store.DeleteVersion(id, seq))
 }
 
-// RequireAbsent has Apply carry out the batch only if there is no document with this ID. What is
-// required must hold when the batch is applied, before any of its writes.
+// RequireAbsent makes Apply carry out the batch only if there is no document with this ID.
+// Requirements are checked when the batch is applied, before any of its writes.
 func (b *Batch) RequireAbsent(id string) { b.needs = append(b.needs, store.Need{ID: id}) }
 
-// RequirePresent has Apply carry out the batch only if there is a document with this ID.
+// RequirePresent makes Apply carry out the batch only if there is a document with this ID.
 func (b *Batch) RequirePresent(id string) {
 	b.needs = append(b.needs, store.Need{ID: id, Version: view.Latest})
 }
 
-// RequireVersion has Apply carry out the batch only if the document with this ID is the one whose
-// Doc.Seq is seq; 0 is for none.
+// RequireVersion makes Apply carry out the batch only if the document with this ID is the one
+// whose Doc.Seq is seq; 0 requires that there is none.
 func (b *Batch) RequireVersion(id string, seq uint64) {
 	b.needs = append(b.needs, store.Need{ID: id, Version: seq})
 }
@@ -83,10 +83,10 @@ func (db *DB) PutIfVersion(ctx context.Context, d Doc, seq uint64) error {
 	return db.Apply(ctx, &b)
 }
 
-// Apply carries out the batch as one write: after a crash all of it is there or nothing. Of writes
-// to the same ID the last one counts. Afterwards Batch.Deleted says how many documents its deletes
-// removed. If something that it requires does not hold, nothing is written, and the error is a
-// *ConflictError. Other errors are as those of Put.
+// Apply carries out the batch as one write: after a crash either all of it is there or nothing.
+// Of writes to the same ID the last one counts. Afterwards Batch.Deleted says how many
+// documents its deletes removed. If a requirement does not hold, nothing is written, and the
+// error is a *ConflictError. Other errors are those of Put.
 func (db *DB) Apply(ctx context.Context, b *Batch) (err error) {
 	b.deleted, err = db.s.Write(ctx, b.ops, b.needs...)
 	if c, ok := errors.AsType[*files.Conflict](err); ok {
@@ -112,14 +112,14 @@ func (e *ConflictError) Is(target error) bool { return (*files.Conflict)(e).Is(t
 // novelMatches is how many matches are found, at most, for PutNovel to name the best of them.
 const novelMatches = 32
 
-// PutNovel stores d unless a visible document other than its own ID, and other than those that
-// SetAllowed has noted with it, matches it by the criterion; then it returns a match and false.
-// That is the best one, of equally good ones the one whose ID is first; where more than a few dozen
-// match, it is the best of the first of them that are found. The check and the write are one step:
-// of two near-duplicates submitted at once exactly one is stored, and the other returns it as its
-// match, once that one is safe. A document without fingerprint, or by a criterion of text without
-// text, matches nothing and is stored.
-// Errors are as those of Put and Snapshot.Any.
+// PutNovel stores d unless a visible document matches it by the criterion; then it returns a
+// match and false. A document with the ID of d, or one that SetAllowed has recorded with it, is
+// no match. The match returned is the best one, of equally good ones the one with the smallest
+// ID; if more than a few dozen match, it is the best of the first ones found. The check and the
+// write are one step: of two near-duplicates submitted at once exactly one is stored, and the
+// other call returns it as its match, once that one is safe. A document without fingerprint, or
+// by a criterion of text without text, matches nothing and is stored. Errors are as those of
+// Put and Snapshot.Any.
 func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, stored bool, err error) {
 	if err := db.s.CheckCriterion(by.by); err != nil {
 		return Match{}, false, err
@@ -140,20 +140,20 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, store
 	return Match(best), stored, nil
 }
 
-// A Novelty is what AddNovel did with a document.
+// A Novelty says what AddNovel did with a document.
 type Novelty struct {
 	Match    Match `json:"match"` // the document that it is like, if Stored is false
 	Stored   bool  `json:"stored"`
 	Replaced bool  `json:"replaced"` // it was stored in the place of a document with its ID that it is not like
 }
 
-// AddNovel stores, of documents in their order, each that is like no visible document: as PutNovel
-// does, but a visible document with the same ID is a match too, if it is similar, so that what is
-// submitted again is not stored again. Documents that were stored earlier in the same call count.
-// Each check and its write are one step, and all are made safe together at the end, so that many
-// take a fraction of the time of as many calls of PutNovel. It returns what became of each
-// document; after an error only of those before the one that failed, and these are
-// safe. A crash leaves a prefix of what was stored. Errors are as those of PutNovel.
+// AddNovel stores each of docs, in order, that resembles no visible document, as PutNovel does.
+// But a similar visible document with the same ID is a match, too, so that a document that is
+// submitted again is not stored again. Documents stored earlier in the same call count. Each
+// check and its write are one step; all writes are made safe together at the end, so many
+// documents take a fraction of the time of as many calls of PutNovel. It returns what became of
+// each document; after an error only of those before the one that failed, and these are safe. A
+// crash leaves a prefix of what was stored. Errors are those of PutNovel.
 func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion) ([]Novelty, error) {
 	if err := db.s.CheckCriterion(by.by); err != nil {
 		return nil, err
@@ -196,13 +196,13 @@ func (db *DB) prepareText(ctx context.Context) error {
 // one document exactly one returns nil. Other errors are as those of Put.
 func (db *DB) Delete(ctx context.Context, id string) error { return db.s.Delete(ctx, id) }
 
-// Prune deletes every document stored before t and returns how many it deleted. A document that is
-// stored again while Prune runs stays. All are deleted at one moment, for readers and on disk:
-// after an error or a kill, nothing is. Of the documents it reads only the times: tables without so
-// old ones cost nothing, those without younger ones are dropped. Its memory is at most a bit for
-// each document of the other tables; memtables that have something so old are flushed first.
-// Progress, if not nil, is told how many documents of the tables Prune has been through, from the
-// calling goroutine.
+// Prune deletes every document stored before t and returns how many it deleted. A document that
+// is stored again while Prune runs stays. All are deleted at one moment, for readers and on
+// disk: after an error or a kill, none is. It reads only the times of documents: tables without
+// documents that old cost nothing, and tables without younger ones are dropped. It takes at
+// most one bit of memory for each document of the other tables; memtables with documents that
+// old are flushed first. Progress, if not nil, is called from the calling goroutine with the
+// number of documents that Prune has processed.
 func (db *DB) Prune(ctx context.Context, t time.Time, progress ...func(Progress)) (int, error) {
 	return db.s.Prune(ctx, t, progressTo(progress...))
 }
