@@ -127,12 +127,11 @@ func (p *pages) decompress(h pageHeader, at int64) error {
 		}
 	}
 	v1, v2 := &p.header.DataPageHeader.V, &p.header.DataPageHeaderV2.V
-	switch {
-	case p.kind != pq.Int32:
-	case p.header.Type == format.DataPage && v1.Encoding == format.DeltaBinaryPacked:
-		v1.Encoding, err = format.Plain, p.undelta(p.levels, 0, h.values)
-	case p.header.Type == format.DataPageV2 && v2.Encoding == format.DeltaBinaryPacked:
-		v2.Encoding, err = format.Plain, p.undelta(0, int(h.levels), h.values)
+	switch p.header.Type {
+	case format.DataPage:
+		err = p.plain(&v1.Encoding, p.levels, 0, h.values)
+	case format.DataPageV2:
+		err = p.plain(&v2.Encoding, 0, int(h.levels), h.values)
 	}
 	if err != nil {
 		return err
@@ -148,9 +147,18 @@ func (p *pages) decompress(h pageHeader, at int64) error {
 	return err
 }
 
-// undelta decodes numbers of 32 bits in p.buf, at most most. Their differences may have more bits,
-// of which parquet-go loses some. Before them are an offset, and levels with their lengths.
-func (p *pages) undelta(levels, from int, most int64) error {
+// plain encodes plainly those values in p.buf, at most most, of which parquet-go loses some. Before
+// them are an offset, and levels with their lengths.
+func (p *pages) plain(is *format.Encoding, levels, from int, most int64) error {
+	decode := p.undelta
+	switch {
+	case p.kind == pq.Int32 && *is == format.DeltaBinaryPacked:
+	case p.kind == pq.Boolean && *is == format.RLE:
+		decode = p.unrun
+	default:
+		return nil
+	}
+	*is = format.Plain
 	for range levels {
 		if len(p.buf)-from < 4 {
 			return errPageHeader
@@ -163,16 +171,52 @@ func (p *pages) undelta(levels, from int, most int64) error {
 	if from == len(p.buf) { // all are null
 		return nil
 	}
-	s := scanner{b: p.buf[from:]}
+	values := p.buf[from:]
+	p.buf = p.buf[:from]
+	return decode(values, most)
+}
+
+// undelta appends numbers of 32 bits to p.buf, of which values begins in the same place. Their
+// differences may have more bits.
+func (p *pages) undelta(values []byte, most int64) error {
+	s := scanner{b: values}
 	if _, _, n := s.uvarint(), s.uvarint(), s.uvarint(); n > uint64(most) {
 		return errPageHeader
 	}
-	values, err := new(delta.BinaryPackedEncoding).DecodeInt64(nil, p.buf[from:])
-	p.buf = p.buf[:from]
-	for _, v := range values {
+	numbers, err := new(delta.BinaryPackedEncoding).DecodeInt64(nil, values)
+	for _, v := range numbers {
 		p.buf = binary.LittleEndian.AppendUint32(p.buf, uint32(v))
 	}
 	return err
+}
+
+// unrun appends booleans to p.buf, of which values begins in the same place. A run of them may have
+// any length, and the next one begin within a byte.
+func (p *pages) unrun(values []byte, most int64) error {
+	s, n := scanner{b: values}, int64(0)
+	s.take(4) // the length
+	s.b = bytes.Clone(s.b)
+	add := func(bits byte, count int64) {
+		for range min(count, most-n) {
+			if n%8 == 0 {
+				p.buf = append(p.buf, 0)
+			}
+			p.buf[len(p.buf)-1] |= bits & 1 << (n % 8)
+			bits = bits>>1 | bits<<7
+			n++
+		}
+	}
+	for n < most && len(s.b) > 0 {
+		run := s.uvarint()
+		if run&1 == 0 { // of one value
+			add(-(s.byte() & 1), int64(run>>1))
+			continue
+		}
+		for _, bits := range s.take(run >> 1) {
+			add(bits, 8)
+		}
+	}
+	return s.err
 }
 
 // isPlain reports whether the values of a page are written plainly.

@@ -312,6 +312,29 @@ func TestWideDeltas(t *testing.T) {
 	}
 }
 
+// Runs of booleans that pyarrow has stored in any length are read right.
+func TestRuns(t *testing.T) {
+	for _, name := range []string{"runs-1", "runs-2"} {
+		data := must(os.ReadFile(filepath.Join("testdata", name+".parquet")))
+		for name, data := range map[string][]byte{name: data, "a copy of " + name: copyPart(t, data)} {
+			recs := must2(readAll(must(source(data, input.Options{}))))
+			if len(recs) != 300 && len(recs) != 200 {
+				t.Fatalf("%s: %d rows", name, len(recs))
+			}
+			for _, rec := range recs {
+				i := must(strconv.Atoi(rec.Doc.ID[1:]))
+				want := fmt.Sprintf(`{"some":%[1]v,"all":%[1]v}`, i*i/500%3 == 1)
+				if i%7 == 3 {
+					want = fmt.Sprintf(`{"all":%v}`, i*i/500%3 == 1)
+				}
+				if string(rec.Doc.Fields) != want {
+					t.Errorf("%s: row %d has the fields %s, want %s", name, i, rec.Doc.Fields, want)
+				}
+			}
+		}
+	}
+}
+
 // A text may be a number, a boolean or null, an id a whole number of any type. Numbers of half
 // precision are numbers in fields.
 func TestNumbersAsText(t *testing.T) {

@@ -36,6 +36,7 @@ def columns():
         "text": column(lambda i: f"the text of row {i}"),
         "bool": column(lambda i: i % 2 == 0),
         "required": pa.array([i % 3 == 0 for i in range(ROWS)]),
+        "runs": column(lambda i: i > 11 or i == 5),
         "i8": column(lambda i: i - 20, pa.int8()),
         "i32": column(lambda i: i * 10**6 - 10**7, pa.int32()),
         "i64": column(lambda i: i * 10**15 - 10**16, pa.int64()),
@@ -98,7 +99,7 @@ def make(to):
     delta = dict.fromkeys(["i8", "i32", "i64", "u16", "u32", "u64", "date", "us"], "DELTA_BINARY_PACKED")
     split = dict.fromkeys(["f16", "f32", "f64", "decimal30"], "BYTE_STREAM_SPLIT")
     strings = dict.fromkeys(["text", "binary", "fixed"], "DELTA_BYTE_ARRAY") | {"large": "DELTA_LENGTH_BYTE_ARRAY"}
-    write("encodings", use_dictionary=False, column_encoding=delta | split | strings | {"bool": "RLE"})
+    write("encodings", use_dictionary=False, column_encoding=delta | split | strings | {"bool": "RLE", "runs": "RLE"})
     write("split", use_dictionary=False, data_page_version="2.0", column_encoding=dict.fromkeys(["i32", "i64", "fixed"], "BYTE_STREAM_SPLIT"))
     with pq.ParquetWriter(f"{to}/groups.parquet", table.schema) as w:
         for begin, end in ((0, 0), (0, 10), (10, 10), (10, ROWS)):
