@@ -89,7 +89,7 @@ func newParser(a *app.App, args []string, code *int) (*kong.Kong, error) {
 		kong.Help(helper{a, slices.Contains(args, "-h")}.help), kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
 		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": formatNames()},
 		kong.ExplicitGroups(groups),
-		kong.Bind(a), kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)),
+		kong.Bind(a), app.ExactStrings(), kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)),
 		kong.WithAfterApply(func() error {
 			a.Global = c.GlobalFlags
 			return nil

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -85,6 +86,33 @@ func TestFullDiskLevel(t *testing.T) {
 	for _, pattern := range []string{filepath.Join(dir, "kept*"), filepath.Join(disk, "*")} {
 		if left, err := filepath.Glob(pattern); err != nil || len(left) > 0 {
 			t.Errorf("it leaves %v", left)
+		}
+	}
+}
+
+// A name that is not UTF-8 is that of a file, byte for byte, in every argument and output.
+func TestNamesOfBytes(t *testing.T) {
+	newFolder(t)
+	text, err := os.ReadFile("in.jsonl")
+	if err == nil {
+		err = os.WriteFile("in\xff.jsonl", text, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"dedup", "in\xff.jsonl", "-o", "kept\xfe.jsonl"},
+		{"dedup", "in.jsonl", "in\xff.jsonl", "-o", "out\xfd/"},
+		{"load", "db\xff.simdb", "in\xff.jsonl"},
+		{"db\xff.simdb", ".output rows\xff.csv", "COUNT"},
+	} {
+		if code, _, talk := simdbHere(t, args...); code != 0 {
+			t.Errorf("simdb %q: exit status %d\n%s", args, code, talk)
+		}
+	}
+	for _, name := range []string{"kept\xfe.jsonl", "kept\xfe.audit.jsonl", "out\xfd/in\xff.jsonl", "db\xff.simdb", "rows\xff.csv"} {
+		if !app.Exists(name) {
+			t.Errorf("there is no %q", name)
 		}
 	}
 }

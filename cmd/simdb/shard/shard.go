@@ -175,7 +175,7 @@ func New(o Options, files Files) (*Job, error) {
 	}
 	parser, err := kong.New(flags,
 		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(input.Formats(), ", ")},
-		kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)), kong.Exit(func(int) {}),
+		app.ExactStrings(), kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)), kong.Exit(func(int) {}),
 	)
 	if err != nil {
 		return nil, err

@@ -3,10 +3,12 @@ package app
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/sstable"
@@ -226,4 +228,16 @@ func (l *Layout) UnmarshalText(text []byte) (err error) {
 func Rounded(x float64, decimals int) float64 {
 	p := math.Pow10(decimals)
 	return math.Round(x*p) / p
+}
+
+// ExactStrings makes kong take arguments byte by byte. Its own mapper replaces what is not UTF-8,
+// which names of files may have.
+func ExactStrings() kong.Option {
+	return kong.KindMapper(reflect.String, kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
+		token, err := ctx.Scan.PopValue("string")
+		if err == nil {
+			target.SetString(fmt.Sprint(token.Value))
+		}
+		return err
+	}))
 }

@@ -26,7 +26,7 @@ func parse(command any, args []string) error {
 	k, err := kong.New(command,
 		kong.Name("simdb"), kong.NoDefaultHelp(), kong.Exit(func(int) {}),
 		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(input.Formats(), ", ")},
-		kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)))
+		app.ExactStrings(), kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)))
 	if err == nil {
 		_, err = k.Parse(args)
 	}
