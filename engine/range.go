@@ -224,9 +224,6 @@ func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]sstable.FieldRange,
 			}
 			of = append(of, sstable.FieldRange{Field: i, From: r.From, To: r.To, Above: r.Above, Below: r.Below, Numbers: r.Numbers})
 		}
-		if len(of) == 0 {
-			return nil, fmt.Errorf("an element of Fields without ranges: %w", files.ErrInvalid)
-		}
 		inner = append(inner, of)
 	}
 	return inner, nil

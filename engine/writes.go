@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -66,6 +67,12 @@ func (b *Batch) Reset() {
 func (db *DB) Put(ctx context.Context, d Doc) error {
 	_, err := db.s.Write(ctx, []store.Operation{store.Put(view.Doc(d))})
 	return err
+}
+
+// CheckDoc returns why Put could not store d, ErrInvalid, ErrTooLarge or ErrParams; else nil.
+func (db *DB) CheckDoc(d Doc) error {
+	inner := view.Doc(d)
+	return cmp.Or(view.CheckDoc(&inner), db.s.SettleFingerprints(&inner))
 }
 
 // PutIfAbsent stores d if there is no document with its ID; else the error is a *ConflictError,

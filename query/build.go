@@ -40,7 +40,11 @@ func Parse(text string, args ...any) (Query, error) {
 	if p.def.word != "" || p.Statement.Explain != nil || s.Expr == nil {
 		return Query{}, placed(text, syntax.Errorf(0, "", "this is no query"))
 	}
-	end := strings.TrimRight(text, "; \t\r\n")
+	last := p.End()
+	for text[p.Offset(last-1)] == ';' {
+		last--
+	}
+	end := text[:p.Offset(last)]
 	if strings.Contains(end, "--") {
 		end += "\n" // which ends a comment
 	}

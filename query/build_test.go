@@ -104,7 +104,7 @@ func TestQueryValue(t *testing.T) {
 			t.Errorf("%s counts %d, %v, want %d", q, n, err, want)
 		}
 	}
-	en, err := Parse("lang = $l AND n >= ?", 2, Named{"l", "en"})
+	en, err := Parse("lang = $l AND n >= ?; -- four", 2, Named{"l", "en"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -60,5 +61,55 @@ func TestDeleteWhereSparesNewer(t *testing.T) {
 	}
 	if m := db.Metrics(); m.Deletes != deleted {
 		t.Errorf("the messages say %d deleted, %d were", deleted, m.Deletes)
+	}
+}
+
+// TestTransactionErrors: after an error a transaction is as it was, and can be committed.
+func TestTransactionErrors(t *testing.T) {
+	db := openTest(t, &engine.Options{NoSketch: true, Sync: engine.SyncNever, Memory: 1 << 20})
+	var b engine.Batch
+	for i := range 1500 {
+		b.Put(engine.Doc{ID: fmt.Sprintf("doc-%04d", i)})
+	}
+	if err := db.Apply(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	var s Session
+	run := func(ctx context.Context, text string, args ...any) (string, error) {
+		rows, err := s.Run(ctx, db, text, args...)
+		if err != nil {
+			return "", err
+		}
+		return rows.Message(), nil
+	}
+	run(t.Context(), "BEGIN")
+	cancelled, cancel := context.WithCancel(t.Context())
+	stop := WithProgress(cancelled, func(engine.Progress) { cancel() })
+	for i, failing := range []struct {
+		ctx  context.Context
+		text string
+		args []any
+	}{
+		{t.Context(), "PUT ?", []any{engine.Doc{ID: strings.Repeat("x", 70_000)}}},
+		{t.Context(), "PUT ?", []any{engine.Doc{ID: "large", Text: strings.Repeat("x", 2<<20)}}},
+		{t.Context(), "DELETE 'none'", nil},
+		{stop, "DELETE WHERE ID LIKE '%'", nil},
+	} {
+		if said, err := run(failing.ctx, failing.text, failing.args...); err == nil {
+			t.Errorf("%s: %s", failing.text, said)
+		}
+		if said, err := run(t.Context(), "PUT ?", engine.Doc{ID: fmt.Sprint(i)}); err != nil || said != "stored" {
+			t.Errorf("after %s: %s, %v", failing.text, said, err)
+		}
+	}
+	large := engine.Doc{ID: "3", Text: strings.Repeat("x", 800_000)}
+	if _, err := run(t.Context(), "PUT ?", large); err != nil {
+		t.Error(err)
+	}
+	if said, err := run(t.Context(), "DELETE WHERE ID LIKE 'doc-%'"); !errors.Is(err, engine.ErrTooLarge) {
+		t.Errorf("%s, %v", said, err)
+	}
+	if said, err := run(t.Context(), "COMMIT"); err != nil || said != "committed: stored 4 documents, deleted 0" {
+		t.Error(said, err)
 	}
 }

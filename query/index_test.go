@@ -134,6 +134,19 @@ func TestIndex(t *testing.T) {
 			narrowed++
 		}
 	}
+	for _, text := range []string{"v IN (?)", "v IN (?) AND lang = 'en'", "COUNT v NOT IN (?)", "v IN (?) OR v = 7"} { // of no values
+		var all []any
+		for _, db := range []*engine.DB{plain, indexed} {
+			rows, err := Run(t.Context(), db, text, []string{})
+			if err != nil {
+				t.Fatal(text, err)
+			}
+			all = append(all, read(t, rows))
+		}
+		if !reflect.DeepEqual(all[1], all[0]) {
+			t.Errorf("%s: %v, want %v", text, all[1], all[0])
+		}
+	}
 	if narrowed < cases/5 || found < 5*cases {
 		t.Errorf("of %d statements %d used the index; %d rows", cases, narrowed, found)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
@@ -20,7 +21,7 @@ type transaction struct {
 	snap  *engine.Snapshot
 	batch engine.Batch
 	ids   map[string]bool // that it writes: whether it leaves a document
-	bytes int64           // of its documents
+	bytes int64           // that it holds
 }
 
 // Run runs one statement, as the function [Run] does. db may be another DB of the same database
@@ -124,11 +125,24 @@ func (x *run) openTx() (*transaction, error) {
 	return nil, errors.New("there is no transaction: BEGIN begins one")
 }
 
-// put notes the storing of d.
-func (tx *transaction) put(x *run, d engine.Doc) error {
-	tx.bytes += int64(len(d.ID) + len(d.Text) + len(d.Fields))
-	if most := x.DB.Metrics().Memory; tx.bytes > most {
+// hold notes that the transaction holds some more writes, of bytes in all.
+func (tx *transaction) hold(x *run, writes, bytes int) error {
+	const each = 256 // bytes of a write, without its document
+	after, most := tx.bytes+int64(each*writes+bytes), x.DB.Metrics().Memory
+	if after > most {
 		return fmt.Errorf("a transaction of more than %d bytes (--memory, Options.Memory): %w", most, engine.ErrTooLarge)
+	}
+	tx.bytes = after
+	return nil
+}
+
+// put notes the storing of d. What can not be stored would be an error of COMMIT each time.
+func (tx *transaction) put(x *run, d engine.Doc) error {
+	if err := x.DB.CheckDoc(d); err != nil {
+		return err
+	}
+	if err := tx.hold(x, 1, len(d.ID)+len(d.Text)+len(d.Fields)); err != nil {
+		return err
 	}
 	tx.batch.Put(d)
 	tx.ids[d.ID] = true
@@ -145,18 +159,34 @@ func (tx *transaction) delete(x *run, id string) error {
 	} else if !there {
 		return fmt.Errorf("the transaction has deleted it: %w", engine.ErrNotFound)
 	}
+	if err := tx.hold(x, 1, len(id)); err != nil {
+		return err
+	}
 	tx.batch.Delete(id)
 	tx.ids[id] = false
 	return nil
 }
 
-// deleteVersion notes the delete of a document that a statement has found, unless the transaction
-// has written its ID: a statement finds no document that a transaction has put.
-func (tx *transaction) deleteVersion(id string, seq uint64) (deleted bool) {
-	if _, own := tx.ids[id]; own {
-		return false
+// deleteVersions notes the deletes of documents that a statement has found, but for IDs that the
+// transaction has written: a statement finds no document that a transaction has put.
+func (tx *transaction) deleteVersions(x *run, found []version) (deleted int, err error) {
+	found = slices.DeleteFunc(found, func(v version) bool { _, own := tx.ids[v.id]; return own })
+	bytes := 0
+	for _, v := range found {
+		bytes += len(v.id)
 	}
-	tx.batch.DeleteVersion(id, seq)
-	tx.ids[id] = false
-	return true
+	if err := tx.hold(x, len(found), bytes); err != nil {
+		return 0, err
+	}
+	for _, v := range found {
+		tx.batch.DeleteVersion(v.id, v.seq)
+		tx.ids[v.id] = false
+	}
+	return len(found), nil
+}
+
+// A version is a document that a statement has found.
+type version struct {
+	id  string
+	seq uint64
 }

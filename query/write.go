@@ -79,8 +79,7 @@ func (x *run) delete(s *syntax.Delete) error {
 		return err
 	}
 	sel.passages = false // a document may have several
-	var b engine.Batch
-	deleted, tx := 0, x.tx()
+	var found []version
 	x.planFor(sel)
 	for row, err := range x.rowsOf(sel) {
 		if err != nil {
@@ -91,17 +90,21 @@ func (x *run) delete(s *syntax.Delete) error {
 		if err != nil {
 			return err
 		}
-		if tx == nil {
-			b.DeleteVersion(id, e.Seq)
-		} else if tx.deleteVersion(id, e.Seq) {
-			deleted++
-		}
+		found = append(found, version{id, e.Seq})
 	}
-	if tx == nil {
-		if err := x.DB.Apply(x.Ctx, &b); err != nil {
-			return err
+	deleted := 0
+	if tx := x.tx(); tx != nil {
+		deleted, err = tx.deleteVersions(x, found)
+	} else {
+		var b engine.Batch
+		for _, v := range found {
+			b.DeleteVersion(v.id, v.seq)
 		}
+		err = x.DB.Apply(x.Ctx, &b)
 		deleted = b.Deleted()
+	}
+	if err != nil {
+		return err
 	}
 	x.say("deleted %s", quantity.Plain(deleted, "document", "documents"))
 	return nil

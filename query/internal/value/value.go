@@ -126,10 +126,11 @@ func (v *Values) normal(t syntax.Token, a any) (any, error) {
 		return string(a), nil
 	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32:
 		return Number(fmt.Sprint(a)), nil
-	case float32:
-		return Number(strconv.FormatFloat(float64(a), 'g', -1, 32)), nil
-	case float64:
-		return Number(strconv.FormatFloat(a, 'g', -1, 64)), nil
+	case float32, float64:
+		if s := fmt.Sprint(a); quantity.IsDecimal(s) {
+			return Number(s), nil
+		}
+		return nil, v.Errorf(t.Pos.Offset, "", "parameter %s is %v, which is no number", t.Value, a)
 	case map[string]any:
 		raw, err := json.Marshal(a)
 		if err != nil {

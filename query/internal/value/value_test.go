@@ -139,6 +139,8 @@ func TestGetArgument(t *testing.T) {
 		{nil, "parameter ? has a value of type <nil>, which means nothing here"},
 		{[]int{1}, "parameter ? has a value of type []int, which means nothing here"},
 		{(*engine.Doc)(nil), "parameter ? has a value of type *engine.Doc, which means nothing here"},
+		{math.NaN(), "parameter ? is NaN, which is no number"},
+		{float32(math.Inf(-1)), "parameter ? is -Inf, which is no number"},
 		{map[string]any{"id": func() {}}, "parameter ?: json: unsupported type: func()"},
 	} {
 		token, v := argument(t, c.arg)
