@@ -101,14 +101,13 @@ func (x *run) say(format string, args ...any) { x.rows.message = fmt.Sprintf(for
 
 // arguments sorts the arguments of Run into those of ? and those of $name.
 func arguments(args []any) (positional []any, named map[string]any) {
-	plain := func(a any) bool {
+	if !slices.ContainsFunc(args, func(a any) bool {
 		switch a.(type) {
-		case Named, Text:
-			return false
+		case Named, Text, Literal:
+			return true
 		}
-		return true
-	}
-	if !slices.ContainsFunc(args, func(a any) bool { return !plain(a) }) {
+		return false
+	}) {
 		return args, nil
 	}
 	named = make(map[string]any)

@@ -313,13 +313,15 @@ func TestLiteral(t *testing.T) {
 		{"NEAR('a', $x)", "0", 2}, {"NEAR('a', $x)", "x", -1}, {"JACCARD('a', $x)", "80%", 2}, {"SINCE $x", "2d", 3}, {"GET $x", "'12'", 1},
 		{"n = $x", "12", 3}, {"n = $x", "13", 0}, {"s LIKE $x", "'1%'", 3}, {"ID = $x", "a b", 0}, {"GET $x", "$y", -1}, {"NEAR(TEXT $x, 0)", "One; TWO three", 3},
 	} {
-		rows, err := Run(t.Context(), db, c.statement, Named{"x", Literal(c.value)})
-		n := -1
-		if err == nil {
-			n = len(read(t, rows))
-		}
-		if n != c.rows {
-			t.Errorf("%s with %s: %d rows, %v, want %d", c.statement, c.value, n, err, c.rows)
+		for statement, arg := range map[string]any{c.statement: Named{"x", Literal(c.value)}, strings.Replace(c.statement, "$x", "?", 1): Literal(c.value)} {
+			rows, err := Run(t.Context(), db, statement, arg)
+			n := -1
+			if err == nil {
+				n = len(read(t, rows))
+			}
+			if n != c.rows {
+				t.Errorf("%s with %s: %d rows, %v, want %d", statement, c.value, n, err, c.rows)
+			}
 		}
 	}
 }
