@@ -56,7 +56,7 @@ func oddDocs() []engine.Doc {
 		{ID: "line\nbreak \"q\" \x00 \\ ü 😀\u2028", Text: "  lead\r\ntail, \"quoted\"\ttab\u2028\x7f\x1e ", Fields: []byte(`{"esc":"\u00e9\ud83d\ude00","n":-3}`)},
 		{ID: " ", Text: "\ufeffa mark before"},
 		{ID: "-1", Text: `["a","b"]`},
-		{ID: "null", Text: "null", Fields: []byte(`{"big":12345678901234567890,"f":1.50,"e":2e3,"half":"\ud800","nul":null,"n":9007199254740993}`)},
+		{ID: "null", Text: "null", Fields: []byte(`{"big":12345678901234567890,"f":1.50,"e":2e3,"half":"\ud800","huge":1e400,"nul":null,"n":9007199254740993}`)},
 		{ID: "empty"},
 		{ID: "spaced", Text: "words", Fields: []byte("{ \"a\" : [ 1 , 2 ] ,\n \"b\":{\"id\":1} }")},
 		{ID: "given", Text: "the quick brown fox jumps over the lazy dog", Fingerprint: given(0)},
@@ -153,7 +153,9 @@ func createWith(t *testing.T, path string, o engine.Options, docs []engine.Doc) 
 		}
 	}
 	for i, d := range docs {
-		d.Time = time.UnixMicro(int64(i) * 1234567891)
+		if d.Time.IsZero() {
+			d.Time = time.UnixMicro(int64(i) * 1234567891)
+		}
 		if i%5 == 0 {
 			put(engine.Doc{ID: d.ID, Text: "to be replaced"})
 		}
@@ -275,12 +277,13 @@ func TestExportRefuses(t *testing.T) {
 		"id":     {ID: "a\xff", Text: "x"},
 		"text":   {ID: "a", Text: "x\xc3("},
 		"fields": {ID: "a", Text: "x", Fields: []byte("{\"a\":\"\xff\"}")},
+		"time":   {ID: "a", Text: "x", Time: time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC)},
 	} {
 		for _, ending := range []string{".jsonl", ".csv", ".parquet"} {
 			t.Chdir(t.TempDir())
 			createWith(t, "x.simdb", engine.Options{}, []engine.Doc{d})
-			code, _, talk := simdbHere(t, "export", "x.simdb", "-o", "out"+ending)
-			if code != 2 || !strings.Contains(talk, "not UTF-8") {
+			code, _, talk := simdbHere(t, "export", "x.simdb", "--times", "-o", "out"+ending)
+			if code != 2 || !strings.Contains(talk, "not UTF-8") && !strings.Contains(talk, "year 12345") {
 				t.Errorf("%s%s: exit status %d: %s", name, ending, code, talk)
 			}
 			if left, _ := filepath.Glob("out*"); left != nil {

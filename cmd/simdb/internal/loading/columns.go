@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/input/lines"
 	"github.com/simdb/simdb/cmd/simdb/internal/stored"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -24,11 +25,11 @@ const (
 	isText kind = 1 << iota
 	isBool
 	isWhole // a whole number of 64 bits
-	isReal  // another number of up to realDigits
-	isOther // null, a list, an object, a number with more digits
+	isReal  // another number that a float64 is
+	isOther // null, a list, an object, another number
 )
 
-// realDigits are digits of a number that a float64 keeps.
+// realDigits are digits of a whole number that a float64 keeps.
 const realDigits = 15
 
 // kindOf returns the type of a JSON value.
@@ -46,8 +47,8 @@ func kindOf(v []byte) kind {
 	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil && strconv.FormatInt(n, 10) == string(v) {
 		return isWhole
 	}
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
-	if len(strings.Trim(mantissa, "-0.")) > realDigits || len(exponent) > 3 {
+	x, err := strconv.ParseFloat(string(v), 64)
+	if back := strconv.FormatFloat(x, 'g', -1, 64); err != nil || quantity.ParseDecimal(back).Compare(quantity.ParseDecimal(string(v))) != 0 {
 		return isOther
 	}
 	return isReal

@@ -118,6 +118,9 @@ func (f *Form) Check(d *engine.Doc) error {
 	if !utf8.ValidString(d.ID) || !utf8.ValidString(d.Text) || !utf8.Valid(d.Fields) {
 		return fmt.Errorf("the document %q has bytes that are not UTF-8, which would be read back as others; simdb backup, pack and rebuild keep them", d.ID)
 	}
+	if year := d.Time.UTC().Year(); f.Time != "" && (year < 0 || year > 9999) {
+		return fmt.Errorf("the document %q was stored in the year %d, and no time in RFC 3339 is; without --times it is written", d.ID, year)
+	}
 	return nil
 }
 
