@@ -156,17 +156,9 @@ func combine[T any](terms []T, or bool, bind func(T) (node, error)) (node, error
 		if err != nil {
 			return nil, err
 		}
-		switch n := n.(type) {
-		case orNode:
-			if or {
-				nodes = append(nodes, n...)
-				continue
-			}
-		case andNode:
-			if !or {
-				nodes = append(nodes, n...)
-				continue
-			}
+		if _, as := n.(orNode); as == or && termsOf(n) != nil {
+			nodes = append(nodes, termsOf(n)...)
+			continue
 		}
 		nodes = append(nodes, n)
 	}
@@ -292,13 +284,9 @@ func fold(n node) node {
 	var kept []node
 	var content []predicate.Predicate
 	var at int // of the leaf in kept
-	terms, or := n.(orNode)
-	if !or {
-		and, ok := n.(andNode)
-		if !ok {
-			return n
-		}
-		terms = orNode(and)
+	terms := termsOf(n)
+	if terms == nil {
+		return n
 	}
 	for _, t := range terms {
 		t = fold(t)
@@ -310,6 +298,7 @@ func fold(n node) node {
 		}
 		kept = append(kept, t)
 	}
+	_, or := n.(orNode)
 	if len(content) > 1 {
 		kept[at] = &leaf{Predicate: predicate.Join(content, or)}
 	}
@@ -324,17 +313,22 @@ func fold(n node) node {
 
 // number adds the leaves of n to the predicates.
 func (sel *selection) number(n node) {
+	if l, ok := n.(*leaf); ok {
+		l.number = len(sel.predicates)
+		sel.predicates = append(sel.predicates, l)
+	}
+	for _, t := range termsOf(n) {
+		sel.number(t)
+	}
+}
+
+// termsOf returns the terms of an AND or OR.
+func termsOf(n node) []node {
 	switch n := n.(type) {
 	case andNode:
-		for _, t := range n {
-			sel.number(t)
-		}
+		return n
 	case orNode:
-		for _, t := range n {
-			sel.number(t)
-		}
-	case *leaf:
-		n.number = len(sel.predicates)
-		sel.predicates = append(sel.predicates, n)
+		return n
 	}
+	return nil
 }

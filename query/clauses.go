@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -67,10 +68,7 @@ func (x *run) bindOrder(c *clauses, terms []*syntax.OrderTerm) error {
 	for _, t := range terms {
 		by := strings.ToLower(t.Key.Value)
 		if !slices.Contains(orderNames, by) {
-			hint := syntax.Suggest(by, orderNames)
-			if hint == "" {
-				hint = "ORDER BY takes id, distance, score, words or time"
-			}
+			hint := cmp.Or(syntax.Suggest(by, orderNames), "ORDER BY takes id, distance, score, words or time")
 			return syntax.Errorf(t.Key.Pos.Offset, hint, "there is no %q to order by", t.Key.Value)
 		}
 		c.order = append(c.order, orderKey{by: by, desc: t.Desc != nil})

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -157,10 +158,7 @@ func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.Cluste
 		case "components":
 			o.Mode = engine.Components
 		default:
-			hint := syntax.Suggest(mode, []string{"star", "components"})
-			if hint == "" {
-				hint = "it is star or components"
-			}
+			hint := cmp.Or(syntax.Suggest(mode, []string{"star", "components"}), "it is star or components")
 			return c, o, nil, syntax.Errorf(s.Mode.Pos.Offset, hint, "unknown mode %q", mode)
 		}
 	}
@@ -283,15 +281,14 @@ func verifyClause(list []*syntax.Clause) *syntax.Token {
 // returns an error for other clauses.
 func (x *run) bindWindow(statement string, list []*syntax.Clause) (*clauses, error) {
 	for _, e := range list {
-		if e.Limit != nil || e.Offset != nil || e.Verify != nil || e.Show != nil {
-			continue
-		}
 		at, what := 0, ""
 		switch {
 		case e.Since != nil:
 			at, what = e.Since.Word.Pos.Offset, "SINCE"
-		default:
+		case e.Order != nil:
 			at, what = e.Order[0].Key.Pos.Offset, "ORDER BY"
+		default:
+			continue
 		}
 		return nil, syntax.Errorf(at, "it takes LIMIT, OFFSET, VERIFY and SHOW", "%s does not go with %s", what, statement)
 	}

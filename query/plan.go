@@ -214,13 +214,7 @@ const testedPerRow = 32
 
 // sortTests sorts the terms of each AND and OR by the cost of their tests.
 func sortTests(n node) {
-	var terms []node
-	switch n := n.(type) {
-	case andNode:
-		terms = n
-	case orNode:
-		terms = n
-	}
+	terms := termsOf(n)
 	for _, t := range terms {
 		sortTests(t)
 	}
@@ -229,11 +223,8 @@ func sortTests(n node) {
 
 // testCost returns the cost of testing n: that of the last term, as terms are sorted.
 func testCost(n node) predicate.TestCost {
-	switch n := n.(type) {
-	case andNode:
-		return testCost(n[len(n)-1])
-	case orNode:
-		return testCost(n[len(n)-1])
+	if terms := termsOf(n); terms != nil {
+		return testCost(terms[len(terms)-1])
 	}
 	return n.(*leaf).TestCost()
 }

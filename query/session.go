@@ -125,28 +125,29 @@ func (x *run) openTx() (*transaction, error) {
 	return nil, errors.New("there is no transaction: BEGIN begins one")
 }
 
-// hold notes that the transaction holds some more writes, of bytes in all.
-func (tx *transaction) hold(x *run, writes, bytes int) error {
-	const each = 256 // bytes of a write, without its document
-	after, most := tx.bytes+int64(each*writes+bytes), x.DB.Metrics().Memory
-	if after > most {
+// writeBytes are about what a transaction holds for a write, without text and fields.
+const writeBytes = 256
+
+// hold notes that the transaction holds bytes more.
+func (tx *transaction) hold(x *run, bytes int) error {
+	if most := x.DB.Metrics().Memory; tx.bytes+int64(bytes) > most {
 		return fmt.Errorf("a transaction of more than %d bytes (--memory, Options.Memory): %w", most, engine.ErrTooLarge)
 	}
-	tx.bytes = after
+	tx.bytes += int64(bytes)
 	return nil
 }
 
-// put notes the storing of d. What can not be stored would be an error of COMMIT each time.
+// put notes the storing of d, which COMMIT would refuse each time if it could not be stored.
 func (tx *transaction) put(x *run, d engine.Doc) error {
-	if err := x.DB.CheckDoc(d); err != nil {
-		return err
+	err := x.DB.CheckDoc(d)
+	if err == nil {
+		err = tx.hold(x, writeBytes+len(d.ID)+len(d.Text)+len(d.Fields))
 	}
-	if err := tx.hold(x, 1, len(d.ID)+len(d.Text)+len(d.Fields)); err != nil {
-		return err
+	if err == nil {
+		tx.batch.Put(d)
+		tx.ids[d.ID] = true
 	}
-	tx.batch.Put(d)
-	tx.ids[d.ID] = true
-	return nil
+	return err
 }
 
 // delete notes the delete of a document that the transaction has put or the database has.
@@ -159,7 +160,7 @@ func (tx *transaction) delete(x *run, id string) error {
 	} else if !there {
 		return fmt.Errorf("the transaction has deleted it: %w", engine.ErrNotFound)
 	}
-	if err := tx.hold(x, 1, len(id)); err != nil {
+	if err := tx.hold(x, writeBytes); err != nil {
 		return err
 	}
 	tx.batch.Delete(id)
@@ -171,11 +172,7 @@ func (tx *transaction) delete(x *run, id string) error {
 // transaction has written: a statement finds no document that a transaction has put.
 func (tx *transaction) deleteVersions(x *run, found []version) (deleted int, err error) {
 	found = slices.DeleteFunc(found, func(v version) bool { _, own := tx.ids[v.id]; return own })
-	bytes := 0
-	for _, v := range found {
-		bytes += len(v.id)
-	}
-	if err := tx.hold(x, len(found), bytes); err != nil {
+	if err := tx.hold(x, len(found)*writeBytes); err != nil {
 		return 0, err
 	}
 	for _, v := range found {
