@@ -54,8 +54,8 @@ var fieldMutants = []mutant{
 		tests: "query", run: "^TestAgainstBruteForce$",
 	},
 	{
-		name: "transactions/what a query found is deleted though it has been put", in: "query", decl: "transaction.deleteVersion",
-		edit:  swap(`return false`, `tx.ids[id] = own`),
+		name: "transactions/what a query found is deleted though it has been put", in: "query", decl: "transaction.deleteVersions",
+		edit:  swap(`return own`, `return own && !own`),
 		tests: "query", run: "^TestAgainstBruteForce$",
 	},
 	{

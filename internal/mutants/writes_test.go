@@ -120,7 +120,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "delete where/deletes whatever has the ID", in: "query", decl: "run.delete",
-		edit:  swap(`b.DeleteVersion(id, e.Seq)`, `_ = e; b.Delete(id)`),
+		edit:  swap(`b.DeleteVersion(v.id, v.seq)`, `b.Delete(v.id)`),
 		tests: "query", run: "^TestDeleteWhereSparesNewer$",
 	},
 	{
