@@ -18,6 +18,7 @@ import (
 // changed by its methods, and may be used by many goroutines. Mistakes are errors when it is run.
 type Query struct {
 	where   string // predicates, with ? for values
+	joined  string // by what these are joined: " AND ", " OR ", "?" for what a text says; "" for one alone
 	args    []any
 	clauses string
 	tail    []any // values of the clauses
@@ -49,11 +50,11 @@ func Parse(text string, args ...any) (Query, error) {
 		end += "\n" // which ends a comment
 	}
 	if len(s.Clauses) == 0 {
-		return Query{where: end, args: args}, nil
+		return Query{where: end, joined: "?", args: args}, nil
 	}
 	clauses := s.Clauses[0].Pos.Offset
 	at := p.Offset(clauses)
-	q := Query{where: text[:at], clauses: " " + end[at:]}
+	q := Query{where: text[:at], joined: "?", clauses: " " + end[at:]}
 	first := 0 // of the parameters of the clauses
 	for n := range p.Params {
 		if n < clauses {
@@ -174,18 +175,28 @@ func (q Query) Or(others ...Query) Query { return q.join(" OR ", others) }
 
 // Not returns the query of what q does not find.
 func (q Query) Not() Query {
-	q.where = "NOT (" + q.where + ")"
+	q.where, q.joined = "NOT ("+q.where+")", ""
 	return q
 }
 
 func (q Query) join(with string, others []Query) Query {
-	all := Query{where: "(" + q.where + ")", args: q.args[:len(q.args):len(q.args)], clauses: q.clauses, tail: q.tail}
+	all := q
+	all.where, all.joined, all.args = q.within(with), with, q.args[:len(q.args):len(q.args)]
 	for _, o := range others {
-		all.where += with + "(" + o.where + ")"
+		all.where += with + o.within(with)
 		all.args = append(all.args, o.args...)
 		all = all.clause(o.clauses, o.tail...)
 	}
 	return all
+}
+
+// within returns the predicates as a term: in parentheses, unless these are joined in the same way,
+// so that a loop of And nests none.
+func (q Query) within(with string) string {
+	if q.joined == "" || q.joined == with {
+		return q.where
+	}
+	return "(" + q.where + ")"
 }
 
 func (q Query) clause(text string, values ...any) Query {

@@ -114,6 +114,11 @@ func TestQueryValue(t *testing.T) {
 	count(en.Limit(3), 3)
 	count(en, 4)
 	count(ID.In(), 0)
+	many := Field("n").Eq(-1) // more than may nest
+	for i := range 300 {
+		many = many.Or(Field("n").Eq(i))
+	}
+	count(many, 10)
 	some, err := Parse("n >= ? -- two\n OR lang = $l LIMIT ? OFFSET ? -- few", 2, 4, 1, Named{"l", "en"})
 	if err != nil {
 		t.Fatal(err)

@@ -81,10 +81,8 @@ func (x *run) bindOrder(c *clauses, terms []*syntax.OrderTerm) error {
 func (x *run) checkOrder(sel *selection, c *clauses) error {
 	for i, k := range sel.order {
 		switch {
-		case k.by == "distance" && !sel.distance:
-			return syntax.Errorf(c.orderAt[i], "it comes from "+predicate.Measuring(predicate.Distance, predicate.Distance, "and"), "there is no distance to order by")
-		case k.by == "score" && !sel.score:
-			return syntax.Errorf(c.orderAt[i], "it comes from "+predicate.Measuring(predicate.Score, predicate.ExactScore, "and"), "there is no score to order by")
+		case k.by == "distance" && !sel.distance, k.by == "score" && !sel.score:
+			return syntax.Errorf(c.orderAt[i], predicate.ComesFrom(k.by), "there is no %s to order by", k.by)
 		case k.by == "words" && !sel.passages:
 			return syntax.Errorf(c.orderAt[i], "they come from PASSAGES", "there are no words to order by")
 		case k.by == "time":

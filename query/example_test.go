@@ -160,7 +160,7 @@ func ExampleQuery() {
 	fmt.Println(q)
 	// Output:
 	// doc-4 en 0.91
-	// (JACCARD(?, ?)) AND (ID LIKE ?) AND (fields.'lang' IN (?))
+	// JACCARD(?, ?) AND ID LIKE ? AND fields.'lang' IN (?)
 }
 
 // A statement that is parsed once, with a list for IN.

@@ -59,7 +59,7 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 		if p.def.writes && !p.def.waits && p.def.word != "COMMIT" {
 			return nil, fmt.Errorf("%s is not part of transactions: end this one by COMMIT or ROLLBACK", p.def.word)
 		}
-		x.scope.Snap = s.tx.snap
+		x.tx, x.scope.Snap = s.tx, s.tx.snap
 	} else {
 		if x.scope.Snap, err = db.Snapshot(); err != nil {
 			return nil, err
@@ -83,8 +83,9 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 // run is one running statement.
 type run struct {
 	*predicate.Scope
-	rows    *Rows    // what the statement returns
-	session *Session // nil if it is not part of one
+	rows    *Rows        // what the statement returns
+	session *Session     // nil if it is not part of one
+	tx      *transaction // that it is part of, or nil
 
 	sel    selection // of a query
 	leaf   leaf      // the first of it

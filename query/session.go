@@ -66,7 +66,7 @@ func (x *run) begin() error {
 	switch {
 	case x.session == nil:
 		return errNoSession
-	case x.tx() != nil:
+	case x.tx != nil:
 		return errors.New("a transaction has begun already: end it by COMMIT or ROLLBACK")
 	}
 	x.session.tx = &transaction{snap: x.Snap, ids: map[string]bool{}}
@@ -106,18 +106,10 @@ func (x *run) rollback() error {
 	return x.session.Close()
 }
 
-// tx returns the transaction that a statement is part of, nil if there is none.
-func (x *run) tx() *transaction {
-	if x.session == nil {
-		return nil
-	}
-	return x.session.tx
-}
-
 // openTx returns the transaction that a statement ends.
 func (x *run) openTx() (*transaction, error) {
-	if tx := x.tx(); tx != nil {
-		return tx, nil
+	if x.tx != nil {
+		return x.tx, nil
 	}
 	if x.session == nil {
 		return nil, errNoSession

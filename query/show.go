@@ -203,12 +203,9 @@ func (x *run) ofField(name string, path []string) func(text, fields []byte) any 
 
 // missingColumn is the error for a column that other rows have.
 func missingColumn(t syntax.Token, name string) error {
-	from := ""
-	switch name {
-	case "distance":
-		from = "it comes from " + predicate.Measuring(predicate.Distance, predicate.Distance, "and") + "; "
-	case "score", "error", "exact":
-		from = "it comes from " + predicate.Measuring(predicate.Score, predicate.ExactScore, "and") + "; "
+	from := predicate.ComesFrom(name)
+	if from != "" {
+		from += "; "
 	}
 	return syntax.Errorf(t.Pos.Offset, from+"a field of that name is written fields."+name, "there is no %s to show", name)
 }

@@ -19,10 +19,9 @@ func (x *run) put(s *syntax.Put) error {
 	if err != nil {
 		return err
 	}
-	tx := x.tx()
 	if s.Unless == nil {
-		if tx != nil {
-			err = tx.put(x, doc)
+		if x.tx != nil {
+			err = x.tx.put(x, doc)
 		} else {
 			err = x.DB.Put(x.Ctx, doc)
 		}
@@ -32,7 +31,7 @@ func (x *run) put(s *syntax.Put) error {
 		x.say("stored")
 		return nil
 	}
-	if tx != nil {
+	if x.tx != nil {
 		return syntax.Errorf(s.Unless.Word.Pos.Offset, "it looks for what is stored when it stores", "UNLESS is not part of transactions")
 	}
 	c, err := predicate.BindCriterion(x.Scope, s.Unless, s.Verify)
@@ -60,8 +59,8 @@ func (x *run) delete(s *syntax.Delete) error {
 		if err != nil {
 			return err
 		}
-		if tx := x.tx(); tx != nil {
-			err = tx.delete(x, id)
+		if x.tx != nil {
+			err = x.tx.delete(x, id)
 		} else {
 			err = x.DB.Delete(x.Ctx, id)
 		}
@@ -93,8 +92,8 @@ func (x *run) delete(s *syntax.Delete) error {
 		found = append(found, version{id, e.Seq})
 	}
 	deleted := 0
-	if tx := x.tx(); tx != nil {
-		deleted, err = tx.deleteVersions(x, found)
+	if x.tx != nil {
+		deleted, err = x.tx.deleteVersions(x, found)
 	} else {
 		var b engine.Batch
 		for _, v := range found {

@@ -60,7 +60,7 @@ var fieldMutants = []mutant{
 	},
 	{
 		name: "transactions/statements see what others write", in: "query", decl: "Session.run",
-		edit:  swap(`x.scope.Snap = s.tx.snap`, `x.scope.Snap, _ = db.Snapshot()`),
+		edit:  swap(`x.tx, x.scope.Snap = s.tx, s.tx.snap`, `x.tx = s.tx; x.scope.Snap, _ = db.Snapshot()`),
 		tests: "query", run: "^TestAgainstBruteForce$",
 	},
 	{

@@ -152,6 +152,17 @@ func lookUp(word string) *Definition {
 	panic("a predicate that is not in the table: " + word)
 }
 
+// ComesFrom says which predicates make a column of rows; "" if none does.
+func ComesFrom(column string) string {
+	switch column {
+	case "distance":
+		return "it comes from " + Measuring(Distance, Distance, "and")
+	case "score", "error", "exact":
+		return "it comes from " + Measuring(Score, ExactScore, "and")
+	}
+	return ""
+}
+
 // Measuring returns the words of the predicates whose measure is in lo..hi, as "A, B and C"; and is
 // the last conjunction.
 func Measuring(lo, hi Measure, and string) string {
