@@ -6,10 +6,10 @@ import (
 )
 
 // Group divides tables into few groups, each of which can be merged into one table: its living
-// documents are at most maxDocs, sstable.MaxDocs if that is 0. A table with more is a group of its
-// own. There are less than twice as many groups as full tables could hold the documents, and one,
-// and no two of the groups fit into one table. The order is that of the number of living documents,
-// descending; in a group numbers ascend.
+// documents are at most maxDocs, sstable.MaxDocs if that is 0. A table with more is a group of
+// its own. No two of the groups fit into one table, so there are at most one more than twice as
+// many groups as full tables for the documents. Groups are in descending order of living
+// documents; in a group numbers ascend.
 func Group(tables []Table, maxDocs int64) [][]uint64 {
 	maxDocs = Options{MaxDocs: maxDocs}.withDefaults().MaxDocs
 	// First fit decreasing.

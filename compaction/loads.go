@@ -15,14 +15,14 @@ func (g *Scheduler) Reserve(table uint64) {
 	l.reserved[table] = true
 }
 
-// Release leaves tables to the policy.
+// Release returns reserved tables to the policy.
 func (g *Scheduler) Release(tables []uint64) {
 	g.loads.mu.Lock()
 	defer g.loads.mu.Unlock()
 	g.loads.release(tables)
 }
 
-// Want has reserved tables merged into one, before whatever the policy picks.
+// Want makes reserved tables be merged into one, before what the policy picks.
 func (g *Scheduler) Want(tables []uint64) {
 	g.loads.mu.Lock()
 	defer g.loads.mu.Unlock()

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Next starts the merge in the background that is due; nil if none is, or may be now. While
-// the store is being closed only small ones may.
+// Next starts the merge in the background that is due; it returns nil if none is due or may
+// start now. While the store is being closed only small ones may start.
 //
-// A merge begins only when the database has been open for as long as the merge is expected to take:
-// Close finishes it, so it takes no longer than the database was open, and a process that lives
-// shortly does not spend its time on a merge again and again.
+// A merge begins only when the database has been open for as long as the merge is expected to
+// take: Close finishes it, so Close takes no longer than the database was open, and a
+// short-lived process does not begin the same merge again and again.
 func (g *Scheduler) Next(closing bool) (*Merge, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -125,8 +125,8 @@ func (g *Scheduler) TakeAll(ctx context.Context) (started []*Merge, err error) {
 	return started, err
 }
 
-// TakeDue starts the merge that is due; it waits for those that run if there is none beside them,
-// and returns nil if there is none at all.
+// TakeDue starts the merge that is due. If none may start beside the running ones, it waits for
+// these; it returns nil if none is due at all.
 func (g *Scheduler) TakeDue(ctx context.Context) (m *Merge, err error) {
 	defer g.Throttle.Lift()()
 	g.mu.Lock()
@@ -157,8 +157,8 @@ func (g *Scheduler) TakeDue(ctx context.Context) (m *Merge, err error) {
 	return m, cmp.Or(failed, err)
 }
 
-// Close lets those merges that run go at full speed, and keeps others from starting but for small
-// ones of Next.
+// Close lets running merges go at full speed, and keeps others from starting, except small ones
+// of Next.
 func (g *Scheduler) Close() {
 	g.Throttle.Open()
 	g.mu.Lock()
@@ -170,9 +170,9 @@ func (g *Scheduler) Close() {
 	g.signal()
 }
 
-// Finish ends all merges after Close: those in the background that are expected to end within limit
-// are finished; if that is 0, all are, but for large ones that would take longer than the store was
-// open. What a caller waits for is finished.
+// Finish ends all merges after Close. Merges in the background that are expected to end within
+// limit are finished; if limit is 0, all are, except large ones that would take longer than the
+// store was open. Merges that a caller waits for are finished.
 func (g *Scheduler) Finish(limit time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -196,7 +196,7 @@ func (g *Scheduler) Finish(limit time.Duration) {
 	}
 }
 
-// Pause keeps merges in the background from starting, and has those that run wait, until Resume.
+// Pause keeps merges in the background from starting, and makes running ones wait, until Resume.
 func (g *Scheduler) Pause() {
 	g.Throttle.Pause(true)
 	g.mu.Lock()

@@ -37,8 +37,8 @@ func newJob(reason Reason, tables []*Table) *Job {
 	return j
 }
 
-// Pick returns the tables to merge into one next, or nil if none needs it. What of them is alive
-// fits into one table. A caller that merges what is picked until nothing is comes to an end.
+// Pick returns the tables to merge into one next, or nil if no merge is needed. Their living
+// documents fit into one table. Merging what Pick returns until it returns nil terminates.
 func Pick(tables []Table, o Options) *Job {
 	for j := range candidates(tables, o.withDefaults(), 0) {
 		return j

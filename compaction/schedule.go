@@ -2,8 +2,8 @@ package compaction
 
 import "iter"
 
-// A Schedule knows which tables are being merged, and says what may be merged meanwhile. The zero
-// value has no merge running. It may be used by one goroutine at a time.
+// A Schedule records which tables are being merged, and says what may be merged meanwhile. The
+// zero value has no running merges. It may be used by one goroutine at a time.
 type Schedule struct {
 	Slots   int // merges of any size at a time; 0 means 1
 	running []*Job
@@ -79,7 +79,7 @@ func (s *Schedule) Next(tables []Table, most int64, o Options) *Job {
 	return nil
 }
 
-// Due is Next without regard to room.
+// Due is Next without the check for room.
 func (s *Schedule) Due(tables []Table, o Options) *Job {
 	for j := range s.candidates(tables, o) {
 		return j

@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// A Store is the store whose tables are merged. Its methods are called under the lock of the
-// Scheduler.
+// A Store is the store whose tables are merged. Its methods are called with the lock of the
+// Scheduler held.
 type Store interface {
 	Writable() error // why nothing is written, or nil
 	Policy() ([]Table, Options, error)
@@ -52,7 +52,7 @@ type Scheduler struct {
 	table   atomic.Int64 // speed.table, in nanoseconds
 }
 
-// A Merge is one that runs. What it did is in its stats once it has ended.
+// A Merge is a running merge. Its Stats say what it did once it has ended.
 type Merge struct {
 	*Job
 	Background bool            // no caller waits for it
@@ -124,10 +124,10 @@ func (m *Merge) Progress(done, total int64) {
 	m.done.Store(done)
 }
 
-// Cancel releases what a merge in the background holds, and ends it if it runs.
+// Cancel releases the resources of a merge in the background, and ends it if it is running.
 func (m *Merge) Cancel() { m.cancel() }
 
-// Writer returns a writer to out that goes as fast as the merge m may.
+// Writer returns a writer to out that writes at the rate allowed for the merge m.
 func (g *Scheduler) Writer(ctx context.Context, out io.Writer, m *Merge) io.Writer {
 	return pacedWriter{
 		Ctx: ctx, Out: out, Throttle: g.Throttle, Background: m.Background,
@@ -221,7 +221,7 @@ const (
 	longestHold  = time.Minute
 )
 
-// ErrClosing is why nobody can wait for a merge: the store is being closed.
+// ErrClosing is the error of waiting for a merge while the store is being closed.
 var ErrClosing = errors.New("the store is being closed")
 
 // await waits until ready returns true; the error is that of the context, or ErrClosing once the
@@ -238,8 +238,8 @@ func (g *Scheduler) await(ctx context.Context, ready func() bool) error {
 	return ErrClosing
 }
 
-// WaitWhile waits as long as a condition holds, which it looks at whenever a merge has ended or one
-// may start. It returns the error of the context.
+// WaitWhile waits as long as a condition holds. It checks the condition whenever a merge has
+// ended or may start. It returns the error of the context.
 func (g *Scheduler) WaitWhile(ctx context.Context, holds func() bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -250,8 +250,8 @@ func (g *Scheduler) WaitWhile(ctx context.Context, holds func() bool) error {
 	return err
 }
 
-// Unfinished reports whether merges may still reduce the number of tables: one runs or will start,
-// and the last one did not fail.
+// Unfinished reports whether merges may still reduce the number of tables: one is running or
+// will start, and the last one did not fail.
 func (g *Scheduler) Unfinished() bool {
 	return !g.idle.Load() && !g.failing.Load() && !g.closing.Load() && !g.Throttle.Paused()
 }
@@ -284,7 +284,7 @@ func (g *Scheduler) Running() (running []Stats) {
 	return running
 }
 
-// Past returns the merges that have ended last, oldest first.
+// Past returns the merges that ended last, oldest first.
 func (g *Scheduler) Past() []Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -297,10 +297,10 @@ func (g *Scheduler) Idle() bool { return g.idle.Load() }
 // Busy notes that there may be something to do.
 func (g *Scheduler) Busy() { g.idle.Store(false) }
 
-// Closing reports whether no merge starts any more but small ones.
+// Closing reports whether only small merges may start.
 func (g *Scheduler) Closing() bool { return g.closing.Load() }
 
-// TableTime returns how long merges have lately taken to make the tables one fewer.
+// TableTime returns how long merges have recently taken to reduce the number of tables by one.
 func (g *Scheduler) TableTime() time.Duration { return time.Duration(g.table.Load()) }
 
 // Stats is what a merge did, or has done so far: engine.MergeStats.

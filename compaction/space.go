@@ -15,10 +15,10 @@ import (
 // finds no space. What finds no space even then has changed nothing, and is tried again by the next
 // write.
 
-// ErrGaveWay is why a merge ends that gives way.
+// ErrGaveWay is the reason why a merge that gives way ends.
 var ErrGaveWay = errors.New("a merge gave its space to a write")
 
-// GiveWay ends all merges that run, and returns how many there were. Their unfinished files are
+// GiveWay ends all running merges, and returns how many there were. Their unfinished files are
 // gone when it returns.
 func (g *Scheduler) GiveWay(ctx context.Context) (ended int) {
 	g.mu.Lock()

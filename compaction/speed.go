@@ -2,7 +2,7 @@ package compaction
 
 import "time"
 
-// SmallWork is how many bytes are flushed before a database is open, or merged although it is being
+// SmallWork is how many bytes are flushed while a database is opened, or merged while it is
 // closed: that takes milliseconds, and a database that is opened for one write at a time has no
 // other time for it.
 const SmallWork = 4 << 20

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Throttle holds merges back: to a number of bytes a second that they write together, and those
+// A Throttle limits the bytes per second that all merges write together, and holds back those
 // in the background while they are paused. Make it with NewThrottle.
 type Throttle struct {
 	mu      sync.Mutex
@@ -24,8 +24,8 @@ func NewThrottle(rate int64) *Throttle {
 	return &Throttle{rate: max(rate, 0), changed: make(chan struct{})}
 }
 
-// Burst is how many bytes may be written at once after a rest, unless a second's are fewer, and the
-// step in which a large write is paid for.
+// Burst is how many bytes may be written at once after a pause, unless the rate allows fewer in
+// a second. Large writes are throttled in steps of this size.
 const Burst = 256 << 10
 
 // set changes the throttle and wakes those who wait.
@@ -40,7 +40,7 @@ func (t *Throttle) set(change func()) {
 // Open lets everything through from now on.
 func (t *Throttle) Open() { t.set(func() { t.opened = true }) }
 
-// Pause holds what is in the background until it is called with false.
+// Pause holds back merges in the background until it is called with false.
 func (t *Throttle) Pause(on bool) { t.set(func() { t.paused = on }) }
 
 // SetRate sets how many bytes a second are written; 0 means no limit.
@@ -52,7 +52,7 @@ func (t *Throttle) Lift() (lower func()) {
 	return func() { t.set(func() { t.lifted-- }) }
 }
 
-// Paused reports whether what is in the background is paused, lifted or not.
+// Paused reports whether merges in the background are paused, lifted or not.
 func (t *Throttle) Paused() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

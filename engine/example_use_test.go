@@ -305,8 +305,8 @@ func ExampleDB_Range() {
 	// --
 }
 
-// Of several programs that change a document at the same time, each writes over the version that it
-// has read, and reads again if there is another by then.
+// If several programs change a document at the same time, each replaces the version that it has
+// read, and reads again if there is a newer one.
 func ExampleDB_PutIfVersion() {
 	db, _, remove := texts()
 	defer remove()
@@ -335,7 +335,7 @@ func ExampleDB_PutIfVersion() {
 	// true
 }
 
-// Pairs and clusters are of all documents; options may be left out.
+// Pairs matches all documents with each other; its options may be left out.
 func ExampleDB_Pairs() {
 	db, _, remove := texts()
 	defer remove()
@@ -345,17 +345,42 @@ func ExampleDB_Pairs() {
 		check(err)
 		fmt.Printf("%s, %s: %.2f\n", p.A, p.B, p.Score)
 	}
+	// Output:
+	// fox, fox 2: 0.78
+}
+
+// Each cluster has a document to keep, and the members that match it.
+func ExampleDB_Clusters() {
+	db, _, remove := texts()
+	defer remove()
+	ctx := context.Background()
+	check(db.Put(ctx, engine.Doc{ID: "fox 2", Text: foxCopy}))
 	for m, err := range db.Clusters(ctx, engine.Jaccard(0.5).Verified()) {
 		check(err)
 		fmt.Println(m.Cluster, m.ID, m.Keep)
 	}
 	// Output:
-	// fox, fox 2: 0.78
 	// 1 fox true
 	// 1 fox 2 false
 }
 
-// One search takes every criterion, and looks for a text, a fingerprint or a stored document.
+// A batch is written whole or not at all.
+func ExampleDB_Apply() {
+	db, _, remove := texts()
+	defer remove()
+	ctx := context.Background()
+	var b engine.Batch
+	b.Put(engine.Doc{ID: "hare", Text: "a new text"})
+	b.Delete("fox")
+	check(db.Apply(ctx, &b))
+	fmt.Println(b.Len(), b.Deleted())
+	fmt.Println(db.Count(ctx))
+	// Output:
+	// 2 1
+	// 2 <nil>
+}
+
+// Search takes every criterion, and searches for a text, a fingerprint or a stored document.
 func ExampleDB_Search() {
 	db, _, remove := texts()
 	defer remove()
@@ -375,8 +400,8 @@ func ExampleDB_Search() {
 	// 2 <nil>
 }
 
-// Of many documents those are stored that are like none before them; a database forgets what is
-// older than TTL.
+// AddNovel stores the documents that resemble none before them; a database with a TTL forgets older
+// documents.
 func ExampleDB_AddNovel() {
 	folder := must(os.MkdirTemp("", "simdb"))
 	defer os.RemoveAll(folder)

@@ -7,9 +7,9 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Bitmap holds bit h mod 512 for every hash h of a sketch. A bit that is set in the bitmap of A and
-// not in that of B stands for at least one hash of A that B lacks, so the bitmaps, 64 bytes each,
-// reject most pairs of sketches without loss.
+// Bitmap holds bit h mod 512 for every hash h of a sketch. A bit that is set in the bitmap of A
+// but not in that of B stands for at least one hash of A that B lacks, so the bitmaps, 64 bytes
+// each, reject most pairs of sketches without loss.
 type Bitmap [8]uint64
 
 // Bitmap returns the bitmap of s.
@@ -20,8 +20,8 @@ func (s Sketch) Bitmap() (b Bitmap) {
 	return b
 }
 
-// Missing returns a lower bound for the number of hashes of the sketch of b that the sketch of c
-// lacks: how many bits b has and c has not.
+// Missing returns a lower bound for the number of hashes of the sketch of b that the sketch of
+// c lacks: the number of bits that are set in b but not in c.
 func (b *Bitmap) Missing(c *Bitmap) int {
 	return bits.OnesCount64(b[0]&^c[0]) + bits.OnesCount64(b[1]&^c[1]) + bits.OnesCount64(b[2]&^c[2]) +
 		bits.OnesCount64(b[3]&^c[3]) + bits.OnesCount64(b[4]&^c[4]) + bits.OnesCount64(b[5]&^c[5]) +
@@ -50,9 +50,9 @@ func atLeast(x float64) int { return int(math.Ceil(x * (1 - 1e-12))) }
 // LeastCommon returns how many hashes two sketches of a and b hashes, at most n each, have in
 // common at least if their score by [Jaccard] is t or more; t is in (0, 1].
 //
-// Common hashes are at most tau, so they can be counted without knowing it. The union up to tau has
-// at least the n of the sketch that ends there, or if neither is full it is known but for the
-// number of common hashes.
+// Common hashes are at most tau, so they can be counted without knowing tau. The union up to
+// tau has at least the n hashes of the sketch that ends there; if neither sketch is full, the
+// union is known except for the number of common hashes.
 func LeastCommon(a, b, n int, t float64) int {
 	if a < n && b < n {
 		return atLeast(t / (1 + t) * float64(a+b))

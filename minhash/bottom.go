@@ -9,15 +9,15 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Bottom selects the N smallest distinct 32-bit hashes of a stream of 64-bit hashes, of which it
-// takes the upper halves: it makes a [Sketch]. A Bottom serves one goroutine at a time and is for
-// reuse: Reset begins the next sketch.
+// Bottom makes a [Sketch]: it selects the N smallest distinct values among the upper halves of
+// a stream of 64-bit hashes. A Bottom serves one goroutine at a time. Reuse it: Reset begins
+// the next sketch.
 //
-// Most hashes of a long stream are far too large to be among the smallest, so all that is done for
-// them is a comparison with a limit that lets about 3N through. What passes goes to a buffer;
-// should that fill up, it is cut down to its N smallest, and the largest of those is the new limit.
-// In the end a lower limit picks little more than N of the buffer, which one counting pass puts
-// into buckets by their leading bits, and an insertion sort does the rest.
+// Most hashes of a long stream are far too large to be among the smallest, so they are only
+// compared with a limit that lets about 3N pass. Hashes that pass go to a buffer; if it fills
+// up, it is reduced to its N smallest, and the largest of these is the new limit. At the end a
+// lower limit selects little more than N from the buffer, one counting pass puts these into
+// buckets by their leading bits, and an insertion sort does the rest.
 type Bottom struct {
 	n       int
 	limit   uint64   // hashes from here on are dropped; 1<<32 lets all pass
@@ -49,9 +49,9 @@ func NewBottom(n int) *Bottom {
 	return b
 }
 
-// Reset begins the next sketch. expected is about how many hashes will come, or 0 where that is not
-// known; with it, long streams are faster, but if many hashes are equal or fewer come, Sketch may
-// need them a second time.
+// Reset begins the next sketch. expected is about how many hashes will come, or 0 if that is
+// not known. It makes long streams faster, but if many hashes are equal or fewer come, Sketch
+// may need them a second time.
 func (b *Bottom) Reset(expected int64) {
 	b.kept = 0
 	b.limit = 1 << 32

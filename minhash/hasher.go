@@ -16,17 +16,17 @@ type Options struct {
 	Shingle int
 	// Seed is the seed of the hash function.
 	Seed uint64
-	// CharGrams takes n-grams of characters in place of shingles of words: better for very short
+	// CharGrams takes n-grams of characters instead of shingles of words: better for very short
 	// texts.
 	CharGrams bool
-	// Symbols takes each run of characters that are not letters, marks, numbers or white space for
-	// a word of its own, or a character.
+	// Symbols makes each run of characters that are not letters, marks, numbers or white space
+	// a word of its own; with CharGrams, each such character a character.
 	Symbols bool
-	// RequireWords, if not nil, keeps only shingles that hold one of these words.
+	// RequireWords, if not nil, keeps only shingles with one of these words.
 	RequireWords []string
 }
 
-// Hasher makes sketches of texts. It is for reuse and allocates nothing after New, but serves one
+// Hasher makes sketches of texts. Reuse it: it allocates nothing after New. It serves one
 // goroutine at a time.
 type Hasher struct {
 	walk   *token.Shingler
@@ -64,8 +64,8 @@ func (h *Hasher) Text(text string) Sketch {
 	return s
 }
 
-// Read returns the sketch of the text that r holds, valid until the next call, in memory that does
-// not depend on the length of the text.
+// Read returns the sketch of the text that it reads from r, valid until the next call. Its
+// memory does not depend on the length of the text.
 func (h *Hasher) Read(r io.Reader) (Sketch, error) {
 	h.bottom.Reset(0)
 	if _, err := h.walk.Read(r, h.bottom); err != nil {

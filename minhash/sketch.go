@@ -67,10 +67,10 @@ func upTo(s Sketch, tau uint32) int {
 
 // Jaccard estimates the Jaccard similarity of two sets from their sketches of size n.
 //
-// Let tau be the smaller of the last hashes of those sketches that are full. Up to tau both
-// sketches are complete, so their hashes up to tau are a random sample of the union of the sets,
-// and the share of common ones among them is an estimate of the similarity without bias, whatever
-// the sizes of the sets.
+// Let tau be the smallest of the last hashes of the sketches that are full. Up to tau both
+// sketches are complete, so their hashes up to tau are a random sample of the union of the
+// sets, and the share of common ones among them is an unbiased estimate of the similarity,
+// whatever the sizes of the sets.
 func Jaccard(a, b Sketch, n int) Score {
 	if len(a) == 0 || len(b) == 0 {
 		return Score{Exact: true}
@@ -107,11 +107,11 @@ func Containment(a, b Sketch, n int) (aInB, bInA Score) {
 	return aInB, bInA
 }
 
-// SketchJaccard returns |A n B| / |A u B| of the sketches themselves. It is a biased estimate of
-// the similarity of the sets where at least one sketch is full: each sketch ends at its own last
-// hash, and what one holds beyond the end of the other counts as a difference. For sets of the
-// sizes 1 : 1.2 with similarity 0.8, and N = 128, it is 0.69 on average. It is here because it is
-// in common use; [Jaccard] has no such bias.
+// SketchJaccard returns |A n B| / |A u B| of the sketches themselves. It is a biased estimate
+// of the similarity of the sets if at least one sketch is full: each sketch ends at its own
+// last hash, and hashes of one beyond the end of the other count as differences. For sets of
+// sizes 1 : 1.2 with similarity 0.8, and N = 128, it is 0.69 on average. It is here because it
+// is in common use; [Jaccard] has no such bias.
 func SketchJaccard(a, b Sketch) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0

@@ -30,7 +30,7 @@ type What interface {
 	uint64 | []uint64 | string | Text
 }
 
-// Parse returns the query that a text is. Arguments are as those of Run. It checks the form of the
+// Parse returns the query of a text. Arguments are those of Run. It checks the form of the
 // text: the error is a *ParseError.
 func Parse(text string, args ...any) (Query, error) {
 	p, err := parse(text)
@@ -123,8 +123,8 @@ var (
 	DocText = Operand{"TEXT"}
 )
 
-// Field is the field that is found under a key, or in an object of the fields, under several keys
-// one after the other: Field("meta", "lang").
+// Field is the field with a key or, within objects, with a path of keys: Field("meta", "lang")
+// is lang in the object meta.
 func Field(keys ...string) Operand {
 	name := "fields"
 	for _, key := range keys {
@@ -167,13 +167,14 @@ func (o Operand) test(operator string, values ...any) Query {
 	return Query{where: o.name + " " + operator, args: values}
 }
 
-// And returns the query of what all of them find. Clauses of all are those of the result.
+// And returns the query for the documents that q and all others find. It has the clauses of all
+// of them.
 func (q Query) And(others ...Query) Query { return q.join(" AND ", others) }
 
-// Or returns the query of what any of them finds.
+// Or returns the query for the documents that q or any of others finds.
 func (q Query) Or(others ...Query) Query { return q.join(" OR ", others) }
 
-// Not returns the query of what q does not find.
+// Not returns the query for the documents that q does not find.
 func (q Query) Not() Query {
 	q.where, q.joined = "NOT ("+q.where+")", ""
 	return q
@@ -204,13 +205,13 @@ func (q Query) clause(text string, values ...any) Query {
 	return q
 }
 
-// Limit has the query return at most n rows.
+// Limit makes the query return at most n rows.
 func (q Query) Limit(n int) Query { return q.clause(" LIMIT ?", n) }
 
-// Offset has the query skip the first n rows.
+// Offset makes the query skip the first n rows.
 func (q Query) Offset(n int) Query { return q.clause(" OFFSET ?", n) }
 
-// Verify has the query decide Jaccard on the texts.
+// Verify makes the query decide Jaccard on the texts.
 func (q Query) Verify() Query { return q.clause(" VERIFY") }
 
 // A Key is a key of OrderBy.
@@ -236,13 +237,14 @@ func (q Query) OrderBy(keys ...Key) Query {
 	return q
 }
 
-// Show sets the columns of the rows: of the result, of documents, or fields, as SHOW has them.
+// Show sets the columns of the rows, as SHOW does: columns of the result, parts of documents,
+// or fields.
 func (q Query) Show(columns ...string) Query {
 	return q.clause(" SHOW " + strings.Join(columns, ", "))
 }
 
-// String returns the query as the language writes it, with a ? for each value. So another statement
-// takes it, too: Run(ctx, db, "DELETE WHERE "+q.String(), q.Args()...).
+// String returns the text of the query, with a ? for each value. It can be part of another
+// statement: Run(ctx, db, "DELETE WHERE "+q.String(), q.Args()...).
 func (q Query) String() string { return q.where + q.clauses }
 
 // Args returns the values of each ? of String.

@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// Classes of errors: how the text of an error starts. docs/query.md lists their causes.
+// Classes of errors, with which the text of an error starts. docs/query.md lists their causes.
 const (
 	ClassParse      = "Parse error"      // the text is not a statement, or has an unknown word
 	ClassParameter  = "Parameter error"  // a value is out of range, of another type or missing
@@ -24,8 +24,9 @@ const (
 	ClassOther      = "Error"            // anything else
 )
 
-// ParseError is an error with a place in a statement. Its class says whether the text is wrong, a
-// value, or a document that it names. Err is the engine's error, if there is one, for errors.Is.
+// ParseError is an error with a place in a statement. Its class says whether the text is wrong,
+// a value, or a document that it names. Err is the error of the engine, if there is one, for
+// errors.Is.
 type ParseError struct {
 	Class string // one of the Class constants
 	Msg   string // the sentence
@@ -53,13 +54,14 @@ func (e *ParseError) Error() string {
 func (e *ParseError) Unwrap() error { return e.Err }
 
 // Source returns the line of the statement, indented by two, and below it a caret under the
-// column of the error; "" if there is no line. The caret is where a terminal shows the column: a
-// wide rune takes two columns, and tabs are repeated before the caret. A long line is cut around
-// the caret.
+// column of the error; "" if there is no line. The caret is where a terminal shows the column:
+// a wide rune takes two columns, and tabs are copied to the line of the caret. A long line is
+// cut around the caret.
 func (e *ParseError) Source() string { return e.place.Pointer() }
 
-// Detail returns what to show a user for err: class, sentence and hint and, for an error with a
-// place in a statement, the line with a caret below its column. It has no line end.
+// Detail returns the text that a user should see for err: class, sentence and hint and, if the
+// error has a place in a statement, the line with a caret below its column. It does not end in
+// a newline.
 func Detail(err error) string {
 	e, ok := errors.AsType[*ParseError](err)
 	if !ok {

@@ -23,7 +23,7 @@ type Topic struct {
 	Example string
 }
 
-// A TopicRow is a form of a construct, what it means, and the columns of its rows, or its message.
+// A TopicRow is a form of a construct, its meaning, and the columns of its rows, or its message.
 type TopicRow struct{ Syntax, Meaning, Last string }
 
 // measured are the columns of predicates by their measures.
@@ -87,22 +87,22 @@ func init() {
 // Keywords returns every word of the language, in capitals, sorted: what Tab completes.
 func Keywords() []string { return language.Keywords() }
 
-// OneLine returns statements as they could have been typed on one line: without comments, and
-// with one space for every run of blanks. It returns false for a text that is not made of tokens,
-// or that has a string over several lines.
+// OneLine returns statements as they could be typed on one line: without comments, and with one
+// space for every run of blanks. It returns false if the text has something that is not a
+// token, or a string over several lines.
 func OneLine(text string) (string, bool) { return language.OneLine(text) }
 
-// Closest returns the word of words that is closest to word, or false if none is close: at most a
-// third of the letters differ, or it alone starts with word, of at least two letters. Case does not
-// count.
+// Closest returns the one of words that is closest to word, or false if none is close. A word
+// is close if at most a third of the letters differ, or if it alone starts with word, which has
+// at least two letters. Case does not matter.
 func Closest(word string, words []string) (string, bool) { return syntax.Closest(word, words) }
 
 // ParseDuration reads a duration as statements write it: 2d, 48h, 30m, 1.5h, 1d12h. It returns
 // false if s is not a duration, or is longer than 292 years.
 func ParseDuration(s string) (time.Duration, bool) { return syntax.ParseDuration(s) }
 
-// ParseTime reads a time as statements write it: RFC 3339, or without a zone, which means UTC, down
-// to a date alone. It returns false if s is none.
+// ParseTime reads a time as statements write it: RFC 3339, or a part of it, down to a date
+// alone; without a zone the time is UTC. It returns false if s is not a time.
 func ParseTime(s string) (time.Time, bool) { return syntax.ParseTime(s) }
 
 // ParseShare reads a share as statements write it: 0.8, or 80%. It returns false if s is not a

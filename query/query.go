@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// Text as an argument of Run is a text to compare with: it stands for TEXT '...'. A string would be
-// the id of a document.
+// Text as an argument of Run is a text to compare with, as TEXT '...' is in a statement. A
+// string would be the id of a document.
 type Text string
 
 // Literal as an argument of Run is a value as a statement writes it, such as 3, 80%, 2d, 0xff
@@ -28,13 +28,14 @@ type Named struct {
 	Value any
 }
 
-// Run runs one statement on db. Arguments are the values of its parameters: of each ? in turn,
-// and of $name a Named. A string is an id (or a pattern, or a date), Text a text, uint64 a
-// fingerprint; integers, floats, time.Time, time.Duration, engine.Doc and JSON (json.RawMessage
-// or map[string]any, for PUT) mean what they are.
+// Run runs one statement on db. Arguments are the values of its parameters: one for each ? in
+// turn, and a Named for each $name. A string is an id (or a pattern, or a date), Text a text,
+// uint64 a fingerprint; integers, floats, time.Time, time.Duration, engine.Doc and JSON
+// (json.RawMessage or map[string]any, for PUT) stand for themselves.
 //
-// A statement that writes has written when Run returns. One that reads is read through the Rows,
-// which must be read to the end or closed. Errors with a place in the text are of type *ParseError.
+// A statement that writes has written when Run returns. The results of one that reads come
+// through the Rows, which must be read to the end or closed. Errors with a place in the text
+// are of type *ParseError.
 func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, error) {
 	return (*Session)(nil).Run(ctx, db, text, args...)
 }
@@ -155,14 +156,14 @@ func (p *Prepared) Run(ctx context.Context, db *engine.DB, args ...any) (*Rows, 
 	return (*Session)(nil).run(ctx, db, p.p, args)
 }
 
-// Check returns what is wrong with the form of a statement, without running it: nil, or a
-// *ParseError. It does not check whether documents exist and values fit.
+// Check checks the form of a statement without running it, and returns nil or a *ParseError. It
+// does not check whether documents exist or values are in range.
 func Check(text string) error {
 	_, err := parse(text)
 	return err
 }
 
-// Writes reports whether a statement may change the database. A text that is no statement does not.
+// Writes reports whether a statement may change the database; false if text is not a statement.
 func Writes(text string) bool { return new(Session).Writes(text) }
 
 type progressKey struct{}

@@ -133,12 +133,12 @@ func (x *run) check() error {
 	return nil
 }
 
-// ProblemColumns are the columns of ProblemRow.
+// ProblemColumns returns the columns of ProblemRow.
 func ProblemColumns() []string { return []string{"file", "section", "offset", "problem"} }
 
-// ProblemRow is the row of CHECK for a problem that DB.Check or Open has found. What is not known
-// is null: the offset where the problem is about a whole file, and for an error that is not a
-// *engine.CorruptionError everything but the problem.
+// ProblemRow is the row of CHECK for a problem that DB.Check or Open found. Unknown values are
+// null: the offset of a problem with a whole file, and everything but the problem for an error
+// that is not a *engine.CorruptionError.
 func ProblemRow(err error) Row {
 	e, ok := errors.AsType[*engine.CorruptionError](err)
 	switch {

@@ -41,18 +41,18 @@ type Rows struct {
 	showFirst int64 // rows with what SHOW reads of documents; 0 for all
 }
 
-// ShowFirst says that of no more than the first n rows, which is positive, what SHOW reads of
-// documents is wanted: it is nil in the others. It is called before All.
+// ShowFirst limits what SHOW reads of documents to the first n rows, n > 0; in later rows these
+// columns are nil. It must be called before All.
 func (r *Rows) ShowFirst(n int64) { r.showFirst = n }
 
-// Columns returns the names of the columns; none if the result is a message.
+// Columns returns the names of the columns; there are none if the result is a message.
 func (r *Rows) Columns() []string { return r.columns }
 
 // Message returns the message of a statement without rows, such as "stored" or "deleted 3
 // documents"; "" if there are rows.
 func (r *Rows) Message() string { return r.message }
 
-// Search reports whether the statement searches for matches, so that no rows mean "no".
+// Search reports whether the statement searches for matches: an empty result then means "no".
 func (r *Rows) Search() bool { return r.search }
 
 // Wrote reports whether the statement may have changed the database.
@@ -64,9 +64,9 @@ func (r *Rows) Damage() bool { return r.damage }
 // Stats returns the work that the statement has done so far.
 func (r *Rows) Stats() engine.QueryStats { return r.stats }
 
-// Warnings returns what is doubtful about the rows, once they have been read or closed: fields that
-// the statement names and no document has, a search by texts of documents that have none, and a
-// fingerprint that could be decimal, too.
+// Warnings returns what is doubtful about the rows, once they have been read or closed: fields
+// that the statement names and no document has, a search by text among documents without texts,
+// and a fingerprint that could also be decimal.
 func (r *Rows) Warnings() []string { return r.warned }
 
 // Elapsed returns how long the statement took, or has taken so far. It includes the time between
@@ -97,11 +97,11 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 	}
 }
 
-// Scan yields the rows as values of T, then closes rows. T is a struct: a column is put into the
-// field whose tag `query:"name"` or `json:"name"` names it, or whose name it is in any case, and
-// each column needs one. Rows of one column may be any other type. Null is the zero value, or a nil
-// pointer; lists, objects and fields of documents are decoded as JSON. An error is the last thing
-// it yields.
+// Scan yields the rows as values of T, then closes rows. T is a struct with a field for each
+// column: one whose tag `query:"name"` or `json:"name"` names the column, or whose name equals
+// that of the column, in any case. Rows with one column may also be of another type. Null
+// becomes the zero value, or a nil pointer; lists, objects and fields of documents are decoded
+// as JSON. An error is the last thing that is yielded.
 func Scan[T any](rows *Rows) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		defer rows.Close()

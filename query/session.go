@@ -34,14 +34,14 @@ func (s *Session) Run(ctx context.Context, db *engine.DB, text string, args ...a
 	return s.run(ctx, db, p, args)
 }
 
-// Writes reports whether a statement may change the database when it is run next: within a
+// Writes reports whether a statement may change the database if it is run next: within a
 // transaction only COMMIT does.
 func (s *Session) Writes(text string) bool {
 	p, err := parse(text)
 	return err == nil && p.def.writes && (s.tx == nil || !p.def.waits)
 }
 
-// Pending returns how many writes wait for COMMIT, and whether there is a transaction.
+// Pending returns the number of writes that wait for COMMIT, and whether there is a transaction.
 func (s *Session) Pending() (writes int, open bool) {
 	if s.tx == nil {
 		return 0, false

@@ -42,11 +42,11 @@ type Config struct {
 	Version string
 	// Outputs opens the files of .output. nil is a guard that protects the database alone.
 	Outputs *outfile.Guard
-	// HistoryFile keeps the lines typed; "" is "simdb/history" in the XDG state directory.
+	// HistoryFile is where lines typed are kept; "" is "simdb/history" in the XDG state directory.
 	HistoryFile string
 
-	// ConfigFile has dot-commands that are run before the first prompt; "" is "simdb/simdbrc" in
-	// the XDG configuration directory. It need not exist.
+	// ConfigFile names a file of dot-commands that are run before the first prompt; "" is
+	// "simdb/simdbrc" in the XDG configuration directory. It need not exist.
 	ConfigFile string
 
 	// Import, if not nil, loads documents into db, as the arguments of .import say.
@@ -56,8 +56,8 @@ type Config struct {
 	// the progress of the statement, and stop, which must remove the display before it returns.
 	// stop is called before anything is written, and may be called again.
 	Progress func() (report func(engine.Progress), stop func())
-	// Page, if not nil, returns the writer of a statement's rows at a prompt, such as a pager. Its
-	// Write returns io.ErrClosedPipe when the user has left the pager.
+	// Page, if not nil, returns the writer for the rows of a statement at a prompt, such as a
+	// pager. Its Write returns io.ErrClosedPipe once the user has left the pager.
 	Page func() io.WriteCloser
 
 	editor lineEditor // set by tests

@@ -1,5 +1,5 @@
-// Package simhash computes SimHash fingerprints: short strings of bits whose Hamming distance
-// follows the angle between the sets of features that they were made from.
+// Package simhash computes SimHash fingerprints: short bit strings whose Hamming distance
+// follows the angle between the sets of features that they were computed from.
 //
 //	fp, ok := simhash.Text("It was the best of times, it was the worst of times", 3)
 //	if ok && simhash.Distance(fp, other) <= 3 { ... }
@@ -8,9 +8,9 @@
 // majority wins. The probability that two documents differ in a bit is the angle between their
 // feature vectors divided by pi, so the fingerprints of near-duplicates differ in few bits.
 //
-// A [Hasher] makes fingerprints of texts with other parameters and without allocations. [Sum64] and
-// [Sum] take hashes of features that the caller has, [SumWeighted64] and [SumWeighted] their
-// weights too.
+// A [Hasher] computes fingerprints of texts with other parameters and without allocations.
+// [Sum64] and [Sum] take hashes of features from the caller, [SumWeighted64] and [SumWeighted]
+// also their weights.
 //
 // Features are a set here: a shingle that a text repeats votes once. With a vote for each
 // occurrence, pages that share nothing but one line repeated a hundred times get equal

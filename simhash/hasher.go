@@ -17,25 +17,26 @@ type Options struct {
 	Seed uint64
 	// Bits is the length of the fingerprint, a multiple of 64 up to 4096. Zero means 64.
 	Bits int
-	// CharGrams takes n-grams of characters for features in place of shingles of words: better for
-	// very short texts.
+	// CharGrams makes n-grams of characters the features, instead of shingles of words: better
+	// for very short texts.
 	CharGrams bool
-	// Symbols takes each run of characters that are not letters, marks, numbers or white space for
-	// a word of its own, or a character: so that programs that differ in an operator differ.
+	// Symbols makes each run of characters that are not letters, marks, numbers or white space
+	// a word of its own (with CharGrams, each such character a character), so that programs
+	// that differ in an operator differ.
 	Symbols bool
-	// RequireWords, if not nil, lets only shingles vote that hold one of these words. Running text
-	// has many words such as "the" and "of", and the lists, menus and advertisements around it few,
-	// so that these do not count.
+	// RequireWords, if not nil, are words of which a shingle must have one to vote. With words
+	// such as "the" and "of", which prose has and the lists, menus and advertisements around it
+	// do not, only prose votes.
 	RequireWords []string
-	// Features, if not nil, finds the features of a text in place of the tokenizer: it calls add
-	// for each, with its weight. A feature that is added twice has the sum of the weights. All
-	// options but Seed and Bits are ignored.
+	// Features, if not nil, finds the features of a text instead of the tokenizer: it calls add
+	// for each one, with its weight. A feature that is added twice has the sum of the weights.
+	// All other options except Seed and Bits are ignored.
 	Features func(text string, add func(feature []byte, weight int32))
 }
 
-// Text returns the 64-bit SimHash of the set of k-word shingles of text, with seed 0. ok is false,
-// and the fingerprint meaningless, if text has no words, or if k is larger than New takes. A k
-// below 1 counts as 1; 3 is usual. Any number of goroutines may call it.
+// Text returns the 64-bit SimHash of the set of k-word shingles of text, with seed 0. ok is
+// false, and the fingerprint meaningless, if text has no words, or if k is larger than New
+// accepts. A k below 1 counts as 1; 3 is usual. Any number of goroutines may call it.
 func Text(text string, k int) (fp uint64, ok bool) {
 	k = max(k, 1)
 	if k < len(hashers) {
@@ -58,8 +59,8 @@ func Text(text string, k int) (fp uint64, ok bool) {
 // short text.
 var hashers [9]sync.Pool
 
-// Hasher makes fingerprints of texts. It is for reuse and allocates nothing once it has seen a text
-// of each size, but serves one goroutine at a time.
+// Hasher computes fingerprints of texts. Reuse it: it allocates nothing once it has seen texts
+// of the same size. It serves one goroutine at a time.
 type Hasher struct {
 	words    int // of a fingerprint
 	walk     *token.Shingler
@@ -123,8 +124,8 @@ func (h *Hasher) Wide(dst []uint64, text string) (ok bool) {
 	return h.sum(dst)
 }
 
-// Read stores the fingerprint of the text that r holds to dst, as Wide does. It keeps the distinct
-// shingles in memory, not the text, unless there is an Options.Features.
+// Read stores the fingerprint of the text that it reads from r to dst, as Wide does. It keeps
+// the distinct shingles in memory, and the text only if Options.Features is set.
 func (h *Hasher) Read(dst []uint64, r io.Reader) (ok bool, err error) {
 	if h.features != nil {
 		text, err := io.ReadAll(r)

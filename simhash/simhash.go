@@ -11,7 +11,7 @@ import (
 // MaxWords is the length in 64-bit words of the longest fingerprint, of 4096 bits.
 const MaxWords = 64
 
-// Accumulator counts the votes of a set of feature hashes, piece by piece.
+// Accumulator counts the votes of a set of feature hashes that arrive in parts.
 type Accumulator struct {
 	n      uint64
 	counts []uint32 // of each bit
@@ -65,10 +65,10 @@ func (a *Accumulator) Sum(dst []uint64) {
 	}
 }
 
-// Sum64 returns the 64-bit SimHash of a set of feature hashes: bit i is set if more than half of
-// the hashes have it set; a tie sets the odd bits and clears the even ones, so that ties favour
-// neither. The hashes must be distinct, or those that are not vote again. There must be fewer than
-// 2^32.
+// Sum64 returns the 64-bit SimHash of a set of feature hashes: bit i is set if more than half
+// of the hashes have it set; a tie sets the odd bits and clears the even ones, so that ties
+// favour neither value. The hashes must be distinct: one that is repeated votes again. There
+// must be fewer than 2^32.
 func Sum64(hashes []uint64) uint64 {
 	var counts [64]uint32
 	kernel.Count64(&counts, hashes)
@@ -184,8 +184,8 @@ func checkWords(n int) {
 // they differ.
 func Distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
 
-// DistanceWide returns the Hamming distance of two fingerprints of the same number of words. It
-// panics if b is shorter.
+// DistanceWide returns the Hamming distance of two fingerprints with the same number of words.
+// It panics if b is shorter.
 func DistanceWide(a, b []uint64) (d int) {
 	b = b[:len(a)]
 	for i, w := range a {
@@ -197,10 +197,10 @@ func DistanceWide(a, b []uint64) (d int) {
 // FractionEqual returns the fraction of the 64 bits that two fingerprints have in common, in [0,1].
 func FractionEqual(a, b uint64) float64 { return 1 - float64(Distance(a, b))/64 }
 
-// Cosine estimates the cosine similarity of two sets of features from the Hamming distance of their
-// fingerprints of the given number of bits, with its standard error. A bit differs with probability
-// angle / pi, so a distance of 0 does not mean that the error is 0: it is that of the next larger
-// distance then, as it is at the other end.
+// Cosine estimates the cosine similarity of two sets of features, with its standard error, from
+// the Hamming distance of their fingerprints of the given number of bits. A bit differs with
+// probability angle / pi. A distance of 0 does not mean that the error is 0: it is then that of
+// distance 1, and at the other end that of bits - 1.
 //
 // For sets without weights the cosine is |A n B| / sqrt(|A| |B|).
 func Cosine(distance, bits int) (cosine, stderr float64) {

@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// Describe writes the layout of the table for people: parameters, extremes, and each section with
-// its place, its size and what one of its things costs. Sizes are bytes, costs bits.
+// Describe writes the layout of the table in a readable form: parameters, extremes, and each
+// section with its place, its size in bytes, and its bits per element.
 func (r *Reader) Describe(w io.Writer) error {
 	i := &r.t.Info
 	fmt.Fprintf(w, "%s: .sst format version %d, %d bytes, checksum %08x\n", r.t.File, i.Version, i.Size, i.Checksum)

@@ -3,8 +3,8 @@
 //
 // # Use
 //
-// NewWriter, Add for each document in the order of fingerprints, and Close write a table. Open, or
-// OpenReaderAt or OpenBytes for one that is not in a file of its own, reads it:
+// NewWriter, Add for each document, and Close write a table. Open, or OpenReaderAt or OpenBytes
+// for one that is not in a file of its own, reads it:
 //
 //	r, err := sstable.Open("docs.sst")
 //	defer r.Close()
@@ -14,7 +14,7 @@
 //	err = r.Verify(ctx, nil)                       // everything in the file
 //
 // For many searches, reuse a NearSearcher or a JaccardSearcher in each goroutine: they do not
-// allocate, and search many tables and many queries together.
+// allocate, and can search many tables, or for many queries, together.
 //
 // # Errors
 //
@@ -60,15 +60,15 @@
 // Directories of key runs and columns are sections of their own, and lie side by side with the
 // other directories after everything else.
 //
-// Writing never seeks. A BatchWriter writes records as they come, and then all else, of a Batch in
-// memory, which it sorts; a Writer collects one from single documents. Permuted runs are made by
-// radix sort, one block of the layout at a time (hamming.NextOrder). Merge makes a table of others
-// by merging their runs, and copies blocks of records.
+// Writing never seeks. A BatchWriter writes records as they come, and then everything else from
+// a Batch in memory, which it sorts; a Writer collects a Batch from single documents. Permuted
+// runs are made by radix sort, one block of the layout at a time (hamming.NextOrder). Merge
+// makes a table from others by merging their runs and copying blocks of records.
 //
 // Reading maps the file. Opening looks at the directories of runs and columns only; a block is
-// verified against its CRC32C when it is first touched, which a bit in memory remembers. Nothing in
-// a file is believed before it is checked against the file's size, so that a damaged or hostile
-// file costs an error and neither a panic nor memory.
+// verified against its CRC32C when it is first touched, which a bit in memory remembers.
+// Nothing in a file is trusted before it is checked against the file's size, so that a damaged
+// or hostile file causes an error, and neither a panic nor a large allocation.
 //
 // # Packages
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/blobs"
 )
 
-// Limits of a table and of a document. What is over a limit is refused, never cut.
+// Limits of a table and of a document. What exceeds a limit is refused, never truncated.
 const (
 	MaxIDBytes    = 1<<16 - 1       // an ID has 1 to MaxIDBytes bytes
 	MaxRecordSize = blobs.MaxRecord // bytes of Text and Fields together

@@ -21,7 +21,7 @@ type File interface {
 // tests.
 var pageLimits = pages.Machine
 
-// Open maps the table in the file of that name into memory. Errors are those of the file system,
+// Open maps the table in the file at path into memory. Errors are those of the file system,
 // *CorruptionError, and for a table of a newer format one with ErrUnsupported.
 func Open(path string) (*Reader, error) {
 	f, err := vfs.Disk.Open(path)

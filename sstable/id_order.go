@@ -34,8 +34,8 @@ func (o *IDOrder) Parts() int {
 	return o.divider.Parts()
 }
 
-// Range returns the parts that may have IDs that are at or after from and before to, which is empty
-// for no bound: from first to end-1.
+// Range returns the parts, first to end-1, that may have IDs at or after from and before to; an
+// empty to is no bound.
 func (o *IDOrder) Range(from, to []byte) (first, end int) {
 	if o.divider == nil {
 		return 0, 1
@@ -43,8 +43,8 @@ func (o *IDOrder) Range(from, to []byte) (first, end int) {
 	return o.divider.Range(from, to)
 }
 
-// EachID calls fn for the documents of a part, ascending by number. id aliases memory that is used
-// again.
+// EachID calls fn for the documents of a part, ascending by number. id is only valid during the
+// call.
 func (o *IDOrder) EachID(ctx context.Context, part int, fn func(doc uint32, id []byte) error) (err error) {
 	defer o.r.t.Unguard(table.Guard(), &err)
 	b := idBatches{r: o.r, fn: fn}
@@ -67,8 +67,8 @@ func (o *IDOrder) EachID(ctx context.Context, part int, fn func(doc uint32, id [
 // idBatch is how many IDs are read together.
 const idBatch = 256
 
-// EachWrittenID calls fn for the documents that w selects, ascending by number. id aliases memory
-// that is used again.
+// EachWrittenID calls fn for the documents that w selects, ascending by number. id is only
+// valid during the call.
 func (r *Reader) EachWrittenID(ctx context.Context, w Written, fn func(doc uint32, id []byte) error) error {
 	b := idBatches{r: r, fn: fn}
 	err := r.EachWritten(ctx, w, func(docs []uint32) error {
@@ -85,7 +85,7 @@ func (r *Reader) EachWrittenID(ctx context.Context, w Written, fn func(doc uint3
 	return b.flush(ctx)
 }
 
-// EachIDOf calls fn for documents, given ascending. id aliases memory that is used again.
+// EachIDOf calls fn for docs, which must ascend. id is only valid during the call.
 func (r *Reader) EachIDOf(ctx context.Context, docs []uint32, fn func(doc uint32, id []byte) error) error {
 	b := idBatches{r: r, fn: fn}
 	for _, doc := range docs {

@@ -82,10 +82,10 @@ func (r *Reader) IDHashBlocks(fn func(hashes []uint64) error) (err error) {
 // mostTimes is how many times as many IDs a table has whose run is still intersected as a whole.
 const mostTimes = 16
 
-// EachCommonID calls fn for every two documents of a and b that have the same ID, in no particular
-// order, and stops at the first error, which it returns. It intersects the runs of hashes of the
-// two: that costs two or three nanoseconds for each ID of both. In a table that is much larger than
-// the other, the hashes of the other are looked up.
+// EachCommonID calls fn for every pair of documents of a and b with the same ID, in no
+// particular order, and stops at the first error, which it returns. It intersects the runs of
+// hashes of the two tables: that costs two or three nanoseconds per ID of both. If one table is
+// much larger, the hashes of the other are looked up in it.
 func EachCommonID(a, b *Reader, fn func(docA, docB uint32) error) (err error) {
 	defer unguardAny([]*Reader{a, b}, table.Guard(), &err)
 	if a.t.IDs.Len() > b.t.IDs.Len() {

@@ -38,18 +38,18 @@ type MergeOptions = merge.Options
 //	func (r *Renumbering) New(input int, doc uint32) (number uint32, kept bool)
 type Renumbering = merge.Renumbering
 
-// Merge writes a table with the documents of other tables, whose parameters must be Compatible with
-// p (whose layout may be LayoutBySize) and whose IDs must differ, but for documents that Keep
-// leaves out. It returns what the table says of itself and the new numbers of the documents.
-// Documents with equal fingerprints are in the order of their inputs.
+// Merge writes a table with the documents of other tables, whose parameters must be Compatible
+// with p (whose layout may be LayoutBySize) and whose IDs must differ, except those of
+// documents that Keep leaves out. It returns the Info of the table and the new numbers of the
+// documents. Documents with equal fingerprints are in the order of their inputs.
 //
-// Every index of the result is merged from those of the inputs, piece by piece of the keys: nothing
-// is sorted but where the layout of an input is no help for that of the result. Compressed records
-// and encoded sketches are copied; a block of records is rewritten only if less than three
-// quarters are left of its records, or of their bytes. Memory, of k inputs: log2 k bits a document
-// and its new number, in 2 + log2 k bits, or 11 up to 64 Mi documents; where documents are left out
-// or the sequence numbers of inputs interleave, twice that; and some tens of megabytes. With
-// sketches, the bitmaps and postings of a segment come on top.
+// Every index of the result is merged from those of the inputs, one part of the keys after the
+// other: nothing is sorted unless the layout of an input cannot be used for that of the result.
+// Compressed records and encoded sketches are copied; a block of records is rewritten only if
+// less than three quarters of its records, or of their bytes, are left. Memory, of k inputs:
+// log2 k bits a document and its new number, in 2 + log2 k bits, or 11 up to 64 Mi documents;
+// where documents are left out or the sequence numbers of inputs interleave, twice that; and
+// some tens of megabytes. With sketches, the bitmaps and postings of a segment come on top.
 func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o MergeOptions) (Info, *Renumbering, error) {
 	tables := make([]merge.Input, len(inputs))
 	for i, in := range inputs {

@@ -42,11 +42,12 @@ func newReader(t *table.Table) (*Reader, error) {
 	return r, nil
 }
 
-// Close releases the file. What aliases it must not be used any more. A second call does nothing.
+// Close releases the file. Slices that alias it must not be used afterwards. A second call does
+// nothing.
 func (r *Reader) Close() error { return r.t.Close() }
 
-// Note returns a copy of what the table's owner keeps with it (WriterOptions.Note), nil if there is
-// nothing.
+// Note returns a copy of the note that the table's owner keeps in it (WriterOptions.Note), nil
+// if there is none.
 func (r *Reader) Note() ([]byte, error) { return r.t.Note() }
 
 // unguardAny is Table.unguard for a function that reads several tables.
@@ -66,10 +67,10 @@ func tablesOf(readers []*Reader) []*table.Table {
 	return tables
 }
 
-// Params returns what the table's fingerprints were made with.
+// Params returns the parameters of the table.
 func (r *Reader) Params() table.Params { return r.t.Params }
 
-// Info returns what the table says of itself. Its Sections must not be changed.
+// Info returns the Info of the table. Its Sections must not be changed.
 func (r *Reader) Info() table.Info { return r.t.Info }
 
 // NumDocs returns the number of documents: they are numbered 0..NumDocs-1.
@@ -108,8 +109,7 @@ func (r *Reader) AppendRest(dst []Fingerprint, doc uint32) (words []Fingerprint,
 	return r.t.AppendRest(dst, doc)
 }
 
-// Fingerprint returns the fingerprint of a document, and false if it has none. Of more words it is
-// the first.
+// Fingerprint returns the fingerprint of a document, or its first word, and false if it has none.
 func (r *Reader) Fingerprint(doc uint32) (fp Fingerprint, ok bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.t.CheckDoc(doc); err != nil || doc >= r.t.Info.Fingerprints {
@@ -160,8 +160,8 @@ func (r *Reader) TimeSketch() (times []int64, err error) {
 	return times, nil
 }
 
-// HasDeadRecords reports whether the table holds texts that no document has: those of documents
-// that a merge left out, in blocks that it copied.
+// HasDeadRecords reports whether the table has texts of no document: those of documents that a
+// merge left out, in blocks that it copied.
 func (r *Reader) HasDeadRecords() (has bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if r.t.Places == nil {

@@ -20,16 +20,17 @@ type SalvageOptions struct {
 	// Sums sets the fingerprint, if it has words, and the sketch of an empty document to those of a
 	// text, for documents that have lost theirs and still have a text. Nil computes nothing.
 	Sums func(d *Document, text string)
-	// Partial says to return documents, too, whose text, fields or sketch are lost. Otherwise a
+	// Partial also returns documents whose text, fields or sketch are lost. Otherwise a
 	// document is whole or lost.
 	Partial bool
-	// Dead says which documents are not wanted: they are not returned, and no loss. Nil wants all.
+	// Dead reports whether a document is not wanted: it is not returned, and counts as no loss.
+	// Nil wants all.
 	Dead func(doc uint32) bool
 	// Buried, if not nil, is called for a dead document, if its ID can be read.
 	Buried func(id []byte, seq uint64)
 }
 
-// A Loss is a damaged part of a table, and what the damage costs. A part that can be made again
+// A Loss is a damaged part of a table, and what the damage costs. A part that can be rebuilt
 // from others, such as a permuted run, costs nothing.
 type Loss struct {
 	Err       error // mostly a *CorruptionError
@@ -38,8 +39,8 @@ type Loss struct {
 	Estimated int64 // documents that get the least time and sequence number of the table
 }
 
-// Salvaged reads what can be read of a table that may be damaged. Checksums decide: each directory
-// that documents depend on is there twice, and a block that is damaged costs the documents that
+// Salvaged reads what is readable of a table that may be damaged, by its checksums. Each
+// directory that documents depend on is there twice; a damaged block costs the documents that
 // need it, and no others. One goroutine at a time may use it.
 type Salvaged struct {
 	r        *table.Table             // opened as far as possible: any of its parts may be nil
@@ -60,9 +61,9 @@ type lossPlace struct {
 // errLost is for what has been counted.
 var errLost = errors.New("lost")
 
-// Salvage opens a table in f, which errors call name, as far as that is possible. It owns f from
-// here on, and closes it also if it fails: if the directory and its early copy are lost. It never
-// writes. A damaged file can cost time in proportion to its size.
+// Salvage opens a table in f, which errors call name, as far as possible. It owns f from then
+// on, and closes it even if it fails, which it does if the directory and its early copy are
+// both lost. It never writes. A damaged file can cost time in proportion to its size.
 func Salvage(f File, name string) (*Salvaged, error) {
 	data, unmap, err := f.Mmap()
 	if err != nil {
@@ -82,7 +83,7 @@ func Salvage(f File, name string) (*Salvaged, error) {
 // Close releases the file. A second call does nothing.
 func (s *Salvaged) Close() error { return s.r.Close() }
 
-// Info returns what the table says of itself. Whole says that its sections are all there are.
+// Info returns the Info of the table. whole says that it lists all sections.
 func (s *Salvaged) Info() (info table.Info, whole bool) { return s.r.Info, s.whole }
 
 // Params returns the parameters of the table.
@@ -91,8 +92,7 @@ func (s *Salvaged) Params() table.Params { return s.r.Params }
 // Note returns what Reader.Note does.
 func (s *Salvaged) Note() ([]byte, error) { return s.r.Note() }
 
-// Losses returns the damage that was found so far, by offset. It is complete once Each has
-// returned.
+// Losses returns the damage found so far, by offset. It is complete once Each has returned.
 func (s *Salvaged) Losses() []Loss {
 	all := slices.Clone(s.losses)
 	slices.SortStableFunc(all, func(a, b Loss) int { return cmp.Compare(placeOf(a.Err).offset, placeOf(b.Err).offset) })

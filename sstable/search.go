@@ -67,20 +67,20 @@ func (s *NearSearcher) NearGroup(tables []*Reader, q []Fingerprint, k int, fn fu
 	return s.s.Group(s.indexesOf(tables), q, k, fn)
 }
 
-// NearFirst calls accept with documents of the tables whose fingerprint differs from q in at most k
-// bits, until it returns true, and reports whether it has. It answers whether there is a match at
-// all: it reads little more than the block in which a hit is accepted, however many documents
-// match. Tables are searched in order; accept may get a document twice.
+// NearFirst calls accept with documents of the tables whose fingerprint differs from q in at
+// most k bits, until it returns true, and reports whether it did. It answers whether there is a
+// match at all: it reads little more than the block in which a hit is accepted, however many
+// documents match. Tables are searched in order; accept may get a document twice.
 func (s *NearSearcher) NearFirst(tables []*Reader, q []Fingerprint, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
 	defer unguardAny(tables, table.Guard(), &err)
 	return s.s.First(s.indexesOf(tables), q, k, accept)
 }
 
-// NearBatch is NearGroup for many queries at once, which are given as a column for each word of a
-// fingerprint, in one table: it calls emit for every document of a table within k
-// bits of each query, with the query's position, each once and in no particular order, but always
-// in the same. It stops at an error of emit and when ctx ends. There are less than 1<<32 queries;
-// the searcher keeps 45 bytes a query, and 32 for each of about as many hits.
+// NearBatch is NearGroup for many queries at once, which are given as a column for each word of
+// a fingerprint, in one table: it calls emit for every document of a table within k bits of
+// each query, with the query's position, each once and in no particular order, but always in
+// the same. It stops at an error of emit and when ctx ends. There must be fewer than 1<<32
+// queries; the searcher keeps 45 bytes per query, and 32 for each of about as many hits.
 func (s *NearSearcher) NearBatch(ctx context.Context, r *Reader, queries [][]Fingerprint, k int, emit func(query int, h Hit) error) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if len(queries[0]) > int(r.t.Info.Fingerprints)/keyrun.BlockLen { // most blocks are read
@@ -96,8 +96,8 @@ func (s *NearSearcher) Plan(r *Reader, q []Fingerprint, k int) (p Plan, err erro
 	return s.s.PlanWide(r.index, q, k)
 }
 
-// TakeStats returns the work of the searches since it was called last, but for those of NearGroup
-// and NearFirst.
+// TakeStats returns the work of the searches since the last call, except those of NearGroup and
+// NearFirst.
 func (s *NearSearcher) TakeStats() NearStats { return s.s.TakeStats() }
 
 // indexesOf returns the indexes of tables, valid until it is called again.

@@ -22,12 +22,12 @@ import (
 //	}
 type SetQuery = contain.Query
 
-// SetDocBytes is what a document takes that a search by sets counts.
+// SetDocBytes is the memory, in bytes, for each document that a search by sets counts.
 const SetDocBytes = contain.DocBytes
 
-// SetCandidates appends the documents to dst that may be what a query looks for, ascending: all
-// that are, and few others. Read is how many entries of the index were read for it. It returns
-// false if there is no index, or reading all texts takes less time.
+// SetCandidates appends to dst, ascending, the documents that may match a query: all that do,
+// and few others. read is the number of index entries read. It returns false if there is no
+// index, or if reading all texts takes less time.
 func (r *Reader) SetCandidates(dst []uint32, q SetQuery) (docs []uint32, read int, ok bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if r.t.Sets == nil {
@@ -36,8 +36,8 @@ func (r *Reader) SetCandidates(dst []uint32, q SetQuery) (docs []uint32, read in
 	return r.t.Sets.Candidates(dst, q)
 }
 
-// RunCandidates is SetCandidates for the documents that may have all of some number of features, 1
-// or more, that follow each other in features.
+// RunCandidates is SetCandidates for the documents that may have all features of a run of
+// number consecutive ones, 1 or more, in features.
 func (r *Reader) RunCandidates(dst []uint32, features []uint64, number, most int) (docs []uint32, read int, ok bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if r.t.Sets == nil {
@@ -46,7 +46,7 @@ func (r *Reader) RunCandidates(dst []uint32, features []uint64, number, most int
 	return r.t.Sets.Runs(dst, features, number, most)
 }
 
-// A FieldRange is values of an indexed field, from one to another.
+// A FieldRange is a range of values of an indexed field.
 type FieldRange struct {
 	Field        int    // number of the field among Params.Indexed
 	From, To     string // "" for no bound
@@ -70,8 +70,8 @@ func (f *FieldRange) keys() (from, to []byte) {
 	return from, to
 }
 
-// Exact reports whether FieldCandidates finds no document but those with a value in the range: keys
-// of longer bounds are cut off.
+// Exact reports whether FieldCandidates finds only documents with a value in the range. It may
+// find others if a bound is longer than keys, which are cut off.
 func (f *FieldRange) Exact() bool {
 	from, to := f.keys()
 	return len(from) < jsonfield.MostKey && len(to) < jsonfield.MostKey
@@ -129,8 +129,8 @@ func (r *Reader) CountFields(ranges []FieldRange) (n int, err error) {
 	return n, nil
 }
 
-// FieldCandidates returns the documents, ascending, that may have a value in one of some ranges:
-// all that have, and some others if a bound is longer than keys are. They are never nil.
+// FieldCandidates returns, ascending, the documents that may have a value in one of ranges: all
+// that do, and perhaps others if a bound is longer than keys. The result is never nil.
 func (r *Reader) FieldCandidates(ranges []FieldRange) (docs []uint32, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	docs = []uint32{} // nil is for no index

@@ -47,10 +47,10 @@ type JaccardPlan = sketchidx.Plan
 // used concurrently.
 type JaccardSearcher struct{ s sketchidx.Searcher }
 
-// Jaccard appends to dst every document of a table whose score with the sketch q by minhash.Jaccard
-// is t or more, 0 < t <= 1, each once and in no particular order. q ascends and has at most
-// Params.Sketch hashes. The answer is complete for every t; it is found fastest for t of
-// Params.MinJaccard or more.
+// Jaccard appends to dst every document of a table whose score with the sketch q by
+// minhash.Jaccard is t or more, 0 < t <= 1, each once and in no particular order. q ascends and
+// has at most Params.Sketch hashes. The answer is complete for every t; searches are fastest
+// for t of Params.MinJaccard or more.
 func (s *JaccardSearcher) Jaccard(r *Reader, q minhash.Sketch, t float64, dst []JaccardHit) (hits []JaccardHit, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.needSketches(); err != nil {
@@ -59,8 +59,8 @@ func (s *JaccardSearcher) Jaccard(r *Reader, q minhash.Sketch, t float64, dst []
 	return s.s.Search(r.t.Sketches, q, t, dst)
 }
 
-// JaccardFew is Jaccard if at most most sketches are to be compared with q. It returns false, and a
-// part of the hits, if there are more, without comparing more than most.
+// JaccardFew is Jaccard if no more than most sketches must be compared with q. If there are
+// more, it compares no more than most of them, and returns a part of the hits and false.
 func (s *JaccardSearcher) JaccardFew(r *Reader, q minhash.Sketch, t float64, most int, dst []JaccardHit) (hits []JaccardHit, few bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.needSketches(); err != nil {
@@ -82,12 +82,13 @@ func (r *Reader) JaccardRange(from, to uint32, sketches []minhash.Sketch, ts []f
 	return r.t.Sketches.ScanRange(from, to, sketches, ts, accept)
 }
 
-// JaccardFirst calls accept with documents of a table whose score with the sketch q is t or more,
-// until it returns true, and reports whether it has. It answers whether there is a match at all.
-// Candidates are taken a block of postings at a time, those of rare hashes first; of a block those
-// whose bitmap differs least from that of q come first, so that a match is mostly among the first
-// that are scored. accept gets a document once. Which documents it gets depends on q, t and the
-// table alone, but for documents that skip, if not nil, is true of: it does not get these.
+// JaccardFirst calls accept with documents of a table whose score with the sketch q is t or
+// more, until it returns true, and reports whether it did. It answers whether there is a match
+// at all. Candidates are taken one block of postings at a time, those of rare hashes first;
+// within a block, those whose bitmap differs least from that of q come first, so that a match
+// is usually among the first that are scored. accept gets each document once. Which documents
+// it gets depends only on q, t and the table, and on skip: if that is not nil, documents for
+// which it returns true are left out.
 func (s *JaccardSearcher) JaccardFirst(r *Reader, q minhash.Sketch, t float64, skip func(doc uint32) bool, accept func(JaccardHit) (bool, error)) (found bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.needSketches(); err != nil {
@@ -106,7 +107,7 @@ func (s *JaccardSearcher) JaccardPlan(r *Reader, q minhash.Sketch, t float64) (p
 	return s.s.Plan(r.t.Sketches, q, t)
 }
 
-// TakeStats returns the work of the searches since it was called last.
+// TakeStats returns the work of the searches since the last call.
 func (s *JaccardSearcher) TakeStats() JaccardStats { return s.s.TakeStats() }
 
 // needSketches returns an error with ErrNoSketches if the table keeps none.

@@ -85,8 +85,8 @@ func (r *Reader) eachInTextOrder(ctx context.Context, most uint32, fn func(doc u
 	return nil
 }
 
-// SortInTextOrder sorts documents of the table, given in any order, as EachInTextOrder visits them
-// if there are no more than it sorts at a time. It takes 8 bytes each.
+// SortInTextOrder sorts documents of the table into the order in which EachInTextOrder visits
+// as many as it sorts at a time. It takes 8 bytes each.
 func (r *Reader) SortInTextOrder(docs []uint32) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	order := make([]uint64, len(docs))
@@ -103,7 +103,7 @@ func (r *Reader) SortInTextOrder(docs []uint32) (err error) {
 	return nil
 }
 
-// TextOrder returns the indexes of docs, of which a document may be several, in the order of
+// TextOrder returns the indexes of docs, which may repeat documents, in the order of
 // SortInTextOrder. It takes 16 bytes each.
 func (r *Reader) TextOrder(docs []uint32) (order []int, err error) {
 	defer r.t.Unguard(table.Guard(), &err)

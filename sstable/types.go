@@ -90,7 +90,7 @@ func IsTable(prefix []byte) bool { return table.IsTable(prefix) }
 // the other bits zero. It is part of the format.
 func HashID(id []byte) uint64 { return table.HashID(id) }
 
-// Errors that a caller may want to tell from damage.
+// Errors that a caller may want to distinguish from damage.
 var (
 	// ErrNotTable is in the error for a file that neither starts nor ends as a table does.
 	ErrNotTable = table.ErrNotTable
@@ -127,8 +127,8 @@ func ChooseLayout(n int64) Layout { return hamming.ChooseLayout(n) }
 // ParseLayout reads "4:1", or "4", which means the same, or "4x4".
 func ParseLayout(s string) (Layout, error) { return hamming.ParseLayout(s) }
 
-// Layouts are the layouts that are worth comparing: few tables with radii, the classic choices of
-// Manku et al., and a nested one.
+// Layouts returns layouts that are worth comparing: few tables with radii, the classic choices
+// of Manku et al., and a nested one.
 func Layouts() []Layout { return hamming.Layouts() }
 
 // Estimate says what a layout costs: space, and the work and time of a search:
@@ -144,7 +144,8 @@ func Layouts() []Layout { return hamming.Layouts() }
 //	}
 type Estimate = hamming.Estimate
 
-// EstimateNear returns what searches within k of n uniform fingerprints cost with layout l.
+// EstimateNear returns the cost of searches within k bits among n uniform fingerprints with
+// layout l.
 func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
 	return hamming.EstimateUniform(l, n, k)
 }

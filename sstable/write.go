@@ -21,8 +21,8 @@ type WriterOptions = write.WriterOptions
 // Level is how hard a writer compresses.
 type Level = write.Level
 
-// Compression levels. Readers need not know which was used. Merges copy blocks as they are, so that
-// a level is chosen once for a text.
+// Compression levels. Readers need not know which was used. Merges copy blocks unchanged, so
+// the level of a text is chosen once.
 const (
 	LevelDefault = write.LevelDefault // zstd's default
 	LevelFastest = write.LevelFastest // half the time, 5 % more bytes
@@ -62,9 +62,10 @@ const (
 	NoRecord = write.NoRecord // is in the place of a record's number for a document that has none
 )
 
-// BatchWriter writes the table of a Batch, on all processors. Beside the batch it takes about 32
-// bytes of memory a document, and with sketches those of a segment. Records are written before, as
-// they come, and need no memory then: a table may have more texts than fit into it.
+// BatchWriter writes the table of a Batch, on all processors. In addition to the batch it takes
+// about 32 bytes of memory per document, and with sketches those of a segment. Records are
+// written before the batch, as they come, and then take no memory: a table may have more texts
+// than fit in memory.
 //
 //	w, err := sstable.NewBatchWriter(ctx, out, p, o)
 //	defer w.Close()
@@ -86,9 +87,9 @@ type (
 	BatchRoom    = write.BatchRoom
 )
 
-// NewBatchWriter returns a writer of a table to w, which is left to the caller to sync and close.
-// The layout of p may be LayoutBySize. Close must be called in the end. The work stops with the
-// error of ctx when that ends.
+// NewBatchWriter returns a writer of a table to w, which the caller must sync and close. The
+// layout of p may be LayoutBySize. Close must be called at the end. When ctx ends, the work
+// stops with its error.
 func NewBatchWriter(ctx context.Context, w io.Writer, p Params, o BatchOptions) (*BatchWriter, error) {
 	b, err := write.NewBatchWriter(ctx, write.NewAsyncWriter(w), p, o)
 	if err != nil {
@@ -97,20 +98,21 @@ func NewBatchWriter(ctx context.Context, w io.Writer, p Params, o BatchOptions) 
 	return &BatchWriter{b}, nil
 }
 
-// AddRecords writes n records, given by number from 0, whose texts and fields lie side by side in
-// blocks. It returns the number of the first in the table; the others follow. Nothing is written if
-// the table keeps no texts. Alike is how many of them are near-duplicates of one shortly before.
+// AddRecords writes n records, given by number from 0, whose texts and fields lie side by side
+// in blocks. It returns the number of the first record in the table; the others follow. Nothing
+// is written if the table keeps no texts. alike says how many of the records are
+// near-duplicates of one shortly before.
 func (t *BatchWriter) AddRecords(n, alike int, record func(i int) (text, fields []byte)) (first uint32, err error) {
 	return t.w.AddRecords(n, alike, record)
 }
 
-// Write writes the documents of a batch, and completes the table. It returns what the table says of
-// itself, which has how many documents are not left out.
+// Write writes the documents of a batch, and completes the table. It returns the Info of the
+// table; its number of documents does not include those left out.
 func (t *BatchWriter) Write(b *Batch) (Info, error) { return t.w.Write(b) }
 
 // IndexBytes returns how much memory the writer needs for the sets and the indexed fields of the
 // records so far, if the table has such indexes.
 func (t *BatchWriter) IndexBytes() int64 { return t.w.IndexBytes() }
 
-// Close frees what the writer has. Without Write before, the table is of no use.
+// Close frees the resources of the writer. If Write has not been called, the table is incomplete.
 func (t *BatchWriter) Close() { t.w.Close() }

@@ -35,8 +35,8 @@ type unclosed struct{ io.Writer }
 // Close does nothing.
 func (unclosed) Close() error { return nil }
 
-// NewWriter returns a writer of a table to w, which is left to the caller to sync and close. The
-// layout of p may be LayoutBySize.
+// NewWriter returns a writer of a table to w, which the caller must sync and close. The layout
+// of p may be LayoutBySize.
 func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	b, err := write.NewBatchWriter(context.Background(), unclosed{w}, p, BatchOptions{WriterOptions: o})
 	if err != nil {
@@ -45,7 +45,7 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	return &Writer{w: b, batch: Batch{Rest: make([][]Fingerprint, p.NumWords()-1), Strings: &Arena{}, Codes: &Arena{}}}, nil
 }
 
-// Reserve makes room for n documents more.
+// Reserve makes room for n more documents.
 func (t *Writer) Reserve(n int) {
 	p, b := &t.w.Params, &t.batch
 	b.Fingerprints, b.IDs = slices.Grow(b.Fingerprints, n), slices.Grow(b.IDs, n)
@@ -125,8 +125,8 @@ func (t *Writer) writeRecords() error {
 	return err
 }
 
-// Close writes what has not been written, and returns what the table says of itself. It neither
-// syncs nor closes the underlying writer. A writer must not be used after it.
+// Close writes the rest of the table, and returns its Info. It neither syncs nor closes the
+// underlying writer. The Writer must not be used afterwards.
 func (t *Writer) Close() (Info, error) {
 	if t.closed {
 		return t.info, t.w.Err

@@ -17,8 +17,8 @@ type Written struct {
 // How many blocks of a column are read between two looks at the context.
 const blocksPerLook = 256
 
-// CountWritten returns how many documents w selects. It reads only the column of times, and of that
-// only what the bounds of the table and of its blocks leave open.
+// CountWritten returns how many documents w selects. It reads only the column of times, and of
+// it only blocks whose bounds do not decide.
 func (r *Reader) CountWritten(ctx context.Context, w Written) (n int64, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	set, err := r.writtenRanks(ctx, w)

@@ -73,5 +73,5 @@
 // Every step up to the one that publishes something can be taken back: a log is cut to whole frames
 // and keeps the others in memory, an unfinished table is removed, and a transaction of bbolt has
 // changed nothing while the root is the former one. So no error of a full disk is final, except
-// that of an fsync. Merges end when a write or a flush finds no space (space.go).
+// that of an fsync. Merges end when a write or a flush finds no space (compaction/space.go).
 package store

@@ -8,8 +8,8 @@ type Piece struct {
 	Line int    // the line of the whole text on which Text starts, from 1
 }
 
-// Splitter cuts text that arrives in chunks into statements, at the semicolons that end them: not
-// those within strings, comments and JSON. It looks at every byte once.
+// Splitter splits text that arrives in chunks into statements, at the semicolons that end them,
+// not at those within strings, comments and JSON. It looks at every byte once.
 type Splitter struct {
 	buf     []byte // text that Next has not returned
 	scanned int    // bytes of buf that the state has seen
