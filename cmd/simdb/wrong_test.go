@@ -88,7 +88,7 @@ var wrong = []struct{ args, want string }{
 	{"dedup|in.jsonl|--level|line|--text-field|text,id", "one field of a record can be cut"},
 	{"dedup|in.jsonl|--level|line|--against|in.jsonl", "an input, of which nothing would be left"},
 	{"dedup|.|--files|--level|line", "list of paths"},
-	{"dedup|in.jsonl|--level|line|--min-count|1", "2 times or more"},
+	{"dedup|in.jsonl|--level|line|--min-count|1", "at least 2"},
 	{"dedup|in.jsonl|--min-count|3", "--min-count is for --level"},
 	{"dedup|rows.csv|in.jsonl", "rows.csv is CSV"},
 	{"pairs|x.simdb|--near|3|--jaccard|0.8", "can't be used together"},

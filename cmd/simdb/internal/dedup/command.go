@@ -279,7 +279,7 @@ func (c *Command) validateLevel() error {
 	case c.OfFiles():
 		return errors.New("--files, --images: the output is a list of paths, which has no texts that --level could cut")
 	case c.MinCount < 2 || c.MinCount > math.MaxInt32:
-		return fmt.Errorf("--min-count %d: what comes again comes 2 times or more", c.MinCount)
+		return fmt.Errorf("--min-count %d: at least 2, as the first of what is repeated stays", c.MinCount)
 	}
 	return nil
 }

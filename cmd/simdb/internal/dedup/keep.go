@@ -47,7 +47,7 @@ func (k *keepRules) UnmarshalText(text []byte) error {
 		k.all = append(k.all, r)
 	}
 	if k.none() && len(k.all) > 1 {
-		return errors.New("with none no document of a cluster is kept: it is the only rule")
+		return errors.New("none keeps no document of a cluster, so it must be the only rule")
 	}
 	return nil
 }

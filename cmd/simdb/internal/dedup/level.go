@@ -246,7 +246,7 @@ func (l *level) summary() {
 	l.row("repeated", l.removed, percent(l.removed, l.counts.Units), first)
 	l.row("bytes", l.removes, percent(l.removes, l.bytes), fmt.Sprintf("of %s of text are in them and %s", quantity.Count(l.bytes, "byte"), between))
 	l.row("changed", l.changed, percent(l.changed, l.job.read), "documents have lost a part of their text")
-	l.row("dropped", l.emptied, percent(l.emptied, l.job.read), "documents had nothing else, and are left out")
+	l.row("dropped", l.emptied, percent(l.emptied, l.job.read), "documents had no other text, and are left out")
 	l.row("kept", l.kept, percent(l.kept, l.job.read), "documents "+l.whereKept())
 }
 

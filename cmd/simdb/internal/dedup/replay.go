@@ -36,7 +36,7 @@ func (d *job) readReplay() (err error) {
 		d.c.Jaccard = new(app.Share(*by.Jaccard))
 	}
 	if float64(*d.c.Jaccard) < *by.Jaccard {
-		return fmt.Errorf("--replay %s: it has the pairs from %g on, and so none that --jaccard %g adds", path, *by.Jaccard, *d.c.Jaccard)
+		return fmt.Errorf("--replay %s: it has the pairs from %g on, and not those that --jaccard %g adds", path, *by.Jaccard, *d.c.Jaccard)
 	}
 	if d.c.Keep.all == nil {
 		if err := d.c.Keep.UnmarshalText([]byte(by.Keep)); err != nil {

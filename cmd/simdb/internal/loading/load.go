@@ -159,7 +159,7 @@ func (l *load) takeStored() error {
 		return err
 	}
 	if p := from.DB.Params(); !p.Text && p.Sketch > 0 {
-		l.a.Say("%s keeps no texts: its sketches, by which JACCARD answers, are left behind", from.Path)
+		l.a.Say("%s keeps no texts: its sketches, which JACCARD uses, are not copied", from.Path)
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func parseDecision(line []byte) (d Decision, err error) {
 	case d.A == "" || d.B == "":
 		return d, errors.New(`a decision has the ids of two documents, "a" and "b"`)
 	case d.A == d.B:
-		return d, fmt.Errorf("%q is decided about with itself", d.A)
+		return d, fmt.Errorf("%q is paired with itself", d.A)
 	case d.Kind != Keep && d.Kind != Drop && d.Kind != Allow:
 		return d, fmt.Errorf(`"decision" is %q, and not keep, drop or allow`, d.Kind)
 	}

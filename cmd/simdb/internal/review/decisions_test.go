@@ -18,7 +18,7 @@ func TestRead(t *testing.T) {
 		{`[]`, `d.jsonl:1: array, where a line is an object with "a", "b" and "decision"`},
 		{`{"a":1,"b":"y","decision":"drop"}`, `d.jsonl:1: "a" is to be a string`},
 		{`{"a":"x","decision":"drop"}`, `d.jsonl:1: a decision has the ids of two documents`},
-		{`{"a":"x","b":"x","decision":"drop"}`, `d.jsonl:1: "x" is decided about with itself`},
+		{`{"a":"x","b":"x","decision":"drop"}`, `d.jsonl:1: "x" is paired with itself`},
 		{`{"a":"x","b":"y","decision":"dorp"}`, `d.jsonl:1: "decision" is "dorp", and not keep, drop or allow`},
 		{`{"a":"x","b":"y"}`, `d.jsonl:1: "decision" is ""`},
 		{`{"a":"x","b":"y","decision":"drop"}` + "\n" + `{"a":"y","b":"x","decision":"allow"}`, `d.jsonl:2: allow contradicts drop in line 1, about the same two documents`},

@@ -329,7 +329,7 @@ func (l *fileList) draw(db *app.Stored) (docs []engine.Doc, err error) {
 func (l *fileList) say() {
 	l.a.TellSkipped(l.sources)
 	if l.Replaced > 0 {
-		l.a.Say("%s had an id that comes again: the last document with an id counts", quantity.Count(l.Replaced, "document"))
+		l.a.Say("%s had an id that occurs again: the last document with an id counts", quantity.Count(l.Replaced, "document"))
 	}
 	l.rejects.TellUTF8()
 	read := l.N

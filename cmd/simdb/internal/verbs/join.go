@@ -105,7 +105,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	})
 	m.Stop()
 	a.TellSkipped(src)
-	a.Say("%s read, %s of them like a stored document%s; %s", quantity.Count(j.read, "line"), quantity.Number(j.matched), c.Alike(c.Near), app.Seconds(start))
+	a.Say("%s read, %s of them with a match%s; %s", quantity.Count(j.read, "line"), quantity.Number(j.matched), c.Alike(c.Near), app.Seconds(start))
 	j.rejects.TellUTF8()
 	return j.rejects.Close(app.FoundOr(found, cmp.Or(err, j.groups.Check())))
 }
