@@ -110,7 +110,7 @@ func TestAddNovelError(t *testing.T) {
 	}
 }
 
-// novelFamilies are texts, of 60 words but for one, by what they have in common.
+// novelFamilies are texts, of 60 words except for one, by what they have in common.
 var novelFamilies = map[string]func(r *rand.Rand, words []string) []string{
 	"template": func(r *rand.Rand, words []string) []string { // similarities are below 0.8
 		for i := 52; i < len(words); i++ {

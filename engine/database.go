@@ -16,7 +16,7 @@ import (
 // DB is an open database. All methods may be called from many goroutines.
 type DB struct {
 	s      *store.Store
-	params Params // without TTL, which a reader may learn anew
+	params Params // without TTL, which a reader may read again
 }
 
 // Create makes a new database at path and opens it. It returns ErrExists if there is something at

@@ -193,7 +193,7 @@ func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion) ([]Novelty
 }
 
 // prepareText makes the signatures of texts that a search will need, so that the search, which
-// other writers wait for, need not: but for those of a table that is written meanwhile.
+// other writers wait for, need not: except for those of a table that is written meanwhile.
 func (db *DB) prepareText(ctx context.Context) error {
 	_, err := withSnapshot(db, func(s *Snapshot) (struct{}, error) { return struct{}{}, search.Prepare(ctx, &s.v) })
 	return err

@@ -33,7 +33,7 @@ type overlap struct {
 // union returns the number of distinct elements up to tau.
 func (o overlap) union() int { return o.a + o.b - o.common }
 
-// tauOverlap finds the overlap of two sketches of size n, neither empty, but for the number of
+// tauOverlap finds the overlap of two sketches of size n, neither empty, except for the number of
 // common hashes.
 func tauOverlap(a, b Sketch, n int) overlap {
 	tau := uint32(math.MaxUint32)

@@ -160,7 +160,7 @@ func (tx *transaction) delete(x *run, id string) error {
 	return nil
 }
 
-// deleteVersions notes the deletes of documents that a statement has found, but for IDs that the
+// deleteVersions notes the deletes of documents that a statement has found, except for IDs that the
 // transaction has written: a statement finds no document that a transaction has put.
 func (tx *transaction) deleteVersions(x *run, found []version) (deleted int, err error) {
 	found = slices.DeleteFunc(found, func(v version) bool { _, own := tx.ids[v.id]; return own })

@@ -72,7 +72,7 @@ func newRandomMerge(t *testing.T, seed uint64, shape []byte) *randomMerge {
 	return m
 }
 
-// common are the parameters of all tables, but for the layout.
+// common are the parameters of all tables, except for the layout.
 func (m *randomMerge) common() Params {
 	p := mergeParams
 	if p.Sketch, p.Sets, p.Index = m.sketch, m.sets, m.index; p.Sketch == 0 {

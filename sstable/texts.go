@@ -10,8 +10,8 @@ import (
 
 // Texts reads texts and fields of many documents. In the order of EachInTextOrder it decodes each
 // block of records once; in ascending order of numbers nearly so, also of a table that was merged
-// from many, but for texts that lie next to a similar one. It keeps up to 32 MiB of decoded blocks,
-// and one block more.
+// from many, except for texts that lie next to a similar one. It keeps up to 32 MiB of decoded
+// blocks, and one block more.
 //
 // It must not be used concurrently; a Reader can have any number of them.
 type Texts struct {

@@ -137,7 +137,7 @@ func bruteWide(docs []Document, q []Fingerprint, k int) (want []Hit) {
 	return want
 }
 
-// sameHits compares hits in any order, but for their fingerprints.
+// sameHits compares hits in any order, except for their fingerprints.
 func sameHits(t *testing.T, what string, hits, want []Hit) {
 	t.Helper()
 	hits = slices.Clone(hits)

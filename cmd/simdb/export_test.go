@@ -250,7 +250,7 @@ func oneLine(fields []byte) []byte {
 	return fields
 }
 
-// decoded returns the fields with exact numbers, but for those that are written in another way.
+// decoded returns the fields with exact numbers, except for those that are written in another way.
 func decoded(t *testing.T, fields []byte) (v map[string]any) {
 	t.Helper()
 	if len(fields) == 0 {

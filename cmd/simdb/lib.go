@@ -161,8 +161,8 @@ func (h *held) release() {
 	C.free(unsafe.Pointer(s))
 }
 
-// simdb_wait waits for the end of a call, for so many milliseconds at most. It returns 1 if it has
-// ended.
+// simdb_wait waits for the end of a call, at most for the given milliseconds. It returns 1 if the
+// call has ended.
 //
 //export simdb_wait
 func simdb_wait(h C.uintptr_t, milliseconds C.int64_t) C.int {

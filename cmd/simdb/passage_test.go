@@ -185,7 +185,7 @@ func passageAudit(t *testing.T, path string, docs [][]string, known, n int) stri
 }
 
 // TestLevelAgainst removes paragraphs and lines of other files: what these have goes, however often
-// it occurs and however it is wrapped, and what repeats in the input itself but for the first.
+// it occurs and however it is wrapped, and what repeats in the input itself except for the first.
 func TestLevelAgainst(t *testing.T) {
 	dir := t.TempDir()
 	known, own := "the question of a test that has more than ten words in it", "a paragraph of the corpus itself that is in it more than once"

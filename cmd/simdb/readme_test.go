@@ -81,7 +81,7 @@ func found(dir string, args ...string) string {
 }
 
 // What the README and the cookbook show is so: each block of them is run, and prints what they say,
-// but for times. The blocks of a page run in one folder, in their order.
+// except for times. The blocks of a page run in one folder, in their order.
 func TestREADME(t *testing.T)   { testPage(t, "README.md", 5) }
 func TestCookbook(t *testing.T) { testPage(t, "docs/cookbook.md", 30) }
 

@@ -136,7 +136,7 @@ func some(start uint64, step, n int) iter.Seq[int] {
 	}
 }
 
-// Turn skips a long test but for one of every step commits, unless All.
+// Turn skips a long test except for one of every step commits, unless All.
 func Turn(t testing.TB, step int) {
 	t.Helper()
 	if s := seed(commit(), t.Name()); !All() && os.Getenv(envCase) == "" && s%uint64(step) != 0 {

@@ -13,7 +13,7 @@
 //
 // [DHash], [DHash256] and [PHash] follow dhash(), dhash(hash_size=16) and phash() of ImageHash
 // 4.3.2 for Python with Pillow 13: its luminance in 8 bits, its Lanczos resampling in fixed point,
-// and for PHash the DCT of type II. Of lossless formats hashes are the same bit for bit, but for
+// and for PHash the DCT of type II. Of lossless formats hashes are the same bit for bit, except for
 // PHash of symmetric drawings: where coefficients are zero the reference compares its rounding
 // errors. Pillow before 13 shrinks a tall picture in another order: in 116 scenes that were 1.2
 // times as tall as wide or more, 0.3 bits of a DHash differed on average and at most 4, of PHash

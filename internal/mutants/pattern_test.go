@@ -88,7 +88,7 @@ func match(toks, pattern []tok, locals map[string]bool, rename bool) (names, boo
 	return to, true
 }
 
-// sameExported says whether two identifiers are the same but for being exported.
+// sameExported says whether two identifiers are the same except for being exported.
 func sameExported(a, b string) bool {
 	return len(a) == len(b) && len(a) > 0 && a[0]|0x20 == b[0]|0x20 && a[1:] == b[1:]
 }

@@ -114,7 +114,7 @@ func insert(keys []uint64) {
 	}
 }
 
-// sortAgreeing sorts keys that are sorted but for their lowest bits.
+// sortAgreeing sorts keys that are sorted except for their lowest bits.
 func sortAgreeing(keys []uint64, low uint) {
 	for from := 0; from < len(keys); {
 		to := from + 1

@@ -10,7 +10,7 @@ import (
 )
 
 // Best moves the n least of items to the front, in order, and returns them: in time O(len(items)),
-// but for items in descending order, which take log n each.
+// except for items in descending order, which take log n each.
 func Best[T any](items []T, n int, compare func(a, b T) int) []T {
 	if n < len(items) {
 		top := items[:n] // a heap, the last in order at its root

@@ -30,7 +30,7 @@ func (n *named[T]) add(x T) {
 	}
 }
 
-// like returns the files whose names are that of a path but for upper and lower case.
+// like returns the files whose names are that of a path except for upper and lower case.
 func (n *named[T]) like(path string) []T { return n.byName[folded(path)] }
 
 // same returns the first of the files that is the one described.

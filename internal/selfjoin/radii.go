@@ -69,7 +69,7 @@ type wordCost struct {
 	within []float64 // the cost by radius
 }
 
-// wordCosts estimates the costs of passes for each of words, but for fingerprints with the same
+// wordCosts estimates the costs of passes for each of words, except for fingerprints with the same
 // value.
 func (j *wide) wordCosts(some []uint32, words []int) (costs []wordCost) {
 	n, size := float64(len(some)), min(4*int(math.Sqrt(float64(len(some)))), len(some), 1<<12)

@@ -79,7 +79,7 @@ type crowds struct {
 
 func (c *crowds) reset() { c.of, c.least, c.bytes = map[uint32]*crowd{}, c.most, 0 }
 
-// difference appends the elements by which a set differs from the pivot, but for those that no
+// difference appends the elements by which a set differs from the pivot, except for those that no
 // other set has by counts, and returns how many elements of the pivot it misses.
 func (c *crowd) difference(dst, set []uint64, counts *counts) (_ []uint64, missing int) {
 	i, k := 0, 0

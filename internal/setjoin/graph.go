@@ -137,8 +137,8 @@ func (l *Links) Of(set uint32) iter.Seq2[uint32, float64] {
 	}
 }
 
-// Split takes the sets below known apart from their equals, but for one of each class, the first in
-// the order, which all pairs of the class are with from then on. A nil order is that of the
+// Split takes the sets below known apart from their equals, except for one of each class, the first
+// in the order, which all pairs of the class are with from then on. A nil order is that of the
 // numbers. Sets that are known already have no matches with each other, so that the star clusters
 // stay the same.
 func (g *Graph) Split(ctx context.Context, order []uint32, known int) error {

@@ -178,7 +178,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	return j, nil
 }
 
-// bySize orders the sets, the largest first, but for those that are known.
+// bySize orders the sets, the largest first, except for those that are known.
 func (j *join) bySize() {
 	order := slices.Clone(j.o.Order)
 	for n := range j.len() - len(order) {

@@ -9,7 +9,7 @@ import (
 
 // The ASCII path takes text in segments: 64 bytes become one mask of the bytes that belong to
 // words, the masks become the offsets at which words start and end, and the words between them are
-// hashed. No step branches on the text but for words longer than 16 bytes, which are rare.
+// hashed. No step branches on the text except for words longer than 16 bytes, which are rare.
 const (
 	blockBytes   = kernel.TextBlock
 	segment      = 32 * blockBytes      // bytes of text taken at a time

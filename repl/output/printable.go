@@ -40,7 +40,7 @@ func unprintable(r rune) bool {
 }
 
 // Shown returns a writer to a terminal of lines that may hold anything: it shows them as Printable
-// does, but for tabs and the ends of lines. A character that is not complete when the last Write
+// does, except for tabs and the ends of lines. A character that is not complete when the last Write
 // ends is not shown.
 func Shown(terminal io.Writer) io.Writer { return &shown{w: terminal} }
 

@@ -113,8 +113,8 @@ func (b *backup) run(ctx context.Context) error {
 	return nil
 }
 
-// tidy removes what earlier runs have left that did not end, but for the copies of tables that are
-// needed still.
+// tidy removes what earlier runs have left that did not end, except for the copies of tables that
+// are needed still.
 func (b *backup) tidy() error {
 	names, err := b.to.Dir.List(".")
 	if err != nil {

@@ -93,9 +93,8 @@ func (m Match) compare(other Match) int {
 }
 
 // First returns for each of n samples the best of its first matches by a criterion of containment,
-// at most most of them, 1 to 255, in the order in which texts lie; Sample is -1 if there is none.
-// A sample that has so many is not compared any more, so it takes no longer where very many
-// documents match.
+// in storage order; Sample is -1 if there is none. A sample with most matches, 1 to 255, is not
+// compared further, so that very many matching documents take no longer.
 func First(ctx context.Context, v *view.View, n int, samples func(i int) search.Sample, by view.Criterion, most int, skip func(i int, id string) bool) ([]Match, error) {
 	b := &batch{v: v, n: n, by: by, samples: samples, skip: skip, most: most}
 	best := slices.Repeat([]Match{{Sample: -1}}, n)

@@ -221,7 +221,7 @@ func (c *chunk) add(d *view.Doc, slot idSlot, now func() time.Time) {
 	}
 }
 
-// grow makes room for twice as many documents, but for little more than most: what is not used
+// grow makes room for twice as many documents, except for little more than most: what is not used
 // counts as much for the garbage collector as what is.
 func (c *chunk) grow(most int64) {
 	const least, spare = 64, 16 // a sixteenth more, as the next chunk may have shorter IDs

@@ -19,7 +19,7 @@ const (
 	filterPosition  = 9  // bits that name a bit of a line
 )
 
-// newIDFilter returns an empty filter for n IDs, in at most that many bytes but for one line.
+// newIDFilter returns an empty filter for n IDs, in at most that many bytes except for one line.
 func newIDFilter(n int, most int64) *idFilter {
 	size := int64(n) * filterBitsPerID / 8
 	return &idFilter{make([][filterLine]byte, min(size, most)/filterLine+1)}

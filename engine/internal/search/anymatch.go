@@ -311,7 +311,7 @@ func (x *existence) jaccardMem(m view.MemView, sketch minhash.Sketch, t float64,
 }
 
 // takeSimilar takes those sketches of a memtable, at positions after from, that are similar and of
-// visible documents that may be named, but for positions that skip, if not nil, is true of. It
+// visible documents that may be named, except for positions that skip, if not nil, is true of. It
 // reports whether there are enough matches.
 func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, sketch minhash.Sketch, t float64, skip func(i uint32) bool) (enough bool, err error) {
 	for _, i := range found {

@@ -6,7 +6,7 @@
 // Tables are searched by package sstable, memtables by package memindex. What is found is
 // filtered by what the View sees: hits may be dead, replaced or expired. Near and Jaccard are the
 // memory of a search; they are pooled by callers and serve one search after another. They leave
-// their hits unordered: package rows puts them in order while they are taken.
+// their hits unordered: package ordered sorts them while they are read.
 //
 // # Verified searches
 //

@@ -114,7 +114,7 @@ func (q *Jaccard) Forget() {
 	q.v = nil
 }
 
-// Find finds all visible documents of v that match the sample by a criterion of Jaccard, but for
+// Find finds all visible documents of v that match the sample by a criterion of Jaccard, except for
 // the one that is stored under its id. It leaves them in q.Hits.
 func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Criterion) (err error) {
 	if err := v.Usable(ctx); err != nil {
@@ -169,7 +169,7 @@ func candidateThreshold(v *view.View, sketch minhash.Sketch, t float64) float64 
 	return v.Lowered(t)
 }
 
-// bySketch leaves all visible documents whose score is t or more in q.Hits, in no order, but for
+// bySketch leaves all visible documents whose score is t or more in q.Hits, in no order, except for
 // the one whose ID is except.
 func (q *Jaccard) bySketch(ctx context.Context, v *view.View, sketch minhash.Sketch, t float64, except string) error {
 	q.v, q.Hits = v, q.Hits[:0]

@@ -49,7 +49,7 @@ func PlanNear(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) (
 	return append(parts, planMemtables(v, func(m view.MemView) PartPlan { return planNearMem(m, len(fp), k) })...), err
 }
 
-// PlanJaccard returns how a jaccardQuery would be carried out. It reads postings, but neither
+// PlanJaccard returns how a search by Jaccard would be carried out. It reads postings, but neither
 // bitmaps nor sketches.
 func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion) (parts []PartPlan, err error) {
 	var sketch minhash.Sketch

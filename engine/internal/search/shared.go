@@ -10,7 +10,7 @@ import (
 type queryMasks map[uint64]uint64
 
 // sharedCounts count the elements that one set after the other has in common with those of many
-// queries. Sets that differ little from one before them, the model, have its counts but for the
+// queries. Sets that differ little from one before them, the model, have its counts except for the
 // elements that are in one of the two only, of which queries have few. Pages of a template, which
 // resemble each other more than any of the queries, are counted in the time of one comparison.
 type sharedCounts struct {

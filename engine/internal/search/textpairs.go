@@ -78,8 +78,8 @@ type textPairs struct {
 const spanShare = 256
 
 // compareTexts sorts pairs by document and compares them. It reads every text once, and decodes
-// every block of texts once, but for blocks at the ends of shares. An error of a text is kept for
-// the queries from atQuery on; another one is returned.
+// every block of texts once, except for blocks at the ends of shares. An error of a text is kept
+// for the queries from atQuery on; another one is returned.
 func (x *textPairs) compareTexts(ctx context.Context) error {
 	slices.SortFunc(x.pairs, compareByDoc)
 	if err := x.v.Safely(ctx, x.order); err != nil {

@@ -35,7 +35,7 @@
 //
 // # Locks, in the order they are taken
 //
-//	merges      (package merges) which merges run, and which tables they have; it is never held
+//	merges      (compaction.Scheduler) which merges run, on which tables; it is never held
 //	            during a merge
 //	publishMu   one change of the set of tables at a time (flush, merge, load)
 //	writeMu     one writer at a time: sequence numbers, log order, memtable, tombstones
@@ -51,8 +51,8 @@
 //
 // A table is written as NNNNNN.sst.tmp, synced with its name, published in the catalog, and only
 // then renamed to NNNNNN.sst. Opening accepts either name of a listed table and removes files that
-// are not listed, but for whole tables with a number that the catalog has not assigned: the catalog
-// is an old copy then, and the table is kept as NNNNNN.sst.orphan.
+// are not listed, except for whole tables with a number that the catalog has not assigned: the
+// catalog is an old copy then, and the table is kept as NNNNNN.sst.orphan.
 //
 // The catalog records the first log to replay and, after a clean close, where the newest log ended.
 // Each log names its predecessor. So a log that is missing or shortened is detected. Up to four

@@ -25,7 +25,7 @@ import (
 //     is every write that another process has acknowledged.
 //
 // Refresh continues where the reader stands: it reads the frames that the newest log has got since,
-// and only after a change of the catalog everything, but for tables that are open.
+// and only after a change of the catalog everything, except for tables that are open.
 
 // readTries is how often a state is read that a writer changes meanwhile, and sameTries how often
 // one that cannot be read although the catalog stays the same: a file may just have got its name.

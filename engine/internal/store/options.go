@@ -52,7 +52,7 @@ type Options struct {
 	// MaxTableDocs is how many documents a table is given; 0, or more than a table can have, for
 	// the limit of the format.
 	MaxTableDocs int64
-	// Policy is the policy of compaction, but for what the store knows; MergeSlots is how many
+	// Policy is the policy of compaction, except for what the store knows; MergeSlots is how many
 	// merges of any size run at a time. Zero values mean the defaults.
 	Policy     compaction.Options
 	MergeSlots int

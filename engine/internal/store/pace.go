@@ -14,7 +14,7 @@ const (
 	// slowTables is the number above which writers are slowed: the more the nearer to stopTables.
 	slowTables = 12
 	// stopTables is the number at which no memtable is begun: writers wait for a merge. So there
-	// are never more tables, but for those of loads, of ingested files and of Flush.
+	// are never more tables, except for those of loads, of ingested files and of Flush.
 	stopTables = 16
 )
 

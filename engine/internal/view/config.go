@@ -53,7 +53,7 @@ func (c *Config) CheckWords(n int) error {
 	return nil
 }
 
-// NeedSketches returns NoSketches if the database has none.
+// NeedSketches returns ErrNoSketches if the database has none.
 func (c *Config) NeedSketches() error {
 	if c.Params.Sketch == 0 {
 		return fmt.Errorf("%s: %w", c.Path, files.ErrNoSketches)
@@ -61,7 +61,7 @@ func (c *Config) NeedSketches() error {
 	return nil
 }
 
-// NeedTexts returns Params if the database keeps no texts to verify on.
+// NeedTexts returns ErrParams if the database keeps no texts to verify on.
 func (c *Config) NeedTexts() error {
 	if !c.Params.StoreText {
 		return fmt.Errorf("%s keeps no texts to verify on: %w", c.Path, files.ErrParams)
@@ -69,8 +69,8 @@ func (c *Config) NeedTexts() error {
 	return nil
 }
 
-// CheckCriterion returns why the database can't answer by a criterion: NoSketches, Params or
-// Invalid.
+// CheckCriterion returns why the database can't answer by a criterion: ErrNoSketches, ErrParams
+// or ErrInvalid.
 func (c *Config) CheckCriterion(by Criterion) error {
 	if by.Near() {
 		return c.CheckDistance(by.K)

@@ -34,7 +34,7 @@ func (p Place) Document(d *sstable.Document) error {
 	return p.Part.Document(p.Doc, d)
 }
 
-// WithoutSketch reads the document but for its sketch into d; its slices alias the table.
+// WithoutSketch reads the document except for its sketch into d; its slices alias the table.
 func (p Place) WithoutSketch(d *sstable.Document) error {
 	if p.Mem != nil {
 		*d = p.Mem.Document

@@ -187,7 +187,7 @@ func (p *Part) AliveAt(doc uint32, seq uint64, since int64) (bool, error) {
 	return t >= since, err
 }
 
-// ForPolicy describes the table to the policy of compaction, but for its quantiles of times, and
+// ForPolicy describes the table to the policy of compaction, except for its quantiles of times, and
 // whether it is held.
 func (p *Part) ForPolicy() compaction.Table {
 	return compaction.Table{

@@ -112,7 +112,7 @@ func (x *Scope) scan(p Filter, o ListOptions, to Sink) {
 	}
 }
 
-// What Selects looks at: so many of the documents that a scan yields, or tests.
+// Selects looks at this many of the documents that a scan yields, or tests.
 const (
 	selectsRows  = 1000
 	selectsTests = 4000

@@ -52,7 +52,7 @@ func (l *Language) Parse(text string) (*Parsed, error) {
 	return &Parsed{f, text, tokens}, nil
 }
 
-// Written returns a token of the tree as it is in the text, but for its place.
+// Written returns a token of the tree as it is in the text, except for its place.
 func (p *Parsed) Written(t Token) Token {
 	if t.Value == "" {
 		t.Value = p.tokens[t.Pos.Offset].Value

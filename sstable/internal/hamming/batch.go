@@ -102,8 +102,8 @@ func (x *Index) searchAlone(c *batchCall) error {
 	return nil
 }
 
-// finishAlone emits what the search for a query alone finds, but for what the tables before the one
-// where it was set aside have reported.
+// finishAlone emits what the search for a query alone finds, except for what the tables before the
+// one where it was set aside have reported.
 func (x *Index) finishAlone(c *batchCall, query int, p *searchPlan) (err error) {
 	w, q := &c.s.batch, c.queries[query]
 	if w.hits, err = x.execute(c.s, p, w.hits[:0]); err != nil {

@@ -2,8 +2,8 @@ package hamming
 
 import "github.com/simdb/simdb/internal/base"
 
-// TakeStats returns the work of the searches since it was called last, but for those of Group and
-// First.
+// TakeStats returns the work of the searches since it was called last, except for those of Group
+// and First.
 func (s *Searcher) TakeStats() Stats {
 	work := s.stats
 	s.stats = Stats{}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestDescent compares descent with a loop, on keys that ascend but for one or two places.
+// TestDescent compares descent with a loop, on keys that ascend except for one or two places.
 func TestDescent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 20_000 {

@@ -354,7 +354,7 @@ func (d *Dir) values(b int, in Info) []byte {
 	return d.data[in.Off+8*in.High+packedSize(d.Count(b), in.Width):]
 }
 
-// RunStats says what a key run or a column costs.
+// Stats says what a key run or a column costs.
 type Stats struct {
 	Values    int   // keys or numbers
 	Blocks    int   // of up to 512 values

@@ -63,7 +63,7 @@ func (r *Run) Blocks(first, last uint64) (block, end int) {
 	return r.blocksFrom(r.window(first), first, last)
 }
 
-// blocksFrom is blockRange for callers that know the window for first.
+// blocksFrom is Blocks for callers that know the window for first.
 func (r *Run) blocksFrom(start int, first, last uint64) (block, end int) {
 	if start+guideWindow > r.blocks { // fewer blocks than the window has
 		for block < r.blocks && r.Base(block) < first {

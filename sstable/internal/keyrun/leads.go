@@ -110,8 +110,8 @@ func (r *Run) PrefetchLead(key uint64) {
 	kernel.PrefetchAt(unsafe.Pointer(&r.leads.words[key>>uint(r.leads.shift)>>1]), 8)
 }
 
-// PrefetchLeads is touchLead for the first keys of many probes, if what that reads is too large to
-// be in a near cache.
+// PrefetchLeads is PrefetchLead for the first keys of many probes, if the data that it reads is too
+// large for a near cache.
 func (r *Run) PrefetchLeads(probes []Probe) {
 	switch shift := r.leads.shift; {
 	case len(r.leads.words) == 0:

@@ -127,7 +127,8 @@ func (c *docsChunk) columns(column func(*mergeInput) *keyrun.Column, dead func(*
 	return nil
 }
 
-// readColumn sets values to what a column has for its elements from old on, but for the dead ones.
+// readColumn sets values to what a column has for its elements from old on, except for the dead
+// ones.
 func readColumn(values []uint64, old uint32, column *keyrun.Column, dead write.Bitset) error {
 	var block [keyrun.BlockLen]uint64
 	for len(values) > 0 {

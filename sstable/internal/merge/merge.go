@@ -14,7 +14,7 @@ import (
 )
 
 // Merge writes a table with the documents of other tables, whose parameters must be Compatible with
-// p (whose layout may be LayoutBySize) and whose IDs must differ, but for documents that Keep
+// p (whose layout may be LayoutBySize) and whose IDs must differ, except for documents that Keep
 // leaves out. It returns what the table says of itself and the new numbers of the documents.
 // Documents with equal fingerprints are in the order of their inputs.
 //

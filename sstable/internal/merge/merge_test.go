@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// tableOf returns a table of documents with these fingerprints, but for the last ones, which have
-// none.
+// tableOf returns a table of documents with these fingerprints, except for the last ones, which
+// have none.
 func tableOf(t *testing.T, fps []uint64, bare int) *table.Table {
 	t.Helper()
 	b := &write.Batch{Fingerprints: fps, Bare: make([]uint64, len(fps)/64+1), Strings: &write.Arena{}}

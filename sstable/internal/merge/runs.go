@@ -109,7 +109,7 @@ func (m *merger) mergeRun(index int, streams []Stream, run *keyrun.ParallelWrite
 // sortedParts: more parts than these are sorted as if they were not.
 const sortedParts = 128
 
-// distinctPiece returns the distinct keys of a piece but for those in gone, which ascend.
+// distinctPiece returns the distinct keys of a piece except for those in gone, which ascend.
 func (m *merger) distinctPiece(streams []Stream, piece Piece, gone []uint64) (keys []uint64, err error) {
 	keys = m.keys.get(piece.Keys)[:0]
 	var ends []int

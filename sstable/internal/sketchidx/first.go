@@ -16,7 +16,7 @@ const firstScored = 16
 // are taken a block of postings at a time, those of rare hashes first; of a block those whose
 // bitmap differs least from that of q come first, so that a match is mostly among the first that
 // are scored. A document is handed over once. Which ones are depends on q, t and the table alone,
-// but for documents that skip, if not nil, is true of.
+// except for documents that skip, if not nil, is true of.
 func (s *Searcher) First(x *Index, q minhash.Sketch, t float64, skip func(doc uint32) bool, accept func(Hit) (bool, error)) (found bool, err error) {
 	j, err := x.query(q, t, s)
 	if err != nil || len(q) == 0 {

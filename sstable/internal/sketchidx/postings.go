@@ -42,7 +42,8 @@ func prefixLength(size int, t float64) int {
 	return min(minhash.MaxMissing(size, t)+1, size)
 }
 
-// LeastSegment returns how many documents a segment of a Writer has at least, but for the last one.
+// LeastSegment returns how many documents a segment of a Writer has at least, except for the last
+// one.
 func LeastSegment(p Params) int64 {
 	most := prefixLength(int(p.Size), p.MinJaccard) // postings of a document
 	return int64(min(defaultSegmentDocs, maxPostings/max(most, 1)))

@@ -231,7 +231,7 @@ func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint16(b, uint16(len(p.Description()))), nil
 }
 
-// Description returns what parameters have besides their ParamsSize bytes.
+// Description returns the part of the parameters that follows their ParamsSize bytes.
 func (p Params) Description() string {
 	if p.Index == "" {
 		return p.Features

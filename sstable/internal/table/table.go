@@ -123,7 +123,7 @@ func (r *Table) Rank(doc uint32) (int, error) {
 	return int(v), err
 }
 
-// TimeAt returns the time of the document with a rank, as orderedTime gives it.
+// TimeAt returns the time of the document with a rank, as OrderedTime gives it.
 func (r *Table) TimeAt(rank int) (uint64, error) {
 	return r.Times.Get(rank)
 }

@@ -5,7 +5,7 @@ import "slices"
 // OrderedTime maps times to numbers of the same order, as a column stores them.
 func OrderedTime(t int64) uint64 { return uint64(t) ^ 1<<63 }
 
-// TimeOf is the inverse of orderedTime.
+// TimeOf is the inverse of OrderedTime.
 func TimeOf(v uint64) int64 { return int64(v ^ 1<<63) }
 
 // A time sketch is TimeQuantiles times, or as many as there are documents, ascending, with a
@@ -14,7 +14,7 @@ func TimeOf(v uint64) int64 { return int64(v ^ 1<<63) }
 // retention will drop, without a look at it.
 //
 //	+------------+ ... +-------------+----------+
-//	| quantile 0 |     | quantile 64 | CRC32C 4 |    each 8 bytes, as orderedTime gives them
+//	| quantile 0 |     | quantile 64 | CRC32C 4 |    each 8 bytes, as OrderedTime gives them
 //	+------------+ ... +-------------+----------+
 const (
 	// TimeQuantiles is the most quantiles that a table's sketch of its times has.

@@ -12,19 +12,19 @@ import (
 
 // A Version is how a version of the format encodes its directory. Header and trailer are the same
 // in all, so that any program can tell which version a table has. A new version gets an entry in
-// versions and an appendDirectory of its own; what its sections hold is up to the functions that
+// Versions and an AppendDirectory of its own; what its sections hold is up to the functions that
 // open them, which look at Info.Version.
 type Version struct {
 	Least   int  // bytes of a directory, at least
 	Unknown Kind // first kind of section that the version does not know
 
-	// appendDirectory appends the directory.
+	// AppendDirectory appends the directory.
 	AppendDirectory func(b []byte, p Params, info *Info) []byte
-	// parseDirectory is its inverse, for a directory of at least that many bytes, whose checksum is
+	// ParseDirectory is its inverse, for a directory of at least that many bytes, whose checksum is
 	// right. It checks the parameters, the numbers of info, and each entry by itself. at is the
 	// offset in dir of what err is about.
 	ParseDirectory func(dir []byte) (p Params, info Info, at int, err error)
-	// entryAt returns the offset in a directory of the entry of section i.
+	// EntryAt returns the offset in a directory of the entry of section i.
 	EntryAt func(i int) int
 }
 

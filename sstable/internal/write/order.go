@@ -17,7 +17,7 @@ import (
 //	ranks   column     document -> rank: its position in the order of sequence numbers; absent if
 //	                   rank = number
 //	seqs    key run    rank -> sequence number
-//	times   column     rank -> orderedTime
+//	times   column     rank -> OrderedTime
 
 // timesWriter writes the times, by rank.
 type timesWriter struct {
@@ -32,7 +32,7 @@ func (t *File) NewTimesWriter(n int) *timesWriter {
 	return &timesWriter{t: t, Sample: table.NewTimeSample(n), column: keyrun.NewColumnWriter(&t.Out)}
 }
 
-// add adds the next time, as orderedTime gives it.
+// add adds the next time, as OrderedTime gives it.
 func (w *timesWriter) add(v uint64) {
 	w.Sample.Add(v)
 	w.column.Add(v) // its error comes back from Finish

@@ -74,7 +74,7 @@ func (t *Table) index(name string) int {
 	return slices.IndexFunc(t.t.children, func(c *dataType) bool { return c.name == name })
 }
 
-// last is index, but for the last one of that name.
+// last is index, except for the last one of that name.
 func (t *Table) last(name string) int {
 	at := len(t.t.children) - 1
 	for at >= 0 && t.t.children[at].name != name {

@@ -57,7 +57,7 @@ func (s *symbols) count(out *outcome) (n int64) {
 func sumOf(text string) uint32 {
 	const multiplier = 0x9e3779b97f4a7c15
 	var sum uint64
-	after := false // a symbol is the last that was seen, but for spaces and punctuation
+	after := false // a symbol is the last that was seen, except for spaces and punctuation
 	for i := 0; i < len(text); i++ {
 		b := text[i]
 		if b < utf8.RuneSelf && !after && plain[b] {

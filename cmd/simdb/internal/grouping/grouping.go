@@ -36,8 +36,8 @@ type Grouper struct {
 	number map[Value]uint32
 }
 
-// New returns nil without the flags. It is an error to ask for files of the documents of a
-// database, which is "" if there is none.
+// New returns nil without the flags. Grouping by files is an error for the documents of a database;
+// database is "" if there is none.
 func (f Flags) New(database string) (*Grouper, error) {
 	switch {
 	case !f.Grouped():

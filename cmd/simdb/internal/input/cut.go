@@ -14,9 +14,9 @@ type Cutter interface {
 	// those at its beginning, as texts are made of several fields.
 	CanCut() error
 
-	// CutText returns rec.Raw with these parts of Doc.Text for its text: spans of whole
-	// characters, that ascend. All else stays byte for byte, but for what says how long the text is
-	// and what its digest is, and so do the parts, unless the record has invalid UTF-8.
+	// CutText returns rec.Raw with these parts of Doc.Text for its text: spans of whole characters,
+	// that ascend. All else stays byte for byte, except for what says how long the text is and what
+	// its digest is, and so do the parts, unless the record has invalid UTF-8.
 	CutText(rec *Record, keep []Span) []byte
 }
 

@@ -31,7 +31,7 @@ var ErrStop = errors.New("stop")
 
 // Each calls record for every record of a source, and issue for what is no record, in order, until
 // one of them returns an error. A record about which record returns an *Issue is one. Each returns
-// the error, but for ErrStop, or what has ended the reading.
+// the error, except for ErrStop, or what has ended the reading.
 func Each(ctx context.Context, src Source, record func(*Record) error, issue func(*Issue) error) error {
 	for rec, err := range src.Records(ctx) {
 		if err == nil {
@@ -56,8 +56,8 @@ type Info struct {
 	Format Format
 
 	// Shape says how the records are written, in words for a message: "CSV". Records of two sources
-	// may go into one output if their Shape is equal, and their Columns are, but for blanks around
-	// them.
+	// may go into one output if their Shape is equal, and their Columns are, except for blanks
+	// around them.
 	Shape   string
 	Columns []byte // the header of a file of columns, as it is written; nil for other files
 

@@ -24,7 +24,7 @@ const HeadBytes = 64 << 10
 //
 //	| head, which Head returns and Reader repeats | rest |
 //
-// A Stream is used by one goroutine, but for Progress and Close.
+// A Stream is used by one goroutine, except for Progress and Close.
 type Stream struct {
 	name   string
 	packed string // "gzip", "zstd" or ""

@@ -143,8 +143,8 @@ type windowReader struct {
 	z io.Reader
 }
 
-// Read reads from the decoder. An error after a window was made smaller is due to that, but for one
-// at the end of the file or between frames.
+// Read reads from the decoder. An error after a window was made smaller is due to that, except for
+// one at the end of the file or between frames.
 func (r windowReader) Read(p []byte) (int, error) {
 	n, err := r.z.Read(p)
 	for _, other := range []error{nil, io.EOF, io.ErrUnexpectedEOF, zstd.ErrMagicMismatch} {

@@ -119,9 +119,9 @@ func (p *Plan) Meet(postings []Posting) (asks []Ask) {
 	return compact(asks)
 }
 
-// MeetFirst is Meet for Links, but for the Postings that it returns. They are of elements of more
-// than MaxCell sets, and get their Roots by the Forest of what has been found before they Meet.
-// Fingerprints that meet others, but for these, are Members at once.
+// MeetFirst is Meet for Links, except for the Postings that it returns. They are of elements of
+// more than MaxCell sets, and get their Roots by the Forest of what has been found before they
+// Meet. Fingerprints that meet others, except for these, are Members at once.
 func (p *Plan) MeetFirst(postings []Posting) (members []Member, asks []Ask, later []Posting) {
 	most := p.mostInCell()
 	for sets := range p.elements(postings) {

@@ -483,7 +483,7 @@ func (e Estimate) percents() string {
 	return fmt.Sprintf("%.1f ± %.1f %%", 100*e.Value, 100*e.Error)
 }
 
-// fromDifference leaves out what two texts begin with, but for a few words before they differ.
+// fromDifference leaves out what two texts begin with, except for a few words before they differ.
 func fromDifference(x, y string) (string, string) {
 	const before = 20 // bytes
 	n := 0

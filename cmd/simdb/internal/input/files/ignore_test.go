@@ -2,7 +2,7 @@ package files
 
 import "testing"
 
-// Patterns leave out what they leave out in git, but for what git says about files it tracks
+// Patterns leave out what they leave out in git, except for what git says about files it tracks
 // already.
 func TestIgnored(t *testing.T) {
 	for _, c := range []struct {

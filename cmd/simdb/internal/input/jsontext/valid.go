@@ -12,7 +12,7 @@ func Valid(s []byte) bool {
 	return i >= 0 && SkipBlank(s, i) == len(s)
 }
 
-// validValue returns the index after the value that begins at s[i], within so many brackets, -1 if
+// validValue returns the index after the value that begins at s[i], inside depth brackets, or -1 if
 // there is none.
 func validValue(s []byte, i, depth int) int {
 	if i < 0 || i >= len(s) || depth > MaxDepth {

@@ -17,8 +17,8 @@ import (
 //	doc-1 TAB 231231231231231     id TAB number
 //
 // Under any name but .jsonl and .csv a file is taken for one if every line of its first block is of
-// one of these forms, but for a first line without a number, which is a header; or if at least half
-// of the lines have a number that is certainly a fingerprint, of 16 hexadecimal digits with a
+// one of these forms, except for a first line without a number, which is a header; or if at least
+// half of the lines have a number that is certainly a fingerprint, of 16 hexadecimal digits with a
 // letter or with 0x, or with any number where the user says how fingerprints are written or the
 // header is "id TAB hash": the others are mistakes to report then, not texts.
 

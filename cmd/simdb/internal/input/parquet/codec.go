@@ -27,7 +27,7 @@ func readable(codec format.CompressionCodec) bool {
 }
 
 // writeCodec returns how a column is compressed that is compressed so in the input. It is the same,
-// but for LZ4 with the frames of Hadoop, which LZ4_RAW has replaced.
+// except for LZ4 with the frames of Hadoop, which LZ4_RAW has replaced.
 func writeCodec(codec format.CompressionCodec) compress.Codec {
 	switch codec {
 	case format.Snappy:

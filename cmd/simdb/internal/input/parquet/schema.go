@@ -31,7 +31,7 @@ type node struct {
 	optional bool
 	repeated bool
 	def, rep int       // levels at which it is present
-	leaves   []int     // numbers of the leaf columns below it, or its own, but for skipped ones
+	leaves   []int     // numbers of the leaf columns below it, or its own, except for skipped ones
 	children []*node   // of a group; the element of a list; key and value of a map
 	format   formatter // of a leaf
 	skip     bool      // it is not part of Doc.Fields
