@@ -54,7 +54,7 @@ func (s *scan512) emit(k Register, plus int) {
 	ADDQ(bits.As64(), s.count)
 }
 
-// setUp loads what all scans need except for s.first.
+// setUp loads what all scans need but for s.first.
 func (s *scan512) setUp(lanes Mem) {
 	s.dst = Load(Param("dst"), GP64())
 	s.query, s.limit, s.lanes = ZMM(), ZMM(), ZMM()
