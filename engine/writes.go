@@ -21,7 +21,7 @@ type Batch struct {
 	deleted int
 }
 
-// Put adds the storing of d to the batch.
+// Put adds the storing of d, of which nothing may be changed until the batch has been applied.
 func (b *Batch) Put(d Doc) { b.ops = append(b.ops, store.Put(view.Doc(d))) }
 
 // Delete adds a delete; deleting what is not stored does nothing.

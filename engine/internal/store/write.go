@@ -282,6 +282,7 @@ func (db *Store) effectiveLocked(recs []wal.Record) (kept []wal.Record, deleted 
 		return recs, 0, nil
 	}
 	expiry := db.expiry()
+	kept = make([]wal.Record, 0, len(recs))
 	written := map[string]bool{} // IDs that the batch writes: whether it leaves a document
 	for _, r := range recs {
 		id := string(r.Doc.ID)
