@@ -112,4 +112,13 @@ func TestTransactionErrors(t *testing.T) {
 	if said, err := run(t.Context(), "COMMIT"); err != nil || said != "committed: stored 4 documents, deleted 0" {
 		t.Error(said, err)
 	}
+	db = openTest(t, &engine.Options{Sync: engine.SyncNever, Memory: 1 << 20}) // the log has sketches, too
+	said, err := run(t.Context(), "BEGIN")
+	for i := 0; i < 1500 && err == nil; i++ {
+		said, err = run(t.Context(), "PUT ?", engine.Doc{ID: fmt.Sprint(i), Text: "text"})
+	}
+	if !errors.Is(err, engine.ErrTooLarge) {
+		t.Error(said, err)
+	}
+	s.Close()
 }

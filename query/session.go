@@ -117,12 +117,12 @@ func (x *run) openTx() (*transaction, error) {
 	return nil, errors.New("there is no transaction: BEGIN begins one")
 }
 
-// writeBytes are about what a transaction holds for a write, without text and fields.
+// writeBytes are about what a transaction holds for a write, without its document.
 const writeBytes = 256
 
-// hold notes that the transaction holds bytes more.
+// hold notes that the transaction holds bytes more. The log takes no batch of more than 1 GiB.
 func (tx *transaction) hold(x *run, bytes int) error {
-	if most := x.DB.Metrics().Memory; tx.bytes+int64(bytes) > most {
+	if most := min(x.DB.Metrics().Memory, 1<<30); tx.bytes+int64(bytes) > most {
 		return fmt.Errorf("a transaction of more than %d bytes (--memory, Options.Memory): %w", most, engine.ErrTooLarge)
 	}
 	tx.bytes += int64(bytes)
@@ -133,7 +133,7 @@ func (tx *transaction) hold(x *run, bytes int) error {
 func (tx *transaction) put(x *run, d engine.Doc) error {
 	err := x.DB.CheckDoc(d)
 	if err == nil {
-		err = tx.hold(x, writeBytes+len(d.ID)+len(d.Text)+len(d.Fields))
+		err = tx.hold(x, writeBytes*(1+len(d.Fingerprints))+4*x.DB.Params().Sketch+len(d.ID)+len(d.Text)+len(d.Fields))
 	}
 	if err == nil {
 		tx.batch.Put(d)
