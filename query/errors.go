@@ -24,9 +24,8 @@ const (
 	ClassOther      = "Error"            // anything else
 )
 
-// ParseError is an error with a place in a statement. Its class says whether the text is wrong,
-// a value, or a document that it names. Err is the error of the engine, if there is one, for
-// errors.Is.
+// ParseError is an error with a place in a statement. Its class says whether the text is wrong, a
+// value, or a document that it names. Err is the engine's error, if any, for errors.Is.
 type ParseError struct {
 	Class string // one of the Class constants
 	Msg   string // the sentence
@@ -59,9 +58,8 @@ func (e *ParseError) Unwrap() error { return e.Err }
 // cut around the caret.
 func (e *ParseError) Source() string { return e.place.Pointer() }
 
-// Detail returns the text that a user should see for err: class, sentence and hint and, if the
-// error has a place in a statement, the line with a caret below its column. It does not end in
-// a newline.
+// Detail returns err as text for a user: class, sentence and hint and, if it has a place in a
+// statement, the line with a caret below its column. It does not end in a newline.
 func Detail(err error) string {
 	e, ok := errors.AsType[*ParseError](err)
 	if !ok {

@@ -87,14 +87,12 @@ func init() {
 // Keywords returns every word of the language, in capitals, sorted: what Tab completes.
 func Keywords() []string { return language.Keywords() }
 
-// OneLine returns statements as they could be typed on one line: without comments, and with one
-// space for every run of blanks. It returns false if the text has something that is not a
-// token, or a string over several lines.
+// OneLine returns statements as they could be typed on one line: without comments, with one space
+// for every run of blanks. It returns false for a wrong token or a string over several lines.
 func OneLine(text string) (string, bool) { return language.OneLine(text) }
 
-// Closest returns the one of words that is closest to word, or false if none is close. A word
-// is close if at most a third of the letters differ, or if it alone starts with word, which has
-// at least two letters. Case does not matter.
+// Closest returns the one of words that is closest to word, in any case, or false if none is close:
+// at most a third of the letters differ, or it alone starts with word, of two letters or more.
 func Closest(word string, words []string) (string, bool) { return syntax.Closest(word, words) }
 
 // ParseDuration reads a duration as statements write it: 2d, 48h, 30m, 1.5h, 1d12h. It returns

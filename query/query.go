@@ -33,9 +33,8 @@ type Named struct {
 // uint64 a fingerprint; integers, floats, time.Time, time.Duration, engine.Doc and JSON
 // (json.RawMessage or map[string]any, for PUT) stand for themselves.
 //
-// A statement that writes has written when Run returns. The results of one that reads come
-// through the Rows, which must be read to the end or closed. Errors with a place in the text
-// are of type *ParseError.
+// A statement that writes has written when Run returns. Others run while the Rows are read, which
+// must be read to the end or closed. Errors with a place in the text are *ParseError.
 func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, error) {
 	return (*Session)(nil).Run(ctx, db, text, args...)
 }

@@ -64,9 +64,8 @@ func (r *Rows) Damage() bool { return r.damage }
 // Stats returns the work that the statement has done so far.
 func (r *Rows) Stats() engine.QueryStats { return r.stats }
 
-// Warnings returns what is doubtful about the rows, once they have been read or closed: fields
-// that the statement names and no document has, a search by text among documents without texts,
-// and a fingerprint that could also be decimal.
+// Warnings returns what is doubtful about rows that have been read or closed: fields that no
+// document has, a search by text among documents without texts, a fingerprint that may be decimal.
 func (r *Rows) Warnings() []string { return r.warned }
 
 // Elapsed returns how long the statement took, or has taken so far. It includes the time between
