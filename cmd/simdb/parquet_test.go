@@ -96,12 +96,15 @@ func TestParquetIsAsJSONLines(t *testing.T) {
 			fields[i] += d[:strings.LastIndexByte(strings.TrimSpace(d), '\t')] + "\n" // the time differs
 		}
 		run("load some"+ending+".simdb some"+ending, nil)
-		for _, how := range []string{"--near 3", "--jaccard 0.8 --keep max:n", "--near 6 --keep last"} {
+		for _, how := range []string{"--near 3", "--jaccard 0.8 --keep max:n", "--near 6 --keep last", "--against some" + ending + " --within-field n"} {
 			run("dedup all"+ending+" "+how+" --no-audit -o kept"+ending, nil)
 			outs[i] = append(outs[i], fmt.Sprint(idsOf("kept"+ending)))
 		}
 		run("match some"+ending+".simdb new"+ending+" --near 3 -o fresh"+ending, nil)
 		outs[i] = append(outs[i], fmt.Sprint(idsOf("fresh"+ending)))
+		run("create none"+ending+".simdb", nil)
+		run("match none"+ending+".simdb new"+ending+" --near 3 --add --explain", nil)
+		outs[i] = append(outs[i], run("none"+ending+".simdb FIELDS", nil))
 		whole, err := os.ReadFile(filepath.Join(dir, "new"+ending))
 		if err != nil {
 			t.Fatal(err)

@@ -229,6 +229,8 @@ def test_against(tmp_path):
     assert list(simdb.dedup(rest, against=[])[0]) == list(simdb.dedup(rest)[0])
     by_path, _ = simdb.dedup(rest, against=path)
     assert list(mask) == list(by_path)
+    apart = simdb.dedup(rest, against=path, within_field="score")[0].to_pylist()
+    assert apart == simdb.dedup(rest, against=held, within_field="score")[0].to_pylist() != list(mask)
     known = [row for row in audit.to_pylist() if row["rule"] == "against"]
     assert known and all(ROWS[row["keeper_row"]]["id"] == row["keeper"] and row["keeper_file"] == "<against>" for row in known)
     with simdb.open(tmp_path / "db") as db:

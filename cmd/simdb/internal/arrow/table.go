@@ -264,7 +264,7 @@ func (s *source) document(rec *input.Record, b *batch, row int64) (err error) {
 		words, rec.Flaw = s.fingerprint(&b.children[s.print], row)
 		d.SetFingerprint(words...)
 	}
-	if s.opt.Need == input.NeedAll {
+	if s.opt.Need <= input.NeedDoc {
 		d.Fields = s.appendFields(nil, b, row)
 	}
 	if size := len(d.Text) + len(d.Fields); size > engine.MaxTextBytes {

@@ -111,7 +111,7 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 	if s.opt.Orientations {
 		h.rec.Doc.Fingerprints = p.Hashes[1:]
 	}
-	if s.opt.Need == input.NeedAll {
+	if s.opt.Need <= input.NeedDoc {
 		fields := fmt.Appendf(nil, `{"width":%d,"height":%d,"format":%q}`, p.Width, p.Height, p.Format)
 		if p.Quality >= 0 {
 			fields = append(fmt.Appendf(nil, `{"quality":%d,`, p.Quality), fields[1:]...)

@@ -173,7 +173,7 @@ func (f *file) choose() error {
 	if roles.set != nil {
 		f.layout.set = f.newTree(root, otherLeaves(root, roles.set))
 	}
-	if fields := f.newTree(root, taken); !fields.skip && f.opt.Need == input.NeedAll {
+	if fields := f.newTree(root, taken); !fields.skip && f.opt.Need <= input.NeedDoc {
 		f.layout.fields = fields
 		for _, leaf := range leavesOf(root) {
 			if !slices.Contains(taken, leaf.Index()) {
@@ -187,7 +187,7 @@ func (f *file) choose() error {
 	if err := f.checkChunks(); err != nil {
 		return err
 	}
-	if f.opt.Need == input.NeedAll {
+	if f.opt.Need <= input.NeedDoc {
 		f.info.Notice = lines.WarnOfDigests(f.firstTexts())
 	}
 	return nil
