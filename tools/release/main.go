@@ -69,10 +69,23 @@ func main() {
 	out := flag.String("o", "dist", "the folder of the files, which must not be there")
 	targets := flag.String("targets", "", "platforms with commas between them, such as linux/amd64 (default: all)")
 	flag.Parse()
-	if err := run(*version, *out, *targets); err != nil {
+	err := unchanged(".")
+	if err == nil {
+		err = run(*version, *out, *targets)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
+}
+
+// unchanged returns an error if the checkout of a folder has what its commit lacks.
+func unchanged(dir string) error {
+	changes, err := gitOutput(dir, "status", "--porcelain")
+	if err == nil && changes != "" {
+		err = fmt.Errorf("a release is made of a commit, which lacks these changes:\n%s", changes)
+	}
+	return err
 }
 
 func run(version, out, targets string) (err error) {

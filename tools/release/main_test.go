@@ -98,8 +98,20 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// A version that is none is refused, and so is a folder that is there.
+// A version that is none is refused, and so are a folder that is there and a file that is in no
+// commit.
 func TestRefused(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := unchanged(dir); err != nil {
+		t.Error(err)
+	}
+	os.WriteFile(filepath.Join(dir, "new.go"), nil, 0o666)
+	if err := unchanged(dir); err == nil || !strings.Contains(err.Error(), "new.go") {
+		t.Error(err)
+	}
 	if err := run("1.2", filepath.Join(t.TempDir(), "x"), ""); err == nil || !strings.Contains(err.Error(), "no version") {
 		t.Error(err)
 	}
