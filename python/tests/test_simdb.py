@@ -132,6 +132,10 @@ def test_what_is_no_table():
         simdb.dedup({"text": ["a", "b"], "id": ["1"]})
     with pytest.raises(simdb.SimdbError, match='several columns are named "text"'):
         simdb.dedup(pa.table([["a"], ["b"]], names=["text", "text"]))
+    for call in (simdb.dedup, simdb.tune, simdb.fingerprints, lambda rows: simdb.dedup(TABLE, against=rows)):
+        for rows in ([{"text": "a"}, {"id": "i" * 70000, "text": "b"}], pa.table({"id": ["a", "i" * 70000], "text": ["a", "b"]})):
+            with pytest.raises(simdb.SimdbError, match="<.*2.* at most 65535"):
+                call(rows)
     with pytest.raises(ValueError, match="JSON"):
         simdb.dedup([{"text": "a", "list": [float("inf")]}])
     for empty in ([], {}, {"text": []}, pa.table({"text": pa.array([], pa.string())}), pa.table({"text": pa.chunked_array([], pa.string())})):

@@ -30,7 +30,8 @@ func (r *Request) tables() map[string]app.Table {
 	return all
 }
 
-// numbered gives documents without an ID the number of their row, from 0, as tables do.
+// numbered gives documents without an ID the number of their row, from 0, as tables do. Like there
+// what is no record is an error.
 type numbered struct{ input.Source }
 
 // Records implements input.Source.
@@ -39,6 +40,9 @@ func (in numbered) Records(ctx context.Context) iter.Seq2[*input.Record, error] 
 		for rec, err := range in.Source.Records(ctx) {
 			if err == nil && rec.Doc.ID == rec.File+":"+strconv.FormatInt(int64(rec.Pos), 10) {
 				rec.Doc.ID = strconv.FormatInt(int64(rec.Pos)-1, 10)
+			}
+			if is, ok := err.(*input.Issue); ok {
+				err = errors.New(is.Error()) // there is no file for what is rejected
 			}
 			if !yield(rec, err) {
 				return
