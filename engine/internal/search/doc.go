@@ -20,10 +20,10 @@
 // pages of one template, is decided with up to 63 others, a range of documents at a time
 // (crowd.go). The answers are those of single searches.
 //
-// The question whether there is a match, which match --add and PutNovel put for one document after
-// the other, may find that all pages of a family look similar and none is. What it has compared in
-// vain is kept, in memory and for each table and memtable, by its difference from what the family
-// has in common (memindex.Families): the next question compares differences, in place of texts.
+// When match --add and PutNovel ask, for one document after the other, whether there is a match,
+// all pages of a family may look similar although none is. Documents that were compared without a
+// match are kept in memory, for each table and memtable, by their difference from what the family
+// has in common (memindex.Families): the next question compares differences instead of texts.
 //
 // # Counts
 //
