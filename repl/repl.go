@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
@@ -39,7 +40,7 @@ func Run(ctx context.Context, cfg Config) int {
 		s.no, s.damage = false, false // the user has seen them
 		return s.ended(nil, code)
 	}
-	err := s.runScript(s.cfg.In, "")
+	err := s.runScript(pipeline.Reader(ctx, s.cfg.In), "")
 	s.no = false
 	return s.ended(err, ExitOK)
 }

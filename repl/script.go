@@ -32,6 +32,8 @@ func (s *session) runScript(in io.Reader, source string) error {
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
+		case err != nil && s.ctx.Err() != nil:
+			err = s.ctx.Err()
 		case err != nil:
 		case dot:
 			err = s.dot(p.Text)

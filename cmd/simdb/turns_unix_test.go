@@ -3,8 +3,10 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/engine"
 )
@@ -178,5 +181,49 @@ func TestFolderWithoutPermission(t *testing.T) {
 	}
 	if out, err := run("", "dedup", "new.jsonl", "--against", "x.simdb"); err == nil || !strings.Contains(out, "x.simdb: permission denied") {
 		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// A command that waits for somebody to write ends at the first signal.
+func TestSignalWhileWaiting(t *testing.T) {
+	dir := t.TempDir()
+	simdb(t, dir, "x.simdb", "--create", `PUT {"id":"a","text":"one two three"}`)
+	mail := "From a Thu Jan  1 00:00:00 2026\nMessage-ID: <1>\n\nfour\n"
+	for _, c := range []struct{ args, text, answer string }{
+		{"x.simdb", "COUNT;\n", "1"},
+		{"x.simdb", "", ""},
+		{"match x.simdb -", "", ""},
+		{"match x.simdb -", "[{\"id\":1,\"text\":\"x\"},\n", "["},
+		{"match x.simdb -", mail + "\n" + mail + "\n" + mail, strings.TrimSpace(mail[:strings.Index(mail, "\n")])},
+		{"pairs -", "", ""},
+		{"load x.simdb -", "", ""},
+		{"apply x.simdb -", "", ""},
+	} {
+		cmd := exec.Command("simdb", strings.Fields(c.args)...)
+		cmd.Dir = dir
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(in, c.text)
+		if got := bufio.NewScanner(out); c.answer == "" {
+			time.Sleep(200 * time.Millisecond)
+		} else if !got.Scan() || got.Text() != c.answer {
+			t.Errorf("%s: the answer is %q", c.args, got.Text())
+		}
+		kill := time.AfterFunc(10*time.Second, func() {
+			t.Errorf("%s: waits on after SIGTERM", c.args)
+			cmd.Process.Kill()
+		})
+		cmd.Process.Signal(syscall.SIGTERM)
+		cmd.Wait()
+		kill.Stop()
 	}
 }

@@ -3,10 +3,13 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 )
 
 // TestOrdered hands on results in order, ends with the first error, and leaves no goroutine at
@@ -245,5 +248,26 @@ func TestArrivals(t *testing.T) {
 		if ended.Load() != 2 {
 			t.Error("the sequence runs after the loop")
 		}
+	}
+}
+
+// TestReader reads all that there is and its error, and stops waiting when the context ends.
+func TestReader(t *testing.T) {
+	text := strings.Repeat("0123456789", 20_000)
+	if err := iotest.TestReader(Reader(t.Context(), strings.NewReader(text)), []byte(text)); err != nil {
+		t.Error(err)
+	}
+	if _, err := io.ReadAll(Reader(t.Context(), iotest.ErrReader(io.ErrNoProgress))); err != io.ErrNoProgress {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	from, to := io.Pipe()
+	defer to.Close()
+	go func() {
+		io.WriteString(to, "begun")
+		cancel(io.ErrUnexpectedEOF)
+	}()
+	if got, err := io.ReadAll(Reader(ctx, from)); string(got) != "begun" && len(got) > 0 || err != io.ErrUnexpectedEOF {
+		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -113,7 +113,11 @@ func (a *App) ReadSource(ctx context.Context, s *Sources, in input.Source, r Rea
 	tell()
 	n, _ := in.Progress()
 	s.before += n
-	if re, ok := errors.AsType[*input.ReadError](err); ok && r.Damaged != nil {
+	re, ok := errors.AsType[*input.ReadError](err)
+	switch {
+	case ok && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case ok && r.Damaged != nil:
 		r.Damaged(re)
 		return nil
 	}
@@ -125,7 +129,7 @@ func (s *Sources) Open(i int, opt input.Options) (input.Source, error) {
 	if i == 0 {
 		s.before = 0
 	}
-	opt.Tally = s.tally
+	opt.Tally, opt.Context = s.tally, s.ctx
 	path, name := s.Files[i], s.Names[i]
 	switch {
 	case s.Tree != nil:

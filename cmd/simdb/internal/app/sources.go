@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/pipeline"
 )
 
 // Sources are the inputs of a command.
@@ -28,6 +29,7 @@ type Sources struct {
 	Table  *Table        // documents in memory that are the only input, else nil
 	Total  int64         // bytes of all inputs, 0 if that is not known
 
+	ctx      context.Context // its end ends reads of pipes; or nil
 	tally    *input.Tally
 	before   int64           // bytes of the inputs that this pass has read
 	told     map[string]bool // inputs of which the user knows what they were taken for
@@ -81,6 +83,7 @@ func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
 		for _, text := range s.same {
 			a.Say("%s", text)
 		}
+		s.ctx = a.ctx
 		return s, nil
 	}
 	o := files.ListOptions{Exclude: f.Exclude, Hidden: f.Hidden, Check: a.Outputs.CheckInput}
@@ -271,26 +274,14 @@ func (a *App) Reread(s *Sources, dir string, m *Meter) error {
 	return nil
 }
 
-// copyTo copies an input to a new file. It returns when the command is interrupted, even if a read
-// is under way: that one ends with the process.
+// copyTo copies an input to a new file, until the command is interrupted.
 func (a *App) copyTo(path string, src io.Reader) (int64, error) {
 	to, err := os.Create(path)
 	if err != nil {
 		return 0, err
 	}
-	var size int64
-	copied := make(chan error, 1)
-	go func() {
-		n, err := io.Copy(to, src)
-		size = n
-		copied <- errors.Join(err, to.Close())
-	}()
-	select {
-	case err := <-copied:
-		return size, err
-	case <-a.Context().Done():
-		return 0, context.Cause(a.Context())
-	}
+	n, err := io.Copy(to, pipeline.Reader(a.Context(), src))
+	return n, errors.Join(err, to.Close())
 }
 
 // Unchanged returns an error if an input is not what it was when the run began: then what the first

@@ -21,7 +21,7 @@ func (d *job) readReplay() (err error) {
 	if path == "" {
 		return nil
 	}
-	f, err := input.OpenContent(path, input.UTF8)
+	f, err := input.OpenContent(d.a.Context(), path, input.UTF8)
 	if err != nil {
 		return err
 	}

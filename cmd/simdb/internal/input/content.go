@@ -2,6 +2,7 @@ package input
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,8 +22,8 @@ func (c content) Close() error {
 
 // OpenContent opens a file whose lines are not documents, such as an audit, decompresses and
 // decodes it; "-" is standard input.
-func OpenContent(path string, encoding Encoding) (io.ReadCloser, error) {
-	name, src, size, err := openFile(path)
+func OpenContent(ctx context.Context, path string, encoding Encoding) (io.ReadCloser, error) {
+	name, src, size, err := openFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}

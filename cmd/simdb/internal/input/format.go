@@ -159,7 +159,7 @@ func (f Format) NewCopier(w io.Writer, o CopyOptions) (Copier, error) {
 
 // Open opens a file; "-" is standard input.
 func Open(path string, opt Options) (Source, error) {
-	name, src, size, err := openFile(path)
+	name, src, size, err := openFile(opt.Context, path)
 	if err != nil {
 		return nil, err
 	}

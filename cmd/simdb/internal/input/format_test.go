@@ -165,7 +165,7 @@ func TestForeign(t *testing.T) {
 		if err := os.WriteFile(name, []byte(head), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if f, err := OpenContent(name, UTF8); (err == nil) != text {
+		if f, err := OpenContent(t.Context(), name, UTF8); (err == nil) != text {
 			t.Errorf("%q as one text: %v", head, err)
 		} else if err == nil {
 			f.Close()
@@ -175,7 +175,7 @@ func TestForeign(t *testing.T) {
 	if err := os.WriteFile(name, []byte("a\x00b"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenContent(name, UTF8); err == nil || !strings.Contains(err.Error(), "NUL bytes") {
+	if _, err := OpenContent(t.Context(), name, UTF8); err == nil || !strings.Contains(err.Error(), "NUL bytes") {
 		t.Errorf("NUL bytes: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -45,6 +46,8 @@ type Options struct {
 
 	RawHTML bool // the text of a page has its markup
 	Cut     bool // records are to be copied with a part of their text: see Cutter
+
+	Context context.Context // ends reads of what is no regular file, when it ends; or nil
 
 	Tally *Tally // to be told what is left out, once all is read; or nil
 

@@ -2,6 +2,7 @@ package input
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	"golang.org/x/text/transform"
 
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -43,19 +45,24 @@ type Stream struct {
 }
 
 // openFile opens the file of a path, or standard input, and returns its name for messages and its
-// size, or -1.
-func openFile(path string) (name string, src *os.File, size int64, err error) {
-	if path == "-" {
-		return "stdin", os.Stdin, regularSize(os.Stdin), nil
-	}
-	if src, err = os.Open(path); err != nil {
+// size, or -1. A read of what is no regular file ends when the context does, if there is one.
+func openFile(ctx context.Context, path string) (name string, src io.ReadCloser, size int64, err error) {
+	f := os.Stdin
+	if name = path; path == "-" {
+		name = "stdin"
+	} else if f, err = os.Open(path); err != nil {
 		return path, nil, 0, err
-	}
-	if st, err := src.Stat(); err == nil && st.IsDir() {
-		src.Close()
+	} else if st, err := f.Stat(); err == nil && st.IsDir() {
+		f.Close()
 		return path, nil, 0, &ReadError{File: path, Pos: NoPosition, Err: errors.New("it is a folder")}
 	}
-	return path, src, regularSize(src), nil
+	if size = regularSize(f); size >= 0 || ctx == nil {
+		return name, f, size, nil
+	}
+	return name, struct {
+		io.Reader
+		io.Closer
+	}{pipeline.Reader(ctx, f), f}, size, nil
 }
 
 // newStream reads the beginning of src. It returns a Stream to be closed also with an error.

@@ -138,7 +138,7 @@ const maxAuditLine = 64 << 20
 
 // eachLine calls f for every line of the audit.
 func (j *job) eachLine(f func(n int64, line []byte) error) error {
-	r, err := input.OpenContent(j.c.Data, input.UTF8)
+	r, err := input.OpenContent(j.a.Context(), j.c.Data, input.UTF8)
 	if err != nil {
 		return err
 	}

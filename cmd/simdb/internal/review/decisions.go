@@ -46,7 +46,7 @@ const maxLine = 4 << 20
 // wrong, and every two that contradict each other, is an error with its place; then there are no
 // decisions.
 func ReadDecisions(ctx context.Context, path string) ([]Decision, error) {
-	r, err := input.OpenContent(path, input.UTF8)
+	r, err := input.OpenContent(ctx, path, input.UTF8)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -171,7 +172,7 @@ func (c *Hash) pictures(a *app.App) error {
 // wholeFiles shows files that are one text each.
 func (h *hashing) wholeFiles(src *app.Sources, r app.Reading) error {
 	for i, name := range src.Names {
-		text, err := readText(name, r.Options.Encoding)
+		text, err := readText(h.a.Context(), name, r.Options.Encoding)
 		if err != nil {
 			return err
 		}
@@ -269,8 +270,8 @@ func sketchJSON(s minhash.Sketch) json.RawMessage {
 }
 
 // readText reads a whole file, decompressed.
-func readText(name string, encoding input.Encoding) (text string, err error) {
-	f, err := input.OpenContent(name, encoding)
+func readText(ctx context.Context, name string, encoding input.Encoding) (text string, err error) {
+	f, err := input.OpenContent(ctx, name, encoding)
 	if err != nil {
 		return "", err
 	}
