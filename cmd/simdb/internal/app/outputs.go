@@ -212,6 +212,7 @@ func (f *OutFolder) Claim(names []string, formats []input.Format) error {
 // OneOutput returns an error if records of two inputs cannot go into one output.
 func OneOutput(a, b input.Info) error {
 	switch {
+	case a.Empty || b.Empty:
 	case a.Format != b.Format || a.Shape != b.Shape:
 		return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output; -o DIR/ writes one for each",
 			a.Name, a.Shape, b.Name, b.Shape, a.Format.Unit())
@@ -233,6 +234,14 @@ func (f *OutFolder) Distinct(names []string) error {
 		seen[folded] = name
 	}
 	return nil
+}
+
+// CopyOf is the kind of an output that copies records of an input.
+func CopyOf(in input.Info) outfile.Kind {
+	if in.Empty {
+		return outfile.Lines
+	}
+	return CopiesOf(in.Format)
 }
 
 // CopiesOf is the kind of an output that copies records of this format.

@@ -19,7 +19,7 @@ func (d *job) probe() error {
 	if err := d.checkAgainst(); err != nil {
 		return err
 	}
-	var first input.Info // with the columns of the first file that has some
+	var first input.Info // with something in it, and the columns of the first one that has some
 	for i := range d.Files {
 		info, err := d.begins(i)
 		if err == nil && i > 0 && !d.c.toFolder() {
@@ -28,8 +28,8 @@ func (d *job) probe() error {
 		if err != nil {
 			return err
 		}
-		if i == 0 {
-			first = info
+		if i == 0 || first.Empty {
+			first, d.first = info, i
 		}
 		if first.Columns == nil {
 			first.Columns = info.Columns
@@ -39,16 +39,16 @@ func (d *job) probe() error {
 	if d.c.toFolder() {
 		return d.claimFolder()
 	}
-	if d.c.Output == "" {
+	if d.kind = app.CopyOf(first); d.c.Output == "" {
 		return nil
 	}
-	return d.a.Outputs.Claim("-o", d.c.Output, app.CopiesOf(d.formats[0]))
+	return d.a.Outputs.Claim("-o", d.c.Output, d.kind)
 }
 
 // begins reads the beginning of a file and describes it.
 func (d *job) begins(i int) (info input.Info, err error) {
 	return d.a.Probe(d.Sources, i, app.Reading{Meter: d.meter, Options: d.opt}, func(in input.Source) error {
-		if d.c.Columns != nil {
+		if d.c.Columns != nil && !in.Info().Empty {
 			if err := input.CanExtend(in, d.c.Columns.OfInput()); err != nil {
 				return fmt.Errorf("--columns: %w", err)
 			}

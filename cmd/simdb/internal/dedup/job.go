@@ -25,6 +25,8 @@ type job struct {
 	c          *Command
 	opt        input.Options
 	formats    []input.Format
+	first      int          // input with something in it: one output is like that
+	kind       outfile.Kind // of one output
 	figures    []app.Figure // of --summary json
 	meter      *app.Meter
 	rejects    *app.Rejects

@@ -21,7 +21,7 @@ func (d *job) openOutputs() (err error) {
 	}
 	d.rejects = d.a.NewRejects(d.c.RejectFlags, d.c.Output)
 	if !d.c.toFolder() {
-		w, err := d.a.Create("-o", cmp.Or(d.c.Output, "-"), app.CopiesOf(d.formats[0]))
+		w, err := d.a.Create("-o", cmp.Or(d.c.Output, "-"), d.kind)
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,9 @@ func (c *copies) begin(i int, _ input.Source) (err error) {
 	if err := c.close(); err != nil {
 		return err
 	}
-	if c.c.toFolder() {
+	if !c.c.toFolder() {
+		i = c.first
+	} else {
 		w, err := c.a.Create("-o", c.folder.Place(c.Names[i]), c.folder.Kind(c.Names[i], c.formats[i]))
 		if err != nil {
 			return err
@@ -130,6 +132,11 @@ func (c *copies) begin(i int, _ input.Source) (err error) {
 	}
 	if c.like, err = c.Open(i, c.opt); err != nil {
 		return err
+	}
+	if !c.formats[i].Describe().Whole { // a header, of which an output without records consists, is known when it is read
+		for range c.like.Records(c.a.Context()) {
+			break
+		}
 	}
 	o := input.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.Columns.OfInput()}
 	if c.to, err = c.formats[i].NewCopier(c.keepTo[len(c.keepTo)-1], o); err != nil {

@@ -59,17 +59,23 @@ func (lineEnds) Transform(dst, src []byte, _ bool) (nDst, nSrc int, err error) {
 
 // Copy copies a record.
 func (c *encoded) Copy(src Source, raw []byte, values ...any) error {
-	if c.mark {
-		c.mark = false
-		if _, err := io.WriteString(c.w, bom); err != nil {
-			return err
-		}
+	if err := c.begin(); err != nil {
+		return err
 	}
 	return c.Copier.Copy(src, raw, values...)
 }
 
+// begin writes the byte order mark, unless there is none or that has been done.
+func (c *encoded) begin() (err error) {
+	if c.mark {
+		c.mark = false
+		_, err = io.WriteString(c.w, bom)
+	}
+	return err
+}
+
 // Close completes the output.
-func (c *encoded) Close() error { return errors.Join(c.Copier.Close(), c.w.Close()) }
+func (c *encoded) Close() error { return errors.Join(c.begin(), c.Copier.Close(), c.w.Close()) }
 
 // unwrapping is a Copier that gets the Sources that the formats have made.
 type unwrapping struct{ Copier }

@@ -71,6 +71,7 @@ type Info struct {
 	// it.
 	Notice string
 
+	Empty            bool // there is nothing in it, and neither its name nor the options say its format
 	Bits             int  // of fingerprints, 0 if there are none at the beginning
 	Several          bool // documents at the beginning have several
 	FingerprintsOnly bool // the records have fingerprints and no texts

@@ -149,7 +149,7 @@ func (t *matching) prepare(a *app.App) (err error) {
 		if err != nil {
 			return err
 		}
-		if formats[i] = info.Format; i == 0 {
+		if formats[i] = info.Format; i == 0 || like.Empty {
 			like = info
 		}
 	}
@@ -191,9 +191,13 @@ func (t *matching) run(a *app.App) error {
 		Close(failure error) error
 	}
 	err := t.eachInput(func(in input.Source) (err error) {
+		names := t.sources.Names
+		if last := names[len(names)-1]; in.Info().Empty && len(names) > 1 && in.Info().Name != input.ShownName(last) {
+			return nil // the output is like one with something in it
+		}
 		if t.out == nil {
 			format := in.Info().Format
-			if to, err = a.Sink(t.c.Output, app.CopiesOf(format), output.Options{}); err != nil {
+			if to, err = a.Sink(t.c.Output, app.CopyOf(in.Info()), output.Options{}); err != nil {
 				return err
 			}
 			w := io.Writer(to)

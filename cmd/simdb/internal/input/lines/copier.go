@@ -10,6 +10,7 @@ import (
 type copier struct {
 	w       io.Writer
 	follow  bool
+	like    input.Source // of a header without records; or nil
 	columns []input.Column
 	json    *copyJSON // of records that are no lines, else nil
 	begun   bool      // the header has been written
@@ -17,7 +18,7 @@ type copier struct {
 }
 
 func newCopier(w io.Writer, o input.CopyOptions) (input.Copier, error) {
-	c := &copier{w: w, follow: o.Follow, columns: o.Columns}
+	c := &copier{w: w, follow: o.Follow, like: o.Like, columns: o.Columns}
 	if o.Like != nil && o.Like.Info().Format == JSON && !o.Bare {
 		c.json = newCopyJSON(w, o.Like.Info().Shape)
 	}
@@ -34,17 +35,23 @@ func (c *copier) Copy(src input.Source, raw []byte, values ...any) (err error) {
 	if c.json != nil {
 		return c.json.value(raw)
 	}
-	if !c.begun {
-		c.begun = true
-		header := src.Info().Columns
-		if len(c.columns) > 0 {
-			header = extendHeader(src, c.columns)
-		}
-		if err := c.write(header); err != nil {
-			return err
-		}
+	if err := c.begin(src); err != nil {
+		return err
 	}
 	return c.write(raw)
+}
+
+// begin writes the header, unless that has been done.
+func (c *copier) begin(src input.Source) error {
+	if c.begun {
+		return nil
+	}
+	c.begun = true
+	header := src.Info().Columns
+	if len(c.columns) > 0 && header != nil {
+		header = extendHeader(src, c.columns)
+	}
+	return c.write(header)
 }
 
 // write writes a line, and before it the newline that the one before has not.
@@ -66,10 +73,13 @@ func (c *copier) write(raw []byte) error {
 	return err
 }
 
-// Close ends a JSON array. Other files have no end.
+// Close ends a JSON array, and writes the header of a file without records.
 func (c *copier) Close() error {
-	if c.json != nil {
+	switch {
+	case c.json != nil:
 		return c.json.close()
+	case c.like != nil:
+		return c.begin(c.like)
 	}
 	return nil
 }

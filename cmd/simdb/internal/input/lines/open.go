@@ -130,6 +130,8 @@ func (f *file) makeParser(head []byte, all bool, lines [][]byte, s *sample) erro
 		}
 		switch {
 		case f.info.Notice != "" || f.opt.Format != input.Auto:
+		case len(head) == 0 && all && byName(f.info.Name) != TXT:
+			f.info.Empty, f.info.Notice = true, "empty"
 		case len(lines) > 1 && isHeader(lines[0], "\t"):
 			f.info.Notice = plainText + "; --input-format tsv reads columns, of which the first line has the names"
 		case byName(f.info.Name) != TXT:
