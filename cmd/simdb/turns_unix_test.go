@@ -227,3 +227,20 @@ func TestSignalWhileWaiting(t *testing.T) {
 		kill.Stop()
 	}
 }
+
+// Processes that load at once make one database of what is not there.
+func TestCreateTogether(t *testing.T) {
+	for _, args := range [][]string{{"load", "x.simdb", "-"}, {"match", "x.simdb", "-", "--add"}} {
+		for range 4 {
+			var inputs []string
+			for i := range 4 {
+				inputs = append(inputs, fmt.Sprintf(`{"id":"%d","text":"text of %d"}`, i, i))
+			}
+			dir := t.TempDir()
+			together(t, dir, append(args, "--busy-timeout", "2m"), inputs...)
+			if got := simdb(t, dir, "x.simdb", "COUNT"); got != "4\n" {
+				t.Errorf("%v: %s", args, got)
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/simdb/simdb/compaction"
@@ -52,7 +53,11 @@ func Open(path string, o Options) (*Store, error) {
 		if opts.MustExist || opts.ReadOnly {
 			return nil, fmt.Errorf("%s: no such database: %w", path, files.ErrNotFound)
 		}
-		return create(path, opts)
+		db, err := create(path, opts)
+		if errors.Is(err, fs.ErrExist) { // another process was faster
+			return open(path, opts)
+		}
+		return db, err
 	case files.Database:
 		return open(path, opts)
 	case files.Table:

@@ -222,8 +222,12 @@ func (l *load) begin(of input.Info) (err error) {
 	if l.db == nil {
 		l.create.Bits = cmp.Or(l.create.Bits, of.Bits)
 		l.create.Features.Several = l.create.Features.Several || of.Several
-		if l.db, err = engine.Create(l.c.DB, &l.create); err != nil {
+		l.create.BusyTimeout = l.a.Global.BusyTimeout
+		if l.db, err = engine.Open(l.c.DB, &l.create); err != nil { // another process may have made it meanwhile
 			return err
+		}
+		if was := l.db.Params().Features; was.Describe() != l.features.Describe() {
+			return fmt.Errorf("%s: another process has created it with other features meanwhile", l.c.DB)
 		}
 		l.a.TalkTo(l.meter, "created %s", l.c.DB)
 		l.tellIndex()

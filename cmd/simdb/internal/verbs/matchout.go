@@ -90,13 +90,14 @@ func (c *Match) Run(a *app.App) (err error) {
 
 // open opens the database. With --add it creates it if there is none.
 func (c *Match) open(a *app.App) (db *engine.DB, made *app.Created, err error) {
-	how := app.Access{Write: c.Add, Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
-	if how.Create = c.Add && !app.Exists(c.DB); how.Create {
+	what, _ := engine.Identify(c.DB)
+	how := app.Access{Write: c.Add, Create: c.Add && what == "", Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
+	if how.Create && !app.Exists(c.DB) { // else another process is about to create it
 		if made, err = app.Prepare(c.DB); err != nil {
 			return nil, nil, err
 		}
 	}
-	if db, err = a.Open(c.DB, how); err == nil && how.Create {
+	if db, err = a.Open(c.DB, how); err == nil && made != nil {
 		a.Say("created %s; simdb create makes a database with other parameters, such as --ttl", c.DB)
 	}
 	return db, made, err
