@@ -116,3 +116,19 @@ func TestNamesOfBytes(t *testing.T) {
 		}
 	}
 }
+
+// What is written to an open file has no audit beside the name that the system gives to it.
+func TestOutputToOpenFile(t *testing.T) {
+	dir := newFolder(t)
+	f, err := os.Create("out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cmd := exec.Command("simdb", "dedup", "in.jsonl", "-o", "/dev/fd/3", "-q")
+	cmd.Dir, cmd.ExtraFiles = dir, []*os.File{f}
+	out, err := cmd.CombinedOutput()
+	if st, _ := f.Stat(); err != nil || st.Size() == 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+}

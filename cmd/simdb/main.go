@@ -141,6 +141,8 @@ func joinNegative(args []string) []string {
 	return out
 }
 
+func isFlag(arg string) bool { return strings.HasPrefix(arg, "-") && arg != "-" }
+
 func isNegative(s string) bool {
 	return len(s) > 1 && s[0] == '-' && s != "-0" && (s[1] >= '0' && s[1] <= '9' || s[1] == '.')
 }
@@ -170,6 +172,9 @@ func explained(err error, args []string) error {
 		err = fmt.Errorf("%s needs a value after it", flag[1])
 	case strings.HasPrefix(text, `expected "`) && strings.Contains(text, "file") && args[0] != "pack" && args[0] != "debug":
 		err = fmt.Errorf("%w; the file - is standard input", err)
+	}
+	if word, extra := strings.CutPrefix(text, "unexpected argument "); extra && slices.ContainsFunc(args[:max(0, slices.Index(args, word))], isFlag) {
+		err = fmt.Errorf("%w: arguments stand together, before the flags or after them", err)
 	}
 	if flag, unknown := strings.CutPrefix(text, "unknown flag "); unknown {
 		flag, _, _ = strings.Cut(flag, ",")

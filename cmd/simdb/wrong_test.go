@@ -52,7 +52,8 @@ var wrong = []struct{ args, want string }{
 	{"shard|steps|none", "none: there is no job, simdb shard plan makes one"},
 	{"1 prints.simdb|CONTAINS(TEXT 'a b c', 0.5)", "the documents have fingerprints and no texts: NEAR compares fingerprints"},
 	{"completion|tcsh", "must be one of"},
-	{"version|extra", "unexpected argument extra"},
+	{"version|extra", "unexpected argument extra\n"},
+	{"dedup|in.jsonl|-q|rows.csv", "unexpected argument rows.csv: arguments stand together, before the flags or after them"},
 	{"load|new.simdb|in.jsonl|--progress|often", "must be one of"},
 
 	// Arguments that are missing or contradict each other.

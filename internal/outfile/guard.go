@@ -184,7 +184,7 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 		if info == nil || !info.Mode().IsRegular() && !isDirect(info) {
 			return nil, false, fmt.Errorf("%s is a symbolic link; name the file itself", name)
 		}
-		if info.Mode().IsRegular() && !isDescriptor(path) {
+		if info.Mode().IsRegular() && !IsDescriptor(path) {
 			to, _ := filepath.EvalSymlinks(path)
 			if err := g.used(name, info); err != nil {
 				return nil, false, err
@@ -208,7 +208,7 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 	if err := g.used(name, info); err != nil {
 		return nil, false, err
 	}
-	if isDescriptor(path) {
+	if IsDescriptor(path) {
 		return info, true, nil
 	}
 	what, err := g.identifier.Identify(path)
@@ -308,7 +308,7 @@ func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writ
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", called(flag, path), cause(err))
 	}
-	if err := w.begin(g.shown(w.file)); err != nil {
+	if err := w.begin(renaming{g.shown(w.file), w.path}); err != nil {
 		return nil, err
 	}
 	g.mu.Lock()

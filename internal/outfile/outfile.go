@@ -77,6 +77,21 @@ func (w *Writer) begin(to io.Writer) error {
 	return nil
 }
 
+// renaming writes to a file, of which errors say the name that it will have.
+type renaming struct {
+	io.Writer
+	path string
+}
+
+// Write writes to the file.
+func (r renaming) Write(p []byte) (int, error) {
+	n, err := r.Writer.Write(p)
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		e.Path = r.path
+	}
+	return n, err
+}
+
 // Write adds to the file.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.err != nil || len(p) == 0 {

@@ -35,8 +35,8 @@ func descriptor(path string) (n int, ok bool) {
 	return 0, false
 }
 
-// isDescriptor says whether a path is a name that the system gives to a file that is open.
-func isDescriptor(path string) bool {
+// IsDescriptor says whether a path is a name that the system gives to a file that is open.
+func IsDescriptor(path string) bool {
 	_, ok := descriptor(path)
 	return ok
 }

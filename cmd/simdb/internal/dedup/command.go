@@ -147,8 +147,8 @@ func (c *Command) auditPath() string {
 	if c.toFolder() {
 		return filepath.Join(c.Output, "audit.jsonl")
 	}
-	if st, err := os.Stat(c.Output); err == nil && !st.Mode().IsRegular() {
-		return "" // nothing is to be written beside /dev/null
+	if st, err := os.Stat(c.Output); err == nil && !st.Mode().IsRegular() || outfile.IsDescriptor(c.Output) {
+		return "" // nothing is to be written beside /dev/null and /dev/fd/3
 	}
 	name := outfile.PlainName(c.Output)
 	return strings.TrimSuffix(name, filepath.Ext(name)) + ".audit.jsonl"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/lines"
 	"github.com/simdb/simdb/internal/outfile"
 )
 
@@ -133,7 +134,7 @@ func (c *copies) begin(i int, _ input.Source) (err error) {
 	if c.like, err = c.Open(i, c.opt); err != nil {
 		return err
 	}
-	if !c.formats[i].Describe().Whole { // a header, of which an output without records consists, is known when it is read
+	if f := c.formats[i]; f == lines.CSV || f == lines.TSV { // the header, also of an output without records
 		for range c.like.Records(c.a.Context()) {
 			break
 		}
