@@ -106,10 +106,7 @@ func (db *Store) createCatalog(params sstable.Params) error {
 	if db.opts.TTL > 0 {
 		s.Options[catalog.OptionTTL] = db.opts.TTL.String()
 	}
-	if err := catalog.Create(db.Dir, files.Catalog, s); err != nil {
-		return fmt.Errorf("creating the catalog: %w", err)
-	}
-	return nil
+	return catalog.Create(db.Dir, files.Catalog, s)
 }
 
 // takeLock takes the lock that keeps a writer alone, and waits for it if it is told to.
