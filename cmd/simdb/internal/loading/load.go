@@ -226,7 +226,7 @@ func (l *load) begin(of input.Info) (err error) {
 		if l.db, err = engine.Open(l.c.DB, &l.create); err != nil { // another process may have made it meanwhile
 			return err
 		}
-		if was := l.db.Params().Features; was.Describe() != l.features.Describe() {
+		if l.db.Params().Features.Describe() != l.create.Features.Describe() {
 			return fmt.Errorf("%s: another process has created it with other features meanwhile", l.c.DB)
 		}
 		l.a.TalkTo(l.meter, "created %s", l.c.DB)

@@ -96,8 +96,8 @@ func (p *pages) next() error {
 	at := p.at + h.width
 	p.at += h.width + h.packed
 	p.left -= h.width + h.packed
-	switch p.header.Type {
-	case format.DataPage, format.DataPageV2, format.DictionaryPage:
+	switch t := p.header.Type; {
+	case t == format.DictionaryPage, (t == format.DataPage || t == format.DataPageV2) && h.values > 0: // pyarrow writes some without
 		return p.decompress(h, at)
 	}
 	return nil

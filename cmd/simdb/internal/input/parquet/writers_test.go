@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -331,6 +332,21 @@ func TestRuns(t *testing.T) {
 					t.Errorf("%s: row %d has the fields %s, want %s", name, i, rec.Doc.Fields, want)
 				}
 			}
+		}
+	}
+}
+
+// A page without values, as pyarrow writes them among those of lists, is nothing.
+func TestEmptyPage(t *testing.T) {
+	data := must(os.ReadFile(filepath.Join("testdata", "empty-page.parquet")))
+	for i, rec := range must2(readAll(must(source(data, input.Options{})))) {
+		list := []int{0, 1, 2, 3, 4, 5, 6, 7}[:i%2*6+i%3]
+		want := string(must(json.Marshal(map[string]any{"list": list})))
+		if i%3 == 1 {
+			want = ""
+		}
+		if got := string(rec.Doc.Fields); got != want {
+			t.Errorf("row %d: %s, want %s", i, got, want)
 		}
 	}
 }
