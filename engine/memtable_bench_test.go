@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 )
@@ -99,70 +96,4 @@ func BenchmarkNearMemtable(b *testing.B) {
 	benchRatio(b, "batch/k=3", empty, full, func(db *DB) (int, error) {
 		return len(queries), drain(searchBatch(ctx, db, ofPrints(queries), Near(3)))
 	})
-}
-
-// benchTexts is a database of a tenth of benchSize texts of 230 words, without the texts.
-func benchTexts(b *testing.B) *DB {
-	b.Helper()
-	n := benchSize() / 10
-	path := filepath.Join(os.TempDir(), fmt.Sprintf("simdb-bench-sketches-%d.simdb", n))
-	db, err := Open(path, &Options{MustExist: true})
-	if err == nil {
-		b.Cleanup(func() { db.Close() })
-		return db
-	}
-	if db, err = Create(path, &Options{NoText: true}); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { db.Close() })
-	l, err := db.NewLoader(context.Background(), &LoadOptions{MemoryBytes: 1 << 30})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for i := range n {
-		if err := l.Add(Doc{ID: strconv.Itoa(i), Text: benchText(i)}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	if _, err := l.Close(); err != nil {
-		b.Fatal(err)
-	}
-	return db
-}
-
-// benchText returns text number i, of 230 words of which few are frequent.
-func benchText(i int) string {
-	r := rand.New(rand.NewPCG(13, uint64(i)))
-	var b strings.Builder
-	for range 230 {
-		fmt.Fprintf(&b, "w%d ", int(20_000*r.Float64()*r.Float64()*r.Float64()))
-	}
-	return b.String()
-}
-
-// BenchmarkJaccardMemtable searches the database of benchTexts with an empty and with a full
-// memtable. Half of the queries are near a stored text.
-func BenchmarkJaccardMemtable(b *testing.B) {
-	empty, full := benchFull(b, benchTexts(b), 12_500, func(i int) Doc {
-		return Doc{ID: "m" + strconv.Itoa(i), Text: benchText(1_000_000_000 + i)}
-	})
-	var queries []string
-	for i := range 1000 {
-		queries = append(queries, benchText(i)+"and another end", benchText(2_000_000_000+i))
-	}
-	for _, t := range []float64{0.65, 0.7, 0.8, 0.9} {
-		benchRatio(b, fmt.Sprintf("t=%v", t), empty, full, func(db *DB) (int, error) {
-			s, err := db.Snapshot()
-			if err != nil {
-				return 0, err
-			}
-			defer s.Close()
-			for _, q := range queries {
-				if err := drain(s.Search(context.Background(), Doc{Text: q}, Jaccard(t))); err != nil {
-					return 0, err
-				}
-			}
-			return len(queries), nil
-		})
-	}
 }

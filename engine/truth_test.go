@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -355,44 +354,4 @@ func (tr *truth) edit(t *testing.T, db *engine.DB, offset int) {
 			b.Reset()
 		}
 	}
-}
-
-// truthBatch is write number n of the child of TestTruthKill, and what it does to tr, if that is
-// not nil: rows are deleted, changed and stored again; the document "written" names the batch.
-func truthBatch(codes []uint64, n int, tr *truth) *engine.Batch {
-	r := rand.New(rand.NewPCG(uint64(n), 7))
-	b := new(engine.Batch)
-	for range 40 {
-		row, code := r.IntN(len(codes)), codes[r.IntN(len(codes))]^1<<r.IntN(64)
-		gone := r.IntN(3) == 0
-		if gone {
-			b.Delete(rowID(row))
-		} else {
-			b.Put(rowDoc(row, code))
-		}
-		if tr != nil {
-			tr.code[row], tr.gone[row] = code, gone
-		}
-	}
-	b.Put(engine.Doc{ID: writtenID, Fields: fmt.Appendf(nil, `{"batch":%d}`, n)})
-	return b
-}
-
-const writtenID = "written"
-
-// written returns the number of the last batch that is in db, -1 if there is none.
-func written(t *testing.T, db *engine.DB) int {
-	t.Helper()
-	d, err := db.Get(context.Background(), writtenID)
-	if errors.Is(err, engine.ErrNotFound) {
-		return -1
-	}
-	n := 0
-	if err == nil {
-		_, err = fmt.Sscanf(string(d.Fields), `{"batch":%d}`, &n)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }

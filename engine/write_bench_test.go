@@ -3,14 +3,11 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -127,104 +124,6 @@ func BenchmarkBatches(b *testing.B) {
 					return i + 1000, db.Apply(ctx, &batch)
 				})
 			})
-		}
-	}
-}
-
-// benchReader makes the test binary a reader: it searches the database of this path for what is
-// near to some fingerprint, and refreshes, until it is killed.
-const benchReader = "SIMDB_BENCH_READER"
-
-// BenchmarkWriterBesideReaders puts documents while nobody else is there, beside processes that
-// read the database at full speed (SIMDB_BENCH_READERS of them, 4 without it), and beside as many
-// that read another one, which shows what of the difference is due to caches and processors that
-// are shared. Each iteration has a slice of time of each kind, while the other processes are
-// stopped: it compares what lies within two seconds. The figures are processor time of the writer
-// alone, as medians, and as medians of the ratios to the slice alone.
-func BenchmarkWriterBesideReaders(b *testing.B) {
-	if path := os.Getenv(benchReader); path != "" {
-		b.Fatal(readForBench(path))
-	}
-	kinds := []string{"alone", "its-readers", "readers-of-another"}
-	readers := make([][]*exec.Cmd, len(kinds))
-	var db *DB
-	for kind := range kinds[1:] {
-		written, _ := create4test(b, &Options{NoSketch: true, Sync: SyncNever})
-		if err := putSome(written, 0, 300_000); err != nil {
-			b.Fatal(err)
-		}
-		db = cmp.Or(db, written)
-		readers[kind+1] = startReaders(b, written.Metrics().Path)
-	}
-	took, ratio := make([][]float64, len(kinds)), make([][]float64, len(kinds))
-	at := 0
-	for b.Loop() {
-		for kind := range kinds {
-			signalAll(b, readers[kind], syscall.SIGCONT)
-			time.Sleep(20 * time.Millisecond) // until they run
-			before, from := processorTime(b), at
-			for start := time.Now(); time.Since(start) < 400*time.Millisecond; at++ {
-				if err := putSome(db, at%300_000, at%300_000+1); err != nil {
-					b.Fatal(err)
-				}
-			}
-			ns := float64(processorTime(b)-before) / float64(at-from)
-			signalAll(b, readers[kind], syscall.SIGSTOP)
-			took[kind] = append(took[kind], ns)
-			ratio[kind] = append(ratio[kind], ns/took[0][len(took[0])-1])
-		}
-	}
-	b.ReportMetric(0, "ns/op")
-	for kind, name := range kinds {
-		slices.Sort(took[kind])
-		slices.Sort(ratio[kind])
-		b.ReportMetric(took[kind][len(took[kind])/2], "cpu-ns/put-"+name)
-		b.ReportMetric(ratio[kind][len(ratio[kind])/2], "ratio-"+name)
-	}
-}
-
-// readForBench searches a database, and refreshes it, until it is killed.
-func readForBench(path string) error {
-	ctx := context.Background()
-	r, err := Open(path, &Options{ReadOnly: true})
-	for n := uint64(0); err == nil; n++ {
-		if err = r.Refresh(ctx); err != nil {
-			break
-		}
-		for _, e := range r.Near(ctx, n*0x9e3779b97f4a7c15, 3) {
-			err = cmp.Or(err, e)
-		}
-	}
-	return err
-}
-
-// startReaders starts processes that read a database, stopped.
-func startReaders(b *testing.B, path string) (readers []*exec.Cmd) {
-	n := 4
-	if v, err := strconv.Atoi(os.Getenv("SIMDB_BENCH_READERS")); err == nil {
-		n = v
-	}
-	for range n {
-		child := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=^BenchmarkWriterBesideReaders$")
-		child.Env = append(os.Environ(), benchReader+"="+path)
-		if err := child.Start(); err != nil {
-			b.Fatal(err)
-		}
-		b.Cleanup(func() {
-			child.Process.Kill()
-			child.Wait()
-		})
-		readers = append(readers, child)
-	}
-	time.Sleep(time.Second) // until they have opened it
-	signalAll(b, readers, syscall.SIGSTOP)
-	return readers
-}
-
-func signalAll(b *testing.B, processes []*exec.Cmd, s syscall.Signal) {
-	for _, p := range processes {
-		if err := p.Process.Signal(s); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -67,27 +67,3 @@ func TestEncodedSize(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkDecode(b *testing.B) {
-	enc := randomSketch(rand.New(rand.NewPCG(1, 2)), 128, 1<<29).AppendEncoded(nil)
-	buf := make(Sketch, 0, 128)
-	for b.Loop() {
-		Decode(buf, enc)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/128, "ns/hash")
-}
-
-func BenchmarkAppendEncoded(b *testing.B) {
-	r := rand.New(rand.NewPCG(1, 2))
-	sketches := make([]Sketch, 256)
-	for i := range sketches {
-		sketches[i] = randomSketch(r, 100+r.IntN(29), 1<<(27+r.IntN(5)))
-	}
-	var buf []byte
-	for b.Loop() {
-		for _, s := range sketches {
-			buf = s.AppendEncoded(buf[:0])
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/256, "ns/sketch")
-}

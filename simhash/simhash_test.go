@@ -283,13 +283,6 @@ func BenchmarkSum(b *testing.B) {
 	}
 }
 
-func BenchmarkMajority(b *testing.B) {
-	var counts [64]uint32
-	for b.Loop() {
-		majority(&counts, 100)
-	}
-}
-
 func TestBadLengthsPanic(t *testing.T) {
 	for name, f := range map[string]func(){
 		"no words":     func() { Sum(nil, nil) },

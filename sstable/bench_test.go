@@ -160,39 +160,3 @@ func BenchmarkReader(b *testing.B) {
 		}
 	})
 }
-
-// BenchmarkLookup looks up working sets of three sizes in a table of a million documents.
-func BenchmarkLookup(b *testing.B) {
-	data, docs := idTable()
-	r := openTable(b, data)
-	rng := rand.New(rand.NewPCG(39, 40))
-	for _, n := range []int{1 << 8, 1 << 12, 1 << 16} {
-		var ids []byte
-		size := len(docs[0].ID)
-		for range n {
-			ids = append(ids, docs[rng.IntN(len(docs))].ID...)
-		}
-		lookup := func(i int) {
-			if _, found, err := r.Lookup(ids[i*size:][:size]); !found || err != nil {
-				b.Fatal(found, err)
-			}
-		}
-		for i := range n {
-			lookup(i)
-		}
-		b.Run(fmt.Sprintf("hit/of=%d", n), func(b *testing.B) {
-			for i := 0; b.Loop(); i++ {
-				lookup(i % n)
-			}
-		})
-	}
-	b.Run("miss", func(b *testing.B) {
-		var id [16]byte
-		for i := 0; b.Loop(); i++ {
-			id[3], id[4] = byte(i), byte(i>>8)
-			if _, found, err := r.Lookup(id[:]); found || err != nil {
-				b.Fatal(found, err)
-			}
-		}
-	})
-}

@@ -16,8 +16,6 @@ import (
 
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable/internal/blobs"
-	"github.com/simdb/simdb/sstable/internal/table"
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
@@ -152,65 +150,6 @@ func BenchmarkJaccardScan(b *testing.B) {
 			b.ReportMetric(float64(work.Scored)/float64(work.Candidates), "scored/doc")
 		})
 	}
-}
-
-// BenchmarkJaccardWriter writes the table, with and without sketches; what sketches cost is the
-// difference.
-func BenchmarkJaccardWriter(b *testing.B) {
-	r := openBenchTable(b)
-	docs := benchTable.docs
-	run := func(b *testing.B, p Params, hot bool) {
-		start := cpu()
-		for b.Loop() {
-			o := WriterOptions{}
-			if hot {
-				o.Hot = write.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
-			}
-			w, err := NewWriter(io.Discard, p, o)
-			for i := 0; err == nil && i < len(docs); i++ {
-				err = w.Add(&docs[i])
-			}
-			if _, e := w.Close(); err != nil || e != nil {
-				b.Fatal(err, e)
-			}
-		}
-		b.ReportMetric(float64(cpu()-start)/float64(b.N)/float64(len(docs)), "cpu-ns/doc")
-	}
-	b.Run("sketches", func(b *testing.B) { run(b, benchParams, true) })
-	p := benchParams
-	p.Sketch = 0
-	b.Run("none", func(b *testing.B) { run(b, p, false) })
-	b.Run("hot", func(b *testing.B) {
-		for b.Loop() {
-			write.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
-		}
-		b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(len(docs)), "ns/doc")
-	})
-	b.Run("bytes", func(b *testing.B) {
-		for b.Loop() {
-		}
-		var blocks, postings, bitmaps, hot int64
-		x := r.t.Sketches.List()
-		for i := range x.NumBlocks() {
-			_, length := x.Extent(i)
-			blocks += int64(length) + blobs.ListEntry
-		}
-		for _, s := range r.t.Info.Sections {
-			switch s.Kind &^ table.DirFlag {
-			case table.KindPostings:
-				postings += s.Length
-			case table.KindBitmaps:
-				bitmaps += s.Length
-			case table.KindHot:
-				hot += s.Length
-			}
-		}
-		n := float64(len(docs))
-		b.ReportMetric(float64(blocks)/n, "sketch-B/doc")
-		b.ReportMetric(float64(postings)/n, "postings-B/doc")
-		b.ReportMetric(float64(bitmaps)/n, "bitmap-B/doc")
-		b.ReportMetric(float64(hot)/n, "hot-B/doc")
-	})
 }
 
 // BenchmarkSketch reads sketches in random order.

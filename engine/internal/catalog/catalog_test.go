@@ -570,29 +570,6 @@ func TestErrnoOf(t *testing.T) {
 	}
 }
 
-// BenchmarkApply measures a change of the catalog of 200 tables: a flush that deletes documents of
-// one of them.
-func BenchmarkApply(b *testing.B) {
-	rng := rand.New(rand.NewPCG(11, 11))
-	name := filepath.Join(b.TempDir(), "CATALOG")
-	if err := Create(vfs.Disk, name, sample(rng, 200)); err != nil {
-		b.Fatal(err)
-	}
-	c, s, err := Open(vfs.Disk, name)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer c.Close()
-	deleted := s.Tombstones[1]
-	for b.Loop() {
-		deleted.Add(rng.Uint32N(200_000))
-		seq := rng.Uint64()
-		if err := c.Apply(Edit{SetTombstones: map[uint64]*roaring.Bitmap{1: deleted}, FlushedSeq: &seq}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // BenchmarkOpen measures opening the catalog of 200 tables.
 func BenchmarkOpen(b *testing.B) {
 	name := filepath.Join(b.TempDir(), "CATALOG")

@@ -1,7 +1,6 @@
 package memindex
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -136,45 +135,4 @@ func TestGatherWhileAdding(t *testing.T) {
 		added.Add(1)
 	}
 	wg.Wait()
-}
-
-func BenchmarkGather(b *testing.B) {
-	for _, n := range []int{7000, 30000} {
-		r := rand.New(rand.NewPCG(3, uint64(n)))
-		sketches := randomSketches(r, n, 0)
-		bitmaps := make([]minhash.Bitmap, n)
-		b.Run(fmt.Sprintf("n=%d/add", n), func(b *testing.B) {
-			for b.Loop() {
-				x := NewSketches(0.65, sketchSize)
-				for _, s := range sketches {
-					x.Add(s)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/sketch")
-		})
-		x := NewSketches(0.65, sketchSize)
-		for i, s := range sketches {
-			x.Add(s)
-			bitmaps[i] = s.Bitmap()
-		}
-		b.Run(fmt.Sprintf("n=%d/gather", n), func(b *testing.B) {
-			var s Searcher
-			var dst []uint32
-			i := 0
-			for b.Loop() {
-				dst, _, _ = s.Gather(dst[:0], x, n, sketches[i%n], 0.8)
-				i += 17
-			}
-		})
-		b.Run(fmt.Sprintf("n=%d/scan", n), func(b *testing.B) {
-			var dst []uint32
-			i := 0
-			for b.Loop() {
-				q := sketches[i%n]
-				bitmap := q.Bitmap()
-				dst = bitmap.Filter(dst[:0], bitmaps, minhash.MaxMissing(len(q), 0.8))
-				i += 17
-			}
-		})
-	}
 }

@@ -409,17 +409,6 @@ func TestPoisonIsFinal(t *testing.T) {
 	}
 }
 
-func BenchmarkAppend(b *testing.B) {
-	w := mustCreate(b, vfstest.NewMem(""), "log")
-	payload := bytes.Repeat([]byte("x"), 300)
-	b.SetBytes(int64(len(payload)))
-	for b.Loop() {
-		if _, err := w.Append(payload); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func BenchmarkSync(b *testing.B) {
 	w := mustCreate(b, vfs.Disk, filepath.Join(b.TempDir(), "log"))
 	payload := bytes.Repeat([]byte("x"), 300)

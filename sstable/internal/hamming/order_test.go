@@ -1,8 +1,6 @@
 package hamming
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -29,25 +27,5 @@ func TestNextOrder(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func BenchmarkNextOrder(b *testing.B) {
-	const n = 1 << 20
-	rng := rand.New(rand.NewPCG(11, 12))
-	sorted := make([]uint64, n)
-	for i := range sorted {
-		sorted[i] = rng.Uint64()
-	}
-	slices.Sort(sorted)
-	keys, tmp := make([]uint64, n), make([]uint64, n)
-	for _, l := range []Layout{{4, 1}, {2, 1}, {3, 1}, {5, 2}} {
-		b.Run(fmt.Sprint(l), func(b *testing.B) {
-			for b.Loop() {
-				copy(keys, sorted)
-				NextOrder(l, 0, l.Tables()-1, keys, tmp, 1)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/key")
-		})
 	}
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -87,23 +86,5 @@ func TestPrintsCommon(t *testing.T) {
 			common[0].N > 2500 || common[0].N < 2300 || p.Zero != 1250 || p.Ones != 1250 || len(p.Warnings()) != 4 {
 			t.Errorf("%d words: common are %v, %d zeros, %d ones, %q", words, common, p.Zero, p.Ones, p.Warnings())
 		}
-	}
-}
-
-func BenchmarkCounters(b *testing.B) {
-	for _, common := range []uint64{0, 1, 1000} {
-		b.Run(fmt.Sprint("of 1000 common=", common), func(b *testing.B) {
-			var c counters
-			r := rand.New(rand.NewPCG(5, 6))
-			fps := make([]base.Fingerprint, 1<<16)
-			for i := range fps {
-				if fps[i] = r.Uint64(); r.Uint64N(1000) < common {
-					fps[i] %= 300
-				}
-			}
-			for i := range b.N {
-				c.add(fps[i%len(fps)])
-			}
-		})
 	}
 }
