@@ -269,12 +269,12 @@ var mutants = []mutant{
 	},
 	{
 		name: "log/end frame that was found taken for durable", in: "engine", decl: "Cut",
-		edit:  skip("syncLog"),
+		edit:  skip("SyncFile"),
 		tests: "engine", run: crashes + "|^TestErrorAtEveryOperation$",
 	},
 	{
 		name: "catalog/what was found taken for durable", in: "engine", decl: "Open",
-		edit:  skip("syncFile"),
+		edit:  skip("SyncFile"),
 		tests: "engine/internal/catalog", run: "^TestOpenMakesDurable$",
 	},
 	{

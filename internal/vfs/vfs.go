@@ -106,6 +106,15 @@ type File interface {
 	Mmap() (data []byte, unmap func() error, err error)
 }
 
+// SyncFile makes the bytes and the size of an existing file durable.
+func SyncFile(fs FS, name string) error {
+	f, err := fs.Append(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
 // Map maps a file of the disk as File.Mmap does.
 func Map(f *os.File) (data []byte, unmap func() error, err error) { return (&diskFile{f: f}).Mmap() }
 

@@ -15,10 +15,10 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
 	"github.com/simdb/simdb/cmd/simdb/internal/stages"
 	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // A named document is one of a cluster, for the shard that it is in. Elements are those of its
@@ -173,7 +173,7 @@ func (j *Job) similarities(ctx context.Context, shard uint64, total dedup.Tally,
 	if !j.compares(total) {
 		return nil
 	}
-	spill := func() (setjoin.File, error) { return corpus.CreateSpill(j.c.TempDir) }
+	spill := func() (setjoin.File, error) { return vfs.Temp(j.c.TempDir, "sets-*") }
 	sets, rest := setjoin.NewSets(setjoin.SetsOptions{NoJoin: true, Memory: int64(j.c.Memory) / 4, Create: spill}), members
 	defer sets.Close()
 	err := j.eachSet(ctx, shard, func(s stages.Set) error {

@@ -99,7 +99,9 @@ func create(fs vfs.FS, name string, s State) error {
 func Open(fs vfs.FS, name string) (*Catalog, *State, error) {
 	state, t, digest, err := read(fs, name)
 	if err == nil {
-		err = syncFile(fs, name)
+		// The last transaction may come from a process that was killed before it synced it, and an
+		// open for writing removes files that this transaction no longer lists.
+		err = vfs.SyncFile(fs, name)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("open catalog: %w", err)
@@ -150,17 +152,6 @@ func read(fs vfs.FS, name string) (*State, tree, digest, error) {
 	}
 	state, sum, err := decodeState(name, t)
 	return state, t, sum, err
-}
-
-// syncFile makes what was read durable. The last transaction may come from a process that was
-// killed before it synced it, and an open for writing removes files that this transaction no longer
-// lists.
-func syncFile(fs vfs.FS, name string) error {
-	f, err := fs.Append(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // Apply makes the changes of an edit in one transaction; they are durable when it returns nil.

@@ -70,7 +70,7 @@ func Replay(fs vfs.FS, name string, opts Options, fn func(payload []byte) error)
 func Cut(fs vfs.FS, name string, res Result) (size int64, err error) {
 	switch {
 	case res.Clean:
-		size, err = res.End, syncLog(fs, name)
+		size, err = res.End, vfs.SyncFile(fs, name)
 	case res.End == 0:
 		err = remove(fs, name)
 	default:
@@ -80,14 +80,6 @@ func Cut(fs vfs.FS, name string, res Result) (size int64, err error) {
 		return 0, fmt.Errorf("cut log %s: %w", name, err)
 	}
 	return size, nil
-}
-
-func syncLog(fs vfs.FS, name string) error {
-	f, err := fs.Append(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 func remove(fs vfs.FS, name string) error {

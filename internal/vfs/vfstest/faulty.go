@@ -156,6 +156,30 @@ func (y *Faulty) op(kind OpKind, name string, bytes int) error {
 	return nil
 }
 
+// do does an operation that returns no more than an error, unless inject fails it.
+func (y *Faulty) do(kind OpKind, name string, operation func() error) error {
+	if err := y.op(kind, name, 0); err != nil {
+		return err
+	}
+	return operation()
+}
+
+// get does an operation that returns a value, unless inject fails it.
+func get[T any](y *Faulty, kind OpKind, name string, operation func(name string) (T, error)) (value T, err error) {
+	if err := y.op(kind, name, 0); err != nil {
+		return value, err
+	}
+	return operation(name)
+}
+
+func (y *Faulty) open(kind OpKind, name string, open func(string) (vfs.File, error)) (vfs.File, error) {
+	f, err := get(y, kind, name, open)
+	if err != nil {
+		return nil, err
+	}
+	return &faultyFile{y: y, f: f, name: name}, nil
+}
+
 // Create implements vfs.FS.
 func (y *Faulty) Create(name string) (vfs.File, error) { return y.open(OpCreate, name, y.inner.Create) }
 
@@ -165,47 +189,24 @@ func (y *Faulty) Open(name string) (vfs.File, error) { return y.open(OpOpen, nam
 // Append implements vfs.FS.
 func (y *Faulty) Append(name string) (vfs.File, error) { return y.open(OpAppend, name, y.inner.Append) }
 
-func (y *Faulty) open(kind OpKind, name string, open func(string) (vfs.File, error)) (vfs.File, error) {
-	if err := y.op(kind, name, 0); err != nil {
-		return nil, err
-	}
-	f, err := open(name)
-	if err != nil {
-		return nil, err
-	}
-	return &faultyFile{y: y, f: f, name: name}, nil
-}
-
 // Remove implements vfs.FS.
 func (y *Faulty) Remove(name string) error {
-	if err := y.op(OpRemove, name, 0); err != nil {
-		return err
-	}
-	return y.inner.Remove(name)
+	return y.do(OpRemove, name, func() error { return y.inner.Remove(name) })
 }
 
 // Rename implements vfs.FS.
 func (y *Faulty) Rename(oldName, newName string) error {
-	if err := y.op(OpRename, oldName, 0); err != nil {
-		return err
-	}
-	return y.inner.Rename(oldName, newName)
+	return y.do(OpRename, oldName, func() error { return y.inner.Rename(oldName, newName) })
 }
 
 // RenameNew implements vfs.FS. It is one of the operations OpRename.
 func (y *Faulty) RenameNew(oldName, newName string) error {
-	if err := y.op(OpRename, oldName, 0); err != nil {
-		return err
-	}
-	return y.inner.RenameNew(oldName, newName)
+	return y.do(OpRename, oldName, func() error { return y.inner.RenameNew(oldName, newName) })
 }
 
 // OpenRoot implements vfs.FS. It is one of the operations OpOpen.
 func (y *Faulty) OpenRoot(dir string) (vfs.Root, error) {
-	if err := y.op(OpOpen, dir, 0); err != nil {
-		return nil, err
-	}
-	root, err := y.inner.OpenRoot(dir)
+	root, err := get(y, OpOpen, dir, y.inner.OpenRoot)
 	if err != nil {
 		return nil, err
 	}
@@ -220,66 +221,36 @@ type faultyRoot struct {
 
 // MkdirAll implements vfs.FS.
 func (y *Faulty) MkdirAll(dir string) error {
-	if err := y.op(OpMkdirAll, dir, 0); err != nil {
-		return err
-	}
-	return y.inner.MkdirAll(dir)
+	return y.do(OpMkdirAll, dir, func() error { return y.inner.MkdirAll(dir) })
 }
 
 // RemoveAll implements vfs.FS.
 func (y *Faulty) RemoveAll(dir string) error {
-	if err := y.op(OpRemoveAll, dir, 0); err != nil {
-		return err
-	}
-	return y.inner.RemoveAll(dir)
+	return y.do(OpRemoveAll, dir, func() error { return y.inner.RemoveAll(dir) })
 }
 
 // List implements vfs.FS.
-func (y *Faulty) List(dir string) ([]string, error) {
-	if err := y.op(OpList, dir, 0); err != nil {
-		return nil, err
-	}
-	return y.inner.List(dir)
-}
+func (y *Faulty) List(dir string) ([]string, error) { return get(y, OpList, dir, y.inner.List) }
 
 // Stat implements vfs.FS.
-func (y *Faulty) Stat(name string) (vfs.Info, error) {
-	if err := y.op(OpStat, name, 0); err != nil {
-		return vfs.Info{}, err
-	}
-	return y.inner.Stat(name)
-}
+func (y *Faulty) Stat(name string) (vfs.Info, error) { return get(y, OpStat, name, y.inner.Stat) }
 
 // SyncDir implements vfs.FS.
 func (y *Faulty) SyncDir(dir string) error {
-	if err := y.op(OpSyncDir, dir, 0); err != nil {
-		return err
-	}
-	return y.inner.SyncDir(dir)
+	return y.do(OpSyncDir, dir, func() error { return y.inner.SyncDir(dir) })
 }
 
 // Lock implements vfs.FS.
-func (y *Faulty) Lock(name string) (io.Closer, error) {
-	if err := y.op(OpLock, name, 0); err != nil {
-		return nil, err
-	}
-	return y.inner.Lock(name)
-}
+func (y *Faulty) Lock(name string) (io.Closer, error) { return get(y, OpLock, name, y.inner.Lock) }
 
 // HostFile implements vfs.FS.
 func (y *Faulty) HostFile(name string, flag int) (*os.File, error) {
-	if err := y.op(OpHostFile, name, 0); err != nil {
-		return nil, err
-	}
-	return y.inner.HostFile(name, flag)
+	return get(y, OpHostFile, name, func(name string) (*os.File, error) { return y.inner.HostFile(name, flag) })
 }
 
 // Commit implements vfs.FS.
 func (y *Faulty) Commit(name string, commit func() error) error {
-	if err := y.op(OpCommit, name, 0); err != nil {
-		return err
-	}
-	if err := y.inner.Commit(name, commit); err != nil {
+	if err := y.do(OpCommit, name, func() error { return y.inner.Commit(name, commit) }); err != nil {
 		return err
 	}
 	err := y.op(OpCommitted, name, 0)

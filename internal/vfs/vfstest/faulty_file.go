@@ -1,6 +1,7 @@
 package vfstest
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/simdb/simdb/internal/vfs"
@@ -18,8 +19,8 @@ func (f *faultyFile) Write(p []byte) (int, error) {
 	if err == nil {
 		return f.f.Write(p)
 	}
-	var short *ShortWrite
-	if !errors.As(err, &short) {
+	short, ok := errors.AsType[*ShortWrite](err)
+	if !ok {
 		return 0, err
 	}
 	n, writeErr := f.f.Write(p[:min(max(short.N, 0), len(p))])
@@ -36,25 +37,14 @@ func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.f.ReadAt(p, off)
 }
 
-func (f *faultyFile) Sync() error {
-	if err := f.y.op(OpSync, f.name, 0); err != nil {
-		return err
-	}
-	return f.f.Sync()
-}
+func (f *faultyFile) Sync() error { return f.y.do(OpSync, f.name, f.f.Sync) }
 
 func (f *faultyFile) Truncate(size int64) error {
-	if err := f.y.op(OpTruncate, f.name, 0); err != nil {
-		return err
-	}
-	return f.f.Truncate(size)
+	return f.y.do(OpTruncate, f.name, func() error { return f.f.Truncate(size) })
 }
 
 func (f *faultyFile) Size() (int64, error) {
-	if err := f.y.op(OpSize, f.name, 0); err != nil {
-		return 0, err
-	}
-	return f.f.Size()
+	return get(f.y, OpSize, f.name, func(string) (int64, error) { return f.f.Size() })
 }
 
 func (f *faultyFile) Mmap() ([]byte, func() error, error) {
@@ -65,9 +55,5 @@ func (f *faultyFile) Mmap() ([]byte, func() error, error) {
 }
 
 func (f *faultyFile) Close() error {
-	err := f.y.op(OpClose, f.name, 0)
-	if closeErr := f.f.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return cmp.Or(f.y.op(OpClose, f.name, 0), f.f.Close())
 }

@@ -1,6 +1,7 @@
 package vfstest
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/simdb/simdb/internal/vfs"
@@ -12,14 +13,10 @@ func WriteFile(fs vfs.FS, name, content string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write([]byte(content))
-	if err == nil {
+	if _, err = f.Write([]byte(content)); err == nil {
 		err = f.Sync()
 	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return cmp.Or(err, f.Close())
 }
 
 // ReadFile returns the content of a file.

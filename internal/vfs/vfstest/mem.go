@@ -1,10 +1,12 @@
 package vfstest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -306,7 +308,7 @@ func (m *Mem) RemoveAll(name string) error {
 
 // clear empties a directory and those below it.
 func (n *memNode) clear() {
-	for _, name := range sortedNames(n.children) {
+	for _, name := range slices.Sorted(maps.Keys(n.children)) {
 		n.children[name].clear()
 		n.change(nameChange{drop: name})
 	}
@@ -388,7 +390,7 @@ func (m *Mem) List(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sortedNames(n.children), nil
+	return slices.Sorted(maps.Keys(n.children)), nil
 }
 
 func (m *Mem) findDir(op, dir string) (*memNode, error) {
@@ -427,7 +429,7 @@ func (m *Mem) SyncDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	n.durable, n.pending = cloneNames(n.children), nil
+	n.durable, n.pending = maps.Clone(n.children), nil
 	return nil
 }
 
@@ -500,10 +502,7 @@ func (m *Mem) HostPath(name string) (string, error) {
 	}
 	m.hosts = append(m.hosts, f.Name())
 	_, err = f.Write(n.data)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
+	if err = cmp.Or(err, f.Close()); err != nil {
 		return "", err
 	}
 	n.host = f.Name()
@@ -561,27 +560,8 @@ func (m *Mem) Discard() error {
 	defer m.mu.Unlock()
 	var first error
 	for _, host := range m.hosts {
-		if err := os.Remove(host); err != nil && first == nil {
-			first = err
-		}
+		first = cmp.Or(first, os.Remove(host))
 	}
 	m.hosts = nil
 	return first
-}
-
-func sortedNames(nodes map[string]*memNode) []string {
-	names := make([]string, 0, len(nodes))
-	for name := range nodes {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-func cloneNames(nodes map[string]*memNode) map[string]*memNode {
-	clone := make(map[string]*memNode, len(nodes))
-	for name, n := range nodes {
-		clone[name] = n
-	}
-	return clone
 }

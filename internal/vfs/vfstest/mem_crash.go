@@ -1,6 +1,7 @@
 package vfstest
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 )
@@ -88,7 +89,7 @@ func (s *survivor) node(n *memNode) *memNode {
 	}
 	// A directory changes name by name; any subset of the changes since the last SyncDir may have
 	// reached the disk.
-	names := cloneNames(n.durable)
+	names := maps.Clone(n.durable)
 	for _, change := range n.pending {
 		if !s.keeps() {
 			continue
@@ -101,10 +102,10 @@ func (s *survivor) node(n *memNode) *memNode {
 		}
 	}
 	c.children = make(map[string]*memNode, len(names))
-	for _, name := range sortedNames(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		c.children[name] = s.node(names[name])
 	}
-	c.durable = cloneNames(c.children)
+	c.durable = maps.Clone(c.children)
 	return c
 }
 

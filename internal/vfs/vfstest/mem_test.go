@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"github.com/simdb/simdb/internal/vfs"
 	"io"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
-	"pgregory.net/rapid"
 	"runtime"
 	"slices"
 	"syscall"
 	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 func write(t rapid.TB, fs vfs.FS, name, content string) {

@@ -92,13 +92,3 @@ func sweep(parent string) {
 		}
 	}
 }
-
-// TempFile makes a temporary file in a folder of TempDirIn. Where open files can be removed, it is
-// gone even if the process is killed.
-func TempFile(dir string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, "spill-*")
-	if err == nil {
-		os.Remove(f.Name())
-	}
-	return f, err
-}

@@ -21,13 +21,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/textsim"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // ErrNoTexts refuses to compare texts where there are none.
@@ -72,11 +72,11 @@ func New(o Options) *Corpus {
 			Memory:   o.Memory / 4,
 			NoJoin:   o.ScoresOnly,
 			Counters: Counters(o.Memory, o.InputBytes),
-			Create:   func() (setjoin.File, error) { return CreateSpill(o.Dir) },
+			Create:   func() (setjoin.File, error) { return vfs.Temp(o.Dir, "sets-*") },
 		})
 	}
 	if c.measure = o.Measure; o.Sets && o.Measure.Kind.OfTexts() {
-		c.texts = &texts{memory: o.Memory / 8, create: func() (setjoin.File, error) { return CreateSpill(o.Dir) }}
+		c.texts = &texts{memory: o.Memory / 8, create: func() (setjoin.File, error) { return vfs.Temp(o.Dir, "sets-*") }}
 	}
 	return c
 }
@@ -94,16 +94,6 @@ func (c *Corpus) Close() error {
 		return nil
 	}
 	return errors.Join(c.Sets.Close(), c.texts.close())
-}
-
-// CreateSpill makes the file of sets that do not fit into memory. Where open files can be removed,
-// it is gone even if the process is killed.
-func CreateSpill(dir string) (setjoin.File, error) {
-	f, err := os.CreateTemp(dir, "sets-*")
-	if err == nil {
-		os.Remove(f.Name())
-	}
-	return f, err
 }
 
 // Add adds a document by what it is compared by: the elements of its set, ascending, and the words

@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // level is a run with --level: the first pass finds the units that have come before, with passages
@@ -47,7 +48,7 @@ func (d *job) workLevel(dir string) (err error) {
 	if d.c.Level == units.Passage {
 		memory /= 2 // a quarter is for anchors
 	}
-	l := &level{job: d, found: units.NewRepeats(memory, func() (*os.File, error) { return app.TempFile(dir) }, d.c.MinCount)}
+	l := &level{job: d, found: units.NewRepeats(memory, func() (*os.File, error) { return vfs.Temp(dir, "spill-*") }, d.c.MinCount)}
 	d.sayLevel = l.summary
 	defer func() { err = errors.Join(err, l.found.Close(), l.places.close()) }()
 	if d.auditTo != nil {
@@ -334,11 +335,11 @@ type places struct {
 
 // newPlaces returns places without documents, whose files are in dir.
 func newPlaces(dir string) (*places, error) {
-	rows, err := app.TempFile(dir)
+	rows, err := vfs.Temp(dir, "spill-*")
 	if err != nil {
 		return nil, err
 	}
-	index, err := app.TempFile(dir)
+	index, err := vfs.Temp(dir, "spill-*")
 	if err != nil {
 		return nil, errors.Join(err, rows.Close())
 	}

@@ -23,7 +23,7 @@ type Oversize struct {
 // NewOversize returns an Oversize for a record that begins so.
 func NewOversize(begin []byte) *Oversize {
 	o := &Oversize{}
-	o.file, o.err = createSpool()
+	o.file, o.err = vfs.Temp("", "simdb-input-*")
 	o.Write(begin)
 	return o
 }
@@ -53,7 +53,7 @@ func (o *Oversize) Complete(is *Issue, size int64) {
 // Close forgets the record, if no Issue has it.
 func (o *Oversize) Close() {
 	if o != nil {
-		removeSpool(o.file)
+		vfs.RemoveTemp(o.file)
 	}
 }
 
@@ -67,7 +67,7 @@ func (i *Issue) Bytes() (raw []byte, done func(), err error) {
 			if unmap != nil {
 				unmap()
 			}
-			removeSpool(i.whole)
+			vfs.RemoveTemp(i.whole)
 		}, err
 	case i.Size > int64(len(i.Raw)):
 		return nil, func() {}, nil

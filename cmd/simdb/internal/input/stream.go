@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/transform"
 
 	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -177,29 +178,12 @@ func (s *Stream) ReaderAt() (io.ReaderAt, int64, error) {
 
 // spool copies the content to a temporary file and returns its size.
 func (s *Stream) spool() (int64, error) {
-	f, err := createSpool()
+	f, err := vfs.Temp("", "simdb-input-*")
 	if err != nil {
 		return 0, err
 	}
 	s.spooled = f
 	return io.Copy(f, &unpacked{s: s, r: s.Reader()})
-}
-
-// createSpool makes a temporary file.
-func createSpool() (*os.File, error) {
-	f, err := os.CreateTemp("", "simdb-input-*")
-	if err == nil {
-		os.Remove(f.Name()) // where open files can be removed, it is gone even if the process is killed
-	}
-	return f, err
-}
-
-// removeSpool removes a temporary file, which may be nil.
-func removeSpool(f *os.File) {
-	if f != nil {
-		f.Close()
-		os.Remove(f.Name())
-	}
 }
 
 // A file that has columns is compressed already. One that is compressed again and still grows by
@@ -233,7 +217,7 @@ func (s *Stream) Progress() (done, size int64) { return s.read.Load(), s.size }
 // it is done.
 func (s *Stream) Release() {
 	s.done()
-	removeSpool(s.spooled)
+	vfs.RemoveTemp(s.spooled)
 	s.spooled = nil
 }
 

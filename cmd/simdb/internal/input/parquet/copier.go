@@ -11,6 +11,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // copier writes rows of Parquet files to one. The output has the columns, compressions, encodings
@@ -277,19 +278,17 @@ type pageFiles struct{}
 
 // GetBuffer makes a temporary file.
 func (pageFiles) GetBuffer() io.ReadWriteSeeker {
-	f, err := os.CreateTemp("", "simdb-pages-*")
+	f, err := vfs.Temp("", "simdb-pages-*")
 	if err != nil {
 		return failed{err}
 	}
-	os.Remove(f.Name()) // where open files can be removed, it is gone even if the process is killed
 	return f
 }
 
 // PutBuffer removes it.
 func (pageFiles) PutBuffer(b io.ReadWriteSeeker) {
 	if f, ok := b.(*os.File); ok {
-		f.Close()
-		os.Remove(f.Name())
+		vfs.RemoveTemp(f)
 	}
 }
 
