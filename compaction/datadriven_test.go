@@ -53,7 +53,6 @@ func TestData(t *testing.T) {
 	}
 }
 
-// runCase returns the jobs of a case.
 func runCase(t *testing.T, in string) (jobs []string) {
 	var tables []Table
 	var o Options

@@ -26,7 +26,6 @@ type Job struct {
 	Bytes  int64 // sizes of the tables
 }
 
-// newJob returns the job of merging tables.
 func newJob(reason Reason, tables []*Table) *Job {
 	j := &Job{Reason: reason}
 	for _, t := range tables {

@@ -8,7 +8,6 @@ import (
 
 const mib = 1 << 20
 
-// picked returns the tables that Pick picks.
 func picked(tables []Table, o Options) []uint64 {
 	if j := Pick(tables, o); j != nil {
 		return j.Tables

@@ -44,7 +44,6 @@ const (
 	simMinute    = 60_000_000
 )
 
-// A simBin is the documents of a minute.
 type simBin struct{ minute, docs, dead int64 }
 
 type simTable struct {
@@ -73,7 +72,6 @@ func (s *simulation) describe(t *simTable) Table {
 	return d
 }
 
-// add adds documents of a minute.
 func addBin(bins []simBin, minute, docs int64) []simBin {
 	i, ok := slices.BinarySearchFunc(bins, minute, func(b simBin, m int64) int { return int(b.minute - m) })
 	if !ok {
@@ -233,7 +231,6 @@ func bursts(rate float64) arrivals {
 	}
 }
 
-// deleting deletes a share of what arrives.
 func deleting(a arrivals, share float64) arrivals {
 	return func(m int64, r *rand.Rand) (docs, late, deletes int64) {
 		docs, late, _ = a(m, r)

@@ -51,7 +51,6 @@ func replacedBy(n int64) (there bool)   { return n > 0 && n%5 != 0 }
 func replaced(lane, which int) string   { return fmt.Sprintf("replaced-%d-%d", lane, which) }
 func withNumber(id string, n int64) Doc { return Doc{ID: id, Fingerprint: new(uint64(n))} }
 
-// write makes write n of a lane.
 func (c *crashWriters) write(db *DB, lane int, n int64) (err error) {
 	ctx := context.Background()
 	c.tried[lane].Store(n)
@@ -99,7 +98,6 @@ func (c *crashWriters) lane(db *DB, lane, writes int) error {
 	return nil
 }
 
-// lanes makes writes of all lanes at once.
 func (c *crashWriters) lanes(db *DB, writes, loads int) error {
 	var wg sync.WaitGroup
 	var errs [crashLanes]error

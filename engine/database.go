@@ -75,7 +75,6 @@ func opened(s *store.Store, err error) (*DB, error) {
 	}}, nil
 }
 
-// indexOf returns the names of the fields that are indexed.
 func indexOf(p sstable.Params) (names []string) {
 	for _, path := range p.Indexed() {
 		names = append(names, jsonfield.Name(path))

@@ -85,7 +85,6 @@ func featureCases() map[string]featureCase {
 // A weightedSet is features by number, ascending.
 type weightedSet []struct{ feature, weight int }
 
-// numbered returns a set whose features have numbers.
 func numbered(numbers map[string]int, features map[string]int) (set weightedSet) {
 	for f, w := range features {
 		if _, ok := numbers[f]; !ok {

@@ -73,7 +73,6 @@ func sameSet[T any](t *testing.T, what string, got, want []T) {
 	}
 }
 
-// first returns the first ID.
 func (s *Snapshot) first(t *testing.T) string {
 	for d, err := range s.Range(t.Context(), Range{}) {
 		if err != nil {

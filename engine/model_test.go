@@ -164,7 +164,6 @@ func collect[T any](t testing.TB, seq func(func(T, error) bool)) []T {
 	return all
 }
 
-// checkAgainst compares a snapshot with a model.
 func checkAgainst(t testing.TB, r *rand.Rand, s *Snapshot, m *model, deep bool) {
 	t.Helper()
 	ctx := context.Background()

@@ -162,7 +162,6 @@ func (s *Snapshot) each(ctx context.Context, r Range, first, others int, fn func
 	})
 }
 
-// inner returns r as search has it.
 func (r Range) inner(s *Snapshot) (f listing.Filter, err error) {
 	f = listing.Filter{From: max(r.From, r.Prefix), To: r.To, Reverse: r.Reverse, Since: math.MinInt64, Limit: r.Limit, Match: r.Match, Where: r.Where, Decide: r.FieldsDecide}
 	before := func(to string) {

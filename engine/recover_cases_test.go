@@ -64,10 +64,8 @@ func (s *sickbed) remove(from, end int) {
 	s.do(s.db.Apply(context.Background(), &b))
 }
 
-// flush writes a table.
 func (s *sickbed) flush() { s.Helper(); s.do(s.db.Flush(context.Background())) }
 
-// tables returns the files of the tables.
 func (s *sickbed) tables() map[string][]byte {
 	s.Helper()
 	all := readFolder(s.T, s.path)

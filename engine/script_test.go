@@ -344,7 +344,6 @@ func scriptText(fp uint64) string {
 	return strings.Repeat(fmt.Sprintf("%x some text ", fp), int(fp*0x9e3779b97f4a7c15>>60)*2)
 }
 
-// putAt is put with a time.
 func (m *model) putAt(d Doc, now time.Time) {
 	m.put(d.ID, *d.Fingerprint, true)
 	e := m.docs[d.ID]

@@ -191,7 +191,6 @@ func (s *Snapshot) CountMatches(ctx context.Context, doc Doc, by Criterion) (n i
 	return int64(len(sc.Hits)), nil
 }
 
-// countNear is CountMatches by Near.
 func (s *Snapshot) countNear(ctx context.Context, doc *Doc, by Criterion) (n int64, err error) {
 	fps, err := s.prints(ctx, doc, by)
 	if err != nil || fps == nil {

@@ -46,7 +46,6 @@ func (s *titles) next() string {
 	return s.made[len(s.made)-1]
 }
 
-// bruteSimilar is Similar on a model.
 func bruteSimilar(docs map[string]string, of Doc, compare textsim.Compare) (found []Match) {
 	for id, text := range docs {
 		if id == of.ID {

@@ -185,7 +185,6 @@ func (m *joinModel) check(t *testing.T, allowed bool) {
 	}
 }
 
-// checkPairs compares the pairs.
 func (m *joinModel) checkPairs(t *testing.T) {
 	t.Helper()
 	var want, got, unordered []Pair

@@ -98,7 +98,6 @@ func (s *soak) check(x *soakID, from int, fp uint64, when string) {
 	s.stop.Store(true)
 }
 
-// bounds returns from of all IDs.
 func (s *soak) bounds() []int {
 	at := make([]int, len(s.ids))
 	for i, x := range s.ids {

@@ -26,7 +26,6 @@ func WithStats(ctx context.Context, s *QueryStats) context.Context {
 	return search.WithCounts(ctx, (*counter)(s))
 }
 
-// counter adds counts to QueryStats.
 type counter QueryStats
 
 // Add implements search.Counter.

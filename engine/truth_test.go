@@ -41,7 +41,6 @@ var hashKinds = []hashKind{
 
 const truthMaxDistance = 10 // NEAR is run for every distance up to this one
 
-// codes reads the codes of h.
 func (h hashKind) codes(tb testing.TB) []uint64 {
 	tb.Helper()
 	f, err := os.Open(filepath.Join("testdata", "emoji.tsv.gz"))
@@ -80,7 +79,6 @@ func rowID(row int) string { return fmt.Sprintf("emoji/%06d", row) }
 
 func rowDoc(row int, code uint64) engine.Doc { return engine.Doc{ID: rowID(row), Fingerprint: &code} }
 
-// A rowHit is a row at a distance.
 type rowHit struct{ row, distance int }
 
 // near returns all rows within k bits of code by brute force, nearest first, then in their order,

@@ -24,7 +24,6 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// benchCopy is a copy of a database.
 func benchCopy(b *testing.B, src *DB, opts Options) *DB {
 	b.Helper()
 	path := b.TempDir()

@@ -11,7 +11,6 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// bottomOf returns the sketch of a set by its definition.
 func bottomOf(set []uint64, n int) Sketch {
 	var s Sketch
 	for _, h := range set {

@@ -26,7 +26,6 @@ type selection struct {
 	cells    record.Cells // of the rows
 }
 
-// orderKey is a key of ORDER BY.
 type orderKey struct {
 	by   string // of orderNames, or "at"
 	desc bool
@@ -79,7 +78,6 @@ func joinNodes(nodes []node, with string) string {
 	return strings.Join(parts, with)
 }
 
-// bindSelect binds a query.
 func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 	sel := &x.sel
 	var err error

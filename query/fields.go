@@ -14,7 +14,6 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// fieldName writes the path of a field as statements do.
 func fieldName(path []string) string {
 	name := jsonfield.JoinPath(path)
 	if t, ok := language.Word(name); ok && !slices.Contains(jsonfield.Columns, strings.ToLower(name)) {
@@ -47,7 +46,6 @@ func (x *run) survey(most int64) (*value.Survey, error) {
 	return s, nil
 }
 
-// fields runs FIELDS.
 func (x *run) fields(s *syntax.Statement) error {
 	if err := x.NeedTexts(*s.Bare); err != nil {
 		return err

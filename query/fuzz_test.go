@@ -89,7 +89,6 @@ func FuzzSplitter(f *testing.F) {
 	})
 }
 
-// fuzzDatabase makes a small database.
 func fuzzDatabase(f *testing.F) *engine.DB {
 	db, err := engine.Open(filepath.Join(f.TempDir(), "fuzz.simdb"), nil)
 	if err != nil {

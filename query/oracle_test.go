@@ -26,7 +26,6 @@ import (
 // The oracle: random statements on a random database, compared with a brute-force evaluation of the
 // same statement.
 
-// world is a database and what is in it.
 type world struct {
 	rng    *rand.Rand
 	db     *engine.DB
@@ -89,7 +88,6 @@ func (w *world) put(t *testing.T, d engine.Doc) {
 	w.docs[d.ID] = w.stored(d)
 }
 
-// stored returns a document as it is stored.
 func (w *world) stored(d engine.Doc) engine.Doc {
 	if d.Fingerprint == nil {
 		words, _ := w.db.Hash(d.Text)
@@ -612,7 +610,6 @@ func (w *world) answer(o *oracle, positive []*oracle, keys []orderKey, limit, of
 	return rows
 }
 
-// clauses makes ORDER BY, LIMIT and OFFSET.
 func (w *world) clauses(distance, score, words bool) (text string, keys []orderKey, limit, offset int) {
 	limit = -1
 	if distance {
@@ -824,7 +821,6 @@ func differs(r Row, w want, distance, score, words bool) string {
 	return ""
 }
 
-// read reads all rows.
 func read(t *testing.T, rows *Rows) (all []Row) {
 	t.Helper()
 	for row, err := range rows.All() {

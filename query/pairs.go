@@ -102,7 +102,6 @@ func (x *run) valuesOf(name string, path []string) (map[string]uint32, error) {
 	return of, nil
 }
 
-// pairs runs PAIRS criterion.
 func (x *run) pairs(s *syntax.Pairs) error {
 	c, pairs, w, err := x.bindPairs(s)
 	if err != nil {

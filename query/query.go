@@ -179,7 +179,6 @@ type parsed struct {
 	def *statementDef
 }
 
-// parse parses a statement. The error is a *ParseError.
 func parse(text string) (parsed, error) {
 	p, err := language.Parse(text)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// get runs GET 'a'.
 func (x *run) get(s *syntax.Get) error {
 	id, err := x.Values.String(s.ID, syntax.ExpectID)
 	if err != nil {
@@ -39,7 +38,6 @@ func (x *run) get(s *syntax.Get) error {
 	return x.show(sh, plain, window{Limit: 1}, Fixed(row), "id")
 }
 
-// selectAll runs a query.
 func (x *run) selectAll(s *syntax.Select) error {
 	sel, err := x.bindSelect(s)
 	if err != nil {
@@ -77,7 +75,6 @@ func (x *run) count(s *syntax.Count) error {
 	return nil
 }
 
-// stats runs STATS.
 func (x *run) stats() error {
 	s, err := x.DB.Stats()
 	if err != nil {

@@ -61,7 +61,6 @@ func (s *Session) Close() error {
 // errNoSession is the error for a statement of transactions that Run is given.
 var errNoSession = errors.New("a transaction needs a Session, or engine.Batch")
 
-// begin runs BEGIN.
 func (x *run) begin() error {
 	switch {
 	case x.session == nil:
@@ -96,7 +95,6 @@ func (x *run) commit() error {
 	return x.session.Close()
 }
 
-// rollback runs ROLLBACK.
 func (x *run) rollback() error {
 	tx, err := x.openTx()
 	if err != nil {

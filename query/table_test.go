@@ -76,7 +76,6 @@ func TestPredicateTable(t *testing.T) {
 	}
 }
 
-// checkCall checks a predicate that is written as a call.
 func checkCall(t *testing.T, db *engine.DB, d predicate.Definition) {
 	if !strings.HasPrefix(d.Example, d.Word+"('a', ") {
 		t.Fatalf("its Example for error messages is %q", d.Example)
@@ -135,7 +134,6 @@ func testRun(t *testing.T, db *engine.DB, text string) *run {
 	return &run{Scope: &predicate.Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v}, rows: &Rows{}}
 }
 
-// bound returns the predicate that a text is.
 func bound(t *testing.T, db *engine.DB, text string) predicate.Predicate {
 	t.Helper()
 	x := testRun(t, db, text)

@@ -97,7 +97,6 @@ const (
 	batchBytes = 512 // that a candidate takes in a batch
 )
 
-// inBatch is a candidate in a batch.
 type inBatch struct {
 	listed
 	result result
@@ -178,7 +177,6 @@ func (t *tester) end(err error) {
 	}
 }
 
-// next makes a document that is listed the one that is tested.
 func (t *tester) next(f *listed) {
 	clear(t.verdicts)
 	t.doc.Reset(&f.Found)

@@ -123,7 +123,6 @@ func (x *run) prune(s *syntax.Prune) error {
 	return nil
 }
 
-// compact runs COMPACT.
 func (x *run) compact() error {
 	if err := x.DB.Compact(x.Ctx, &engine.CompactOptions{Progress: x.Report}); err != nil {
 		return err
@@ -132,7 +131,6 @@ func (x *run) compact() error {
 	return nil
 }
 
-// flush runs FLUSH.
 func (x *run) flush() error {
 	if err := x.DB.Flush(x.Ctx); err != nil {
 		return err
@@ -141,7 +139,6 @@ func (x *run) flush() error {
 	return nil
 }
 
-// allow runs ALLOW 'a' 'b'.
 func (x *run) allow(s *syntax.Two) error {
 	pair, err := x.idPair(s)
 	if err == nil {
@@ -159,7 +156,6 @@ func (x *run) allow(s *syntax.Two) error {
 	return nil
 }
 
-// unallow runs UNALLOW 'a' 'b'.
 func (x *run) unallow(s *syntax.Two) error {
 	pair, err := x.idPair(s)
 	if err == nil {
@@ -191,7 +187,6 @@ func (x *run) idPair(s *syntax.Two) (p engine.IDPair, err error) {
 	return p, err
 }
 
-// allowed runs ALLOWED.
 func (x *run) allowed() {
 	x.answer([]string{"a", "b"}, func(yield func(Row, error) bool) {
 		for p := range x.Snap.Allowed() {

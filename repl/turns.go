@@ -65,7 +65,6 @@ func (t *turns) database(ctx context.Context, writes bool) (db *engine.DB, err e
 	return t.writer, nil
 }
 
-// end ends a statement.
 func (t *turns) end() {
 	switch {
 	case t.writer == nil:
@@ -93,7 +92,6 @@ func (t *turns) waitLocked() {
 	}
 }
 
-// release ends a turn.
 func (t *turns) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -20,7 +20,6 @@ var docs = []sstable.Document{
 	{ID: []byte("c"), HasFingerprint: true, Fingerprint: 0x9f3c_5a00_1122_3344, Text: []byte("three"), Sketch: []uint32{7, 8}},
 }
 
-// table returns a table of docs.
 func table() []byte {
 	var file bytes.Buffer
 	params := sstable.Params{Tokenizer: 1, Shingle: 3, Hash: 1, Sketch: 128, MinJaccard: 0.5, Layout: sstable.DefaultLayout, StoreText: true}

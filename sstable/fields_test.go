@@ -17,7 +17,6 @@ import (
 var fieldValues = []string{`"en"`, `"https://www.example.org/%d"`, `%d`, `-%d.5`, `%d.0`, `"%d"`, `1e%d`, `true`, `null`, `""`, `[%d]`, `{"n":%d}`,
 	`"` + strings.Repeat("long", 40) + `%d"`, `123456789012345678901234567890%d`, `"\u0000%d"`, `"caf\u00e9"`, `"` + strings.Repeat("0", 200) + `%d"`}
 
-// fieldsTable returns a table with indexed fields.
 func fieldsTable(t *testing.T, r *rand.Rand, n int) ([]byte, Params, []Document) {
 	p := testParams
 	p.Index = "v,meta.v"

@@ -219,7 +219,6 @@ func mergedTable(t *testing.T, p Params, docs []Document, dead int, o WriterOpti
 	return out.Bytes(), sortedDocs(kept)
 }
 
-// victimOf returns the table of docs as a victim.
 func victimOf(t *testing.T, data []byte, docs []Document) *victim {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(13, uint64(len(docs))))

@@ -106,7 +106,6 @@ type idBatches struct {
 	ids  []byte
 }
 
-// add adds a document.
 func (b *idBatches) add(ctx context.Context, doc uint32) error {
 	if b.docs == nil {
 		b.docs = make([]uint32, 0, idBatch)
@@ -178,7 +177,6 @@ func (r *Reader) storedOrder() (o *IDOrder, err error) {
 	return o, nil
 }
 
-// idBounds returns what is in a section of bounds.
 func (r *Reader) idBounds(s *table.Section) (bounds [][]byte, err error) {
 	b := r.t.Bytes(s)
 	end := len(b) - 4

@@ -35,7 +35,6 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// randomMerge is a merge of random tables.
 type randomMerge struct {
 	merging
 	shape  func(n int) int // a number less than n, from the shape
@@ -88,7 +87,6 @@ func (m *randomMerge) params() Params {
 	return p
 }
 
-// addInputs adds inputs.
 func (m *randomMerge) addInputs() {
 	common := m.r.IntN(2) == 0
 	p := m.params()

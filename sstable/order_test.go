@@ -221,7 +221,6 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// firstColumnBlock returns the values of the first block of a column.
 func firstColumnBlock(t *testing.T, c *keyrun.Column) []uint64 {
 	t.Helper()
 	var room [keyrun.BlockLen]uint64

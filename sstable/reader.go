@@ -27,7 +27,6 @@ func OpenBytes(data []byte, name string) (r *Reader, err error) {
 	return newReader(&table.Table{File: name, Data: data})
 }
 
-// newReader opens a table, and returns a reader of it.
 func newReader(t *table.Table) (*Reader, error) {
 	if err := t.Open(); err != nil {
 		t.Close()
@@ -58,7 +57,6 @@ func unguardAny(readers []*Reader, before bool, err *error) {
 	}
 }
 
-// tablesOf returns the tables of readers.
 func tablesOf(readers []*Reader) []*table.Table {
 	tables := make([]*table.Table, len(readers))
 	for i, r := range readers {

@@ -41,7 +41,6 @@ func within(b []byte, offset, length uint64) []byte {
 	return b[offset : offset+length]
 }
 
-// seal writes the checksum of b to at.
 func seal(at, b []byte) { le.PutUint32(at, crc32.Checksum(b, castagnoli)) }
 
 // resealTable returns a copy of a table that may be damaged, with every checksum that can be found

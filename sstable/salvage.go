@@ -151,7 +151,6 @@ func (s *Salvaged) Each(ctx context.Context, o SalvageOptions, fn func(doc uint3
 	return ctx.Err()
 }
 
-// salvageWalk is the state of an Each.
 type salvageWalk struct {
 	*Salvaged
 	o      SalvageOptions
@@ -209,7 +208,6 @@ func (s *Salvaged) lost(err error) error {
 	return errLost
 }
 
-// id returns the ID of a document.
 func (s *Salvaged) id(doc uint32) ([]byte, error) {
 	if s.r.Names == nil {
 		return nil, s.failed[table.KindNames]
@@ -217,7 +215,6 @@ func (s *Salvaged) id(doc uint32) ([]byte, error) {
 	return s.r.Names.Get(doc)
 }
 
-// record returns text and fields of a document.
 func (w *salvageWalk) record(doc uint32) (text, fields []byte, err error) {
 	r := w.r
 	if err := cmp.Or(w.failed[table.KindRecords], w.failed[table.KindPlaces]); err != nil || w.cursor == nil {

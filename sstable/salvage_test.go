@@ -18,7 +18,6 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// memFile is a File in memory.
 type memFile []byte
 
 func (f memFile) Mmap() ([]byte, func() error, error) {

@@ -80,7 +80,6 @@ func TestVerifySets(t *testing.T) {
 	}
 }
 
-// wholeBins returns a hash for each of the bins of keys.
 func wholeBins(keys []uint64) (set []uint64) {
 	for _, k := range keys {
 		set = append(set, k>>9<<42)

@@ -111,7 +111,6 @@ func mustBeTyped(t *testing.T, err error) {
 	}
 }
 
-// smallTable returns a table of n documents.
 func smallTable(f *testing.F, n int) []byte {
 	var buf bytes.Buffer
 	w, err := sstable.NewWriter(&buf, sstable.Params{Layout: sstable.Layout{Blocks: 2, Lead: 1}, StoreText: true}, sstable.WriterOptions{})

@@ -91,7 +91,6 @@ func sortedDocs(docs []Document) []Document {
 	return docs
 }
 
-// buildTable returns the file with docs.
 func buildTable(t testing.TB, p Params, o WriterOptions, docs []Document) ([]byte, Info) {
 	t.Helper()
 	var buf bytes.Buffer
@@ -114,7 +113,6 @@ func buildTable(t testing.TB, p Params, o WriterOptions, docs []Document) ([]byt
 	return buf.Bytes(), info
 }
 
-// openTable opens the file data.
 func openTable(t testing.TB, data []byte) *Reader {
 	t.Helper()
 	r, err := OpenBytes(data, "test.sst")

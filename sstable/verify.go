@@ -60,7 +60,6 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) e
 	return ctx.Err()
 }
 
-// verifyStep makes one of the checks of Verify.
 func (r *Reader) verifyStep(ctx context.Context, v *verification, check func(*verifier) error) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	return check(&verifier{Reader: r, ctx: ctx, all: v})
@@ -137,7 +136,6 @@ func (v *verifier) checkBytes() error {
 	return v.checkZero(end, table.Align(end))
 }
 
-// checkSection verifies the checksum of a section.
 func (v *verifier) checkSection(s *table.Section) error {
 	var sum uint32
 	for data := v.t.Bytes(s); len(data) > 0; {
@@ -192,7 +190,6 @@ func (v *verifier) checkRecords() error {
 // span is a section of blocks, by offsets from the start of the first one.
 type span struct{ start, end uint64 }
 
-// blockSpans returns the sections of blocks.
 func (v *verifier) blockSpans() (spans []span) {
 	first := v.t.Section(table.KindBlocks, 0).Offset
 	for i := range v.t.Info.Sections {
@@ -203,7 +200,6 @@ func (v *verifier) blockSpans() (spans []span) {
 	return spans
 }
 
-// sketchBlocks returns the number of blocks of sketches.
 func (v *verifier) sketchBlocks() int {
 	if v.t.Sketches == nil || v.t.Sketches.List() == nil {
 		return 0
@@ -211,7 +207,6 @@ func (v *verifier) sketchBlocks() int {
 	return v.t.Sketches.List().NumBlocks()
 }
 
-// recordBlocks returns the number of blocks of records.
 func (v *verifier) recordBlocks() int {
 	if v.t.Records == nil {
 		return 0
@@ -412,7 +407,6 @@ func (v *verifier) checkOrder() error {
 	return v.checkTimes()
 }
 
-// checkTimes verifies the times.
 func (v *verifier) checkTimes() error {
 	sample := table.NewTimeSample(int(v.t.Info.Docs))
 	var values [keyrun.BlockLen]uint64
@@ -494,7 +488,6 @@ func (v *verifier) checkRuns() error {
 	return nil
 }
 
-// checkWord verifies the runs of a word.
 func (v *verifier) checkWord(word int, h keyrun.SetHash) error {
 	var want uint64
 	var distinct uint32

@@ -139,7 +139,6 @@ type rankSet struct {
 	count    int
 }
 
-// has reports whether the set has a rank.
 func (s *rankSet) has(rank int) bool {
 	if uint(rank-s.from) >= uint(s.to-s.from) {
 		return false
@@ -165,7 +164,6 @@ func (s *rankSet) add(from, to, n int) {
 	s.count += to - from
 }
 
-// set sets the bits of the ranks from from to to-1.
 func (s *rankSet) set(from, to int) {
 	for ; from < to && from&63 != 0; from++ {
 		s.bits[from>>6] |= 1 << (from & 63)

@@ -103,7 +103,6 @@ type exited int
 // Error is never shown.
 func (e exited) Error() string { return "exited" }
 
-// commandNames are the names of all commands.
 var commandNames = sync.OnceValue(func() []string {
 	names := []string{"help"}
 	t := reflect.TypeFor[cli]()

@@ -71,7 +71,6 @@ func jsonLines(t *testing.T, path string) (rows []map[string]any) {
 	return rows
 }
 
-// readMarked reads a copy.
 func readMarked(t *testing.T, path string) (all []marked) {
 	t.Helper()
 	fields := []string{"id", "text", "cluster", "size", "keeper", "distance", "score"}

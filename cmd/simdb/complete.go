@@ -13,7 +13,6 @@ import (
 	"github.com/simdb/simdb/internal/imagehash"
 )
 
-// completionCmd is `simdb completion`.
 type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish,powershell" help:"bash, zsh, fish or powershell."`
 }
@@ -155,7 +154,6 @@ func bash(w io.Writer, verbs []command) error {
 	return err
 }
 
-// flagsOf returns the flags of one command.
 func flagsOf(verbs []command, name string) []flag {
 	for _, v := range verbs {
 		if v.name == name {

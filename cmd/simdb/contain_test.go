@@ -228,7 +228,6 @@ func checkDedupWithin(t *testing.T, dir string, known, docs []containedDoc, shar
 	}
 }
 
-// linesOf returns the lines of a file.
 func linesOf(t *testing.T, dir, name string) []string {
 	t.Helper()
 	data, err := readAll(filepath.Join(dir, name))

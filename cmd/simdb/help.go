@@ -50,7 +50,6 @@ func (h helper) help(options kong.HelpOptions, ctx *kong.Context) error {
 	return err
 }
 
-// A helper prints help.
 type helper struct {
 	a     *app.App
 	short bool // -h
@@ -171,7 +170,6 @@ func inOneLine(flags []*kong.Flag) string {
 	return strings.Join(names, ", ")
 }
 
-// writeExamples writes the examples of a command.
 func writeExamples(b *bytes.Buffer, all []example) {
 	if len(all) == 0 {
 		return

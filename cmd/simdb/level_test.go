@@ -127,7 +127,6 @@ func levelJSON(docs []levelDoc, texts []string, dropped bool) []byte {
 	return b.Bytes()
 }
 
-// levelCSV writes documents as CSV.
 func levelCSV(docs []levelDoc, texts []string, dropped bool) []byte {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "id,more,text")
@@ -140,7 +139,6 @@ func levelCSV(docs []levelDoc, texts []string, dropped bool) []byte {
 	return b.Bytes()
 }
 
-// levelWARC writes documents as WARC.
 func levelWARC(docs []levelDoc, texts []string, dropped bool) []byte {
 	var b bytes.Buffer
 	for d, doc := range docs {

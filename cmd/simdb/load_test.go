@@ -60,7 +60,6 @@ func fingerprintLines(r *rand.Rand, n int) loadLines {
 	return l
 }
 
-// textLines returns JSON lines.
 func textLines(r *rand.Rand, n int) loadLines {
 	l := loadLines{ending: ".jsonl"}
 	for i := range n {

@@ -11,7 +11,6 @@ import (
 	"github.com/simdb/simdb/query"
 )
 
-// manFlag is --man.
 type manFlag bool
 
 // BeforeReset writes the manual page and ends the program.

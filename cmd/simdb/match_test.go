@@ -106,7 +106,6 @@ func TestMatchAddKilled(t *testing.T) {
 	}
 }
 
-// idOf returns the id of a JSON line.
 func idOf(t *testing.T, line string) string {
 	t.Helper()
 	var d struct{ ID string }

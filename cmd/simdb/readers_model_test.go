@@ -17,7 +17,6 @@ import (
 
 const residues = 997
 
-// opKind is what an operation does.
 type opKind int
 
 const (

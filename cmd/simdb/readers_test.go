@@ -86,7 +86,6 @@ func TestReaders(t *testing.T) {
 	s.compare(t)
 }
 
-// readersTest is a run of TestReaders.
 type readersTest struct {
 	dir       string
 	acked     *acked
@@ -345,7 +344,6 @@ func (a *acked) store(n int) error {
 	return err
 }
 
-// untilInputEnds returns a context that ends with standard input.
 func untilInputEnds() context.Context {
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {

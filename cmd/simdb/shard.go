@@ -17,7 +17,6 @@ type shardCmd struct {
 	Finish shardFinish `cmd:"" help:"Publish the outputs of a job, after its last step."`
 }
 
-// shardPlan is `simdb shard plan`.
 type shardPlan struct {
 	Shards int      `default:"0" placeholder:"N" help:"How many shards of whole files the inputs are divided into (default: one for each file)."`
 	Groups int      `default:"0" placeholder:"N" help:"How many groups documents meet in (default: one for every 16,384 documents, but at least 8)."`
@@ -44,7 +43,6 @@ func (c *shardPlan) Run(a *app.App) error {
 	return nil
 }
 
-// shardSteps is `simdb shard steps`.
 type shardSteps struct {
 	Work string `arg:"" help:"The folder of the job."`
 }
@@ -74,7 +72,6 @@ func (s *share) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// shardRun is `simdb shard run`.
 type shardRun struct {
 	Shard share  `required:"" placeholder:"I/N" help:"Which share of the work: 0/8 is the first of eight, 7/8 the last. N must be the same for all steps."`
 	Work  string `arg:"" help:"The folder of the job."`

@@ -50,7 +50,6 @@ func init() {
 	})
 }
 
-// cardFile is the Source of a file of cards.
 type cardFile struct {
 	in      *input.Stream
 	opt     input.Options
@@ -121,7 +120,6 @@ func (f *cardFile) Records(ctx context.Context) iter.Seq2[*input.Record, error] 
 	}
 }
 
-// cardCopier writes a file of cards.
 type cardCopier struct {
 	w       io.Writer
 	offset  int64

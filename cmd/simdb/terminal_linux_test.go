@@ -89,7 +89,6 @@ func (tty *terminal) startTo(t *testing.T, out *os.File, dir string, env []strin
 	return c
 }
 
-// shown is all that has been shown.
 func (tty *terminal) shown() string {
 	tty.mu.Lock()
 	defer tty.mu.Unlock()

@@ -10,7 +10,6 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// versionCmd is `simdb version`.
 type versionCmd struct{}
 
 // Run shows the version.
@@ -20,10 +19,8 @@ func (versionCmd) Run(a *app.App) error {
 	return err
 }
 
-// version is that of the module.
 func version() string { return app.Version() }
 
-// versionFlag is --version.
 type versionFlag bool
 
 // BeforeReset shows the version and ends the program.

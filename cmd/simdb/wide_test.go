@@ -392,7 +392,6 @@ func TestWideTexts(t *testing.T) {
 	}
 }
 
-// lastWord is the last 64 bits of a code.
 func lastWord(t *testing.T, code string) (w uint64) {
 	t.Helper()
 	w, _, err := base.ParseFingerprint(code[len(code)-16:], base.Hex)

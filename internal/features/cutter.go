@@ -58,7 +58,6 @@ type piece struct {
 	same     bool
 }
 
-// begin begins a step.
 func (t *trace) begin() {
 	if t != nil {
 		t.steps = append(t.steps, nil)

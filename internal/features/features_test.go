@@ -178,7 +178,6 @@ func letterOrNumber(r rune) bool { return unicode.In(r, unicode.L, unicode.N) }
 // wordPattern are words as an expression has them: of a script without spaces, others, symbols.
 var wordPattern = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}]\p{M}*|(?:[^\P{L}\p{Han}\p{Hiragana}\p{Katakana}]|[\p{M}\p{N}])+|[^\p{L}\p{M}\p{N}\s\p{Z}\x85\v]+`)
 
-// naiveWords are the words of a text.
 func naiveWords(s Spec, text string) (words []string) {
 	if !s.Symbols && !strings.ContainsFunc(text, letterOrNumber) {
 		if text = strings.TrimSpace(text); text == "" || strings.Contains(text, "\ufffd") {

@@ -68,7 +68,6 @@ func refWord(w string) uint64 {
 	return h
 }
 
-// refSimHash is the fingerprint of a set of hashes.
 func refSimHash(set []uint64) (fp uint64) {
 	for i := range 64 {
 		n := 0

@@ -38,7 +38,6 @@ func newForm(s Spec) form {
 	return f
 }
 
-// inForm returns words in the normal form of s.
 func (s Spec) inForm(words []string) (normal []string) {
 	n := normalizer{form: newForm(s)}
 	for _, w := range words {
@@ -47,7 +46,6 @@ func (s Spec) inForm(words []string) (normal []string) {
 	return normal
 }
 
-// newNormalizer returns the normalizer of a canonical spec.
 func newNormalizer(s Spec) normalizer {
 	n := normalizer{form: newForm(s), symbols: s.Symbols}
 	n.masks, _ = compileMasks(s.Mask) // canonical, so there is no error
@@ -88,7 +86,6 @@ func (n *normalizer) text(text []byte) []byte {
 	return text
 }
 
-// inForm returns the normal form of text.
 func (n *normalizer) inForm(text []byte) []byte {
 	f := &n.form
 	if !f.any || isASCII(text) {

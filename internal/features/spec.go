@@ -290,7 +290,6 @@ func Parse(text string) (s Spec, err error) {
 	return c, nil
 }
 
-// parseLine takes one line of an encoded spec.
 func (s *Spec) parseLine(key, value string) (err error) {
 	switch key {
 	case keyUnit:

@@ -96,7 +96,6 @@ func (s *Clusters) weak(e weakEdge) {
 	s.weakest = slices.Insert(s.weakest, at, e)[:min(n+1, mostClusters)]
 }
 
-// end ends the cluster.
 func (s *Clusters) end() {
 	if s.now.size == 0 {
 		return

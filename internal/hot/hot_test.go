@@ -77,7 +77,6 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// hashesOf returns the hashes of keys.
 func hashesOf(keys []Key) (hashes []uint32) {
 	for _, k := range keys {
 		hashes = append(hashes, uint32(k))
@@ -85,7 +84,6 @@ func hashesOf(keys []Key) (hashes []uint32) {
 	return hashes
 }
 
-// hotOf returns the hashes of a sketch that have a class.
 func hotOf(sketch []uint32, class map[uint32]int) (hashes []uint32) {
 	for _, h := range sketch {
 		if class[h] > 0 {

@@ -18,7 +18,6 @@ type sample struct {
 	img  image.Image
 }
 
-// png returns the sample as a file.
 func (s sample) png(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer

@@ -29,7 +29,6 @@ var defs = []def{
 }
 `
 
-// parseSample returns the declarations of sample.
 func parseSample(t *testing.T, source string) *tree {
 	t.Helper()
 	src := &tree{fset: token.NewFileSet()}

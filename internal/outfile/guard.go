@@ -41,7 +41,6 @@ type use struct {
 func (u use) at() string      { return u.path }
 func (u use) is() fs.FileInfo { return u.info }
 
-// claim is an output.
 type claim struct {
 	flag, path string
 	info       fs.FileInfo // of what is there, nil if nothing is

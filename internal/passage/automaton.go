@@ -32,7 +32,6 @@ func newAutomaton(words []int32) *automaton {
 
 func key(state, word int32) uint64 { return uint64(state)<<32 | uint64(uint32(word)) }
 
-// add makes a state.
 func (a *automaton) add(words, link, first int32) int32 {
 	a.words, a.link, a.first, a.out = append(a.words, words), append(a.link, link), append(a.first, first), append(a.out, -1)
 	return int32(len(a.words) - 1)

@@ -20,7 +20,6 @@ type Line[T any] struct {
 	workers sync.WaitGroup
 }
 
-// An item is one on its way.
 type item[T any] struct {
 	value T
 	err   error

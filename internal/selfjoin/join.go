@@ -28,7 +28,6 @@ type join struct {
 	done, total int64
 }
 
-// newJoin makes the workers of a join.
 func newJoin(ctx context.Context, fps []base.Fingerprint, k int, o Options, marked []bool, label []uint32, emit func(i, j uint32, distance int) bool) *join {
 	j := &join{ctx: ctx, fps: fps, k: k, marked: marked, label: label, emit: emit, opts: o}
 	j.root = group{make([]base.Fingerprint, len(fps)), make([]uint32, len(fps))}

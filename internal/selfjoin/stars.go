@@ -291,7 +291,6 @@ func (s *clustering) assign(n *neighbours) {
 	}
 }
 
-// keep makes document p a keeper.
 func (s *clustering) keep(p uint32) {
 	for _, f := range s.docs.Of(p) {
 		if s.keeper[f] == none {

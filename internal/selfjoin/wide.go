@@ -129,7 +129,6 @@ type wordValues struct {
 
 func (v *wordValues) of(x uint32) []uint32 { return v.having[v.start[x]:v.start[x+1]] }
 
-// values returns the values of word w.
 func (j *wide) values(some []uint32, w int) *wordValues {
 	p := ordered.Pairs{Keys: make([]uint64, len(some)), Vals: slices.Clone(some)}
 	for i, f := range some {

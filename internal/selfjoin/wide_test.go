@@ -125,7 +125,6 @@ func eachWideShape(t *testing.T, n int, f func(t *testing.T, fps Columns)) {
 	}
 }
 
-// wideBruteForce returns all pairs by looking at each.
 func wideBruteForce(fps Columns) (all []pair) {
 	for i := range uint32(fps.Len()) {
 		for j := i + 1; j < uint32(fps.Len()); j++ {

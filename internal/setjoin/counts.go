@@ -85,7 +85,6 @@ const (
 	perLine     = 2
 )
 
-// newParts returns the parts of counters.
 func (c *counts) newParts() *parts {
 	n := min(len(c.few)*8/partBytes, mostParts)
 	p := &parts{bits: uint(bits.TrailingZeros(uint(n))), waiting: make([]uint32, len(c.few)/8*perLine)}
@@ -153,7 +152,6 @@ func (c *counts) addPart(part int) {
 	}
 }
 
-// add counts the elements of a set.
 func (c *counts) add(set []uint64) {
 	words, slots := uint64(len(c.few)-1), uint64(len(c.many)-1)
 	var often [countTogether]uint64

@@ -55,7 +55,6 @@ const (
 	lengthClasses = 1 << lengthBits
 )
 
-// lengthClass returns the class of n > 0 runes.
 func lengthClass(n int) int {
 	b := bits.Len(uint(n))
 	return b<<lengthBits | int(uint64(n)<<lengthBits>>(b-1))&(lengthClasses-1)

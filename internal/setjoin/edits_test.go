@@ -12,7 +12,6 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// runsOf is the set of a text of Edits.
 func runsOf(text string, q int) (set []uint64) {
 	runes := []rune(text)
 	for i := range runes {
@@ -96,7 +95,6 @@ func editedTexts(r *rand.Rand, n int) []string {
 	return out
 }
 
-// textSets are the sets of texts.
 func textSets(t *testing.T, texts []string, at float64, o SetsOptions) *Sets {
 	o.Measure = Measure{Kind: Edits, Q: EditGrams(at)}
 	var sets [][]uint64

@@ -26,7 +26,6 @@ func (f *Elements) Append(dst []uint64, text string, m Measure) []uint64 {
 	return f.appendWords(dst, text)
 }
 
-// appendWords appends the words of a text.
 func (f *Elements) appendWords(dst []uint64, text string) []uint64 {
 	if f.words == nil {
 		f.words, f.squares = token.NewShingler(1, 0), map[uint64]uint64{}

@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// familySet returns a set that is a base with some changes.
 func familySet(r *rand.Rand, base []uint64, changes int) []uint64 {
 	set := slices.Clone(base)
 	for range r.IntN(changes + 1) {

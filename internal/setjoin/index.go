@@ -83,7 +83,6 @@ func (x *index) bytes() int64 {
 
 func (x *index) at(n uint32) *node { return &x.chunks[n>>chunkBits][n&(1<<chunkBits-1)] }
 
-// head returns the chain of a tag.
 func (x *index) head(tag uint32) *uint32 { return &x.heads[mix(tag)>>(x.shift&31)] }
 
 // add makes an entry of a set, unless no other set can find it.
@@ -128,7 +127,6 @@ const othersBytes = 48
 // same tag and rest: pages of a template, of each key of which all are ruled out together.
 func nodeOf(tag, rest uint32) uint64 { return uint64(tag)<<32 | uint64(rest) }
 
-// insert makes a node.
 func (x *index) insert(tag, entry, rest uint32) {
 	if x.packed != nil {
 		x.packed.mark(tag)

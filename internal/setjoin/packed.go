@@ -76,7 +76,6 @@ func (p *packed) split(mixed uint32) (bucket int, tag uint16) {
 	return int(mixed >> (p.shift & 31)), uint16(mixed << ((32 - p.shift) & 31) >> 16)
 }
 
-// mark marks a tag as one that the index has.
 func (p *packed) mark(tag uint32) {
 	bucket, low := p.split(mix(tag))
 	p.marks[bucket] |= 1 << (low >> 10)
@@ -169,7 +168,6 @@ func (p *packed) move(first, from, to int) {
 	}
 }
 
-// A lookup is one of a tag.
 type lookup struct {
 	tag, rest  uint32
 	from, to   int    // Edits: the positions of runs

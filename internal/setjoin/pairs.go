@@ -53,7 +53,6 @@ func (j *join) eachBlock(give func(it *item) bool) error {
 	return nil
 }
 
-// collect has the matches of an item collected.
 func collect(_ *worker, it *item) { it.matches = []match{} }
 
 // pairWithin finds the pairs within the window, gives those of each item away as they are found,

@@ -114,7 +114,6 @@ func (t threshold) postings(s *Sets) int64 {
 	return int64(float64(s.n)*(1-t.t)) + int64(s.Len())
 }
 
-// A prefix is that of a set.
 type prefix struct {
 	keys  []uint64 // ascending; Edits: places of pieces
 	look  int      // of them, those that are looked up: Contained has all of a set in the index

@@ -16,7 +16,6 @@ import (
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
-// memFile is a File in memory.
 type memFile struct {
 	buf bytes.Buffer
 	max int // bytes that have room; 0 for no limit
@@ -37,7 +36,6 @@ func (f *memFile) Close() error { return nil }
 
 var errFull = errors.New("no space left")
 
-// jaccard is the oracle.
 func jaccard(a, b []uint64) float64 {
 	n := 0
 	for _, h := range a {
@@ -240,7 +238,6 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// checkComponents connects some sets.
 func checkComponents(t *testing.T, s *Sets, sets [][]uint64, like func(a, b []uint64) float64, some []uint32, at float64, o Options) {
 	t.Helper()
 	o.Order = some

@@ -129,7 +129,6 @@ func (s *Sets) count() {
 	}
 }
 
-// endCounting has all elements counted.
 func (s *Sets) endCounting() {
 	if s.counts.two != nil {
 		return

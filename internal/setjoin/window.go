@@ -68,7 +68,6 @@ const (
 	mostGap     = 1 << 7  // sets between those of a worker, which others take or which are decided
 )
 
-// join is what all joins have in common.
 type join struct {
 	s                      *Sets
 	ctx                    context.Context
@@ -203,7 +202,6 @@ func (j *join) hasRoom() bool {
 	return j.index.bytes()+j.members.bytes() < j.o.Memory && !j.index.full() && !j.members.full()
 }
 
-// formCrowds has the indexes of a join form crowds.
 func (j *join) formCrowds() {
 	reader := j.s.Reader()
 	for _, x := range []*index{&j.index, &j.members} {

@@ -103,7 +103,6 @@ func (s *wordSink) Shingles(hashes []uint64) {
 	s.Count += uint32(len(hashes))
 }
 
-// wordBit returns the bit of a word.
 func wordBit(hash uint64) uint64 { return hash * 0x9e3779b97f4a7c15 >> 58 }
 
 // An EditFilter is what signatures say of the texts that are similar to one by edit distance.

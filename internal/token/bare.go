@@ -49,7 +49,6 @@ func (b *bare) take(h Hasher, text []byte, final bool) (read int) {
 	return read
 }
 
-// hash returns the hash of the word.
 func (b *bare) hash(h Hasher) uint64 {
 	if b.symbols {
 		b.upToEnd.add(h, symbolEnd, 1)

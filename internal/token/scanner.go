@@ -50,7 +50,6 @@ type openWord struct {
 	v      uint64 // the hash of the chunks before
 }
 
-// begin starts a word.
 func (w *openWord) begin(h Hasher, kind openKind) { *w = openWord{kind: kind, v: h.k1} }
 
 // add appends the low size bytes of raw, of which the others are zero; size is at most 4.

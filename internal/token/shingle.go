@@ -210,7 +210,6 @@ func (s *Shingler) emit(sink Sink) {
 	}
 }
 
-// give gives the shingles of k of the words to sink.
 func (s *Shingler) give(words []uint64, k int, sink Sink) {
 	if len(s.hashes) < len(words) {
 		s.hashes = append(s.hashes, make([]uint64, len(words)-len(s.hashes))...)

@@ -24,7 +24,6 @@ func refWords(text string) [][]byte {
 
 func isLetterOrNumber(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// refHash is the hash of a word by its definition.
 func refHash(h Hasher, word []byte) uint64 {
 	if strings.ContainsFunc(string(word), func(r rune) bool { return !isLetterOrNumber(r) && !unicode.IsMark(r) }) {
 		word = append(slices.Clip(word), 0xff)

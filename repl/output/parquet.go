@@ -238,7 +238,6 @@ func (f *parquetFormat) encode(rows []pq.Row, bytes int) error {
 	return f.out.Flush()
 }
 
-// value returns a value as one of column i.
 func (f *parquetFormat) value(i int, v any) (pq.Value, error) {
 	of, want := typeOf(v), f.types[i]
 	f.bytes += 8

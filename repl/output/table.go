@@ -257,7 +257,6 @@ func (f *tableFormat) turn() {
 	f.cells, f.right, f.rigid = cells, []bool{false, false}, []bool{true, false}
 }
 
-// cut cuts a column to a width.
 func (f *tableFormat) cut(column, width int) {
 	if c := f.columns[column]; Width(c) > width {
 		f.columns = slices.Clone(f.columns)

@@ -44,7 +44,6 @@ func appendText(b []byte, v any) []byte {
 	return fmt.Append(b, v)
 }
 
-// appendJSON appends v as JSON on one line.
 func appendJSON(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:

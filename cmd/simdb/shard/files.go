@@ -19,7 +19,6 @@ import (
 // A reader reads a working file.
 type reader = *bufio.Reader
 
-// workName is the name of a working file.
 func (j *Job) workName(name string) string { return strings.TrimSuffix(j.o.Work, "/") + "/" + name }
 
 // tempDir makes a folder on this machine, which done removes.
@@ -135,7 +134,6 @@ func stored(r reader) iter.Seq2[[]byte, error] {
 	}
 }
 
-// sender sends what has a binary form.
 func sender(send Send) func(key uint64, x encoding.BinaryAppender) error {
 	var room []byte
 	return func(key uint64, x encoding.BinaryAppender) (err error) {

@@ -128,7 +128,6 @@ func (j *Job) workerOf(key uint64, workers int) int {
 	return int(key % uint64(workers))
 }
 
-// A keyed message.
 type keyed struct {
 	key     uint64
 	message []byte

@@ -217,7 +217,6 @@ func (j *Job) Steps() []Step {
 	return steps
 }
 
-// shardFiles returns the inputs of a shard.
 func (j *Job) shardFiles(shard uint64) []string {
 	n, s := uint64(len(j.o.Inputs)), uint64(j.o.Shards)
 	return j.o.Inputs[shard*n/s : (shard+1)*n/s]

@@ -225,7 +225,6 @@ func (j *Job) score(r *row, score float64) {
 	}
 }
 
-// rows writes an output of a shard.
 func (j *Job) rows(ctx context.Context, shard uint64, write func(e *json.Encoder) error) error {
 	name := fmt.Sprintf("%s-%05d.jsonl", j.o.Command, shard)
 	err := j.store(ctx, "out/"+name, func(w *bufio.Writer) error { return write(app.AuditEncoder(w)) })
@@ -350,7 +349,6 @@ func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ 
 
 const auditName = "audit.jsonl"
 
-// audit writes the audit of all shards.
 func (j *Job) audit(ctx context.Context, t dedup.Tally) error {
 	head, err := j.c.AuditHead(j.app, t.Inputs)
 	if err != nil {

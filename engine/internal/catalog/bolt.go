@@ -47,12 +47,10 @@ func boltOptions() *bbolt.Options {
 // An opener opens a host file for bbolt, which thinks that it opens a path.
 type opener func(path string, flag int, mode os.FileMode) (*os.File, error)
 
-// hostFile returns the opener of an existing file.
 func hostFile(fs vfs.FS, name string) opener {
 	return func(_ string, flag int, _ os.FileMode) (*os.File, error) { return fs.HostFile(name, flag) }
 }
 
-// open opens the file with bbolt.
 func (o opener) open(name string) (*bbolt.DB, error) {
 	opts := boltOptions()
 	opts.OpenFile = o

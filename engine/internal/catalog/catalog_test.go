@@ -192,7 +192,6 @@ func TestReadBesideWriter(t *testing.T) {
 	}
 }
 
-// readOptions are bbolt's options for reading.
 func readOptions() *bbolt.Options {
 	o := boltOptions()
 	o.ReadOnly = true
@@ -290,7 +289,6 @@ func (s *State) model(e Edit) {
 	maps.Copy(s.Marks, e.SetMarks)
 }
 
-// randomEdit returns an edit that fits s.
 func randomEdit(rng *rand.Rand, s *State) Edit {
 	e := Edit{SetTombstones: map[uint64]*roaring.Bitmap{}, SetMarks: map[string]int64{}}
 	for range rng.IntN(3) {

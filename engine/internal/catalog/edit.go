@@ -19,7 +19,6 @@ type live struct {
 	tables map[uint64]uint32 // by number: the documents in the live tables
 }
 
-// liveOf returns that part of a state.
 func liveOf(s State) live {
 	l := live{fixed: fixedOf(s), closed: s.Closed, tables: make(map[uint64]uint32, len(s.Tables))}
 	for _, t := range s.Tables {

@@ -200,7 +200,6 @@ func (w *walker) rootBucket(root uint64) ([]byte, error) {
 	return elems[0].value, nil
 }
 
-// bucket reads the records of the bucket with this value.
 func (w *walker) bucket(value []byte) error {
 	root := order.Uint64(value)
 	if root != 0 {
@@ -288,7 +287,6 @@ func (w *walker) walk(id uint64, low, high []byte, depth int) error {
 	return nil
 }
 
-// collect takes in the elements of a leaf.
 func (w *walker) collect(p page, elems []element, low, high []byte) error {
 	if err := w.inOrder(p, elems, low, high); err != nil {
 		return err

@@ -80,7 +80,6 @@ type Edit struct {
 	SetClosed *LogEnd
 }
 
-// compareTables orders tables by number.
 func compareTables(a, b Table) int { return cmp.Compare(a.Number, b.Number) }
 
 // OptionTTL is the name among Options of the time to live of documents, written as by

@@ -151,7 +151,6 @@ func (c *clustering) distinctFingerprints() (fps selfjoin.Columns, prints func(g
 	return fps, func(g uint32) []uint32 { return at[g : g+1] }
 }
 
-// appendRow appends fingerprint i of src to dst.
 func appendRow(dst, src selfjoin.Columns, i int) {
 	for w, column := range src {
 		dst[w] = append(dst[w], column[i])

@@ -12,7 +12,6 @@ func keyOf(b []byte) setKey {
 	return setKey(digest[:])
 }
 
-// linkSets makes j.next from j.sets.
 func (j *joinSet) linkSets() {
 	last := make([]uint32, j.items) // of each set, by its first item
 	j.next = make([]uint32, j.items)

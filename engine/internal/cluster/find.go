@@ -102,7 +102,6 @@ func (f *setFind) reader(m setjoin.Measure) func(dst []uint64, i int) ([]uint64,
 	}
 }
 
-// options returns the options of the join.
 func (f *setFind) options(progress func(view.Progress)) setjoin.Options {
 	o := setjoin.Options{Memory: f.j.v.Memory / 4}
 	o.Judge = func() setjoin.Judge { return &textJudge{setFind: f} }

@@ -57,7 +57,6 @@ type idRanks struct {
 	ids   []string // by rank: copies, since the table may be gone before they are read
 }
 
-// of returns the rank of item i.
 func (r *idRanks) of(i uint32) uint32 { return r.ranks[r.items.number(i)] }
 
 // rank puts the IDs of items in order. Most comparisons are of eight bytes: those after what all
@@ -150,7 +149,6 @@ func (l *idList) flush() {
 	l.chunk, l.ends = l.chunk[:0], l.ends[:0]
 }
 
-// all returns the copies.
 func (l *idList) all() []string {
 	l.flush()
 	return l.ids

@@ -57,7 +57,6 @@ func (j *joinSet) eachEqual(ctx context.Context, by view.Criterion, fn func(*ske
 	return true, nil
 }
 
-// equalScore returns the score of items of one set.
 func (j *joinSet) equalScore(by view.Criterion, i uint32) minhash.Score {
 	if bySketch(by) {
 		return j.estimate(i, i)

@@ -82,7 +82,6 @@ func (j *joinSet) addTexts(ctx context.Context, by view.Criterion) error {
 // A numberFunc returns the number of a text, and false for one that is similar to none.
 type numberFunc func(text []byte) (number uint32, ok bool, err error)
 
-// textNumbers numbers different texts.
 func (j *joinSet) textNumbers(by view.Criterion) numberFunc {
 	most := j.v.Memory / 8
 	signer, numbers := textsim.NewSigner(), map[setKey]uint32{}

@@ -27,12 +27,10 @@ type Filter struct {
 	Decide bool
 }
 
-// within reports whether an ID is within the bounds.
 func (f *Filter) within(id []byte) bool {
 	return (f.From == "" || string(id) >= f.From) && (f.To == "" || string(id) < f.To)
 }
 
-// matches decides on an ID.
 func (f *Filter) matches(id []byte) (bool, error) {
 	if _, code := view.Owner(id); code {
 		return false, nil
@@ -43,10 +41,8 @@ func (f *Filter) matches(id []byte) (bool, error) {
 	return f.Match(id)
 }
 
-// byID reports whether f decides by the ID.
 func (f *Filter) byID() bool { return f.bounded() || f.Match != nil }
 
-// bounded reports whether f has a bound of IDs.
 func (f *Filter) bounded() bool { return f.From != "" || f.To != "" }
 
 // A Where decides on a document by its text and fields, which are valid while it runs.

@@ -59,7 +59,6 @@ func (c *chunk) mark(source string, pos int64) {
 	c.last = mark{source, pos, true}
 }
 
-// endMarks completes marks.
 func (c *chunk) endMarks() {
 	if c.last.set {
 		c.marks[c.last.source] = c.last.pos
@@ -248,7 +247,6 @@ func (c *chunk) setBare(pos uint32) {
 	b.Bare[pos>>6] |= 1 << (pos & 63)
 }
 
-// growSlots doubles the slots.
 func (c *chunk) growSlots() {
 	c.width++
 	c.slots = make([]uint32, 1<<c.width)
@@ -261,7 +259,6 @@ func (c *chunk) growSlots() {
 	}
 }
 
-// id returns the ID of a document.
 func (c *chunk) id(pos int) []byte { return c.batch.Strings.Get(c.batch.IDs[pos]) }
 
 // settle completes the batch by what was computed from the texts.

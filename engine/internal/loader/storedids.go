@@ -21,7 +21,6 @@ type storedIDs struct {
 	hash    uint64          // of the ID that begin was called for; meaningful if there is a filter
 }
 
-// bytes returns what the filter takes.
 func (s *storedIDs) bytes() int64 {
 	if s.filter == nil {
 		return 0
@@ -92,7 +91,6 @@ func (s *storedIDs) makeFilter(writing *chunk) error {
 	return s.addSnapshot()
 }
 
-// addSnapshot adds the IDs of the snapshot to the filter.
 func (s *storedIDs) addSnapshot() error {
 	for i := range s.snap.Version.Parts {
 		p := &s.snap.Version.Parts[i]
@@ -118,7 +116,6 @@ func (s *storedIDs) addSnapshot() error {
 	return nil
 }
 
-// addIDs adds the IDs of a chunk to the filter.
 func (s *storedIDs) addIDs(c *chunk) {
 	const gathered = 64
 	var hashes [gathered]uint64

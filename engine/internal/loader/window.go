@@ -84,13 +84,11 @@ func (w *window) reset() {
 	w.docs, w.order, w.used, w.bytes = w.docs[:0], w.order[:0], 0, 0
 }
 
-// text returns the text of a document.
 func (w *window) text(d *windowDoc) []byte {
 	at := uint32(d.at)
 	return w.blocks[d.at>>32][at : at+d.text : at+d.text]
 }
 
-// fieldsOf returns the fields of a document.
 func (w *window) fieldsOf(d *windowDoc) []byte {
 	at := uint32(d.at) + d.text
 	return w.blocks[d.at>>32][at : at+d.fields : at+d.fields]

@@ -22,7 +22,6 @@ type Families struct {
 	closed bool
 }
 
-// A family is one of them.
 type family struct {
 	sets    *setjoin.Family
 	members []uint64 // a bit for each document; replaced and never changed

@@ -29,7 +29,6 @@ func (b *Budget) take(bytes int64) bool {
 	return false
 }
 
-// fits reports whether the budget has bytes.
 func (b *Budget) fits(bytes int64) bool { return b != nil && b.left.Load() >= bytes }
 
 // LazyTexts is the index of a table, which the first search that needs it builds. The zero value is

@@ -75,7 +75,6 @@ type postingTable struct {
 	used, listed, most int // slots and crowded postings, and how many may be; the adder's own
 }
 
-// A crowdedPosting is a posting in a list.
 type crowdedPosting struct {
 	what uint32 // as in a slot
 	next uint32 // after the place of the one before it in the list; 0 for none
@@ -268,7 +267,6 @@ func (s positionSet) add(at uint32) (there bool) {
 	return there
 }
 
-// remove removes positions.
 func (s positionSet) remove(all []uint32) {
 	for _, at := range all {
 		s[at/64] = 0

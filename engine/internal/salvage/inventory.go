@@ -27,7 +27,6 @@ type foundFile struct {
 	temp   bool // it has not got its final name
 }
 
-// foundLog is a log.
 type foundLog struct {
 	foundFile
 	header *wal.Header // nil if it is damaged

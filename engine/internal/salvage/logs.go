@@ -139,7 +139,6 @@ func (r *recovery) note(d *sstable.Document, deleted bool) {
 	}
 }
 
-// copyLogs writes the documents that the logs have.
 func (r *recovery) copyLogs() error {
 	w := &tableWriter{t: r.to, most: r.params.MaxDocs()}
 	for i := range r.inv.logs {

@@ -272,7 +272,6 @@ func (r *recovery) checkUnchanged() error {
 	return err
 }
 
-// finishReport completes the report.
 func (r *recovery) finishReport() {
 	for _, t := range r.to.tables {
 		r.report.Documents += int64(t.meta.Docs) - t.deadCount()

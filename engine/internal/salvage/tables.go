@@ -30,7 +30,6 @@ type input struct {
 	foreign bool   // it is of another database, and its sequence numbers mean nothing
 }
 
-// openTables opens the tables that count.
 func (r *recovery) openTables() error {
 	var found []*input
 	for _, f := range r.inv.tables {
@@ -71,7 +70,6 @@ func (r *recovery) open(in *input) error {
 	return nil
 }
 
-// closeTables closes the tables.
 func (r *recovery) closeTables() error {
 	var all []error
 	for _, in := range r.inputs {

@@ -115,7 +115,6 @@ type tableWriter struct {
 	w    *sstable.Writer // nil if no table is begun
 }
 
-// add writes a document.
 func (w *tableWriter) add(d *sstable.Document) error {
 	if w.docs == w.most || w.size >= tableBytes {
 		if err := w.close(); err != nil {
@@ -132,7 +131,6 @@ func (w *tableWriter) add(d *sstable.Document) error {
 	return w.w.Add(d)
 }
 
-// begin begins a table.
 func (w *tableWriter) begin() (err error) {
 	t := w.t
 	t.number++

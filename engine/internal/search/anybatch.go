@@ -93,7 +93,6 @@ type anyBatch struct {
 	queries []anyQuery
 }
 
-// An anyQuery is one of them.
 type anyQuery struct {
 	of         sstable.Document
 	set        features.Hashes // of its text, if matches are named

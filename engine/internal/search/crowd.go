@@ -48,7 +48,6 @@ type crowd struct {
 	room    sync.Pool // of *textPairs, whose memory one range after the other uses
 }
 
-// A crowdQuery is one of the queries.
 type crowdQuery struct {
 	number  int // of the caller
 	text    string
@@ -59,7 +58,6 @@ type crowdQuery struct {
 	done    atomic.Bool // it needs no more matches
 }
 
-// maskQueries returns the queryMasks of the elements of queries.
 func maskQueries(queries []*crowdQuery) queryMasks {
 	of := queryMasks{}
 	for i, q := range queries {
@@ -134,7 +132,6 @@ func (c *crowd) each(ctx context.Context, found func(hits []crowdHit) error) err
 	}, func(_ int, hits []crowdHit) error { return found(hits) })
 }
 
-// A crowdSearch is the search of a range.
 type crowdSearch struct {
 	*crowd
 	crowdRange

@@ -26,7 +26,6 @@ type JaccardHit struct {
 // Match returns the hit as callers get it.
 func (h *JaccardHit) Match() view.Match { return scored(string(h.id), h.Score) }
 
-// scored returns the match of an ID by score.
 func scored(id string, s minhash.Score) view.Match {
 	return view.Match{ID: id, Score: s.Score, Error: s.Error, Exact: s.Exact}
 }
@@ -248,7 +247,6 @@ func (q *Jaccard) part(ctx context.Context, p *view.Part, sketch minhash.Sketch,
 	return nil
 }
 
-// memtable searches a memtable.
 func (q *Jaccard) memtable(m view.MemView, sketch minhash.Sketch, t float64, except string) {
 	if len(m.Bitmaps) == 0 {
 		return

@@ -211,7 +211,6 @@ func (q *Near) report(ctx context.Context) {
 	q.work.report(ctx)
 }
 
-// add takes a visible hit.
 func (q *Near) add(h NearHit) error {
 	switch {
 	case q.Want.Visit != nil:
@@ -259,7 +258,6 @@ func (q *Near) takeHits(ctx context.Context, p *view.Part, hits []sstable.Hit) e
 	return nil
 }
 
-// memtable searches a memtable.
 func (q *Near) memtable(m view.MemView, fp []base.Fingerprint, k int) error {
 	if len(m.FPs) == 0 {
 		return nil

@@ -261,7 +261,6 @@ func (b *nearBatch) table(p *view.Part) error {
 	return nil
 }
 
-// rowOf returns a query.
 func (b *nearBatch) rowOf(query int) []base.Fingerprint {
 	b.asked = row(b.queries, query, b.asked)
 	return b.asked

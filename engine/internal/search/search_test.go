@@ -395,7 +395,6 @@ func TestAnyMatchLearns(t *testing.T) {
 	}
 }
 
-// checkEach checks EachVerified.
 func checkEach(t *testing.T, m *model, of []sstable.Document, by view.Criterion, want [][]view.Match) {
 	t.Helper()
 	got := make([][]view.Match, len(of))

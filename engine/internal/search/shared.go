@@ -25,7 +25,6 @@ type sharedCounts struct {
 // A set follows its model where at most one of modelShare elements differs.
 const modelShare = 4
 
-// count counts the elements of a set.
 func (c *sharedCounts) count(set features.Hashes) {
 	c.elements = len(set)
 	if len(c.model) == 0 || !c.follow(set) {
@@ -57,7 +56,6 @@ func (c *sharedCounts) follow(set features.Hashes) bool {
 	return most >= 0
 }
 
-// remodel makes a set the model.
 func (c *sharedCounts) remodel(set features.Hashes) {
 	c.model = append(c.model[:0], set...)
 	c.masks, c.now = c.masks[:0], [64]int32{}
@@ -69,7 +67,6 @@ func (c *sharedCounts) remodel(set features.Hashes) {
 	c.ofModel = c.now
 }
 
-// add adds to the counts of queries.
 func (c *sharedCounts) add(queries uint64, n int32) {
 	for ; queries != 0; queries &= queries - 1 {
 		c.now[bits.TrailingZeros64(queries)] += n

@@ -225,7 +225,6 @@ func (q *Similar) tooLong(text []byte) bool {
 	return q.edit != nil && (len(text) < q.edit.Least || len(text)/runeBytes > q.edit.Most)
 }
 
-// memtable searches a memtable.
 func (q *Similar) memtable(ctx context.Context, m view.MemView, except string, fn SimilarFunc) (more bool, err error) {
 	q.work.Tables++
 	q.docs = q.docs[:0]

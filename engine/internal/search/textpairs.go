@@ -31,7 +31,6 @@ const (
 	textPairBytes = 2 * 32 // while a slice of them grows
 )
 
-// pairOf returns the pair of a query and a document of v.
 func pairOf(v *view.View, query int, p view.Place, estimate float64) textPair {
 	if p.Mem != nil {
 		return textPair{mem: p.Mem, part: inMemory, query: uint32(query), estimate: float32(estimate)}

@@ -104,7 +104,6 @@ func EachVerified(ctx context.Context, v *view.View, n int, samples func(query i
 	return err
 }
 
-// at returns the error of a query.
 func (b *verifyBatch) at(query int, err error) error {
 	return fmt.Errorf("document %d of the batch: %w", query, err)
 }
@@ -215,7 +214,6 @@ func (b *verifyBatch) flush(ctx context.Context) error {
 	return nil
 }
 
-// emitQuery emits the matches of a query.
 func (b *verifyBatch) emitQuery(ctx context.Context, pairs []textPair) error {
 	var hits []JaccardHit
 	query := int(pairs[0].query)

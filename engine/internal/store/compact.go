@@ -228,7 +228,6 @@ func (db *Store) mergeTables(ctx context.Context, m *compaction.Merge, snap *vie
 	return t, renumber, err
 }
 
-// mergedParts returns the parts of a snapshot that a job merges.
 func mergedParts(v *view.View, j *compaction.Job) (in []*view.Part) {
 	for i := range v.Version.Parts {
 		if p := &v.Version.Parts[i]; slices.Contains(j.Tables, p.Meta.Number) {

@@ -59,7 +59,6 @@ func (db *Store) Prune(ctx context.Context, t time.Time, progress func(view.Prog
 	return p.deleted, nil
 }
 
-// A prune is a run of Prune.
 type prune struct {
 	db      *Store
 	written sstable.Written         // what is to be deleted, by the sequence numbers of the database

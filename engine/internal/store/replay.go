@@ -101,7 +101,6 @@ const (
 	replayBytes  = 4 << 20
 )
 
-// run replays the log.
 func (r *replay) run(o wal.Options) (wal.Result, error) {
 	res, err := wal.Replay(r.db.Dir, r.name, o, r.frame)
 	if err == nil {

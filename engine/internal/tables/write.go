@@ -68,7 +68,6 @@ func (f *Folder) Create(write func(io.Writer, sstable.Identity) (sstable.Info, e
 	return t, nil
 }
 
-// newIdentity returns the identity of a new table.
 func (f *Folder) newIdentity() sstable.Identity {
 	return sstable.Identity{Database: f.UUID, Number: f.Number(), Created: time.Now().UnixMicro()}
 }

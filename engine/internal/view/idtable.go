@@ -32,7 +32,6 @@ func (t *idTable) init() {
 // hashSeed is that of the hashes of IDs in memory.
 var hashSeed = maphash.MakeSeed()
 
-// hashID returns the hash of an ID.
 func hashID(id []byte) uint32 { return uint32(maphash.Bytes(hashSeed, id)) }
 
 // find returns the newest document of an ID, alive or dead, or nil.

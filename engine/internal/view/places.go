@@ -61,7 +61,6 @@ type numbered struct {
 	i int
 }
 
-// eachOfTable is EachPlace for places in a table.
 func (v *View) eachOfTable(ctx context.Context, part *Part, places []numbered, fn PlaceFunc) error {
 	docs := make([]uint32, len(places))
 	for i, p := range places {

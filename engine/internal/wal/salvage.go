@@ -52,7 +52,6 @@ func Salvage(fs vfs.FS, name string, expected *Header, fn func(at int64, payload
 	return s.out, err
 }
 
-// salvage is the state of one Salvage.
 type salvage struct {
 	scanner
 	out Salvaged

@@ -186,7 +186,6 @@ func frameCRC(seed uint32, pos int64, frame []byte) uint32 {
 	return crc32.Update(crc32.Update(seed, castagnoli, at[:]), castagnoli, frame[4:])
 }
 
-// frameHead is a decoded frame header.
 type frameHead struct {
 	payload int64 // length
 	synced  int64

@@ -213,7 +213,6 @@ func (y *Faulty) OpenRoot(dir string) (vfs.Root, error) {
 	return faultyRoot{&Faulty{inner: root, dir: filepath.Join(y.dir, dir), faults: y.faults}, root}, nil
 }
 
-// faultyRoot is a directory of a Faulty.
 type faultyRoot struct {
 	*Faulty
 	io.Closer

@@ -7,7 +7,6 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// faultyFile is a file of a Faulty.
 type faultyFile struct {
 	y    *Faulty
 	f    vfs.File

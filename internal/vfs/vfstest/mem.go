@@ -176,7 +176,6 @@ func split(name string) []string {
 	return strings.Split(name[1:], "/")
 }
 
-// find returns the node of name.
 func (m *Mem) find(op, name string) (*memNode, error) {
 	n := m.root
 	for _, part := range split(name) {
@@ -433,7 +432,6 @@ func (m *Mem) SyncDir(dir string) error {
 	return nil
 }
 
-// memLock is a lock that was taken.
 type memLock struct {
 	m    *Mem
 	n    *memNode

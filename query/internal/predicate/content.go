@@ -20,7 +20,6 @@ type condition interface {
 // or several joined.
 type content struct{ condition }
 
-// not is a condition under NOT.
 type not struct{ condition }
 
 // ranges are none: a document may have any other value, or none.
@@ -31,7 +30,6 @@ func (n not) holds(text, fields []byte) bool { return !n.condition.holds(text, f
 // String writes the condition as the language does.
 func (n not) String() string { return "NOT " + n.condition.String() }
 
-// joined are conditions joined by AND or by OR.
 type joined struct {
 	or    bool
 	terms []condition

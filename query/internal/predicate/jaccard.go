@@ -99,7 +99,6 @@ func (p *jaccard) Test(x *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: holds, Match: m}, err
 }
 
-// computeAll fills all.
 func (p *jaccard) computeAll(x *Scope) error {
 	p.all = make(map[string]engine.Match)
 	for m, err := range p.matches(x, ListOptions{Ordered: true}) {

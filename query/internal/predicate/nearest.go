@@ -72,7 +72,6 @@ func (p *nearest) compute(x *Scope) error {
 	return nil
 }
 
-// search yields the matches of the engine.
 func (p *nearest) search(x *Scope) iter.Seq2[engine.Match, error] {
 	if p.nothing {
 		return func(func(engine.Match, error) bool) {}

@@ -265,7 +265,6 @@ func same(p Predicate, got engine.Match, want wanted) bool {
 	return true
 }
 
-// listed yields what a driver lists.
 func listed(d Driver, x *Scope, o ListOptions) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) { d.List(x, o, sink(yield)) }
 }

@@ -29,7 +29,6 @@ func Fuses(driver, p Predicate) bool {
 	return scans && ok
 }
 
-// scan are the filters of a scan.
 type scan struct {
 	from    string // ids at or after it
 	to      string // and before it; "" is no bound
@@ -56,7 +55,6 @@ func (s *scan) within(from, to string) {
 	}
 }
 
-// match decides on an id.
 func (s *scan) match(id string) bool {
 	for _, match := range s.ids {
 		if !match(id) {

@@ -20,7 +20,6 @@ type target struct {
 	doc  engine.Doc // by fingerprint, one without it is a text without words, which matches nothing
 }
 
-// label returns what the language writes for the target.
 func (t *target) label() string {
 	switch {
 	case t.text != nil:
@@ -85,7 +84,6 @@ func (t *target) fingerprint(x *Scope, a *syntax.Argument) error {
 	return x.Values.Wrong(a.Value, expectFingerprint)
 }
 
-// setWords makes t a fingerprint of some words.
 func (t *target) setWords(x *Scope, a *syntax.Argument, words []engine.Fingerprint) error {
 	if have := 64 * len(words); have != x.bits() {
 		return x.Values.Errorf(a.Value.Pos.Offset, fmt.Sprintf("write 0x and %d digits", x.bits()/4), "a fingerprint of %d bits, those of the database have %d", have, x.bits())

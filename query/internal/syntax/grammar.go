@@ -22,7 +22,6 @@ type Statement struct {
 	Select   *Select   `parser:"| @@ ) ';'*"`
 }
 
-// queryStatement is a statement that is a query.
 type queryStatement struct {
 	Select *Select `parser:"@@ ';'*"`
 }

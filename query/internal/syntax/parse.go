@@ -77,7 +77,6 @@ func (p *Parsed) Locate(err error) error {
 	return &at
 }
 
-// parseForm parses the form of the tokens of text.
 func (l *Language) parseForm(text string, tokens []Token) (f *form, err error) {
 	if err := l.checkWords(tokens); err != nil {
 		return nil, err

@@ -102,7 +102,6 @@ func diffWords(a, b []string) ([]editRun, bool) {
 	return joinRuns(runs), true
 }
 
-// joinRuns joins adjacent runs.
 func joinRuns(runs []editRun) []editRun {
 	joined := runs[:0]
 	for _, r := range runs {

@@ -29,7 +29,6 @@ func statement(t *testing.T, text string) *syntax.Parsed {
 	return p
 }
 
-// tok returns a token.
 func tok(kind syntax.Kind, text string) syntax.Token {
 	t := syntax.Token{Type: kind, Value: text}
 	t.Pos.Offset = tokenAt

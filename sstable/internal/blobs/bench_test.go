@@ -22,7 +22,6 @@ func benchNames(n int) map[string][][]byte {
 	return kinds
 }
 
-// writeList returns the directory of a list and its area.
 func writeList(k *Kind, list [][]byte) (dir, area Bytes) {
 	w := NewListWriter(k)
 	for _, b := range list {

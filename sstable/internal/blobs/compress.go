@@ -55,7 +55,6 @@ var encoders = [...]func() *zstd.Encoder{
 	LevelBetter:  sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedBetterCompression) }),
 }
 
-// newEncoder returns an encoder for blocks.
 func newEncoder(level zstd.EncoderLevel) *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true),
 		zstd.WithLowerEncoderMem(true))

@@ -62,7 +62,6 @@ const (
 	maxListBlock = 1 << 30
 )
 
-// packedBytes returns the bytes of n packed values.
 func packedBytes(n, width int) int { return (n*width + 7) >> 3 }
 
 // List reads strings by number.

@@ -55,7 +55,6 @@ type extent struct {
 	sum         uint32
 }
 
-// append appends the entry.
 func (e extent) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, e.offset|uint64(e.count)<<48)
 	for _, n := range [...]uint32{e.stored, e.raw, e.first, e.sum} {

@@ -12,7 +12,6 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// record is a text with its fields.
 type record struct{ text, fields []byte }
 
 func (r record) equal(text, fields []byte) bool {
@@ -58,7 +57,6 @@ func (f *recordsFile) flush() {
 	f.area = append(f.area, f.Flush(int64(len(f.area)))...)
 }
 
-// add appends records.
 func (f *recordsFile) add(records ...record) {
 	for _, r := range records {
 		if f.Add(r.text, r.fields) {
@@ -67,7 +65,6 @@ func (f *recordsFile) add(records ...record) {
 	}
 }
 
-// open ends the file and opens it.
 func (f *recordsFile) open(t testing.TB) *Records {
 	t.Helper()
 	f.EndBlock()

@@ -205,7 +205,6 @@ func (x *Index) alonePrice(c *batchCall, query uint32) float64 {
 	return float64(*price)
 }
 
-// joinBlock joins the keys of a block.
 func (x *Index) joinBlock(c *batchCall, j *join, keys []uint64) error {
 	w := &c.s.batch
 	for lo := 0; lo < len(keys); {

@@ -210,7 +210,6 @@ func (c *comparison) excess() {
 	c.b.ReportMetric(float64(worst), "excess-max-ns")
 }
 
-// leastOf returns the least time of several calls.
 func leastOf(calls int, run func(q uint64), q uint64) time.Duration {
 	least := time.Hour
 	for range calls {

@@ -220,7 +220,6 @@ type spanList struct {
 	spanCounts
 }
 
-// spanCounts are the counts of a spanList.
 type spanCounts struct {
 	rest int // probes that are not in it
 	keys int // of the spans
@@ -255,7 +254,6 @@ type scanFor struct {
 	start, named int
 }
 
-// pointAt points f at probe p.
 func (f *scanFor) pointAt(x *Index, p *keyrun.Probe) *scanFor {
 	if t := int(p.Table); t != f.table {
 		f.table, f.permuted, f.q = t, &x.tables[t], f.plan.keys[t]
@@ -324,7 +322,6 @@ type join struct {
 	block int // number of the first key of the current block
 }
 
-// group returns the group of a key.
 func (j *join) group(key uint64) uint64 { return key >> uint(64-j.bits) }
 
 // errScan ends a search of which more is left to do than a scan takes.

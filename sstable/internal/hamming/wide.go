@@ -32,7 +32,6 @@ type Wide struct {
 	crowds func() [][]base.Fingerprint
 }
 
-// A splitKey is what a split depends on.
 type splitKey struct {
 	k     int16
 	avoid uint16 // a bit for each word that is not to be searched
@@ -167,7 +166,6 @@ func (x *Index) expected(k int) float64 {
 	return n*chance[maxDistance][k] + n/float64(max(x.tables[len(x.tables)-1].run.Len(), 1))
 }
 
-// word returns word i of a document.
 func (x *Wide) word(i int, doc uint32) (base.Fingerprint, error) {
 	if i == 0 {
 		return x.words[0].tables[0].run.Key(int(doc))

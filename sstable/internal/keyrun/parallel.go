@@ -89,7 +89,6 @@ func (p *ParallelWriter) Finish() (dir []byte, err error) {
 	return dir, cmp.Or(p.err, err)
 }
 
-// share returns an empty share.
 func (p *ParallelWriter) share() *runShare {
 	if n := len(p.free) - 1; n >= 0 {
 		s := p.free[n]

@@ -42,7 +42,6 @@ func checkPlaces(r *Run, b int, from, to uint64) (lo, hi int, err error) {
 	return lo, hi, r.CheckKeys(b, lo, hi)
 }
 
-// known returns what is known of block b.
 func known(r *Run, b int) Known {
 	_, k := r.InfoKnown(b)
 	return k

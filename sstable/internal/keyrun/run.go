@@ -89,7 +89,6 @@ func (r *Run) limit(b int) uint64 {
 	return r.last
 }
 
-// checkOrder does the work of Check.
 func (r *Run) checkOrder(b int) error {
 	in, known := r.InfoKnown(b)
 	if !known.Head() {

@@ -52,7 +52,6 @@ func testSection(body, dir []byte) Section {
 	}
 }
 
-// mustOpenRun returns the run of sorted keys.
 func mustOpenRun(t testing.TB, keys []uint64) *Run {
 	t.Helper()
 	r, err := Open(testSection(Encode(keys)))
@@ -471,7 +470,6 @@ func TestHiddenBytes(t *testing.T) {
 	}
 }
 
-// useForged reads everything of a section.
 func useForged(s Section, column bool) (err error) {
 	if column {
 		c, err := OpenColumn(s)

@@ -10,7 +10,6 @@ import (
 // Rank and select on the unary part of a block: a few 64-bit words, so both walk them with
 // popcount.
 
-// onesCount returns the number of ones.
 func onesCount(unary []byte) int {
 	n := 0
 	for ; len(unary) >= 8; unary = unary[8:] {

@@ -211,7 +211,6 @@ func (m *eliasFano) append(i, v uint32) {
 	}
 }
 
-// get returns element i.
 func (m *eliasFano) get(i uint32) uint32 {
 	first := m.sample[i/sampled]
 	word, rank := first>>6, int(i%sampled)

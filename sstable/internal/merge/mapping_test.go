@@ -73,7 +73,6 @@ func TestMapping(t *testing.T) {
 	}
 }
 
-// steps returns n numbers from first on.
 func steps(n int, first uint32, step func(i int) uint32) []uint32 {
 	var all []uint32
 	for i := range n {

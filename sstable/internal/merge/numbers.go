@@ -103,7 +103,6 @@ func (n *numbering) endMapping() {
 	<-n.mapped
 }
 
-// add adds a piece.
 func (n *numbering) add(p Pairs) error {
 	keys, vals := p.Keys[:0], n.vals[:0] // of documents that are kept
 	for j, key := range p.Keys {
@@ -150,7 +149,6 @@ func (m *merger) mergeWords() error {
 	return nil
 }
 
-// mergeWordRuns writes the runs of these words.
 func (m *merger) mergeWordRuns() error {
 	for m.word = 1; m.word < m.Params.NumWords(); m.word++ {
 		if err := m.mergeWordRun(); err != nil {

@@ -109,7 +109,6 @@ func (in *mergeInput) findDeadRanks(m *merger) error {
 	return nil
 }
 
-// mergeTimes writes the times of the result.
 func (m *merger) mergeTimes() error {
 	w := m.NewTimesWriter(int(m.docs))
 	err := eachChunk(m, m.rankSources, m.rankStarts, func(c *docsChunk) (write.EncodedTimes, error) {

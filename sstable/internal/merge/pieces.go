@@ -45,7 +45,6 @@ func Rotated(input int, run *keyrun.Run, rotate int) (streams []Stream, err erro
 	return streams, nil
 }
 
-// rotated returns what the stream makes of a key of its run.
 func (s *Stream) rotated(key uint64) uint64 {
 	if s.Renumber != nil {
 		return s.Renumber.key(key)

@@ -67,7 +67,6 @@ func (m *merger) streamsOf(index int) (streams []Stream, err error) {
 	return streams, nil
 }
 
-// mergeRun merges a run.
 func (m *merger) mergeRun(index int, streams []Stream, run *keyrun.ParallelWriter) error {
 	pieces, err := m.cut(streams, max(m.piece, min(keysOfStream*len(streams), mostPiece)))
 	if err != nil {

@@ -77,7 +77,6 @@ type merger struct {
 	rankStarts  [][]uint32
 }
 
-// mergeInput is an input of a merge.
 type mergeInput struct {
 	Input
 	dead    write.Bitset // documents that are left out; nil if none is

@@ -214,7 +214,6 @@ func (t *Table) Sequential() (end func()) {
 	return sync.OnceFunc(func() { t.jobs(-1) })
 }
 
-// jobs adds n to the jobs.
 func (t *Table) jobs(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

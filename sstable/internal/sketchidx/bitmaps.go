@@ -27,7 +27,6 @@ const (
 	bitmapsBlock = 1 << bitmapsShift // bitmaps of one checksum
 )
 
-// appendBitmap appends a bitmap as it is stored.
 func appendBitmap(dst []byte, b *minhash.Bitmap) []byte {
 	for _, w := range b {
 		dst = binary.LittleEndian.AppendUint64(dst, w)
@@ -35,7 +34,6 @@ func appendBitmap(dst []byte, b *minhash.Bitmap) []byte {
 	return dst
 }
 
-// appendBitmapSums appends the checksums of stored bitmaps.
 func appendBitmapSums(dst, stored []byte) []byte {
 	for len(stored) > 0 {
 		n := min(len(stored), bitmapsBlock*bitmapSize)
@@ -81,7 +79,6 @@ var littleEndian = func() bool {
 	return *(*byte)(unsafe.Pointer(&x)) == 1
 }()
 
-// len returns the number of bitmaps.
 func (b *bitmaps) len() int { return b.n }
 
 // numBlocks returns the number of blocks that are stored.

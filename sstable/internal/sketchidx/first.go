@@ -35,7 +35,6 @@ func (s *Searcher) First(x *Index, q minhash.Sketch, t float64, skip func(doc ui
 	return false, nil
 }
 
-// firstSearch is a run of First.
 type firstSearch struct {
 	*Index
 	*query

@@ -121,7 +121,6 @@ func (p *postingsWriter) collect(keys []uint64, first, more uint32) []uint64 {
 // documentBits returns the bits of the number of one of n documents.
 func documentBits(n int) int { return bits.Len(uint(max(n-1, 0))) }
 
-// postings reads the postings of one segment.
 type postings struct {
 	*keyrun.Run
 	docs  uint32 // of the segment

@@ -7,7 +7,6 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// A rangeScan is a run of ScanRange.
 type rangeScan struct {
 	*Index
 	queries []*query

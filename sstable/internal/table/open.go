@@ -117,7 +117,6 @@ func (r *Table) openSections() error {
 	return cmp.Or(r.openSets(), r.openFields())
 }
 
-// openSets opens the index of sets.
 func (r *Table) openSets() (err error) {
 	if !r.Params.Sets {
 		return nil
@@ -167,7 +166,6 @@ func (r *Table) openFields() error {
 	return nil
 }
 
-// openRuns opens the runs of a word.
 func (r *Table) openRuns(word int, distinct uint64) ([]*keyrun.Run, error) {
 	runs := make([]*keyrun.Run, r.Params.Layout.Tables())
 	for i := range runs {
@@ -353,7 +351,6 @@ func (r *Table) Blocks() blobs.Bytes {
 	return blobs.Bytes{Data: r.Data[first.Offset:end:end], Offset: first.Offset}
 }
 
-// openSketches opens the sections that a table with sketches has.
 func (r *Table) openSketches(segments int) error {
 	if r.Params.Sketch == 0 {
 		return nil

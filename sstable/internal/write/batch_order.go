@@ -223,7 +223,6 @@ type BatchRoom struct {
 // take returns array i of words with n elements of any content.
 func (r *BatchRoom) take(i, n int) []uint64 { return grown(&r.words[i], n) }
 
-// takeNumbers is take for array i of numbers.
 func (r *BatchRoom) takeNumbers(i, n int) []uint32 { return grown(&r.numbers[i], n) }
 
 // grown returns n elements of an array, in the place of which there is a longer one if need be.

@@ -278,7 +278,6 @@ func (t *BatchWriter) encodeKeys(word, index int, keys []uint64) error {
 	})
 }
 
-// writeFingerprints writes run 0.
 func (t *BatchWriter) writeFingerprints() error {
 	fps := t.batch.fps
 	t.Info.Docs, t.Info.Fingerprints = uint32(len(t.batch.docs)), uint32(len(fps))
@@ -342,7 +341,6 @@ func (t *BatchWriter) writeWords() error {
 	return nil
 }
 
-// writeWordRuns writes the runs of these words.
 func (t *BatchWriter) writeWordRuns() error {
 	n := int(t.Info.Fingerprints)
 	pairs := func(w io.Writer) *keyrun.Writer { return keyrun.NewPairWriter(w, uint32(max(n, 1)-1)) }
@@ -397,7 +395,6 @@ func (t *BatchWriter) writeBatchSeqs() error {
 	})
 }
 
-// writeBatchTimes writes the times.
 func (t *BatchWriter) writeBatchTimes() error {
 	b := t.batch
 	w := t.NewTimesWriter(len(b.docs))

@@ -88,7 +88,6 @@ func (f *Sections) keep(kind table.Kind, index uint16, count uint64, data []byte
 	f.dirs = append(f.dirs, pendingDir{kind, index, count, data})
 }
 
-// writeDirs writes the directories.
 func (f *Sections) writeDirs() {
 	for _, d := range f.dirs {
 		f.Begin(d.kind, d.index)

@@ -78,7 +78,6 @@ func (t *File) AddIDParts(parts []uint16) {
 	}
 }
 
-// endStretch writes the section of a stretch.
 func (t *File) endStretch() {
 	w := t.IDParts
 	t.Out.Begin(table.KindIDParts, w.index)

@@ -71,7 +71,6 @@ func (w *timesWriter) Finish() {
 	w.t.writeTimeSketch(w.Sample.Quantiles())
 }
 
-// writeTimeSketch writes the section of quantiles.
 func (t *File) writeTimeSketch(quantiles []uint64) {
 	if quantiles == nil {
 		return

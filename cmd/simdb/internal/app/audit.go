@@ -98,7 +98,6 @@ func Digest(ctx context.Context, path string) (AuditInput, error) {
 // AuditColumns are names of what an audit says of a document, as columns of copies.
 type AuditColumns []string
 
-// auditColumns are the columns that there are.
 var auditColumns = []string{"cluster", "size", "keeper", "distance", "score"}
 
 // UnmarshalText parses names with commas between them.

@@ -64,7 +64,6 @@ func (s *Shingle) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// normalForm is a normal form of texts.
 type normalForm engine.NormalForm
 
 // UnmarshalText parses the name of a form.
@@ -84,7 +83,6 @@ func (n *minWords) UnmarshalText(text []byte) error {
 	return whole(n, text, "a text has a whole number of words", 1, features.MaxMinWords)
 }
 
-// weightedFields are fields with weights.
 type weightedFields []engine.Field
 
 // UnmarshalText parses title:3,body; a weight that is missing is 1.

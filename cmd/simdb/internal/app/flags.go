@@ -162,7 +162,6 @@ func (f PageInputFlags) Options(format input.Format) input.Options {
 	return o
 }
 
-// comment is what comments begin with.
 type comment byte
 
 // UnmarshalText parses a character.

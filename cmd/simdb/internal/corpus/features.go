@@ -238,7 +238,6 @@ func (c *Corpus) store(b *featured) error {
 	return nil
 }
 
-// met is a Met of a batch.
 type met struct {
 	at    int32 // the document, in the batch
 	place int32

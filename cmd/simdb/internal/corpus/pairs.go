@@ -125,7 +125,6 @@ func (l *Listing) sortedPairs(ctx context.Context, by Criterion, o JoinOptions, 
 	return nil
 }
 
-// named returns a pair with its ids.
 func (l *Listing) named(p pair, by Criterion) engine.Pair {
 	b := string(l.id(l.byID[p.b]))
 	return engine.Pair{A: string(l.id(l.byID[p.a])), B: b, Match: by.match(b, p.match)}

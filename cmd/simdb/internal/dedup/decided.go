@@ -14,7 +14,6 @@ import (
 // ruleDecided is the rule of the audit where a decision has decided which document is kept.
 const ruleDecided = "decision"
 
-// readDecisions reads the file of --decisions.
 func (d *job) readDecisions() error {
 	if d.c.Decisions == "" {
 		return nil
@@ -79,7 +78,6 @@ func (x *decided) separate(idA, idB string) {
 	x.apart[[2]uint32{min(a, b), max(a, b)}] = true
 }
 
-// number returns the number of an id.
 func (x *decided) number(id string) uint32 {
 	n, ok := x.ids[id]
 	if !ok {

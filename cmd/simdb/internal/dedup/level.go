@@ -287,7 +287,6 @@ func (l *level) newLevelAudit() (*audit, error) {
 	}, Against: l.auditKnown(), Inputs: inputs})
 }
 
-// auditUnit takes note of a unit that is removed.
 func (l *level) auditUnit(rec *input.Record, r units.Removed) error {
 	if l.audit.e == nil {
 		return nil

@@ -106,7 +106,6 @@ func (x *narrowing) inputs() error {
 	return x.search()
 }
 
-// add takes the text of a document.
 func (x *narrowing) add(text string) error {
 	if x.read++; x.read > x.most {
 		return errWhole

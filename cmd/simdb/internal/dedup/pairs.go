@@ -85,7 +85,6 @@ func (p *pairs) each(n uint32, f func(other uint32, score float64)) {
 	}
 }
 
-// add adds the pairs of document n to its row.
 func (p *pairs) add(row *app.AuditRow, n uint32) {
 	if p == nil {
 		return

@@ -90,7 +90,6 @@ var errRows = errors.New("the audit is damaged: its rows are not those that its 
 // number of documents is not compared with the inputs until the audit is read.
 const documentBytes = 4 + 4 + 8
 
-// readPairs reads the pairs of all rows.
 func (r *replay) readPairs(d *job, rows *json.Decoder) error {
 	documents := r.head.Replay.Known + r.head.Replay.Documents
 	if documents*documentBytes > int64(d.c.Memory) {

@@ -207,7 +207,6 @@ type listing struct {
 	gone func(n int64) bool
 }
 
-// listed is a line of a listing.
 type listed struct {
 	ID      string         `json:"id"`
 	File    string         `json:"file"`
@@ -227,7 +226,6 @@ func newListing(d *job) *listing {
 	return l
 }
 
-// add adds document n.
 func (l *listing) add(n int64, rec *input.Record) error {
 	if l.w == nil {
 		return nil

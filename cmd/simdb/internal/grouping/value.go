@@ -49,7 +49,6 @@ var numeral = regexp.MustCompile(`^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[
 // IsNumeral reports whether a value is a string that is a number.
 func (v *Value) IsNumeral() bool { return v.Kind == Text && numeral.MatchString(v.Text) }
 
-// valueOf returns the value of JSON text.
 func valueOf(raw json.RawMessage) Value {
 	var s string
 	switch raw = json.RawMessage(strings.TrimSpace(string(raw))); {

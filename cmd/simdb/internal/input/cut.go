@@ -20,7 +20,6 @@ type Cutter interface {
 	CutText(rec *Record, keep []Span) []byte
 }
 
-// cutter returns the Cutter that src is, or nil.
 func cutter(src Source) Cutter {
 	if made, ok := src.(madeIDs); ok {
 		src = made.Source

@@ -42,7 +42,6 @@ type Description struct {
 	Whole   bool     // a file of it is not compressed as a whole
 }
 
-// families are the registered families.
 var families []*Family
 
 // Register adds a family of formats. Packages that read formats call it from their init functions;

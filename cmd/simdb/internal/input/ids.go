@@ -39,7 +39,6 @@ func (s madeIDs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	}
 }
 
-// id makes the ID of a record.
 func (s madeIDs) id(rec *Record) string {
 	if s.from == IDFromHash && (rec.Doc.Text != "" || rec.Doc.Fingerprint == nil) {
 		sum := xxh3.HashString128(rec.Doc.Text).Bytes()

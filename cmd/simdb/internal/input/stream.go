@@ -340,7 +340,6 @@ func (e explaining) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// failing is a reader that has failed.
 type failing struct{ err error }
 
 // Read fails.

@@ -150,7 +150,6 @@ func (t *columns) like(name string) any {
 	return json.RawMessage("null")
 }
 
-// rows writes the documents as rows.
 func (x *export) rows(to io.Writer) error {
 	t := x.table
 	all, like := append([]string{t.form.ID}, t.form.Texts...), []any{""}

@@ -95,7 +95,6 @@ func (c *Export) Run(a *app.App) (err error) {
 	return nil
 }
 
-// export is a run of Export.
 type export struct {
 	a      *app.App
 	db     *app.Stored
@@ -113,7 +112,6 @@ func (x *export) each(stage string, need input.Need, f func(in input.Source, rec
 	return x.a.EachInput(x.src, app.Reading{Stage: stage, Meter: x.meter, Options: x.opt, Record: f})
 }
 
-// lines writes JSON lines.
 func (x *export) lines(w *bufio.Writer) error {
 	out, err := lines.JSONL.NewCopier(w, input.CopyOptions{})
 	if err != nil {

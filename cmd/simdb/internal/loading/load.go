@@ -59,7 +59,6 @@ const (
 // WithSpare returns the memory of a load with the room for garbage.
 func WithSpare(memory app.Memory) int64 { return int64(memory) + int64(memory)/spareShare }
 
-// load is a run of Load.
 type load struct {
 	a        *app.App
 	c        *Load
@@ -294,7 +293,6 @@ func (l *load) file(i int) error {
 	return l.read(f, i, opt)
 }
 
-// loadFile is a file that is loaded.
 type loadFile struct {
 	*load
 	name, source string   // as the user named it, and as the database does
@@ -351,7 +349,6 @@ func (f *loadFile) atMark(mark loadMark) (bool, error) {
 	return true, nil
 }
 
-// record loads a record.
 func (f *loadFile) record(in input.Source, rec *input.Record) error {
 	mark := markOf(rec)
 	if known, err := f.atMark(mark); known || err != nil {
@@ -392,7 +389,6 @@ type loadMark int64
 
 const markPosBits = 40
 
-// markOf is the mark after a record.
 func markOf(rec *input.Record) loadMark {
 	sum := hashRaw(rec.Raw) // of Parquet the number of the row alone
 	sum ^= bits.RotateLeft64(xxh3.HashString(rec.Doc.Text), 1)
@@ -419,7 +415,6 @@ func newLoadMark(end input.Position, sum uint64) loadMark {
 	return m
 }
 
-// pos is the position.
 func (m loadMark) pos() input.Position { return input.Position(m & (1<<markPosBits - 1)) }
 
 // knows reports whether the mark has a digest.

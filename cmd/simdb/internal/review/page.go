@@ -77,7 +77,6 @@ func (p *Page) Write(w io.Writer) error {
 	}, pageCSS, pageJS)
 }
 
-// hasPicture reports whether a document of the cluster is a picture.
 func (c Cluster) hasPicture() bool {
 	return slices.ContainsFunc(c.docs(), func(d *Doc) bool { return d.Picture != "" })
 }

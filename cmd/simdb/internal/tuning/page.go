@@ -28,7 +28,6 @@ var pageTemplate = template.Must(template.New("tune").Funcs(template.FuncMap{
 	"flag":  func(word string) bool { return strings.HasPrefix(word, "--") },
 }).Parse(pageHTML))
 
-// pageRow is a bar of the page.
 type pageRow struct {
 	Label          string
 	Width          float64 // percent
@@ -77,7 +76,6 @@ func (r *Report) WritePage(w io.Writer, k int, pairs []*Pair) error {
 	return webpage.Write(w, pageTemplate, data, pageCSS, pageJS)
 }
 
-// pageRow makes the bar of one bin.
 func (r *Report) pageRow(bin int) pageRow {
 	most := 1.0
 	for _, n := range r.byScore {
@@ -90,7 +88,6 @@ func (r *Report) pageRow(bin int) pageRow {
 	}
 }
 
-// rounded writes a number of pairs.
 func rounded(n float64) string { return quantity.Number(int64(math.Round(n))) }
 
 // pageNear makes the row of a distance.

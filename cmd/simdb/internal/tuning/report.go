@@ -36,7 +36,6 @@ const bins = 10
 // edge is the least score of a bin; that of bin bins is 1.
 func edge(bin int) float64 { return float64(10+bin) / 20 }
 
-// binOf returns the bin of a score.
 func binOf(score float64) int {
 	b := int(math.Floor((score-MinScore)*2*bins + 1e-9)) // 0.8 is in the bin that begins there
 	return min(max(b, 0), bins-1)
@@ -475,7 +474,6 @@ func (r *Report) Sureness() string {
 	return fmt.Sprintf("%s, drawn at random: a share is right within %.2g points in 19 of 20 samples, a small one more closely", said, 100*r.shareError(0.5))
 }
 
-// percents writes an Estimate of a share.
 func (e Estimate) percents() string {
 	if e.Error == 0 {
 		return fmt.Sprintf("%.1f %%", 100*e.Value)

@@ -49,7 +49,6 @@ func (c *Command) show(a *app.App, r *Report) error {
 // charted reports whether the report follows the rows.
 func (c *Command) charted() bool { return c.RowFlags.Options().Format == output.Table }
 
-// rows writes the rows.
 func (c *Command) rows(r *Report, row func(...any) error) error {
 	write := func(name string, byChance any, of Criterion) error {
 		a, b := c.example(of.Example)
@@ -85,7 +84,6 @@ func (c *Command) example(p *Pair) (a, b any) {
 	return p.A, p.B
 }
 
-// page writes the report as a page.
 func (c *Command) page(a *app.App, r *Report, k int) error {
 	w, err := a.Create("--html", c.HTML, outfile.HTML)
 	if err != nil {

@@ -32,7 +32,6 @@ func (a *Anchors) at(gram uint64) (slot *byte, shift int) {
 	return &a.slots[n/4], int(n % 4 * 2)
 }
 
-// add counts anchors.
 func (a *Anchors) add(grams []uint64) {
 	for _, g := range grams {
 		slot, shift := a.at(g)
@@ -214,7 +213,6 @@ type roll struct {
 	state [2]uint64
 }
 
-// prime is 2^61-1.
 const prime = 1<<61 - 1
 
 // bases differ from process to process, so that no texts can be prepared whose hashes are equal.

@@ -181,7 +181,6 @@ func repeats(t *testing.T, docs []string, o Options, memory int64, least, known 
 	return got
 }
 
-// single returns repeats of one unit each.
 func single(all []Repeat) (each []Repeat) {
 	for _, r := range all {
 		for i := range r.N {

@@ -111,7 +111,6 @@ func (c *Bench) Run(a *app.App) error {
 	return err
 }
 
-// figure writes a row.
 func (b *bench) figure(work, measure string, value float64, unit string) error {
 	return b.row(work, measure, app.Rounded(value, 4), unit)
 }
@@ -365,7 +364,6 @@ func (b *bench) query() engine.Fingerprint {
 	return b.rng.next()
 }
 
-// splitMix is the SplitMix64 generator.
 type splitMix uint64
 
 const splitMixStep = 0x9e3779b97f4a7c15

@@ -106,7 +106,6 @@ func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, src *app.Sources, list 
 	return l.rejects.Close(err)
 }
 
-// read reads all files.
 func (l *fileList) read() error {
 	params, features, err := l.f.Params(0)
 	if err != nil {
@@ -160,7 +159,6 @@ func (l *fileList) read() error {
 	return l.Rank(l.a.Context())
 }
 
-// add adds a document.
 func (l *fileList) add(x *corpus.Extractor, d *engine.Doc) error {
 	l.AddID(d.ID)
 	if l.texts != nil {
@@ -188,7 +186,6 @@ func (l *fileList) pairs(unordered bool) iter.Seq2[engine.Pair, error] {
 	return l.Pairs(l.a.Context(), l.by, unordered, l.o)
 }
 
-// form forms the clusters.
 func (l *fileList) form() (*corpus.Clusters, error) {
 	if l.allowed {
 		return nil, errors.New("some pairs are allowed, which only clusters of a whole database keep apart: leave out --sample, --across and --within-field, or list pairs")
@@ -325,7 +322,6 @@ func (l *fileList) draw(db *app.Stored) (docs []engine.Doc, err error) {
 	return docs, nil
 }
 
-// say says what was read.
 func (l *fileList) say() {
 	l.a.TellSkipped(l.sources)
 	if l.Replaced > 0 {

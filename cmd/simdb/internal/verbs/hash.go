@@ -37,7 +37,6 @@ func (Hash) Help() string {
 written (--text-field, --delimiter, --field, ...), a file has many, as load reads them, and each has a row.`
 }
 
-// hashing is a run of hash.
 type hashing struct {
 	*Hash
 	a       *app.App
@@ -109,7 +108,6 @@ func sayHow(o input.Options) bool {
 // orientations name the hashes of a picture with --orientations 8, as Meta's PDQ does.
 var orientations = []string{"original", "rotate90", "rotate180", "rotate270", "flipX", "flipY", "flipPlus1", "flipMinus1"}
 
-// pictures shows the hashes of pictures.
 func (c *Hash) pictures(a *app.App) error {
 	if err := c.CheckImages(c.FileFlags); err != nil {
 		return err
@@ -201,7 +199,6 @@ func (h *hashing) record(_ input.Source, rec *input.Record) error {
 	return h.text(rec.Doc.ID, rec.Doc.Text)
 }
 
-// text writes the row of a text.
 func (h *hashing) text(name, text string) error {
 	r := h.state.Text(text)
 	if r.InvalidUTF8 > 0 {

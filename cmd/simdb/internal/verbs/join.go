@@ -110,7 +110,6 @@ func (c *Join) Run(a *app.App) (err error) {
 	return j.rejects.Close(app.FoundOr(found, cmp.Or(err, j.groups.Check())))
 }
 
-// open opens what is searched.
 func (j *joining) open(opt *input.Options) (err error) {
 	c := j.c
 	if app.NamesFiles(c.DB) {
@@ -269,7 +268,6 @@ func (l *joinLines) add(line *joinLine) {
 	l.bytes += line.size()
 }
 
-// joinRow is a row to be written.
 type joinRow struct {
 	line  int64 // of the input, from 0
 	query string

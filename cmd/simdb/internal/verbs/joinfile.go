@@ -96,7 +96,6 @@ func (f *joinFiles) hold() error {
 // idBytes is about what a document takes beside its ID and its set.
 const idBytes = 64
 
-// each reads the documents of the files.
 func (f *joinFiles) each(record func(in input.Source, rec *input.Record) error) error {
 	n := 0
 	r := app.Reading{Stage: "join", Meter: f.meter, Options: f.opt, Record: func(in input.Source, rec *input.Record) error {

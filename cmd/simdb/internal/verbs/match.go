@@ -65,7 +65,6 @@ If an error or Ctrl-C ends a run with --add and -o early, the output has the lin
 documents known, so give it another output.`
 }
 
-// matching is a run of match.
 type matching struct {
 	c       *Match
 	db      *engine.DB
@@ -171,7 +170,6 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAud
 	return t, nil
 }
 
-// auditInput describes an input.
 func auditInput(a *app.App, src *app.Sources, name string) (app.AuditInput, error) {
 	in := app.AuditInput{File: input.ShownName(name)}
 	switch {

@@ -20,7 +20,6 @@ type Recover struct {
 	app.RowFlags
 }
 
-// recoverColumns are the columns of what was lost.
 var recoverColumns = []string{"file", "section", "offset", "lost", "estimated", "doubtful", "problem"}
 
 // Run makes the new database and lists what was lost. Damage is no failure.

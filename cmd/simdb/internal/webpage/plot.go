@@ -105,7 +105,6 @@ func (a Axis) ticks() (values []float64) {
 	return values
 }
 
-// label writes a value of the axis.
 func (a Axis) label(v float64) string {
 	if v >= 1000 {
 		return quantity.Number(int64(math.Round(v))) + a.Unit

@@ -88,7 +88,6 @@ func List(args []string, o ListOptions) (*Tree, error) {
 	return w.tree, nil
 }
 
-// walker makes a list.
 type walker struct {
 	o       ListOptions
 	tree    *Tree
@@ -150,7 +149,6 @@ func newlyHidden(pattern, name string) bool {
 	return false
 }
 
-// isHidden reports whether a file of this name is hidden.
 func isHidden(name string) bool { return strings.HasPrefix(name, ".") && name != "." && name != ".." }
 
 // named adds the file or folder of a path that the user has named.
@@ -249,13 +247,11 @@ func (w *walker) member(e fs.DirEntry, path, rel string, rules []rule) error {
 	return w.file(path, info)
 }
 
-// isDatabase reports whether a folder is a database.
 func isDatabase(path string) bool {
 	what, err := engine.Identify(path)
 	return err == nil && what != ""
 }
 
-// file adds a file.
 func (w *walker) file(path string, info fs.FileInfo) error {
 	if w.o.Check != nil {
 		if err := w.o.Check(path, info); err != nil {

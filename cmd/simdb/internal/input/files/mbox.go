@@ -80,7 +80,6 @@ func isMessage(head []byte) bool {
 // isFence reports whether a line is around messages of MMDF.
 func isFence(line []byte) bool { return string(bytes.TrimRight(line, "\r\n")) == fence }
 
-// mailbox is the Source of one.
 type mailbox struct {
 	container
 	mmdf bool
@@ -93,7 +92,6 @@ type mailbox struct {
 	err    error // of reading after it
 }
 
-// openMbox opens a mailbox.
 func openMbox(in *input.Stream, opt input.Options) (input.Source, error) {
 	if opt.TextField != "" || opt.FingerprintField != "" || opt.Fields != nil || opt.SetField != "" {
 		return nil, errors.New("the text of a message is its body, so --text-field, --field, --set-field and --fingerprint-field have no meaning")
@@ -184,7 +182,6 @@ func (f *mailbox) separates() bool {
 	return !f.mmdf && f.begins && f.apart && bytes.HasPrefix(f.line, []byte(separator))
 }
 
-// document makes a document of a message.
 func (f *mailbox) document(raw []byte, whole *input.Oversize) (*input.Record, error) {
 	if whole != nil {
 		defer whole.Close()

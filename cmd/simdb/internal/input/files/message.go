@@ -21,7 +21,6 @@ import (
 // mostNested is how deep parts may be nested in others; deeper ones are left out.
 const mostNested = 16
 
-// message is a mail.
 type message struct {
 	Header  textproto.MIMEHeader
 	Text    string
@@ -101,7 +100,6 @@ func partType(h textproto.MIMEHeader) (kind string, params map[string]string) {
 	return kind, params
 }
 
-// part returns the texts of a part.
 func (m *message) part(h textproto.MIMEHeader, body []byte, depth int) (texts []string) {
 	kind, params := partType(h)
 	disposition, _, _ := strings.Cut(h.Get("Content-Disposition"), ";")

@@ -240,7 +240,6 @@ func (d *document) Records(context.Context) iter.Seq2[*input.Record, error] {
 	}
 }
 
-// record reads the file.
 func (d *document) record() (*input.Record, error) {
 	name := d.in.Name()
 	if head, _ := d.in.Head(); bytes.IndexByte(head[:min(len(head), binaryBytes)], 0) >= 0 {

@@ -52,7 +52,6 @@ func init() {
 	})
 }
 
-// warcFile is the Source of a WARC file.
 type warcFile struct {
 	container
 	offset int64 // of r in the content
@@ -60,7 +59,6 @@ type warcFile struct {
 	lost   bool  // after a damaged record: what follows, up to the next header, is part of it
 }
 
-// openWARC opens a WARC file.
 func openWARC(in *input.Stream, opt input.Options) (input.Source, error) {
 	if opt.TextField != "" || opt.FingerprintField != "" || opt.Fields != nil {
 		return nil, errors.New("the text of a WARC record is its block, so --text-field, --field and --fingerprint-field have no meaning")
@@ -86,7 +84,6 @@ func (f *warcFile) Records(ctx context.Context) iter.Seq2[*input.Record, error] 
 	})
 }
 
-// warcHeader is the header of a record.
 type warcHeader struct {
 	raw    []byte // with the empty line that ends it
 	fields []warcField
@@ -157,7 +154,6 @@ func cutOff(at int64, err error) error {
 	return err
 }
 
-// document makes a document of a record.
 func (f *warcFile) document(h *warcHeader, b *warcBlock, content, raw []byte) (*input.Record, error) {
 	doc := engine.Doc{ID: strings.Trim(h.get(f.id), "<>"), Fields: h.others(f.id)}
 	body, kind, err := b.body(content)

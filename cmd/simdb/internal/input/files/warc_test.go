@@ -14,7 +14,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
-// one returns a record.
 func one(kind, uri, text string) string {
 	return fmt.Sprintf("WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: %s\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
 		kind, uri, len(text), text)

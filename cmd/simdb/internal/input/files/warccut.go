@@ -65,7 +65,6 @@ func cutField(head []byte) (lines, rest []byte) {
 	return head[:n], head[n:]
 }
 
-// lineEnd is how a line ends.
 func lineEnd(line []byte) []byte { return line[len(bytes.TrimRight(line, "\r\n")):] }
 
 // digestLike returns the digest of text in the form of one, such as

@@ -90,7 +90,6 @@ func (b *warcBlock) readHead(begin []byte) (status int) {
 	return status
 }
 
-// errTooLarge is the error of a body that is larger than a document may be.
 var errTooLarge = errors.New("too large: its body is larger than a document may be")
 
 // body returns the decoded body of an HTTP response, or the block of another record. What is
@@ -167,7 +166,6 @@ func dechunk(body []byte) []byte {
 	}
 }
 
-// text returns the text of a body.
 func (b *warcBlock) text(body []byte, opt input.Options) (text string, bad, guessed bool) {
 	if isPageType(b.contentType) {
 		return pageText(body, b.contentType, opt)

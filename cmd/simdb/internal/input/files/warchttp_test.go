@@ -53,7 +53,6 @@ func chunks(body string) (out string) {
 	return out + "0\r\nTrailer: x\r\n\r\n"
 }
 
-// record is a record of a WARC file.
 func record(warcType, contentType, block string) string {
 	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: %s\r\nWARC-Target-URI: <https://x/>\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", warcType, contentType, len(block), block)
 }

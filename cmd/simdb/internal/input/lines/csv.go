@@ -285,7 +285,6 @@ func notNull(cell string) string {
 	return cell
 }
 
-// setText makes the text of a row.
 func (t *table) setText(d *engine.Doc, cols []string) {
 	if t.weighted {
 		values := make([]string, len(t.texts))

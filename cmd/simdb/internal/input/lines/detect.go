@@ -46,7 +46,6 @@ func formatOf(name string, lines [][]byte, s *sample, opt input.Options) input.F
 	return TXT
 }
 
-// jsonShape is the Shape of a file of JSON.
 func jsonShape(lines [][]byte) string {
 	if len(lines) > 0 && bytes.HasPrefix(bytes.Trim(lines[0], blank), []byte("[")) {
 		return arrayShape

@@ -94,7 +94,6 @@ func quotedNames(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// orDefault returns s, or d if that is empty.
 func orDefault(s, d string) string {
 	if s == "" {
 		return d

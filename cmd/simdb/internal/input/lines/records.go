@@ -227,7 +227,6 @@ type partReader struct {
 	found    bool
 }
 
-// newPartReader returns what a path leads to in r.
 func newPartReader(r io.Reader, path string) *partReader {
 	path = strings.TrimSuffix(path, "[]")
 	if path == "." {
@@ -259,7 +258,6 @@ func (w *partReader) Read(p []byte) (int, error) {
 	}
 }
 
-// take moves on by a byte.
 func (w *partReader) take(c byte) {
 	direct := w.depth == len(w.need) // in the innermost object of the path
 	switch {
@@ -315,7 +313,6 @@ func (w *partReader) element() {
 	w.next, w.onPath = strings.TrimPrefix(strings.TrimPrefix(w.need[len(w.need)-1], "[]"), "."), true
 }
 
-// close takes the end of one.
 func (w *partReader) close() {
 	w.depth = max(w.depth-1, 0)
 	if w.passing && w.depth == w.passFrom {

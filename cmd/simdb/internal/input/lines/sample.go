@@ -187,7 +187,6 @@ var fingerprintNames = []string{"fingerprint", "hash", "simhash", "fp", "ahash",
 
 var errWhichColumn = errors.New("both columns could be the fingerprints; --fingerprint-field 1 or 2 says which")
 
-// fingerprintColumn returns the column with the fingerprints.
 func (s *sample) fingerprintColumn() (int, error) {
 	if s.columns < 2 {
 		return 0, nil
@@ -217,7 +216,6 @@ func (s *sample) fingerprintColumn() (int, error) {
 // columns cuts a line at its tabs or, where it has none, at its first run of blanks.
 func columns(line []byte) [][]byte { return appendColumns(nil, line) }
 
-// appendColumns appends the columns of a line to dst.
 func appendColumns(dst [][]byte, line []byte) [][]byte {
 	if i := bytes.IndexByte(line, '\t'); i >= 0 {
 		for ; i >= 0; i = bytes.IndexByte(line, '\t') {

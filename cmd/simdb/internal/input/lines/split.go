@@ -191,7 +191,6 @@ func (s *splitter) cutter() cutter {
 	return s.cut
 }
 
-// isComment reports whether a record is a comment.
 func isComment(raw []byte, char byte) bool { return char != 0 && len(raw) > 0 && raw[0] == char }
 
 // record notes the record that ends at to. The first of the file may be its header.

@@ -217,7 +217,6 @@ func newCopyJSON(w io.Writer, shape string) *copyJSON {
 	return &copyJSON{w: w, between: "\n", end: "\n"}
 }
 
-// value writes a value.
 func (j *copyJSON) value(raw []byte) error {
 	before := j.between
 	if !j.begun {

@@ -134,7 +134,6 @@ func inPlace(dst []byte, n, size, most int, f func(to []byte) (int, error)) ([]b
 	return dst[:at+n], err
 }
 
-// lz4Block appends a block of LZ4.
 func lz4Block(dst, src []byte, size int) ([]byte, error) {
 	if size == 0 && len(src) == 1 { // a block of nothing
 		return dst, nil

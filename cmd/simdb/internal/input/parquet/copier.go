@@ -149,7 +149,6 @@ func (c *copier) handOn() error {
 	}
 }
 
-// writer returns what a row group is collected in.
 func (c *copier) writer() *pq.ConcurrentRowGroupWriter {
 	if n := len(c.free); n > 0 {
 		w := c.free[n-1]

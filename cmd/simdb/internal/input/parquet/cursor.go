@@ -29,7 +29,6 @@ type cursor struct {
 	keep bool
 }
 
-// openCursor opens a column of a row group.
 func (f *file) openCursor(group int, col *pq.Column) (*cursor, error) {
 	c := &cursor{name: pathOf(col)}
 	from, err := newPages(f.r, f.size, &f.meta.RowGroups[group].Columns[col.Index()].MetaData, col)
@@ -40,7 +39,6 @@ func (f *file) openCursor(group int, col *pq.Column) (*cursor, error) {
 	return c, nil
 }
 
-// fail names the column of an error.
 func (c *cursor) fail(err error) error { return fmt.Errorf("column %q: %w", c.name, err) }
 
 // peek returns the next value, nil at the end of the row group.
@@ -91,7 +89,6 @@ func (c *cursor) drop() {
 	c.page, c.from = nil, nil
 }
 
-// next takes the next value.
 func (c *cursor) next() (pq.Value, error) {
 	v, err := c.peek()
 	if err != nil {

@@ -48,7 +48,6 @@ type file struct {
 	users atomic.Int32 // the caller, and the Copier while it has rows to copy
 }
 
-// open reads the footer.
 func open(in *input.Stream, opt input.Options) (_ input.Source, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -287,7 +286,6 @@ func (f *file) Close() error {
 	return f.in.Close()
 }
 
-// group is a row group.
 type group struct {
 	number int // from 0
 	first  input.Position
@@ -306,7 +304,6 @@ func (f *file) groups(after input.Position) (list []group) {
 	return list
 }
 
-// sizeOf is the size of a row group in the file.
 func sizeOf(g *rowGroup) (n int64) {
 	for i := range g.Columns {
 		n += max(g.Columns[i].MetaData.TotalCompressedSize, 0)

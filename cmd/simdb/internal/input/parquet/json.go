@@ -155,7 +155,6 @@ func int96Time(v deprecated.Int96) time.Time {
 	return time.Unix((int64(v[2])-epoch)*86400, nanos).UTC()
 }
 
-// appendTime appends a time as a JSON string.
 func appendTime(b []byte, t time.Time, layout string) []byte {
 	b = append(b, '"')
 	b = t.AppendFormat(b, layout)
@@ -217,7 +216,6 @@ func appendBytes(b, p []byte) []byte {
 	return append(b, '"')
 }
 
-// uuid writes 16 bytes as a UUID.
 func uuid(p []byte) string {
 	if len(p) != 16 {
 		return hex.EncodeToString(p)

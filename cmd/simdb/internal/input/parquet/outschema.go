@@ -23,7 +23,6 @@ func outSchema(f *file, more []input.Column) *pq.Schema {
 	return pq.NewSchema(root.Name(), outRoot{root, fields})
 }
 
-// nodeOf is a column of a kind.
 func nodeOf(kind input.ColumnKind) pq.Node {
 	switch kind {
 	case input.WholeColumn:
@@ -47,7 +46,6 @@ func valueOf(v any) pq.Value {
 	return pq.NullValue()
 }
 
-// outRoot is the root of a copy.
 type outRoot struct {
 	pq.Node
 	fields []pq.Field

@@ -271,7 +271,6 @@ func (p *pages) trim(h pageHeader) {
 	p.buf = p.buf[:from]
 }
 
-// pageHeader is what is checked in the header of a page.
 type pageHeader struct {
 	size, packed, values, width int64 // width is the length of the header itself
 
@@ -279,7 +278,6 @@ type pageHeader struct {
 	plain  bool  // a data page of version 2 that is not compressed
 }
 
-// scanPageHeader reads the header of a page.
 func scanPageHeader(b []byte) (h pageHeader, err error) {
 	s := scanner{b: b}
 	s.fields(0, func(id int16, typ byte) bool {

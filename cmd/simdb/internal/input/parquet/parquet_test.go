@@ -497,7 +497,6 @@ func TestPageFiles(t *testing.T) {
 	}
 }
 
-// must returns v.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -108,7 +108,6 @@ func (r *rowReader) document(rec *input.Record) (reason string, err error) {
 	return reason, nil
 }
 
-// text returns the text of a row.
 func (r *rowReader) text(rec *input.Record) (string, error) {
 	switch {
 	case r.roles.text != nil:
@@ -171,7 +170,6 @@ func setOf(b []byte, col *pq.Column) string {
 	return string(b)
 }
 
-// onlyMember returns the member of a JSON object that has one.
 func onlyMember(b []byte) (name string, value json.RawMessage, err error) {
 	var object map[string]json.RawMessage
 	if err = json.Unmarshal(b, &object); err != nil {

@@ -103,7 +103,6 @@ type roles struct {
 	listed       bool         // it is
 }
 
-// leaves are the columns with the values of all roles.
 func (r roles) leaves() (all []*pq.Column) {
 	for _, col := range append([]*pq.Column{r.id, r.text, r.fp, r.set}, r.texts...) {
 		if col != nil {
@@ -113,7 +112,6 @@ func (r roles) leaves() (all []*pq.Column) {
 	return all
 }
 
-// hasText reports whether documents have texts.
 func (r roles) hasText() bool { return r.text != nil || r.texts != nil || r.set != nil }
 
 // newRoles finds the columns that the options name.
@@ -140,7 +138,6 @@ func newRoles(root *pq.Column, opt input.Options) (r roles, err error) {
 	return r, nil
 }
 
-// findText finds the columns of the text.
 func (r *roles) findText(root *pq.Column, opt input.Options) (err error) {
 	switch {
 	case opt.Fields != nil:
@@ -201,7 +198,6 @@ func role(root *pq.Column, want, name, flag, rule string, fits func(*pq.Column) 
 	return col, nil
 }
 
-// missing is the error for a column that is not there.
 func missing(root *pq.Column, want, flag string) error {
 	return fmt.Errorf("there is no column %q%s; %s names another", want, input.Among("there are", paths(root), want), flag)
 }
@@ -340,7 +336,6 @@ func isFloat(col *pq.Column) bool {
 	return kind == pq.Float || kind == pq.Double
 }
 
-// isUUID reports whether values of a column are UUIDs.
 func isUUID(col *pq.Column) bool {
 	if lt := col.Type().LogicalType(); lt != nil {
 		_, is := lt.Value.(*format.UUIDType)

@@ -82,7 +82,6 @@ func TestWriters(t *testing.T) {
 	run("check")
 }
 
-// footerOf returns the footer of a file.
 func footerOf(t *testing.T, data []byte) *format.FileMetaData {
 	t.Helper()
 	return must(pq.OpenFile(bytes.NewReader(data), int64(len(data)))).Metadata()
