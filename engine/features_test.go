@@ -29,7 +29,7 @@ var stopList = []string{"the of and to in is", "that It for on with as"}
 
 func featureCases() map[string]featureCase {
 	same := func(text string) string { return text }
-	words := func(text string) []string { return slices.Collect(token.SplitWords(text)) }
+	words := func(text string) []string { return slices.Collect(token.Split(text, false)) }
 	add := func(to map[string]int, units []string, k, weight int, ok func([]string) bool) map[string]int {
 		for i := 0; i == 0 && len(units) > 0 || i+k <= len(units); i++ {
 			if s := units[i:min(i+k, len(units))]; ok(s) {

@@ -1,10 +1,10 @@
 package sstable
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 )
 
@@ -33,7 +33,7 @@ type Document struct {
 func (d *Document) Compare(e *Document) int {
 	switch {
 	case d.HasFingerprint && e.HasFingerprint:
-		return base.Compare(d.Fingerprint, e.Fingerprint)
+		return cmp.Compare(d.Fingerprint, e.Fingerprint)
 	case d.HasFingerprint:
 		return -1
 	case e.HasFingerprint:

@@ -14,12 +14,10 @@ type versionCmd struct{}
 
 // Run shows the version.
 func (versionCmd) Run(a *app.App) error {
-	_, err := fmt.Fprintf(a.Out, "simdb %s\n%s %s/%s, %d cores, kernel %s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
+	_, err := fmt.Fprintf(a.Out, "simdb %s\n%s %s/%s, %d cores, kernel %s\n", app.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.GOMAXPROCS(0), kernel.Name())
 	return err
 }
-
-func version() string { return app.Version() }
 
 type versionFlag bool
 

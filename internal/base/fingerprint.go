@@ -1,7 +1,6 @@
 package base
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math/bits"
 )
@@ -28,13 +27,6 @@ const (
 // Distance returns the Hamming distance of two fingerprints: the number of bits in which they
 // differ, 0 to FingerprintBits.
 func Distance(a, b Fingerprint) int { return bits.OnesCount64(a ^ b) }
-
-// Compare returns -1, 0 or 1 as a comes before, with or after b in the order of fingerprints, which
-// is the order of documents in a table.
-func Compare(a, b Fingerprint) int { return cmp.Compare(a, b) }
-
-// Less reports whether a comes before b in the order of fingerprints.
-func Less(a, b Fingerprint) bool { return a < b }
 
 // AppendFingerprint appends the FingerprintBytes bytes of fp, the least significant first, as the
 // file formats have them.

@@ -19,17 +19,6 @@ func TestFingerprintEncoding(t *testing.T) {
 	}
 }
 
-func TestCompare(t *testing.T) {
-	for _, c := range []struct {
-		a, b Fingerprint
-		want int
-	}{{1, 2, -1}, {2, 2, 0}, {1 << 63, 1, 1}} {
-		if got := Compare(c.a, c.b); got != c.want || Less(c.a, c.b) != (c.want < 0) {
-			t.Errorf("%x and %x: %d, less %v, want %d", c.a, c.b, got, Less(c.a, c.b), c.want)
-		}
-	}
-}
-
 func TestDistance(t *testing.T) {
 	for bit := range FingerprintBits {
 		if d := Distance(5, 5^1<<bit); d != 1 {

@@ -144,7 +144,7 @@ func (c *textCheck) check(t *testing.T, text []byte, k int) {
 	if err != nil || st != rst || int(st.Words) != len(words) || !slices.Equal(got, want) || !slices.Equal(read, want) {
 		t.Fatalf("k=%d, %q: %+v %+v %v, want %d words", k, text, st, rst, err, len(words))
 	}
-	if split := slices.Collect(token.SplitWords(string(text))); !slices.Equal(split, words) {
+	if split := slices.Collect(token.Split(string(text), false)); !slices.Equal(split, words) {
 		t.Fatalf("%q is split into %q, want %q", text, split, words)
 	}
 	set := refShingles(words, 3)

@@ -3,13 +3,14 @@ package features
 import (
 	"flag"
 	"fmt"
-	"github.com/simdb/simdb/internal/token"
-	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/simhash"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/simhash"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the known answers of this version to the documents and golden files")
@@ -71,7 +72,7 @@ func (q question) answer() string {
 	switch q.what {
 	case "word":
 		var words strings.Builder
-		for w := range token.SplitWords(q.text) {
+		for w := range token.Split(q.text, false) {
 			fmt.Fprintf(&words, " %016x", token.NewHasher(q.seed).Of(w))
 		}
 		return words.String()[1:]

@@ -193,7 +193,7 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 	}
 	switch {
 	case err != nil:
-		return nil, false, fmt.Errorf("%s: %w", name, cause(err))
+		return nil, false, fmt.Errorf("%s: %w", name, Cause(err))
 	case info.IsDir():
 		if what, err := g.identifier.Identify(path); err == nil && what != "" {
 			return nil, false, fmt.Errorf("%s is %s", name, what)
@@ -212,7 +212,7 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 	}
 	what, err := g.identifier.Identify(path)
 	if err != nil {
-		return nil, false, fmt.Errorf("%s: %w", name, cause(err))
+		return nil, false, fmt.Errorf("%s: %w", name, Cause(err))
 	}
 	if what != "" {
 		return nil, false, fmt.Errorf("%s is %s, which is not overwritten", name, what)
@@ -222,7 +222,7 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 		err = errors.Join(f.Close(), writable(folder(path)))
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("%s: %w", name, cause(err))
+		return nil, false, fmt.Errorf("%s: %w", name, Cause(err))
 	}
 	return info, false, nil
 }
@@ -238,7 +238,7 @@ func (g *Guard) lookFolder(name, path string) error {
 		err = writable(dir)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, cause(err))
+		return fmt.Errorf("%s: %w", name, Cause(err))
 	}
 	for _, u := range g.usesLike(path) { // a database that is yet to be created
 		if samePlace(u.path, path) {
@@ -247,7 +247,7 @@ func (g *Guard) lookFolder(name, path string) error {
 	}
 	what, err := g.identifier.Identify(path)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, cause(err))
+		return fmt.Errorf("%s: %w", name, Cause(err))
 	}
 	if what != "" {
 		return fmt.Errorf("%s would be %s", name, what)
@@ -305,7 +305,7 @@ func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writ
 		err = w.createTemp()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", called(flag, path), cause(err))
+		return nil, fmt.Errorf("%s: %w", called(flag, path), Cause(err))
 	}
 	if err := w.begin(renaming{g.shown(w.file), w.path}); err != nil {
 		return nil, err

@@ -244,10 +244,10 @@ func (w *Writer) publish() error {
 		return nil
 	}
 	if err := w.reveal(); err != nil {
-		return fmt.Errorf("%s: %w", called(w.flag, w.path), cause(err))
+		return fmt.Errorf("%s: %w", called(w.flag, w.path), Cause(err))
 	}
 	if err := os.Rename(w.file.Name(), w.path); err != nil {
-		return fmt.Errorf("%s: %w", called(w.flag, w.path), cause(err))
+		return fmt.Errorf("%s: %w", called(w.flag, w.path), Cause(err))
 	}
 	return nil
 }
@@ -293,7 +293,7 @@ func (w *Writer) Continue() error {
 		_, err = io.Copy(w, r)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: it could not be gone on with: %w", called(w.flag, w.path), cause(err))
+		return fmt.Errorf("%s: it could not be gone on with: %w", called(w.flag, w.path), Cause(err))
 	}
 	return nil
 }

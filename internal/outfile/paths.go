@@ -98,8 +98,8 @@ func foldsCase(dir string) bool {
 	return false
 }
 
-// cause is what went wrong with a file, without its name, which messages have already.
-func cause(err error) error {
+// Cause is what went wrong with a file, without its name, which messages have already.
+func Cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}

@@ -1,6 +1,7 @@
 package selfjoin
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/simdb/simdb/internal/base"
@@ -24,7 +25,7 @@ func (c Columns) Distance(i, j uint32) (d int) {
 // Compare compares fingerprints i and j in the order of Columns.
 func (c Columns) Compare(i, j uint32) int {
 	for _, words := range c {
-		if r := base.Compare(words[i], words[j]); r != 0 {
+		if r := cmp.Compare(words[i], words[j]); r != 0 {
 			return r
 		}
 	}

@@ -73,9 +73,6 @@ func Bounds(text []byte, symbols bool) iter.Seq2[int, int] {
 	}
 }
 
-// SplitWords is Split without symbols.
-func SplitWords(text string) iter.Seq[string] { return Split(text, false) }
-
 // Split yields the words of text in lower case: those whose hashes make shingles, in order.
 func Split(text string, symbols bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -111,7 +108,7 @@ func AppendLower(dst, word []byte) []byte {
 	return dst
 }
 
-// Of returns the hash of a word that SplitWords yields.
+// Of returns the hash of a word that Split yields.
 func (h Hasher) Of(word string) uint64 {
 	for _, r := range word {
 		if class, _ := property(r); class != classWord && class != classSolo && class != classMark {

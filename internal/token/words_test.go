@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// The words that SplitWords yields are those that are hashed, whatever the text: marks in front of
+// The words that Split yields are those that are hashed, whatever the text: marks in front of
 // words and within them, runes that Unicode has not assigned, bytes that are not UTF-8.
 func TestSplitWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -50,7 +50,7 @@ func TestSplitWords(t *testing.T) {
 	if found < 100000 {
 		t.Errorf("only %d words were compared", found)
 	}
-	for w := range SplitWords("one two three") {
+	for w := range Split("one two three", false) {
 		if w == "two" {
 			break // an iterator that continues after this panics
 		}

@@ -162,7 +162,7 @@ func (j *joinSet) addMem(all *located, mem int) {
 			items = append(items, item{fp, j.memLoc(mem, m.FPDoc[f])})
 		}
 	}
-	slices.SortFunc(items, func(a, b item) int { return cmp.Or(base.Compare(a.fp, b.fp), cmp.Compare(a.loc, b.loc)) })
+	slices.SortFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(a.fp, b.fp), cmp.Compare(a.loc, b.loc)) })
 	for _, it := range items {
 		all.add(it.fp, it.loc)
 	}
@@ -338,7 +338,7 @@ func mergeTwo(dst, a, b located) {
 	x, y, at := 0, 0, 0
 	for ; x < len(a.fps) && y < len(b.fps); at++ {
 		fp, loc, second := a.fps[x], a.locs[x], 0
-		if base.Less(b.fps[y], fp) {
+		if b.fps[y] < fp {
 			second = 1
 		}
 		if second != 0 {

@@ -32,9 +32,6 @@ func (r *recovery) isOutdated(id []byte, seq uint64) bool {
 	return w.seq > seq
 }
 
-// outdate notes that a table had a write of an ID.
-func (r *recovery) outdate(id []byte, seq uint64) { r.isOutdated(id, seq) }
-
 // readLogs learns which write of each ID was the last one.
 func (r *recovery) readLogs() error {
 	slices.SortFunc(r.inv.logs, func(a, b foundLog) int { return cmp.Compare(a.number, b.number) })

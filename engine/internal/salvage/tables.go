@@ -198,7 +198,7 @@ func (r *recovery) copyTable(in *input) error {
 	o := sstable.SalvageOptions{
 		Sums: r.texts.Fill, Partial: r.o.Partial,
 		Dead:   func(doc uint32) bool { return in.dead != nil && in.dead.Contains(doc) },
-		Buried: func(id []byte, seq uint64) { r.outdate(id, seq+in.shift) },
+		Buried: func(id []byte, seq uint64) { r.isOutdated(id, seq+in.shift) },
 	}
 	err := in.table.Each(r.ctx, o, func(doc uint32, d *sstable.Document) error {
 		d.Seq += in.shift

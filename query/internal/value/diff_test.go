@@ -61,7 +61,7 @@ func longestCommon(a, b []string) int {
 	return row[len(b)]
 }
 
-func wordsOf(text string) []string { return slices.Collect(token.SplitWords(text)) }
+func wordsOf(text string) []string { return slices.Collect(token.Split(text, false)) }
 
 func TestDifferences(t *testing.T) {
 	for _, tc := range []struct {

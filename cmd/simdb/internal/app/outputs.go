@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
@@ -172,7 +173,7 @@ func (a *App) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, err
 	if err = os.Mkdir(dir, 0o777); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("-o %s: there is no folder %s", dir, filepath.Dir(filepath.Clean(dir)))
 	} else if err != nil {
-		return nil, fmt.Errorf("-o %s: %w", dir, cause(err))
+		return nil, fmt.Errorf("-o %s: %w", dir, outfile.Cause(err))
 	}
 	f.made = true
 	return f, nil

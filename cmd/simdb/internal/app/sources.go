@@ -17,6 +17,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/internal/outfile"
 )
 
 // Sources are the inputs of a command.
@@ -140,7 +141,7 @@ func FileSources(names []string) (*Sources, error) {
 		}
 		st, err := os.Stat(name)
 		if err != nil {
-			return s, fmt.Errorf("%s: %w", name, cause(err))
+			return s, fmt.Errorf("%s: %w", name, outfile.Cause(err))
 		}
 		if st.IsDir() {
 			if what, err := engine.Identify(name); err == nil && what != "" {
@@ -161,14 +162,6 @@ func FileSources(names []string) (*Sources, error) {
 	}
 	s.Files = s.Names
 	return s, nil
-}
-
-// cause is what went wrong with a file, without its name, which messages have already.
-func cause(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
 }
 
 // dataIn says how to name the files of a folder that have many documents each, by the ending of the

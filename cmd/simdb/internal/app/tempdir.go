@@ -10,16 +10,12 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// TempDir makes a temporary folder, in the one that the system has for them, that is removed when
-// the process ends.
-func (a *App) TempDir() (string, error) { return a.TempDirIn("") }
-
 // tempLock is the file in a temporary folder that its process has locked. If nobody has, the
 // process was killed.
 const tempLock = "LOCK"
 
-// TempDirIn is TempDir in a folder; "" means that of the system. It removes what killed processes
-// have left there.
+// TempDirIn makes a temporary folder in another one, "" for that of the system, which is removed when
+// the process ends. It removes what killed processes have left there.
 func (a *App) TempDirIn(parent string) (string, error) {
 	a.Context() // so that Ctrl-C removes it, too
 	dir, lock, err := lockedTemp(parent)

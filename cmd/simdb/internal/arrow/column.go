@@ -3,13 +3,14 @@ package arrow
 import (
 	"encoding/base64"
 	"encoding/json"
-	"math"
 	"math/big"
 	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
 // column are values of a type. Value i is at place from+i of the buffers.
@@ -145,9 +146,9 @@ func (c *column) append(b []byte, i int64) []byte {
 	case float:
 		p := unsafe.Add(c.data, (c.from+i)*int64(t.size))
 		if t.size == 4 {
-			return appendFloat(b, float64(*(*float32)(p)), 32)
+			return input.AppendFloat(b, float64(*(*float32)(p)), 32)
 		}
-		return appendFloat(b, *(*float64)(p), 64)
+		return input.AppendFloat(b, *(*float64)(p), 64)
 	case decimal:
 		return appendDecimal(b, unsafe.Slice((*byte)(unsafe.Add(c.data, (c.from+i)*int64(t.size))), t.size), t.scale)
 	case date, clock, timestamp:
@@ -267,18 +268,6 @@ func appendDecimal(b, p []byte, scale int) []byte {
 		scale = 0
 	}
 	return append(b, new(big.Rat).SetFrac(n, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)).FloatString(scale)...)
-}
-
-// appendFloat appends a number; those that JSON has not become strings.
-func appendFloat(b []byte, f float64, bits int) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return appendString(b, strconv.FormatFloat(f, 'g', -1, bits))
-	}
-	notation := byte('f')
-	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
-		notation = 'g'
-	}
-	return strconv.AppendFloat(b, f, notation, -1, bits)
 }
 
 // appendBytes appends a string, or bytes that are none in base64.

@@ -2,7 +2,9 @@ package input
 
 import (
 	"fmt"
+	"math"
 	"os"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -146,3 +148,15 @@ const (
 
 // UnitFile is the unit of a format whose records are whole files. Messages leave the position out.
 const UnitFile = "file"
+
+// AppendFloat appends a number of that many bits as JSON; those that JSON has not become strings.
+func AppendFloat(b []byte, f float64, bits int) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return AppendString(b, strconv.FormatFloat(f, 'g', -1, bits))
+	}
+	notation := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		notation = 'g'
+	}
+	return strconv.AppendFloat(b, f, notation, -1, bits)
+}

@@ -366,7 +366,7 @@ func (f *loadFile) record(in input.Source, rec *input.Record) error {
 
 // issue puts aside what is no record.
 func (f *loadFile) issue(in input.Source, is *input.Issue) error {
-	mark := markOfIssue(is)
+	mark := newLoadMark(is.End, hashRaw(is.Raw))
 	if known, err := f.atMark(mark); known || err != nil {
 		return err
 	}
@@ -400,9 +400,6 @@ func markOf(rec *input.Record) loadMark {
 	}
 	return newLoadMark(rec.End, sum)
 }
-
-// markOfIssue is the mark after what is no record.
-func markOfIssue(is *input.Issue) loadMark { return newLoadMark(is.End, hashRaw(is.Raw)) }
 
 func hashRaw(raw []byte) uint64 { return xxh3.Hash(bytes.TrimRight(raw, "\r\n")) }
 

@@ -113,7 +113,7 @@ func (c *Command) prepare(a *app.App, s *app.Sources, opt *input.Options, m *app
 	if err := app.ReadFeatures(opt, of); err != nil {
 		return params, err
 	}
-	dir, err := a.TempDir()
+	dir, err := a.TempDirIn("")
 	if err != nil {
 		return params, err
 	}

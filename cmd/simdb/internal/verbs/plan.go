@@ -229,7 +229,7 @@ func (s *planSize) add(d *engine.Doc) {
 	s.documents++
 	has := d.Fingerprint != nil
 	s.words = max(s.words, 1+len(d.Rest))
-	for range token.SplitWords(d.Text) {
+	for range token.Split(d.Text, false) {
 		has = true
 		break
 	}

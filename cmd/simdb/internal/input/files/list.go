@@ -17,6 +17,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/outfile"
 )
 
 // ListOptions say which files a list has.
@@ -179,7 +180,7 @@ func (w *walker) named(path string) error {
 func (w *walker) folder(path, rel string, rules []rule) error {
 	list, err := os.ReadDir(path)
 	if err != nil {
-		w.unreadable(path, "the folder cannot be read: "+cause(err))
+		w.unreadable(path, "the folder cannot be read: "+outfile.Cause(err).Error())
 	}
 	if slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == IgnoreFile }) {
 		content, err := os.ReadFile(filepath.Join(path, IgnoreFile))
@@ -241,7 +242,7 @@ func (w *walker) member(e fs.DirEntry, path, rel string, rules []rule) error {
 	}
 	info, err := os.Lstat(path) // not e.Info, which is not for os.SameFile on every Windows
 	if err != nil {
-		w.unreadable(path, cause(err))
+		w.unreadable(path, outfile.Cause(err).Error())
 		return nil
 	}
 	return w.file(path, info)
@@ -274,14 +275,6 @@ func (w *walker) unreadable(path, reason string) {
 	if e := (entry{path, reason}); !slices.Contains(w.tree.entries, e) {
 		w.tree.entries = append(w.tree.entries, e)
 	}
-}
-
-// cause is the text of an error without the path.
-func cause(err error) string {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err
-	}
-	return err.Error()
 }
 
 // Name is what messages call the list: its argument if there is one, otherwise "files".

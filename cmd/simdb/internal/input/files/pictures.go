@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/pipeline"
 )
 
@@ -103,7 +104,7 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 		return h
 	}
 	if err != nil {
-		issue.Reason = cause(err)
+		issue.Reason = outfile.Cause(err).Error()
 		return hashed{err: issue}
 	}
 	h.rec.Picture = &p

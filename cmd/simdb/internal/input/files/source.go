@@ -17,6 +17,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/outfile"
 )
 
 // Files is the format of inputs that are one document each.
@@ -132,7 +133,7 @@ func (s *source) one(ctx context.Context, e entry) (*input.Record, error) {
 	}
 	f, err := os.Open(e.path)
 	if err != nil {
-		issue.Reason = cause(err)
+		issue.Reason = outfile.Cause(err).Error()
 		return nil, issue
 	}
 	size := int64(-1)
@@ -146,7 +147,7 @@ func (s *source) one(ctx context.Context, e entry) (*input.Record, error) {
 		if re, ok := errors.AsType[*input.ReadError](err); ok {
 			err = re.Err
 		}
-		issue.Reason = cause(err)
+		issue.Reason = outfile.Cause(err).Error()
 		return nil, issue
 	}
 	defer src.Close()
@@ -156,7 +157,7 @@ func (s *source) one(ctx context.Context, e entry) (*input.Record, error) {
 	}()
 	for rec, err := range src.Records(ctx) {
 		if re, ok := errors.AsType[*input.ReadError](err); ok && !errors.Is(err, errBinary) {
-			issue.Reason = cause(re.Err)
+			issue.Reason = outfile.Cause(re.Err).Error()
 			return nil, issue
 		}
 		if rec != nil {

@@ -60,9 +60,9 @@ func formatterOf(t pq.Type) formatter {
 			return appendTime(b, int96Time(v.Int96()), "2006-01-02T15:04:05.999999999Z")
 		}
 	case pq.Float:
-		return func(b []byte, v pq.Value) []byte { return appendFloat(b, float64(v.Float()), 32) }
+		return func(b []byte, v pq.Value) []byte { return input.AppendFloat(b, float64(v.Float()), 32) }
 	case pq.Double:
-		return func(b []byte, v pq.Value) []byte { return appendFloat(b, v.Double(), 64) }
+		return func(b []byte, v pq.Value) []byte { return input.AppendFloat(b, v.Double(), 64) }
 	}
 	return func(b []byte, v pq.Value) []byte { return appendBytes(b, v.ByteArray()) }
 }
@@ -160,21 +160,6 @@ func appendTime(b []byte, t time.Time, layout string) []byte {
 	b = t.AppendFormat(b, layout)
 	return append(b, '"')
 }
-
-// appendFloat appends a number; those that JSON has not become strings.
-func appendFloat(b []byte, f float64, bits int) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return input.AppendString(b, strconv.FormatFloat(f, 'g', -1, bits))
-	}
-	notation := byte('f')
-	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
-		notation = 'g'
-	}
-	return strconv.AppendFloat(b, f, notation, -1, bits)
-}
-
-// appendHalf appends a number of half precision.
-func appendHalf(b []byte, v pq.Value) []byte { return appendFloat(b, half(v.ByteArray()), 32) }
 
 // half returns the number that has these two bytes in half precision.
 func half(p []byte) float64 {

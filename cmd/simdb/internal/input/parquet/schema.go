@@ -46,7 +46,8 @@ func (f *file) newTree(col *pq.Column, skip []int) *node {
 	if col.Leaf() {
 		n.format = formatterOf(col.Type())
 		if _, is := f.elements[col.Index()].LogicalType.Value.(*format.Float16Type); is && col.Type().Length() == 2 {
-			n.format = appendHalf // parquet-go does not know the type
+			// parquet-go does not know the type.
+			n.format = func(b []byte, v pq.Value) []byte { return input.AppendFloat(b, half(v.ByteArray()), 32) }
 		}
 		if n.skip = slices.Contains(skip, col.Index()); !n.skip {
 			n.leaves = []int{col.Index()}
