@@ -40,12 +40,12 @@ func benchRatio(b *testing.B, name string, empty, full *DB, run func(db *DB) (se
 		times := [2]time.Duration{time.Hour, time.Hour}
 		for range 30 { // the least counts: noise only adds time
 			for i, db := range []*DB{empty, full} {
-				start := processorTime(b)
+				start := cpuTime(b)
 				n, err := run(db)
 				if err != nil {
 					b.Fatal(err)
 				}
-				times[i] = min(times[i], (processorTime(b)-start)/time.Duration(n))
+				times[i] = min(times[i], (cpuTime(b)-start)/time.Duration(n))
 			}
 		}
 		b.ReportMetric(0, "ns/op")

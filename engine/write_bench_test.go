@@ -10,19 +10,9 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
-
-// processorTime returns the time that the process has used, user and system.
-func processorTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 func benchCopy(b *testing.B, src *DB, opts Options) *DB {
 	b.Helper()
@@ -45,7 +35,7 @@ func benchWrites(b *testing.B, db *DB, n int, write func(from int) (to int, err 
 	if err := db.Flush(context.Background()); err != nil {
 		b.Fatal(err)
 	}
-	cpu, start := processorTime(b), time.Now()
+	cpu, start := cpuTime(b), time.Now()
 	for i := 0; i < n; {
 		to, err := write(i)
 		if err != nil {
@@ -57,7 +47,7 @@ func benchWrites(b *testing.B, db *DB, n int, write func(from int) (to int, err 
 	if err := db.Flush(context.Background()); err != nil {
 		b.Fatal(err)
 	}
-	cpu = processorTime(b) - cpu
+	cpu = cpuTime(b) - cpu
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(n)/wall.Seconds(), "docs/s")
 	b.ReportMetric(float64(n)/cpu.Seconds(), "docs/cpu-s")

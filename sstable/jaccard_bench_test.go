@@ -10,12 +10,10 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"slices"
 	"sync"
 	"testing"
 
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
@@ -150,19 +148,4 @@ func BenchmarkJaccardScan(b *testing.B) {
 			b.ReportMetric(float64(work.Scored)/float64(work.Candidates), "scored/doc")
 		})
 	}
-}
-
-// BenchmarkSketch reads sketches in random order.
-func BenchmarkSketch(b *testing.B) {
-	r := openBenchTable(b)
-	var s minhash.Sketch
-	i := uint32(0)
-	for b.Loop() {
-		i += 2654435769
-		var err error
-		if s, err = r.Sketch(i%r.NumDocs(), s[:0]); err != nil {
-			b.Fatal(err)
-		}
-	}
-	slices.Sort(s)
 }

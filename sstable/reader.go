@@ -79,23 +79,13 @@ func (r *Reader) NumDocs() uint32 { return r.t.Info.Docs }
 func (r *Reader) NumFingerprints() uint32 { return r.t.Info.Fingerprints }
 
 // ID returns the ID of a document. It aliases the file and is valid until the reader is closed;
-// AppendID copies it, and so turns a fault in the file into an error.
+// AppendIDs copies it, and so turns a fault in the file into an error.
 func (r *Reader) ID(doc uint32) (id []byte, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.t.CheckDoc(doc); err != nil {
 		return nil, err
 	}
 	return r.t.Names.Get(doc)
-}
-
-// AppendID appends the ID of a document to dst.
-func (r *Reader) AppendID(dst []byte, doc uint32) (ids []byte, err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	if err := r.t.CheckDoc(doc); err != nil {
-		return dst, err
-	}
-	id, err := r.t.Names.Get(doc)
-	return append(dst, id...), err
 }
 
 // AppendRest appends the words of a document's fingerprint after the first to dst; it has one.

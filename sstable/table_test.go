@@ -197,9 +197,6 @@ func checkReader(t *testing.T, r *Reader, p Params, docs []Document) {
 			t.Fatalf("Lookup(%q) = %d, %v, %v, want %d", want.ID, doc, found, err, i)
 		}
 		id, err1 := r.ID(doc)
-		if appended, err := r.AppendID([]byte("x"), doc); err != nil || string(appended) != "x"+string(id) {
-			t.Fatalf("AppendID gives %q, ID %q: %v", appended, id, err)
-		}
 		fp, ok, err2 := r.Fingerprint(doc)
 		tm, err3 := r.Time(doc)
 		seq, err4 := r.Seq(doc)
