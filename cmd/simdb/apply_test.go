@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/simdb/simdb/engine"
 )
 
 // TestApplyKilled kills apply at some time, again and again: all pairs are noted or none, all
@@ -32,16 +30,7 @@ func TestApplyKilled(t *testing.T) {
 	}
 	simdb(t, dir, "load", "x.simdb", "in.jsonl", "-q")
 	state := func() (allowed, deleted int) {
-		db, err := engine.Open(filepath.Join(dir, "x.simdb"), &engine.Options{ReadOnly: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		s, err := db.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
+		db, s := snapshotOf(t, filepath.Join(dir, "x.simdb"))
 		for range s.Allowed() {
 			allowed++
 		}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -72,22 +70,15 @@ func TestAuditOrder(t *testing.T) {
 // rule.
 func auditOf(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	type auditRow struct {
+		ID, Keeper *string
+		Line       int64
+		KeeperLine *int64 `json:"keeper_line"`
+		Rule       string
+		Simdb      string // of the head
 	}
 	var b strings.Builder
-	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
-		var row struct {
-			ID, Keeper *string
-			Line       int64
-			KeeperLine *int64 `json:"keeper_line"`
-			Rule       string
-			Simdb      string // of the head
-		}
-		if err := d.Decode(&row); err != nil {
-			t.Fatal(err)
-		}
+	for _, row := range jsonLines[auditRow](t, path) {
 		if row.Simdb != "" {
 			continue
 		}

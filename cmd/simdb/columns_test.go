@@ -24,13 +24,13 @@ type marked struct {
 func expected(t *testing.T, dir string, texts map[string]string) (want []marked) {
 	t.Helper()
 	audit := map[string]map[string]any{}
-	for _, row := range jsonLines(t, filepath.Join(dir, "audit.jsonl")) {
+	for _, row := range jsonLines[map[string]any](t, filepath.Join(dir, "audit.jsonl")) {
 		if id, ok := row["id"].(string); ok {
 			audit[id] = row
 		}
 	}
 	keepers := map[any]string{}
-	listing := jsonLines(t, filepath.Join(dir, "clusters.jsonl"))
+	listing := jsonLines[map[string]any](t, filepath.Join(dir, "clusters.jsonl"))
 	for _, row := range listing {
 		if row["keep"] == true {
 			keepers[row["cluster"]] = row["id"].(string)
@@ -55,14 +55,14 @@ func expected(t *testing.T, dir string, texts map[string]string) (want []marked)
 }
 
 // jsonLines reads the objects of a file.
-func jsonLines(t *testing.T, path string) (rows []map[string]any) {
+func jsonLines[T any](t *testing.T, path string) (rows []T) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for d := json.NewDecoder(bytes.NewReader(b)); d.More(); {
-		var row map[string]any
+		var row T
 		if err := d.Decode(&row); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func readMarked(t *testing.T, path string) (all []marked) {
 				t.Fatal(err)
 			}
 		} else {
-			rows = jsonLines(t, path)
+			rows = jsonLines[map[string]any](t, path)
 		}
 		for _, row := range rows {
 			add(func(name string) string { return nullAsEmpty(row[name]) })

@@ -80,13 +80,7 @@ func TestSweep(t *testing.T) {
 	}
 	start := func(gone string) (*exec.Cmd, io.WriteCloser, string) {
 		c := exec.Command("simdb", "dedup", "-", "-q", "--temp-dir", tmp)
-		in, err := c.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		in, _ := piped(t, c)
 		for range 1000 {
 			if spools, _ := filepath.Glob(filepath.Join(tmp, "*", "input-0")); len(spools) == 1 && spools[0] != gone {
 				return c, in, spools[0]

@@ -180,16 +180,7 @@ func createWith(t *testing.T, path string, o engine.Options, docs []engine.Doc) 
 // contents returns all documents of a database, by ID, and what is found near and similar to some.
 func contents(t *testing.T, path string) (docs map[string]engine.Doc, answers map[string]string) {
 	t.Helper()
-	db, err := engine.Open(path, &engine.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	db, s := snapshotOf(t, path)
 	docs, answers = map[string]engine.Doc{}, map[string]string{}
 	for d, err := range s.Range(t.Context(), engine.Range{Load: true}) {
 		if err != nil {

@@ -29,17 +29,7 @@ func TestIdleSession(t *testing.T) {
 	for _, first := range []string{"", "COUNT;\n"} { // before the first statement, and after it
 		cmd := exec.Command("simdb", "x.simdb")
 		cmd.Dir = dir
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		pipe, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		in, pipe := piped(t, cmd)
 		out := bufio.NewScanner(pipe)
 		io.WriteString(in, first)
 		opened := time.Now()

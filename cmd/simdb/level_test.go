@@ -155,22 +155,15 @@ func levelWARC(docs []levelDoc, texts []string, dropped bool) []byte {
 // levelAudit returns an audit as levelModel has it.
 func levelAudit(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	type auditRow struct {
+		Line, Unit int
+		KeeperLine int `json:"keeper_line"`
+		KeeperUnit int `json:"keeper_unit"`
+		Rule       string
+		Simdb      string // of the head
 	}
 	var b strings.Builder
-	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
-		var row struct {
-			Line, Unit int
-			KeeperLine int `json:"keeper_line"`
-			KeeperUnit int `json:"keeper_unit"`
-			Rule       string
-			Simdb      string // of the head
-		}
-		if err := d.Decode(&row); err != nil {
-			t.Fatal(err)
-		}
+	for _, row := range jsonLines[auditRow](t, path) {
 		switch {
 		case row.Simdb != "":
 		case row.Rule == "empty":

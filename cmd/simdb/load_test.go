@@ -160,16 +160,7 @@ func TestLoadLikeModel(t *testing.T) {
 // checkLoaded compares a database with what a load must have made.
 func checkLoaded(t *testing.T, path string, l *loadLines) {
 	t.Helper()
-	db, err := engine.Open(path, &engine.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	snap, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer snap.Close()
+	_, snap := snapshotOf(t, path)
 	var got []engine.Entry
 	for e, err := range snap.Range(t.Context(), engine.Range{}) {
 		if err != nil {

@@ -181,6 +181,47 @@ func simdb(t *testing.T, dir string, args ...string) string {
 	return out.String()
 }
 
+// piped starts c with pipes to its standard input and from its standard output.
+func piped(t *testing.T, c *exec.Cmd) (in io.WriteCloser, out io.Reader) {
+	t.Helper()
+	in, err := c.StdinPipe()
+	if err == nil {
+		out, err = c.StdoutPipe()
+	}
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in, out
+}
+
+// snapshotOf opens a database for reading, and a snapshot of it, until the test ends.
+func snapshotOf(t *testing.T, path string) (*engine.DB, *engine.Snapshot) {
+	t.Helper()
+	db, err := engine.Open(path, &engine.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return db, s
+}
+
+// noPairs checks that no fingerprints of a database differ in three bits or fewer.
+func noPairs(t *testing.T, path string) {
+	t.Helper()
+	_, s := snapshotOf(t, path)
+	for p, err := range s.Pairs(t.Context(), engine.Near(3)) {
+		t.Fatalf("%s has a pair: %+v, %v", path, p, err)
+	}
+}
+
 // Pairs of loaded fingerprints are those that brute force finds, also when they come in several
 // loads and formats.
 func TestPairsAgainstBruteForce(t *testing.T) {
@@ -363,13 +404,7 @@ func interruptDedup(t *testing.T, sig os.Signal) {
 	}
 	c := exec.Command("simdb", "dedup", "-", "--near", "3", "-o", "kept.jsonl")
 	c.Dir, c.Env = dir, append(os.Environ(), tempVariable()+"="+tmp)
-	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, _ := piped(t, c)
 	io.WriteString(in, `{"id":"a","text":"x"}`+"\n")
 	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
 		if left, _ := os.ReadDir(tmp); len(left) > 0 {

@@ -46,17 +46,7 @@ func TestMatchAddKilled(t *testing.T) {
 	for round := range 4 {
 		c := exec.Command("simdb", "match", "x.simdb", "-", "--near", "3", "--add", "--input-format", "jsonl", "-q")
 		c.Dir = dir
-		in, err := c.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		in, out := piped(t, c)
 		go func() { // the pipe is open until the process is killed
 			for i, text := range likeTexts(1000, uint64(round)) { // the same in every round, and a new one
 				own := fmt.Sprintf("text %d of round %d with words %x and %x", i, round, i*i, i*i*i)
@@ -82,28 +72,14 @@ func TestMatchAddKilled(t *testing.T) {
 		}
 		c.Wait()
 	}
-	db, err := engine.Open(filepath.Join(dir, "x.simdb"), &engine.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	path := filepath.Join(dir, "x.simdb")
+	db, _ := snapshotOf(t, path)
 	for id := range printed {
 		if _, err := db.Get(t.Context(), id); err != nil {
 			t.Errorf("%s was written: %v", id, err)
 		}
 	}
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	n := 0
-	for _, err = range s.Pairs(t.Context(), engine.Near(3)) {
-		n++
-	}
-	if n > 0 || err != nil {
-		t.Errorf("%d pairs, %v", n, err)
-	}
+	noPairs(t, path)
 }
 
 func idOf(t *testing.T, line string) string {
@@ -210,17 +186,7 @@ func TestMatchLive(t *testing.T) {
 		_, want, _ := simdbIn(t, dir, "", append(flags, "lines.jsonl")...)
 		c := exec.Command("simdb", append(flags, "-")...)
 		c.Dir = dir
-		in, err := c.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		in, out := piped(t, c)
 		answers, got := bufio.NewReader(out), ""
 		for _, line := range lines[:5] { // each waits for its answer
 			if _, err := io.WriteString(in, line); err != nil {

@@ -148,22 +148,15 @@ func TestPassage(t *testing.T) {
 // those of the words, and that the keeper has the first of them.
 func passageAudit(t *testing.T, path string, docs [][]string, known, n int) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	type auditRow struct {
+		Line, Unit, Offset, Bytes, Words int
+		Keeper                           int `json:",string"`
+		KeeperUnit                       int `json:"keeper_unit"`
+		Rule                             string
+		Simdb                            string // of the head
 	}
 	var b strings.Builder
-	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
-		var row struct {
-			Line, Unit, Offset, Bytes, Words int
-			Keeper                           int `json:",string"`
-			KeeperUnit                       int `json:"keeper_unit"`
-			Rule                             string
-			Simdb                            string // of the head
-		}
-		if err := d.Decode(&row); err != nil {
-			t.Fatal(err)
-		}
+	for _, row := range jsonLines[auditRow](t, path) {
 		switch {
 		case row.Simdb != "":
 		case row.Rule == "empty":

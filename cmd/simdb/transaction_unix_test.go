@@ -37,17 +37,7 @@ func TestKillInTransaction(t *testing.T) {
 	for round := range exhaustive.Every(t, 40).Of(400) {
 		cmd := exec.Command("simdb", "kill.simdb")
 		cmd.Dir = dir
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		in, out := piped(t, cmd)
 		from := n + 1
 		go func() {
 			for i := from; ; i++ {

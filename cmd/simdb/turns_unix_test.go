@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/simdb/simdb/engine"
 )
 
 // together starts processes of simdb at once, and returns what each wrote.
@@ -77,23 +75,7 @@ func TestPutNovelTogether(t *testing.T) {
 		if got := simdb(t, dir, name, "COUNT"); got != fmt.Sprintln(texts) {
 			t.Errorf("%s has %s", name, got)
 		}
-		db, err := engine.Open(filepath.Join(dir, name), &engine.Options{ReadOnly: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		s, err := db.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		n := 0
-		for _, err = range s.Pairs(t.Context(), engine.Near(3)) {
-			n++
-		}
-		if n > 0 || err != nil {
-			t.Errorf("%s has %d pairs, %v", name, n, err)
-		}
+		noPairs(t, filepath.Join(dir, name))
 	}
 }
 
