@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,9 +32,7 @@ func TestAcrossIsBruteForce(t *testing.T) {
 				}
 				lines = append(lines, fmt.Sprintf(`{"id":"%03d","text":%q,"fingerprint":"0x%016x"%s}`, n, strings.Join(text, " "), 1<<rng.IntN(3)|1<<(rng.IntN(3)+8), field))
 			}
-			if err := os.WriteFile("in.jsonl", []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			write(t, "in.jsonl", strings.Join(lines, "\n")+"\n")
 			simdbHere(t, "load", "in.simdb", "in.jsonl")
 			for _, by := range [][]string{{"--jaccard", "0.5"}, {"--near", "2"}} {
 				goodness := map[[2]string]float64{}
@@ -180,10 +177,7 @@ func listsAreBruteForce(t *testing.T, flags []string, goodness map[[2]string]flo
 // auditHere returns the keepers of out.audit.jsonl.
 func auditHere(t *testing.T) map[string]string {
 	t.Helper()
-	b, err := os.ReadFile("out.audit.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := readFile(t, "out.audit.jsonl")
 	got := map[string]string{}
 	for line := range strings.Lines(string(b)) {
 		var row struct{ ID, Keeper string }

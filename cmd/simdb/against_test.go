@@ -17,10 +17,7 @@ import (
 func TestAgainstDatabase(t *testing.T) {
 	dir := t.TempDir()
 	read := func(name string) string {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := readFile(t, filepath.Join(dir, name))
 		return string(data)
 	}
 	for seed := range uint64(3) {
@@ -33,9 +30,7 @@ func TestAgainstDatabase(t *testing.T) {
 		}
 		n := len(lines) / 3
 		for i, name := range []string{"one.jsonl", "two.jsonl", "in.jsonl"} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines[i*n:(i+1)*n], "")), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			write(t, filepath.Join(dir, name), strings.Join(lines[i*n:(i+1)*n], ""))
 		}
 		db := fmt.Sprint("db", seed)
 		simdb(t, dir, "load", db, "one.jsonl", "-q")
@@ -100,9 +95,7 @@ func keepers(t *testing.T, audit, source string) string {
 func TestAgainstFeatures(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"known": "abcdefghij", "in": "abcdefghijk"} {
-		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(`{"id":"`+name+`","text":"`+text+`"}`+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name+".jsonl"), `{"id":"`+name+`","text":"`+text+`"}`+"\n")
 	}
 	simdb(t, dir, "load", "chars", "known.jsonl", "-q", "--shingle", "chars:3")
 	simdb(t, dir, "load", "words", "known.jsonl", "-q")
@@ -151,9 +144,7 @@ func TestAgainstLargeDatabase(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{"known.jsonl": known.String(), "in.jsonl": in.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), text)
 	}
 	simdb(t, dir, "load", "db", "known.jsonl", "-q")
 	outcome := func(against string, criterion ...string) (kept, rows string) {

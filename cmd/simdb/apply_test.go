@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -24,9 +23,7 @@ func TestApplyKilled(t *testing.T) {
 		fmt.Fprintf(&lines, "{\"a\":\"drop-%d\",\"b\":\"keeper-%[1]d\",\"decision\":\"drop\"}\n{\"a\":\"allow-%[1]d\",\"b\":\"keeper-%[1]d\",\"decision\":\"allow\"}\n", i)
 	}
 	for name, text := range map[string]string{"in.jsonl": docs.String(), "d.jsonl": lines.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), text)
 	}
 	simdb(t, dir, "load", "x.simdb", "in.jsonl", "-q")
 	state := func() (allowed, deleted int) {

@@ -36,9 +36,7 @@ func TestAuditOrder(t *testing.T) {
 			}
 			dir := t.TempDir()
 			file := filepath.Join(dir, "in.jsonl")
-			if err := os.WriteFile(file, []byte(strings.Join(in, "")), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			write(t, file, strings.Join(in, ""))
 			c := exec.Command("simdb", "dedup", file, by, "--keep", rule, "--rejects", filepath.Join(dir, "bad"), "--max-errors", "100000", "-q", "-o", "kept.jsonl")
 			c.Dir = dir
 			if out, err := c.CombinedOutput(); err != nil {

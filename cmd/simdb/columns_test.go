@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,10 +56,7 @@ func expected(t *testing.T, dir string, texts map[string]string) (want []marked)
 // jsonLines reads the objects of a file.
 func jsonLines[T any](t *testing.T, path string) (rows []T) {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := readFile(t, path)
 	for d := json.NewDecoder(bytes.NewReader(b)); d.More(); {
 		var row T
 		if err := d.Decode(&row); err != nil {
@@ -81,10 +77,7 @@ func readMarked(t *testing.T, path string) (all []marked) {
 		}
 		all = append(all, marked{v[0], v[1], v[2], v[3], v[4], v[5], v[6]})
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := readFile(t, path)
 	switch filepath.Ext(path) {
 	case ".parquet":
 		f, err := pq.OpenFile(bytes.NewReader(b), int64(len(b)))
@@ -181,9 +174,7 @@ func TestExtendedCopies(t *testing.T) {
 		fmt.Fprintf(files["tsv"], "%s\t%s\n", r.ID, r.Text)
 	}
 	for name, b := range files {
-		if err := os.WriteFile(filepath.Join(dir, "in."+name), b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, "in."+name), b.Bytes())
 		for how, column := range map[string]string{"--near 12": "distance", "--jaccard 0.5 --keep last": "score", "--near 12 --verify 0.4 --keep longest": "distance,score"} {
 			args := fmt.Sprintf("dedup in.%s %s --audit audit.jsonl --clusters clusters.jsonl --all --columns cluster,size,keeper,%s -o out.%s", name, how, column, name)
 			if code, _, talk := simdbIn(t, dir, "", strings.Fields(args)...); code != 0 || !strings.Contains(talk, "and so are all others") {
@@ -221,9 +212,7 @@ func TestExtendedCopies(t *testing.T) {
 		{"a.jsonl", `{"id":"1","text":"a b c"}`, "--columns distance", "--columns distance is for --near"},
 		{"a.jsonl", `{"id":"1","text":"a b c"}`, "--all", "--columns cluster,keeper is needed"},
 	} {
-		if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, c.file), c.content)
 		code, _, talk := simdbIn(t, dir, "", append([]string{"dedup", c.file}, strings.Fields(c.args)...)...)
 		if code != 2 || !strings.Contains(talk, cmp.Or(c.talk, "?")) {
 			t.Errorf("%s %s: exit status %d, %s", c.file, c.args, code, talk)

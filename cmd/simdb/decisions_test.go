@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,9 +18,7 @@ import (
 func TestDecisionsLikeModel(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), text)
 	}
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -115,10 +112,7 @@ func modelDecisions(n int, like map[[2]int]float64, kind map[int]string, apart m
 // auditedKeepers returns the keeper of each document by an audit, "" for those that are kept.
 func auditedKeepers(t *testing.T, path string) []string {
 	t.Helper()
-	audit, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	audit := readFile(t, path)
 	keeper := make([]string, 120)
 	for i, line := range bytes.Split(bytes.TrimSpace(audit), []byte("\n")) {
 		var row struct{ ID, Keeper string }

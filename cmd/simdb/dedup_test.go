@@ -43,14 +43,8 @@ func TestDedupIsTheSame(t *testing.T) {
 			if out, err := c.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			kept, err := os.ReadFile(filepath.Join(dir, "kept.jsonl"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			audit, err := os.ReadFile(filepath.Join(dir, "kept.audit.jsonl"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			kept := readFile(t, filepath.Join(dir, "kept.jsonl"))
+			audit := readFile(t, filepath.Join(dir, "kept.audit.jsonl"))
 			name, err := json.Marshal(licences)
 			if err != nil {
 				t.Fatal(err)

@@ -37,9 +37,7 @@ func TestFullDiskApply(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{"in.jsonl": docs.String(), "decisions.jsonl": decided.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), text)
 	}
 	db, filler := filepath.Join(disk, "db"), filepath.Join(disk, "filler")
 	simdb(t, dir, "load", db, "in.jsonl", "-q")
@@ -79,9 +77,7 @@ func TestFullDiskLevel(t *testing.T) {
 		}
 		docs.WriteString("\"}\n")
 	}
-	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), []byte(docs.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(dir, "in.jsonl"), docs.String())
 	failsFull(t, dir, "dedup", "in.jsonl", "-o", "kept.jsonl", "-q", "--level", "line", "--min-words", "1", "--memory", "1MiB", "--temp-dir", disk)
 	for _, pattern := range []string{filepath.Join(dir, "kept*"), filepath.Join(disk, "*")} {
 		if left, err := filepath.Glob(pattern); err != nil || len(left) > 0 {

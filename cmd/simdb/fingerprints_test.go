@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,9 +33,7 @@ func TestDecimalList(t *testing.T) {
 		for _, fp := range fps {
 			fmt.Fprintln(&lines, fp)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "list.txt"), []byte(lines.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, "list.txt"), lines.String())
 		db := fmt.Sprintf("%v.simdb", sixteen)
 		flags := []string{"load", db, "list.txt"}
 		if sixteen {

@@ -184,9 +184,7 @@ func TestLevelFolder(t *testing.T) {
 		"b.txt":   same + "\nother\n",
 		"c.csv":   "id,text\n1,\"x\n\n" + same + "\n\ny\"\n2,\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), text)
 	}
 	args := []string{"dedup", "a.jsonl", "b.txt", "c.csv", "--level", "line", "-o", "out/"}
 	run := func(args ...string) string {
@@ -228,12 +226,5 @@ func TestLevelOfLists(t *testing.T) {
 			n > 1000 && !strings.Contains(talk, fmt.Sprintf("a.jsonl:%d: ", n+1)) {
 			t.Errorf("after %d lines: status %d, %q", n, code, talk)
 		}
-	}
-}
-
-func write(t *testing.T, name, data string) {
-	t.Helper()
-	if err := os.WriteFile(name, []byte(data), 0o666); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -190,10 +190,7 @@ func checkLoaded(t *testing.T, path string, l *loadLines) {
 // checkRejects compares the lines of a file of rejects.
 func checkRejects(t *testing.T, path string, l *loadLines) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, path)
 	var want strings.Builder
 	for _, n := range l.bad {
 		want.WriteString(l.lines[n-1] + "\n")
@@ -218,9 +215,7 @@ func TestLoadKilled(t *testing.T) {
 	for _, l := range []loadLines{fingerprintLines(r, 100_000), textLines(r, 10_000)} {
 		dir := t.TempDir()
 		file := "in" + l.ending
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(strings.Join(l.lines, "\n")+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, file), strings.Join(l.lines, "\n")+"\n")
 		kills := 0
 		for wait := 20 * time.Millisecond; ; wait += time.Duration(r.IntN(40)) * time.Millisecond {
 			c := exec.Command("simdb", "load", "x.simdb", file, "--memory", "1MiB", "--resume", "--max-errors", "1000000")
@@ -254,9 +249,7 @@ func TestLoadResumesEachFile(t *testing.T) {
 		for i := range n {
 			fmt.Fprintf(&b, "0x%016x\t%s-%d\n", (from+i)*1_000_003, name, i)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), b.String())
 	}
 	write("a.tsv", 0, 10)
 	write("b.tsv", 100, 20)

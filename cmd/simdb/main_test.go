@@ -181,6 +181,24 @@ func simdb(t *testing.T, dir string, args ...string) string {
 	return out.String()
 }
 
+// write writes a file.
+func write[S ~string | ~[]byte](t *testing.T, name string, data S) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(data), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readFile reads a file.
+func readFile(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // piped starts c with pipes to its standard input and from its standard output.
 func piped(t *testing.T, c *exec.Cmd) (in io.WriteCloser, out io.Reader) {
 	t.Helper()
@@ -248,9 +266,7 @@ func TestPairsAgainstBruteForce(t *testing.T) {
 		}
 	}
 	for i, name := range []string{"a.tsv", "b.txt", "c.jsonl"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(files[i].String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), files[i].String())
 	}
 	simdb(t, dir, "load", "x.simdb", "a.tsv", "b.txt")
 	simdb(t, dir, "load", "x.simdb", "c.jsonl")
@@ -316,9 +332,7 @@ func TestInterruptedLoad(t *testing.T) {
 		t.Fatalf("%d documents stored, %v", n, err)
 	}
 	os.Remove(fifo)
-	if err := os.WriteFile(fifo, []byte(all.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, fifo, all.String())
 	var resumed strings.Builder
 	c = exec.Command("simdb", "load", "x.simdb", "docs.jsonl", "--resume")
 	c.Dir, c.Stderr = dir, &resumed
@@ -432,9 +446,7 @@ func TestReaderGoes(t *testing.T) {
 	for i := range 20000 {
 		fmt.Fprintf(&lines, "%016x\tdocument-%d\n", i%4000*0x1234567, i)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "fps"), []byte(lines.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(dir, "fps"), lines.String())
 	simdb(t, dir, "load", "x.simdb", "fps")
 	for _, args := range [][]string{{"pairs", "x.simdb", "--near", "0"}, {"x.simdb", "ID LIKE '%'"}, {"dedup", "fps", "--near", "0", "--keep", "last"}} {
 		r, w, err := os.Pipe()

@@ -171,9 +171,7 @@ func TestMatchLive(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("{\"id\":\"d%d\",\"text\":%q}\n", i, text))
 	}
 	for name, some := range map[string][]string{"known": lines[:150], "lines": lines[100:]} {
-		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(strings.Join(some, "")), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name+".jsonl"), strings.Join(some, ""))
 	}
 	lines = lines[100:] // of which 50 are known
 	simdb(t, dir, "load", "x.simdb", "known.jsonl", "-q")
@@ -223,27 +221,20 @@ func TestMatchDamaged(t *testing.T) {
 	for i, text := range texts {
 		fmt.Fprintf(&all, "{\"id\":\"d%d\",\"text\":%q}\n", i, text)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "docs.jsonl"), []byte(all.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(dir, "docs.jsonl"), all.String())
 	simdb(t, dir, "load", "x.simdb", "docs.jsonl", "-q")
 	tables, err := filepath.Glob(filepath.Join(dir, "x.simdb", "*.sst"))
 	if err != nil || len(tables) != 1 {
 		t.Fatal(tables, err)
 	}
-	whole, err := os.ReadFile(tables[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := readFile(t, tables[0])
 	some := 0
 	for share := 5; share < 100; share += 20 {
 		damaged := bytes.Clone(whole)
 		for i := range 64 {
 			damaged[len(whole)*share/100+i] ^= 0x5a
 		}
-		if err := os.WriteFile(tables[0], damaged, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, tables[0], damaged)
 		path := filepath.Join(dir, "x.simdb")
 		known, _, anyFails := oneByOne(t, path, texts, false)
 		_, rows, bestFails := oneByOne(t, path, texts, true)

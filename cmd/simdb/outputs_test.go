@@ -75,9 +75,7 @@ func newFolder(t *testing.T) string {
 	t.Setenv(tempVariable(), t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	write := func(name, text string) {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, name, text)
 	}
 	write("in.jsonl", twoDocuments)
 	write("plain", "a user's file\n")
@@ -133,10 +131,7 @@ func simdbHere(t *testing.T, args ...string) (code int, data, talk string) {
 	code = run(args)
 	var text [2]string
 	for i, f := range files {
-		b, err := os.ReadFile(f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := readFile(t, f.Name())
 		text[i] = string(b)
 	}
 	return code, text[0], text[1]

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,9 +19,7 @@ func TestFilesAsDatabase(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 2))
 	for i, name := range []string{"a.jsonl", "b.jsonl"} {
-		if err := os.WriteFile(filepath.Join(dir, name), families(r, 150+50*i), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), families(r, 150+50*i))
 	}
 	licences, err := filepath.Abs("../../examples/licenses.jsonl.gz")
 	if err != nil {

@@ -43,9 +43,7 @@ func TestParquetIsAsJSONLines(t *testing.T) {
 			e.Encode(r)
 		}
 		for ending, b := range map[string][]byte{".parquet": table.Bytes(), ".jsonl": lines.Bytes()} {
-			if err := os.WriteFile(filepath.Join(dir, name+ending), b, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			write(t, filepath.Join(dir, name+ending), b)
 		}
 	}
 	write("all", rows)
@@ -53,10 +51,7 @@ func TestParquetIsAsJSONLines(t *testing.T) {
 	write("new", rows[100:300])
 	idsOf := func(name string) (ids []string) {
 		t.Helper()
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := readFile(t, filepath.Join(dir, name))
 		if strings.HasSuffix(name, ".parquet") {
 			rows, err := pq.Read[row](bytes.NewReader(b), int64(len(b)))
 			if err != nil {
@@ -105,10 +100,7 @@ func TestParquetIsAsJSONLines(t *testing.T) {
 		run("create none"+ending+".simdb", nil)
 		run("match none"+ending+".simdb new"+ending+" --near 3 --add --explain", nil)
 		outs[i] = append(outs[i], run("none"+ending+".simdb FIELDS", nil))
-		whole, err := os.ReadFile(filepath.Join(dir, "new"+ending))
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := readFile(t, filepath.Join(dir, "new"+ending))
 		piped := run("dedup - --near 3", whole)
 		os.WriteFile(filepath.Join(dir, "piped"+ending), []byte(piped), 0o666)
 		outs[i] = append(outs[i], fmt.Sprint(idsOf("piped"+ending)))
@@ -152,9 +144,7 @@ func TestParquetIsRefused(t *testing.T) {
 		"a.parquet": a.String(), "b.parquet": b.String(), "lines.jsonl": `{"id":"a","text":"x"}`, "cut.parquet": a.String()[:a.Len()-9],
 		"empty.parquet": "", "n.parquet": n.String(), "a.warc": "WARC/1.0\r\n", "a.mbox": "From a@b Thu Jan  1 00:00:00 2026\nSubject: c\n\nd\n", "page.html": "<!doctype html><p>a",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), content)
 	}
 	for _, c := range []struct{ args, talk string }{
 		{"dedup a.parquet --near 3 -o kept.csv", "cannot write CSV, what is written is Parquet: use .parquet"},
@@ -191,9 +181,7 @@ func TestParquetWithFlaws(t *testing.T) {
 	if err := pq.Write(&b, []row{{"a", "some words", ""}, {"b", "other words", "no number"}, {"c", "some more words here", ""}, {"d", "some words", ""}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "a.parquet"), b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(dir, "a.parquet"), b.Bytes())
 	code, _, talk := simdbIn(t, dir, "", "dedup", "a.parquet", "-o", "kept.parquet")
 	rows, err := pq.ReadFile[row](filepath.Join(dir, "kept.parquet"))
 	if code != 0 || err != nil || len(rows) != 3 || rows[0].ID != "a" || rows[1].ID != "b" || rows[2].ID != "c" || !strings.Contains(talk, "a.parquet:2: not a fingerprint") {

@@ -202,10 +202,7 @@ func TestLevelAgainst(t *testing.T) {
 		if want := "2 of these paragraphs are in what --against names"; !strings.Contains(strings.Join(strings.Fields(talk), " "), want) {
 			t.Errorf("no %q in %s", want, talk)
 		}
-		audit, err := os.ReadFile(filepath.Join(dir, "a.jsonl"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		audit := readFile(t, filepath.Join(dir, "a.jsonl"))
 		for _, want := range []string{
 			`"against":[{"file":"test.jsonl"`,
 			`{"id":"1","file":"in.jsonl","line":1,"keeper":"q1","keeper_file":"test.jsonl","keeper_line":2,"distance":null,"score":null,"exact":true,"rule":"against","cluster":null,"unit":2,"offset":5,"bytes":59,"keeper_unit":2}`,

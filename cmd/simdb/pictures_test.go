@@ -56,9 +56,7 @@ func makePictures(t *testing.T) (all []string) {
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, name, content)
 		all = append(all, name)
 	}
 	for i := range uint64(8) {
@@ -81,10 +79,7 @@ func hashesOf(t *testing.T, kind imagehash.Kind, names []string) map[string][]ui
 	t.Helper()
 	hashes := map[string][]uint64{}
 	for _, name := range names {
-		f, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := readFile(t, name)
 		if p, err := imagehash.Hash(bytes.NewReader(f), kind, imagehash.Options{}); err == nil {
 			hashes[name] = p.Hashes[0]
 		}
@@ -137,10 +132,7 @@ func TestPictures(t *testing.T) {
 				t.Errorf("dedup %s does not say %q:\n%s", images, text, talk)
 			}
 		}
-		audit, err := os.ReadFile("kept.audit.jsonl")
-		if err != nil {
-			t.Fatal(err)
-		}
+		audit := readFile(t, "kept.audit.jsonl")
 		rows := bytes.Split(bytes.TrimSpace(audit), []byte("\n"))
 		if len(rows)-1 != len(names)-len(kept) || !bytes.Contains(rows[0], []byte("--images "+kind.String())) {
 			t.Errorf("%v: audit\n%s", kind, audit)
@@ -215,9 +207,7 @@ func TestPictures(t *testing.T) {
 		if got := sortedLines(rowsHere(t, "join", db, "p/copies", images, near)); !slices.Equal(got, joined) {
 			t.Errorf("join %s %s:\n%s\nnot:\n%s", db, near, strings.Join(got, ""), strings.Join(joined, ""))
 		}
-		if err := os.WriteFile("new.png", scene(t, 99, 40, 0), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, "new.png", scene(t, 99, 40, 0))
 		if code, got, talk := simdbHere(t, "match", db, "p/copies", "new.png", images); code != 0 || got != "new.png\n" || !strings.Contains(talk, "hashes differ, the default") {
 			t.Errorf("match %s: status %d: %s; new are\n%s", images, code, talk, got)
 		}
@@ -303,9 +293,7 @@ func mirrored(t *testing.T, from, to string) {
 	if err := png.Encode(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(to, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, to, b.Bytes())
 }
 
 func hexOf(words []uint64) (s string) {

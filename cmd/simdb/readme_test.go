@@ -96,10 +96,7 @@ func testPage(t *testing.T, page string, least int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(root, page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, filepath.Join(root, page))
 	dir := t.TempDir()
 	for name, to := range map[string]string{"examples": "examples", "pictures": "internal/imagehash/testdata/pictures"} {
 		if err := os.Symlink(filepath.Join(root, to), filepath.Join(dir, name)); err != nil {
@@ -168,9 +165,7 @@ check(os.Chdir(os.Args[1]))
 ctx, fingerprint, doc := context.Background(), uint64(1), engine.Doc{ID: "b", Text: "other words"}
 used(query.Run)
 ` + body + "check(db.Close())\n}\n"
-	if err := os.WriteFile(file, []byte(program), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, program)
 	c := exec.Command("go", "run", file, dir)
 	c.Dir = root
 	if out, err := c.CombinedOutput(); err != nil {
@@ -185,10 +180,7 @@ func TestFiguresOfLicences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile(filepath.Join(root, "docs", "choosing.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readFile(t, filepath.Join(root, "docs", "choosing.md"))
 	dir := t.TempDir()
 	simdb(t, dir, "load", "x.simdb", filepath.Join(root, "examples", "licenses.jsonl.gz"))
 	rows := regexp.MustCompile("(?m)^\\| `(\\S+)`, `(\\S+)` \\| [^|]* \\| (.*) \\|$").FindAllStringSubmatch(string(page), -1)

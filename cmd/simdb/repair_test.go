@@ -15,9 +15,7 @@ func TestRepair(t *testing.T) {
 		t.Fatal(talk)
 	}
 	for name, size := range map[string]int{"000077.sst.tmp": 3000, "CATALOG.tmp": 10, "000099.sst.orphan": 5} {
-		if err := os.WriteFile(filepath.Join(dir, "x.simdb", name), make([]byte, size), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, "x.simdb", name), make([]byte, size))
 	}
 	code, data, talk := simdbIn(t, dir, "", "repair", "x.simdb")
 	if code != 0 || data != "" || !strings.Contains(talk, "2 files removed") || !strings.Contains(talk, "000077.sst.tmp") ||

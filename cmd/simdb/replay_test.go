@@ -51,10 +51,7 @@ func TestReplay(t *testing.T) {
 	dir := t.TempDir()
 	read := func(names ...string) (all []byte) {
 		for _, name := range names {
-			data, err := os.ReadFile(filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := readFile(t, filepath.Join(dir, name))
 			all = append(all, data...)
 		}
 		return all
@@ -63,9 +60,7 @@ func TestReplay(t *testing.T) {
 	for seed := range exhaustive.Some(t, 2, 4) {
 		r := rand.New(rand.NewPCG(uint64(seed), 11))
 		for _, name := range []string{"a.jsonl", "b.jsonl"} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(family(r, 1+r.IntN(300))), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			write(t, filepath.Join(dir, name), family(r, 1+r.IntN(300)))
 		}
 		low := []float64{0.3, 0.5, 0.8}[seed%3]
 		args := func(keep string, share float64, more ...string) []string {
@@ -96,9 +91,7 @@ func TestReplayWithMore(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), text)
 	}
 	all := strings.SplitAfter(family(r, 400), "\n")
 	// What is known has equal documents, also in another source.
@@ -111,10 +104,7 @@ func TestReplayWithMore(t *testing.T) {
 	}
 	digest := func(names ...string) (all string) {
 		for _, name := range names {
-			data, err := os.ReadFile(filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := readFile(t, filepath.Join(dir, name))
 			all += string(data)
 		}
 		return all
@@ -192,9 +182,7 @@ func TestReplayRefuses(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, data []byte) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), data)
 	}
 	in := family(rand.New(rand.NewPCG(1, 2)), 200)
 	write("in.jsonl", []byte(in))
@@ -202,10 +190,7 @@ func TestReplayRefuses(t *testing.T) {
 	simdb(t, dir, "dedup", "in.jsonl", "-q", "--max-errors", "1000", "-o", "kept.jsonl", "--jaccard", "0.6")
 	simdb(t, dir, "dedup", "in.jsonl", "-q", "--max-errors", "1000", "-o", "near.jsonl", "--near", "3")
 	simdb(t, dir, "dedup", "in.jsonl", "-q", "--max-errors", "1000", "-o", "against.jsonl", "--against", "other.jsonl")
-	audit, err := os.ReadFile(filepath.Join(dir, "kept.audit.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	audit := readFile(t, filepath.Join(dir, "kept.audit.jsonl"))
 	lines := bytes.SplitAfter(audit, []byte("\n"))
 	write("short.jsonl", bytes.Join(lines[:len(lines)-2], nil))
 	write("cut.jsonl", audit[:len(audit)-20])
@@ -259,9 +244,7 @@ func TestReplayPairs(t *testing.T) {
 		words[r.IntN(len(words))] = fmt.Sprint("own", n)
 		fmt.Fprintf(&b, `{"text":%q}`+"\n", strings.Join(words, " "))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), []byte(b.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(dir, "in.jsonl"), b.String())
 	simdb(t, dir, "dedup", "in.jsonl", "-q", "--max-errors", "1000", "-o", "kept.jsonl", "--memory", "1MiB")
 	audit, err := os.ReadFile(filepath.Join(dir, "kept.audit.jsonl"))
 	if err != nil || bytes.Contains(audit, []byte(`"replay"`)) || bytes.Contains(audit, []byte(`"like"`)) {

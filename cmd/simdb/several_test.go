@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,9 +56,7 @@ func codesFile(t *testing.T, name string, seed uint64, w, n int) (ids []string, 
 		}
 		fmt.Fprintf(&b, "%s\n", line)
 	}
-	if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, name, b.String())
 	return ids, codes
 }
 

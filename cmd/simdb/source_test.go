@@ -209,9 +209,7 @@ func TestRegisteredFormat(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), content)
 	}
 	whole := cardsOf(rows...)
 	var packed bytes.Buffer
@@ -284,16 +282,10 @@ func TestRegisteredFormat(t *testing.T) {
 
 // Every package below input that reads formats is imported by the program.
 func TestFormatsAreImported(t *testing.T) {
-	list, err := os.ReadFile("formats.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := readFile(t, "formats.go")
 	found := 0
 	for _, name := range sourceFiles(t, "internal/input") {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := readFile(t, name)
 		if !bytes.Contains(text, []byte("input.Register(")) {
 			continue
 		}
@@ -324,10 +316,7 @@ func sourceFiles(t *testing.T, dir string) (names []string) {
 
 // Every format has a row and a section in docs/formats.md.
 func TestFormatsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/formats.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readFile(t, "../../docs/formats.md")
 	for _, name := range slices.DeleteFunc(input.Formats(), func(name string) bool { return name == string(cards) }) {
 		if !strings.Contains(string(page), "| `"+name+"` |") || !strings.Contains(string(page), "\n### "+name+"\n") {
 			t.Errorf("%s has no row or no section", name)

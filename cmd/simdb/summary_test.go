@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -112,9 +111,7 @@ func TestSummaryJSON(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.jsonl")
 	lines := `{"id":"a","text":"one two three four"}` + "\n" + `{"id":"b","text":"one two three four"}` + "\n" + `{"id":"c","text":"five six seven"}` + "\nbroken\n"
-	if err := os.WriteFile(in, []byte(lines), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, in, lines)
 	for _, c := range []struct{ args, want string }{
 		{"dedup IN -o DIR/kept.jsonl --max-errors 1 -q", `{"read":3,"clusters":1,"dropped":1,"kept":2,"rejected":1,`},
 		{"load DIR/x.simdb IN --max-errors 1", `{"loaded":3,"rejected":1,"replaced":0,"skipped":0,"not_replacing":0,"empty":0,"bad_utf_8":0,`},

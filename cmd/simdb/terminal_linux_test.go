@@ -128,9 +128,7 @@ func nearDatabase(t *testing.T, dir string, n int) string {
 	for i := range n {
 		fmt.Fprintf(&b, "%016x\tdocument-%d\n", uint64(i/10)*0x9e3779b97f4a7c15^1<<(i%10), i)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "fps.tsv"), []byte(b.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(dir, "fps.tsv"), b.String())
 	simdb(t, dir, "load", "x.simdb", "fps.tsv", "--fingerprints", "hex")
 	return "x.simdb"
 }

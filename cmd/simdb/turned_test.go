@@ -26,9 +26,7 @@ func makeTurned(t *testing.T, kind imagehash.Kind) map[string][][]uint64 {
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, name, content)
 		if p, err := imagehash.Hash(bytes.NewReader(content), kind, imagehash.Options{Orientations: true}); err == nil {
 			codes[name] = p.Hashes
 		}

@@ -53,9 +53,7 @@ func TestWarnings(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, lines := range map[string][]string{"docs.jsonl": docs, "sound.jsonl": sound, "titles.jsonl": titles, "forms.jsonl": forms, "family.jsonl": relatives, "prints.tsv": prints} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), strings.Join(lines, "\n")+"\n")
 	}
 	simdb(t, dir, "load", "base.simdb", "prints.tsv", "-q")
 	large, template := "documents are in cluster 1", "about so many of the kept share half"
