@@ -24,11 +24,7 @@ func TestAllow(t *testing.T) {
 	if err := db.SetAllowed(ctx, true, IDPair{"b", "a"}, IDPair{"a", "c"}, IDPair{long, "\x00"}); err != nil {
 		t.Fatal(err)
 	}
-	before, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer before.Close()
+	before := snapshot4test(t, db)
 	if err := db.SetAllowed(ctx, true, IDPair{"a", "b"}, IDPair{"d", "a"}); err != nil {
 		t.Fatal(err)
 	}
@@ -97,25 +93,11 @@ func TestAllow(t *testing.T) {
 	check("ingested", other)
 }
 
-func open4test(t *testing.T, path string, o *Options) *DB {
-	t.Helper()
-	db, err := Open(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
-}
-
 // TestAllowSurvivesCrash cuts the power after every change.
 func TestAllowSurvivesCrash(t *testing.T) {
 	ctx := t.Context()
 	mem := vfstest.NewMem(t.TempDir())
-	db, err := Open("/db", &Options{fs: mem})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := open4test(t, "/db", &Options{fs: mem})
 	for i := range 5 {
 		if err := db.SetAllowed(ctx, true, IDPair{"a", fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
@@ -274,11 +256,7 @@ func clustersOf(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[string
 // clustersByHand is clustersOf by comparing every document with every other one.
 func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[string]string {
 	t.Helper()
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	var docs []Entry
 	for e, err := range entriesIn(t.Context(), s, Range{}) {
 		if err != nil {

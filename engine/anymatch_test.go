@@ -67,11 +67,7 @@ func TestAnyMatch(t *testing.T) {
 	yes, no := 0, 0
 	check := func(stage string) {
 		t.Helper()
-		s, err := db.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
+		s := snapshot4test(t, db)
 		for range 40 {
 			doc, by := Doc{ID: fmt.Sprintf("t%03d", r.IntN(300)), Text: cmp.Or(text(), "...")}, criteria[r.IntN(len(criteria))]
 			if r.IntN(5) == 0 {

@@ -50,7 +50,7 @@ func BenchmarkBeside(b *testing.B) {
 		wg.Go(func() { busy = near(&stop) })
 		wg.Go(func() {
 			for ; !stop.Load(); time.Sleep(time.Millisecond) {
-				most = max(most, numTables(b, db))
+				most = max(most, tables(b, db))
 			}
 		})
 		wg.Go(func() {

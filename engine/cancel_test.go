@@ -103,11 +103,7 @@ func TestCancelRows(t *testing.T) {
 			}
 		}
 	}
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	d, err := s.Get(t.Context(), "1")
 	if err != nil {
 		t.Fatal(err)

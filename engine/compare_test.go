@@ -9,11 +9,7 @@ import (
 // TestScorer tests every document alone, and finds what the search finds.
 func TestScorer(t *testing.T) {
 	db, m := longTexts(t, rand.New(rand.NewPCG(31, 32)))
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	for _, by := range []Criterion{Jaccard(0.3), Jaccard(0.7), Jaccard(0.3).Verified(), Jaccard(0.7).Verified()} {
 		for _, query := range []Doc{{ID: "t001"}, {ID: "t002"}, {Text: m.texts["t003"]}, {ID: "x", Text: m.texts["t004"] + " and more"}, {Text: " "}} {
 			x, err := s.Scorer(t.Context(), query, by)
@@ -57,11 +53,7 @@ func TestCompare(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s, err := db.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
+		s := snapshot4test(t, db)
 		c, err := s.Compare(t.Context(), "a", "b")
 		if err != nil || c.Distance != 5 || !c.Fingerprints || c.Shared != 3 || c.ShinglesA != 4 || c.ShinglesB != 5 || c.Jaccard != 0.5 ||
 			c.Score.Score != 0.5 || !c.Score.Exact || c.AInB != 0.75 || c.BInA != 0.6 {

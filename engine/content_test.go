@@ -61,11 +61,7 @@ func contentDB(t *testing.T) (*DB, map[string]Doc) {
 func TestEntriesByContent(t *testing.T) {
 	db, want := contentDB(t)
 	r := rand.New(rand.NewPCG(7, 6))
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	for try := range 80 {
 		f := Range{Prefix: []string{"", "", "a", "b/1", "c", "x/77"}[r.IntN(6)], Unordered: r.IntN(3) == 0, Load: r.IntN(2) == 0}
 		if r.IntN(2) == 0 {
@@ -138,11 +134,7 @@ func TestEntriesByContent(t *testing.T) {
 // of another document is read.
 func TestEntriesByContentStops(t *testing.T) {
 	db, want := contentDB(t)
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	looked := 0
 	look := func(f Range, every int) {
 		t.Helper()

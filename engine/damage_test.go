@@ -371,11 +371,7 @@ func rotatedDatabase(t *testing.T) string {
 
 func reopen(t *testing.T, path string) *DB {
 	t.Helper()
-	db, err := Open(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
+	db := open4test(t, path, nil)
 	return db
 }
 

@@ -132,11 +132,7 @@ func TestOpenErrors(t *testing.T) {
 	if _, err := Open(path, &Options{Shingle: 5}); !errors.Is(err, ErrParams) {
 		t.Errorf("other parameters: %v", err)
 	}
-	ro, err := Open(path, &Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ro.Close()
+	ro := open4test(t, path, &Options{ReadOnly: true})
 	if got := collect(t, ro.Near(context.Background(), 1, 0)); len(got) != 1 {
 		t.Errorf("read-only: %v", got)
 	}

@@ -215,11 +215,7 @@ func checkQueries(t *testing.T, db *DB, d Doc, text string) {
 			t.Errorf("%s is not found by its text, but %s", d.ID, first)
 		}
 	}
-	snapshot, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer snapshot.Close()
+	snapshot := snapshot4test(t, db)
 	c, err := snapshot.Compare(t.Context(), d.ID, d.ID)
 	if err != nil || c.Jaccard != 1 || c.Distance != 0 {
 		t.Errorf("compared with itself: %+v, %v", c, err)
@@ -258,11 +254,7 @@ func checkElsewhere(t *testing.T, db *DB) {
 	if _, err := Recover(ctx, damaged, saved, nil); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(saved, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
+	again := open4test(t, saved, nil)
 	if got, want := again.Params().Features, db.Params().Features; !reflect.DeepEqual(got, want) {
 		t.Errorf("recovered features %+v, not %+v", got, want)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"testing"
 
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/minhash"
@@ -122,4 +123,26 @@ func bestMatch(ctx context.Context, s *Snapshot, doc Doc, by Criterion) (Match, 
 	named := make([]Match, 1)
 	known, err := s.Any(ctx, []Doc{doc}, by, named)
 	return named[0], err == nil && known[0], err
+}
+
+// snapshot4test returns a snapshot of a database, which is open until the test ends.
+func snapshot4test(t testing.TB, db *DB) *Snapshot {
+	t.Helper()
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// open4test opens a database until the test ends.
+func open4test(t testing.TB, path string, o *Options) *DB {
+	t.Helper()
+	db, err := Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
 }

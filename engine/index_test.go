@@ -34,11 +34,7 @@ func TestIndexStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(what, err)
 		}
-		s, err := db.Snapshot()
-		if err != nil {
-			t.Fatal(what, err)
-		}
-		defer s.Close()
+		s := snapshot4test(t, db)
 		fields := [][]FieldRange{{{Field: "meta.lang", From: "l7", To: "l7"}}, {{Field: "fields.'a,b'", To: "899", Numbers: true}}}
 		for _, unordered := range []bool{false, true} {
 			var got []string

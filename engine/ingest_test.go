@@ -197,11 +197,7 @@ func TestIngestEqualsLoad(t *testing.T) {
 			open := func(fs vfs.FS, path string) *DB {
 				o := *opts
 				o.fs = fs
-				db, err := Open(path, &o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { db.Close() })
+				db := open4test(t, path, &o)
 				return db
 			}
 			loaded := open(mem, "/loaded")

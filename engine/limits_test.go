@@ -20,11 +20,7 @@ func crowdedDB(t *testing.T, seed uint64, o *Options) *DB {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 45))
 	o.Sync = SyncNever
-	db, err := Open(t.TempDir()+"/crowded.simdb", o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
+	db := open4test(t, t.TempDir()+"/crowded.simdb", o)
 	for i := range 400 {
 		fp := []uint64{0, 0, 0, 1, 3, 0xff, 0xfe, ^uint64(0), r.Uint64()}[r.IntN(9)]
 		words := strings.Fields("one two three four five six seven eight nine ten eleven twelve")[:4+r.IntN(9)]
@@ -92,11 +88,7 @@ func TestFirstUnorderedCount(t *testing.T) {
 			o.TTL = 30 * time.Minute
 		}
 		db := crowdedDB(t, uint64(seed), o)
-		s, err := db.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
+		s := snapshot4test(t, db)
 		ctx := t.Context()
 		some := []int{0, 1, 2, 3, 10, 63, 64, 65, 500, 1 << 20}
 		for _, k := range []int{0, 1, 3, 8, 64} {
@@ -174,11 +166,7 @@ func TestNearAllocations(t *testing.T) {
 	}
 	db := crowdedDB(t, 2, &Options{})
 	ctx := t.Context()
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	for what, tc := range map[string]struct {
 		most float64
 		run  func()
@@ -198,11 +186,7 @@ func TestNearAllocations(t *testing.T) {
 // unordered and the count do fit.
 func TestMemory(t *testing.T) {
 	db := crowdedDB(t, 1, &Options{Memory: 1 << 10})
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	ctx := t.Context()
 	last := func(seq iter.Seq2[Match, error]) (err error) {
 		for _, err = range seq {

@@ -47,11 +47,7 @@ func TestLoadSums(t *testing.T) {
 // checkSums compares fingerprints, sketches and texts with what is computed one by one.
 func checkSums(t *testing.T, db *DB, docs map[string]Doc) {
 	t.Helper()
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	for id, d := range docs {
 		p, err := s.v.Locate(id)
 		if err != nil {

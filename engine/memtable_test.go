@@ -139,11 +139,7 @@ func TestMemtableIndex(t *testing.T) {
 	if st, err := db.Stats(); err != nil || st.Memtable < int64(len(docs)) {
 		t.Fatalf("%v: %d in the memtable, %d in all", err, st.Memtable, len(docs))
 	}
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	one := Fingerprint(1)
 	plan, err := s.Plan(ctx, Doc{Fingerprint: &one}, Near(3))
 	if err != nil {
@@ -249,11 +245,7 @@ func TestMemtableSketches(t *testing.T) {
 	}
 	close(snapshots)
 	wg.Wait()
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	plan, err := s.Plan(ctx, Doc{Text: text(r, 40)}, Jaccard(0.8))
 	if err != nil || len(plan) != 1 || plan[0].Method != PlanPostings || plan[0].Candidates > 1000 {
 		t.Errorf("plan: %+v, %v", plan, err)

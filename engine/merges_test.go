@@ -43,15 +43,6 @@ func until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-func numTables(t testing.TB, db *DB) int {
-	t.Helper()
-	st, err := db.Stats()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(st.Tables)
-}
-
 // TestMergesAtOnce holds merges in the middle, so that several run at once, of which no two have a
 // table in common; meanwhile documents of all of them are deleted and replaced, and the tables are
 // packed and checked. Then the merges end, and nothing is lost or comes back.
@@ -120,7 +111,7 @@ func TestMergesAtOnce(t *testing.T) {
 	if err := <-compacted; err != nil {
 		t.Fatal(err)
 	}
-	if n := numTables(t, db); n != 1 {
+	if n := tables(t, db); n != 1 {
 		t.Errorf("%d tables", n)
 	}
 	if m := db.Metrics(); merges.Load() < 4 || m.Compactions != merges.Load() || m.Merging > 0 {
@@ -159,7 +150,7 @@ func TestTableBound(t *testing.T) {
 	go func() {
 		defer close(watched)
 		for !stop.Load() {
-			most = max(most, numTables(t, db))
+			most = max(most, tables(t, db))
 			time.Sleep(100 * time.Microsecond)
 		}
 	}()
@@ -266,11 +257,11 @@ func TestPauseCompaction(t *testing.T) {
 		}
 	}
 	time.Sleep(5 * time.Millisecond)
-	if n := numTables(t, db); n != 20 {
+	if n := tables(t, db); n != 20 {
 		t.Fatalf("%d tables", n)
 	}
-	if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil || numTables(t, db) > 3 {
-		t.Fatalf("%d tables, %v", numTables(t, db), err)
+	if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil || tables(t, db) > 3 {
+		t.Fatalf("%d tables, %v", tables(t, db), err)
 	}
 	for i := range 8 {
 		put(t, db, fmt.Sprint("more", i), uint64(i))
@@ -278,9 +269,9 @@ func TestPauseCompaction(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := numTables(t, db)
+	before := tables(t, db)
 	db.SetCompactionRate(0)
-	until(t, "tables are merged", func() bool { return numTables(t, db) < before })
+	until(t, "tables are merged", func() bool { return tables(t, db) < before })
 }
 
 // TestCloseFinishes closes a database while a merge is held: it is finished, however large, unless

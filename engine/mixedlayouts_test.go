@@ -163,11 +163,7 @@ func checkMixedNear(t *testing.T, db *DB, fps, queries []uint64, k int) {
 			t.Errorf("k = %d, query %016x: a match exists: %t, want %d", k, q, any[i], len(want[i]))
 		}
 	}
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	plan, err := s.Plan(ctx, Doc{Fingerprint: &queries[0]}, Near(k))
 	if err != nil || len(plan) != len(mixedLayouts) || plan[0].Cost <= 0 {
 		t.Errorf("k = %d: plan %+v: %v", k, plan, err)
@@ -221,11 +217,7 @@ func TestMixedLayoutPairs(t *testing.T) {
 		if err := pinned.Ingest(ctx, packed); err != nil {
 			t.Fatal(err)
 		}
-		single, err := Open(packed, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer single.Close()
+		single := open4test(t, packed, nil)
 		if err := db.Compact(ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -53,11 +53,7 @@ func TestPackIngest(t *testing.T) {
 	}
 	check := func(stage string) {
 		t.Helper()
-		s, err := db.Snapshot()
-		if err != nil {
-			t.Fatal(stage, err)
-		}
-		defer s.Close()
+		s := snapshot4test(t, db)
 		checkAgainst(t, r, s, m, false)
 	}
 	check("ingested")
@@ -82,11 +78,7 @@ func TestPackIngest(t *testing.T) {
 	}
 	check("compacted")
 
-	single, err := Open(packed[1], nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer single.Close()
+	single := open4test(t, packed[1], nil)
 	st, err := single.Stats()
 	if err != nil || len(st.Tables) != 1 || st.Documents == 0 {
 		t.Fatalf("%+v, %v", st, err)

@@ -388,11 +388,7 @@ func TestPruneBesideCompaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	left, err := s.Count(ctx)
 	if err != nil {
 		t.Fatal(err)

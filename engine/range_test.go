@@ -70,11 +70,7 @@ func TestEntriesWhere(t *testing.T) {
 	if len(ids) < 10_000 {
 		t.Fatalf("%d documents are visible", len(ids))
 	}
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	for try := range 300 {
 		f := Range{Prefix: []string{"", "a", "b/1", "a/77", "x/3999", "c", "a/1234"}[try%7]}
 		if since := times[r.IntN(len(times))]; since > 0 && r.IntN(2) == 0 {

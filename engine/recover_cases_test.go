@@ -76,11 +76,7 @@ func (s *sickbed) tables() map[string][]byte {
 // textsOf returns the texts of a database by ID.
 func textsOf(t *testing.T, path string) map[string]string {
 	t.Helper()
-	db, err := Open(path, &Options{MustExist: true, ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := open4test(t, path, &Options{MustExist: true, ReadOnly: true})
 	return textsIn(t, db)
 }
 

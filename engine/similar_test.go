@@ -141,11 +141,7 @@ func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, 
 	if !slices.Equal(got, want) {
 		t.Fatalf("%v of %q (%s): %v, want %v", by, of.Text, of.ID, got, want)
 	}
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	if n, err := s.CountMatches(t.Context(), of, by); err != nil || int(n) != len(want) {
 		t.Fatalf("%v: %d (%v), want %d", by, n, err, len(want))
 	}
@@ -167,11 +163,7 @@ func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, 
 
 // A criterion of text needs texts and a share, and Similar such a criterion.
 func TestSimilarErrors(t *testing.T) {
-	db, err := Open(t.TempDir()+"/test.simdb", &Options{NoText: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := open4test(t, t.TempDir()+"/test.simdb", &Options{NoText: true})
 	first := func(db *DB, of Doc, by Criterion) (err error) {
 		for _, err = range db.Search(t.Context(), of, by) {
 		}
@@ -183,11 +175,7 @@ func TestSimilarErrors(t *testing.T) {
 	if _, _, err := db.PutNovel(t.Context(), Doc{ID: "a", Text: "a"}, Cosine(0.9)); !errors.Is(err, ErrParams) {
 		t.Error(err)
 	}
-	full, err := Open(t.TempDir()+"/test.simdb", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer full.Close()
+	full := open4test(t, t.TempDir()+"/test.simdb", nil)
 	for _, c := range []struct {
 		of   Doc
 		by   Criterion
@@ -365,11 +353,7 @@ func mustGet(t *testing.T, s *Snapshot, id string) Doc {
 
 // The memory of signatures is given back with the table.
 func TestSignaturesGiveBack(t *testing.T) {
-	db, err := Open(t.TempDir()+"/test.simdb", &Options{Memory: 200 * 40 * 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := open4test(t, t.TempDir()+"/test.simdb", &Options{Memory: 200 * 40 * 2})
 	for round := range 6 {
 		var b Batch
 		for i := range 100 {

@@ -88,11 +88,7 @@ func (m *joinModel) components() map[string]string {
 func TestSimilarJoin(t *testing.T) {
 	for seed, memory := range []int64{0, 64 << 10} {
 		rng := rand.New(rand.NewPCG(uint64(seed), 3))
-		db, err := Open(t.TempDir()+"/test.simdb", &Options{Memory: memory})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
+		db := open4test(t, t.TempDir()+"/test.simdb", &Options{Memory: memory})
 		source, m := &titles{rng: rng}, &joinModel{db: db, docs: map[string]string{}}
 		for i := range 240 {
 			d := Doc{ID: fmt.Sprint(rng.IntN(1000)), Text: strings.Repeat(source.next()+" ", 1+2*seed)} // longer than is held, the second time

@@ -17,11 +17,7 @@ import (
 
 // Every query ends soon after its context, wherever it is.
 func TestQueriesStop(t *testing.T) {
-	db, err := Open(t.TempDir()+"/stop.simdb", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := open4test(t, t.TempDir()+"/stop.simdb", nil)
 	documents := exhaustive.Size(100000, 300000)
 	l, err := db.NewLoader(t.Context(), &LoadOptions{})
 	if err != nil {
@@ -37,11 +33,7 @@ func TestQueriesStop(t *testing.T) {
 	if _, err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := snapshot4test(t, db)
 	drain := func(seq iter.Seq2[Match, error]) (err error) {
 		for _, err = range seq {
 		}

@@ -199,11 +199,7 @@ func TestPackLimit(t *testing.T) {
 	if err := db.Pack(ctx, path); err != nil {
 		t.Fatal(err)
 	}
-	packed, err := Open(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
+	packed := open4test(t, path, nil)
 	if st, err := packed.Stats(); err != nil || st.Documents != tableLimit {
 		t.Errorf("%d documents packed: %v", st.Documents, err)
 	}

@@ -41,11 +41,7 @@ func smallCatalog(t *testing.T, n int) ([]byte, State) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	image, err := os.ReadFile(host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return image, s
+	return fileBytes(t, host), s
 }
 
 // imageFS is the disk with one file that is in memory.
@@ -190,10 +186,7 @@ func TestStalePages(t *testing.T) {
 	}
 	after.model(edit)
 	c.Close()
-	later, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	later := fileBytes(t, name)
 	changed := 0
 	for i := 0; i < len(image); i += pageSize {
 		damaged := bytes.Clone(later)

@@ -93,10 +93,7 @@ func openGolden(t *testing.T, file string, want State) {
 func writeGolden(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	mustCreate(t, vfs.Disk, name, goldenState())
-	image, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	image := fileBytes(t, name)
 	var buf bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression)
 	z.Write(image)
@@ -122,10 +119,7 @@ func TestFormatDoc(t *testing.T) {
 		writeHex(&want, "key  ", r.key)
 		writeHex(&want, "value", r.value)
 	}
-	doc, err := os.ReadFile(formatDoc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := fileBytes(t, formatDoc)
 	_, rest, ok := strings.Cut(string(doc), "```hex\n")
 	block, _, ok2 := strings.Cut(rest, "```")
 	if !ok || !ok2 {

@@ -83,10 +83,7 @@ func TestLostRootWrite(t *testing.T) {
 		}
 	}
 	c.Close()
-	later, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	later := fileBytes(t, name)
 	older := 0
 	if order.Uint64(later[pageHeader+48:]) > order.Uint64(later[pageSize+pageHeader+48:]) {
 		older = pageSize

@@ -3,7 +3,6 @@ package catalog
 import (
 	"bytes"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -93,11 +92,7 @@ func grownCatalog(t *testing.T, n int) ([]byte, State) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	image, err := os.ReadFile(host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return image, s
+	return fileBytes(t, host), s
 }
 
 // checkFacts checks a state that was put together from single records.
