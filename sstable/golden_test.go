@@ -75,15 +75,7 @@ func TestGolden(t *testing.T) {
 		Database: [16]byte{0x9f, 0x3c, 0x5a, 15: 1}, Number: 7, Created: 1_700_000_000_000_000,
 	}}
 	data, _ := buildTable(t, testParams, o, docs)
-	if *update {
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := readGolden(t, path, data)
 	r := openTable(t, golden)
 	checkReader(t, r, testParams, docs)
 	if err := r.Verify(t.Context(), nil); err != nil {
@@ -149,15 +141,7 @@ func goldenMerge(t *testing.T) (data []byte, docs []Document) {
 func TestGoldenMerged(t *testing.T) {
 	path := filepath.Join("testdata", "v2-merged.sst")
 	data, docs := goldenMerge(t)
-	if *update {
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := readGolden(t, path, data)
 	for _, data := range [][]byte{golden, data} {
 		r := openTable(t, data)
 		checkReader(t, r, testParams, docs)
@@ -173,27 +157,12 @@ func TestGoldenMerged(t *testing.T) {
 // TestGoldenSets reads a table with an index of sets. As for v2.sst, a diff is a change of the
 // format.
 func TestGoldenSets(t *testing.T) {
-	path := filepath.Join("testdata", "v2-sets.sst")
 	docs, p := goldenDocs(), testParams
 	p.Sketch, p.MinJaccard, p.Sets = 0, 0, true
 	for i := range docs {
 		docs[i].Sketch = nil
 	}
-	data, _ := buildTable(t, p, WriterOptions{BlockSize: 4096}, docs)
-	if *update {
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := openTable(t, golden)
-	checkReader(t, r, p, docs)
-	if err := r.Verify(t.Context(), nil); err != nil || !bytes.Equal(data, golden) {
-		t.Errorf("writing the documents of %s gives another file, or it is damaged: %v", path, err)
-	}
+	r := checkGolden(t, "v2-sets.sst", p, docs)
 	set := p.NewSetHasher().Set([]byte("text number 17 of the golden table"))
 	found, _, ok, err := r.SetCandidates(nil, SetQuery{Set: set, T: 1, Most: 150})
 	if err != nil || !ok || len(found) != 1 || !bytes.HasPrefix(docs[found[0]].Text, []byte("text number 17 of")) {
@@ -204,7 +173,6 @@ func TestGoldenSets(t *testing.T) {
 // TestGoldenFields reads a table with indexed fields. As for v2.sst, a diff is a change of the
 // format.
 func TestGoldenFields(t *testing.T) {
-	path := filepath.Join("testdata", "v2-fields.sst")
 	docs, p := goldenDocs(), testParams
 	p.Sketch, p.MinJaccard, p.Index = 0, 0, "n,meta.'a,b'"
 	for i := range docs {
@@ -213,7 +181,29 @@ func TestGoldenFields(t *testing.T) {
 			docs[i].Fields = fmt.Appendf(docs[i].Fields[:0], `{"n":-%d.5e1,"meta":{"a,b":"value %d"}}`, i, i/9)
 		}
 	}
+	r := checkGolden(t, "v2-fields.sst", p, docs)
+	found, err := r.FieldCandidates([]FieldRange{{Field: 1, From: "value 7", To: "value 7"}, {Field: 0, From: "-35", To: "-5", Numbers: true}})
+	if err != nil || !slices.Equal(found, []uint32{0, 3, 63, 66, 69}) {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+// checkGolden reads a golden file of documents, verifies it, and writes them again.
+func checkGolden(t *testing.T, name string, p Params, docs []Document) *Reader {
+	t.Helper()
 	data, _ := buildTable(t, p, WriterOptions{BlockSize: 4096}, docs)
+	golden := readGolden(t, filepath.Join("testdata", name), data)
+	r := openTable(t, golden)
+	checkReader(t, r, p, docs)
+	if err := r.Verify(t.Context(), nil); err != nil || !bytes.Equal(data, golden) {
+		t.Errorf("writing the documents of %s gives another file, or it is damaged: %v", name, err)
+	}
+	return r
+}
+
+// readGolden reads a golden file; with -update data are written there before.
+func readGolden(t *testing.T, path string, data []byte) []byte {
+	t.Helper()
 	if *update {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
@@ -223,30 +213,13 @@ func TestGoldenFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := openTable(t, golden)
-	checkReader(t, r, p, docs)
-	if err := r.Verify(t.Context(), nil); err != nil || !bytes.Equal(data, golden) {
-		t.Errorf("writing the documents of %s gives another file, or it is damaged: %v", path, err)
-	}
-	found, err := r.FieldCandidates([]FieldRange{{Field: 1, From: "value 7", To: "value 7"}, {Field: 0, From: "-35", To: "-5", Numbers: true}})
-	if err != nil || !slices.Equal(found, []uint32{0, 3, 63, 66, 69}) {
-		t.Errorf("found %v, %v", found, err)
-	}
+	return golden
 }
 
 // compareGolden compares text with a golden file.
 func compareGolden(t *testing.T, path, text string) {
 	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text != string(want) {
+	if want := readGolden(t, path, []byte(text)); text != string(want) {
 		t.Errorf("%s is\n%s\nnow it would be\n%s", path, want, text)
 	}
 }
