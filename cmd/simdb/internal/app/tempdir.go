@@ -14,8 +14,8 @@ import (
 // process was killed.
 const tempLock = "LOCK"
 
-// TempDirIn makes a temporary folder in another one, "" for that of the system, which is removed when
-// the process ends. It removes what killed processes have left there.
+// TempDirIn makes a temporary folder in another one, "" for that of the system. It is removed when
+// the process ends; what killed processes have left there is removed now.
 func (a *App) TempDirIn(parent string) (string, error) {
 	a.Context() // so that Ctrl-C removes it, too
 	dir, lock, err := lockedTemp(parent)
