@@ -2,13 +2,13 @@ package health
 
 import (
 	"cmp"
-	"container/heap"
 	"errors"
 	"slices"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/ordered"
 )
 
 // Sample draws documents at random, those whose IDs have the least hashes under a seed: the same
@@ -20,7 +20,7 @@ type Sample struct {
 	bytes int64
 	seen  int64
 	byID  map[string]*drawn
-	worst byHash // the document that leaves next is first
+	worst []*drawn // once there are n a heap: the one that leaves next is at its root
 }
 
 // drawn is a document of a sample so far.
@@ -48,15 +48,17 @@ func (s *Sample) Add(d *engine.Doc) error {
 		s.bytes -= x.size()
 	case len(s.worst) < s.n:
 		x = &drawn{hash: hash, doc: engine.Doc{ID: d.ID}}
-		heap.Push(&s.worst, x)
 		s.byID[d.ID] = x
-	case s.worst.compare(hash, d.ID, s.worst[0]) < 0:
+		if s.worst = append(s.worst, x); len(s.worst) == s.n {
+			ordered.Heap(s.worst, byHash)
+		}
+	case byHash(&drawn{hash: hash, doc: engine.Doc{ID: d.ID}}, s.worst[0]) < 0:
 		x = s.worst[0]
 		s.bytes -= x.size()
 		delete(s.byID, x.doc.ID)
 		s.byID[d.ID] = x
 		x.hash = hash
-		defer heap.Fix(&s.worst, 0) // when it has its ID
+		defer ordered.Sink(s.worst, 0, byHash) // when it has its ID
 	default:
 		return nil
 	}
@@ -94,17 +96,7 @@ func (x *drawn) size() int64 {
 	return int64(len(x.doc.ID)+len(x.doc.Text)+len(x.doc.Fingerprints)*(24+8*(1+len(x.doc.Rest)))) + 200
 }
 
-// byHash is a heap of documents, the one with the greatest hash first.
-type byHash []*drawn
-
-// compare compares a hash and an ID with those of a document.
-func (h byHash) compare(hash uint64, id string, x *drawn) int {
-	return cmp.Or(cmp.Compare(hash, x.hash), cmp.Compare(id, x.doc.ID))
+// byHash compares documents by their hashes, and of equal ones by their IDs.
+func byHash(x, y *drawn) int {
+	return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.doc.ID, y.doc.ID))
 }
-
-// Len, Less, Swap, Push and Pop are those of heap.Interface.
-func (h byHash) Len() int           { return len(h) }
-func (h byHash) Less(i, j int) bool { return h.compare(h[i].hash, h[i].doc.ID, h[j]) > 0 }
-func (h byHash) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *byHash) Push(x any)        { *h = append(*h, x.(*drawn)) }
-func (h *byHash) Pop() any          { x := (*h)[len(*h)-1]; *h = (*h)[:len(*h)-1]; return x }

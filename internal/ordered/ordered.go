@@ -1,7 +1,7 @@
 // Package ordered sorts, selects and compares: 64-bit keys by radix sort, alone or with a number
 // each (radix.go), the common ones of two lists (Common), and items of any type, the first n
-// without sorting all of them (Best, Least), with cancellation (Sort, InPlace), or with the first
-// items early (Runs).
+// without sorting all of them (Best, Least), with cancellation (Sort, InPlace), with the first items
+// early (Runs), or by the greatest of those left (Heap, Sink).
 package ordered
 
 import (
@@ -14,13 +14,11 @@ import (
 func Best[T any](items []T, n int, compare func(a, b T) int) []T {
 	if n < len(items) {
 		top := items[:n] // a heap, the last in order at its root
-		for i := n/2 - 1; i >= 0; i-- {
-			sink(top, i, compare)
-		}
+		Heap(top, compare)
 		for i := n; i < len(items) && n > 0; i++ {
 			if compare(items[i], top[0]) < 0 {
 				items[i], top[0] = top[0], items[i]
-				sink(top, 0, compare)
+				Sink(top, 0, compare)
 			}
 		}
 		items = top
@@ -29,9 +27,15 @@ func Best[T any](items []T, n int, compare func(a, b T) int) []T {
 	return items
 }
 
-// sink restores the heap below element i, which may be too small for its place: the greatest is at
-// the root.
-func sink[T any](heap []T, i int, compare func(a, b T) int) {
+// Heap makes items a heap: the greatest is at the root.
+func Heap[T any](items []T, compare func(a, b T) int) {
+	for i := len(items)/2 - 1; i >= 0; i-- {
+		Sink(items, i, compare)
+	}
+}
+
+// Sink restores a heap below element i, which may be too small for its place.
+func Sink[T any](heap []T, i int, compare func(a, b T) int) {
 	for {
 		child := 2*i + 1
 		if child >= len(heap) {
@@ -70,13 +74,11 @@ func Sort[T any](ctx context.Context, items []T, compare func(a, b T) int) (*Run
 		r.heads = append(r.heads, items[:n])
 		items = items[n:]
 	}
-	for i := len(r.heads)/2 - 1; i >= 0; i-- {
-		sink(r.heads, i, r.reversed)
-	}
+	Heap(r.heads, r.reversed)
 	return r, nil
 }
 
-// reversed puts the run whose first item is less after the other: sink keeps the last in its order
+// reversed puts the run whose first item is less after the other: Sink keeps the last in its order
 // at the root.
 func (r *Runs[T]) reversed(a, b []T) int { return r.compare(b[0], a[0]) }
 
@@ -93,7 +95,7 @@ func (r *Runs[T]) Next() (item T, ok bool) {
 		r.heads[last] = nil
 		r.heads = r.heads[:last]
 	}
-	sink(r.heads, 0, r.reversed)
+	Sink(r.heads, 0, r.reversed)
 	return item, true
 }
 

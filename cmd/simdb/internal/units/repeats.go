@@ -10,9 +10,9 @@ import (
 	"iter"
 	"os"
 	"runtime"
-	"slices"
 	"sync/atomic"
 
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 )
@@ -297,7 +297,7 @@ func (r *Repeats) spillRepeats(out *stretch) error {
 // that is yielded.
 func (r *Repeats) All() iter.Seq2[Repeat, error] {
 	return func(yield func(Repeat, error) bool) {
-		var heads []*head // a heap: the first repeat of each part
+		var heads []*head // a heap: the first repeat of each part, the least at its root
 		for p := range r.out {
 			h := &head{held: r.out[p].held}
 			if r.outFile != nil {
@@ -315,7 +315,8 @@ func (r *Repeats) All() iter.Seq2[Repeat, error] {
 				heads = append(heads, h)
 			}
 		}
-		slices.SortFunc(heads, func(a, b *head) int { return cmp.Compare(a.next.At, b.next.At) })
+		last := func(a, b *head) int { return cmp.Compare(b.next.At, a.next.At) }
+		ordered.Heap(heads, last)
 		for len(heads) > 0 {
 			h := heads[0]
 			if !yield(h.next, nil) {
@@ -329,25 +330,8 @@ func (r *Repeats) All() iter.Seq2[Repeat, error] {
 				heads[0] = heads[len(heads)-1]
 				heads = heads[:len(heads)-1]
 			}
-			sink(heads)
+			ordered.Sink(heads, 0, last)
 		}
-	}
-}
-
-// sink puts the first of a heap in its place.
-func sink(heads []*head) {
-	for i := 0; ; {
-		least := i
-		for c := 2*i + 1; c <= 2*i+2 && c < len(heads); c++ {
-			if heads[c].next.At < heads[least].next.At {
-				least = c
-			}
-		}
-		if least == i {
-			return
-		}
-		heads[i], heads[least] = heads[least], heads[i]
-		i = least
 	}
 }
 
