@@ -274,6 +274,11 @@ func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[st
 			score[IDPair{p.A, p.B}], score[IDPair{p.B, p.A}] = v, v
 		}
 	}
+	var ids []string
+	for _, d := range docs {
+		ids = append(ids, d.ID)
+	}
+	components := componentsOf(ids, func(a, b string) bool { _, ok := score[IDPair{a, b}]; return ok })
 	keepers := map[string]string{}
 	var so []string
 	together := map[uint64]string{} // keepers by fingerprint: documents of equal ones stay together unless they are in a pair
@@ -291,7 +296,7 @@ func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[st
 			keeper = same
 		}
 		if mode == Components {
-			keeper = componentOf(docs, score, d.ID)
+			keeper = components[d.ID]
 		}
 		if keeper == "" || keeper == d.ID {
 			keeper, so = d.ID, append(so, d.ID)
@@ -307,24 +312,4 @@ func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[st
 	}
 	maps.DeleteFunc(keepers, func(_, q string) bool { return members[q] == 1 })
 	return keepers
-}
-
-// componentOf returns the first of the documents that are connected with one.
-func componentOf(docs []Entry, score map[IDPair]float64, id string) string {
-	reached, todo := map[string]bool{id: true}, []string{id}
-	for len(todo) > 0 {
-		at := todo[0]
-		todo = todo[1:]
-		for _, d := range docs {
-			if _, ok := score[IDPair{at, d.ID}]; ok && !reached[d.ID] {
-				reached[d.ID], todo = true, append(todo, d.ID)
-			}
-		}
-	}
-	for _, d := range docs {
-		if reached[d.ID] {
-			return d.ID
-		}
-	}
-	return id
 }

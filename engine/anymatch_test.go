@@ -182,35 +182,28 @@ func TestAnyNear(t *testing.T) {
 // slowStarsOf forms star clusters by definition: of documents in the order they were written.
 func slowStarsOf(db *DB, ids []string, m *textModel, by Criterion) map[string]Match {
 	n := int(db.s.Params.Sketch)
-	sets := make([]features.Hashes, len(ids))
-	for i, id := range ids {
-		sets[i] = db.s.Texts.Sets().Set([]byte(m.texts[id]))
+	sets := map[string]features.Hashes{}
+	for _, id := range ids {
+		sets[id] = db.s.Texts.Sets().Set([]byte(m.texts[id]))
+	}
+	match := func(keeper, id string) (score float64, ok bool) {
+		a, b := m.sketches[keeper], m.sketches[id]
+		if len(a) == 0 || len(b) == 0 {
+			return 0, false
+		}
+		estimate := minhash.Jaccard(a, b, n)
+		if score = estimate.Score; by.by.Verified {
+			if score < db.s.Lowered(by.by.T) || estimate.Exact && score < by.by.T {
+				return 0, false
+			}
+			score = sets[keeper].Jaccard(sets[id])
+		}
+		return score, score >= by.by.T
 	}
 	keeperOf := map[string]Match{} // the keeper of each document, as its match
-	var keepers []int
-	for j, id := range ids {
-		best := Match{ID: id, Score: -1}
-		for _, i := range keepers {
-			score := Match{ID: ids[i]}
-			a, b := m.sketches[ids[i]], m.sketches[id]
-			if len(a) == 0 || len(b) == 0 {
-				continue
-			}
-			estimate := minhash.Jaccard(a, b, n)
-			if score.Score = estimate.Score; by.by.Verified {
-				if estimate.Score < db.s.Lowered(by.by.T) || estimate.Exact && estimate.Score < by.by.T {
-					continue
-				}
-				score.Score = sets[i].Jaccard(sets[j])
-			}
-			if score.Score >= by.by.T && score.Score > best.Score {
-				best = score
-			}
-		}
-		if best.ID == id {
-			keepers = append(keepers, j)
-		}
-		keeperOf[id] = best
+	for id, keeper := range starsOf(ids, match) {
+		score, _ := match(keeper, id)
+		keeperOf[id] = Match{ID: keeper, Score: score}
 	}
 	return keeperOf
 }

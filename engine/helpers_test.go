@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"iter"
+	"math"
 	"slices"
 	"testing"
 
@@ -145,4 +146,42 @@ func open4test(t testing.TB, path string, o *Options) *DB {
 	}
 	t.Cleanup(func() { db.Close() })
 	return db
+}
+
+// starsOf is greedy clustering by its definition: each document, in order, joins the keeper that it
+// matches best, the first of equal ones, or becomes a keeper. It returns the keeper of each.
+func starsOf(ids []string, match func(keeper, id string) (score float64, ok bool)) map[string]string {
+	keeperOf := map[string]string{}
+	var keepers []string
+	for _, id := range ids {
+		best := math.Inf(-1)
+		for _, k := range keepers {
+			if score, ok := match(k, id); ok && score > best {
+				best, keeperOf[id] = score, k
+			}
+		}
+		if keeperOf[id] == "" {
+			keeperOf[id], keepers = id, append(keepers, id)
+		}
+	}
+	return keeperOf
+}
+
+// componentsOf returns for each document the first one that it is connected with by matches.
+func componentsOf(ids []string, match func(a, b string) bool) map[string]string {
+	first := map[string]string{}
+	for _, id := range ids {
+		if first[id] != "" {
+			continue
+		}
+		first[id] = id
+		for todo := []string{id}; len(todo) > 0; todo = todo[1:] {
+			for _, other := range ids {
+				if first[other] == "" && match(todo[0], other) {
+					first[other], todo = id, append(todo, other)
+				}
+			}
+		}
+	}
+	return first
 }

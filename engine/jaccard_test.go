@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -216,29 +217,24 @@ func (m *textModel) stars(t *testing.T, db *DB, threshold float64) []Member {
 	t.Helper()
 	entries := collect(t, entriesOf(context.Background(), db, Range{}))
 	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
-	var keepers []string
-	var clusters [][]Member
+	var ids []string
 	for _, e := range entries {
-		best := -1
-		var match minhash.Score
-		for i, k := range keepers {
-			if s := minhash.Jaccard(m.sketches[k], m.sketches[e.ID], 64); s.Score >= threshold && s.Score > match.Score {
-				best, match = i, s
-			}
+		if len(m.sketches[e.ID]) > 0 {
+			ids = append(ids, e.ID)
 		}
-		x := Member{Match: Match{ID: e.ID, Score: match.Score, Error: match.Error, Exact: match.Exact}}
-		if best < 0 {
-			if len(m.sketches[e.ID]) == 0 {
-				continue
-			}
-			self := minhash.Jaccard(m.sketches[e.ID], m.sketches[e.ID], 64)
-			x = Member{Keep: true, Match: Match{ID: e.ID, Score: self.Score, Error: self.Error, Exact: self.Exact}}
-			best = len(keepers)
-			keepers, clusters = append(keepers, e.ID), append(clusters, nil)
-		}
-		clusters[best] = append(clusters[best], x)
 	}
-	return number(clusters)
+	score := func(a, b string) minhash.Score { return minhash.Jaccard(m.sketches[a], m.sketches[b], 64) }
+	keeperOf := starsOf(ids, func(keeper, id string) (float64, bool) {
+		s := score(keeper, id)
+		return s.Score, s.Score >= threshold && s.Score > 0
+	})
+	clusters := map[string][]Member{}
+	for _, id := range ids {
+		k := keeperOf[id]
+		s := score(k, id)
+		clusters[k] = append(clusters[k], Member{Keep: k == id, Match: Match{ID: id, Score: s.Score, Error: s.Error, Exact: s.Exact}})
+	}
+	return number(slices.Collect(maps.Values(clusters)))
 }
 
 // TestPutNovelJaccard stores only what is new by the words.

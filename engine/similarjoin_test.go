@@ -40,47 +40,10 @@ func (m *joinModel) apart(a, b string) bool {
 	return slices.Contains(m.allowed, IDPair{a, b}) || slices.Contains(m.allowed, IDPair{b, a})
 }
 
-// stars returns the keeper of each document.
-func (m *joinModel) stars() map[string]string {
-	keeper := map[string]string{}
-	var keepers []string
-	for _, id := range m.order {
-		best := -1.0
-		keeper[id] = id
-		for _, k := range keepers {
-			if score, ok := m.scores[IDPair{min(id, k), max(id, k)}]; ok && score > best && !m.apart(id, k) {
-				best, keeper[id] = score, k
-			}
-		}
-		if keeper[id] == id {
-			keepers = append(keepers, id)
-		}
-	}
-	return keeper
-}
-
-// components returns the keeper of each document.
-func (m *joinModel) components() map[string]string {
-	keeper := map[string]string{}
-	for _, id := range m.order {
-		keeper[id] = id
-	}
-	for changed := true; changed; {
-		changed = false
-		for i, a := range m.order {
-			for _, b := range m.order[:i] {
-				if _, ok := m.scores[IDPair{min(a, b), max(a, b)}]; !ok || m.apart(a, b) || keeper[a] == keeper[b] {
-					continue
-				}
-				first := keeper[a]
-				if slices.Index(m.order, keeper[b]) < slices.Index(m.order, first) {
-					first = keeper[b]
-				}
-				keeper[a], keeper[b], changed = first, first, true
-			}
-		}
-	}
-	return keeper
+// match returns the score of two documents that may be in one cluster.
+func (m *joinModel) match(a, b string) (score float64, ok bool) {
+	score, ok = m.scores[IDPair{min(a, b), max(a, b)}]
+	return score, ok && !m.apart(a, b)
 }
 
 // Pairs and clusters of similar texts are those of a comparison of all with all: of tables and
@@ -144,7 +107,8 @@ func (m *joinModel) check(t *testing.T, allowed bool) {
 	if !allowed {
 		m.checkPairs(t)
 	}
-	for mode, want := range map[ClusterMode]map[string]string{Star: m.stars(), Components: m.components()} {
+	components := componentsOf(m.order, func(a, b string) bool { _, ok := m.match(a, b); return ok })
+	for mode, want := range map[ClusterMode]map[string]string{Star: starsOf(m.order, m.match), Components: components} {
 		sizes, of := map[string]int{}, map[string]string{}
 		for _, k := range want {
 			sizes[k]++
