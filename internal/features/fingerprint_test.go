@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/simhash"
 )
 
@@ -15,6 +16,30 @@ type shingles []uint64
 
 func (s *shingles) Shingles(hashes []uint64) { *s = append(*s, hashes...) }
 
+// plainSimHash is the fingerprint of a set of hashes.
+func plainSimHash(set []uint64) (fp uint64) {
+	for i := range 64 {
+		n := 0
+		for _, h := range set {
+			n += int(h >> i & 1)
+		}
+		if 2*n+i%2 > len(set) {
+			fp |= 1 << i
+		}
+	}
+	return fp
+}
+
+// plainSketch is the sketch of size n of a set of hashes.
+func plainSketch(set []uint64, n int) (s minhash.Sketch) {
+	for _, h := range set {
+		s = append(s, uint32(h>>32))
+	}
+	slices.Sort(s)
+	s = slices.Compact(s)
+	return s[:min(len(s), n)]
+}
+
 // want computes a result the plain way, from all shingles of the text.
 func want(text string, p Params) Result {
 	var all shingles
@@ -22,20 +47,7 @@ func want(text string, p Params) Result {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	r := Result{Words: int(st.Words), Shingles: len(all), Empty: len(all) == 0, InvalidUTF8: int(st.Invalid)}
-	for i := range 64 {
-		n := 0
-		for _, h := range all {
-			n += int(h >> i & 1)
-		}
-		if 2*n > len(all) || 2*n == len(all) && i%2 == 1 {
-			r.Fingerprint |= 1 << i
-		}
-	}
-	for _, h := range all {
-		r.Sketch = append(r.Sketch, uint32(h>>32))
-	}
-	r.Sketch = slices.Compact(r.Sketch)
-	r.Sketch = r.Sketch[:min(len(r.Sketch), p.Sketch)]
+	r.Fingerprint, r.Sketch = plainSimHash(all), plainSketch(all, p.Sketch)
 	return r
 }
 

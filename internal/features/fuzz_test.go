@@ -1,4 +1,4 @@
-package features_test
+package features
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"unicode"
 
 	"github.com/simdb/simdb/internal/exhaustive"
-	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/simhash"
@@ -68,34 +67,6 @@ func refWord(w string) uint64 {
 	return h
 }
 
-func refSimHash(set []uint64) (fp uint64) {
-	for i := range 64 {
-		n := 0
-		for _, h := range set {
-			n += int(h >> i & 1)
-		}
-		if 2*n+i%2 > len(set) {
-			fp |= 1 << i
-		}
-	}
-	return fp
-}
-
-// refSketch is the sketch of size n of a set of hashes.
-func refSketch(set []uint64, n int) (s minhash.Sketch) {
-	for _, h := range set {
-		s = append(s, uint32(h>>32))
-	}
-	slices.Sort(s)
-	s = slices.Compact(s)
-	return s[:min(len(s), n)]
-}
-
-// hashes collects the shingles of a text.
-type hashes []uint64
-
-func (h *hashes) Shingles(more []uint64) { *h = append(*h, more...) }
-
 // FuzzText compares words, shingles, fingerprint and sketch of arbitrary text, as a whole and in
 // small pieces, with their definitions.
 func FuzzText(f *testing.F) {
@@ -120,13 +91,13 @@ func FuzzText(f *testing.F) {
 // textCheck compares all that is computed of a text with the definitions.
 type textCheck struct {
 	walks [8]*token.Shingler
-	state *features.Fingerprinter
+	state *Fingerprinter
 }
 
 const checkedSketch = 16 // hashes of a sketch
 
 func newTextCheck() *textCheck {
-	c := &textCheck{state: features.NewFingerprinter(features.Params{Shingle: 3, Sketch: checkedSketch})}
+	c := &textCheck{state: NewFingerprinter(Params{Shingle: 3, Sketch: checkedSketch})}
 	for k := range c.walks {
 		c.walks[k] = token.NewShingler(k+1, 0)
 	}
@@ -137,7 +108,7 @@ func (c *textCheck) check(t *testing.T, text []byte, k int) {
 	words := refWords(text)
 	k %= len(c.walks)
 	walk, k := c.walks[k], k+1
-	var got, read hashes
+	var got, read shingles
 	st := walk.Bytes(text, &got)
 	rst, err := walk.Read(iotest.HalfReader(bytes.NewReader(text)), &read)
 	want := refShingles(words, k)
@@ -151,9 +122,9 @@ func (c *textCheck) check(t *testing.T, text []byte, k int) {
 	slices.Sort(set)
 	set = slices.Compact(set)
 	r := c.state.Bytes(text)
-	if r.Words != len(words) || r.Shingles != len(set) || r.Empty != (len(set) == 0) || r.Fingerprint != refSimHash(set) ||
-		!slices.Equal(r.Sketch, refSketch(set, checkedSketch)) || r.Fingerprint != simhash.Sum64(set) {
-		t.Fatalf("%q: %+v, want %d shingles, %x, %x", text, r, len(set), refSimHash(set), refSketch(set, checkedSketch))
+	if r.Words != len(words) || r.Shingles != len(set) || r.Empty != (len(set) == 0) || r.Fingerprint != plainSimHash(set) ||
+		!slices.Equal(r.Sketch, plainSketch(set, checkedSketch)) || r.Fingerprint != simhash.Sum64(set) {
+		t.Fatalf("%q: %+v, want %d shingles, %x, %x", text, r, len(set), plainSimHash(set), plainSketch(set, checkedSketch))
 	}
 }
 
@@ -229,7 +200,7 @@ func sketchOf(data []byte, n int) minhash.Sketch {
 	for ; len(data) >= 2; data = data[2:] {
 		set = append(set, uint64(binary.LittleEndian.Uint16(data))<<48|uint64(data[0])<<32)
 	}
-	return refSketch(set, n)
+	return plainSketch(set, n)
 }
 
 // refJaccard is the share of common hashes among all up to the last hash that both sketches are

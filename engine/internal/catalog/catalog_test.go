@@ -567,18 +567,3 @@ func TestErrnoOf(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// BenchmarkOpen measures opening the catalog of 200 tables.
-func BenchmarkOpen(b *testing.B) {
-	name := filepath.Join(b.TempDir(), "CATALOG")
-	if err := Create(vfs.Disk, name, sample(rand.New(rand.NewPCG(12, 12)), 200)); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		c, _, err := Open(vfs.Disk, name)
-		if err != nil {
-			b.Fatal(err)
-		}
-		c.Close()
-	}
-}

@@ -1,7 +1,6 @@
 package keyrun
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -71,24 +70,5 @@ func TestGuideOfHashes(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// BenchmarkFindHash finds hashes of 38 bits that are there, as a lookup of an ID does first.
-func BenchmarkFindHash(b *testing.B) {
-	for _, n := range []int{1_000_000} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			r, keys := hashRun(b, n, 38)
-			if err := r.Verify(); err != nil {
-				b.Fatal(err)
-			}
-			rnd := keytest.Rand("find", n)
-			for b.Loop() {
-				lo, _, err := r.Find(keys[rnd.IntN(n)])
-				if _, e := r.Value(lo); err != nil || e != nil {
-					b.Fatal(err, e)
-				}
-			}
-		})
 	}
 }

@@ -136,23 +136,3 @@ func TestAppendParts(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkPart(b *testing.B) {
-	for _, name := range []string{"numbers", "mostly a path"} {
-		r := rand.New(rand.NewPCG(1, 3))
-		var sample [][]byte
-		for range 16384 {
-			sample = append(sample, idKinds[name](r))
-		}
-		d := NewIDDivider(slices.Clone(sample), 1024)
-		b.Run(name, func(b *testing.B) {
-			sum := 0
-			for i := range b.N {
-				sum += d.Part(sample[i&16383])
-			}
-			if sum == -1 {
-				b.Fatal()
-			}
-		})
-	}
-}
