@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 	"github.com/simdb/simdb/sstable"
@@ -32,26 +31,12 @@ type corpus struct {
 // that of IDs. Some are in two shards.
 func licences(t *testing.T) corpus {
 	t.Helper()
-	f, err := os.Open("../examples/licenses.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var docs []Doc
-	lines := bufio.NewScanner(z)
-	for lines.Buffer(nil, 1<<20); lines.Scan(); {
-		var d struct{ ID, Text string }
-		if err := json.Unmarshal(lines.Bytes(), &d); err != nil {
-			t.Fatal(err)
-		}
-		docs = append(docs, Doc{ID: d.ID, Text: d.Text, Fields: json.RawMessage(fmt.Sprintf(`{"n":%d}`, len(docs)))})
+	for i, d := range corpora.Docs(t, "../examples/licenses.jsonl.gz") {
+		docs = append(docs, Doc{ID: d.ID, Text: d.Text, Fields: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))})
 	}
-	if err := lines.Err(); err != nil || len(docs) < 700 {
-		t.Fatal(len(docs), err)
+	if len(docs) < 700 {
+		t.Fatal(len(docs))
 	}
 	return shuffled(docs, 4, 1)
 }

@@ -1,10 +1,7 @@
 package engine_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,36 +10,16 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 type idPair [2]string
 
-func readLines(t *testing.T, path string, line func(string)) {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sc := bufio.NewScanner(z)
-	sc.Buffer(nil, 64<<20)
-	for sc.Scan() {
-		line(sc.Text())
-	}
-	if err := sc.Err(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // readTruth reads id1 TAB id2 TAB jaccard ... lines.
 func readTruth(t *testing.T, path string) map[idPair]float64 {
 	truth := map[idPair]float64{}
-	readLines(t, path, func(line string) {
+	for line := range corpora.Lines(t, path) {
 		f := strings.Split(line, "\t")
 		inter, err1 := strconv.Atoi(f[3])
 		union, err2 := strconv.Atoi(f[4])
@@ -50,7 +27,7 @@ func readTruth(t *testing.T, path string) map[idPair]float64 {
 			t.Fatalf("%s: %q", path, line)
 		}
 		truth[pairOf(f[0], f[1])] = float64(inter) / float64(union)
-	})
+	}
 	return truth
 }
 
@@ -66,17 +43,17 @@ func pairOf(a, b string) idPair {
 // SIMDB_TRUTH names a folder of other corpora, NAME.jsonl.gz with NAME.truth.tsv.gz, to be checked
 // too.
 func TestJaccardTruth(t *testing.T) {
-	corpora := map[string]string{"../examples/licenses.jsonl.gz": "testdata/licenses.truth.tsv.gz"}
+	collections := map[string]string{"../examples/licenses.jsonl.gz": "testdata/licenses.truth.tsv.gz"}
 	if dir := os.Getenv("SIMDB_TRUTH"); dir != "" {
 		truths, err := filepath.Glob(filepath.Join(dir, "*.truth.tsv.gz"))
 		if err != nil || len(truths) == 0 {
 			t.Fatal(truths, err)
 		}
 		for _, truth := range truths {
-			corpora[strings.TrimSuffix(truth, ".truth.tsv.gz")+".jsonl.gz"] = truth
+			collections[strings.TrimSuffix(truth, ".truth.tsv.gz")+".jsonl.gz"] = truth
 		}
 	}
-	for docs, truth := range corpora {
+	for docs, truth := range collections {
 		t.Run(filepath.Base(docs), func(t *testing.T) {
 			t.Parallel()
 			checkTruth(t, docs, readTruth(t, truth))
@@ -96,16 +73,12 @@ func checkTruth(t *testing.T, docs string, truth map[idPair]float64) {
 		t.Fatal(err)
 	}
 	var ids []string
-	readLines(t, docs, func(line string) {
-		var d struct{ ID, Text string }
-		if err := json.Unmarshal([]byte(line), &d); err != nil {
-			t.Fatal(err)
-		}
+	for _, d := range corpora.Docs(t, docs) {
 		if err := l.Add(engine.Doc{ID: d.ID, Text: d.Text}); err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, d.ID)
-	})
+	}
 	if _, err := l.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,12 @@
 package engine_test
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
@@ -43,26 +41,16 @@ const truthMaxDistance = 10 // NEAR is run for every distance up to this one
 
 func (h hashKind) codes(tb testing.TB) []uint64 {
 	tb.Helper()
-	f, err := os.Open(filepath.Join("testdata", "emoji.tsv.gz"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
 	var codes []uint64
-	sc := bufio.NewScanner(z)
-	for sc.Scan() {
-		code, err := strconv.ParseUint(strings.Split(sc.Text(), "\t")[h.column], 16, 64)
+	for line := range corpora.Lines(tb, "testdata/emoji.tsv.gz") {
+		code, err := strconv.ParseUint(strings.Split(line, "\t")[h.column], 16, 64)
 		if err != nil {
 			tb.Fatal(err)
 		}
 		codes = append(codes, code)
 	}
-	if sc.Err() != nil || len(codes) != 11201 {
-		tb.Fatal(len(codes), sc.Err())
+	if len(codes) != 11201 {
+		tb.Fatal(len(codes))
 	}
 	return codes
 }

@@ -1,47 +1,23 @@
 package minhash
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"testing"
+
+	"github.com/simdb/simdb/internal/corpora"
 )
 
 // realSketches returns the sketches of the documents of gzipped JSON lines in the folder SIMDB_DATA
 // names.
 func realSketches(b testing.TB, names ...string) (sketches []Sketch) {
-	dir := os.Getenv("SIMDB_DATA")
-	if dir == "" {
-		b.Skip("SIMDB_DATA is not set")
-	}
 	h, err := New(Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	for _, name := range names {
-		f, err := os.Open(filepath.Join(dir, name+".jsonl.gz"))
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			b.Fatal(err)
-		}
-		lines := bufio.NewScanner(z)
-		lines.Buffer(nil, 64<<20)
-		for lines.Scan() {
-			var doc struct{ Text string }
-			if err := json.Unmarshal(lines.Bytes(), &doc); err != nil {
-				b.Fatal(err)
-			}
+		for _, doc := range corpora.Docs(b, corpora.Real(b, name+".jsonl.gz")) {
 			sketches = append(sketches, h.Text(doc.Text).Clone())
-		}
-		if err := lines.Err(); err != nil {
-			b.Fatal(err)
 		}
 	}
 	return sketches

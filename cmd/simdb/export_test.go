@@ -1,13 +1,11 @@
 package main
 
 import (
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -16,27 +14,17 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpora"
 )
 
 // licences are the documents of the example file.
 func licences(t *testing.T) (docs []engine.Doc) {
 	t.Helper()
-	f, err := os.Open("../../examples/licenses.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for d := json.NewDecoder(r); ; {
+	for line := range corpora.Lines(t, "../../examples/licenses.jsonl.gz") {
 		var v map[string]json.RawMessage
-		if err := d.Decode(&v); err != nil {
-			return docs
-		}
 		var doc engine.Doc
-		if err := errors.Join(json.Unmarshal(v["id"], &doc.ID), json.Unmarshal(v["text"], &doc.Text)); err != nil {
+		err := json.Unmarshal([]byte(line), &v)
+		if err = errors.Join(err, json.Unmarshal(v["id"], &doc.ID), json.Unmarshal(v["text"], &doc.Text)); err != nil {
 			t.Fatal(err)
 		}
 		delete(v, "id")
@@ -46,6 +34,7 @@ func licences(t *testing.T) (docs []engine.Doc) {
 		}
 		docs = append(docs, doc)
 	}
+	return docs
 }
 
 // oddDocs are documents that a format could lose something of.

@@ -1,14 +1,15 @@
 package features
 
 import (
-	"encoding/json"
 	"fmt"
-	"github.com/simdb/simdb/internal/token"
-	"github.com/simdb/simdb/minhash"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/corpora"
+	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/minhash"
 )
 
 // english returns about size bytes of text with the word lengths of English, from a seeded
@@ -83,8 +84,8 @@ type corpus struct {
 	bytes int64
 }
 
-// corpora returns half a megabyte of each kind of text.
-func corpora(b *testing.B) (cs []corpus) {
+// benchCorpora returns half a megabyte of each kind of text.
+func benchCorpora(b *testing.B) (cs []corpus) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, k := range []struct {
 		name string
@@ -113,13 +114,9 @@ func realCorpora(b *testing.B) (cs []corpus) {
 	}
 	for _, name := range []string{"spdx", "npmdocs"} {
 		var all strings.Builder
-		scanGzip(b, name+".jsonl.gz", func(line []byte) {
-			var doc struct{ Text string }
-			if err := json.Unmarshal(line, &doc); err != nil {
-				b.Fatal(err)
-			}
+		for _, doc := range corpora.Docs(b, corpora.Real(b, name+".jsonl.gz")) {
 			all.WriteString(doc.Text + "\n")
-		})
+		}
 		for _, size := range []int{2300, 48 << 10} {
 			c := corpus{name: fmt.Sprintf("%s-%.1fKB", name, float64(size)/1000), bytes: 1 << 19}
 			for text := all.String()[:1<<19]; len(text) > 0; text = text[min(size, len(text)):] {
@@ -136,7 +133,7 @@ func BenchmarkText(b *testing.B) {
 	walk, bottom := token.NewShingler(3, 0), minhash.NewBottom(128)
 	simhash, both := NewFingerprinter(Params{Shingle: 3}), NewFingerprinter(Params{Shingle: 3, Sketch: 128})
 	var d discard
-	for _, c := range corpora(b) {
+	for _, c := range benchCorpora(b) {
 		for _, k := range []struct {
 			name string
 			text func(string)
@@ -189,7 +186,7 @@ func BenchmarkFeatures(b *testing.B) {
 		{"set", 1, Spec{Unit: Set, SetField: "set"}, false},
 	} {
 		state := NewFingerprinter(Params{Shingle: k.k, Sketch: 128, Features: k.spec})
-		for _, c := range corpora(b) {
+		for _, c := range benchCorpora(b) {
 			b.Run(k.name+"/"+c.name, func(b *testing.B) {
 				texts := c.texts
 				if k.split {

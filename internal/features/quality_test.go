@@ -1,46 +1,16 @@
 package features
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/simhash"
 )
-
-// scanGzip calls line with each line of a gzipped file in the folder SIMDB_DATA names.
-func scanGzip(t testing.TB, name string, line func([]byte)) {
-	t.Helper()
-	dir := os.Getenv("SIMDB_DATA")
-	if dir == "" {
-		t.Skip("SIMDB_DATA is not set")
-	}
-	f, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		line(lines.Bytes())
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // TestRealQuality compares estimates with the exact similarity of all pairs of real documents with
 // J >= 0.5, under several seeds: pairs of one corpus share shingles, and with them the errors of
@@ -58,17 +28,13 @@ func testRealQuality(t *testing.T, corpus string) {
 	for seed := range uint64(seeds) {
 		s := NewFingerprinter(Params{Shingle: 3, Sketch: n, Seed: seed})
 		docs := map[string]Result{}
-		scanGzip(t, corpus+".jsonl.gz", func(line []byte) {
-			var doc struct{ ID, Text string }
-			if err := json.Unmarshal(line, &doc); err != nil {
-				t.Fatal(err)
-			}
+		for _, doc := range corpora.Docs(t, corpora.Real(t, corpus+".jsonl.gz")) {
 			r := s.Text(doc.Text)
 			r.Sketch = r.Sketch.Clone()
 			docs[doc.ID] = r
-		})
-		scanGzip(t, corpus+".truth.tsv.gz", func(line []byte) {
-			f := strings.Split(string(line), "\t")
+		}
+		for line := range corpora.Lines(t, corpora.Real(t, corpus+".truth.tsv.gz")) {
+			f := strings.Split(line, "\t")
 			common, _ := strconv.ParseFloat(f[3], 64)
 			union, _ := strconv.ParseFloat(f[4], 64)
 			a, b := docs[f[0]], docs[f[1]]
@@ -91,7 +57,7 @@ func testRealQuality(t *testing.T, corpus string) {
 					within[0]++
 				}
 			}
-		})
+		}
 	}
 	t.Logf("%d pairs scored: bias %+.4f, RMSE %.4f; SketchJaccard bias %+.4f; SimHash distance against theory: %+.2f +- %.2f sigma; %.1f %% of pairs with J >= 0.9 within 3 bits",
 		score.n/seeds, score.mean(), score.rms(), plain.mean(), simhashZ.mean(), simhashZ.rms(), 100*float64(within[0])/float64(max(1, within[1])))
@@ -142,11 +108,7 @@ func TestDegenerate(t *testing.T) {
 func TestEveryScript(t *testing.T) {
 	s := NewFingerprinter(Params{Shingle: 3, Sketch: 128})
 	seen := map[uint64]string{}
-	scanGzip(t, "udhr.jsonl.gz", func(line []byte) {
-		var doc struct{ ID, Text string }
-		if err := json.Unmarshal(line, &doc); err != nil {
-			t.Fatal(err)
-		}
+	for _, doc := range corpora.Docs(t, corpora.Real(t, "udhr.jsonl.gz")) {
 		r := s.Text(doc.Text)
 		if per := float64(len(doc.Text)) / float64(max(r.Words, 1)); r.Empty || per < 3 || per > 150 { // scripts that write no spaces and are not on the list have long words
 			t.Errorf("%s: %d words in %d bytes", doc.ID, r.Words, len(doc.Text))
@@ -158,6 +120,6 @@ func TestEveryScript(t *testing.T) {
 		if !slices.IsSorted(r.Sketch) {
 			t.Errorf("%s: the sketch is not sorted", doc.ID)
 		}
-	})
+	}
 	t.Logf("%d fingerprints", len(seen))
 }

@@ -85,7 +85,7 @@ func TestOnlyTestsImportTestHelpers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	helpers := []string{module + "internal/exhaustive", module + "internal/vfs/vfstest", module + "internal/browser"}
+	helpers := []string{module + "internal/exhaustive", module + "internal/vfs/vfstest", module + "internal/browser", module + "internal/corpora"}
 	found := 0
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)

@@ -1,7 +1,7 @@
 // Package ordered sorts, selects and compares: 64-bit keys by radix sort, alone or with a number
 // each (radix.go), the common ones of two lists (Common), and items of any type, the first n
-// without sorting all of them (Best, Least), with cancellation (Sort, InPlace), with the first items
-// early (Runs), or by the greatest of those left (Heap, Sink).
+// without sorting all of them (Best, Least), with cancellation (Sort, InPlace), with the first
+// items early (Runs), or the greatest of those that are left (Heap, Sink).
 package ordered
 
 import (

@@ -1,16 +1,13 @@
 package passage
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/features"
 )
 
@@ -99,25 +96,8 @@ func TestRuns(t *testing.T) {
 
 // Every licence is compared with some others, by brute force too.
 func TestRunsOfLicences(t *testing.T) {
-	file, err := os.Open("../../examples/licenses.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	z, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var texts []string
-	for lines := bufio.NewReader(z); ; {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			break
-		}
-		var d struct{ Text string }
-		if err := json.Unmarshal(line, &d); err != nil {
-			t.Fatal(err)
-		}
+	for _, d := range corpora.Docs(t, "../../examples/licenses.jsonl.gz") {
 		// The words of brute are of letters alone.
 		letters := func(r rune) rune {
 			if r >= '0' && r <= '9' || r > 127 || r == features.Separator {

@@ -1,43 +1,13 @@
 package token
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/corpora"
 )
-
-// A document of a truth corpus.
-type truthDoc struct {
-	ID   string `json:"id"`
-	Text string `json:"text"`
-}
-
-func readGzipLines(t *testing.T, path string, line func([]byte)) {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := bufio.NewScanner(z)
-	s.Buffer(nil, 64<<20)
-	for s.Scan() {
-		line(s.Bytes())
-	}
-	if s.Err() != nil {
-		t.Fatal(s.Err())
-	}
-}
 
 // jaccardPairs returns "a TAB b TAB jaccard TAB intersection TAB union" of every pair that shares
 // at least half of its shingles, by counting common shingles over an inverted index.
@@ -70,23 +40,19 @@ func testTruth(t *testing.T, corpus, truth string) {
 	s := NewShingler(3, 0)
 	var ids []string
 	var sets [][]uint64
-	readGzipLines(t, corpus, func(b []byte) {
-		var d truthDoc
-		if err := json.Unmarshal(b, &d); err != nil {
-			t.Fatal(err)
-		}
+	for _, d := range corpora.Docs(t, corpus) {
 		var c collect
 		s.Text(d.Text, &c)
 		set := c.hashes
 		slices.Sort(set)
 		ids, sets = append(ids, d.ID), append(sets, slices.Compact(set))
-	})
+	}
 	var want []string
-	readGzipLines(t, truth, func(b []byte) {
-		if !strings.HasPrefix(string(b), "#") {
-			want = append(want, string(b))
+	for line := range corpora.Lines(t, truth) {
+		if !strings.HasPrefix(line, "#") {
+			want = append(want, line)
 		}
-	})
+	}
 	slices.Sort(want)
 	got := jaccardPairs(ids, sets)
 	if !slices.Equal(got, want) {
@@ -104,13 +70,9 @@ func testTruth(t *testing.T, corpus, truth string) {
 
 // TestTruth compares all corpora in the folder SIMDB_DATA names.
 func TestTruth(t *testing.T) {
-	dir := os.Getenv("SIMDB_DATA")
-	if dir == "" {
-		t.Skip("SIMDB_DATA is not set")
-	}
 	for _, name := range []string{"spdx", "licenseclassifier", "npmdocs", "poetry_tang20k", "udhr", "bible"} {
 		t.Run(name, func(t *testing.T) {
-			testTruth(t, filepath.Join(dir, name+".jsonl.gz"), filepath.Join(dir, name+".truth.tsv.gz"))
+			testTruth(t, corpora.Real(t, name+".jsonl.gz"), corpora.Real(t, name+".truth.tsv.gz"))
 		})
 	}
 }

@@ -2,12 +2,10 @@ package shard
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -20,6 +18,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
@@ -563,20 +562,7 @@ func firstDifference(a, b []byte) string {
 func split(t *testing.T, n int) (names []string) {
 	t.Helper()
 	dir := t.TempDir()
-	f, err := os.Open("../../../examples/licenses.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(b, []byte("\n"))
+	lines := bytes.SplitAfter(corpora.Read(t, "../../../examples/licenses.jsonl.gz"), []byte("\n"))
 	for i := range n {
 		part := filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", i))
 		if err := os.WriteFile(part, bytes.Join(lines[i*len(lines)/n:(i+1)*len(lines)/n], nil), 0o666); err != nil {

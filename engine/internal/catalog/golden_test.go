@@ -14,6 +14,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -63,21 +64,8 @@ func TestGolden(t *testing.T) {
 }
 
 func openGolden(t *testing.T, file string, want State) {
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
 	name := filepath.Join(t.TempDir(), "CATALOG")
-	if err := os.WriteFile(name, image, 0o644); err != nil {
+	if err := os.WriteFile(name, corpora.Read(t, file), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	c, got := mustOpen(t, vfs.Disk, name)

@@ -1,19 +1,16 @@
 package stages
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
 	"encoding"
-	"encoding/json"
 	"math/bits"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/ordered"
@@ -374,27 +371,10 @@ func TestPrints(t *testing.T) {
 
 // TestLicenses compares a job on real texts with setjoin.
 func TestLicenses(t *testing.T) {
-	f, err := os.Open("../../../../examples/licenses.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	hasher := features.NewSetHasher(features.Spec{}, 3, 0)
 	var sets []Set
-	for lines := bufio.NewReader(z); ; {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			break
-		}
-		var doc struct{ Text string }
-		if err := json.Unmarshal(line, &doc); err != nil {
-			t.Fatal(err)
-		}
-		sets = append(sets, Set{Doc: uint64(len(sets)), Elements: hasher.Append(nil, doc.Text)})
+	for i, doc := range corpora.Docs(t, "../../../../examples/licenses.jsonl.gz") {
+		sets = append(sets, Set{Doc: uint64(i), Elements: hasher.Append(nil, doc.Text)})
 	}
 	stars, pairs := alone(t, sets, 0.8, true)
 	dropped := 0

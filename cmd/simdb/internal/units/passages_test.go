@@ -1,16 +1,13 @@
 package units
 
 import (
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/features"
 )
 
@@ -75,21 +72,8 @@ func TestLargePassages(t *testing.T) {
 
 // TestPassagesOfLicenses compares texts that people have written, and copied from each other.
 func TestPassagesOfLicenses(t *testing.T) {
-	f, err := os.Open(filepath.FromSlash("../../../../examples/licenses.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var docs []string
-	for d := json.NewDecoder(z); d.More(); {
-		var doc struct{ Text string }
-		if err := d.Decode(&doc); err != nil {
-			t.Fatal(err)
-		}
+	for _, doc := range corpora.Docs(t, "../../../../examples/licenses.jsonl.gz") {
 		docs = append(docs, doc.Text)
 	}
 	docs = docs[:len(docs)/4]
