@@ -11,7 +11,7 @@ import (
 
 // informationBound returns log2(C(2^64, n)) / n: no code takes fewer bits a key on n uniform keys.
 func informationBound(n int) float64 {
-	// C(2^64, n) is 2^(64 n) / n! but for a factor that is below 1e-5 bits a key here.
+	// C(2^64, n) is 2^(64 n) / n! except for a factor that is below 1e-5 bits a key here.
 	lg, _ := math.Lgamma(float64(n) + 1)
 	return 64 - lg/math.Ln2/float64(n)
 }
