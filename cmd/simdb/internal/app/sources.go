@@ -16,8 +16,8 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
-	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/pipeline"
 )
 
 // Sources are the inputs of a command.
