@@ -244,7 +244,8 @@ func (c *Prune) expired(a *app.App, db *engine.DB) error {
 	if err != nil {
 		return fmt.Errorf("--expired: %w", err)
 	}
-	rows, err := query.Run(a.Context(), db, fmt.Sprintf("DELETE WHERE %s < ?", jsonfield.Name(paths[0])), time.Now().Unix())
+	name, now := jsonfield.Name(paths[0]), time.Now().Unix()
+	rows, err := query.Run(a.Context(), db, fmt.Sprintf("DELETE WHERE %s < ?", name), now)
 	if err != nil {
 		return err
 	}
@@ -252,5 +253,16 @@ func (c *Prune) expired(a *app.App, db *engine.DB) error {
 		a.Say("%s", warning)
 	}
 	a.Say("%s: %s; simdb compact frees their space", c.DB, rows.Message())
+	if rows, err = query.Run(a.Context(), db, fmt.Sprintf("COUNT %s IS NOT NULL AND NOT %[1]s >= ?", name), now); err != nil {
+		return err
+	}
+	for row, err := range rows.All() {
+		if err != nil {
+			return err
+		}
+		if n := row[0].(int64); n > 0 {
+			a.Say("%s: %s stayed because %s is not a number of seconds", c.DB, quantity.Count(n, "document"), name)
+		}
+	}
 	return rows.Close()
 }
