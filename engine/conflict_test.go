@@ -13,8 +13,12 @@ import (
 
 // TestPreconditions applies random batches with preconditions to a database and to a map.
 func TestPreconditions(t *testing.T) {
-	ctx, now := t.Context(), time.Unix(1_000_000, 0)
-	db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever, TTL: time.Hour, now: func() time.Time { return now }})
+	ctx := t.Context()
+	var now atomic.Int64 // in seconds: a merge in the background asks, too
+	now.Store(1_000_000)
+	db, _ := create4test(t, &Options{
+		NoSketch: true, Sync: SyncNever, TTL: time.Hour, now: func() time.Time { return time.Unix(now.Load(), 0) },
+	})
 	r := rand.New(rand.NewPCG(11, 12))
 	stored := map[string]Doc{}
 	refused, applied := 0, 0
@@ -25,7 +29,7 @@ func TestPreconditions(t *testing.T) {
 			}
 		}
 		if r.IntN(300) == 0 { // all expire
-			now = now.Add(2 * time.Hour)
+			now.Add(2 * 3600)
 			clear(stored)
 		}
 		id := func() string { return strconv.Itoa(r.IntN(20)) }
