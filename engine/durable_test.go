@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -126,11 +127,12 @@ func TestKilledThenCut(t *testing.T) {
 		acked int // documents 0 to acked-1
 	}
 	var states []state
-	acked := 0
+	var acked atomic.Int64 // a flush removes its log beside the next step
 	mem := vfstest.NewMem(hostDir(t))
 	fs := vfstest.NewFaulty(mem, func(op vfstest.Op) error {
 		if op.Kind.Changes() {
-			states = append(states, state{mem.KillClone(), acked})
+			n := int(acked.Load()) // before the clone, which has at least these
+			states = append(states, state{mem.KillClone(), n})
 		}
 		return nil
 	})
@@ -145,8 +147,8 @@ func TestKilledThenCut(t *testing.T) {
 		} {
 			if step != nil {
 				err = step()
-			} else if err = db.Put(ctx, document(acked)); err == nil {
-				acked++
+			} else if err = db.Put(ctx, document(int(acked.Load()))); err == nil {
+				acked.Add(1)
 			}
 			if err != nil {
 				t.Fatal(err)
