@@ -10,7 +10,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/input/lines"
 	"github.com/simdb/simdb/internal/outfile"
 )
 
@@ -133,11 +132,6 @@ func (c *copies) begin(i int, _ input.Source) (err error) {
 	}
 	if c.like, err = c.Open(i, c.opt); err != nil {
 		return err
-	}
-	if f := c.formats[i]; f == lines.CSV || f == lines.TSV { // the header, also of an output without records
-		for range c.like.Records(c.a.Context()) {
-			break
-		}
 	}
 	o := input.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.Columns.OfInput()}
 	if c.to, err = c.formats[i].NewCopier(c.keepTo[len(c.keepTo)-1], o); err != nil {

@@ -1,6 +1,7 @@
 package lines
 
 import (
+	"context"
 	"io"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -78,8 +79,18 @@ func (c *copier) Close() error {
 	switch {
 	case c.json != nil:
 		return c.json.close()
-	case c.like != nil:
+	case c.like != nil && !c.begun:
+		c.readHeader()
 		return c.begin(c.like)
 	}
 	return nil
+}
+
+// readHeader makes sure that the columns of like are known: they are when its records are read.
+func (c *copier) readHeader() {
+	if info := c.like.Info(); info.Columns == nil && (info.Format == CSV || info.Format == TSV) {
+		for range c.like.Records(context.Background()) {
+			break
+		}
+	}
 }
