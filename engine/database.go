@@ -44,8 +44,8 @@ func Open(path string, o ...*Options) (*DB, error) {
 // adding them in this order. They must have the same parameters, except the layout (ErrParams).
 // Of documents with the same ID, the one in the last table counts; sequence numbers are those
 // that Ingest would give. Which documents count is held in memory; nothing is written. Opening
-// compares the IDs of each table with those of all tables before it, so many large tables take
-// a while.
+// compares the IDs of each table with those of all tables before it, which takes long for many
+// large tables.
 //
 // A database may be in the set, too. It counts as the table that Pack would write at this
 // moment; Refresh does not follow it. The tables and databases stay open until Close.

@@ -157,8 +157,8 @@ type Novelty struct {
 // AddNovel stores each of docs, in order, that resembles no visible document, as PutNovel does.
 // But a similar visible document with the same ID is a match, too, so that a document that is
 // submitted again is not stored again. Documents stored earlier in the same call count. Each
-// check and its write are one step; all writes are made safe together at the end, so many
-// documents take a fraction of the time of as many calls of PutNovel. It returns what became of
+// check and its write are one step. All writes are synced together at the end, which takes a
+// fraction of the time of one PutNovel for each. It returns what became of
 // each document; after an error only of those before the one that failed, and these are safe. A
 // crash leaves a prefix of what was stored. Errors are those of PutNovel.
 func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion) ([]Novelty, error) {

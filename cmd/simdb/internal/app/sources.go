@@ -38,7 +38,7 @@ type Sources struct {
 	same     []string        // which names are of files that have come before
 }
 
-// A Table is documents in memory. Open begins a pass over them; Bytes is about their size.
+// A Table has documents in memory. Open starts reading them; Bytes is roughly their size.
 type Table struct {
 	Open  func(opt input.Options) (input.Source, error)
 	Bytes int64

@@ -91,8 +91,8 @@ func (t *Table) names() (names []string) {
 	return names
 }
 
-// Open begins a pass over the rows as documents. A row is at the position of its number, from 1 on;
-// its ID, if there is no column with one, is its number from 0 on.
+// Open starts reading the rows as documents. The position of a row is its number, counted from 1;
+// without a column of IDs, the ID of a row is its number, counted from 0.
 func (t *Table) Open(opt input.Options) (input.Source, error) {
 	s := &source{Table: t, opt: opt, id: -1, print: -1}
 	err := s.findText()
@@ -118,7 +118,7 @@ func (t *Table) Open(opt input.Options) (input.Source, error) {
 	return s, nil
 }
 
-// source is a pass over a table. The columns are by number, -1 for none.
+// source reads a table once. Columns are given by number, -1 for none.
 type source struct {
 	*Table
 	opt       input.Options
