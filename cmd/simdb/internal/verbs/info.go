@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -208,6 +209,8 @@ func (c *Compact) Run(a *app.App) (err error) {
 	return nil
 }
 
+const pruneBatch = 1 << 16 // deletes in one write
+
 // Prune is `simdb prune`.
 type Prune struct {
 	DB      string   `arg:"" file:"db" help:"The database."`
@@ -245,14 +248,20 @@ func (c *Prune) expired(a *app.App, db *engine.DB) error {
 		return fmt.Errorf("--expired: %w", err)
 	}
 	name, now := jsonfield.Name(paths[0]), time.Now().Unix()
-	rows, err := query.Run(a.Context(), db, fmt.Sprintf("DELETE WHERE %s < ?", name), now)
+	rows, err := query.Run(a.Context(), db, fmt.Sprintf("%s < ? SHOW id, seq", name), now)
 	if err != nil {
 		return err
 	}
+	n, err := deleteRows(a.Context(), db, rows)
 	for _, warning := range rows.Warnings() {
 		a.Say("%s", warning)
 	}
-	a.Say("%s: %s; simdb compact frees their space", c.DB, rows.Message())
+	if n > 0 || err == nil {
+		a.Say("%s: %s deleted; simdb compact frees their space", c.DB, quantity.Count(int64(n), "document"))
+	}
+	if err != nil {
+		return err
+	}
 	if rows, err = query.Run(a.Context(), db, fmt.Sprintf("COUNT %s IS NOT NULL AND NOT %[1]s >= ?", name), now); err != nil {
 		return err
 	}
@@ -265,4 +274,32 @@ func (c *Prune) expired(a *app.App, db *engine.DB) error {
 		}
 	}
 	return rows.Close()
+}
+
+// deleteRows deletes the versions of documents that rows name by id and seq, in batches, so that
+// memory does not grow with the rows, and returns how many.
+func deleteRows(ctx context.Context, db *engine.DB, rows *query.Rows) (deleted int, err error) {
+	var b engine.Batch
+	apply := func() error {
+		err := db.Apply(ctx, &b)
+		if err == nil {
+			deleted += b.Deleted()
+		}
+		b.Reset()
+		return err
+	}
+	for v, err := range query.Scan[struct {
+		ID  string
+		Seq uint64
+	}](rows) {
+		if err != nil {
+			return deleted, err
+		}
+		if b.DeleteVersion(v.ID, v.Seq); b.Len() == pruneBatch {
+			if err := apply(); err != nil {
+				return deleted, err
+			}
+		}
+	}
+	return deleted, apply()
 }
