@@ -330,7 +330,7 @@ def test_what_is_looked_for(tmp_path):
                 db.near(wrong)
         for call in (
             lambda: db.near(1, 3.5), lambda: db.near(), lambda: db.near(1, text="x"), lambda: db.get(None), lambda: db.get(1.5),
-            lambda: db.query("NEAR(?, 3)", "a"), lambda: db.query("n = ?", [None]), lambda: db.add(None), lambda: db.query(b"STATS"),
+            lambda: db.query("NEAR(?, 3)", "a"), lambda: db.query("n = ?", [None]), lambda: db.query("n = ?", [pandas.NaT]), lambda: db.query("n = ?", [np.datetime64("NaT")]), lambda: db.add(None), lambda: db.query(b"STATS"),
             lambda: db.jaccard(b"one two"), lambda: db.jaccard([b"one"]), lambda: db.jaccard(TABLE), lambda: copy.copy(db), lambda: pickle.dumps(db),
         ):
             with pytest.raises(TypeError):

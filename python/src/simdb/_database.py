@@ -8,7 +8,7 @@ import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 from . import _library
-from ._library import call, flags, path_of
+from ._library import call, flags, is_null, path_of
 from ._table import Table
 
 _MAX_WORDS = 16
@@ -321,6 +321,8 @@ def _read(text: Any, id: Optional[str]) -> List[str]:
 def _param(v: Any) -> Dict[str, Any]:
     import datetime
 
+    if is_null(v) and not isinstance(v, float):
+        raise TypeError(f"{v!r} is no parameter of a statement: IS NULL finds what has no value")
     if hasattr(v, "dtype") and getattr(v, "shape", None) == ():
         if v.dtype == "uint64":
             return {"kind": "fingerprint", "value": int(v)}
