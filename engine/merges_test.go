@@ -343,11 +343,11 @@ func TestExpiredCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		now.Add(int64(20 * time.Second))
-		st, err := db.Stats()
-		if err != nil || len(st.Tables) != 1 || st.Tables[0].Expired < 900 || st.Documents > 100 {
-			t.Fatalf("%+v, %v", st, err)
-		}
-		if !auto {
+		if !auto { // else a merge may have begun
+			st, err := db.Stats()
+			if err != nil || len(st.Tables) != 1 || st.Tables[0].Expired < 900 || st.Documents > 100 {
+				t.Fatalf("%+v, %v", st, err)
+			}
 			if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
 				t.Fatal(err)
 			}
