@@ -184,11 +184,12 @@ func TestLoadMergesOnce(t *testing.T) {
 	for _, tables := range []int{3, 5, 9, 16, 20} {
 		ctx := t.Context()
 		var mu sync.Mutex
-		merged := map[uint64]int{}
+		merged, merges := map[uint64]int{}, int64(0)
 		db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever, OnEvent: func(e Event) {
 			mu.Lock()
 			defer mu.Unlock()
 			if e.Kind == EventCompact {
+				merges++
 				for _, n := range e.Tables {
 					merged[n]++
 				}
@@ -225,6 +226,12 @@ func TestLoadMergesOnce(t *testing.T) {
 		if err != nil || st.Documents != int64(50*tables) || len(st.Tables) > 3 {
 			t.Fatalf("%d tables: %d documents in %d tables, %v", tables, st.Documents, len(st.Tables), err)
 		}
+		// The event of a merge in the background comes after its end.
+		until(t, "the events of all merges", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return merges == db.Metrics().Compactions
+		})
 		mu.Lock()
 		for n, times := range merged {
 			if times > 1 {
