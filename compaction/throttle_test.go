@@ -5,12 +5,15 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
 // TestThrottle writes through a throttle: by its rate, not at all while it is paused, and at once
-// when it is opened.
-func TestThrottle(t *testing.T) {
+// when it is opened. The clock is that of the test: what else the machine does takes no time.
+func TestThrottle(t *testing.T) { synctest.Test(t, testThrottle) }
+
+func testThrottle(t *testing.T) {
 	th := NewThrottle(0)
 	ctx := context.Background()
 	if d, err := th.Wait(ctx, math.MaxInt32, true); d != 0 || err != nil {
