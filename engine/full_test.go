@@ -174,8 +174,10 @@ func TestMergeGivesWay(t *testing.T) {
 				t.Errorf("compact: %v", err)
 			}
 		}
-		if n := db.Metrics().Merging; n != 0 || merged.Load() != 0 {
-			t.Errorf("%d merges, %d have ended", n, merged.Load())
+		// A merge that finds no space itself gives its file back before it has ended.
+		until(t, "no merge runs", func() bool { return db.Metrics().Merging == 0 })
+		if n := merged.Load(); n != 0 {
+			t.Errorf("%d merges have succeeded", n)
 		}
 		mem.SetLimit(0)
 		db.SetCompactionRate(0)
