@@ -293,6 +293,9 @@ func TestPairsAgainstBruteForce(t *testing.T) {
 
 // What was read before Ctrl-C is stored, and --resume continues after it.
 func TestInterruptedLoad(t *testing.T) {
+	if signal.Ignored(os.Interrupt) {
+		t.Skip("the test was started with this signal ignored, and so are its children")
+	}
 	dir := t.TempDir()
 	var all strings.Builder
 	for i := range 50 {
