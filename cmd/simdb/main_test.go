@@ -363,7 +363,8 @@ func TestInterruptedLoadAtItsEnd(t *testing.T) {
 		dir := t.TempDir()
 		var talk strings.Builder
 		c := exec.Command("simdb", "load", "x.simdb", "-", "--input-format", "fingerprints", "--no-text", "--memory", "1MiB")
-		c.Dir, c.Stderr = dir, &talk
+		// With many more processors all lines could be on their way before the first is stored.
+		c.Dir, c.Stderr, c.Env = dir, &talk, append(os.Environ(), "GOMAXPROCS=2")
 		in, err := c.StdinPipe()
 		if err == nil {
 			err = c.Start()
