@@ -122,7 +122,10 @@ func TestSummaryJSON(t *testing.T) {
 		found := 0
 		for line := range strings.Lines(talk) {
 			var o map[string]float64
-			if json.Unmarshal([]byte(line), &o) == nil && strings.HasPrefix(line, c.want) && o["seconds"] > 0 {
+			if json.Unmarshal([]byte(line), &o) != nil || !strings.HasPrefix(line, c.want) {
+				continue
+			}
+			if _, ok := o["seconds"]; ok { // 0.000 on a fast machine
 				found++
 			}
 		}
