@@ -229,8 +229,7 @@ func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]sstable.FieldRange,
 }
 
 // CountIndexed returns how many documents Range reads for r.Fields: those that indexes find,
-// and all documents of memtables and of tables in which the indexes find too many. It costs
-// microseconds per table.
+// and all documents of tables in which the indexes find too many. It costs microseconds per table.
 func (s *Snapshot) CountIndexed(ctx context.Context, r Range) (int64, error) {
 	f, err := r.inner(s)
 	if err != nil {

@@ -6,8 +6,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/sstable/internal/fieldidx"
 	"github.com/simdb/simdb/sstable/internal/table"
@@ -45,31 +48,41 @@ func fieldsTable(t *testing.T, r *rand.Rand, n int) ([]byte, Params, []Document)
 func checkFields(t *testing.T, r *Reader, rng *rand.Rand, docs []Document) (found int) {
 	paths := r.Params().Indexed()
 	for range 300 {
-		var ranges []FieldRange
-		for range 1 + rng.IntN(3) {
-			f := FieldRange{Field: rng.IntN(len(paths)), Numbers: rng.IntN(2) == 0}
-			bounds := []string{"", "1", "-3.5", "12", "1e20", "123456789012345678901234567890", "en", "https://www.", "https://www.example.org/7", "long", "\x00", strings.Repeat("long", 40) + "7"}
-			if f.Numbers {
-				bounds = bounds[:6]
-			}
-			f.Above, f.Below = rng.IntN(3) == 0, rng.IntN(3) == 0
-			if f.From, f.To = bounds[rng.IntN(len(bounds))], bounds[rng.IntN(len(bounds))]; rng.IntN(2) == 0 {
-				f.To = f.From
-			}
-			ranges = append(ranges, f)
-		}
-		var want []uint32
-		for i := range docs {
-			if slices.ContainsFunc(ranges, func(f FieldRange) bool { return within(f, jsonfield.Of(docs[i].Fields, paths[f.Field])) }) {
-				want = append(want, uint32(i))
-			}
-		}
+		ranges := randomRanges(rng, len(paths))
+		want := docsWithin(docs, paths, ranges)
 		got, err := r.FieldCandidates(ranges)
 		n, err2 := r.CountFields(ranges)
 		if err != nil || err2 != nil || !slices.Equal(got, want) || n < len(want) || len(ranges) == 1 && n != len(want) {
 			t.Fatalf("%+v: %d, %d counted, want %d; %v %v", ranges, len(got), n, len(want), err, err2)
 		}
 		found += len(got)
+	}
+	return found
+}
+
+// randomRanges returns one to three ranges of n fields.
+func randomRanges(rng *rand.Rand, n int) (ranges []FieldRange) {
+	for range 1 + rng.IntN(3) {
+		f := FieldRange{Field: rng.IntN(n), Numbers: rng.IntN(2) == 0}
+		bounds := []string{"", "1", "-3.5", "12", "1e20", "123456789012345678901234567890", "en", "https://www.", "https://www.example.org/7", "long", "\x00", strings.Repeat("long", 40) + "7"}
+		if f.Numbers {
+			bounds = bounds[:6]
+		}
+		f.Above, f.Below = rng.IntN(3) == 0, rng.IntN(3) == 0
+		if f.From, f.To = bounds[rng.IntN(len(bounds))], bounds[rng.IntN(len(bounds))]; rng.IntN(2) == 0 {
+			f.To = f.From
+		}
+		ranges = append(ranges, f)
+	}
+	return ranges
+}
+
+// docsWithin returns which documents have a value in one of ranges, as far as keys tell.
+func docsWithin(docs []Document, paths [][]string, ranges []FieldRange) (found []uint32) {
+	for i := range docs {
+		if slices.ContainsFunc(ranges, func(f FieldRange) bool { return within(f, jsonfield.Of(docs[i].Fields, paths[f.Field])) }) {
+			found = append(found, uint32(i))
+		}
 	}
 	return found
 }
@@ -93,6 +106,38 @@ func within(f FieldRange, raw []byte) bool {
 		return bound == "" || c > 0 || c == 0 && (!without || len(k) == jsonfield.MostKey)
 	}
 	return in(f.From, 1, f.Above) && in(f.To, -1, f.Below)
+}
+
+// TestFieldIndex: searches in indexed fields of documents in memory find what all of these
+// documents have, while more come, from several goroutines.
+func TestFieldIndex(t *testing.T) {
+	_, p, docs := fieldsTable(t, rand.New(rand.NewPCG(37, 3)), exhaustive.Size(1500, 6000))
+	paths := p.Indexed()
+	var x FieldIndex
+	var n atomic.Int64 // documents that are there
+	var all sync.WaitGroup
+	for g := range uint64(3) {
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(37, 4+g))
+			for range 100 {
+				some := docs[:min(n.Add(rng.Int64N(80)), int64(len(docs)))]
+				if rng.IntN(3) == 0 { // an older view
+					some = some[:rng.IntN(len(some)+1)]
+				}
+				ranges := [][]FieldRange{randomRanges(rng, len(paths)), randomRanges(rng, len(paths))}[rng.IntN(2):]
+				got := x.Candidates(&p, len(some), func(doc int) []byte { return docs[doc].Fields }, ranges)
+				if !slices.ContainsFunc(ranges, func(r []FieldRange) bool { return slices.Equal(got, docsWithin(some, paths, r)) }) {
+					t.Errorf("%+v of %d documents: %d, which no range alone has", ranges, len(some), len(got))
+				}
+				for _, r := range ranges { // a document is in each of three ranges, at most
+					if most := 3 * len(docsWithin(docs, paths, r)); len(got) > most {
+						t.Errorf("%+v: %d documents, not the fewest", ranges, len(got))
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 // TestFields: searches in indexed fields find the documents that all of them together have, in

@@ -1,6 +1,7 @@
 package sstable
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -103,15 +104,23 @@ func (f *FieldRange) Has(raw []byte) bool {
 	return true
 }
 
-// fieldRange returns a list, and the positions of the keys that it has in a range.
-func (r *Reader) fieldRange(f *FieldRange) (l *fieldidx.List, lo, hi int, err error) {
-	list := fieldidx.Texts
+// rangeOf calls search, which is the Range of lists, with the list of the field. A bound that is
+// cut off as keys are is included, since other values have the same key.
+func (f *FieldRange) rangeOf(search func(list int, from, to []byte, above, below bool)) {
+	list, cut := fieldidx.Texts, jsonfield.MostKey
 	if f.Numbers {
 		list = fieldidx.Numbers
 	}
 	from, to := f.keys()
-	l, cut := &r.t.Fields[fieldidx.Lists*f.Field+list], jsonfield.MostKey
-	lo, hi, err = l.Range(from, to, f.Above && len(from) < cut, f.Below && len(to) < cut)
+	search(fieldidx.Lists*f.Field+list, from, to, f.Above && len(from) < cut, f.Below && len(to) < cut)
+}
+
+// fieldRange returns a list, and the positions of the keys that it has in a range.
+func (r *Reader) fieldRange(f *FieldRange) (l *fieldidx.List, lo, hi int, err error) {
+	f.rangeOf(func(list int, from, to []byte, above, below bool) {
+		l = &r.t.Fields[list]
+		lo, hi, err = l.Range(from, to, above, below)
+	})
 	return l, lo, hi, err
 }
 
@@ -145,4 +154,41 @@ func (r *Reader) FieldCandidates(ranges []FieldRange) (docs []uint32, err error)
 	}
 	slices.Sort(docs)
 	return slices.Compact(docs), nil
+}
+
+// A FieldIndex finds documents that are held in memory by the values of their indexed fields, which
+// it reads once, when a search needs them. The zero value is ready; any number of goroutines may
+// use it.
+type FieldIndex struct{ keys fieldidx.Growing }
+
+// Candidates returns, ascending, which of the first n documents may have a value in one of some
+// ranges: of all, which are one or more such lists, those that select the fewest. fields returns
+// the fields of a document by its number; they never change.
+func (x *FieldIndex) Candidates(p *Params, n int, fields func(doc int) []byte, all [][]FieldRange) (docs []uint32) {
+	x.keys.Grow(n, p.Indexed(), fields)
+	var least [][]fieldidx.Keyed
+	most := math.MaxInt
+	for _, ranges := range all {
+		var found [][]fieldidx.Keyed
+		count := 0
+		for i := range ranges {
+			ranges[i].rangeOf(func(list int, from, to []byte, above, below bool) {
+				for _, keys := range x.keys.Range(list, from, to, above, below) {
+					found, count = append(found, keys), count+len(keys)
+				}
+			})
+		}
+		if count < most {
+			least, most = found, count
+		}
+	}
+	for _, keys := range least {
+		for _, k := range keys {
+			if k.Record < uint32(n) {
+				docs = append(docs, k.Record)
+			}
+		}
+	}
+	slices.Sort(docs)
+	return slices.Compact(docs)
 }

@@ -9,9 +9,19 @@ func init() {
 			tests: "query", run: "^TestIndex$",
 		},
 		{
-			name: "index/bounds that are cut off leave out", in: "sstable", decl: "Reader.fieldRange",
+			name: "index/bounds that are cut off leave out", in: "sstable", decl: "FieldRange.rangeOf",
 			edit:  drop(`&& len(from) < cut`),
 			tests: "sstable", run: "^TestFields$",
+		},
+		{
+			name: "index/documents that a view does not have", in: "sstable", decl: "FieldIndex.Candidates",
+			edit:  always(`k.Record < uint32(n)`),
+			tests: "sstable", run: "^TestFieldIndex$",
+		},
+		{
+			name: "index/values in memory lost when more come", in: "sstable/internal/fieldidx", decl: "Growing.Grow",
+			edit:  swap(`slices.Concat(runs[len(runs)-1], last)`, `last`),
+			tests: "sstable", run: "^TestFieldIndex$",
 		},
 		{
 			name: "index/documents left out by a merge stay", in: "sstable/internal/merge", decl: "fieldStream.next",

@@ -20,7 +20,7 @@ func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view
 				return err
 			}
 		}
-		return v.EachMem(func(p view.Place) error {
+		return f.eachMem(v, func(p view.Place) error {
 			if p.Mem.Time < f.Since {
 				return nil
 			}

@@ -80,8 +80,26 @@ func (f *Filter) found(v *view.View, p *view.Part, ordered bool) (docs []uint32,
 	return docs, decided, nil
 }
 
+// eachMem calls fn for the visible documents of memtables that may satisfy Where.
+func (f *Filter) eachMem(v *view.View, fn func(view.Place) error) error {
+	if len(f.Fields) == 0 {
+		return v.EachMem(fn)
+	}
+	for _, m := range v.Mems {
+		fields := func(doc int) []byte { return m.Docs[doc].Fields }
+		for _, doc := range m.Fields.Candidates(&v.Params, len(m.Docs), fields, f.Fields) {
+			if d := m.Docs[doc]; v.Lists(d) {
+				if err := fn(view.Place{Mem: d}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // CountIndexed returns how many documents are looked at that f selects: those that indexes of
-// fields find, and all of other tables, and of memtables.
+// fields find, and all of other tables.
 func CountIndexed(ctx context.Context, v *view.View, f Filter, ordered bool) (n int64, err error) {
 	err = v.Safely(ctx, func() error {
 		for i := range v.Version.Parts {
@@ -96,7 +114,7 @@ func CountIndexed(ctx context.Context, v *view.View, f Filter, ordered bool) (n 
 				n += int64(x.counts[x.least])
 			}
 		}
-		return v.EachMem(func(view.Place) error { n++; return nil })
+		return f.eachMem(v, func(view.Place) error { n++; return nil })
 	})
 	return n, err
 }

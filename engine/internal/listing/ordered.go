@@ -238,7 +238,7 @@ func (s *stream) turn(ctx context.Context) (err error) {
 	ofPart := func(doc uint32, id []byte) error { return add(id, view.Place{Part: s.part, Doc: doc}) }
 	switch {
 	case s.part == nil:
-		err = s.v.EachMem(func(p view.Place) error { return add(p.Mem.ID, p) })
+		err = s.eachMem(s.v, func(p view.Place) error { return add(p.Mem.ID, p) })
 	case s.found != nil:
 		err = s.part.EachIDOf(ctx, s.found, ofPart)
 	case s.few:

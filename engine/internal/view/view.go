@@ -59,6 +59,9 @@ func (v *View) Forget() {
 // MemAlive reports whether d is visible.
 func (v *View) MemAlive(d *MemDoc) bool { return d.AliveAt(v.Seq) && d.Time >= v.Since }
 
+// Lists reports whether d is visible, and a document, not one of its further fingerprints.
+func (v *View) Lists(d *MemDoc) bool { return d.owner == nil && v.MemAlive(d) }
+
 // Alive reports whether document doc of p is visible.
 func (v *View) Alive(p *Part, doc uint32) (bool, error) {
 	ok, err := p.AliveAt(doc, v.Seq, v.Since)
@@ -94,7 +97,7 @@ func (v *View) Find(id []byte) (p Place, ok bool, err error) {
 func (v *View) EachMem(fn func(Place) error) error {
 	for _, m := range v.Mems {
 		for _, d := range m.Docs {
-			if d.owner == nil && v.MemAlive(d) {
+			if v.Lists(d) {
 				if err := fn(Place{Mem: d}); err != nil {
 					return err
 				}

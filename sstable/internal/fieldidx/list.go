@@ -35,23 +35,31 @@ type List struct {
 // Range returns the positions of keys from one to another, which are included unless above or below
 // is set: lo to hi-1. Nil is no bound.
 func (l *List) Range(from, to []byte, above, below bool) (lo, hi int, err error) {
+	lo, hi = between(l.Docs.Len(), func(i int) []byte {
+		key, e := l.Keys.Get(uint32(i))
+		if e != nil {
+			err = e
+		}
+		return key
+	}, from, to, above, below)
+	return lo, hi, err
+}
+
+// between is Range for n keys.
+func between(n int, key func(i int) []byte, from, to []byte, above, below bool) (lo, hi int) {
 	first := func(n int, bound []byte, after bool) int { // key that is not before the bound, or after it
 		return sort.Search(n, func(i int) bool {
-			key, e := l.Keys.Get(uint32(i))
-			if e != nil {
-				err = e
-			}
-			c := bytes.Compare(key, bound)
-			return err != nil || c > 0 || c == 0 && !after
+			c := bytes.Compare(key(i), bound)
+			return c > 0 || c == 0 && !after
 		})
 	}
-	if hi = l.Docs.Len(); to != nil {
+	if hi = n; to != nil {
 		hi = first(hi, to, !below)
 	}
 	if from != nil {
 		lo = first(hi, from, above)
 	}
-	return lo, hi, err
+	return lo, hi
 }
 
 // AppendDocs appends the documents of the keys from lo to hi-1.
