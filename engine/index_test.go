@@ -132,8 +132,8 @@ func TestIndexErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkIndex finds documents by their fields, by the index and without it: 100 of a language,
-// one of a URL, those of a host.
+// BenchmarkIndex finds documents by their fields, by the index, also of 20,000 in a memtable, and
+// without it: 100 of a language, one of a URL, those of a host.
 func BenchmarkIndex(b *testing.B) {
 	n := benchSize()
 	db, err := Create(filepath.Join(b.TempDir(), "x.simdb"), &Options{NoSketch: true, Index: []string{"lang", "url"}})
@@ -141,6 +141,11 @@ func BenchmarkIndex(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer db.Close()
+	recent, err := Create(filepath.Join(b.TempDir(), "recent.simdb"), &Options{NoSketch: true, Index: []string{"lang", "url"}, Sync: SyncNever})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer recent.Close()
 	l, err := db.NewLoader(b.Context(), nil)
 	url := func(i int) string { return fmt.Sprintf("https://www.host-%d.example/%d/%d.html", i%5000, 2000+i%7, i) }
 	for i := 0; i < n && err == nil; i++ {
@@ -148,7 +153,11 @@ func BenchmarkIndex(b *testing.B) {
 		if i%(n/100) == 0 {
 			lang = "xx"
 		}
-		err = l.Add(Doc{ID: fmt.Sprint(i), Text: strings.Repeat(fmt.Sprint("some words ", i), 30), Fields: json.RawMessage(fmt.Sprintf(`{"lang":%q,"url":%q}`, lang, url(i)))})
+		d := Doc{ID: fmt.Sprint(i), Text: strings.Repeat(fmt.Sprint("some words ", i), 30), Fields: json.RawMessage(fmt.Sprintf(`{"lang":%q,"url":%q}`, lang, url(i)))}
+		if err = l.Add(d); err == nil && i < 20_000 {
+			d.Text = ""
+			err = recent.Put(b.Context(), d)
+		}
 	}
 	if _, e := l.Close(); err != nil || e != nil {
 		b.Fatal(err, e)
@@ -157,16 +166,19 @@ func BenchmarkIndex(b *testing.B) {
 		"100 of a language": {Field: "lang", From: "xx", To: "xx"}, "a URL": {Field: "url", From: url(777), To: url(777)},
 		"a host": {Field: "url", From: url(777)[:29], To: url(777)[:29] + "~"},
 	} {
-		for _, how := range []string{"index", "scan"} {
+		for _, how := range []string{"index", "memtable", "scan"} {
 			b.Run(name+"/"+how, func(b *testing.B) {
-				rows := 0
+				rows, of := 0, db
+				if how == "memtable" {
+					of = recent
+				}
 				for b.Loop() {
 					by := Range{Unordered: true, OnlyIDs: true, Fields: [][]FieldRange{{r}}}
 					if how == "scan" {
 						by = Range{Unordered: true, OnlyIDs: true, Where: func(_, fields []byte) (bool, error) { return strings.Contains(string(fields), r.From), nil }}
 					}
 					rows = 0
-					for _, err := range db.Range(b.Context(), by) {
+					for _, err := range of.Range(b.Context(), by) {
 						if rows++; err != nil {
 							b.Fatal(err)
 						}
