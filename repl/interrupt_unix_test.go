@@ -28,10 +28,11 @@ func TestInterrupt(t *testing.T) {
 	e := &fakeEditor{lines: []string{"ID = 'b' AND LEVENSHTEIN('a', 1%);", "COUNT;"}, screen: io.Discard}
 	// The time runs from where the first statement has begun: before, the signal ends the process.
 	var begun time.Time
+	var interrupt *time.Timer
 	progress := func() (func(engine.Progress), func()) {
 		if begun.IsZero() {
 			begun = time.Now()
-			time.AfterFunc(300*time.Millisecond, func() {
+			interrupt = time.AfterFunc(300*time.Millisecond, func() {
 				if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
 					t.Error(err)
 				}
@@ -42,6 +43,9 @@ func TestInterrupt(t *testing.T) {
 	cfg := Config{DB: db, Out: &out, Err: &talk, Interactive: true, editor: e, Progress: progress, Output: output.Options{Format: output.TSV}, HistoryFile: filepath.Join(t.TempDir(), "h")}
 	if status := Run(t.Context(), cfg); status != ExitOK || out.String() != "2\n" || !strings.Contains(talk.String(), "Cancelled\n") {
 		t.Errorf("status %d, rows %q, talk %q", status, out.String(), talk.String())
+	}
+	if interrupt != nil {
+		interrupt.Stop()
 	}
 	if took := time.Since(begun); took > 30*time.Second {
 		t.Errorf("took %v to stop", took)

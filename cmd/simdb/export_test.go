@@ -189,7 +189,7 @@ func contents(t *testing.T, path string) (docs map[string]engine.Doc, answers ma
 	return docs, answers
 }
 
-// equalDatabases compares two databases. With anew, fields may be written differently.
+// equalDatabases compares two databases. If anew is set, fields may be written differently.
 func equalDatabases(t *testing.T, a, b string, anew bool) {
 	t.Helper()
 	one, of1 := contents(t, a)

@@ -103,7 +103,7 @@ func testPage(t *testing.T, page string, least int) {
 			t.Fatal(err)
 		}
 	}
-	seconds := regexp.MustCompile(`\d+\.\d\d s|\b\d+m?\d*s\b`) // from 10 s on 12s, 1m2s
+	seconds := regexp.MustCompile(`\d+\.\d\d s|\b(\d+m)?\d+s\b`) // from 10 s on 12s, 1m2s
 	same := func(s string) string { return strings.TrimSpace(seconds.ReplaceAllString(s, "N s")) }
 	n, said := 0, ""
 	run := func(command string) {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -249,9 +248,7 @@ func TestProgressBeforePipe(t *testing.T) {
 // is not erased with it.
 func TestInterruptOnTerminal(t *testing.T) {
 	exhaustive.Turn(t, 4)
-	if signal.Ignored(os.Interrupt) {
-		t.Skip("the test was started with this signal ignored, and so are its children")
-	}
+	hearing(t, os.Interrupt)
 	dir := t.TempDir()
 	if err := unix.Mkfifo(filepath.Join(dir, "in.jsonl"), 0o600); err != nil {
 		t.Fatal(err)

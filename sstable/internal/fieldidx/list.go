@@ -1,8 +1,9 @@
-// Package fieldidx finds the documents of a table by the values of an indexed field.
+// Package fieldidx finds the documents of a table, or of a memtable (Growing), by the values of an
+// indexed field.
 //
-// A field has two lists: the keys of the texts of all its values, and those of its values that are
-// numbers (package jsonfield), each sorted, with a column of the documents that have them. Equal
-// keys ascend by document.
+// In a table a field has two lists: the keys of the texts of all its values, and those of its
+// values that are numbers (package jsonfield), each sorted, with a column of the documents that
+// have them. Equal keys ascend by document.
 //
 //	values       strings: keys, sorted                                     (blobs.Values)
 //	value-docs   column: of each key, the document

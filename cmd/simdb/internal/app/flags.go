@@ -237,8 +237,8 @@ type Figure struct {
 	Value int64
 }
 
-// Tell writes the figures and the seconds since start as a JSON object, and returns true, if the
-// flag asks for one. If it returns false, the caller writes the summary as text.
+// Tell reports whether the flag asks for JSON. If so, Tell has written the figures and the seconds
+// since start as an object; if not, the caller writes the summary as text.
 func (f SummaryFlag) Tell(a *App, start time.Time, figures ...Figure) bool {
 	if f.Summary != "json" {
 		return false

@@ -277,7 +277,7 @@ func (c *Prune) expired(a *app.App, db *engine.DB) error {
 }
 
 // deleteRows deletes the versions of documents that rows name by id and seq, in batches, so that
-// memory does not grow with the rows, and returns how many.
+// the rows are not held in memory, and returns how many.
 func deleteRows(ctx context.Context, db *engine.DB, rows *query.Rows) (deleted int, err error) {
 	var b engine.Batch
 	apply := func() error {
