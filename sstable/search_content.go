@@ -165,7 +165,7 @@ type FieldIndex struct{ keys fieldidx.Growing }
 // ranges: of all, which are one or more such lists, those that select the fewest. fields returns
 // the fields of a document by its number; they never change.
 func (x *FieldIndex) Candidates(p *Params, n int, fields func(doc int) []byte, all [][]FieldRange) (docs []uint32) {
-	x.keys.Grow(n, p.Indexed(), fields)
+	x.keys.Grow(n, p.Indexed, fields)
 	var least [][]fieldidx.Keyed
 	most := math.MaxInt
 	for _, ranges := range all {

@@ -86,6 +86,9 @@ func (f *Filter) eachMem(v *view.View, fn func(view.Place) error) error {
 		return v.EachMem(fn)
 	}
 	for _, m := range v.Mems {
+		if len(m.Docs) == 0 {
+			continue
+		}
 		fields := func(doc int) []byte { return m.Docs[doc].Fields }
 		for _, doc := range m.Fields.Candidates(&v.Params, len(m.Docs), fields, f.Fields) {
 			if d := m.Docs[doc]; v.Lists(d) {

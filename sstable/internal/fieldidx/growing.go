@@ -23,13 +23,14 @@ type Keyed struct {
 	Record uint32
 }
 
-// Grow adds records until there are n.
-func (g *Growing) Grow(n int, paths [][]string, fields func(record int) []byte) {
+// Grow adds records until there are n. indexed returns the paths of the fields, always the same.
+func (g *Growing) Grow(n int, indexed func() [][]string, fields func(record int) []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if n <= g.records {
 		return
 	}
+	paths := indexed()
 	if g.lists == nil {
 		g.lists = make([][]run, Lists*len(paths))
 	}
