@@ -28,7 +28,7 @@ const (
 // which they lie, and mostly each block of texts is decoded once.
 func EachWritten(ctx context.Context, v *view.View, f Filter, load bool, fn func(id []byte, p view.Place, text, fields []byte) error) error {
 	f.Since = max(f.Since, v.Since)
-	w := &writtenOrder{ctx: ctx, v: v, Filter: f, load: load || f.Where != nil, fn: fn, most: min(v.Memory/lotShare, lotBytes)}
+	w := &writtenOrder{ctx: ctx, v: v, Filter: f, load: load || f.Where != nil, fn: fn, most: max(min(v.Memory/lotShare, lotBytes), 1)}
 	err := v.Safely(ctx, func() error {
 		streams, err := w.open()
 		for err == nil {
