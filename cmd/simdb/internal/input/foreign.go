@@ -7,6 +7,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/simdb/simdb/sstable"
 )
@@ -62,18 +63,18 @@ var foreignTexts = []struct {
 	{begins(`@[A-Za-z]+ ?[{(]`), "it is a list of references in BibTeX: " + references},
 	{begins(`%0 .*\n%[0-9A-Z@] |FN .*\nVR `), "it is a list of references of EndNote or Web of Science: " + references},
 	{begins(`(>.+\n+(SEQ\n+)+){3}|(>.+\n+(SEQ\n+)+)*>.+\n+(SEQ\n*)+$`), "it is FASTA: " + sequences},
-	{begins(`@\S.*\n([ACGTUNacgtun]{100}|(SEQ\n)+\+.*\n([!-~]+\n)+@|(SEQ\n)+\+.*\n[!-~]+\n*$)`), "it is FASTQ: " + sequences},
+	{begins(`@\S.*\n(BASES{100}|(BASES+\n)+\+.*\n([!-~]+\n)+@|(BASES+\n)+\+.*\n([!-~]+\n*)+$)`), "it is FASTQ: " + sequences},
 	{begins(`LOCUS  +\S+ +\d+ |ID   .*\n(XX|AC)`), "it has sequences of GenBank, EMBL or UniProt: write them as FASTA, and that as TSV by seqkit fx2tab"},
 	{begins(`(?i)BEGIN:VCARD\n([A-Z][A-Z0-9.-]*[:;]|$)`), "it has vCards: " + split("/^BEGIN:VCARD/")},
 	{begins(`(?i)BEGIN:VCALENDAR\n([A-Z][A-Z0-9.-]*[:;]|$)`), "it is a calendar (iCalendar): " + split("/^BEGIN:V(EVENT|TODO)/")},
 	{begins(`WEBVTT([ \t].*)?\n(.*\n)*.* --> |\d+\nTIME *--> |TIME,TIME\n|\[Script Info\]\n`), "it has subtitles: " + wholeFile},
-	{begins(`(?i)<doc(\s[^>\n]*)?>[ \t]*\n`), "it has documents from <doc> to </doc>: wikiextractor --json writes JSON lines, or " + split("/^<doc/")},
+	{begins(`(?i)<doc(\s[^>\n]*)?>[ \t]*\n`), "it has documents from <doc> to </doc>: wikiextractor --json writes JSON lines, or " + split("/^<(doc|DOC)/")},
 	{begins(`(version: *\d+\n|[# ].*\n|\n)*dn::? .*\n( .*\n)*[A-Za-z][A-Za-z0-9;.-]*::? `), "it is LDIF: " + paragraphs},
-	{begins(`(#.*\n|[ \t]*\n)*(msgctxt ".*\n(".*\n)*)?msgid ".*\n(".*\n)*msgstr `), "it is a list of translations (gettext): " + paragraphs},
+	{begins(`(#.*\n|[ \t]*\n)*(msgctxt ".*\n(".*\n)*)?msgid ".*\n((msgid_plural )?".*\n)*msgstr(\[0\])? `), "it is a list of translations (gettext): " + paragraphs},
 	{begins(`([%;].*\n|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), "it has games of chess or the like (PGN): " + split(`/^\[Event /`)},
 	{begins(`commit [0-9a-f]{40}.*\n(Merge: .*\n)?Author: `), "it is a log of git: " + split("/^commit /")},
 	{begins(`-----BEGIN [A-Z0-9 ]+-----\n`), "it has keys or certificates (PEM): " + split("/^-----BEGIN/")},
-	{begins(`(?i)FIELD*?(From:REST FIELD*?(WAY):REST|(WAY):REST FIELD*?From:REST) FIELD*(\n|$)`), "it is a mail: " + wholeFile},
+	{begins(`(?i)FIELD*?(From:RESTFIELD*?WAY:REST|WAY:RESTFIELD*?From:REST)FIELD*\n`), "it is a mail: " + wholeFile},
 }
 
 // What the user can do with a text whose records have several lines.
@@ -92,16 +93,19 @@ func split(pattern string) string {
 
 // begins compiles a pattern of what a text begins with.
 func begins(pattern string) *regexp.Regexp {
-	return regexp.MustCompile("^(?:" + strings.NewReplacer(
-		" FIELD", "FIELD", "FIELD", `([!-9;-~]+[ \t]*:REST)`, "REST", `.*\n([ \t].*\n)*`, "WAY", "Date|Received|Message-ID|Return-Path|Subject",
-		"SEQ", `[A-Za-z*.-]+[ \t]*`, "TIME", `\d+:\d\d:\d\d[,.]\d+`,
-	).Replace(pattern) + ")")
+	for _, part := range [][2]string{
+		{"FIELD", `(?:[!-9;-~]+[ \t]*:REST)`}, {"REST", `.*\n(?:[ \t].*\n)*`}, {"WAY", "(Date|Received|Message-ID|Return-Path|Subject)"},
+		{"SEQ", `(BASES+|[A-Z*.-]+)[ \t]*`}, {"BASES", "[ACGTUNRYSWKMBDHVacgtunryswkmbdhv.*-]"}, {"TIME", `\d+:\d\d:\d\d[,.]\d+`},
+	} {
+		pattern = strings.ReplaceAll(pattern, part[0], part[1])
+	}
+	return regexp.MustCompile("^(?:" + pattern + ")")
 }
 
 // separators are lines that stand between records, and ends of elements. A key begins a paragraph of
 // fields.
 var (
-	separators = regexp.MustCompile(`^(%%?|-{2,}|={3,}|\*{3,}|(\* ){2,}\*|_{3,}|~{3,}|\+{3,}|@{2,}|&{2,}|\${2,}|//+|</[\w:.-]+>)$`)
+	separators = regexp.MustCompile(`^(%%?|-{3,}|={3,}|\*{3,}|(\* ){2,}\*|_{3,}|~{3,}|\+{3,}|@{2,}|&{2,}|\${2,}|//+|</[\w:.-]+>)$`)
 	key        = regexp.MustCompile(`^([A-Za-z][\w .-]{0,30}?)[ \t]*:[ \t\n]|^(\[)[^\n]*\]\n`)
 )
 
@@ -119,15 +123,19 @@ func (s *Stream) RefuseRecords() error {
 }
 
 // separator returns the line that separates records, "" if there is none: it is one of a hundred
-// lines or more, up to the second half of them, and does not follow itself.
+// lines or more, up to the second half of them, and does not follow itself. A line that is as long
+// as the one before it underlines a heading.
 func separator(head []byte) string {
 	type seen struct{ n, last, again int }
 	all, i := map[string]*seen{}, 0
+	var before []byte
 	for line := range bytes.Lines(head) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if i++; separators.Match(line) {
+		i++
+		underlines := len(line) > 2 && line[0] != '<' && len(line) == utf8.RuneCount(before) && !bytes.Equal(line, before)
+		if before = line; !underlines && separators.Match(line) {
 			s := all[string(line)]
 			if s == nil {
 				s = &seen{last: -1}
