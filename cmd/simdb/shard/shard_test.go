@@ -140,7 +140,7 @@ func TestDedup(t *testing.T) {
 		flags, way := criteria[i%len(criteria)], i/len(criteria)
 		t.Run(fmt.Sprint(flags, way), func(t *testing.T) {
 			want, got := folder(t), folder(t)
-			one(append(append([]string{"dedup", "-o", want, "--no-audit-pairs"}, flags...), inputs...)...)
+			one(append(append([]string{"dedup", "-o", want}, flags...), inputs...)...)
 			o := Options{Command: "dedup", Args: slices.Concat(flags, inputs, []string{"-o", got}), Work: t.TempDir() + "/work", Shards: 3, Groups: 5, MaxCell: 100}
 			if status := ways[way](t, o); status != 0 {
 				t.Errorf("status %d", status)
@@ -228,7 +228,7 @@ func TestRejects(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := folder(t)
-	one(append([]string{"dedup", "-o", want, "--no-audit-pairs"}, inputs...)...)
+	one(append([]string{"dedup", "-o", want}, inputs...)...)
 	for _, c := range []struct {
 		flags  []string
 		status int
@@ -337,7 +337,7 @@ func TestManual(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	one("dedup", "crawl/*.jsonl", "-o", want, "--no-audit-pairs")
+	one("dedup", "crawl/*.jsonl", "-o", want)
 	script := exec.Command(bash, "-c", "simdb shard plan "+strings.ReplaceAll(block, ".jsonl.gz", ".jsonl"))
 	if out, err := script.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("dropped 156, kept 572")) {
 		t.Fatalf("%v: %s", err, out)
@@ -362,7 +362,7 @@ func TestFormats(t *testing.T) {
 				inputs = append(inputs, to)
 			}
 			want, got := folder(t), folder(t)
-			one(append([]string{"dedup", "-o", want, "--no-audit-pairs"}, inputs...)...)
+			one(append([]string{"dedup", "-o", want}, inputs...)...)
 			run(t, Options{Command: "dedup", Args: append(inputs, "-o", got), Work: t.TempDir() + "/work"}, 2)
 			sameFolder(t, want, got)
 		})
@@ -399,7 +399,7 @@ func TestKilled(t *testing.T) {
 	oneThread(t)
 	inputs := split(t, 4)
 	want := folder(t)
-	simdb(t)(append([]string{"dedup", "-o", want, "--no-audit-pairs"}, inputs...)...)
+	simdb(t)(append([]string{"dedup", "-o", want}, inputs...)...)
 	got := folder(t)
 	o, err := Plan(t.Context(), Options{Command: "dedup", Args: append(inputs, "-o", got), Work: t.TempDir() + "/work"}, Local{})
 	if err != nil {
