@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/alecthomas/kong"
@@ -26,6 +28,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
 	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -467,6 +470,90 @@ func TestCut(t *testing.T) {
 	if err := j.RunStep(t.Context(), "route", 0, 1); err == nil || !strings.Contains(err.Error(), "as many documents") {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestDurable checks that all that a step has left behind survives a power cut once it has run,
+// where temporary files are on another file system and where they are not. Otherwise a step would
+// count as run whose outputs are gone, and finish could take outputs of an earlier run for its own.
+func TestDurable(t *testing.T) {
+	for _, elsewhere := range []bool{false, true} {
+		work := t.TempDir() + "/new/work"
+		d := &strictDisk{FS: vfs.Disk, durable: map[string]bool{}}
+		if elsewhere {
+			d.own = work
+		}
+		disk = d
+		t.Cleanup(func() { disk = vfs.Disk })
+		check := func(after, dir string) {
+			t.Helper()
+			for name := range digests(t, dir) {
+				for ; name != "."; name = filepath.Dir(name) {
+					if path := filepath.Join(dir, name); !d.durable[path] {
+						t.Errorf("after %s a power cut may lose %s (temporary files elsewhere: %v)", after, name, elsewhere)
+					}
+				}
+			}
+		}
+		out := t.TempDir() + "/a/b/"
+		o, err := Plan(t.Context(), Options{Command: "dedup", Args: append(split(t, 2), "-o", out), Work: work}, Local{})
+		if err == nil {
+			err = o.Save()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("plan", filepath.Dir(filepath.Dir(work)))
+		j, err := Open(work)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range j.Steps() {
+			for w := range 2 {
+				if err := j.RunStep(t.Context(), s.Name, w, 2); err != nil {
+					t.Fatal(err)
+				}
+				check(s.Name, work)
+			}
+		}
+		if _, err := j.Finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		check("finish", filepath.Join(out, "../.."))
+	}
+}
+
+// A strictDisk knows which names a power cut would leave: those that were in a folder when it was
+// synced last.
+type strictDisk struct {
+	vfs.FS
+	own     string // what is not in it is on another file system, unless it is empty
+	mu      sync.Mutex
+	durable map[string]bool
+}
+
+func (d *strictDisk) Rename(from, to string) error {
+	if !strings.HasPrefix(from, d.own) {
+		return syscall.EXDEV
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.durable, filepath.Clean(to))
+	for name := range d.durable {
+		if below, ok := strings.CutPrefix(name, from+"/"); ok {
+			d.durable[filepath.Join(to, below)] = true
+		}
+	}
+	return d.FS.Rename(from, to)
+}
+
+func (d *strictDisk) SyncDir(dir string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	names, err := d.List(dir)
+	for _, name := range names {
+		d.durable[filepath.Join(dir, name)] = true
+	}
+	return errors.Join(err, d.FS.SyncDir(dir))
 }
 
 // dyingFiles are those of a worker that is killed when it has published its first file.
