@@ -117,6 +117,7 @@ var elsewhere = func() map[string]string {
 		"-k":                          "--near K",
 		"--across --within-field":     `dedup, pairs, clusters and join take it`,
 		"--threads -j --jobs":         "all processors are used, GOMAXPROCS=N in the environment takes fewer",
+		"--replay":                    "dedup again with other flags; --decisions FILE takes what the page of review writes",
 		"--limit -n":                  "LIMIT N in a statement, or --sample N",
 		"--mode -f --json --csv":      "--format table, tsv, csv, jsonl, json, ids or count",
 	} {

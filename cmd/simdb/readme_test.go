@@ -244,7 +244,7 @@ func TestClusterManual(t *testing.T) {
 	for i := range 3 {
 		write(t, filepath.Join(dir, "crawl", fmt.Sprint(i, ".jsonl")), strings.Join(lines[i*len(lines)/3:(i+1)*len(lines)/3], ""))
 	}
-	simdb(t, dir, "dedup", "crawl/*.jsonl", "-o", "want/", "--no-audit-pairs")
+	simdb(t, dir, "dedup", "crawl/*.jsonl", "-o", "want/")
 	block = strings.NewReplacer(".jsonl.gz", ".jsonl", "0 1 2 3 4 5 6 7", "0 1", "/8", "/2").Replace(block)
 	script := exec.Command(bash, "-c", "simdb shard plan "+block)
 	script.Dir = dir

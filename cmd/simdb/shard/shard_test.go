@@ -161,7 +161,7 @@ func TestDedup(t *testing.T) {
 		flags, way := criteria[i%len(criteria)], i/len(criteria)
 		t.Run(fmt.Sprint(flags, way), func(t *testing.T) {
 			want, got := folder(t), folder(t)
-			one(t, append(append([]string{"dedup", "-o", want, "--no-audit-pairs"}, flags...), inputs...)...)
+			one(t, append(append([]string{"dedup", "-o", want}, flags...), inputs...)...)
 			o := Options{Command: "dedup", Args: slices.Concat(flags, inputs, []string{"-o", got}), Work: t.TempDir() + "/work", Shards: 3, Groups: 5, MaxCell: 100}
 			if status := ways[way](t, o); status != 0 {
 				t.Errorf("status %d", status)
@@ -247,7 +247,7 @@ func TestRejects(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := folder(t)
-	one(t, append([]string{"dedup", "-o", want, "--no-audit-pairs"}, inputs...)...)
+	one(t, append([]string{"dedup", "-o", want}, inputs...)...)
 	for _, c := range []struct {
 		flags  []string
 		status int
@@ -344,7 +344,7 @@ func TestFormats(t *testing.T) {
 				inputs = append(inputs, to)
 			}
 			want, got := folder(t), folder(t)
-			one(t, append([]string{"dedup", "-o", want, "--no-audit-pairs"}, inputs...)...)
+			one(t, append([]string{"dedup", "-o", want}, inputs...)...)
 			run(t, Options{Command: "dedup", Args: append(inputs, "-o", got), Work: t.TempDir() + "/work"}, 2)
 			sameFolder(t, want, got)
 		})
@@ -381,7 +381,7 @@ func TestKilled(t *testing.T) {
 	oneThread(t)
 	inputs := split(t, 4)
 	want := folder(t)
-	one(t, append([]string{"dedup", "-o", want, "--no-audit-pairs"}, inputs...)...)
+	one(t, append([]string{"dedup", "-o", want}, inputs...)...)
 	got := folder(t)
 	o, err := Plan(t.Context(), Options{Command: "dedup", Args: append(inputs, "-o", got), Work: t.TempDir() + "/work"}, Local{})
 	if err != nil {

@@ -238,7 +238,16 @@ func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemD
 	db.immutable = slices.Clone(db.immutable[1:])
 	db.flushed.Broadcast()
 	db.mu.Unlock()
-	return old.Unref()
+	db.unref(old)
+	return nil
+}
+
+// unref drops the reference to a version that another one has replaced. That files can't be closed
+// or removed does not undo that: the next open for writing removes them.
+func (db *Store) unref(old *view.Version) {
+	if err := old.Unref(); err != nil {
+		db.log.Warn("removing a table that is no longer needed", "path", db.Path, "err", err)
+	}
 }
 
 // editCatalog commits an edit of the catalog, with the next file number, and gives the files of new
@@ -258,7 +267,7 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 }
 
 // Drop closes a table that was not published (nil for none), and removes its file if the catalog is
-// known not to list it.
+// known not to list it. A table of the current version stays as it is.
 func (db *Store) Drop(t *view.Table) error {
 	if t == nil {
 		return nil

@@ -62,8 +62,12 @@ func (t *Table) NumberFrom(first uint64) error {
 // the numbers.
 const maxTableSeq = 1 << 62
 
-// Drop closes a table that nobody uses, and removes its file if asked to.
+// Drop closes a table that nobody uses, and removes its file if asked to. A table that a version
+// lists stays as it is: whatever has failed, it has been published.
 func (t *Table) Drop(remove bool) error {
+	if t.refs.Load() > 0 {
+		return nil
+	}
 	t.Short.GiveBack()
 	t.Families.GiveBack()
 	err := t.Close()

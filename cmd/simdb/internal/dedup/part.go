@@ -53,8 +53,8 @@ func (c *Command) CheckPart() error {
 		return fmt.Errorf("--audit %s: many workers write it into the folder of -o", c.Audit)
 	case c.Grouped():
 		return errors.New("--across and --within-field are for one machine")
-	case len(c.Against) > 0, c.Decisions != "", c.Replay != "", c.auditPairs(), c.Clusters != "", c.Columns != nil, c.DryRun, c.Rejects != "":
-		return errors.New("--against, --decisions, --replay, --audit-pairs, --clusters, --columns, --dry-run and --rejects are for one machine")
+	case len(c.Against) > 0, c.Decisions != "", c.Clusters != "", c.Columns != nil, c.DryRun, c.Rejects != "":
+		return errors.New("--against, --decisions, --clusters, --columns, --dry-run and --rejects are for one machine")
 	case !c.toFolder():
 		return fmt.Errorf("-o %s: many workers write a file for each input: name a folder, -o DIR/", c.Output)
 	}
