@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/version"
 )
 
 // auditParameters are the flags that decide what is kept.
@@ -110,7 +111,7 @@ func newAudit(d *job) (*audit, error) {
 	if parameters.Decisions = decided; d.decided != nil {
 		parameters.Allowed = d.decided.allowed
 	}
-	return a, a.e.Encode(app.AuditHead{Version: app.Version(), Parameters: parameters, Against: d.auditKnown(), Inputs: inputs})
+	return a, a.e.Encode(app.AuditHead{Version: version.String(), Parameters: parameters, Against: d.auditKnown(), Inputs: inputs})
 }
 
 // parameters are those of the head of the audit.
