@@ -68,7 +68,7 @@ type Memtable struct {
 
 // What a write costs in memory in addition to its bytes, and the index of fingerprints.
 const (
-	memDocOverhead    = 224 // a document: the struct, its slot, the slices with their room
+	memDocOverhead    = 232 // a document: the struct, its slot, the slices with their room
 	TombstoneOverhead = 64  // a delete: an entry in the map of a table's tombstones
 
 	slabDocs = 32 // documents that are allocated at once
@@ -186,12 +186,11 @@ func (m *Memtable) Publish() {
 	m.view.Store(&v)
 }
 
-// Find returns the version of id that is alive at seq, or nil.
+// Find returns the version of id that is alive at seq, or nil. The newest one up to seq decides:
+// those before it were dead when it was written.
 func (m *Memtable) Find(id []byte, seq uint64) *MemDoc {
-	for d := m.ids.find(id); d != nil; d = d.prev {
-		if d.AliveAt(seq) {
-			return d
-		}
+	if d := m.ids.find(id).newestAt(seq); d != nil && d.AliveAt(seq) {
+		return d
 	}
 	return nil
 }
