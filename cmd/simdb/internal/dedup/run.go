@@ -13,9 +13,6 @@ import (
 func (c *Command) Run(a *app.App) (err error) {
 	start := time.Now()
 	d := &job{a: a, c: c}
-	if err := d.readReplay(); err != nil {
-		return err
-	}
 	d.keep = newRankings(c.Keep)
 	if err := d.readDecisions(); err != nil {
 		return err
@@ -98,9 +95,6 @@ func (d *job) work(dir string) error {
 
 // decide reads all documents and decides which of them are kept.
 func (d *job) decide(dir string) error {
-	if d.replay != nil {
-		return d.again()
-	}
 	if err := d.narrow(); err != nil {
 		return err
 	}
