@@ -105,7 +105,7 @@ func (l *Library) open(r *Request) (*Reply, error) {
 	}
 	o.ReadOnly, o.MustExist = r.ReadOnly, r.MustExist
 	if !o.ReadOnly && !o.MustExist {
-		if _, err := app.Prepare(r.Path); err != nil {
+		if err := app.Prepare(r.Path); err != nil {
 			return nil, err
 		}
 	}
