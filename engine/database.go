@@ -40,6 +40,20 @@ func Open(path string, o ...*Options) (*DB, error) {
 	return opened(store.Open(path, of.internal()))
 }
 
+// Build makes a new database at path, which fill fills and does not close. It is there as a whole
+// when Build returns nil, and not before: until then, and after an error or a kill, there is none at
+// path, and whatever makes a database there begins anew. Errors are those of Create and of fill.
+func Build(path string, fill func(*DB) error, o ...*Options) error {
+	of := given(o)
+	return store.Build(path, of.internal(), func(s *store.Store) error {
+		db, err := opened(s, nil)
+		if err == nil {
+			err = fill(db)
+		}
+		return err
+	})
+}
+
 // OpenSet opens several tables as one read-only database: the one that Ingest would make by
 // adding them in this order. They must have the same parameters, except the layout (ErrParams).
 // Of documents with the same ID, the one in the last table counts; sequence numbers are those
@@ -90,6 +104,10 @@ func indexOf(p sstable.Params) (names []string) {
 // a running Compact to return; cancel its context to end it sooner. A second Close returns what
 // the first did.
 func (db *DB) Close() error { return db.s.Close() }
+
+// Discard closes the database and, if this DB has created it and nothing was ever stored in it,
+// removes it: after an error it leaves no empty database behind.
+func (db *DB) Discard() error { return db.s.Discard() }
 
 // Refresh makes what another process has written since Open, or since the last Refresh, visible
 // to a database that was opened read-only: whole writes in their order, and those that were

@@ -77,7 +77,6 @@ type backup struct {
 
 	to    *target
 	have  catalog.State // what the catalog of to says; no UUID if there is none yet
-	made  bool          // the folder, by this run
 	files []uint64      // tables that this run has written, and that no catalog lists
 
 	tables     []catalog.Table // of the backup, when it is done

@@ -19,7 +19,11 @@ import (
 
 // openCatalog opens the catalog for writing and recovers what it and the logs say.
 func (db *Store) openCatalog() error {
-	cat, s, err := catalog.Open(db.Dir, files.Catalog)
+	name := files.Catalog
+	if db.building {
+		name = files.NewCatalog
+	}
+	cat, s, err := catalog.Open(db.Dir, name)
 	if err != nil {
 		return err
 	}
@@ -124,7 +128,7 @@ func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 			continue
 		}
 		n, isNew := files.Number(name, ".sst"+files.TempSuffix)
-		if isNew || name == files.Catalog+catalog.TempSuffix {
+		if isNew || name == files.NewCatalog && !db.building {
 			db.nextFile = max(db.nextFile, n+1)
 			stray = append(stray, name)
 		}

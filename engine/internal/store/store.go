@@ -31,6 +31,10 @@ type Store struct {
 	lock   io.Closer
 	cat    *catalog.Catalog // nil for a single table file
 
+	site     *files.Site // of a database that this Store has made
+	building bool        // it is complete, and has its name, when it is closed
+	discard  bool        // closing removes it
+
 	merges    *compaction.Scheduler // its lock is taken before all others
 	publishMu sync.Mutex
 
