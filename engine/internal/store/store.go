@@ -54,6 +54,7 @@ type Store struct {
 
 	tableCount atomic.Int32     // of current, those that count for the limits of writers; changed under mu
 	seq        uint64           // of the last visible write
+	lastSeq    uint64           // State.LastSeq, as it was read
 	immutable  []*view.Memtable // oldest first; replaced, never changed in place
 	current    *view.Version
 	resting    *view.Version // of a reader that rests, instead of current: tables that are in the folder still
