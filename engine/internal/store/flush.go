@@ -168,8 +168,8 @@ func (db *Store) flush(m *view.Memtable) error {
 	if t != nil {
 		e.Tables, e.Bytes = []uint64{t.Meta.Number}, t.Meta.Size
 		db.metrics.flushed(t.Meta.Size)
-		db.WakeCompact()
 	}
+	db.WakeCompact() // also without a table: what the log has held may be dropped
 	db.event(e)
 	return nil
 }
