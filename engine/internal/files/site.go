@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -64,10 +65,14 @@ func lookFile(fsys vfs.FS, path string) (Kind, error) {
 	}
 	defer f.Close()
 	head := make([]byte, 8)
-	if n, _ := f.ReadAt(head, 0); n == len(head) && sstable.IsTable(head) {
+	n, err := f.ReadAt(head, 0)
+	switch {
+	case n == len(head) && sstable.IsTable(head):
 		return Table, nil
+	case n == len(head), errors.Is(err, io.EOF):
+		return Other, nil
 	}
-	return Other, nil
+	return Other, err
 }
 
 // Vacant returns ErrExists unless a new database can be made at path: there is nothing, an empty
