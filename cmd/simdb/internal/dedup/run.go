@@ -1,6 +1,8 @@
 package dedup
 
 import (
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -35,6 +37,9 @@ func (c *Command) Run(a *app.App) (err error) {
 	defer d.closeAgainst(&err)
 	if err := d.openAgainst(); err != nil {
 		return err
+	}
+	if c.Near == nil && c.Replay == "" && slices.Contains(c.Columns, "distance") {
+		return errors.New("--columns distance is for --near")
 	}
 	if err := app.ReadFeatures(&d.opt, d.features); err != nil {
 		return err
@@ -136,6 +141,9 @@ func (d *job) extract(c *corpus.Corpus) error {
 	err := d.readAll(func(rec *input.Record) error {
 		if d.warn.templates != nil {
 			d.warn.templates.Add(rec.Doc.Text)
+		}
+		if d.c.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
+			d.bare++
 		}
 		return x.Add(&rec.Doc, d.groups())
 	})
