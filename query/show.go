@@ -106,6 +106,9 @@ func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Ro
 	} else {
 		of, err = x.survey(0)
 	}
+	if err != nil {
+		return nil, err
+	}
 	columns := sh.columns
 	sh.columns = nil
 	for _, c := range columns {
@@ -115,7 +118,7 @@ func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Ro
 			sh.columns = append(sh.columns, c)
 		}
 	}
-	return rows, err
+	return rows, nil
 }
 
 func (c shownColumn) isStar() bool { return c.name == "*" }

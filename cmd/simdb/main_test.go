@@ -27,6 +27,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // testPrograms are programs other than simdb that tests start, as which the test binary runs.
@@ -44,6 +45,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv(tempVariable(), e.Getenv("WORK")+"/tmp")
+			e.Setenv(kernel.Env, os.Getenv(kernel.Env))
 			e.Setenv("GOGC", "400") // hundreds of short processes, a sixth of whose time is the collector's
 			examples, err := filepath.Abs("../../examples")
 			e.Setenv("EXAMPLES", examples)

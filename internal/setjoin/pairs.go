@@ -64,7 +64,7 @@ func (j *join) pairWithin(give func(it *item) bool) (goOn bool, err error) {
 		if j.forest != nil { // so that it is compared with less
 			give(it)
 		}
-		if err := j.pair(it, &j.within); err != nil {
+		if err := j.pair(it); err != nil {
 			return false, err
 		}
 		if !give(it) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -24,8 +25,12 @@ const (
 	Other
 )
 
-// Look says what Open finds at path.
+// Look says what Open finds at path. Whatever opens or makes a database begins with it, so it
+// refuses a wrong kernel, too.
 func Look(fsys vfs.FS, path string) (Kind, error) {
+	if err := kernel.Err(); err != nil {
+		return Other, err
+	}
 	info, err := fsys.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

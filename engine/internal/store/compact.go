@@ -313,5 +313,6 @@ func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *sst
 	db.mu.Lock()
 	old := db.install(parts)
 	db.mu.Unlock()
-	return old.Unref()
+	db.unref(old)
+	return nil
 }

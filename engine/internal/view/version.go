@@ -28,6 +28,9 @@ type Table struct {
 	Short    memindex.LazyTexts // signatures of the texts
 	Families memindex.Families
 
+	// Uncounted is why more of the documents may be dead than tombstones say: see Doubt; nil for none.
+	Uncounted atomic.Pointer[error]
+
 	codesMu sync.Mutex
 	codes   *roaring.Bitmap // see Codes, whose first call makes it
 }
@@ -62,8 +65,12 @@ func (t *Table) NumberFrom(first uint64) error {
 // the numbers.
 const maxTableSeq = 1 << 62
 
-// Drop closes a table that nobody uses, and removes its file if asked to.
+// Drop closes a table that nobody uses, and removes its file if asked to. A table that a version
+// lists stays as it is: whatever has failed, it has been published.
 func (t *Table) Drop(remove bool) error {
+	if t.refs.Load() > 0 {
+		return nil
+	}
 	t.Short.GiveBack()
 	t.Families.GiveBack()
 	err := t.Close()
@@ -113,10 +120,12 @@ func (t *Tombstones) DeadAt(doc uint32, seq uint64) bool {
 	return ok && s <= seq
 }
 
-// Kill marks doc dead since seq.
+// Kill marks doc dead since seq, unless it is dead already.
 func (t *Tombstones) Kill(doc uint32, seq uint64) {
 	t.mu.Lock()
-	t.recent[doc] = seq
+	if _, dead := t.recent[doc]; !dead {
+		t.recent[doc] = seq
+	}
 	t.none.Store(false)
 	t.mu.Unlock()
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 
@@ -21,6 +22,7 @@ type View struct {
 	Allowed *AllowedPairs
 	Since   int64 // documents older than this, in microseconds, have expired
 
+	newer  error // Doubt.Newer of the memtables
 	closed atomic.Bool
 	buf    [MaxImmutable + 1]MemView // of mems
 }
@@ -41,6 +43,10 @@ func (v *View) Take(c *Config, seq uint64, ver *Version, immutable []*Memtable, 
 		v.Mems = append(v.Mems, MemView{m, m.view.Load()})
 	}
 	v.Mems = append(v.Mems, MemView{active, active.view.Load()})
+	v.newer = nil
+	for _, m := range v.Mems {
+		v.newer = cmp.Or(v.newer, m.Doubt.Newer)
+	}
 }
 
 // Close releases the view. Closing it again does nothing.

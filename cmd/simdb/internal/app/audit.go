@@ -31,8 +31,6 @@ type AuditRow struct {
 	Exact      *bool           `json:"exact"`           // score is
 	Rule       string          `json:"rule"`
 	Cluster    *uint32         `json:"cluster"`
-	Number     *int64          `json:"number,omitempty"` // from 0, where pairs are recorded
-	Like       [][2]float64    `json:"like,omitempty"`   // the pairs: numbers of documents, and scores
 	Reason     string          `json:"reason,omitempty"` // of a rejected line
 }
 
@@ -42,16 +40,6 @@ type AuditHead struct {
 	Parameters any          `json:"parameters"` // the flags that decide
 	Inputs     []AuditInput `json:"inputs"`
 	Against    []AuditInput `json:"against,omitempty"` // of dedup: what is known, with digests of the documents
-	Replay     *AuditReplay `json:"replay,omitempty"`  // nil where pairs are not recorded
-}
-
-// AuditReplay says what it takes, in addition to the rows, to decide again (dedup --replay).
-type AuditReplay struct {
-	Known     int64 `json:"known,omitempty"` // documents of --against, numbered before the others
-	Documents int64 `json:"documents"`       // of the inputs
-	Empty     int64 `json:"empty"`           // of them, without words
-	Rows      int64 `json:"rows"`            // with pairs
-	Pairs     int64 `json:"pairs"`
 }
 
 // AuditInput is a file that was read: its size, and the XXH3 of its bytes, 128 bits in hexadecimal.

@@ -89,7 +89,8 @@ func (d *job) takeStored(s *source, first string) error {
 	if d.c.Level != units.Document {
 		return nil
 	}
-	return cmp.Or(d.agree(s, first), d.readAllowed(s))
+	d.readAllowed(s)
+	return d.agree(s, first)
 }
 
 // agree takes over what a database compares, or checks that the database before it does so, too.
@@ -254,15 +255,6 @@ func (d *job) auditKnown() (all []app.AuditInput) {
 		all = append(all, app.AuditInput{File: s.path, XXH3: digest.sum()})
 	}
 	return all
-}
-
-// documents is how many there are, those of databases that are not read included.
-func (d *job) documents() int64 {
-	n := d.known + d.read
-	for i := range d.against {
-		n += d.against[i].passed
-	}
-	return n
 }
 
 // orderKnown puts the known documents in order of preference, given that of the others, nil for

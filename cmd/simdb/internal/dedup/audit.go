@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/version"
 )
 
 // auditParameters are the flags that decide what is kept.
@@ -80,7 +81,6 @@ type audit struct {
 	out     *outcome
 	known   int64    // documents of --against
 	keepers []*Place // of each cluster; nil until it is met
-	pairs   *pairs
 	decided *decided
 	gone    func(n int64) bool
 }
@@ -98,7 +98,6 @@ func newAudit(d *job) (*audit, error) {
 		return a, nil
 	}
 	a.e = app.AuditEncoder(d.auditTo)
-	a.pairs = newPairs(d)
 	inputs, err := d.digests.wait()
 	if err != nil {
 		return nil, err
@@ -111,7 +110,7 @@ func newAudit(d *job) (*audit, error) {
 	if parameters.Decisions = decided; d.decided != nil {
 		parameters.Allowed = d.decided.allowed
 	}
-	return a, a.e.Encode(app.AuditHead{Version: app.Version(), Parameters: parameters, Against: d.auditKnown(), Inputs: inputs, Replay: a.pairs.head(d)})
+	return a, a.e.Encode(app.AuditHead{Version: version.String(), Parameters: parameters, Against: d.auditKnown(), Inputs: inputs})
 }
 
 // parameters are those of the head of the audit.
@@ -189,7 +188,6 @@ func (a *audit) member(n int64, rec *input.Record) error {
 	if a.out.score != nil {
 		row.Score, row.Exact = &a.out.score[n], new(true)
 	}
-	a.pairs.add(&row, uint32(n))
 	return a.e.Encode(&row)
 }
 

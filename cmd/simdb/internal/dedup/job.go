@@ -14,7 +14,6 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/outfile"
-	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/zeebo/xxh3"
 )
 
@@ -52,10 +51,8 @@ type job struct {
 	part     bool     // of a run that many workers share: others have documents, too
 	sayLevel func()   // says what --level has done; nil without it
 	warn     warnings
-	symbols  *symbols       // nil: there are no documents that it looks at
-	programs int64          // documents of --files that are source files
-	replay   *replay        // nil without --replay
-	pairs    *setjoin.Graph // for the audit; nil if it records none
+	symbols  *symbols // nil: there are no documents that it looks at
+	programs int64    // documents of --files that are source files
 }
 
 // A Place is where a document stands. Its ID alone does not say: IDs may come again in other files.
@@ -71,7 +68,6 @@ type source struct {
 	bytes   int64    // about, of its documents
 	known   int64    // documents before those of this source
 	written []uint64 // of a database: when each document was written
-	passed  int64    // of a database: documents that are not read
 	digest  contentDigest
 }
 
@@ -103,22 +99,6 @@ func (c *contentDigest) add(name, text string, n uint64) {
 func (c *contentDigest) sum() *string {
 	sum := c.h.Sum128().Bytes()
 	return new(hex.EncodeToString(sum[:]))
-}
-
-// replay is what an audit says of the run that has written it.
-type replay struct {
-	head  app.AuditHead
-	by    replayed
-	graph *setjoin.Graph
-}
-
-// replayed are those auditParameters that matter.
-type replayed struct {
-	Near                             *int
-	Jaccard                          *float64
-	Keep, Shingle, Features, Reading string
-	Decisions                        *app.AuditInput
-	Allowed                          int64
 }
 
 // warnings are what a run has seen that makes its outcome doubtful.

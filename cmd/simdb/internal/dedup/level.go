@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -286,7 +287,7 @@ func (l *level) newLevelAudit() (*audit, error) {
 		return nil, err
 	}
 	a.e = app.AuditEncoder(l.auditTo)
-	return a, a.e.Encode(app.AuditHead{Version: app.Version(), Parameters: levelParameters{
+	return a, a.e.Encode(app.AuditHead{Version: version.String(), Parameters: levelParameters{
 		Level: l.c.Level, MinWords: l.c.minWords(), MinCount: l.c.MinCount, Against: l.c.Against, Features: l.features.Describe(),
 	}, Against: l.auditKnown(), Inputs: inputs})
 }

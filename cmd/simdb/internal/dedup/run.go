@@ -15,9 +15,6 @@ import (
 func (c *Command) Run(a *app.App) (err error) {
 	start := time.Now()
 	d := &job{a: a, c: c}
-	if err := d.readReplay(); err != nil {
-		return err
-	}
 	d.keep = newRankings(c.Keep)
 	if err := d.readDecisions(); err != nil {
 		return err
@@ -38,7 +35,7 @@ func (c *Command) Run(a *app.App) (err error) {
 	if err := d.openAgainst(); err != nil {
 		return err
 	}
-	if c.Near == nil && c.Replay == "" && slices.Contains(c.Columns, "distance") {
+	if c.Near == nil && slices.Contains(c.Columns, "distance") {
 		return errors.New("--columns distance is for --near")
 	}
 	if err := app.ReadFeatures(&d.opt, d.features); err != nil {
@@ -103,9 +100,6 @@ func (d *job) work(dir string) error {
 
 // decide reads all documents and decides which of them are kept.
 func (d *job) decide(dir string) error {
-	if d.replay != nil {
-		return d.again()
-	}
 	if err := d.narrow(); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -161,7 +162,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAud
 		return nil, err
 	}
 	t := &matchAudit{w: w, e: app.AuditEncoder(w)}
-	err = t.e.Encode(app.AuditHead{Version: app.Version(), Parameters: matchParameters{
+	err = t.e.Encode(app.AuditHead{Version: version.String(), Parameters: matchParameters{
 		Near: c.Near, Jaccard: c.Jaccard, Levenshtein: c.Levenshtein, Cosine: c.Cosine, Contains: c.Contains, Within: c.Within, NoVerify: c.NoVerify,
 		Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
 	}, Inputs: inputs})
