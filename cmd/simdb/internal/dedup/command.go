@@ -127,7 +127,6 @@ func (c *Command) settle(db *engine.DB) {
 	}
 }
 
-
 // auditPath is where the audit goes, "" for nowhere: kept.jsonl.gz has kept.audit.jsonl beside it.
 func (c *Command) auditPath() string {
 	switch {

@@ -22,8 +22,8 @@ package units
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/simdb/simdb/internal/textsim"
 )
 
 // Level is what is compared.
@@ -53,7 +53,7 @@ func Split(dst []Span, text string, level Level) []Span {
 			end--
 		}
 		switch {
-		case isBlank(text[from:end]):
+		case textsim.Blank(text[from:end]):
 			joins = false
 		case joins:
 			dst[len(dst)-1].To = end
@@ -64,25 +64,6 @@ func Split(dst []Span, text string, level Level) []Span {
 		from = next
 	}
 	return dst
-}
-
-// isBlank reports whether s has nothing but white space.
-func isBlank(s string) bool {
-	for i := 0; i < len(s); {
-		if s[i] < utf8.RuneSelf {
-			if !isSpace(s[i]) {
-				return false
-			}
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if !unicode.IsSpace(r) {
-			return false
-		}
-		i += size
-	}
-	return true
 }
 
 // isSpace reports whether a byte of ASCII is white space.
