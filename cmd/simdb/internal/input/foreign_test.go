@@ -113,6 +113,8 @@ func TestRecords(t *testing.T) {
 		line(1) + "%\n" + line(2) + "%\r\n":                      "lines like %",
 		lots(3, line(2)+"//\n\n"):                                "lines like //",
 		lots(9, line(90)+"$$$$\n"):                               "lines like $$$$",
+		lots(3, lots(3, line(1)+"~~~\n")+"***\n"):                "lines like ~~~",
+		lots(4, line(1)+"***\n"+line(1)+"---\n"):                 "lines like ***",
 		lots(4, "<item>\n"+line(2)+"</item>\n") + "</items>\n":   "lines like </item>",
 		lots(20, line(1)+"---\n") + "---\n":                      "lines like ---",
 		lots(3, "Package: a\nVersion: 1\n\n"):                    `begin with "Package": awk -v RS=`,
