@@ -110,8 +110,8 @@ type warnings struct {
 }
 
 // equal counts the documents that were dropped as equal to their keepers, but differ in symbols
-// (ordinary punctuation does not count), or in the order or number of their words, as shingles are a
-// set. It looks at the texts of such pairs alone, in the second pass.
+// (ordinary punctuation does not count), or in the order or number of their words, as shingles are
+// a set. It looks at the texts of such pairs alone, in the second pass.
 type equal struct {
 	ready    func([]byte) []byte // makes a text ready to be cut into words; nil: it is
 	shingler *token.Shingler     // cuts it

@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// watchEqual looks at documents of score 1, if the features are of texts and anyone will read of it.
-// With --within such a document is a part of another one.
+// watchEqual looks at documents of score 1, if the features are of texts and anyone will read of
+// it. With --within such a document is a part of another one.
 func (d *job) watchEqual() {
 	if d.a.Global.Quiet || d.c.ofTexts() || d.c.Within != nil || d.out.score == nil || d.features.Unit == engine.UnitSet {
 		return
