@@ -117,10 +117,10 @@ func TestRecords(t *testing.T) {
 		lots(4, line(1)+"***\n"+line(1)+"---\n"):                 "lines like ***",
 		lots(4, "<item>\n"+line(2)+"</item>\n") + "</items>\n":   "lines like </item>",
 		lots(20, line(1)+"---\n") + "---\n":                      "lines like ---",
-		lots(3, "Package: a\nVersion: 1\n\n"):                    `begin with "Package": awk -v RS=`,
-		lots(30, "name : a\r\nsize: 1\r\n\r\n") + "The end\n":    `begin with "name"`,
+		lots(3, "Package: a\nVersion: 1\n\n"):                    `begin with "Package:": awk -v RS=`,
+		lots(30, "name : a\r\nsize: 1\r\n\r\n") + "The end\n":    `begin with "name :"`,
 		"format-version: 1\n\n" + lots(20, "[Term]\nid: 1\n\n"):  `begin with "["`,
-		lots(3, "Q:\nWhat?\nA: this\n\n\n"):                      `begin with "Q"`,
+		lots(3, "Q:\nWhat?\nA: this\n\n\n"):                      `begin with "Q:"`,
 		"":                                                       "",
 		line(2) + "%\n" + line(2):                                "",
 		lots(3, line(101)+"%\n"):                                 "", // rare
