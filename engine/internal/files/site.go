@@ -87,10 +87,14 @@ func lookFile(fsys vfs.FS, path string) (Kind, error) {
 	}
 	defer f.Close()
 	head := make([]byte, 8)
-	if n, _ := f.ReadAt(head, 0); n == len(head) && sstable.IsTable(head) {
+	n, err := f.ReadAt(head, 0)
+	switch {
+	case n == len(head) && sstable.IsTable(head):
 		return Table, nil
+	case n == len(head), errors.Is(err, io.EOF):
+		return Other, nil
 	}
-	return Other, nil
+	return Other, err
 }
 
 // A Site is the folder of a database that is being made, locked. The database is there when its

@@ -224,7 +224,7 @@ func (t *target) publish() error {
 	r, old := t.r, &t.r.cat.State
 	s := catalog.State{
 		UUID: t.uuid, Created: r.o.Now(), Options: old.Options, Allowed: old.Allowed, NextFile: t.number + 1, FirstWAL: 1,
-		Tombstones: map[uint64]*roaring.Bitmap{}, Marks: map[string]int64{},
+		LastSeq: max(old.LastSeq, old.FlushedSeq), Tombstones: map[uint64]*roaring.Bitmap{}, Marks: map[string]int64{},
 	}
 	if r.cat.Current && r.report.Lost == 0 && !r.single {
 		s.Marks = old.Marks
@@ -235,6 +235,7 @@ func (t *target) publish() error {
 	}
 	kept := t.tables[:0]
 	for _, o := range t.tables {
+		s.LastSeq = max(s.LastSeq, o.meta.MaxSeq)
 		if o.deadCount() == int64(o.meta.Docs) {
 			if err := t.dir.Remove(files.TableName(o.meta.Number)); err != nil {
 				return err

@@ -43,6 +43,7 @@ func (c *Match) Run(a *app.App) (err error) {
 		return err
 	}
 	defer func() { err = app.End(db, err) }()
+	c.Settle(a, db)
 	opt.Bits = db.Params().Bits
 	if err := cmp.Or(app.ReadFeatures(&opt, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
 		return err
@@ -51,9 +52,10 @@ func (c *Match) Run(a *app.App) (err error) {
 		return fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB)
 	}
 	if !c.Add {
-		if err := a.CheckTexts(db, c.SimilarityFlags); err != nil {
-			return err
-		}
+		err = a.CheckTexts(db, c.Near)
+	}
+	if err = cmp.Or(err, a.CheckTexts(src.DB(), c.Near)); err != nil {
+		return err
 	}
 	pairs, err := allowedOf(db)
 	if err != nil {
