@@ -217,7 +217,7 @@ func equalDatabases(t *testing.T, a, b string, anew bool) {
 			t.Errorf("answers of %q: %s\nand\n%s", id, of1[id], of2[id])
 		}
 	}
-	if len(of1) < 30 {
+	if len(of1) < 20 {
 		t.Errorf("only %d documents have answers", len(of1))
 	}
 }
