@@ -57,6 +57,7 @@ type Metrics[M any] struct {
 	BytesLoaded            int64
 	BytesCompacted         int64
 	WALBytes               int64
+	CatalogBytes           int64
 
 	TablesMerged   int64
 	BytesMerged    int64
@@ -81,11 +82,15 @@ func MetricsOf[M any](db *Store, of func(compaction.Stats) M) Metrics[M] {
 		}
 	}
 	db.mu.Unlock()
+	catalog := int64(0)
+	if db.cat != nil {
+		catalog = db.cat.Written()
+	}
 	return Metrics[M]{
 		Path: db.Path, Memory: db.Memory,
 		Puts: m.puts.Load(), Deletes: m.deletes.Load(), Batches: m.batches.Load(), Queries: m.queries.Load(),
 		Flushes: m.flushes.Load(), Compactions: m.compactions.Load(), BytesFlushed: m.bytesFlushed.Load(),
-		BytesLoaded: m.bytesLoaded.Load(), BytesCompacted: m.bytesCompacted.Load(), WALBytes: m.walBytes.Load(),
+		BytesLoaded: m.bytesLoaded.Load(), BytesCompacted: m.bytesCompacted.Load(), WALBytes: m.walBytes.Load(), CatalogBytes: catalog,
 		TablesMerged: m.merged.Load(), BytesMerged: m.bytesMerged.Load(),
 		CompactionTime: time.Duration(m.compactTime.Load()), Merging: len(running), Running: running, Past: each(db.merges.Past(), of), Damaged: damaged,
 		Stalls: m.stalls.Load(), StallTime: time.Duration(m.stallTime.Load()), SlowTime: time.Duration(m.slowTime.Load()),
