@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"sync/atomic"
 	"time"
 
@@ -74,15 +73,8 @@ type Metrics[M any] struct {
 
 // MetricsOf returns what the store has done since it was opened, with merges as of makes them.
 func MetricsOf[M any](db *Store, of func(compaction.Stats) M) Metrics[M] {
-	m, running, damaged := &db.metrics, each(db.merges.Running(), of), []string(nil)
-	db.mu.Lock()
-	for v, i := cmp.Or(db.current, db.resting), 0; v != nil && i < len(v.Parts); i++ {
-		if p := &v.Parts[i]; p.Damage.Load() != nil {
-			damaged = append(damaged, p.Name)
-		}
-	}
-	db.mu.Unlock()
-	catalog := int64(0)
+	m, running, catalog := &db.metrics, each(db.merges.Running(), of), int64(0)
+	damaged, _ := db.damaged()
 	if db.cat != nil {
 		catalog = db.cat.Written()
 	}
