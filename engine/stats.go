@@ -73,6 +73,8 @@ type TableStats struct {
 	Layout              Layout    `json:"layout"`      // of the permuted tables
 	IndexBytes          int64     `json:"index_bytes"` // of the permuted tables, and of the words after the first
 	BytesPerFingerprint float64   `json:"bytes_per_fingerprint"`
+	// Damage is why merges leave the table out: one has found it damaged since the database was opened.
+	Damage string `json:"damage,omitempty"`
 }
 
 // OrphanStats describes a whole table in the folder of a database that its catalog does not
@@ -124,6 +126,7 @@ type Metrics struct {
 	Merging        int           `json:"merging"`            // merges that are running
 	Running        []MergeStats  `json:"running,omitempty"`  // those, in the order in which they began
 	Past           []MergeStats  `json:"past,omitempty"`     // up to 16 of those that have ended, the last one last
+	Damaged        []string      `json:"damaged,omitempty"`  // tables that merges leave out, as one could not read them
 
 	Stalls    int64         `json:"stalls"`        // writes that waited for a flush or for a merge
 	StallTime time.Duration `json:"stall_time_ns"` // that they waited
@@ -195,6 +198,9 @@ func describeView(ctx context.Context, v *view.View) (Stats, error) {
 			if sec.Kind == sstable.KindRun || sec.Kind == sstable.KindWords {
 				t.IndexBytes += sec.Length
 			}
+		}
+		if damage := p.Damage.Load(); damage != nil {
+			t.Damage = damage.Error()
 		}
 		if info.Fingerprints > 0 {
 			t.BytesPerFingerprint = float64(t.IndexBytes) / float64(info.Fingerprints)

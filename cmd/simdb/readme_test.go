@@ -99,8 +99,8 @@ func testPage(t *testing.T, page string, least int) {
 	}
 	text := readFile(t, filepath.Join(root, page))
 	dir := t.TempDir()
-	for name, to := range map[string]string{"examples": "examples", "pictures": "internal/imagehash/testdata/pictures"} {
-		if err := os.Symlink(filepath.Join(root, to), filepath.Join(dir, name)); err != nil {
+	for _, name := range []string{"examples", "internal"} {
+		if err := os.Symlink(filepath.Join(root, name), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -76,11 +76,26 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 	for i := range template {
 		template[i] = draw(1<<30, 0)
 	}
-	family := r.IntN(3) // in a third of all: one set of each two, or all, is of the template and few changes
+	family := r.IntN(4) // in a fourth of all: one set of each two, or all, is of the template and few changes; or all have no centre
+	blocks := make([][2][]uint64, 2+r.IntN(10))
+	for i := range blocks {
+		for k := range blocks[i] {
+			for range 1 + r.IntN(6) {
+				blocks[i][k] = append(blocks[i][k], draw(1<<30, 0))
+			}
+		}
+	}
 	var sets [][]uint64
 	for len(sets) < n {
 		var set []uint64
 		switch kind := r.IntN(8); {
+		case family == 3: // of blocks of two templates, and of elements of its own, or others
+			for _, b := range blocks {
+				set = append(set, b[r.IntN(2)]...)
+			}
+			for range r.IntN(3) {
+				set = append(set, draw(1<<(5*r.IntN(7)), 0))
+			}
 		case family == 2 || family == 1 && r.IntN(2) == 0:
 			set = slices.Clone(template)
 			for range min(r.IntN(6), len(set)) {

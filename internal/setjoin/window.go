@@ -74,6 +74,7 @@ type join struct {
 	workers []*worker
 	items   []item           // of the window
 	all     bool             // every match of every item is wanted
+	twins   map[uint64]twin  // of Components, by prefix.sum; else nil
 	forest  *selfjoin.Forest // of Components: what is connected; matches have the least set of a part then
 	found   atomic.Int64     // matches of the items of a window with the index
 	window  int              // sets of the next window at most
@@ -89,6 +90,7 @@ type item struct {
 	prefix  prefix
 	best    match   // of star clusters
 	matches []match // of pairs; nil if they are not collected
+	twin    bool    // Components: it has one
 }
 
 // decided reports whether no set can be more similar to the item than its best one is, and no other
@@ -191,7 +193,7 @@ func (j *join) hasRoom() bool {
 func (j *join) formCrowds() {
 	reader := j.s.Reader()
 	form := func(x *index, read func(set uint32) ([]uint64, error)) {
-		x.crowds = &crowds{counts: j.s.counts, any: j.t.higher(0), most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
+		x.crowds = &crowds{counts: j.s.counts, t: j.t, any: j.t.higher(0), most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
 			return read(x.sets[entry])
 		}}
 	}
@@ -301,7 +303,10 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 			}
 			it.hashes = w.hashes[lo:len(w.hashes):len(w.hashes)]
 			it.prefix, w.keys = w.prefixer.of(it.hashes, w.keys)
-			if err := w.probe(it); err != nil {
+			if it.twin, err = w.isTwin(it); err == nil && !it.twin {
+				err = w.probe(it)
+			}
+			if err != nil {
 				return err
 			}
 			if w.all {

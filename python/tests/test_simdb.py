@@ -348,6 +348,9 @@ def test_what_is_looked_for(tmp_path):
 def test_errors(tmp_path):
     with pytest.raises(simdb.NotFoundError, match="no such database"):
         simdb.open(tmp_path / "none", must_exist=True)
+    with pytest.raises(simdb.SimdbError, match="there is no folder"):
+        simdb.open(tmp_path / "none" / "x.simdb")
+    assert not (tmp_path / "none").exists()
     with pytest.raises(simdb.SimdbError, match="unknown flag --sim"):
         simdb.dedup(TABLE, sim=0.8)
     with pytest.raises(simdb.SimdbError, match='did you mean "text"'):

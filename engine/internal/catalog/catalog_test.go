@@ -36,6 +36,7 @@ func sample(rng *rand.Rand, n int) State {
 		NextFile:      1000,
 		FlushedSeq:    77,
 		FirstWAL:      12,
+		LastSeq:       99,
 		Closed:        LogEnd{Number: 13, Size: 1 << 33},
 		Allowed:       []IDPair{{"\x00", "\xff\xfe"}, {"a", "a/b"}, {"a", "b"}, {"b", strings.Repeat("c", 6000)}},
 	}
@@ -278,6 +279,7 @@ func (s *State) model(e Edit) {
 	setIf(&s.NextFile, e.NextFile)
 	setIf(&s.FlushedSeq, e.FlushedSeq)
 	setIf(&s.FirstWAL, e.FirstWAL)
+	s.LastSeq = max(s.LastSeq, e.LastSeq)
 	if e.SetClosed != nil && e.SetClosed.Number >= s.FirstWAL {
 		s.Closed = *e.SetClosed
 	}
@@ -325,6 +327,7 @@ func randomEdit(rng *rand.Rand, s *State) Edit {
 		e.SetClosed = &LogEnd{Number: rng.Uint64N(100), Size: rng.Int64()}
 	case 1:
 		e.SetMarks[name] = rng.Int64()
+		e.LastSeq = rng.Uint64N(1000)
 	case 2:
 		seq := rng.Uint64()
 		e.FlushedSeq, e.FirstWAL = &seq, &seq
@@ -417,12 +420,8 @@ func TestLocked(t *testing.T) {
 	mustCreate(t, vfs.Disk, name, State{})
 	c, _ := mustOpen(t, vfs.Disk, name)
 	defer c.Close()
-	start := time.Now()
 	if _, _, err := Open(vfs.Disk, name); !errors.Is(err, vfs.ErrLocked) {
 		t.Errorf("opened twice: %v", err)
-	}
-	if took := time.Since(start); took > 3*lockTimeout {
-		t.Errorf("it took %v", took)
 	}
 }
 

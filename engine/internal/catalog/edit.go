@@ -14,13 +14,14 @@ import (
 
 // live is what an edit is checked against and compared with.
 type live struct {
-	fixed  fixed
-	closed LogEnd
-	tables map[uint64]uint32 // by number: the documents in the live tables
+	fixed   fixed
+	closed  LogEnd
+	lastSeq uint64
+	tables  map[uint64]uint32 // by number: the documents in the live tables
 }
 
 func liveOf(s State) live {
-	l := live{fixed: fixedOf(s), closed: s.Closed, tables: make(map[uint64]uint32, len(s.Tables))}
+	l := live{fixed: fixedOf(s), closed: s.Closed, lastSeq: s.LastSeq, tables: make(map[uint64]uint32, len(s.Tables))}
 	for _, t := range s.Tables {
 		l.tables[t.Number] = t.Docs
 	}
@@ -58,6 +59,10 @@ func (l live) plan(e Edit) (*plan, error) {
 	setIf(&p.fixed.firstWAL, e.FirstWAL)
 	if p.fixed != l.fixed {
 		p.records = append(p.records, newRecord(keyState, p.fixed.encode()))
+	}
+	if e.LastSeq > l.lastSeq {
+		p.lastSeq = e.LastSeq
+		p.records = append(p.records, newRecord(keySeq, binary.LittleEndian.AppendUint64(nil, e.LastSeq)))
 	}
 	if end := e.SetClosed; end != nil && *end != l.closed && end.Number >= p.fixed.firstWAL {
 		p.closed = *end
@@ -190,7 +195,7 @@ func encodeState(s State) ([]record, digest, error) {
 		return nil, digest{}, fmt.Errorf("%w: %d bytes of parameters", ErrInvalid, len(s.Params))
 	}
 	empty := live{tables: map[uint64]uint32{}}
-	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetMarks: s.Marks, Allow: s.Allowed})
+	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetMarks: s.Marks, Allow: s.Allowed, LastSeq: s.LastSeq})
 	if err != nil {
 		return nil, digest{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}

@@ -168,8 +168,8 @@ func (db *Store) flush(m *view.Memtable) error {
 	if t != nil {
 		e.Tables, e.Bytes = []uint64{t.Meta.Number}, t.Meta.Size
 		db.metrics.flushed(t.Meta.Size)
-		db.WakeCompact()
 	}
+	db.WakeCompact() // also without a table: what the log has held may be dropped
 	db.event(e)
 	return nil
 }
@@ -254,14 +254,15 @@ func (db *Store) unref(old *view.Version) {
 	}
 }
 
-// editCatalog commits an edit of the catalog, with the next file number, and gives the files of new
-// tables their names. The caller holds publishMu.
+// editCatalog commits an edit of the catalog, with the next file number and the last sequence
+// number, and gives the files of new tables their names. The last number is what keeps those of
+// documents whose table is dropped from being given out again. The caller holds publishMu.
 //
 // A table is written under a temporary name. Until the catalog lists it, the next open may remove
 // the file; from then on the next open renames it, if this process can't.
 func (db *Store) editCatalog(e catalog.Edit) error {
 	db.mu.Lock()
-	e.NextFile = new(db.nextFile)
+	e.NextFile, e.LastSeq = new(db.nextFile), db.seq
 	db.mu.Unlock()
 	if err := db.cat.Apply(e); err != nil {
 		return fmt.Errorf("updating the catalog: %w", err)

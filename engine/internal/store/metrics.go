@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"sync/atomic"
 	"time"
 
@@ -63,6 +64,7 @@ type Metrics[M any] struct {
 	Merging        int
 	Running        []M
 	Past           []M
+	Damaged        []string
 
 	Stalls    int64
 	StallTime time.Duration
@@ -71,14 +73,21 @@ type Metrics[M any] struct {
 
 // MetricsOf returns what the store has done since it was opened, with merges as of makes them.
 func MetricsOf[M any](db *Store, of func(compaction.Stats) M) Metrics[M] {
-	m, running := &db.metrics, each(db.merges.Running(), of)
+	m, running, damaged := &db.metrics, each(db.merges.Running(), of), []string(nil)
+	db.mu.Lock()
+	for v, i := cmp.Or(db.current, db.resting), 0; v != nil && i < len(v.Parts); i++ {
+		if p := &v.Parts[i]; p.Damage.Load() != nil {
+			damaged = append(damaged, p.Name)
+		}
+	}
+	db.mu.Unlock()
 	return Metrics[M]{
 		Path: db.Path, Memory: db.Memory,
 		Puts: m.puts.Load(), Deletes: m.deletes.Load(), Batches: m.batches.Load(), Queries: m.queries.Load(),
 		Flushes: m.flushes.Load(), Compactions: m.compactions.Load(), BytesFlushed: m.bytesFlushed.Load(),
 		BytesLoaded: m.bytesLoaded.Load(), BytesCompacted: m.bytesCompacted.Load(), WALBytes: m.walBytes.Load(),
 		TablesMerged: m.merged.Load(), BytesMerged: m.bytesMerged.Load(),
-		CompactionTime: time.Duration(m.compactTime.Load()), Merging: len(running), Running: running, Past: each(db.merges.Past(), of),
+		CompactionTime: time.Duration(m.compactTime.Load()), Merging: len(running), Running: running, Past: each(db.merges.Past(), of), Damaged: damaged,
 		Stalls: m.stalls.Load(), StallTime: time.Duration(m.stallTime.Load()), SlowTime: time.Duration(m.slowTime.Load()),
 	}
 }

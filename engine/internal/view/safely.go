@@ -29,8 +29,8 @@ func (v *View) Usable(ctx context.Context) error {
 	if v.closed.Load() {
 		return files.ErrClosed
 	}
-	if v.newer != nil {
-		return v.newer
+	if v.Doubt.Newer != nil {
+		return v.Doubt.Newer
 	}
 	return ctx.Err()
 }

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"slices"
 	"sync/atomic"
 
@@ -22,7 +21,7 @@ type View struct {
 	Allowed *AllowedPairs
 	Since   int64 // documents older than this, in microseconds, have expired
 
-	newer  error // Doubt.Newer of the memtables
+	Doubt  Doubt // of the memtables
 	closed atomic.Bool
 	buf    [MaxImmutable + 1]MemView // of mems
 }
@@ -43,9 +42,9 @@ func (v *View) Take(c *Config, seq uint64, ver *Version, immutable []*Memtable, 
 		v.Mems = append(v.Mems, MemView{m, m.view.Load()})
 	}
 	v.Mems = append(v.Mems, MemView{active, active.view.Load()})
-	v.newer = nil
+	v.Doubt = Doubt{}
 	for _, m := range v.Mems {
-		v.newer = cmp.Or(v.newer, m.Doubt.Newer)
+		v.Doubt.Or(m.Columns.Doubt)
 	}
 }
 

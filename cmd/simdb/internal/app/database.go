@@ -17,69 +17,32 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Created is a database that a command creates, and removes if the command fails before storing
-// anything.
-type Created struct {
-	path   string
-	folder bool // the folder was there before, and empty
-}
-
 // Prepare checks that a database can be created at path. Its parent must exist, so that a misspelt
 // path does not become a tree of folders.
-func Prepare(path string) (*Created, error) {
-	if st, err := os.Stat(path); err == nil {
-		return &Created{path, st.IsDir()}, nil
+func Prepare(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
 	}
 	switch st, err := os.Stat(filepath.Dir(path)); {
 	case IsSet(path):
-		return nil, fmt.Errorf("%s: %w", path, engine.ErrReadOnly)
+		return fmt.Errorf("%s: %w", path, engine.ErrReadOnly)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: there is no folder %s", path, filepath.Dir(path))
+		return fmt.Errorf("%s: there is no folder %s", path, filepath.Dir(path))
 	case err != nil:
-		return nil, err
+		return err
 	case !st.IsDir():
-		return nil, fmt.Errorf("%s: %s is not a folder", path, filepath.Dir(path))
+		return fmt.Errorf("%s: %s is not a folder", path, filepath.Dir(path))
 	}
-	return &Created{path: path}, nil
+	return nil
 }
 
-// Close closes the database. It removes it if the command created it, failed, and stored nothing. A
-// nil n is a database that was there before.
-func (n *Created) Close(db *engine.DB, failure error) error {
-	if n != nil && failure != nil && !errors.Is(failure, Status(ExitNo)) {
-		if st, err := db.Stats(); err == nil && st.Documents == 0 {
-			return errors.Join(failure, n.remove(db))
-		}
+// End closes the database of a command that may have created it: one that failed before it stored
+// anything leaves none behind.
+func End(db *engine.DB, failure error) error {
+	if failure != nil && !errors.Is(failure, Status(ExitNo)) {
+		return errors.Join(failure, db.Discard())
 	}
 	return errors.Join(failure, db.Close())
-}
-
-// remove removes the database, which is empty, and closes it. It holds the lock until the files are
-// gone, so no other process can have written to it.
-func (n *Created) remove(db *engine.DB) error {
-	entries, err := os.ReadDir(n.path)
-	if err != nil {
-		return errors.Join(err, db.Close())
-	}
-	for _, e := range entries {
-		if name := e.Name(); name != "CATALOG" && name != "LOCK" { // there is more to it
-			return db.Close()
-		}
-	}
-	for _, e := range entries {
-		// On Windows open files cannot be removed, and the empty database stays.
-		if err := os.Remove(filepath.Join(n.path, e.Name())); err != nil {
-			return db.Close()
-		}
-	}
-	if !n.folder {
-		err = os.Remove(n.path)
-	}
-	db.Close() // it has no files any more
-	if err != nil {
-		err = os.Remove(n.path) // Windows removes open files once they are closed
-	}
-	return err
 }
 
 // Access says how a database is opened. The zero value is for reading.
@@ -147,17 +110,18 @@ func OptionsLike(db *engine.DB) (*engine.Options, error) {
 	return o, nil
 }
 
-// CreateLike creates a database at path with the parameters of a table.
-func CreateLike(path, table string) (*engine.DB, error) {
+// BuildLike builds a database at path with the parameters of a table.
+func (a *App) BuildLike(path, table string, fill func(*engine.DB) error) error {
 	like, err := engine.OpenSet(table)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o, err := OptionsLike(like)
 	if err = errors.Join(err, like.Close()); err != nil {
-		return nil, err
+		return err
 	}
-	return engine.Create(path, o)
+	o.BusyTimeout = a.Global.BusyTimeout
+	return engine.Build(path, fill, o)
 }
 
 // Stored is a database as it is when it is opened. It is also an input, as a file is: see Sources.

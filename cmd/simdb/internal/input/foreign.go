@@ -50,7 +50,8 @@ const (
 const AsText = "--input-format txt reads each line as a text"
 
 // foreignTexts are the beginnings of texts whose lines are no documents, and what the user can do.
-// Where a single line of such a text may be a document of another, the next ones are looked at, too.
+// Where a single line of such a text may be a document of another, the next ones are looked at as
+// well.
 var foreignTexts = []struct {
 	begins *regexp.Regexp
 	what   string
@@ -86,7 +87,7 @@ const (
 	filesOf    = " writes each to a file, which --files reads"
 )
 
-// split is a command that writes records to files: each begins with a line that the pattern matches.
+// split is a command that writes records to files, which begin with a line that pattern matches.
 func split(pattern string) string {
 	return "awk '" + pattern + ` {close("part" n++)} {print > ("part" n)}' FILE` + filesOf
 }
@@ -102,16 +103,16 @@ func begins(pattern string) *regexp.Regexp {
 	return regexp.MustCompile("^(?:" + pattern + ")")
 }
 
-// separators are lines that stand between records, and ends of elements. A key begins a paragraph of
-// fields.
+// separators are lines that stand between records, and ends of elements. A key begins a paragraph
+// of fields.
 var (
 	separators = regexp.MustCompile(`^(%%?|-{3,}|={3,}|\*{3,}|(\* ){2,}\*|_{3,}|~{3,}|\+{3,}|@{2,}|&{2,}|\${2,}|//+|</[\w:.-]+>)$`)
 	key        = regexp.MustCompile(`^([A-Za-z][\w .-]{0,30}?)[ \t]*:[ \t\n]|^(\[)[^\n]*\]\n`)
 )
 
 // RefuseRecords returns an error if the lines of the text are parts of records. It looks for what
-// comes again and again: a line without words between others, or a key that begins paragraphs. Lines
-// with words that come again say nothing, as names and short messages do.
+// comes again and again: a line without words between others, or a key that begins paragraphs.
+// Lines with words that come again say nothing, as names and short messages do.
 func (s *Stream) RefuseRecords() error {
 	if sep := separator(s.head); sep != "" {
 		return fmt.Errorf(`lines like %s seem to separate its records: awk '$0 == "%s" {close("part" n++); next} {print > ("part" n)}' FILE%s; %s`, sep, sep, filesOf, AsText)

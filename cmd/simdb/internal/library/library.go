@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/arrow"
 	"github.com/simdb/simdb/engine"
 )
@@ -103,6 +104,11 @@ func (l *Library) open(r *Request) (*Reply, error) {
 		return nil, err
 	}
 	o.ReadOnly, o.MustExist = r.ReadOnly, r.MustExist
+	if !o.ReadOnly && !o.MustExist {
+		if err := app.Prepare(r.Path); err != nil {
+			return nil, err
+		}
+	}
 	db, err := engine.Open(r.Path, o)
 	if err != nil {
 		return nil, err

@@ -251,7 +251,7 @@ func single(all []Repeat) (each []Repeat) {
 func TestRepeats(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for round := range 60 {
-		docs := make([]string, r.IntN(700))
+		docs := make([]string, r.IntN(200))
 		for i := range docs {
 			docs[i] = randomText(r)
 		}

@@ -218,3 +218,15 @@ func TestPicturesEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestPoorHashes checks that the count of hashes of low quality says how to find them.
+func TestPoorHashes(t *testing.T) {
+	for n, want := range map[int64]string{
+		1: "1 picture has a hash of low quality, which may match by chance (simdb hash shows it; in a database: quality < 50)",
+		2: "2 pictures have hashes of low quality, which may match by chance (simdb hash shows it; in a database: quality < 50)",
+	} {
+		if got := (&Tree{poor: n}).Skipped(); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}
