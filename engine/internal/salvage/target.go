@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/tables"
+	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -35,14 +36,7 @@ type output struct {
 	from *input // nil for documents of logs
 	meta catalog.Table
 	dead *roaring.Bitmap // nil for none
-}
-
-// deadCount returns how many documents of the table are dead.
-func (t *output) deadCount() int64 {
-	if t.dead == nil {
-		return 0
-	}
-	return int64(t.dead.GetCardinality())
+	docs int64           // that live
 }
 
 // kill marks a document dead.
@@ -88,11 +82,10 @@ func (t *target) end(failed error) error {
 			all = append(all, files.RemoveIfThere(t.dir, files.TableName(n+1)), files.RemoveIfThere(t.dir, files.NewTableName(n+1)))
 		}
 	}
-	all = append(all, t.dir.Release())
-	if !t.complete {
-		all = append(all, t.removeFolder())
+	if all = append(all, t.dir.Release()); t.complete {
+		return nil
 	}
-	return errors.Join(all...)
+	return errors.Join(append(all, t.removeFolder())...)
 }
 
 // tableBytes is about how much memory the documents of a new table may take, in addition to their
@@ -181,6 +174,37 @@ func (w *tableWriter) abort() error {
 	return err
 }
 
+// reader opens a table that is complete.
+func (t *target) reader(o *output) (*sstable.Reader, error) {
+	f, err := t.dir.Open(files.NewTableName(o.meta.Number))
+	if err != nil {
+		return nil, err
+	}
+	return sstable.OpenFile(f, files.TableName(o.meta.Number))
+}
+
+// count counts the documents of each table that live: no codes.
+func (t *target) count() error {
+	for _, o := range t.tables {
+		not := roaring.New()
+		if t.r.texts.Several() {
+			r, err := t.reader(o)
+			if err == nil {
+				not, err = (&view.Table{Reader: r}).Codes(t.r.ctx)
+				err = errors.Join(err, r.Close())
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if o.dead != nil {
+			not = roaring.Or(not, o.dead)
+		}
+		o.docs = int64(o.meta.Docs) - int64(not.GetCardinality())
+	}
+	return nil
+}
+
 // resolve finds documents of different tables that have one ID, and leaves the one alive that was
 // written last. A document that two tables have, with one number, was merged from the older table
 // to the younger one: then all of the older table was.
@@ -194,11 +218,8 @@ func (t *target) resolve() error {
 		}
 	}()
 	for i, o := range t.tables {
-		f, err := t.dir.Open(files.NewTableName(o.meta.Number))
-		if err != nil {
-			return err
-		}
-		if readers[i], err = sstable.OpenFile(f, files.TableName(o.meta.Number)); err != nil {
+		var err error
+		if readers[i], err = t.reader(o); err != nil {
 			return err
 		}
 	}
@@ -260,7 +281,7 @@ func (t *target) publish() error {
 	}
 	kept := t.tables[:0]
 	for _, o := range t.tables {
-		if o.deadCount() == int64(o.meta.Docs) {
+		if o.dead != nil && o.dead.GetCardinality() == uint64(o.meta.Docs) {
 			if err := t.dir.Remove(files.NewTableName(o.meta.Number)); err != nil {
 				return err
 			}
@@ -288,6 +309,6 @@ func (t *target) publish() error {
 	if err := t.dir.SyncDir("."); err != nil {
 		return err
 	}
-	t.complete = true
+	t.complete = true // nothing fails from here on
 	return nil
 }
