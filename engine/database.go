@@ -133,8 +133,8 @@ func (db *DB) Flush(ctx context.Context) error { return db.s.Flush(ctx) }
 
 // CompactOptions are the options of Compact.
 type CompactOptions struct {
-	// Due merges only what compaction in the background would merge, and flushes nothing: a
-	// large table is merged only when there are enough others of its size. At the end of a load
+	// Due merges only what compaction in the background would merge, and flushes nothing but
+	// writes because of which expired documents would have to stay: a large table is merged only when there are enough others of its size. At the end of a load
 	// this makes sure that the next search meets few tables. It also merges while compaction is
 	// paused.
 	Due      bool
@@ -144,7 +144,8 @@ type CompactOptions struct {
 // Compact flushes the memtables and merges all tables into one, dropping what is deleted,
 // replaced or expired, with its texts. If there are more documents than one table can have, it
 // makes few tables, by merging whole ones. It returns when that is done; reads and writes
-// continue meanwhile. Errors are as those of Flush, and *CorruptionError.
+// continue meanwhile. Errors are as those of Flush, and *CorruptionError: then the tables that are
+// not damaged have been merged.
 func (db *DB) Compact(ctx context.Context, o ...*CompactOptions) error {
 	of := given(o)
 	if of.Due {

@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl"
 	"github.com/simdb/simdb/repl/output"
@@ -55,7 +56,7 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 		return err
 	}
 	defer func() { err = app.End(db, err) }()
-	cfg := repl.Config{DB: db, Writer: writer, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: app.Version(), Outputs: &a.Outputs, Import: c.importer(a)}
+	cfg := repl.Config{DB: db, Writer: writer, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version.String(), Outputs: &a.Outputs, Import: c.importer(a)}
 	for name, value := range c.Param {
 		cfg.Args = append(cfg.Args, query.Named{Name: name, Value: query.Literal(value)})
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -127,8 +128,11 @@ func (b *backup) readMark(path string) (string, error) {
 		return "", err
 	}
 	buf := make([]byte, len(b.mark())+1)
-	n, _ := f.ReadAt(buf, 0)
-	return string(buf[:n]), f.Close()
+	n, err := f.ReadAt(buf, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return string(buf[:n]), errors.Join(err, f.Close())
 }
 
 // prepare reads the catalog of the backup, if it has one, and otherwise marks the folder as that of

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -26,8 +27,12 @@ const (
 	Other
 )
 
-// Look says what Open finds at path.
+// Look says what Open finds at path. Whatever opens or makes a database begins with it, so it
+// refuses a wrong kernel, too.
 func Look(fsys vfs.FS, path string) (Kind, error) {
+	if err := kernel.Err(); err != nil {
+		return Other, err
+	}
 	info, err := fsys.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -82,10 +87,14 @@ func lookFile(fsys vfs.FS, path string) (Kind, error) {
 	}
 	defer f.Close()
 	head := make([]byte, 8)
-	if n, _ := f.ReadAt(head, 0); n == len(head) && sstable.IsTable(head) {
+	n, err := f.ReadAt(head, 0)
+	switch {
+	case n == len(head) && sstable.IsTable(head):
 		return Table, nil
+	case n == len(head), errors.Is(err, io.EOF):
+		return Other, nil
 	}
-	return Other, nil
+	return Other, err
 }
 
 // A Site is the folder of a database that is being made, locked. The database is there when its

@@ -88,10 +88,16 @@ func (t *matching) items(ctx context.Context, a *app.App, in input.Source) iter.
 			return give(item, len(is.Raw))
 		}
 		r.Record = func(in input.Source, rec *input.Record) error {
+			switch {
+			case rec.Flaw != "" && t.c.Images != nil: // nobody can say that it is new
+				return input.NewIssue(in, rec, rec.Flaw)
+			case t.c.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil:
+				rec.Flaw = "it has a fingerprint, which --near K compares, and no text"
+			}
 			item := next()
 			item.rec = *rec
 			if reason := t.c.Take(&item.rec.Doc); reason != "" {
-				return r.Issue(in, input.NewIssue(in, rec, reason))
+				return input.NewIssue(in, rec, reason)
 			}
 			item.rec.Raw = clone(rec.Raw)
 			t.reduce(&item.rec.Doc)
