@@ -15,7 +15,7 @@ type Listing struct {
 	ends     []uint64 // of each document: where its ID ends
 	byID     []uint32 // documents, ascending by ID
 	rank     []uint32 // of each document: its place in byID
-	Replaced int64    // documents whose ID a later one has again
+	Repeated int64    // documents whose ID an earlier one has
 	Order    []uint32 // of preference; nil is that of their numbers
 }
 
@@ -33,8 +33,7 @@ func (l *Listing) id(n uint32) []byte {
 	return l.ids[from:l.ends[n]]
 }
 
-// Rank sorts the documents by ID. Of documents with the same ID the last one counts, as a database
-// replaces the earlier ones; the others match nothing.
+// Rank sorts the documents by ID. Those with the same ID are documents of their own, as in dedup.
 func (l *Listing) Rank(ctx context.Context) error {
 	l.byID, l.rank = make([]uint32, len(l.ends)), make([]uint32, len(l.ends))
 	for n := range l.byID {
@@ -52,8 +51,7 @@ func (l *Listing) Rank(ctx context.Context) error {
 	for at, n := range l.byID {
 		l.rank[n] = uint32(at)
 		if at > 0 && bytes.Equal(l.id(l.byID[at-1]), l.id(n)) {
-			l.drop(l.byID[at-1])
-			l.Replaced++
+			l.Repeated++
 		}
 	}
 	return nil
@@ -61,10 +59,8 @@ func (l *Listing) Rank(ctx context.Context) error {
 
 // accept says whether two sets may match; nil if any two may.
 func (l *Listing) accept() func(a, b int) bool {
-	if l.Replaced == 0 && l.Groups == nil {
+	if l.Groups == nil {
 		return nil
 	}
-	return func(a, b int) bool {
-		return l.Groups.Accept(uint32(a), uint32(b)) && !l.Empty(uint32(a)) && !l.Empty(uint32(b))
-	}
+	return func(a, b int) bool { return l.Groups.Accept(uint32(a), uint32(b)) }
 }
