@@ -138,21 +138,6 @@ func (c *Load) Run(a *app.App) (err error) {
 	return l.load(start)
 }
 
-// build makes a new database of another one.
-func (l *load) build(start time.Time) error {
-	if err := l.takeStored(); err != nil {
-		return err
-	}
-	err := engine.Build(l.c.DB, func(db *engine.DB) error {
-		l.db = db
-		return l.load(start)
-	}, &l.create)
-	if l.db == nil && errors.Is(err, engine.ErrExists) && !l.c.Anew { // another process has made it meanwhile
-		return l.c.Run(l.a)
-	}
-	return err
-}
-
 // load reads the files and says what was done.
 func (l *load) load(start time.Time) error {
 	l.meter = l.a.Meter()
