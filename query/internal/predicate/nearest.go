@@ -49,6 +49,7 @@ func bindMostSimilar(x *Scope, e *syntax.Call, by syntax.Token) (Predicate, erro
 	}
 	p := mostSimilar{&nearest{n: n, by: engine.Jaccard(anySimilarity)}}
 	p.target, err = x.sketchTarget(e.Args[0])
+	p.nothing = p.target.text != nil && *p.target.text == ""
 	return p, err
 }
 
