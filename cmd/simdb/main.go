@@ -55,7 +55,6 @@ func run(args []string) int {
 	if err := a.Declare(ctx); err != nil {
 		return a.Fail(err)
 	}
-	a.SayCriterion(ctx)
 	err = ctx.Run(a)
 	if err == nil && a.Interrupted() {
 		err = app.ErrInterrupted // a script that is interrupted should not run its next command
@@ -121,6 +120,7 @@ var elsewhere = func() map[string]string {
 		"-k":                          "--near K",
 		"--across --within-field":     `dedup, pairs, clusters and join take it`,
 		"--threads -j --jobs":         "all processors are used, GOMAXPROCS=N in the environment takes fewer",
+		"--replay":                    "dedup again with other flags; --decisions FILE takes what the page of review writes",
 		"--limit -n":                  "LIMIT N in a statement, or --sample N",
 		"--mode -f --json --csv":      "--format table, tsv, csv, jsonl, json, ids or count",
 	} {

@@ -106,11 +106,12 @@ func (db *Store) adopt(fresh *Store) error {
 		db.SetParams(fresh.Params)
 	}
 	db.current, db.resting, db.active, db.seq = fresh.current, nil, fresh.active, fresh.seq
+	db.lastSeq = fresh.lastSeq
 	db.marks, db.allowedSet, db.nextFile, db.readTo = fresh.marks, fresh.allowedSet, fresh.nextFile, fresh.readTo
-	if old == nil {
-		return nil
+	if old != nil {
+		db.unref(old)
 	}
-	return old.Unref()
+	return nil
 }
 
 // Refresh makes what another process has written since visible to new views of a store that was

@@ -71,7 +71,14 @@ type sameID struct{ doc, other uint32 }
 func (db *Store) Publish(ctx context.Context, t *view.Table, replace bool, marks map[string]int64, loaded Loaded) (TableCounts, error) {
 	p := db.newPublication(t, replace, marks)
 	p.loaded = loaded
-	err := p.search(ctx)
+	codes := roaring.New() // in the table; read before the table is published, since nothing fails after that
+	var err error
+	if db.Several && t != nil {
+		codes, err = t.Codes(ctx)
+	}
+	if err == nil {
+		err = p.search(ctx)
+	}
 	if err == nil {
 		err = p.run(ctx)
 	}
@@ -79,7 +86,7 @@ func (db *Store) Publish(ctx context.Context, t *view.Table, replace bool, marks
 		return TableCounts{}, err
 	}
 	db.metrics.bytesLoaded.Add(t.Meta.Size)
-	return p.counts(ctx)
+	return p.counts(codes), nil
 }
 
 func (db *Store) newPublication(t *view.Table, replace bool, marks map[string]int64) *publication {
@@ -338,26 +345,18 @@ func (c *TableCounts) Add(o TableCounts) {
 }
 
 // counts returns what the table adds to the figures of a load, whose documents are those that are
-// there.
-func (p *publication) counts(ctx context.Context) (TableCounts, error) {
+// there: no codes.
+func (p *publication) counts(codes *roaring.Bitmap) TableCounts {
 	m := p.table.Meta
-	codes := int64(0)
-	if p.db.Several {
-		all, err := p.table.Codes(ctx)
-		if err != nil {
-			return TableCounts{}, err
-		}
-		codes = int64(roaring.AndNot(all, p.own).GetCardinality())
-	}
 	dead := int64(p.own.GetCardinality())
 	deadBare := dead
 	if m.Fingerprints > 0 {
 		deadBare -= int64(p.own.Rank(m.Fingerprints - 1))
 	}
 	return TableCounts{
-		Documents: int64(m.Docs) - dead - codes - int64(p.again), Empty: int64(m.Docs-m.Fingerprints) - deadBare - int64(p.againBare),
+		Documents: int64(m.Docs) - int64(roaring.Or(p.own, codes).GetCardinality()) - int64(p.again), Empty: int64(m.Docs-m.Fingerprints) - deadBare - int64(p.againBare),
 		Replaced: int64(p.replaced), Tables: 1, Bytes: m.Size,
-	}, nil
+	}
 }
 
 // enter puts the table, with the tombstones, into the catalog and makes it visible.
@@ -404,8 +403,7 @@ func (p *publication) show() {
 		db.marks[source] = pos
 	}
 	db.allowedSet = db.allowedSet.With(p.allow)
-	old := db.install(parts)
-	old.Unref()
+	db.unref(db.install(parts))
 }
 
 // LoadMark returns the position that the last load published for source, 0 if there is none.
