@@ -55,7 +55,6 @@ func run(args []string) int {
 	if err := a.Declare(ctx); err != nil {
 		return a.Fail(err)
 	}
-	a.SayCriterion(ctx)
 	err = ctx.Run(a)
 	if err == nil && a.Interrupted() {
 		err = app.ErrInterrupted // a script that is interrupted should not run its next command

@@ -261,36 +261,52 @@ func Exists(path string) bool {
 // Closing closes db and adds its error to *err.
 func Closing(db *engine.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 
-// CheckTexts returns an error if a database whose texts are to be compared has fingerprints alone.
-// It looks at the first documents; of more it says so, and if there are none, too.
-func (a *App) CheckTexts(db *engine.DB, f SimilarityFlags) error {
-	const looked = 100
+// CheckTexts returns an error if a database has fingerprints alone, and near, a distance of these, is
+// nil. It looks at the first documents: if there are more, or only some of them have no text, it
+// says so, and also if there are none. A nil db is none.
+func (a *App) CheckTexts(db *engine.DB, near *Distance) error {
+	const looked, lookedBytes = 100, 1 << 20
+	if db == nil {
+		return nil
+	}
 	st, err := db.Stats()
 	if err == nil && st.Documents == 0 {
 		a.Say("%s has no documents", st.Path)
 	}
-	if f.Near != nil || !db.Params().Text || err != nil {
+	switch p := db.Params(); {
+	case near != nil || err != nil:
 		return err
+	case !p.Text && p.Sketch == 0:
+		return fmt.Errorf("%s keeps fingerprints alone: --near K compares fingerprints", st.Path)
+	case !p.Text:
+		return nil
 	}
-	n := 0
 	s, err := db.Snapshot()
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	n, bytes, texts, bare := 0, 0, 0, 0
 	for e, err := range s.Range(a.Context(), engine.Range{}) {
-		if n++; err != nil || n > looked {
+		if n++; err != nil || n > looked || bytes > lookedBytes {
 			break
 		}
-		d, err := s.Get(a.Context(), e.ID)
-		if err != nil || d.Text != "" || d.Fingerprint == nil {
-			return nil
+		switch d, err := s.Get(a.Context(), e.ID); {
+		case err != nil:
+		case d.Text != "":
+			texts++
+			bytes += len(d.Text)
+		case d.Fingerprint != nil:
+			bare++
 		}
 	}
 	switch {
+	case bare == 0:
+	case texts > 0:
+		a.Say("some documents have a fingerprint and no text, which match nothing; --near K compares fingerprints")
 	case n > looked:
 		a.Say("the first %d documents have fingerprints and no texts: --near K compares fingerprints", looked)
-	case n > 0:
+	default:
 		return errors.New("the documents have fingerprints and no texts: --near K compares fingerprints")
 	}
 	return nil

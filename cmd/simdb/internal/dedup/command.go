@@ -40,6 +40,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 )
 
@@ -72,10 +73,11 @@ type Command struct {
 	app.RejectFlags
 	Audited auditSink `kong:"-"` // of a dry run: takes the lines of the audit; or nil
 	// Of a dry run with Level: takes the documents that have lost something, and what is left.
-	Cut     func(rec *input.Record, left string) `kong:"-"`
-	DryRun  bool                                 `group:"output" help:"Write nothing; report what would be kept."`
-	Memory  app.Memory                           `group:"run" default:"auto" placeholder:"SIZE" help:"Memory for the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of less than 1GiB). The rest goes to temporary files, about 8 bytes per word, or with --levenshtein per character; --near always takes some 70 bytes of memory per document."`
-	TempDir string                               `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
+	Cut       func(rec *input.Record, left string) `kong:"-"`
+	byDefault bool                                 // no criterion was given, and no database has been asked for one
+	DryRun    bool                                 `group:"output" help:"Write nothing; report what would be kept."`
+	Memory    app.Memory                           `group:"run" default:"auto" placeholder:"SIZE" help:"Memory for the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of less than 1GiB). The rest goes to temporary files, about 8 bytes per word, or with --levenshtein per character; --near always takes some 70 bytes of memory per document."`
+	TempDir   string                               `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
 }
 
 // Validate checks what depends on each other.
@@ -112,16 +114,18 @@ func (c *Command) Validate() error {
 	case c.Verify != nil && c.Near == nil:
 		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
 	case c.Near == nil && c.Jaccard == nil && c.Within == nil && !c.ofTexts():
-		c.Jaccard = new(defaultJaccard)
-	}
-	if c.Near == nil && slices.Contains(c.Columns, "distance") {
-		return errors.New("--columns distance is for --near")
+		c.byDefault, c.Jaccard = true, app.DefaultOf(nil, nil).Jaccard
 	}
 	return nil
 }
 
-// defaultJaccard is the criterion without --near and --jaccard.
-const defaultJaccard = app.DefaultJaccard
+// settle has a run without a criterion use that of the first database, nil for none.
+func (c *Command) settle(db *engine.DB) {
+	if c.byDefault {
+		by := app.DefaultOf(db, nil)
+		c.byDefault, c.Near, c.Jaccard = false, by.Near, by.Jaccard
+	}
+}
 
 // auditPath is where the audit goes, "" for nowhere: kept.jsonl.gz has kept.audit.jsonl beside it.
 func (c *Command) auditPath() string {

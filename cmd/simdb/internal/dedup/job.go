@@ -43,6 +43,7 @@ type job struct {
 	against  []source
 	known    int64 // documents of --against: the others are numbered after them
 	empty    int64 // of them, without words
+	bare     int64 // of these, with a fingerprint
 	out      outcome
 	kept     int64
 	failed   []error // files that could not be read to the end

@@ -202,7 +202,11 @@ func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) 
 		}
 	}
 	l.pieces += int64(len(l.gone))
-	keep := units.Keep(text, l.spans, l.gone)
+	words := units.Words(l.split)
+	if l.c.Level != units.Passage {
+		words = nil
+	}
+	keep := units.Keep(text, l.spans, l.gone, words)
 	l.removes += int64(len(text))
 	spans := make([]input.Span, len(keep))
 	for i, k := range keep {

@@ -20,8 +20,11 @@ func (d *job) summary(start time.Time) {
 	row := d.row
 	share := func(n int64) string { return percent(n, d.read) }
 	row("read", d.read, "", fmt.Sprintf("documents, in %s", app.Seconds(start)))
-	if d.empty > 0 {
-		row("empty", d.empty, share(d.empty), d.c.emptyNote())
+	if n := d.empty - d.bare; n > 0 {
+		row("empty", n, share(n), d.c.emptyNote())
+	}
+	if d.bare > 0 {
+		row("no text", d.bare, share(d.bare), "have a fingerprint, which --near K compares, and no text; they match nothing and are kept")
 	}
 	for _, by := range d.keep.by {
 		if n := by.missing; n > 0 {
@@ -40,7 +43,7 @@ func (d *job) summary(start time.Time) {
 	row("dropped", dropped, share(dropped), d.auditNote())
 	if n, asked := d.unlike(); asked && dropped > 0 {
 		d.row("unlike", n, percent(n, dropped),
-			fmt.Sprintf("of the dropped share less than %s of their shingles with their keeper; --near K --verify T decides on the texts", defaultJaccard.Percent()))
+			fmt.Sprintf("of the dropped share less than %s of their shingles with their keeper; --near K --verify T decides on the texts", app.DefaultJaccard.Percent()))
 	}
 	if d.equal != nil {
 		n := d.equal.count(&d.out)
@@ -76,7 +79,7 @@ func (d *job) unlike() (n int64, asked bool) {
 		return 0, false
 	}
 	for i, score := range d.out.score {
-		if !d.out.kept(int64(i)) && score < float64(defaultJaccard) {
+		if !d.out.kept(int64(i)) && score < float64(app.DefaultJaccard) {
 			n++
 		}
 	}

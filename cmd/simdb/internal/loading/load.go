@@ -491,7 +491,7 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 // wouldErase reports whether a record without a usable text or fingerprint would replace a document
 // that has either, and counts it. An empty text does replace another one.
 func (l *load) wouldErase(rec *input.Record) (bool, error) {
-	if l.made || l.c.OnConflict != "replace" || rec.Flaw == "" || rec.Doc.Text != "" || rec.Doc.Fingerprint != nil {
+	if l.made || l.c.OnConflict != "replace" || rec.Flaw == "" || rec.Doc.Text != "" || rec.Doc.Fingerprint != nil && l.c.Images == nil {
 		return false, nil
 	}
 	stored, err := l.db.Get(context.WithoutCancel(l.a.Context()), rec.Doc.ID)

@@ -29,7 +29,7 @@ type Input struct {
 	Prints   features.Params // of the same database
 	Only     map[string]bool // ids of the documents that are read, nil for all
 	NoTexts  bool            // texts are not needed
-	NoPrints bool            // fingerprints are not needed, but in Raw
+	NoPrints bool            // fingerprints are not needed of texts, but in Raw
 	Form     *Form           // of Raw
 	Need     input.Need
 
@@ -177,7 +177,7 @@ func (in *Input) worker() func(*batch) error {
 				}
 				b.recs[i].Raw = raw[from:len(raw):len(raw)]
 			}
-			if in.NoPrints {
+			if in.NoPrints && d.Text != "" {
 				d.SetFingerprint()
 				d.Fingerprints = nil
 			}

@@ -43,17 +43,19 @@ func (c *Match) Run(a *app.App) (err error) {
 		return err
 	}
 	defer func() { err = app.End(db, err) }()
+	c.Settle(a, db)
 	opt.Bits = db.Params().Bits
 	if err := cmp.Or(app.ReadFeatures(&opt, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
 		return err
 	}
-	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
-		return fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB)
-	}
 	if !c.Add {
-		if err := a.CheckTexts(db, c.SimilarityFlags); err != nil {
-			return err
-		}
+		err = a.CheckTexts(db, c.Near)
+	}
+	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
+		err = cmp.Or(err, fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB))
+	}
+	if err = cmp.Or(err, a.CheckTexts(src.DB(), c.Near)); err != nil {
+		return err
 	}
 	pairs, err := allowedOf(db)
 	if err != nil {
