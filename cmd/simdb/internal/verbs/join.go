@@ -372,10 +372,10 @@ func (j *joining) each(ctx context.Context, in input.Source) iter.Seq2[joinLine,
 		err := j.a.ReadSource(ctx, j.sources, in, app.Reading{
 			Stage: "join", Meter: j.meter, Options: j.opt, Rejects: j.rejects,
 			Record: func(in input.Source, rec *input.Record) error {
-				j.read++
 				if rec.Flaw != "" && j.c.Images != nil { // nobody can say that it is like none
 					return input.NewIssue(in, rec, rec.Flaw)
 				}
+				j.read++
 				l, err := j.lineOf(ctx, rec)
 				if err == nil && rec.Flaw == "" && !yield(l, l.size()) {
 					return input.ErrStop

@@ -48,11 +48,11 @@ func (c *Match) Run(a *app.App) (err error) {
 	if err := cmp.Or(app.ReadFeatures(&opt, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
 		return err
 	}
-	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
-		return fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB)
-	}
 	if !c.Add {
 		err = a.CheckTexts(db, c.Near)
+	}
+	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
+		err = cmp.Or(err, fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB))
 	}
 	if err = cmp.Or(err, a.CheckTexts(src.DB(), c.Near)); err != nil {
 		return err
