@@ -35,24 +35,29 @@ func TestPreconditions(t *testing.T) {
 		}
 		id := func() string { return strconv.Itoa(r.IntN(20)) }
 		var b Batch
-		holds := true
+		holds, unmet := true, ""
+		need := func(id string, met bool) {
+			if holds && !met {
+				holds, unmet = false, id
+			}
+		}
 		for range r.IntN(3) {
 			id := id()
 			d, there := stored[id]
 			switch r.IntN(3) {
 			case 0:
 				b.RequireAbsent(id)
-				holds = holds && !there
+				need(id, !there)
 			case 1:
 				b.RequirePresent(id)
-				holds = holds && there
+				need(id, there)
 			default:
 				seq := d.Seq
 				if r.IntN(4) == 0 {
 					seq = max(seq, 2) - 1
 				}
 				b.RequireVersion(id, seq)
-				holds = holds && seq == d.Seq
+				need(id, seq == d.Seq)
 			}
 		}
 		after := map[string]*Doc{}
@@ -73,8 +78,8 @@ func TestPreconditions(t *testing.T) {
 		}
 		if conflict {
 			refused++
-			if d := stored[c.ID]; c.Version != d.Seq || errors.Is(err, ErrExists) != (d.Seq != 0) || errors.Is(err, ErrNotFound) != (d.Seq == 0) {
-				t.Fatalf("step %d: %v, stored is %+v", step, c, d)
+			if d := stored[c.ID]; c.ID != unmet || c.Version != d.Seq || errors.Is(err, ErrExists) != (d.Seq != 0) || errors.Is(err, ErrNotFound) != (d.Seq == 0) {
+				t.Fatalf("step %d: %v, the first that is not met is of %s, stored is %+v", step, c, unmet, d)
 			}
 		} else {
 			applied++

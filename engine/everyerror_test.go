@@ -510,15 +510,21 @@ type trial struct {
 	page   *dead                  // nil for none
 }
 
-// undisturbed returns what a use does, and how often it looks at its context or at files, and how
-// many file operations it has.
-func (k *kind) undisturbed(t *testing.T, u *use) (want ran, looks, operations int) {
+// undisturbed returns what a use does, how often it looks at its context or does a file operation,
+// and which of these come right after the catalog has changed.
+func (k *kind) undisturbed(t *testing.T, u *use) (want ran, looks, operations int, published [2][]int) {
 	ctx := exhaustive.EndAt(0)
-	tr := trial{k, u, ctx, func(vfstest.Op) error { operations++; ctx.Look(); return nil }, nil}
+	tr := trial{k, u, ctx, func(op vfstest.Op) error {
+		ctx.Look()
+		if operations++; op.Kind == vfstest.OpCommitted {
+			published = [2][]int{append(published[0], ctx.Looks()), append(published[1], operations)}
+		}
+		return nil
+	}, nil}
 	if err := tr.run(&want, nil); err != nil {
 		t.Fatalf("%s of %s: %v", u.methods, k.name, err)
 	}
-	return want, ctx.Looks(), operations
+	return want, ctx.Looks(), operations, published
 }
 
 // run runs a use on a copy of the database. It returns what is wrong, given what it does if nothing
@@ -627,6 +633,8 @@ func (tr *trial) reopen(r, want *ran, mem *vfstest.Mem) error {
 	for _, path := range []string{"/out.simdb", "/out.sst"} {
 		if what, err := files.Look(mem, path); err != nil || what != files.Database && what != files.Table {
 			continue
+		} else if r.err != nil && tr.use.methods == "Recover" {
+			return fmt.Errorf("it says %v, and there is a database", r.err)
 		}
 		o.ReadOnly, o.TTL = true, 0
 		copied, err := Open(path, &o)
@@ -649,54 +657,47 @@ func uncorrupt(err error) error {
 	return err
 }
 
-// TestContextEnds ends the context of every use at every look and file operation.
-func TestContextEnds(t *testing.T) {
-	everyUse(t, 16, func(k *kind, u *use, want *ran, looks, _ int, cases exhaustive.Share) {
-		for n := range cases.Of(looks) {
-			ctx := exhaustive.EndAt(n + 1)
-			tr := trial{k, u, ctx, func(vfstest.Op) error { ctx.Look(); return nil }, nil}
-			if err := tr.run(new(ran), want); err != nil {
-				t.Errorf("%s of %s: the context ends at look %d of %d: %v", u.methods, k.name, n+1, looks, err)
-			}
-		}
-	})
-}
-
-// TestOperationFails has every file operation of every use fail.
-func TestOperationFails(t *testing.T) {
-	everyUse(t, 24, func(k *kind, u *use, want *ran, _, operations int, cases exhaustive.Share) {
-		for n := range cases.Of(operations) {
-			at, what := 0, vfstest.Op{}
-			tr := trial{k, u, t.Context(), func(op vfstest.Op) error {
-				if at++; at == n+1 {
-					what = op
-					return errInjected
-				}
-				return nil
-			}, nil}
-			if err := tr.run(new(ran), want); err != nil {
-				t.Errorf("%s of %s: operation %d, %v %s, fails: %v", u.methods, k.name, n+1, what.Kind, what.Name, err)
-			}
-		}
-	})
-}
-
-// everyUse calls try with every use of every kind of database.
-func everyUse(t *testing.T, step int, try func(k *kind, u *use, want *ran, looks, operations int, cases exhaustive.Share)) {
-	writes, reads := exhaustive.Every(t, step), exhaustive.Every(t, 4*step)
+// TestUses ends the context of every use at every look and file operation, and has every file
+// operation fail. What comes right after a change of the catalog is always among the cases.
+func TestUses(t *testing.T) {
 	for _, k := range kinds(t, 0) {
 		for i := range uses {
-			u, cases := &uses[i], reads
+			u, step := &uses[i], 160
 			if u.writes {
-				cases = writes
+				step = 40
 			}
-			want, looks, operations := k.undisturbed(t, u)
-			try(&k, u, &want, looks, operations, cases)
+			ends, fails := exhaustive.Every(t, step), exhaustive.Every(t, 2*step)
+			want, looks, operations, published := k.undisturbed(t, u)
+			for n := range looks {
+				if ends.Takes(n) || slices.Contains(published[0], n) {
+					ctx := exhaustive.EndAt(n + 1)
+					tr := trial{&k, u, ctx, func(vfstest.Op) error { ctx.Look(); return nil }, nil}
+					if err := tr.run(new(ran), &want); err != nil {
+						t.Errorf("%s of %s: its context ends at look %d of %d: %v", u.methods, k.name, n+1, looks, err)
+					}
+				}
+			}
+			for n := range operations {
+				if fails.Takes(n) || slices.Contains(published[1], n) {
+					at, what := 0, vfstest.Op{}
+					tr := trial{&k, u, t.Context(), func(op vfstest.Op) error {
+						if at++; at == n+1 {
+							what = op
+							return errInjected
+						}
+						return nil
+					}, nil}
+					if err := tr.run(new(ran), &want); err != nil {
+						t.Errorf("%s of %s: operation %d, %v %s, fails: %v", u.methods, k.name, n+1, what.Kind, what.Name, err)
+					}
+				}
+			}
 		}
 	}
 }
 
-// TestPageUnreadable has the page of a table that ends at each place unreadable: a read finds what it
+// TestPageUnreadable has the page of a table that ends at each place unreadable, or one byte of it
+// damaged: a read finds what it
 // says undamaged, or says that it is damaged.
 func TestPageUnreadable(t *testing.T) {
 	for _, k := range kinds(t, 150) {
@@ -706,9 +707,9 @@ func TestPageUnreadable(t *testing.T) {
 		}
 		wants := make([]ran, len(uses))
 		for i := range uses {
-			wants[i], _, _ = k.undisturbed(t, &uses[i])
+			wants[i], _, _, _ = k.undisturbed(t, &uses[i])
 		}
-		cases, writes := exhaustive.Every(t, 20), exhaustive.Every(t, 8)
+		cases, writes := exhaustive.Every(t, 40), exhaustive.Every(t, 8)
 		for _, name := range names {
 			if !strings.HasSuffix(name, ".sst") {
 				continue
@@ -721,9 +722,11 @@ func TestPageUnreadable(t *testing.T) {
 			for n := range cases.Of(int(info.Size/step) - 7) {
 				for i := range uses {
 					if u := &uses[i]; u.methods != "Recover" && (!u.writes || writes.Takes(n*len(uses)+i)) {
-						tr := trial{&k, u, t.Context(), nil, &dead{name: name, at: (n + 5) * step}}
-						if err := tr.run(new(ran), &wants[i]); err != nil {
-							t.Errorf("%s of %s: a page of %s up to %d can't be read: %v", u.methods, k.name, name, (n+5)*step, err)
+						for _, flips := range []bool{false, true} {
+							tr := trial{&k, u, t.Context(), nil, &dead{name: name, at: (n + 5) * step, flips: flips}}
+							if err := tr.run(new(ran), &wants[i]); err != nil {
+								t.Errorf("%s of %s: %s up to %d, a byte: %v: %v", u.methods, k.name, name, (n+5)*step, flips, err)
+							}
 						}
 					}
 				}
@@ -732,16 +735,17 @@ func TestPageUnreadable(t *testing.T) {
 	}
 }
 
-// A dead page is that of a file which ends at some place. It can't be read from some moment on.
+// A dead page is that of a file which ends at some place. It can't be read from some moment on, or
+// its last byte is another one.
 type dead struct {
-	name string
-	at   int
-	dies bool
-	maps [][]byte // of the page
+	name        string
+	at          int
+	flips, dies bool
+	maps        [][]byte // of the page
 }
 
 func (d *dead) die() {
-	d.dies = true
+	d.dies = !d.flips
 	for _, m := range d.maps {
 		unix.Mprotect(m, unix.PROT_NONE)
 	}
@@ -793,6 +797,8 @@ func (f deadFile) Mmap() ([]byte, func() error, error) {
 	copy(mem[start:], data)
 	if last := mem[start+f.at-page:][:page]; f.dies {
 		err = unix.Mprotect(last, unix.PROT_NONE)
+	} else if f.flips {
+		mem[start+f.at-1] ^= 0x5a
 	} else {
 		f.maps = append(f.maps, last)
 	}

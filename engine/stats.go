@@ -119,6 +119,7 @@ type Metrics struct {
 	BytesLoaded    int64 `json:"bytes_loaded"`    // of tables that were loaded or ingested
 	BytesCompacted int64 `json:"bytes_compacted"` // of tables that merges wrote
 	WALBytes       int64 `json:"wal_bytes"`
+	CatalogBytes   int64 `json:"catalog_bytes"` // that changes of the catalog wrote, tombstones above all
 
 	TablesMerged   int64         `json:"tables_merged"`      // inputs of Compactions
 	BytesMerged    int64         `json:"bytes_merged"`       // of them
@@ -133,14 +134,15 @@ type Metrics struct {
 	SlowTime  time.Duration `json:"slow_time_ns"`  // that writes were held back while there were many tables
 }
 
-// WriteAmplification returns how many bytes of tables were written per byte of tables that were
-// flushed, loaded or ingested: 1 if nothing was merged, 0 if nothing was added.
+// WriteAmplification returns how many bytes of tables and of the catalog were written per byte of
+// tables that were flushed, loaded or ingested: little more than 1 if nothing was merged, 0 if
+// nothing was added.
 func (m Metrics) WriteAmplification() float64 {
 	in := m.BytesFlushed + m.BytesLoaded
 	if in == 0 {
 		return 0
 	}
-	return float64(in+m.BytesCompacted) / float64(in)
+	return float64(in+m.BytesCompacted+m.CatalogBytes) / float64(in)
 }
 
 // MergeStats is what a merge of tables did, or has done so far.

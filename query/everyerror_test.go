@@ -212,6 +212,9 @@ func said(ctx context.Context, db *engine.DB, text string) (out string, failed e
 		}
 	}
 	_, damaged := errors.AsType[*engine.CorruptionError](err)
+	if err == nil && rows.Damage() {
+		return "", errors.New(out)
+	}
 	if damaged || errors.Is(err, context.Canceled) || errors.Is(err, errInjected) || errors.Is(err, engine.ErrFailed) {
 		return out, err
 	}
@@ -297,7 +300,7 @@ func (k *formKind) run(ctx context.Context, text string, inject func(vfstest.Op)
 // TestStatementFails ends the context of every form at every look and file operation, and has every
 // file operation of it fail.
 func TestStatementFails(t *testing.T) {
-	pairs, ends, fails := exhaustive.Every(t, 5), exhaustive.Every(t, 30), exhaustive.Every(t, 8)
+	pairs, ends, fails := exhaustive.Every(t, 10), exhaustive.Every(t, 30), exhaustive.Every(t, 8)
 	pair, end, fail := 0, 0, 0
 	for _, k := range formKinds(t) {
 		for _, text := range forms() {
@@ -336,4 +339,114 @@ func TestStatementFails(t *testing.T) {
 		}
 	}
 	t.Logf("%d forms, %d looks and %d operations", pair, end, fail)
+}
+
+// TestRowsStop ends the context while rows that are all known are taken.
+func TestRowsStop(t *testing.T) {
+	vfs.Disk = formKinds(t)[0].mem
+	db, err := engine.Open("/db", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	several := 0
+	for _, text := range forms() {
+		if slices.Contains([]string{"STATS", "EXPLAIN", "FIELDS", "WHY"}, strings.Fields(text)[0]) || Writes(text) {
+			continue // has few rows, which are not searched for
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if rows, err := Run(ctx, db, text); err == nil {
+			n := int64(0)
+			for range rows.All() {
+				n++
+			}
+			if rows, err = Run(ctx, db, text); err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			for _, err = range rows.All() {
+				cancel()
+			}
+			if n > 1 && (!errors.Is(err, context.Canceled) || rows.Count() != 1) {
+				t.Errorf("%s: cancelled at its first row of %d, it went on to row %d: %v", text, n, rows.Count(), err)
+			}
+			several += int(min(n, 2)) / 2
+		}
+		cancel()
+	}
+	t.Logf("%d forms have several rows", several)
+}
+
+// TestStatementDamage damages a byte of a table. Every form of statement that reads says what it
+// says of the whole table, or what is damaged.
+func TestStatementDamage(t *testing.T) {
+	kinds := formKinds(t)
+	cases, pairs, pair, found := exhaustive.Every(t, 1500), exhaustive.Every(t, 3), 0, 0
+	for _, k := range kinds {
+		var texts, wants []string
+		for _, text := range forms() {
+			if !Writes(text) {
+				texts = append(texts, text)
+			}
+		}
+		names, err := k.mem.List("/db")
+		if err != nil {
+			t.Fatal(err)
+		}
+		each := func(damage string, at int, fn func(db *engine.DB)) {
+			mem := k.mem.KillClone()
+			defer mem.Discard()
+			whole, err := vfstest.ReadFile(mem, damage)
+			if err == nil && at >= 0 {
+				bytes := []byte(whole)
+				bytes[at] ^= 0x5a
+				err = errors.Join(mem.Remove(damage), vfstest.WriteFile(mem, damage, string(bytes)))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			vfs.Disk = mem
+			if db, err := engine.Open("/db", &k.o); err == nil {
+				fn(db)
+				db.Close()
+			} else if _, damaged := errors.AsType[*engine.CorruptionError](err); !damaged {
+				t.Errorf("%s: byte %d of %s: %v", k.name, at, damage, err)
+			}
+		}
+		for _, name := range names {
+			if !strings.HasSuffix(name, ".sst") {
+				continue
+			}
+			name = "/db/" + name
+			if wants == nil {
+				each(name, -1, func(db *engine.DB) {
+					for _, text := range texts {
+						want, err := said(t.Context(), db, text)
+						if wants = append(wants, want); err != nil {
+							t.Errorf("%s: %s: %v", k.name, text, err)
+						}
+					}
+				})
+			}
+			info, err := k.mem.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for at := range cases.Of(int(info.Size)) {
+				each(name, at, func(db *engine.DB) {
+					for i, text := range texts {
+						if pair++; !pairs.Takes(pair) {
+							continue
+						}
+						out, err := said(t.Context(), db, text)
+						if err != nil {
+							found++
+						} else if out != wants[i] {
+							t.Errorf("%s: %s: byte %d of %s: it says\n%s\nwant\n%s", k.name, text, at, name, out, wants[i])
+						}
+					}
+				})
+			}
+		}
+	}
+	t.Logf("%d statements, %d of those tried say what is damaged", pair, found)
 }

@@ -330,6 +330,10 @@ func (w *showing) give() (more bool) {
 			return false
 		}
 		for _, row := range out {
+			if err := w.x.Ctx.Err(); err != nil { // the documents of many rows are read before the first
+				w.yield(nil, err)
+				return false
+			}
 			if !w.yield(row, nil) {
 				return false
 			}

@@ -24,7 +24,7 @@ var mayChange = []string{
 	"cmd/simdb/internal/app/sources.go:copyTo",
 	"cmd/simdb/internal/app/outputs.go:NewOutFolder", "cmd/simdb/internal/app/outputs.go:Undo",
 	"cmd/simdb/shard/files.go:tempDir", "cmd/simdb/shard/files.go:store", "cmd/simdb/shard/files.go:Put",
-	"cmd/simdb/shard/run.go:Save", "cmd/simdb/shard/run.go:RunStep", "cmd/simdb/shard/run.go:runKeys",
+	"cmd/simdb/shard/files.go:makeDir", "cmd/simdb/shard/run.go:RunStep", "cmd/simdb/shard/run.go:runKeys",
 	"repl/history.go:openHistory", "repl/history.go:tidy",
 }
 

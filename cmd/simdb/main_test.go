@@ -498,7 +498,8 @@ func TestMatchOnFullDisk(t *testing.T) {
 	}
 }
 
-// Help fits on a terminal of 80 columns.
+// Help fits on a terminal of 80 columns, and is the same of a parser of all commands, which a flag
+// before the command makes.
 func TestHelpWidth(t *testing.T) {
 	t.Setenv("COLUMNS", "80")
 	for _, name := range append(slices.Sorted(maps.Keys(invocations)), "") {
@@ -508,8 +509,8 @@ func TestHelpWidth(t *testing.T) {
 				t.Errorf("%s --help: %d columns: %s", name, n, line)
 			}
 		}
-		if !strings.HasPrefix(text, "Usage: simdb") {
-			t.Errorf("%s --help: %q", name, text)
+		if _, all, _ := simdbHere(t, append([]string{"-q"}, append(strings.Fields(name), "--help")...)...); text != all || !strings.HasPrefix(text, "Usage: simdb") {
+			t.Errorf("%s --help: %q, with all commands %q", name, text, all)
 		}
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // together starts processes of simdb at once, and returns what each wrote.
@@ -208,7 +210,7 @@ func TestSignalWhileWaiting(t *testing.T) {
 // Processes that load at once make one database of what is not there.
 func TestCreateTogether(t *testing.T) {
 	for _, args := range [][]string{{"load", "x.simdb", "-"}, {"match", "x.simdb", "-", "--add"}} {
-		for range 4 {
+		for range exhaustive.Size(2, 4) {
 			var inputs []string
 			for i := range 4 {
 				inputs = append(inputs, fmt.Sprintf(`{"id":"%d","text":"text of %d"}`, i, i))

@@ -277,6 +277,7 @@ func (f *finder) expand(x *index, p *prefix, t threshold, best bool) {
 		}
 	}
 	slices.Sort(f.found)
+	f.found = slices.Compact(f.found)
 }
 
 // members appends the members of a crowd that may match, or the best one, or one of each part.

@@ -126,8 +126,6 @@ func (f *finder) parted(x *index, l *loose, p *prefix, t threshold) {
 		}
 	}
 	f.looked(x, p, t)
-	slices.Sort(f.found)
-	f.found = slices.Compact(f.found)
 }
 
 // look looks a tag up, together with others.

@@ -397,6 +397,16 @@ func TestKilled(t *testing.T) {
 	sums := map[string]uint64{}
 	for n, s := range j.Steps() {
 		for w := range 2 {
+			if n == 1 && w == 1 { // two processes run the same share: the slower one finds it done
+				beside := beside{Context: t.Context(), run: sync.OnceFunc(func() {
+					if err := j.RunStep(t.Context(), s.Name, w, 2); err != nil {
+						t.Error(err)
+					}
+				})}
+				if err := j.RunStep(beside, s.Name, w, 2); err != nil {
+					t.Errorf("step %s of worker %d, which another process has run meanwhile: %v", s.Name, w, err)
+				}
+			}
 			killed, kill := context.WithCancel(t.Context())
 			j.files = dyingFiles{j.files, kill}
 			if err := j.RunStep(killed, s.Name, w, 2); err == nil && killed.Err() != nil {
@@ -431,6 +441,18 @@ func TestKilled(t *testing.T) {
 		}
 		sameFolder(t, want, got)
 	}
+}
+
+// A beside is a context that does something when it is first looked at.
+type beside struct {
+	context.Context
+	run func()
+}
+
+// Done implements context.Context.
+func (b beside) Done() <-chan struct{} {
+	b.run()
+	return b.Context.Done()
 }
 
 // TestCut has a working file that has lost its end at the boundary of two documents.

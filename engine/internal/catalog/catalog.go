@@ -31,6 +31,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"go.etcd.io/bbolt"
 
@@ -52,6 +53,8 @@ type Catalog struct {
 	digest digest
 	txid   uint64 // the last transaction
 	err    error  // the failure after which nothing is written
+
+	written atomic.Int64 // see Written
 }
 
 // Create makes a new catalog of that name, and returns once it is durable with its name. It fails
@@ -231,8 +234,14 @@ func (c *Catalog) transact(p *plan) (digest, error) {
 	if err != nil {
 		return digest{}, errors.Join(err, tx.Rollback())
 	}
-	return sum, tx.Commit()
+	err = tx.Commit()
+	stats := tx.Stats()
+	c.written.Add(stats.GetPageAlloc() + pageSize) // and the root
+	return sum, err
 }
+
+// Written returns how many bytes changes of the catalog have written since it was opened.
+func (c *Catalog) Written() int64 { return c.written.Load() }
 
 // Close closes the file; a second call does nothing.
 func (c *Catalog) Close() error {

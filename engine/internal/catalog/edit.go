@@ -158,9 +158,12 @@ func (p *plan) write(tx *bbolt.Tx, d digest) (digest, error) {
 func stale(b *bbolt.Bucket, t tombstones) []record {
 	var drops []record
 	prefix := tombstonePrefix(t.table)
-	c := b.Cursor()
+	c, chunks := b.Cursor(), t.chunks // both ascend
 	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
-		if !slices.ContainsFunc(t.chunks, func(r record) bool { return bytes.Equal(r.key, key) }) {
+		for len(chunks) > 0 && bytes.Compare(chunks[0].key, key) < 0 {
+			chunks = chunks[1:]
+		}
+		if len(chunks) == 0 || !bytes.Equal(chunks[0].key, key) {
 			drops = append(drops, record{key: bytes.Clone(key)})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/tables"
+	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -30,14 +31,7 @@ type output struct {
 	from *input // nil for documents of logs
 	meta catalog.Table
 	dead *roaring.Bitmap // nil for none
-}
-
-// deadCount returns how many documents of the table are dead.
-func (t *output) deadCount() int64 {
-	if t.dead == nil {
-		return 0
-	}
-	return int64(t.dead.GetCardinality())
+	docs int64           // that live
 }
 
 // kill marks a document dead.
@@ -67,7 +61,10 @@ func (t *target) end() (err error) {
 	if !t.complete {
 		err = t.dir.Abandon()
 	}
-	return errors.Join(err, t.dir.Leave())
+	if err = errors.Join(err, t.dir.Leave()); t.complete {
+		return nil
+	}
+	return err
 }
 
 // tableBytes is about how much memory the documents of a new table may take, in addition to their
@@ -156,6 +153,38 @@ func (w *tableWriter) abort() error {
 	return err
 }
 
+// reader opens a table that is complete.
+func (t *target) reader(o *output) (*sstable.Reader, error) {
+	name := files.TableName(o.meta.Number)
+	f, err := t.dir.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return sstable.OpenFile(f, name)
+}
+
+// count counts the documents of each table that live: no codes.
+func (t *target) count() error {
+	for _, o := range t.tables {
+		not := roaring.New()
+		if t.r.texts.Several() {
+			r, err := t.reader(o)
+			if err == nil {
+				not, err = (&view.Table{Reader: r}).Codes(t.r.ctx)
+				err = errors.Join(err, r.Close())
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if o.dead != nil {
+			not = roaring.Or(not, o.dead)
+		}
+		o.docs = int64(o.meta.Docs) - int64(not.GetCardinality())
+	}
+	return nil
+}
+
 // resolve finds documents of different tables that have one ID, and leaves the one alive that was
 // written last. A document that two tables have, with one number, was merged from the older table
 // to the younger one: then all of the older table was.
@@ -169,11 +198,8 @@ func (t *target) resolve() error {
 		}
 	}()
 	for i, o := range t.tables {
-		f, err := t.dir.Open(files.TableName(o.meta.Number))
-		if err != nil {
-			return err
-		}
-		if readers[i], err = sstable.OpenFile(f, files.TableName(o.meta.Number)); err != nil {
+		var err error
+		if readers[i], err = t.reader(o); err != nil {
 			return err
 		}
 	}
@@ -236,7 +262,7 @@ func (t *target) publish() error {
 	kept := t.tables[:0]
 	for _, o := range t.tables {
 		s.LastSeq = max(s.LastSeq, o.meta.MaxSeq)
-		if o.deadCount() == int64(o.meta.Docs) {
+		if o.dead != nil && o.dead.GetCardinality() == uint64(o.meta.Docs) {
 			if err := t.dir.Remove(files.TableName(o.meta.Number)); err != nil {
 				return err
 			}
@@ -256,6 +282,6 @@ func (t *target) publish() error {
 	if err := catalog.Create(t.dir, files.Catalog, s); err != nil {
 		return err
 	}
-	t.complete = true
+	t.complete = true // nothing fails from here on
 	return nil
 }

@@ -41,7 +41,8 @@ func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) erro
 			}
 		}
 		if !db.goesOn(err) {
-			return cmp.Or(err, db.damage())
+			_, damage := db.damaged()
+			return cmp.Or(err, damage)
 		}
 	}
 }
@@ -73,16 +74,16 @@ func (db *Store) goesOn(err error) bool {
 	return errors.Is(err, base.ErrCorruption) && db.Writable() == nil
 }
 
-// damage returns the damage of the first table that is set apart, nil if there is none.
-func (db *Store) damage() error {
+// damaged returns the names of the tables that are set apart, and why one of them is.
+func (db *Store) damaged() (names []string, why error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	for i := 0; db.current != nil && i < len(db.current.Parts); i++ {
-		if err := db.current.Parts[i].Damage.Load(); err != nil {
-			return err
+		if p := &db.current.Parts[i]; p.Damage.Load() != nil {
+			names, why = append(names, p.Name), p.Damage.Load()
 		}
 	}
-	return nil
+	return names, why
 }
 
 // closed returns an error of the scheduler as that of a database.

@@ -135,6 +135,7 @@ type Stored struct {
 	NoTexts bool
 
 	NoPrints bool // fingerprints are not compared
+	Written  bool // documents are read in the order in which they were written
 
 	// Fingerprints has all of them be in records, not only those that texts do not make. TimeField
 	// is the name of the time in records, "" for none.
@@ -216,7 +217,7 @@ func (s *Stored) open(opt input.Options) (input.Source, error) {
 	}
 	form.Fingerprints, form.Time = s.Fingerprints, s.TimeField
 	return &stored.Input{
-		Snap: s.Snapshot, Path: s.Path, Params: params, Prints: prints, Only: s.Only, NoTexts: s.NoTexts, NoPrints: s.NoPrints, Form: form, Need: opt.Need,
+		Snap: s.Snapshot, Path: s.Path, Params: params, Prints: prints, Only: s.Only, NoTexts: s.NoTexts, NoPrints: s.NoPrints, Written: s.Written, Form: form, Need: opt.Need,
 	}, nil
 }
 

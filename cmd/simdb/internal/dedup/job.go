@@ -111,17 +111,14 @@ type warnings struct {
 }
 
 // equal counts the documents that were dropped as equal to their keepers, but differ in symbols
-// (ordinary punctuation does not count), or in the order or number of their words, as shingles are a
-// set. It looks at the texts of such pairs alone, in the second pass.
+// (ordinary punctuation does not count), or in the order or number of their words, as shingles are
+// a set. It looks at the texts of such pairs alone, in the second pass.
 type equal struct {
 	ready    func([]byte) []byte // makes a text ready to be cut into words; nil: it is
 	shingler *token.Shingler     // cuts it
 	words    uint64              // sum of the words so far
-	sums     []textSums          // of these documents, by ordinal; 1 before they are known, 0 of others
+	sums     [][2]uint32         // of the symbols and the words of a document; 1, 0 before they are known, 0 of others
 }
-
-// textSums are checksums of the symbols and the words of a text.
-type textSums struct{ symbols, words uint32 }
 
 // decided is what --decisions says about the documents that are read, and which pairs the databases
 // of --against keep apart by ALLOW. A nil one says nothing.

@@ -46,12 +46,12 @@ func (d *job) summary(start time.Time) {
 			fmt.Sprintf("of the dropped share less than %s of their shingles with their keeper; --near K --verify T decides on the texts", app.DefaultJaccard.Percent()))
 	}
 	if d.equal != nil {
-		symbols, words := d.equal.count(&d.out)
-		if symbols > 0 && !d.features.Symbols {
-			row("symbols", symbols, percent(symbols, dropped), "of the dropped score 1 but differ in symbols such as == and !=: --symbols tells them apart")
+		n := d.equal.count(&d.out)
+		if n[0] > 0 && !d.features.Symbols {
+			row("symbols", n[0], percent(n[0], dropped), "of the dropped score 1 but differ in symbols such as == and !=: --symbols tells them apart")
 		}
-		if words > 0 {
-			row("order", words, percent(words, dropped), "of the dropped score 1 but have their words in another order or number, as shingles are a set: longer ones (--shingle) tell more of them apart")
+		if n[1] > 0 {
+			row("order", n[1], percent(n[1], dropped), "of the dropped score 1 but have their words in another order or number, as shingles are a set: longer ones (--shingle) tell more of them apart")
 		}
 	}
 	row("kept", d.kept, share(d.kept), d.keptNote())

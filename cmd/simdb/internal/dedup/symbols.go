@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// watchEqual looks at documents of score 1, if the features are of texts and anyone will read of it.
-// With --within such a document is a part of another one.
+// watchEqual looks at documents of score 1, if the features are of texts and anyone will read of
+// it. With --within such a document is a part of another one.
 func (d *job) watchEqual() {
 	if d.a.Global.Quiet || d.c.ofTexts() || d.c.Within != nil || d.out.score == nil || d.features.Unit == engine.UnitSet {
 		return
@@ -22,16 +22,16 @@ func (d *job) watchEqual() {
 	for n, k := range d.out.keeper {
 		if d.out.score[n] == 1 && int64(n) >= d.known && int64(k) >= d.known && k != uint32(n) {
 			if d.equal == nil {
-				d.equal = &equal{ready: d.params.Features.Normalizer(), shingler: token.NewShingler(1, 0), sums: make([]textSums, len(d.out.keeper))}
+				d.equal = &equal{ready: d.params.Features.Normalizer(), shingler: token.NewShingler(1, 0), sums: make([][2]uint32, len(d.out.keeper))}
 			}
-			d.equal.sums[n], d.equal.sums[k] = textSums{1, 1}, textSums{1, 1}
+			d.equal.sums[n][0], d.equal.sums[k][0] = 1, 1
 		}
 	}
 }
 
 // add takes a document of the second pass.
 func (e *equal) add(n int64, rec *input.Record) {
-	if e == nil || e.sums[n] == (textSums{}) {
+	if e == nil || e.sums[n][0] == 0 {
 		return
 	}
 	text := rec.Doc.Text
@@ -40,7 +40,7 @@ func (e *equal) add(n int64, rec *input.Record) {
 	}
 	e.words = 0
 	e.shingler.Text(text, e)
-	e.sums[n] = textSums{sumOf(text), max(uint32(e.words>>32), 1)}
+	e.sums[n] = [2]uint32{sumOf(text), uint32(e.words >> 32)}
 }
 
 // Shingles implements token.Sink.
@@ -51,18 +51,15 @@ func (e *equal) Shingles(words []uint64) {
 }
 
 // count returns how many of the dropped differ from their keepers in symbols, and in words.
-func (e *equal) count(out *outcome) (symbols, words int64) {
+func (e *equal) count(out *outcome) (n [2]int64) {
 	for d, k := range out.keeper {
-		if s := e.sums[d]; s != (textSums{}) && out.score[d] == 1 {
-			if s.symbols != e.sums[k].symbols {
-				symbols++
-			}
-			if s.words != e.sums[k].words {
-				words++
+		for i, sum := range e.sums[d] {
+			if e.sums[d][0] != 0 && sum != e.sums[k][i] && out.score[d] == 1 {
+				n[i]++
 			}
 		}
 	}
-	return symbols, words
+	return n
 }
 
 const multiplier = 0x9e3779b97f4a7c15

@@ -103,11 +103,11 @@ func begins(pattern string) *regexp.Regexp {
 	return regexp.MustCompile("^(?:" + pattern + ")")
 }
 
-// separators are lines that stand between records, and ends of elements. A key begins a paragraph
-// of fields.
+// separators match lines that stand between records, and ends of elements. A key begins a paragraph
+// of fields, or of a section.
 var (
 	separators = regexp.MustCompile(`^(%%?|-{3,}|={3,}|\*{3,}|(\* ){2,}\*|_{3,}|~{3,}|\+{3,}|@{2,}|&{2,}|\${2,}|//+|</[\w:.-]+>)$`)
-	key        = regexp.MustCompile(`^([A-Za-z][\w .-]{0,30}?)[ \t]*:[ \t\n]|^(\[)[^\n]*\]\n`)
+	key        = regexp.MustCompile(`^([A-Za-z][\w .-]{0,30}:|\[)([^:/\n].*)?\n.`)
 )
 
 // RefuseRecords returns an error if the lines of the text are parts of records. It looks for what
@@ -115,69 +115,46 @@ var (
 // Lines with words that come again say nothing, as names and short messages do.
 func (s *Stream) RefuseRecords() error {
 	if sep := separator(s.head); sep != "" {
-		return fmt.Errorf(`lines like %s seem to separate its records: awk '$0 == "%s" {close("part" n++); next} {print > ("part" n)}' FILE%s; %s`, sep, sep, filesOf, AsText)
+		return fmt.Errorf(`lines like %s seem to separate its records: awk '$0 == "%[1]s" {close("part" n++); next} {print > ("part" n)}' FILE%s; %s`, sep, filesOf, AsText)
 	}
-	if name := paragraphKey(s.head, s.headEnds); name != "" {
-		return fmt.Errorf("its paragraphs seem to be records, which begin with %q: %s; %s", name, paragraphs, AsText)
+	parts := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(s.head), "\r\n", "\n")), "\n\n")
+	if !s.headEnds {
+		parts = parts[:len(parts)-1]
+	}
+	keys := map[string]int{}
+	for _, part := range parts {
+		if m := key.FindStringSubmatch(strings.TrimSpace(part)); m != nil {
+			if keys[m[1]]++; keys[m[1]] >= max(3, (9*len(parts)+9)/10) {
+				return fmt.Errorf("its paragraphs seem to be records, which begin with %q: %s; %s", m[1], paragraphs, AsText)
+			}
+		}
 	}
 	return nil
 }
 
 // separator returns the line that separates records, "" if there is none: it is one of a hundred
-// lines or more, up to the second half of them, and does not follow itself. A line that is as long
-// as the one before it underlines a heading.
-func separator(head []byte) string {
-	type seen struct{ n, last, again int }
-	all, i := map[string]*seen{}, 0
+// lines or more, up to the second half of them, and nearly as many others are between. A line that is as
+// long as the one before it underlines a heading.
+func separator(head []byte) (most string) {
+	seen, i := map[string][]int{}, 0
 	var before []byte
 	for line := range bytes.Lines(head) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		i++
 		underlines := len(line) > 2 && line[0] != '<' && len(line) == utf8.RuneCount(before) && !bytes.Equal(line, before)
-		if before = line; !underlines && separators.Match(line) {
-			s := all[string(line)]
-			if s == nil {
-				s = &seen{last: -1}
-				all[string(line)] = s
-			}
-			if s.last == i-1 {
-				s.again++
-			}
-			s.n, s.last = s.n+1, i
+		if i++; separators.Match(line) && !underlines {
+			seen[string(line)] = append(seen[string(line)], i)
 		}
+		before = line
 	}
-	most := ""
-	for line, s := range all {
-		if (s.n >= 3 || s.n == 2 && line == "%") && 100*s.n >= i && 2*s.last > i && 10*s.again < s.n && (most == "" || s.n > all[most].n || s.n == all[most].n && line < most) {
+	for line, at := range seen {
+		n, last := len(at), at[len(at)-1]
+		if (n >= 3 || n == 2 && line == "%") && 100*n >= i && 2*last > i && 10*(last-at[0]) >= 19*(n-1) && (n > len(seen[most]) || n == len(seen[most]) && line < most) {
 			most = line
 		}
 	}
 	return most
-}
-
-// paragraphKey returns the key that nearly all paragraphs begin with, of three paragraphs or more
-// and two lines each, "" if there is none.
-func paragraphKey(head []byte, all bool) string {
-	parts := bytes.Split(bytes.TrimSpace(bytes.ReplaceAll(head, []byte("\r\n"), []byte("\n"))), []byte("\n\n"))
-	if !all {
-		parts = parts[:len(parts)-1]
-	}
-	keys := map[string]int{}
-	for _, part := range parts {
-		if part = bytes.TrimSpace(part); bytes.IndexByte(part, '\n') > 0 {
-			if m := key.FindSubmatch(part); m != nil {
-				keys[string(m[1])+string(m[2])]++
-			}
-		}
-	}
-	for name, n := range keys {
-		if n >= 3 && 10*n >= 9*len(parts) {
-			return name
-		}
-	}
-	return ""
 }
 
 // foreignNames are endings of names of texts whose lines are no documents.

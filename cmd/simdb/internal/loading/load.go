@@ -87,7 +87,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	debug.SetMemoryLimit(min(limit, WithSpare(c.Memory)+BesideMemory))
 	defer debug.SetMemoryLimit(limit)
 	l := &load{a: a, c: c}
-	if l.sources, err = a.NewCollection(c.Files, c.InputFlags, app.Access{}); err != nil {
+	if l.sources, err = a.NewCollection(c.Files, c.InputFlags, app.Access{Memory: int64(c.Memory)}); err != nil {
 		return err
 	}
 	defer l.sources.Stored.Close(&err)
@@ -173,6 +173,7 @@ func (l *load) load(start time.Time) error {
 // takeStored prepares the load of a database: a new one will have its parameters.
 func (l *load) takeStored() error {
 	from := l.sources.Stored
+	from.Written = true // a copy has the same order of writing, by which documents are kept
 	if l.c.Resume || l.c.TimeField != "" {
 		return errors.New("--resume and --time-field are for files: a database is loaded whole, with its times")
 	}

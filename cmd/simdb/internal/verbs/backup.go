@@ -113,10 +113,10 @@ func (c *Ingest) add(a *app.App, names []string) (err error) {
 	case none && c.Create:
 		err = app.Prepare(c.DB)
 		if err == nil {
-			err = a.BuildLike(c.DB, names[0], func(db *engine.DB) error { return c.ingest(a, db, names, start) })
-		}
-		if err == nil {
-			a.Say("created %s", c.DB)
+			err = a.BuildLike(c.DB, names[0], func(db *engine.DB) error {
+				a.Say("created %s", c.DB)
+				return c.ingest(a, db, names, start)
+			})
 		}
 		return err
 	case none:

@@ -185,7 +185,8 @@ func newTable(names []string, cut func([]string, []byte) []string, opt input.Opt
 // shortHex matches numbers in hexadecimal digits that only a flag makes fingerprints.
 var shortHex = regexp.MustCompile(`^(0[xX])?[0-9A-Fa-f]{6,15}$`)
 
-// orRead is what else helps where the first line has no names: it is a comment, or has a fingerprint.
+// orRead is what else helps where the first line has no names: it is a comment, or has a
+// fingerprint.
 func orRead(names []string, opt input.Options) string {
 	at := slices.IndexFunc(names, func(name string) bool { return shortHex.MatchString(name) && strings.ContainsAny(name, "0123456789") })
 	first := strings.Join(names[:min(2, len(names))], "") // the first one may be that of rows, which is empty
