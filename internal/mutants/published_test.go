@@ -4,7 +4,7 @@ package mutants
 var publishedMutants = []mutant{
 	{
 		name: "publish/an error after the table is published", in: "engine/internal/store", decl: "Store.Publish",
-		edit:  swap(`return p.counts(codes), nil`, `return p.counts(codes), ctx.Err()`),
+		edit:  swap(`return p.counts(), nil`, `return p.counts(), ctx.Err()`),
 		tests: "engine", run: "^TestUses$",
 	},
 	{
