@@ -163,8 +163,9 @@ func Jaccard(t float64) Criterion { return Criterion{view.Criterion{Jaccard: tru
 func Levenshtein(t float64) Criterion { return Criterion{view.Criterion{Text: view.Levenshtein, T: t}} }
 
 // Cosine is the criterion "the cosine of the word counts of both texts is t or more", 0 < t <=
-// 1. Words are the same as in shingles; their order does not matter. The database must keep
-// texts.
+// 1. Words are the runs of letters, marks and numbers of the texts as they are: stop words count,
+// and masks and normal forms of the database do not matter, nor does the order. The database must
+// keep texts.
 func Cosine(t float64) Criterion { return Criterion{view.Criterion{Text: view.Cosine, T: t}} }
 
 // Contains is the criterion "the document contains at least the share t of the shingles of the

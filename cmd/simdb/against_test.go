@@ -168,3 +168,33 @@ func TestAgainstLargeDatabase(t *testing.T) {
 		}
 	}
 }
+
+// family writes lines of JSON with texts of which many are copies, some of them edited, and some
+// lines that are no documents.
+func family(r *rand.Rand, n int) string {
+	var b strings.Builder
+	var texts [][]string
+	for i := range n {
+		var words []string
+		if len(texts) > 0 && r.IntN(4) > 0 {
+			words = append(words, texts[r.IntN(len(texts))]...)
+			for range r.IntN(4) {
+				words[r.IntN(len(words))] = fmt.Sprint("w", r.IntN(500))
+			}
+		} else {
+			for range 5 + r.IntN(40) {
+				words = append(words, fmt.Sprint("w", r.IntN(500)))
+			}
+		}
+		texts = append(texts, words)
+		switch r.IntN(30) {
+		case 0:
+			b.WriteString("no document\n")
+		case 1:
+			fmt.Fprintf(&b, `{"id":%d,"text":" "}`+"\n", i)
+		default:
+			fmt.Fprintf(&b, `{"id":%d,"score":%d,"text":%q}`+"\n", r.IntN(n), r.IntN(9), strings.Join(words, " "))
+		}
+	}
+	return b.String()
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/query"
 )
 
@@ -25,6 +26,9 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	a := app.New()
 	defer a.CleanUp()
+	if err := kernel.Err(); err != nil {
+		return a.Fail(err)
+	}
 	code := app.ExitOK
 	none := len(args) == 0
 	if none {
@@ -51,7 +55,6 @@ func run(args []string) int {
 	if err := a.Declare(ctx); err != nil {
 		return a.Fail(err)
 	}
-	a.SayCriterion(ctx)
 	err = ctx.Run(a)
 	if err == nil && a.Interrupted() {
 		err = app.ErrInterrupted // a script that is interrupted should not run its next command
@@ -117,6 +120,7 @@ var elsewhere = func() map[string]string {
 		"-k":                          "--near K",
 		"--across --within-field":     `dedup, pairs, clusters and join take it`,
 		"--threads -j --jobs":         "all processors are used, GOMAXPROCS=N in the environment takes fewer",
+		"--replay":                    "dedup again with other flags; --decisions FILE takes what the page of review writes",
 		"--limit -n":                  "LIMIT N in a statement, or --sample N",
 		"--mode -f --json --csv":      "--format table, tsv, csv, jsonl, json, ids or count",
 	} {

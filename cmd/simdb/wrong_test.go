@@ -122,7 +122,6 @@ var wrong = []struct{ args, want string }{
 	{"pairs|in.jsonl|--levenshtein|0.9|--shingle|2", "compares the texts as they are"},
 	{"clusters|in.jsonl|--jaccard|0.8|--estimate", "--estimate uses the sketches of a whole database"},
 	{"pairs|in.jsonl|--near|64|--memory|0", "some memory is needed"},
-	{"dedup|in.jsonl|--cosine|0.9|--replay|in.jsonl", "--replay decides by recorded pairs"},
 	{"pairs|in.jsonl|--near|3|--sample|10|--memory|100", "have no room in half of --memory"},
 	{"pairs|in.jsonl|--near|3|--threads|-1", "--threads -1: 1 or more"},
 	{"pairs|x.simdb|--near|-1", `--near: "-1"`},

@@ -29,6 +29,7 @@ type crowd struct {
 	segments []*crowdSegment
 	leads    map[int]uint32      // of each size
 	nodes    map[uint64]struct{} // the nodes of leads, by lead and tag
+	loose    *loose              // nil if there is a pivot
 	parts    []uint32            // Components: members, of each part one at least
 	apart    int                 // parts when parts was last cleaned
 	slots    int
@@ -69,15 +70,17 @@ type crowds struct {
 	read    func(entry uint32) ([]uint64, error) // returns the set of an entry
 	of      map[uint32]*crowd                    // of each lead
 	part    func(entry uint32) uint32            // of Components, where any match of a part will do
-	any     threshold                            // that all sets reach
-	most    int                                  // Options.crowd
-	least   int                                  // entries that may become another one
+	t, any  threshold                            // of the join, and one that all sets reach
+	loose   *crowd                               // nil if there is none
+	parter  parter
+	most    int // Options.crowd
+	least   int // entries that may become another one
 	bytes   int64
 	found   []uint32
 	differs []uint64
 }
 
-func (c *crowds) reset() { c.of, c.least, c.bytes = map[uint32]*crowd{}, c.most, 0 }
+func (c *crowds) reset() { c.of, c.least, c.bytes, c.loose = map[uint32]*crowd{}, c.most, 0, nil }
 
 // difference appends the elements by which a set differs from the pivot, except for those that no
 // other set has by counts, and returns how many elements of the pivot it misses.
@@ -120,21 +123,32 @@ func (x *index) crowd(entry uint32, p *prefix) bool {
 	}
 	slices.Sort(cs.found)
 	cs.found = slices.Compact(cs.found)
+	met := false
 	for _, e := range cs.found {
-		if c := cs.of[e]; c != nil && x.join(c, entry, p) {
+		switch c := cs.of[e]; {
+		case c == nil:
+		case c.loose != nil:
+			met = true
+		case x.join(c, entry, p):
 			return true
 		}
 	}
 	alone := slices.DeleteFunc(cs.found, func(e uint32) bool { return cs.of[e] != nil })
-	if len(alone) < cs.least {
-		return false
+	if len(alone) >= cs.least && (!met || cs.loose.loose.all >= 2*cs.loose.loose.tried) {
+		c := &crowd{pivot: cs.pivot(alone), leads: map[int]uint32{}, nodes: map[uint64]struct{}{}}
+		if x.join(c, entry, p) {
+			return true
+		}
+		if !cs.t.parted() {
+			cs.least = 2 * len(alone) // these have not enough in common
+			return false
+		}
+		if met = true; cs.loose == nil {
+			cs.loose = &crowd{loose: &loose{}, leads: map[int]uint32{}, nodes: map[uint64]struct{}{}}
+		}
+		cs.loose.loose.tried = cs.loose.loose.all
 	}
-	c := &crowd{pivot: cs.pivot(alone), leads: map[int]uint32{}, nodes: map[uint64]struct{}{}}
-	if !x.join(c, entry, p) {
-		cs.least = 2 * len(alone) // these have not enough in common
-		return false
-	}
-	return true
+	return met && x.join(cs.loose, entry, p)
 }
 
 // pivot returns the elements that more than half of some entries have.
@@ -164,18 +178,10 @@ func majority(sets [][]uint64) (elements []uint64) {
 // join makes an entry a member of a crowd, unless it differs too much from its pivot.
 func (x *index) join(c *crowd, entry uint32, p *prefix) bool {
 	cs := x.crowds
-	var missing int
-	if cs.differs, missing = c.difference(cs.differs[:0], p.set, cs.counts); len(cs.differs) > p.size/crowdShare {
+	if c.loose != nil {
+		x.spread(c.loose, entry, p)
+	} else if !cs.member(c, entry, p) {
 		return false
-	}
-	if c.add(entry, p.size, missing, cs.differs) {
-		cs.bytes += chunkBytes
-	}
-	if cs.part != nil {
-		if c.parts = append(c.parts, entry); len(c.parts) > 2*c.apart+4 {
-			c.parts = cs.onePerPart(c.parts)
-			c.apart = len(c.parts)
-		}
 	}
 	lead, ok := c.leads[p.size]
 	if !ok {
@@ -189,6 +195,24 @@ func (x *index) join(c *crowd, entry uint32, p *prefix) bool {
 			c.nodes[node] = struct{}{}
 			x.insert(tag, lead, uint32(p.size))
 			cs.bytes += 32
+		}
+	}
+	return true
+}
+
+// member lists an entry by its difference from the pivot, if that is small enough.
+func (cs *crowds) member(c *crowd, entry uint32, p *prefix) bool {
+	var missing int
+	if cs.differs, missing = c.difference(cs.differs[:0], p.set, cs.counts); len(cs.differs) > p.size/crowdShare {
+		return false
+	}
+	if c.add(entry, p.size, missing, cs.differs) {
+		cs.bytes += chunkBytes
+	}
+	if cs.part != nil {
+		if c.parts = append(c.parts, entry); len(c.parts) > 2*c.apart+4 {
+			c.parts = cs.onePerPart(c.parts)
+			c.apart = len(c.parts)
 		}
 	}
 	cs.bytes += 8 * int64(len(cs.differs))
@@ -246,9 +270,14 @@ func (f *finder) expand(x *index, p *prefix, t threshold, best bool) {
 	}
 	p.met += x.crowds.most
 	for _, c := range met {
-		f.members(c, x.crowds, p, t, best)
+		if c.loose != nil {
+			f.parted(x, c.loose, p, t)
+		} else {
+			f.members(c, x.crowds, p, t, best)
+		}
 	}
 	slices.Sort(f.found)
+	f.found = slices.Compact(f.found)
 }
 
 // members appends the members of a crowd that may match, or the best one, or one of each part.
@@ -341,4 +370,7 @@ type finder struct {
 	last    uint32              // Components: the part that was found last
 	common  []uint32            // Jaccard: of each slot of a segment of a crowd
 	counted int                 // Jaccard: slots that common was counted for, in all
+	parter  parter
+	lookups [lookupsAtOnce]lookup // of which n are there
+	n       int
 }

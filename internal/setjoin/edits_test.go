@@ -119,9 +119,6 @@ func TestEditsAgainstBruteForce(t *testing.T) {
 		s := textSets(t, texts, at, so)
 		o := Options{Workers: 1 + r.IntN(3), window: 1 + r.IntN(40), Memory: 1 << (10 + r.IntN(8)), least: 1}
 		o.Judge = func() Judge { return judge }
-		if r.IntN(2) == 0 {
-			o.Pairs = 1 << 20
-		}
 		stars, err := s.Stars(t.Context(), at, o)
 		if err != nil {
 			t.Fatal(err)

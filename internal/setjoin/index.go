@@ -85,10 +85,11 @@ func (x *index) at(n uint32) *node { return &x.chunks[n>>chunkBits][n&(1<<chunkB
 
 func (x *index) head(tag uint32) *uint32 { return &x.heads[mix(tag)>>(x.shift&31)] }
 
-// add makes an entry of a set, unless no other set can find it.
-func (x *index) add(set uint32, p *prefix) {
+// add makes an entry of a set, unless no other set can find it. It reports whether that is a member
+// of a crowd.
+func (x *index) add(set uint32, p *prefix) (member bool) {
 	if p.unique() {
-		return
+		return false
 	}
 	if x.packed != nil && x.nodes > max(x.packed.loose, x.packed.n/packShare) {
 		x.pack()
@@ -105,7 +106,7 @@ func (x *index) add(set uint32, p *prefix) {
 		x.bitmaps = append(x.bitmaps, p.bitmap)
 	}
 	if x.crowd(entry, p) {
-		return
+		return true
 	}
 	for i := range p.keys {
 		tag, rest := p.node(i)
@@ -118,6 +119,7 @@ func (x *index) add(set uint32, p *prefix) {
 		}
 		x.insert(tag, entry, rest)
 	}
+	return false
 }
 
 // othersBytes is about what a list of entries that share a node takes.

@@ -27,6 +27,7 @@ func (j *join) eachBlock(give func(it *item) bool) error {
 	n, goOn := j.len(), true
 	for pos := 0; pos < n && goOn; {
 		j.index.reset()
+		clear(j.twins)
 		for begin := pos; pos < n && goOn && (pos == begin || j.hasRoom()); {
 			end, err := j.load(pos, collect)
 			if err == nil {
@@ -64,7 +65,10 @@ func (j *join) pairWithin(give func(it *item) bool) (goOn bool, err error) {
 		if j.forest != nil { // so that it is compared with less
 			give(it)
 		}
-		if err := j.pair(it, &j.within); err != nil {
+		if it.twin {
+			continue
+		}
+		if err := j.pair(it); err != nil {
 			return false, err
 		}
 		if !give(it) {
@@ -74,7 +78,9 @@ func (j *join) pairWithin(give func(it *item) bool) (goOn bool, err error) {
 		j.within.add(uint32(n), &it.prefix)
 	}
 	for n := range j.items {
-		j.index.add(j.items[n].set, &j.items[n].prefix)
+		if it := &j.items[n]; !it.twin && j.index.add(it.set, &it.prefix) && j.twins != nil {
+			j.addTwin(it)
+		}
 	}
 	return true, nil
 }

@@ -134,6 +134,7 @@ type prefix struct {
 
 	set []uint64 // Jaccard, Sketches: the elements
 	met int      // elements of entries that it has met
+	sum uint64   // Components: of the elements that others may have, too
 }
 
 // unique reports whether no other set has an element of the prefix: then the set matches none. A
@@ -171,6 +172,7 @@ type prefixer struct {
 	keys   []uint64
 	words  []weighted
 	signer *textsim.Signer // nil until it is used
+	sums   bool            // those of prefixes are wanted
 }
 
 // of appends the keys of a set's prefix to dst.
@@ -192,6 +194,11 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 		return f, dst
 	}
 	f.alone = len(set) - len(p.keys)
+	if p.sums {
+		for _, e := range p.keys {
+			f.sum += e
+		}
+	}
 	p.counts.rank(p.keys)
 	from := len(dst)
 	most = min(most-f.alone, len(p.keys))

@@ -162,7 +162,11 @@ func checkSketches(t *testing.T, all []minhash.Sketch, size int, at float64, s *
 		m := minhash.Jaccard(all[a], all[b], size)
 		return m.Score, m.Score >= at
 	}
-	var want, got []Pair
+	type pair struct {
+		A, B  uint32
+		Score float64
+	}
+	var want, got []pair
 	forest := selfjoin.NewForest(len(all))
 	keeper, best := make([]uint32, len(all)), make([]float64, len(all))
 	for b := range all {
@@ -172,7 +176,7 @@ func checkSketches(t *testing.T, all []minhash.Sketch, size int, at float64, s *
 			if !ok {
 				continue
 			}
-			want = append(want, Pair{uint32(a), uint32(b), m})
+			want = append(want, pair{uint32(a), uint32(b), m})
 			forest.Union(uint32(a), uint32(b))
 			if keeper[a] == uint32(a) && m > best[b] {
 				keeper[b], best[b] = uint32(a), m
@@ -187,10 +191,10 @@ func checkSketches(t *testing.T, all []minhash.Sketch, size int, at float64, s *
 		t.Fatalf("%d sketches of %d at %v: star clusters differ (%v)", len(all), size, at, err)
 	}
 	err = s.Pairs(t.Context(), at, o, func(a, b int, m float64) bool {
-		got = append(got, Pair{uint32(a), uint32(b), m})
+		got = append(got, pair{uint32(a), uint32(b), m})
 		return true
 	})
-	slices.SortStableFunc(got, func(p, q Pair) int { return int(p.B) - int(q.B) })
+	slices.SortStableFunc(got, func(p, q pair) int { return int(p.B) - int(q.B) })
 	if err != nil || !slices.Equal(got, want) {
 		t.Fatalf("%d sketches of %d at %v: %d pairs, want %d (%v)", len(all), size, at, len(got), len(want), err)
 	}

@@ -12,9 +12,6 @@ func (s *Sets) Stars(ctx context.Context, t float64, o Options) (Assignment, err
 	}
 	n := s.Len()
 	x := &stars{join: j, out: Assignment{Keeper: make([]uint32, n), Score: make([]float64, n)}, had: map[uint32]bool{}}
-	if o.Pairs > 0 {
-		j.graph = newGrapher(n, o.Pairs)
-	}
 	for i := range n {
 		x.out.Keeper[i] = none
 	}
@@ -23,10 +20,7 @@ func (s *Sets) Stars(ctx context.Context, t float64, o Options) (Assignment, err
 			return Assignment{}, err
 		}
 	}
-	if j.graph != nil {
-		x.out.Graph, err = j.graph.graph(ctx)
-	}
-	return x.out, err
+	return x.out, nil
 }
 
 // stars is one run of Stars. Until a set is decided, out has the best keeper that it has been
@@ -52,7 +46,6 @@ func (x *stars) again(set uint32) bool {
 // index. It returns the position of the first of these.
 func (x *stars) block(pos int) (int, error) {
 	x.index.reset()
-	x.members.reset()
 	for begin := pos; pos < x.s.Len() && (pos == begin || x.hasRoom()); {
 		end, err := x.load(pos, x.recall)
 		if err != nil {
@@ -75,7 +68,6 @@ func (x *stars) block(pos int) (int, error) {
 				it.best = match{it.set, 1} // so that no later block reads it again
 			}
 			x.keep(it)
-			x.record(it, at+n)
 		}
 		x.report(end-at, x.s.Len()-end+x.s.Len()-pos)
 		at = end
@@ -86,40 +78,20 @@ func (x *stars) block(pos int) (int, error) {
 // recall gives an item what is known from the blocks before.
 func (x *stars) recall(_ *worker, it *item) {
 	it.best = match{x.out.Keeper[it.set], x.out.Score[it.set]}
-	if x.graph != nil && !x.graph.over() && !x.graph.equal(it.set) {
-		it.matches = []match{}
-	}
 }
 
 func (x *stars) keep(it *item) {
 	x.out.Keeper[it.set], x.out.Score[it.set] = it.best.set, it.best.score
 }
 
-// record takes the matches of an item at a position. If there are too many, no more are collected.
-func (x *stars) record(it *item, pos int) {
-	if x.graph == nil {
-		return
-	}
-	if x.graph.take(it, pos < x.o.Known); x.graph.over() {
-		x.graph = nil
-		x.members.reset()
-	}
-}
-
 // decide decides the items of a window, which begins at a position, in order, and makes entries of
-// the keepers, and for a Graph of the members.
+// the keepers.
 func (x *stars) decide(pos int) error {
 	x.within.reset()
-	x.withinMembers.reset()
 	for n := range x.items {
 		it := &x.items[n]
 		if it.best.score < 1 || it.best.set == none {
-			if err := x.pair(it, &x.within); err != nil {
-				return err
-			}
-		}
-		if it.matches != nil && !it.same() {
-			if err := x.pair(it, &x.withinMembers); err != nil {
+			if err := x.pair(it); err != nil {
 				return err
 			}
 		}
@@ -130,20 +102,11 @@ func (x *stars) decide(pos int) error {
 			if it.best = (match{it.set, 1}); !x.again(it.set) {
 				x.within.add(uint32(n), &it.prefix)
 			}
-		} else if it.matches != nil && !it.same() {
-			x.withinMembers.add(uint32(n), &it.prefix)
 		}
 		x.keep(it)
-		x.record(it, pos+n)
 	}
 	for _, n := range x.within.sets {
 		x.index.add(x.items[n].set, &x.items[n].prefix)
-	}
-	if x.graph == nil {
-		return nil
-	}
-	for _, n := range x.withinMembers.sets {
-		x.members.add(x.items[n].set, &x.items[n].prefix)
 	}
 	return nil
 }

@@ -36,9 +36,6 @@ type Options struct {
 	Same []uint32
 	// Judge returns a Judge for each goroutine. It is for sets that stand for texts.
 	Judge func() Judge
-	// Pairs, if positive, has Stars return the Graph, unless there are more pairs than that. It is
-	// for joins without Accept.
-	Pairs int
 	// Progress, if not nil, is called now and then with how many of total comparisons with an index
 	// have been made; total may grow.
 	Progress func(done, total int)
@@ -55,7 +52,6 @@ type Options struct {
 type Assignment struct {
 	Keeper []uint32
 	Score  []float64
-	Graph  *Graph // nil without Options.Pairs, or if there were more pairs
 }
 
 const (
@@ -69,23 +65,22 @@ const (
 )
 
 type join struct {
-	s                      *Sets
-	ctx                    context.Context
-	t                      threshold
-	o                      Options
-	index                  index    // of the sets before the window, or the keepers among them
-	within                 index    // of those in the window
-	graph                  *grapher // nil if there is none to collect
-	members, withinMembers index    // for it, as index and within, of sets that are no keepers
-	workers                []*worker
-	items                  []item           // of the window
-	all                    bool             // every match of every item is wanted
-	forest                 *selfjoin.Forest // of Components: what is connected; matches have the least set of a part then
-	found                  atomic.Int64     // matches of the items of a window with the index
-	window                 int              // sets of the next window at most
-	done                   int              // comparisons
-	finder                 finder           // of the goroutine that decides
-	judge                  Judge            // of the goroutine that decides
+	s       *Sets
+	ctx     context.Context
+	t       threshold
+	o       Options
+	index   index // of the sets before the window, or the keepers among them
+	within  index // of those in the window
+	workers []*worker
+	items   []item           // of the window
+	all     bool             // every match of every item is wanted
+	twins   map[uint64]twin  // of Components, by prefix.sum; else nil
+	forest  *selfjoin.Forest // of Components: what is connected; matches have the least set of a part then
+	found   atomic.Int64     // matches of the items of a window with the index
+	window  int              // sets of the next window at most
+	done    int              // comparisons
+	finder  finder           // of the goroutine that decides
+	judge   Judge            // of the goroutine that decides
 }
 
 // item is a set of the window.
@@ -94,13 +89,8 @@ type item struct {
 	hashes  []uint64
 	prefix  prefix
 	best    match   // of star clusters
-	matches []match // of pairs, and of a graph; nil if they are not collected
-}
-
-// same reports whether the match found last is of an equal set.
-func (it *item) same() bool {
-	n := len(it.matches)
-	return n > 0 && it.matches[n-1].score == 1
+	matches []match // of pairs; nil if they are not collected
+	twin    bool    // Components: it has one
 }
 
 // decided reports whether no set can be more similar to the item than its best one is, and no other
@@ -163,9 +153,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 		j.bySize()
 	}
 	postings := min(j.t.postings(s), o.Memory/postingBytes)
-	if j.index.packed = newPacked(j.t, postings, o.loose); o.Pairs > 0 {
-		j.members.packed = newPacked(j.t, postings, o.loose)
-	}
+	j.index.packed = newPacked(j.t, postings, o.loose)
 	if m.Kind.ofSets() {
 		j.formCrowds()
 	}
@@ -199,21 +187,18 @@ func (j *join) at(pos int) uint32 {
 
 // hasRoom reports whether there is room in the index for another window.
 func (j *join) hasRoom() bool {
-	return j.index.bytes()+j.members.bytes() < j.o.Memory && !j.index.full() && !j.members.full()
+	return j.index.bytes() < j.o.Memory && !j.index.full()
 }
 
 func (j *join) formCrowds() {
 	reader := j.s.Reader()
-	for _, x := range []*index{&j.index, &j.members} {
-		x.crowds = &crowds{counts: j.s.counts, any: j.t.higher(0), most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
-			return reader.Append(nil, int(x.sets[entry]))
+	form := func(x *index, read func(set uint32) ([]uint64, error)) {
+		x.crowds = &crowds{counts: j.s.counts, t: j.t, any: j.t.higher(0), most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
+			return read(x.sets[entry])
 		}}
 	}
-	for _, x := range []*index{&j.within, &j.withinMembers} {
-		x.crowds = &crowds{counts: j.s.counts, any: j.t.higher(0), most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
-			return j.items[x.sets[entry]].hashes, nil
-		}}
-	}
+	form(&j.index, func(set uint32) ([]uint64, error) { return reader.Append(nil, int(set)) })
+	form(&j.within, func(n uint32) ([]uint64, error) { return j.items[n].hashes, nil })
 }
 
 // full reports whether there may be no room for another window, however much memory there is.
@@ -318,28 +303,23 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 			}
 			it.hashes = w.hashes[lo:len(w.hashes):len(w.hashes)]
 			it.prefix, w.keys = w.prefixer.of(it.hashes, w.keys)
-			if err := w.probe(it, &w.index); err != nil {
+			if it.twin, err = w.isTwin(it); err == nil && !it.twin {
+				err = w.probe(it)
+			}
+			if err != nil {
 				return err
 			}
 			if w.all {
 				w.found.Add(int64(len(it.matches)))
 			}
-			if it.matches == nil || w.graph == nil {
-				continue
-			}
-			if !it.same() {
-				if err := w.probe(it, &w.members); err != nil {
-					return err
-				}
-			}
-			w.graph.found.Add(int64(len(it.matches)))
 		}
 	}
 	return nil
 }
 
-// probe compares an item with the entries of an index.
-func (w *worker) probe(it *item, in *index) (err error) {
+// probe compares an item with the entries of the index.
+func (w *worker) probe(it *item) (err error) {
+	in := &w.index
 	for _, entry := range w.finder.candidates(in, &it.prefix, w.least(it), w.best(it)) {
 		set := in.sets[entry]
 		if w.connected(it, set) || w.apart(it, in, entry) {
@@ -351,7 +331,7 @@ func (w *worker) probe(it *item, in *index) (err error) {
 				return err
 			}
 		}
-		if done, err := w.compare(w.judge, it, set, hashes, in == &w.index); done || err != nil {
+		if done, err := w.compare(w.judge, it, set, hashes); done || err != nil {
 			return err
 		}
 	}
@@ -385,9 +365,9 @@ func (j *join) apart(it *item, in *index, entry uint32) bool {
 	return it.prefix.bitmap.differ(&in.bitmaps[entry]) > x+y-2*j.least(it).about(x, y)
 }
 
-// compare compares an item with a set, which may be its keeper or not, and reports whether the item
-// need not be compared with others.
-func (j *join) compare(judge Judge, it *item, set uint32, hashes []uint64, keeper bool) (done bool, err error) {
+// compare compares an item with a set, and reports whether the item need not be compared with
+// others.
+func (j *join) compare(judge Judge, it *item, set uint32, hashes []uint64) (done bool, err error) {
 	if j.o.Accept != nil && !j.o.Accept(int(set), int(it.set)) { // it takes less than comparing
 		return false, nil
 	}
@@ -401,10 +381,10 @@ func (j *join) compare(judge Judge, it *item, set uint32, hashes []uint64, keepe
 	if !ok || err != nil {
 		return false, err
 	}
-	if it.matches != nil && (j.all || !it.same()) {
+	if it.matches != nil {
 		it.matches = append(it.matches, match{j.part(set), m.score})
 	}
-	if keeper && (it.best.set == none || m.score > it.best.score) {
+	if it.best.set == none || m.score > it.best.score {
 		it.best = m
 	}
 	return m.score == 1 && !j.all, nil
@@ -443,14 +423,15 @@ func (j *join) best(it *item) bool {
 	return it.matches == nil && j.o.Accept == nil && (j.t.Kind == Jaccard || j.t.Kind == Contained)
 }
 
-// pair compares an item with the entries of the window in an index.
-func (j *join) pair(it *item, in *index) error {
+// pair compares an item with the entries of the window.
+func (j *join) pair(it *item) error {
+	in := &j.within
 	for _, entry := range j.finder.candidates(in, &it.prefix, j.least(it), j.best(it)) {
 		other := &j.items[in.sets[entry]]
 		if j.connected(it, other.set) || j.apart(it, in, entry) {
 			continue
 		}
-		if done, err := j.compare(j.judge, it, other.set, other.hashes, in == &j.within); done || err != nil {
+		if done, err := j.compare(j.judge, it, other.set, other.hashes); done || err != nil {
 			return err
 		}
 	}

@@ -41,6 +41,27 @@ func randomText(rng *rand.Rand, alphabet string, longest int) string {
 	return string(out)
 }
 
+// A text of white space alone is similar to nothing, by every part of the comparison.
+func TestBlank(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, " ": true, "\n\t \r\v\f": true, "\u00a0\u3000\u2028": true, " a": false, "\u3000。": false, "\x00": false, "\u200b": false, "\xff": false, " \xe3\x80": false, "\u0085 ": true,
+	} {
+		if Blank(text) != want || Blank([]byte(text)) != want || want != (strings.TrimSpace(text) == "") {
+			t.Errorf("%q: %v", text, Blank(text))
+		}
+		for _, other := range []string{text, " ", "x"} {
+			_, ok := Levenshtein(text, 0.01)(context.Background(), []byte(other))
+			_, back := Levenshtein(other, 0.01)(context.Background(), []byte(text))
+			if want && (ok || back) || !want && other == text && !ok {
+				t.Errorf("%q and %q: %v, %v", text, other, ok, back)
+			}
+		}
+		if g := NewSigner().Sign([]byte(text)); want && g != (Signature{}) || !want && g.Runes == 0 {
+			t.Errorf("%q: signature %+v", text, g)
+		}
+	}
+}
+
 func TestLevenshtein(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 20000 {

@@ -124,7 +124,7 @@ func newFixture(t *testing.T) fixture {
 func (f fixture) one(t *testing.T, args ...string) (status int, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir() + "/out/"
-	args = slices.Concat([]string{"dedup", "-q", "--no-audit-pairs", "-o", dir}, args, f.inputs)
+	args = slices.Concat([]string{"dedup", "-q", "-o", dir}, args, f.inputs)
 	err := exec.Command(program, args...).Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		status = exit.ExitCode()

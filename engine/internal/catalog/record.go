@@ -31,6 +31,8 @@ import (
 //	"closed"                          where the newest log ended at the last clean close: the
 //	                                  log's number, 8 bytes; its size, 8 bytes. Absent if there
 //	                                  was no log to close
+//	"seq"                             a sequence number that no write was above when this was
+//	                                  written, 8 bytes. Absent before the first change
 //	"allowed/" hash                   a pair of documents that may be alike, below; the hash is
 //	                                  its SHA-256, 32 bytes
 //	"digest"                          the number of other records, 8 bytes; the sum of their
@@ -47,6 +49,7 @@ const (
 	keyParams       = "params"
 	keyClosed       = "closed"
 	keyDigest       = "digest"
+	keySeq          = "seq"
 	prefixOption    = "options/"
 	prefixTable     = "tables/"
 	prefixTombstone = "tombstones/"
@@ -175,6 +178,13 @@ func decodeFixed(buf []byte, s *State) error {
 	s.FlushedSeq = binary.LittleEndian.Uint64(buf[40:])
 	s.FirstWAL = binary.LittleEndian.Uint64(buf[48:])
 	return nil
+}
+
+func decodeUint64(buf []byte) (uint64, error) {
+	if len(buf) != 8 {
+		return 0, fmt.Errorf("%d bytes instead of 8", len(buf))
+	}
+	return binary.LittleEndian.Uint64(buf), nil
 }
 
 func (e LogEnd) encode() []byte {

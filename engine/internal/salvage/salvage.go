@@ -99,8 +99,8 @@ func Run(ctx context.Context, from, to string, o Options) (Report, error) {
 	if err := apart(from, to); err != nil {
 		return Report{}, err
 	}
-	if err := files.Vacant(o.FS, to); err != nil {
-		return Report{}, err
+	if what, err := files.Look(o.FS, to); err == nil && what != files.Nothing {
+		return Report{}, fmt.Errorf("%s: %w", to, files.ErrExists)
 	}
 	r := &recovery{o: o, ctx: ctx, latest: map[string]*lastWrite{}}
 	closeSource, err := r.openSource(from)
@@ -236,7 +236,7 @@ func (r *recovery) write(path string) (err error) {
 	if r.to, err = newTarget(r, path); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.to.end(err)) }()
+	defer func() { err = errors.Join(err, r.to.end()) }()
 	if err = r.readLogs(); err != nil {
 		return err
 	}

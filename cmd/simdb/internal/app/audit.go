@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -30,8 +31,6 @@ type AuditRow struct {
 	Exact      *bool           `json:"exact"`           // score is
 	Rule       string          `json:"rule"`
 	Cluster    *uint32         `json:"cluster"`
-	Number     *int64          `json:"number,omitempty"` // from 0, where pairs are recorded
-	Like       [][2]float64    `json:"like,omitempty"`   // the pairs: numbers of documents, and scores
 	Reason     string          `json:"reason,omitempty"` // of a rejected line
 }
 
@@ -41,16 +40,6 @@ type AuditHead struct {
 	Parameters any          `json:"parameters"` // the flags that decide
 	Inputs     []AuditInput `json:"inputs"`
 	Against    []AuditInput `json:"against,omitempty"` // of dedup: what is known, with digests of the documents
-	Replay     *AuditReplay `json:"replay,omitempty"`  // nil where pairs are not recorded
-}
-
-// AuditReplay says what it takes, in addition to the rows, to decide again (dedup --replay).
-type AuditReplay struct {
-	Known     int64 `json:"known,omitempty"` // documents of --against, numbered before the others
-	Documents int64 `json:"documents"`       // of the inputs
-	Empty     int64 `json:"empty"`           // of them, without words
-	Rows      int64 `json:"rows"`            // with pairs
-	Pairs     int64 `json:"pairs"`
 }
 
 // AuditInput is a file that was read: its size, and the XXH3 of its bytes, 128 bits in hexadecimal.
@@ -59,6 +48,32 @@ type AuditInput struct {
 	File  string  `json:"file"`
 	Bytes *int64  `json:"bytes"` // null for a pipe, a database, and what is known
 	XXH3  *string `json:"xxh3"`  // null for a pipe
+}
+
+// Reading names the flags of how inputs are read that are not as they are by default, for the head
+// of an audit.
+func (f PageInputFlags) Reading(format input.Format, bits BitLength) string {
+	var all []string
+	for _, flag := range []struct {
+		name, value, usual string
+	}{
+		{"--files", strconv.FormatBool(f.OfFiles()), "false"},
+		{"--images", f.Images.String(), ""},
+		{"--orientations", f.Orientations, "1"},
+		{"--bits", strconv.Itoa(int(bits)), "0"},
+		{"--input-format", string(format), string(input.Auto)},
+		{"--text-field", f.TextField, ""},
+		{"--no-header", strconv.FormatBool(f.NoHeader), "false"},
+		{"--encoding", string(f.Encoding), string(input.UTF8)},
+		{"--html", f.HTML, "text"},
+		{"--delimiter", string(rune(f.Delimiter)), "\x00"},
+		{"--comment", string(rune(f.Comment)), "\x00"},
+	} {
+		if flag.value != flag.usual {
+			all = append(all, flag.name+" "+flag.value)
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // AuditEncoder returns an encoder for the lines of an audit.

@@ -81,14 +81,19 @@ func (c *Command) access() app.Access {
 
 // takeStored takes over what a database says. One before it is called first, "" for none.
 func (d *job) takeStored(s *source, first string) error {
-	if !s.Stored.DB.Params().Text && (d.c.textCriterion().Sets || d.c.Level != units.Document) {
+	d.c.settle(s.Stored.DB)
+	switch texts := s.Stored.DB.Params().Text; {
+	case !texts && d.c.Level != units.Document:
 		return fmt.Errorf("%s: it keeps no texts, which are compared", s.path)
+	case !texts && d.c.textCriterion().Sets:
+		return fmt.Errorf("%s: it keeps no texts, which are compared: --near K compares fingerprints", s.path)
 	}
 	s.Stored.NoPrints = d.c.Near == nil
 	if d.c.Level != units.Document {
 		return nil
 	}
-	return cmp.Or(d.agree(s, first), d.readAllowed(s))
+	d.readAllowed(s)
+	return d.agree(s, first)
 }
 
 // agree takes over what a database compares, or checks that the database before it does so, too.
@@ -253,15 +258,6 @@ func (d *job) auditKnown() (all []app.AuditInput) {
 		all = append(all, app.AuditInput{File: s.path, XXH3: digest.sum()})
 	}
 	return all
-}
-
-// documents is how many there are, those of databases that are not read included.
-func (d *job) documents() int64 {
-	n := d.known + d.read
-	for i := range d.against {
-		n += d.against[i].passed
-	}
-	return n
 }
 
 // orderKnown puts the known documents in order of preference, given that of the others, nil for

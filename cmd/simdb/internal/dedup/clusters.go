@@ -3,14 +3,12 @@ package dedup
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/ordered"
-	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 )
@@ -83,20 +81,11 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 			return err
 		}
 	}
-	o.Pairs = d.mostPairs(d.documents())
 	stars, err := c.Sets.Stars(d.a.Context(), t, o)
 	if err != nil {
 		return err
 	}
-	if stars.Graph == nil && o.Pairs > 0 && d.c.auditPairs() {
-		return fmt.Errorf("--audit-pairs: there are more than %s pairs of near-duplicates, for which --memory %v has room", quantity.Number(int64(o.Pairs)), d.c.Memory)
-	}
-	d.out.keeper, d.out.score, d.pairs = stars.Keeper, stars.Score, stars.Graph
-	if d.pairs != nil && d.known > 0 {
-		if err := d.pairs.Split(d.a.Context(), order, int(d.known)); err != nil {
-			return err
-		}
-	}
+	d.out.keeper, d.out.score = stars.Keeper, stars.Score
 	for n := range d.known { // also those that are equal to others
 		d.out.keeper[n] = uint32(n)
 	}

@@ -18,8 +18,6 @@
 //	keep.go      which document of a cluster is kept
 //	write.go     the second pass: copies, in a file or a folder, and the file of --clusters
 //	audit.go     the lines of the audit
-//	pairs.go     pairs that the audit records
-//	replay.go    deciding again from an audit
 //	digests.go   digests of the inputs, for the audit
 //	summary.go   what is said at the end
 //	warnings.go  what makes the outcome doubtful
@@ -42,6 +40,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 )
 
@@ -52,23 +51,21 @@ type Command struct {
 	Jaccard     *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without another criterion: 0.8)."`
 	Levenshtein *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text. For short texts, such as titles."`
 	Cosine      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T; the order of words does not matter. For short texts."`
-	Within      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if at least the share T of its shingles is in a larger document that is kept: quotations, excerpts and earlier versions of a text. The largest document is kept; --keep decides between equally large ones."`
+	Within      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if at least the share T of its shingles is in another document that is kept: quotations, excerpts and earlier versions of a text. Of the files the larger document is kept, of equally large ones that which --keep chooses; documents of --against count whatever their size."`
 	Verify      *app.Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is also at least T."`
 	grouping.Flags
 	Output  string `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, with a slash at the end: one file for each input, with the same name."`
-	Audit   string `group:"output" file:"jsonl" placeholder:"FILE" help:"Write what is dropped, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, and number and like (the pairs for --replay), after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
+	Audit   string `group:"output" file:"jsonl" placeholder:"FILE" help:"Write what is dropped, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule and cluster, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
 	NoAudit bool   `group:"output" help:"Write no audit."`
 	app.NullFlag
-	Keep       keepRules        `group:"kept" placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, prefer:GLOB (one from a file whose name matches), or none: all documents of a cluster are dropped. Where a rule does not decide, the next one does. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
-	Against    []string         `group:"kept" sep:"none" file:"in" placeholder:"FILE|DB" help:"Also drop documents that resemble one in FILE, or in the database DB, which is only read. Can be repeated; of equally similar documents the audit names that of the first one. A database sets what is compared, such as --shingle, unless flags do, and its ALLOW pairs are no duplicates."`
-	Level      units.Level      `group:"kept" enum:"document,paragraph,line,passage" default:"document" placeholder:"LEVEL" help:"What is removed: document (default); paragraph or line, each one that has occurred before, such as headers, menus and licences; or passage, each run of --min-words words (default: 50) that has occurred before, wherever it begins. Documents with nothing left are dropped. A paragraph ends before a blank line. Paragraphs and lines are compared without case and white space; those with fewer than --min-words words (default: 10) stay. What is in the documents of --against counts as having occurred before."`
-	MinCount   int              `group:"kept" default:"2" placeholder:"N" help:"With --level: remove only what occurs at least N times, all but the first (default: 2); what is in --against is always removed."`
-	AuditPairs *bool            `group:"output" negatable:"" help:"Record all pairs of near-duplicates in the audit, for --replay, up to an eighth of --memory (default: unless there are more than 262,144 pairs or 100,000 documents)."`
-	Replay     string           `group:"kept" file:"in" placeholder:"AUDIT" help:"Decide again from the audit of an earlier run on these files, with a higher --jaccard, other rules of --keep or --decisions, without comparing texts. Without --jaccard or --keep, those of that run apply."`
-	Decisions  string           `group:"kept" file:"in" placeholder:"FILE" help:"Respect the decisions that the page of simdb review writes: pairs that are not duplicates do not join, documents to keep are kept before --keep decides, and documents to drop are preferred last."`
-	Clusters   string           `group:"output" file:"jsonl" placeholder:"FILE" help:"Write the cluster of every document to FILE: JSON lines with id, file, line, cluster (null for a document that resembles no other), size, keep."`
-	Columns    app.AuditColumns `group:"output" placeholder:"NAME,..." help:"Add columns to the copied records (JSON lines, JSON, CSV, TSV and Parquet): cluster, size, keeper (the id of the document of the cluster that is kept), distance, score (to the keeper). They are null for a document that resembles no other."`
-	All        bool             `group:"output" help:"Copy all documents, including those that would be dropped; --columns says which these are."`
+	Keep      keepRules        `group:"kept" placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, prefer:GLOB (one from a file whose name matches), or none: all documents of a cluster are dropped. Where a rule does not decide, the next one does. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
+	Against   []string         `group:"kept" sep:"none" file:"in" placeholder:"FILE|DB" help:"Also drop documents that resemble one in FILE, or in the database DB, which is only read. Can be repeated; of equally similar documents the audit names that of the first one. A database sets what is compared, such as --shingle, unless flags do, and its ALLOW pairs are no duplicates."`
+	Level     units.Level      `group:"kept" enum:"document,paragraph,line,passage" default:"document" placeholder:"LEVEL" help:"What is removed: document (default); paragraph or line, each one that has occurred before, such as headers, menus and licences; or passage, each run of --min-words words (default: 50) that has occurred before, wherever it begins. Documents with nothing left are dropped. A paragraph ends before a blank line. Paragraphs and lines are compared without case and white space; those with fewer than --min-words words (default: 10) stay. What is in the documents of --against counts as having occurred before."`
+	MinCount  int              `group:"kept" default:"2" placeholder:"N" help:"With --level: remove only what occurs at least N times, all but the first (default: 2); what is in --against is always removed."`
+	Decisions string           `group:"kept" file:"in" placeholder:"FILE" help:"Respect the decisions that the page of simdb review writes: pairs that are not duplicates do not join, documents to keep are kept before --keep decides, and documents to drop are preferred last."`
+	Clusters  string           `group:"output" file:"jsonl" placeholder:"FILE" help:"Write the cluster of every document to FILE: JSON lines with id, file, line, cluster (null for a document that resembles no other), size, keep."`
+	Columns   app.AuditColumns `group:"output" placeholder:"NAME,..." help:"Add columns to the copied records (JSON lines, JSON, CSV, TSV and Parquet): cluster, size, keeper (the id of the document of the cluster that is kept), distance, score (to the keeper). They are null for a document that resembles no other."`
+	All       bool             `group:"output" help:"Copy all documents, including those that would be dropped; --columns says which these are."`
 	app.FeatureFlags
 	app.CopyInputFormat
 	app.SummaryFlag
@@ -76,10 +73,11 @@ type Command struct {
 	app.RejectFlags
 	Audited auditSink `kong:"-"` // of a dry run: takes the lines of the audit; or nil
 	// Of a dry run with Level: takes the documents that have lost something, and what is left.
-	Cut     func(rec *input.Record, left string) `kong:"-"`
-	DryRun  bool                                 `group:"output" help:"Write nothing; report what would be kept."`
-	Memory  app.Memory                           `group:"run" default:"auto" placeholder:"SIZE" help:"Memory for the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of less than 1GiB). The rest goes to temporary files, about 8 bytes per word, or with --levenshtein per character; --near always takes some 70 bytes of memory per document."`
-	TempDir string                               `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
+	Cut       func(rec *input.Record, left string) `kong:"-"`
+	byDefault bool                                 // no criterion was given, and no database has been asked for one
+	DryRun    bool                                 `group:"output" help:"Write nothing; report what would be kept."`
+	Memory    app.Memory                           `group:"run" default:"auto" placeholder:"SIZE" help:"Memory for the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of less than 1GiB). The rest goes to temporary files, about 8 bytes per word, or with --levenshtein per character; --near always takes some 70 bytes of memory per document."`
+	TempDir   string                               `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
 }
 
 // Validate checks what depends on each other.
@@ -87,7 +85,7 @@ func (c *Command) Validate() error {
 	if c.Audit != "" && c.NoAudit {
 		return errors.New("--audit and --no-audit contradict each other")
 	}
-	if c.Keep.all == nil && c.Replay == "" {
+	if c.Keep.all == nil {
 		c.Keep.all = []keepRule{{name: "first"}}
 	}
 	if c.Within != nil {
@@ -103,38 +101,31 @@ func (c *Command) Validate() error {
 		return err
 	}
 	switch {
-	case c.Grouped() && (c.Within != nil || c.Replay != "" || c.auditPairs()):
-		return errors.New("--across and --within-field keep pairs apart: they are without --within, --replay and --audit-pairs")
+	case c.Grouped() && c.Within != nil:
+		return errors.New("--across and --within-field keep pairs apart: they are without --within")
 	case c.MinCount != 2:
 		return errors.New("--min-count is for --level")
 	case c.ofTexts() && c.RefuseFor("") != nil:
 		return c.RefuseFor("--levenshtein or --cosine")
-	case c.Within != nil && (c.Replay != "" || c.Decisions != "" || c.Verify != nil || c.Images != nil):
-		return errors.New("--within keeps the largest document of a cluster: --replay, --decisions, --verify and --images are not for it")
-	case c.ofTexts() && c.Replay != "":
-		return errors.New("--replay decides by recorded pairs of --jaccard")
-	case c.Images != nil && (c.Jaccard != nil || c.ofTexts() || c.Verify != nil || c.Replay != ""):
+	case c.Within != nil && (c.Decisions != "" || c.Verify != nil || c.Images != nil):
+		return errors.New("--within keeps the largest document of a cluster: --decisions, --verify and --images are not for it")
+	case c.Images != nil && (c.Jaccard != nil || c.ofTexts() || c.Verify != nil):
 		return errors.New("--images: pictures have no texts to compare: --near K compares their hashes")
 	case c.Verify != nil && c.Near == nil:
 		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
-	case c.auditPairs() && (c.Near != nil || c.Within != nil || c.ofTexts() || c.NoAudit):
-		return errors.New("--audit-pairs is for an audit of --jaccard")
-	case c.Replay != "":
-		return c.checkReplay()
 	case c.Near == nil && c.Jaccard == nil && c.Within == nil && !c.ofTexts():
-		c.Jaccard = new(defaultJaccard)
-	}
-	if c.Near == nil && c.Replay == "" && slices.Contains(c.Columns, "distance") {
-		return errors.New("--columns distance is for --near")
+		c.byDefault, c.Jaccard = true, app.DefaultOf(nil, nil).Jaccard
 	}
 	return nil
 }
 
-// auditPairs reports whether the audit must record all pairs.
-func (c *Command) auditPairs() bool { return c.AuditPairs != nil && *c.AuditPairs }
-
-// defaultJaccard is the criterion without --near and --jaccard.
-const defaultJaccard = app.DefaultJaccard
+// settle has a run without a criterion use that of the first database, nil for none.
+func (c *Command) settle(db *engine.DB) {
+	if c.byDefault {
+		by := app.DefaultOf(db, nil)
+		c.byDefault, c.Near, c.Jaccard = false, by.Near, by.Jaccard
+	}
+}
 
 // auditPath is where the audit goes, "" for nowhere: kept.jsonl.gz has kept.audit.jsonl beside it.
 func (c *Command) auditPath() string {
@@ -223,23 +214,8 @@ func (c *Command) toFolder() bool { return app.IsFolderName(c.Output) }
 
 // checkDecisions checks the flags given with --decisions.
 func (c *Command) checkDecisions() error {
-	switch {
-	case c.Decisions == "":
-		return nil
-	case c.auditPairs():
-		return errors.New("--audit-pairs is for a run without --decisions, which keep pairs apart: --replay AUDIT --decisions FILE decides by them")
-	case c.Replay != "" && len(c.Against) > 0:
-		return errors.New("--decisions with --replay is for runs without --against: of equal documents that are known, an audit has one")
-	case c.Decisions == "-":
+	if c.Decisions == "-" {
 		return errors.New("--decisions is read from a file, not from standard input")
-	}
-	return nil
-}
-
-// checkReplay checks the flags beside --replay.
-func (c *Command) checkReplay() error {
-	if c.Near != nil {
-		return errors.New("--replay decides by the similarities of texts that an audit has: it is for --jaccard")
 	}
 	return nil
 }
@@ -266,8 +242,6 @@ func (c *Command) validateLevel() error {
 	switch {
 	case c.Near != nil || c.Jaccard != nil || c.Within != nil || c.ofTexts() || c.Verify != nil:
 		return fmt.Errorf("--level %s compares whole %ss, which are equal or not: --near, --verify, --jaccard, --within, --levenshtein and --cosine are for documents", c.Level, c.Level)
-	case c.Replay != "" || c.auditPairs():
-		return fmt.Errorf("--replay and --audit-pairs are for similar documents, not for equal %ss", c.Level)
 	case c.Grouped():
 		return fmt.Errorf("--across and --within-field are for documents, and --level compares %ss", c.Level)
 	case c.Keep.String() != "first":

@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -56,20 +55,14 @@ func newDecided() *decided {
 }
 
 // readAllowed takes over the pairs that a database of --against keeps apart by ALLOW.
-func (d *job) readAllowed(s *source) error {
+func (d *job) readAllowed(s *source) {
 	for p := range s.Stored.Allowed() {
-		switch {
-		case d.c.auditPairs():
-			return fmt.Errorf("%s: it has pairs that ALLOW keeps apart, and --audit-pairs is for a run without such pairs", s.path)
-		case d.replay != nil:
-			return fmt.Errorf("%s: it has pairs that ALLOW keeps apart, and --replay knows one of each group of equal documents only", s.path)
-		case d.decided == nil:
+		if d.decided == nil {
 			d.decided = newDecided()
 		}
 		d.decided.separate(p.A, p.B)
 		d.decided.allowed++
 	}
-	return nil
 }
 
 // separate notes that the documents with these ids do not join each other.

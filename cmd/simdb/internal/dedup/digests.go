@@ -13,7 +13,7 @@ func (d *job) newDigests() *digests {
 	ctx, cancel := context.WithCancel(d.a.Context())
 	s := &digests{cancel: cancel}
 	switch {
-	case d.c.DryRun && d.replay == nil:
+	case d.c.DryRun:
 	case d.Tree != nil:
 		s.inputs = []app.AuditInput{{File: input.ShownName(d.Names[0]), Bytes: new(d.Total)}}
 		s.tree = &contentDigest{}

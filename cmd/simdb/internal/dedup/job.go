@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/outfile"
-	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/internal/token"
 	"github.com/zeebo/xxh3"
 )
 
@@ -43,6 +43,7 @@ type job struct {
 	against  []source
 	known    int64 // documents of --against: the others are numbered after them
 	empty    int64 // of them, without words
+	bare     int64 // of these, with a fingerprint
 	out      outcome
 	kept     int64
 	failed   []error // files that could not be read to the end
@@ -51,10 +52,8 @@ type job struct {
 	part     bool     // of a run that many workers share: others have documents, too
 	sayLevel func()   // says what --level has done; nil without it
 	warn     warnings
-	symbols  *symbols       // nil: there are no documents that it looks at
-	programs int64          // documents of --files that are source files
-	replay   *replay        // nil without --replay
-	pairs    *setjoin.Graph // for the audit; nil if it records none
+	equal    *equal // nil: there are no documents that it looks at
+	programs int64  // documents of --files that are source files
 }
 
 // A Place is where a document stands. Its ID alone does not say: IDs may come again in other files.
@@ -70,7 +69,6 @@ type source struct {
 	bytes   int64    // about, of its documents
 	known   int64    // documents before those of this source
 	written []uint64 // of a database: when each document was written
-	passed  int64    // of a database: documents that are not read
 	digest  contentDigest
 }
 
@@ -104,22 +102,6 @@ func (c *contentDigest) sum() *string {
 	return new(hex.EncodeToString(sum[:]))
 }
 
-// replay is what an audit says of the run that has written it.
-type replay struct {
-	head  app.AuditHead
-	by    replayed
-	graph *setjoin.Graph
-}
-
-// replayed are those auditParameters that matter.
-type replayed struct {
-	Near                             *int
-	Jaccard                          *float64
-	Keep, Shingle, Features, Reading string
-	Decisions                        *app.AuditInput
-	Allowed                          int64
-}
-
 // warnings are what a run has seen that makes its outcome doubtful.
 type warnings struct {
 	templates *corpus.Templates // nil: not looked for
@@ -128,12 +110,14 @@ type warnings struct {
 	large     []Place // of the keepers of clusters that have too many documents, by cluster
 }
 
-// symbols counts the documents that were dropped as equal to their keepers, but differ in symbols;
-// ordinary punctuation does not count. It looks at the texts of such pairs alone, in the second
-// pass.
-type symbols struct {
-	ready func([]byte) []byte // makes a text ready to be cut into words; nil: it is
-	sums  []uint32            // sumOf these documents, by ordinal; 1 before it is known, 0 of others
+// equal counts the documents that were dropped as equal to their keepers, but differ in symbols
+// (ordinary punctuation does not count), or in the order or number of their words, as shingles are
+// a set. It looks at the texts of such pairs alone, in the second pass.
+type equal struct {
+	ready    func([]byte) []byte // makes a text ready to be cut into words; nil: it is
+	shingler *token.Shingler     // cuts it
+	words    uint64              // sum of the words so far
+	sums     [][2]uint32         // of the symbols and the words of a document; 1, 0 before they are known, 0 of others
 }
 
 // decided is what --decisions says about the documents that are read, and which pairs the databases

@@ -65,14 +65,13 @@ func (d *job) narrowTo(s *source) error {
 		d: d, s: s, t: by.T, lowered: by.T - (1-by.T)/2, full: by.T * float64(p.Sketch),
 		most: min(all/narrowShare, int64(d.c.Memory)/8/idBytes),
 	}
-	if p.Sketch == 0 || x.lowered < float64(p.MinJaccard) || d.mostPairs(all) > 0 {
+	if p.Sketch == 0 || x.lowered < float64(p.MinJaccard) {
 		return errWhole
 	}
 	s.Stored.Only = map[string]bool{}
 	if err := x.inputs(); err != nil {
 		return err
 	}
-	s.passed = all - int64(len(s.Stored.Only))
 	s.bytes = s.bytes / max(all, 1) * int64(len(s.Stored.Only))
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/version"
 )
 
 // A Part is a run on some of the inputs of a job that many workers share: the same passes, without
@@ -52,8 +53,8 @@ func (c *Command) CheckPart() error {
 		return fmt.Errorf("--audit %s: many workers write it into the folder of -o", c.Audit)
 	case c.Grouped():
 		return errors.New("--across and --within-field are for one machine")
-	case len(c.Against) > 0, c.Decisions != "", c.Replay != "", c.auditPairs(), c.Clusters != "", c.Columns != nil, c.DryRun, c.Rejects != "":
-		return errors.New("--against, --decisions, --replay, --audit-pairs, --clusters, --columns, --dry-run and --rejects are for one machine")
+	case len(c.Against) > 0, c.Decisions != "", c.Clusters != "", c.Columns != nil, c.DryRun, c.Rejects != "":
+		return errors.New("--against, --decisions, --clusters, --columns, --dry-run and --rejects are for one machine")
 	case !c.toFolder():
 		return fmt.Errorf("-o %s: many workers write a file for each input: name a folder, -o DIR/", c.Output)
 	}
@@ -236,5 +237,5 @@ func (c Command) AuditHead(a *app.App, inputs []app.AuditInput) (app.AuditHead, 
 	d := &job{a: a, c: &c}
 	var err error
 	d.params, d.features, err = c.Params(0)
-	return app.AuditHead{Version: app.Version(), Parameters: d.parameters(), Inputs: inputs}, err
+	return app.AuditHead{Version: version.String(), Parameters: d.parameters(), Inputs: inputs}, err
 }

@@ -1,6 +1,8 @@
 package dedup
 
 import (
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -13,9 +15,6 @@ import (
 func (c *Command) Run(a *app.App) (err error) {
 	start := time.Now()
 	d := &job{a: a, c: c}
-	if err := d.readReplay(); err != nil {
-		return err
-	}
 	d.keep = newRankings(c.Keep)
 	if err := d.readDecisions(); err != nil {
 		return err
@@ -35,6 +34,9 @@ func (c *Command) Run(a *app.App) (err error) {
 	defer d.closeAgainst(&err)
 	if err := d.openAgainst(); err != nil {
 		return err
+	}
+	if c.Near == nil && slices.Contains(c.Columns, "distance") {
+		return errors.New("--columns distance is for --near")
 	}
 	if err := app.ReadFeatures(&d.opt, d.features); err != nil {
 		return err
@@ -98,9 +100,6 @@ func (d *job) work(dir string) error {
 
 // decide reads all documents and decides which of them are kept.
 func (d *job) decide(dir string) error {
-	if d.replay != nil {
-		return d.again()
-	}
 	if err := d.narrow(); err != nil {
 		return err
 	}
@@ -136,6 +135,9 @@ func (d *job) extract(c *corpus.Corpus) error {
 	err := d.readAll(func(rec *input.Record) error {
 		if d.warn.templates != nil {
 			d.warn.templates.Add(rec.Doc.Text)
+		}
+		if d.c.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
+			d.bare++
 		}
 		return x.Add(&rec.Doc, d.groups())
 	})

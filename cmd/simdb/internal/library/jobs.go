@@ -50,8 +50,6 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 		return nil, errWritten
 	case c.OfFiles():
 		return nil, errors.New("a table has no files: --files and --images are for the command simdb dedup")
-	case c.Replay != "":
-		return nil, errors.New("--replay is for the files of an audit, with the command simdb dedup")
 	}
 	a := newApp(ctx, r)
 	defer a.CleanUp()

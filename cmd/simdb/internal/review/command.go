@@ -51,9 +51,6 @@ func (c *Command) Validate() error {
 	return nil
 }
 
-// defaultJaccard is the criterion without --near and --jaccard.
-const defaultJaccard = app.DefaultJaccard
-
 // job is a run of the command.
 type job struct {
 	a     *app.App

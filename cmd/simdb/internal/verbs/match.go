@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -130,6 +131,7 @@ type matchParameters struct {
 	Database    string        `json:"database"`
 	Documents   int64         `json:"documents"` // in the database at the start
 	Add         bool          `json:"add,omitempty"`
+	Reading     string        `json:"reading,omitempty"`
 }
 
 // matchAudit writes the lines that are known, and those that can't be used. A nil one writes none.
@@ -160,9 +162,9 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAud
 		return nil, err
 	}
 	t := &matchAudit{w: w, e: app.AuditEncoder(w)}
-	err = t.e.Encode(app.AuditHead{Version: app.Version(), Parameters: matchParameters{
+	err = t.e.Encode(app.AuditHead{Version: version.String(), Parameters: matchParameters{
 		Near: c.Near, Jaccard: c.Jaccard, Levenshtein: c.Levenshtein, Cosine: c.Cosine, Contains: c.Contains, Within: c.Within, NoVerify: c.NoVerify,
-		Database: c.DB, Documents: stats.Documents, Add: c.Add,
+		Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
 	}, Inputs: inputs})
 	if err != nil {
 		return nil, t.close(err, false)

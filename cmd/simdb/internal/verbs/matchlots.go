@@ -87,7 +87,13 @@ func (t *matching) items(ctx context.Context, a *app.App, in input.Source) iter.
 			item.err = &copied
 			return give(item, len(is.Raw))
 		}
-		r.Record = func(_ input.Source, rec *input.Record) error {
+		r.Record = func(in input.Source, rec *input.Record) error {
+			switch {
+			case rec.Flaw != "" && t.c.Images != nil: // nobody can say that it is new
+				return input.NewIssue(in, rec, rec.Flaw)
+			case t.c.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil:
+				rec.Flaw = "it has a fingerprint, which --near K compares, and no text"
+			}
 			item := next()
 			item.rec = *rec
 			item.rec.Raw = clone(rec.Raw)

@@ -1,0 +1,146 @@
+package setjoin
+
+import (
+	"math"
+	"slices"
+)
+
+// A family may have no centre: pages that are put together from alternatives, texts of a few words.
+// Each set shares most of its keys with many others, and no elements are in most of them. So neither
+// prefixes nor a pivot tell those apart that match.
+//
+// Two sets that match differ in few elements, d at most. Elements are divided into parts by their
+// hashes; of any d/2+1 parts at least one differs in one element at most. So the members of such a
+// family are found by whole parts: the index has, of each part of a member, its elements as one
+// node, and these without each single one. (Arasu, Ganti, Kaushik, "Efficient Exact Set-Similarity
+// Joins", VLDB 2006)
+//
+// How many parts there are depends on the size of a member: sizes are divided into classes.
+type loose struct {
+	members [math.MaxUint8]int // by class
+	all     int
+	tried   int // members when it was last asked for a pivot
+}
+
+const (
+	partClasses = 4 // to each doubling of the size
+	// leastParted is the least threshold with which parts are large enough to tell sets apart: they
+	// have 2t/(1-t) elements.
+	leastParted = 0.6
+)
+
+func partClass(size int) int { return int(math.Log2(float64(size)) * partClasses) }
+
+// differ returns in how many elements sets of these sizes may differ that match, or more.
+func (t threshold) differ(x, y float64) int { return int((x+y)*(1-2*t.ratio) + 1e-6) }
+
+// parted reports whether sets are found by parts: not where one set may be much larger than the
+// other, nor where parts would be small.
+func (t threshold) parted() bool {
+	return (t.Kind == Jaccard || t.Kind == Sketches) && t.t >= leastParted
+}
+
+// A parter divides sets into parts. It is the scratch memory of one goroutine.
+type parter struct {
+	set  []uint64 // elements that others may have, too
+	sums []uint64 // of the elements of each part
+	salt uint64
+}
+
+// divide divides a set into as many parts as sets of a class have. It returns how many elements no
+// other set has by counts, which are in no part.
+func (f *parter) divide(set []uint64, counts *counts, t threshold, class int) (alone int) {
+	f.set, f.salt = f.set[:0], uint64(class)<<32
+	for _, e := range set {
+		if counts.shared(e) {
+			f.set = append(f.set, e)
+		}
+	}
+	largest := math.Exp2(float64(class+1)/partClasses) + 1
+	n := t.differ(largest, largest/t.t+1)/2 + 1
+	f.sums = slices.Grow(f.sums[:0], n)[:n]
+	clear(f.sums)
+	for _, e := range f.set {
+		f.sums[f.part(e)] += e
+	}
+	return len(set) - len(f.set)
+}
+
+// part returns the part that an element is in.
+func (f *parter) part(e uint64) int {
+	return int(e * 0x9e3779b97f4a7c15 >> 32 * uint64(len(f.sums)) >> 32)
+}
+
+// whole returns the tag of a part, and without that of the part of an element without it.
+func (f *parter) whole(part int) uint32 { return f.tag(f.sums[part], part) }
+
+func (f *parter) without(e uint64) (tag uint32, part int) {
+	part = f.part(e)
+	return f.tag(f.sums[part]-e, part), part
+}
+
+func (f *parter) tag(sum uint64, part int) uint32 {
+	sum = (sum ^ f.salt ^ uint64(part)) * 0xbf58476d1ce4e5b9
+	return uint32((sum ^ sum>>29) * 0x94d049bb133111eb >> 32)
+}
+
+// withoutOne is added to the tags of parts of members without one element.
+const withoutOne = 0x7f4a7c15
+
+// spread makes an entry a member of the loose crowd.
+func (x *index) spread(l *loose, entry uint32, p *prefix) {
+	cs, class := x.crowds, partClass(p.size)
+	l.members[class]++
+	l.all++
+	cs.parter.divide(p.set, cs.counts, cs.t, class)
+	for part := range cs.parter.sums {
+		x.insert(cs.parter.whole(part), entry, uint32(p.size))
+	}
+	for _, e := range cs.parter.set {
+		tag, _ := cs.parter.without(e)
+		x.insert(tag+withoutOne, entry, uint32(p.size))
+	}
+}
+
+// parted appends the members of the loose crowd that may match.
+func (f *finder) parted(x *index, l *loose, p *prefix, t threshold) {
+	least, most := t.t*float64(p.size)-1, float64(p.size)/t.t+1
+	for class := partClass(max(1, int(least))); class <= partClass(int(most)); class++ {
+		if l.members[class] == 0 {
+			continue
+		}
+		differ := t.differ(float64(p.size), min(most, math.Exp2(float64(class+1)/partClasses)+1))
+		if differ -= f.parter.divide(p.set, x.crowds.counts, f.t, class); differ < 0 {
+			continue
+		}
+		n := min(differ/2+1, len(f.parter.sums))
+		for part := range n {
+			whole := f.parter.whole(part)
+			f.look(x, p, t, whole)
+			f.look(x, p, t, whole+withoutOne)
+		}
+		for _, e := range f.parter.set {
+			if tag, part := f.parter.without(e); part < n {
+				f.look(x, p, t, tag)
+			}
+		}
+	}
+	f.looked(x, p, t)
+}
+
+// look looks a tag up, together with others.
+func (f *finder) look(x *index, p *prefix, t threshold, tag uint32) {
+	f.lookups[f.n] = lookup{tag: tag, rest: uint32(p.size)}
+	if f.n += x.marked(tag); f.n == len(f.lookups) {
+		f.looked(x, p, t)
+	}
+}
+
+// looked completes the lookups.
+func (f *finder) looked(x *index, p *prefix, t threshold) {
+	x.begin(f.lookups[:f.n])
+	for i := range f.lookups[:f.n] {
+		f.found = x.finish(f.found, &f.lookups[i], p, t)
+	}
+	f.n = 0
+}
