@@ -213,8 +213,12 @@ var uses = []use{
 		u.say(r.Documents, r.Lost, len(r.Losses))
 		return err
 	}), false},
-	{"DB.Close Open", true, func(u *using) error {
-		if err := u.db.Close(); err != nil {
+	{"DB.Close DB.Discard Open", true, func(u *using) error {
+		created, err := Open("/new", &u.o)
+		if err == nil {
+			err = created.Discard()
+		}
+		if err = cmpOr(err, u.db.Close); err != nil {
 			return err
 		}
 		db, err := Open("/db", &u.o)
