@@ -72,20 +72,8 @@ var payloads = sync.Pool{New: func() any { return new([]byte) }}
 const payloadKeep = 1 << 20
 
 // commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its
-// position. Without space for the log nothing has changed, and nothing if an ID can't be looked up
-// because a table is damaged: a record in the log would meet the damage again at each replay. The
-// caller holds writeMu.
+// position. Without space for the log nothing has changed. The caller holds writeMu.
 func (db *Store) commitLocked(recs []wal.Record, payload []byte) error {
-	have := db.storedLocked()
-	var one [1]view.Place // for most writes
-	replaced := one[:0]
-	for i := range recs {
-		old, _, err := have.locate(recs[i].Doc.ID)
-		if err != nil {
-			return err
-		}
-		replaced = append(replaced, old)
-	}
 	if err := db.startLogLocked(); err != nil {
 		return err
 	}
@@ -96,14 +84,12 @@ func (db *Store) commitLocked(recs []wal.Record, payload []byte) error {
 		return db.fail(fmt.Errorf("writing the log: %w", err))
 	}
 	db.last = logPosition{db.active.Log, end}
+	have := db.storedLocked()
 	for i := range recs {
 		recs[i].Doc.Seq = first + uint64(i)
-		if i > 0 { // the batch itself may have written the ID
-			if d := db.active.Find(recs[i].Doc.ID, view.Latest); d != nil {
-				replaced[i] = view.Place{Mem: d}
-			}
+		if err := db.insertLocked(&have, &recs[i]); err != nil {
+			return db.fail(err)
 		}
-		db.insertLocked(replaced[i], &recs[i])
 	}
 	db.publishLocked(first + uint64(len(recs)) - 1)
 	db.metrics.wrote(recs, len(payload))
@@ -111,8 +97,12 @@ func (db *Store) commitLocked(recs []wal.Record, payload []byte) error {
 }
 
 // insertLocked brings one record into the memtable, marking what it replaces dead.
-func (db *Store) insertLocked(old view.Place, r *wal.Record) {
-	if old != (view.Place{}) {
+func (db *Store) insertLocked(have *stored, r *wal.Record) error {
+	old, ok, err := have.locate(r.Doc.ID)
+	if err != nil {
+		return err
+	}
+	if ok {
 		old.Kill(r.Doc.Seq)
 	}
 	if r.Delete {
@@ -121,6 +111,7 @@ func (db *Store) insertLocked(old view.Place, r *wal.Record) {
 		db.active.Add(&r.Doc)
 	}
 	db.active.Wrote(r.Doc.Seq)
+	return nil
 }
 
 // publishLocked makes everything up to seq visible to new snapshots.
