@@ -22,12 +22,6 @@ type GrowingSets struct {
 // featureBytes is about what a feature of a document takes, if no other document has it.
 const featureBytes = 64
 
-// verifyCost is how many documents of lists are counted in the time in which the text of one is
-// compared.
-const verifyCost = 2000
-
-// spareLists are looked for beyond those that must be, as in a table (sstable/internal/contain).
-const spareLists = 8
 
 // Candidates appends the positions to dst, ascending, of those of the first n documents that may
 // hold the share t of a set, or within, of which the set may hold the share t. set returns the set
@@ -41,16 +35,14 @@ func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int)
 		}
 	}
 	need := func(size int) int { return max(1, int(math.Ceil(t*float64(size)*(1-1e-9)))) }
-	lists, least, first, left := make([][]uint32, len(of)), 1, len(of), 0
+	lists, least, first := make([][]uint32, len(of)), 1, len(of)
 	for i, e := range of {
 		lists[i] = g.lists[uint32(e>>32)]
-		left += len(lists[i])
 	}
-	lacking := len(of) - need(len(of))
-	if !within {
+	if !within { // one that has need of them has one of the rarest
+		least = need(len(of))
 		slices.SortFunc(lists, func(a, b []uint32) int { return cmp.Compare(len(a), len(b)) })
-		first = min(first, lacking+1+spareLists)
-		least = first - lacking
+		first = min(first, len(of)-least+1)
 	}
 	from := len(dst)
 	for _, l := range lists[:first] {
@@ -59,10 +51,8 @@ func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int)
 				dst = append(dst, doc)
 			}
 		}
-		left -= len(l)
 	}
-	if (len(dst)-from)*verifyCost > left {
-		least = len(lists) - lacking
+	if len(dst) > from {
 		for _, l := range lists[first:] {
 			for _, doc := range l {
 				g.counts[doc] += min(g.counts[doc], 1)
