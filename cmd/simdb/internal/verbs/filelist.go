@@ -86,9 +86,9 @@ func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, src *app.Sources, list 
 		l.texts = health.NewSample()
 	}
 	l.o = corpus.JoinOptions{Memory: size, Progress: l.meter.Report}
-	l.Listing = &corpus.Listing{Corpus: corpus.New(corpus.Options{
+	l.Listing = corpus.NewListing(corpus.Options{
 		Sets: l.by.Sets, Measure: l.by.Measure, Prints: !l.by.Sets, Memory: size, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: dir,
-	})}
+	})
 	defer l.Close()
 	if l.groups != nil {
 		l.Groups = &corpus.Groups{Across: l.groups.Across}
@@ -161,7 +161,9 @@ func (l *fileList) read() error {
 }
 
 func (l *fileList) add(x *corpus.Extractor, d *engine.Doc) error {
-	l.AddID(d.ID)
+	if err := l.AddID(d.ID); err != nil {
+		return err
+	}
 	if l.by.Sets && d.Text == "" && d.Fingerprint != nil {
 		l.bare++
 	}
@@ -233,7 +235,9 @@ func (l *fileList) figures() (rows [][]any, found bool, err error) {
 	rows, err = s.Rows(func(ids []string) (float64, bool, error) {
 		docs := make([]uint32, len(ids))
 		for i, id := range ids {
-			docs[i], _ = l.Find(id)
+			if docs[i], err = l.Find(id); err != nil {
+				return 0, false, err
+			}
 		}
 		worst, err := l.Diameter(l.a.Context(), docs, l.by)
 		return worst, true, err
