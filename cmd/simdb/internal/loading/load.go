@@ -72,11 +72,10 @@ type load struct {
 	meter    *app.Meter
 	sources  *app.Sources
 	skipped  int64
-	textless int64      // would have replaced a document that can be compared
-	prints   app.Prints // that came with documents
-	ended    bool       // all files were read
-	passed   bool       // a later load does not read again what is rejected
-	failed   []error    // files that could not be read to the end
+	textless int64   // would have replaced a document that can be compared
+	ended    bool    // all files were read
+	passed   bool    // a later load does not read again what is rejected
+	failed   []error // files that could not be read to the end
 }
 
 // Run loads the files. A database that does not exist is created for its first document, so that a
@@ -473,9 +472,6 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 	}
 	err := l.loader.Add(rec.Doc)
 	switch {
-	case err == nil && rec.Doc.Fingerprint != nil:
-		l.prints.Add(*rec.Doc.Fingerprint, rec.Doc.Rest...)
-		return nil
 	case err == nil:
 		return nil
 	case errors.Is(err, engine.ErrExists) && l.c.OnConflict == "skip":
@@ -554,9 +550,6 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 	}
 	if c := l.c; c.TimeField != "" && !c.timed && s.Documents > 0 {
 		l.a.Say("warning: no document has a field %q: they count as stored now", c.TimeField)
-	}
-	for _, text := range l.prints.Warnings() {
-		l.a.Say("warning: %s", text)
 	}
 	switch {
 	case !l.a.Interrupted():
