@@ -72,11 +72,11 @@ type load struct {
 	meter    *app.Meter
 	sources  *app.Sources
 	skipped  int64
-	textless int64      // would have replaced a document that can be compared
-	prints   app.Prints // that came with documents
-	ended    bool       // all files were read
-	passed   bool       // a later load does not read again what is rejected
-	failed   []error    // files that could not be read to the end
+	textless int64   // would have replaced a document that can be compared
+	expired  int64   // is stored, and older than the time to live
+	ended    bool    // all files were read
+	passed   bool    // a later load does not read again what is rejected
+	failed   []error // files that could not be read to the end
 }
 
 // Run loads the files. A database that does not exist is created for its first document, so that a
@@ -465,17 +465,17 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 			return err
 		}
 	}
-	if reason := l.c.take(&rec.Doc); reason != "" {
+	if reason := l.c.Take(&rec.Doc); reason != "" {
 		return l.rejects.Add(in, input.NewIssue(in, rec, reason))
 	}
 	if stays, err := l.wouldErase(rec); stays || err != nil {
 		return err
 	}
 	err := l.loader.Add(rec.Doc)
+	if ttl := l.db.Params().TTL; err == nil && ttl > 0 && !rec.Doc.Time.IsZero() && time.Since(rec.Doc.Time) > ttl {
+		l.expired++
+	}
 	switch {
-	case err == nil && rec.Doc.Fingerprint != nil:
-		l.prints.Add(*rec.Doc.Fingerprint, rec.Doc.Rest...)
-		return nil
 	case err == nil:
 		return nil
 	case errors.Is(err, engine.ErrExists) && l.c.OnConflict == "skip":
@@ -539,6 +539,7 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 		what string
 	}{
 		{"replaced", s.Replaced, "replaced an earlier one"},
+		{"expired", l.expired, "of them already expired"},
 		{"skipped", l.skipped, "skipped, as their id is stored"},
 		{"not_replacing", l.textless, "without a usable text or fingerprint did not replace the stored one of their id"},
 		{"empty", s.Empty, l.emptiness()},
@@ -554,9 +555,6 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 	}
 	if c := l.c; c.TimeField != "" && !c.timed && s.Documents > 0 {
 		l.a.Say("warning: no document has a field %q: they count as stored now", c.TimeField)
-	}
-	for _, text := range l.prints.Warnings() {
-		l.a.Say("warning: %s", text)
 	}
 	switch {
 	case !l.a.Interrupted():
