@@ -199,13 +199,13 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestIngestEqualsLoad$",
 	},
 	{
-		name: "novel/turned away before its twin is safe", in: "engine", decl: "Store.PutUnless",
-		edit:  swap(`if err := db.waitSafe(last); err != nil {`, `if found { return false, nil }; if err := db.waitSafe(last); err != nil {`),
+		name: "novel/turned away before its twin is safe", in: "engine", decl: "Store.writeUnless",
+		edit:  swap(`return db.last, err`, `if found { return logPosition{}, err }; return db.last, err`),
 		tests: "engine", run: "^TestTurnedAwayWhenSafe$",
 	},
 	{
-		name: "novel/what is submitted again is stored again", in: "engine", decl: "DB.AddNovel",
-		edit:  swap(`novelMatches, true`, `novelMatches, false`),
+		name: "novel/what is submitted again is stored again", in: "engine/internal/search", decl: "Admit",
+		edit:  swap(`switch {`, `same = false; switch {`),
 		tests: "engine", run: "^TestAddNovel$",
 	},
 	{

@@ -163,12 +163,12 @@ func (x *Scope) Unknown() (said []string) {
 			continue
 		}
 		hint := syntax.Suggest(f.path[len(f.path)-1], slices.Sorted(maps.Keys(f.keys)))
-		warning := "no document has a field " + f.name
+		warning := "no document has a field " + value.Short(f.name)
 		switch all := float64(f.read) >= x.Documents(); {
 		case all && hint == "":
 			warning += ", FIELDS lists the fields"
 		case !all:
-			warning = fmt.Sprintf("no field %s in the %s read", f.name, quantity.Count(f.read, "document"))
+			warning = fmt.Sprintf("no field %s in the %s read", value.Short(f.name), quantity.Count(f.read, "document"))
 		}
 		if hint != "" {
 			warning += ", " + hint

@@ -17,12 +17,16 @@ func Visible(s string) string {
 	}, s)
 }
 
-// Label quotes an id or a text as the language does, on one line and cut to a length that fits a
-// message.
-func Label(s string) string {
+// Short cuts s to a length that fits a message.
+func Short(s string) string {
 	const longest = 60
 	if r := []rune(s[:min(len(s), 4*longest)]); len(r) > longest {
-		s = string(r[:longest]) + "…"
+		return string(r[:longest]) + "…"
 	}
-	return "'" + strings.ReplaceAll(Visible(strings.ReplaceAll(s, "\t", " ")), "'", "''") + "'"
+	return s
+}
+
+// Label quotes an id or a text as the language does, on one line and as Short.
+func Label(s string) string {
+	return "'" + strings.ReplaceAll(Visible(strings.ReplaceAll(Short(s), "\t", " ")), "'", "''") + "'"
 }

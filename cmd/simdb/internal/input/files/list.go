@@ -331,7 +331,7 @@ func (t *Tree) Skipped() string {
 	}
 	text := strings.Join(parts, ", ")
 	if len(t.refused) > 0 {
-		text = strings.TrimPrefix(text+"; pictures without a hash, which are like equal ones alone: "+t.refused.String(), "; ")
+		text = strings.TrimPrefix(text+"; pictures without a hash, compared by equality alone: "+t.refused.String(), "; ")
 	}
 	return text
 }
