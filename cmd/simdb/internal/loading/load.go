@@ -515,8 +515,6 @@ func reason(err error) string {
 func (l *load) emptiness() string {
 	f := l.features
 	switch {
-	case l.c.Images != nil:
-		return "without a hash, which match nothing"
 	case f.Unit == engine.UnitSet && f.MinWords > 1:
 		return fmt.Sprintf("with fewer than %d members, which match nothing", f.MinWords)
 	case f.Unit == engine.UnitSet:
