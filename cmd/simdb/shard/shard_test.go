@@ -32,6 +32,18 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
+// TestMain has files in memory where there is enough of it: a job syncs hundreds of them, which
+// takes minutes on a busy disk.
+func TestMain(m *testing.M) {
+	if n, ok := vfs.Free("/dev/shm"); ok && n > 1<<30 {
+		if dir, err := os.MkdirTemp("/dev/shm", "simdb-shard-test"); err == nil {
+			os.Setenv("TMPDIR", dir)
+			defer os.RemoveAll(dir) // Run does not end the process
+		}
+	}
+	m.Run()
+}
+
 // run runs a job with workers of the file driver and returns its exit status.
 func run(t *testing.T, o Options, workers int) int {
 	t.Helper()
