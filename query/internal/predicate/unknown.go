@@ -155,7 +155,10 @@ func (x *Scope) lookForFields() {
 	}
 }
 
-// Unknown says of each field that no document has, or none of those that were read, that it is not
+// mostUnknown is how many fields Unknown names.
+const mostUnknown = 20
+
+// Unknown says of fields that no document has, or none of those that were read, that they are not
 // there.
 func (x *Scope) Unknown() (said []string) {
 	for _, f := range x.fields {
@@ -163,18 +166,21 @@ func (x *Scope) Unknown() (said []string) {
 			continue
 		}
 		hint := syntax.Suggest(f.path[len(f.path)-1], slices.Sorted(maps.Keys(f.keys)))
-		warning := "no document has a field " + value.Short(f.name)
+		warning := "no document has a field " + f.name
 		switch all := float64(f.read) >= x.Documents(); {
 		case all && hint == "":
 			warning += ", FIELDS lists the fields"
 		case !all:
-			warning = fmt.Sprintf("no field %s in the %s read", value.Short(f.name), quantity.Count(f.read, "document"))
+			warning = fmt.Sprintf("no field %s in the %s read", f.name, quantity.Count(f.read, "document"))
 		}
 		if hint != "" {
 			warning += ", " + hint
 		}
-		if !slices.Contains(said, warning) {
+		if warning = value.Brief(warning); !slices.Contains(said, warning) {
 			said = append(said, warning)
+		}
+		if len(said) == mostUnknown {
+			break
 		}
 	}
 	return said

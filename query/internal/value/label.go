@@ -17,16 +17,21 @@ func Visible(s string) string {
 	}, s)
 }
 
-// Short cuts s to a length that fits a message.
-func Short(s string) string {
-	const longest = 60
-	if r := []rune(s[:min(len(s), 4*longest)]); len(r) > longest {
-		return string(r[:longest]) + "…"
+// Brief returns a message, without its middle if it repeats much of what a user has written.
+func Brief(message string) string {
+	const head, tail = 600, 300 // bytes
+	if len(message) <= head+tail {
+		return message
 	}
-	return s
+	return strings.ToValidUTF8(message[:head], "") + "…" + strings.ToValidUTF8(message[len(message)-tail:], "")
 }
 
-// Label quotes an id or a text as the language does, on one line and as Short.
+// Label quotes an id or a text as the language does, on one line and cut to a length that fits a
+// message.
 func Label(s string) string {
-	return "'" + strings.ReplaceAll(Visible(strings.ReplaceAll(Short(s), "\t", " ")), "'", "''") + "'"
+	const longest = 60
+	if r := []rune(s[:min(len(s), 4*longest)]); len(r) > longest {
+		s = string(r[:longest]) + "…"
+	}
+	return "'" + strings.ReplaceAll(Visible(strings.ReplaceAll(s, "\t", " ")), "'", "''") + "'"
 }
