@@ -73,6 +73,7 @@ type load struct {
 	sources  *app.Sources
 	skipped  int64
 	textless int64      // would have replaced a document that can be compared
+	expired  int64      // is stored, and older than the time to live
 	prints   app.Prints // that came with documents
 	ended    bool       // all files were read
 	passed   bool       // a later load does not read again what is rejected
@@ -465,13 +466,16 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 			return err
 		}
 	}
-	if reason := l.c.take(&rec.Doc); reason != "" {
+	if reason := l.c.Take(&rec.Doc); reason != "" {
 		return l.rejects.Add(in, input.NewIssue(in, rec, reason))
 	}
 	if stays, err := l.wouldErase(rec); stays || err != nil {
 		return err
 	}
 	err := l.loader.Add(rec.Doc)
+	if ttl := l.db.Params().TTL; err == nil && ttl > 0 && !rec.Doc.Time.IsZero() && time.Since(rec.Doc.Time) > ttl {
+		l.expired++
+	}
 	switch {
 	case err == nil && rec.Doc.Fingerprint != nil:
 		l.prints.Add(*rec.Doc.Fingerprint, rec.Doc.Rest...)
@@ -539,6 +543,7 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 		what string
 	}{
 		{"replaced", s.Replaced, "replaced an earlier one"},
+		{"expired", l.expired, "of them already expired"},
 		{"skipped", l.skipped, "skipped, as their id is stored"},
 		{"not_replacing", l.textless, "without a usable text or fingerprint did not replace the stored one of their id"},
 		{"empty", s.Empty, l.emptiness()},
