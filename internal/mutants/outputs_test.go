@@ -381,9 +381,9 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},
 	{
-		name: "output/a sample of the first documents", in: "internal/health", decl: "Sample.Add",
+		name: "output/a sample of the first documents", in: "cmd/simdb/internal/verbs", decl: "sample.add",
 		edit:  never(`byHash(&drawn{hash: hash, doc: engine.Doc{ID: d.ID}}, s.worst[0]) < 0`),
-		tests: "internal/health", run: "^TestSample$",
+		tests: "cmd/simdb/internal/verbs", run: "^TestSample$",
 	},
 	{
 		name: "output/a row of Parquet keeps what was cut", in: "cmd/simdb/internal/input/parquet", decl: "outGroup.column",

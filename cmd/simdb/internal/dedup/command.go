@@ -20,7 +20,6 @@
 //	audit.go     the lines of the audit
 //	digests.go   digests of the inputs, for the audit
 //	summary.go   what is said at the end
-//	warnings.go  what makes the outcome doubtful
 //	part.go      the passes over some of the inputs, for runs that many workers share
 //	level.go     lines, paragraphs or passages in place of documents; the rest is in package units
 package dedup

@@ -72,12 +72,11 @@ type load struct {
 	meter    *app.Meter
 	sources  *app.Sources
 	skipped  int64
-	textless int64      // would have replaced a document that can be compared
-	expired  int64      // is stored, and older than the time to live
-	prints   app.Prints // that came with documents
-	ended    bool       // all files were read
-	passed   bool       // a later load does not read again what is rejected
-	failed   []error    // files that could not be read to the end
+	textless int64   // would have replaced a document that can be compared
+	expired  int64   // is stored, and older than the time to live
+	ended    bool    // all files were read
+	passed   bool    // a later load does not read again what is rejected
+	failed   []error // files that could not be read to the end
 }
 
 // Run loads the files. A database that does not exist is created for its first document, so that a
@@ -477,9 +476,6 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 		l.expired++
 	}
 	switch {
-	case err == nil && rec.Doc.Fingerprint != nil:
-		l.prints.Add(*rec.Doc.Fingerprint, rec.Doc.Rest...)
-		return nil
 	case err == nil:
 		return nil
 	case errors.Is(err, engine.ErrExists) && l.c.OnConflict == "skip":
@@ -559,9 +555,6 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 	}
 	if c := l.c; c.TimeField != "" && !c.timed && s.Documents > 0 {
 		l.a.Say("warning: no document has a field %q: they count as stored now", c.TimeField)
-	}
-	for _, text := range l.prints.Warnings() {
-		l.a.Say("warning: %s", text)
 	}
 	switch {
 	case !l.a.Interrupted():
