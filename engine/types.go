@@ -283,6 +283,7 @@ var (
 	ErrClosed      = files.ErrClosed      // any use after Close
 	ErrParams      = files.ErrParams      // options or a query that disagree with how the database was created
 	ErrInvalid     = files.ErrInvalid     // an empty ID, a distance that no fingerprints have, ...
+	ErrExpired     = files.ErrExpired     // a document that is older than Options.TTL
 	ErrTooLarge    = files.ErrTooLarge    // a document, a result or a packed table over its limit
 	ErrNotDatabase = files.ErrNotDatabase // the path holds something else
 	ErrNoSketches  = files.ErrNoSketches  // JACCARD in a database without sketches

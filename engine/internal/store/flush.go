@@ -239,6 +239,7 @@ func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemD
 	db.mu.Lock()
 	old := db.install(parts)
 	db.immutable[0].Families.GiveBack()
+	db.immutable[0].Sets.GiveBack()
 	db.immutable = slices.Clone(db.immutable[1:])
 	db.flushed.Broadcast()
 	db.mu.Unlock()

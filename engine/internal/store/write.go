@@ -72,20 +72,8 @@ var payloads = sync.Pool{New: func() any { return new([]byte) }}
 const payloadKeep = 1 << 20
 
 // commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its
-// position. Without space for the log nothing has changed, and nothing if an ID can't be looked up
-// because a table is damaged: a record in the log would meet the damage again at each replay. The
-// caller holds writeMu.
+// position. Without space for the log nothing has changed. The caller holds writeMu.
 func (db *Store) commitLocked(recs []wal.Record, payload []byte) error {
-	have := db.storedLocked()
-	var one [1]view.Place // for most writes
-	replaced := one[:0]
-	for i := range recs {
-		old, _, err := have.locate(recs[i].Doc.ID)
-		if err != nil {
-			return err
-		}
-		replaced = append(replaced, old)
-	}
 	if err := db.startLogLocked(); err != nil {
 		return err
 	}
@@ -96,14 +84,12 @@ func (db *Store) commitLocked(recs []wal.Record, payload []byte) error {
 		return db.fail(fmt.Errorf("writing the log: %w", err))
 	}
 	db.last = logPosition{db.active.Log, end}
+	have := db.storedLocked()
 	for i := range recs {
 		recs[i].Doc.Seq = first + uint64(i)
-		if i > 0 { // the batch itself may have written the ID
-			if d := db.active.Find(recs[i].Doc.ID, view.Latest); d != nil {
-				replaced[i] = view.Place{Mem: d}
-			}
+		if err := db.insertLocked(&have, &recs[i]); err != nil {
+			return db.fail(err)
 		}
-		db.insertLocked(replaced[i], &recs[i])
 	}
 	db.publishLocked(first + uint64(len(recs)) - 1)
 	db.metrics.wrote(recs, len(payload))
@@ -111,8 +97,12 @@ func (db *Store) commitLocked(recs []wal.Record, payload []byte) error {
 }
 
 // insertLocked brings one record into the memtable, marking what it replaces dead.
-func (db *Store) insertLocked(old view.Place, r *wal.Record) {
-	if old != (view.Place{}) {
+func (db *Store) insertLocked(have *stored, r *wal.Record) error {
+	old, ok, err := have.locate(r.Doc.ID)
+	if err != nil {
+		return err
+	}
+	if ok {
 		old.Kill(r.Doc.Seq)
 	}
 	if r.Delete {
@@ -121,6 +111,7 @@ func (db *Store) insertLocked(old view.Place, r *wal.Record) {
 		db.active.Add(&r.Doc)
 	}
 	db.active.Wrote(r.Doc.Seq)
+	return nil
 }
 
 // publishLocked makes everything up to seq visible to new snapshots.
@@ -206,29 +197,16 @@ func (db *Store) lockForWrite(ctx context.Context) error {
 	}
 }
 
-// PutUnless stores d unless match finds a visible document that it is to give way to. The check and
-// the write are one step: no other write comes between.
-func (db *Store) PutUnless(ctx context.Context, d view.Doc, match func(*view.View, *sstable.Document) (bool, error)) (stored bool, err error) {
-	found, last, err := db.putUnless(ctx, d, match)
-	if err != nil {
-		return false, err
-	}
-	// Where a match was found, this waits until it is safe: it must not be lost once its
-	// near-duplicate is turned away.
-	if err := db.waitSafe(last); err != nil {
-		return false, err
-	}
-	return !found, nil
-}
-
-// PutEachUnless does with one document after the other what PutUnless does with one, and waits once
-// until all of it is safe. It returns how many have been decided: fewer than all after an error,
-// and then these are safe too, if the log can be written.
+// PutEachUnless stores each of docs unless match finds a visible document that it is to give way to.
+// A check and its write are one step: no other write comes between. It waits once until all of it is
+// safe, matches too: one must not be lost once its near-duplicate is turned away. It returns how
+// many have been decided: fewer than all after an error, and then these are safe too, if the log can
+// be written.
 func (db *Store) PutEachUnless(ctx context.Context, docs []view.Doc, match func(i int, v *view.View, d *sstable.Document) (bool, error)) (decided int, err error) {
 	var last logPosition
 	for ; decided < len(docs) && err == nil; decided++ {
 		var at logPosition
-		_, at, err = db.putUnless(ctx, docs[decided], func(v *view.View, d *sstable.Document) (bool, error) { return match(decided, v, d) })
+		at, err = db.putUnless(ctx, docs[decided], func(v *view.View, d *sstable.Document) (bool, error) { return match(decided, v, d) })
 		if err != nil {
 			break
 		}
@@ -240,26 +218,27 @@ func (db *Store) PutEachUnless(ctx context.Context, docs []view.Doc, match func(
 	return decided, err
 }
 
-// putUnless is PutUnless that does not wait: it returns where the log has to be safe.
-func (db *Store) putUnless(ctx context.Context, d view.Doc, match func(*view.View, *sstable.Document) (bool, error)) (found bool, last logPosition, err error) {
+// putUnless does with one document what PutEachUnless does with each, and returns where the log has
+// to be safe.
+func (db *Store) putUnless(ctx context.Context, d view.Doc, match func(*view.View, *sstable.Document) (bool, error)) (last logPosition, err error) {
 	recs, err := db.prepare(ctx, []Operation{Put(d)})
 	if err != nil {
-		return false, last, err
+		return last, err
 	}
-	found, last, err = db.writeUnless(ctx, recs, match)
+	last, err = db.writeUnless(ctx, recs, match)
 	for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {
-		found, last, err = db.writeUnless(ctx, recs, match)
+		last, err = db.writeUnless(ctx, recs, match)
 	}
-	return found, last, err
+	return last, err
 }
 
 // writeUnless makes a record visible unless match finds a document, as write does.
-func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, match func(*view.View, *sstable.Document) (bool, error)) (found bool, last logPosition, err error) {
+func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, match func(*view.View, *sstable.Document) (bool, error)) (last logPosition, err error) {
 	if err := db.lockForWrite(ctx); err != nil {
-		return false, last, err
+		return last, err
 	}
 	defer db.writeMu.Unlock()
-	found, err = db.matchLocked(&recs[0].Doc, match)
+	found, err := db.matchLocked(&recs[0].Doc, match)
 	if err == nil && !found {
 		buf := payloads.Get().(*[]byte)
 		payload := wal.Encode((*buf)[:0], recs)
@@ -269,7 +248,7 @@ func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, match func(
 		}
 		payloads.Put(buf)
 	}
-	return found, db.last, err
+	return db.last, err
 }
 
 // matchLocked calls match with a view of the database as it is now. The caller holds writeMu.

@@ -69,6 +69,7 @@ type load struct {
 	sources  *app.Sources
 	skipped  int64
 	textless int64   // would have replaced a document that can be compared
+	expired  int64   // is stored, and older than the time to live
 	ended    bool    // all files were read
 	passed   bool    // a later load does not read again what is rejected
 	failed   []error // files that could not be read to the end
@@ -395,13 +396,16 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 			return err
 		}
 	}
-	if reason := l.c.take(&rec.Doc); reason != "" {
+	if reason := l.c.Take(&rec.Doc); reason != "" {
 		return l.rejects.Add(in, input.NewIssue(in, rec, reason))
 	}
 	if stays, err := l.wouldErase(rec); stays || err != nil {
 		return err
 	}
 	err := l.loader.Add(rec.Doc)
+	if ttl := l.db.Params().TTL; err == nil && ttl > 0 && !rec.Doc.Time.IsZero() && time.Since(rec.Doc.Time) > ttl {
+		l.expired++
+	}
 	switch {
 	case err == nil:
 		return nil
@@ -466,6 +470,7 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 		what string
 	}{
 		{"replaced", s.Replaced, "replaced an earlier one"},
+		{"expired", l.expired, "of them already expired"},
 		{"skipped", l.skipped, "skipped, as their id is stored"},
 		{"not_replacing", l.textless, "without a usable text or fingerprint did not replace the stored one of their id"},
 		{"empty", s.Empty, l.emptiness()},

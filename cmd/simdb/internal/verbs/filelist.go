@@ -81,9 +81,9 @@ func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, src *app.Sources, list 
 	}
 	l.rejects = a.NewRejects(f.RejectFlags, f.Output)
 	l.o = corpus.JoinOptions{Memory: size, Progress: l.meter.Report}
-	l.Listing = &corpus.Listing{Corpus: corpus.New(corpus.Options{
+	l.Listing = corpus.NewListing(corpus.Options{
 		Sets: l.by.Sets, Measure: l.by.Measure, Prints: !l.by.Sets, Memory: size, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: dir,
-	})}
+	})
 	defer l.Close()
 	if l.groups != nil {
 		l.Groups = &corpus.Groups{Across: l.groups.Across}
@@ -156,7 +156,9 @@ func (l *fileList) read() error {
 }
 
 func (l *fileList) add(x *corpus.Extractor, d *engine.Doc) error {
-	l.AddID(d.ID)
+	if err := l.AddID(d.ID); err != nil {
+		return err
+	}
 	if l.by.Sets && d.Text == "" && d.Fingerprint != nil {
 		l.bare++
 	}

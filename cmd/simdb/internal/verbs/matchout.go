@@ -82,7 +82,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	m.Stop()
 	a.TellSkipped(src)
 	if !c.Tell(a, start, app.Figure{Name: "read", Value: t.read}, app.Figure{Name: "new", Value: t.fresh},
-		app.Figure{Name: "replaced", Value: t.renewed}, app.Figure{Name: "rejected", Value: t.rejects.N}) {
+		app.Figure{Name: "replaced", Value: t.renewed}, app.Figure{Name: "expired", Value: t.expired}, app.Figure{Name: "rejected", Value: t.rejects.N}) {
 		a.Say("%s%s; %s", t.summary(err), c.Alike(c.Near), app.Seconds(start))
 	}
 	t.rejects.TellUTF8()
@@ -93,7 +93,7 @@ func (c *Match) Run(a *app.App) (err error) {
 // open opens the database. With --add it creates it if there is none.
 func (c *Match) open(a *app.App) (*engine.DB, error) {
 	what, _ := engine.Identify(c.DB)
-	how := app.Access{Write: c.Add, Create: c.Add && what == "", Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
+	how := app.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
 	create := how.Create && !app.Exists(c.DB) // else another process is about to create it
 	if create {
 		if err := app.Prepare(c.DB); err != nil {
@@ -112,6 +112,9 @@ func (t *matching) summary(err error) string {
 	text := fmt.Sprintf("%s read, %s of them new", quantity.Count(t.read, "document"), quantity.Number(t.fresh))
 	if t.renewed > 0 {
 		text += fmt.Sprintf("; %s replaced an earlier one", quantity.Number(t.renewed))
+	}
+	if t.expired > 0 {
+		text += fmt.Sprintf("; %s already expired", quantity.Number(t.expired))
 	}
 	if err != nil && t.c.Add {
 		text += fmt.Sprintf("; %s stored before the error", quantity.Count(t.fresh, "document"))
