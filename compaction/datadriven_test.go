@@ -157,6 +157,8 @@ func parseTable(t *testing.T, words []string) (table Table, taken string) {
 			}
 		case "held":
 			table.Held = true
+		case "damaged":
+			table.Damaged = true
 		case "taken":
 			taken = value
 		default:

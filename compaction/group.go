@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Group divides tables into few groups, each of which can be merged into one table: its living
+// Group divides tables that are not damaged into few groups, each of which can be merged into one table: its living
 // documents are at most maxDocs, sstable.MaxDocs if that is 0. A table with more is a group of
 // its own. No two of the groups fit into one table, so there are at most one more than twice as
 // many groups as full tables for the documents. Groups are in descending order of living
@@ -13,7 +13,8 @@ import (
 func Group(tables []Table, maxDocs int64) [][]uint64 {
 	maxDocs = Options{MaxDocs: maxDocs}.withDefaults().MaxDocs
 	// First fit decreasing.
-	byDocs := slices.SortedFunc(slices.Values(tables), func(a, b Table) int {
+	whole := slices.DeleteFunc(slices.Clone(tables), func(t Table) bool { return t.Damaged })
+	byDocs := slices.SortedFunc(slices.Values(whole), func(a, b Table) int {
 		if c := cmp.Compare(b.living(), a.living()); c != 0 {
 			return c
 		}

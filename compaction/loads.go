@@ -39,7 +39,7 @@ func (g *Scheduler) takeWanted(tables []Table, maxDocs int64, may func(bytes int
 	for i := 0; i < len(l.wanted); i++ {
 		j, docs := &Job{Reason: ReasonLoad}, int64(0)
 		for _, t := range tables {
-			if slices.Contains(l.wanted[i], t.Number) && !g.schedule.Taken(t.Number) {
+			if slices.Contains(l.wanted[i], t.Number) && !t.Damaged && !g.schedule.Taken(t.Number) {
 				j.Tables = append(j.Tables, t.Number)
 				j.Bytes += t.Size
 				docs += t.Docs - t.Dead

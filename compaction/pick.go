@@ -53,9 +53,10 @@ func candidates(tables []Table, o Options, others int) iter.Seq[*Job] {
 		var all, done []*Table
 		for i := range tables {
 			t := &tables[i]
-			if t.gone(o.Expired) {
+			switch {
+			case t.gone(o.Expired):
 				done = append(done, t)
-			} else {
+			case !t.Damaged:
 				all = append(all, t)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -47,7 +48,7 @@ type Scheduler struct {
 	heldUntil time.Time     // no merge begins in the background before
 
 	closing atomic.Bool  // the store is being closed; set under mu
-	failing atomic.Bool  // the last merge failed
+	failing atomic.Bool  // the last merge failed, and not because a table is damaged
 	idle    atomic.Bool  // compaction has found nothing to start, and nothing runs
 	table   atomic.Int64 // speed.table, in nanoseconds
 }
@@ -183,7 +184,7 @@ func (g *Scheduler) End(m *Merge, did *Stats) {
 		if vfs.IsNoRoom(did.Err) && !m.gaveWay {
 			g.postpone()
 		}
-		g.failing.Store(did.Err != nil)
+		g.failing.Store(did.Err != nil && !errors.Is(did.Err, base.ErrCorruption))
 		g.past = append(g.past, *did)
 		if n := len(g.past) - pastMerges; n > 0 {
 			g.past = slices.Clone(g.past[n:])

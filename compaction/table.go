@@ -20,6 +20,8 @@ type Table struct {
 	Times []int64
 	// Held says that expired documents of the table must stay for now: they count as living.
 	Held bool
+	// Damaged says that a merge could not read the table: it is merged no more, but may be dropped.
+	Damaged bool
 }
 
 // Expired estimates how many documents of t, neither deleted nor replaced, are older than before,

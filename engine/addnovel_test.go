@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
 )
@@ -53,13 +54,17 @@ func TestAddNovel(t *testing.T) {
 			best, at := "", k+1
 			for id, fp := range model {
 				n := bits.OnesCount64(fp ^ *d.Fingerprint)
-				if n <= k && allowed[[2]string{id, d.ID}] {
+				if id == d.ID {
+					if n == 0 {
+						best, at = id, -1 // sent again
+					}
+				} else if n <= k && allowed[[2]string{id, d.ID}] {
 					beside++
 				} else if n < at || n == at && n <= k && id < best {
 					best, at = id, n
 				}
 			}
-			if got := done[i]; got.Stored != (best == "") || !got.Stored && (got.Match.ID != best || got.Match.Distance != at) {
+			if got := done[i]; got.Stored != (best == "") || !got.Stored && (got.Match.ID != best || got.Match.Distance != max(at, 0)) {
 				t.Fatalf("%s: %+v, want %q at %d", d.ID, got, best, at)
 			}
 			if best != "" {
@@ -87,6 +92,100 @@ func TestAddNovel(t *testing.T) {
 	}
 	if turnedAway == 0 || replaced == 0 || beside == 0 {
 		t.Errorf("%d turned away, %d replaced, %d beside an allowed one", turnedAway, replaced, beside)
+	}
+}
+
+// TestSentAgain sends documents again, as they are and changed, by every criterion and in databases
+// of every kind, one by one and as a group: what is stored as it is is its own match, a new version
+// replaces the old one, however like it is, unless it is like another document.
+func TestSentAgain(t *testing.T) {
+	ctx := t.Context()
+	const text = "one two three four five six seven eight nine ten eleven twelve"
+	for _, c := range []struct {
+		o  Options
+		by []Criterion
+	}{
+		{Options{}, []Criterion{Near(3), Jaccard(0.8), Jaccard(0.8).Verified(), Levenshtein(0.9), Cosine(0.9), Contains(0.9), Within(0.9)}},
+		{Options{Bits: 256}, []Criterion{Near(12)}}, {Options{Containment: true}, []Criterion{Contains(0.9)}},
+		{Options{NoText: true}, []Criterion{Near(3), Jaccard(0.8)}}, {Options{Features: Features{Several: true}}, []Criterion{Near(3)}},
+	} {
+		for _, by := range c.by {
+			db, _ := create4test(t, &c.o)
+			novel := func(d Doc) Novelty {
+				t.Helper()
+				m, stored, err := db.PutNovel(ctx, d, by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				again := must(db.AddNovel(ctx, []Doc{d, d}, by))(t)
+				want := Novelty{Match: Match{ID: d.ID}}
+				if _, near := by.Distance(); !near {
+					want.Match.Score, want.Match.Exact = 1, !c.o.NoText
+				}
+				if !stored {
+					want.Match = m
+				}
+				if again[0] != want || again[1] != want {
+					t.Errorf("%+v, %+v: again %+v, want %+v", c.o, by, again, want)
+				}
+				return Novelty{Match: m, Stored: stored}
+			}
+			for i, d := range []Doc{{ID: "a", Text: text}, {ID: "a", Text: text + " more"}, {ID: "b", Text: "quite another text than that of the first"}} {
+				if got := novel(d); !got.Stored {
+					t.Errorf("%+v, %+v: %d is like %+v", c.o, by, i, got)
+				}
+				if err := db.Flush(ctx); err != nil && i == 1 {
+					t.Fatal(err)
+				}
+			}
+			if got := novel(Doc{ID: "b", Text: text + " more"}); got.Stored || got.Match.ID != "a" {
+				t.Errorf("%+v, %+v: a new version that is like another: %+v", c.o, by, got)
+			}
+			if d := must(db.Get(ctx, "a"))(t); !c.o.NoText && d.Text != text+" more" {
+				t.Errorf("%+v", d)
+			}
+		}
+	}
+	db, _ := create4test(t, &Options{Features: Features{Several: true}})
+	several := func(fps ...Fingerprint) Doc {
+		d := Doc{ID: "s"}
+		for _, fp := range fps {
+			d.Fingerprints = append(d.Fingerprints, []Fingerprint{fp})
+		}
+		d.Fingerprint, d.Fingerprints = &fps[0], d.Fingerprints[1:]
+		return d
+	}
+	for i, d := range []Doc{several(1, 1<<40), several(1, 1<<40), several(1, 1<<50), several(1, 1<<50)} {
+		if _, stored, err := db.PutNovel(ctx, d, Near(0)); err != nil || stored != (i%2 == 0) {
+			t.Errorf("%d: stored %v, %v", i, stored, err)
+		}
+	}
+}
+
+// TestNovelExpired submits documents that have expired: they are not new, and not stored.
+func TestNovelExpired(t *testing.T) {
+	ctx := t.Context()
+	now := time.Now()
+	db, _ := create4test(t, &Options{TTL: 48 * time.Hour, now: func() time.Time { return now }})
+	old := Doc{ID: "old", Text: "some old text", Time: now.Add(-72 * time.Hour)}
+	for range 2 {
+		if _, stored, err := db.PutNovel(ctx, old, Near(3)); stored || !errors.Is(err, ErrExpired) {
+			t.Errorf("stored %v, %v", stored, err)
+		}
+	}
+	fresh := Doc{ID: "new", Text: "some new text that is longer", Time: now.Add(-47 * time.Hour)}
+	done := must(db.AddNovel(ctx, []Doc{old, fresh, fresh}, Near(3)))(t)
+	if want := []Novelty{{Expired: true}, {Stored: true}, {Match: Match{ID: "new"}}}; !slices.Equal(done, want) {
+		t.Errorf("%+v", done)
+	}
+	if now = now.Add(2 * time.Hour); must(db.AddNovel(ctx, []Doc{{ID: "new", Text: fresh.Text}}, Near(3)))(t)[0] != (Novelty{Stored: true}) {
+		t.Error("a document whose last version has expired is not new")
+	}
+	if err := db.Put(ctx, old); err != nil {
+		t.Error(err)
+	}
+	if n := len(collect(t, entriesOf(ctx, db, Range{}))); n != 1 {
+		t.Errorf("%d documents", n)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -34,24 +35,29 @@ func TestPreconditions(t *testing.T) {
 		}
 		id := func() string { return strconv.Itoa(r.IntN(20)) }
 		var b Batch
-		holds := true
+		holds, unmet := true, ""
+		need := func(id string, met bool) {
+			if holds && !met {
+				holds, unmet = false, id
+			}
+		}
 		for range r.IntN(3) {
 			id := id()
 			d, there := stored[id]
 			switch r.IntN(3) {
 			case 0:
 				b.RequireAbsent(id)
-				holds = holds && !there
+				need(id, !there)
 			case 1:
 				b.RequirePresent(id)
-				holds = holds && there
+				need(id, there)
 			default:
 				seq := d.Seq
 				if r.IntN(4) == 0 {
 					seq = max(seq, 2) - 1
 				}
 				b.RequireVersion(id, seq)
-				holds = holds && seq == d.Seq
+				need(id, seq == d.Seq)
 			}
 		}
 		after := map[string]*Doc{}
@@ -72,8 +78,8 @@ func TestPreconditions(t *testing.T) {
 		}
 		if conflict {
 			refused++
-			if d := stored[c.ID]; c.Version != d.Seq || errors.Is(err, ErrExists) != (d.Seq != 0) || errors.Is(err, ErrNotFound) != (d.Seq == 0) {
-				t.Fatalf("step %d: %v, stored is %+v", step, c, d)
+			if d := stored[c.ID]; c.ID != unmet || c.Version != d.Seq || errors.Is(err, ErrExists) != (d.Seq != 0) || errors.Is(err, ErrNotFound) != (d.Seq == 0) {
+				t.Fatalf("step %d: %v, the first that is not met is of %s, stored is %+v", step, c, unmet, d)
 			}
 		} else {
 			applied++
@@ -177,5 +183,105 @@ func TestOneWriterWins(t *testing.T) {
 	_, l := number("left")
 	if _, r := number("right"); l+r != 2000 || l == 1000 {
 		t.Errorf("%d and %d", l, r)
+	}
+}
+
+// TestVersionsNeverRepeat drops the table that has the last sequence numbers, in each way that
+// there is, and goes on in another process, in a backup, and in what Recover makes: no version is
+// given out twice, so that a version that was seen does not fit what nobody has seen.
+func TestVersionsNeverRepeat(t *testing.T) {
+	ctx := t.Context()
+	var now atomic.Int64
+	now.Store(1_000_000)
+	o := &Options{NoSketch: true, TTL: time.Hour, DisableAutoCompaction: true, now: func() time.Time { return time.Unix(now.Load(), 0) }}
+	readOnly := *o
+	readOnly.ReadOnly = true
+	drops := map[string]func(db *DB) error{
+		"prune":  func(db *DB) error { _, err := db.Prune(ctx, time.Unix(now.Load()+1, 0)); return err },
+		"expiry": func(db *DB) error { now.Add(2 * 3600); return db.Compact(ctx) },
+		"ingest and prune": func(db *DB) error {
+			pack := filepath.Join(t.TempDir(), "x.sst")
+			_, err := db.Prune(ctx, time.Unix(now.Load()-1, 0))
+			err = errors.Join(err, db.Pack(ctx, pack), db.Ingest(ctx, pack))
+			_, err2 := db.Prune(ctx, time.Unix(now.Load()+1, 0))
+			return errors.Join(err, err2)
+		},
+	}
+	nexts := map[string]func(path string) string{
+		"reopened": func(path string) string { return path },
+		"a backup by a reader": func(path string) string {
+			db := must(Open(path, &readOnly))(t)
+			defer db.Close()
+			to := filepath.Join(t.TempDir(), "b.simdb")
+			if err := db.Backup(ctx, to); err != nil {
+				t.Fatal(err)
+			}
+			return to
+		},
+		"recovered": func(path string) string {
+			to := filepath.Join(t.TempDir(), "r.simdb")
+			must(Recover(ctx, path, to))(t)
+			return to
+		},
+	}
+	for how, drop := range drops {
+		for next, open := range nexts {
+			path := filepath.Join(t.TempDir(), "x.simdb")
+			db := must(Create(path, o))(t)
+			reader := must(Open(path, &readOnly))(t)
+			var docs []Doc
+			for i := range 10 {
+				docs = append(docs, Doc{ID: fmt.Sprint("doc", i), Fingerprint: new(uint64(i))})
+			}
+			loadStored(t, db, docs...)
+			seen := map[uint64]string{}
+			note := func(e Entry) {
+				if seen[e.Seq] != "" {
+					t.Errorf("%s, %s: version %d of %s was that of %s", how, next, e.Seq, e.ID, seen[e.Seq])
+				}
+				seen[e.Seq] = e.ID
+			}
+			for _, e := range collect(t, entriesOf(ctx, db, Range{})) {
+				note(e)
+			}
+			old := must(db.Get(ctx, "doc4"))(t).Seq
+			if err := errors.Join(drop(db), db.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if n := must(filepath.Glob(filepath.Join(path, "*.sst")))(t); len(n) > 0 {
+				t.Fatalf("%s: %v are left", how, n)
+			}
+			db = must(Open(open(path), o))(t)
+			for i := range 20 {
+				if err := db.Put(ctx, Doc{ID: fmt.Sprint("doc", i), Fingerprint: new(uint64(i))}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, e := range collect(t, entriesOf(ctx, db, Range{})) {
+				note(e)
+			}
+			var c *ConflictError
+			if err := db.PutIfVersion(ctx, Doc{ID: "doc4"}, old); !errors.As(err, &c) {
+				t.Errorf("%s, %s: PutIfVersion of what nobody has seen: %v", how, next, err)
+			}
+			var b Batch
+			for i := range 20 {
+				b.DeleteVersion(fmt.Sprint("doc", i), old)
+			}
+			if err := db.Apply(ctx, &b); err != nil || b.Deleted() > 0 {
+				t.Errorf("%s, %s: DeleteVersion deletes %d: %v", how, next, b.Deleted(), err)
+			}
+			if next == "reopened" {
+				if err := reader.Refresh(ctx); err != nil {
+					t.Error(err)
+				}
+				if got := len(collect(t, entriesOf(ctx, reader, Range{}))); got != 20 {
+					t.Errorf("%s: a reader sees %d documents", how, got)
+				}
+			}
+			if err := errors.Join(db.Close(), reader.Close()); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }

@@ -40,6 +40,20 @@ func Open(path string, o ...*Options) (*DB, error) {
 	return opened(store.Open(path, of.internal()))
 }
 
+// Build makes a new database at path, which fill fills and does not close. It is there as a whole
+// when Build returns nil, and not before: until then, and after an error or a kill, there is none at
+// path, and whatever makes a database there begins anew. Errors are those of Create and of fill.
+func Build(path string, fill func(*DB) error, o ...*Options) error {
+	of := given(o)
+	return store.Build(path, of.internal(), func(s *store.Store) error {
+		db, err := opened(s, nil)
+		if err == nil {
+			err = fill(db)
+		}
+		return err
+	})
+}
+
 // OpenSet opens several tables as one read-only database: the one that Ingest would make by
 // adding them in this order. They must have the same parameters, except the layout (ErrParams).
 // Of documents with the same ID, the one in the last table counts; sequence numbers are those
@@ -91,6 +105,10 @@ func indexOf(p sstable.Params) (names []string) {
 // the first did.
 func (db *DB) Close() error { return db.s.Close() }
 
+// Discard closes the database and, if this DB has created it and nothing was ever stored in it,
+// removes it: after an error it leaves no empty database behind.
+func (db *DB) Discard() error { return db.s.Discard() }
+
 // Refresh makes what another process has written since Open, or since the last Refresh, visible
 // to a database that was opened read-only: whole writes in their order, and those that were
 // acknowledged before Refresh was called. Snapshots that are open stay as they are. It costs
@@ -115,8 +133,8 @@ func (db *DB) Flush(ctx context.Context) error { return db.s.Flush(ctx) }
 
 // CompactOptions are the options of Compact.
 type CompactOptions struct {
-	// Due merges only what compaction in the background would merge, and flushes nothing: a
-	// large table is merged only when there are enough others of its size. At the end of a load
+	// Due merges only what compaction in the background would merge, and flushes nothing but
+	// writes because of which expired documents would have to stay: a large table is merged only when there are enough others of its size. At the end of a load
 	// this makes sure that the next search meets few tables. It also merges while compaction is
 	// paused.
 	Due      bool
@@ -126,7 +144,8 @@ type CompactOptions struct {
 // Compact flushes the memtables and merges all tables into one, dropping what is deleted,
 // replaced or expired, with its texts. If there are more documents than one table can have, it
 // makes few tables, by merging whole ones. It returns when that is done; reads and writes
-// continue meanwhile. Errors are as those of Flush, and *CorruptionError.
+// continue meanwhile. Errors are as those of Flush, and *CorruptionError: then the tables that are
+// not damaged have been merged.
 func (db *DB) Compact(ctx context.Context, o ...*CompactOptions) error {
 	of := given(o)
 	if of.Due {

@@ -35,7 +35,7 @@ type follower struct {
 // last write that was acknowledged when Refresh was called.
 func TestFollow(t *testing.T) {
 	writes, news := exhaustive.Size[int64](100, 600), exhaustive.Size[int64](30, 200)
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	f := &follower{path: filepath.Join(t.TempDir(), "x.simdb"), states: []string{"map[]"}}
 	must(Create(f.path, nil))(t).Close()
@@ -59,9 +59,6 @@ func TestFollow(t *testing.T) {
 	}
 	stop()
 	wg.Wait()
-	if f.acked.Load() < writes || f.news.Load() < news {
-		t.Errorf("%d writes, seen in %d states", f.acked.Load(), f.news.Load())
-	}
 }
 
 // note notes the state after the next write.

@@ -289,8 +289,22 @@ func (h *history) batch(ctx context.Context) {
 func (h *history) novel(ctx context.Context) {
 	d, fp, has := h.doc()
 	k := h.r.IntN(6)
+	old, was := h.m.docs[d.ID]
+	had, _ := h.db.Get(ctx, d.ID)
 	m, stored, err := h.db.PutNovel(ctx, d, Near(k))
+	if !d.Time.IsZero() && h.expired(d.Time) {
+		if !errors.Is(err, ErrExpired) {
+			h.t.Fatalf("PutNovel of an expired document: %v", err)
+		}
+		return
+	}
 	h.must(err)
+	if was && old.HasFingerprint == has && old.Fingerprint == fp && (had.Text == d.Text || h.opts.NoText) {
+		if stored || m != (Match{ID: d.ID}) {
+			h.t.Fatalf("PutNovel of what is stored = %+v, %t", m, stored)
+		}
+		return
+	}
 	var others []Match
 	if has {
 		others = slices.DeleteFunc(h.m.near(fp, k), func(m Match) bool { return m.ID == d.ID || h.m.isAllowed(m.ID, d.ID) })
@@ -377,7 +391,7 @@ func (h *history) must(err error) {
 // some in a memory that loses power now and then.
 func TestHistories(t *testing.T) {
 	host := hostDir(t)
-	for seed := range exhaustive.Every(t, 64).Of(1000) {
+	for seed := range exhaustive.Every(t, 100).Of(1000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			h := newHistory(t, uint64(seed))

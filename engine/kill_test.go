@@ -137,11 +137,10 @@ func (k *killer) cycle(t *testing.T, cycle int) {
 	if point >= 0 {
 		most = time.Duration(1+k.r.IntN(3)) * time.Second / 2 // some are not reached
 	}
-	if point >= 0 && point < pointsOfNewLogs {
-		most = time.Minute
+	if point < 0 || point >= pointsOfNewLogs { // else it dies by itself
+		timer := time.AfterFunc(most, func() { cmd.Process.Kill() })
+		defer timer.Stop()
 	}
-	timer := time.AfterFunc(most, func() { cmd.Process.Kill() })
-	defer timer.Stop()
 	for sc := bufio.NewScanner(out); sc.Scan(); {
 		if sc.Text() == "dying" {
 			k.died[killPoints[point]]++

@@ -30,6 +30,7 @@ type Range struct {
 	Since     time.Time // stored then or later; zero for any time
 	Limit     int       // how many will be taken, at most; 0 if that is not known
 	Unordered bool      // give them as they are found, without holding them, not in order of ID
+	Written   bool      // in the order in which they were written, the oldest first
 	Load      bool      // read texts and fields, too
 	OnlyIDs   bool      // documents have no more than the ID: nothing else is read
 	// Match, if not nil, decides on a document by its ID, which is only valid during the call
@@ -74,6 +75,10 @@ type FieldRange struct {
 // merged or the database closed. Calls for few, or for bounds without order, look through all IDs
 // until that is done, which the second of them begins.
 //
+// In the order of writing, too, it reads all documents that r may select, and holds some 16 bytes
+// for each of four million at the most, and texts in a quarter of Options.Memory, up to
+// 128 MiB, or one that is larger.
+//
 // Texts are read one by one in the order of IDs; all of a table are read much faster Unordered.
 // With Where it reads the texts of the documents that r selects otherwise, in the order in which
 // they lie. In order of ID it begins with each text where its ID comes, for a share of a table's
@@ -104,6 +109,12 @@ func (s *Snapshot) documents(ctx context.Context, r Range, first, others int) it
 			}
 			r.FieldsDecide = true
 		}
+		if r.Written {
+			if err := s.written(ctx, r, yield); err != nil {
+				yield(Doc{}, err)
+			}
+			return
+		}
 		read := s.read
 		if r.Load && r.Unordered && s.v.Params.StoreText { // Where reads the texts in the order in which they lie
 			read = r.loadByWhere(s)
@@ -122,6 +133,30 @@ func (s *Snapshot) documents(ctx context.Context, r Range, first, others int) it
 			yield(Doc{}, err)
 		}
 	}
+}
+
+// written yields the documents that r selects in the order of writing.
+func (s *Snapshot) written(ctx context.Context, r Range, yield func(Doc, error) bool) error {
+	f, err := r.inner(s)
+	if err != nil {
+		return err
+	}
+	f.Fields = nil // r.Where decides
+	return listing.EachWritten(ctx, &s.v, f, r.Load, func(id []byte, p view.Place, text, fields []byte) error {
+		d := Doc{ID: string(id)}
+		if !r.OnlyIDs {
+			if err := s.read(&d, p); err != nil {
+				return err
+			}
+		}
+		if r.Load {
+			d.Text, d.Fields = string(text), append(json.RawMessage(nil), fields...)
+		}
+		if !yield(d, nil) {
+			return view.ErrStopped
+		}
+		return nil
+	})
 }
 
 // loadByWhere has r.Where keep text and fields for the function that it returns.

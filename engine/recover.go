@@ -77,15 +77,5 @@ func Recover(ctx context.Context, dir, newDir string, opts ...*RecoverOptions) (
 	for _, d := range r.Doubts {
 		report.Doubts = append(report.Doubts, RecoverDoubt(d))
 	}
-	if err == nil && featuresOf(r.Features).Several { // Documents counts codes
-		db, err := Open(newDir, &Options{ReadOnly: true, fs: o.fs})
-		if err != nil {
-			return report, err
-		}
-		defer db.Close()
-		st, err := db.Stats()
-		report.Documents = st.Documents
-		return report, err
-	}
 	return report, err
 }

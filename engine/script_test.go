@@ -297,7 +297,7 @@ func (sc *script) novel(m *model) scriptStep {
 	const k = 1
 	d, now := sc.doc(), sc.clock()
 	near := (&model{docs: m.visible(now)}).near(*d.Fingerprint, k)
-	want := !slices.ContainsFunc(near, func(x Match) bool { return x.ID != d.ID })
+	want := !slices.ContainsFunc(near, func(x Match) bool { return x.ID != d.ID || x.Distance == 0 }) // or is sent again
 	if want {
 		m.putAt(d, now)
 	}

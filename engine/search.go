@@ -358,7 +358,7 @@ func (s *Snapshot) anyOf(ctx context.Context, docs []Doc, by Criterion, named []
 		if err != nil {
 			return nil, err
 		}
-		m, found, err := search.AnyOf(ctx, &s.v, &sstable.Document{ID: []byte(docs[i].ID)}, fps, by.by, novelMatches, false)
+		m, found, err := search.AnyOf(ctx, &s.v, &sstable.Document{ID: []byte(docs[i].ID)}, fps, by.by, novelMatches)
 		if err != nil {
 			return nil, err
 		}

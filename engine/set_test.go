@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -186,6 +187,9 @@ func TestSetOfDatabases(t *testing.T) {
 						}
 					}
 				}
+				if err := db.SetAllowed(ctx, true, IDPair{fmt.Sprint("d", i), "other"}); err != nil {
+					t.Fatal(err)
+				}
 				mixed, packed = append(mixed, path), append(packed, path+".sst")
 				// A reader packs what is in the log without a flush.
 				o := *opts
@@ -206,6 +210,10 @@ func TestSetOfDatabases(t *testing.T) {
 				t.Fatal(err)
 			}
 			equal(t, "ingested", everything(t, ingested), want)
+			pairs := slices.Collect(allowed(ingested))
+			if equal(t, "allowed", slices.Collect(allowed(set)), pairs); len(pairs) != 6 {
+				t.Error(pairs)
+			}
 			deleteAll(t, writer, ids(t, writer))
 			if err := writer.Compact(ctx); err != nil {
 				t.Fatal(err)

@@ -259,6 +259,7 @@ func (s *soak) novel(r *rand.Rand, x *soakID) error {
 	x.try(st)
 	m, stored, err := s.db.PutNovel(ctx, d, Near(1))
 	switch {
+	case st.mortal && errors.Is(err, ErrExpired):
 	case err != nil:
 		return err
 	case stored:

@@ -73,6 +73,8 @@ type TableStats struct {
 	Layout              Layout    `json:"layout"`      // of the permuted tables
 	IndexBytes          int64     `json:"index_bytes"` // of the permuted tables, and of the words after the first
 	BytesPerFingerprint float64   `json:"bytes_per_fingerprint"`
+	// Damage is why merges leave the table out: one has found it damaged since the database was opened.
+	Damage string `json:"damage,omitempty"`
 }
 
 // OrphanStats describes a whole table in the folder of a database that its catalog does not
@@ -117,6 +119,7 @@ type Metrics struct {
 	BytesLoaded    int64 `json:"bytes_loaded"`    // of tables that were loaded or ingested
 	BytesCompacted int64 `json:"bytes_compacted"` // of tables that merges wrote
 	WALBytes       int64 `json:"wal_bytes"`
+	CatalogBytes   int64 `json:"catalog_bytes"` // that changes of the catalog wrote, tombstones above all
 
 	TablesMerged   int64         `json:"tables_merged"`      // inputs of Compactions
 	BytesMerged    int64         `json:"bytes_merged"`       // of them
@@ -124,20 +127,22 @@ type Metrics struct {
 	Merging        int           `json:"merging"`            // merges that are running
 	Running        []MergeStats  `json:"running,omitempty"`  // those, in the order in which they began
 	Past           []MergeStats  `json:"past,omitempty"`     // up to 16 of those that have ended, the last one last
+	Damaged        []string      `json:"damaged,omitempty"`  // tables that merges leave out, as one could not read them
 
 	Stalls    int64         `json:"stalls"`        // writes that waited for a flush or for a merge
 	StallTime time.Duration `json:"stall_time_ns"` // that they waited
 	SlowTime  time.Duration `json:"slow_time_ns"`  // that writes were held back while there were many tables
 }
 
-// WriteAmplification returns how many bytes of tables were written per byte of tables that were
-// flushed, loaded or ingested: 1 if nothing was merged, 0 if nothing was added.
+// WriteAmplification returns how many bytes of tables and of the catalog were written per byte of
+// tables that were flushed, loaded or ingested: little more than 1 if nothing was merged, 0 if
+// nothing was added.
 func (m Metrics) WriteAmplification() float64 {
 	in := m.BytesFlushed + m.BytesLoaded
 	if in == 0 {
 		return 0
 	}
-	return float64(in+m.BytesCompacted) / float64(in)
+	return float64(in+m.BytesCompacted+m.CatalogBytes) / float64(in)
 }
 
 // MergeStats is what a merge of tables did, or has done so far.
@@ -195,6 +200,9 @@ func describeView(ctx context.Context, v *view.View) (Stats, error) {
 			if sec.Kind == sstable.KindRun || sec.Kind == sstable.KindWords {
 				t.IndexBytes += sec.Length
 			}
+		}
+		if damage := p.Damage.Load(); damage != nil {
+			t.Damage = damage.Error()
 		}
 		if info.Fingerprints > 0 {
 			t.BytesPerFingerprint = float64(t.IndexBytes) / float64(info.Fingerprints)

@@ -163,8 +163,9 @@ func Jaccard(t float64) Criterion { return Criterion{view.Criterion{Jaccard: tru
 func Levenshtein(t float64) Criterion { return Criterion{view.Criterion{Text: view.Levenshtein, T: t}} }
 
 // Cosine is the criterion "the cosine of the word counts of both texts is t or more", 0 < t <=
-// 1. Words are the same as in shingles; their order does not matter. The database must keep
-// texts.
+// 1. Words are the runs of letters, marks and numbers of the texts as they are: stop words count,
+// and masks and normal forms of the database do not matter, nor does the order. The database must
+// keep texts.
 func Cosine(t float64) Criterion { return Criterion{view.Criterion{Text: view.Cosine, T: t}} }
 
 // Contains is the criterion "the document contains at least the share t of the shingles of the
@@ -282,6 +283,7 @@ var (
 	ErrClosed      = files.ErrClosed      // any use after Close
 	ErrParams      = files.ErrParams      // options or a query that disagree with how the database was created
 	ErrInvalid     = files.ErrInvalid     // an empty ID, a distance that no fingerprints have, ...
+	ErrExpired     = files.ErrExpired     // a document that is older than Options.TTL
 	ErrTooLarge    = files.ErrTooLarge    // a document, a result or a packed table over its limit
 	ErrNotDatabase = files.ErrNotDatabase // the path holds something else
 	ErrNoSketches  = files.ErrNoSketches  // JACCARD in a database without sketches

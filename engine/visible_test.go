@@ -148,8 +148,7 @@ func TestBatchIsVisibleAtOnce(t *testing.T) {
 // microsecond older, in memory and in a table: the first is there to every verb, the second to
 // none.
 func TestExpiryToTheMicrosecond(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second) // a table that is due again and again
-	defer cancel()
+	ctx := t.Context()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	opts := &Options{NoSketch: true, TTL: time.Hour, DisableAutoCompaction: true, now: func() time.Time { return now }}
 	for _, flushed := range []bool{false, true} {

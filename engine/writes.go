@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
@@ -62,7 +63,8 @@ func (b *Batch) Reset() {
 }
 
 // Put stores d, replacing the document that has its ID. When it returns nil the write is as safe as
-// Options.Sync says. Errors are ErrInvalid and ErrTooLarge for d, ErrReadOnly, ErrClosed,
+// Options.Sync says. A document whose Time is longer ago than Options.TTL is stored and has
+// expired: it replaces what has its ID, and nothing finds it. Errors are ErrInvalid and ErrTooLarge for d, ErrReadOnly, ErrClosed,
 // ErrFailed, and that of the context.
 func (db *DB) Put(ctx context.Context, d Doc) error {
 	_, err := db.s.Write(ctx, []store.Operation{store.Put(view.Doc(d))})
@@ -120,47 +122,41 @@ func (e *ConflictError) Is(target error) bool { return (*files.Conflict)(e).Is(t
 const novelMatches = 32
 
 // PutNovel stores d unless a visible document matches it by the criterion; then it returns a
-// match and false. A document with the ID of d, or one that SetAllowed has recorded with it, is
-// no match. The match returned is the best one, of equally good ones the one with the smallest
+// match and false. One that SetAllowed has recorded with d is no match. Of the document with
+// the ID of d, only an equal one is, with the same text and fingerprints, or without any of these
+// the same fields: then d, which may have been sent again, is its own match, with distance 0 or
+// score 1. A changed one is replaced.
+//
+// The match returned is the best one, of equally good ones the one with the smallest
 // ID; if more than a few dozen match, it is the best of the first ones found. The check and the
 // write are one step: of two near-duplicates submitted at once exactly one is stored, and the
 // other call returns it as its match, once that one is safe. A document without fingerprint, or
-// by a criterion of text without text, matches nothing and is stored. Errors are as those of
-// Put and Snapshot.Any.
+// by a criterion of text without text, is like no other. One that is older than
+// Options.TTL is not stored: ErrExpired. Other errors are as those of Put and Snapshot.Any.
 func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, stored bool, err error) {
-	if err := db.s.CheckCriterion(by.by); err != nil {
-		return Match{}, false, err
-	}
-	if by.by.Text != view.NoTextMeasure && !by.by.Text.Contained() {
-		if err := db.prepareText(ctx); err != nil {
-			return Match{}, false, err
-		}
-	}
-	var best view.Match
-	stored, err = db.s.PutUnless(ctx, view.Doc(d), func(v *view.View, sd *sstable.Document) (found bool, err error) {
-		best, found, err = search.AnyOf(ctx, v, sd, d.Fingerprints, by.by, novelMatches, false)
-		return found, err
-	})
+	done, err := db.AddNovel(ctx, []Doc{d}, by)
 	if err != nil {
 		return Match{}, false, err
 	}
-	return Match(best), stored, nil
+	if done[0].Expired {
+		err = fmt.Errorf("document %s is of %s: %w", files.QuoteID(d.ID), d.Time.UTC().Format(time.RFC3339), ErrExpired)
+	}
+	return done[0].Match, done[0].Stored, err
 }
 
 // A Novelty says what AddNovel did with a document.
 type Novelty struct {
-	Match    Match `json:"match"` // the document that it is like, if Stored is false
+	Match    Match `json:"match"` // the document that it is like, if Stored and Expired are false
 	Stored   bool  `json:"stored"`
-	Replaced bool  `json:"replaced"` // it was stored in the place of a document with its ID that it is not like
+	Replaced bool  `json:"replaced"` // it was stored in the place of a document with its ID
+	Expired  bool  `json:"expired"`  // it was not stored, since it is older than Options.TTL
 }
 
-// AddNovel stores each of docs, in order, that resembles no visible document, as PutNovel does.
-// But a similar visible document with the same ID is a match, too, so that a document that is
-// submitted again is not stored again. Documents stored earlier in the same call count. Each
-// check and its write are one step. All writes are synced together at the end, which takes a
-// fraction of the time of one PutNovel for each. It returns what became of
-// each document; after an error only of those before the one that failed, and these are safe. A
-// crash leaves a prefix of what was stored. Errors are those of PutNovel.
+// AddNovel stores each of docs, in order, that PutNovel would store. Documents stored earlier in
+// the same call count. Each check and its write are one step. All writes are synced together at the
+// end, which takes a fraction of the time of one PutNovel for each. It returns what became of each
+// document; after an error only of those before the one that failed, and these are safe. A
+// crash leaves a prefix of what was stored. Errors are those of PutNovel except ErrExpired.
 func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion) ([]Novelty, error) {
 	if err := db.s.CheckCriterion(by.by); err != nil {
 		return nil, err
@@ -176,18 +172,9 @@ func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion) ([]Novelty
 	}
 	done := make([]Novelty, len(docs))
 	n, err := db.s.PutEachUnless(ctx, all, func(i int, v *view.View, d *sstable.Document) (bool, error) {
-		m, found, err := search.AnyOf(ctx, v, d, docs[i].Fingerprints, by.by, novelMatches, true)
-		done[i] = Novelty{Match: Match(m), Stored: !found}
-		if err == nil && !found {
-			err = v.Safely(ctx, func() error {
-				_, err := v.Locate(string(d.ID))
-				if done[i].Replaced = err == nil; errors.Is(err, ErrNotFound) {
-					return nil
-				}
-				return err
-			})
-		}
-		return found, err
+		a, err := search.Admit(ctx, v, d, docs[i].Fingerprints, by.by, novelMatches)
+		done[i] = Novelty{Match: Match(a.Match), Stored: a.New, Replaced: a.New && a.Replaces, Expired: a.Expired}
+		return !a.New, err
 	})
 	return done[:n], err
 }

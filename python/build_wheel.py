@@ -62,7 +62,7 @@ def compile_library(path):
         abi = {"windows": "windows-gnu", "darwin": "macos"}.get(system, "linux-gnu." + env["SIMDB_ZIG"])
         env["CC"] = f"{sys.executable} -m ziglang cc -target {MACHINES[machine]}-{abi}"
     command = ["go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-tags=simdb_library,netgo,osusergo"]
-    command += [f"-ldflags=-s -w -X github.com/simdb/simdb/cmd/simdb/internal/app.release=v{version()}", "-o", path, "./cmd/simdb"]
+    command += [f"-ldflags=-s -w -X github.com/simdb/simdb/internal/version.release=v{version()}", "-o", path, "./cmd/simdb"]
     subprocess.run(command, cwd=ROOT, env=env, check=True)
 
 

@@ -101,31 +101,3 @@ func cpuTime(t *testing.T) time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
-
-// TestRowsStop ends the context while rows that are all known are taken.
-func TestRowsStop(t *testing.T) {
-	db := openTest(t, &engine.Options{NoText: true, NoSketch: true})
-	for i := range 1500 {
-		fp := uint64(i % 2)
-		if err := db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprint: &fp}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, text := range []string{
-		"NEAR(0, 3)", "NEAR(0, 3) ORDER BY time", "NEAR(0, 3) ORDER BY id DESC LIMIT 1400", "NEAR(0, 3) OFFSET 10", "NEAR(0, 3) OR ID LIKE '9%'", "NEAREST(1, 1400)",
-		"ID LIKE '%'", "SINCE 1d", "PAIRS NEAR 3", "PAIRS NEAR 3 LIMIT 5000", "PAIRS NEAR 3 LIMIT 200000", "CLUSTERS NEAR 3", "CLUSTERS NEAR 3 MODE components",
-	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		rows, err := Run(ctx, db, text)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		for _, err = range rows.All() {
-			cancel()
-		}
-		if !errors.Is(err, context.Canceled) || rows.Count() != 1 {
-			t.Errorf("%s: cancelled at its first row, it went on to row %d: %v", text, rows.Count(), err)
-		}
-	}
-}

@@ -94,6 +94,7 @@ func TestTransactionErrors(t *testing.T) {
 		{t.Context(), "PUT ?", []any{engine.Doc{ID: "large", Text: strings.Repeat("x", 2<<20)}}},
 		{t.Context(), "DELETE 'none'", nil},
 		{stop, "DELETE WHERE ID LIKE '%'", nil},
+		{cancelled, "COMMIT", nil},
 	} {
 		if said, err := run(failing.ctx, failing.text, failing.args...); err == nil {
 			t.Errorf("%s: %s", failing.text, said)
@@ -109,7 +110,13 @@ func TestTransactionErrors(t *testing.T) {
 	if said, err := run(t.Context(), "DELETE WHERE ID LIKE 'doc-%'"); !errors.Is(err, engine.ErrTooLarge) {
 		t.Errorf("%s, %v", said, err)
 	}
-	if said, err := run(t.Context(), "COMMIT"); err != nil || said != "committed: stored 4 documents, deleted 0" {
+	if said, err := run(t.Context(), "DELETE WHERE ID = 'doc-0001'"); err != nil || said != "deleted 1 document" {
+		t.Error(said, err)
+	}
+	if said, err := run(t.Context(), "DELETE 'doc-0001'"); !errors.Is(err, engine.ErrNotFound) {
+		t.Errorf("deleted twice: %s, %v", said, err)
+	}
+	if said, err := run(t.Context(), "COMMIT"); err != nil || said != "committed: stored 5 documents, deleted 1" {
 		t.Error(said, err)
 	}
 	db = openTest(t, &engine.Options{Sync: engine.SyncNever, Memory: 1 << 20}) // the log has sketches, too

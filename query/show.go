@@ -106,6 +106,9 @@ func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Ro
 	} else {
 		of, err = x.survey(0)
 	}
+	if err != nil {
+		return nil, err
+	}
 	columns := sh.columns
 	sh.columns = nil
 	for _, c := range columns {
@@ -115,7 +118,7 @@ func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Ro
 			sh.columns = append(sh.columns, c)
 		}
 	}
-	return rows, err
+	return rows, nil
 }
 
 func (c shownColumn) isStar() bool { return c.name == "*" }
@@ -327,6 +330,10 @@ func (w *showing) give() (more bool) {
 			return false
 		}
 		for _, row := range out {
+			if err := w.x.Ctx.Err(); err != nil { // the documents of many rows are read before the first
+				w.yield(nil, err)
+				return false
+			}
 			if !w.yield(row, nil) {
 				return false
 			}

@@ -39,10 +39,13 @@ func (x *run) put(s *syntax.Put) error {
 		return err
 	}
 	m, stored, err := x.DB.PutNovel(x.Ctx, doc, c)
-	if err != nil {
+	switch {
+	case errors.Is(err, engine.ErrExpired):
+		x.say("expired")
+		return nil
+	case err != nil:
 		return err
-	}
-	if stored {
+	case stored:
 		x.say("stored")
 		return nil
 	}

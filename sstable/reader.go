@@ -128,6 +128,15 @@ func (r *Reader) Seq(doc uint32) (seq uint64, err error) {
 	return r.t.Seqs.Key(rank)
 }
 
+// TextBytes returns about how many bytes of text and fields a document has.
+func (r *Reader) TextBytes() int64 {
+	if r.t.Records == nil {
+		return 0
+	}
+	_, raw := r.t.Records.Sizes()
+	return raw / int64(max(r.t.Records.Len(), 1))
+}
+
 // TimeSketch returns up to TimeQuantiles times, ascending: the least and the greatest of the
 // documents, and between them quantiles of a sample. Of n quantiles, about i in n-1 of all
 // documents were stored before quantile i. Nil if the table has no documents.

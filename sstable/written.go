@@ -72,6 +72,32 @@ func (r *Reader) eachDocOf(ctx context.Context, set *rankSet, fn func(docs []uin
 	return nil
 }
 
+// AppendInOrder appends the documents from position from to position to - 1 of the order in which
+// they were written. It reads the column of ranks.
+func (r *Reader) AppendInOrder(dst []uint32, from, to int) (_ []uint32, err error) {
+	defer r.t.Unguard(table.Guard(), &err)
+	at := len(dst)
+	for doc := from; doc < to; doc++ {
+		dst = append(dst, uint32(doc))
+	}
+	if r.t.Ranks == nil {
+		return dst, nil
+	}
+	var ranks [keyrun.BlockLen]uint64
+	for b := 0; b<<keyrun.BlockShift < int(r.t.Info.Docs); b++ {
+		n, err := r.t.Ranks.Block(b, ranks[:])
+		if err != nil {
+			return nil, err
+		}
+		for i, rank := range ranks[:n] {
+			if rank := int(rank); from <= rank && rank < to {
+				dst[at+rank-from] = uint32(b<<keyrun.BlockShift + i)
+			}
+		}
+	}
+	return dst, nil
+}
+
 // writtenRanks returns the ranks of the documents that w selects.
 func (r *Reader) writtenRanks(ctx context.Context, w Written) (set rankSet, err error) {
 	n, err := r.ranksUpTo(w.MaxSeq)

@@ -54,7 +54,6 @@ type cli struct {
 	Repair  verbs.Repair  `cmd:"" group:"mend" help:"Remove files that a killed process left in a database."`
 	Recover verbs.Recover `cmd:"" group:"mend" help:"Make a new database from what is readable of a damaged one."`
 
-	Bench      verbs.Bench   `cmd:"" group:"other" help:"Measure this machine with a temporary database."`
 	Debug      verbs.Debug   `cmd:"" group:"other" help:"Inspect the files of a database."`
 	VersionCmd versionCmd    `cmd:"" name:"version" group:"other" help:"Show the version and what this machine can do."`
 	Completion completionCmd `cmd:"" group:"other" help:"Write a completion script for a shell."`
@@ -78,11 +77,33 @@ var groups = []kong.Group{
 	{Key: "run", Title: "The run:"},
 }
 
+// part is cli with the one command that the arguments name: for all of them, kong takes longer than
+// most commands run. It is all of cli if the arguments begin with a flag, or are about all commands.
+func part(args []string) reflect.Type {
+	t, only := reflect.TypeFor[cli](), ""
+	if len(args) > 0 && !isFlag(args[0]) && args[0] != "completion" && !slices.Contains(args, "--man") {
+		if only = "shell"; slices.Contains(commandNames()[1:], args[0]) {
+			only = args[0]
+		}
+	}
+	var fields []reflect.StructField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			f.Anonymous, f.Tag = false, `embed:""`
+		}
+		if only == "" || !hasTag(f.Tag, "cmd") || nameOf(f) == only {
+			fields = append(fields, f)
+		}
+	}
+	return reflect.StructOf(fields)
+}
+
 // newParser makes the parser of some arguments. code is set to what kong wants the exit status to
 // be.
 func newParser(a *app.App, args []string, code *int) (*kong.Kong, error) {
-	var c cli
-	return kong.New(&c,
+	c := reflect.New(part(args))
+	return kong.New(c.Interface(),
 		kong.Name("simdb"), kong.Description(description),
 		kong.Writers(a.Out, a.Err),
 		kong.Exit(func(n int) { *code = max(*code, n); panic(exited(n)) }),
@@ -91,7 +112,7 @@ func newParser(a *app.App, args []string, code *int) (*kong.Kong, error) {
 		kong.ExplicitGroups(groups),
 		kong.Bind(a), app.ExactStrings(), kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)),
 		kong.WithAfterApply(func() error {
-			a.Global = c.GlobalFlags
+			a.Global = c.Elem().FieldByName("GlobalFlags").Interface().(app.GlobalFlags)
 			return nil
 		}),
 	)
@@ -108,11 +129,15 @@ var commandNames = sync.OnceValue(func() []string {
 	t := reflect.TypeFor[cli]()
 	for i := range t.NumField() {
 		if f := t.Field(i); hasTag(f.Tag, "cmd") {
-			names = append(names, cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
+			names = append(names, nameOf(f))
 		}
 	}
 	return names
 })
+
+func nameOf(command reflect.StructField) string {
+	return cmp.Or(command.Tag.Get("name"), strings.ToLower(command.Name))
+}
 
 func hasTag(tag reflect.StructTag, key string) bool {
 	_, ok := tag.Lookup(key)

@@ -17,15 +17,14 @@ var changers = []string{
 	"Link", "Chmod", "Chown",
 }
 
-// mayChange are the functions that may call them: for temporary folders, the history, a new
-// database that is empty, and the folder of a job of many processes. Whatever a user names is
+// mayChange are the functions that may call them: for temporary folders, the history, and the folder of a job of many processes. Whatever a user names is
 // opened by outfile.Guard, temporary files by vfs.Temp.
 var mayChange = []string{
 	"cmd/simdb/internal/app/tempdir.go:lockedTemp", "cmd/simdb/internal/app/tempdir.go:removeLocked",
-	"cmd/simdb/internal/app/database.go:remove", "cmd/simdb/internal/app/sources.go:copyTo",
+	"cmd/simdb/internal/app/sources.go:copyTo",
 	"cmd/simdb/internal/app/outputs.go:NewOutFolder", "cmd/simdb/internal/app/outputs.go:Undo",
 	"cmd/simdb/shard/files.go:tempDir", "cmd/simdb/shard/files.go:store", "cmd/simdb/shard/files.go:Put",
-	"cmd/simdb/shard/run.go:Save", "cmd/simdb/shard/run.go:RunStep", "cmd/simdb/shard/run.go:runKeys",
+	"cmd/simdb/shard/files.go:makeDir", "cmd/simdb/shard/run.go:RunStep", "cmd/simdb/shard/run.go:runKeys",
 	"repl/history.go:openHistory", "repl/history.go:tidy",
 }
 

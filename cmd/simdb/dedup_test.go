@@ -75,14 +75,12 @@ func TestSweep(t *testing.T) {
 	start := func(gone string) (*exec.Cmd, io.WriteCloser, string) {
 		c := exec.Command("simdb", "dedup", "-", "-q", "--temp-dir", tmp)
 		in, _ := piped(t, c)
-		for range 1000 {
+		for { // or go test ends the wait
 			if spools, _ := filepath.Glob(filepath.Join(tmp, "*", "input-0")); len(spools) == 1 && spools[0] != gone {
 				return c, in, spools[0]
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		t.Fatal("no temporary folder, or two, after ten seconds")
-		return nil, nil, ""
 	}
 	dead, _, left := start("")
 	dead.Process.Kill()

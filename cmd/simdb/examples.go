@@ -102,10 +102,6 @@ var examples = map[string][]example{
 	"check":   {{`simdb check corpus.simdb`, "Exit status 1 if there is damage."}},
 	"repair":  {{`simdb repair corpus.simdb`, "Remove temporary and abandoned files."}},
 	"recover": {{`simdb recover damaged.simdb new.simdb`, "Copy all that is readable, and list what is lost."}},
-	"bench": {
-		{`simdb bench`, "A million fingerprints, and texts."},
-		{`simdb bench --n 1e7 -k 3,6 --no-text`, "Ten million, at two distances."},
-	},
 	"debug layout": {{`simdb debug layout corpus.sst`, "Parameters, sections and sizes."}},
 	"completion":   {{`simdb completion bash > ~/.local/share/bash-completion/completions/simdb`, "Install it for bash."}},
 }

@@ -57,7 +57,7 @@ func oddDocs() []engine.Doc {
 
 // A database is equal after an export and a load: ids, texts, fields, times, fingerprints, answers.
 func TestExportRoundTrip(t *testing.T) {
-	all := append(licences(t)[:300], oddDocs()...)
+	all := append(licences(t)[:80], oddDocs()...)
 	wide := func(docs []engine.Doc, words int, several bool) []engine.Doc {
 		rng := rand.New(rand.NewPCG(1, 2))
 		random := func() (fp []engine.Fingerprint) {
@@ -105,6 +105,9 @@ func TestExportRoundTrip(t *testing.T) {
 		"containing": {engine.Options{Containment: true}, all, false},
 	} {
 		for _, ending := range []string{".jsonl", ".jsonl.gz", ".parquet"} {
+			if ending == ".jsonl.gz" && name != "plain" {
+				continue // compression is the same of all
+			}
 			t.Run(name+ending, func(t *testing.T) {
 				t.Chdir(t.TempDir())
 				createWith(t, "old.simdb", c.o, c.docs)
@@ -194,7 +197,7 @@ func equalDatabases(t *testing.T, a, b string, anew bool) {
 	t.Helper()
 	one, of1 := contents(t, a)
 	two, of2 := contents(t, b)
-	if len(one) != len(two) || len(one) < 300 {
+	if len(one) != len(two) || len(one) < 80 {
 		t.Fatalf("%d and %d documents", len(one), len(two))
 	}
 	for id, x := range one {
@@ -214,7 +217,7 @@ func equalDatabases(t *testing.T, a, b string, anew bool) {
 			t.Errorf("answers of %q: %s\nand\n%s", id, of1[id], of2[id])
 		}
 	}
-	if len(of1) < 30 {
+	if len(of1) < 20 {
 		t.Errorf("only %d documents have answers", len(of1))
 	}
 }

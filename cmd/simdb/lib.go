@@ -29,10 +29,10 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/arrow"
 	"github.com/simdb/simdb/cmd/simdb/internal/library"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/version"
 )
 
 // opened are the databases of the process.
@@ -237,7 +237,7 @@ func simdb_main(count C.int, args **C.char) {
 //export simdb_version
 func simdb_version() *C.char { return versionText }
 
-var versionText = C.CString(app.Version())
+var versionText = C.CString(version.String())
 
 // tableOf copies columns to memory of C.
 func tableOf(columns []*library.Column) *C.struct_simdb_table {

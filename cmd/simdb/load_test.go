@@ -217,7 +217,7 @@ func TestLoadKilled(t *testing.T) {
 		file := "in" + l.ending
 		write(t, filepath.Join(dir, file), strings.Join(l.lines, "\n")+"\n")
 		kills := 0
-		for wait := 20 * time.Millisecond; ; wait += time.Duration(r.IntN(40)) * time.Millisecond {
+		for wait := 20 * time.Millisecond; ; wait += wait/8 + time.Duration(r.IntN(40))*time.Millisecond {
 			c := exec.Command("simdb", "load", "x.simdb", file, "--memory", "1MiB", "--resume", "--max-errors", "1000000")
 			c.Dir = dir
 			var out bytes.Buffer

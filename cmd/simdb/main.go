@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/query"
 )
 
@@ -25,6 +26,9 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	a := app.New()
 	defer a.CleanUp()
+	if err := kernel.Err(); err != nil {
+		return a.Fail(err)
+	}
 	code := app.ExitOK
 	none := len(args) == 0
 	if none {
@@ -51,7 +55,6 @@ func run(args []string) int {
 	if err := a.Declare(ctx); err != nil {
 		return a.Fail(err)
 	}
-	a.SayCriterion(ctx)
 	err = ctx.Run(a)
 	if err == nil && a.Interrupted() {
 		err = app.ErrInterrupted // a script that is interrupted should not run its next command

@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/query"
 )
 
@@ -59,13 +60,13 @@ XDG_CONFIG_HOME
 Where the prompt finds commands to begin with, in simdb/simdbrc.
 .TP
 TMPDIR
-Where dedup, tune and bench keep their temporary files.
+Where dedup and tune keep their temporary files.
 `
 
 // man writes the manual page.
 func man(w io.Writer, verbs []command) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH SIMDB 1 \"\" \"simdb %s\"\n.SH NAME\nsimdb \\- embedded database for near-duplicates\n", app.Version())
+	fmt.Fprintf(&b, ".TH SIMDB 1 \"\" \"simdb %s\"\n.SH NAME\nsimdb \\- embedded database for near-duplicates\n", version.String())
 	b.WriteString(".SH SYNOPSIS\n")
 	for _, v := range verbs[1:] {
 		fmt.Fprintf(&b, ".br\n.B simdb\n%s\n", roff(strings.TrimPrefix(v.usage, "simdb ")))

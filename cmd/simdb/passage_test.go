@@ -249,3 +249,36 @@ func TestPassageForms(t *testing.T) {
 		}
 	}
 }
+
+// Where a passage of a script without spaces is cut out between two words, these stay two words, in
+// every format.
+func TestPassageSeams(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const han = "一种新的编程语言来写这个程序"
+	for _, test := range []struct{ name, flag, in, want string }{
+		{"a.jsonl", "", `{"id":"a","text":"我们使用` + han + `"}
+{"id":"b","text":"Python` + han + ` Django rocks"}
+{"id":"c","text":"see Perl` + han + `, Ruby too"}
+{"id":"d","text":"\u0041` + han + `Go"}
+{"id":"e","text":"我` + han + `们 ` + han + `x"}
+`, `{"id":"a","text":"我们使用` + han + `"}
+{"id":"b","text":"Python Django rocks"}
+{"id":"c","text":"see Perl, Ruby too"}
+{"id":"d","text":"\u0041 Go"}
+{"id":"e","text":"我们 x"}
+`},
+		{"a.csv", "", "id,text\n1," + han + "\n2,a" + han + "b\n3,\"c\"\"" + han + "d\"\n", "id,text\n1," + han + "\n2,\"a b\"\n3,\"c\"\"d\"\n"},
+		{"b.csv", "--delimiter= ", "id text\n1 " + han + "\n2 a" + han + "b\n", "id text\n1 " + han + "\n2 \"a b\"\n"},
+		{"a.tsv", "", "id\ttext\n1\t" + han + "\n2\ta" + han + "b\n", "id\ttext\n1\t" + han + "\n2\ta b\n"},
+		{"a.txt", "", han + "\né" + han + "b\n", han + "\né b\n"},
+	} {
+		write(t, test.name, []byte(test.in))
+		args := []string{"dedup", test.name, "--level=passage", "--min-words=8"}
+		if test.flag != "" {
+			args = append(args, test.flag)
+		}
+		if got := rowsHere(t, args...); got != test.want {
+			t.Errorf("%v:\n%s\nnot:\n%s", args, got, test.want)
+		}
+	}
+}

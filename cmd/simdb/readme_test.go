@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
@@ -98,8 +99,8 @@ func testPage(t *testing.T, page string, least int) {
 	}
 	text := readFile(t, filepath.Join(root, page))
 	dir := t.TempDir()
-	for name, to := range map[string]string{"examples": "examples", "pictures": "internal/imagehash/testdata/pictures"} {
-		if err := os.Symlink(filepath.Join(root, to), filepath.Join(dir, name)); err != nil {
+	for _, name := range []string{"examples", "internal"} {
+		if err := os.Symlink(filepath.Join(root, name), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,7 +110,7 @@ func testPage(t *testing.T, page string, least int) {
 	run := func(command string) {
 		n++
 		c := exec.Command("sh", "-c", command)
-		c.Dir = dir
+		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C") // by which sort sorts
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v", command, err)
@@ -221,5 +222,44 @@ func TestFiguresOfLicences(t *testing.T) {
 				t.Errorf("%s of %s is at %.20q", words[:20], id, at)
 			}
 		}
+	}
+}
+
+// The commands of docs/cluster.md write what dedup writes on one machine.
+func TestClusterManual(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	_, block, ok := strings.Cut(string(readFile(t, "../../docs/cluster.md")), "\n    simdb shard plan ")
+	block, _, ends := strings.Cut(block, "\n\n")
+	if !ok || !ends {
+		t.Fatal("docs/cluster.md has no simdb shard plan")
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "crawl"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Collect(strings.Lines(string(corpora.Read(t, "../../examples/licenses.jsonl.gz"))))
+	for i := range 3 {
+		write(t, filepath.Join(dir, "crawl", fmt.Sprint(i, ".jsonl")), strings.Join(lines[i*len(lines)/3:(i+1)*len(lines)/3], ""))
+	}
+	simdb(t, dir, "dedup", "crawl/*.jsonl", "-o", "want/")
+	block = strings.NewReplacer(".jsonl.gz", ".jsonl", "0 1 2 3 4 5 6 7", "0 1", "/8", "/2").Replace(block)
+	script := exec.Command(bash, "-c", "simdb shard plan "+block)
+	script.Dir = dir
+	if out, err := script.CombinedOutput(); err != nil || !strings.Contains(string(out), "dropped 156, kept 572") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	files := func(folder string) map[string]string {
+		all := map[string]string{}
+		for name, content := range listing(t, filepath.Join(dir, folder)) {
+			all[filepath.Base(name)] = content
+		}
+		delete(all, folder)
+		return all
+	}
+	if want, got := files("want"), files("kept"); !maps.Equal(want, got) || len(want) != 4 {
+		t.Errorf("files %v differ from %v", slices.Collect(maps.Keys(got)), slices.Collect(maps.Keys(want)))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl"
 	"github.com/simdb/simdb/repl/output"
@@ -37,7 +38,6 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 	defer app.KeepTo(int64(c.Memory))()
 	options := c.Options()
 	interactive := len(c.Statements) == 0 && term.IsTerminal(int(os.Stdin.Fd())) && app.IsTerminal(a.Out)
-	var made *app.Created
 	switch {
 	case interactive && c.Output != "":
 		return errors.New("-o FILE needs statements; at the prompt, .output FILE writes rows to a file")
@@ -47,7 +47,7 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 	case !c.Create:
 		return fmt.Errorf("%s: %w", c.DB, app.ErrNoDatabase)
 	default:
-		if made, err = app.Prepare(c.DB); err != nil {
+		if err = app.Prepare(c.DB); err != nil {
 			return err
 		}
 	}
@@ -55,8 +55,8 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = made.Close(db, err) }()
-	cfg := repl.Config{DB: db, Writer: writer, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: app.Version(), Outputs: &a.Outputs, Import: c.importer(a)}
+	defer func() { err = app.End(db, err) }()
+	cfg := repl.Config{DB: db, Writer: writer, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version.String(), Outputs: &a.Outputs, Import: c.importer(a)}
 	for name, value := range c.Param {
 		cfg.Args = append(cfg.Args, query.Named{Name: name, Value: query.Literal(value)})
 	}

@@ -115,8 +115,8 @@ func TestSummaryJSON(t *testing.T) {
 	seconds := 0.0
 	for _, c := range []struct{ args, want string }{
 		{"dedup IN -o DIR/kept.jsonl --max-errors 1 -q", `{"read":3,"clusters":1,"dropped":1,"kept":2,"rejected":1,`},
-		{"load DIR/x.simdb IN --max-errors 1", `{"loaded":3,"rejected":1,"replaced":0,"skipped":0,"not_replacing":0,"empty":0,"bad_utf_8":0,`},
-		{"match DIR/x.simdb IN -o DIR/new.jsonl --max-errors 1", `{"read":3,"new":0,"replaced":0,"rejected":1,`},
+		{"load DIR/x.simdb IN --max-errors 1", `{"loaded":3,"rejected":1,"replaced":0,"expired":0,"skipped":0,"not_replacing":0,"empty":0,"bad_utf_8":0,`},
+		{"match DIR/x.simdb IN -o DIR/new.jsonl --max-errors 1", `{"read":3,"new":0,"replaced":0,"expired":0,"rejected":1,`},
 	} {
 		args := strings.Fields(strings.NewReplacer("IN", in, "DIR", dir).Replace(c.args))
 		_, _, talk := simdbHere(t, append(args, "--summary", "json")...)

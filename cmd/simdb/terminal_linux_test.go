@@ -98,13 +98,12 @@ func (tty *terminal) shown() string {
 // wait waits until something is shown.
 func (tty *terminal) wait(t *testing.T, what string) {
 	t.Helper()
-	for range 600 {
-		if strings.Contains(tty.shown(), what) {
-			return
+	for !strings.Contains(tty.shown(), what) {
+		if end, ok := t.Deadline(); ok && time.Until(end) < 10*time.Second {
+			t.Fatalf("%q is not shown, but %q", what, tty.shown())
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("%q is not shown, but %q", what, tty.shown())
 }
 
 // run runs simdb until it exits and returns what it showed.
@@ -113,11 +112,7 @@ func (tty *terminal) run(t *testing.T, dir string, env []string, args ...string)
 	if err := tty.start(t, dir, env, args...).Wait(); err != nil {
 		t.Fatalf("%v: %q", err, tty.shown())
 	}
-	select {
-	case <-tty.done: // the last process that had the terminal open is gone, and all is read
-	case <-time.After(30 * time.Second):
-		t.Fatalf("the terminal is still open: %q", tty.shown())
-	}
+	<-tty.done // the last process that had the terminal open is gone, and all is read
 	return tty.shown()
 }
 
@@ -313,11 +308,7 @@ func TestHostileOnTerminal(t *testing.T) {
 	for _, args := range commands {
 		tty := openTerminal(t)
 		c := tty.start(t, dir, []string{"PAGER=cat"}, args...)
-		timer := time.AfterFunc(30*time.Second, func() { c.Process.Kill() })
 		c.Wait() // with any status
-		if !timer.Stop() {
-			t.Fatalf("%q hangs: %q", args, tty.shown())
-		}
 		<-tty.done
 		out := tty.shown()
 		if strings.Contains(out, `\x1b`) || strings.Contains(out, `\u001b`) || strings.Contains(out, "\ufffd") {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/imagehash"
 )
 
@@ -91,7 +92,8 @@ func nearestOf(as, bs [][]uint64) int {
 // With --orientations 8 pictures are found, removed and listed turned and mirrored, as brute force
 // on their codes says.
 func TestTurnedPictures(t *testing.T) {
-	for _, kind := range imagehash.Kinds() {
+	for n := range exhaustive.Some(t, 2, len(imagehash.Kinds())) {
+		kind := imagehash.Kinds()[n]
 		codes := makeTurned(t, kind)
 		images, k := "--images="+kind.String(), kind.Near()
 		near := fmt.Sprintf("--near=%d", 2*k)
@@ -124,7 +126,6 @@ func TestTurnedPictures(t *testing.T) {
 				explained = append(explained, best)
 			}
 		}
-		fresh = append(fresh, "r/flat.png\n")
 		if len(explained) < 12 {
 			t.Fatalf("%v: of the turned pictures only %d are known by brute force", kind, len(explained))
 		}
@@ -150,10 +151,9 @@ func TestTurnedPictures(t *testing.T) {
 				}
 			}
 		}
-		if len(kept) > 12 {
+		if len(kept) > 13 {
 			t.Fatalf("%v: %d pictures are kept by brute force", kind, len(kept))
 		}
-		kept = append(kept, "r/flat.png")
 		if got := rowsHere(t, "dedup", images, "--orientations=8", "p", "q", "r", "--audit=a.jsonl"); got != strings.Join(kept, "\n")+"\n" {
 			t.Errorf("%v: dedup keeps\n%s\nnot:\n%s", kind, got, strings.Join(kept, "\n"))
 		}
@@ -178,7 +178,7 @@ func TestTurnedPictures(t *testing.T) {
 				}
 			}
 		}
-		if got := rowsHere(t, "tune", images, "--orientations=8", "[pqr]/*"); !strings.Contains(got, fmt.Sprintf("--near %d\t0.75\t%d\t", within, alike)) {
+		if got := rowsHere(t, "tune", images, "--orientations=8", "[pqr]/*"); !strings.Contains(got, fmt.Sprintf("--near %d\t0.72\t%d\t", within, alike)) {
 			t.Errorf("%v: tune has not %d pairs within %d:\n%s", kind, alike, within, got)
 		}
 		var apart []string
@@ -188,12 +188,12 @@ func TestTurnedPictures(t *testing.T) {
 				apart = append(apart, b)
 			}
 		}
-		apart = append(apart, "r/flat.png")
 		simdbHere(t, "hash", images, "--orientations=8", "p", "-o", "codes.csv")
 		for _, known := range []string{"p", "p.simdb", "all.simdb", "codes.csv"} {
 			in, want := []string{"q", "r"}, strings.Join(apart, "\n")+"\n"
 			if known == "all.simdb" { // which has all
-				want = "r/flat.png\n"
+				write(t, "new.png", scene(t, 99, 40, 0))
+				in, want = append(in, "new.png"), "new.png\n"
 			}
 			got := rowsHere(t, append([]string{"dedup", images, "--orientations=8", "--against", known, "--audit=b.jsonl"}, in...)...)
 			if got != want {
@@ -205,7 +205,7 @@ func TestTurnedPictures(t *testing.T) {
 		}
 		for _, mode := range []string{"star", "components"} {
 			got := rowsHere(t, "clusters", images, "--orientations=8", "p", "q", "r", "--mode="+mode)
-			if n := strings.Count(got, "\n"); n != strings.Count(got, "\ttrue\t")+len(names("p", "q", "r"))+1-len(kept) {
+			if n := strings.Count(got, "\n"); n != strings.Count(got, "\ttrue\t")+len(names("p", "q", "r"))-len(kept) {
 				t.Errorf("%v: clusters --mode=%s\n%s\nnot with as many documents as dedup keeps:\n%s", kind, mode, got, strings.Join(kept, "\n"))
 			}
 		}

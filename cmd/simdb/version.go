@@ -8,13 +8,14 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/version"
 )
 
 type versionCmd struct{}
 
 // Run shows the version.
 func (versionCmd) Run(a *app.App) error {
-	_, err := fmt.Fprintf(a.Out, "simdb %s\n%s %s/%s, %d cores, kernel %s\n", app.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
+	_, err := fmt.Fprintf(a.Out, "simdb %s\n%s %s/%s, %d cores, kernel %s\n", version.String(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.GOMAXPROCS(0), kernel.Name())
 	return err
 }

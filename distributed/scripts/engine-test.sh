@@ -92,9 +92,9 @@ if [[ ! -d $libs ]]; then
 fi
 
 step build
-(cd .. && go build -o "$work/" ./cmd/simdb-beam && go build -o "$work/boot" github.com/apache/beam/sdks/v2/go/container)
+(cd .. && go build -buildvcs=false -o "$work/" ./cmd/simdb-beam && go build -buildvcs=false -o "$work/boot" github.com/apache/beam/sdks/v2/go/container)
 (cd .. && go test -c -o "$work/driver" . && go test -c -o "$work/dying" ./cmd/simdb-beam)
-(cd ../.. && go build -o "$work/" ./cmd/simdb)
+(cd ../.. && go build -buildvcs=false -o "$work/" ./cmd/simdb)
 inputs=("$@")
 if (($# == 0)); then
 	gunzip -c ../../examples/licenses.jsonl.gz >"$work/licenses.jsonl"

@@ -24,7 +24,8 @@ type Browser struct {
 	mu      sync.Mutex
 	next    int
 	answers map[int]chan answer
-	errors  []string // uncaught exceptions, and what the console and the security policy report
+	ended   chan struct{} // closed once the browser has closed its pipe
+	errors  []string      // uncaught exceptions, and what the console and the security policy report
 }
 
 type answer struct {
@@ -61,16 +62,15 @@ func New(t testing.TB) *Browser {
 	}
 	readCommands.Close()
 	writeAnswers.Close()
-	b := &Browser{T: t, to: writeCommands, answers: map[int]chan answer{}}
-	ended := make(chan struct{})
+	b := &Browser{T: t, to: writeCommands, answers: map[int]chan answer{}, ended: make(chan struct{})}
 	go func() {
-		defer close(ended)
+		defer close(b.ended)
 		b.listen(readAnswers)
 	}()
 	t.Cleanup(func() {
 		b.send("Browser.close", nil)
 		select {
-		case <-ended: // it has closed its pipe
+		case <-b.ended: // it has closed its pipe
 		case <-time.After(10 * time.Second):
 			cmd.Process.Kill()
 		}
@@ -176,8 +176,8 @@ func (b *Browser) Call(method string, params, result any) {
 				b.T.Fatalf("%s: %v", method, err)
 			}
 		}
-	case <-time.After(time.Minute):
-		b.T.Fatalf("%s: no answer", method)
+	case <-b.ended:
+		b.T.Fatalf("%s: the browser has ended", method)
 	}
 }
 

@@ -11,9 +11,10 @@ import (
 // A Cutter cuts texts into the words that shingles of words are made of, and knows where they are
 // in the texts as they were given, before normal forms and masks. It serves one goroutine.
 type Cutter struct {
-	fields int
-	normal normalizer
-	word   []byte
+	OwnWords bool // a text that is not token.Wordy has no words, where shingles have one of the whole text
+	fields   int
+	normal   normalizer
+	word     []byte
 }
 
 // NewCutter returns the Cutter for a canonical spec.
@@ -33,6 +34,9 @@ func (c *Cutter) Words(text []byte, fn func(word []byte, start, end int)) {
 		c.normal.trace = &t
 		normal := c.normal.text(part)
 		c.normal.trace = nil
+		if !c.HasWords(normal) {
+			normal = nil
+		}
 		for start, end := range token.Bounds(normal, c.normal.symbols) {
 			c.word = token.AppendLower(c.word[:0], normal[start:end])
 			start, end = t.origin(start, end)
@@ -44,6 +48,11 @@ func (c *Cutter) Words(text []byte, fn func(word []byte, start, end int)) {
 
 // Parts returns the texts of the fields in the text of a document.
 func (c *Cutter) Parts(text []byte) [][]byte { return bytes.SplitN(text, []byte{Separator}, c.fields) }
+
+// HasWords reports whether a text may have words, given its normal form.
+func (c *Cutter) HasWords(normal []byte) bool {
+	return !c.OwnWords || c.normal.symbols || token.Wordy(normal)
+}
 
 // Normal returns a part as it is cut into words; valid until the next call.
 func (c *Cutter) Normal(part []byte) []byte { return c.normal.text(part) }

@@ -109,6 +109,12 @@ func decode(r io.Reader, memory int64) (pic picture, err error) {
 		if f.name == "gif" {
 			pic.Image = canvas(img, cfg)
 		}
+	case *image.NRGBA:
+		if f.name == "webp" && unusedAlpha(data) || f.name == "bmp" && allClear(img) {
+			for i := 3; i < len(img.Pix); i += 4 {
+				img.Pix[i] = 255
+			}
+		}
 	case *image.Gray:
 		if f.name == "tiff" {
 			correctFax(img, data)
@@ -136,34 +142,58 @@ func checkSize(cfg image.Config, memory int64) error {
 	return nil
 }
 
-// firstFrame returns the first frame of a WebP file as a file without animation or transparency.
+// firstFrame returns the first frame of a WebP file as a file without animation. A frame has its
+// position, its size less one, its duration and flags, and its chunks.
 func firstFrame(data []byte) []byte {
-	const frameHeader = 16
+	const frameHeader, alpha = 16, 1 << 4
 	frame := chunk(data[12:], "ANMF", binary.LittleEndian)
 	if len(frame) < frameHeader {
 		return data
 	}
-	for _, kind := range []string{"VP8 ", "VP8L"} {
-		if content := chunk(frame[frameHeader:], kind, binary.LittleEndian); content != nil {
-			out := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(12+len(content)))
-			out = binary.LittleEndian.AppendUint32(append(out, "WEBP"+kind...), uint32(len(content)))
-			return append(out, content...)
-		}
+	out := []byte("RIFF\x00\x00\x00\x00WEBP")
+	add := func(kind string, content []byte) {
+		out = append(binary.LittleEndian.AppendUint32(append(out, kind...), uint32(len(content))), content...)
+		out = append(out, 0)[:len(out)+len(content)%2]
 	}
-	return data
+	size, chunks := frame[6:12], frame[frameHeader:]
+	still := chunk(chunks, "VP8 ", binary.LittleEndian)
+	if mask := chunk(chunks, "ALPH", binary.LittleEndian); mask != nil && still != nil {
+		add("VP8X", append([]byte{alpha, 0, 0, 0}, size...))
+		add("ALPH", mask)
+	}
+	if still != nil {
+		add("VP8 ", still)
+	} else if still = chunk(chunks, "VP8L", binary.LittleEndian); still != nil {
+		add("VP8L", still)
+	} else {
+		return data
+	}
+	binary.LittleEndian.PutUint32(out[4:], uint32(len(out)-8))
+	return out
 }
 
-// canvas returns the first frame of a GIF file in a picture of the full size. The decoder replaces
-// the transparent colour by black: if the palette is the file's, the colour is restored from there.
-func canvas(frame *image.Paletted, cfg image.Config) image.Image {
-	ground := slices.Index(frame.Palette, color.Color(color.RGBA{}))
-	if global, ok := cfg.ColorModel.(color.Palette); ok && ground >= 0 && len(global) == len(frame.Palette) {
-		restored := slices.Clone(frame.Palette)
-		restored[ground] = global[ground]
-		if slices.Equal(restored, global) {
-			frame.Palette = restored
+// unusedAlpha reports whether the header of a lossless WebP file says that its alpha is not used:
+// RFC 9649, 3.4. The bit follows a byte of signature and two sizes of 14 bits.
+func unusedAlpha(data []byte) bool {
+	const at, used = 4, 1 << 4
+	head := chunk(data[12:], "VP8L", binary.LittleEndian)
+	return len(head) > at && head[at]&used == 0
+}
+
+// allClear reports whether nothing of a picture is to be seen. In BMP files that is an alpha that
+// the program that wrote them did not use.
+func allClear(img *image.NRGBA) bool {
+	for i := 3; i < len(img.Pix); i += 4 {
+		if img.Pix[i] != 0 {
+			return false
 		}
 	}
+	return true
+}
+
+// canvas returns the first frame of a GIF file in a picture of the full size.
+func canvas(frame *image.Paletted, cfg image.Config) image.Image {
+	ground := slices.Index(frame.Palette, color.Color(color.RGBA{}))
 	full := image.Rect(0, 0, cfg.Width, cfg.Height)
 	if frame.Rect == full {
 		return frame

@@ -26,9 +26,10 @@
 // bits of PDQ in 50 pictures, and 8, 12 and 22 in three of sky and sea, of which
 // noise of one level changes up to 24 bits.
 //
-// As the references do, this package ignores transparency: a pixel counts with the colour that is
-// stored for it. It differs from them in three points. The orientation that a camera has stored
-// (Exif) is applied first, as by ImageOps.exif_transpose of Pillow. Grey of 16 bits is divided by
-// 256, where Pillow makes all that is more than 255 white. And a picture of which the hash would
-// say nothing is refused (see [Flat]).
+// This package differs from the references in four points. What is transparent is put on white
+// first, as by Image.alpha_composite of Pillow; the references ignore alpha, and see the colour that
+// is stored for a pixel and that nobody sees. The orientation that a camera has stored (Exif) is
+// applied, as by ImageOps.exif_transpose. Grey of 16 bits is divided by 256, where Pillow makes all
+// that is more than 255 white. And a picture of which the hash would say nothing has one that is
+// made of all its pixels instead (see [Flat] and [Sum]).
 package imagehash

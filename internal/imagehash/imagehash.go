@@ -1,9 +1,15 @@
 package imagehash
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"image"
+	"image/color"
 	"io"
 	"strings"
+
+	"github.com/zeebo/xxh3"
 )
 
 // A Kind is an algorithm that computes a hash.
@@ -90,6 +96,9 @@ type Result struct {
 	Width, Height int
 	// Format is jpeg, png, gif, webp, bmp or tiff.
 	Format string
+	// Refused, if not nil, says why a hash of this kind would mean nothing: the picture is too small
+	// or flat. Hashes are then made of all pixels (see [Sum]).
+	Refused *RefusedError
 }
 
 // A Reason is why a picture is refused.
@@ -106,7 +115,8 @@ const (
 	// TooSmall is a picture of which a side has less than 5 pixels, the least that PDQ hashes.
 	TooSmall
 	// Flat is a picture without the differences of brightness that its hash is made of, such as an
-	// empty page: all such pictures would be alike.
+	// empty page: all such pictures would be alike. Result.Refused has this reason and TooSmall; the
+	// other ones are errors.
 	Flat
 )
 
@@ -131,8 +141,8 @@ func refused(r Reason, format string, args ...any) error {
 	return &RefusedError{r, fmt.Errorf(format, args...)}
 }
 
-// Hash reads all of a picture from r and returns its hash or hashes. A picture of which there
-// is none gives a [RefusedError]; other errors are those of r. Memory for pixels is allocated only
+// Hash reads all of a picture from r and returns its hash or hashes. A picture that cannot be
+// decoded gives a [RefusedError]; other errors are those of r. Memory for pixels is allocated only
 // after their number has been compared with Options.Memory. Hash may be called from many
 // goroutines, each of which needs the memory.
 func Hash(r io.Reader, kind Kind, opt Options) (Result, error) {
@@ -159,7 +169,58 @@ func Hash(r io.Reader, kind Kind, opt Options) (Result, error) {
 	default:
 		res.Hashes, err = dhash(lumaOf(pic, rounded), kinds[kind].small, turns)
 	}
+	if errors.As(err, &res.Refused) {
+		err = nil
+		for _, t := range turns {
+			h := xxh3.New()
+			pic.write(h, t)
+			res.Hashes = append(res.Hashes, kind.sum(h))
+		}
+	}
 	return res, err
+}
+
+// Sum returns what stands for the hash of a file that is read from r and cannot be decoded. As the
+// hashes of a picture that is too small or flat, it is as far from others as random bits are, and
+// equal only for equal content.
+func Sum(r io.Reader, kind Kind) ([]uint64, error) {
+	h := xxh3.New()
+	_, err := io.Copy(h, r)
+	return kind.sum(h), err
+}
+
+// sum returns as many words as a hash has, made of what was written to h.
+func (k Kind) sum(h *xxh3.Hasher) (words []uint64) {
+	all := h.Sum128().Bytes()
+	for seed := range k.Bits() / 64 {
+		words = append(words, xxh3.HashSeed(all[:], uint64(seed)))
+	}
+	return words
+}
+
+// write writes the size of a picture with a turn applied and its pixels, as they are seen on any
+// ground: equal pictures are the same, in whichever format and however they are stored.
+func (p picture) write(h *xxh3.Hasher, t turn) {
+	pixel := func(x, y int) color.RGBA64 { // of those that have more bits than the file
+		return color.RGBA64Model.Convert(color.NRGBAModel.Convert(p.At(x, y))).(color.RGBA64)
+	}
+	switch img := p.Image.(type) {
+	case *image.YCbCr, *image.NYCbCrA, *image.CMYK:
+	case image.RGBA64Image:
+		pixel = img.RGBA64At
+	}
+	b := p.Bounds()
+	v := viewOf(b.Dx(), b.Dy()).turned(p.turn).turned(t)
+	row := binary.LittleEndian.AppendUint64(nil, uint64(v.w)<<32|uint64(v.h))
+	for y := range v.h {
+		for x := range v.w {
+			at := v.at + y*v.down + x*v.right
+			c := pixel(b.Min.X+at%b.Dx(), b.Min.Y+at/b.Dx())
+			row = binary.LittleEndian.AppendUint64(row, uint64(c.R)<<48|uint64(c.G)<<32|uint64(c.B)<<16|uint64(c.A))
+		}
+		h.Write(row)
+		row = row[:0]
+	}
 }
 
 // pack returns n bits as words, the first bit as the highest one of word 0.

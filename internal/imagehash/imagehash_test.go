@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"image"
 	"image/color"
+	"image/gif"
 	"image/jpeg"
 	"io"
 	"maps"
@@ -17,6 +18,9 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
 
 	"github.com/simdb/simdb/internal/exhaustive"
 )
@@ -149,12 +153,22 @@ func TestUpright(t *testing.T) {
 		{"9", with(segment(0xe1, exif(binary.BigEndian, 9))), true},
 		{"cut off", with(segment(0xe1, exif(binary.BigEndian, 6)[:30])), true},
 		{"empty", with(segment(0xe1, []byte("Exif\x00\x00"))), true},
+		{"beyond its segment", with(segment(0xe1, exif(binary.BigEndian, 6)[:14]), segment(0xfe, exif(binary.BigEndian, 6)[18:])), true},
 	} {
 		res, err := Hash(bytes.NewReader(test.file), DHash, Options{})
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		} else if wide := res.Width == 90 && res.Height == 60; wide != test.wide || res.Width*res.Height != 5400 {
 			t.Errorf("%s: %d x %d", test.name, res.Width, res.Height)
+		}
+	}
+	for _, profile := range []string{"", "ICC", "ICCP"} { // in a chunk before the metadata, with a byte to fill it up
+		file := pictures(t)["turn6.webp"]
+		chunk := append(binary.LittleEndian.AppendUint32([]byte("ICCP"), uint32(len(profile))), profile...)
+		file = slices.Concat(file[:30], append(chunk, 0)[:len(chunk)+len(chunk)%2], file[30:])
+		binary.LittleEndian.PutUint32(file[4:], uint32(len(file)-8))
+		if res, err := Hash(bytes.NewReader(file), DHash, Options{}); err != nil || res.Width != 140 || res.Height != 96 {
+			t.Errorf("WebP with a profile of %d bytes: %d x %d, %v", len(profile), res.Width, res.Height, err)
 		}
 	}
 }
@@ -178,13 +192,13 @@ func TestDeepGrey(t *testing.T) {
 
 // The brightness of each colour is the sum that pdqhash computes in float64 and rounds to float32.
 func TestLinear(t *testing.T) {
-	rgb, got := make([]uint8, 3*256), make([]float32, 256)
+	rgba, got := make([]uint8, 4*256), make([]float32, 256)
 	for r := range 256 {
 		for g := range 256 {
 			for b := range 256 {
-				rgb[3*b], rgb[3*b+1], rgb[3*b+2] = uint8(r), uint8(g), uint8(b)
+				rgba[4*b], rgba[4*b+1], rgba[4*b+2] = uint8(r), uint8(g), uint8(b)
 			}
-			linear(got, rgb)
+			linear(got, rgba)
 			for b, v := range got {
 				sum := float64(float64(r)*0.299) + float64(float64(g)*0.587)
 				if want := float32(sum + float64(float64(b)*0.114)); v != want {
@@ -233,16 +247,184 @@ func TestRefused(t *testing.T) {
 		{"low", sample{"", scene(200, 4, 1)}.png(t), []Kind{PDQ}, TooSmall},
 	} {
 		for _, kind := range test.kinds {
-			_, err := Hash(bytes.NewReader(test.file), kind, Options{Orientations: true})
+			res, err := Hash(bytes.NewReader(test.file), kind, Options{Orientations: true})
+			if wide := test.reason == Flat || test.reason == TooSmall; wide && err == nil && res.Refused != nil && len(res.Hashes) == 8 {
+				err = res.Refused
+			} else if wide || err == nil || res.Refused != nil {
+				t.Errorf("%s, %v: %+v, %v", test.name, kind, res, err)
+			}
 			if got := reasonOf(t, test.name, err); got != test.reason || !strings.HasPrefix(err.Error(), got.String()+": ") {
 				t.Errorf("%s, %v: %v", test.name, kind, err)
 			}
 		}
 	}
 	for _, kind := range []Kind{PDQ, PHash} {
-		if _, err := Hash(bytes.NewReader(columns), kind, Options{}); err != nil {
-			t.Errorf("rows of one brightness, %v: %v", kind, err)
+		if res, err := Hash(bytes.NewReader(columns), kind, Options{}); err != nil || res.Refused != nil {
+			t.Errorf("rows of one brightness, %v: %+v, %v", kind, res, err)
 		}
+	}
+}
+
+// Of pictures without a hash those with equal pixels have equal Hashes, however they are stored, and
+// all others have different ones; and so have files that cannot be decoded.
+func TestPlain(t *testing.T) {
+	encoded := func(encode func(w io.Writer) error) []byte {
+		var b bytes.Buffer
+		if err := encode(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	solid := func(w, h int, c color.Color) image.Image {
+		img := image.NewNRGBA64(image.Rect(0, 0, w, h))
+		for i := range w * h {
+			img.Set(i%w, i/w, c)
+		}
+		return img
+	}
+	pngOf := func(img image.Image) []byte { return sample{"", img}.png(t) }
+	white := func(masked ...image.Point) []byte { // with these pixels transparent
+		img := image.NewNRGBA(image.Rect(0, 0, 20, 30))
+		for i := range img.Pix {
+			img.Pix[i] = 255
+		}
+		for _, p := range masked {
+			img.SetNRGBA(p.X, p.Y, color.NRGBA{uint8(7 * p.X), 3, 9, 0}) // of a colour that nobody sees
+		}
+		return pngOf(img)
+	}
+	red := paint(20, 30, func(int, int) color.RGBA { return color.RGBA{200, 3, 9, 255} })
+	redJPEG := encoded(func(w io.Writer) error { return jpeg.Encode(w, red, nil) })
+	decoded, err := jpeg.Decode(bytes.NewReader(redJPEG))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, g, b, _ := decoded.At(3, 3).RGBA()
+	equal := [][][]byte{
+		{
+			pngOf(red), pngOf(solid(20, 30, color.RGBA{200, 3, 9, 255})), encoded(func(w io.Writer) error { return bmp.Encode(w, red) }),
+			encoded(func(w io.Writer) error {
+				return gif.Encode(w, image.NewPaletted(red.Rect, color.Palette{color.RGBA{200, 3, 9, 255}}), nil)
+			}), encoded(func(w io.Writer) error { return tiff.Encode(w, red, nil) }),
+		},
+		{redJPEG, pngOf(solid(20, 30, color.RGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 255}))},
+		{pngOf(solid(30, 20, color.RGBA{200, 3, 9, 255}))},
+		{white(), pngOf(solid(20, 30, color.Gray{255}))},
+		{white(image.Pt(3, 4))},
+		{white(image.Pt(4, 3))},
+		{pngOf(solid(20, 30, color.Gray16{255}))}, // of which 8 bits are black
+		{pngOf(solid(20, 30, color.Gray16{254}))},
+		{pngOf(solid(20, 30, color.Gray{0}))},
+		{pngOf(solid(20, 30, color.NRGBA{200, 3, 9, 0})), pngOf(solid(20, 30, color.NRGBA{}))},
+		{pngOf(solid(20, 30, color.NRGBA{200, 3, 9, 128}))},
+	}
+	for _, kind := range Kinds() {
+		seen := map[string]int{}
+		for i, files := range equal {
+			for j, file := range files {
+				res, err := Hash(bytes.NewReader(file), kind, Options{})
+				if err != nil || res.Refused == nil {
+					t.Fatalf("%v, picture %d, %d: %v", kind, i, j, err)
+				}
+				h := hexadecimal(res.Hashes[0])
+				if same, had := seen[h]; had != (j > 0) || had && same != i {
+					t.Errorf("%v: picture %d, %d has %s, as picture %d", kind, i, j, h, same)
+				}
+				seen[h] = i
+			}
+		}
+		for i, text := range []string{"", "no picture", "no picture "} {
+			words, err := Sum(strings.NewReader(text), kind)
+			if _, had := seen[hexadecimal(words)]; err != nil || had || len(words) != kind.Bits()/64 {
+				t.Errorf("%v: Sum of %q is %x, %v", kind, text, words, err)
+			}
+			seen[hexadecimal(words)] = -1 - i
+		}
+		if _, err := Sum(iotest.ErrReader(io.ErrClosedPipe), kind); err != io.ErrClosedPipe {
+			t.Error(err)
+		}
+	}
+	// They are stored in databases, so they stay as they are.
+	res := must(Hash(bytes.NewReader(equal[0][0]), PDQ, Options{}))
+	if got, want := hexadecimal(res.Hashes[0]), "485f1bd2c3039dcd56128003b0e4ce664c07b2c0704864a1c54007563d7585b3"; got != want {
+		t.Errorf("red: %s, want %s", got, want)
+	}
+	// Those of a turned picture are that of the picture for the orientation, also turned by Exif.
+	stripes := paint(30, 20, func(_, y int) color.RGBA { return color.RGBA{uint8(9 * y), 0, 0, 255} })
+	stripes.SetRGBA(29, 0, color.RGBA{1, 0, 0, 255})
+	all := must(Hash(bytes.NewReader(pngOf(stripes)), DHash, Options{Orientations: true}))
+	for o, p := range orientations(stripes) {
+		one := must(Hash(bytes.NewReader(pngOf(p)), DHash, Options{}))
+		if one.Refused != nil && !slices.Equal(one.Hashes[0], all.Hashes[o]) || all.Refused == nil || one.Refused == nil && o%2 == 0 && o < 4 {
+			t.Errorf("orientation %d: %x, want %x", o, one.Hashes, all.Hashes[o])
+		}
+	}
+	upside := pngOf(orientations(stripes)[2])
+	exif := "eXIfII*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00"
+	sum := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(exif)))
+	turned := slices.Concat(upside[:33], binary.BigEndian.AppendUint32(nil, uint32(len(exif)-4)), []byte(exif), sum, upside[33:])
+	if res, err := Hash(bytes.NewReader(turned), DHash, Options{}); err != nil || !slices.Equal(res.Hashes[0], all.Hashes[0]) {
+		t.Errorf("upside down: %x, %v, want %x", res.Hashes, err, all.Hashes[0])
+	}
+}
+
+// A lossless WebP picture is opaque if its header says so, whatever its pixels say.
+func TestUnusedAlpha(t *testing.T) {
+	file := slices.Clone(pictures(t)["animated-alpha.webp"])
+	opaque := must(Hash(bytes.NewReader(pictures(t)["lossless.webp"]), PDQ, Options{}))
+	for _, differs := range []bool{true, false} {
+		if res := must(Hash(bytes.NewReader(file), PDQ, Options{})); slices.Equal(res.Hashes[0], opaque.Hashes[0]) == differs {
+			t.Errorf("%x, opaque %x", res.Hashes, opaque.Hashes)
+		}
+		file[bytes.Index(file, []byte("VP8L"))+12] &^= 1 << 4
+	}
+}
+
+// A BMP picture whose alpha is 0 everywhere is opaque.
+func TestClearBMP(t *testing.T) {
+	img := scene(64, 48, 2)
+	var plain bytes.Buffer
+	if err := bmp.Encode(&plain, img); err != nil {
+		t.Fatal(err)
+	}
+	deep := func(alpha func(i int) byte) []byte { // with a header of 108 bytes, which has alpha
+		const offset, header = 14 + 108, 108
+		file := slices.Concat(plain.Bytes()[:54], make([]byte, header-40))
+		binary.LittleEndian.PutUint32(file[10:], offset)
+		binary.LittleEndian.PutUint32(file[14:], header)
+		file[28] = 32
+		for i := range 64 * 48 {
+			c := img.RGBAAt(i%64, 47-i/64)
+			file = append(file, c.B, c.G, c.R, alpha(i))
+		}
+		return file
+	}
+	want := must(Hash(bytes.NewReader(plain.Bytes()), PDQ, Options{})).Hashes[0]
+	for name, test := range map[string]struct {
+		alpha func(i int) byte
+		same  bool
+	}{
+		"0": {func(int) byte { return 0 }, true}, "255": {func(int) byte { return 255 }, true},
+		"half": {func(i int) byte { return byte(255 * (i % 64 / 32)) }, false},
+	} {
+		res, err := Hash(bytes.NewReader(deep(test.alpha)), PDQ, Options{})
+		if err != nil || slices.Equal(res.Hashes[0], want) != test.same {
+			t.Errorf("alpha of %s: %x, %v, opaque %x", name, res.Hashes, err, want)
+		}
+	}
+}
+
+// A decoder that panics refuses the picture.
+func TestPanic(t *testing.T) {
+	before := formats
+	defer func() { formats = before }()
+	formats = append(slices.Clone(formats), format{
+		name: "bad", magic: []string{"bad"}, config: func(io.Reader) (image.Config, error) { return image.Config{Width: 9, Height: 9}, nil },
+		decode: func(io.Reader) (image.Image, error) { panic("index out of range") },
+	})
+	_, err := Hash(strings.NewReader("bad"), PDQ, Options{})
+	if reasonOf(t, "bad", err) != Undecodable || !strings.HasSuffix(err.Error(), "the decoder fails: index out of range") {
+		t.Error(err)
 	}
 }
 
@@ -321,6 +503,17 @@ func TestMemory(t *testing.T) {
 	} {
 		if _, err := Hash(bytes.NewReader(file), PHash, Options{Memory: memory}); !strings.HasPrefix(fmt.Sprint(err), want) {
 			t.Errorf("%d bytes: %v, want %s", memory, err, want)
+		}
+	}
+	// So many bytes a pixel are counted as the decoder takes.
+	for name, bytesPerPixel := range map[string]int64{"cmyk.jpg": 28, "420.jpg": 20, "alpha.png": 20} {
+		file := pictures(t)[name]
+		memory := int64(len(file)) + 150*110*bytesPerPixel
+		if _, err := Hash(bytes.NewReader(file), PHash, Options{Memory: memory}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := Hash(bytes.NewReader(file), PHash, Options{Memory: memory - 1}); reasonOf(t, name, err) != TooLarge {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// A file is not read further than the limit.

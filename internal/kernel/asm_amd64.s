@@ -649,7 +649,7 @@ DATA eight<>+56(SB)/8, $0x0000000000000007
 GLOBL eight<>(SB), RODATA|NOPTR, $64
 
 // func decodeAVX512(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width int, groups int, base uint64, mask uint64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, POPCNT, SSE2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, POPCNT
 TEXT ·decodeAVX512(SB), NOSPLIT, $0-80
 	MOVQ         ones+8(FP), AX
 	MOVQ         unary+16(FP), CX
@@ -689,14 +689,12 @@ keys:
 	MOVQ         groups+56(FP), DI
 	VMOVDQU64    (BX), Z0
 	VMOVDQU64    64(BX), Z1
-	MOVQ         base+64(FP), BX
-	VPBROADCASTQ BX, Z2
-	MOVQ         mask+72(FP), BX
-	VPBROADCASTQ BX, Z3
+	VPBROADCASTQ base+64(FP), Z2
+	VPBROADCASTQ mask+72(FP), Z3
 	VMOVDQU64    eight<>+0(SB), Z4
 	MOVL         $0x00000008, BX
 	VPBROADCASTQ BX, Z5
-	MOVQ         SI, X6
+	VMOVQ        SI, X6
 
 group:
 	VPMOVZXWQ  (AX), Z7
@@ -755,52 +753,46 @@ DATA nibbles<>+56(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL nibbles<>(SB), RODATA|NOPTR, $64
 
 // func scanPackedAVX2(dst *uint32, packed *byte, l *[160]byte, width int, groups int, first int, q uint64, k uint64) (count int)
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX, AVX2
 TEXT ·scanPackedAVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         first+40(FP), DX
 	XORQ         CX, CX
-	MOVQ         q+48(FP), BX
-	MOVQ         BX, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         k+56(FP), BX
-	MOVQ         BX, X1
-	VPBROADCASTQ X1, Y1
+	VPBROADCASTQ q+48(FP), Y0
+	VPBROADCASTQ k+56(FP), Y1
 	VMOVDQU      nibbles<>+0(SB), Y2
 	VMOVDQU      nibbles<>+32(SB), Y3
 	VPXOR        Y4, Y4, Y4
 	MOVQ         packed+8(FP), BX
-	MOVQ         l+16(FP), DI
-	MOVQ         width+24(FP), R8
-	MOVQ         groups+32(FP), R9
-	MOVQ         $0x00000040, R10
-	SUBQ         R8, R10
-	MOVQ         R10, X6
-	MOVQ         $-1, R10
-	MOVQ         R10, X5
-	VPSRLQ       X6, X5, X5
-	VPBROADCASTQ X5, Y5
-	VMOVDQU      (DI), Y6
-	VMOVDQU      64(DI), Y7
-	VMOVDQU      32(DI), Y8
-	VMOVDQU      96(DI), Y9
-	MOVQ         136(DI), R10
-	MOVQ         144(DI), R11
-	MOVQ         152(DI), DI
+	MOVQ         l+16(FP), SI
+	MOVQ         width+24(FP), DI
+	MOVQ         groups+32(FP), R8
+	MOVQ         $0x00000040, R9
+	SUBQ         DI, R9
+	VMOVQ        R9, X5
+	VPCMPEQQ     Y6, Y6, Y6
+	VPSRLQ       X5, Y6, Y6
+	VMOVDQU      (SI), Y5
+	VMOVDQU      64(SI), Y7
+	VMOVDQU      32(SI), Y8
+	VMOVDQU      96(SI), Y9
+	MOVQ         136(SI), R9
+	MOVQ         144(SI), R11
+	MOVQ         152(SI), SI
 
 group:
-	TESTQ       R9, R9
+	TESTQ       R8, R8
 	JLE         done
 	VMOVDQU     (BX), X10
-	VINSERTI128 $0x01, (BX)(R10*1), Y10, Y10
-	VPSHUFB     Y6, Y10, Y10
+	VINSERTI128 $0x01, (BX)(R9*1), Y10, Y10
+	VPSHUFB     Y5, Y10, Y10
 	VPSRLVQ     Y7, Y10, Y10
 	VMOVDQU     (BX)(R11*1), X11
-	VINSERTI128 $0x01, (BX)(DI*1), Y11, Y11
+	VINSERTI128 $0x01, (BX)(SI*1), Y11, Y11
 	VPSHUFB     Y8, Y11, Y11
 	VPSRLVQ     Y9, Y11, Y11
 	VPXOR       Y0, Y10, Y10
-	VPAND       Y5, Y10, Y10
+	VPAND       Y6, Y10, Y10
 	VPSRLW      $0x04, Y10, Y12
 	VPAND       Y3, Y10, Y10
 	VPAND       Y3, Y12, Y12
@@ -811,7 +803,7 @@ group:
 	VPCMPGTQ    Y1, Y10, Y10
 	VMOVMSKPD   Y10, R12
 	VPXOR       Y0, Y11, Y11
-	VPAND       Y5, Y11, Y11
+	VPAND       Y6, Y11, Y11
 	VPSRLW      $0x04, Y11, Y12
 	VPAND       Y3, Y11, Y11
 	VPAND       Y3, Y12, Y12
@@ -827,18 +819,18 @@ group:
 	JZ          next
 
 near:
-	BSFL R12, SI
-	ADDL DX, SI
-	MOVL SI, (AX)(CX*4)
+	BSFL R12, R10
+	ADDL DX, R10
+	MOVL R10, (AX)(CX*4)
 	INCQ CX
 	LEAL -1(R12), R13
 	ANDL R13, R12
 	JNZ  near
 
 next:
-	ADDQ R8, BX
+	ADDQ DI, BX
 	ADDQ $0x08, DX
-	DECQ R9
+	DECQ R8
 	JMP  group
 
 done:
@@ -847,25 +839,21 @@ done:
 	RET
 
 // func scanFlatAVX2(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX, AVX2
 TEXT ·scanFlatAVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         first+24(FP), DX
 	XORQ         CX, CX
-	MOVQ         q+32(FP), BX
-	MOVQ         BX, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         k+40(FP), BX
-	MOVQ         BX, X1
-	VPBROADCASTQ X1, Y1
+	VPBROADCASTQ q+32(FP), Y0
+	VPBROADCASTQ k+40(FP), Y1
 	VMOVDQU      nibbles<>+0(SB), Y2
 	VMOVDQU      nibbles<>+32(SB), Y3
 	VPXOR        Y4, Y4, Y4
 	MOVQ         keys+8(FP), BX
-	MOVQ         groups+16(FP), DI
+	MOVQ         groups+16(FP), SI
 
 group:
-	TESTQ     DI, DI
+	TESTQ     SI, SI
 	JLE       done
 	VMOVDQU   (BX), Y5
 	VMOVDQU   32(BX), Y6
@@ -878,7 +866,7 @@ group:
 	VPADDB    Y7, Y5, Y5
 	VPSADBW   Y4, Y5, Y5
 	VPCMPGTQ  Y1, Y5, Y5
-	VMOVMSKPD Y5, R8
+	VMOVMSKPD Y5, DI
 	VPXOR     Y0, Y6, Y6
 	VPSRLW    $0x04, Y6, Y5
 	VPAND     Y3, Y6, Y6
@@ -888,25 +876,25 @@ group:
 	VPADDB    Y5, Y6, Y6
 	VPSADBW   Y4, Y6, Y6
 	VPCMPGTQ  Y1, Y6, Y6
-	VMOVMSKPD Y6, R9
-	SHLL      $0x04, R9
-	ORL       R9, R8
-	XORL      $0xff, R8
+	VMOVMSKPD Y6, R8
+	SHLL      $0x04, R8
+	ORL       R8, DI
+	XORL      $0xff, DI
 	JZ        next
 
 near:
-	BSFL R8, SI
-	ADDL DX, SI
-	MOVL SI, (AX)(CX*4)
+	BSFL DI, R9
+	ADDL DX, R9
+	MOVL R9, (AX)(CX*4)
 	INCQ CX
-	LEAL -1(R8), R9
-	ANDL R9, R8
+	LEAL -1(DI), R8
+	ANDL R8, DI
 	JNZ  near
 
 next:
 	ADDQ $0x40, BX
 	ADDQ $0x08, DX
-	DECQ DI
+	DECQ SI
 	JMP  group
 
 done:
@@ -1880,7 +1868,7 @@ done:
 	RET
 
 // func scanTilesAVX2(dst *uint64, queries *[4]uint64, rows int, query int, keys *uint64, groups int, k uint64) (count int)
-// Requires: AVX, AVX2, BMI, SSE2
+// Requires: AVX, AVX2, BMI
 TEXT ·scanTilesAVX2(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         queries+8(FP), SI
@@ -1890,9 +1878,7 @@ TEXT ·scanTilesAVX2(SB), NOSPLIT, $0-64
 	MOVQ         groups+40(FP), R9
 	XORQ         CX, CX
 	XORQ         BX, BX
-	MOVQ         k+48(FP), R10
-	MOVQ         R10, X0
-	VPBROADCASTQ X0, Y0
+	VPBROADCASTQ k+48(FP), Y0
 	VMOVDQU      nibbles<>+0(SB), Y1
 	VMOVDQU      nibbles<>+32(SB), Y2
 	VPXOR        Y3, Y3, Y3
@@ -2828,8 +2814,7 @@ TEXT ·countMixedAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), DX
 	VMOVDQU64    transpose<>+0(SB), Z0
 	VPBROADCASTQ identity<>+0(SB), Z1
-	MOVQ         add+24(FP), BX
-	VPBROADCASTQ BX, Z7
+	VPBROADCASTQ add+24(FP), Z7
 	VPBROADCASTQ mul1<>+0(SB), Z8
 	VPBROADCASTQ mul2<>+0(SB), Z9
 
@@ -3594,12 +3579,11 @@ DATA lowbits<>+24(SB)/8, $0x0101010101010101
 GLOBL lowbits<>(SB), RODATA|NOPTR, $32
 
 // func countMixedAVX2(counts *[64]uint32, x *uint64, blocks int, tail *[64]uint64, add uint64)
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX, AVX2
 TEXT ·countMixedAVX2(SB), NOSPLIT, $416-40
 	MOVQ         counts+0(FP), AX
 	MOVQ         x+8(FP), CX
-	MOVQ         add+32(FP), X0
-	VPBROADCASTQ X0, Y0
+	VPBROADCASTQ add+32(FP), Y0
 	VMOVDQU      Y0, 256(SP)
 	VMOVDQU      lowbits<>+0(SB), Y0
 	VPXOR        Y1, Y1, Y1
@@ -4877,10 +4861,8 @@ TEXT ·hashWordsAVX512(SB), NOSPLIT, $0-56
 	MOVQ         text+8(FP), CX
 	MOVQ         edges+16(FP), DX
 	MOVQ         groups+24(FP), BX
-	MOVQ         k0+32(FP), SI
-	VPBROADCASTQ SI, Z0
-	MOVQ         k1+40(FP), SI
-	VPBROADCASTQ SI, Z1
+	VPBROADCASTQ k0+32(FP), Z0
+	VPBROADCASTQ k1+40(FP), Z1
 	MOVQ         $0x2020202020202020, SI
 	VPBROADCASTQ SI, Z2
 	MOVQ         $0xffffffffffffffff, SI
@@ -4974,10 +4956,8 @@ TEXT ·shinglesAVX512(SB), NOSPLIT, $0-48
 	MOVQ         words+8(FP), CX
 	MOVQ         groups+16(FP), DX
 	MOVQ         k+24(FP), BX
-	MOVQ         base+32(FP), SI
-	VPBROADCASTQ SI, Z0
-	MOVQ         mul+40(FP), SI
-	VPBROADCASTQ SI, Z1
+	VPBROADCASTQ base+32(FP), Z0
+	VPBROADCASTQ mul+40(FP), Z1
 
 group:
 	VMOVDQU64 (CX), Z2
@@ -5011,8 +4991,7 @@ TEXT ·belowAVX512(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         hashes+8(FP), CX
 	MOVQ         groups+16(FP), DX
-	MOVQ         limit+24(FP), BX
-	VPBROADCASTQ BX, Z0
+	VPBROADCASTQ limit+24(FP), Z0
 	MOVQ         AX, BX
 
 group:
@@ -5281,8 +5260,7 @@ TEXT ·filterAVX512(SB), NOSPLIT, $0-56
 	MOVQ         bitmaps+16(FP), DX
 	MOVQ         groups+24(FP), BX
 	VMOVDQU64    (CX), Z0
-	MOVQ         max+40(FP), CX
-	VPBROADCASTQ CX, Z1
+	VPBROADCASTQ max+40(FP), Z1
 	VPXORQ       Z2, Z2, Z2
 	VMOVDQU64    transpose<>+0(SB), Z3
 	MOVL         first+32(FP), CX

@@ -1,6 +1,9 @@
 package kernel
 
-import "os"
+import (
+	"fmt"
+	"os"
+)
 
 // Level is a set of instructions that kernels are written for. Kernels of all levels give the same
 // results.
@@ -18,12 +21,12 @@ var levelNames = [...]string{Go: "go", AVX2: "avx2", AVX512: "avx512"}
 // String returns the name of the level, as in [Env]: "go", "avx2" or "avx512".
 func (l Level) String() string { return levelNames[l] }
 
-// Env is the environment variable that lowers the level: SIMDB_KERNEL=go|avx2|avx512. A name that
-// is unknown, or that the machine lacks, is ignored.
+// Env is the environment variable that lowers the level: SIMDB_KERNEL=go|avx2|avx512. Where errors
+// are returned, any other name is one ([Err]); elsewhere the highest level is used.
 const Env = "SIMDB_KERNEL"
 
 // active is the level in use. Only tests write to it.
-var active = choose(os.Getenv(Env))
+var active, _ = choose(os.Getenv(Env))
 
 // Active returns the level of this process: the highest that the machine has, or the one that [Env]
 // names if the machine has that.
@@ -35,14 +38,25 @@ func Available() []Level {
 	return levels[AVX512-highest():]
 }
 
-// choose returns the level called name if the machine has it, else the highest.
-func choose(name string) Level {
-	for _, l := range Available() {
+// Err returns an error if [Env] names no level that the machine has. Whatever opens a file or a
+// database returns it.
+func Err() error {
+	_, err := choose(os.Getenv(Env))
+	return err
+}
+
+// choose returns the level called name, or the highest if there is no name or an error.
+func choose(name string) (Level, error) {
+	levels := Available()
+	for _, l := range levels {
 		if l.String() == name {
-			return l
+			return l, nil
 		}
 	}
-	return highest()
+	if name == "" {
+		return levels[0], nil
+	}
+	return levels[0], fmt.Errorf("%s=%q names no kernel that this processor has: %v", Env, name, levels)
 }
 
 // Name returns the name of the level in use.

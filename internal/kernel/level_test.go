@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -10,23 +11,31 @@ import (
 func TestChoose(t *testing.T) {
 	levels := Available()
 	for _, l := range levels {
-		if got := choose(l.String()); got != l {
-			t.Errorf("choose(%q) = %v", l, got)
+		if got, err := choose(l.String()); got != l || err != nil {
+			t.Errorf("choose(%q) = %v, %v", l, got, err)
 		}
 	}
-	for _, name := range []string{"", "AVX-512", "sse"} {
-		if got := choose(name); got != levels[0] {
-			t.Errorf("choose(%q) = %v, want the highest, %v", name, got, levels[0])
+	for _, name := range []string{"", "AVX2", "avx-512", "sse", "purego", " go"} {
+		if got, err := choose(name); got != levels[0] || (err == nil) != (name == "") {
+			t.Errorf("choose(%q) = %v, %v, want the highest, %v", name, got, err, levels[0])
 		}
 	}
 	for _, l := range []Level{Go, AVX2, AVX512} {
-		if got := choose(l.String()); !slices.Contains(levels, got) {
-			t.Errorf("choose(%q) = %v, which the machine lacks", l, got)
+		if _, err := choose(l.String()); (err == nil) != slices.Contains(levels, l) {
+			t.Errorf("choose(%q): %v, but the machine has %v", l, err, levels)
 		}
+	}
+	_, err := choose("zz")
+	want := fmt.Sprintf(`SIMDB_KERNEL="zz" names no kernel that this processor has: %v`, levels)
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 
 func TestAvailable(t *testing.T) {
+	if err := Err(); err != nil {
+		t.Fatal(err)
+	}
 	levels := Available()
 	if levels[len(levels)-1] != Go || !slices.Contains(levels, Active()) {
 		t.Errorf("Available() = %v, Active() = %v", levels, Active())
@@ -57,8 +66,8 @@ const child = "SIMDB_TEST_LEVEL"
 // level is chosen when a process starts.
 func TestLevelOfProcess(t *testing.T) {
 	if want, ok := os.LookupEnv(child); ok {
-		if got := Active(); got.String() != want {
-			t.Errorf("%s=%s: level %v, want %s", Env, os.Getenv(Env), got, want)
+		if got := Active(); got.String() != want || (Err() == nil) != (os.Getenv(Env) == want || os.Getenv(Env) == "") {
+			t.Errorf("%s=%s: level %v, want %s; %v", Env, os.Getenv(Env), got, want, Err())
 		}
 		return
 	}

@@ -199,13 +199,13 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestIngestEqualsLoad$",
 	},
 	{
-		name: "novel/turned away before its twin is safe", in: "engine", decl: "Store.PutUnless",
-		edit:  swap(`if err := db.waitSafe(last); err != nil {`, `if found { return false, nil }; if err := db.waitSafe(last); err != nil {`),
+		name: "novel/turned away before its twin is safe", in: "engine", decl: "Store.writeUnless",
+		edit:  swap(`return db.last, err`, `if found { return logPosition{}, err }; return db.last, err`),
 		tests: "engine", run: "^TestTurnedAwayWhenSafe$",
 	},
 	{
-		name: "novel/what is submitted again is stored again", in: "engine", decl: "DB.AddNovel",
-		edit:  swap(`novelMatches, true`, `novelMatches, false`),
+		name: "novel/what is submitted again is stored again", in: "engine/internal/search", decl: "Admit",
+		edit:  swap(`switch {`, `same = false; switch {`),
 		tests: "engine", run: "^TestAddNovel$",
 	},
 	{
@@ -220,7 +220,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "batch/visible write by write", in: "engine", decl: "Store.commitLocked",
-		edit:  swap(`if err := db.insertLocked(&have, &recs[i]); err != nil { return db.fail(err) }`, `if err := db.insertLocked(&have, &recs[i]); err != nil { return db.fail(err) }; db.publishLocked(recs[i].Doc.Seq)`),
+		edit:  swap(`db.insertLocked(replaced[i], &recs[i])`, `db.insertLocked(replaced[i], &recs[i]); db.publishLocked(recs[i].Doc.Seq)`),
 		tests: "engine", run: "^TestBatchIsVisibleAtOnce$",
 	},
 	{
@@ -315,7 +315,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "memtable/a replaced version is forgotten", in: "engine", decl: "idTable.add",
-		edit:  swap(`d.prev = old; old == nil`, `d.prev = nil; old == nil`),
+		edit:  swap(`d.follow(old)`, `d.follow(nil)`),
 		tests: "engine/internal/view", run: "^TestMemtableFind$",
 	},
 	{

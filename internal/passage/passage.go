@@ -50,6 +50,7 @@ const noWord = -1
 // of features, which must be canonical, says what words are.
 func New(spec features.Spec, least int, query []byte) *Finder {
 	f := &Finder{least: least, cut: features.NewCutter(spec), ids: map[string]int32{}}
+	f.cut.OwnWords = true
 	f.walk = token.New(token.Config{Shingle: min(least, token.MaxShingle), Symbols: spec.Symbols})
 	f.cut.Words(query, func(word []byte, start, end int) {
 		id, known := f.ids[string(word)]
@@ -66,7 +67,9 @@ func New(spec features.Spec, least int, query []byte) *Finder {
 	if len(f.words) >= least {
 		f.windows.Reset(len(f.words))
 		for _, part := range f.cut.Parts(query) {
-			f.walk.Bytes(f.cut.Normal(part), (*learner)(f))
+			if normal := f.cut.Normal(part); f.cut.HasWords(normal) {
+				f.walk.Bytes(normal, (*learner)(f))
+			}
 		}
 	}
 	return f

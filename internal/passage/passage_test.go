@@ -94,6 +94,34 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// A text without words has no run, although shingles have one word of it; symbols can be words.
+func TestRunsWithoutWords(t *testing.T) {
+	fields := features.Spec{Fields: []features.Field{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}}
+	for _, test := range []struct {
+		spec        features.Spec
+		query, text string
+		want        int
+	}{
+		{features.Spec{}, "...", "...", 0},
+		{features.Spec{}, " ☀ ", "☀", 0},
+		{features.Spec{}, "...", "a ... b", 0},
+		{features.Spec{}, "a ...", "a", 1},
+		{features.Spec{Symbols: true}, "...", "a ... b", 1},
+		{fields, "...\x1fa", "...\x1fb", 0},
+		{fields, "...\x1fa", "...\x1fa", 1},
+		{fields, "a\x1f...", "...\x1fa", 1},
+	} {
+		spec, err := test.spec.Canonical()
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := New(spec, 1, []byte(test.query)).Runs([]byte(test.text), 9)
+		if len(runs) != test.want || test.want == 1 && runs[0].Words != 1 {
+			t.Errorf("%q in %q: %v", test.query, test.text, runs)
+		}
+	}
+}
+
 // Every licence is compared with some others, by brute force too.
 func TestRunsOfLicences(t *testing.T) {
 	var texts []string
@@ -165,7 +193,7 @@ func TestRunsOfFeatures(t *testing.T) {
 		{features.Spec{Unit: features.Chars}, 2, "x y", "a x y", 1},
 		{features.Spec{}, 3, "x y", "a x y", 0},
 		{features.Spec{}, 1, "", "a", 0},
-		{features.Spec{}, 1, "--", " -- ", 1},
+		{features.Spec{}, 1, "--", " -- ", 0},
 		{features.Spec{}, 100_000, strings.Repeat("a ", 100_000), strings.Repeat("a ", 100_001), 2},
 		{features.Spec{}, 100_000, strings.Repeat("a ", 100_000), strings.Repeat("a ", 99_999), 0},
 	} {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/internal/token"
 )
 
@@ -56,9 +57,13 @@ type wordList []uint64
 // Shingles takes shingles of one word.
 func (l *wordList) Shingles(hashes []uint64) { *l = append(*l, hashes...) }
 
-// appendRuns appends the hashes of the runs of q runes of a text, which are as many as its runes.
+// appendRuns appends the hashes of the runs of q runes of a text, which are as many as its runes;
+// nothing of a blank text, which is similar to none.
 func (f *Elements) appendRuns(dst []uint64, text string, q int) []uint64 {
 	const runeBytes = 3 // no rune has the bytes of a mark
+	if textsim.Blank(text) {
+		return dst
+	}
 	f.runes = f.runes[:0]
 	for i := 0; i < len(text); {
 		r, n := rune(text[i]), 1

@@ -50,8 +50,11 @@ type Signer struct {
 // NewSigner returns a Signer.
 func NewSigner() *Signer { return &Signer{words: token.NewShingler(1, 0)} }
 
-// Sign returns the signature of a text.
+// Sign returns the signature of a text; of one that is Blank that of no text.
 func (s *Signer) Sign(text []byte) (g Signature) {
+	if Blank(text) {
+		return g
+	}
 	clear(s.counts[:])
 	for i := 0; i < len(text); {
 		r, n := rune(text[i]), 1

@@ -32,7 +32,7 @@ func TestFilters(t *testing.T) {
 		}
 		threshold := float64(1+rng.IntN(100)) / 100
 		g := NewSigner().Sign(b)
-		if int(g.Runes) != utf8.RuneCount(b) {
+		if int(g.Runes) != utf8.RuneCount(b) && !Blank(b) {
 			t.Fatalf("%q has %d runes?", b, g.Runes)
 		}
 		edit, cosine := NewEditFilter(string(a), threshold), NewCosineFilter(string(a), threshold)

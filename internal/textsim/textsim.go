@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/internal/kernel"
@@ -20,21 +21,40 @@ type Compare func(ctx context.Context, other []byte) (similarity float64, ok boo
 
 // Levenshtein returns the comparison with text by 1 - d/n: d is the smallest number of runes to
 // insert, delete or replace to turn one text into the other, n the number of runes of the longer.
-// Two empty texts are not similar.
+// A text that is Blank is similar to nothing.
 func Levenshtein(text string, threshold float64) Compare {
-	p := kernel.NewPattern(text)
+	p, blank := kernel.NewPattern(text), Blank(text)
 	return func(ctx context.Context, other []byte) (float64, bool) {
-		n := runeCount(other)
-		longer := max(p.Len(), n)
-		if longer == 0 {
+		if blank || Blank(other) {
 			return 0, false
 		}
+		n := runeCount(other)
+		longer := max(p.Len(), n)
 		d, ok := p.Within(ctx, other, n, MostEdits(longer, threshold))
 		if !ok {
 			return 0, false
 		}
 		return 1 - float64(d)/float64(longer), true
 	}
+}
+
+// Blank reports whether a text has nothing but white space.
+func Blank[T string | []byte](text T) bool {
+	for i := 0; i < len(text); {
+		if text[i] < utf8.RuneSelf {
+			if c := text[i]; c != ' ' && (c < '\t' || c > '\r') {
+				return false
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
+		if !unicode.IsSpace(r) {
+			return false
+		}
+		i += size
+	}
+	return true
 }
 
 // runeCount is utf8.RuneCount, which is fast while there is ASCII alone.

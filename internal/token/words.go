@@ -73,6 +73,14 @@ func Bounds(text []byte, symbols bool) iter.Seq2[int, int] {
 	}
 }
 
+// Wordy reports whether a text has a letter or a number. One that has none has no word of its own,
+// without symbols; what Bounds yields of it is the text.
+func Wordy(text []byte) bool {
+	var b bare
+	b.take(Hasher{}, text, true)
+	return b.wordy
+}
+
 // Split yields the words of text in lower case: those whose hashes make shingles, in order.
 func Split(text string, symbols bool) iter.Seq[string] {
 	return func(yield func(string) bool) {

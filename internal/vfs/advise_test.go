@@ -54,10 +54,8 @@ func TestAdvise(t *testing.T) {
 	}
 	advise(6<<20-1, 6<<20+300<<10, AdviseFetch)
 	for _, at := range []int64{6<<20 - 1, 6 << 20, 6<<20 + 300<<10 - 1} {
-		for begin := time.Now(); !a.Cached(data, at); time.Sleep(time.Millisecond) {
-			if time.Since(begin) > 10*time.Second {
-				t.Fatalf("byte %d was not fetched", at)
-			}
+		for !a.Cached(data, at) { // or go test ends the wait
+			time.Sleep(time.Millisecond)
 		}
 	}
 	if a.Cached(data, 7<<20) || a.Cached(data, 5<<20) {

@@ -203,18 +203,26 @@ func (d disk) HostFile(name string, flag int) (*os.File, error) {
 func (disk) Commit(_ string, commit func() error) error { return commit() }
 
 // Lock writes the pid only once it holds the lock, so a loser may read that of the holder before
-// last for an instant.
+// last for an instant. A file that was removed before it was locked keeps nobody out: then it locks
+// the one that has the name.
 func (d disk) Lock(name string) (io.Closer, error) {
-	f, err := d.openFile(name, os.O_RDWR|os.O_CREATE)
-	if err != nil {
-		return nil, err
+	for {
+		f, err := d.openFile(name, os.O_RDWR|os.O_CREATE)
+		if err != nil {
+			return nil, err
+		}
+		l, err := takeLock(f)
+		if err != nil {
+			return nil, err
+		}
+		locked, err := f.Stat()
+		named, missing := d.calls.Stat(name)
+		if err != nil || missing == nil && os.SameFile(locked, named) {
+			writePID(f) // as a courtesy: on a full disk a database must open, so that documents can be deleted
+			return l, nil
+		}
+		l.Close()
 	}
-	l, err := takeLock(f)
-	if err != nil {
-		return nil, err
-	}
-	writePID(f) // as a courtesy: on a full disk a database must open, so that documents can be deleted
-	return l, nil
 }
 
 // takeLock locks f, and closes it if that fails.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -56,15 +55,8 @@ func TestNotRegular(t *testing.T) {
 	opens["in root "+pipe] = func() error { _, err := root.Open("pipe"); return err }
 	for what, open := range opens {
 		_, name, _ := strings.Cut(what, "/")
-		done := make(chan error)
-		go func() { done <- open() }()
-		select {
-		case err := <-done:
-			if err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("%s: %v", what, err)
-			}
-		case <-time.After(10 * time.Second):
-			t.Fatalf("%s waits", what)
+		if err := open(); err == nil || !strings.Contains(err.Error(), name) { // it does not wait
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

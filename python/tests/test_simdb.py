@@ -348,6 +348,9 @@ def test_what_is_looked_for(tmp_path):
 def test_errors(tmp_path):
     with pytest.raises(simdb.NotFoundError, match="no such database"):
         simdb.open(tmp_path / "none", must_exist=True)
+    with pytest.raises(simdb.SimdbError, match="there is no folder"):
+        simdb.open(tmp_path / "none" / "x.simdb")
+    assert not (tmp_path / "none").exists()
     with pytest.raises(simdb.SimdbError, match="unknown flag --sim"):
         simdb.dedup(TABLE, sim=0.8)
     with pytest.raises(simdb.SimdbError, match='did you mean "text"'):
@@ -451,6 +454,29 @@ def test_ctrl_c_at_once(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         simdb.dedup(TABLE)
     assert len(ended) == 1
+
+
+def test_ctrl_c_in_open(monkeypatch, tmp_path):
+    """An exception that comes when a database is open, before its number is known, closes it."""
+    lib = simdb._library.library()
+
+    class Interrupted:
+        def __getattr__(self, name):
+            return getattr(lib, name)
+
+        def simdb_wait(self, *args):
+            while not lib.simdb_wait(*args):
+                pass
+            monkeypatch.setattr(simdb._library, "_loaded", lib)  # the signal comes once
+            raise KeyboardInterrupt
+
+    path = tmp_path / "x.simdb"
+    monkeypatch.setattr(simdb._library, "_loaded", Interrupted())
+    with pytest.raises(KeyboardInterrupt) as caught:  # which keeps the frame, as a notebook does
+        simdb.open(path)
+    with simdb.open(path) as db:
+        assert len(db) == 0
+    assert caught.value is not None
 
 
 def forked(queue):

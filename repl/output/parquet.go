@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/simdb/simdb/internal/version"
 )
 
 const (
@@ -146,7 +147,7 @@ func (f *parquetFormat) start() error {
 	if err != nil {
 		return err
 	}
-	f.out = pq.NewGenericWriter[any](f.w, schema, pq.CreatedBy("simdb", version(), ""), pq.MaxRowsPerRowGroup(groupRows))
+	f.out = pq.NewGenericWriter[any](f.w, schema, pq.CreatedBy("simdb", version.Number(), ""), pq.MaxRowsPerRowGroup(groupRows))
 	for _, row := range f.held {
 		if err := f.write(row); err != nil {
 			return err
@@ -154,14 +155,6 @@ func (f *parquetFormat) start() error {
 	}
 	f.held = nil
 	return nil
-}
-
-// version is that of simdb, for the footer.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
-		return info.Main.Version[1:]
-	}
-	return "0.0.0"
 }
 
 // schema returns the schema of a struct with a field for each column, which keeps their order.

@@ -188,7 +188,7 @@ func (r *release) make(targets []target) error {
 // compile compiles the program for a platform.
 func (r *release) compile(t target, path string) error {
 	fmt.Println("compile", t)
-	flags := "-s -w -buildid= -X github.com/simdb/simdb/cmd/simdb/internal/app.release=" + r.version
+	flags := "-s -w -buildid= -X github.com/simdb/simdb/internal/version.release=" + r.version
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", path, "./cmd/simdb")
 	c.Dir, c.Stderr = r.root, os.Stderr
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off")

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -184,20 +185,42 @@ func (Local) Fetch(_ context.Context, name string) (string, func() error, error)
 	return name, func() error { return nil }, err
 }
 
-// Put implements Files: it renames the file, or copies it beside the name first.
+// disk renames, and makes names survive a power cut: a step counts as run by the names it has made.
+var disk = vfs.Disk
+
+// makeDir makes a folder and those above it, with names that survive a power cut. Another process
+// may have made it just now, so the name of one that is there is synced, too, where that is allowed.
+func makeDir(dir string) error {
+	parent := filepath.Dir(dir)
+	_, missing := os.Stat(dir)
+	if missing != nil && parent != dir {
+		if err := errors.Join(makeDir(parent), os.MkdirAll(dir, 0o777)); err != nil {
+			return err
+		}
+	}
+	err := disk.SyncDir(parent)
+	if missing == nil && errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
+}
+
+// Put implements Files: it renames the file, or copies it beside the name first. Its content is on
+// the disk.
 func (Local) Put(_ context.Context, path, name string) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+	parent := filepath.Dir(name)
+	if err := makeDir(parent); err != nil {
 		return err
 	}
-	if os.Rename(path, name) == nil {
-		return vfs.Disk.SyncDir(filepath.Dir(name))
+	if disk.Rename(path, name) == nil {
+		return disk.SyncDir(parent)
 	}
 	src, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	dir, err := os.MkdirTemp(filepath.Dir(name), ".simdb-*.tmp")
+	dir, err := os.MkdirTemp(parent, ".simdb-*.tmp")
 	if err != nil {
 		return err
 	}
@@ -210,5 +233,5 @@ func (Local) Put(_ context.Context, path, name string) error {
 	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
 		return err
 	}
-	return os.Rename(to.Name(), name)
+	return errors.Join(disk.Rename(to.Name(), name), disk.SyncDir(parent))
 }

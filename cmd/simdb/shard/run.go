@@ -34,7 +34,7 @@ const jobFile = "job.json"
 
 // Save writes the options of a job, complete, into the folder of its working files.
 func (o Options) Save() error {
-	if err := os.MkdirAll(o.Work, 0o777); err != nil {
+	if err := makeDir(filepath.Join(o.Work, "messages")); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(o.Work, jobFile)); err == nil {
@@ -44,7 +44,12 @@ func (o Options) Save() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(o.Work, jobFile), append(b, '\n'), 0o666)
+	j := Job{o: o, files: Local{}}
+	j.c.TempDir = o.Work
+	return j.store(context.Background(), jobFile, func(w *bufio.Writer) error {
+		_, err := w.Write(append(b, '\n'))
+		return err
+	})
 }
 
 // Open returns the job of a folder of working files.
@@ -77,7 +82,7 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 	}
 	target := folder(n, worker)
 	if _, err := os.Stat(target); err == nil {
-		return nil
+		return disk.SyncDir(filepath.Dir(target)) // which a worker that was killed may have left out
 	}
 	var keys []keyed
 	for from := range workers {
@@ -98,7 +103,7 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 			keys = append(keys, keyed{key: uint64(shard)})
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
+	if err := makeDir(filepath.Dir(target)); err != nil {
 		return err
 	}
 	own, err := os.MkdirTemp(filepath.Dir(target), ".simdb-*.tmp")
@@ -110,14 +115,14 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return err
 	}
-	if err := j.runKeys(ctx, steps[n], keys, dir, workers); err != nil {
+	if err := errors.Join(j.runKeys(ctx, steps[n], keys, dir, workers), disk.SyncDir(dir)); err != nil {
 		return err
 	}
-	err = os.Rename(dir, target)
+	err = disk.Rename(dir, target)
 	if _, missing := os.Stat(target); missing == nil {
-		return nil // another process may have run the same share meanwhile: its messages are the same
+		err = nil // another process may have run the same share meanwhile: its messages are the same
 	}
-	return err
+	return errors.Join(err, disk.SyncDir(filepath.Dir(target)))
 }
 
 // workerOf returns which worker has a key: those of shards in turn.

@@ -5,21 +5,31 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/zeebo/xxh3"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/loading"
+	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
 	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // run runs a job with workers of the file driver and returns its exit status.
@@ -50,19 +60,31 @@ func run(t *testing.T, o Options, workers int) int {
 	return status
 }
 
-// simdb builds the program.
-func simdb(t *testing.T) func(args ...string) []byte {
-	program := filepath.Join(t.TempDir(), "simdb")
-	if out, err := exec.Command("go", "build", "-o", program, "..").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+// one runs the program on one machine. It is that of this process, so that what both write of the
+// version is the same however it was built.
+func one(t *testing.T, args ...string) {
+	t.Helper()
+	var program struct {
+		Dedup    dedup.Command  `cmd:""`
+		Pairs    verbs.Pairs    `cmd:""`
+		Clusters verbs.Clusters `cmd:""`
+		Load     loading.Load   `cmd:""`
+		Export   loading.Export `cmd:""`
 	}
-	t.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	return func(args ...string) []byte {
-		out, err := exec.Command(program, args...).CombinedOutput()
-		if err != nil && err.(*exec.ExitError).ExitCode() != 2 {
-			t.Fatalf("%v: %v: %s", args, err, out)
-		}
-		return out
+	a := app.NewQuiet(t.Context(), nil)
+	defer a.CleanUp()
+	parser, err := kong.New(&program,
+		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(input.Formats(), ", ")},
+		app.ExactStrings(), kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)), kong.Bind(a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command, err := parser.Parse(args)
+	if err == nil {
+		err = errors.Join(a.Declare(command), command.Run(a))
+	}
+	if status, ok := errors.AsType[app.Status](err); err != nil && (!ok || status != app.ExitError) {
+		t.Fatalf("%v: %v", args, err)
 	}
 }
 
@@ -128,7 +150,6 @@ func folder(t *testing.T) string { return filepath.Join(t.TempDir(), "out") + "/
 
 // TestDedup compares the outputs of jobs with those of one machine.
 func TestDedup(t *testing.T) {
-	one := simdb(t)
 	inputs := split(t, 7)
 	criteria := [][]string{{"--jaccard", "0.8"}, {"--near", "3"}, {"--near", "6"}, {"--near", "12", "--bits", "128", "--no-audit"}}
 	ways := []func(t *testing.T, o Options) int{
@@ -140,7 +161,7 @@ func TestDedup(t *testing.T) {
 		flags, way := criteria[i%len(criteria)], i/len(criteria)
 		t.Run(fmt.Sprint(flags, way), func(t *testing.T) {
 			want, got := folder(t), folder(t)
-			one(append(append([]string{"dedup", "-o", want}, flags...), inputs...)...)
+			one(t, append(append([]string{"dedup", "-o", want}, flags...), inputs...)...)
 			o := Options{Command: "dedup", Args: slices.Concat(flags, inputs, []string{"-o", got}), Work: t.TempDir() + "/work", Shards: 3, Groups: 5, MaxCell: 100}
 			if status := ways[way](t, o); status != 0 {
 				t.Errorf("status %d", status)
@@ -153,7 +174,6 @@ func TestDedup(t *testing.T) {
 // TestRows compares pairs with those of one machine, and clusters with those of dedup --clusters.
 func TestRows(t *testing.T) {
 	oneThread(t)
-	one := simdb(t)
 	inputs := split(t, 5)
 	for i := range exhaustive.Every(t, 2).Of(4) {
 		command := []string{"pairs", "clusters"}[i/2]
@@ -161,9 +181,9 @@ func TestRows(t *testing.T) {
 			t.Run(fmt.Sprint(command, flags), func(t *testing.T) {
 				rows := filepath.Join(t.TempDir(), "rows.jsonl")
 				if command == "pairs" {
-					one(append(append([]string{"pairs", "-o", rows}, flags...), inputs...)...)
+					one(t, append(append([]string{"pairs", "-o", rows}, flags...), inputs...)...)
 				} else {
-					one(append(append([]string{"dedup", "--clusters", rows, "-o", folder(t)}, flags...), inputs...)...)
+					one(t, append(append([]string{"dedup", "--clusters", rows, "-o", folder(t)}, flags...), inputs...)...)
 				}
 				want, err := os.ReadFile(rows)
 				if err != nil {
@@ -218,7 +238,6 @@ func sorted(lines []byte) []byte {
 // TestRejects has lines that are no records: they are in files beside the outputs, and in the
 // audit, and the status says so unless --max-errors allows them.
 func TestRejects(t *testing.T) {
-	one := simdb(t)
 	inputs := split(t, 3)
 	b, err := os.ReadFile(inputs[1])
 	if err != nil {
@@ -228,7 +247,7 @@ func TestRejects(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := folder(t)
-	one(append([]string{"dedup", "-o", want}, inputs...)...)
+	one(t, append([]string{"dedup", "-o", want}, inputs...)...)
 	for _, c := range []struct {
 		flags  []string
 		status int
@@ -260,7 +279,6 @@ func TestRejects(t *testing.T) {
 // are the same again.
 func TestBuild(t *testing.T) {
 	oneThread(t)
-	one := simdb(t)
 	inputs := split(t, 4)
 	got := folder(t)
 	o, err := Plan(t.Context(), Options{Command: "build", Args: append([]string{"--bits", "128", "-o", got}, inputs...), Work: t.TempDir() + "/work", Shards: 3}, Local{})
@@ -293,11 +311,11 @@ func TestBuild(t *testing.T) {
 		}
 	}
 	db := filepath.Join(t.TempDir(), "all.simdb")
-	one(append([]string{"load", db, "--bits", "128"}, inputs...)...)
+	one(t, append([]string{"load", db, "--bits", "128"}, inputs...)...)
 	for _, of := range [][]string{{"pairs", "--near", "12"}, {"clusters", "--near", "12"}, {"pairs", "--jaccard", "0.9"}} {
 		ask := func(db string) []byte {
 			rows := filepath.Join(t.TempDir(), "rows.jsonl")
-			one(append([]string{of[0], db, "-o", rows}, of[1:]...)...)
+			one(t, append([]string{of[0], db, "-o", rows}, of[1:]...)...)
 			b, err := os.ReadFile(rows)
 			if err != nil {
 				t.Fatal(err)
@@ -310,45 +328,9 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// TestManual runs the commands of docs/cluster.md.
-func TestManual(t *testing.T) {
-	oneThread(t)
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("there is no bash")
-	}
-	b, err := os.ReadFile("../../../docs/cluster.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, ok := strings.Cut(string(b), "\n    simdb shard plan ")
-	block, _, ends := strings.Cut(block, "\n\n")
-	if !ok || !ends {
-		t.Fatal("docs/cluster.md has no simdb shard plan")
-	}
-	one := simdb(t)
-	inputs, dir, want := split(t, 3), t.TempDir(), folder(t)
-	for _, name := range inputs {
-		if err := os.Mkdir(filepath.Join(dir, "crawl"), 0o777); err != nil && !os.IsExist(err) {
-			t.Fatal(err)
-		}
-		if err := os.Rename(name, filepath.Join(dir, "crawl", filepath.Base(name))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Chdir(dir)
-	one("dedup", "crawl/*.jsonl", "-o", want)
-	script := exec.Command(bash, "-c", "simdb shard plan "+strings.ReplaceAll(block, ".jsonl.gz", ".jsonl"))
-	if out, err := script.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("dropped 156, kept 572")) {
-		t.Fatalf("%v: %s", err, out)
-	}
-	sameFolder(t, want, filepath.Join(dir, "kept"))
-}
-
 // TestFormats has inputs of other formats than JSON lines, compressed and not.
 func TestFormats(t *testing.T) {
 	oneThread(t)
-	one := simdb(t)
 	lines := split(t, 2)
 	for i := range exhaustive.Every(t, 3).Of(3) {
 		ending := []string{".csv", ".jsonl.gz", ".parquet"}[i]
@@ -357,12 +339,12 @@ func TestFormats(t *testing.T) {
 			var inputs []string
 			for i, name := range lines {
 				db, to := filepath.Join(dir, fmt.Sprint(i, ".simdb")), filepath.Join(dir, fmt.Sprint("in-", i, ending))
-				one("load", db, name)
-				one(db, "ID LIKE '%' SHOW id, text", "-o", to)
+				one(t, "load", db, name)
+				one(t, "export", db, "-o", to)
 				inputs = append(inputs, to)
 			}
 			want, got := folder(t), folder(t)
-			one(append([]string{"dedup", "-o", want}, inputs...)...)
+			one(t, append([]string{"dedup", "-o", want}, inputs...)...)
 			run(t, Options{Command: "dedup", Args: append(inputs, "-o", got), Work: t.TempDir() + "/work"}, 2)
 			sameFolder(t, want, got)
 		})
@@ -399,7 +381,7 @@ func TestKilled(t *testing.T) {
 	oneThread(t)
 	inputs := split(t, 4)
 	want := folder(t)
-	simdb(t)(append([]string{"dedup", "-o", want}, inputs...)...)
+	one(t, append([]string{"dedup", "-o", want}, inputs...)...)
 	got := folder(t)
 	o, err := Plan(t.Context(), Options{Command: "dedup", Args: append(inputs, "-o", got), Work: t.TempDir() + "/work"}, Local{})
 	if err != nil {
@@ -415,6 +397,16 @@ func TestKilled(t *testing.T) {
 	sums := map[string]uint64{}
 	for n, s := range j.Steps() {
 		for w := range 2 {
+			if n == 1 && w == 1 { // two processes run the same share: the slower one finds it done
+				beside := beside{Context: t.Context(), run: sync.OnceFunc(func() {
+					if err := j.RunStep(t.Context(), s.Name, w, 2); err != nil {
+						t.Error(err)
+					}
+				})}
+				if err := j.RunStep(beside, s.Name, w, 2); err != nil {
+					t.Errorf("step %s of worker %d, which another process has run meanwhile: %v", s.Name, w, err)
+				}
+			}
 			killed, kill := context.WithCancel(t.Context())
 			j.files = dyingFiles{j.files, kill}
 			if err := j.RunStep(killed, s.Name, w, 2); err == nil && killed.Err() != nil {
@@ -449,6 +441,18 @@ func TestKilled(t *testing.T) {
 		}
 		sameFolder(t, want, got)
 	}
+}
+
+// A beside is a context that does something when it is first looked at.
+type beside struct {
+	context.Context
+	run func()
+}
+
+// Done implements context.Context.
+func (b beside) Done() <-chan struct{} {
+	b.run()
+	return b.Context.Done()
 }
 
 // TestCut has a working file that has lost its end at the boundary of two documents.
@@ -488,6 +492,90 @@ func TestCut(t *testing.T) {
 	if err := j.RunStep(t.Context(), "route", 0, 1); err == nil || !strings.Contains(err.Error(), "as many documents") {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestDurable checks that all that a step has left behind survives a power cut once it has run,
+// where temporary files are on another file system and where they are not. Otherwise a step would
+// count as run whose outputs are gone, and finish could take outputs of an earlier run for its own.
+func TestDurable(t *testing.T) {
+	for _, elsewhere := range []bool{false, true} {
+		work := t.TempDir() + "/new/work"
+		d := &strictDisk{FS: vfs.Disk, durable: map[string]bool{}}
+		if elsewhere {
+			d.own = work
+		}
+		disk = d
+		t.Cleanup(func() { disk = vfs.Disk })
+		check := func(after, dir string) {
+			t.Helper()
+			for name := range digests(t, dir) {
+				for ; name != "."; name = filepath.Dir(name) {
+					if path := filepath.Join(dir, name); !d.durable[path] {
+						t.Errorf("after %s a power cut may lose %s (temporary files elsewhere: %v)", after, name, elsewhere)
+					}
+				}
+			}
+		}
+		out := t.TempDir() + "/a/b/"
+		o, err := Plan(t.Context(), Options{Command: "dedup", Args: append(split(t, 2), "-o", out), Work: work}, Local{})
+		if err == nil {
+			err = o.Save()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("plan", filepath.Dir(filepath.Dir(work)))
+		j, err := Open(work)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range j.Steps() {
+			for w := range 2 {
+				if err := j.RunStep(t.Context(), s.Name, w, 2); err != nil {
+					t.Fatal(err)
+				}
+				check(s.Name, work)
+			}
+		}
+		if _, err := j.Finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		check("finish", filepath.Join(out, "../.."))
+	}
+}
+
+// A strictDisk knows which names a power cut would leave: those that were in a folder when it was
+// synced last.
+type strictDisk struct {
+	vfs.FS
+	own     string // what is not in it is on another file system, unless it is empty
+	mu      sync.Mutex
+	durable map[string]bool
+}
+
+func (d *strictDisk) Rename(from, to string) error {
+	if !strings.HasPrefix(from, d.own) {
+		return syscall.EXDEV
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.durable, filepath.Clean(to))
+	for name := range d.durable {
+		if below, ok := strings.CutPrefix(name, from+"/"); ok {
+			d.durable[filepath.Join(to, below)] = true
+		}
+	}
+	return d.FS.Rename(from, to)
+}
+
+func (d *strictDisk) SyncDir(dir string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	names, err := d.List(dir)
+	for _, name := range names {
+		d.durable[filepath.Join(dir, name)] = true
+	}
+	return errors.Join(err, d.FS.SyncDir(dir))
 }
 
 // dyingFiles are those of a worker that is killed when it has published its first file.

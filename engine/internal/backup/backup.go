@@ -55,6 +55,7 @@ type Source struct {
 	Tables      *tables.Folder   // how tables are written
 	Marks       map[string]int64 // of loads, by their sources
 	NextFile    uint64           // above the numbers of all files
+	LastSeq     uint64           // no lower than the number of any write so far
 	FS          vfs.FS           // takes paths of any place
 	BusyTimeout time.Duration    // how long to wait for another process that writes the backup
 }
@@ -77,7 +78,6 @@ type backup struct {
 
 	to    *target
 	have  catalog.State // what the catalog of to says; no UUID if there is none yet
-	made  bool          // the folder, by this run
 	files []uint64      // tables that this run has written, and that no catalog lists
 
 	tables     []catalog.Table // of the backup, when it is done
@@ -347,7 +347,7 @@ func (b *backup) commit(dropped []uint64) error {
 	}
 	edit := catalog.Edit{
 		DropTables: dropped, SetTombstones: map[uint64]*roaring.Bitmap{}, SetMarks: map[string]int64{},
-		FlushedSeq: &v.Seq, FirstWAL: &next,
+		FlushedSeq: &v.Seq, FirstWAL: &next, LastSeq: b.from.LastSeq,
 	}
 	for _, t := range b.tables {
 		if slices.Contains(b.files, t.Number) {
@@ -405,7 +405,7 @@ func (b *backup) create(next uint64) error {
 		UUID: b.from.View.UUID, Created: b.from.View.Created, Params: params, Options: map[string]string{},
 		Tables:     slices.SortedFunc(slices.Values(b.tables), func(x, y catalog.Table) int { return cmp.Compare(x.Number, y.Number) }),
 		Tombstones: map[uint64]*roaring.Bitmap{}, NextFile: next, FlushedSeq: b.from.View.Seq, FirstWAL: next,
-		Marks: b.from.Marks, Allowed: view.CatalogPairs(b.from.View.Allowed.All()),
+		LastSeq: b.from.LastSeq, Marks: b.from.Marks, Allowed: view.CatalogPairs(b.from.View.Allowed.All()),
 	}
 	for number, dead := range b.tombstones {
 		if dead != nil && !dead.IsEmpty() {

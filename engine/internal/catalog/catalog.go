@@ -31,6 +31,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"go.etcd.io/bbolt"
 
@@ -52,19 +53,30 @@ type Catalog struct {
 	digest digest
 	txid   uint64 // the last transaction
 	err    error  // the failure after which nothing is written
+
+	written atomic.Int64 // see Written
 }
 
 // Create makes a new catalog of that name, and returns once it is durable with its name. It fails
 // with fs.ErrExist if there is one. What a crash may leave is a file of the name with TempSuffix,
-// which the next Create removes.
+// in the place of which the next Create writes.
 func Create(fs vfs.FS, name string, s State) error {
-	if err := create(fs, name, s); err != nil {
+	if err := Begin(fs, name, s); err != nil {
+		return err
+	}
+	return Complete(fs, name)
+}
+
+// Begin makes a new catalog under the name with TempSuffix, by which it is opened until Complete. Of
+// that name there is a file from then on at the latest, and before that, too, if there was one.
+func Begin(fs vfs.FS, name string, s State) error {
+	if err := begin(fs, name, s); err != nil {
 		return fmt.Errorf("create catalog %s: %w", name, err)
 	}
 	return nil
 }
 
-func create(fs vfs.FS, name string, s State) error {
+func begin(fs vfs.FS, name string, s State) error {
 	records, sum, err := encodeState(s)
 	if err != nil {
 		return err
@@ -75,23 +87,29 @@ func create(fs vfs.FS, name string, s State) error {
 		return err
 	}
 	temp := name + TempSuffix
-	if err := fs.Remove(temp); err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return err
-	}
 	f, err := fs.Create(temp)
+	if errors.Is(err, iofs.ErrExist) {
+		f, err = fs.Append(temp)
+	}
 	if err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
+	if err := errors.Join(f.Truncate(0), f.Close()); err != nil {
 		return err
 	}
-	if err := fs.Commit(temp, func() error { return writeNew(hostFile(fs, temp), records, sum) }); err != nil {
-		return errnoOf(err)
+	return errnoOf(fs.Commit(temp, func() error { return writeNew(hostFile(fs, temp), records, sum) }))
+}
+
+// Complete gives a catalog that Begin made, and that nobody has open, its name, durably.
+func Complete(fs vfs.FS, name string) error {
+	err := fs.Rename(name+TempSuffix, name)
+	if err == nil {
+		err = fs.SyncDir(filepath.Dir(name))
 	}
-	if err := fs.Rename(temp, name); err != nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("create catalog %s: %w", name, err)
 	}
-	return fs.SyncDir(filepath.Dir(name))
+	return nil
 }
 
 // Open opens a catalog for writing and returns it with what it says. A catalog that another process
@@ -216,8 +234,14 @@ func (c *Catalog) transact(p *plan) (digest, error) {
 	if err != nil {
 		return digest{}, errors.Join(err, tx.Rollback())
 	}
-	return sum, tx.Commit()
+	err = tx.Commit()
+	stats := tx.Stats()
+	c.written.Add(stats.GetPageAlloc() + pageSize) // and the root
+	return sum, err
 }
+
+// Written returns how many bytes changes of the catalog have written since it was opened.
+func (c *Catalog) Written() int64 { return c.written.Load() }
 
 // Close closes the file; a second call does nothing.
 func (c *Catalog) Close() error {

@@ -14,13 +14,14 @@ import (
 
 // live is what an edit is checked against and compared with.
 type live struct {
-	fixed  fixed
-	closed LogEnd
-	tables map[uint64]uint32 // by number: the documents in the live tables
+	fixed   fixed
+	closed  LogEnd
+	lastSeq uint64
+	tables  map[uint64]uint32 // by number: the documents in the live tables
 }
 
 func liveOf(s State) live {
-	l := live{fixed: fixedOf(s), closed: s.Closed, tables: make(map[uint64]uint32, len(s.Tables))}
+	l := live{fixed: fixedOf(s), closed: s.Closed, lastSeq: s.LastSeq, tables: make(map[uint64]uint32, len(s.Tables))}
 	for _, t := range s.Tables {
 		l.tables[t.Number] = t.Docs
 	}
@@ -58,6 +59,10 @@ func (l live) plan(e Edit) (*plan, error) {
 	setIf(&p.fixed.firstWAL, e.FirstWAL)
 	if p.fixed != l.fixed {
 		p.records = append(p.records, newRecord(keyState, p.fixed.encode()))
+	}
+	if e.LastSeq > l.lastSeq {
+		p.lastSeq = e.LastSeq
+		p.records = append(p.records, newRecord(keySeq, binary.LittleEndian.AppendUint64(nil, e.LastSeq)))
 	}
 	if end := e.SetClosed; end != nil && *end != l.closed && end.Number >= p.fixed.firstWAL {
 		p.closed = *end
@@ -153,9 +158,12 @@ func (p *plan) write(tx *bbolt.Tx, d digest) (digest, error) {
 func stale(b *bbolt.Bucket, t tombstones) []record {
 	var drops []record
 	prefix := tombstonePrefix(t.table)
-	c := b.Cursor()
+	c, chunks := b.Cursor(), t.chunks // both ascend
 	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
-		if !slices.ContainsFunc(t.chunks, func(r record) bool { return bytes.Equal(r.key, key) }) {
+		for len(chunks) > 0 && bytes.Compare(chunks[0].key, key) < 0 {
+			chunks = chunks[1:]
+		}
+		if len(chunks) == 0 || !bytes.Equal(chunks[0].key, key) {
 			drops = append(drops, record{key: bytes.Clone(key)})
 		}
 	}
@@ -190,7 +198,7 @@ func encodeState(s State) ([]record, digest, error) {
 		return nil, digest{}, fmt.Errorf("%w: %d bytes of parameters", ErrInvalid, len(s.Params))
 	}
 	empty := live{tables: map[uint64]uint32{}}
-	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetMarks: s.Marks, Allow: s.Allowed})
+	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetMarks: s.Marks, Allow: s.Allowed, LastSeq: s.LastSeq})
 	if err != nil {
 		return nil, digest{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}

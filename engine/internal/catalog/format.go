@@ -50,15 +50,17 @@ func (s *State) decode(key, payload []byte) (err error) {
 	case keyClosed + "/":
 		s.Closed, err = decodeLogEnd(payload)
 		return err
+	case keySeq + "/":
+		seq, err := decodeUint64(payload)
+		s.LastSeq = max(s.LastSeq, seq) // Salvage finds several
+		return err
 	case prefixOption:
 		s.Options[string(rest)] = string(payload)
 		return nil
 	case prefixMark:
-		if len(payload) != 8 {
-			return fmt.Errorf("%d bytes instead of 8", len(payload))
-		}
-		s.Marks[string(rest)] = int64(binary.LittleEndian.Uint64(payload))
-		return nil
+		mark, err := decodeUint64(payload)
+		s.Marks[string(rest)] = int64(mark)
+		return err
 	case prefixAllowed:
 		p, err := decodePair(payload)
 		if err == nil && allowedKey(p) != string(key) {

@@ -20,12 +20,13 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
-// The golden files are catalogs of version 1: one as they were before there was a record "closed",
-// one with it.
+// The golden files are catalogs of version 1: as they were before there was a record "closed", before
+// there was a record "seq", and with both.
 const (
-	olderGolden = "testdata/v1.catalog.gz"
-	goldenFile  = "testdata/v1-closed.catalog.gz"
-	formatDoc   = "../../../docs/format/catalog.md"
+	oldestGolden = "testdata/v1.catalog.gz"
+	olderGolden  = "testdata/v1-closed.catalog.gz"
+	goldenFile   = "testdata/v1-seq.catalog.gz"
+	formatDoc    = "../../../docs/format/catalog.md"
 )
 
 // goldenState is the state whose records docs/format/catalog.md shows.
@@ -44,6 +45,7 @@ func goldenState() State {
 		FlushedSeq: 70_000,
 		FirstWAL:   17,
 		Marks:      map[string]int64{"a.jsonl": 4096},
+		LastSeq:    70_010,
 		Closed:     LogEnd{Number: 17, Size: 0x1234},
 	}
 	for i := range s.UUID {
@@ -58,8 +60,10 @@ func TestGolden(t *testing.T) {
 		writeGolden(t)
 	}
 	older := goldenState()
-	older.Closed = LogEnd{}
+	older.LastSeq = 0
 	openGolden(t, olderGolden, older)
+	older.Closed = LogEnd{}
+	openGolden(t, oldestGolden, older)
 	openGolden(t, goldenFile, goldenState())
 }
 

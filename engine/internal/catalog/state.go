@@ -48,6 +48,7 @@ type State struct {
 	FirstWAL      uint64                     // logs before this one are not needed
 	Marks         map[string]int64           // positions of bulk loads
 	Allowed       []IDPair                   // pairs of documents that may be alike, sorted
+	LastSeq       uint64                     // a sequence number that no write was above, tables that are gone included
 	Closed        LogEnd                     // the newest log when the database was last closed; zero if it never was with one
 }
 
@@ -75,6 +76,8 @@ type Edit struct {
 	Allow, Unallow []IDPair // Unallow of a pair that is not there changes nothing
 
 	SetMarks map[string]int64
+
+	LastSeq uint64 // raises State.LastSeq, if it is above
 
 	// SetClosed replaces State.Closed, unless the log is not needed.
 	SetClosed *LogEnd

@@ -18,6 +18,7 @@ var (
 	ErrTooLarge    = errors.New("too large")
 	ErrNotDatabase = errors.New("not a simdb database")
 	ErrNoSketches  = errors.New("the database has no sketches")
+	ErrExpired     = errors.New("older than the time to live")
 	ErrFailed      = errors.New("no more writes until reopened")
 )
 

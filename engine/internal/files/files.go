@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -26,6 +27,11 @@ const (
 
 	OrphanSuffix = ".orphan" // of a table that was set aside
 	TempSuffix   = ".tmp"    // of a table that the catalog does not list yet
+
+	// NewCatalog is the catalog of a database that is not complete, or a mark that there is one.
+	NewCatalog = Catalog + catalog.TempSuffix
+
+	BackupMark = "backup of the simdb database " // begins the file Backup
 )
 
 // TableName returns the name of a table's file.

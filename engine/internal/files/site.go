@@ -3,11 +3,14 @@ package files
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -17,15 +20,19 @@ type Kind int
 
 // The kinds.
 const (
-	Nothing  Kind = iota // or an empty directory, or what an interrupted creation leaves
+	Nothing  Kind = iota // or an empty directory, or a database or a backup that never got complete
 	Database             // a directory with a catalog
 	Damaged              // a directory with files of a database, but no catalog
 	Table                // a single table
 	Other
 )
 
-// Look says what Open finds at path.
+// Look says what Open finds at path. Whatever opens or makes a database begins with it, so it
+// refuses a wrong kernel, too.
 func Look(fsys vfs.FS, path string) (Kind, error) {
+	if err := kernel.Err(); err != nil {
+		return Other, err
+	}
 	info, err := fsys.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -42,18 +49,34 @@ func Look(fsys vfs.FS, path string) (Kind, error) {
 	if slices.Contains(names, Catalog) {
 		return Database, nil
 	}
-	what := Nothing
+	what, unfinished := Nothing, slices.Contains(names, NewCatalog)
+	backup := slices.Contains(names, Backup) && isMark(fsys, filepath.Join(path, Backup))
 	for _, name := range names {
 		_, sst := Number(name, ".sst")
+		_, temp := Number(name, ".sst"+TempSuffix)
 		_, wal := Number(name, ".wal")
 		switch {
+		case unfinished && (sst || temp || wal), backup && (temp || name == Backup):
 		case sst || wal:
-			return Damaged, nil // the catalog is made before them
+			return Damaged, nil // a catalog is made before them
 		case name != Lock && !strings.HasPrefix(name, Catalog):
 			what = Other
 		}
 	}
 	return what, nil
+}
+
+// isMark reports whether a file begins as the mark of a backup does. An empty one may be what a
+// killed process has left.
+func isMark(fsys vfs.FS, path string) bool {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(BackupMark))
+	n, _ := f.ReadAt(head, 0)
+	return n == 0 || string(head[:n]) == BackupMark
 }
 
 // lookFile tells a table from other files.
@@ -64,18 +87,128 @@ func lookFile(fsys vfs.FS, path string) (Kind, error) {
 	}
 	defer f.Close()
 	head := make([]byte, 8)
-	if n, _ := f.ReadAt(head, 0); n == len(head) && sstable.IsTable(head) {
+	n, err := f.ReadAt(head, 0)
+	switch {
+	case n == len(head) && sstable.IsTable(head):
 		return Table, nil
+	case n == len(head), errors.Is(err, io.EOF):
+		return Other, nil
 	}
-	return Other, nil
+	return Other, err
 }
 
-// Vacant returns ErrExists unless a new database can be made at path: there is nothing, an empty
-// directory, or what an interrupted creation leaves.
-func Vacant(fsys vfs.FS, path string) error {
+// A Site is the folder of a database that is being made, locked. The database is there when its
+// catalog has its name. Until then the folder may have tables and logs if it also has a file
+// NewCatalog, which says that they are nothing yet: see Look. The next Claim removes them.
+type Site struct {
+	*Folder
+	Held io.Closer // the lock
+	Made bool      // the folder was not there
+
+	fs   vfs.FS
+	path string
+}
+
+// Claim enters the folder of a new database, and removes what of a database is there that never got
+// complete. Anything else at path is ErrExists.
+func Claim(fsys vfs.FS, path string, wait time.Duration) (*Site, error) {
+	if err := vacant(fsys, path, path); err != nil {
+		return nil, err
+	}
+	s, err := Enter(fsys, path, wait)
+	if err != nil {
+		return nil, err
+	}
+	if err = vacant(s, ".", path); err == nil { // no other process has made one meanwhile
+		err = s.Clear()
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Leave())
+	}
+	return s, nil
+}
+
+// enters is how often Enter tries to make a folder that other processes remove.
+const enters = 16
+
+// Enter makes a folder, unless it is there, and locks it, for which it tries as long as wait.
+func Enter(fsys vfs.FS, path string, wait time.Duration) (s *Site, err error) {
+	for range enters {
+		s = &Site{fs: fsys, path: path}
+		_, err = fsys.Stat(path)
+		s.Made = errors.Is(err, fs.ErrNotExist)
+		if err = MakeFolder(fsys, path); err == nil {
+			s.Folder, err = OpenFolder(fsys, path)
+		}
+		if err == nil {
+			if s.Held, err = s.LockWithin(path, wait); err == nil {
+				return s, nil
+			}
+			err = errors.Join(err, s.Release())
+		}
+		if s.Made {
+			fsys.Remove(path) // unless another process has something in it
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return nil, err
+}
+
+// Leave releases the lock and the folder.
+func (s *Site) Leave() error { return errors.Join(s.Held.Close(), s.Release()) }
+
+// vacant returns ErrExists unless a new database can be made at path, which the error calls name.
+func vacant(fsys vfs.FS, path, name string) error {
 	what, err := Look(fsys, path)
 	if err == nil && what != Nothing {
-		err = fmt.Errorf("%s: %w", path, ErrExists)
+		err = fmt.Errorf("%s: %w", name, ErrExists)
+	}
+	return err
+}
+
+// Clear removes tables and logs, durably.
+func (s *Site) Clear() error {
+	names, err := s.List(".")
+	n := 0
+	for _, name := range names {
+		_, sst := Number(name, ".sst")
+		_, temp := Number(name, ".sst"+TempSuffix)
+		if _, wal := Number(name, ".wal"); sst || temp || wal {
+			n++
+			err = errors.Join(err, s.RemoveUnused(name))
+		}
+	}
+	if n > 0 && err == nil {
+		err = s.SyncDir(".")
+	}
+	return err
+}
+
+// Begin marks the folder as that of a database that is not complete, durably. Tables and logs come
+// after it.
+func (s *Site) Begin() error {
+	if _, err := s.Stat(NewCatalog); err == nil {
+		return s.SyncDir(".")
+	}
+	f, err := s.Create(NewCatalog)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), s.SyncDir("."))
+}
+
+// Abandon removes the database, complete or not, which nobody has open, and the folder if Enter has
+// made it. The caller leaves it then.
+func (s *Site) Abandon() error {
+	if _, err := s.Stat(Catalog); err == nil && s.Rename(Catalog, NewCatalog) != nil {
+		s.Remove(Catalog) // a full disk may allow that alone
+	}
+	err := errors.Join(s.SyncDir("."), s.Clear(), RemoveIfThere(s, NewCatalog), RemoveIfThere(s, Backup))
+	// Windows removes neither the lock, which is open, nor the folder: what stays is nothing to Look.
+	if RemoveIfThere(s, Lock) == nil && s.Made {
+		s.fs.Remove(s.path)
 	}
 	return err
 }

@@ -10,6 +10,7 @@
 package memindex
 
 import (
+	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
@@ -20,11 +21,9 @@ import (
 const (
 	blocks     = 4
 	blockBits  = base.FingerprintBits / blocks
-	values     = 1 << blockBits
 	maxRadius  = 3
 	firstRoom  = 4096 // entries of a new index
 	entryBytes = int(unsafe.Sizeof(entry{}))
-	headBytes  = blocks * values * 4
 )
 
 // MinSize is how many fingerprints an index is worth its memory for. Fewer are compared about as
@@ -44,7 +43,8 @@ type entry struct {
 // It cuts a fingerprint into four blocks of 16 bits. Two fingerprints that differ in at most
 // k bits differ in few bits of at least one block (the pigeonhole principle): where radii r add up
 // to k+1 as the sum of r+1, one block differs in at most its radius. So a search looks up all
-// values of each block within its radius, and compares the fingerprints that have them.
+// values of each block within its radius, and compares the fingerprints that have them. While there
+// are few fingerprints, the lowest bits of a block alone are its value.
 //
 // The fingerprints with the same value of a block form a chain, newest first, from a head. An
 // addition writes four heads and one entry and never moves an older one, so readers need no locks:
@@ -54,16 +54,51 @@ type entry struct {
 // Where a search would visit more entries than it costs to compare all fingerprints, it compares
 // all: at great distances, and where many fingerprints share the values of blocks.
 type Index struct {
-	heads   [blocks][values]atomic.Uint32 // position after the newest fingerprint with the value; 0 for none
-	entries atomic.Pointer[[]entry]       // as long as there is room; replaced by a copy with more
-	n       int                           // entries in use; the adder's own
+	chains atomic.Pointer[chains] // replaced by larger ones when they are full
+	n      int                    // entries in use; the adder's own
+}
+
+// chains are entries, and a head for each value of each block.
+type chains struct {
+	bits    int             // of a block that are its value
+	heads   []atomic.Uint32 // block after block: position after the newest fingerprint with the value; 0 for none
+	entries []entry
+}
+
+// valueBits is how many bits of a block are its value in an index of n fingerprints: there are as
+// many values as entries, so that heads take no more memory than these.
+func valueBits(n int) int { return min(blockBits, bits.Len(uint(max(n, firstRoom)-1))) }
+
+func newChains(n int) *chains {
+	b := valueBits(n)
+	return &chains{b, make([]atomic.Uint32, blocks<<b), make([]entry, max(n, firstRoom))}
+}
+
+// of returns the heads of a block.
+func (c *chains) of(block int) []atomic.Uint32 { return c.heads[block<<c.bits:][:1<<c.bits] }
+
+// mask has the bits of a block that are its value.
+func (c *chains) mask() uint16 { return uint16(1<<c.bits - 1) }
+
+// set makes fp the entry at position at, the newest one.
+func (c *chains) set(at int, fp base.Fingerprint) {
+	e := &c.entries[at]
+	e.fp = fp
+	var heads [blocks]*atomic.Uint32
+	for b := range blocks {
+		heads[b] = &c.of(b)[uint16(fp>>(b*blockBits))&c.mask()]
+		e.next[b] = heads[b].Load()
+	}
+	// Links to the entry come when it is complete.
+	for _, h := range heads {
+		h.Store(uint32(at + 1))
+	}
 }
 
 // New returns an index of the given fingerprints, at positions from 0.
 func New(fps []base.Fingerprint) *Index {
 	x := &Index{}
-	room := make([]entry, max(firstRoom, len(fps)))
-	x.entries.Store(&room)
+	x.chains.Store(newChains(firstRoom))
 	for _, fp := range fps {
 		x.Add(fp)
 	}
@@ -72,28 +107,26 @@ func New(fps []base.Fingerprint) *Index {
 
 // Add adds a fingerprint at the next position, and returns by how many bytes the index has grown.
 func (x *Index) Add(fp base.Fingerprint) (grown int) {
-	room := *x.entries.Load()
-	if x.n == len(room) {
-		more := make([]entry, 2*len(room))
-		copy(more, room)
-		x.entries.Store(&more)
-		grown, room = entryBytes*len(room), more
+	c := x.chains.Load()
+	if x.n == len(c.entries) {
+		grown = -x.Bytes()
+		more := newChains(2 * x.n)
+		for at := range c.entries {
+			more.set(at, c.entries[at].fp)
+		}
+		x.chains.Store(more)
+		c, grown = more, grown+x.Bytes()
 	}
-	e := &room[x.n]
+	c.set(x.n, fp)
 	x.n++
-	e.fp = fp
-	for b := range blocks {
-		e.next[b] = x.heads[b][uint16(fp>>(b*blockBits))].Load()
-	}
-	// Links to the entry come when it is complete.
-	for b := range blocks {
-		x.heads[b][uint16(fp>>(b*blockBits))].Store(uint32(x.n))
-	}
 	return grown
 }
 
 // Bytes returns the memory of the index.
-func (x *Index) Bytes() int { return headBytes + len(*x.entries.Load())*entryBytes }
+func (x *Index) Bytes() int {
+	c := x.chains.Load()
+	return 4*len(c.heads) + entryBytes*len(c.entries)
+}
 
 // Prefetch prefetches what a search for q within k bits reads first, where it is little. x may be
 // nil.
@@ -101,13 +134,14 @@ func (x *Index) Prefetch(q base.Fingerprint, k int) {
 	if x == nil || k >= 2*blocks {
 		return
 	}
+	c := x.chains.Load()
 	for b, r := range radii(k) {
 		if r < 0 {
 			break
 		}
-		heads, own := &x.heads[b], uint16(q>>(b*blockBits))
+		heads, own := c.of(b), uint16(q>>(b*blockBits))&c.mask()
 		kernel.PrefetchAt(unsafe.Pointer(&heads[own]), 1)
-		for bit := lineBits; r > 0 && bit < blockBits; bit++ { // the others are in the same line
+		for bit := lineBits; r > 0 && bit < c.bits; bit++ { // the others are in the same line
 			kernel.PrefetchAt(unsafe.Pointer(&heads[own^1<<bit]), 1)
 		}
 	}

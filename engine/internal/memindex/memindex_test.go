@@ -71,10 +71,10 @@ func TestFind(t *testing.T) {
 						if slices.Sort(got[1:]); got[0] != 7 || !slices.Equal(got[1:], want) {
 							t.Fatalf("%d of %d, %x within %d: got %v, want %v", seen, n, q, k, got[1:], want)
 						}
-						if compared > 2*n+probes[k] {
+						if compared > 2*n+probes(n, k) {
 							t.Fatalf("%x within %d compares %d of %d fingerprints", q, k, compared, n)
 						}
-						if probes[k] == 0 || k > 14 {
+						if probes(n, k) == 0 || k > 14 {
 							continue
 						}
 						got, _, ok := s.visit([]uint32{7}, x, uint32(seen), q, k, 1<<30)
@@ -165,9 +165,18 @@ func TestWhileAdding(t *testing.T) {
 	wg.Wait()
 }
 
+// TestBytes checks that heads grow with the index: while it is small they take less than its
+// entries.
 func TestBytes(t *testing.T) {
-	small, large := New(nil), New(make([]uint64, 2*firstRoom))
-	if got := large.Bytes() - small.Bytes(); got != firstRoom*entryBytes {
-		t.Errorf("%d bytes more", got)
+	x := New(nil)
+	bytes := x.Bytes()
+	for n := range 1 << 18 {
+		bytes += x.Add(uint64(n))
+		if room := len(x.chains.Load().entries); bytes != x.Bytes() || bytes > room*(entryBytes+4*blocks) || room > max(2*n, firstRoom) {
+			t.Fatalf("%d bytes for %d fingerprints, %d as added up", x.Bytes(), n+1, bytes)
+		}
+	}
+	if heads := x.Bytes() - entryBytes<<18; heads != 1<<20 {
+		t.Errorf("%d bytes of heads", heads)
 	}
 }

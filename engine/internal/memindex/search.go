@@ -31,21 +31,22 @@ const (
 // visit returns what visiting an entry takes in an index of n.
 func visit(n int) float64 { return visitCost + visitMore*float64(max(0, n-cachedSize)) }
 
-// maskSets are the values of a block with at most maxRadius bits, those with fewer bits first;
-// maskEnds[r] of them have at most r.
-var maskSets, maskEnds = makeMasks()
-
-func makeMasks() (masks []uint16, ends [maxRadius + 1]int) {
-	for r := range ends {
-		for m := range values {
-			if bits.OnesCount(uint(m)) == r {
-				masks = append(masks, uint16(m))
+// masks[b] are the values of b bits of which at most maxRadius are set, those with fewer first;
+// maskEnds[b][r] of them have at most r.
+var masks, maskEnds = func() (masks [blockBits + 1][]uint16, ends [blockBits + 1][maxRadius + 1]int) {
+	for r := range maxRadius + 1 {
+		for m := range 1 << blockBits {
+			if bits.OnesCount(uint(m)) != r {
+				continue
+			}
+			for b := bits.Len(uint(m)); b <= blockBits; b++ {
+				masks[b] = append(masks[b], uint16(m))
+				ends[b][r] = len(masks[b])
 			}
 		}
-		ends[r] = len(masks)
 	}
 	return masks, ends
-}
+}()
 
 // radii returns the radii of the blocks for a distance of k: the sum of each plus one is k+1.
 func radii(k int) (r [blocks]int) {
@@ -55,25 +56,25 @@ func radii(k int) (r [blocks]int) {
 	return r
 }
 
-// probes is how many values a search looks up for each distance, 0 if that is too many.
-var probes = func() (n [base.FingerprintBits + 1]int) {
-	for k := range n {
-		r := radii(k)
-		if r[0] > maxRadius { // the greatest
-			break
-		}
-		for _, r := range r {
-			if r >= 0 {
-				n[k] += maskEnds[r]
-			}
+// probes returns how many values a search of n fingerprints looks up, 0 if that is too many.
+func probes(n, k int) (all int) {
+	r := radii(k)
+	if r[0] > maxRadius { // the greatest
+		return 0
+	}
+	ends := &maskEnds[valueBits(n)]
+	for _, r := range r {
+		if r >= 0 {
+			all += ends[r]
 		}
 	}
-	return n
-}()
+	return all
+}
 
 // Estimate returns how a search within k bits of n fingerprints is done, 0 <= k <= 64.
 func Estimate(n, k int) Plan {
-	p := Plan{Probes: probes[k], Visits: probes[k] * n / values}
+	p := Plan{Probes: probes(n, k)}
+	p.Visits = p.Probes * n >> valueBits(n)
 	p.Cost = callCost + probeCost*float64(p.Probes) + visit(n)*float64(p.Visits)
 	if scan := scanCost * float64(n); n < MinSize || p.Probes == 0 || p.Cost > scan {
 		return Plan{Visits: n, Cost: scan}
@@ -85,9 +86,11 @@ func Estimate(n, k int) Plan {
 
 // Probed reports whether Estimate looks values up.
 func Probed(n, k int) bool {
-	p := probes[k]
-	return n >= MinSize && p > 0 &&
-		callCost+probeCost*float64(p)+visit(n)*float64(p*n/values) <= scanCost*float64(n)
+	if n < MinSize {
+		return false
+	}
+	p := probes(n, k)
+	return p > 0 && callCost+probeCost*float64(p)+visit(n)*float64(p*n>>valueBits(n)) <= scanCost*float64(n)
 }
 
 // A Searcher is the memory of a search, which serves one after another. Its zero value is ready. It
@@ -121,14 +124,14 @@ func (s *Searcher) Look(dst []uint32, x *Index, n int, q base.Fingerprint, k int
 	}
 	// Estimates are far off where many fingerprints share the values of blocks. Visits end when
 	// they have taken as long as comparing all.
-	return s.visit(dst, x, uint32(n), q, k, probes[k]+int(scanCost*float64(n)/visit(n)))
+	return s.visit(dst, x, uint32(n), q, k, probes(n, k)+int(scanCost*float64(n)/visit(n)))
 }
 
 // visit is Look, which gives up after about most visits.
 func (s *Searcher) visit(dst []uint32, x *Index, n uint32, q base.Fingerprint, k, most int) (found []uint32, visits int, ok bool) {
 	first, radius := len(dst), radii(k)
-	chains := s.heads(x, q, &radius)
-	entries := *x.entries.Load() // after the heads: it has what they link to
+	c := x.chains.Load()
+	chains, entries, mask := s.heads(c, q, &radius), c.entries, c.mask()
 	for len(chains) > 0 {
 		if visits += len(chains); visits > most {
 			return dst[:first], visits, false
@@ -136,7 +139,7 @@ func (s *Searcher) visit(dst []uint32, x *Index, n uint32, q base.Fingerprint, k
 		left := 0
 		for _, c := range chains {
 			e := &entries[c.at-1]
-			if diff := e.fp ^ q; bits.OnesCount64(diff) <= k && c.at <= n && firstIn(diff, c.block, &radius) {
+			if diff := e.fp ^ q; bits.OnesCount64(diff) <= k && c.at <= n && firstIn(diff, c.block, mask, &radius) {
 				dst = append(dst, c.at-1)
 			}
 			c.at = e.next[c.block%blocks]
@@ -149,14 +152,15 @@ func (s *Searcher) visit(dst []uint32, x *Index, n uint32, q base.Fingerprint, k
 }
 
 // heads returns the chains of all values within the radii of those of q.
-func (s *Searcher) heads(x *Index, q base.Fingerprint, radius *[blocks]int) []chain {
-	chains, n := s.room(blocks*len(maskSets)), 0
+func (s *Searcher) heads(c *chains, q base.Fingerprint, radius *[blocks]int) []chain {
+	masks, ends := masks[c.bits], &maskEnds[c.bits]
+	chains, n := s.room(blocks*len(masks)), 0
 	for b, r := range radius {
 		if r < 0 {
 			continue
 		}
-		own, heads := uint16(q>>(b*blockBits)), &x.heads[b]
-		for _, m := range maskSets[:maskEnds[r]] {
+		own, heads := uint16(q>>(b*blockBits))&c.mask(), c.of(b)
+		for _, m := range masks[:ends[r]] {
 			at := heads[own^m].Load()
 			chains[n] = chain{at, uint32(b)}
 			n += nonzero(at)
@@ -177,10 +181,11 @@ func (s *Searcher) room(n int) []chain {
 func nonzero(v uint32) int { return int((v | -v) >> 31) }
 
 // firstIn reports whether block is the first in which a fingerprint that differs from the query in
-// the bits diff lies within the block's radius. Only there it is a hit, so that it is one once.
-func firstIn(diff uint64, block uint32, radius *[blocks]int) bool {
+// the bits diff lies within the block's radius, of whose bits mask has those that count. Only there
+// it is a hit, so that it is one once.
+func firstIn(diff uint64, block uint32, mask uint16, radius *[blocks]int) bool {
 	for b := range block {
-		if bits.OnesCount16(uint16(diff>>(b*blockBits))) <= radius[b] {
+		if bits.OnesCount16(uint16(diff>>(b*blockBits))&mask) <= radius[b] {
 			return false
 		}
 	}

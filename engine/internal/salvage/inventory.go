@@ -41,7 +41,7 @@ func look(fsys vfs.FS, dir string, names []string) (inv inventory, err error) {
 		if err != nil {
 			return inv, err
 		}
-		if info.IsDir || name == files.Lock || strings.HasSuffix(name, files.OrphanSuffix) || name == files.Catalog+catalog.TempSuffix {
+		if info.IsDir || name == files.Lock || strings.HasSuffix(name, files.OrphanSuffix) || name == files.NewCatalog {
 			continue
 		}
 		if err := inv.add(fsys, path, info.Size); err != nil {

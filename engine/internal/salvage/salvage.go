@@ -91,7 +91,7 @@ type recovery struct {
 }
 
 // Run builds a new database at to from the one at from, which may also be a single table file.
-func Run(ctx context.Context, from, to string, o Options) (_ Report, err error) {
+func Run(ctx context.Context, from, to string, o Options) (Report, error) {
 	o.FS = cmp.Or[vfs.FS](o.FS, vfs.Disk)
 	if o.Now == nil {
 		o.Now = time.Now
@@ -99,22 +99,22 @@ func Run(ctx context.Context, from, to string, o Options) (_ Report, err error) 
 	if err := apart(from, to); err != nil {
 		return Report{}, err
 	}
-	if err := files.Vacant(o.FS, to); err != nil {
-		return Report{}, err
+	if what, err := files.Look(o.FS, to); err == nil && what != files.Nothing {
+		return Report{}, fmt.Errorf("%s: %w", to, files.ErrExists)
 	}
 	r := &recovery{o: o, ctx: ctx, latest: map[string]*lastWrite{}}
 	closeSource, err := r.openSource(from)
 	if err != nil {
 		return Report{}, err
 	}
-	defer func() { err = errors.Join(err, closeSource()) }()
+	defer closeSource()
 	if err := r.readCatalog(); err != nil {
 		return Report{}, err
 	}
 	if err := r.openTables(); err != nil {
 		return Report{}, err
 	}
-	defer func() { err = errors.Join(err, r.closeTables()) }()
+	defer r.closeTables()
 	if err := r.write(to); err != nil {
 		return Report{}, err
 	}
@@ -236,7 +236,7 @@ func (r *recovery) write(path string) (err error) {
 	if r.to, err = newTarget(r, path); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.to.end(err)) }()
+	defer func() { err = errors.Join(err, r.to.end()) }()
 	if err = r.readLogs(); err != nil {
 		return err
 	}
@@ -254,6 +254,9 @@ func (r *recovery) write(path string) (err error) {
 		}
 	}
 	if err = r.checkUnchanged(); err != nil {
+		return err
+	}
+	if err = r.to.count(); err != nil {
 		return err
 	}
 	return r.to.publish()
@@ -274,7 +277,7 @@ func (r *recovery) checkUnchanged() error {
 
 func (r *recovery) finishReport() {
 	for _, t := range r.to.tables {
-		r.report.Documents += int64(t.meta.Docs) - t.deadCount()
+		r.report.Documents += t.docs
 	}
 	r.report.Tables, r.report.Features = len(r.to.tables), r.params.Features
 	if !r.cat.Current {
@@ -290,7 +293,7 @@ func (r *recovery) doubtDeletes() {
 	n := int64(0)
 	for _, t := range r.to.tables {
 		if t.from != nil {
-			n += int64(t.meta.Docs) - t.deadCount()
+			n += t.docs
 		}
 	}
 	if n > 0 {

@@ -70,15 +70,13 @@ func (r *recovery) open(in *input) error {
 	return nil
 }
 
-func (r *recovery) closeTables() error {
-	var all []error
+func (r *recovery) closeTables() {
 	for _, in := range r.inputs {
 		if in.table != nil {
-			all = append(all, in.table.Close())
+			in.table.Close()
 			in.table = nil
 		}
 	}
-	return errors.Join(all...)
 }
 
 // findParams makes sure that the parameters of the database are known: from the catalog, else from

@@ -5,25 +5,21 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/tables"
+	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
 
-// A target is the new database while it is built. Its tables have the names of unfinished ones
-// until its catalog is there: before that, Open takes the folder for no database, not even for a
-// damaged one; after it, Open gives the tables their names if a crash has kept this from it.
+// A target is the new database while it is built.
 type target struct {
 	r        *recovery
-	path     string
-	existed  bool // the folder did
-	dir      *files.Folder
+	dir      *files.Site
 	uuid     [16]byte
 	number   uint64 // of the last table
 	tables   []*output
@@ -35,14 +31,7 @@ type output struct {
 	from *input // nil for documents of logs
 	meta catalog.Table
 	dead *roaring.Bitmap // nil for none
-}
-
-// deadCount returns how many documents of the table are dead.
-func (t *output) deadCount() int64 {
-	if t.dead == nil {
-		return 0
-	}
-	return int64(t.dead.GetCardinality())
+	docs int64           // that live
 }
 
 // kill marks a document dead.
@@ -55,44 +44,27 @@ func (t *output) kill(doc uint32) {
 
 // newTarget makes the folder of the new database.
 func newTarget(r *recovery, path string) (*target, error) {
-	t := &target{r: r, path: path}
-	_, err := r.o.FS.Stat(path)
-	t.existed = err == nil
-	if err = files.MakeFolder(r.o.FS, path); err == nil {
-		t.dir, err = files.OpenFolder(r.o.FS, path)
+	t := &target{r: r}
+	var err error
+	if t.dir, err = files.Claim(r.o.FS, path, 0); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, errors.Join(err, t.removeFolder())
+	if err = t.dir.Begin(); err != nil {
+		return nil, errors.Join(err, t.end())
 	}
 	rand.Read(t.uuid[:])
 	return t, nil
 }
 
-// removeFolder removes the folder, if this run made it.
-func (t *target) removeFolder() error {
-	if t.existed {
+// end closes the folder. If the database did not get complete, it removes it.
+func (t *target) end() (err error) {
+	if !t.complete {
+		err = t.dir.Abandon()
+	}
+	if err = errors.Join(err, t.dir.Leave()); t.complete {
 		return nil
 	}
-	if err := t.r.o.FS.Remove(t.path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// end closes the folder. If the database did not get complete, it removes what was written.
-func (t *target) end(failed error) error {
-	var all []error
-	if !t.complete && failed != nil {
-		all = append(all, files.RemoveIfThere(t.dir, files.Catalog), files.RemoveIfThere(t.dir, files.Catalog+catalog.TempSuffix))
-		for n := range t.number {
-			all = append(all, files.RemoveIfThere(t.dir, files.TableName(n+1)), files.RemoveIfThere(t.dir, files.NewTableName(n+1)))
-		}
-	}
-	all = append(all, t.dir.Release())
-	if !t.complete {
-		all = append(all, t.removeFolder())
-	}
-	return errors.Join(all...)
+	return err
 }
 
 // tableBytes is about how much memory the documents of a new table may take, in addition to their
@@ -134,7 +106,7 @@ func (w *tableWriter) add(d *sstable.Document) error {
 func (w *tableWriter) begin() (err error) {
 	t := w.t
 	t.number++
-	if w.file, err = t.dir.Create(files.NewTableName(t.number)); err != nil {
+	if w.file, err = t.dir.Create(files.TableName(t.number)); err != nil {
 		return err
 	}
 	t.tables = append(t.tables, &output{from: w.from, meta: catalog.Table{Number: t.number}})
@@ -181,6 +153,38 @@ func (w *tableWriter) abort() error {
 	return err
 }
 
+// reader opens a table that is complete.
+func (t *target) reader(o *output) (*sstable.Reader, error) {
+	name := files.TableName(o.meta.Number)
+	f, err := t.dir.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return sstable.OpenFile(f, name)
+}
+
+// count counts the documents of each table that live: no codes.
+func (t *target) count() error {
+	for _, o := range t.tables {
+		not := roaring.New()
+		if t.r.texts.Several() {
+			r, err := t.reader(o)
+			if err == nil {
+				not, err = (&view.Table{Reader: r}).Codes(t.r.ctx)
+				err = errors.Join(err, r.Close())
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if o.dead != nil {
+			not = roaring.Or(not, o.dead)
+		}
+		o.docs = int64(o.meta.Docs) - int64(not.GetCardinality())
+	}
+	return nil
+}
+
 // resolve finds documents of different tables that have one ID, and leaves the one alive that was
 // written last. A document that two tables have, with one number, was merged from the older table
 // to the younger one: then all of the older table was.
@@ -194,11 +198,8 @@ func (t *target) resolve() error {
 		}
 	}()
 	for i, o := range t.tables {
-		f, err := t.dir.Open(files.NewTableName(o.meta.Number))
-		if err != nil {
-			return err
-		}
-		if readers[i], err = sstable.OpenFile(f, files.TableName(o.meta.Number)); err != nil {
+		var err error
+		if readers[i], err = t.reader(o); err != nil {
 			return err
 		}
 	}
@@ -249,7 +250,7 @@ func (t *target) publish() error {
 	r, old := t.r, &t.r.cat.State
 	s := catalog.State{
 		UUID: t.uuid, Created: r.o.Now(), Options: old.Options, Allowed: old.Allowed, NextFile: t.number + 1, FirstWAL: 1,
-		Tombstones: map[uint64]*roaring.Bitmap{}, Marks: map[string]int64{},
+		LastSeq: max(old.LastSeq, old.FlushedSeq), Tombstones: map[uint64]*roaring.Bitmap{}, Marks: map[string]int64{},
 	}
 	if r.cat.Current && r.report.Lost == 0 && !r.single {
 		s.Marks = old.Marks
@@ -260,8 +261,9 @@ func (t *target) publish() error {
 	}
 	kept := t.tables[:0]
 	for _, o := range t.tables {
-		if o.deadCount() == int64(o.meta.Docs) {
-			if err := t.dir.Remove(files.NewTableName(o.meta.Number)); err != nil {
+		s.LastSeq = max(s.LastSeq, o.meta.MaxSeq)
+		if o.dead != nil && o.dead.GetCardinality() == uint64(o.meta.Docs) {
+			if err := t.dir.Remove(files.TableName(o.meta.Number)); err != nil {
 				return err
 			}
 			continue
@@ -280,14 +282,6 @@ func (t *target) publish() error {
 	if err := catalog.Create(t.dir, files.Catalog, s); err != nil {
 		return err
 	}
-	for _, o := range t.tables {
-		if err := t.dir.Rename(files.NewTableName(o.meta.Number), files.TableName(o.meta.Number)); err != nil {
-			return err
-		}
-	}
-	if err := t.dir.SyncDir("."); err != nil {
-		return err
-	}
-	t.complete = true
+	t.complete = true // nothing fails from here on
 	return nil
 }

@@ -1,9 +1,11 @@
 package search
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/engine/internal/memindex"
@@ -19,22 +21,72 @@ import (
 // criterion, and names the best of the first matches, at most most of them. Neither the document of
 // d's ID nor an allowed pair of it is a match.
 func AnyMatch(ctx context.Context, v *view.View, d *sstable.Document, by view.Criterion, most int) (m view.Match, found bool, err error) {
-	return AnyOf(ctx, v, d, nil, by, most, false)
+	return AnyOf(ctx, v, d, nil, by, most)
 }
 
-// AnyOf is AnyMatch for a document of further fingerprints, which count by Near. If known is set,
-// the document of d's ID is a match too.
-func AnyOf(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.Fingerprint, by view.Criterion, most int, known bool) (m view.Match, found bool, err error) {
-	x := existence{v: v, ctx: ctx, by: by, of: d, most: most}
-	if !known {
-		x.except = string(d.ID)
+// An Admission says what Admit has found.
+type Admission struct {
+	Match    view.Match // that the document is like, if it is not new
+	New      bool
+	Expired  bool // it is neither: it has expired already
+	Replaces bool // it is new, and another document has its ID
+}
+
+// Admit decides on a document that is to be stored if it is new. It is not if it matches another
+// one, or if it is stored as it is, with the same text and fingerprints under the same ID: it may
+// have been sent again. With another text it is a new version of what has its ID.
+func Admit(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.Fingerprint, by view.Criterion, most int) (a Admission, err error) {
+	if d.Time < v.Since {
+		return Admission{Expired: true}, nil
 	}
-	first := x
+	same := false
+	err = v.Safely(ctx, func() error {
+		place, there, err := v.Find(d.ID)
+		if a.Replaces = there; err == nil && there {
+			same, err = isSame(v, place, d, fps)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return a, err
+	case same && by.Near():
+		return Admission{Match: view.Match{ID: string(d.ID)}}, nil
+	case same:
+		return Admission{Match: view.Match{ID: string(d.ID), Score: 1, Exact: v.Params.StoreText}}, nil
+	}
+	m, found, err := AnyOf(ctx, v, d, fps, by, most)
+	if found {
+		return Admission{Match: m}, err
+	}
+	a.New = true
+	return a, err
+}
+
+// isSame reports whether a stored document has the text, if texts are stored, and the fingerprints of
+// another one, and the same fields if there is nothing else to compare.
+func isSame(v *view.View, p view.Place, d *sstable.Document, fps [][]base.Fingerprint) (bool, error) {
+	var have sstable.Document
+	if err := p.WithoutSketch(&have); err != nil {
+		return false, err
+	}
+	bare := !d.HasFingerprint && (len(d.Text) == 0 || !v.Params.StoreText)
+	if v.Params.StoreText && !bytes.Equal(have.Text, d.Text) || bare && !bytes.Equal(have.Fields, d.Fields) ||
+		have.HasFingerprint != d.HasFingerprint || have.Fingerprint != d.Fingerprint || !slices.Equal(have.Rest, d.Rest) {
+		return false, nil
+	}
+	others, err := v.Fingerprints(string(d.ID))
+	return slices.EqualFunc(others, fps, slices.Equal[[]base.Fingerprint]), err
+}
+
+// AnyOf is AnyMatch for a document of further fingerprints, which count by Near.
+func AnyOf(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.Fingerprint, by view.Criterion, most int) (m view.Match, found bool, err error) {
+	first := existence{v: v, ctx: ctx, by: by, of: d, most: most, except: string(d.ID)}
 	if m, found, err = first.match(); err != nil || !by.Near() {
 		return m, found, err
 	}
 	for _, words := range fps {
-		also := x
+		also := existence{v: v, ctx: ctx, by: by, most: most, except: string(d.ID)}
 		also.of = &sstable.Document{ID: d.ID, Fingerprint: words[0], Rest: words[1:], HasFingerprint: true}
 		other, ok, err := also.match()
 		if err != nil {
@@ -79,7 +131,7 @@ type existence struct {
 	best  view.Match // of them
 
 	words  []base.Fingerprint // of the fingerprint, by Near
-	except string             // ID of a document that is no match; "" for none
+	except string             // ID of a document that is no match
 
 	// gather takes what texts are to decide on instead of comparing them, and reports whether it
 	// has enough; nil to compare them.

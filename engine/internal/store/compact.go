@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -15,28 +16,74 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable"
 )
 
 // Compact flushes the memtables and merges all tables into one, or into as few as hold the
 // documents without cutting tables, dropping what is deleted, replaced or expired. It returns when
 // that is done; reads and writes continue meanwhile. If these find the disk full, it gives way and
-// fails. Progress, if not nil, is called from another goroutine.
+// fails. If tables are damaged it merges the others, and fails. Progress, if not nil, is called from
+// another goroutine.
 func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) error {
 	if err := db.Flush(ctx); err != nil {
 		return err
 	}
 	defer db.WakeCompact()
-	all, err := db.merges.TakeAll(ctx)
-	err = closed(err)
-	for _, m := range all {
-		if err == nil {
-			err = db.merge(ctx, m, true, progress)
-		} else {
-			db.merges.End(m, nil)
+	for {
+		all, err := db.merges.TakeAll(ctx)
+		err = closed(err)
+		for _, m := range all {
+			if err == nil {
+				err = db.merge(ctx, m, true, progress)
+			} else {
+				db.merges.End(m, nil)
+			}
+		}
+		if !db.goesOn(err) {
+			_, damage := db.damaged()
+			return cmp.Or(err, damage)
 		}
 	}
-	return err
+}
+
+// setApart leaves tables out of merges from now on, one of which can't be read: that which the error
+// names, or all of them. It reports whether the error is damage.
+func (db *Store) setApart(in []*view.Part, err error) bool {
+	damage, ok := errors.AsType[*base.CorruptionError](err)
+	if !ok {
+		return false
+	}
+	named := func(p *view.Part) bool { return p.Name == damage.File }
+	for all, i := !slices.ContainsFunc(in, named), 0; i < len(in); i++ {
+		if all || named(in[i]) {
+			in[i].Damage.Store(damage)
+		}
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.current != nil {
+		db.countAgain()
+	}
+	return true
+}
+
+// goesOn reports whether a merge failed because of a table that is set apart now, so that others may
+// be merged.
+func (db *Store) goesOn(err error) bool {
+	return errors.Is(err, base.ErrCorruption) && db.Writable() == nil
+}
+
+// damaged returns the names of the tables that are set apart, and why one of them is.
+func (db *Store) damaged() (names []string, why error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for i := 0; db.current != nil && i < len(db.current.Parts); i++ {
+		if p := &db.current.Parts[i]; p.Damage.Load() != nil {
+			names, why = append(names, p.Name), p.Damage.Load()
+		}
+	}
+	return names, why
 }
 
 // closed returns an error of the scheduler as that of a database.
@@ -63,10 +110,10 @@ func (db *Store) Groups() (jobs []*compaction.Job, err error) {
 	for _, g := range compaction.Group(tables, db.Tables.MaxDocs()) {
 		p := v.Version.Part(g[0])
 		if len(g) == 1 && p.Dead.Count() == 0 && p.Meta.MinTime >= v.Since {
-			if dead, err := p.HasDeadRecords(); err != nil {
-				return nil, err
-			} else if !dead {
+			if dead, err := p.HasDeadRecords(); db.setApart([]*view.Part{p}, err) || err == nil && !dead {
 				continue
+			} else if err != nil {
+				return nil, err
 			}
 		}
 		j := &compaction.Job{Tables: g, Reason: compaction.ReasonAll}
@@ -81,18 +128,43 @@ func (db *Store) Groups() (jobs []*compaction.Job, err error) {
 // CompactDue merges tables as compaction in the background does, and returns when nothing is left
 // for it to do. At the end of a load it makes sure that the next search meets few tables. What
 // Compact does is more: here a large table is merged with others only once they are as many and as
-// large. Progress is as Compact's.
-func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) error {
+// large. If tables turn out to be damaged it merges the others, and fails. Progress is as Compact's.
+func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) (damage error) {
 	defer db.WakeCompact()
+	if err := db.flushHeld(ctx); err != nil {
+		return err
+	}
 	for {
 		m, err := db.merges.TakeDue(ctx)
 		if err != nil || m == nil {
-			return closed(err)
+			return cmp.Or(closed(err), damage)
 		}
-		if err := db.merge(ctx, m, false, progress); err != nil {
+		err = db.merge(ctx, m, false, progress)
+		if err != nil && !db.goesOn(err) {
 			return err
 		}
+		damage = cmp.Or(damage, err)
 	}
+}
+
+// flushHeld flushes memtables whose logs keep expired documents of tables: see dropBefore.
+func (db *Store) flushHeld(ctx context.Context) error {
+	if db.TTL <= 0 {
+		return nil
+	}
+	v, err := db.View()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	held := func(p view.Part) bool { return max(p.Meta.MinTime, dropBefore(v, &p)) < v.Since }
+	switch {
+	case !slices.ContainsFunc(v.Version.Parts, held):
+		return nil
+	case db.immutables() > 0: // perhaps one of these is what holds it
+		return db.waitFlush(ctx)
+	}
+	return db.Flush(ctx)
 }
 
 // Policy returns what the policy is asked with: the tables, and its options.
@@ -117,8 +189,8 @@ func (db *Store) tableSizes(v *view.View) ([]compaction.Table, error) {
 		t.Held = v.Since > dropBefore(v, p)
 		if db.TTL > 0 {
 			var err error
-			if t.Times, err = p.TimeSketch(); err != nil {
-				return nil, err
+			if t.Times, err = p.TimeSketch(); err != nil && !errors.Is(err, base.ErrCorruption) {
+				return nil, err // without them times are taken to be uniform
 			}
 		}
 		ts = append(ts, t)
@@ -185,6 +257,7 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *compaction.Merge, erase
 		return err
 	})
 	if err != nil {
+		db.setApart(in, err)
 		return nil, err
 	}
 	// What a write has killed is gone for good once the merged table is published, so that write
@@ -313,5 +386,6 @@ func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *sst
 	db.mu.Lock()
 	old := db.install(parts)
 	db.mu.Unlock()
-	return old.Unref()
+	db.unref(old)
+	return nil
 }

@@ -54,6 +54,10 @@
 // are not listed, except for whole tables with a number that the catalog has not assigned: the
 // catalog is an old copy then, and the table is kept as NNNNNN.sst.orphan.
 //
+// Writes look their IDs up before they go into the log. So a replay meets damage only if it came
+// later; then it searches the names of the table, and what these leave in doubt (view.Doubt) keeps
+// its log.
+//
 // The catalog records the first log to replay and, after a clean close, where the newest log ended.
 // Each log names its predecessor. So a log that is missing or shortened is detected. Up to four
 // short logs are replayed and kept before they are flushed, so a script that opens the database

@@ -87,7 +87,7 @@ func (db *Store) Flush(ctx context.Context) error {
 // flushes counts the flushes of a store.
 type flushes struct {
 	begun  uint64
-	failed uint64 // the last that found no room, with its error
+	failed uint64 // the last that found no room, or whose memtable is in doubt, with its error
 	err    error
 }
 
@@ -102,7 +102,7 @@ func (db *Store) flushAll(ctx context.Context) error {
 		for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {
 			err = db.flush(m)
 		}
-		if vfs.IsNoRoom(err) {
+		if vfs.IsNoRoom(err) || m.Cur.Doubt.Older != nil {
 			db.flushLater(err)
 			return nil
 		}
@@ -127,7 +127,8 @@ func (db *Store) beginFlush() *view.Memtable {
 // for it.
 const flushAgain = time.Second
 
-// flushLater notes that a flush found no room. Its memtable stays, and so does its log.
+// flushLater notes that a flush found no room, or that its memtable is in doubt. The memtable stays,
+// and so does its log.
 func (db *Store) flushLater(err error) {
 	db.mu.Lock()
 	first := db.flushes.failed+1 != db.flushes.begun
@@ -135,7 +136,7 @@ func (db *Store) flushLater(err error) {
 	db.flushed.Broadcast()
 	db.mu.Unlock()
 	if first { // of a row of them
-		db.log.Error("no room for a table; the log is kept", "path", db.Path, "err", err)
+		db.log.Error("a memtable can't be flushed; the log is kept", "path", db.Path, "err", err)
 		db.event(Event{Kind: EventError, Err: err})
 	}
 	time.AfterFunc(flushAgain, db.wakeFlush)
@@ -143,6 +144,9 @@ func (db *Store) flushLater(err error) {
 
 // flush writes m, the oldest immutable memtable, to a table, publishes it and removes its log.
 func (db *Store) flush(m *view.Memtable) error {
+	if err := m.Cur.Doubt.Older; err != nil {
+		return err
+	}
 	start := time.Now()
 	docs := living(m)
 	var t *view.Table
@@ -164,8 +168,8 @@ func (db *Store) flush(m *view.Memtable) error {
 	if t != nil {
 		e.Tables, e.Bytes = []uint64{t.Meta.Number}, t.Meta.Size
 		db.metrics.flushed(t.Meta.Size)
-		db.WakeCompact()
 	}
+	db.WakeCompact() // also without a table: what the log has held may be dropped
 	db.event(e)
 	return nil
 }
@@ -239,17 +243,27 @@ func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemD
 	db.immutable = slices.Clone(db.immutable[1:])
 	db.flushed.Broadcast()
 	db.mu.Unlock()
-	return old.Unref()
+	db.unref(old)
+	return nil
 }
 
-// editCatalog commits an edit of the catalog, with the next file number, and gives the files of new
-// tables their names. The caller holds publishMu.
+// unref drops the reference to a version that another one has replaced. That files can't be closed
+// or removed does not undo that: the next open for writing removes them.
+func (db *Store) unref(old *view.Version) {
+	if err := old.Unref(); err != nil {
+		db.log.Warn("removing a table that is no longer needed", "path", db.Path, "err", err)
+	}
+}
+
+// editCatalog commits an edit of the catalog, with the next file number and the last sequence
+// number, and gives the files of new tables their names. The last number is what keeps those of
+// documents whose table is dropped from being given out again. The caller holds publishMu.
 //
 // A table is written under a temporary name. Until the catalog lists it, the next open may remove
 // the file; from then on the next open renames it, if this process can't.
 func (db *Store) editCatalog(e catalog.Edit) error {
 	db.mu.Lock()
-	e.NextFile = new(db.nextFile)
+	e.NextFile, e.LastSeq = new(db.nextFile), db.seq
 	db.mu.Unlock()
 	if err := db.cat.Apply(e); err != nil {
 		return fmt.Errorf("updating the catalog: %w", err)
@@ -259,7 +273,7 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 }
 
 // Drop closes a table that was not published (nil for none), and removes its file if the catalog is
-// known not to list it.
+// known not to list it. A table of the current version stays as it is.
 func (db *Store) Drop(t *view.Table) error {
 	if t == nil {
 		return nil

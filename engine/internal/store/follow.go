@@ -82,7 +82,8 @@ func (db *Store) readOnce() error {
 		return err
 	}
 	fresh.readTo.txid, fresh.readTo.flushed, fresh.readTo.firstLog = txid, s.FlushedSeq, s.FirstWAL
-	return db.adopt(fresh)
+	db.adopt(fresh)
+	return nil
 }
 
 // unchanged returns ErrMoved unless the last transaction of the catalog is still txid.
@@ -95,7 +96,7 @@ func (db *Store) unchanged(txid uint64) error {
 }
 
 // adopt makes what another store has read that of db.
-func (db *Store) adopt(fresh *Store) error {
+func (db *Store) adopt(fresh *Store) {
 	db.writeMu.Lock()
 	defer db.writeMu.Unlock()
 	db.mu.Lock()
@@ -106,11 +107,11 @@ func (db *Store) adopt(fresh *Store) error {
 		db.SetParams(fresh.Params)
 	}
 	db.current, db.resting, db.active, db.seq = fresh.current, nil, fresh.active, fresh.seq
+	db.lastSeq = fresh.lastSeq
 	db.marks, db.allowedSet, db.nextFile, db.readTo = fresh.marks, fresh.allowedSet, fresh.nextFile, fresh.readTo
-	if old == nil {
-		return nil
+	if old != nil {
+		db.unref(old)
 	}
-	return old.Unref()
 }
 
 // Refresh makes what another process has written since visible to new views of a store that was

@@ -56,6 +56,7 @@ type Metrics[M any] struct {
 	BytesLoaded            int64
 	BytesCompacted         int64
 	WALBytes               int64
+	CatalogBytes           int64
 
 	TablesMerged   int64
 	BytesMerged    int64
@@ -63,6 +64,7 @@ type Metrics[M any] struct {
 	Merging        int
 	Running        []M
 	Past           []M
+	Damaged        []string
 
 	Stalls    int64
 	StallTime time.Duration
@@ -71,14 +73,18 @@ type Metrics[M any] struct {
 
 // MetricsOf returns what the store has done since it was opened, with merges as of makes them.
 func MetricsOf[M any](db *Store, of func(compaction.Stats) M) Metrics[M] {
-	m, running := &db.metrics, each(db.merges.Running(), of)
+	m, running, catalog := &db.metrics, each(db.merges.Running(), of), int64(0)
+	damaged, _ := db.damaged()
+	if db.cat != nil {
+		catalog = db.cat.Written()
+	}
 	return Metrics[M]{
 		Path: db.Path, Memory: db.Memory,
 		Puts: m.puts.Load(), Deletes: m.deletes.Load(), Batches: m.batches.Load(), Queries: m.queries.Load(),
 		Flushes: m.flushes.Load(), Compactions: m.compactions.Load(), BytesFlushed: m.bytesFlushed.Load(),
-		BytesLoaded: m.bytesLoaded.Load(), BytesCompacted: m.bytesCompacted.Load(), WALBytes: m.walBytes.Load(),
+		BytesLoaded: m.bytesLoaded.Load(), BytesCompacted: m.bytesCompacted.Load(), WALBytes: m.walBytes.Load(), CatalogBytes: catalog,
 		TablesMerged: m.merged.Load(), BytesMerged: m.bytesMerged.Load(),
-		CompactionTime: time.Duration(m.compactTime.Load()), Merging: len(running), Running: running, Past: each(db.merges.Past(), of),
+		CompactionTime: time.Duration(m.compactTime.Load()), Merging: len(running), Running: running, Past: each(db.merges.Past(), of), Damaged: damaged,
 		Stalls: m.stalls.Load(), StallTime: time.Duration(m.stallTime.Load()), SlowTime: time.Duration(m.slowTime.Load()),
 	}
 }

@@ -22,11 +22,23 @@ import (
 // Create makes a new database at path and opens it. It returns ErrExists if there is something at
 // path that is not an empty directory.
 func Create(path string, o Options) (*Store, error) {
-	opts := o.withDefaults()
-	if err := files.Vacant(opts.FS, path); err != nil {
-		return nil, err
+	return create(path, o.withDefaults(), false)
+}
+
+// Build makes a new database at path that fill fills. It is there once Build returns nil; until then
+// Open finds nothing there, and after an error or a kill the next Create, Open or Build begins anew.
+func Build(path string, o Options, fill func(*Store) error) error {
+	db, err := create(path, o.withDefaults(), true)
+	if err != nil {
+		return err
 	}
-	return create(path, opts)
+	if err = fill(db); err == nil {
+		err = db.Writable() // nothing in the background has failed
+	}
+	if err != nil {
+		return errors.Join(err, db.Discard())
+	}
+	return db.Close()
 }
 
 // NewParams returns the parameters of a new database with default options.
@@ -53,13 +65,17 @@ func Open(path string, o Options) (*Store, error) {
 		if opts.MustExist || opts.ReadOnly {
 			return nil, fmt.Errorf("%s: no such database: %w", path, files.ErrNotFound)
 		}
-		db, err := create(path, opts)
-		if errors.Is(err, fs.ErrExist) { // another process was faster
+		db, err := create(path, opts, false)
+		if errors.Is(err, files.ErrExists) { // another process was faster
 			return open(path, opts)
 		}
 		return db, err
 	case files.Database:
-		return open(path, opts)
+		db, err := open(path, opts)
+		if what, e := files.Look(opts.FS, path); errors.Is(err, fs.ErrNotExist) && e == nil && what == files.Nothing {
+			return Open(path, o) // another process has made it, and removed it
+		}
+		return db, err
 	case files.Table:
 		return openSingle(path, opts)
 	case files.Damaged:
@@ -69,33 +85,40 @@ func Open(path string, o Options) (*Store, error) {
 	return nil, fmt.Errorf("%s: %w", path, files.ErrNotDatabase)
 }
 
-// create makes a new database; o has its defaults.
-func create(path string, o Options) (*Store, error) {
+// create makes a new database, which is there only once it is closed if it is to be built; o has its
+// defaults.
+func create(path string, o Options, build bool) (*Store, error) {
 	params, err := o.params()
 	if err != nil {
 		return nil, err
 	}
-	if err := files.MakeFolder(o.FS, path); err != nil {
-		return nil, err
-	}
 	db := newDB(path, o)
-	if db.Dir, err = files.OpenFolder(o.FS, path); err != nil {
+	if db.site, err = files.Claim(o.FS, path, o.BusyTimeout); err != nil {
 		return nil, err
 	}
-	if err = db.takeLock(); err == nil {
+	db.Dir, db.lock, db.building = db.site.Folder, db.site.Held, true
+	if build {
+		err = db.site.Begin()
+	}
+	if err == nil {
 		err = db.createCatalog(params)
+	}
+	if err == nil && !build {
+		db.building = false
+		err = catalog.Complete(db.Dir, files.Catalog)
 	}
 	if err == nil {
 		err = db.openCatalog()
 	}
 	if err != nil {
+		db.discard = true
 		return nil, errors.Join(err, db.release())
 	}
 	db.start()
 	return db, nil
 }
 
-// createCatalog writes the catalog of a new database.
+// createCatalog writes the catalog of a new database, under the name of one that is not complete.
 func (db *Store) createCatalog(params sstable.Params) error {
 	encoded, err := params.AppendDatabase(nil)
 	if err != nil {
@@ -106,7 +129,7 @@ func (db *Store) createCatalog(params sstable.Params) error {
 	if db.opts.TTL > 0 {
 		s.Options[catalog.OptionTTL] = db.opts.TTL.String()
 	}
-	return catalog.Create(db.Dir, files.Catalog, s)
+	return catalog.Begin(db.Dir, files.Catalog, s)
 }
 
 // takeLock takes the lock that keeps a writer alone, and waits for it if it is told to.
@@ -194,8 +217,12 @@ func openSingle(path string, o Options) (*Store, error) {
 func (db *Store) Close() error {
 	db.closeOnce.Do(func() {
 		db.stop()
-		db.finishMerges(db.opts.CloseWait)
-		if db.compactC != nil && !db.opts.NoAutoCompaction {
+		wait := db.opts.CloseWait
+		if db.discard {
+			wait = -1
+		}
+		db.finishMerges(wait)
+		if db.compactC != nil && !db.opts.NoAutoCompaction && !db.discard {
 			db.compactSmall()
 		}
 		db.closed.Store(true)
@@ -211,9 +238,19 @@ func (db *Store) Close() error {
 		if err == nil {
 			db.markClosed()
 		}
+		db.discard = db.discard || err != nil && db.building
 		db.closeErr = errors.Join(err, db.release())
 	})
 	return db.closeErr
+}
+
+// Discard closes the database like Close. It removes it if this Store has made it and it is not
+// complete yet, or nothing was ever stored in it.
+func (db *Store) Discard() error {
+	db.mu.Lock()
+	db.discard = db.building || db.site != nil && db.current != nil && db.seq == 0 && len(db.current.Parts) == 0
+	db.mu.Unlock()
+	return db.Close()
 }
 
 // closeLogLocked ends the log that is being written, if there is one; those before it were ended
@@ -252,6 +289,14 @@ func (db *Store) release() error {
 	}
 	if db.cat != nil {
 		errs = append(errs, db.cat.Close())
+	}
+	if db.building && !db.discard {
+		if err := catalog.Complete(db.Dir, files.Catalog); err != nil {
+			db.discard, errs = true, append(errs, err)
+		}
+	}
+	if db.discard {
+		errs = append(errs, db.site.Abandon())
 	}
 	if db.lock != nil {
 		errs = append(errs, db.lock.Close())

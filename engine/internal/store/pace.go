@@ -8,8 +8,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// Limits of the number of tables. Those that are more than half full do not count, for nothing
-// would make them fewer. Tables to come of memtables that wait for their flush count.
+// Limits of the number of tables. Those that are more than half full, or damaged, do not count, for
+// nothing would make them fewer. Tables to come of memtables that wait for their flush count.
 const (
 	// slowTables is the number above which writers are slowed: the more the nearer to stopTables.
 	slowTables = 12

@@ -313,5 +313,6 @@ func (p *prune) enter(edit catalog.Edit, n int) error {
 	}
 	old := db.install(parts)
 	db.mu.Unlock()
-	return old.Unref()
+	db.unref(old)
+	return nil
 }

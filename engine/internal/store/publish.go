@@ -32,6 +32,7 @@ type publication struct {
 	killed   map[*view.Part]*roaring.Bitmap // documents of other tables that are dead from now on, with those before
 	mem      []*view.MemDoc                 // documents of memtables likewise
 	codes    []codePair                     // of documents that are stored: see resolveCodes
+	rows     *roaring.Bitmap                // of the table that are codes
 	replaced int
 
 	loaded    Loaded // by the same load
@@ -79,13 +80,13 @@ func (db *Store) Publish(ctx context.Context, t *view.Table, replace bool, marks
 		return TableCounts{}, err
 	}
 	db.metrics.bytesLoaded.Add(t.Meta.Size)
-	return p.counts(ctx)
+	return p.counts(), nil // nothing fails once the table is published
 }
 
 func (db *Store) newPublication(t *view.Table, replace bool, marks map[string]int64) *publication {
 	return &publication{
 		db: db, table: t, replace: replace, marks: marks,
-		same: map[uint64][]sameID{}, own: roaring.New(), killed: map[*view.Part]*roaring.Bitmap{},
+		same: map[uint64][]sameID{}, own: roaring.New(), killed: map[*view.Part]*roaring.Bitmap{}, rows: roaring.New(),
 	}
 }
 
@@ -100,6 +101,11 @@ func (p *publication) search(ctx context.Context) error {
 		return err
 	}
 	defer v.Unref()
+	if p.db.Several {
+		if p.rows, err = p.table.Codes(ctx); err != nil {
+			return err
+		}
+	}
 	for i := range v.Parts {
 		old := &v.Parts[i]
 		if p.same[old.Meta.Number], err = p.inTable(ctx, old); err != nil {
@@ -338,26 +344,18 @@ func (c *TableCounts) Add(o TableCounts) {
 }
 
 // counts returns what the table adds to the figures of a load, whose documents are those that are
-// there.
-func (p *publication) counts(ctx context.Context) (TableCounts, error) {
+// there: no codes.
+func (p *publication) counts() TableCounts {
 	m := p.table.Meta
-	codes := int64(0)
-	if p.db.Several {
-		all, err := p.table.Codes(ctx)
-		if err != nil {
-			return TableCounts{}, err
-		}
-		codes = int64(roaring.AndNot(all, p.own).GetCardinality())
-	}
 	dead := int64(p.own.GetCardinality())
 	deadBare := dead
 	if m.Fingerprints > 0 {
 		deadBare -= int64(p.own.Rank(m.Fingerprints - 1))
 	}
 	return TableCounts{
-		Documents: int64(m.Docs) - dead - codes - int64(p.again), Empty: int64(m.Docs-m.Fingerprints) - deadBare - int64(p.againBare),
+		Documents: int64(m.Docs) - int64(roaring.Or(p.own, p.rows).GetCardinality()) - int64(p.again), Empty: int64(m.Docs-m.Fingerprints) - deadBare - int64(p.againBare),
 		Replaced: int64(p.replaced), Tables: 1, Bytes: m.Size,
-	}, nil
+	}
 }
 
 // enter puts the table, with the tombstones, into the catalog and makes it visible.
@@ -404,8 +402,7 @@ func (p *publication) show() {
 		db.marks[source] = pos
 	}
 	db.allowedSet = db.allowedSet.With(p.allow)
-	old := db.install(parts)
-	old.Unref()
+	db.unref(db.install(parts))
 }
 
 // LoadMark returns the position that the last load published for source, 0 if there is none.

@@ -19,7 +19,11 @@ import (
 
 // openCatalog opens the catalog for writing and recovers what it and the logs say.
 func (db *Store) openCatalog() error {
-	cat, s, err := catalog.Open(db.Dir, files.Catalog)
+	name := files.Catalog
+	if db.building {
+		name = files.NewCatalog
+	}
+	cat, s, err := catalog.Open(db.Dir, name)
 	if err != nil {
 		return err
 	}
@@ -30,7 +34,7 @@ func (db *Store) openCatalog() error {
 // recover opens the tables that the catalog lists, or takes those of them that are open, by number.
 // It removes what a crash has left, unless the store is read-only, and replays the logs.
 func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err error) {
-	db.UUID, db.Created, db.nextFile, db.seq = s.UUID, s.Created, s.NextFile, s.FlushedSeq
+	db.UUID, db.Created, db.nextFile, db.seq, db.lastSeq = s.UUID, s.Created, s.NextFile, s.FlushedSeq, s.LastSeq
 	if s.Marks != nil {
 		db.marks = s.Marks
 	}
@@ -56,6 +60,9 @@ func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err err
 	logs, err := db.tidy(s)
 	if err != nil {
 		return err
+	}
+	if !db.opts.ReadOnly { // a reader has yet to see writes up to there that are not in the log
+		db.seq = max(db.seq, s.LastSeq)
 	}
 	return db.replayLogs(s, logs)
 }
@@ -124,7 +131,7 @@ func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 			continue
 		}
 		n, isNew := files.Number(name, ".sst"+files.TempSuffix)
-		if isNew || name == files.Catalog+catalog.TempSuffix {
+		if isNew || name == files.NewCatalog && !db.building {
 			db.nextFile = max(db.nextFile, n+1)
 			stray = append(stray, name)
 		}

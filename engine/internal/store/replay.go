@@ -59,6 +59,9 @@ func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 		}
 	}
 	db.active.Publish()
+	if err := db.active.Cur.Doubt.Newer; err != nil && !db.opts.ReadOnly {
+		db.fail(err)
+	}
 	if frames > 0 {
 		db.event(Event{Kind: EventRecover, Docs: len(db.active.Cur.Docs), Duration: time.Since(start)})
 	}
@@ -86,13 +89,14 @@ type replay struct {
 type replayed struct {
 	wal.Record
 	stored []storedVersion
+	doubt  view.Doubt
 }
 
 // A storedVersion is a document of a table.
 type storedVersion struct {
 	part *view.Part
 	doc  uint32
-	seq  uint64
+	seq  uint64 // of it, or another that is above that of the write, or below, as it is
 }
 
 // Writes are brought into the memtable when they are this many, or their frames this long.
@@ -149,6 +153,7 @@ func (r *replay) apply() error {
 		if newer := db.killOlder(w); !w.Delete && !newer {
 			db.active.Add(&w.Doc)
 		}
+		db.active.Cur.Doubt.Or(w.doubt)
 		db.active.Wrote(w.Doc.Seq)
 	}
 	clear(r.writes)
@@ -176,27 +181,83 @@ func (r *replay) locate() error {
 	return cmp.Or(errs...)
 }
 
-// locateStored finds the living versions that tables have of some writes.
+// locateStored finds the living versions that tables have of some writes. In a table whose hashes of
+// IDs are damaged it finds them by name.
 func (db *Store) locateStored(writes []replayed) error {
-	for i := range writes {
-		w := &writes[i]
-		for j := range db.current.Parts {
-			p := &db.current.Parts[j]
-			doc, ok, err := p.Lookup(w.Doc.ID)
-			if err != nil {
+	for j := range db.current.Parts {
+		p := &db.current.Parts[j]
+		missed, damage := map[string][]*replayed{}, error(nil)
+		for i := range writes {
+			w := &writes[i]
+			switch doc, ok, err := p.Lookup(w.Doc.ID); {
+			case errors.Is(err, base.ErrCorruption):
+				missed[string(w.Doc.ID)], damage = append(missed[string(w.Doc.ID)], w), err
+			case err != nil:
 				return err
+			case ok:
+				w.found(p, doc)
 			}
-			if !ok || p.Dead.DeadAt(doc, view.Latest) {
-				continue
-			}
-			seq, err := p.SeqOf(doc)
-			if err != nil {
-				return err
-			}
-			w.stored = append(w.stored, storedVersion{p, doc, seq})
+		}
+		if damage != nil {
+			db.log.Error("a table is damaged where IDs of the log are looked up; its names are searched", "path", db.Path, "err", damage)
+			db.setApart([]*view.Part{p}, damage)
+			locateByName(p, missed)
 		}
 	}
 	return nil
+}
+
+// locateByName finds in a table the documents of writes, by ID, whose hashes can't be read. A write
+// is in doubt if names can't be read either.
+func locateByName(p *view.Part, missed map[string][]*replayed) {
+	var damage error
+	for doc := range p.Meta.Docs {
+		id, err := p.ID(doc)
+		if err != nil {
+			damage = err
+			continue
+		}
+		for _, w := range missed[string(id)] {
+			w.found(p, doc)
+		}
+		delete(missed, string(id))
+	}
+	for _, writes := range missed {
+		for _, w := range writes {
+			w.unknown(p, damage)
+		}
+	}
+}
+
+// found notes a document of a table that has the ID of w. Its number is read only if the range of
+// those in the table does not say which of the two is older.
+func (w *replayed) found(p *view.Part, doc uint32) {
+	if p.Dead.DeadAt(doc, view.Latest) {
+		return
+	}
+	seq, err := p.Meta.MaxSeq, error(nil)
+	if p.Meta.MinSeq < w.Doc.Seq && w.Doc.Seq < seq {
+		seq, err = p.SeqOf(doc)
+	}
+	if err != nil {
+		w.unknown(p, err)
+		return
+	}
+	w.stored = append(w.stored, storedVersion{p, doc, seq})
+}
+
+// unknown notes that damage of a table keeps from saying whether it has another version of w; nil
+// for none.
+func (w *replayed) unknown(p *view.Part, damage error) {
+	if damage == nil {
+		return
+	}
+	d := view.Doubt{Older: damage}
+	if p.Meta.MaxSeq > w.Doc.Seq {
+		d.Newer = damage
+	}
+	w.doubt.Or(d)
+	p.Uncounted.Store(&damage)
 }
 
 // killOlder marks every version of a document that was written before w dead, and reports whether

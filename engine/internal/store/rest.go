@@ -46,7 +46,8 @@ func (db *Store) ReleaseDeleted() (holds bool, err error) {
 	db.readTo.txid = 0 // so that Refresh reads everything
 	db.mu.Unlock()
 	db.writeMu.Unlock()
-	return len(parts) > 0, have.Unref()
+	db.unref(have)
+	return len(parts) > 0, nil
 }
 
 // hasFile reports whether the folder has the file of a table.

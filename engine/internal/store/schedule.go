@@ -28,8 +28,11 @@ func (db *Store) WakeCompact() {
 
 // compactAuto starts what the policy picks, as long as there is room for it. It is called when
 // tables have come or a merge has ended. A failure of a merge leaves the tables as they are and is
-// tried again with the next flush; only a failed catalog poisons the writer.
+// tried again with the next flush, unless it is damage; only a failed catalog poisons the writer.
 func (db *Store) compactAuto(ctx context.Context) error {
+	if err := db.flushHeld(ctx); err != nil && ctx.Err() == nil {
+		db.log.Warn("expired documents stay, because of older writes in the log", "path", db.Path, "err", err)
+	}
 	for ctx.Err() == nil && db.Writable() == nil {
 		m, err := db.merges.Next(false)
 		if err != nil || m == nil { // closed, or nothing to do
@@ -45,7 +48,8 @@ func (db *Store) compactAuto(ctx context.Context) error {
 	return nil
 }
 
-// mergeAuto runs a merge in the background and reports whether it has succeeded.
+// mergeAuto runs a merge in the background and reports whether others may follow: it has succeeded,
+// or a table of it is set apart.
 func (db *Store) mergeAuto(m *compaction.Merge) bool {
 	err := db.merge(m.Ctx, m, false, nil)
 	switch {
@@ -60,7 +64,7 @@ func (db *Store) mergeAuto(m *compaction.Merge) bool {
 			db.WakeCompact() // which waits until there may be room
 		}
 	}
-	return err == nil
+	return err == nil || db.goesOn(err)
 }
 
 // compactSmall does merges of at most compaction.SmallWork bytes, as long as these are due.

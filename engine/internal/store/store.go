@@ -31,6 +31,10 @@ type Store struct {
 	lock   io.Closer
 	cat    *catalog.Catalog // nil for a single table file
 
+	site     *files.Site // of a database that this Store has made
+	building bool        // it is complete, and has its name, when it is closed
+	discard  bool        // closing removes it
+
 	merges    *compaction.Scheduler // its lock is taken before all others
 	publishMu sync.Mutex
 
@@ -54,6 +58,7 @@ type Store struct {
 
 	tableCount atomic.Int32     // of current, those that count for the limits of writers; changed under mu
 	seq        uint64           // of the last visible write
+	lastSeq    uint64           // State.LastSeq, as it was read
 	immutable  []*view.Memtable // oldest first; replaced, never changed in place
 	current    *view.Version
 	resting    *view.Version // of a reader that rests, instead of current: tables that are in the folder still
@@ -212,16 +217,22 @@ func (db *Store) install(parts []view.Part) *view.Version {
 		}
 		return 1
 	})
+	old := db.current
+	db.current = view.NewVersion(parts)
+	db.countAgain()
+	return old
+}
+
+// countAgain counts the tables that writers are held back for. The caller holds mu.
+func (db *Store) countAgain() {
 	count := int32(0)
-	for i := range parts {
-		if int64(parts[i].Meta.Docs) <= db.Tables.MaxDocs()/2 {
+	for i := range db.current.Parts {
+		p := &db.current.Parts[i]
+		if int64(p.Meta.Docs) <= db.Tables.MaxDocs()/2 && p.Damage.Load() == nil {
 			count++
 		}
 	}
 	db.tableCount.Store(count)
-	old := db.current
-	db.current = view.NewVersion(parts)
-	return old
 }
 
 // startLogLocked gives the active memtable a log if it has none. Logs are made for the first write

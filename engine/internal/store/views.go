@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -80,7 +81,11 @@ func (db *Store) freeze() (backup.Source, error) {
 	if err := db.takeLocked(v); err != nil {
 		return backup.Source{}, err
 	}
+	if err := v.Doubt.Older; err != nil { // a backup has no log that would keep it
+		return backup.Source{}, errors.Join(err, v.Close())
+	}
 	return backup.Source{
-		View: v, Tables: &db.Tables, Marks: maps.Clone(db.marks), NextFile: db.nextFile, FS: db.fs, BusyTimeout: db.opts.BusyTimeout,
+		View: v, Tables: &db.Tables, Marks: maps.Clone(db.marks), NextFile: db.nextFile, LastSeq: max(db.lastSeq, db.seq),
+		FS: db.fs, BusyTimeout: db.opts.BusyTimeout,
 	}, nil
 }

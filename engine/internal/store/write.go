@@ -197,29 +197,16 @@ func (db *Store) lockForWrite(ctx context.Context) error {
 	}
 }
 
-// PutUnless stores d unless match finds a visible document that it is to give way to. The check and
-// the write are one step: no other write comes between.
-func (db *Store) PutUnless(ctx context.Context, d view.Doc, match func(*view.View, *sstable.Document) (bool, error)) (stored bool, err error) {
-	found, last, err := db.putUnless(ctx, d, match)
-	if err != nil {
-		return false, err
-	}
-	// Where a match was found, this waits until it is safe: it must not be lost once its
-	// near-duplicate is turned away.
-	if err := db.waitSafe(last); err != nil {
-		return false, err
-	}
-	return !found, nil
-}
-
-// PutEachUnless does with one document after the other what PutUnless does with one, and waits once
-// until all of it is safe. It returns how many have been decided: fewer than all after an error,
-// and then these are safe too, if the log can be written.
+// PutEachUnless stores each of docs unless match finds a visible document that it is to give way to.
+// A check and its write are one step: no other write comes between. It waits once until all of it is
+// safe, matches too: one must not be lost once its near-duplicate is turned away. It returns how
+// many have been decided: fewer than all after an error, and then these are safe too, if the log can
+// be written.
 func (db *Store) PutEachUnless(ctx context.Context, docs []view.Doc, match func(i int, v *view.View, d *sstable.Document) (bool, error)) (decided int, err error) {
 	var last logPosition
 	for ; decided < len(docs) && err == nil; decided++ {
 		var at logPosition
-		_, at, err = db.putUnless(ctx, docs[decided], func(v *view.View, d *sstable.Document) (bool, error) { return match(decided, v, d) })
+		at, err = db.putUnless(ctx, docs[decided], func(v *view.View, d *sstable.Document) (bool, error) { return match(decided, v, d) })
 		if err != nil {
 			break
 		}
@@ -231,26 +218,27 @@ func (db *Store) PutEachUnless(ctx context.Context, docs []view.Doc, match func(
 	return decided, err
 }
 
-// putUnless is PutUnless that does not wait: it returns where the log has to be safe.
-func (db *Store) putUnless(ctx context.Context, d view.Doc, match func(*view.View, *sstable.Document) (bool, error)) (found bool, last logPosition, err error) {
+// putUnless does with one document what PutEachUnless does with each, and returns where the log has
+// to be safe.
+func (db *Store) putUnless(ctx context.Context, d view.Doc, match func(*view.View, *sstable.Document) (bool, error)) (last logPosition, err error) {
 	recs, err := db.prepare(ctx, []Operation{Put(d)})
 	if err != nil {
-		return false, last, err
+		return last, err
 	}
-	found, last, err = db.writeUnless(ctx, recs, match)
+	last, err = db.writeUnless(ctx, recs, match)
 	for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {
-		found, last, err = db.writeUnless(ctx, recs, match)
+		last, err = db.writeUnless(ctx, recs, match)
 	}
-	return found, last, err
+	return last, err
 }
 
 // writeUnless makes a record visible unless match finds a document, as write does.
-func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, match func(*view.View, *sstable.Document) (bool, error)) (found bool, last logPosition, err error) {
+func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, match func(*view.View, *sstable.Document) (bool, error)) (last logPosition, err error) {
 	if err := db.lockForWrite(ctx); err != nil {
-		return false, last, err
+		return last, err
 	}
 	defer db.writeMu.Unlock()
-	found, err = db.matchLocked(&recs[0].Doc, match)
+	found, err := db.matchLocked(&recs[0].Doc, match)
 	if err == nil && !found {
 		buf := payloads.Get().(*[]byte)
 		payload := wal.Encode((*buf)[:0], recs)
@@ -260,7 +248,7 @@ func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, match func(
 		}
 		payloads.Put(buf)
 	}
-	return found, db.last, err
+	return db.last, err
 }
 
 // matchLocked calls match with a view of the database as it is now. The caller holds writeMu.

@@ -150,6 +150,9 @@ func (t *Table) Codes(ctx context.Context) (codes *roaring.Bitmap, err error) {
 
 // NoDocuments returns the rows of a part that are dead at seq, and those that are codes.
 func (c *Config) NoDocuments(ctx context.Context, p *Part, seq uint64) (*roaring.Bitmap, error) {
+	if err := p.Uncounted.Load(); err != nil {
+		return nil, *err
+	}
 	dead, _ := p.Dead.UpTo(seq)
 	if !c.Several {
 		return dead, nil

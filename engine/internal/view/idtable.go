@@ -71,7 +71,8 @@ func (t *idTable) add(d *MemDoc) []*MemDoc {
 	slots := *t.slots.Load()
 	hash := hashID(d.ID)
 	at, old := t.slot(slots, hash, d.ID)
-	if d.prev = old; old == nil {
+	d.follow(old)
+	if old == nil {
 		if t.used++; t.used > len(slots)/2 {
 			slots = t.grow(slots)
 			at, _ = t.slot(slots, hash, d.ID)

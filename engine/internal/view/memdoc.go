@@ -10,10 +10,38 @@ import (
 type MemDoc struct {
 	sstable.Document
 	prev *MemDoc       // the version of the same ID before it in this memtable, or nil
+	jump *MemDoc       // one further back, or nil: see newestAt
 	Dead atomic.Uint64 // sequence number of the write that replaced or deleted it, 0 while alive
 	Gone atomic.Bool   // that write is durable in a table already: it was a load
+	nth  uint32        // of the versions of its ID
 
 	owner *MemDoc // of a code: the document that it belongs to
+}
+
+// follow makes old, which may be nil, the version before d. Jumps are those of a skew-binary list,
+// so that any version is found in a logarithmic number of steps.
+func (d *MemDoc) follow(old *MemDoc) {
+	d.prev, d.jump = old, old
+	if old == nil {
+		return
+	}
+	d.nth = old.nth + 1
+	if far := old.jump; far != nil && far.jump != nil && old.nth-far.nth == far.nth-far.jump.nth {
+		d.jump = far.jump
+	}
+}
+
+// newestAt returns d, or the newest of the versions before it, that was written up to seq; nil if
+// there is none.
+func (d *MemDoc) newestAt(seq uint64) *MemDoc {
+	for d != nil && d.Seq > seq {
+		if d.jump != nil && d.jump.Seq > seq {
+			d = d.jump
+		} else {
+			d = d.prev
+		}
+	}
+	return d
 }
 
 // AliveAt reports whether d is visible to a snapshot at seq.

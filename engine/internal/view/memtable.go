@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/memindex"
@@ -21,9 +22,27 @@ type Columns struct {
 	Index   *memindex.Index
 	Indexes []*memindex.Index
 
+	Doubt Doubt
+
 	Bitmaps   []minhash.Bitmap   // of the sketches of the documents that have one
 	BitmapDoc []uint32           // their positions in docs
 	Sketches  *memindex.Sketches // likewise, of the same documents
+}
+
+// A Doubt is why it is not known whether damaged tables have other versions of documents of a
+// memtable, which came from the log.
+//
+// An older version can't be read, so that answers are right but for counts. But while it is not
+// dead in the catalog the log must stay: the memtable is not flushed. A newer version would have to
+// be shown instead of the memtable's own: nothing is read, and nothing is written.
+type Doubt struct {
+	Older error // nil if all is known
+	Newer error // likewise; if not, Older is not nil either
+}
+
+// Or adds another doubt.
+func (d *Doubt) Or(o Doubt) {
+	d.Older, d.Newer = cmp.Or(d.Older, o.Older), cmp.Or(d.Newer, o.Newer)
 }
 
 // A Memtable holds the newest documents in memory. One writer at a time (DB.writeMu) adds to it;
@@ -50,7 +69,7 @@ type Memtable struct {
 
 // What a write costs in memory in addition to its bytes, and the index of fingerprints.
 const (
-	memDocOverhead    = 224 // a document: the struct, its slot, the slices with their room
+	memDocOverhead    = 232 // a document: the struct, its slot, the slices with their room
 	TombstoneOverhead = 64  // a delete: an entry in the map of a table's tombstones
 
 	slabDocs = 32 // documents that are allocated at once
@@ -168,12 +187,11 @@ func (m *Memtable) Publish() {
 	m.view.Store(&v)
 }
 
-// Find returns the version of id that is alive at seq, or nil.
+// Find returns the version of id that is alive at seq, or nil. The newest one up to seq decides:
+// those before it were dead when it was written.
 func (m *Memtable) Find(id []byte, seq uint64) *MemDoc {
-	for d := m.ids.find(id); d != nil; d = d.prev {
-		if d.AliveAt(seq) {
-			return d
-		}
+	if d := m.ids.find(id).newestAt(seq); d != nil && d.AliveAt(seq) {
+		return d
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/sstable"
 )
@@ -81,5 +82,40 @@ func TestMemtableFind(t *testing.T) {
 		if i > 0 && d.Seq <= m.Cur.Docs[i-1].Seq {
 			t.Fatalf("document %d of write %d", i, d.Seq)
 		}
+	}
+}
+
+// TestMemtableHotKey puts and deletes one document again and again. It is found as of every write,
+// and what that takes does not grow with the number of its versions, for the newest and for the
+// oldest of them.
+func TestMemtableHotKey(t *testing.T) {
+	id := []byte("hot")
+	find := func(versions int) (slowest time.Duration) {
+		m := NewMemtable(sstable.Params{})
+		for i := range uint64(versions) {
+			m.Add(&sstable.Document{ID: id, Seq: 2*i + 1})
+			Place{Mem: m.Find(id, Latest)}.Kill(2*i + 2)
+		}
+		for seq := range uint64(2*versions + 2) {
+			if d := m.Find(id, seq); (d != nil) != (seq%2 == 1 && seq < uint64(2*versions)) || d != nil && d.Seq != seq {
+				t.Fatalf("of %d versions, at %d: %+v", versions, seq, d)
+			}
+		}
+		for _, seq := range []uint64{Latest, 1, 2} {
+			fastest := time.Hour
+			for range 5 {
+				start := time.Now()
+				for range 1000 {
+					m.Find(id, seq)
+				}
+				fastest = min(fastest, time.Since(start))
+			}
+			slowest = max(slowest, fastest)
+		}
+		return slowest
+	}
+	few, many := find(500), find(32_000)
+	if many > 8*few+time.Millisecond {
+		t.Errorf("1,000 look-ups take %v among 500 versions, and %v among 32,000", few, many)
 	}
 }

@@ -16,10 +16,10 @@ type Place struct {
 // Latest is a sequence number that is greater than those of all writes.
 const Latest = ^uint64(0)
 
-// Kill marks the document dead since seq.
+// Kill marks the document dead since seq, unless it is dead already.
 func (p Place) Kill(seq uint64) {
 	if p.Mem != nil {
-		p.Mem.Dead.Store(seq)
+		p.Mem.Dead.CompareAndSwap(0, seq)
 		return
 	}
 	p.Part.Dead.Kill(p.Doc, seq)

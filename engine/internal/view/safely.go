@@ -23,10 +23,14 @@ func (v *View) Safely(ctx context.Context, fn func() error) (err error) {
 	return fn()
 }
 
-// Usable returns an error if the view is closed or the context has ended.
+// Usable returns an error if the view is closed, damage has left it unknown which versions of some
+// documents are the newest, or the context has ended.
 func (v *View) Usable(ctx context.Context) error {
 	if v.closed.Load() {
 		return files.ErrClosed
+	}
+	if v.Doubt.Newer != nil {
+		return v.Doubt.Newer
 	}
 	return ctx.Err()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -27,6 +28,11 @@ type Table struct {
 	Dir      *files.Folder      // that the file lies in; nil for a single table file
 	Short    memindex.LazyTexts // signatures of the texts
 	Families memindex.Families
+
+	// Damage is why the table is left out of merges; nil if it is not.
+	Damage atomic.Pointer[base.CorruptionError]
+	// Uncounted is why more of the documents may be dead than tombstones say: see Doubt; nil for none.
+	Uncounted atomic.Pointer[error]
 
 	codesMu sync.Mutex
 	codes   *roaring.Bitmap // see Codes, whose first call makes it
@@ -62,8 +68,12 @@ func (t *Table) NumberFrom(first uint64) error {
 // the numbers.
 const maxTableSeq = 1 << 62
 
-// Drop closes a table that nobody uses, and removes its file if asked to.
+// Drop closes a table that nobody uses, and removes its file if asked to. A table that a version
+// lists stays as it is: whatever has failed, it has been published.
 func (t *Table) Drop(remove bool) error {
+	if t.refs.Load() > 0 {
+		return nil
+	}
 	t.Short.GiveBack()
 	t.Families.GiveBack()
 	err := t.Close()
@@ -113,10 +123,12 @@ func (t *Tombstones) DeadAt(doc uint32, seq uint64) bool {
 	return ok && s <= seq
 }
 
-// Kill marks doc dead since seq.
+// Kill marks doc dead since seq, unless it is dead already.
 func (t *Tombstones) Kill(doc uint32, seq uint64) {
 	t.mu.Lock()
-	t.recent[doc] = seq
+	if _, dead := t.recent[doc]; !dead {
+		t.recent[doc] = seq
+	}
 	t.none.Store(false)
 	t.mu.Unlock()
 }
@@ -192,7 +204,7 @@ func (p *Part) AliveAt(doc uint32, seq uint64, since int64) (bool, error) {
 func (p *Part) ForPolicy() compaction.Table {
 	return compaction.Table{
 		Number: p.Meta.Number, Size: p.Meta.Size, Docs: int64(p.Meta.Docs), Dead: p.Dead.Count(),
-		MinTime: p.Meta.MinTime, MaxTime: p.Meta.MaxTime,
+		MinTime: p.Meta.MinTime, MaxTime: p.Meta.MaxTime, Damaged: p.Damage.Load() != nil,
 	}
 }
 

@@ -21,6 +21,7 @@ type View struct {
 	Allowed *AllowedPairs
 	Since   int64 // documents older than this, in microseconds, have expired
 
+	Doubt  Doubt // of the memtables
 	closed atomic.Bool
 	buf    [MaxImmutable + 1]MemView // of mems
 }
@@ -41,6 +42,10 @@ func (v *View) Take(c *Config, seq uint64, ver *Version, immutable []*Memtable, 
 		v.Mems = append(v.Mems, MemView{m, m.view.Load()})
 	}
 	v.Mems = append(v.Mems, MemView{active, active.view.Load()})
+	v.Doubt = Doubt{}
+	for _, m := range v.Mems {
+		v.Doubt.Or(m.Columns.Doubt)
+	}
 }
 
 // Close releases the view. Closing it again does nothing.

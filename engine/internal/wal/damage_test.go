@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
@@ -220,7 +219,7 @@ func TestNestedLog(t *testing.T) {
 }
 
 // TestHostileImitations: a tail in which every other position looks like the header of a long frame
-// must not take quadratic time.
+// must not take quadratic time, which would be hours.
 func TestHostileImitations(t *testing.T) {
 	image := sampleLog(t, []string{"one"}, 0, false)
 	size := 8 << 20
@@ -228,13 +227,9 @@ func TestHostileImitations(t *testing.T) {
 		image = binary.LittleEndian.AppendUint64(image, uint64(size/4)<<32) // checksum, length
 		image = binary.LittleEndian.AppendUint64(image, typeData<<56)
 	}
-	start := time.Now()
 	_, _, err := collect(fileOf(t, image), "log", Options{Last: true})
 	if !errors.Is(err, base.ErrCorruption) {
 		t.Error(err)
-	}
-	if took := time.Since(start); took > 10*time.Second {
-		t.Errorf("%v", took)
 	}
 }
 

@@ -20,6 +20,9 @@ def hexadecimal(bits):
 
 def hashes(path):
     image = ImageOps.exif_transpose(Image.open(path))
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
     rgb = numpy.array(image.convert("RGB"))
     pdq, quality = pdqhash.compute(rgb)
     turned, _ = pdqhash.compute_dihedral(rgb)
@@ -83,6 +86,12 @@ def make(folder):
     save(a.quantize(9), "palette.png", transparency=3)
     save(a.convert("1"), "bit.png")
     save(a.convert("LA"), "grey-alpha.png")
+    save(transparent.convert("LA"), "grey-mask.png")
+    save(transparent, "alpha.tiff", compression="tiff_lzw")
+    save(transparent, "lossless-alpha.webp", lossless=True, exif=exif)
+    save(transparent, "animated-lossy-alpha.webp", save_all=True, append_images=[b.resize(a.size).convert("RGBA")], quality=80)
+    save(a.quantize(4).convert("RGB"), "colour-key.png", transparency=a.quantize(4).convert("RGB").getpixel((60, 50)))
+    save(a.convert("L").quantize(8).convert("L"), "grey-key.png", transparency=a.convert("L").quantize(8).convert("L").getpixel((60, 50)))
 
 
 if __name__ == "__main__":

@@ -239,7 +239,7 @@ func filterAVX512() {
 	bitmaps, groups := Load(Param("bitmaps"), GP64()), Load(Param("groups"), GP64())
 	vq, limit, zero, index := ZMM(), ZMM(), ZMM(), ZMM()
 	VMOVDQU64(Mem{Base: q}, vq)
-	VPBROADCASTQ(Load(Param("max"), GP64()), limit)
+	broadcast("max", limit)
 	VPXORQ(zero, zero, zero)
 	VMOVDQU64(byteTranspose(), index)
 	numbers, step := YMM(), YMM()

@@ -63,8 +63,7 @@ func newAVX2(mixed bool) *avx2 {
 	if mixed {
 		k.add = AllocLocal(32)
 		v := YMM()
-		add := Load(Param("add"), XMM())
-		VPBROADCASTQ(add, v)
+		broadcast("add", v)
 		VMOVDQU(v, k.add)
 	}
 	VMOVDQU(repeated("lowbits", 0x0101010101010101), k.bit)

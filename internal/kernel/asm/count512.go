@@ -112,7 +112,7 @@ func newAVX512(mixed bool) *avx512 {
 	VPBROADCASTQ(qword("identity", 0x8040201008040201), k.identity)
 	if mixed {
 		k.add, k.mul1, k.mul2 = ZMM(), ZMM(), ZMM()
-		VPBROADCASTQ(Load(Param("add"), GP64()), k.add)
+		broadcast("add", k.add)
 		VPBROADCASTQ(qword("mul1", mul1), k.mul1)
 		VPBROADCASTQ(qword("mul2", mul2), k.mul2)
 	}

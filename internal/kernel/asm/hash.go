@@ -6,10 +6,14 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// broadcast returns a vector of eight times the parameter name.
-func broadcast(name string) VecVirtual {
-	v := ZMM()
-	VPBROADCASTQ(Load(Param(name), GP64()), v)
+// broadcast fills v with a parameter of 64 bits and returns it. Parameters never go through Load to
+// a vector, nor through MOVQ: those are moves without VEX, which wait for vectors in use.
+func broadcast(name string, v VecVirtual) VecVirtual {
+	p, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	VPBROADCASTQ(p.Addr, v)
 	return v
 }
 
@@ -29,7 +33,7 @@ func hashWordsAVX512() {
 	Doc("hashWordsAVX512 is HashWords for a number of groups, with AVX-512 F, DQ and VL.")
 	dst, text := Load(Param("dst"), GP64()), Load(Param("text"), GP64())
 	edges, groups := Load(Param("edges"), GP64()), Load(Param("groups"), GP64())
-	k0, k1 := broadcast("k0"), broadcast("k1")
+	k0, k1 := broadcast("k0", ZMM()), broadcast("k1", ZMM())
 	lower, ones, sixtyFour, low32 := repeat(0x2020202020202020), repeat(1<<64-1), repeat(64), repeat(1<<32-1)
 	longest, sixteen := YMM(), GP32()
 	MOVL(U32(16), sixteen)
@@ -135,7 +139,7 @@ func shinglesAVX512() {
 	Doc("shinglesAVX512 makes 8*groups shingles of k words, with AVX-512 F and DQ. groups must be positive.")
 	dst, words := Load(Param("dst"), GP64()), Load(Param("words"), GP64())
 	groups, k := Load(Param("groups"), GP64()), Load(Param("k"), GP64())
-	base, mul := broadcast("base"), broadcast("mul")
+	base, mul := broadcast("base", ZMM()), broadcast("mul", ZMM())
 
 	Label("group")
 	s, t, i := ZMM(), ZMM(), GP64()
@@ -170,7 +174,7 @@ func belowAVX512() {
 	Pragma("noescape")
 	Doc("belowAVX512 is Below for 8*groups hashes, with AVX-512 F, DQ, VL and POPCNT. groups must be positive.")
 	dst, hashes := Load(Param("dst"), GP64()), Load(Param("hashes"), GP64())
-	groups, limit := Load(Param("groups"), GP64()), broadcast("limit")
+	groups, limit := Load(Param("groups"), GP64()), broadcast("limit", ZMM())
 	start := GP64()
 	MOVQ(dst, start)
 

@@ -446,9 +446,7 @@ func scanTiles2(nibbles Mem) {
 	XORQ(s.first, s.first)
 	var c scan2
 	c.limit, c.counts, c.nibble, c.zero = YMM(), YMM(), YMM(), YMM()
-	x := XMM()
-	MOVQ(Load(Param("k"), GP64()), x)
-	VPBROADCASTQ(x, c.limit)
+	broadcast("k", c.limit)
 	VMOVDQU(nibbles, c.counts)
 	VMOVDQU(nibbles.Offset(32), c.nibble)
 	VPXOR(c.zero, c.zero, c.zero)

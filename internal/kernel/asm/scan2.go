@@ -34,11 +34,6 @@ func (s *scan2) setUp(nibbles Mem) {
 	Load(Param("first"), s.first)
 	XORQ(s.count, s.count)
 	s.query, s.limit, s.counts, s.nibble, s.zero = YMM(), YMM(), YMM(), YMM(), YMM()
-	broadcast := func(param string, to VecVirtual) {
-		x := XMM()
-		MOVQ(Load(Param(param), GP64()), x)
-		VPBROADCASTQ(x, to)
-	}
 	broadcast("q", s.query)
 	broadcast("k", s.limit)
 	VMOVDQU(nibbles, s.counts)
@@ -112,17 +107,14 @@ func scanPacked2(nibbles Mem) {
 	l := Load(Param("l"), GP64())
 	width := Load(Param("width"), GP64())
 	n := Load(Param("groups"), GP64())
-	s.mask = YMM()
 	// The mask is all ones shifted right by 64 - width.
-	mask, drop := GP64(), GP64()
+	drop, less := GP64(), XMM()
 	MOVQ(U32(64), drop)
 	SUBQ(width, drop)
-	less := XMM()
-	MOVQ(drop, less)
-	MOVQ(I32(-1), mask)
-	MOVQ(mask, s.mask.AsX())
-	VPSRLQ(less, s.mask.AsX(), s.mask.AsX())
-	VPBROADCASTQ(s.mask.AsX(), s.mask)
+	VMOVQ(drop, less)
+	s.mask = YMM()
+	VPCMPEQQ(s.mask, s.mask, s.mask)
+	VPSRLQ(less, s.mask, s.mask)
 	var shuffle, move [2]VecVirtual
 	for i := range 2 {
 		shuffle[i], move[i] = YMM(), YMM()

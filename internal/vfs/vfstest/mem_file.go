@@ -87,6 +87,7 @@ func (f *memFile) Truncate(size int64) error {
 	if size < 0 {
 		return &fs.PathError{Op: "truncate", Path: f.name, Err: syscall.EINVAL}
 	}
+	f.n.host = "" // the next one has what is left
 	old := f.n.data
 	if size <= int64(len(old)) {
 		// Clipped, so that the next Write copies: the bytes cut off may still be those of the last

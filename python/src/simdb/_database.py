@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import itertools
 import operator
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
@@ -79,6 +80,9 @@ def _words(values: Any) -> Tuple[Any, int, bool]:
     return numbers, width, False
 
 
+_opened = itertools.count(1)  # numbers of databases, which the library knows them by
+
+
 class Database:
     """A database of documents: see :func:`simdb.open`.
 
@@ -89,7 +93,12 @@ class Database:
     def __init__(self, path: Union[str, "os.PathLike[str]"], **request: Any) -> None:
         self._number = 0
         self.path = path_of(path)
-        self._number = call({"op": "open", "path": self.path, **request}).values["db"]
+        self._number = next(_opened)
+        try:
+            call({"op": "open", "db": self._number, "path": self.path, **request})
+        except BaseException:  # a Ctrl-C too, which may come after it was opened
+            self.close()
+            raise
 
     def __enter__(self) -> "Database":
         return self

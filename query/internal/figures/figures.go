@@ -95,9 +95,13 @@ func mergeTables(m engine.MergeStats) string {
 // Tables returns what STATS says of the tables, and of orphans.
 func Tables(s engine.Stats) (rows [][]any) {
 	for _, t := range s.Tables {
-		rows = append(rows, []any{"table " + t.Name, fmt.Sprintf("%s, %s, %d bytes, layout %s, %.2f bytes/fingerprint",
+		what := fmt.Sprintf("%s, %s, %d bytes, layout %s, %.2f bytes/fingerprint",
 			quantity.Plain(t.Documents, "document", "documents"), quantity.Plain(t.Tombstones, "tombstone", "tombstones"),
-			t.Bytes, t.Layout, t.BytesPerFingerprint)})
+			t.Bytes, t.Layout, t.BytesPerFingerprint)
+		if t.Damage != "" {
+			what += ", not merged any more: " + t.Damage
+		}
+		rows = append(rows, []any{"table " + t.Name, what})
 	}
 	for _, o := range s.Orphans {
 		rows = append(rows, []any{"orphan " + o.Name, fmt.Sprintf("%d bytes, not part of the database: ingest it, or remove it", o.Bytes)})

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 func randomText(rng *rand.Rand, alphabet string, longest int) string {
@@ -61,11 +60,10 @@ func TestLike(t *testing.T) {
 	}
 }
 
-// A pattern of many % must not take exponential time.
+// A pattern of many % must not take exponential time, in which this would not end.
 func TestLikeTime(t *testing.T) {
 	p, _ := CompilePattern(strings.Repeat("a%", 200)+"b", "")
-	started := time.Now()
-	if p.Match(strings.Repeat("a", 20000)) || time.Since(started) > 5*time.Second {
-		t.Errorf("took %v", time.Since(started))
+	if p.Match(strings.Repeat("a", 20000)) {
+		t.Error("it matches")
 	}
 }

@@ -17,6 +17,9 @@ import (
 // Open opens the table in Data, which the file of that name has. It reads the directories only.
 func (r *Table) Open() (err error) {
 	defer r.Unguard(Guard(), &err)
+	if err := kernel.Err(); err != nil {
+		return err
+	}
 	if r.Params, r.Info, err = ParseFooter(r.Data, r.File); err != nil {
 		return err
 	}

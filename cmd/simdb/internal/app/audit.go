@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -47,6 +48,32 @@ type AuditInput struct {
 	File  string  `json:"file"`
 	Bytes *int64  `json:"bytes"` // null for a pipe, a database, and what is known
 	XXH3  *string `json:"xxh3"`  // null for a pipe
+}
+
+// Reading names the flags of how inputs are read that are not as they are by default, for the head
+// of an audit.
+func (f PageInputFlags) Reading(format input.Format, bits BitLength) string {
+	var all []string
+	for _, flag := range []struct {
+		name, value, usual string
+	}{
+		{"--files", strconv.FormatBool(f.OfFiles()), "false"},
+		{"--images", f.Images.String(), ""},
+		{"--orientations", f.Orientations, "1"},
+		{"--bits", strconv.Itoa(int(bits)), "0"},
+		{"--input-format", string(format), string(input.Auto)},
+		{"--text-field", f.TextField, ""},
+		{"--no-header", strconv.FormatBool(f.NoHeader), "false"},
+		{"--encoding", string(f.Encoding), string(input.UTF8)},
+		{"--html", f.HTML, "text"},
+		{"--delimiter", string(rune(f.Delimiter)), "\x00"},
+		{"--comment", string(rune(f.Comment)), "\x00"},
+	} {
+		if flag.value != flag.usual {
+			all = append(all, flag.name+" "+flag.value)
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // AuditEncoder returns an encoder for the lines of an audit.

@@ -17,69 +17,32 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Created is a database that a command creates, and removes if the command fails before storing
-// anything.
-type Created struct {
-	path   string
-	folder bool // the folder was there before, and empty
-}
-
 // Prepare checks that a database can be created at path. Its parent must exist, so that a misspelt
 // path does not become a tree of folders.
-func Prepare(path string) (*Created, error) {
-	if st, err := os.Stat(path); err == nil {
-		return &Created{path, st.IsDir()}, nil
+func Prepare(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
 	}
 	switch st, err := os.Stat(filepath.Dir(path)); {
 	case IsSet(path):
-		return nil, fmt.Errorf("%s: %w", path, engine.ErrReadOnly)
+		return fmt.Errorf("%s: %w", path, engine.ErrReadOnly)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: there is no folder %s", path, filepath.Dir(path))
+		return fmt.Errorf("%s: there is no folder %s", path, filepath.Dir(path))
 	case err != nil:
-		return nil, err
+		return err
 	case !st.IsDir():
-		return nil, fmt.Errorf("%s: %s is not a folder", path, filepath.Dir(path))
+		return fmt.Errorf("%s: %s is not a folder", path, filepath.Dir(path))
 	}
-	return &Created{path: path}, nil
+	return nil
 }
 
-// Close closes the database. It removes it if the command created it, failed, and stored nothing. A
-// nil n is a database that was there before.
-func (n *Created) Close(db *engine.DB, failure error) error {
-	if n != nil && failure != nil && !errors.Is(failure, Status(ExitNo)) {
-		if st, err := db.Stats(); err == nil && st.Documents == 0 {
-			return errors.Join(failure, n.remove(db))
-		}
+// End closes the database of a command that may have created it: one that failed before it stored
+// anything leaves none behind.
+func End(db *engine.DB, failure error) error {
+	if failure != nil && !errors.Is(failure, Status(ExitNo)) {
+		return errors.Join(failure, db.Discard())
 	}
 	return errors.Join(failure, db.Close())
-}
-
-// remove removes the database, which is empty, and closes it. It holds the lock until the files are
-// gone, so no other process can have written to it.
-func (n *Created) remove(db *engine.DB) error {
-	entries, err := os.ReadDir(n.path)
-	if err != nil {
-		return errors.Join(err, db.Close())
-	}
-	for _, e := range entries {
-		if name := e.Name(); name != "CATALOG" && name != "LOCK" { // there is more to it
-			return db.Close()
-		}
-	}
-	for _, e := range entries {
-		// On Windows open files cannot be removed, and the empty database stays.
-		if err := os.Remove(filepath.Join(n.path, e.Name())); err != nil {
-			return db.Close()
-		}
-	}
-	if !n.folder {
-		err = os.Remove(n.path)
-	}
-	db.Close() // it has no files any more
-	if err != nil {
-		err = os.Remove(n.path) // Windows removes open files once they are closed
-	}
-	return err
 }
 
 // Access says how a database is opened. The zero value is for reading.
@@ -149,17 +112,18 @@ func OptionsLike(db *engine.DB) (*engine.Options, error) {
 	return o, nil
 }
 
-// CreateLike creates a database at path with the parameters of a table.
-func CreateLike(path, table string) (*engine.DB, error) {
+// BuildLike builds a database at path with the parameters of a table.
+func (a *App) BuildLike(path, table string, fill func(*engine.DB) error) error {
 	like, err := engine.OpenSet(table)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o, err := OptionsLike(like)
 	if err = errors.Join(err, like.Close()); err != nil {
-		return nil, err
+		return err
 	}
-	return engine.Create(path, o)
+	o.BusyTimeout = a.Global.BusyTimeout
+	return engine.Build(path, fill, o)
 }
 
 // Stored is a database as it is when it is opened. It is also an input, as a file is: see Sources.
@@ -173,6 +137,7 @@ type Stored struct {
 	NoTexts bool
 
 	NoPrints bool // fingerprints are not compared
+	Written  bool // documents are read in the order in which they were written
 
 	// Fingerprints has all of them be in records, not only those that texts do not make. TimeField
 	// is the name of the time in records, "" for none.
@@ -254,7 +219,7 @@ func (s *Stored) open(opt input.Options) (input.Source, error) {
 	}
 	form.Fingerprints, form.Time = s.Fingerprints, s.TimeField
 	return &stored.Input{
-		Snap: s.Snapshot, Path: s.Path, Params: params, Prints: prints, Only: s.Only, NoTexts: s.NoTexts, NoPrints: s.NoPrints, Form: form, Need: opt.Need,
+		Snap: s.Snapshot, Path: s.Path, Params: params, Prints: prints, Only: s.Only, NoTexts: s.NoTexts, NoPrints: s.NoPrints, Written: s.Written, Form: form, Need: opt.Need,
 	}, nil
 }
 
@@ -299,36 +264,52 @@ func Exists(path string) bool {
 // Closing closes db and adds its error to *err.
 func Closing(db *engine.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 
-// CheckTexts returns an error if a database whose texts are to be compared has fingerprints alone.
-// It looks at the first documents; of more it says so, and if there are none, too.
-func (a *App) CheckTexts(db *engine.DB, f SimilarityFlags) error {
-	const looked = 100
+// CheckTexts returns an error if a database has fingerprints alone, and near, a distance of these, is
+// nil. It looks at the first documents: if there are more, or only some of them have no text, it
+// says so, and also if there are none. A nil db is none.
+func (a *App) CheckTexts(db *engine.DB, near *Distance) error {
+	const looked, lookedBytes = 100, 1 << 20
+	if db == nil {
+		return nil
+	}
 	st, err := db.Stats()
 	if err == nil && st.Documents == 0 {
 		a.Say("%s has no documents", st.Path)
 	}
-	if f.Near != nil || !db.Params().Text || err != nil {
+	switch p := db.Params(); {
+	case near != nil || err != nil:
 		return err
+	case !p.Text && p.Sketch == 0:
+		return fmt.Errorf("%s keeps fingerprints alone: --near K compares fingerprints", st.Path)
+	case !p.Text:
+		return nil
 	}
-	n := 0
 	s, err := db.Snapshot()
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	n, bytes, texts, bare := 0, 0, 0, 0
 	for e, err := range s.Range(a.Context(), engine.Range{}) {
-		if n++; err != nil || n > looked {
+		if n++; err != nil || n > looked || bytes > lookedBytes {
 			break
 		}
-		d, err := s.Get(a.Context(), e.ID)
-		if err != nil || d.Text != "" || d.Fingerprint == nil {
-			return nil
+		switch d, err := s.Get(a.Context(), e.ID); {
+		case err != nil:
+		case d.Text != "":
+			texts++
+			bytes += len(d.Text)
+		case d.Fingerprint != nil:
+			bare++
 		}
 	}
 	switch {
+	case bare == 0:
+	case texts > 0:
+		a.Say("some documents have a fingerprint and no text, which match nothing; --near K compares fingerprints")
 	case n > looked:
 		a.Say("the first %d documents have fingerprints and no texts: --near K compares fingerprints", looked)
-	case n > 0:
+	default:
 		return errors.New("the documents have fingerprints and no texts: --near K compares fingerprints")
 	}
 	return nil

@@ -65,19 +65,34 @@ func (k *ImageKind) SetOptions(o *engine.Options) {
 // DefaultJaccard is the criterion of commands that are given none.
 const DefaultJaccard Share = 0.8
 
-// DefaultCriterion gives commands without a criterion one: with --images --near, and where they
-// need one --jaccard.
+// DefaultOf is the criterion of a command that is given none, in a database or of files, for which
+// db is nil. Of hashes of pictures it is the distance up to which these count as the same.
+func DefaultOf(db *engine.DB, images *ImageKind) CriterionFlags {
+	if db != nil && images == nil {
+		if kind, err := imagehash.ParseKind(db.Params().Features.Code); err == nil {
+			images = &ImageKind{kind}
+		}
+	}
+	if images != nil {
+		return CriterionFlags{Near: new(Distance(images.Near()))}
+	}
+	return CriterionFlags{Jaccard: new(DefaultJaccard)}
+}
+
+// DefaultCriterion gives commands without a criterion that of their files: with --images --near,
+// and where they need one --jaccard. [CriterionFlags.Settle] has the last word.
 func DefaultCriterion(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	if flag.Name != "near" && (flag.Name != "jaccard" || !flag.Required) {
 		return nil, nil
 	}
 	of, given := givenCriterion(ctx)
+	by := DefaultOf(nil, of)
 	switch {
 	case given:
-	case of != nil && flag.Name == "near":
-		return strconv.Itoa(of.Near()), nil
-	case of == nil && flag.Name == "jaccard":
-		return strconv.FormatFloat(float64(DefaultJaccard), 'g', -1, 64), nil
+	case by.Near != nil && flag.Name == "near":
+		return strconv.Itoa(int(*by.Near)), nil
+	case by.Jaccard != nil && flag.Name == "jaccard":
+		return strconv.FormatFloat(float64(*by.Jaccard), 'g', -1, 64), nil
 	}
 	return nil, nil
 }
@@ -97,14 +112,25 @@ func givenCriterion(ctx *kong.Context) (of *ImageKind, given bool) {
 	return of, false
 }
 
-// SayCriterion says which criterion a command has that was given none.
-func (a *App) SayCriterion(ctx *kong.Context) {
-	of, given := givenCriterion(ctx)
-	for _, f := range ctx.Flags() {
-		if f.Name == "jaccard" && f.Required && of == nil && !given {
-			a.Say("near-duplicates share %s of their shingles (--jaccard %g, the default)", DefaultJaccard.Percent(), DefaultJaccard)
-		}
+// AfterApply notes whether there is a criterion because none was given.
+func (f *CriterionFlags) AfterApply(ctx *kong.Context) error {
+	_, given := givenCriterion(ctx)
+	f.byDefault = !given
+	return nil
+}
+
+// Settle has a command that was given no criterion use that of the database, unless that is nil,
+// and says which it is, where nothing else does.
+func (f *CriterionFlags) Settle(a *App, db *engine.DB) {
+	if !f.byDefault || f.Near != nil { // --images have said it
+		return
 	}
+	by := DefaultOf(db, nil)
+	if f.Near, f.Jaccard = by.Near, by.Jaccard; f.Near != nil {
+		a.Say("near-duplicates: %s (--near %d, the default for %s hashes)", f.Meaning(true), *f.Near, db.Params().Features.Code)
+		return
+	}
+	a.Say("near-duplicates share %s of their shingles (--jaccard %g, the default)", f.Jaccard.Percent(), *f.Jaccard)
 }
 
 // Meaning says in words what makes two pictures near-duplicates.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
 )
@@ -16,7 +17,8 @@ import (
 // shownRejects is how many bad records are shown; all are counted.
 const shownRejects = 10
 
-// Rejects puts aside what is no record, byte for byte, and counts the records that have a flaw.
+// Rejects puts aside what is no record, byte for byte, and counts the records that have a flaw. Of
+// files that are a document each it writes the path and the reason.
 type Rejects struct {
 	a      *App
 	flags  RejectFlags
@@ -76,6 +78,9 @@ func (r *Rejects) Add(in input.Source, is *input.Issue) error {
 	r.show(is.Unit, is)
 	raw, done, err := is.Bytes()
 	defer done()
+	if raw != nil && in.Info().Format == files.Files { // a path
+		raw = fmt.Appendf(nil, "%s\t%s", raw, OneLine(is.Reason))
+	}
 	if err == nil && raw != nil {
 		err = r.keep(in, raw)
 	}

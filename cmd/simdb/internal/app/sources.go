@@ -38,6 +38,14 @@ type Sources struct {
 	same     []string        // which names are of files that have come before
 }
 
+// DB returns the database that is the only input, else nil.
+func (s *Sources) DB() *engine.DB {
+	if s.Stored == nil {
+		return nil
+	}
+	return s.Stored.DB
+}
+
 // A Table has documents in memory. Open starts reading them; Bytes is roughly their size.
 type Table struct {
 	Open  func(opt input.Options) (input.Source, error)

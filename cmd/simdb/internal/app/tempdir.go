@@ -55,8 +55,10 @@ func lockedTemp(parent string) (dir string, lock io.Closer, err error) {
 		}
 		if err == nil {
 			lock.Close()
-		} else if _, held := errors.AsType[*vfs.LockedError](err); !held {
-			return dir, nil, nil
+		} else if _, gone := os.Lstat(dir); gone == nil {
+			if _, held := errors.AsType[*vfs.LockedError](err); !held {
+				return dir, nil, nil
+			}
 		}
 	}
 }

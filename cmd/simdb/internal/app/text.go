@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -59,20 +58,4 @@ func Wrapped(text string, at, width int) string {
 		used += n
 	}
 	return b.String()
-}
-
-// release is the version of a release, which its script sets.
-var release string
-
-// Version is the version of the release, or that of the module, with the revision it was built
-// from.
-func Version() string {
-	if release != "" {
-		return release
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }

@@ -81,8 +81,12 @@ func (c *Command) access() app.Access {
 
 // takeStored takes over what a database says. One before it is called first, "" for none.
 func (d *job) takeStored(s *source, first string) error {
-	if !s.Stored.DB.Params().Text && (d.c.textCriterion().Sets || d.c.Level != units.Document) {
+	d.c.settle(s.Stored.DB)
+	switch texts := s.Stored.DB.Params().Text; {
+	case !texts && d.c.Level != units.Document:
 		return fmt.Errorf("%s: it keeps no texts, which are compared", s.path)
+	case !texts && d.c.textCriterion().Sets:
+		return fmt.Errorf("%s: it keeps no texts, which are compared: --near K compares fingerprints", s.path)
 	}
 	s.Stored.NoPrints = d.c.Near == nil
 	if d.c.Level != units.Document {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -15,6 +14,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/version"
 )
 
 // auditParameters are the flags that decide what is kept.
@@ -110,7 +110,7 @@ func newAudit(d *job) (*audit, error) {
 	if parameters.Decisions = decided; d.decided != nil {
 		parameters.Allowed = d.decided.allowed
 	}
-	return a, a.e.Encode(app.AuditHead{Version: app.Version(), Parameters: parameters, Against: d.auditKnown(), Inputs: inputs})
+	return a, a.e.Encode(app.AuditHead{Version: version.String(), Parameters: parameters, Against: d.auditKnown(), Inputs: inputs})
 }
 
 // parameters are those of the head of the audit.
@@ -119,37 +119,12 @@ func (d *job) parameters() auditParameters {
 		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Levenshtein: d.c.Levenshtein, Cosine: d.c.Cosine, Within: d.c.Within, Across: d.c.Across, WithinField: d.c.WithinField,
 		Keep: d.c.Keep.String(), Against: d.c.Against,
 		Features: d.features.Describe(),
-		Reading:  d.reading(),
+		Reading:  d.c.PageInputFlags.Reading(d.c.InputFormat.InputFormat, d.c.Bits),
 	}
 	if d.c.Images == nil && !d.c.ofTexts() {
 		p.Shingle = fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle)
 	}
 	return p
-}
-
-// reading names the flags of how texts are read that are not as they are by default.
-func (d *job) reading() string {
-	f, all := d.c.PageInputFlags, []string{}
-	for _, flag := range []struct {
-		name, value, usual string
-	}{
-		{"--files", strconv.FormatBool(f.OfFiles()), "false"},
-		{"--images", f.Images.String(), ""},
-		{"--orientations", f.Orientations, "1"},
-		{"--bits", strconv.Itoa(int(d.c.Bits)), "0"},
-		{"--input-format", string(d.c.InputFormat.InputFormat), string(input.Auto)},
-		{"--text-field", f.TextField, ""},
-		{"--no-header", strconv.FormatBool(f.NoHeader), "false"},
-		{"--encoding", string(f.Encoding), string(input.UTF8)},
-		{"--html", f.HTML, "text"},
-		{"--delimiter", string(rune(f.Delimiter)), "\x00"},
-		{"--comment", string(rune(f.Comment)), "\x00"},
-	} {
-		if flag.value != flag.usual {
-			all = append(all, flag.name+" "+flag.value)
-		}
-	}
-	return strings.Join(all, " ")
 }
 
 // tellAudit gives Audited the audit of a dry run.

@@ -40,6 +40,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 )
 
@@ -47,10 +48,10 @@ import (
 type Command struct {
 	Files       []string      `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 	Near        *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the bits of their fingerprints differ (of 64 bits 3 is strict, 6 to 10 finds edited copies of long texts)."`
-	Jaccard     *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without another criterion: 0.8)."`
+	Jaccard     *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without another criterion, except for pictures: 0.8)."`
 	Levenshtein *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text. For short texts, such as titles."`
 	Cosine      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T; the order of words does not matter. For short texts."`
-	Within      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if at least the share T of its shingles is in a larger document that is kept: quotations, excerpts and earlier versions of a text. The largest document is kept; --keep decides between equally large ones."`
+	Within      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if at least the share T of its shingles is in another document that is kept: quotations, excerpts and earlier versions of a text. Of the files the larger document is kept, of equally large ones that which --keep chooses; documents of --against count whatever their size."`
 	Verify      *app.Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is also at least T."`
 	grouping.Flags
 	Output  string `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, with a slash at the end: one file for each input, with the same name."`
@@ -72,10 +73,11 @@ type Command struct {
 	app.RejectFlags
 	Audited auditSink `kong:"-"` // of a dry run: takes the lines of the audit; or nil
 	// Of a dry run with Level: takes the documents that have lost something, and what is left.
-	Cut     func(rec *input.Record, left string) `kong:"-"`
-	DryRun  bool                                 `group:"output" help:"Write nothing; report what would be kept."`
-	Memory  app.Memory                           `group:"run" default:"auto" placeholder:"SIZE" help:"Memory for the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of less than 1GiB). The rest goes to temporary files, about 8 bytes per word, or with --levenshtein per character; --near always takes some 70 bytes of memory per document."`
-	TempDir string                               `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
+	Cut       func(rec *input.Record, left string) `kong:"-"`
+	byDefault bool                                 // no criterion was given, and no database has been asked for one
+	DryRun    bool                                 `group:"output" help:"Write nothing; report what would be kept."`
+	Memory    app.Memory                           `group:"run" default:"auto" placeholder:"SIZE" help:"Memory for the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of less than 1GiB). The rest goes to temporary files, about 8 bytes per word, or with --levenshtein per character; --near always takes some 70 bytes of memory per document."`
+	TempDir   string                               `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
 }
 
 // Validate checks what depends on each other.
@@ -112,16 +114,18 @@ func (c *Command) Validate() error {
 	case c.Verify != nil && c.Near == nil:
 		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
 	case c.Near == nil && c.Jaccard == nil && c.Within == nil && !c.ofTexts():
-		c.Jaccard = new(defaultJaccard)
-	}
-	if c.Near == nil && slices.Contains(c.Columns, "distance") {
-		return errors.New("--columns distance is for --near")
+		c.byDefault, c.Jaccard = true, app.DefaultOf(nil, nil).Jaccard
 	}
 	return nil
 }
 
-// defaultJaccard is the criterion without --near and --jaccard.
-const defaultJaccard = app.DefaultJaccard
+// settle has a run without a criterion use that of the first database, nil for none.
+func (c *Command) settle(db *engine.DB) {
+	if c.byDefault {
+		by := app.DefaultOf(db, nil)
+		c.byDefault, c.Near, c.Jaccard = false, by.Near, by.Jaccard
+	}
+}
 
 // auditPath is where the audit goes, "" for nowhere: kept.jsonl.gz has kept.audit.jsonl beside it.
 func (c *Command) auditPath() string {

@@ -102,7 +102,7 @@ func (d *job) need(stage string, i int) input.Need {
 		return input.NeedAll
 	case d.Stored != nil: // ids alone come in another order
 		return input.NeedText
-	case d.c.Level == units.Document && stage != readStage && !d.flawed[i] && d.opt.IDFrom != input.IDFromHash && d.symbols == nil:
+	case d.c.Level == units.Document && stage != readStage && !d.flawed[i] && d.opt.IDFrom != input.IDFromHash && d.equal == nil:
 		return input.NeedID
 	case d.keep.needFields() || d.c.Grouped():
 		return input.NeedAll

@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/token"
 	"github.com/zeebo/xxh3"
 )
 
@@ -42,6 +43,7 @@ type job struct {
 	against  []source
 	known    int64 // documents of --against: the others are numbered after them
 	empty    int64 // of them, without words
+	bare     int64 // of these, with a fingerprint
 	out      outcome
 	kept     int64
 	failed   []error // files that could not be read to the end
@@ -50,8 +52,8 @@ type job struct {
 	part     bool     // of a run that many workers share: others have documents, too
 	sayLevel func()   // says what --level has done; nil without it
 	warn     warnings
-	symbols  *symbols // nil: there are no documents that it looks at
-	programs int64    // documents of --files that are source files
+	equal    *equal // nil: there are no documents that it looks at
+	programs int64  // documents of --files that are source files
 }
 
 // A Place is where a document stands. Its ID alone does not say: IDs may come again in other files.
@@ -108,12 +110,14 @@ type warnings struct {
 	large     []Place // of the keepers of clusters that have too many documents, by cluster
 }
 
-// symbols counts the documents that were dropped as equal to their keepers, but differ in symbols;
-// ordinary punctuation does not count. It looks at the texts of such pairs alone, in the second
-// pass.
-type symbols struct {
-	ready func([]byte) []byte // makes a text ready to be cut into words; nil: it is
-	sums  []uint32            // sumOf these documents, by ordinal; 1 before it is known, 0 of others
+// equal counts the documents that were dropped as equal to their keepers, but differ in symbols
+// (ordinary punctuation does not count), or in the order or number of their words, as shingles are
+// a set. It looks at the texts of such pairs alone, in the second pass.
+type equal struct {
+	ready    func([]byte) []byte // makes a text ready to be cut into words; nil: it is
+	shingler *token.Shingler     // cuts it
+	words    uint64              // sum of the words so far
+	sums     [][2]uint32         // of the symbols and the words of a document; 1, 0 before they are known, 0 of others
 }
 
 // decided is what --decisions says about the documents that are read, and which pairs the databases

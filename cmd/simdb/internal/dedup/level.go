@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -201,7 +202,11 @@ func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) 
 		}
 	}
 	l.pieces += int64(len(l.gone))
-	keep := units.Keep(text, l.spans, l.gone)
+	words := units.Words(l.split)
+	if l.c.Level != units.Passage {
+		words = nil
+	}
+	keep := units.Keep(text, l.spans, l.gone, words)
 	l.removes += int64(len(text))
 	spans := make([]input.Span, len(keep))
 	for i, k := range keep {
@@ -282,7 +287,7 @@ func (l *level) newLevelAudit() (*audit, error) {
 		return nil, err
 	}
 	a.e = app.AuditEncoder(l.auditTo)
-	return a, a.e.Encode(app.AuditHead{Version: app.Version(), Parameters: levelParameters{
+	return a, a.e.Encode(app.AuditHead{Version: version.String(), Parameters: levelParameters{
 		Level: l.c.Level, MinWords: l.c.minWords(), MinCount: l.c.MinCount, Against: l.c.Against, Features: l.features.Describe(),
 	}, Against: l.auditKnown(), Inputs: inputs})
 }

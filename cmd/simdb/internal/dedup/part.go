@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/version"
 )
 
 // A Part is a run on some of the inputs of a job that many workers share: the same passes, without
@@ -236,5 +237,5 @@ func (c Command) AuditHead(a *app.App, inputs []app.AuditInput) (app.AuditHead, 
 	d := &job{a: a, c: &c}
 	var err error
 	d.params, d.features, err = c.Params(0)
-	return app.AuditHead{Version: app.Version(), Parameters: d.parameters(), Inputs: inputs}, err
+	return app.AuditHead{Version: version.String(), Parameters: d.parameters(), Inputs: inputs}, err
 }

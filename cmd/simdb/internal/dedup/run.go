@@ -1,6 +1,8 @@
 package dedup
 
 import (
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -32,6 +34,9 @@ func (c *Command) Run(a *app.App) (err error) {
 	defer d.closeAgainst(&err)
 	if err := d.openAgainst(); err != nil {
 		return err
+	}
+	if c.Near == nil && slices.Contains(c.Columns, "distance") {
+		return errors.New("--columns distance is for --near")
 	}
 	if err := app.ReadFeatures(&d.opt, d.features); err != nil {
 		return err
@@ -130,6 +135,9 @@ func (d *job) extract(c *corpus.Corpus) error {
 	err := d.readAll(func(rec *input.Record) error {
 		if d.warn.templates != nil {
 			d.warn.templates.Add(rec.Doc.Text)
+		}
+		if d.c.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
+			d.bare++
 		}
 		return x.Add(&rec.Doc, d.groups())
 	})

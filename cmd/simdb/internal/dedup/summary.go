@@ -20,8 +20,11 @@ func (d *job) summary(start time.Time) {
 	row := d.row
 	share := func(n int64) string { return percent(n, d.read) }
 	row("read", d.read, "", fmt.Sprintf("documents, in %s", app.Seconds(start)))
-	if d.empty > 0 {
-		row("empty", d.empty, share(d.empty), d.c.emptyNote())
+	if n := d.empty - d.bare; n > 0 {
+		row("empty", n, share(n), d.c.emptyNote())
+	}
+	if d.bare > 0 {
+		row("no text", d.bare, share(d.bare), "have a fingerprint, which --near K compares, and no text; they match nothing and are kept")
 	}
 	for _, by := range d.keep.by {
 		if n := by.missing; n > 0 {
@@ -40,11 +43,15 @@ func (d *job) summary(start time.Time) {
 	row("dropped", dropped, share(dropped), d.auditNote())
 	if n, asked := d.unlike(); asked && dropped > 0 {
 		d.row("unlike", n, percent(n, dropped),
-			fmt.Sprintf("of the dropped share less than %s of their shingles with their keeper; --near K --verify T decides on the texts", defaultJaccard.Percent()))
+			fmt.Sprintf("of the dropped share less than %s of their shingles with their keeper; --near K --verify T decides on the texts", app.DefaultJaccard.Percent()))
 	}
-	if d.symbols != nil {
-		if n := d.symbols.count(&d.out); n > 0 {
-			row("symbols", n, percent(n, dropped), "of the dropped score 1 but differ in symbols such as == and !=: --symbols tells them apart")
+	if d.equal != nil {
+		n := d.equal.count(&d.out)
+		if n[0] > 0 && !d.features.Symbols {
+			row("symbols", n[0], percent(n[0], dropped), "of the dropped score 1 but differ in symbols such as == and !=: --symbols tells them apart")
+		}
+		if n[1] > 0 {
+			row("order", n[1], percent(n[1], dropped), "of the dropped score 1 but have their words in another order or number, as shingles are a set: longer ones (--shingle) tell more of them apart")
 		}
 	}
 	row("kept", d.kept, share(d.kept), d.keptNote())
@@ -72,7 +79,7 @@ func (d *job) unlike() (n int64, asked bool) {
 		return 0, false
 	}
 	for i, score := range d.out.score {
-		if !d.out.kept(int64(i)) && score < float64(defaultJaccard) {
+		if !d.out.kept(int64(i)) && score < float64(app.DefaultJaccard) {
 			n++
 		}
 	}

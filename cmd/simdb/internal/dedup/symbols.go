@@ -10,52 +10,65 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/token"
 )
 
-// watchSymbols looks at documents of score 1, if the features are of texts without symbols and
-// anyone will read of it.
-func (d *job) watchSymbols() {
-	if d.a.Global.Quiet || d.c.ofTexts() || d.out.score == nil || d.features.Symbols || d.features.Unit == engine.UnitSet {
+// watchEqual looks at documents of score 1, if the features are of texts and anyone will read of
+// it. With --within such a document is a part of another one.
+func (d *job) watchEqual() {
+	if d.a.Global.Quiet || d.c.ofTexts() || d.c.Within != nil || d.out.score == nil || d.features.Unit == engine.UnitSet {
 		return
 	}
 	for n, k := range d.out.keeper {
 		if d.out.score[n] == 1 && int64(n) >= d.known && int64(k) >= d.known && k != uint32(n) {
-			if d.symbols == nil {
-				d.symbols = &symbols{ready: d.params.Features.Normalizer(), sums: make([]uint32, len(d.out.keeper))}
+			if d.equal == nil {
+				d.equal = &equal{ready: d.params.Features.Normalizer(), shingler: token.NewShingler(1, 0), sums: make([][2]uint32, len(d.out.keeper))}
 			}
-			d.symbols.sums[n], d.symbols.sums[k] = 1, 1
+			d.equal.sums[n][0], d.equal.sums[k][0] = 1, 1
 		}
 	}
 }
 
 // add takes a document of the second pass.
-func (s *symbols) add(n int64, rec *input.Record) {
-	if s == nil || s.sums[n] == 0 {
+func (e *equal) add(n int64, rec *input.Record) {
+	if e == nil || e.sums[n][0] == 0 {
 		return
 	}
 	text := rec.Doc.Text
-	if s.ready != nil {
-		text = string(s.ready([]byte(text)))
+	if e.ready != nil {
+		text = string(e.ready([]byte(text)))
 	}
-	s.sums[n] = sumOf(text)
+	e.words = 0
+	e.shingler.Text(text, e)
+	e.sums[n] = [2]uint32{sumOf(text), uint32(e.words >> 32)}
 }
 
-// count returns how many of the dropped differ from their keepers.
-func (s *symbols) count(out *outcome) (n int64) {
+// Shingles implements token.Sink.
+func (e *equal) Shingles(words []uint64) {
+	for _, w := range words {
+		e.words = bits.RotateLeft64(e.words^w, 23) * multiplier
+	}
+}
+
+// count returns how many of the dropped differ from their keepers in symbols, and in words.
+func (e *equal) count(out *outcome) (n [2]int64) {
 	for d, k := range out.keeper {
-		if s.sums[d] != 0 && s.sums[d] != s.sums[k] && out.score[d] == 1 {
-			n++
+		for i, sum := range e.sums[d] {
+			if e.sums[d][0] != 0 && sum != e.sums[k][i] && out.score[d] == 1 {
+				n[i]++
+			}
 		}
 	}
 	return n
 }
+
+const multiplier = 0x9e3779b97f4a7c15
 
 // sumOf is a checksum of the symbols of a text, each run with the letter or digit that follows it,
 // at least 1: signs that are operators in programs and formulas, such as * / & % @ # and \, and a
 // negation (!), but no ordinary punctuation. It is the same for upper and lower case, and for any
 // white space.
 func sumOf(text string) uint32 {
-	const multiplier = 0x9e3779b97f4a7c15
 	var sum uint64
 	after := false // a symbol is the last that was seen, except for spaces and punctuation
 	for i := 0; i < len(text); i++ {

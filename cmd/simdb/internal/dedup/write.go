@@ -42,7 +42,7 @@ func (d *job) openOutputs() (err error) {
 // published or none.
 func (d *job) write() error {
 	audit, err := newAudit(d)
-	d.watchSymbols()
+	d.watchEqual()
 	if err == nil && audit.places {
 		if err = d.placeKnown(audit); err == nil {
 			err = d.placeKeepers(audit)
@@ -88,7 +88,7 @@ func (d *job) copy(audit *audit) (n int64, err error) {
 		if err := listing.add(me, rec); err != nil {
 			return err
 		}
-		d.symbols.add(me, rec)
+		d.equal.add(me, rec)
 		kept := d.out.kept(me) && !d.gone(me)
 		if !kept || d.out.cluster[me] > 0 {
 			if err := audit.member(me, rec); err != nil || !kept && !d.c.All {

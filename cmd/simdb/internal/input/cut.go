@@ -15,7 +15,7 @@ type Cutter interface {
 	CanCut() error
 
 	// CutText returns rec.Raw with these parts of Doc.Text for its text: spans of whole characters,
-	// that ascend. All else stays byte for byte, except for what says how long the text is and what
+	// that ascend; an empty one stands for a space. All else stays byte for byte, except for what says how long the text is and what
 	// its digest is, and so do the parts, unless the record has invalid UTF-8.
 	CutText(rec *Record, keep []Span) []byte
 }
@@ -40,11 +40,14 @@ func CanCut(src Source) error {
 // CutText is Cutter.CutText of a source whose CanCut is nil.
 func CutText(src Source, rec *Record, keep []Span) []byte { return cutter(src).CutText(rec, keep) }
 
-// Parts returns parts of a text, one after the other.
+// Parts returns parts of a text, one after the other; see Cutter.
 func Parts(text string, keep []Span) string {
 	var b strings.Builder
 	for _, k := range keep {
 		b.WriteString(text[k.From:k.To])
+		if k.From == k.To {
+			b.WriteByte(' ')
+		}
 	}
 	return b.String()
 }

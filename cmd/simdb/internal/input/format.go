@@ -197,7 +197,14 @@ func open(in *Stream, opt Options) (Source, error) {
 	case !f.Fingerprints && opt.Fingerprints != base.Auto:
 		return nil, fmt.Errorf("--fingerprints %v: it is %s, which has no fingerprints", opt.Fingerprints, f.Formats[0].Label)
 	case f.Detect == nil:
-		if err := in.refuse(opt.Format != Auto); err != nil {
+		err := in.refuse()
+		if err == nil {
+			err = in.Decode(opt.Encoding)
+		}
+		if err == nil && opt.Format == Auto {
+			err = in.refuseText()
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

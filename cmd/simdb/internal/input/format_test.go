@@ -147,10 +147,9 @@ func TestForeign(t *testing.T) {
 	for head, want := range map[string]string{
 		"\x89PNG\r\n\x1a\n\x00": "it is a picture", "\xff\xd8\xff\xe0": "it is a picture", "%PDF-1.4\n": "it is a PDF document: pdftotext",
 		"7z\xbc\xaf\x27\x1c": "7z archive", strings.Repeat("a", 257) + "ustar": "tar archive", "{\\rtf1": "RTF", "PK\x03\x04": "zip archive",
-		"<?xml version=\"1.0\"?>": "XML", "\n<rss version=": "XML", "window.YTD.tweets.part0 = [": "JavaScript", "TY  - JOUR\n": "RIS", "@article{a,\n": "BibTeX", "PMID- 1\n": "PubMed",
-		"@somebody said": "", "<p>text": "", "TYPE - x": "",
+		"<?xml version=\"1.0\"?>": "XML", "TY  - JOUR\n": "RIS", "<p>text": "",
 	} {
-		text := strings.Contains("XML RIS BibTeX PubMed JavaScript", want)
+		text := strings.Contains("XML RIS", want)
 		for _, opt := range []Options{{}, {Format: "whole"}} {
 			s, err := New("a", io.NopCloser(strings.NewReader(head)), int64(len(head)), opt)
 			refused := want != "" && (opt.Format == Auto || !text)

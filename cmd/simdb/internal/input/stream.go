@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
-	"regexp"
 	"strings"
 	"sync/atomic"
 
@@ -16,7 +14,6 @@ import (
 
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // HeadBytes is how much of an input is read to recognise its format.
@@ -86,8 +83,8 @@ func (s *Stream) headSize() int {
 	return HeadBytes
 }
 
-// Decode decodes the content of a text: from this encoding, or that of its byte order mark. Formats
-// of text call it before they read.
+// Decode decodes the content of a text: from this encoding, or that of its byte order mark. It is
+// called for the family that has no Detect; other formats of text call it before they read.
 func (s *Stream) Decode(e Encoding) error {
 	if e == UTF8 {
 		e = encodingOf(string(s.head[:min(len(s.head), 4)]))
@@ -224,94 +221,6 @@ func (s *Stream) Release() {
 // Close closes the file. It does not wait for a read that is under way.
 func (s *Stream) Close() error { return s.src.Close() }
 
-// foreign are the first bytes of files that no format reads, and what the user can do. They are
-// looked at after the Detect functions of all formats.
-var foreign = []struct{ magic, what string }{
-	{"\xfd7zXZ\x00", "it is xz-compressed: xz -dc FILE | simdb ... -"},
-	{"filedesc://", "it is ARC, the older form of WARC: warcio recompress FILE NEW.warc.gz converts it"},
-	{"BZh", "it is bzip2-compressed: bzip2 -dc FILE | simdb ... -"},
-	{"\x04\x22\x4d\x18", "it is lz4-compressed: lz4 -dc FILE | simdb ... -"},
-	{"\x1f\x9d", "it is compressed by compress: gzip -dc FILE | simdb ... -"},
-	{"PK\x03\x04", "it is a zip archive, or a document of an office program (write that as text or CSV): unzip -p FILE | simdb ... -"},
-	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive: 7z x -so FILE | simdb ... -"},
-	{"Rar!\x1a\x07", "it is a rar archive: unrar p -inul FILE | simdb ... -"},
-	{"\xd0\xcf\x11\xe0", "it is a document of an older office program: write it as text or CSV"},
-	{"{\\rtf", "it is a document in RTF: write it as text"},
-	{"%PDF-", "it is a PDF document: pdftotext FILE - | simdb hash -, or --files for a folder of such texts"},
-	{"%!PS", "it is PostScript: ps2ascii FILE makes a text of it"},
-	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"II*\x00", picture}, {"MM\x00*", picture}, {"RIFF", "it is a picture (WebP), or sound: " + perceptual},
-	{"PAR1", "it is Parquet: --input-format parquet reads it"},
-	{sstable.Magic, "it is a table of simdb, which is a database, and not a file with documents"},
-	{"SQLite format 3\x00", "it is an SQLite database: export it as CSV"},
-	{"ARROW1\x00\x00", "it is Arrow or Feather: write it as Parquet, in Python by pyarrow.feather.read_table and pyarrow.parquet.write_table"},
-	{"\xff\xff\xff\xff", "it is a stream of Arrow, as of Hugging Face datasets: write it as Parquet, in Python by Dataset.to_parquet"},
-	{"\x80\x04\x95", pickle}, {"\x80\x05\x95", pickle},
-	{"Obj\x01", "it is Avro: write it as JSON lines or Parquet"},
-	{"\x89HDF", "it is HDF5: write it as Parquet or CSV"},
-	{"\x93NUMPY", "it is an array of NumPy: write its numbers as text, one a line, or as Parquet"},
-	{"\xff\xfe\x00\x00", "it is UTF-32: iconv -f UTF-32 -t UTF-8 FILE | simdb ... -"},
-}
-
-const (
-	pickle     = "it is a pickle of Python: write it as Parquet or JSON lines"
-	picture    = "it is a picture: " + perceptual
-	perceptual = "--images pdq compares pictures, by a perceptual hash"
-)
-
-// foreignTexts are the beginnings of texts whose lines are no documents.
-var foreignTexts = []struct {
-	begins *regexp.Regexp
-	what   string
-}{
-	{regexp.MustCompile(`^<(\?xml|rss|feed|rdf:RDF|mediawiki|TEI)[ >]`), "it is XML: write the texts in it as JSON lines or CSV"},
-	{regexp.MustCompile(`^window\.YTD\.`), "it is JavaScript, as of archives of Twitter: sed '1s/^[^=]*=//' FILE | simdb ... - reads the JSON in it"},
-	{regexp.MustCompile(`^TY  - `), "it is a list of references in RIS: " + references},
-	{regexp.MustCompile(`^PMID ?- ?[0-9]`), "it is a list of references of PubMed: " + references},
-	{regexp.MustCompile(`^@[A-Za-z]+ ?[{(]`), "it is a list of references in BibTeX: " + references},
-}
-
-const references = "write it as CSV or JSON lines, as reference managers do"
-
-// foreignNames are endings of names of texts whose lines are no documents.
-var foreignNames = map[string]string{
-	".yaml": yaml, ".yml": yaml,
-	".toml":  "it is TOML: yq -p toml -o json FILE | simdb ... - reads it as JSON",
-	".json5": "it is JSON5: npx json5 FILE | simdb ... - reads it as JSON",
-	".sql":   "it is SQL: write the tables in it as CSV",
-}
-
-const yaml = "it is YAML: yq -o json FILE | simdb ... - reads it as JSON"
-
-// refuse returns an error if no format reads the file. Unless the caller wants
-// lines, texts whose lines are not documents are refused.
-func (s *Stream) refuse(lines bool) error {
-	for _, foreign := range foreign {
-		if bytes.HasPrefix(s.head, []byte(foreign.magic)) {
-			return errors.New(foreign.what)
-		}
-	}
-	if tar := 257; len(s.head) > tar && bytes.HasPrefix(s.head[tar:], []byte("ustar")) {
-		return errors.New("it is a tar archive: tar -xOf FILE | simdb ... -, or --files with its folder")
-	}
-	for _, foreign := range foreignTexts {
-		if !lines && foreign.begins.Match(bytes.TrimLeft(s.head, " \t\r\n")) {
-			return errors.New(foreign.what + "; --input-format txt reads each line as a text")
-		}
-	}
-	name := strings.ToLower(s.name)
-	if what := foreignNames[path.Ext(unpackedName(name))]; what != "" && !lines {
-		return errors.New(what + "; --input-format txt reads each line as a text")
-	}
-	if len(s.head) == 0 && s.packed == "" && s.size == 0 {
-		for _, ending := range []string{".gz", ".gzip", ".zst", ".zstd"} {
-			if strings.HasSuffix(name, ending) {
-				return fmt.Errorf("it is empty, which no %s file is: was it cut off?", ending)
-			}
-		}
-	}
-	return nil
-}
-
 // counting counts the bytes read from r.
 type counting struct {
 	r io.Reader
@@ -352,4 +261,43 @@ func unpackedName(name string) string {
 		name = strings.TrimSuffix(name, packed)
 	}
 	return name
+}
+
+// content is the decompressed content of a file.
+type content struct {
+	io.Reader
+	s *Stream
+}
+
+// Close closes the file.
+func (c content) Close() error {
+	c.s.Release()
+	return c.s.Close()
+}
+
+// OpenContent opens a file whose lines are not documents, such as an audit, decompresses and
+// decodes it; "-" is standard input.
+func OpenContent(ctx context.Context, path string, encoding Encoding) (io.ReadCloser, error) {
+	name, src, size, err := openFile(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newStream(name, src, size, 0)
+	if err == nil {
+		err = s.refuse()
+	}
+	if err == nil {
+		err = s.Decode(encoding)
+	}
+	if err == nil && bytes.IndexByte(s.head, 0) >= 0 {
+		err = errors.New("it has NUL bytes, so it is not text")
+	}
+	if err != nil {
+		content{s: s}.Close()
+		if _, named := errors.AsType[*ReadError](err); !named {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		return nil, err
+	}
+	return content{s.Reader(), s}, nil
 }

@@ -288,7 +288,7 @@ func putNovel(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 		all, err := db.AddNovel(ctx, docs, by)
 		for _, n := range all {
 			m := &n.Match
-			if n.Stored {
+			if n.Stored || n.Expired {
 				m = nil
 			}
 			if failed := out.add(m, row, n.Stored); failed != nil {

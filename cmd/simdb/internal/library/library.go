@@ -13,9 +13,11 @@ package library
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/arrow"
 	"github.com/simdb/simdb/engine"
 )
@@ -23,7 +25,7 @@ import (
 // A Request is what is to be done.
 type Request struct {
 	Op string `json:"op"`
-	DB uint64 `json:"db"` // of an open database
+	DB uint64 `json:"db"` // of an open database; of open the number that it gets, which its caller chooses
 
 	// Args are flags as the command line has them. Arguments that name files may name tables.
 	Args []string `json:"args"`
@@ -56,16 +58,15 @@ type Reply struct {
 
 // Library is the state of a process: the databases that it has open.
 type Library struct {
-	mu   sync.Mutex
-	last uint64
-	dbs  map[uint64]*engine.DB
+	mu  sync.Mutex
+	dbs map[uint64]*engine.DB
 }
 
 // Run does what a request asks for.
 func (l *Library) Run(ctx context.Context, r *Request) (*Reply, error) {
 	switch r.Op {
 	case "open":
-		return l.open(r)
+		return l.open(ctx, r)
 	case "close":
 		return &Reply{}, l.close(r.DB)
 	case "dedup":
@@ -96,25 +97,36 @@ func (l *Library) find(n uint64) (*engine.DB, error) {
 	return nil, engine.ErrClosed
 }
 
-// open opens a database.
-func (l *Library) open(r *Request) (*Reply, error) {
+// open opens a database. Its number comes from the caller, who can close it whatever becomes of the
+// reply: a Ctrl-C may come when the database is open and the reply not yet read.
+func (l *Library) open(ctx context.Context, r *Request) (*Reply, error) {
 	o, err := createOptions(r.Args)
 	if err != nil {
 		return nil, err
 	}
 	o.ReadOnly, o.MustExist = r.ReadOnly, r.MustExist
+	if !o.ReadOnly && !o.MustExist {
+		if err := app.Prepare(r.Path); err != nil {
+			return nil, err
+		}
+	}
 	db, err := engine.Open(r.Path, o)
 	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err = ctx.Err(); l.dbs[r.DB] != nil {
+		err = fmt.Errorf("database %d is open: %w", r.DB, engine.ErrInvalid)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	if l.dbs == nil {
 		l.dbs = map[uint64]*engine.DB{}
 	}
-	l.last++
-	l.dbs[l.last] = db
-	return &Reply{Values: map[string]any{"db": l.last}}, nil
+	l.dbs[r.DB] = db
+	return &Reply{}, nil
 }
 
 // close closes a database. A second close does nothing.

@@ -148,7 +148,7 @@ func makesNew(path string) error {
 		err = fmt.Errorf("%s is %s; this command makes a new database", path, what)
 	}
 	if err == nil {
-		_, err = app.Prepare(path)
+		err = app.Prepare(path)
 	}
 	return err
 }
@@ -176,5 +176,5 @@ func (c *Rebuild) Run(a *app.App) error {
 	if err := makesNew(c.New); err != nil {
 		return err
 	}
-	return (&Load{DB: c.New, Files: []string{c.DB}, OnConflict: "error", Memory: c.Memory, CreateFlags: c.CreateFlags}).Run(a)
+	return (&Load{DB: c.New, Files: []string{c.DB}, OnConflict: "error", Anew: true, Memory: c.Memory, CreateFlags: c.CreateFlags}).Run(a)
 }

@@ -59,7 +59,7 @@ func (c *Export) Run(a *app.App) (err error) {
 		return err
 	}
 	defer s.Close(&err)
-	s.Fingerprints, s.TimeField = c.Fingerprints, c.TimeField
+	s.Fingerprints, s.TimeField, s.Written = c.Fingerprints, c.TimeField, true
 	x := &export{a: a, db: s, src: s.Sources(), format: format, meter: a.Meter()}
 	defer x.meter.Stop()
 	x.opt = input.Options{IDField: c.IDField, TextField: c.TextField, FingerprintField: c.FingerprintField}

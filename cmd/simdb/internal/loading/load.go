@@ -40,6 +40,7 @@ type Load struct {
 	TimeFlag
 
 	Into     *engine.DB `kong:"-"` // DB, if it is open already; it stays open
+	Anew     bool       `kong:"-"` // there must be no DB
 	Rejected int64      `kong:"-"` // after Run: what was no record
 }
 
@@ -66,12 +67,13 @@ type load struct {
 	db       *engine.DB     // nil until there is a document for a new database
 	loader   *engine.Loader
 	features engine.Features // of the database
-	made     *app.Created    // nil where the database was there before
+	made     bool            // the database was not there before
 	rejects  *app.Rejects
 	meter    *app.Meter
 	sources  *app.Sources
 	skipped  int64
 	textless int64      // would have replaced a document that can be compared
+	expired  int64      // is stored, and older than the time to live
 	prints   app.Prints // that came with documents
 	ended    bool       // all files were read
 	passed   bool       // a later load does not read again what is rejected
@@ -86,7 +88,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	debug.SetMemoryLimit(min(limit, WithSpare(c.Memory)+BesideMemory))
 	defer debug.SetMemoryLimit(limit)
 	l := &load{a: a, c: c}
-	if l.sources, err = a.NewCollection(c.Files, c.InputFlags, app.Access{}); err != nil {
+	if l.sources, err = a.NewCollection(c.Files, c.InputFlags, app.Access{Memory: int64(c.Memory)}); err != nil {
 		return err
 	}
 	defer l.sources.Stored.Close(&err)
@@ -95,22 +97,29 @@ func (c *Load) Run(a *app.App) (err error) {
 		return err
 	}
 	l.create = *o
+	l.create.BusyTimeout = a.Global.BusyTimeout
 	c.Images.SetOptions(&l.create)
 	o.MustExist, o.BusyTimeout = true, a.Global.BusyTimeout
 	o.ReadOnly = c.Into != nil // then this only checks the parameters
 	l.db, err = engine.Open(c.DB, o)
 	switch {
+	case err == nil && c.Anew:
+		return errors.Join(fmt.Errorf("%s: %w", c.DB, engine.ErrExists), l.db.Close())
 	case err == nil && c.Into != nil:
 		if err := l.db.Close(); err != nil {
 			return err
 		}
 		l.db = c.Into
 	case errors.Is(err, engine.ErrNotFound):
-		if l.made, err = app.Prepare(c.DB); err != nil {
+		if err = app.Prepare(c.DB); err != nil {
 			return err
 		}
+		l.made = true
 	case err != nil:
 		return err
+	}
+	if l.sources.Stored != nil && l.made {
+		return l.build(start)
 	}
 	defer func() { err = l.close(err) }()
 	if l.db != nil {
@@ -126,15 +135,38 @@ func (c *Load) Run(a *app.App) (err error) {
 			return err
 		}
 	}
-	l.meter = a.Meter()
+	return l.load(start)
+}
+
+// build makes a new database of another one.
+func (l *load) build(start time.Time) error {
+	if err := l.takeStored(); err != nil {
+		return err
+	}
+	err := engine.Build(l.c.DB, func(db *engine.DB) error {
+		l.db = db
+		return l.load(start)
+	}, &l.create)
+	if l.db == nil && errors.Is(err, engine.ErrExists) && !l.c.Anew { // another process has made it meanwhile
+		return l.c.Run(l.a)
+	}
+	return err
+}
+
+// load reads the files and says what was done.
+func (l *load) load(start time.Time) error {
+	l.meter = l.a.Meter()
 	defer l.meter.Stop()
-	l.rejects = a.NewRejects(c.RejectFlags, filepath.Clean(c.DB)+".") // all of its name is in that of the file
-	l.rejects.Continue = c.Resume || c.Rejects == ""                  // of what is not read again, and of other files, too
+	if l.made && l.db != nil {
+		l.tellCreated()
+	}
+	l.rejects = l.a.NewRejects(l.c.RejectFlags, filepath.Clean(l.c.DB)+".") // all of its name is in that of the file
+	l.rejects.Continue = l.c.Resume || l.c.Rejects == ""                    // of what is not read again, and of other files, too
 	stats, err := l.run()
 	l.meter.Stop()
-	a.TellSkipped(l.sources)
+	l.a.TellSkipped(l.sources)
 	l.summary(stats, start)
-	c.Rejected = l.rejects.N
+	l.c.Rejected = l.rejects.N
 	l.rejects.Partial = stats.Documents > 0 || l.passed
 	return l.rejects.Close(errors.Join(append(l.failed, err)...))
 }
@@ -142,6 +174,7 @@ func (c *Load) Run(a *app.App) (err error) {
 // takeStored prepares the load of a database: a new one will have its parameters.
 func (l *load) takeStored() error {
 	from := l.sources.Stored
+	from.Written = true // a copy has the same order of writing, by which documents are kept
 	if l.c.Resume || l.c.TimeField != "" {
 		return errors.New("--resume and --time-field are for files: a database is loaded whole, with its times")
 	}
@@ -151,6 +184,7 @@ func (l *load) takeStored() error {
 			return err
 		}
 		l.create, l.features = *o, o.Features
+		l.create.BusyTimeout = l.a.Global.BusyTimeout
 	} else if same(l.c.DB, from.Path) {
 		return fmt.Errorf("%s would be loaded into itself", l.c.DB)
 	}
@@ -175,7 +209,7 @@ func (l *load) close(failure error) error {
 	if l.db == nil || l.db == l.c.Into {
 		return failure
 	}
-	return l.made.Close(l.db, failure)
+	return app.End(l.db, failure)
 }
 
 // run reads all files and returns what has been stored. What was added is stored even when the
@@ -221,15 +255,13 @@ func (l *load) begin(of input.Info) (err error) {
 	if l.db == nil {
 		l.create.Bits = cmp.Or(l.create.Bits, of.Bits)
 		l.create.Features.Several = l.create.Features.Several || of.Several
-		l.create.BusyTimeout = l.a.Global.BusyTimeout
 		if l.db, err = engine.Open(l.c.DB, &l.create); err != nil { // another process may have made it meanwhile
 			return err
 		}
 		if l.db.Params().Features.Describe() != l.create.Features.Describe() {
 			return fmt.Errorf("%s: another process has created it with other features meanwhile", l.c.DB)
 		}
-		l.a.TalkTo(l.meter, "created %s", l.c.DB)
-		l.tellIndex()
+		l.tellCreated()
 	}
 	// Ctrl-C does not cancel the loader: what has been read is committed.
 	l.loader, err = l.db.NewLoader(context.WithoutCancel(l.a.Context()),
@@ -241,8 +273,9 @@ func (l *load) begin(of input.Info) (err error) {
 // ones are; of longer words it is less.
 const indexPercent = 40
 
-// tellIndex says how large the index of containment will be.
-func (l *load) tellIndex() {
+// tellCreated says that there is a new database, and how large its index of containment will be.
+func (l *load) tellCreated() {
+	l.a.TalkTo(l.meter, "created %s", l.c.DB)
 	if !l.create.Containment {
 		return
 	}
@@ -433,13 +466,16 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 			return err
 		}
 	}
-	if reason := l.c.take(&rec.Doc); reason != "" {
+	if reason := l.c.Take(&rec.Doc); reason != "" {
 		return l.rejects.Add(in, input.NewIssue(in, rec, reason))
 	}
 	if stays, err := l.wouldErase(rec); stays || err != nil {
 		return err
 	}
 	err := l.loader.Add(rec.Doc)
+	if ttl := l.db.Params().TTL; err == nil && ttl > 0 && !rec.Doc.Time.IsZero() && time.Since(rec.Doc.Time) > ttl {
+		l.expired++
+	}
 	switch {
 	case err == nil && rec.Doc.Fingerprint != nil:
 		l.prints.Add(*rec.Doc.Fingerprint, rec.Doc.Rest...)
@@ -460,7 +496,7 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 // wouldErase reports whether a record without a usable text or fingerprint would replace a document
 // that has either, and counts it. An empty text does replace another one.
 func (l *load) wouldErase(rec *input.Record) (bool, error) {
-	if l.made != nil || l.c.OnConflict != "replace" || rec.Flaw == "" || rec.Doc.Text != "" || rec.Doc.Fingerprint != nil {
+	if l.made || l.c.OnConflict != "replace" || rec.Flaw == "" || rec.Doc.Text != "" || rec.Doc.Fingerprint != nil && l.c.Images == nil {
 		return false, nil
 	}
 	stored, err := l.db.Get(context.WithoutCancel(l.a.Context()), rec.Doc.ID)
@@ -507,6 +543,7 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 		what string
 	}{
 		{"replaced", s.Replaced, "replaced an earlier one"},
+		{"expired", l.expired, "of them already expired"},
 		{"skipped", l.skipped, "skipped, as their id is stored"},
 		{"not_replacing", l.textless, "without a usable text or fingerprint did not replace the stored one of their id"},
 		{"empty", s.Empty, l.emptiness()},
@@ -528,6 +565,8 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 	}
 	switch {
 	case !l.a.Interrupted():
+	case l.made && l.sources.Stored != nil:
+		l.a.Say("stopped early; %s is not made", l.c.DB)
 	case l.ended:
 		l.a.Say("everything is stored; the merging of tables was stopped, simdb compact %s finishes it", l.c.DB)
 	case l.sources.Stored != nil:

@@ -21,9 +21,9 @@ type TimeFlag struct {
 	timed bool      `kong:"-"` // a document has had the field
 }
 
-// take sets the time of a document to that in its field, and takes that out of its fields. A
+// Take sets the time of a document to that in its field, and takes that out of its fields. A
 // document without one, or with null, is stored now. It returns what is wrong with the time, or "".
-func (f *TimeFlag) take(d *engine.Doc) (reason string) {
+func (f *TimeFlag) Take(d *engine.Doc) (reason string) {
 	defer func() {
 		if d.Time.IsZero() {
 			d.Time = f.Else

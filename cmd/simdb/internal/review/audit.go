@@ -163,7 +163,7 @@ func (j *job) eachLine(f func(n int64, line []byte) error) error {
 func (j *job) readHead() (h auditHead, err error) {
 	err = j.eachLine(func(_ int64, line []byte) error {
 		if json.Unmarshal(line, &h) != nil || h.Version == "" {
-			return fmt.Errorf("%s is neither a database nor an audit: an audit begins with a line that has \"simdb\", \"parameters\" and \"inputs\"", j.c.Data)
+			return fmt.Errorf("%s is neither a database nor an audit, which dedup -o FILE and match DB FILE --audit AUDIT write: rows of join, pairs and clusters say too little", j.c.Data)
 		}
 		return io.EOF
 	})

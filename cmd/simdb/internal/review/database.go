@@ -20,7 +20,10 @@ func (j *job) database() (err error) {
 	texts := s.DB.Params().Text
 	by := app.CriterionFlags{Near: j.c.Near, Jaccard: j.c.Jaccard}
 	if by.Near == nil && by.Jaccard == nil {
-		by.Jaccard = new(defaultJaccard)
+		by = app.DefaultOf(s.DB, nil)
+	}
+	if err := j.a.CheckTexts(s.DB, by.Near); err != nil {
+		return err
 	}
 	verify := texts && !j.c.Estimate
 	j.page.Criterion = "Near-duplicates: " + by.Meaning(verify) + "."

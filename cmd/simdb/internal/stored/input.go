@@ -29,7 +29,8 @@ type Input struct {
 	Prints   features.Params // of the same database
 	Only     map[string]bool // ids of the documents that are read, nil for all
 	NoTexts  bool            // texts are not needed
-	NoPrints bool            // fingerprints are not needed, but in Raw
+	NoPrints bool            // fingerprints are not needed of texts, but in Raw
+	Written  bool            // documents come in the order in which they were written
 	Form     *Form           // of Raw
 	Need     input.Need
 
@@ -127,7 +128,7 @@ func (in *Input) count(ctx context.Context) (err error) {
 // batches yields all documents.
 func (in *Input) batches(ctx context.Context) iter.Seq2[*batch, error] {
 	whole := in.Need == input.NeedAll || in.Need == input.NeedDoc
-	r := engine.Range{Unordered: true, OnlyIDs: in.Need == input.NeedID}
+	r := engine.Range{Unordered: !in.Written, Written: in.Written, OnlyIDs: in.Need == input.NeedID}
 	r.Load = whole || in.Params.Text && !in.NoTexts && !r.OnlyIDs
 	if in.Only != nil {
 		r.Match = func(id []byte) (bool, error) { return in.Only[string(id)], nil }
@@ -177,7 +178,7 @@ func (in *Input) worker() func(*batch) error {
 				}
 				b.recs[i].Raw = raw[from:len(raw):len(raw)]
 			}
-			if in.NoPrints {
+			if in.NoPrints && d.Text != "" {
 				d.SetFingerprint()
 				d.Fingerprints = nil
 			}

@@ -55,7 +55,7 @@ func TestPassages(t *testing.T) {
 func TestLargePassages(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	var docs []string
-	for d := range 6 {
+	for d := range 4 {
 		var text strings.Builder
 		for text.Len() < []int{100, maxAhead + 1}[d%2] {
 			if from := r.IntN(maxAhead); d > 1 && r.IntN(100) == 0 {
@@ -76,7 +76,7 @@ func TestPassagesOfLicenses(t *testing.T) {
 	for _, doc := range corpora.Docs(t, "../../../../examples/licenses.jsonl.gz") {
 		docs = append(docs, doc.Text)
 	}
-	docs = docs[:len(docs)/4]
+	docs = docs[:len(docs)/8]
 	for _, n := range []int{8, 50} {
 		if found := comparePassages(t, docs, Options{Level: Passage, MinWords: n}, 2, 0); found < 10_000 {
 			t.Errorf("%d windows of %d words come again: this tests too little", found, n)

@@ -22,8 +22,8 @@ package units
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/simdb/simdb/internal/textsim"
 )
 
 // Level is what is compared.
@@ -53,7 +53,7 @@ func Split(dst []Span, text string, level Level) []Span {
 			end--
 		}
 		switch {
-		case isBlank(text[from:end]):
+		case textsim.Blank(text[from:end]):
 			joins = false
 		case joins:
 			dst[len(dst)-1].To = end
@@ -66,25 +66,6 @@ func Split(dst []Span, text string, level Level) []Span {
 	return dst
 }
 
-// isBlank reports whether s has nothing but white space.
-func isBlank(s string) bool {
-	for i := 0; i < len(s); {
-		if s[i] < utf8.RuneSelf {
-			if !isSpace(s[i]) {
-				return false
-			}
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if !unicode.IsSpace(r) {
-			return false
-		}
-		i += size
-	}
-	return true
-}
-
 // isSpace reports whether a byte of ASCII is white space.
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
@@ -95,11 +76,16 @@ type Removed struct {
 	First    Place
 }
 
+// A Words appends the words of a text to dst.
+type Words func(dst []Span, text string) []Span
+
 // Keep returns the parts of a text that stay when units are removed, in ascending order; none if no
 // unit stays. What is before the first unit and after the last one stays.
 // Between two units that stay is one of the separators that were between them, the first of those
-// with the most lines, so that paragraphs stay apart.
-func Keep(text string, all []Span, removed []Removed) []Span {
+// with the most lines, so that paragraphs stay apart. If the units are words, which the last argument
+// finds, it is one with which they do not become one word, as between scripts without spaces they
+// would; where none is, an empty part stands for a space. Of other units the argument is nil.
+func Keep(text string, all []Span, removed []Removed, words Words) []Span {
 	var keep []Span
 	last := -1 // the last unit that stays so far
 	stay := func(from, to int) {
@@ -107,11 +93,14 @@ func Keep(text string, all []Span, removed []Removed) []Span {
 		case from == to:
 			return
 		case last < 0:
-			keep = append(keep, Span{0, all[0].From})
+			keep = joined(keep, Span{0, all[0].From})
 		default:
-			keep = append(keep, widest(text, all[last:from+1]))
+			gap, found := words.widest(text, all[last:from+1])
+			if keep = joined(keep, gap); !found {
+				keep = append(keep, gap)
+			}
 		}
-		keep = append(keep, Span{all[from].From, all[to-1].To})
+		keep = joined(keep, Span{all[from].From, all[to-1].To})
 		last = to - 1
 	}
 	next := 0
@@ -122,33 +111,41 @@ func Keep(text string, all []Span, removed []Removed) []Span {
 	if stay(next, len(all)); last < 0 {
 		return nil
 	}
-	return joined(append(keep, Span{all[len(all)-1].To, len(text)}))
+	return joined(keep, Span{all[len(all)-1].To, len(text)})
 }
 
-// widest returns the separator with the most line ends of those between units.
-func widest(text string, all []Span) Span {
-	var best Span
-	most := -1
+// widest returns the separator with the most line ends of those between units, and false if with each
+// the first and the last of them would be one word.
+func (w Words) widest(text string, all []Span) (best Span, found bool) {
+	first, last := all[0], all[len(all)-1]
+	best = Span{first.To, first.To}
+	most, glued := -1, false // glued: nothing does not separate them
 	for i, u := range all[1:] {
-		between := Span{all[i].To, u.From}
-		if n := strings.Count(text[between.From:between.To], "\n"); n > most {
-			best, most = between, n
+		between := text[all[i].To:u.From]
+		n := strings.Count(between, "\n")
+		if n <= most || between == "" && glued {
+			continue
 		}
+		if w != nil {
+			both := w(nil, text[first.From:first.To]+between+text[last.From:last.To])
+			if len(both) != 2 || both[0].To != first.To-first.From || both[1].From != both[0].To+len(between) {
+				glued = glued || between == ""
+				continue
+			}
+		}
+		best, most, found = Span{all[i].To, u.From}, n, true
 	}
-	return best
+	return best, found
 }
 
-// joined joins parts that follow each other, and leaves out empty ones.
-func joined(parts []Span) []Span {
-	out := parts[:0]
-	for _, p := range parts {
-		switch n := len(out); {
-		case p.From == p.To:
-		case n > 0 && out[n-1].To == p.From:
-			out[n-1].To = p.To
-		default:
-			out = append(out, p)
-		}
+// joined appends a part, unless it is empty, to others or to the last of them.
+func joined(parts []Span, p Span) []Span {
+	switch n := len(parts); {
+	case p.From == p.To:
+	case n > 0 && parts[n-1].To == p.From:
+		parts[n-1].To = p.To
+	default:
+		parts = append(parts, p)
 	}
-	return out
+	return parts
 }

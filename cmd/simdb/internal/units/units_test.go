@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 )
 
@@ -81,7 +82,7 @@ func TestKeep(t *testing.T) {
 			}
 			var b strings.Builder
 			end := 0
-			for _, s := range Keep(text, all, removed) {
+			for _, s := range Keep(text, all, removed, nil) {
 				if s.From < end || s.From >= s.To {
 					t.Fatalf("%q: parts out of order: %v", text, s)
 				}
@@ -100,8 +101,63 @@ func TestKeep(t *testing.T) {
 			}
 		}
 	}
-	if got := Keep("a\n\nb\nc", Split(nil, "a\n\nb\nc", Line), []Removed{{From: 1, To: 2}}); len(got) != 2 || got[0] != (Span{0, 3}) {
+	if got := Keep("a\n\nb\nc", Split(nil, "a\n\nb\nc", Line), []Removed{{From: 1, To: 2}}, nil); len(got) != 2 || got[0] != (Span{0, 3}) {
 		t.Errorf("the blank line does not stay: %v", got)
+	}
+}
+
+// TestKeepWords removes words of texts in many scripts: those that stay are the words of the rest, in
+// order.
+func TestKeepWords(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	pieces := []string{
+		"Python", "a", "9", "é", "e\u0301", "Ж", "我", "们", "ル", "ト\u3099", "ก็", "က", "x86", "ﬁ", "한글", "ß",
+		"", "", " ", "  ", "\n", ", ", "-", "。", "\u00ad", "\u200b", "==", "(", ")",
+	}
+	specs := []features.Spec{{}, {Symbols: true}, {Normalize: features.NFKC}, {StripDiacritics: true, Symbols: true}}
+	spaces := 0
+	for i := range 20000 {
+		spec, err := specs[i%len(specs)].Canonical()
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := Options{Level: Passage, Spec: spec}.Splitter()
+		var text string
+		for range 1 + r.IntN(14) {
+			text += pieces[r.IntN(len(pieces))]
+		}
+		var removed []Removed
+		var want, got []string
+		all := words(nil, text)
+		for n, s := range all {
+			switch last := len(removed) - 1; {
+			case r.IntN(2) > 0:
+				want = append(want, text[s.From:s.To])
+			case last >= 0 && int(removed[last].To) == n:
+				removed[last].To++
+			default:
+				removed = append(removed, Removed{From: uint32(n), To: uint32(n) + 1})
+			}
+		}
+		rest := ""
+		for _, s := range Keep(text, all, removed, words) {
+			if rest += text[s.From:s.To]; s.From == s.To {
+				rest += " "
+				spaces++
+			}
+		}
+		for _, s := range words(nil, rest) {
+			got = append(got, rest[s.From:s.To])
+		}
+		if len(removed) == 0 && len(all) > 0 && rest != text {
+			t.Fatalf("%q without nothing is %q", text, rest)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%+v: %q without %v is %q: words %q, want %q", spec, text, removed, rest, got, want)
+		}
+	}
+	if spaces < 100 {
+		t.Errorf("a space was put in %d times", spaces)
 	}
 }
 
@@ -195,7 +251,7 @@ func single(all []Repeat) (each []Repeat) {
 func TestRepeats(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for round := range 60 {
-		docs := make([]string, r.IntN(700))
+		docs := make([]string, r.IntN(200))
 		for i := range docs {
 			docs[i] = randomText(r)
 		}

@@ -32,7 +32,7 @@ func (c *Backup) Run(a *app.App) (err error) {
 	}
 	defer app.Closing(db, &err)
 	c.Folder = filepath.Clean(c.Folder)
-	if _, err := app.Prepare(c.Folder); err != nil {
+	if err := app.Prepare(c.Folder); err != nil {
 		return err
 	}
 	m := a.Meter()
@@ -93,31 +93,42 @@ type Ingest struct {
 }
 
 // Run adds the tables.
-func (c *Ingest) Run(a *app.App) (err error) {
-	start := time.Now()
+func (c *Ingest) Run(a *app.App) error {
 	names, err := c.tables()
 	if err != nil {
 		return err
 	}
-	var db *engine.DB
-	var made *app.Created
-	if c.Create && !app.Exists(c.DB) {
-		if made, err = app.Prepare(c.DB); err == nil {
-			db, err = app.CreateLike(c.DB, names[0])
-		}
+	err = c.add(a, names)
+	if c.Create && errors.Is(err, engine.ErrExists) { // another process has made it meanwhile
+		err = c.add(a, names)
+	}
+	return err
+}
+
+// add adds the tables to the database, or makes one of them.
+func (c *Ingest) add(a *app.App, names []string) (err error) {
+	start := time.Now()
+	db, err := a.Open(c.DB, app.Access{Write: true})
+	switch none := errors.Is(err, app.ErrNoDatabase); {
+	case none && c.Create:
+		err = app.Prepare(c.DB)
 		if err == nil {
-			a.Say("created %s", c.DB)
+			err = a.BuildLike(c.DB, names[0], func(db *engine.DB) error {
+				a.Say("created %s", c.DB)
+				return c.ingest(a, db, names, start)
+			})
 		}
-	} else {
-		db, err = a.Open(c.DB, app.Access{Write: true})
-	}
-	if errors.Is(err, app.ErrNoDatabase) {
+		return err
+	case none:
 		return fmt.Errorf("%w; --create makes one with the parameters of the first table", err)
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
-	defer func() { err = made.Close(db, err) }()
+	defer app.Closing(db, &err)
+	return c.ingest(a, db, names, start)
+}
+
+func (c *Ingest) ingest(a *app.App, db *engine.DB, names []string, start time.Time) error {
 	before, err := db.Stats()
 	if err != nil {
 		return err

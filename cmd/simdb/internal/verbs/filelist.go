@@ -36,6 +36,7 @@ type fileList struct {
 	texts   *health.Sample    // of clusters --summary: documents in which shingles are counted
 	params  features.Params   // of the documents
 	failed  []error           // files that could not be read to the end
+	bare    int64             // documents with a fingerprint and no text, where texts are compared
 	start   time.Time
 }
 
@@ -162,6 +163,9 @@ func (l *fileList) read() error {
 func (l *fileList) add(x *corpus.Extractor, d *engine.Doc) error {
 	if err := l.AddID(d.ID); err != nil {
 		return err
+	}
+	if l.by.Sets && d.Text == "" && d.Fingerprint != nil {
+		l.bare++
 	}
 	if l.texts != nil {
 		if err := l.texts.Add(d); err != nil {
@@ -330,6 +334,9 @@ func (l *fileList) say() {
 	l.a.TellSkipped(l.sources)
 	if l.Replaced > 0 {
 		l.a.Say("%s had an id that occurs again: the last document with an id counts", quantity.Count(l.Replaced, "document"))
+	}
+	if l.bare > 0 {
+		l.a.Say("%s: a fingerprint and no text, which match nothing; --near K compares fingerprints", quantity.Count(l.bare, "document"))
 	}
 	l.rejects.TellUTF8()
 	read := l.N

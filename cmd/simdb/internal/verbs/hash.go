@@ -135,7 +135,11 @@ func (c *Hash) pictures(a *app.App) error {
 		err := a.EachInput(src, app.Reading{
 			Stage: "hash", Meter: m, Options: opt, Rejects: rejects,
 			Record: func(_ input.Source, rec *input.Record) error {
-				if rec.Picture == nil {
+				switch {
+				case rec.Picture == nil:
+					return nil
+				case rec.Picture.Refused != nil:
+					rec.Flaw = rec.Picture.Refused.Error()
 					return nil
 				}
 				if c.Compare {

@@ -88,7 +88,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	}
 	defer in.Close()
 	if err = c.CheckInput(in); err == nil && j.db != nil {
-		err = a.CheckTexts(j.db.DB, c.SimilarityFlags)
+		err = cmp.Or(a.CheckTexts(j.db.DB, c.Near), a.CheckTexts(src.DB(), c.Near))
 	}
 	if err != nil {
 		return err
@@ -129,6 +129,7 @@ func (j *joining) open(opt *input.Options) (err error) {
 	if err != nil {
 		return err
 	}
+	c.Settle(j.a, j.db.DB)
 	return j.useStored(opt)
 }
 
@@ -370,7 +371,10 @@ func (j *joining) each(ctx context.Context, in input.Source) iter.Seq2[joinLine,
 	return func(yield func(joinLine, int) bool) {
 		err := j.a.ReadSource(ctx, j.sources, in, app.Reading{
 			Stage: "join", Meter: j.meter, Options: j.opt, Rejects: j.rejects,
-			Record: func(_ input.Source, rec *input.Record) error {
+			Record: func(in input.Source, rec *input.Record) error {
+				if rec.Flaw != "" && j.c.Images != nil { // nobody can say that it is like none
+					return input.NewIssue(in, rec, rec.Flaw)
+				}
 				j.read++
 				l, err := j.lineOf(ctx, rec)
 				if err == nil && rec.Flaw == "" && !yield(l, l.size()) {

@@ -7,8 +7,10 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -18,7 +20,7 @@ type Match struct {
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 	app.SimilarityFlags
 	app.NoVerifyFlag
-	Add     bool        `help:"Store the new documents, so that later lines are also compared with them. A document whose id is stored with another text replaces the stored one. The database is created if there is none."`
+	Add     bool        `help:"Store the new documents, so that later lines are also compared with them. A document whose id is stored with another text is compared with all others and, if it is new, replaces the stored one. The database is created if there is none."`
 	Invert  bool        `help:"Copy the lines that are known instead of the new ones."`
 	Explain bool        `help:"Write rows instead of lines: for each known line its id (query), the id of a stored document that it resembles, and how much; with or without --invert."`
 	Format  matchFormat `group:"output" aliases:"rows" placeholder:"FORMAT" help:"--explain: ${formats} (default: table on a terminal, by the ending of -o, tsv elsewhere)."`
@@ -28,6 +30,7 @@ type Match struct {
 	app.InputFormat
 	app.SummaryFlag
 	app.PageInputFlags
+	loading.TimeFlag
 	app.FeatureFlags
 	app.RejectFlags
 	app.MemoryFlag
@@ -49,6 +52,14 @@ func (f *matchFormat) UnmarshalText(text []byte) error {
 		return nil
 	}
 	return err
+}
+
+// Validate checks what depends on each other.
+func (c *Match) Validate() error {
+	if c.TimeField != "" && !c.Add {
+		return errors.New("--time-field says when documents are stored: it needs --add")
+	}
+	return nil
 }
 
 // Help says what is written when.
@@ -83,6 +94,7 @@ type matching struct {
 	read    int64          // documents
 	fresh   int64          // of them, new; with --add they are stored
 	renewed int64          // of them, in the place of a document with the same ID
+	expired int64          // neither new nor known, as they are older than the time to live
 	kept    bool           // the lines that were written before a failure are in the output
 }
 
@@ -102,17 +114,18 @@ func (t *matching) reading() app.Reading {
 	return app.Reading{Stage: "match", Meter: t.meter, Options: t.opt}
 }
 
-// decided writes what is to be written of a record; m is what a known one is like.
-func (t *matching) decided(in input.Source, rec *input.Record, m engine.Match, known bool) error {
-	if known {
-		if err := t.audit.known(t.c, rec, m); err != nil {
+// decided writes what is to be written of a record. One that has expired is neither new nor known.
+func (t *matching) decided(in input.Source, rec *input.Record, n engine.Novelty) error {
+	known := !n.Stored && !n.Expired
+	if !n.Stored {
+		if err := t.audit.old(t.c, rec, n); err != nil {
 			return err
 		}
 	}
 	switch {
 	case t.rows != nil && known:
-		return t.rows.Row(t.c.Values(m, rec.Doc.ID, m.ID)...)
-	case t.rows == nil && known == t.c.Invert:
+		return t.rows.Row(t.c.Values(n.Match, rec.Doc.ID, n.Match.ID)...)
+	case t.rows == nil && known == t.c.Invert && !n.Expired:
 		return t.out.Copy(in, rec.Raw)
 	}
 	return nil
@@ -130,6 +143,7 @@ type matchParameters struct {
 	Database    string        `json:"database"`
 	Documents   int64         `json:"documents"` // in the database at the start
 	Add         bool          `json:"add,omitempty"`
+	Reading     string        `json:"reading,omitempty"`
 }
 
 // matchAudit writes the lines that are known, and those that can't be used. A nil one writes none.
@@ -160,9 +174,9 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAud
 		return nil, err
 	}
 	t := &matchAudit{w: w, e: app.AuditEncoder(w)}
-	err = t.e.Encode(app.AuditHead{Version: app.Version(), Parameters: matchParameters{
+	err = t.e.Encode(app.AuditHead{Version: version.String(), Parameters: matchParameters{
 		Near: c.Near, Jaccard: c.Jaccard, Levenshtein: c.Levenshtein, Cosine: c.Cosine, Contains: c.Contains, Within: c.Within, NoVerify: c.NoVerify,
-		Database: c.DB, Documents: stats.Documents, Add: c.Add,
+		Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
 	}, Inputs: inputs})
 	if err != nil {
 		return nil, t.close(err, false)
@@ -187,15 +201,19 @@ func auditInput(a *app.App, src *app.Sources, name string) (app.AuditInput, erro
 	return in, nil
 }
 
-// known takes note of a line and what it is like.
-func (t *matchAudit) known(c *Match, rec *input.Record, m engine.Match) error {
+// old takes note of a line that is not new, and what it is like.
+func (t *matchAudit) old(c *Match, rec *input.Record, n engine.Novelty) error {
 	if t == nil {
 		return nil
 	}
+	m := n.Match
 	row := app.AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &m.ID, Rule: "match"}
-	if c.Near != nil {
+	switch {
+	case n.Expired:
+		row.Keeper, row.Rule = nil, "expired"
+	case c.Near != nil:
 		row.Distance = new(uint16(m.Distance))
-	} else {
+	default:
 		row.Score, row.Exact = &m.Score, &m.Exact
 		if !m.Exact {
 			row.Error = &m.Error

@@ -87,9 +87,18 @@ func (t *matching) items(ctx context.Context, a *app.App, in input.Source) iter.
 			item.err = &copied
 			return give(item, len(is.Raw))
 		}
-		r.Record = func(_ input.Source, rec *input.Record) error {
+		r.Record = func(in input.Source, rec *input.Record) error {
+			switch {
+			case rec.Flaw != "" && t.c.Images != nil: // nobody can say that it is new
+				return input.NewIssue(in, rec, rec.Flaw)
+			case t.c.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil:
+				rec.Flaw = "it has a fingerprint, which --near K compares, and no text"
+			}
 			item := next()
 			item.rec = *rec
+			if reason := t.c.Take(&item.rec.Doc); reason != "" {
+				return input.NewIssue(in, rec, reason)
+			}
 			item.rec.Raw = clone(rec.Raw)
 			t.reduce(&item.rec.Doc)
 			return give(item, len(rec.Raw)+len(item.rec.Doc.Text)+len(item.rec.Doc.Fields))
@@ -161,6 +170,9 @@ func (t *matching) lot(ctx context.Context, in input.Source, items []*lotItem) e
 		if d.Replaced {
 			t.renewed++
 		}
+		if d.Expired {
+			t.expired++
+		}
 	}
 	if failed != nil {
 		t.read++ // the one that failed has been read too
@@ -176,7 +188,7 @@ func (t *matching) lot(ctx context.Context, in input.Source, items []*lotItem) e
 			return errors.Join(failed, items[len(items)-1].end())
 		default:
 			t.rejects.Note(in, rec)
-			err = t.decided(in, rec, done[0].Match, !done[0].Stored)
+			err = t.decided(in, rec, done[0])
 			done = done[1:]
 		}
 		if err != nil {

@@ -38,22 +38,24 @@ func (c *Match) Run(a *app.App) (err error) {
 	}
 	defer src.Stored.Close(&err)
 	defer app.KeepTo(int64(c.Memory))()
-	db, made, err := c.open(a)
+	db, err := c.open(a)
 	if err != nil {
 		return err
 	}
-	defer func() { err = made.Close(db, err) }()
+	defer func() { err = app.End(db, err) }()
+	c.Settle(a, db)
 	opt.Bits = db.Params().Bits
 	if err := cmp.Or(app.ReadFeatures(&opt, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
 		return err
 	}
-	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
-		return fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB)
-	}
 	if !c.Add {
-		if err := a.CheckTexts(db, c.SimilarityFlags); err != nil {
-			return err
-		}
+		err = a.CheckTexts(db, c.Near)
+	}
+	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
+		err = cmp.Or(err, fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB))
+	}
+	if err = cmp.Or(err, a.CheckTexts(src.DB(), c.Near)); err != nil {
+		return err
 	}
 	pairs, err := allowedOf(db)
 	if err != nil {
@@ -80,7 +82,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	m.Stop()
 	a.TellSkipped(src)
 	if !c.Tell(a, start, app.Figure{Name: "read", Value: t.read}, app.Figure{Name: "new", Value: t.fresh},
-		app.Figure{Name: "replaced", Value: t.renewed}, app.Figure{Name: "rejected", Value: t.rejects.N}) {
+		app.Figure{Name: "replaced", Value: t.renewed}, app.Figure{Name: "expired", Value: t.expired}, app.Figure{Name: "rejected", Value: t.rejects.N}) {
 		a.Say("%s%s; %s", t.summary(err), c.Alike(c.Near), app.Seconds(start))
 	}
 	t.rejects.TellUTF8()
@@ -89,18 +91,20 @@ func (c *Match) Run(a *app.App) (err error) {
 }
 
 // open opens the database. With --add it creates it if there is none.
-func (c *Match) open(a *app.App) (db *engine.DB, made *app.Created, err error) {
+func (c *Match) open(a *app.App) (*engine.DB, error) {
 	what, _ := engine.Identify(c.DB)
 	how := app.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
-	if how.Create && !app.Exists(c.DB) { // else another process is about to create it
-		if made, err = app.Prepare(c.DB); err != nil {
-			return nil, nil, err
+	create := how.Create && !app.Exists(c.DB) // else another process is about to create it
+	if create {
+		if err := app.Prepare(c.DB); err != nil {
+			return nil, err
 		}
 	}
-	if db, err = a.Open(c.DB, how); err == nil && made != nil {
+	db, err := a.Open(c.DB, how)
+	if err == nil && create {
 		a.Say("created %s; simdb create makes a database with other parameters, such as --ttl", c.DB)
 	}
-	return db, made, err
+	return db, err
 }
 
 // summary says what was read and found, and after an error what was stored before it.
@@ -108,6 +112,9 @@ func (t *matching) summary(err error) string {
 	text := fmt.Sprintf("%s read, %s of them new", quantity.Count(t.read, "document"), quantity.Number(t.fresh))
 	if t.renewed > 0 {
 		text += fmt.Sprintf("; %s replaced an earlier one", quantity.Number(t.renewed))
+	}
+	if t.expired > 0 {
+		text += fmt.Sprintf("; %s already expired", quantity.Number(t.expired))
 	}
 	if err != nil && t.c.Add {
 		text += fmt.Sprintf("; %s stored before the error", quantity.Count(t.fresh, "document"))

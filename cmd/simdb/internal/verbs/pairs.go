@@ -78,13 +78,14 @@ func (f *AlikeFlags) list(a *app.App, args []string, write func(alike) error) (e
 		return err
 	}
 	defer src.Stored.Close(&err)
-	if src.Stored == nil || f.Sample > 0 {
+	f.Settle(a, src.DB())
+	if src.Stored == nil {
 		return f.listFiles(a, m, src, write)
 	}
-	if err := a.CheckTexts(src.Stored.DB, f.SimilarityFlags); err != nil {
+	if err := a.CheckTexts(src.DB(), f.Near); err != nil {
 		return err
 	}
-	if f.Grouped() { // documents are compared as those of files are: by classes of equal ones
+	if f.Grouped() || f.Sample > 0 { // documents are compared as those of files are: by classes of equal ones
 		return f.listFiles(a, m, src, write)
 	}
 	verify := f.Verified(src.Stored.DB.Params().Text)

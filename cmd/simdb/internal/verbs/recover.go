@@ -30,7 +30,7 @@ func (c *Recover) Run(a *app.App) error {
 		}
 		return err
 	}
-	if _, err := app.Prepare(c.New); err != nil {
+	if err := app.Prepare(c.New); err != nil {
 		return err
 	}
 	m := a.Meter()

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -121,14 +120,14 @@ func Expand(arg string, hidden bool) ([]string, error) {
 	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[{") {
 		return []string{arg}, nil
 	}
-	pattern := arg
-	for strings.Contains(pattern, "**/**") { // which means the same, but each "**" is a walk of its own
-		pattern = strings.ReplaceAll(pattern, "**/**", "**")
+	w, err := newWalk(arg)
+	if err == nil {
+		err = w.folder("", 0)
 	}
-	names, err := doublestar.FilepathGlob(pattern, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", arg, err)
 	}
+	names := w.found
 	if !hidden {
 		names = slices.DeleteFunc(names, func(name string) bool { return newlyHidden(arg, name) })
 	}
@@ -306,6 +305,9 @@ func (t *Tree) Key() string {
 	return "files:" + hex.EncodeToString(sum[:])
 }
 
+// poorNote says how the user finds the pictures of a poor hash.
+const poorNote = ", which may match by chance (simdb hash shows it; in a database: quality < 50)"
+
 // Skipped describes what is not among the records of the Source that was read last, "" if there is
 // nothing to say.
 func (t *Tree) Skipped() string {
@@ -317,7 +319,7 @@ func (t *Tree) Skipped() string {
 		{t.binary, "1 binary file was skipped", "%d binary files were skipped"},
 		{t.links, "1 symbolic link was not followed", "%d symbolic links were not followed"},
 		{t.again, "1 name of a file that has come before was left out", "%d names of files that have come before were left out"},
-		{t.poor, "1 picture has a hash of low quality, which may match by chance", "%d pictures have hashes of low quality, which may match by chance"},
+		{t.poor, "1 picture has a hash of low quality" + poorNote, "%d pictures have hashes of low quality" + poorNote},
 	} {
 		switch {
 		case p.n == 1:
@@ -328,7 +330,7 @@ func (t *Tree) Skipped() string {
 	}
 	text := strings.Join(parts, ", ")
 	if len(t.refused) > 0 {
-		text = strings.TrimPrefix(text+"; pictures without a hash: "+t.refused.String(), "; ")
+		text = strings.TrimPrefix(text+"; pictures without a hash, compared by equality alone: "+t.refused.String(), "; ")
 	}
 	return text
 }

@@ -45,11 +45,11 @@ func (s *pictures) Info() input.Info {
 type hashed struct {
 	rec *input.Record
 	err error
-	why string // there is no hash; "" if there is one
+	why string // it is compared with equal ones alone; "" for others
 }
 
-// Records yields a record for each picture. One that has no hash has a flaw; a file that cannot be
-// read is an Issue.
+// Records yields a record for each picture. One that cannot be decoded has a flaw, and a
+// fingerprint made of the bytes of its file; a file that cannot be read is an Issue.
 func (s *pictures) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
 	return func(yield func(*input.Record, error) bool) {
 		if s.opt.Need != input.NeedID { // else no picture is looked at
@@ -101,13 +101,19 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 		if refused.Reason == imagehash.TooLarge && s.opt.Memory > 0 {
 			h.rec.Flaw += "; --memory gives more"
 		}
-		return h
+		var sum []uint64
+		if sum, err = s.sum(e.path); err == nil {
+			h.rec.Doc.SetFingerprint(sum...)
+			return h
+		}
 	}
 	if err != nil {
 		issue.Reason = outfile.Cause(err).Error()
 		return hashed{err: issue}
 	}
-	h.rec.Picture = &p
+	if h.rec.Picture = &p; p.Refused != nil {
+		h.why = p.Refused.Reason.String()
+	}
 	h.rec.Doc.SetFingerprint(p.Hashes[0]...)
 	if s.opt.Orientations {
 		h.rec.Doc.Fingerprints = p.Hashes[1:]
@@ -147,4 +153,14 @@ func (s *pictures) decode(ctx context.Context, path string) (p imagehash.Result,
 			return p, err
 		}
 	}
+}
+
+// sum returns the fingerprint of a file that cannot be decoded.
+func (s *pictures) sum(path string) ([]uint64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return imagehash.Sum(f, *s.tree.images)
 }

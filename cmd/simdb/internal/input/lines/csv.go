@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // rows is the cutter of CSV: a newline between quotes does not end a record. As in RFC 4180, a
@@ -165,8 +167,8 @@ func newTable(names []string, cut func([]string, []byte) []string, opt input.Opt
 			if c.name == "text" && c.want == "" {
 				orMake = ", --fingerprint-field one with fingerprints"
 			}
-			return nil, fmt.Errorf("there is no column %q%s; %s names another%s, --no-header takes the first line for data",
-				want, input.Among("there are", names, want), c.flag, orMake)
+			return nil, fmt.Errorf("there is no column %q%s; %s names another%s, --no-header takes the first line for data%s",
+				want, input.Among("there are", names, want), c.flag, orMake, orRead(names, opt))
 		}
 		if c.at < 0 {
 			continue
@@ -178,6 +180,23 @@ func newTable(names []string, cut func([]string, []byte) []string, opt input.Opt
 	}
 	t.nameFields(names)
 	return t, nil
+}
+
+// shortHex matches numbers in hexadecimal digits that only a flag makes fingerprints.
+var shortHex = regexp.MustCompile(`^(0[xX])?[0-9A-Fa-f]{6,15}$`)
+
+// orRead is what else helps where the first line has no names: it is a comment, or has a
+// fingerprint.
+func orRead(names []string, opt input.Options) string {
+	at := slices.IndexFunc(names, func(name string) bool { return shortHex.MatchString(name) && strings.ContainsAny(name, "0123456789") })
+	first := strings.Join(names[:min(2, len(names))], "") // the first one may be that of rows, which is empty
+	switch {
+	case opt.Comment == 0 && first != "" && strings.IndexByte("#%;", first[0]) >= 0:
+		return fmt.Sprintf(", --comment '%c' leaves out lines that begin with it", first[0])
+	case at >= 0 && opt.FingerprintField == "" && opt.Fingerprints == base.Auto:
+		return fmt.Sprintf(" (with --fingerprint-field %d --fingerprints hex, if column %[1]d has fingerprints)", at+1)
+	}
+	return ""
 }
 
 // nameFields makes the keys of the columns that become Fields. Where a name is empty, it is the

@@ -51,6 +51,9 @@ func cut(rec *input.Record, from, to int, keep []input.Span, char func(s []byte)
 	}
 	for _, p := range parts {
 		out = append(out, rec.Raw[from+p.From:from+p.To]...)
+		if p.From == p.To {
+			out = append(out, ' ')
+		}
 	}
 	return append(out, rec.Raw[to:]...)
 }
@@ -167,6 +170,9 @@ func (t *table) textIn(raw []byte, sep byte, quotes bool) (from, to int, ok bool
 	}
 }
 
+// isSpace reports whether a part stands for a space, which may separate cells.
+func isSpace(part input.Span) bool { return part.From == part.To }
+
 // cutCell returns a record whose text, the cell in raw[from:to], is parts of it.
 func cutCell(rec *input.Record, from, to int, quotes bool, keep []input.Span) []byte {
 	cell := rec.Raw[from:to]
@@ -174,7 +180,7 @@ func cutCell(rec *input.Record, from, to int, quotes bool, keep []input.Span) []
 	switch {
 	case quoted && len(cell) > 1 && cell[len(cell)-1] == '"':
 		return cut(rec, from+1, to-1, keep, cellChar, doubled)
-	case !quotes, !quoted && len(keep) > 0 && rec.Doc.Text[keep[0].From] != '"':
+	case !quotes, !quoted && len(keep) > 0 && rec.Doc.Text[keep[0].From] != '"' && !slices.ContainsFunc(keep, isSpace):
 		return cut(rec, from, to, keep, plainChar, asIs)
 	}
 	quote := []byte{'"'}

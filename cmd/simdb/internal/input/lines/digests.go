@@ -18,8 +18,6 @@ type digest struct {
 	todo string
 }
 
-const asText = "--input-format txt reads each line as a text"
-
 // digests are the kinds, special ones first. What is hexadecimal in columns may be a fingerprint.
 var digests = []*digest{
 	{regexp.MustCompile(`^[Tt]1[0-9A-Fa-f]{70}$|^[0-9A-Fa-f]{70}$`), "TLSH digests", "--levenshtein 0.8 compares them as strings"},
@@ -143,7 +141,7 @@ func refuseDigests(lines [][]byte, columns bool) error {
 	if isWide(first, base.Auto) {
 		todo += "; checksums say only what is equal"
 	}
-	return fmt.Errorf("its lines have %s, such as %q: %s; %s", d.what, input.Short(string(first)), todo, asText)
+	return fmt.Errorf("its lines have %s, such as %q: %s; %s", d.what, input.Short(string(first)), todo, input.AsText)
 }
 
 // inColumns is how a cell of the lines is read if something separates their columns, or "".

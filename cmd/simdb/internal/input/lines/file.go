@@ -43,6 +43,7 @@ func (f *file) Close() error {
 // usable says what records of the first block, and more, can be used for.
 type usable struct {
 	records int
+	whole   bool   // there has been one, or an error in its place
 	sound   bool   // one of them has no flaw
 	flaw    string // the first of them
 	prints  int    // with a fingerprint

@@ -2,6 +2,7 @@ package lines
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -160,6 +161,8 @@ func anyMembers(raw, s []byte, take func(key string, member, value []byte)) stri
 	switch {
 	case !jsontext.Valid(s):
 		return notJSON(raw)
+	case s[0] == '[' && listOfTexts(s):
+		return "not a JSON object but an array of strings: jq -c '.[] | {text: .}' FILE makes an object of each"
 	case s[0] == '[':
 		return "not a JSON object but an array: jq -c '{id: .[0], text: .[1]}' FILE makes objects of such"
 	case s[0] == '"':
@@ -171,6 +174,12 @@ func anyMembers(raw, s []byte, take func(key string, member, value []byte)) stri
 		return notJSON(raw)
 	}
 	return ""
+}
+
+// listOfTexts reports whether an array has strings alone, and is no pair of an id and a text.
+func listOfTexts(s []byte) bool {
+	var all []string
+	return json.Unmarshal(s, &all) == nil && len(all) > 0 && len(all) != 2
 }
 
 // fill sets ID, Text and fingerprints from their JSON values in the object s, nil where there is

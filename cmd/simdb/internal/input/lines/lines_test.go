@@ -108,6 +108,8 @@ func TestBadLines(t *testing.T) {
 		{"a.jsonl", `hello`, "not JSON: invalid character 'h' looking for beginning of value (byte 1)"},
 		{"a.jsonl", `{"id":"a","text":"x"} x`, "not JSON: invalid character 'x' after top-level value (byte 23)"},
 		{"a.jsonl", `[1]`, "not a JSON object but an array: jq -c '{id: .[0], text: .[1]}' FILE makes objects of such"},
+		{"a.jsonl", `["1","x"]`, "not a JSON object but an array: jq -c '{id: .[0], text: .[1]}' FILE makes objects of such"},
+		{"a.jsonl", `["x","y","z"]`, "not a JSON object but an array of strings: jq -c '.[] | {text: .}' FILE makes an object of each"},
 		{"a.jsonl", `"x"`, "not a JSON object but a string: jq -c '{text: (.[]? // .)}' FILE makes objects of such"},
 		{"a.jsonl", `7`, "not a JSON object"},
 		{"a.jsonl", `{"text":"x"}`, `no "id" (its fields are "text"); --id-field names another, --id-from line makes ids`},

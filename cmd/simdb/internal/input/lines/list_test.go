@@ -156,6 +156,18 @@ func TestBothNotationsFarApart(t *testing.T) {
 	}
 }
 
+// The first record says what the fingerprints are, however long it is.
+func TestLongFirstRecord(t *testing.T) {
+	for _, words := range []int{1, 10_000, 300_000} {
+		record := `{"id": "a", "text": "` + strings.Repeat("a word ", words) + `", "fingerprints": ["00000000000000000000000000000001", "00000000000000000000000000000002"]}`
+		for name, content := range map[string]string{"a.jsonl": record + "\n" + record + "\n", "a.json": "[" + record + "," + record + "]", "b.jsonl": "\n" + record} {
+			if got, f, err := read(t, name, content, input.Options{}); err != nil || len(got) == 0 || f.info.Bits != 128 || !f.info.Several {
+				t.Errorf("%s of %d words: %d records, %v", name, words, len(got), err)
+			}
+		}
+	}
+}
+
 // On a pipe a line waits for the next one only if it can be read in two ways.
 func TestNotationOnPipe(t *testing.T) {
 	pr, pw := io.Pipe()

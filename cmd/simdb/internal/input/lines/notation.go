@@ -15,9 +15,9 @@ import (
 // A single fingerprint does not show whether 1234567890123456 is hexadecimal or decimal; the rule
 // of package base takes it for hexadecimal, and base.Evidence knows when a file contradicts it:
 //
-//   - The first block is read before any record is delivered. If all its fingerprints have 16
-//     decimal digits, more is read, up to maxUndecided. If some are hexadecimal without leading
-//     zeros, all of the file is read as hexadecimal.
+//   - The first block, or the first record if that is longer, is read before any record is
+//     delivered. If all its fingerprints have 16 decimal digits, more is read, up to maxUndecided.
+//     If some are hexadecimal without leading zeros, all of the file is read as hexadecimal.
 //   - From then on every fingerprint that is delivered is in the notation that the file has shown,
 //     and the first one that the rule reads otherwise ends the reading.
 
@@ -72,6 +72,11 @@ func (f *file) look() error {
 		case f.seen.Short() && f.opt.Fingerprints == base.Auto:
 			f.opt.Fingerprints = base.Hex
 			return nil
+		case !f.whole && !waits && !all && len(head) < input.MaxRecord: // the first record is longer
+			if err := f.in.ReadHead(2 * max(len(head), input.HeadBytes)); err != nil {
+				return err
+			}
+			continue
 		case f.flaw != "" && !f.sound && !waits && !all && len(head) < maxUndecided: // read on
 		case !f.seen.Undecided() || all:
 			return nil
@@ -102,6 +107,7 @@ func (f *file) survey() error {
 		if n, ok := errors.AsType[notationError](err); ok {
 			return n
 		}
+		part.whole = part.whole || err == nil || all || f.info.Format != JSON // which may be cut here
 		if err == nil {
 			part.records++
 			part.sound = part.sound || rec.Flaw == ""

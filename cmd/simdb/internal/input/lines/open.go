@@ -33,9 +33,6 @@ func init() {
 // open looks at the beginning of a file and prepares the parser, unless that needs the header.
 func open(in *input.Stream, opt input.Options) (input.Source, error) {
 	f := &file{in: in, live: in.Live(), opt: opt, info: input.Info{Name: in.Name()}}
-	if err := in.Decode(opt.Encoding); err != nil {
-		return nil, err
-	}
 	if err := f.choose(); err != nil {
 		return nil, err
 	}
@@ -189,7 +186,9 @@ func (f *file) suspect(format input.Format, head []byte, lines [][]byte, s *samp
 	case format == TXT && bytes.IndexByte(head, 0) >= 0:
 		return errors.New("it has NUL bytes, so it is not text; --input-format txt reads it anyway")
 	case format == TXT && f.opt.Fingerprints != base.Auto: // which has its own message
-	case format == TXT, columns && f.opt.Delimiter == 0 && !namesFields(f.opt) && !f.opt.NoHeader && len(lines) > 0 && !isHeader(lines[0], map[input.Format]string{CSV: ",", TSV: "\t"}[format]):
+	case format == TXT:
+		return cmp.Or(refuseDigests(lines, false), f.in.RefuseRecords())
+	case columns && f.opt.Delimiter == 0 && !namesFields(f.opt) && !f.opt.NoHeader && len(lines) > 0 && !isHeader(lines[0], map[input.Format]string{CSV: ",", TSV: "\t"}[format]):
 		return refuseDigests(lines, columns)
 	case columns && f.opt.NoHeader && f.opt.FingerprintField == "" && f.opt.TextField == "" && !slices.ContainsFunc(lines, func(line []byte) bool { return !digestBesideID(line) }):
 		return refuseDigests(lines, false)

@@ -4,13 +4,12 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
-	"strings"
 
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -220,7 +219,7 @@ func (c *copier) abort() {
 // begin makes the writer, with what the first file has.
 func (c *copier) begin(f *file) {
 	options := []pq.WriterOption{
-		outSchema(f, c.more), pq.CreatedBy("simdb", version(), ""), pq.DictionaryMaxBytes(1 << 20), pq.PageBufferSize(pageBytes),
+		outSchema(f, c.more), pq.CreatedBy("simdb", version.Number(), ""), pq.DictionaryMaxBytes(1 << 20), pq.PageBufferSize(pageBytes),
 	}
 	if slices.ContainsFunc(f.meta.RowGroups, func(g rowGroup) bool { return sizeOf(&g) > heldGroup }) {
 		options = append(options, pq.ColumnPageBuffers(pageFiles{}))
@@ -232,14 +231,6 @@ func (c *copier) begin(f *file) {
 	}
 	c.first = f
 	c.out = pq.NewWriter(&c.w, options...)
-}
-
-// version is that of simdb, for the footer.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
-		return info.Main.Version[1:]
-	}
-	return "0.0.0"
 }
 
 // Close writes the rows that are left, and the footer.

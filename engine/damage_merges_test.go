@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMergesBesideDamage damages the one table of a database, in each section, and writes many
+// more: they are merged as if that were not there, which STATS and Metrics say. Only where nothing
+// of a table is left is it dropped.
+func TestMergesBesideDamage(t *testing.T) {
+	ctx := t.Context()
+	o := &Options{NoSketch: true, Sync: SyncNever, MemtableBytes: 64 << 10}
+	made := filepath.Join(t.TempDir(), "made.simdb")
+	db := must(Create(made, o))(t)
+	fill := func(db *DB, from, to int) error {
+		for i := from; i < to; i++ {
+			if err := db.Put(ctx, Doc{ID: fmt.Sprint("id", i), Text: fmt.Sprint("text ", i*i), Fingerprint: new(uint64(i) * 0x9e3779b97f4a7c15)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := errors.Join(fill(db, 0, 2000), db.Compact(ctx), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	apart := 0
+	for what := range flipEach(t, made, "", 0) {
+		if strings.HasPrefix(what, "ids") || strings.HasPrefix(what, "names") {
+			continue // writes are refused, too: TestDamagedSections
+		}
+		path := filepath.Join(t.TempDir(), "x.simdb")
+		if err := os.CopyFS(path, os.DirFS(made)); err != nil {
+			t.Fatal(err)
+		}
+		db := must(Open(path, o))(t)
+		most := 0
+		for from := 10_000; from < 16_000; from += 1000 {
+			if err := errors.Join(fill(db, from, from+1000), db.Flush(ctx)); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			waitIdle(t, db)
+			most = max(most, len(must(filepath.Glob(filepath.Join(path, "*.sst")))(t)))
+		}
+		if most > 8 {
+			t.Errorf("%s: %d tables", what, most)
+		}
+		err := db.Compact(ctx)
+		m, tables := db.Metrics(), must(db.Stats())(t).Tables
+		marked := slices.IndexFunc(tables, func(s TableStats) bool { return s.Damage != "" })
+		switch {
+		case err == nil && (m.Damaged != nil || len(tables) != 1):
+			t.Errorf("%s: harmless, but %v, %d tables", what, m.Damaged, len(tables))
+		case err != nil:
+			apart++
+			if !isDamage(err) || len(m.Damaged) != 1 || len(tables) != 2 || marked < 0 || tables[marked].Name != m.Damaged[0] {
+				t.Errorf("%s: %v apart, %+v: %v", what, m.Damaged, tables, err)
+			}
+			// Of two tables one is apart; the other is merged again and again.
+			if err := errors.Join(fill(db, 20_000, 20_100), db.Compact(ctx, &CompactOptions{Due: true})); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			_, err = db.Prune(ctx, time.Now())
+			if n := must(db.Stats())(t).Tables; err == nil && len(n) > 0 {
+				t.Errorf("%s: %d tables are left after all was pruned", what, len(n))
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if apart < 4 {
+		t.Errorf("%d damages were set apart", apart)
+	}
+}
+
+// waitIdle waits until compaction in the background has nothing to do.
+func waitIdle(t *testing.T, db *DB) {
+	t.Helper()
+	for range 3000 {
+		if db.s.Idle() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("compaction does not end")
+}
+
+// TestExpiryBesideOldWrite keeps one early write in the log, while loads come and expire: their
+// tables go all the same, also of a database that is opened for each load.
+func TestExpiryBesideOldWrite(t *testing.T) {
+	ctx := t.Context()
+	now := time.Unix(1_000_000, 0)
+	o := &Options{NoSketch: true, TTL: time.Hour, now: func() time.Time { return now }, DisableAutoCompaction: true}
+	path := filepath.Join(t.TempDir(), "x.simdb")
+	db := must(Create(path, o))(t)
+	if err := db.Put(ctx, Doc{ID: "one", Text: "a document"}); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 7 {
+		var docs []Doc
+		for i := range 500 {
+			docs = append(docs, Doc{ID: fmt.Sprint(i), Text: fmt.Sprint("text ", i), Time: now})
+		}
+		loadStored(t, db, docs...)
+		if round%2 == 1 {
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			db = must(Open(path, o))(t)
+		}
+		if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(must(db.Stats())(t).Tables); n > 2 {
+			t.Errorf("round %d: %d tables", round, n)
+		}
+		now = now.Add(2 * time.Hour)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	auto := *o
+	auto.DisableAutoCompaction = false
+	db = must(Open(path, &auto))(t)
+	defer db.Close()
+	for range 200 {
+		waitIdle(t, db)
+		if s := must(db.Stats())(t); len(s.Tables) == 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%+v are left of documents that have all expired", must(db.Stats())(t).Tables)
+}

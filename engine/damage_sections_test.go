@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/sstable"
+)
+
+// flipEach yields after it has flipped a byte of each section of that name, "" for all but
+// directories, of the first table of a closed database, in turn, at some places. It then restores
+// the table.
+func flipEach(t *testing.T, path, section string, places int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		table := must(filepath.Glob(filepath.Join(path, "*.sst")))(t)[0]
+		whole := must(os.ReadFile(table))(t)
+		r := must(sstable.Open(table))(t)
+		sections := r.Info().Sections
+		r.Close()
+		defer rewrite(t, table, whole)
+		for _, s := range sections {
+			if section != "" && s.Name() != section || strings.HasSuffix(s.Name(), " directory") || s.Length == 0 {
+				continue
+			}
+			for i := range int64(places + 1) {
+				at := s.Offset + s.Length*(2*i+1)/int64(2*places+2)
+				whole[at] ^= 0x10
+				rewrite(t, table, whole)
+				whole[at] ^= 0x10
+				if !yield(fmt.Sprintf("%s, byte %d of %d", s.Name(), at-s.Offset, s.Length)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// sectionsDatabase makes a closed database that has one table with each kind of section, and in the
+// log puts and deletes of what the table has. It returns the text of each document.
+func sectionsDatabase(t *testing.T, path string) map[string]string {
+	t.Helper()
+	db := must(Create(path, &Options{Containment: true, Index: []string{"n"}, DisableAutoCompaction: true}))(t)
+	have := map[string]string{}
+	var docs []Doc
+	for i := range 1500 {
+		d := sectionsDoc(fmt.Sprint("id-", i), 0)
+		docs, have[d.ID] = append(docs, d), d.Text
+	}
+	loadStored(t, db, docs...)
+	for i := 0; i < 1500; i += 20 {
+		d := sectionsDoc(fmt.Sprint("id-", i), 1)
+		have[d.ID] = d.Text
+		if err := db.Put(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Delete(t.Context(), fmt.Sprint("id-", i+1)); err != nil {
+			t.Fatal(err)
+		}
+		delete(have, fmt.Sprint("id-", i+1))
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return have
+}
+
+func sectionsDoc(id string, version int) Doc {
+	return Doc{
+		ID: id, Text: fmt.Sprintf("the text %d of document %s has some words that others have too", version, id),
+		Fields: fmt.Appendf(nil, `{"n":%q}`, id),
+	}
+}
+
+// TestDamagedSections flips a byte of each section of a table, in turn. The database opens all the
+// same, takes writes of other documents, and never says what is wrong: each answer is right, or a
+// CorruptionError. After all of it, it opens again.
+func TestDamagedSections(t *testing.T) {
+	t.Parallel()
+	made := filepath.Join(t.TempDir(), "made.simdb")
+	before := sectionsDatabase(t, made)
+	kinds, opened := map[string]bool{}, 0
+	for what := range flipEach(t, made, "", 1) {
+		kinds[what[:3]] = true
+		path := filepath.Join(t.TempDir(), "x.simdb")
+		if err := os.CopyFS(path, os.DirFS(made)); err != nil {
+			t.Fatal(err)
+		}
+		have, refused := map[string]string{}, 0
+		maps.Copy(have, before)
+		for round := range 2 {
+			db, err := Open(path, &Options{DisableAutoCompaction: true, Sync: SyncNever})
+			if err != nil {
+				t.Fatalf("%s: round %d: %v", what, round, err)
+			}
+			opened++
+			for i := 7 * round; i < 2000; i += 37 { // some of the table, some of the log, some new
+				d := sectionsDoc(fmt.Sprint("id-", i), 2+round)
+				if err := db.Put(t.Context(), d); err == nil {
+					have[d.ID] = d.Text
+				} else if refused++; !isDamage(err) {
+					t.Fatalf("%s: round %d: put: %v", what, round, err)
+				}
+			}
+			checkSections(t, fmt.Sprintf("%s: round %d", what, round), db, have)
+			if err := db.Flush(t.Context()); err != nil && !isDamage(err) {
+				t.Fatalf("%s: round %d: flush: %v", what, round, err)
+			}
+			checkSections(t, fmt.Sprintf("%s: round %d, flushed", what, round), db, have)
+			if err := db.Close(); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			reader := must(Open(path, &Options{ReadOnly: true}))(t)
+			checkSections(t, fmt.Sprintf("%s: round %d, read-only", what, round), reader, have)
+			reader.Close()
+		}
+		if refused > 50 {
+			t.Errorf("%s: %d writes of 108 are refused", what, refused)
+		}
+		os.RemoveAll(path)
+	}
+	t.Logf("%d kinds of sections, %d openings", len(kinds), opened)
+}
+
+// TestOvertakenByDamaged has a load replace a document that is in the log, and damages the names of
+// the table: the version in the log is not shown as if it were the newest.
+func TestOvertakenByDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.simdb")
+	db := must(Create(path, &Options{NoSketch: true, DisableAutoCompaction: true}))(t)
+	if err := db.Put(t.Context(), Doc{ID: "one", Text: "old"}); err != nil {
+		t.Fatal(err)
+	}
+	loadStored(t, db, Doc{ID: "one", Text: "new"}, Doc{ID: "two", Text: "new"})
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for what := range flipEach(t, path, "names", 0) {
+		for _, readOnly := range []bool{true, false} {
+			db := must(Open(path, &Options{ReadOnly: readOnly}))(t)
+			if d, err := db.Get(t.Context(), "one"); !isDamage(err) {
+				t.Errorf("%s: %q, %v", what, d.Text, err)
+			}
+			for d, err := range db.Range(t.Context(), Range{}) {
+				if !isDamage(err) {
+					t.Errorf("%s: %q is listed, %v", what, d.Text, err)
+				}
+			}
+			if err := db.Put(t.Context(), Doc{ID: "three"}); !readOnly && (!isDamage(err) || !errors.Is(err, ErrFailed)) {
+				t.Errorf("%s: a write: %v", what, err)
+			}
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	db = must(Open(path, nil))(t)
+	defer db.Close()
+	if d, err := db.Get(t.Context(), "one"); d.Text != "new" || err != nil {
+		t.Errorf("undamaged: %q, %v", d.Text, err)
+	}
+}
+
+func isDamage(err error) bool {
+	var c *CorruptionError
+	return errors.As(err, &c)
+}
+
+// checkSections compares what a damaged database says with what it has.
+func checkSections(t *testing.T, what string, db *DB, have map[string]string) {
+	t.Helper()
+	ctx := t.Context()
+	for i := 0; i < 2000; i += 3 {
+		id := fmt.Sprint("id-", i)
+		d, err := db.Get(ctx, id)
+		if text, there := have[id]; err == nil && d.Text != text || errors.Is(err, ErrNotFound) == there && !isDamage(err) {
+			t.Fatalf("%s: %s is %q, %v, want %q", what, id, d.Text, err, text)
+		}
+	}
+	seen := map[string]bool{}
+	for d, err := range db.Range(ctx, Range{}) {
+		if err != nil && !isDamage(err) || err == nil && (seen[d.ID] || have[d.ID] == "") {
+			t.Fatalf("%s: %s is listed: %v", what, d.ID, err)
+		}
+		if seen[d.ID] = true; err != nil {
+			seen = nil
+			break
+		}
+	}
+	if n, err := db.Count(ctx); err != nil && !isDamage(err) || err == nil && int(n) != len(have) || seen != nil && len(seen) != len(have) {
+		t.Fatalf("%s: %d are counted, %d listed, %d there: %v", what, n, len(seen), len(have), err)
+	}
+	for i := 0; i < 2000; i += 301 {
+		for m, err := range db.Search(ctx, sectionsDoc(fmt.Sprint("id-", i), 2), Jaccard(0.9)) {
+			if err != nil && !isDamage(err) || err == nil && have[m.ID] == "" {
+				t.Fatalf("%s: %s is found: %v", what, m.ID, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,836 @@
+//go:build unix
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
+)
+
+// Every method of the API runs, on a database of every kind, in a context that ends at each of its
+// looks and at each file operation, and with each file operation failing, and each page of a table
+// unreadable. It must not panic, and do all of what it does, or nothing: a method that has returned
+// an error because a context has ended has done nothing.
+
+// A use is a call of methods, as in a program that stops at the first error.
+type use struct {
+	methods string // those that it is there for
+	writes  bool
+	run     func(u *using) error
+
+	publishes bool // it ends with a change of the catalog, and nothing that comes after that can fail
+}
+
+// using is a use that runs.
+type using struct {
+	ctx  context.Context
+	db   *DB
+	o    Options // of db
+	out  strings.Builder
+	step func() // a part of what the use does has been done
+}
+
+func (u *using) say(what ...any) { fmt.Fprintln(&u.out, what...) }
+
+// answers says what there is, and returns err unless it is an answer, too.
+func (u *using) answers(err error, what ...any) error {
+	for _, is := range []error{ErrNotFound, ErrExists, ErrNoSketches, ErrParams, ErrInvalid} {
+		if errors.Is(err, is) && !errors.Is(err, errInjected) {
+			u.say(err)
+			return nil
+		}
+	}
+	if err == nil {
+		u.say(what...)
+	}
+	return err
+}
+
+// plain is what is printed of a row.
+func plain(row any) any {
+	if d, is := row.(Doc); is {
+		return fmt.Sprint(d.ID, " ", d.Text, string(d.Fields), d.Words(), d.Fingerprints, d.Time.Unix(), " ", d.Seq)
+	}
+	return row
+}
+
+func said[T any](u *using, rows iter.Seq2[T, error]) (err error) {
+	for row, failed := range rows {
+		if err = failed; err == nil {
+			u.say(plain(row))
+		}
+	}
+	return u.answers(err)
+}
+
+// on runs fn with a snapshot.
+func on(fn func(u *using, s *Snapshot) error) func(*using) error {
+	return func(u *using) error {
+		s, err := u.db.Snapshot()
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return fn(u, s)
+	}
+}
+
+// eachCriterion runs fn by every criterion.
+func eachCriterion(fn func(u *using, s *Snapshot, by Criterion) error) func(*using) error {
+	return on(func(u *using, s *Snapshot) error {
+		for _, by := range []Criterion{Near(6), Jaccard(0.5), Jaccard(0.5).Verified(), Levenshtein(0.5), Cosine(0.5), Contains(0.5), Within(0.5)} {
+			if err := fn(u, s, by); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func one(fn func(u *using) error) func(*using) error {
+	return func(u *using) error {
+		err := fn(u)
+		if err == nil {
+			u.step()
+		}
+		return u.answers(err)
+	}
+}
+
+// loads loads two tables and marks how far it is.
+func loads(replace bool) func(*using) error {
+	return func(u *using) error {
+		l, err := u.db.NewLoader(u.ctx, &LoadOptions{Replace: replace, Workers: 2})
+		if err != nil {
+			return err
+		}
+		defer func() { u.say(l.Abort()) }()
+		for i, id := range []string{"c", "l1", "e", "l2", "l1", "k"} {
+			if err := l.Add(u.doc(id, 40+i)); err != nil && !errors.Is(err, ErrExists) {
+				return err
+			}
+			if i == 2 {
+				l.Mark("source", 3)
+				if err := l.Flush(); err != nil {
+					return err
+				}
+				u.step()
+			}
+		}
+		stats, err := l.Close()
+		if err == nil {
+			u.step()
+			u.say(stats == l.Stats(), l.Marked("source"))
+		}
+		return err
+	}
+}
+
+// reader runs fn with a second DB, which reads.
+func reader(fn func(u *using, r *DB) error) func(*using) error {
+	return func(u *using) error {
+		o := u.o
+		o.ReadOnly = true
+		r, err := Open("/db", &o)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		return fn(u, r)
+	}
+}
+
+var all = Range{Load: true}
+
+// uses are all of them.
+var uses = []use{
+	{"DB.Put", true, one(func(u *using) error { return u.db.Put(u.ctx, u.doc("c", 30)) }), false},
+	{"DB.PutIfAbsent", true, one(func(u *using) error { return u.db.PutIfAbsent(u.ctx, u.doc("new", 30)) }), false},
+	{"DB.PutIfVersion", true, one(func(u *using) error { return u.db.PutIfVersion(u.ctx, u.doc("a", 30), 1) }), false},
+	{"DB.Apply", true, one(func(u *using) error {
+		var b Batch
+		b.Put(u.doc("new", 31))
+		b.Delete("a")
+		b.DeleteVersion("k", 1)
+		b.RequirePresent("c")
+		err := u.db.Apply(u.ctx, &b)
+		u.say(b.Deleted())
+		return err
+	}), false},
+	{"DB.PutNovel", true, one(func(u *using) error {
+		m, stored, err := u.db.PutNovel(u.ctx, u.doc("new", 0), Jaccard(0.3).Verified())
+		u.say(m, stored)
+		return err
+	}), false},
+	{"DB.PutNovel", true, one(func(u *using) error {
+		_, _, err := u.db.PutNovel(u.ctx, u.doc("new", 77), Near(0))
+		return err
+	}), false},
+	{"DB.AddNovel", true, func(u *using) error {
+		done, err := u.db.AddNovel(u.ctx, []Doc{u.doc("n1", 50), u.doc("n2", 0), u.doc("c", 51)}, Near(1))
+		for range done {
+			u.step()
+		}
+		u.say(done)
+		return err
+	}, false},
+	{"DB.Delete", true, one(func(u *using) error { return u.db.Delete(u.ctx, "a") }), false},
+	{"DB.Prune", true, one(func(u *using) error {
+		n, err := u.db.Prune(u.ctx, someTime.Add(5*time.Hour))
+		u.say(n)
+		return err
+	}), true},
+	{"DB.Flush", true, one(func(u *using) error { return u.db.Flush(u.ctx) }), true},
+	{"DB.Compact", true, one(func(u *using) error { return u.db.Compact(u.ctx) }), true},
+	{"DB.Compact", true, one(func(u *using) error { return u.db.Compact(u.ctx, &CompactOptions{Due: true}) }), true},
+	{"DB.SetAllowed", true, one(func(u *using) error { return u.db.SetAllowed(u.ctx, true, IDPair{"c", "d"}, IDPair{"c", "e"}) }), true},
+	{"DB.SetAllowed", true, one(func(u *using) error { return u.db.SetAllowed(u.ctx, false, IDPair{"a", "b"}) }), true},
+	{"DB.Ingest", true, one(func(u *using) error { return u.db.Ingest(u.ctx, "/packed.sst") }), true},
+	{"DB.NewLoader Loader.Add Loader.Mark Loader.Marked Loader.Flush Loader.Close Loader.Stats", true, loads(false), true},
+	{"DB.NewLoader Loader.Add Loader.Abort", true, loads(true), true},
+	{"DB.Pack", true, one(func(u *using) error { return u.db.Pack(u.ctx, "/out.sst") }), false},
+	{"DB.Backup", true, one(func(u *using) error { return u.db.Backup(u.ctx, "/out.simdb") }), false},
+	{"Recover", true, one(func(u *using) error {
+		r, err := Recover(u.ctx, "/db", "/out.simdb", &RecoverOptions{fs: u.o.fs, now: u.o.now})
+		u.say(r.Documents, r.Lost, len(r.Losses))
+		return err
+	}), false},
+	{"DB.Close DB.Discard Open", true, func(u *using) error {
+		created, err := Open("/new", &u.o)
+		if err == nil {
+			err = created.Discard()
+		}
+		if err = cmpOr(err, u.db.Close); err != nil {
+			return err
+		}
+		db, err := Open("/db", &u.o)
+		if err == nil {
+			u.db = db
+		}
+		return err
+	}, false},
+	{"DB.Refresh", true, reader(func(u *using, r *DB) error {
+		err := u.db.Put(u.ctx, u.doc("new", 33))
+		if err == nil {
+			u.step()
+			err = r.Refresh(u.ctx)
+		}
+		return cmpOr(err, func() error { return said(u, r.Range(u.ctx, all)) })
+	}), false},
+	{"DB.ReleaseDeleted", true, reader(func(u *using, r *DB) error {
+		err := u.db.Compact(u.ctx)
+		if err == nil {
+			_, err = r.ReleaseDeleted()
+		}
+		return cmpOr(err, func() error { return said(u, r.Range(u.ctx, all)) })
+	}), false},
+	{"OpenSet", false, func(u *using) error {
+		o := u.o
+		o.TTL = 0
+		set, err := o.OpenSet("/db", "/packed.sst")
+		if err != nil {
+			return err
+		}
+		defer set.Close()
+		return said(u, set.Range(u.ctx, all))
+	}, false},
+	{"DB.CheckDoc DB.Params DB.Hash DB.Metrics DB.SetCompactionRate", false, func(u *using) error {
+		u.db.SetCompactionRate(0)
+		words, _ := u.db.Hash("some words and more")
+		u.say(u.db.CheckDoc(Doc{}), u.db.Params(), words, u.db.Metrics().Memory)
+		return nil
+	}, false},
+	{"DB.Check", false, func(u *using) error {
+		r, err := u.db.Check(u.ctx)
+		if err == nil && len(r.Problems) > 0 {
+			err = r.Problems[0]
+		}
+		return u.answers(err, r.Documents)
+	}, false},
+	{"DB.Stats", false, func(u *using) error { s, err := u.db.Stats(); return u.answers(err, s.Documents) }, false},
+	{"DB.Get", false, func(u *using) error { d, err := u.db.Get(u.ctx, "d"); return u.answers(err, d.ID, d.Text, d.Entry()) }, false},
+	{"DB.Count", false, func(u *using) error { n, err := u.db.Count(u.ctx, someTime.Add(3*time.Hour)); return u.answers(err, n) }, false},
+	{"DB.Range", false, func(u *using) error {
+		return said(u, u.db.Range(u.ctx, Range{Reverse: true, Since: someTime.Add(time.Hour)}))
+	}, false},
+	{"DB.Search", false, func(u *using) error {
+		return said(u, u.db.Search(u.ctx, u.doc("", 0), Near(64), &SearchOptions{Limit: 3}))
+	}, false},
+	{"DB.Near", false, func(u *using) error { return said(u, u.db.Near(u.ctx, 7, 30)) }, false},
+	{"DB.Jaccard", false, func(u *using) error { return said(u, u.db.Jaccard(u.ctx, u.doc("", 0), 0.3)) }, false},
+	{"DB.Pairs", false, func(u *using) error { return said(u, u.db.Pairs(u.ctx, Near(3), &PairOptions{Unordered: true})) }, false},
+	{"DB.Clusters", false, func(u *using) error { return said(u, u.db.Clusters(u.ctx, Near(3), &ClusterOptions{Mode: Components})) }, false},
+	{"DB.Snapshot Snapshot.Size Snapshot.Allowed Snapshot.Close", false, on(func(u *using, s *Snapshot) error {
+		u.say(s.Size(), slices.Collect(s.Allowed()))
+		return s.Close()
+	}), false},
+	{"Snapshot.Get Snapshot.Lookup", false, on(func(u *using, s *Snapshot) error {
+		d, err := s.Get(u.ctx, "c")
+		e, err2 := s.Lookup(u.ctx, "f")
+		return cmpOr(u.answers(err, d.ID, d.Entry()), func() error { return u.answers(err2, e) })
+	}), false},
+	{"Snapshot.GetEach", false, on(func(u *using, s *Snapshot) error {
+		return s.GetEach(u.ctx, []string{"a", "d", "k", "none"}, func(i int, d Doc) error { u.say(i, d.ID, d.Text, d.Entry()); return nil })
+	}), false},
+	{"Snapshot.ContentEach", false, on(func(u *using, s *Snapshot) error {
+		return s.ContentEach(u.ctx, []string{"a", "d", "k"}, func(i int, text, fields []byte) error { u.say(i, string(text), string(fields)); return nil })
+	}), false},
+	{"Snapshot.Range", false, on(func(u *using, s *Snapshot) error {
+		where := func(text, fields []byte) (bool, error) { return strings.Contains(string(fields), "en"), nil }
+		lang := [][]FieldRange{{{Field: "lang", From: "en", To: "en"}}}
+		for _, r := range []Range{all, {From: "b", To: "h", Where: where}, {Prefix: "a", Limit: 1}, {Unordered: true, Where: where}, {Fields: lang, Where: where}} {
+			if err := said(u, s.Range(u.ctx, r)); err != nil {
+				return err
+			}
+		}
+		n, err := s.Count(u.ctx)
+		return u.answers(err, n)
+	}), false},
+	{"Snapshot.Count Snapshot.CountIndexed", false, on(func(u *using, s *Snapshot) error {
+		n, err := s.CountIndexed(u.ctx, Range{Fields: [][]FieldRange{{{Field: "n", From: "2", Above: true, Numbers: true}}}})
+		return u.answers(err, n)
+	}), false},
+	{"Snapshot.Search", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
+		return cmpOr(said(u, s.Search(u.ctx, Doc{ID: "c"}, by)), func() error { return said(u, s.Search(u.ctx, u.doc("", 0), by, &SearchOptions{Limit: 2})) })
+	}), false},
+	{"Snapshot.CountMatches", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
+		n, err := s.CountMatches(u.ctx, u.doc("", 0), by)
+		return u.answers(err, n)
+	}), false},
+	{"Snapshot.Any", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
+		named := make([]Match, 3)
+		known, err := s.Any(u.ctx, []Doc{u.doc("", 0), {ID: "d"}, u.doc("x", 60)}, by, named)
+		return u.answers(err, known, named)
+	}), false},
+	{"Snapshot.Any", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
+		known, err := s.Any(u.ctx, []Doc{u.doc("", 0), u.doc("x", 60)}, by, nil)
+		return u.answers(err, known)
+	}), false},
+	{"Snapshot.SearchBatch", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
+		return said(u, s.SearchBatch(u.ctx, []Doc{u.doc("", 0), {ID: "d"}, u.doc("x", 60)}, by))
+	}), false},
+	{"Snapshot.Pairs", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
+		n := int64(0)
+		for _, o := range []*PairOptions{nil, {Limit: 3}, {Unordered: true}, {Count: &n}} {
+			if err := said(u, s.Pairs(u.ctx, by, o)); err != nil {
+				return err
+			}
+		}
+		u.say(n)
+		return nil
+	}), false},
+	{"Snapshot.Clusters", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
+		n := int64(0)
+		first := func(a, b Entry) bool { return a.ID > b.ID }
+		for _, o := range []*ClusterOptions{nil, {Before: first}, {Mode: Components}, {Count: &n}} {
+			if err := said(u, s.Clusters(u.ctx, by, o)); err != nil {
+				return err
+			}
+		}
+		u.say(n)
+		return nil
+	}), false},
+	{"Snapshot.Plan", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
+		plan, err := s.Plan(u.ctx, u.doc("", 0), by)
+		return u.answers(err, len(plan))
+	}), false},
+	{"Snapshot.Compare", false, on(func(u *using, s *Snapshot) error {
+		c, err := s.Compare(u.ctx, "c", "d")
+		return u.answers(err, fmt.Sprintf("%+v", c) != "")
+	}), false},
+	{"Snapshot.Scorer Scorer.Empty Scorer.Match", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
+		x, err := s.Scorer(u.ctx, Doc{ID: "c"}, by)
+		if err != nil {
+			return u.answers(err)
+		}
+		m, ok, err := x.Match(u.ctx, "h")
+		return u.answers(err, x.Empty(), m, ok)
+	}), false},
+	{"Snapshot.Passages Passages.All Passages.Plan Passages.In", false, on(func(u *using, s *Snapshot) error {
+		p, err := s.Passages(u.ctx, Doc{ID: "c"}, 4)
+		if err != nil {
+			return u.answers(err)
+		}
+		plan, err := p.Plan()
+		u.say(len(plan), p.In("alpha beta gamma delta epsilon"))
+		return cmpOr(err, func() error { return said(u, p.All(u.ctx)) })
+	}), false},
+}
+
+// cmpOr returns err, or what next returns if that is nil.
+func cmpOr(err error, next func() error) error {
+	if err != nil {
+		return err
+	}
+	return next()
+}
+
+// TestUsesAreComplete compares the methods that uses name with those that there are.
+func TestUsesAreComplete(t *testing.T) {
+	named := map[string]bool{"Recover": true, "Open": true, "OpenSet": true}
+	for _, x := range []any{&DB{}, &Snapshot{}, &Loader{}, &Scorer{}, &Passages{}} {
+		typ := reflect.TypeOf(x)
+		for i := range typ.NumMethod() {
+			named[typ.Elem().Name()+"."+typ.Method(i).Name] = false
+		}
+	}
+	for _, use := range uses {
+		for _, method := range strings.Fields(use.methods) {
+			if _, is := named[method]; !is {
+				t.Errorf("there is no %s", method)
+			}
+			named[method] = true
+		}
+	}
+	for method, used := range named {
+		if !used {
+			t.Errorf("no use has %s", method)
+		}
+	}
+}
+
+// A kind is a kind of database, and one of that kind.
+type kind struct {
+	name string
+	o    Options
+	mem  *vfstest.Mem
+}
+
+var someTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// kinds returns a database of every kind. Each has tables, a log, tombstones in both, documents in
+// two versions, allowed pairs and a mark, and beside it there is a packed table. The first table has
+// more documents than that, which are like no others.
+func kinds(t *testing.T, more int) []kind {
+	all := []kind{
+		{name: "plain"}, {name: "several", o: Options{Features: Features{Several: true}}}, {name: "wide", o: Options{Bits: 256}},
+		{name: "containment", o: Options{Containment: true}}, {name: "indexed", o: Options{Index: []string{"lang", "n"}}},
+		{name: "no texts", o: Options{NoText: true, NoSketch: true, Features: Features{Several: true}}}, {name: "expiring", o: Options{TTL: 24 * time.Hour}},
+	}
+	dir := hostDir(t)
+	for i := range all {
+		k := &all[i]
+		k.mem = vfstest.NewMem(dir)
+		k.o.DisableAutoCompaction, k.o.Memory, k.o.now = true, 4<<20, func() time.Time { return someTime.Add(25 * time.Hour) }
+		u := using{ctx: t.Context(), o: k.o, step: func() {}}
+		u.o.fs = k.mem
+		for _, path := range []string{"/other", "/db"} {
+			var err error
+			if u.db, err = Open(path, &u.o); err != nil {
+				t.Fatal(err)
+			}
+			must := func(err error) {
+				if err != nil {
+					t.Fatalf("%s: %v", k.name, err)
+				}
+			}
+			if path == "/other" {
+				must(errors.Join(u.db.Put(u.ctx, u.doc("c", 20)), u.db.Put(u.ctx, u.doc("p", 21)), u.db.SetAllowed(u.ctx, true, IDPair{"c", "p"})))
+				must(errors.Join(u.db.Pack(u.ctx, "/packed.sst"), u.db.Close()))
+				continue
+			}
+			for i := range more {
+				d := u.doc(fmt.Sprint("more", i), i%20)
+				d.Text = ""
+				for j := range 20 {
+					d.Text += fmt.Sprint(" ", (i+1)*7919*(j+1)*(j+3)%10007)
+				}
+				must(u.db.Put(u.ctx, d))
+			}
+			for n, id := range []string{"a", "b", "c", "d", "e", "f", "c", "d", "g", "h", "i", "d", "e", "j", "k"} {
+				must(u.db.Put(u.ctx, u.doc(id, n)))
+				if n == 5 || n == 10 {
+					must(errors.Join(u.db.Delete(u.ctx, []string{"b", "g"}[n/10]), u.db.Flush(u.ctx)))
+				}
+			}
+			must(errors.Join(u.db.Delete(u.ctx, "h"), u.db.SetAllowed(u.ctx, true, IDPair{"a", "b"}, IDPair{"e", "k"}), u.db.Close()))
+		}
+	}
+	return all
+}
+
+// doc returns a document with a time of its own, which is like every fifth.
+func (u *using) doc(id string, n int) Doc {
+	d := Doc{ID: id, Text: fmt.Sprintf("alpha beta gamma delta epsilon zeta eta theta word%d iota kappa lambda mu nu xi omicron pi rho other%d", n%5, n%5),
+		Time: someTime.Add(time.Duration(n) * time.Hour), Fields: fmt.Appendf(nil, `{"lang":"%s","n":%d}`, []string{"en", "de"}[n%2], n)}
+	for i := range n % 3 {
+		if u.o.Features.Several {
+			d.Fingerprints = append(d.Fingerprints, []Fingerprint{Fingerprint(1<<n + i)})
+		}
+	}
+	return d
+}
+
+// allThatIsIn is all that is in a database.
+func allThatIsIn(db *DB) (string, error) {
+	u := using{db: db}
+	for d, err := range db.Range(context.Background(), all) {
+		if err != nil {
+			return "", err
+		}
+		d.Seq = 0 // a run that has done nothing may have used some
+		u.say(plain(d))
+	}
+	r, err := db.Check(context.Background())
+	if err == nil && len(r.Problems) > 0 {
+		err = r.Problems[0]
+	}
+	u.say(slices.Collect(allowed(db)))
+	return u.out.String(), err
+}
+
+var errInjected = fmt.Errorf("injected: %w", syscall.EIO)
+
+// ran is what a use did.
+type ran struct {
+	err   error
+	out   string
+	steps int
+	after []string // all that is in the database at first, and after each step
+}
+
+// A trial is a run of a use in which something goes wrong, if anything.
+type trial struct {
+	*kind
+	use    *use
+	ctx    context.Context
+	inject func(vfstest.Op) error // sees all file operations of the use
+	page   *dead                  // nil for none
+}
+
+// undisturbed returns what a use does, how often it looks at its context or does a file operation,
+// and which of these come right after the catalog has changed.
+func (k *kind) undisturbed(t *testing.T, u *use) (want ran, looks, operations int, published [2][]int) {
+	ctx := exhaustive.EndAt(0)
+	tr := trial{k, u, ctx, func(op vfstest.Op) error {
+		ctx.Look()
+		if operations++; op.Kind == vfstest.OpCommitted {
+			published = [2][]int{append(published[0], ctx.Looks()), append(published[1], operations)}
+		}
+		return nil
+	}, nil}
+	if err := tr.run(&want, nil); err != nil {
+		t.Fatalf("%s of %s: %v", u.methods, k.name, err)
+	}
+	return want, ctx.Looks(), operations, published
+}
+
+// run runs a use on a copy of the database. It returns what is wrong, given what it does if nothing
+// happens, nil if that is this run.
+func (tr *trial) run(r, want *ran) (err error) {
+	mem := tr.mem.KillClone()
+	defer mem.Discard()
+	faulty := vfstest.NewFaulty(mem, nil)
+	u := &using{ctx: tr.ctx, o: tr.o}
+	if u.o.fs = faulty; tr.page != nil {
+		u.o.fs = deadPage{faulty, tr.page}
+	}
+	if u.db, err = Open("/db", &u.o); err != nil {
+		return uncorrupt(err)
+	}
+	defer func() { u.db.Close() }()
+	look := func() {
+		if want == nil {
+			now, failed := allThatIsIn(u.db)
+			r.after, err = append(r.after, now), errors.Join(err, failed)
+		}
+	}
+	look()
+	u.step = func() { r.steps++; look() }
+	faulty.SetInject(tr.inject)
+	if tr.page != nil {
+		tr.page.die()
+	}
+	r.err = tr.use.run(u)
+	faulty.SetInject(nil)
+	r.out = u.out.String()
+	if look(); want == nil {
+		return errors.Join(err, r.err)
+	}
+	if err := tr.judge(r, want, u); err != nil || !tr.use.writes {
+		return err
+	}
+	u.db.Close()
+	return tr.reopen(r, want, mem)
+}
+
+// may returns what may be in the database after a run.
+func (r *ran) may(want *ran) []string {
+	last := len(want.after) - 1
+	switch {
+	case r.err == nil:
+		return want.after[last:]
+	case errors.Is(r.err, context.Canceled):
+		return want.after[r.steps : r.steps+1]
+	}
+	return want.after[r.steps:min(r.steps+2, last+1)]
+}
+
+// there returns what is wrong with what is in a database after a run.
+func (r *ran) there(want *ran, db *DB) error {
+	now, err := allThatIsIn(db)
+	if may := r.may(want); err == nil && !slices.Contains(may, now) {
+		err = fmt.Errorf("it says %v after %d of %d steps, and there is\n%s\nwant\n%s", r.err, r.steps, len(want.after)-2, now, strings.Join(may, "or\n"))
+	}
+	return err
+}
+
+// judge returns what is wrong with what a use has done as far as its process can see.
+func (tr *trial) judge(r, want *ran, u *using) error {
+	ended := errors.Is(r.err, context.Canceled)
+	switch {
+	case r.err == nil && r.out != want.out && !tr.saves():
+		return fmt.Errorf("it says\n%s\nwant\n%s", r.out, want.out)
+	case !ended && !errors.Is(r.err, errInjected) && !errors.Is(r.err, ErrFailed) && uncorrupt(r.err) != nil:
+		return fmt.Errorf("its error is %w", r.err)
+	case tr.page != nil:
+		return nil
+	}
+	if err := r.there(want, u.db); err != nil && !errors.Is(err, ErrClosed) {
+		return fmt.Errorf("in the same process: %w", err)
+	}
+	if !ended || r.steps > 0 {
+		return nil
+	}
+	again := &using{ctx: context.Background(), db: u.db, o: u.o, step: func() {}}
+	r.err, r.out = tr.use.run(again), again.out.String() // and now it does all
+	if u.db = again.db; r.err != nil || r.out != want.out {
+		return fmt.Errorf("again it says %v\n%s\nwant\n%s", r.err, r.out, want.out)
+	}
+	return nil
+}
+
+// saves reports whether the use is to go on without what can't be read.
+func (tr *trial) saves() bool {
+	_, ends := tr.ctx.(*exhaustive.Ending)
+	return tr.use.methods == "Recover" && !ends
+}
+
+// reopen returns what is wrong with what the next process finds.
+func (tr *trial) reopen(r, want *ran, mem *vfstest.Mem) error {
+	o := tr.o
+	o.fs = mem
+	db, err := Open("/db", &o)
+	if err != nil {
+		return fmt.Errorf("opening it again: %w", err)
+	}
+	defer db.Close()
+	if err := r.there(want, db); err != nil {
+		return fmt.Errorf("opened again: %w", err)
+	}
+	for _, path := range []string{"/out.simdb", "/out.sst"} {
+		if what, err := files.Look(mem, path); err != nil || what != files.Database && what != files.Table {
+			continue
+		} else if r.err != nil && tr.use.methods == "Recover" {
+			return fmt.Errorf("it says %v, and there is a database", r.err)
+		}
+		o.ReadOnly, o.TTL = true, 0
+		copied, err := Open(path, &o)
+		if err != nil {
+			return err
+		}
+		defer copied.Close()
+		if now, err := allThatIsIn(copied); err != nil || now != want.after[0] && !tr.saves() {
+			return fmt.Errorf("in %s there is\n%s\nwant\n%s%w", path, now, want.after[0], err)
+		}
+	}
+	return db.Put(context.Background(), Doc{ID: "z", Text: "goes on"})
+}
+
+// uncorrupt returns nil for an error that says that something is damaged.
+func uncorrupt(err error) error {
+	if _, is := errors.AsType[*CorruptionError](err); is {
+		return nil
+	}
+	return err
+}
+
+// TestPublishedTableStays drops a table that is published: nothing happens.
+func TestPublishedTableStays(t *testing.T) {
+	db, path := create4test(t, nil)
+	put(t, db, "a", 1)
+	if err := db.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	table := snapshot4test(t, db).v.Version.Parts[0].Table
+	if err := db.s.Drop(table); err != nil {
+		t.Error(err)
+	}
+	if text, err := allThatIsIn(db); err != nil {
+		t.Error(text, err)
+	}
+	if _, err := os.Stat(filepath.Join(path, table.Name)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUses ends the context of every use at every look and file operation, and has every file
+// operation fail. What comes right after a change of the catalog is always among the cases.
+func TestUses(t *testing.T) {
+	for _, k := range kinds(t, 0) {
+		for i := range uses {
+			u, step := &uses[i], 160
+			if u.writes {
+				step = 40
+			}
+			ends, fails := exhaustive.Every(t, step), exhaustive.Every(t, 2*step)
+			want, looks, operations, published := k.undisturbed(t, u)
+			for n := range looks {
+				if ends.Takes(n) || slices.Contains(published[0], n) {
+					ctx := exhaustive.EndAt(n + 1)
+					tr := trial{&k, u, ctx, func(vfstest.Op) error { ctx.Look(); return nil }, nil}
+					if err := tr.run(new(ran), &want); err != nil {
+						t.Errorf("%s of %s: its context ends at look %d of %d: %v", u.methods, k.name, n+1, looks, err)
+					}
+				}
+			}
+			for n := range operations {
+				if fails.Takes(n) || slices.Contains(published[1], n) {
+					at, what := 0, vfstest.Op{}
+					tr := trial{&k, u, t.Context(), func(op vfstest.Op) error {
+						if at++; at == n+1 {
+							what = op
+							return errInjected
+						}
+						return nil
+					}, nil}
+					var r ran
+					err := tr.run(&r, &want)
+					if err == nil && r.err != nil && u.publishes && n >= slices.Max(published[1]) {
+						err = fmt.Errorf("it says %w, when all is published", r.err)
+					}
+					if err != nil {
+						t.Errorf("%s of %s: operation %d, %v %s, fails: %v", u.methods, k.name, n+1, what.Kind, what.Name, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPageUnreadable has the page of a table that ends at each place unreadable, or one byte of it
+// damaged: a read finds what it
+// says undamaged, or says that it is damaged.
+func TestPageUnreadable(t *testing.T) {
+	for _, k := range kinds(t, 150) {
+		names, err := k.mem.List("/db")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wants := make([]ran, len(uses))
+		for i := range uses {
+			wants[i], _, _, _ = k.undisturbed(t, &uses[i])
+		}
+		cases, writes := exhaustive.Every(t, 40), exhaustive.Every(t, 8)
+		for _, name := range names {
+			if !strings.HasSuffix(name, ".sst") {
+				continue
+			}
+			info, err := k.mem.Stat("/db/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const step = 1024 // tables expect to begin at a multiple of 64
+			for n := range cases.Of(int(info.Size/step) - 7) {
+				for i := range uses {
+					if u := &uses[i]; u.methods != "Recover" && (!u.writes || writes.Takes(n*len(uses)+i)) {
+						for _, flips := range []bool{false, true} {
+							tr := trial{&k, u, t.Context(), nil, &dead{name: name, at: (n + 5) * step, flips: flips}}
+							if err := tr.run(new(ran), &wants[i]); err != nil {
+								t.Errorf("%s of %s: %s up to %d, a byte: %v: %v", u.methods, k.name, name, (n+5)*step, flips, err)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// A dead page is that of a file which ends at some place. It can't be read from some moment on, or
+// its last byte is another one.
+type dead struct {
+	name        string
+	at          int
+	flips, dies bool
+	maps        [][]byte // of the page
+}
+
+func (d *dead) die() {
+	d.dies = !d.flips
+	for _, m := range d.maps {
+		unix.Mprotect(m, unix.PROT_NONE)
+	}
+}
+
+// A deadPage is a file system with such a page.
+type deadPage struct {
+	vfs.FS
+	*dead
+}
+
+type deadRoot struct {
+	deadPage
+	io.Closer
+}
+
+type deadFile struct {
+	vfs.File
+	*dead
+}
+
+// OpenRoot implements vfs.FS.
+func (d deadPage) OpenRoot(dir string) (vfs.Root, error) {
+	root, err := d.FS.OpenRoot(dir)
+	return deadRoot{deadPage{root, d.dead}, root}, err
+}
+
+// Open implements vfs.FS.
+func (d deadPage) Open(name string) (vfs.File, error) {
+	f, err := d.FS.Open(name)
+	if err == nil && filepath.Base(name) == d.name {
+		f = deadFile{f, d.dead}
+	}
+	return f, err
+}
+
+// Mmap implements vfs.File.
+func (f deadFile) Mmap() ([]byte, func() error, error) {
+	data, _, err := f.File.Mmap()
+	if err != nil {
+		return nil, nil, err
+	}
+	page := os.Getpagesize()
+	start := page + (page-f.at%page)%page
+	mem, err := unix.Mmap(-1, 0, start+len(data), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, nil, err
+	}
+	copy(mem[start:], data)
+	if last := mem[start+f.at-page:][:page]; f.dies {
+		err = unix.Mprotect(last, unix.PROT_NONE)
+	} else if f.flips {
+		mem[start+f.at-1] ^= 0x5a
+	} else {
+		f.maps = append(f.maps, last)
+	}
+	return mem[start:][:len(data):len(data)], func() error { return unix.Munmap(mem) }, err
+}

@@ -1,0 +1,265 @@
+package listing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/sstable"
+)
+
+// What EachWritten holds: of a lot the texts, a quarter of the memory of a query up to lotBytes, or
+// one text, and some bytes a document; of all tables, documents in the order of writing.
+const (
+	lotShare    = 4
+	lotBytes    = 128 << 20
+	lotDocs     = 1 << 18
+	orderedDocs = 1 << 22
+	leastOfPart = 1 << 14
+	textsBlock  = 1 << 20
+)
+
+// EachWritten is Each in the order in which the documents were written, the oldest first, and without
+// f.Fields. If load is set it reads texts and fields, which are valid while fn runs. Each table has
+// its documents in that order, and they are merged. But texts lie in the order of fingerprints, of
+// some megabytes that were written together: so those of a lot of documents are read in the order in
+// which they lie, and mostly each block of texts is decoded once.
+func EachWritten(ctx context.Context, v *view.View, f Filter, load bool, fn func(id []byte, p view.Place, text, fields []byte) error) error {
+	f.Since = max(f.Since, v.Since)
+	w := &writtenOrder{ctx: ctx, v: v, Filter: f, load: load || f.Where != nil, fn: fn, most: max(min(v.Memory/lotShare, lotBytes), 1)}
+	err := v.Safely(ctx, func() error {
+		streams, err := w.open()
+		for err == nil {
+			var lot []view.Place
+			if lot, err = w.lot(streams); err != nil || len(lot) == 0 {
+				break
+			}
+			err = w.give(lot)
+		}
+		return err
+	})
+	if errors.Is(err, view.ErrStopped) {
+		return nil
+	}
+	return err
+}
+
+type writtenOrder struct {
+	ctx context.Context
+	v   *view.View
+	Filter
+	load   bool
+	fn     func(id []byte, p view.Place, text, fields []byte) error
+	most   int64 // bytes of texts of a lot
+	places []view.Place
+	texts  []loaded // of the documents of a lot
+	blocks [][]byte // of texts
+	used   int      // of them
+}
+
+// loaded is what was read of a document, if Where does not hold nothing.
+type loaded struct {
+	text, fields []byte // one after the other in a block
+	omit         bool
+}
+
+// A writtenStream gives the documents of a table, or of all memtables, in the order of writing.
+type writtenStream struct {
+	part *view.Part // nil for the memtables
+	mems []view.Place
+	docs []uint32 // that are next
+	from int      // the position after those
+	step int      // how many positions are read at a time
+	size int64    // of a text, about
+
+	head view.Place // the next document, unless ended
+	seq  uint64     // of head
+	done bool
+}
+
+func (w *writtenOrder) open() ([]*writtenStream, error) {
+	mems := &writtenStream{}
+	if err := w.v.EachMem(func(p view.Place) error { mems.mems = append(mems.mems, p); return nil }); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(mems.mems, func(a, b view.Place) int { return cmp.Compare(a.Mem.Seq, b.Mem.Seq) })
+	streams, parts := []*writtenStream{mems}, w.v.Version.Parts
+	for i := range parts {
+		streams = append(streams, &writtenStream{part: &parts[i], step: max(orderedDocs/len(parts), leastOfPart), size: parts[i].TextBytes()})
+	}
+	for _, s := range streams {
+		if err := w.advance(s); err != nil {
+			return nil, err
+		}
+	}
+	return streams, nil
+}
+
+// advance makes the next document of a stream its head.
+func (w *writtenOrder) advance(s *writtenStream) (err error) {
+	for {
+		switch {
+		case len(s.mems) > 0:
+			s.head, s.mems = s.mems[0], s.mems[1:]
+			if s.seq = s.head.Mem.Seq; s.head.Mem.Time >= w.Since {
+				return nil
+			}
+			continue
+		case s.part == nil || len(s.docs) == 0 && s.from == int(s.part.Meta.Docs):
+			s.done = true
+			return nil
+		case len(s.docs) == 0:
+			to := min(s.from+s.step, int(s.part.Meta.Docs))
+			if s.docs, err = s.part.AppendInOrder(s.docs[:0], s.from, to); err != nil {
+				return err
+			}
+			s.from = to
+		}
+		doc := s.docs[0]
+		s.docs = s.docs[1:]
+		if ok, err := s.part.AliveAt(doc, w.v.Seq, w.Since); err != nil || !ok {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		s.head = view.Place{Part: s.part, Doc: doc}
+		s.seq, err = s.head.Seq()
+		return err
+	}
+}
+
+// lot returns the documents that are next.
+func (w *writtenOrder) lot(streams []*writtenStream) ([]view.Place, error) {
+	w.places = w.places[:0]
+	for size := int64(0); len(w.places) < lotDocs && size < w.most; {
+		var least *writtenStream
+		for _, s := range streams {
+			if !s.done && (least == nil || s.seq < least.seq) {
+				least = s
+			}
+		}
+		if least == nil {
+			break
+		}
+		w.places = append(w.places, least.head)
+		if size += least.size; least.head.Mem != nil {
+			size += int64(len(least.head.Mem.Text) + len(least.head.Mem.Fields))
+		}
+		if err := w.advance(least); err != nil {
+			return nil, err
+		}
+	}
+	return w.places, w.ctx.Err()
+}
+
+// give reads the texts of a lot and calls fn for those documents that the filter selects. A lot with
+// more texts than expected is given in two halves.
+func (w *writtenOrder) give(lot []view.Place) error {
+	if w.load {
+		fits, err := w.read(lot)
+		if err != nil {
+			return err
+		}
+		if !fits {
+			if err := w.give(lot[:len(lot)/2]); err != nil {
+				return err
+			}
+			return w.give(lot[len(lot)/2:])
+		}
+	}
+	for i, p := range lot {
+		id, err := p.ID()
+		if err != nil {
+			return err
+		}
+		if ok, err := w.matches(id); err != nil || !ok {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		var t loaded
+		if w.load {
+			t = w.texts[i]
+		}
+		if !t.omit {
+			err = w.fn(id, p, t.text, t.fields)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads the texts of a lot, unless they are many more bytes than expected.
+func (w *writtenOrder) read(lot []view.Place) (fits bool, err error) {
+	w.used, w.texts = 0, slices.Grow(w.texts[:0], len(lot))[:len(lot)]
+	size := int64(0)
+	at := map[*view.Part][]int{}
+	for i, p := range lot {
+		at[p.Part] = append(at[p.Part], i)
+	}
+	for part, indexes := range at {
+		docs := make([]uint32, len(indexes))
+		for i, at := range indexes {
+			docs[i] = lot[at].Doc
+		}
+		var texts *sstable.Texts
+		order := indexes // of a memtable
+		if part != nil {
+			if order, err = part.TextOrder(docs); err != nil {
+				return false, err
+			}
+			texts = part.TextsInOrder()
+		}
+		for n, i := range order {
+			var text, fields []byte
+			if part == nil {
+				text, fields = lot[i].Mem.Text, lot[i].Mem.Fields
+			} else if text, fields, err = texts.Get(docs[i]); err != nil {
+				return false, err
+			} else {
+				i = indexes[i]
+			}
+			take := true
+			if w.Where != nil {
+				if take, err = w.Where(text, fields); err != nil {
+					return false, err
+				}
+			}
+			if w.texts[i] = (loaded{omit: true}); !take {
+				continue
+			}
+			w.texts[i] = w.keep(text, fields)
+			if size += int64(len(text) + len(fields)); size > 2*w.most && len(lot) > 1 {
+				return false, nil
+			}
+			if n%rowsPerLook == 0 && w.ctx.Err() != nil {
+				return false, w.ctx.Err()
+			}
+		}
+	}
+	return true, nil
+}
+
+// keep copies text and fields.
+func (w *writtenOrder) keep(text, fields []byte) loaded {
+	n := len(text) + len(fields)
+	if w.used == 0 || cap(w.blocks[w.used-1])-len(w.blocks[w.used-1]) < n {
+		if w.used == len(w.blocks) {
+			w.blocks = append(w.blocks, nil)
+		}
+		if w.blocks[w.used] = w.blocks[w.used][:0]; cap(w.blocks[w.used]) < n {
+			w.blocks[w.used] = make([]byte, 0, max(n, textsBlock))
+		}
+		w.used++
+	}
+	b := &w.blocks[w.used-1]
+	*b = append(append(*b, text...), fields...)
+	at := (*b)[len(*b)-n:]
+	return loaded{text: at[:len(text):len(text)], fields: at[len(text):n:n]}
+}

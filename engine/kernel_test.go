@@ -1,0 +1,51 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable"
+)
+
+// TestUnknownKernel checks that whatever opens a database or a table refuses a kernel that the
+// processor does not have, and leaves nothing behind.
+func TestUnknownKernel(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	path, table := filepath.Join(dir, "db"), filepath.Join(dir, "part.sst")
+	db, err := engine.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Put(ctx, engine.Doc{ID: "a", Text: "one two three"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Pack(ctx, table); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(kernel.Env, "zz")
+	fresh := filepath.Join(dir, "new")
+	for name, open := range map[string]func() error{
+		"Open":         func() error { _, err := engine.Open(path); return err },
+		"Open new":     func() error { _, err := engine.Open(fresh); return err },
+		"Open table":   func() error { _, err := engine.Open(table); return err },
+		"Create":       func() error { _, err := engine.Create(fresh); return err },
+		"OpenSet":      func() error { _, err := engine.OpenSet(path, table); return err },
+		"Recover":      func() error { _, err := engine.Recover(ctx, path, fresh); return err },
+		"sstable.Open": func() error { _, err := sstable.Open(table); return err },
+	} {
+		if err := open(); err == nil || !strings.HasPrefix(err.Error(), `SIMDB_KERNEL="zz" names no kernel`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+)
+
+// TestWideFlushes checks that a memtable of wide fingerprints is flushed for what its documents
+// take: their words, and in the index of each word an entry, heads, and as much again, unused, after
+// it has grown.
+func TestWideFlushes(t *testing.T) {
+	for _, bits := range []int{64, 1024} {
+		o := &Options{Bits: bits, Sync: SyncNever}
+		db, err := Open(filepath.Join(t.TempDir(), "db"), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(1, 1))
+		words := make([]Fingerprint, bits/64)
+		const n, overhead, entry, limit = 40_000, 300, 24 + 4*4, 16 << 20
+		for i := range n {
+			for j := range words {
+				words[j] = r.Uint64()
+			}
+			d := Doc{ID: fmt.Sprint(i)}
+			d.SetFingerprint(words...)
+			if err := db.Put(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, most := db.Metrics().Flushes, int64(n*(overhead+len(words)*(8+2*entry))/limit); got > most {
+			t.Errorf("%d bits: %d flushes, more than %d", bits, got, most)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestRangeWritten lists documents in the order of writing: of tables that were written, loaded,
+// merged and ingested, and of memtables, with replaced and deleted ones, in lots of any size.
+func TestRangeWritten(t *testing.T) {
+	ctx := t.Context()
+	r := rand.New(rand.NewPCG(7, 8))
+	doc := func(i int) Doc {
+		d := Doc{ID: fmt.Sprint("d", r.IntN(700)), Fields: fmt.Appendf(nil, `{"n":%d}`, i)}
+		if r.IntN(9) > 0 {
+			d.Text = strings.Repeat(fmt.Sprintf("text %d of %d ", r.IntN(50), i), 1+r.IntN(4))
+		}
+		if r.IntN(100) == 0 {
+			d.Text = strings.Repeat(d.Text, 500)
+		}
+		return d
+	}
+	for _, memory := range []int64{1, 4000, 100_000, 0} {
+		db := must(Open(filepath.Join(t.TempDir(), "x.simdb"), &Options{Memory: memory, Sync: SyncNever, MemtableBytes: 30_000, DisableAutoCompaction: true}))(t)
+		other := must(Open(filepath.Join(t.TempDir(), "y.simdb"), &Options{Sync: SyncNever}))(t)
+		for i := range 100 {
+			put := doc(i)
+			put.ID = fmt.Sprint("ingested", i)
+			if err := other.Put(ctx, put); err != nil {
+				t.Fatal(err)
+			}
+		}
+		table := filepath.Join(t.TempDir(), "y.sst")
+		for _, err := range []error{other.Pack(ctx, table), other.Close()} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 12 {
+			for j := range 60 {
+				if err := db.Put(ctx, doc(100*i+j)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l := must(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
+			for j := range 60 {
+				if err := l.Add(doc(100*i + 60 + j)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			db.Delete(ctx, fmt.Sprint("d", r.IntN(700)))
+			switch i {
+			case 4:
+				if err := db.Compact(ctx); err != nil {
+					t.Fatal(err)
+				}
+			case 7:
+				if err := db.Ingest(ctx, table); err != nil {
+					t.Fatal(err)
+				}
+			}
+			half := func(text, _ []byte) (bool, error) { return len(text)%2 == 0, nil }
+			for _, r := range []Range{
+				{Load: true}, {}, {Load: true, From: "d2", To: "d5"}, {Where: half}, {Load: true, Where: half, Prefix: "d1"},
+			} {
+				r.Unordered = true
+				want := collect(t, db.Range(ctx, r))
+				slices.SortFunc(want, func(a, b Doc) int { return cmp.Compare(a.Seq, b.Seq) })
+				r.Unordered, r.Written = false, true
+				if got := collect(t, db.Range(ctx, r)); !reflect.DeepEqual(got, want) {
+					t.Fatalf("memory %d, round %d, %+v: %d documents, want %d", memory, i, r, len(got), len(want))
+				}
+			}
+			n := 0
+			for range db.Range(ctx, Range{Written: true, Load: true}) {
+				if n++; n == 10 {
+					break
+				}
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

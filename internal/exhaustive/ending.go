@@ -1,0 +1,52 @@
+package exhaustive
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// Ending is a context that ends when it is looked at for the n-th time, by any method: for a test
+// that ends an operation at every moment at which it can notice.
+type Ending struct {
+	context.Context
+	n     int64
+	looks atomic.Int64
+	done  chan struct{}
+}
+
+// EndAt returns a context that ends at look n, counted from 1; never for 0.
+func EndAt(n int) *Ending {
+	return &Ending{Context: context.Background(), n: int64(n), done: make(chan struct{})}
+}
+
+// Look counts a look. It is called, too, for what happens beside the context, such as file operations.
+func (e *Ending) Look() {
+	if e.looks.Add(1) == e.n {
+		close(e.done)
+	}
+}
+
+// Looks returns how often the context has been looked at.
+func (e *Ending) Looks() int { return int(e.looks.Load()) }
+
+// Done implements context.Context.
+func (e *Ending) Done() <-chan struct{} {
+	e.Look()
+	return e.done
+}
+
+// Err implements context.Context.
+func (e *Ending) Err() error {
+	select {
+	case <-e.Done():
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// Value implements context.Context: there is none.
+func (e *Ending) Value(any) any {
+	e.Look()
+	return nil
+}

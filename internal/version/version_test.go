@@ -1,0 +1,39 @@
+package version
+
+import (
+	"runtime/debug"
+	"testing"
+)
+
+// TestOf has programs of simdb, and of modules that use it.
+func TestOf(t *testing.T) {
+	simdb := debug.Module{Path: module, Version: "v0.2.0"}
+	other := debug.Module{Path: "example.org/other", Version: "v7.0.0"}
+	replaced := simdb
+	replaced.Replace = &debug.Module{Path: "../simdb"}
+	for i, c := range []struct {
+		info *debug.BuildInfo
+		want string
+	}{
+		{nil, ""},
+		{&debug.BuildInfo{Main: simdb, Deps: []*debug.Module{&other}}, "v0.2.0"},
+		{&debug.BuildInfo{Main: other, Deps: []*debug.Module{&simdb}}, "v0.2.0"},
+		{&debug.BuildInfo{Main: other, Deps: []*debug.Module{&replaced}}, ""},
+		{&debug.BuildInfo{Main: other}, ""},
+	} {
+		if got := of(c.info); got != c.want {
+			t.Errorf("%d: %q, want %q", i, got, c.want)
+		}
+	}
+}
+
+// TestRelease checks the number of a release, and of a program that has none.
+func TestRelease(t *testing.T) {
+	defer func(before string) { release = before }(release)
+	for set, want := range map[string][2]string{"v0.2.0": {"v0.2.0", "0.2.0"}, "(devel)": {"(devel)", "0.0.0"}} {
+		release = set
+		if got := [2]string{String(), Number()}; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
