@@ -122,7 +122,10 @@ type Scorer struct{ x *search.Scorer }
 // The error is ErrInvalid if the criterion is Near, and otherwise as that of Search.
 func (s *Snapshot) Scorer(ctx context.Context, doc Doc, by Criterion) (*Scorer, error) {
 	x, err := search.NewScorer(ctx, &s.v, doc.sample(), by.by)
-	return &Scorer{x}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Scorer{x}, nil
 }
 
 // Empty reports whether there is nothing to search for: the document of the query has no sketch.

@@ -35,6 +35,8 @@ type use struct {
 	methods string // those that it is there for
 	writes  bool
 	run     func(u *using) error
+
+	publishes bool // it ends with a change of the catalog, and nothing that comes after that can fail
 }
 
 // using is a use that runs.
@@ -160,9 +162,9 @@ var all = Range{Load: true}
 
 // uses are all of them.
 var uses = []use{
-	{"DB.Put", true, one(func(u *using) error { return u.db.Put(u.ctx, u.doc("c", 30)) })},
-	{"DB.PutIfAbsent", true, one(func(u *using) error { return u.db.PutIfAbsent(u.ctx, u.doc("new", 30)) })},
-	{"DB.PutIfVersion", true, one(func(u *using) error { return u.db.PutIfVersion(u.ctx, u.doc("a", 30), 1) })},
+	{"DB.Put", true, one(func(u *using) error { return u.db.Put(u.ctx, u.doc("c", 30)) }), false},
+	{"DB.PutIfAbsent", true, one(func(u *using) error { return u.db.PutIfAbsent(u.ctx, u.doc("new", 30)) }), false},
+	{"DB.PutIfVersion", true, one(func(u *using) error { return u.db.PutIfVersion(u.ctx, u.doc("a", 30), 1) }), false},
 	{"DB.Apply", true, one(func(u *using) error {
 		var b Batch
 		b.Put(u.doc("new", 31))
@@ -172,16 +174,16 @@ var uses = []use{
 		err := u.db.Apply(u.ctx, &b)
 		u.say(b.Deleted())
 		return err
-	})},
+	}), false},
 	{"DB.PutNovel", true, one(func(u *using) error {
 		m, stored, err := u.db.PutNovel(u.ctx, u.doc("new", 0), Jaccard(0.3).Verified())
 		u.say(m, stored)
 		return err
-	})},
+	}), false},
 	{"DB.PutNovel", true, one(func(u *using) error {
 		_, _, err := u.db.PutNovel(u.ctx, u.doc("new", 77), Near(0))
 		return err
-	})},
+	}), false},
 	{"DB.AddNovel", true, func(u *using) error {
 		done, err := u.db.AddNovel(u.ctx, []Doc{u.doc("n1", 50), u.doc("n2", 0), u.doc("c", 51)}, Near(1))
 		for range done {
@@ -189,30 +191,34 @@ var uses = []use{
 		}
 		u.say(done)
 		return err
-	}},
-	{"DB.Delete", true, one(func(u *using) error { return u.db.Delete(u.ctx, "a") })},
+	}, false},
+	{"DB.Delete", true, one(func(u *using) error { return u.db.Delete(u.ctx, "a") }), false},
 	{"DB.Prune", true, one(func(u *using) error {
 		n, err := u.db.Prune(u.ctx, someTime.Add(5*time.Hour))
 		u.say(n)
 		return err
-	})},
-	{"DB.Flush", true, one(func(u *using) error { return u.db.Flush(u.ctx) })},
-	{"DB.Compact", true, one(func(u *using) error { return u.db.Compact(u.ctx) })},
-	{"DB.Compact", true, one(func(u *using) error { return u.db.Compact(u.ctx, &CompactOptions{Due: true}) })},
-	{"DB.SetAllowed", true, one(func(u *using) error { return u.db.SetAllowed(u.ctx, true, IDPair{"c", "d"}, IDPair{"c", "e"}) })},
-	{"DB.SetAllowed", true, one(func(u *using) error { return u.db.SetAllowed(u.ctx, false, IDPair{"a", "b"}) })},
-	{"DB.Ingest", true, one(func(u *using) error { return u.db.Ingest(u.ctx, "/packed.sst") })},
-	{"DB.NewLoader Loader.Add Loader.Mark Loader.Marked Loader.Flush Loader.Close Loader.Stats", true, loads(false)},
-	{"DB.NewLoader Loader.Add Loader.Abort", true, loads(true)},
-	{"DB.Pack", true, one(func(u *using) error { return u.db.Pack(u.ctx, "/out.sst") })},
-	{"DB.Backup", true, one(func(u *using) error { return u.db.Backup(u.ctx, "/out.simdb") })},
+	}), true},
+	{"DB.Flush", true, one(func(u *using) error { return u.db.Flush(u.ctx) }), true},
+	{"DB.Compact", true, one(func(u *using) error { return u.db.Compact(u.ctx) }), true},
+	{"DB.Compact", true, one(func(u *using) error { return u.db.Compact(u.ctx, &CompactOptions{Due: true}) }), true},
+	{"DB.SetAllowed", true, one(func(u *using) error { return u.db.SetAllowed(u.ctx, true, IDPair{"c", "d"}, IDPair{"c", "e"}) }), true},
+	{"DB.SetAllowed", true, one(func(u *using) error { return u.db.SetAllowed(u.ctx, false, IDPair{"a", "b"}) }), true},
+	{"DB.Ingest", true, one(func(u *using) error { return u.db.Ingest(u.ctx, "/packed.sst") }), true},
+	{"DB.NewLoader Loader.Add Loader.Mark Loader.Marked Loader.Flush Loader.Close Loader.Stats", true, loads(false), true},
+	{"DB.NewLoader Loader.Add Loader.Abort", true, loads(true), true},
+	{"DB.Pack", true, one(func(u *using) error { return u.db.Pack(u.ctx, "/out.sst") }), false},
+	{"DB.Backup", true, one(func(u *using) error { return u.db.Backup(u.ctx, "/out.simdb") }), false},
 	{"Recover", true, one(func(u *using) error {
 		r, err := Recover(u.ctx, "/db", "/out.simdb", &RecoverOptions{fs: u.o.fs, now: u.o.now})
 		u.say(r.Documents, r.Lost, len(r.Losses))
 		return err
-	})},
-	{"DB.Close Open", true, func(u *using) error {
-		if err := u.db.Close(); err != nil {
+	}), false},
+	{"DB.Close DB.Discard Open", true, func(u *using) error {
+		created, err := Open("/new", &u.o)
+		if err == nil {
+			err = created.Discard()
+		}
+		if err = cmpOr(err, u.db.Close); err != nil {
 			return err
 		}
 		db, err := Open("/db", &u.o)
@@ -220,7 +226,7 @@ var uses = []use{
 			u.db = db
 		}
 		return err
-	}},
+	}, false},
 	{"DB.Refresh", true, reader(func(u *using, r *DB) error {
 		err := u.db.Put(u.ctx, u.doc("new", 33))
 		if err == nil {
@@ -228,14 +234,14 @@ var uses = []use{
 			err = r.Refresh(u.ctx)
 		}
 		return cmpOr(err, func() error { return said(u, r.Range(u.ctx, all)) })
-	})},
+	}), false},
 	{"DB.ReleaseDeleted", true, reader(func(u *using, r *DB) error {
 		err := u.db.Compact(u.ctx)
 		if err == nil {
 			_, err = r.ReleaseDeleted()
 		}
 		return cmpOr(err, func() error { return said(u, r.Range(u.ctx, all)) })
-	})},
+	}), false},
 	{"OpenSet", false, func(u *using) error {
 		o := u.o
 		o.TTL = 0
@@ -245,48 +251,48 @@ var uses = []use{
 		}
 		defer set.Close()
 		return said(u, set.Range(u.ctx, all))
-	}},
+	}, false},
 	{"DB.CheckDoc DB.Params DB.Hash DB.Metrics DB.SetCompactionRate", false, func(u *using) error {
 		u.db.SetCompactionRate(0)
 		words, _ := u.db.Hash("some words and more")
 		u.say(u.db.CheckDoc(Doc{}), u.db.Params(), words, u.db.Metrics().Memory)
 		return nil
-	}},
+	}, false},
 	{"DB.Check", false, func(u *using) error {
 		r, err := u.db.Check(u.ctx)
 		if err == nil && len(r.Problems) > 0 {
 			err = r.Problems[0]
 		}
 		return u.answers(err, r.Documents)
-	}},
-	{"DB.Stats", false, func(u *using) error { s, err := u.db.Stats(); return u.answers(err, s.Documents) }},
-	{"DB.Get", false, func(u *using) error { d, err := u.db.Get(u.ctx, "d"); return u.answers(err, d.ID, d.Text, d.Entry()) }},
-	{"DB.Count", false, func(u *using) error { n, err := u.db.Count(u.ctx, someTime.Add(3*time.Hour)); return u.answers(err, n) }},
+	}, false},
+	{"DB.Stats", false, func(u *using) error { s, err := u.db.Stats(); return u.answers(err, s.Documents) }, false},
+	{"DB.Get", false, func(u *using) error { d, err := u.db.Get(u.ctx, "d"); return u.answers(err, d.ID, d.Text, d.Entry()) }, false},
+	{"DB.Count", false, func(u *using) error { n, err := u.db.Count(u.ctx, someTime.Add(3*time.Hour)); return u.answers(err, n) }, false},
 	{"DB.Range", false, func(u *using) error {
 		return said(u, u.db.Range(u.ctx, Range{Reverse: true, Since: someTime.Add(time.Hour)}))
-	}},
+	}, false},
 	{"DB.Search", false, func(u *using) error {
 		return said(u, u.db.Search(u.ctx, u.doc("", 0), Near(64), &SearchOptions{Limit: 3}))
-	}},
-	{"DB.Near", false, func(u *using) error { return said(u, u.db.Near(u.ctx, 7, 30)) }},
-	{"DB.Jaccard", false, func(u *using) error { return said(u, u.db.Jaccard(u.ctx, u.doc("", 0), 0.3)) }},
-	{"DB.Pairs", false, func(u *using) error { return said(u, u.db.Pairs(u.ctx, Near(3), &PairOptions{Unordered: true})) }},
-	{"DB.Clusters", false, func(u *using) error { return said(u, u.db.Clusters(u.ctx, Near(3), &ClusterOptions{Mode: Components})) }},
+	}, false},
+	{"DB.Near", false, func(u *using) error { return said(u, u.db.Near(u.ctx, 7, 30)) }, false},
+	{"DB.Jaccard", false, func(u *using) error { return said(u, u.db.Jaccard(u.ctx, u.doc("", 0), 0.3)) }, false},
+	{"DB.Pairs", false, func(u *using) error { return said(u, u.db.Pairs(u.ctx, Near(3), &PairOptions{Unordered: true})) }, false},
+	{"DB.Clusters", false, func(u *using) error { return said(u, u.db.Clusters(u.ctx, Near(3), &ClusterOptions{Mode: Components})) }, false},
 	{"DB.Snapshot Snapshot.Size Snapshot.Allowed Snapshot.Close", false, on(func(u *using, s *Snapshot) error {
 		u.say(s.Size(), slices.Collect(s.Allowed()))
 		return s.Close()
-	})},
+	}), false},
 	{"Snapshot.Get Snapshot.Lookup", false, on(func(u *using, s *Snapshot) error {
 		d, err := s.Get(u.ctx, "c")
 		e, err2 := s.Lookup(u.ctx, "f")
 		return cmpOr(u.answers(err, d.ID, d.Entry()), func() error { return u.answers(err2, e) })
-	})},
+	}), false},
 	{"Snapshot.GetEach", false, on(func(u *using, s *Snapshot) error {
 		return s.GetEach(u.ctx, []string{"a", "d", "k", "none"}, func(i int, d Doc) error { u.say(i, d.ID, d.Text, d.Entry()); return nil })
-	})},
+	}), false},
 	{"Snapshot.ContentEach", false, on(func(u *using, s *Snapshot) error {
 		return s.ContentEach(u.ctx, []string{"a", "d", "k"}, func(i int, text, fields []byte) error { u.say(i, string(text), string(fields)); return nil })
-	})},
+	}), false},
 	{"Snapshot.Range", false, on(func(u *using, s *Snapshot) error {
 		where := func(text, fields []byte) (bool, error) { return strings.Contains(string(fields), "en"), nil }
 		lang := [][]FieldRange{{{Field: "lang", From: "en", To: "en"}}}
@@ -297,30 +303,30 @@ var uses = []use{
 		}
 		n, err := s.Count(u.ctx)
 		return u.answers(err, n)
-	})},
+	}), false},
 	{"Snapshot.Count Snapshot.CountIndexed", false, on(func(u *using, s *Snapshot) error {
 		n, err := s.CountIndexed(u.ctx, Range{Fields: [][]FieldRange{{{Field: "n", From: "2", Above: true, Numbers: true}}}})
 		return u.answers(err, n)
-	})},
+	}), false},
 	{"Snapshot.Search", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
 		return cmpOr(said(u, s.Search(u.ctx, Doc{ID: "c"}, by)), func() error { return said(u, s.Search(u.ctx, u.doc("", 0), by, &SearchOptions{Limit: 2})) })
-	})},
+	}), false},
 	{"Snapshot.CountMatches", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
 		n, err := s.CountMatches(u.ctx, u.doc("", 0), by)
 		return u.answers(err, n)
-	})},
+	}), false},
 	{"Snapshot.Any", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
 		named := make([]Match, 3)
 		known, err := s.Any(u.ctx, []Doc{u.doc("", 0), {ID: "d"}, u.doc("x", 60)}, by, named)
 		return u.answers(err, known, named)
-	})},
+	}), false},
 	{"Snapshot.Any", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
 		known, err := s.Any(u.ctx, []Doc{u.doc("", 0), u.doc("x", 60)}, by, nil)
 		return u.answers(err, known)
-	})},
+	}), false},
 	{"Snapshot.SearchBatch", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
 		return said(u, s.SearchBatch(u.ctx, []Doc{u.doc("", 0), {ID: "d"}, u.doc("x", 60)}, by))
-	})},
+	}), false},
 	{"Snapshot.Pairs", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
 		n := int64(0)
 		for _, o := range []*PairOptions{nil, {Limit: 3}, {Unordered: true}, {Count: &n}} {
@@ -330,7 +336,7 @@ var uses = []use{
 		}
 		u.say(n)
 		return nil
-	})},
+	}), false},
 	{"Snapshot.Clusters", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
 		n := int64(0)
 		first := func(a, b Entry) bool { return a.ID > b.ID }
@@ -341,15 +347,15 @@ var uses = []use{
 		}
 		u.say(n)
 		return nil
-	})},
+	}), false},
 	{"Snapshot.Plan", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
 		plan, err := s.Plan(u.ctx, u.doc("", 0), by)
 		return u.answers(err, len(plan))
-	})},
+	}), false},
 	{"Snapshot.Compare", false, on(func(u *using, s *Snapshot) error {
 		c, err := s.Compare(u.ctx, "c", "d")
 		return u.answers(err, fmt.Sprintf("%+v", c) != "")
-	})},
+	}), false},
 	{"Snapshot.Scorer Scorer.Empty Scorer.Match", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
 		x, err := s.Scorer(u.ctx, Doc{ID: "c"}, by)
 		if err != nil {
@@ -357,7 +363,7 @@ var uses = []use{
 		}
 		m, ok, err := x.Match(u.ctx, "h")
 		return u.answers(err, x.Empty(), m, ok)
-	})},
+	}), false},
 	{"Snapshot.Passages Passages.All Passages.Plan Passages.In", false, on(func(u *using, s *Snapshot) error {
 		p, err := s.Passages(u.ctx, Doc{ID: "c"}, 4)
 		if err != nil {
@@ -366,7 +372,7 @@ var uses = []use{
 		plan, err := p.Plan()
 		u.say(len(plan), p.In("alpha beta gamma delta epsilon"))
 		return cmpOr(err, func() error { return said(u, p.All(u.ctx)) })
-	})},
+	}), false},
 }
 
 // cmpOr returns err, or what next returns if that is nil.
@@ -657,6 +663,25 @@ func uncorrupt(err error) error {
 	return err
 }
 
+// TestPublishedTableStays drops a table that is published: nothing happens.
+func TestPublishedTableStays(t *testing.T) {
+	db, path := create4test(t, nil)
+	put(t, db, "a", 1)
+	if err := db.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	table := snapshot4test(t, db).v.Version.Parts[0].Table
+	if err := db.s.Drop(table); err != nil {
+		t.Error(err)
+	}
+	if text, err := allThatIsIn(db); err != nil {
+		t.Error(text, err)
+	}
+	if _, err := os.Stat(filepath.Join(path, table.Name)); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestUses ends the context of every use at every look and file operation, and has every file
 // operation fail. What comes right after a change of the catalog is always among the cases.
 func TestUses(t *testing.T) {
@@ -687,7 +712,12 @@ func TestUses(t *testing.T) {
 						}
 						return nil
 					}, nil}
-					if err := tr.run(new(ran), &want); err != nil {
+					var r ran
+					err := tr.run(&r, &want)
+					if err == nil && r.err != nil && u.publishes && n >= slices.Max(published[1]) {
+						err = fmt.Errorf("it says %w, when all is published", r.err)
+					}
+					if err != nil {
 						t.Errorf("%s of %s: operation %d, %v %s, fails: %v", u.methods, k.name, n+1, what.Kind, what.Name, err)
 					}
 				}

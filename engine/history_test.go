@@ -391,7 +391,7 @@ func (h *history) must(err error) {
 // some in a memory that loses power now and then.
 func TestHistories(t *testing.T) {
 	host := hostDir(t)
-	for seed := range exhaustive.Every(t, 64).Of(1000) {
+	for seed := range exhaustive.Every(t, 100).Of(1000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			h := newHistory(t, uint64(seed))

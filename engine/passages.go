@@ -79,7 +79,10 @@ func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages,
 		}
 		return nil
 	})
-	return p, err
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // In returns the passages of a text, the longest first, those of equal length in text order.

@@ -258,6 +258,10 @@ func (s *Snapshot) eachBatch(ctx context.Context, docs []Doc, by Criterion) iter
 					return
 				}
 			}
+			if err := ctx.Err(); err != nil { // then a share may not have handed over all
+				yield(BatchMatch{}, err)
+				return
+			}
 			if next := i + len(found); next < shares {
 				start(next)
 			}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// BenchmarkNearWide searches fingerprints of SIMDB_BENCH_BITS bits, uniform except for a tenth,
+// BenchmarkNearWide searches fingerprints of SIMDB_BENCH_BITS bits (64 or more), uniform except for a tenth,
 // which are copies with up to an eighth of the bits flipped; half of the queries are near a stored
 // one. SIMDB_BENCH_DOCS says how many there are, SIMDB_BENCH_K within how many bits.
 func BenchmarkNearWide(b *testing.B) {

@@ -345,7 +345,7 @@ func TestWide(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(wideKinds)) {
 		all = append(all, one{kind, 2}, one{kind, 4})
 	}
-	for i := range exhaustive.Some(t, 4, len(all)) {
+	for i := range exhaustive.Some(t, 6, len(all)) {
 		t.Run(fmt.Sprintf("%s/%d", all[i].kind, all[i].words), func(t *testing.T) { testWide(t, all[i].kind, all[i].words, false) })
 	}
 }
@@ -353,7 +353,7 @@ func TestWide(t *testing.T) {
 // TestSeveral takes databases of documents of several fingerprints through the same.
 func TestSeveral(t *testing.T) {
 	kinds := []string{"uniform", "ball"}
-	for i := range exhaustive.Some(t, 2, 2*len(kinds)) {
+	for i := range exhaustive.Some(t, 4, 2*len(kinds)) {
 		kind, words := kinds[i/2], 1+i%2
 		t.Run(fmt.Sprintf("%s/%d", kind, words), func(t *testing.T) { testWide(t, kind, words, true) })
 	}

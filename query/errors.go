@@ -113,5 +113,5 @@ func placed(text string, err error) error {
 	}
 	class := [...]string{syntax.Malformed: ClassParse, syntax.BadValue: ClassParameter, syntax.NotFound: ClassNotFound}[e.Class]
 	at := value.PlaceOf(text, e.Offset)
-	return &ParseError{Class: class, Msg: e.Msg, Hint: e.Hint, Err: e.Err, Line: at.Line, Column: at.Column, Offset: at.Offset, place: at}
+	return &ParseError{Class: class, Msg: value.Brief(e.Msg), Hint: value.Brief(e.Hint), Err: e.Err, Line: at.Line, Column: at.Column, Offset: at.Offset, place: at}
 }

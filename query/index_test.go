@@ -96,7 +96,7 @@ func TestIndex(t *testing.T) {
 		}
 	}
 	cases, narrowed, found := 0, 0, 0
-	for c := range exhaustive.Every(t, 20).Of(20_000) {
+	for c := range exhaustive.Every(t, 60).Of(20_000) {
 		r := rand.New(rand.NewPCG(37, 100+uint64(c)))
 		text := indexTest(r)
 		for range r.IntN(3) {

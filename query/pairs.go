@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/health"
 	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
@@ -230,40 +229,6 @@ func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
 		}
 		return n, nil
 	}, err
-}
-
-// clusterStats runs STATS CLUSTERS criterion [MODE m].
-func (x *run) clusterStats(s *syntax.Clusters) error {
-	for _, e := range s.Clauses {
-		at, what := 0, ""
-		switch {
-		case e.Limit != nil:
-			at, what = e.Limit.Pos.Offset, "LIMIT"
-		case e.Offset != nil:
-			at, what = e.Offset.Pos.Offset, "OFFSET"
-		case e.Show != nil:
-			at, what = e.Show.Word.Pos.Offset, "SHOW"
-		default:
-			continue
-		}
-		return syntax.Errorf(at, "it takes VERIFY and MODE", "%s does not go with STATS CLUSTERS", what)
-	}
-	c, o, _, err := x.bindClusters(s)
-	if err != nil {
-		return err
-	}
-	x.answer(health.Columns(), func(yield func(Row, error) bool) {
-		rows, _, err := health.OfDatabase(x.Ctx, x.Snap, x.DB.Params(), c, o)
-		for _, r := range rows {
-			if !yield(r, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(nil, err)
-		}
-	})
-	return nil
 }
 
 // verifyClause returns the VERIFY among clauses, or nil.

@@ -137,18 +137,10 @@ var statementDefs = []statementDef{
 		run:   func(x *run, s *syntax.Statement) error { return x.prune(s.Prune) },
 	},
 	{
-		word: "STATS", shape: syntax.Keyword,
-		topic: Topic{Syntax: "STATS  STATS CLUSTERS NEAR 3", Help: "what is in the database; figures of its clusters"},
-		docs: []docsRow{
-			{"STATS", "shows what is in the database, the fields of the first documents, and what flushes and merges have done since it was opened", "`name`, `value`"},
-			{"STATS CLUSTERS ...", "shows figures of clusters, and what many documents share: see below", "`figure`, `id`, `other`, `size`, `value`, `exact`"},
-		},
-		run: func(x *run, s *syntax.Statement) error {
-			if s.Stats.Clusters != nil {
-				return x.clusterStats(s.Stats.Clusters)
-			}
-			return x.stats()
-		},
+		word: "STATS", shape: syntax.Bare,
+		topic: Topic{Syntax: "STATS", Help: "what is in the database"},
+		docs:  []docsRow{{"STATS", "shows what is in the database, the fields of the first documents, and what flushes and merges have done since it was opened", "`name`, `value`"}},
+		run:   func(x *run, _ *syntax.Statement) error { return x.stats() },
 	},
 	{
 		word: "FIELDS", shape: syntax.Bare,

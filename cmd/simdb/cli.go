@@ -54,7 +54,6 @@ type cli struct {
 	Repair  verbs.Repair  `cmd:"" group:"mend" help:"Remove files that a killed process left in a database."`
 	Recover verbs.Recover `cmd:"" group:"mend" help:"Make a new database from what is readable of a damaged one."`
 
-	Bench      verbs.Bench   `cmd:"" group:"other" help:"Measure this machine with a temporary database."`
 	Debug      verbs.Debug   `cmd:"" group:"other" help:"Inspect the files of a database."`
 	VersionCmd versionCmd    `cmd:"" name:"version" group:"other" help:"Show the version and what this machine can do."`
 	Completion completionCmd `cmd:"" group:"other" help:"Write a completion script for a shell."`

@@ -188,7 +188,7 @@ func TestPlainPictures(t *testing.T) {
 		if got := rowsHere(t, "dedup", images, "p"); got != "p/1.png\np/3.png\np/4.png\n" {
 			t.Errorf("dedup %s: %s", images, got)
 		}
-		if code, _, talk := simdbHere(t, "load", db, images, "p"); code != 0 || !strings.Contains(talk, "pictures without a hash, which are like equal ones alone: 4 flat") {
+		if code, _, talk := simdbHere(t, "load", db, images, "p"); code != 0 || !strings.Contains(talk, "pictures without a hash, compared by equality alone: 4 flat") {
 			t.Errorf("load %s: status %d: %s", images, code, talk)
 		}
 		for _, args := range [][]string{{"pairs", images, "p"}, {"pairs", db}} {

@@ -39,7 +39,6 @@ var examples = map[string][]example{
 	},
 	"clusters": {
 		{`simdb clusters crawl.jsonl --jaccard 0.8 --format groups`, "Clusters as paragraphs of ids."},
-		{`simdb clusters corpus.simdb --near 3 --summary`, "Sizes of the clusters, and their weakest edges."},
 	},
 	"shell": {
 		{`simdb corpus.simdb`, "A prompt; .help lists what it understands."},
@@ -95,17 +94,13 @@ var examples = map[string][]example{
 		{`simdb prune corpus.simdb --older 48h`, "Keep the last two days."},
 		{`simdb prune corpus.simdb --expired expires`, "Delete documents whose field expires is a time in the past."},
 	},
-	"compact": {{`simdb compact corpus.simdb --rate 50MiB`, "Merge all tables, at a rate that leaves the disk to others."}},
-	"backup":  {{`simdb backup corpus.simdb backups/corpus`, "Make a backup; later runs copy only new tables."}},
-	"pack":    {{`simdb pack corpus.simdb corpus.sst`, "Write one file, which simdb corpus.sst searches."}},
-	"ingest":  {{`simdb ingest corpus.simdb 'parts/*.sst' --create`, "Make a database of tables that other machines have packed."}},
-	"check":   {{`simdb check corpus.simdb`, "Exit status 1 if there is damage."}},
-	"repair":  {{`simdb repair corpus.simdb`, "Remove temporary and abandoned files."}},
-	"recover": {{`simdb recover damaged.simdb new.simdb`, "Copy all that is readable, and list what is lost."}},
-	"bench": {
-		{`simdb bench`, "A million fingerprints, and texts."},
-		{`simdb bench --n 1e7 -k 3,6 --no-text`, "Ten million, at two distances."},
-	},
+	"compact":      {{`simdb compact corpus.simdb --rate 50MiB`, "Merge all tables, at a rate that leaves the disk to others."}},
+	"backup":       {{`simdb backup corpus.simdb backups/corpus`, "Make a backup; later runs copy only new tables."}},
+	"pack":         {{`simdb pack corpus.simdb corpus.sst`, "Write one file, which simdb corpus.sst searches."}},
+	"ingest":       {{`simdb ingest corpus.simdb 'parts/*.sst' --create`, "Make a database of tables that other machines have packed."}},
+	"check":        {{`simdb check corpus.simdb`, "Exit status 1 if there is damage."}},
+	"repair":       {{`simdb repair corpus.simdb`, "Remove temporary and abandoned files."}},
+	"recover":      {{`simdb recover damaged.simdb new.simdb`, "Copy all that is readable, and list what is lost."}},
 	"debug layout": {{`simdb debug layout corpus.sst`, "Parameters, sections and sizes."}},
 	"completion":   {{`simdb completion bash > ~/.local/share/bash-completion/completions/simdb`, "Install it for bash."}},
 }

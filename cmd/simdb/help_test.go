@@ -144,7 +144,7 @@ func TestBashCompletion(t *testing.T) {
 	} {
 		c := exec.Command("bash", "-c", script+"\nCOMP_WORDS=("+words+"); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _simdb; echo ${COMPREPLY[*]}")
 		c.Dir = t.TempDir()
-		if out, err := c.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != want {
+		if out, err := c.Output(); err != nil || strings.TrimSpace(string(out)) != want {
 			t.Errorf("%s: %s %v, want %s", words, out, err, want)
 		}
 	}

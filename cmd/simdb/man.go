@@ -60,7 +60,7 @@ XDG_CONFIG_HOME
 Where the prompt finds commands to begin with, in simdb/simdbrc.
 .TP
 TMPDIR
-Where dedup, tune and bench keep their temporary files.
+Where dedup and tune keep their temporary files.
 `
 
 // man writes the manual page.

@@ -46,7 +46,6 @@ var invocations = map[string][]string{
 	"tune":         {"tune", "in.jsonl"},
 	"plan":         {"plan", "in.jsonl", "--layout", "2:1"},
 	"hash":         {"hash", "in.jsonl"},
-	"bench":        {"bench", "--n", "1", "--no-text"},
 	"debug layout": {"debug", "layout", "packed.sst"},
 	"shard plan":   {"shard", "plan", "work", "dedup", "in.jsonl", "-o", "kept/"},
 	"shard steps":  {"shard", "steps", "work"},

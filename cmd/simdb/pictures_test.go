@@ -173,7 +173,7 @@ func TestPictures(t *testing.T) {
 			t.Errorf("pairs %s %s:\n%s\nnot:\n%s", images, near, strings.Join(got, ""), strings.Join(pairs, ""))
 		}
 		db := kind.String() + ".simdb"
-		if code, _, talk := simdbHere(t, "load", db, images, "p"); code != 0 || !strings.Contains(talk, "29 documents loaded") || !strings.Contains(talk, "like equal ones alone: 3 flat, 2 cannot be decoded") {
+		if code, _, talk := simdbHere(t, "load", db, images, "p"); code != 0 || !strings.Contains(talk, "29 documents loaded") || !strings.Contains(talk, "by equality alone: 3 flat, 2 cannot be decoded") {
 			t.Fatalf("load %s: status %d: %s", images, code, talk)
 		}
 		if got := sortedLines(rowsHere(t, "pairs", db, near)); !slices.Equal(got, pairs) {

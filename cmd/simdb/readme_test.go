@@ -110,7 +110,7 @@ func testPage(t *testing.T, page string, least int) {
 	run := func(command string) {
 		n++
 		c := exec.Command("sh", "-c", command)
-		c.Dir = dir
+		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C") // by which sort sorts
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v", command, err)

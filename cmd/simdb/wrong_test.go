@@ -33,7 +33,6 @@ var wrong = []struct{ args, want string }{
 	{"lod|--help", `unknown command "lod", did you mean "load"?`},
 	{"help|lod", `unknown command "lod", did you mean "load"?`},
 	{"tunes|in.jsonl", `did you mean "tune"?`},
-	{"benhc", `did you mean "bench"?`},
 	{"paln|in.jsonl", `did you mean "plan"?`},
 	{"none.simdb", "none.simdb: there is no such database"},
 	{"none.simdb|COUNT", "none.simdb: there is no such database"},
@@ -112,7 +111,6 @@ var wrong = []struct{ args, want string }{
 	{"match|x.simdb|in.jsonl|--near|65", "K is 0 to 64"},
 	{"join|x.simdb|in.jsonl|--near|65", "K is 0 to 64"},
 	{"pairs|in.jsonl|--near|65", "K is 0 to 64"},
-	{"bench|-k|65", "K is 0 to 64"},
 	{"load|new.simdb|in.jsonl|--bits|2048", "--bits 2048: a fingerprint has a multiple of 64 bits, from 64 to 1024, or in simdb hash to 4096"},
 	{"load|x.simdb|in.jsonl|--bits|128", "128"},
 	{"dedup|in.jsonl|--near|65", "K is 0 to 64"},
@@ -178,7 +176,6 @@ var wrong = []struct{ args, want string }{
 	{"plan|--n|5|-k|65", `-k: a distance of 65: a fingerprint has 64 bits`},
 	{"plan|--n|5|--layout|x", "--layout: layout"},
 	{"tune|in.jsonl|--sample|many", `--sample: "many"`},
-	{"bench|--n|2e9", "at most 1073741824"},
 
 	// Files that are not there, or are something else.
 	{"load|new.simdb|none.jsonl", "none.jsonl: no such file or directory"},

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Ending is a context that ends when it is looked at for the n-th time, by any method: for a test
-// that ends an operation at every moment at which it can notice.
+// Ending is a context that ends when it is looked at for the n-th time, so that a test can end an
+// operation at every moment at which it can notice.
 type Ending struct {
 	context.Context
 	n     int64
@@ -19,7 +19,7 @@ func EndAt(n int) *Ending {
 	return &Ending{Context: context.Background(), n: int64(n), done: make(chan struct{})}
 }
 
-// Look counts a look. It is called, too, for what happens beside the context, such as file operations.
+// Look counts a look. A test calls it for what happens beside the context, such as file operations.
 func (e *Ending) Look() {
 	if e.looks.Add(1) == e.n {
 		close(e.done)
@@ -43,10 +43,4 @@ func (e *Ending) Err() error {
 	default:
 		return nil
 	}
-}
-
-// Value implements context.Context: there is none.
-func (e *Ending) Value(any) any {
-	e.Look()
-	return nil
 }

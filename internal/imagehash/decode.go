@@ -110,8 +110,10 @@ func decode(r io.Reader, memory int64) (pic picture, err error) {
 			pic.Image = canvas(img, cfg)
 		}
 	case *image.NRGBA:
-		if f.name == "webp" {
-			hideAlpha(img, data)
+		if f.name == "webp" && unusedAlpha(data) || f.name == "bmp" && allClear(img) {
+			for i := 3; i < len(img.Pix); i += 4 {
+				img.Pix[i] = 255
+			}
 		}
 	case *image.Gray:
 		if f.name == "tiff" {
@@ -170,16 +172,23 @@ func firstFrame(data []byte) []byte {
 	return out
 }
 
-// hideAlpha makes a lossless WebP picture opaque if its header says that its alpha is not used: RFC
-// 9649, 3.4. The bit follows a byte of signature and two sizes of 14 bits.
-func hideAlpha(img *image.NRGBA, data []byte) {
+// unusedAlpha reports whether the header of a lossless WebP file says that its alpha is not used:
+// RFC 9649, 3.4. The bit follows a byte of signature and two sizes of 14 bits.
+func unusedAlpha(data []byte) bool {
 	const at, used = 4, 1 << 4
 	head := chunk(data[12:], "VP8L", binary.LittleEndian)
-	if len(head) > at && head[at]&used == 0 {
-		for i := 3; i < len(img.Pix); i += 4 {
-			img.Pix[i] = 255
+	return len(head) > at && head[at]&used == 0
+}
+
+// allClear reports whether nothing of a picture is to be seen. In BMP files that is an alpha that
+// the program that wrote them did not use.
+func allClear(img *image.NRGBA) bool {
+	for i := 3; i < len(img.Pix); i += 4 {
+		if img.Pix[i] != 0 {
+			return false
 		}
 	}
+	return true
 }
 
 // canvas returns the first frame of a GIF file in a picture of the full size.

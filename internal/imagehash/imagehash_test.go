@@ -380,6 +380,40 @@ func TestUnusedAlpha(t *testing.T) {
 	}
 }
 
+// A BMP picture whose alpha is 0 everywhere is opaque.
+func TestClearBMP(t *testing.T) {
+	img := scene(64, 48, 2)
+	var plain bytes.Buffer
+	if err := bmp.Encode(&plain, img); err != nil {
+		t.Fatal(err)
+	}
+	deep := func(alpha func(i int) byte) []byte { // with a header of 108 bytes, which has alpha
+		const offset, header = 14 + 108, 108
+		file := slices.Concat(plain.Bytes()[:54], make([]byte, header-40))
+		binary.LittleEndian.PutUint32(file[10:], offset)
+		binary.LittleEndian.PutUint32(file[14:], header)
+		file[28] = 32
+		for i := range 64 * 48 {
+			c := img.RGBAAt(i%64, 47-i/64)
+			file = append(file, c.B, c.G, c.R, alpha(i))
+		}
+		return file
+	}
+	want := must(Hash(bytes.NewReader(plain.Bytes()), PDQ, Options{})).Hashes[0]
+	for name, test := range map[string]struct {
+		alpha func(i int) byte
+		same  bool
+	}{
+		"0": {func(int) byte { return 0 }, true}, "255": {func(int) byte { return 255 }, true},
+		"half": {func(i int) byte { return byte(255 * (i % 64 / 32)) }, false},
+	} {
+		res, err := Hash(bytes.NewReader(deep(test.alpha)), PDQ, Options{})
+		if err != nil || slices.Equal(res.Hashes[0], want) != test.same {
+			t.Errorf("alpha of %s: %x, %v, opaque %x", name, res.Hashes, err, want)
+		}
+	}
+}
+
 // A decoder that panics refuses the picture.
 func TestPanic(t *testing.T) {
 	before := formats

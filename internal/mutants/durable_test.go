@@ -343,8 +343,8 @@ var durableMutants = []mutant{
 		tests: "engine", run: "^TestFlushRemovesAllLogs$",
 	},
 	{
-		name: "flush/table removed that the catalog may list", in: "engine", decl: "discard",
-		edit:  swap(`t.drop(vfs.IsNoRoom(err))`, `t.drop(true)`),
+		name: "flush/table removed that the catalog may list", in: "engine", decl: "Store.flush",
+		edit:  swap(`errors.Join(db.fail(err), db.Drop(t))`, `errors.Join(err, db.Drop(t))`),
 		tests: "engine", run: "^TestFailedCommitKeepsTable$",
 	},
 	{

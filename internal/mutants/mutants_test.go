@@ -140,7 +140,7 @@ var levels = map[string]kernel.Level{"editdist/the row above a band forgets a co
 func TestMutants(t *testing.T) {
 	number, of := share(t)
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, m := range slices.Concat(mutants, durableMutants, writeMutants, loadMutants, outputMutants, backupMutants, recoverMutants, fieldMutants, featureMutants, decisionMutants, pictureMutants) {
+	for i, m := range slices.Concat(mutants, durableMutants, writeMutants, loadMutants, outputMutants, backupMutants, recoverMutants, fieldMutants, featureMutants, decisionMutants, pictureMutants, publishedMutants) {
 		t.Run(m.name, func(t *testing.T) {
 			p, packages := m.place(t)
 			if of == 0 || i%of != number {

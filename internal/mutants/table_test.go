@@ -203,8 +203,28 @@ var mutants = []mutant{
 	},
 	{
 		name: "catalog/next file number not kept", in: "engine", decl: "Store.editCatalog",
-		edit:  drop(`e.NextFile = new(db.nextFile)`),
+		edit:  swap(`e.NextFile, e.LastSeq = new(db.nextFile), db.seq`, `e.LastSeq = db.seq`),
 		tests: "engine", run: crashes,
+	},
+	{
+		name: "catalog/last sequence number not kept", in: "engine", decl: "Store.editCatalog",
+		edit:  swap(`e.NextFile, e.LastSeq = new(db.nextFile), db.seq`, `e.NextFile = new(db.nextFile)`),
+		tests: "engine", run: "^TestVersionsNeverRepeat$",
+	},
+	{
+		name: "backup/last sequence number of dropped tables lost", in: "engine", decl: "Store.freeze",
+		edit:  swap(`max(db.lastSeq, db.seq)`, `db.seq`),
+		tests: "engine", run: "^TestVersionsNeverRepeat$",
+	},
+	{
+		name: "replay/flushed although an older version may be in a damaged table", in: "engine", decl: "Store.flush",
+		edit:  drop(`if err := m.Cur.Doubt.Older; err != nil { return err }`),
+		tests: "engine", run: "^TestDamagedSections$",
+	},
+	{
+		name: "replay/shown although a newer version may be in a damaged table", in: "engine", decl: "replayed.unknown",
+		edit:  never(`p.Meta.MaxSeq > w.Doc.Seq`),
+		tests: "engine", run: "^TestOvertakenByDamaged$",
 	},
 	{
 		name: "flush/its logs stay needed", in: "engine", decl: "Store.publishFlush",

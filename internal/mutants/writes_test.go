@@ -220,7 +220,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "batch/visible write by write", in: "engine", decl: "Store.commitLocked",
-		edit:  swap(`if err := db.insertLocked(&have, &recs[i]); err != nil { return db.fail(err) }`, `if err := db.insertLocked(&have, &recs[i]); err != nil { return db.fail(err) }; db.publishLocked(recs[i].Doc.Seq)`),
+		edit:  swap(`db.insertLocked(replaced[i], &recs[i])`, `db.insertLocked(replaced[i], &recs[i]); db.publishLocked(recs[i].Doc.Seq)`),
 		tests: "engine", run: "^TestBatchIsVisibleAtOnce$",
 	},
 	{
@@ -315,7 +315,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "memtable/a replaced version is forgotten", in: "engine", decl: "idTable.add",
-		edit:  swap(`d.prev = old; old == nil`, `d.prev = nil; old == nil`),
+		edit:  swap(`d.follow(old)`, `d.follow(nil)`),
 		tests: "engine/internal/view", run: "^TestMemtableFind$",
 	},
 	{

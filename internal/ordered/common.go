@@ -1,10 +1,21 @@
 package ordered
 
+import "slices"
+
+// Lopsided is how many times larger a set is in which it takes less to look each element up.
+const Lopsided = 32
+
 // Common returns how many elements a and b share, which ascend, or -1 if they are fewer than need.
 func Common(a, b []uint64, need int) int {
 	spareA, spareB := len(a)-need, len(b)-need
 	if spareA < 0 || spareB < 0 {
 		return -1
+	}
+	if len(a) > len(b) {
+		a, b, spareA, spareB = b, a, spareB, spareA
+	}
+	if len(b)/Lopsided > len(a) {
+		return commonOfFew(a, b, need)
 	}
 	i, k := 0, 0
 	for i < len(a) && k < len(b) {
@@ -27,4 +38,19 @@ func Common(a, b []uint64, need int) int {
 		return n
 	}
 	return -1
+}
+
+// commonOfFew is Common where b is much larger than a.
+func commonOfFew(a, b []uint64, need int) int {
+	n := 0
+	for i, e := range a {
+		at, ok := slices.BinarySearch(b, e)
+		if b = b[at:]; ok {
+			n++
+		}
+		if n+len(a)-1-i < need {
+			return -1
+		}
+	}
+	return n
 }

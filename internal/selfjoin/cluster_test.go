@@ -124,7 +124,7 @@ func starsByDefinition(fps Columns, docs Documents, k int) (a Assignment) {
 }
 
 func TestStars(t *testing.T) {
-	for _, n := range []int{0, 1, 2, 40, 1200 / exhaustive.Slower} {
+	for _, n := range []int{0, 1, 2, 40, 600 / exhaustive.Slower} {
 		eachShape(t, n, func(t *testing.T, fps []uint64) {
 			r := rand.New(rand.NewPCG(5, 6))
 			var order []uint32

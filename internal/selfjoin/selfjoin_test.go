@@ -229,7 +229,7 @@ func TestPairsLarge(t *testing.T) {
 
 func TestPairsLarger(t *testing.T) {
 	for _, shape := range []string{"copies", "clusters", "constant middle, skewed top"} {
-		fps := distinct(shapes[shape](rand.New(rand.NewPCG(1, 2)), 20000/exhaustive.Slower))
+		fps := distinct(shapes[shape](rand.New(rand.NewPCG(1, 2)), 8000/exhaustive.Slower))
 		all := bruteForce(fps, 6)
 		for _, k := range []int{1, 3, 6} {
 			comparePairs(t, k, collect(t, fps, k, Options{}), within(all, k))

@@ -9,8 +9,10 @@ type bitmap [2]uint64
 
 const bitmapBytes = 16
 
-func bitmapOf(set []uint64) (b bitmap) {
+// bitmapOf leaves out the trailing bits of elements that are not of the hash.
+func bitmapOf(set []uint64, skip int) (b bitmap) {
 	for _, h := range set {
+		h = h >> (skip & 63) << (skip & 63)
 		h *= 0x9e3779b97f4a7c15
 		b[h>>63] ^= 1 << (h >> 57 & 63)
 	}

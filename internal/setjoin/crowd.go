@@ -276,8 +276,7 @@ func (f *finder) expand(x *index, p *prefix, t threshold, best bool) {
 			f.members(c, x.crowds, p, t, best)
 		}
 	}
-	slices.Sort(f.found)
-	f.found = slices.Compact(f.found)
+	f.ascending(x)
 }
 
 // members appends the members of a crowd that may match, or the best one, or one of each part.
@@ -369,6 +368,7 @@ type finder struct {
 	parts   []uint32            // Components: those that are not found yet if there are few, ascending
 	last    uint32              // Components: the part that was found last
 	common  []uint32            // Jaccard: of each slot of a segment of a crowd
+	marks   []uint64            // a bit for each entry, while many are sorted
 	counted int                 // Jaccard: slots that common was counted for, in all
 	parter  parter
 	lookups [lookupsAtOnce]lookup // of which n are there

@@ -143,12 +143,34 @@ func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) []uint3
 	} else {
 		f.found = x.candidates(f.found, p, t)
 	}
-	slices.Sort(f.found)
-	f.found = slices.Compact(f.found)
+	f.ascending(x)
 	if x.crowds != nil && len(x.crowds.of) > 0 {
 		f.expand(x, p, t, best)
 	}
 	return f.found
+}
+
+// ascending sorts what was found, each once. Many of all entries are sorted by marking them.
+func (f *finder) ascending(x *index) {
+	const share = 32
+	if len(f.found) < len(x.sets)/share {
+		slices.Sort(f.found)
+		f.found = slices.Compact(f.found)
+		return
+	}
+	if n := (len(x.sets) + 63) / 64; len(f.marks) < n {
+		f.marks = make([]uint64, n+n/4)
+	}
+	for _, e := range f.found {
+		f.marks[e/64] |= 1 << (e % 64)
+	}
+	f.found = f.found[:0]
+	for at, m := range f.marks[:(len(x.sets)+63)/64] {
+		for ; m != 0; m &= m - 1 {
+			f.found = append(f.found, uint32(at*64+bits.TrailingZeros64(m)))
+		}
+		f.marks[at] = 0
+	}
 }
 
 // texts finds texts, each once.

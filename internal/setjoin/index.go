@@ -22,9 +22,10 @@ type index struct {
 
 	signatures []textsim.EditSignature // Edits by length: of entries
 
-	packed  *packed  // what has been moved there; nil where entries are few
-	bitmaps []bitmap // Jaccard, Sketches: of entries
-	crowds  *crowds  // Jaccard, Sketches
+	packed  *packed   // what has been moved there; nil where entries are few
+	bitmaps []bitmap  // of entries, not of Edits
+	lengths []float64 // Cosine: of entries
+	crowds  *crowds   // Jaccard, Sketches
 
 	others map[uint64][]uint32 // Cosine: of each node, by nodeOf: all entries that share it
 }
@@ -56,7 +57,7 @@ func (x *index) reset() {
 	clear(x.heads)
 	x.nodes, x.sets, x.sizes, x.pieces = 0, x.sets[:0], x.sizes[:0], x.pieces[:0]
 	x.signatures = x.signatures[:0]
-	x.bitmaps = x.bitmaps[:0]
+	x.bitmaps, x.lengths = x.bitmaps[:0], x.lengths[:0]
 	if x.packed != nil {
 		x.packed.reset()
 	}
@@ -69,7 +70,7 @@ func (x *index) reset() {
 // bytes is about the memory of the index.
 func (x *index) bytes() int64 {
 	n := int64(x.nodes)*nodeBytes + int64(len(x.heads))*4
-	n += int64(len(x.sets))*8 + int64(len(x.pieces))*4 + int64(len(x.bitmaps))*bitmapBytes
+	n += int64(len(x.sets))*8 + int64(len(x.pieces))*4 + int64(len(x.bitmaps))*bitmapBytes + int64(len(x.lengths))*8
 	n += int64(len(x.others)) * othersBytes
 	n += int64(len(x.signatures)) * int64(unsafe.Sizeof(textsim.EditSignature{}))
 	if x.packed != nil {
@@ -104,6 +105,9 @@ func (x *index) add(set uint32, p *prefix) (member bool) {
 	}
 	if p.hasBitmap {
 		x.bitmaps = append(x.bitmaps, p.bitmap)
+	}
+	if p.rests != nil {
+		x.lengths = append(x.lengths, p.length)
 	}
 	if x.crowd(entry, p) {
 		return true

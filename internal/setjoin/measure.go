@@ -3,6 +3,9 @@ package setjoin
 import (
 	"math"
 	"math/bits"
+	"slices"
+
+	"github.com/simdb/simdb/internal/ordered"
 )
 
 // A Kind is what sets stand for, and what their similarity is.
@@ -65,7 +68,7 @@ func WordHash(hash uint64) uint64 { return hash >> weightBits << weightBits }
 func squareOf(element uint64) float64 {
 	const mantissa = 10
 	w := element & (1<<weightBits - 1)
-	return math.Ldexp(float64(w&(1<<mantissa-1)), int(w>>mantissa))
+	return float64(w & (1<<mantissa - 1) << (w >> mantissa))
 }
 
 // slack is how much the square of a cosine may be too small as it is computed from elements.
@@ -83,10 +86,20 @@ type weighted struct {
 	square float64
 }
 
-// mayBeCosine reports whether the texts of two sets may match: it is wrong for none that do.
-func mayBeCosine(a, b []uint64, t float64) bool {
+// mayBeCosine reports whether the texts of two sets may match, given the product of their squared
+// lengths: it is wrong for none that do.
+func mayBeCosine(a, b []uint64, lengths, t float64) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
 	dot, i, k := 0.0, 0, 0
 	for i < len(a) && k < len(b) {
+		if left := b[k:]; len(left)/ordered.Lopsided > len(a)-i {
+			at, _ := slices.BinarySearch(left, a[i]>>weightBits<<weightBits)
+			if k += at; k == len(b) {
+				break
+			}
+		}
 		switch x, y := a[i]>>weightBits, b[k]>>weightBits; {
 		case x == y:
 			dot += math.Sqrt(squareOf(a[i]) * squareOf(b[k]))
@@ -97,8 +110,12 @@ func mayBeCosine(a, b []uint64, t float64) bool {
 			k++
 		}
 	}
-	return dot*dot >= cosineCut(t)*length(a)*length(b)
+	return dot*dot >= cosineCut(t)*lengths
 }
+
+// mostWords returns how many words at most are in one of two texts only that match, given the
+// squared lengths of their vectors: each adds 1 or more to the square of the distance.
+func mostWords(x, y, t float64) int { return int((x+y)*(1+slack) - 2*t*math.Sqrt(x*y) + slack) }
 
 // length returns the squared length of a text's vector.
 func length(set []uint64) (sum float64) {

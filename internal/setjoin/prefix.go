@@ -130,7 +130,8 @@ type prefix struct {
 	signed    bool
 
 	bitmap    bitmap
-	hasBitmap bool // Jaccard, Sketches
+	hasBitmap bool    // not of Edits
+	length    float64 // Cosine: squared, of the vector
 
 	set []uint64 // Jaccard, Sketches: the elements
 	met int      // elements of entries that it has met
@@ -207,7 +208,7 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	f.keys = dst[from:len(dst):len(dst)]
 	f.look = min(max(0, n-f.alone), most)
 	slices.Sort(f.keys)
-	f.bitmap, f.hasBitmap = bitmapOf(set), true
+	f.bitmap, f.hasBitmap = bitmapOf(set, 0), true
 	return f, dst
 }
 
@@ -230,6 +231,7 @@ func (p *prefixer) ofWords(set, dst []uint64) (prefix, []uint64) {
 	}
 	slices.SortFunc(p.words, func(a, b weighted) int { return cmp.Compare(a.key, b.key) })
 	from, all, cut := len(dst), length(set), cosineCut(p.t.t)
+	f.length, f.bitmap, f.hasBitmap = all, bitmapOf(set, weightBits), true
 	for _, w := range p.words {
 		if left < cut*all {
 			break

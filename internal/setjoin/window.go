@@ -331,7 +331,7 @@ func (w *worker) probe(it *item) (err error) {
 				return err
 			}
 		}
-		if done, err := w.compare(w.judge, it, set, hashes); done || err != nil {
+		if done, err := w.compare(w.judge, it, in, entry, set, hashes); done || err != nil {
 			return err
 		}
 	}
@@ -358,16 +358,19 @@ func (w *worker) set(set uint32, size int) ([]uint64, error) {
 // apart reports whether an item and an entry share too little by their bitmaps. It is wrong for
 // none that compare would take.
 func (j *join) apart(it *item, in *index, entry uint32) bool {
-	if !j.t.Kind.ofSets() {
+	switch j.t.Kind {
+	case Edits:
 		return false
+	case Cosine:
+		return it.prefix.bitmap.differ(&in.bitmaps[entry]) > mostWords(it.prefix.length, in.lengths[entry], j.least(it).t)
 	}
 	x, y := it.prefix.size, int(in.sizes[entry])
 	return it.prefix.bitmap.differ(&in.bitmaps[entry]) > x+y-2*j.least(it).about(x, y)
 }
 
-// compare compares an item with a set, and reports whether the item need not be compared with
-// others.
-func (j *join) compare(judge Judge, it *item, set uint32, hashes []uint64) (done bool, err error) {
+// compare compares an item with a set, which is an entry, and reports whether the item need not be
+// compared with others.
+func (j *join) compare(judge Judge, it *item, in *index, entry, set uint32, hashes []uint64) (done bool, err error) {
 	if j.o.Accept != nil && !j.o.Accept(int(set), int(it.set)) { // it takes less than comparing
 		return false, nil
 	}
@@ -375,7 +378,7 @@ func (j *join) compare(judge Judge, it *item, set uint32, hashes []uint64) (done
 	ok := false
 	if judge == nil {
 		m.score, ok = j.common(it, hashes)
-	} else if j.mayMatch(it, hashes) {
+	} else if j.t.Kind != Cosine || mayBeCosine(it.hashes, hashes, it.prefix.length*in.lengths[entry], j.least(it).t) {
 		m.score, ok, err = judge.Compare(int(it.set), int(set))
 	}
 	if !ok || err != nil {
@@ -405,11 +408,6 @@ func (j *join) common(it *item, hashes []uint64) (similarity float64, ok bool) {
 	return j.t.score(x, y, n), true
 }
 
-// mayMatch is common for sets that stand for texts, which remain to be compared.
-func (j *join) mayMatch(it *item, hashes []uint64) bool {
-	return j.t.Kind != Cosine || mayBeCosine(it.hashes, hashes, j.least(it).t)
-}
-
 // least returns the threshold that matches of an item must reach from now on.
 func (j *join) least(it *item) threshold {
 	if it.matches == nil && it.best.set != none {
@@ -431,7 +429,7 @@ func (j *join) pair(it *item) error {
 		if j.connected(it, other.set) || j.apart(it, in, entry) {
 			continue
 		}
-		if done, err := j.compare(j.judge, it, other.set, other.hashes); done || err != nil {
+		if done, err := j.compare(j.judge, it, in, entry, other.set, other.hashes); done || err != nil {
 			return err
 		}
 	}

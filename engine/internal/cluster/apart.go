@@ -39,7 +39,7 @@ func (c *clustering) setApart(ctx context.Context) error {
 
 // locsOf returns the IDs of the visible documents that are in allowed pairs, by loc.
 func (j *joinSet) locsOf(allowed *view.AllowedPairs) (map[uint64]string, error) {
-	ids := map[uint64]string{}
+	ids, allIDs := map[uint64]string{}, allowed.IDs()
 	for i, m := range j.v.Mems {
 		for at, d := range m.Docs {
 			if allowed.Involves(string(d.ID)) && j.v.MemAlive(d) {
@@ -49,7 +49,7 @@ func (j *joinSet) locsOf(allowed *view.AllowedPairs) (map[uint64]string, error) 
 	}
 	for i := range j.v.Version.Parts {
 		p := &j.v.Version.Parts[i]
-		for id := range allowed.Partners {
+		for _, id := range allIDs {
 			doc, ok, err := p.Lookup([]byte(id))
 			if err == nil && ok {
 				ok, err = j.v.Alive(p, doc)

@@ -88,11 +88,11 @@ func lookFile(fsys vfs.FS, path string) (Kind, error) {
 	defer f.Close()
 	head := make([]byte, 8)
 	n, err := f.ReadAt(head, 0)
-	switch {
-	case n == len(head) && sstable.IsTable(head):
+	if n == len(head) && sstable.IsTable(head) {
 		return Table, nil
-	case n == len(head), errors.Is(err, io.EOF):
-		return Other, nil
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
 	return Other, err
 }

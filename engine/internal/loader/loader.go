@@ -46,6 +46,7 @@ type Loader struct {
 	err   error // why nothing more is taken
 
 	stored  storedIDs
+	stale   bool   // stored has not seen the last table
 	filling *chunk // takes what is added
 	writing *chunk // is complete and becomes a table; nil if none does
 	spare   *chunk // was written; its memory is for another
@@ -109,16 +110,24 @@ func New(ctx context.Context, db *store.Store, o Options) (*Loader, error) {
 		l.free <- &window{}
 	}
 	l.stored.most = o.MemoryBytes / 4
+	l.stale = !o.Replace
 	return l, l.renew()
 }
 
-// renew has IDs looked up in the database as it is now.
+// renew has IDs looked up in the database as it is now, if they are looked up. That is done before
+// more is added, and not when a table has just been published: then nothing is to fail.
 func (l *Loader) renew() error {
-	snap, err := l.db.View()
-	if err != nil {
-		return err
+	if !l.stale {
+		return nil
 	}
-	return l.stored.renew(snap)
+	snap, err := l.db.View()
+	if err == nil {
+		err = l.stored.renew(snap)
+	}
+	if l.stale = err != nil; err != nil {
+		return l.fail(err)
+	}
+	return nil
 }
 
 // Add adds d. When its ID is stored, or was added before, and Replace is off, it returns ErrExists
@@ -200,6 +209,9 @@ func (l *Loader) windowBytes() int64 { return l.o.MemoryBytes / windowShares }
 // end the load.
 func (l *Loader) find(id string) (idSlot, error) {
 	c := l.filling
+	if err := l.renew(); err != nil {
+		return idSlot{}, err
+	}
 	begin := c.begin(id)
 	l.stored.begin(id)
 	stored, err := l.stored.has(l.ctx, id, l.writing)
@@ -304,7 +316,11 @@ func (l *Loader) next() error {
 	}
 	l.writing = c
 	if !l.o.Replace {
-		if err := l.stored.addChunk(c); err != nil {
+		err := l.renew()
+		if err == nil {
+			err = l.stored.addChunk(c)
+		}
+		if err != nil {
 			l.drop(c)
 			l.writing = nil
 			return l.fail(err)
@@ -366,9 +382,7 @@ func (l *Loader) Wait() error {
 			l.fresh, l.most = l.fresh[:0], 2*l.most
 		}
 	}
-	if err := l.renew(); err != nil {
-		return l.fail(err)
-	}
+	l.stale = !l.o.Replace
 	return l.err
 }
 

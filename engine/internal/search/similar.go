@@ -24,7 +24,8 @@ type Similar struct {
 	compare textsim.Compare
 	edit    *textsim.EditFilter // nil for another measure
 	cosine  *textsim.CosineFilter
-	index   IndexFunc // nil for another measure
+	index   IndexFunc         // nil for another measure
+	set     *sstable.SetQuery // of containment, else nil
 	docs    []uint32
 	scratch []byte
 	work    Counts
@@ -35,6 +36,7 @@ func NewSimilar(v *view.View, text []byte, by view.Criterion) *Similar {
 	q := &Similar{v: v}
 	if by.Text.Contained() {
 		set := sstable.SetQuery{Set: v.Texts.Sets().Set(text), T: by.T, Within: by.Text == view.Within, Most: v.Most(sstable.SetDocBytes)}
+		q.set = &set
 		q.compare = textsim.Contained(v.Texts.Sets(), set.Set, set.T, set.Within)
 		q.index = func(p *view.Part, dst []uint32) ([]uint32, int, bool, error) { return p.SetCandidates(dst, set) }
 	} else if by.Text == view.Levenshtein {
@@ -231,8 +233,15 @@ func (q *Similar) memtable(ctx context.Context, m view.MemView, except string, f
 	for i := range m.Docs {
 		q.docs = append(q.docs, uint32(i))
 	}
-	if q.signed() {
+	switch {
+	case q.signed():
 		q.sign(m)
+	case q.set != nil:
+		sets := q.v.Texts.Sets()
+		of := func(i int) []uint64 { return sets.LastSet(m.Docs[i].Text) }
+		if found, ok := m.Sets.Candidates(q.v.Short, nil, len(m.Docs), of, q.set.Set, q.set.T, q.set.Within); ok {
+			q.docs = found
+		}
 	}
 	for _, i := range q.docs {
 		d := m.Docs[i]

@@ -266,10 +266,7 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *compaction.Merge, erase
 		err = db.publishCompaction(in, t, renumber)
 	}
 	if err != nil {
-		err = errors.Join(db.fail(err), tables.Discard(t, err))
-	}
-	if err != nil {
-		return nil, err
+		return nil, errors.Join(db.fail(err), db.Drop(t))
 	}
 	return t, nil
 }

@@ -157,7 +157,7 @@ func (db *Store) flush(m *view.Memtable) error {
 		}
 	}
 	if err := db.publishFlush(m, t, docs); err != nil {
-		return errors.Join(err, tables.Discard(t, err))
+		return errors.Join(db.fail(err), db.Drop(t))
 	}
 	for _, number := range m.Logs {
 		if err := db.Dir.RemoveUnused(files.LogName(number)); err != nil { // the next Open removes it
@@ -239,6 +239,7 @@ func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemD
 	db.mu.Lock()
 	old := db.install(parts)
 	db.immutable[0].Families.GiveBack()
+	db.immutable[0].Sets.GiveBack()
 	db.immutable = slices.Clone(db.immutable[1:])
 	db.flushed.Broadcast()
 	db.mu.Unlock()

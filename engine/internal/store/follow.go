@@ -82,7 +82,8 @@ func (db *Store) readOnce() error {
 		return err
 	}
 	fresh.readTo.txid, fresh.readTo.flushed, fresh.readTo.firstLog = txid, s.FlushedSeq, s.FirstWAL
-	return db.adopt(fresh)
+	db.adopt(fresh)
+	return nil
 }
 
 // unchanged returns ErrMoved unless the last transaction of the catalog is still txid.
@@ -95,7 +96,7 @@ func (db *Store) unchanged(txid uint64) error {
 }
 
 // adopt makes what another store has read that of db.
-func (db *Store) adopt(fresh *Store) error {
+func (db *Store) adopt(fresh *Store) {
 	db.writeMu.Lock()
 	defer db.writeMu.Unlock()
 	db.mu.Lock()
@@ -111,7 +112,6 @@ func (db *Store) adopt(fresh *Store) error {
 	if old != nil {
 		db.unref(old)
 	}
-	return nil
 }
 
 // Refresh makes what another process has written since visible to new views of a store that was

@@ -32,6 +32,7 @@ type publication struct {
 	killed   map[*view.Part]*roaring.Bitmap // documents of other tables that are dead from now on, with those before
 	mem      []*view.MemDoc                 // documents of memtables likewise
 	codes    []codePair                     // of documents that are stored: see resolveCodes
+	rows     *roaring.Bitmap                // of the table that are codes
 	replaced int
 
 	loaded    Loaded // by the same load
@@ -71,14 +72,7 @@ type sameID struct{ doc, other uint32 }
 func (db *Store) Publish(ctx context.Context, t *view.Table, replace bool, marks map[string]int64, loaded Loaded) (TableCounts, error) {
 	p := db.newPublication(t, replace, marks)
 	p.loaded = loaded
-	codes := roaring.New() // in the table; read before the table is published, since nothing fails after that
-	var err error
-	if db.Several && t != nil {
-		codes, err = t.Codes(ctx)
-	}
-	if err == nil {
-		err = p.search(ctx)
-	}
+	err := p.search(ctx)
 	if err == nil {
 		err = p.run(ctx)
 	}
@@ -86,13 +80,13 @@ func (db *Store) Publish(ctx context.Context, t *view.Table, replace bool, marks
 		return TableCounts{}, err
 	}
 	db.metrics.bytesLoaded.Add(t.Meta.Size)
-	return p.counts(codes), nil
+	return p.counts(), nil // nothing fails once the table is published
 }
 
 func (db *Store) newPublication(t *view.Table, replace bool, marks map[string]int64) *publication {
 	return &publication{
 		db: db, table: t, replace: replace, marks: marks,
-		same: map[uint64][]sameID{}, own: roaring.New(), killed: map[*view.Part]*roaring.Bitmap{},
+		same: map[uint64][]sameID{}, own: roaring.New(), killed: map[*view.Part]*roaring.Bitmap{}, rows: roaring.New(),
 	}
 }
 
@@ -107,6 +101,11 @@ func (p *publication) search(ctx context.Context) error {
 		return err
 	}
 	defer v.Unref()
+	if p.db.Several {
+		if p.rows, err = p.table.Codes(ctx); err != nil {
+			return err
+		}
+	}
 	for i := range v.Parts {
 		old := &v.Parts[i]
 		if p.same[old.Meta.Number], err = p.inTable(ctx, old); err != nil {
@@ -346,7 +345,7 @@ func (c *TableCounts) Add(o TableCounts) {
 
 // counts returns what the table adds to the figures of a load, whose documents are those that are
 // there: no codes.
-func (p *publication) counts(codes *roaring.Bitmap) TableCounts {
+func (p *publication) counts() TableCounts {
 	m := p.table.Meta
 	dead := int64(p.own.GetCardinality())
 	deadBare := dead
@@ -354,7 +353,7 @@ func (p *publication) counts(codes *roaring.Bitmap) TableCounts {
 		deadBare -= int64(p.own.Rank(m.Fingerprints - 1))
 	}
 	return TableCounts{
-		Documents: int64(m.Docs) - int64(roaring.Or(p.own, codes).GetCardinality()) - int64(p.again), Empty: int64(m.Docs-m.Fingerprints) - deadBare - int64(p.againBare),
+		Documents: int64(m.Docs) - int64(roaring.Or(p.own, p.rows).GetCardinality()) - int64(p.again), Empty: int64(m.Docs-m.Fingerprints) - deadBare - int64(p.againBare),
 		Replaced: int64(p.replaced), Tables: 1, Bytes: m.Size,
 	}
 }

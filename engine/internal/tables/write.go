@@ -141,16 +141,6 @@ func writeTable(out io.Writer, write func(io.Writer) (sstable.Info, error)) (sst
 	return info, err
 }
 
-// Discard closes a table that was not published because of err. Its file is left to the next Open,
-// since the catalog may or may not list it; after a lack of space it does not, and the file is
-// removed.
-func Discard(t *view.Table, err error) error {
-	if t == nil {
-		return nil
-	}
-	return t.Drop(vfs.IsNoRoom(err))
-}
-
 // Meta returns the catalog's entry for a table that was just written.
 func Meta(number uint64, info sstable.Info) catalog.Table {
 	return catalog.Table{

@@ -59,6 +59,7 @@ type Memtable struct {
 	params sstable.Params // of the index of sketches
 
 	Short    memindex.GrowingTexts // signatures of the texts, as searches need them
+	Sets     memindex.GrowingSets  // sets of their features, likewise
 	Fields   sstable.FieldIndex    // values of the indexed fields, likewise
 	Families memindex.Families     // of positions of Bitmaps
 

@@ -123,14 +123,18 @@ func (p *field) bindLike(x *Scope, e *syntax.FieldTest) error {
 }
 
 func (p *field) bindIn(x *Scope, e *syntax.FieldTest) error {
-	var tests []func([]byte) bool
+	texts, numbers := map[string]bool{}, map[quantity.Decimal]bool{}
 	var labels []string
 	var ranges []engine.FieldRange
 	for _, v := range e.In {
 		err := x.Values.Each(v.Value, func(literal any) error {
 			c, err := operandOf(x, v.Value, literal)
 			labels, ranges = append(labels, c.label), append(ranges, p.equal(c))
-			tests = append(tests, func(value []byte) bool { d, ok := c.compare(value); return ok && d == 0 })
+			if c.number {
+				numbers[quantity.ParseDecimal(c.text)] = true
+			} else {
+				texts[c.text] = true
+			}
 			return err
 		})
 		if err != nil {
@@ -140,12 +144,7 @@ func (p *field) bindIn(x *Scope, e *syntax.FieldTest) error {
 	p.within(ranges...)
 	p.label = "IN (" + strings.Join(labels, ", ") + ")"
 	p.test = func(value []byte) bool {
-		for _, test := range tests {
-			if test(value) {
-				return true
-			}
-		}
-		return false
+		return texts[string(value)] || len(numbers) > 0 && jsonfield.IsNumber(value) && numbers[quantity.ParseDecimal(string(value))]
 	}
 	p.not(e.Not)
 	return nil

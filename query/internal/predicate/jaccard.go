@@ -36,12 +36,19 @@ func bindJaccard(x *Scope, e *syntax.Call) (Predicate, error) {
 		return nil, err
 	}
 	p := &jaccard{searching: searching{target: t, by: engine.Jaccard(share), setup: jaccardCost}}
-	if t.self == "" || t.doc.Text != "" {
-		if words, _ := x.DB.Hash(t.doc.Text); words == nil {
-			p.nothing = matchesNothing
-		}
+	if x.isWordless(t) {
+		p.nothing = matchesNothing
 	}
 	return p, nil
+}
+
+// isWordless reports whether a target is a text without features.
+func (x *Scope) isWordless(t target) bool {
+	if t.self != "" && t.doc.Text == "" { // it is stored, so the search looks
+		return false
+	}
+	words, _ := x.DB.Hash(t.doc.Text)
+	return words == nil
 }
 
 func bindJaccardCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (engine.Criterion, error) {

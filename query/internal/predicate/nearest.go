@@ -48,7 +48,9 @@ func bindMostSimilar(x *Scope, e *syntax.Call, by syntax.Token) (Predicate, erro
 		return nil, err
 	}
 	p := mostSimilar{&nearest{n: n, by: engine.Jaccard(anySimilarity)}}
-	p.target, err = x.sketchTarget(e.Args[0])
+	if p.target, err = x.sketchTarget(e.Args[0]); err == nil {
+		p.nothing = x.isWordless(p.target)
+	}
 	return p, err
 }
 

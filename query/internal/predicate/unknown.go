@@ -155,7 +155,10 @@ func (x *Scope) lookForFields() {
 	}
 }
 
-// Unknown says of each field that no document has, or none of those that were read, that it is not
+// mostUnknown is how many fields Unknown names.
+const mostUnknown = 20
+
+// Unknown says of fields that no document has, or none of those that were read, that they are not
 // there.
 func (x *Scope) Unknown() (said []string) {
 	for _, f := range x.fields {
@@ -173,8 +176,11 @@ func (x *Scope) Unknown() (said []string) {
 		if hint != "" {
 			warning += ", " + hint
 		}
-		if !slices.Contains(said, warning) {
+		if warning = value.Brief(warning); !slices.Contains(said, warning) {
 			said = append(said, warning)
+		}
+		if len(said) == mostUnknown {
+			break
 		}
 	}
 	return said

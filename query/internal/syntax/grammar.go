@@ -16,7 +16,6 @@ type Statement struct {
 	Clusters *Clusters `parser:"| @@"`
 	Cluster  *Cluster  `parser:"| @@"`
 	Prune    *Prune    `parser:"| @@"`
-	Stats    *Stats    `parser:"| @@"`
 	Two      *Two      `parser:"| @@"`
 	Bare     *Token    `parser:"| @Bare"`
 	Select   *Select   `parser:"| @@ ) ';'*"`
@@ -95,12 +94,6 @@ type Cluster struct {
 	Verify    *Token     `parser:"@'VERIFY'?"`
 	Mode      *Token     `parser:"( 'MODE' @( Keyword | Predicate | Bare | TwoIDs | Ident | String ) )?"`
 	Clauses   []*Clause  `parser:"@@*"`
-}
-
-// Stats is STATS [CLUSTERS ...].
-type Stats struct {
-	Word     Token     `parser:"@'STATS'"`
-	Clusters *Clusters `parser:"@@?"`
 }
 
 // Criterion is NEAR k or JACCARD t. The caller decides which predicates are criteria.

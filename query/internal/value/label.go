@@ -17,6 +17,15 @@ func Visible(s string) string {
 	}, s)
 }
 
+// Brief returns a message, without its middle if it repeats much of what a user has written.
+func Brief(message string) string {
+	const head, tail = 600, 300 // bytes
+	if len(message) <= head+tail {
+		return message
+	}
+	return strings.ToValidUTF8(message[:head], "") + "…" + strings.ToValidUTF8(message[len(message)-tail:], "")
+}
+
 // Label quotes an id or a text as the language does, on one line and cut to a length that fits a
 // message.
 func Label(s string) string {

@@ -9,12 +9,10 @@ import (
 )
 
 // A layout by size is at most half worse than any other with one leading block, by the geometric
-// mean of what searches within 3 and within 6 cost by the model of AVX-512. The limits were
-// measured, and the first lies a little below that of the model.
+// mean of what searches within 3 and within 6 cost by the model. The limits were measured, and the
+// first lies a little below that of the model.
 func TestChooseLayout(t *testing.T) {
 	exhaustive.Sequential(t)
-	defer func(c costModel) { cost = c }(cost)
-	cost = searchCosts["avx512"]
 	layouts := []Layout{{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}}
 	score := func(l Layout, n int64) float64 {
 		product := 1.0

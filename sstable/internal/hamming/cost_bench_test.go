@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// BenchmarkSearchCosts measures the constants of searchCosts for the kernel in use. The least
+// BenchmarkSearchCosts measures the constants of cost for the kernel in use. The least
 // processor time of several rounds is reported, as what disturbs a measurement only adds to it.
 func BenchmarkSearchCosts(b *testing.B) {
 	fps, queries := benchData(*benchN, 200)

@@ -16,7 +16,7 @@ import (
 // checked, and others in one that is damaged.
 func TestSpanOfUncheckedBlock(t *testing.T) {
 	defer func(before costModel) { cost = before }(cost)
-	cost = searchCosts["avx512"] // whatever the kernel, the search begins with the lead in table 0
+	cost.key = 0.4 // so that the search begins with the lead in table 0
 	r := keytest.Rand("unchecked", 0)
 	fps := keytest.Shapes[0].Make(r, 60_000)
 	for i := range 1800 {

@@ -13,7 +13,7 @@ import (
 // CriterionFlags are the criterion of a search; exactly one of the two is set.
 type CriterionFlags struct {
 	Near    *Distance `group:"criterion" required:"" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the bits of their fingerprints differ (of 64 bits 3 is strict, 6 to 10 finds edited copies)."`
-	Jaccard *Share    `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80% (default, without another criterion: 0.8)."`
+	Jaccard *Share    `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80% (default, without another criterion, except for pictures: 0.8)."`
 
 	byDefault bool // none was given
 }

@@ -50,6 +50,7 @@ type Access struct {
 	Write    bool         // it must not be a single table, unless
 	OrTable  bool         // statements that cannot write to one say so
 	Create   bool         // if there is none
+	Contain  bool         // a database that is created has an index for searches by containment
 	OrFile   bool         // the argument could also have been that of a file, as messages say
 	Near     *Distance    // must be within the length of its fingerprints, or nil
 	Features FeatureFlags // must be those of the database where they are given
@@ -73,6 +74,7 @@ func (a *App) Open(path string, how Access) (*engine.DB, error) {
 		return nil, err
 	}
 	if how.Create {
+		o.Containment = how.Contain
 		how.Images.SetOptions(o)
 	}
 	open, names := engine.Open, expand(path)

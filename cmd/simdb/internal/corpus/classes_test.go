@@ -23,7 +23,7 @@ func TestSetClasses(t *testing.T) {
 	}{
 		"sets": {setjoin.Measure{}, 2}, "texts": {Levenshtein(0.9).Measure, 4},
 	} {
-		l := &Listing{Corpus: New(Options{Sets: true, Measure: c.measure, Memory: 16 << 20, Dir: t.TempDir()})}
+		l := NewListing(Options{Sets: true, Measure: c.measure, Memory: 16 << 20, Dir: t.TempDir()})
 		x := NewExtractor(t.Context(), features.Params{Shingle: 3}, l.Corpus)
 		for i := range n {
 			text := []string{"one two three four five", "One, two, three, four, five.", "six seven eight nine", "SIX seven eight nine", ""}[i%5]
@@ -61,7 +61,7 @@ func TestSetClasses(t *testing.T) {
 func TestWithinCrowd(t *testing.T) {
 	const n = 3000
 	for _, across := range []bool{false, true} {
-		l := &Listing{Corpus: New(Options{Sets: true, Prints: true, Memory: 16 << 20, Dir: t.TempDir()})}
+		l := NewListing(Options{Sets: true, Prints: true, Memory: 16 << 20, Dir: t.TempDir()})
 		l.Groups = &Groups{Across: across}
 		defer l.Close()
 		x := NewExtractor(t.Context(), features.Params{Shingle: 3}, l.Corpus)

@@ -184,8 +184,9 @@ func (c *Clusters) All(ctx context.Context) iter.Seq2[engine.Member, error] {
 			if keep {
 				number++
 			}
-			m := engine.Member{Cluster: number, Keep: keep, Match: c.by.match(string(c.l.id(n)), c.match[n])}
-			if !yield(m, nil) {
+			id, err := c.l.id(n)
+			m := engine.Member{Cluster: number, Keep: keep, Match: c.by.match(string(id), c.match[n])}
+			if !yield(m, err) || err != nil {
 				return
 			}
 		}

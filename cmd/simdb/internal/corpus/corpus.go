@@ -11,7 +11,6 @@
 //	search.go    a few documents, searched for in all
 //	contained.go  what documents of a file are in others, or others in them
 //	listing.go   documents with their ids
-//	template.go  text that very many documents share
 //	pairs.go     all pairs, in the order of Snapshot.Pairs
 //	clusters.go  all clusters, in the order of Snapshot.Clusters
 package corpus
@@ -179,15 +178,6 @@ func (c *Corpus) rows(n uint32) (from, to uint32) {
 		from = c.ends[n-1]
 	}
 	return from, c.ends[n]
-}
-
-// Print returns the words of a document's first fingerprint, in room.
-func (c *Corpus) Print(room []uint64, n uint32) []uint64 {
-	from, _ := c.rows(n)
-	for _, words := range c.Prints {
-		room = append(room, words[from])
-	}
-	return room
 }
 
 // Distance returns the distance of the nearest two fingerprints of two documents.

@@ -1,7 +1,7 @@
 package corpus
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"math"
 	"sort"
@@ -9,14 +9,14 @@ import (
 	"github.com/simdb/simdb/internal/features"
 )
 
-// Find returns the number of the document with an ID, the last one of those with it.
-func (l *Listing) Find(id string) (n uint32, ok bool) {
-	key := []byte(id)
-	at := sort.Search(len(l.byID), func(i int) bool { return bytes.Compare(l.id(l.byID[i]), key) > 0 })
-	if at == 0 || !bytes.Equal(l.id(l.byID[at-1]), key) {
-		return 0, false
-	}
-	return l.byID[at-1], true
+// Find returns the number of the document with an ID, which there is, the last one of those with it.
+func (l *Listing) Find(id string) (n uint32, err error) {
+	at := sort.Search(len(l.byID), func(i int) bool {
+		other, e := l.id(l.byID[i])
+		err = cmp.Or(err, e)
+		return string(other) > id
+	})
+	return l.byID[max(at, 1)-1], err
 }
 
 // Diameter compares all documents of a list with each other. It returns the least similarity of

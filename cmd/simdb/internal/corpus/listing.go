@@ -2,59 +2,137 @@ package corpus
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/binary"
 
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // Listing is a corpus whose documents have ids. Add a document's ID before the document; call Rank
 // when all are added.
 type Listing struct {
 	*Corpus
-	ids      []byte   // one after the other
-	ends     []uint64 // of each document: where its ID ends
-	byID     []uint32 // documents, ascending by ID
-	rank     []uint32 // of each document: its place in byID
-	Repeated int64    // documents whose ID an earlier one has
-	Order    []uint32 // of preference; nil is that of their numbers
+	ids      texts     // those that memory has no room for are in a file
+	bufs     [2][]byte // of ids from the file
+	byID     []uint32  // documents, ascending by ID
+	rank     []uint32  // of each document: its place in byID
+	Repeated int64     // documents whose ID an earlier one has
+	Order    []uint32  // of preference; nil is that of their numbers
 }
+
+// NewListing returns a listing without documents. Close frees its files.
+func NewListing(o Options) *Listing {
+	l := &Listing{Corpus: New(o)}
+	l.ids = texts{memory: o.Memory / 8, create: func() (setjoin.File, error) { return vfs.Temp(o.Dir, "ids-*") }}
+	return l
+}
+
+// Close frees the files.
+func (l *Listing) Close() error { return cmp.Or(l.ids.close(), l.Corpus.Close()) }
 
 // AddID takes the ID of the next document.
-func (l *Listing) AddID(id string) {
-	l.ids = append(l.ids, id...)
-	l.ends = append(l.ends, uint64(len(l.ids)))
-}
+func (l *Listing) AddID(id string) error { return l.ids.add(id) }
 
-func (l *Listing) id(n uint32) []byte {
-	from := uint64(0)
-	if n > 0 {
-		from = l.ends[n-1]
+// id returns the ID of a document, until the next call.
+func (l *Listing) id(n uint32) ([]byte, error) { return l.ids.text(&l.bufs[0], int(n)) }
+
+// compareIDs compares the IDs of two documents.
+func (l *Listing) compareIDs(a, b uint32) (int, error) {
+	idA, err := l.ids.text(&l.bufs[0], int(a))
+	if err != nil {
+		return 0, err
 	}
-	return l.ids[from:l.ends[n]]
+	idB, err := l.ids.text(&l.bufs[1], int(b))
+	return bytes.Compare(idA, idB), err
 }
 
 // Rank sorts the documents by ID. Those with the same ID are documents of their own, as in dedup.
 func (l *Listing) Rank(ctx context.Context) error {
-	l.byID, l.rank = make([]uint32, len(l.ends)), make([]uint32, len(l.ends))
+	n := len(l.ids.starts)
+	l.byID, l.rank = make([]uint32, n), make([]uint32, n)
 	for n := range l.byID {
 		l.byID[n] = uint32(n)
 	}
-	err := ordered.InPlace(ctx, l.byID, func(a, b uint32) int {
-		if c := bytes.Compare(l.id(a), l.id(b)); c != 0 {
-			return c
-		}
-		return int(int64(a) - int64(b))
-	})
-	if err != nil {
+	if err := l.sortIDs(ctx, l.byID, make([]uint64, n), 0); err != nil {
 		return err
 	}
 	for at, n := range l.byID {
 		l.rank[n] = uint32(at)
-		if at > 0 && bytes.Equal(l.id(l.byID[at-1]), l.id(n)) {
+		if at == 0 {
+			continue
+		}
+		order, err := l.compareIDs(l.byID[at-1], n)
+		if err != nil {
+			return err
+		}
+		if order == 0 {
 			l.Repeated++
 		}
 	}
 	return nil
+}
+
+// IDs are sorted by keyBytes bytes at a time, after what all of them begin with, so that each is
+// read a few times. Where that has been done mostKeys times they are compared.
+const (
+	keyBytes = 7
+	mostKeys = 16
+)
+
+// sortIDs sorts documents by ID, then by number; keys is memory for all documents.
+func (l *Listing) sortIDs(ctx context.Context, docs []uint32, keys []uint64, depth int) (err error) {
+	if len(docs) < 2 {
+		return nil
+	}
+	if depth == mostKeys {
+		var failed error
+		err = ordered.InPlace(ctx, docs, func(a, b uint32) int {
+			order, err := l.compareIDs(a, b)
+			failed = cmp.Or(failed, err)
+			return cmp.Or(order, cmp.Compare(a, b))
+		})
+		return cmp.Or(failed, err)
+	}
+	first, err := l.ids.text(&l.bufs[1], int(docs[0]))
+	for _, n := range docs[1:] {
+		id, e := l.id(n)
+		if err = cmp.Or(err, e); err != nil {
+			return err
+		}
+		common := min(len(first), len(id))
+		for i := range common {
+			if first[i] != id[i] {
+				common = i
+				break
+			}
+		}
+		first = first[:common]
+	}
+	for _, n := range docs {
+		id, err := l.id(n)
+		if err != nil {
+			return err
+		}
+		var key [keyBytes + 1]byte
+		key[keyBytes] = byte(min(len(id)-len(first), keyBytes+1)) // of IDs that are equal so far, the shorter one is first
+		copy(key[:keyBytes], id[len(first):])
+		keys[n] = binary.BigEndian.Uint64(key[:])
+	}
+	err = ordered.InPlace(ctx, docs, func(a, b uint32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
+	for from := 0; from < len(docs) && err == nil; {
+		to := from + 1
+		for to < len(docs) && keys[docs[to]] == keys[docs[from]] {
+			to++
+		}
+		if byte(keys[docs[from]]) > keyBytes {
+			err = l.sortIDs(ctx, docs[from:to], keys, depth+1)
+		}
+		from = to
+	}
+	return err
 }
 
 // accept says whether two sets may match; nil if any two may.

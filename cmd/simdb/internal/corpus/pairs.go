@@ -78,7 +78,8 @@ func (l *Listing) Pairs(ctx context.Context, by Criterion, unordered bool, o Joi
 		}
 		going := true
 		err := each(ctx, by, o, func(p pair) bool {
-			going = yield(l.named(p, by), nil)
+			named, err := l.named(p, by)
+			going = yield(named, err) && err == nil
 			return going
 		})
 		if going && err != nil {
@@ -125,9 +126,12 @@ func (l *Listing) sortedPairs(ctx context.Context, by Criterion, o JoinOptions, 
 	return nil
 }
 
-func (l *Listing) named(p pair, by Criterion) engine.Pair {
-	b := string(l.id(l.byID[p.b]))
-	return engine.Pair{A: string(l.id(l.byID[p.a])), B: b, Match: by.match(b, p.match)}
+func (l *Listing) named(p pair, by Criterion) (engine.Pair, error) {
+	id, err := l.id(l.byID[p.a])
+	a := string(id)
+	id, e := l.id(l.byID[p.b])
+	b := string(id)
+	return engine.Pair{A: a, B: b, Match: by.match(b, p.match)}, cmp.Or(err, e)
 }
 
 // match is the match of a document with this ID.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
@@ -185,19 +184,4 @@ func (c *Corpus) PrintPairs(ctx context.Context, k int, o selfjoin.Options, emit
 		}
 	}
 	return selfjoin.Pairs(ctx, d.prints, k, o, func(i, j uint32, distance int) bool { return emit(all(i), all(j), distance) })
-}
-
-// WordPrints returns the fingerprints of the documents that match something, nil without
-// fingerprints, or if they have more than 64 bits.
-func (c *Corpus) WordPrints() []base.Fingerprint {
-	if len(c.Prints) != 1 {
-		return nil
-	}
-	var all []base.Fingerprint
-	for n := range uint32(c.N) {
-		if from, to := c.rows(n); !c.Empty(n) {
-			all = append(all, c.Prints[0][from:to]...)
-		}
-	}
-	return all
 }

@@ -20,7 +20,6 @@
 //	audit.go     the lines of the audit
 //	digests.go   digests of the inputs, for the audit
 //	summary.go   what is said at the end
-//	warnings.go  what makes the outcome doubtful
 //	part.go      the passes over some of the inputs, for runs that many workers share
 //	level.go     lines, paragraphs or passages in place of documents; the rest is in package units
 package dedup
@@ -48,7 +47,7 @@ import (
 type Command struct {
 	Files       []string      `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 	Near        *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the bits of their fingerprints differ (of 64 bits 3 is strict, 6 to 10 finds edited copies of long texts)."`
-	Jaccard     *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without another criterion: 0.8)."`
+	Jaccard     *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without another criterion, except for pictures: 0.8)."`
 	Levenshtein *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text. For short texts, such as titles."`
 	Cosine      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T; the order of words does not matter. For short texts."`
 	Within      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if at least the share T of its shingles is in another document that is kept: quotations, excerpts and earlier versions of a text. Of the files the larger document is kept, of equally large ones that which --keep chooses; documents of --against count whatever their size."`
@@ -114,7 +113,8 @@ func (c *Command) Validate() error {
 	case c.Verify != nil && c.Near == nil:
 		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
 	case c.Near == nil && c.Jaccard == nil && c.Within == nil && !c.ofTexts():
-		c.byDefault, c.Jaccard = true, app.DefaultOf(nil, nil).Jaccard
+		by := app.DefaultOf(nil, c.Images)
+		c.Near, c.Jaccard, c.byDefault = by.Near, by.Jaccard, c.Images == nil
 	}
 	return nil
 }
@@ -200,8 +200,6 @@ func (c *Command) textMeaning() string {
 // emptyNote says what documents lack that match nothing.
 func (c *Command) emptyNote() string {
 	switch {
-	case c.Images != nil:
-		return "have no hash; they match nothing and are kept"
 	case c.Levenshtein != nil:
 		return "have no text; they match nothing and are kept"
 	}

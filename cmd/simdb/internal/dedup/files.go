@@ -125,9 +125,6 @@ func (d *job) readAll(add func(rec *input.Record) error) error {
 		d.rejects.Note(in, rec)
 		d.keep.add(rec)
 		d.digests.add(rec)
-		if d.Tree != nil && isProgram(rec.File) {
-			d.programs++
-		}
 		d.decided.add(d.known+d.read, rec)
 		if d.read == math.MaxUint32-1 {
 			return errors.New("there are too many documents")

@@ -51,9 +51,8 @@ type job struct {
 	decided  *decided // nil without --decisions
 	part     bool     // of a run that many workers share: others have documents, too
 	sayLevel func()   // says what --level has done; nil without it
-	warn     warnings
-	equal    *equal // nil: there are no documents that it looks at
-	programs int64  // documents of --files that are source files
+	short    string   // advice about short texts
+	equal    *equal   // nil: there are no documents that it looks at
 }
 
 // A Place is where a document stands. Its ID alone does not say: IDs may come again in other files.
@@ -100,14 +99,6 @@ func (c *contentDigest) add(name, text string, n uint64) {
 func (c *contentDigest) sum() *string {
 	sum := c.h.Sum128().Bytes()
 	return new(hex.EncodeToString(sum[:]))
-}
-
-// warnings are what a run has seen that makes its outcome doubtful.
-type warnings struct {
-	templates *corpus.Templates // nil: not looked for
-	prints    []string
-	short     string  // what to do about short texts
-	large     []Place // of the keepers of clusters that have too many documents, by cluster
 }
 
 // equal counts the documents that were dropped as equal to their keepers, but differ in symbols

@@ -85,7 +85,6 @@ func (d *job) work(dir string) error {
 	if err := d.decide(dir); err != nil {
 		return err
 	}
-	d.expectLarge()
 	if d.c.DryRun {
 		d.kept = d.read - d.out.dropped
 		for n := range d.read {
@@ -115,11 +114,7 @@ func (d *job) decide(dir string) error {
 	if d.decided != nil {
 		d.decided.known = uint32(d.known)
 	}
-	if err := d.join(c); err != nil {
-		return err
-	}
-	d.watch(c)
-	return nil
+	return d.join(c)
 }
 
 // extract is the first pass: it computes what documents are compared by.
@@ -129,13 +124,7 @@ func (d *job) extract(c *corpus.Corpus) error {
 	if err := d.readKnown(func(rec *input.Record) error { return x.Add(&rec.Doc, d.groups()) }); err != nil {
 		return err
 	}
-	if !d.a.Global.Quiet {
-		d.warn.templates = corpus.NewTemplates(d.params)
-	}
 	err := d.readAll(func(rec *input.Record) error {
-		if d.warn.templates != nil {
-			d.warn.templates.Add(rec.Doc.Text)
-		}
 		if d.c.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
 			d.bare++
 		}
@@ -145,7 +134,7 @@ func (d *job) extract(c *corpus.Corpus) error {
 		return err
 	}
 	if !d.c.ofTexts() {
-		d.warn.short = x.Few().Advice(d.params.Features)
+		d.short = x.Few().Advice(d.params.Features)
 	}
 	if err := x.Finish(); err != nil {
 		return err

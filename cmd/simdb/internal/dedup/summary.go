@@ -55,9 +55,17 @@ func (d *job) summary(start time.Time) {
 		}
 	}
 	row("kept", d.kept, share(d.kept), d.keptNote())
-	if d.c.Summary != "json" {
-		d.tell()
+	if d.short != "" && d.c.Summary != "json" {
+		d.a.Say("%s", d.short)
 	}
+}
+
+// percent is n as a part of all: " 12.3 %".
+func percent(n, all int64) string {
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%5.1f %%", 100*float64(n)/float64(all))
 }
 
 // row prints a line of the summary.

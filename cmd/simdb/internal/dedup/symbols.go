@@ -2,9 +2,6 @@ package dedup
 
 import (
 	"math/bits"
-	"path/filepath"
-	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -122,12 +119,3 @@ var plain = func() (t [utf8.RuneSelf]bool) {
 	}
 	return t
 }()
-
-// programs are endings of the names of source files.
-var programs = strings.Fields(".c .cc .cpp .cs .cxx .go .h .hpp .java .jl .js .jsx .kt .lua .m .php .pl .py .r .rb .rs .scala .sh .sql .swift .ts .tsx .vb .zig")
-
-// isProgram reports whether a name is that of a source file.
-func isProgram(name string) bool {
-	ending := strings.ToLower(filepath.Ext(name))
-	return slices.Contains(programs, ending)
-}

@@ -98,9 +98,6 @@ func (d *job) copy(audit *audit) (n int64, err error) {
 		if kept {
 			d.kept++
 		}
-		if c := int(d.out.cluster[me]); c > 0 && c <= len(d.warn.large) {
-			d.warn.large[c-1] = Place{rec.Doc.ID, rec.File, rec.Pos}
-		}
 		return out.to.Copy(in, rec.Raw, audit.values(d.c.Columns, me)...)
 	}, audit.issue)
 	return n, err

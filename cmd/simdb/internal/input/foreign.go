@@ -177,13 +177,8 @@ func (s *Stream) refuse() error {
 	if tar := 257; len(s.head) > tar && bytes.HasPrefix(s.head[tar:], []byte("ustar")) {
 		return errors.New("it is a tar archive: tar -xOf FILE | simdb ... -, or --files with its folder")
 	}
-	name := strings.ToLower(s.name)
-	if len(s.head) == 0 && s.packed == "" && s.size == 0 {
-		for _, ending := range []string{".gz", ".gzip", ".zst", ".zstd"} {
-			if strings.HasSuffix(name, ending) {
-				return fmt.Errorf("it is empty, which no %s file is: was it cut off?", ending)
-			}
-		}
+	if name := strings.ToLower(s.name); len(s.head) == 0 && s.packed == "" && s.size == 0 && unpackedName(name) != name {
+		return fmt.Errorf("it is empty, which no %s file is: was it cut off?", path.Ext(name))
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ type Command struct {
 	Data      string        `arg:"" file:"in" name:"db|audit" help:"A database, or the audit of dedup or match; the texts are read from its inputs again."`
 	Output    string        `short:"o" file:"html" required:"" placeholder:"FILE" help:"Write the page to FILE."`
 	Near      *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Of a database: two documents are near-duplicates if at most K of the bits of their fingerprints differ."`
-	Jaccard   *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Of a database: two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T (default, without --near: 0.8)."`
+	Jaccard   *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Of a database: two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T (default, without --near, except for pictures: 0.8)."`
 	Estimate  bool          `group:"criterion" help:"With --jaccard: estimate similarities from sketches; by default they are computed from the texts, if the database keeps them."`
 	Limit     app.Quantity  `default:"1000" placeholder:"N" help:"Show the N clusters with the weakest edges (default: 1000)."`
 	Members   app.Quantity  `default:"20" placeholder:"N" help:"Show the N members of each cluster that are least similar to its keeper (default: 20)."`

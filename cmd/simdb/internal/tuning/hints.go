@@ -14,14 +14,12 @@ func hints(params features.Params, nodes []corpus.Node, r *Report) (said []strin
 		return nil
 	}
 	var few corpus.Brevity
-	templates := corpus.NewTemplates(params)
 	n := 0
 	for _, node := range nodes {
 		for range node.Count {
 			few.Add(node.Doc.Text)
 		}
 		n += node.Count
-		templates.Add(node.Doc.Text)
 	}
 	if short := few.Advice(params.Features); short != "" {
 		said = append(said, short)
@@ -32,9 +30,6 @@ func hints(params features.Params, nodes []corpus.Node, r *Report) (said []strin
 	}
 	if symbols := int(r.Symbols()); symbols >= 2 && percent(symbols) >= 0.2 {
 		said = append(said, fmt.Sprintf("%.1f %% of the documents that were searched for have the words of another one, but other symbols, such as operators: --symbols takes these for words", percent(symbols)))
-	}
-	if share := templates.Share(func(n int64) bool { return r.Unmatched(int(n)) }); share > 0.05 {
-		said = append(said, fmt.Sprintf("%.0f %% of the documents without a near-duplicate share half of their shingles, or more, with at least 2 %% of all: dedup --level paragraph or line removes what they share", 100*share))
 	}
 	return said
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/health"
 )
 
 // AlikeFlags are the flags of commands that list what is alike in a database or in files.
@@ -27,7 +26,7 @@ type AlikeFlags struct {
 	app.FeatureFlags
 	TempDir string `placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
 
-	components, summary bool // of clusters
+	components bool // of clusters
 }
 
 // Validate checks the flags.
@@ -56,9 +55,6 @@ type alike interface {
 	pairs(unordered bool) iter.Seq2[engine.Pair, error]
 	countClusters() (int64, error)
 	clusters() iter.Seq2[engine.Member, error]
-	// figures are the rows of clusters --summary; found is false without clusters.
-	figures() (rows [][]any, found bool, err error)
-	documents() (int64, error) // how many there are
 }
 
 // storedList is what is alike in a whole database.
@@ -92,13 +88,4 @@ func (l *storedList) countClusters() (int64, error) {
 
 func (l *storedList) clusters() iter.Seq2[engine.Member, error] {
 	return l.s.Clusters(l.a.Context(), l.by, l.o)
-}
-
-func (l *storedList) figures() (rows [][]any, found bool, err error) {
-	return health.OfDatabase(l.a.Context(), l.s.Snapshot, l.s.DB.Params(), l.by, l.o)
-}
-
-func (l *storedList) documents() (int64, error) {
-	st, err := l.s.DB.Stats()
-	return st.Documents, err
 }

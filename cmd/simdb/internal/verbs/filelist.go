@@ -14,7 +14,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/health"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"
 )
@@ -31,9 +30,8 @@ type fileList struct {
 	sources *app.Sources
 	opt     input.Options
 	groups  *grouping.Grouper // nil without --across and --within-field
-	sample  *health.Sample    // nil without --sample
+	sample  *sample           // nil without --sample
 	allowed bool              // the database has allowed pairs
-	texts   *health.Sample    // of clusters --summary: documents in which shingles are counted
 	params  features.Params   // of the documents
 	failed  []error           // files that could not be read to the end
 	bare    int64             // documents with a fingerprint and no text, where texts are compared
@@ -69,7 +67,7 @@ func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, src *app.Sources, list 
 		return err
 	}
 	if f.Sample > 0 {
-		l.sample = health.New(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(f.Memory)/2)
+		l.sample = newSample(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(f.Memory)/2)
 	}
 	if src.Stored == nil && l.by.Measure.Kind.OfTexts() {
 		if err := f.RefuseFor("--levenshtein or --cosine of files"); err != nil {
@@ -82,13 +80,10 @@ func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, src *app.Sources, list 
 		return err
 	}
 	l.rejects = a.NewRejects(f.RejectFlags, f.Output)
-	if f.summary {
-		l.texts = health.NewSample()
-	}
 	l.o = corpus.JoinOptions{Memory: size, Progress: l.meter.Report}
-	l.Listing = &corpus.Listing{Corpus: corpus.New(corpus.Options{
+	l.Listing = corpus.NewListing(corpus.Options{
 		Sets: l.by.Sets, Measure: l.by.Measure, Prints: !l.by.Sets, Memory: size, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: dir,
-	})}
+	})
 	defer l.Close()
 	if l.groups != nil {
 		l.Groups = &corpus.Groups{Across: l.groups.Across}
@@ -135,7 +130,7 @@ func (l *fileList) read() error {
 		return err
 	}
 	if l.sample != nil {
-		for _, d := range l.sample.Documents() {
+		for _, d := range l.sample.documents() {
 			if err := l.add(x, &d); err != nil {
 				return err
 			}
@@ -161,14 +156,11 @@ func (l *fileList) read() error {
 }
 
 func (l *fileList) add(x *corpus.Extractor, d *engine.Doc) error {
-	l.AddID(d.ID)
+	if err := l.AddID(d.ID); err != nil {
+		return err
+	}
 	if l.by.Sets && d.Text == "" && d.Fingerprint != nil {
 		l.bare++
-	}
-	if l.texts != nil {
-		if err := l.texts.Add(d); err != nil {
-			return err
-		}
 	}
 	return x.Add(d, l.Groups)
 }
@@ -176,7 +168,7 @@ func (l *fileList) add(x *corpus.Extractor, d *engine.Doc) error {
 // record takes a document of a file, or of a database.
 func (l *fileList) record(x *corpus.Extractor, rec *input.Record) error {
 	if l.sample != nil {
-		return l.sample.Add(&rec.Doc)
+		return l.sample.add(&rec.Doc)
 	}
 	if l.groups != nil {
 		l.Groups.Of = append(l.Groups.Of, l.groups.Of(rec))
@@ -216,32 +208,6 @@ func (l *fileList) clusters() iter.Seq2[engine.Member, error] {
 		found.All(l.a.Context())(yield)
 	}
 }
-
-func (l *fileList) figures() (rows [][]any, found bool, err error) {
-	s := health.NewClusters(!l.by.Sets)
-	for m, err := range l.clusters() {
-		if err != nil {
-			return nil, false, err
-		}
-		s.Add(m)
-	}
-	var shared health.Shared
-	shared.AddPrints(l.WordPrints())
-	if err := shared.AddTexts(l.a.Context(), l.texts.Documents(), l.params); err != nil {
-		return nil, false, err
-	}
-	rows, err = s.Rows(func(ids []string) (float64, bool, error) {
-		docs := make([]uint32, len(ids))
-		for i, id := range ids {
-			docs[i], _ = l.Find(id)
-		}
-		worst, err := l.Diameter(l.a.Context(), docs, l.by)
-		return worst, true, err
-	}, shared)
-	return rows, s.Found(), err
-}
-
-func (l *fileList) documents() (int64, error) { return l.N, nil }
 
 // readStored reads a database, or draws the sample from it: its documents are compared as those of
 // files are.
@@ -300,12 +266,12 @@ func (l *fileList) readDrawn(x *corpus.Extractor, db *app.Stored) error {
 // draw returns a sample of the documents, in the order of writing, with what they are compared by.
 func (l *fileList) draw(db *app.Stored) (docs []engine.Doc, err error) {
 	r := app.Reading{Stage: "draw documents", Meter: l.meter, Options: input.Options{Need: input.NeedID}}
-	r.Record = func(_ input.Source, rec *input.Record) error { return l.sample.Add(&rec.Doc) }
+	r.Record = func(_ input.Source, rec *input.Record) error { return l.sample.add(&rec.Doc) }
 	if err := l.a.EachInput(l.sources, r); err != nil {
 		return nil, err
 	}
 	db.Only, db.NoTexts = map[string]bool{}, !l.by.Sets
-	for _, d := range l.sample.Documents() {
+	for _, d := range l.sample.documents() {
 		db.Only[d.ID] = true
 	}
 	written, room := make(map[string]uint64, len(db.Only)), l.o.Memory/2
@@ -313,7 +279,7 @@ func (l *fileList) draw(db *app.Stored) (docs []engine.Doc, err error) {
 	r.Record = func(_ input.Source, rec *input.Record) error {
 		docs, written[rec.Doc.ID] = append(docs, rec.Doc), rec.Seq
 		if room -= int64(len(rec.Doc.Text)); room < 0 {
-			return health.ErrLarge
+			return errLarge
 		}
 		return nil
 	}
@@ -337,8 +303,8 @@ func (l *fileList) say() {
 	l.rejects.TellUTF8()
 	read := l.N
 	if l.sample != nil {
-		read = l.sample.Seen()
-		share := float64(l.N) / float64(max(l.sample.Distinct(), 1))
+		read = l.sample.seen
+		share := float64(l.N) / float64(max(l.sample.distinct(), 1))
 		l.a.Say("%s drawn at random with --seed %d, %.3g %% of those that count: about %.3g %% of all pairs are among them",
 			quantity.Count(l.N, "document"), l.f.Seed, 100*share, 100*share*share)
 	}

@@ -43,7 +43,7 @@ func (c *Match) Run(a *app.App) (err error) {
 		return err
 	}
 	defer func() { err = app.End(db, err) }()
-	c.Settle(a, db)
+	c.Settle(a, db, c.Images)
 	opt.Bits = db.Params().Bits
 	if err := cmp.Or(app.ReadFeatures(&opt, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (c *Match) Run(a *app.App) (err error) {
 // open opens the database. With --add it creates it if there is none.
 func (c *Match) open(a *app.App) (*engine.DB, error) {
 	what, _ := engine.Identify(c.DB)
-	how := app.Access{Write: c.Add, Create: c.Add && what == "", Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
+	how := app.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
 	create := how.Create && !app.Exists(c.DB) // else another process is about to create it
 	if create {
 		if err := app.Prepare(c.DB); err != nil {

@@ -6,7 +6,6 @@ package verbs
 import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/health"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -32,38 +31,21 @@ func (c *Pairs) Run(a *app.App) error {
 
 // Clusters is `simdb clusters`.
 type Clusters struct {
-	Data    []string `arg:"" file:"in" name:"db|file" help:"A database, or files with documents, or with --files or --images the documents themselves; - is standard input."`
-	Summary bool     `help:"List figures instead: the sizes of the clusters, the weakest edges, how dissimilar the members of the largest are, and shingles and fingerprints that many documents share."`
-	Mode    string   `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the document to keep; components: members are connected by chains of near-duplicates."`
+	Data []string `arg:"" file:"in" name:"db|file" help:"A database, or files with documents, or with --files or --images the documents themselves; - is standard input."`
+	Mode string   `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the document to keep; components: members are connected by chains of near-duplicates."`
 	AlikeFlags
 }
 
 // Run lists the clusters.
 func (c *Clusters) Run(a *app.App) error {
-	c.summary, c.components = c.Summary, c.Mode == "components"
+	c.components = c.Mode == "components"
 	return c.list(a, c.Data, func(of alike) error {
-		switch {
-		case c.RowFlags.Options().Format == output.Count:
+		if c.RowFlags.Options().Format == output.Count {
 			n, err := of.countClusters()
 			return app.FoundOr(a.Count(c.RowFlags, n, err))
-		case c.Summary:
-			rows, found, err := of.figures()
-			if err != nil {
-				return err
-			}
-			_, err = a.Rows(c.RowFlags, health.Columns(), query.Fixed(rows...))
-			return app.FoundOr(found, err)
 		}
-		var sizes app.ClusterSizes
-		rows := app.RowsOf(of.clusters(), func(m engine.Member) query.Row {
-			sizes.Add(m.Cluster, m.ID, m.Keep)
-			return c.Values(m.Match, m.Cluster, m.ID, m.Keep)
-		})
-		err := app.FoundOr(a.Rows(c.RowFlags, c.SimilarityFlags.Columns("cluster", "id", "keep"), rows))
-		if n, e := of.documents(); err == nil && e == nil {
-			sizes.Warn(a, n)
-		}
-		return err
+		rows := app.RowsOf(of.clusters(), func(m engine.Member) query.Row { return c.Values(m.Match, m.Cluster, m.ID, m.Keep) })
+		return app.FoundOr(a.Rows(c.RowFlags, c.SimilarityFlags.Columns("cluster", "id", "keep"), rows))
 	})
 }
 
@@ -78,7 +60,7 @@ func (f *AlikeFlags) list(a *app.App, args []string, write func(alike) error) (e
 		return err
 	}
 	defer src.Stored.Close(&err)
-	f.Settle(a, src.DB())
+	f.Settle(a, src.DB(), f.Images)
 	if src.Stored == nil {
 		return f.listFiles(a, m, src, write)
 	}

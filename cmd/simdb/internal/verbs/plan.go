@@ -43,9 +43,9 @@ type Plan struct {
 func (Plan) Help() string {
 	return `A layout says how many permuted tables a database has and which bits lead them; every layout answers every distance. The
 columns are the bytes per fingerprint of all tables, and, for one search on one core, the ranges looked up (probes), the fingerprints
-compared (candidates) and the expected time (us). They come from formulas with costs measured on other, idle machines; simdb bench
---n N measures this one. Fingerprints are assumed to be uniform, and to have 64 bits unless --bits or the files say otherwise. The
-recommended layout is the one that simdb load chooses.
+compared (candidates) and the expected time (us). They come from formulas with costs measured on other, idle machines. Fingerprints
+are assumed to be uniform, and to have 64 bits unless --bits or the files say otherwise. The recommended layout is the one that
+simdb load chooses.
 
 For files it also forecasts the time, memory and disk that simdb load takes, and simdb dedup for texts; to do so it counts their
 documents. Memory does not include pages of files, which the system can take back. From a sample, it warns if a family of similar

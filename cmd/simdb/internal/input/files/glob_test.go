@@ -4,21 +4,81 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// TestGlobDeep has a chain of folders in which several "**" match in very many ways.
+// TestGlobDeep has a chain of folders in which several "**" match in very many ways. Each folder is
+// read once, and none that cannot have a match.
 func TestGlobDeep(t *testing.T) {
 	t.Chdir(t.TempDir())
 	deep := strings.Repeat("a/", 60)
 	if err := errors.Join(os.MkdirAll(deep, 0o755), os.WriteFile(deep+"x.txt", nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []string{"**/x.txt", "**/**/**/**/**/**/**/x.txt", "a/**/**/**/**/**/a/**/**/**/**/x.txt"} {
+	for p, most := range map[string]int{
+		"**/x.txt": 61, "**/**/**/**/**/**/**/x.txt": 61, "a/**/**/**/**/**/a/**/**/**/**/x.txt": 60,
+		strings.Repeat("**/a/", 50) + "x.txt": 61, strings.Repeat("{**,a}/", 30) + "**/x.txt": 61, "**/" + strings.Repeat("{?,*}*", 40) + ".txt": 61,
+		"a/a/*": 1, "a/*/b/**": 2, "{a,b}/*/b/*/*": 3,
+	} {
+		w, err := newWalk(p)
+		if err == nil {
+			err = w.folder("", 0)
+		}
+		if err != nil || w.folders > most {
+			t.Errorf("%s: %d folders read, at most %d; %v", p, w.folders, most, err)
+		}
+		found := strings.HasSuffix(p, ".txt")
+		if found && !slices.Equal(w.found, []string{filepath.FromSlash(deep + "x.txt")}) {
+			t.Errorf("%s: %q", p, w.found)
+		}
+	}
+}
+
+// TestExpand has all kinds of patterns.
+func TestExpand(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"a/b/c.txt", "a/c.txt", "a/d.md", "b/.h/c.txt", "c.txt", "e[1].txt", "ü.txt"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("a", "link"); err != nil {
+		t.Log(err)
+	}
+	for p, want := range map[string]string{
+		"*.txt":             "c.txt e[1].txt ü.txt",
+		"?.txt":             "c.txt ü.txt",
+		"[b-d].txt":         "c.txt",
+		"[!b-d].txt":        "ü.txt",
+		"e[[]1].txt":        "e[1].txt",
+		`e\[*`:              "e[1].txt",
+		"./a/*":             "a/b a/c.txt a/d.md",
+		"**/c.txt":          "a/b/c.txt a/c.txt c.txt",
+		"a/**":              "a a/b a/b/c.txt a/c.txt a/d.md",
+		"*/**":              "a a/b a/b/c.txt a/c.txt a/d.md b",
+		"b/**":              "b",
+		"b/.h/**":           "b/.h b/.h/c.txt",
+		"**/*.{txt,md}":     "a/b/c.txt a/c.txt a/d.md c.txt e[1].txt ü.txt",
+		"a/{b/*,d*}":        "a/b/c.txt a/d.md",
+		"{a/**,b}/c.txt":    "a/b/c.txt a/c.txt",
+		"{a,no}/{b,}/*.txt": "a/b/c.txt",
+		"link*/*":           "",
+		"no/*":              "",
+		"*/no":              "",
+	} {
+		if p[0] == 'e' && filepath.Separator != '/' {
+			continue
+		}
 		got, err := Expand(p, false)
-		if err != nil || len(got) != 1 || filepath.ToSlash(got[0]) != deep+"x.txt" {
-			t.Errorf("%s: %q, %v", p, got, err)
+		if all := filepath.ToSlash(strings.Join(got, " ")); all != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v, want %q", p, all, err, want)
+		}
+	}
+	for p, want := range map[string]string{"[a": "a bracket is not closed, or has nothing in it", "[]*": "a bracket is not closed, or has nothing in it", "{a,*": "a brace is not closed", `*\`: "a backslash has nothing to escape"} {
+		if _, err := Expand(p, false); filepath.Separator == '/' && (err == nil || err.Error() != p+": "+want) {
+			t.Errorf("%s: %v, want %s", p, err, want)
 		}
 	}
 }

@@ -3,9 +3,8 @@ package files
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 // IgnoreFile is the name of files with patterns of what is left out of the folder they are in.
@@ -13,10 +12,10 @@ const IgnoreFile = ".simdbignore"
 
 // rule is a pattern as .gitignore has it: https://git-scm.com/docs/gitignore.
 type rule struct {
-	base     string // the folder that the pattern is relative to, "" for the root of a walk
-	pattern  string // for doublestar, relative to base
-	include  bool   // it began with "!": what matches is not left out
-	dirsOnly bool   // it ended in "/"
+	base     string         // the folder that the pattern is relative to, "" for the root of a walk
+	pattern  *regexp.Regexp // relative to base
+	include  bool           // it began with "!": what matches is not left out
+	dirsOnly bool           // it ended in "/"
 }
 
 // parseRule parses a line of patterns that is relative to base. It reports false for blank lines
@@ -36,7 +35,6 @@ func parseRule(line, base string) (r rule, ok bool, err error) {
 	if r.dirsOnly = strings.HasSuffix(p, "/"); r.dirsOnly {
 		p = p[:len(p)-1]
 	}
-	p = strings.NewReplacer("{", `\{`, "}", `\}`).Replace(p) // alternatives are no part of .gitignore
 	if strings.HasSuffix(p, "/**") {
 		p += "/*" // what is in the folder, not the folder
 	}
@@ -45,10 +43,9 @@ func parseRule(line, base string) (r rule, ok bool, err error) {
 	} else {
 		p = "**/" + p
 	}
-	if !doublestar.ValidatePattern(p) {
-		return rule{}, false, fmt.Errorf("%q is not a pattern: a bracket is not closed, or a backslash has nothing to escape", line)
+	if r.pattern, err = compile(p, false); err != nil { // alternatives are no part of .gitignore
+		return rule{}, false, fmt.Errorf("%q is not a pattern: %w", line, err)
 	}
-	r.pattern = p
 	return r, true, nil
 }
 
@@ -78,7 +75,7 @@ func ignored(rules []rule, rel string, isDir bool) bool {
 				continue
 			}
 		}
-		if doublestar.MatchUnvalidated(r.pattern, path.Clean(below)) {
+		if r.pattern.MatchString(path.Clean(below)) {
 			return !r.include
 		}
 	}

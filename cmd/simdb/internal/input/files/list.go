@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -121,14 +120,14 @@ func Expand(arg string, hidden bool) ([]string, error) {
 	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[{") {
 		return []string{arg}, nil
 	}
-	pattern := arg
-	for strings.Contains(pattern, "**/**") { // which means the same, but each "**" is a walk of its own
-		pattern = strings.ReplaceAll(pattern, "**/**", "**")
+	w, err := newWalk(arg)
+	if err == nil {
+		err = w.folder("", 0)
 	}
-	names, err := doublestar.FilepathGlob(pattern, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", arg, err)
 	}
+	names := w.found
 	if !hidden {
 		names = slices.DeleteFunc(names, func(name string) bool { return newlyHidden(arg, name) })
 	}
@@ -331,7 +330,7 @@ func (t *Tree) Skipped() string {
 	}
 	text := strings.Join(parts, ", ")
 	if len(t.refused) > 0 {
-		text = strings.TrimPrefix(text+"; pictures without a hash, which are like equal ones alone: "+t.refused.String(), "; ")
+		text = strings.TrimPrefix(text+"; pictures without a hash, compared by equality alone: "+t.refused.String(), "; ")
 	}
 	return text
 }

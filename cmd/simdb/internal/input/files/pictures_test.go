@@ -126,7 +126,7 @@ func TestPictures(t *testing.T) {
 			if got := readPictures(t, tree, opt); !slices.Equal(got, want) {
 				t.Fatalf("%v, %d workers:\n%s\nnot:\n%s", kind, workers, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
-			if got, want := tree.Skipped(), "pictures without a hash, which are like equal ones alone: 2 not a picture, 1 cannot be decoded, 1 flat"; !strings.HasSuffix(got, want) {
+			if got, want := tree.Skipped(), "pictures without a hash, compared by equality alone: 2 not a picture, 1 cannot be decoded, 1 flat"; !strings.HasSuffix(got, want) {
 				t.Errorf("%v: skipped %q, not %q", kind, got, want)
 			}
 			if skipped, _ := tally.All(); skipped.String() != "2 .txt, 1 without an ending" {

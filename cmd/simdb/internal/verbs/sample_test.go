@@ -1,4 +1,4 @@
-package health
+package verbs
 
 import (
 	"errors"
@@ -19,24 +19,24 @@ func TestSample(t *testing.T) {
 	for seed := range uint64(500) {
 		var first []string
 		for range 2 {
-			s, last := New(size, seed, 1<<20), map[string]string{}
+			s, last := newSample(size, seed, 1<<20), map[string]string{}
 			for _, n := range slices.Concat(r.Perm(documents), r.Perm(documents)) {
 				d := engine.Doc{ID: fmt.Sprint(n), Text: fmt.Sprint(r.Int())}
 				last[d.ID] = d.Text
-				if err := s.Add(&d); err != nil {
+				if err := s.add(&d); err != nil {
 					t.Fatal(err)
 				}
 			}
 			var ids []string
-			for _, d := range s.Documents() {
+			for _, d := range s.documents() {
 				ids = append(ids, d.ID)
 				if d.Text != last[d.ID] {
 					t.Fatalf("seed %d: %s is not the last document with its id", seed, d.ID)
 				}
 			}
 			slices.Sort(ids)
-			if len(slices.Compact(ids)) != size || s.Seen() != 2*documents || first != nil && !slices.Equal(first, ids) {
-				t.Fatalf("seed %d: %d documents of %d: %v, before %v", seed, len(ids), s.Seen(), ids, first)
+			if len(slices.Compact(ids)) != size || s.seen != 2*documents || first != nil && !slices.Equal(first, ids) {
+				t.Fatalf("seed %d: %d documents of %d: %v, before %v", seed, len(ids), s.seen, ids, first)
 			}
 			first = ids
 		}
@@ -52,21 +52,21 @@ func TestSample(t *testing.T) {
 	if len(often) != documents {
 		t.Errorf("%d documents of %d are in samples", len(often), documents)
 	}
-	s := New(10, 1, 1000)
-	if err := s.Add(&engine.Doc{ID: "x", Text: string(make([]byte, 2000))}); !errors.Is(err, ErrLarge) {
+	s := newSample(10, 1, 1000)
+	if err := s.add(&engine.Doc{ID: "x", Text: string(make([]byte, 2000))}); !errors.Is(err, errLarge) {
 		t.Error(err)
 	}
 }
 
 // TestDistinct: documents that come again do not count.
 func TestDistinct(t *testing.T) {
-	s := New(5, 1, 1<<20)
+	s := newSample(5, 1, 1<<20)
 	for i := range 8 {
-		if err := s.Add(&engine.Doc{ID: fmt.Sprint(i / 4)}); err != nil {
+		if err := s.add(&engine.Doc{ID: fmt.Sprint(i / 4)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if s.Distinct() != 2 || s.Seen() != 8 {
-		t.Errorf("%d of %d documents", s.Distinct(), s.Seen())
+	if s.distinct() != 2 || s.seen != 8 {
+		t.Errorf("%d of %d documents", s.distinct(), s.seen)
 	}
 }

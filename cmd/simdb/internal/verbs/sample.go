@@ -1,4 +1,4 @@
-package health
+package verbs
 
 import (
 	"cmp"
@@ -11,14 +11,14 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// Sample draws documents at random, those whose IDs have the least hashes under a seed: the same
+// sample draws documents at random, those whose IDs have the least hashes under a seed: the same
 // ones in whatever order documents come. Of documents with one ID the last one counts.
-type Sample struct {
+type sample struct {
 	n     int
 	seed  uint64
 	most  int64 // bytes of documents
 	bytes int64
-	seen  int64
+	seen  int64 // documents that were added
 	byID  map[string]*drawn
 	worst []*drawn // once there are n a heap: the one that leaves next is at its root
 }
@@ -30,16 +30,16 @@ type drawn struct {
 	doc    engine.Doc
 }
 
-// ErrLarge says that a sample does not fit into memory.
-var ErrLarge = errors.New("--sample: so many documents have no room in half of --memory")
+// errLarge says that a sample does not fit into memory.
+var errLarge = errors.New("--sample: so many documents have no room in half of --memory")
 
-// New returns a sample that will have n documents, which take at most that many bytes.
-func New(n int, seed uint64, most int64) *Sample {
-	return &Sample{n: n, seed: seed, most: most, byID: map[string]*drawn{}}
+// newSample returns a sample that will have n documents, which take at most that many bytes.
+func newSample(n int, seed uint64, most int64) *sample {
+	return &sample{n: n, seed: seed, most: most, byID: map[string]*drawn{}}
 }
 
-// Add takes a document, or not.
-func (s *Sample) Add(d *engine.Doc) error {
+// add takes a document, or not.
+func (s *sample) add(d *engine.Doc) error {
 	s.seen++
 	hash := xxh3.HashStringSeed(d.ID, s.seed)
 	x := s.byID[d.ID]
@@ -64,25 +64,22 @@ func (s *Sample) Add(d *engine.Doc) error {
 	}
 	x.number, x.doc = s.seen, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest, Fingerprints: d.Fingerprints}
 	if s.bytes += x.size(); s.bytes > s.most {
-		return ErrLarge
+		return errLarge
 	}
 	return nil
 }
 
-// Distinct returns about how many documents count, each with an ID of its own: exactly if the
+// distinct returns about how many documents count, each with an ID of its own: exactly if the
 // sample has all of them.
-func (s *Sample) Distinct() int64 {
+func (s *sample) distinct() int64 {
 	if len(s.worst) < s.n {
 		return int64(len(s.worst))
 	}
 	return s.seen
 }
 
-// Seen returns how many documents were added.
-func (s *Sample) Seen() int64 { return s.seen }
-
-// Documents returns the sample in the order in which its documents came. Nothing is added after it.
-func (s *Sample) Documents() []engine.Doc {
+// documents returns the sample in the order in which its documents came. Nothing is added after it.
+func (s *sample) documents() []engine.Doc {
 	slices.SortFunc(s.worst, func(x, y *drawn) int { return cmp.Compare(x.number, y.number) })
 	docs := make([]engine.Doc, len(s.worst))
 	for i, x := range s.worst {

@@ -1,0 +1,100 @@
+package memindex
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+)
+
+// GrowingSets has an index of the features of the documents of a memtable, which searches by
+// containment add as they need them. The zero value is ready; any number of goroutines may use it.
+type GrowingSets struct {
+	mu     sync.Mutex
+	lists  map[uint32][]uint32 // by the leading bits of a feature: the documents that have it
+	sizes  []uint32            // of the sets of the first documents
+	counts []uint32            // of each document; 0 between searches
+	full   bool                // the budget has no room
+	from   *Budget
+	bytes  int64
+}
+
+// featureBytes is about what a feature of a document takes, if no other document has it.
+const featureBytes = 64
+
+// Candidates appends the positions to dst, ascending, of those of the first n documents that may
+// hold the share t of a set, or within, of which the set may hold the share t. set returns the set
+// of a document. It returns false if the budget has no room for the index.
+func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int) []uint64, of []uint64, t float64, within bool) (docs []uint32, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.from = b; len(g.sizes) < n; {
+		if !g.add(set(len(g.sizes))) {
+			return dst, false
+		}
+	}
+	need := func(size int) int { return max(1, int(math.Ceil(t*float64(size)*(1-1e-9)))) }
+	lists, least, first := make([][]uint32, len(of)), 1, len(of)
+	for i, e := range of {
+		lists[i] = g.lists[uint32(e>>32)]
+	}
+	if !within { // one that has need of them has one of the rarest
+		least = need(len(of))
+		slices.SortFunc(lists, func(a, b []uint32) int { return cmp.Compare(len(a), len(b)) })
+		first = min(first, len(of)-least+1)
+	}
+	from := len(dst)
+	for _, l := range lists[:first] {
+		for _, doc := range l {
+			if g.counts[doc]++; g.counts[doc] == 1 {
+				dst = append(dst, doc)
+			}
+		}
+	}
+	if len(dst) > from {
+		for _, l := range lists[first:] {
+			for _, doc := range l {
+				g.counts[doc] += min(g.counts[doc], 1)
+			}
+		}
+	}
+	kept := dst[:from]
+	for _, doc := range dst[from:] {
+		if within {
+			least = need(int(g.sizes[doc]))
+		}
+		if int(g.counts[doc]) >= least && int(doc) < n {
+			kept = append(kept, doc)
+		}
+		g.counts[doc] = 0
+	}
+	slices.Sort(kept[from:])
+	return kept, true
+}
+
+// add adds the set of the next document.
+func (g *GrowingSets) add(set []uint64) bool {
+	if bytes := featureBytes * int64(len(set)+1); g.full || !g.from.take(bytes) {
+		g.full = true
+		return false
+	} else if g.bytes += bytes; g.lists == nil {
+		g.lists = map[uint32][]uint32{}
+	}
+	doc := uint32(len(g.sizes))
+	g.sizes, g.counts = append(g.sizes, uint32(len(set))), append(g.counts, 0)
+	for _, e := range set {
+		g.lists[uint32(e>>32)] = append(g.lists[uint32(e>>32)], doc)
+	}
+	return true
+}
+
+// GiveBack gives the memory of the index back to the budget. Nobody may use g any more but
+// searches that have begun.
+func (g *GrowingSets) GiveBack() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.bytes > 0 {
+		g.from.left.Add(g.bytes)
+	}
+	g.lists, g.sizes, g.counts, g.bytes, g.full = nil, nil, nil, 0, true
+}

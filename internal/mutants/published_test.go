@@ -1,0 +1,30 @@
+package mutants
+
+// publishedMutants are errors after the point of no return, and values used beside an error.
+var publishedMutants = []mutant{
+	{
+		name: "publish/an error after the table is published", in: "engine/internal/store", decl: "Store.Publish",
+		edit:  swap(`return p.counts(), nil`, `return p.counts(), ctx.Err()`),
+		tests: "engine", run: "^TestUses$",
+	},
+	{
+		name: "publish/a published table dropped", in: "engine/internal/view", decl: "Table.Drop",
+		edit:  never(`t.refs.Load() > 0`),
+		tests: "engine", run: "^TestPublishedTableStays$",
+	},
+	{
+		name: "prune/a file that cannot be removed undoes nothing, and is an error", in: "engine/internal/store", decl: "prune.enter",
+		edit:  swap(`db.unref(old); return nil`, `return old.Unref()`),
+		tests: "engine", run: "^TestUses$",
+	},
+	{
+		name: "show/the error of the survey looked at too late", in: "query", decl: "shown.expand",
+		edit:  swap(`if err != nil { return nil, err }; columns := sh.columns`, `_ = err; columns := sh.columns`),
+		tests: "query", run: "^TestStatementFails$",
+	},
+	{
+		name: "commit/a transaction that failed forgotten", in: "query", decl: "run.commit",
+		edit:  swap(`if err := x.DB.Apply(x.Ctx, &tx.batch); err != nil { return err }`, `if err := x.DB.Apply(x.Ctx, &tx.batch); err != nil { x.session.Close(); return err }`),
+		tests: "query", run: "^TestTransactionErrors$",
+	},
+}
