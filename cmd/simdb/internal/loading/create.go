@@ -178,18 +178,3 @@ func (c *Rebuild) Run(a *app.App) error {
 	}
 	return (&Load{DB: c.New, Files: []string{c.DB}, OnConflict: "error", Anew: true, Memory: c.Memory, CreateFlags: c.CreateFlags}).Run(a)
 }
-
-// build makes a new database of another one.
-func (l *load) build(start time.Time) error {
-	if err := l.takeStored(); err != nil {
-		return err
-	}
-	err := engine.Build(l.c.DB, func(db *engine.DB) error {
-		l.db = db
-		return l.load(start)
-	}, &l.create)
-	if l.db == nil && errors.Is(err, engine.ErrExists) && !l.c.Anew { // another process has made it meanwhile
-		return l.c.Run(l.a)
-	}
-	return err
-}
