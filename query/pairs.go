@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"context"
 	"iter"
 	"slices"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
-	windows "github.com/simdb/simdb/query/internal/window"
 )
 
 // measureColumns returns the columns for how well two documents match by a criterion.
@@ -166,11 +166,11 @@ func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.Cluste
 
 // clusters runs CLUSTERS criterion [MODE m].
 func (x *run) clusters(s *syntax.Clusters) error {
-	return x.showClusters(s, func(members iter.Seq2[engine.Member, error]) iter.Seq2[engine.Member, error] { return members })
+	return x.showClusters(s, x.Snap.Clusters)
 }
 
-// showClusters shows what some returns of the clusters.
-func (x *run) showClusters(s *syntax.Clusters, some func(iter.Seq2[engine.Member, error]) iter.Seq2[engine.Member, error]) error {
+// showClusters shows what find yields of the clusters.
+func (x *run) showClusters(s *syntax.Clusters, find func(context.Context, engine.Criterion, ...*engine.ClusterOptions) iter.Seq2[engine.Member, error]) error {
 	c, o, w, err := x.bindClusters(s)
 	if err != nil {
 		return err
@@ -181,12 +181,12 @@ func (x *run) showClusters(s *syntax.Clusters, some func(iter.Seq2[engine.Member
 		return err
 	}
 	x.rows.search = true
-	return x.show(sh, plain, w.window, windowRows(x, w.window, some(x.Snap.Clusters(x.Ctx, c, o)), func(m engine.Member) Row {
+	return x.show(sh, plain, w.window, windowRows(x, w.window, find(x.Ctx, c, o), func(m engine.Member) Row {
 		return appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match)
 	}), "id")
 }
 
-// cluster runs CLUSTER OF 'a'. It forms all clusters: one depends on all documents before it.
+// cluster runs CLUSTER OF 'a'.
 func (x *run) cluster(s *syntax.Cluster) error {
 	id, err := x.Values.String(s.ID, syntax.ExpectID)
 	if err != nil {
@@ -201,8 +201,8 @@ func (x *run) cluster(s *syntax.Cluster) error {
 		of.Criterion.Word.Value, of.Criterion.Value.Value = "JACCARD", "0.8"
 		of.Criterion.Value.Type = syntax.Number
 	}
-	return x.showClusters(of, func(members iter.Seq2[engine.Member, error]) iter.Seq2[engine.Member, error] {
-		return windows.ClusterOf(members, id)
+	return x.showClusters(of, func(ctx context.Context, c engine.Criterion, o ...*engine.ClusterOptions) iter.Seq2[engine.Member, error] {
+		return x.Snap.ClusterOf(ctx, id, c, o...)
 	})
 }
 

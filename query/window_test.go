@@ -162,11 +162,11 @@ func TestChoice(t *testing.T) {
 // TestClusterOf compares the cluster of each document with the rows of CLUSTERS.
 func TestClusterOf(t *testing.T) {
 	w := newWorld(t, 5)
-	for _, how := range []string{"NEAR 3", "JACCARD 0.6 MODE components", "JACCARD 0.8"} {
+	for _, how := range []string{"NEAR 3", "NEAR 9", "NEAR 3 MODE components", "JACCARD 0.6 MODE components", "JACCARD 0.8", "JACCARD 0.4", "JACCARD 0.8 VERIFY"} {
 		rows := func(text string) []Row { return rowsOf(t, w.db, text) }
 		of := map[any][]Row{}
 		for _, row := range rows("CLUSTERS " + how) {
-			of[row[0]] = append(of[row[0]], row)
+			of[row[0]] = append(of[row[0]], append(Row{1}, row[1:]...)) // as CLUSTER OF numbers it
 		}
 		with := map[any][]Row{}
 		for _, cluster := range of {

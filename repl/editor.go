@@ -27,6 +27,7 @@ type linerEditor struct {
 }
 
 func newLinerEditor(complete liner.WordCompleter) *linerEditor {
+	giveSize()
 	state := liner.NewLiner()
 	state.SetMultiLineMode(true) // statements are longer than a line of the terminal
 	state.SetCtrlCAborts(true)

@@ -268,6 +268,27 @@ func TestInterruptOnTerminal(t *testing.T) {
 	}
 }
 
+// TestTerminalWithoutSize has a prompt on a terminal that does not say its size: Tab completes, and
+// Ctrl-C gives up a line, not the program.
+func TestTerminalWithoutSize(t *testing.T) {
+	dir := t.TempDir()
+	db := nearDatabase(t, dir, 3)
+	tty := openTerminal(t)
+	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{}); err != nil {
+		t.Fatal(err)
+	}
+	c := tty.start(t, dir, nil, db)
+	tty.wait(t, "simdb> ")
+	io.WriteString(tty, "COU\t")
+	tty.wait(t, "COUNT")
+	io.WriteString(tty, "\x03")
+	tty.wait(t, "^C")
+	io.WriteString(tty, ".timer off\r\x04")
+	if err := c.Wait(); err != nil {
+		t.Errorf("%v: %q", err, tty.shown())
+	}
+}
+
 // TestHostileOnTerminal shows ids, texts, fields and file names on a terminal that would drive it,
 // by every command and in every format.
 func TestHostileOnTerminal(t *testing.T) {

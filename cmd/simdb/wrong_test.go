@@ -111,7 +111,7 @@ var wrong = []struct{ args, want string }{
 	{"match|x.simdb|in.jsonl|--near|65", "K is 0 to 64"},
 	{"join|x.simdb|in.jsonl|--near|65", "K is 0 to 64"},
 	{"pairs|in.jsonl|--near|65", "K is 0 to 64"},
-	{"load|new.simdb|in.jsonl|--bits|2048", "--bits 2048: a database has fingerprints of 64 to 1024 bits"},
+	{"load|new.simdb|in.jsonl|--bits|2048", "--bits 2048: a fingerprint has a multiple of 64 bits, from 64 to 1024, or in simdb hash to 4096"},
 	{"load|x.simdb|in.jsonl|--bits|128", "128"},
 	{"dedup|in.jsonl|--near|65", "K is 0 to 64"},
 	{"dedup|in.jsonl|--near|129|--bits|128", "a fingerprint has 128 bits, K is 0 to 128"},

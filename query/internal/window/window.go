@@ -1,11 +1,8 @@
-// Package window has the part of rows that LIMIT and OFFSET, and CLUSTER OF, choose.
+// Package window has the part of rows that LIMIT and OFFSET choose.
 package window
 
 import (
-	"iter"
 	"math"
-
-	"github.com/simdb/simdb/engine"
 )
 
 // Window is LIMIT and OFFSET.
@@ -47,30 +44,4 @@ func (w *Window) Admit() (in, last bool) {
 		w.Limit--
 	}
 	return true, w.Limit == 0
-}
-
-// ClusterOf returns those of the members of all clusters that are in the cluster of a document.
-func ClusterOf(members iter.Seq2[engine.Member, error], id string) iter.Seq2[engine.Member, error] {
-	return func(yield func(engine.Member, error) bool) {
-		var cluster []engine.Member
-		found := false
-		for m, err := range members {
-			if err != nil {
-				yield(m, err)
-				return
-			}
-			if len(cluster) > 0 && cluster[0].Cluster != m.Cluster {
-				if found {
-					break
-				}
-				cluster = cluster[:0]
-			}
-			cluster, found = append(cluster, m), found || m.ID == id
-		}
-		for _, m := range cluster {
-			if !found || !yield(m, nil) {
-				return
-			}
-		}
-	}
 }

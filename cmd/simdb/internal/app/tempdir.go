@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,15 +51,11 @@ func lockedTemp(parent string) (dir string, lock io.Closer, err error) {
 			return "", nil, err
 		}
 		lock, err = vfs.Disk.Lock(filepath.Join(dir, tempLock))
-		if _, gone := os.Lstat(filepath.Join(dir, tempLock)); err == nil && gone == nil {
+		if err == nil {
 			return dir, lock, nil
 		}
-		if err == nil {
-			lock.Close()
-		} else if _, gone := os.Lstat(dir); gone == nil {
-			if _, held := errors.AsType[*vfs.LockedError](err); !held {
-				return dir, nil, nil
-			}
+		if _, held := errors.AsType[*vfs.LockedError](err); !held && !errors.Is(err, fs.ErrNotExist) {
+			return dir, nil, nil
 		}
 	}
 }

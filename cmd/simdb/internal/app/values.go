@@ -196,13 +196,13 @@ const mostTables = 16
 // BitLength is the length of a fingerprint.
 type BitLength int
 
+// BitRange says how long fingerprints may be.
+const BitRange = "a fingerprint has a multiple of 64 bits, from 64 to 1024, or in simdb hash to 4096"
+
 // UnmarshalText parses a length.
 func (n *BitLength) UnmarshalText(text []byte) error {
-	if err := whole(n, text, "a fingerprint has a multiple of 64 bits", 64, 4096); err != nil {
-		return err
-	}
-	if *n%64 != 0 {
-		return fmt.Errorf("%q: a fingerprint has a multiple of 64 bits, from 64 to 4096", text)
+	if err := whole(n, text, "", 64, 4096); err != nil || *n%64 != 0 {
+		return fmt.Errorf("%q: %s", text, BitRange)
 	}
 	return nil
 }

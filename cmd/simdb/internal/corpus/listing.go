@@ -19,7 +19,7 @@ type Listing struct {
 	bufs     [2][]byte // of ids from the file
 	byID     []uint32  // documents, ascending by ID
 	rank     []uint32  // of each document: its place in byID
-	Replaced int64     // documents whose ID a later one has again
+	Repeated int64     // documents whose ID an earlier one has
 	Order    []uint32  // of preference; nil is that of their numbers
 }
 
@@ -49,8 +49,7 @@ func (l *Listing) compareIDs(a, b uint32) (int, error) {
 	return bytes.Compare(idA, idB), err
 }
 
-// Rank sorts the documents by ID. Of documents with the same ID the last one counts, as a database
-// replaces the earlier ones; the others match nothing.
+// Rank sorts the documents by ID. Those with the same ID are documents of their own, as in dedup.
 func (l *Listing) Rank(ctx context.Context) error {
 	n := len(l.ids.starts)
 	l.byID, l.rank = make([]uint32, n), make([]uint32, n)
@@ -70,8 +69,7 @@ func (l *Listing) Rank(ctx context.Context) error {
 			return err
 		}
 		if order == 0 {
-			l.drop(l.byID[at-1])
-			l.Replaced++
+			l.Repeated++
 		}
 	}
 	return nil
@@ -139,10 +137,8 @@ func (l *Listing) sortIDs(ctx context.Context, docs []uint32, keys []uint64, dep
 
 // accept says whether two sets may match; nil if any two may.
 func (l *Listing) accept() func(a, b int) bool {
-	if l.Replaced == 0 && l.Groups == nil {
+	if l.Groups == nil {
 		return nil
 	}
-	return func(a, b int) bool {
-		return l.Groups.Accept(uint32(a), uint32(b)) && !l.Empty(uint32(a)) && !l.Empty(uint32(b))
-	}
+	return func(a, b int) bool { return l.Groups.Accept(uint32(a), uint32(b)) }
 }

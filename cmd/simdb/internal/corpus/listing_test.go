@@ -47,10 +47,10 @@ func TestRank(t *testing.T) {
 			want[i] = uint32(i)
 		}
 		slices.SortStableFunc(want, func(a, b uint32) int { return cmp.Compare(ids[a], ids[b]) })
-		replaced := int64(0)
+		repeated := int64(0)
 		for i, n := range want {
 			if last := i+1 == len(want) || ids[want[i+1]] != ids[n]; !last {
-				replaced++
+				repeated++
 			} else if got, err := l.Find(ids[n]); got != n || err != nil {
 				t.Fatalf("run %d: %q is %d, not %d (%v)", run, ids[n], got, n, err)
 			}
@@ -58,8 +58,8 @@ func TestRank(t *testing.T) {
 				t.Fatalf("run %d: the id of %d is %q, not %q (%v)", run, n, id, ids[n], err)
 			}
 		}
-		if !slices.Equal(l.byID, want) || l.Replaced != replaced {
-			t.Fatalf("run %d: %v, not %v; %d replaced, not %d", run, l.byID, want, l.Replaced, replaced)
+		if !slices.Equal(l.byID, want) || l.Repeated != repeated {
+			t.Fatalf("run %d: %v, not %v; %d repeated, not %d", run, l.byID, want, l.Repeated, repeated)
 		}
 		if err := l.Close(); err != nil {
 			t.Fatal(err)

@@ -33,7 +33,7 @@ func (c *CreateFlags) Validate() error {
 		return errors.New("--tables and --layout say the same, only one can be given")
 	}
 	if most := base.FingerprintBits * base.MaxWords; int(c.Bits) > most {
-		return fmt.Errorf("--bits %d: a database has fingerprints of 64 to %d bits", c.Bits, most)
+		return fmt.Errorf("--bits %d: %s", c.Bits, app.BitRange)
 	}
 	if c.NoText && c.contained() {
 		return errors.New("--no-text keeps no texts, so --containment has no meaning")

@@ -32,7 +32,7 @@ type Export struct {
 
 // Help says what is written.
 func (Export) Help() string {
-	return `Documents are written in the form that simdb load reads, in storage order: id and text, the fields as they are, and fingerprints that
+	return `Documents are written in the form that simdb load reads, in the order of writing: id and text, the fields as they are, and fingerprints that
 were not computed from the text. A field with one of these names is an error; the flags choose other names.
 
 JSON lines keep everything byte for byte. In Parquet a field is a column of its type, or of JSON if its values have several types. CSV

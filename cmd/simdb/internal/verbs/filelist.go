@@ -294,8 +294,8 @@ func (l *fileList) draw(db *app.Stored) (docs []engine.Doc, err error) {
 
 func (l *fileList) say() {
 	l.a.TellSkipped(l.sources)
-	if l.Replaced > 0 {
-		l.a.Say("%s had an id that occurs again: the last document with an id counts", quantity.Count(l.Replaced, "document"))
+	if l.Repeated > 0 {
+		l.a.Say("%s had an id that an earlier one has; each is a document of its own, as in dedup", quantity.Count(l.Repeated, "document"))
 	}
 	if l.bare > 0 {
 		l.a.Say("%s: a fingerprint and no text, which match nothing; --near K compares fingerprints", quantity.Count(l.bare, "document"))

@@ -1,0 +1,290 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/simdb/simdb/minhash"
+)
+
+// walkSearches is after how many searches ClusterOf forms all clusters instead.
+const walkSearches = 1 << 10
+
+// ClusterOf yields the members of the cluster that the document of an ID is in, as Clusters does, but
+// as cluster 1; none if it is in no cluster. By Near and by estimated Jaccard it costs searches for
+// the documents of the cluster and for those that decide which of them are keepers: whether one is
+// depends on the earlier ones that match it. If these are very many, or by other criteria, with
+// ClusterOptions.Before and where SetAllowed has recorded pairs, it forms all clusters. Errors are as
+// those of Clusters, and ErrNotFound.
+func (s *Snapshot) ClusterOf(ctx context.Context, id string, by Criterion, opts ...*ClusterOptions) iter.Seq2[Member, error] {
+	o := given(opts)
+	return func(yield func(Member, error) bool) {
+		w := &walk{s: s, ctx: ctx, by: by, of: map[string]*walked{}}
+		members, found, err := []Member(nil), false, error(nil)
+		if _, err = s.Lookup(ctx, id); err == nil {
+			if members, found, err = w.cluster(id, &o); err == nil && !found {
+				members, err = clusterAmong(s.Clusters(ctx, by, &o), id)
+			}
+		}
+		for _, m := range members {
+			if m.Cluster = 1; err != nil || !yield(m, nil) {
+				break
+			}
+		}
+		if err != nil {
+			yield(Member{}, err)
+		}
+	}
+}
+
+// clusterAmong returns those of the members of all clusters that are in the cluster of a document.
+func clusterAmong(all iter.Seq2[Member, error], id string) (cluster []Member, err error) {
+	found := false
+	for m, err := range all {
+		if err != nil {
+			return nil, err
+		}
+		if len(cluster) > 0 && cluster[0].Cluster != m.Cluster {
+			if found {
+				break
+			}
+			cluster = cluster[:0]
+		}
+		cluster, found = append(cluster, m), found || m.ID == id
+	}
+	if !found {
+		cluster = nil
+	}
+	return cluster, nil
+}
+
+// A walk finds one cluster outwards from a document.
+type walk struct {
+	s        *Snapshot
+	ctx      context.Context
+	by       Criterion
+	searches int
+	of       map[string]*walked // by ID
+}
+
+// walked is a group of documents that Clusters joins as one: of equal fingerprints. By sketches each
+// document is one.
+type walked struct {
+	ids    []string
+	first  string // the document that was written first
+	seq    uint64
+	near   []neighbour // the best first, then the earlier
+	keeper *walked     // nil if it is not known yet
+}
+
+// A neighbour is another group that matches.
+type neighbour struct {
+	*walked
+	Match
+}
+
+// before reports the order of preference.
+func (g *walked) before(h *walked) int {
+	return cmp.Or(cmp.Compare(g.seq, h.seq), strings.Compare(g.first, h.first))
+}
+
+// cluster returns the cluster of a document, or false if all are to be formed.
+func (w *walk) cluster(id string, o *ClusterOptions) (members []Member, ok bool, err error) {
+	v := &w.s.v
+	estimated := w.by.by.Jaccard && !w.by.by.Verified
+	if o.Before != nil || o.Mode == Components || v.Several || len(v.Allowed.All()) > 0 || !w.by.by.Near() && !estimated {
+		return nil, false, nil
+	}
+	g, err := w.group(id)
+	if err != nil || g == nil {
+		return nil, err != nil || w.searches < walkSearches, err
+	}
+	keeper, err := w.keeperOf(g)
+	if err != nil || keeper == nil {
+		return nil, err != nil, err
+	}
+	groups := []*walked{keeper}
+	for _, n := range keeper.near {
+		k, err := w.keeperOf(n.walked)
+		if err != nil || k == nil {
+			return nil, err != nil, err
+		}
+		if k == keeper {
+			groups = append(groups, n.walked)
+		}
+	}
+	for _, g := range groups {
+		m, err := w.compare(g, keeper)
+		if err != nil {
+			return nil, true, err
+		}
+		for _, m.ID = range g.ids {
+			members = append(members, Member{Keep: m.ID == keeper.first, Match: m})
+		}
+	}
+	if len(members) < 2 {
+		return nil, true, nil
+	}
+	slices.SortFunc(members, func(a, b Member) int {
+		if a.Keep != b.Keep {
+			return map[bool]int{true: -1, false: 1}[a.Keep]
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return members, true, nil
+}
+
+// group returns the group of a document with its neighbours, or nil after too many searches.
+func (w *walk) group(id string) (*walked, error) {
+	if g := w.of[id]; g != nil && g.near != nil {
+		return g, nil
+	}
+	if w.searches++; w.searches > walkSearches {
+		return nil, nil
+	}
+	equal, near := []string{id}, []Match(nil)
+	for m, err := range w.s.Search(w.ctx, Doc{ID: id}, w.by) {
+		switch {
+		case err != nil:
+			return nil, err
+		case w.by.by.Near() && m.Distance == 0:
+			equal = append(equal, m.ID)
+		default:
+			near = append(near, m)
+		}
+	}
+	g, err := w.join(equal)
+	if err != nil {
+		return nil, err
+	}
+	// Of a group that is a neighbour all documents are found, at one distance or score.
+	g.near = []neighbour{}
+	for len(near) > 0 {
+		n := 1
+		for n < len(near) && near[n].Distance == near[0].Distance && near[n].Score == near[0].Score {
+			n++
+		}
+		groups, err := w.split(near[:n])
+		if err != nil {
+			return nil, err
+		}
+		slices.SortFunc(groups, func(a, b neighbour) int { return a.before(b.walked) })
+		g.near, near = append(g.near, groups...), near[n:]
+	}
+	return g, nil
+}
+
+// join returns the group of equal documents, which it makes.
+func (w *walk) join(ids []string) (*walked, error) {
+	if g := w.of[ids[0]]; g != nil {
+		return g, nil
+	}
+	g := &walked{ids: ids}
+	for i, id := range ids {
+		e, err := w.s.Lookup(w.ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 || cmp.Or(cmp.Compare(e.Seq, g.seq), strings.Compare(id, g.first)) < 0 {
+			g.first, g.seq = id, e.Seq
+		}
+		w.of[id] = g
+	}
+	return g, nil
+}
+
+// split returns the groups of documents that have one distance or score to another one.
+func (w *walk) split(matches []Match) (groups []neighbour, err error) {
+	ids, of := map[string][]string{}, map[string]Match{}
+	for _, m := range matches {
+		if g := w.of[m.ID]; g != nil {
+			if m.ID == g.first {
+				groups = append(groups, neighbour{g, m})
+			}
+			continue
+		}
+		key, err := w.key(m.ID)
+		if err != nil {
+			return nil, err
+		}
+		ids[key], of[key] = append(ids[key], m.ID), m
+	}
+	for key, equal := range ids {
+		g, err := w.join(equal)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, neighbour{g, of[key]})
+	}
+	return groups, nil
+}
+
+// key is the same for the documents of a group alone.
+func (w *walk) key(id string) (string, error) {
+	if !w.by.by.Near() {
+		return id, nil
+	}
+	e, err := w.s.Lookup(w.ctx, id)
+	var key []byte
+	for _, word := range append([]Fingerprint{e.Fingerprint}, e.Rest...) {
+		key = binary.LittleEndian.AppendUint64(key, word)
+	}
+	return string(key), err
+}
+
+func (w *walk) sketch(id string) (sketch minhash.Sketch, err error) {
+	err = w.s.v.Safely(w.ctx, func() error {
+		p, err := w.s.v.Locate(id)
+		if err == nil {
+			sketch, err = p.Sketch(nil)
+		}
+		return err
+	})
+	return sketch, err
+}
+
+// keeperOf returns the group whose star a group is in, or nil after too many searches: the most
+// similar of the earlier keepers that match it, of equally similar ones the earliest.
+func (w *walk) keeperOf(g *walked) (*walked, error) {
+	if g.keeper != nil {
+		return g.keeper, nil
+	}
+	if found, err := w.group(g.first); err != nil || found == nil {
+		return nil, err
+	}
+	for _, n := range g.near {
+		if n.before(g) > 0 {
+			continue
+		}
+		k, err := w.keeperOf(n.walked)
+		if err != nil || k == nil {
+			return nil, err
+		}
+		if k == n.walked {
+			g.keeper = k
+			return k, nil
+		}
+	}
+	g.keeper = g
+	return g, nil
+}
+
+// compare returns how a group compares with its keeper.
+func (w *walk) compare(g, keeper *walked) (m Match, err error) {
+	if w.by.by.Near() {
+		for _, n := range keeper.near {
+			if n.walked == g {
+				m.Distance = n.Distance
+			}
+		}
+		return m, nil
+	}
+	a, err := w.sketch(g.first)
+	b, failed := w.sketch(keeper.first)
+	score := minhash.Jaccard(a, b, int(w.s.v.Params.Sketch))
+	return Match{Score: score.Score, Error: score.Error, Exact: score.Exact}, cmp.Or(err, failed)
+}

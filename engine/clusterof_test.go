@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestClusterOf compares the cluster of each document with those of Clusters: of chains, of crowds
+// around a centre and of equal documents, written in any order. It is found by a walk, without the
+// other clusters, unless that is long.
+func TestClusterOf(t *testing.T) {
+	ctx := t.Context()
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		db, _ := create4test(t, &Options{MemtableBytes: 30_000, Sync: SyncNever})
+		n := 250
+		for _, i := range r.Perm(n) {
+			words := make([]string, 30)
+			for w := range words {
+				words[w] = fmt.Sprintf("f%dw%d", i%6, w)
+			}
+			switch {
+			case i%6 < 2: // a chain
+				for w := range i / 6 {
+					words[w%30] = fmt.Sprintf("c%dw%d", i%6, w)
+				}
+			case i%6 < 5:
+				for range r.IntN(5) {
+					words[r.IntN(30)] = fmt.Sprint("x", r.IntN(9))
+				}
+			}
+			if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: strings.Join(words, " ")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		snap := must(db.Snapshot())(t)
+		defer snap.Close()
+		for _, by := range []Criterion{Near(0), Near(6), Near(14), Jaccard(0.4), Jaccard(0.65), Jaccard(0.9)} {
+			of := map[string][]Member{}
+			var cluster []Member
+			flush := func() {
+				for _, m := range cluster {
+					of[m.ID] = cluster
+				}
+				cluster = nil
+			}
+			for _, m := range collect(t, snap.Clusters(ctx, by)) {
+				if m.Keep {
+					flush()
+				}
+				m.Cluster = 1
+				cluster = append(cluster, m)
+			}
+			flush()
+			for i := range n {
+				id := fmt.Sprint("d", i)
+				if got := collect(t, snap.ClusterOf(ctx, id, by)); !slices.Equal(got, of[id]) {
+					t.Fatalf("seed %d, %+v, %s: %+v, want %+v", seed, by, id, got, of[id])
+				}
+				w := &walk{s: snap, ctx: ctx, by: by, of: map[string]*walked{}}
+				if _, found, err := w.cluster(id, &ClusterOptions{}); err != nil || !found {
+					t.Fatalf("%+v, %s is not found by a walk: %v", by, id, err)
+				}
+			}
+		}
+		if len(collect(t, snap.ClusterOf(ctx, "d3", Jaccard(0.4), &ClusterOptions{Mode: Components}))) == 0 {
+			t.Error("no component")
+		}
+	}
+}
