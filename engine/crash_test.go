@@ -362,7 +362,7 @@ var shares = []float64{0, 0.5, 1, killed}
 // all of the unsynced data left, recovers, continues writing in the same open, and closes or
 // crashes again.
 func TestCrashAtEveryOperation(t *testing.T) {
-	cases, steps := exhaustive.Every(t, 24), exhaustive.Size(60, 500)
+	cases, steps := exhaustive.Every(t, 40), exhaustive.Size(60, 500)
 	var states, ops atomic.Int64
 	all := func(int) []float64 { return shares }
 	for seed, opts := range crashWorkloads {
@@ -509,7 +509,7 @@ func failEverywhere(t *testing.T, cause error, fail func(int, error) func(vfstes
 		}
 		return faulty.Ops()
 	}()
-	for op := range exhaustive.Every(t, 12).Of(operations) {
+	for op := range exhaustive.Every(t, 20).Of(operations) {
 		mem := vfstest.NewMem(dir)
 		faulty := vfstest.NewFaulty(mem, fail(op+1, cause))
 		sc := newScript(1, 40, crashWorkloads[0])

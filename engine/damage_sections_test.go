@@ -150,6 +150,9 @@ func TestOvertakenByDamaged(t *testing.T) {
 					t.Errorf("%s: %q is listed, %v", what, d.Text, err)
 				}
 			}
+			if r, err := db.Check(t.Context()); err != nil || len(r.Problems) == 0 {
+				t.Errorf("%s: check: %v, %v", what, r.Problems, err)
+			}
 			if err := db.Put(t.Context(), Doc{ID: "three"}); !readOnly && (!isDamage(err) || !errors.Is(err, ErrFailed)) {
 				t.Errorf("%s: a write: %v", what, err)
 			}

@@ -54,7 +54,7 @@ func tables(t testing.TB, db *DB) int {
 // counted and what the snapshots see with what should be.
 func TestPruneModel(t *testing.T) {
 	ctx := t.Context()
-	for seed := range exhaustive.Every(t, 12).Of(180) {
+	for seed := range exhaustive.Every(t, 20).Of(180) {
 		r := rand.New(rand.NewPCG(uint64(seed), 11))
 		var now atomic.Int64 // seconds
 		now.Store(10_000)

@@ -181,7 +181,7 @@ func (m *severalModel) check(did string) {
 // TestSeveralReplaced replaces documents of several fingerprints in every way that there is: no
 // fingerprint of an earlier version is found.
 func TestSeveralReplaced(t *testing.T) {
-	for seed := range exhaustive.Every(t, 8).Of(64) {
+	for seed := range exhaustive.Every(t, 16).Of(64) {
 		path := t.TempDir() + "/s.simdb"
 		o := &Options{DisableAutoCompaction: true, Sync: SyncNever, Features: Features{Several: true}}
 		m := &severalModel{
@@ -274,7 +274,7 @@ func TestSeveralLoadedBeside(t *testing.T) {
 // with those by definition.
 func TestSeveralClusters(t *testing.T) {
 	ctx := t.Context()
-	for seed := range exhaustive.Every(t, 4).Of(40) {
+	for seed := range exhaustive.Every(t, 8).Of(40) {
 		r := rand.New(rand.NewPCG(uint64(seed), 2))
 		db, _ := create4test(t, &Options{Sync: SyncNever, Features: Features{Several: true}})
 		var docs []Doc

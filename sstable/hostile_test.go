@@ -335,7 +335,7 @@ func TestForged(t *testing.T) {
 		n := []int{12, 600}[i%2]
 		v := victims[i/2](t, n, WriterOptions{BlockSize: 300})
 		r := openTable(t, slices.Clone(v.data))
-		for c := range exhaustive.Every(t, 3*n).Of(len(v.data) / 8 * len(forgedWords)) {
+		for c := range exhaustive.Every(t, 6*n).Of(len(v.data) / 8 * len(forgedWords)) {
 			at, value := c/len(forgedWords)*8, forgedWords[c%len(forgedWords)]
 			data := slices.Clone(v.data)
 			binary.LittleEndian.PutUint64(data[at:], value)
@@ -391,7 +391,7 @@ func TestMergeOfForged(t *testing.T) {
 		n := []int{12, 600}[i%2]
 		v := victims[i/2](t, n, WriterOptions{BlockSize: 300})
 		r := openTable(t, slices.Clone(v.data))
-		for c := range exhaustive.Every(t, 2*n).Of(len(v.data) / 8 * len(forgedWords)) {
+		for c := range exhaustive.Every(t, 4*n).Of(len(v.data) / 8 * len(forgedWords)) {
 			at, value := c/len(forgedWords)*8, forgedWords[c%len(forgedWords)]
 			data := slices.Clone(v.data)
 			binary.LittleEndian.PutUint64(data[at:], value)

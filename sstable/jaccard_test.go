@@ -131,7 +131,7 @@ func checkFirst(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *Jaccar
 func TestJaccard(t *testing.T) {
 	exhaustive.Sequential(t)
 	numbers, sizes, floors := []int{3000, 0, 1, 2, 70}, []uint32{1, 2, 5, 16, 128}, []float64{0, 0.5, 0.65, 1}
-	for c := range exhaustive.Every(t, 3).Of(len(numbers) * len(sizes) * len(floors)) {
+	for c := range exhaustive.Every(t, 8).Of(len(numbers) * len(sizes) * len(floors)) {
 		rng := rand.New(rand.NewPCG(51, uint64(c)))
 		n, size := numbers[c%len(numbers)], sizes[c/len(numbers)%len(sizes)]
 		p := testParams
@@ -197,7 +197,7 @@ func TestJaccardReal(t *testing.T) {
 			t.Fatal(err)
 		}
 		var s JaccardSearcher
-		for c := range exhaustive.Every(t, 3).Of(len(all) / 3) {
+		for c := range exhaustive.Every(t, 6).Of(len(all) / 3) {
 			checkJaccard(t, r, docs, all[3*c+i], &s)
 		}
 		t.Logf("%d hot: %+v", len(hot), s.TakeStats())

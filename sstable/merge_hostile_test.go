@@ -24,7 +24,7 @@ func TestMergeForged(t *testing.T) {
 		}
 		v := make(t, n, WriterOptions{BlockSize: 300})
 		r := openTable(t, slices.Clone(v.data))
-		for c := range exhaustive.Every(t, 6*n).Of(len(v.data) / 8 * len(forgedWords)) {
+		for c := range exhaustive.Every(t, 12*n).Of(len(v.data) / 8 * len(forgedWords)) {
 			at, value := c/len(forgedWords)*8, forgedWords[c%len(forgedWords)]
 			data := slices.Clone(v.data)
 			binary.LittleEndian.PutUint64(data[at:], value)

@@ -266,7 +266,7 @@ func salvageTables(t *testing.T, n int) (tables [][]byte, docs []map[string]Docu
 func TestSalvage(t *testing.T) {
 	exhaustive.Sequential(t)
 	const n = 3000
-	cases := exhaustive.Every(t, 12)
+	cases := exhaustive.Every(t, 30)
 	tables, docs := salvageTables(t, n)
 	for i, whole := range tables {
 		r := openTable(t, whole)

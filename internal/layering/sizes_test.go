@@ -14,7 +14,6 @@ const maxFile = 500
 // longer are the files that have more lines, with how many they may have at most until they are
 // split. The numbers may only become smaller.
 var longer = map[string]int{
-	"cmd/simdb/internal/loading/load.go":     571,
 	"internal/vfs/vfstest/mem.go":            565,
 	"sstable/internal/write/batch_writer.go": 608,
 	"sstable/verify.go":                      759,

@@ -271,6 +271,36 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
+		name: "setjoin/too few parts of a set looked up", in: "internal/setjoin", decl: "finder.parted",
+		edit:  swap(`min(differ/2+1, len(f.parter.sums))`, `min(differ/2, len(f.parter.sums))`),
+		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		name: "setjoin/parts of members without an element not looked up", in: "internal/setjoin", decl: "finder.parted",
+		edit:  drop(`f.look(x, p, t, whole+withoutOne)`),
+		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		name: "setjoin/a set compared with a larger twin alone", in: "internal/setjoin", decl: "worker.isTwin",
+		edit:  swap(`!ok || y.size > p.size ||`, `!ok ||`),
+		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		name: "setjoin/texts of few common words ruled out", in: "internal/setjoin", decl: "mostWords",
+		edit:  swap(`(x+y)*(1+slack)`, `0.7*(x+y)`),
+		tests: "cmd/simdb/internal/corpus", run: ".",
+	},
+	{
+		name: "memindex/documents that hold just enough of a set not found", in: "engine/internal/memindex", decl: "GrowingSets.Candidates",
+		edit:  swap(`least = need(len(of))`, `least = need(len(of)) + 1`),
+		tests: "engine/internal/memindex", run: "^TestGrowingSets$",
+	},
+	{
+		name: "corpus/IDs that are prefixes sorted after others", in: "cmd/simdb/internal/corpus", decl: "Listing.sortIDs",
+		edit:  swap(`byte(min(len(id)-len(first), keyBytes+1))`, `keyBytes + 1`),
+		tests: "cmd/simdb/internal/corpus", run: "^TestRank$",
+	},
+	{
 		name: "setjoin/members take part as keepers", in: "internal/setjoin", decl: "stars.decide",
 		edit:  swap(`if it.best.set == none { if it.best = (`, `if it.best.score < 1 { if it.best = (`),
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
@@ -372,7 +402,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "output/documents of files that were replaced", in: "cmd/simdb/internal/corpus", decl: "Listing.Rank",
-		edit:  never(`at > 0 && bytes.Equal(l.id(l.byID[at-1]), l.id(n))`),
+		edit:  never(`order == 0`),
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},
 	{

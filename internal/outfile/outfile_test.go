@@ -47,6 +47,7 @@ func TestCommit(t *testing.T) {
 	} {
 		path := filepath.Join(dir, name)
 		os.WriteFile(path, []byte("old"), 0o640)
+		os.Chmod(path, 0o640) // whatever the umask is
 		w, err := create(t, path)
 		if err != nil {
 			t.Fatal(err)

@@ -85,6 +85,43 @@ func (l *Line[T]) Stop() {
 	l.workers.Wait()
 }
 
+// A Batcher fills batches for a Line, one after the other. It serves the goroutine of the Line.
+type Batcher[T any] struct {
+	*Line[*T]
+	next *T
+	free []*T
+}
+
+// Next returns the batch to fill.
+func (b *Batcher[T]) Next() *T {
+	if n := len(b.free); b.next == nil && n > 0 {
+		b.next, b.free = b.free[n-1], b.free[:n-1]
+	} else if b.next == nil {
+		b.next = new(T)
+	}
+	return b.next
+}
+
+// Send adds the batch to the Line.
+func (b *Batcher[T]) Send() error {
+	full := b.next
+	b.next = nil
+	return b.Add(full)
+}
+
+// Reuse lets Next return a batch that was taken, emptied by the caller, for its memory.
+func (b *Batcher[T]) Reuse(empty *T) { b.free = append(b.free, empty) }
+
+// Finish takes all batches, also the one that is not full.
+func (b *Batcher[T]) Finish() error {
+	if b.next != nil {
+		if err := b.Send(); err != nil {
+			return err
+		}
+	}
+	return b.Line.Finish()
+}
+
 // Ordered calls produce for the numbers 0..n-1 in several goroutines, and consume with each result
 // in order, one after the other, in that of the caller. Producers are ahead of the consumer by
 // twice their number of results at most, so results must not be large. It stops at the first error

@@ -271,3 +271,46 @@ func TestReader(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// TestBatcher fills batches that are used again: all items are taken in order, also those of the
+// last batch, which is not full.
+func TestBatcher(t *testing.T) {
+	type batch struct{ in, out []int }
+	for _, n := range []int{0, 1, 10, 1001} {
+		var b Batcher[batch]
+		var got []int
+		b.Line = New(3, func() func(*batch) error {
+			return func(x *batch) error {
+				for _, i := range x.in {
+					x.out = append(x.out, 2*i)
+				}
+				return nil
+			}
+		}, func(x *batch) error {
+			got = append(got, x.out...)
+			x.in, x.out = x.in[:0], x.out[:0]
+			b.Reuse(x)
+			return nil
+		})
+		for i := range n {
+			x := b.Next()
+			if x.in = append(x.in, i); len(x.in) == 10 {
+				if err := b.Send(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := b.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		b.Stop()
+		for i, x := range got {
+			if x != 2*i {
+				t.Fatalf("%d items: %d is taken as number %d", n, x, i)
+			}
+		}
+		if len(got) != n || len(b.free) > 7 {
+			t.Errorf("%d of %d items are taken, and %d batches are made", len(got), n, len(b.free))
+		}
+	}
+}

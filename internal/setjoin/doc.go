@@ -36,7 +36,10 @@
 // # Crowds
 //
 // Very many sets that are copies of one set with a few changes each are compared by these changes
-// (crowd.go).
+// (crowd.go). Where they have no centre, such as pages put together from alternatives, they are
+// found by whole parts, one of which two sets that match have in common but for one element
+// (parts.go). Connected components compare one of those that differ only in elements that no other
+// set has (components.go).
 //
 // # Containment
 //

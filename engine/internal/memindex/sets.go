@@ -22,7 +22,6 @@ type GrowingSets struct {
 // featureBytes is about what a feature of a document takes, if no other document has it.
 const featureBytes = 64
 
-
 // Candidates appends the positions to dst, ascending, of those of the first n documents that may
 // hold the share t of a set, or within, of which the set may hold the share t. set returns the set
 // of a document. It returns false if the budget has no room for the index.

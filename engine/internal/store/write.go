@@ -72,8 +72,20 @@ var payloads = sync.Pool{New: func() any { return new([]byte) }}
 const payloadKeep = 1 << 20
 
 // commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its
-// position. Without space for the log nothing has changed. The caller holds writeMu.
+// position. Without space for the log nothing has changed, and nothing if an ID can't be looked up
+// because a table is damaged: a record in the log would meet the damage again at each replay. The
+// caller holds writeMu.
 func (db *Store) commitLocked(recs []wal.Record, payload []byte) error {
+	have := db.storedLocked()
+	var one [1]view.Place // for most writes
+	replaced := one[:0]
+	for i := range recs {
+		old, _, err := have.locate(recs[i].Doc.ID)
+		if err != nil {
+			return err
+		}
+		replaced = append(replaced, old)
+	}
 	if err := db.startLogLocked(); err != nil {
 		return err
 	}
@@ -84,12 +96,14 @@ func (db *Store) commitLocked(recs []wal.Record, payload []byte) error {
 		return db.fail(fmt.Errorf("writing the log: %w", err))
 	}
 	db.last = logPosition{db.active.Log, end}
-	have := db.storedLocked()
 	for i := range recs {
 		recs[i].Doc.Seq = first + uint64(i)
-		if err := db.insertLocked(&have, &recs[i]); err != nil {
-			return db.fail(err)
+		if i > 0 { // the batch itself may have written the ID
+			if d := db.active.Find(recs[i].Doc.ID, view.Latest); d != nil {
+				replaced[i] = view.Place{Mem: d}
+			}
 		}
+		db.insertLocked(replaced[i], &recs[i])
 	}
 	db.publishLocked(first + uint64(len(recs)) - 1)
 	db.metrics.wrote(recs, len(payload))
@@ -97,12 +111,8 @@ func (db *Store) commitLocked(recs []wal.Record, payload []byte) error {
 }
 
 // insertLocked brings one record into the memtable, marking what it replaces dead.
-func (db *Store) insertLocked(have *stored, r *wal.Record) error {
-	old, ok, err := have.locate(r.Doc.ID)
-	if err != nil {
-		return err
-	}
-	if ok {
+func (db *Store) insertLocked(old view.Place, r *wal.Record) {
+	if old != (view.Place{}) {
 		old.Kill(r.Doc.Seq)
 	}
 	if r.Delete {
@@ -111,7 +121,6 @@ func (db *Store) insertLocked(have *stored, r *wal.Record) error {
 		db.active.Add(&r.Doc)
 	}
 	db.active.Wrote(r.Doc.Seq)
-	return nil
 }
 
 // publishLocked makes everything up to seq visible to new snapshots.
@@ -314,7 +323,7 @@ func (db *Store) versionLocked(id []byte, expiry int64) (uint64, error) {
 
 // checkLocked returns the first need that is not met, as a *Conflict. The caller holds writeMu.
 func (db *Store) checkLocked(needs []Need) error {
-	for _, n := range needs {
+	for _, n := range slices.Backward(needs) {
 		stored, err := db.versionLocked([]byte(n.ID), db.expiry())
 		if err != nil {
 			return err

@@ -39,9 +39,9 @@ type AllowedPairs struct{ root *pairNode }
 // below. Ranks are hashes, so that the tree is about balanced. Each pair is there in both orders.
 type pairNode struct {
 	IDPair
-	rank        uint64
-	left, right *pairNode
-	edit        *bool // the edit that made the node, and may change it
+	rank  uint64
+	below [2]*pairNode // before it and after it
+	edit  *bool        // the edit that made the node, and may change it
 }
 
 var pairSeed = maphash.MakeSeed()
@@ -65,22 +65,17 @@ func (n *pairNode) with(p IDPair, edit *bool) *pairNode {
 	if c == 0 {
 		return n
 	}
-	n = n.own(edit)
-	if c < 0 {
-		if n.left = n.left.with(p, edit); n.left.rank > n.rank {
-			up := n.left.own(edit)
-			n.left, up.right = up.right, n
-			return up
-		}
-		return n
-	}
-	if n.right = n.right.with(p, edit); n.right.rank > n.rank {
-		up := n.right.own(edit)
-		n.right, up.left = up.left, n
+	n, side := n.own(edit), side(c)
+	if n.below[side] = n.below[side].with(p, edit); n.below[side].rank > n.rank {
+		up := n.below[side].own(edit)
+		n.below[side], up.below[1-side] = up.below[1-side], n
 		return up
 	}
 	return n
 }
+
+// side is where a pair is below a node that it compares with as c says.
+func side(c int) int { return (c + 1) / 2 }
 
 // without returns the tree without a pair.
 func (n *pairNode) without(p IDPair, edit *bool) *pairNode {
@@ -89,14 +84,10 @@ func (n *pairNode) without(p IDPair, edit *bool) *pairNode {
 	}
 	c := ComparePairs(p, n.IDPair)
 	if c == 0 {
-		return joined(n.left, n.right, edit)
+		return joined(n.below[0], n.below[1], edit)
 	}
 	n = n.own(edit)
-	if c < 0 {
-		n.left = n.left.without(p, edit)
-	} else {
-		n.right = n.right.without(p, edit)
-	}
+	n.below[side(c)] = n.below[side(c)].without(p, edit)
 	return n
 }
 
@@ -109,20 +100,20 @@ func joined(a, b *pairNode, edit *bool) *pairNode {
 		return a
 	case a.rank > b.rank:
 		a = a.own(edit)
-		a.right = joined(a.right, b, edit)
+		a.below[1] = joined(a.below[1], b, edit)
 		return a
 	}
 	b = b.own(edit)
-	b.left = joined(a, b.left, edit)
+	b.below[0] = joined(a, b.below[0], edit)
 	return b
 }
 
 // each calls f for the pairs of a tree in order.
 func (n *pairNode) each(f func(IDPair)) {
 	if n != nil {
-		n.left.each(f)
+		n.below[0].each(f)
 		f(n.IDPair)
-		n.right.each(f)
+		n.below[1].each(f)
 	}
 }
 
@@ -130,9 +121,9 @@ func (n *pairNode) each(f func(IDPair)) {
 func (a *AllowedPairs) first(p IDPair) (found *pairNode) {
 	for n := a.root; n != nil; {
 		if ComparePairs(p, n.IDPair) <= 0 {
-			found, n = n, n.left
+			found, n = n, n.below[0]
 		} else {
-			n = n.right
+			n = n.below[1]
 		}
 	}
 	return found

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -79,58 +80,42 @@ func DefaultOf(db *engine.DB, images *ImageKind) CriterionFlags {
 	return CriterionFlags{Jaccard: new(DefaultJaccard)}
 }
 
-// DefaultCriterion gives commands without a criterion that of their files: with --images --near,
-// and where they need one --jaccard. [CriterionFlags.Settle] has the last word.
+// DefaultCriterion gives commands that need a criterion, and have none, --jaccard;
+// [CriterionFlags.Settle] has the last word.
 func DefaultCriterion(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	if flag.Name != "near" && (flag.Name != "jaccard" || !flag.Required) {
+	if flag.Name != "jaccard" || !flag.Required || givenCriterion(ctx) {
 		return nil, nil
 	}
-	of, given := givenCriterion(ctx)
-	by := DefaultOf(nil, of)
-	switch {
-	case given:
-	case by.Near != nil && flag.Name == "near":
-		return strconv.Itoa(int(*by.Near)), nil
-	case by.Jaccard != nil && flag.Name == "jaccard":
-		return strconv.FormatFloat(float64(*by.Jaccard), 'g', -1, 64), nil
-	}
-	return nil, nil
+	return strconv.FormatFloat(float64(DefaultJaccard), 'g', -1, 64), nil
 }
 
-// givenCriterion reports whether the arguments have a criterion, and the pictures that they say
-// files are.
-func givenCriterion(ctx *kong.Context) (of *ImageKind, given bool) {
-	for _, p := range ctx.Path {
-		switch {
-		case p.Flag == nil || p.Resolved:
-		case p.Flag.Group != nil && p.Flag.Group.Key == "criterion" && len(p.Flag.Xor) > 0 && p.Flag.Xor[0] == "criterion":
-			return nil, true
-		case p.Flag.Name == "images":
-			of, _ = ctx.FlagValue(p.Flag).(*ImageKind)
-		}
-	}
-	return of, false
+// givenCriterion reports whether the arguments have a criterion.
+func givenCriterion(ctx *kong.Context) bool {
+	return slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool {
+		return p.Flag != nil && !p.Resolved && p.Flag.Group != nil && p.Flag.Group.Key == "criterion" && len(p.Flag.Xor) > 0 && p.Flag.Xor[0] == "criterion"
+	})
 }
 
 // AfterApply notes whether there is a criterion because none was given.
 func (f *CriterionFlags) AfterApply(ctx *kong.Context) error {
-	_, given := givenCriterion(ctx)
-	f.byDefault = !given
+	f.byDefault = !givenCriterion(ctx)
 	return nil
 }
 
-// Settle has a command that was given no criterion use that of the database, unless that is nil,
-// and says which it is, where nothing else does.
-func (f *CriterionFlags) Settle(a *App, db *engine.DB) {
-	if !f.byDefault || f.Near != nil { // --images have said it
+// Settle has a command that was given no criterion use that of its pictures, or of the database,
+// unless that is nil, and says which it is, where nothing else does.
+func (f *CriterionFlags) Settle(a *App, db *engine.DB, images *ImageKind) {
+	if !f.byDefault {
 		return
 	}
-	by := DefaultOf(db, nil)
-	if f.Near, f.Jaccard = by.Near, by.Jaccard; f.Near != nil {
+	by := DefaultOf(db, images)
+	switch f.Near, f.Jaccard = by.Near, by.Jaccard; {
+	case images != nil:
+	case f.Near != nil:
 		a.Say("near-duplicates: %s (--near %d, the default for %s hashes)", f.Meaning(true), *f.Near, db.Params().Features.Code)
-		return
+	default:
+		a.Say("near-duplicates share %s of their shingles (--jaccard %g, the default)", f.Jaccard.Percent(), *f.Jaccard)
 	}
-	a.Say("near-duplicates share %s of their shingles (--jaccard %g, the default)", f.Jaccard.Percent(), *f.Jaccard)
 }
 
 // Meaning says in words what makes two pictures near-duplicates.

@@ -61,10 +61,8 @@ const (
 // Extractor computes features of documents on all processors, and has them stored in order. It
 // serves one goroutine.
 type Extractor struct {
-	line *pipeline.Line[*featured]
-	next *featured
-	free []*featured
-	few  Brevity
+	batches pipeline.Batcher[featured]
+	few     Brevity
 }
 
 // NewExtractor returns an Extractor that adds documents to a corpus. Stop ends its goroutines.
@@ -87,7 +85,7 @@ func newExtractor(ctx context.Context, worker func() func(*featured), store func
 			return nil
 		}
 	}
-	x.line = pipeline.New(runtime.GOMAXPROCS(0), work, func(b *featured) error {
+	x.batches.Line = pipeline.New(runtime.GOMAXPROCS(0), work, func(b *featured) error {
 		if err := store(b); err != nil {
 			return err
 		}
@@ -98,32 +96,19 @@ func newExtractor(ctx context.Context, worker func() func(*featured), store func
 }
 
 // Stop ends the goroutines.
-func (x *Extractor) Stop() { x.line.Stop() }
+func (x *Extractor) Stop() { x.batches.Stop() }
 
 // Add takes the next document, which is the last of groups. So that those of a crowd that must not
 // match do not meet, sets of two groups have no common elements then.
 func (x *Extractor) Add(d *engine.Doc, groups *Groups) error {
-	if x.next == nil {
-		x.next = x.unused()
-	}
-	b := x.next
+	b := x.batches.Next()
 	x.few.Add(d.Text)
 	b.salts = append(b.salts, groups.salt())
 	b.docs = append(b.docs, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest, Fingerprints: d.Fingerprints})
 	if b.bytes += len(d.Text); len(b.docs) < batchDocs && b.bytes < batchBytes {
 		return nil
 	}
-	return x.send()
-}
-
-// unused returns a batch without documents.
-func (x *Extractor) unused() *featured {
-	if n := len(x.free); n > 0 {
-		b := x.free[n-1]
-		x.free = x.free[:n-1]
-		return b
-	}
-	return &featured{}
+	return x.batches.Send()
 }
 
 // reuse keeps the memory of a batch that was stored.
@@ -132,29 +117,15 @@ func (x *Extractor) reuse(b *featured) {
 	b.docs, b.bytes, b.hashes, b.ends, b.prints, b.empty = b.docs[:0], 0, b.hashes[:0], b.ends[:0], b.prints[:0], b.empty[:0]
 	b.met, b.words, b.salts, b.other = b.met[:0], b.words[:0], b.salts[:0], 0
 	if cap(b.hashes) <= batchBytes && cap(b.met) <= batchBytes {
-		x.free = append(x.free, b)
+		x.batches.Reuse(b)
 	}
 }
 
 // Few returns how many words the texts have that were added.
 func (x *Extractor) Few() *Brevity { return &x.few }
 
-// send has the batch worked on.
-func (x *Extractor) send() error {
-	b := x.next
-	x.next = nil
-	return x.line.Add(b)
-}
-
 // Finish stores all that is under way.
-func (x *Extractor) Finish() error {
-	if x.next != nil {
-		if err := x.send(); err != nil {
-			return err
-		}
-	}
-	return x.line.Finish()
-}
+func (x *Extractor) Finish() error { return x.batches.Finish() }
 
 // extract computes the features of a batch that a corpus has: sets, fingerprints if prints is set,
 // or both.

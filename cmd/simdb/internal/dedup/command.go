@@ -113,7 +113,8 @@ func (c *Command) Validate() error {
 	case c.Verify != nil && c.Near == nil:
 		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
 	case c.Near == nil && c.Jaccard == nil && c.Within == nil && !c.ofTexts():
-		c.byDefault, c.Jaccard = true, app.DefaultOf(nil, nil).Jaccard
+		by := app.DefaultOf(nil, c.Images)
+		c.Near, c.Jaccard, c.byDefault = by.Near, by.Jaccard, c.Images == nil
 	}
 	return nil
 }
@@ -199,8 +200,6 @@ func (c *Command) textMeaning() string {
 // emptyNote says what documents lack that match nothing.
 func (c *Command) emptyNote() string {
 	switch {
-	case c.Images != nil:
-		return "have no hash; they match nothing and are kept"
 	case c.Levenshtein != nil:
 		return "have no text; they match nothing and are kept"
 	}

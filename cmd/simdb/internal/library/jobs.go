@@ -195,7 +195,8 @@ func fingerprints(ctx context.Context, r *Request) (*Reply, error) {
 		texts  []string
 		prints []any
 	}
-	line := pipeline.New(runtime.GOMAXPROCS(0), func() func(*batch) error {
+	var batches pipeline.Batcher[batch]
+	batches.Line = pipeline.New(runtime.GOMAXPROCS(0), func() func(*batch) error {
 		p := features.NewFingerprinter(params)
 		return func(b *batch) error {
 			for _, text := range b.texts {
@@ -213,21 +214,16 @@ func fingerprints(ctx context.Context, r *Request) (*Reply, error) {
 		}
 		return ctx.Err()
 	})
-	defer line.Stop()
-	next := &batch{}
+	defer batches.Stop()
 	err = r.each(ctx, opt, func(rec *input.Record) error {
-		if next.texts = append(next.texts, rec.Doc.Text); len(next.texts) < 256 {
+		b := batches.Next()
+		if b.texts = append(b.texts, rec.Doc.Text); len(b.texts) < 256 {
 			return nil
 		}
-		b := next
-		next = &batch{}
-		return line.Add(b)
+		return batches.Send()
 	})
 	if err == nil {
-		err = line.Add(next)
-	}
-	if err == nil {
-		err = line.Finish()
+		err = batches.Finish()
 	}
 	return &Reply{Columns: []*Column{c}}, err
 }

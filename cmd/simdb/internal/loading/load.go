@@ -2,20 +2,16 @@
 package loading
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -137,21 +133,6 @@ func (c *Load) Run(a *app.App) (err error) {
 	return l.load(start)
 }
 
-// build makes a new database of another one.
-func (l *load) build(start time.Time) error {
-	if err := l.takeStored(); err != nil {
-		return err
-	}
-	err := engine.Build(l.c.DB, func(db *engine.DB) error {
-		l.db = db
-		return l.load(start)
-	}, &l.create)
-	if l.db == nil && errors.Is(err, engine.ErrExists) && !l.c.Anew { // another process has made it meanwhile
-		return l.c.Run(l.a)
-	}
-	return err
-}
-
 // load reads the files and says what was done.
 func (l *load) load(start time.Time) error {
 	l.meter = l.a.Meter()
@@ -168,39 +149,6 @@ func (l *load) load(start time.Time) error {
 	l.c.Rejected = l.rejects.N
 	l.rejects.Partial = stats.Documents > 0 || l.passed
 	return l.rejects.Close(errors.Join(append(l.failed, err)...))
-}
-
-// takeStored prepares the load of a database: a new one will have its parameters.
-func (l *load) takeStored() error {
-	from := l.sources.Stored
-	from.Written = true // a copy has the same order of writing, by which documents are kept
-	if l.c.Resume || l.c.TimeField != "" {
-		return errors.New("--resume and --time-field are for files: a database is loaded whole, with its times")
-	}
-	if l.db == nil {
-		o, err := l.c.optionsLike(from.DB)
-		if err != nil {
-			return err
-		}
-		l.create, l.features = *o, o.Features
-		l.create.BusyTimeout = l.a.Global.BusyTimeout
-	} else if same(l.c.DB, from.Path) {
-		return fmt.Errorf("%s would be loaded into itself", l.c.DB)
-	}
-	if err := from.ReadsAs(l.features, l.c.DB); err != nil {
-		return err
-	}
-	if p := from.DB.Params(); !p.Text && p.Sketch > 0 {
-		l.a.Say("%s keeps no texts: its sketches, which JACCARD uses, are not copied", from.Path)
-	}
-	return nil
-}
-
-// same reports whether two paths are of one folder or file.
-func same(a, b string) bool {
-	x, err := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // close closes the database, if there is one.
@@ -363,24 +311,6 @@ func (l *load) read(f *loadFile, i int, opt input.Options) error {
 	return err
 }
 
-func (f *loadFile) tellResumed() {
-	f.a.TalkTo(f.meter, "%s: continuing after %s %d", f.name, f.unit, f.mark.pos())
-}
-
-// atMark reports whether a record or rejected one with this mark is that which an earlier load has
-// read last.
-func (f *loadFile) atMark(mark loadMark) (bool, error) {
-	switch {
-	case f.found:
-		return false, nil
-	case mark != f.mark:
-		return false, errOtherFile
-	}
-	f.found = true
-	f.tellResumed()
-	return true, nil
-}
-
 func (f *loadFile) record(in input.Source, rec *input.Record) error {
 	mark := markOf(rec)
 	if known, err := f.atMark(mark); known || err != nil {
@@ -408,53 +338,6 @@ func (f *loadFile) issue(in input.Source, is *input.Issue) error {
 		f.passed = true
 	}
 	return err
-}
-
-// errOtherFile says that a file is not the one that an earlier load has read.
-var errOtherFile = errors.New("another file")
-
-// A loadMark says how far a file has been loaded: in its lower bits the position at which the last
-// record or rejected one ends, and above them a digest of it, 0 if it is not known. A file of the
-// same name in which another one ends there has come in its place: to go on in it would leave out
-// its beginning.
-type loadMark int64
-
-const markPosBits = 40
-
-func markOf(rec *input.Record) loadMark {
-	sum := hashRaw(rec.Raw) // of Parquet the number of the row alone
-	sum ^= bits.RotateLeft64(xxh3.HashString(rec.Doc.Text), 1)
-	if rec.Doc.Fingerprint != nil {
-		sum ^= bits.RotateLeft64(uint64(*rec.Doc.Fingerprint), 2)
-	}
-	for i, word := range rec.Doc.Rest {
-		sum ^= bits.RotateLeft64(word, 3+i)
-	}
-	return newLoadMark(rec.End, sum)
-}
-
-func hashRaw(raw []byte) uint64 { return xxh3.Hash(bytes.TrimRight(raw, "\r\n")) }
-
-// newLoadMark makes a mark of where something ends, and of its digest.
-func newLoadMark(end input.Position, sum uint64) loadMark {
-	m := loadMark(end)
-	if m>>markPosBits == 0 {
-		m |= max(1, loadMark(sum>>(markPosBits+1))) << markPosBits
-	}
-	return m
-}
-
-func (m loadMark) pos() input.Position { return input.Position(m & (1<<markPosBits - 1)) }
-
-// knows reports whether the mark has a digest.
-func (m loadMark) knows() bool { return m>>markPosBits != 0 }
-
-// after is input.Options.After for reading on: the last record is read again, to be compared.
-func (m loadMark) after() input.Position {
-	if m.knows() {
-		return m.pos() - 1
-	}
-	return m.pos()
 }
 
 // add stores a record, or notes why not.
@@ -515,8 +398,6 @@ func reason(err error) string {
 func (l *load) emptiness() string {
 	f := l.features
 	switch {
-	case l.c.Images != nil:
-		return "without a hash, which match nothing"
 	case f.Unit == engine.UnitSet && f.MinWords > 1:
 		return fmt.Sprintf("with fewer than %d members, which match nothing", f.MinWords)
 	case f.Unit == engine.UnitSet:

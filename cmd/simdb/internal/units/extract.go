@@ -25,11 +25,9 @@ type Counts struct {
 // Extractor splits documents into units, on all processors, and adds them to a Repeats in order. It
 // serves one goroutine.
 type Extractor struct {
-	Counts Counts // of the documents that have been added; complete after Finish
-	line   *pipeline.Line[*batch]
-	next   *batch
-	docs   uint32
-	spare  []*batch // that were added, for their room
+	Counts  Counts // of the documents that have been added; complete after Finish
+	batches pipeline.Batcher[batch]
+	docs    uint32
 }
 
 // batch is some documents on their way.
@@ -71,7 +69,7 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 	}
 	large := newPassages(o, to != nil)
 	large.to = to
-	x.line = pipeline.New(runtime.GOMAXPROCS(0), worker, func(b *batch) error {
+	x.batches.Line = pipeline.New(runtime.GOMAXPROCS(0), worker, func(b *batch) error {
 		if o.Level == Passage && b.bytes > maxAhead {
 			if err := large.extract(b); err != nil {
 				return err
@@ -85,23 +83,18 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 			return err
 		}
 		b.texts, b.found, b.grams, b.count, b.bytes = b.texts[:0], b.found[:0], b.grams[:0], Counts{}, 0
-		x.spare = append(x.spare, b)
+		x.batches.Reuse(b)
 		return context.Cause(ctx)
 	})
 	return x
 }
 
 // Stop ends the goroutines.
-func (x *Extractor) Stop() { x.line.Stop() }
+func (x *Extractor) Stop() { x.batches.Stop() }
 
 // Add takes the text of the next document.
 func (x *Extractor) Add(text string) error {
-	if n := len(x.spare); x.next == nil && n > 0 {
-		x.next, x.spare = x.spare[n-1], x.spare[:n-1]
-	} else if x.next == nil {
-		x.next = &batch{}
-	}
-	b := x.next
+	b := x.batches.Next()
 	if len(b.texts) == 0 {
 		b.first = x.docs
 	}
@@ -110,25 +103,11 @@ func (x *Extractor) Add(text string) error {
 	if b.bytes += len(text); len(b.texts) < batchDocs && b.bytes < batchBytes {
 		return nil
 	}
-	return x.send()
-}
-
-// send has the batch worked on.
-func (x *Extractor) send() error {
-	b := x.next
-	x.next = nil
-	return x.line.Add(b)
+	return x.batches.Send()
 }
 
 // Finish adds all that is under way. More documents may follow.
-func (x *Extractor) Finish() error {
-	if x.next != nil {
-		if err := x.send(); err != nil {
-			return err
-		}
-	}
-	return x.line.Finish()
-}
+func (x *Extractor) Finish() error { return x.batches.Finish() }
 
 // extract hashes the units of a batch. It returns spans, for the next batch.
 func (b *batch) extract(h *hasher, level Level, spans []Span) []Span {

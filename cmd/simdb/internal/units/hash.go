@@ -42,7 +42,7 @@ func appendPlain(dst, text []byte) []byte {
 			c, size = utf8.DecodeRune(text[i:])
 		}
 		switch {
-		case c < utf8.RuneSelf && isSpace(byte(c)), c >= utf8.RuneSelf && unicode.IsSpace(c):
+		case unicode.IsSpace(c):
 			space = len(dst) > 0
 			i += size
 			continue

@@ -66,9 +66,6 @@ func Split(dst []Span, text string, level Level) []Span {
 	return dst
 }
 
-// isSpace reports whether a byte of ASCII is white space.
-func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
-
 // Removed is units of a text that are removed: those from number From to To-1. The first of them
 // stands at First, too.
 type Removed struct {

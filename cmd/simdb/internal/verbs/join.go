@@ -129,7 +129,7 @@ func (j *joining) open(opt *input.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	c.Settle(j.a, j.db.DB)
+	c.Settle(j.a, j.db.DB, c.Images)
 	return j.useStored(opt)
 }
 
@@ -277,7 +277,7 @@ type joinRow struct {
 
 // workers is how many lots of lines are looked up at a time. They share the memory.
 func (c *Join) workers() int {
-	if c.Jaccard != nil || c.Contained() { // it uses all processors itself
+	if c.Jaccard != nil && c.Images == nil || c.Contained() { // it uses all processors itself
 		return 1
 	}
 	return min(runtime.GOMAXPROCS(0), max(1, int(c.Memory/joinLot)))

@@ -43,7 +43,7 @@ func (c *Match) Run(a *app.App) (err error) {
 		return err
 	}
 	defer func() { err = app.End(db, err) }()
-	c.Settle(a, db)
+	c.Settle(a, db, c.Images)
 	opt.Bits = db.Params().Bits
 	if err := cmp.Or(app.ReadFeatures(&opt, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
 		return err

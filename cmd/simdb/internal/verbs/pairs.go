@@ -60,7 +60,7 @@ func (f *AlikeFlags) list(a *app.App, args []string, write func(alike) error) (e
 		return err
 	}
 	defer src.Stored.Close(&err)
-	f.Settle(a, src.DB())
+	f.Settle(a, src.DB(), f.Images)
 	if src.Stored == nil {
 		return f.listFiles(a, m, src, write)
 	}

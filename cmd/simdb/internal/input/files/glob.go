@@ -12,6 +12,9 @@ import (
 	"unicode/utf8"
 )
 
+// class is a class of characters at the beginning of a pattern, its negation and what is in it.
+var class = regexp.MustCompile(`^\[([!^]?)((?:\\.|[^\]\\])+)\]`)
+
 // compile returns what matches paths with slashes as a pattern does: * and ? are any characters and
 // one of a name, [a-z] is one of a class and [!a-z] one of no class, \ makes a character a plain
 // one, and a part ** is any number of folders. With braces {a,b} is a or b. A regular expression
@@ -39,12 +42,15 @@ func compile(pattern string, braces bool) (*regexp.Regexp, error) {
 		case r == '?':
 			b.WriteString(`[^/]`)
 		case r == '[':
-			class, size, err := compileClass(rest)
-			if err != nil {
-				return nil, err
+			c := class.FindStringSubmatch(rest)
+			if c == nil {
+				return nil, errors.New("a bracket is not closed, or has nothing in it")
 			}
-			b.WriteString(class)
-			n = size
+			if b.WriteByte('['); c[1] != "" {
+				b.WriteString("^/")
+			}
+			b.WriteString(strings.ReplaceAll(c[2], "[", `\[`) + "]")
+			n = len(c[0])
 		case r == '{' && braces:
 			b.WriteString(`(?:`)
 			starts, start = append(starts, begins), begins
@@ -70,37 +76,6 @@ func compile(pattern string, braces bool) (*regexp.Regexp, error) {
 		return nil, errors.New("a brace is not closed")
 	}
 	return regexp.Compile(b.String() + `)\z`)
-}
-
-// compileClass compiles the class that s begins with, and returns its length.
-func compileClass(s string) (class string, size int, err error) {
-	var b strings.Builder
-	b.WriteByte('[')
-	at := 1
-	if strings.HasPrefix(s[at:], "!") || strings.HasPrefix(s[at:], "^") {
-		b.WriteString("^/")
-		at++
-	}
-	next := func() string {
-		at += len(s[at:]) - len(strings.TrimPrefix(s[at:], `\`))
-		r, n := utf8.DecodeRuneInString(s[at:])
-		at += n
-		return fmt.Sprintf(`\x{%x}`, r)
-	}
-	for first := at; at < len(s) && (s[at] != ']' || at == first); {
-		if s[at] == ']' {
-			return "", 0, errors.New("a bracket has nothing in it")
-		}
-		b.WriteString(next())
-		if at+1 < len(s) && s[at] == '-' && s[at+1] != ']' {
-			at++
-			b.WriteString("-" + next())
-		}
-	}
-	if at >= len(s) {
-		return "", 0, errors.New("a bracket is not closed")
-	}
-	return b.String() + "]", at + 1, nil
 }
 
 // A walk finds the paths that match a pattern. It reads each folder once, and none that a part of

@@ -76,7 +76,7 @@ func TestExpand(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", p, all, err, want)
 		}
 	}
-	for p, want := range map[string]string{"[a": "a bracket is not closed", "[]*": "a bracket has nothing in it", "{a,*": "a brace is not closed", `*\`: "a backslash has nothing to escape"} {
+	for p, want := range map[string]string{"[a": "a bracket is not closed, or has nothing in it", "[]*": "a bracket is not closed, or has nothing in it", "{a,*": "a brace is not closed", `*\`: "a backslash has nothing to escape"} {
 		if _, err := Expand(p, false); filepath.Separator == '/' && (err == nil || err.Error() != p+": "+want) {
 			t.Errorf("%s: %v, want %s", p, err, want)
 		}

@@ -95,17 +95,14 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 	if s.opt.Need == input.NeedID {
 		return h
 	}
-	p, err := s.decode(ctx, e.path)
+	p, sum, err := s.decode(ctx, e.path)
 	if refused, ok := errors.AsType[*imagehash.RefusedError](err); ok {
 		h.why, h.rec.Flaw = refused.Reason.String(), refused.Error()
 		if refused.Reason == imagehash.TooLarge && s.opt.Memory > 0 {
 			h.rec.Flaw += "; --memory gives more"
 		}
-		var sum []uint64
-		if sum, err = s.sum(e.path); err == nil {
-			h.rec.Doc.SetFingerprint(sum...)
-			return h
-		}
+		h.rec.Doc.SetFingerprint(sum...)
+		return h
 	}
 	if err != nil {
 		issue.Reason = outfile.Cause(err).Error()
@@ -128,12 +125,12 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 	return h
 }
 
-// decode hashes a picture. It has its share of the memory, or, if it needs more, more of it while
-// fewer others are decoded.
-func (s *pictures) decode(ctx context.Context, path string) (p imagehash.Result, err error) {
+// decode hashes a picture, or the bytes of one that is refused. It has its share of the memory, or,
+// if it needs more, more of it while fewer others are decoded.
+func (s *pictures) decode(ctx context.Context, path string) (p imagehash.Result, sum []uint64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return p, err
+		return p, nil, err
 	}
 	defer f.Close()
 	defer func() {
@@ -142,25 +139,20 @@ func (s *pictures) decode(ctx context.Context, path string) (p imagehash.Result,
 	}()
 	for memory := max(1, s.memory/int64(s.workers)); ; memory = min(2*memory, s.memory) {
 		if err := s.room.Acquire(ctx, memory); err != nil {
-			return p, err
+			return p, nil, err
 		}
 		p, err = imagehash.Hash(f, *s.tree.images, imagehash.Options{Orientations: s.opt.Orientations, Memory: memory})
 		s.room.Release(memory)
-		if refused, ok := errors.AsType[*imagehash.RefusedError](err); !ok || refused.Reason != imagehash.TooLarge || memory == s.memory {
-			return p, err
+		refused, ok := errors.AsType[*imagehash.RefusedError](err)
+		if !ok {
+			return p, nil, err
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return p, err
+			return p, nil, err
+		}
+		if refused.Reason != imagehash.TooLarge || memory == s.memory {
+			sum, failed := imagehash.Sum(f, *s.tree.images)
+			return p, sum, cmp.Or(failed, err)
 		}
 	}
-}
-
-// sum returns the fingerprint of a file that cannot be decoded.
-func (s *pictures) sum(path string) ([]uint64, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return imagehash.Sum(f, *s.tree.images)
 }

@@ -1,0 +1,58 @@
+package loading
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// build makes a new database of another one.
+func (l *load) build(start time.Time) error {
+	if err := l.takeStored(); err != nil {
+		return err
+	}
+	err := engine.Build(l.c.DB, func(db *engine.DB) error {
+		l.db = db
+		return l.load(start)
+	}, &l.create)
+	if l.db == nil && errors.Is(err, engine.ErrExists) && !l.c.Anew { // another process has made it meanwhile
+		return l.c.Run(l.a)
+	}
+	return err
+}
+
+// takeStored prepares the load of a database: a new one will have its parameters.
+func (l *load) takeStored() error {
+	from := l.sources.Stored
+	from.Written = true // a copy has the same order of writing, by which documents are kept
+	if l.c.Resume || l.c.TimeField != "" {
+		return errors.New("--resume and --time-field are for files: a database is loaded whole, with its times")
+	}
+	if l.db == nil {
+		o, err := l.c.optionsLike(from.DB)
+		if err != nil {
+			return err
+		}
+		l.create, l.features = *o, o.Features
+		l.create.BusyTimeout = l.a.Global.BusyTimeout
+	} else if same(l.c.DB, from.Path) {
+		return fmt.Errorf("%s would be loaded into itself", l.c.DB)
+	}
+	if err := from.ReadsAs(l.features, l.c.DB); err != nil {
+		return err
+	}
+	if p := from.DB.Params(); !p.Text && p.Sketch > 0 {
+		l.a.Say("%s keeps no texts: its sketches, which JACCARD uses, are not copied", from.Path)
+	}
+	return nil
+}
+
+// same reports whether two paths are of one folder or file.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
+}

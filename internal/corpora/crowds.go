@@ -1,0 +1,67 @@
+package corpora
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// Crowds are texts that share much with very many others, by name: words of document i of n. Those
+// of "blocks", "stretches" and "few" have no centre: no words are in most of them that tell which
+// are similar.
+var Crowds = map[string]func(r *rand.Rand, i, n int) []string{
+	// Blocks of ten words of two templates, and a word of its own.
+	"blocks": func(r *rand.Rand, i, _ int) (words []string) {
+		for b := range 12 {
+			words = append(words, numbered([]string{"a", "b"}[r.IntN(2)], 10*b, 10)...)
+		}
+		return append(words, fmt.Sprint("own", i))
+	},
+	// Words of two templates, with odds that differ from stretch to stretch.
+	"stretches": func(r *rand.Rand, _, _ int) (words []string) {
+		for k := range 100 {
+			template := "a"
+			if r.IntN(10) < 1+2*(k/20) {
+				template = "b"
+			}
+			words = append(words, numbered(template, k, 1)...)
+		}
+		return words
+	},
+	"few": func(r *rand.Rand, _, _ int) (words []string) {
+		for range 60 {
+			words = append(words, numbered("w", r.IntN(8), 1)...)
+		}
+		return words
+	},
+	// Four letters, with 3 to 5 of 100 words changed.
+	"letters": func(r *rand.Rand, _, _ int) []string {
+		length := []int{60, 100, 150, 200}[r.IntN(4)]
+		words := numbered(fmt.Sprint("l", length, "w"), 0, length)
+		for range length * (30 + r.IntN(20)) / 1000 {
+			words[r.IntN(length)] = fmt.Sprint("x", r.Uint32())
+		}
+		return words
+	},
+	// A long head, and a body of its own.
+	"header": func(r *rand.Rand, i, _ int) []string {
+		return slices.Concat(numbered("h", 0, 1000), numbered(fmt.Sprint("b", i, "w"), 0, 50+r.IntN(350)))
+	},
+	// One text, and many parts of it.
+	"contained": func(r *rand.Rand, i, n int) []string {
+		if i == 0 {
+			return numbered("w", 0, 10*n)
+		}
+		return numbered("w", r.IntN(10*n-40), 30+r.IntN(11))
+	},
+	// Windows of one text.
+	"chain": func(_ *rand.Rand, i, _ int) []string { return numbered("w", i, 100) },
+}
+
+// numbered returns a prefix with n numbers, from one on.
+func numbered(prefix string, from, n int) (words []string) {
+	for i := range n {
+		words = append(words, fmt.Sprint(prefix, from+i))
+	}
+	return words
+}

@@ -1,0 +1,79 @@
+package setjoin
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/internal/corpora"
+	"github.com/simdb/simdb/internal/selfjoin"
+)
+
+// crowdSets returns the sets of shingles of a crowd.
+func crowdSets(t *testing.T, name string, n int) *Sets {
+	r := rand.New(rand.NewPCG(1, 2))
+	s := NewSets(SetsOptions{Counters: 1 << 20})
+	for i := range n {
+		words, set := corpora.Crowds[name](r, i, n), []uint64(nil)
+		for k := range len(words) - 2 {
+			set = append(set, xxh3.HashString(words[k]+" "+words[k+1]+" "+words[k+2]))
+		}
+		slices.Sort(set)
+		if err := s.Add(slices.Compact(set)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// TestWithoutCentre counts what the sets of families without a centre meet: a little more than four
+// times as much for four times as many.
+func TestWithoutCentre(t *testing.T) {
+	for _, name := range []string{"blocks", "stretches", "few"} {
+		var all [2]int
+		for i, n := range []int{1000, 4000} {
+			s := crowdSets(t, name, n)
+			j, err := newJoin(t.Context(), s, 0.8, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := &stars{join: j, out: Assignment{Keeper: slices.Repeat([]uint32{none}, n), Score: make([]float64, n)}}
+			if _, err := x.block(0); err != nil {
+				t.Fatal(err)
+			}
+			p, reader := prefixer{counts: s.counts, t: j.t}, s.Reader()
+			for n := range n {
+				set, err := reader.Append(nil, n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f, _ := p.of(set, nil)
+				found := j.finder.candidates(&j.index, &f, j.t, true)
+				all[i] += f.met + len(found)
+			}
+		}
+		if all[1] > all[0]*6 {
+			t.Errorf("%s: 1000 sets meet %d elements of others, 4000 meet %d", name, all[0], all[1])
+		}
+	}
+}
+
+// TestTwins connects sets of a few kinds, each with an element of its own: of each kind about one is
+// compared with others.
+func TestTwins(t *testing.T) {
+	const n = 30_000
+	s := crowdSets(t, "blocks", n)
+	j, err := newJoin(t.Context(), s, 0.8, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	forest := selfjoin.NewForest(n)
+	if err := j.connect(forest); err != nil {
+		t.Fatal(err)
+	}
+	if kinds := 1 << 12; slices.Max(forest.Labels()) > 0 || len(j.index.sets) > kinds+mostWindow {
+		t.Errorf("%d sets are compared with others", len(j.index.sets))
+	}
+}
