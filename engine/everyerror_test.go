@@ -52,7 +52,7 @@ func (u *using) say(what ...any) { fmt.Fprintln(&u.out, what...) }
 
 // answers says what there is, and returns err unless it is an answer, too.
 func (u *using) answers(err error, what ...any) error {
-	for _, is := range []error{ErrNotFound, ErrExists, ErrNoSketches, ErrParams, ErrInvalid} {
+	for _, is := range []error{ErrNotFound, ErrExists, ErrNoSketches, ErrParams, ErrInvalid, ErrExpired} {
 		if errors.Is(err, is) && !errors.Is(err, errInjected) {
 			u.say(err)
 			return nil
