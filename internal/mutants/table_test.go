@@ -82,7 +82,7 @@ var mutants = []mutant{
 		tests: "engine", run: crashes,
 	},
 	{
-		name: "catalog/name not synced", in: "engine", decl: "create",
+		name: "catalog/name not synced", in: "engine/internal/catalog", decl: "Complete",
 		edit:  skip("SyncDir"),
 		tests: "engine/internal/catalog", run: "^TestCrashEverywhere$",
 	},
@@ -143,7 +143,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "open/unfinished catalog stays", in: "engine", decl: "Store.tidy",
-		edit:  never(`name == files.Catalog+catalog.TempSuffix`),
+		edit:  never(`name == files.NewCatalog && !db.building`),
 		tests: "engine", run: strays,
 	},
 	{
@@ -677,7 +677,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "merges/given up by Close", in: "engine", decl: "Store.Close",
-		edit:  swap(`db.finishMerges(db.opts.CloseWait)`, `db.finishMerges(-1)`),
+		edit:  swap(`db.finishMerges(wait)`, `db.finishMerges(-1)`),
 		tests: "engine", run: "^TestCloseFinishes$",
 	},
 	{

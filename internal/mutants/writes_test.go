@@ -30,7 +30,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "conflict/preconditions not checked", in: "engine", decl: "Store.checkLocked",
-		edit:  swap(`range needs`, `range needs[:0]`),
+		edit:  swap(`slices.Backward(needs)`, `slices.Backward(needs[:0])`),
 		tests: "engine", run: "^TestOneWriterWins$",
 	},
 	{
@@ -285,12 +285,12 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "memtable/a fingerprint found in two blocks is two hits", in: "engine", decl: "firstIn",
-		edit:  never(`bits.OnesCount16(uint16(diff>>(b*blockBits))) <= radius[b]`),
+		edit:  never(`bits.OnesCount16(uint16(diff>>(b*blockBits))&mask) <= radius[b]`),
 		tests: "engine/internal/memindex", run: "^TestFind$",
 	},
 	{
 		name: "memtable/the index forgets what it had when it grows", in: "engine", decl: "Index.Add",
-		edit:  drop(`copy(more, room)`),
+		edit:  drop(`more.set(at, c.entries[at].fp)`),
 		tests: "engine/internal/memindex", run: "^TestFind$",
 	},
 	{
