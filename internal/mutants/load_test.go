@@ -158,16 +158,6 @@ var loadMutants = []mutant{
 		tests: "engine/internal/loader", run: "^TestLoadedIDs$",
 	},
 	{
-		name: "load/a count of one kept when all become less", in: "cmd/simdb/internal/app", decl: "counters.decrement",
-		edit:  swap(`s.N > 1`, `s.N > 0`),
-		tests: "cmd/simdb/internal/app", run: "^TestCounters$",
-	},
-	{
-		name: "load/more fingerprints counted than there is room for", in: "cmd/simdb/internal/app", decl: "counters.add",
-		edit:  swap(`c.used < candidates`, `c.used <= candidates`),
-		tests: "cmd/simdb/internal/app", run: "^TestCounters$",
-	},
-	{
 		name: "load/the last limit of control groups counts", in: "internal/vfs", decl: "groupLimit",
 		edit:  swap(`n = min(n, limit)`, `n = limit`),
 		tests: "internal/vfs", run: "^TestGroupLimit$",
