@@ -180,7 +180,6 @@ func TestPictures(t *testing.T) {
 			t.Errorf("pairs %s %s:\n%s\nnot:\n%s", db, near, strings.Join(got, ""), strings.Join(pairs, ""))
 		}
 		sameRows(t, db, []string{images, "p"}, "clusters", near)
-		sameRows(t, db, []string{images, "p"}, "clusters", near, "--summary")
 		if got := rowsHere(t, "tune", images, "p", "--format=table"); !strings.Contains(got, "\n    simdb dedup p --near ") || !strings.Contains(got, " --images "+kind.String()+" -o kept.txt\n") {
 			t.Errorf("tune %s:\n%s", images, got)
 		}

@@ -126,7 +126,6 @@ func TestSeveralFingerprints(t *testing.T) {
 		}
 		sameRows(t, "a.simdb", []string{"a.jsonl"}, "clusters", near)
 		sameRows(t, "a.simdb", []string{"a.jsonl"}, "clusters", near, "--mode=components")
-		sameRows(t, "a.simdb", []string{"a.jsonl"}, "clusters", near, "--summary")
 		same("join", sortedLines(rowsHere(t, "join", "a.simdb", "q.jsonl", near)), sorted(joined))
 		same("sample", sortedLines(rowsHere(t, "pairs", "a.jsonl", near, "--sample=1000")), sorted(pairs))
 		if got := rowsHere(t, "a.simdb", "GET 'a003'", "--format=jsonl"); !strings.Contains(got, hexOf(codes["a003"][0])) || strings.Contains(got, `"fields":{"fingerprints"`) {
