@@ -348,6 +348,14 @@ var uses = []use{
 		u.say(n)
 		return nil
 	}), false},
+	{"Snapshot.ClusterOf", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
+		for _, o := range []*ClusterOptions{nil, {Mode: Components}} {
+			if err := said(u, s.ClusterOf(u.ctx, "c", by, o)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), false},
 	{"Snapshot.Plan", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
 		plan, err := s.Plan(u.ctx, u.doc("", 0), by)
 		return u.answers(err, len(plan))

@@ -148,8 +148,8 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, store
 type Novelty struct {
 	Match    Match `json:"match"` // the document that it is like, if Stored and Expired are false
 	Stored   bool  `json:"stored"`
-	Replaced bool  `json:"replaced"` // it was stored in the place of a document with its ID
-	Expired  bool  `json:"expired"`  // it was not stored, since it is older than Options.TTL
+	Replaced bool  `json:"replaced"`          // it was stored in the place of a document with its ID
+	Expired  bool  `json:"expired,omitempty"` // it was not stored, since it is older than Options.TTL
 }
 
 // AddNovel stores each of docs, in order, that PutNovel would store. Documents stored earlier in

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 )
 
 // pairs and clusters of files have the rows of those of a database that the files are loaded into:
-// on random families of texts with ids that come again, and on licences.
+// on random families of texts, and on licences.
 func TestFilesAsDatabase(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -32,6 +33,26 @@ func TestFilesAsDatabase(t *testing.T) {
 	all := rowsHere(t, "pairs", "a.jsonl", "--near=6", "--sample=1e6")
 	if want := rowsHere(t, "pairs", "a.jsonl", "--near=6"); all != want {
 		t.Errorf("a sample of all documents:\n%.400s\nnot:\n%.400s", all, want)
+	}
+	// Two records with one id are two documents, with the rows that they have under ids of their own.
+	number, shared := 0, map[string]string{}
+	again := regexp.MustCompile(`"id":"\w+"`).ReplaceAllStringFunc(string(readFile(t, "a.jsonl")), func(id string) string {
+		number++
+		shared[strings.Trim(id[5:], `"`)] = fmt.Sprint("e", number%20)
+		return fmt.Sprintf(`"id":"e%d"`, number%20)
+	})
+	write(t, "again.jsonl", []byte(again))
+	want := sortedLines(regexp.MustCompile(`d\d+`).ReplaceAllStringFunc(all, func(id string) string { return shared[id] }))
+	for i, row := range want {
+		if f := strings.Split(row, "\t"); f[0] > f[1] {
+			want[i] = f[1] + "\t" + f[0] + "\t" + f[2]
+		}
+	}
+	slices.Sort(want)
+	for _, more := range []string{"--threads=1", "--sample=1e6"} {
+		if got := sortedLines(rowsHere(t, "pairs", "again.jsonl", "--near=6", more)); !slices.Equal(got, want) {
+			t.Errorf("pairs %s of documents with the same ids:\n%q\nnot\n%q", more, got, want)
+		}
 	}
 	some := rowsHere(t, "pairs", "a.jsonl", "--near=6", "--sample=70", "--seed=3")
 	if strings.Count(some, "\n") >= strings.Count(all, "\n") {
@@ -68,8 +89,8 @@ func TestFilesAsDatabase(t *testing.T) {
 	}
 }
 
-// families are n documents, many of them edited copies of others, some equal, some without words,
-// and some with the id of an earlier one.
+// families are n documents, many of them edited copies of others, some equal, and some without
+// words.
 func families(r *rand.Rand, n int) []byte {
 	var b bytes.Buffer
 	var texts [][]string
@@ -89,7 +110,7 @@ func families(r *rand.Rand, n int) []byte {
 		if r.IntN(20) == 0 {
 			text = " "
 		}
-		line, _ := json.Marshal(map[string]string{"id": fmt.Sprint("d", r.IntN(400)), "text": text})
+		line, _ := json.Marshal(map[string]string{"id": fmt.Sprint("d", r.IntN(1e9)), "text": text})
 		b.Write(append(line, '\n'))
 	}
 	return b.Bytes()

@@ -323,7 +323,7 @@ func (db *Store) versionLocked(id []byte, expiry int64) (uint64, error) {
 
 // checkLocked returns the first need that is not met, as a *Conflict. The caller holds writeMu.
 func (db *Store) checkLocked(needs []Need) error {
-	for _, n := range slices.Backward(needs) {
+	for _, n := range needs {
 		stored, err := db.versionLocked([]byte(n.ID), db.expiry())
 		if err != nil {
 			return err

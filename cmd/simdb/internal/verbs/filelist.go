@@ -304,8 +304,8 @@ func (l *fileList) say() {
 	read := l.N
 	if l.sample != nil {
 		read = l.sample.seen
-		share := float64(l.N) / float64(max(l.sample.distinct(), 1))
-		l.a.Say("%s drawn at random with --seed %d, %.3g %% of those that count: about %.3g %% of all pairs are among them",
+		share := float64(l.N) / float64(max(read, 1))
+		l.a.Say("%s drawn at random with --seed %d, %.3g %% of all: about %.3g %% of all pairs are among them",
 			quantity.Count(l.N, "document"), l.f.Seed, 100*share, 100*share*share)
 	}
 	l.a.Say("%s read%s; %s", quantity.Count(read, "document"), l.f.Alike(l.f.Near), app.Seconds(l.start))

@@ -12,15 +12,14 @@ import (
 )
 
 // sample draws documents at random, those whose IDs have the least hashes under a seed: the same
-// ones in whatever order documents come. Of documents with one ID the last one counts.
+// ones in whatever order documents come, but for those with the same ID.
 type sample struct {
 	n     int
 	seed  uint64
 	most  int64 // bytes of documents
 	bytes int64
-	seen  int64 // documents that were added
-	byID  map[string]*drawn
-	worst []*drawn // once there are n a heap: the one that leaves next is at its root
+	seen  int64   // documents that were added
+	worst []drawn // once there are n a heap: the one that leaves next is at its root
 }
 
 // drawn is a document of a sample so far.
@@ -35,52 +34,34 @@ var errLarge = errors.New("--sample: so many documents have no room in half of -
 
 // newSample returns a sample that will have n documents, which take at most that many bytes.
 func newSample(n int, seed uint64, most int64) *sample {
-	return &sample{n: n, seed: seed, most: most, byID: map[string]*drawn{}}
+	return &sample{n: n, seed: seed, most: most}
 }
 
 // add takes a document, or not.
 func (s *sample) add(d *engine.Doc) error {
 	s.seen++
-	hash := xxh3.HashStringSeed(d.ID, s.seed)
-	x := s.byID[d.ID]
+	x := drawn{xxh3.HashStringSeed(d.ID, s.seed), s.seen, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest, Fingerprints: d.Fingerprints}}
 	switch {
-	case x != nil:
-		s.bytes -= x.size()
 	case len(s.worst) < s.n:
-		x = &drawn{hash: hash, doc: engine.Doc{ID: d.ID}}
-		s.byID[d.ID] = x
 		if s.worst = append(s.worst, x); len(s.worst) == s.n {
 			ordered.Heap(s.worst, byHash)
 		}
-	case byHash(&drawn{hash: hash, doc: engine.Doc{ID: d.ID}}, s.worst[0]) < 0:
-		x = s.worst[0]
-		s.bytes -= x.size()
-		delete(s.byID, x.doc.ID)
-		s.byID[d.ID] = x
-		x.hash = hash
-		defer ordered.Sink(s.worst, 0, byHash) // when it has its ID
+	case byHash(x, s.worst[0]) < 0:
+		s.bytes -= s.worst[0].size()
+		s.worst[0] = x
+		ordered.Sink(s.worst, 0, byHash)
 	default:
 		return nil
 	}
-	x.number, x.doc = s.seen, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest, Fingerprints: d.Fingerprints}
 	if s.bytes += x.size(); s.bytes > s.most {
 		return errLarge
 	}
 	return nil
 }
 
-// distinct returns about how many documents count, each with an ID of its own: exactly if the
-// sample has all of them.
-func (s *sample) distinct() int64 {
-	if len(s.worst) < s.n {
-		return int64(len(s.worst))
-	}
-	return s.seen
-}
-
 // documents returns the sample in the order in which its documents came. Nothing is added after it.
 func (s *sample) documents() []engine.Doc {
-	slices.SortFunc(s.worst, func(x, y *drawn) int { return cmp.Compare(x.number, y.number) })
+	slices.SortFunc(s.worst, func(x, y drawn) int { return cmp.Compare(x.number, y.number) })
 	docs := make([]engine.Doc, len(s.worst))
 	for i, x := range s.worst {
 		docs[i] = x.doc
@@ -89,11 +70,11 @@ func (s *sample) documents() []engine.Doc {
 }
 
 // size is about how many bytes a document takes.
-func (x *drawn) size() int64 {
+func (x drawn) size() int64 {
 	return int64(len(x.doc.ID)+len(x.doc.Text)+len(x.doc.Fingerprints)*(24+8*(1+len(x.doc.Rest)))) + 200
 }
 
-// byHash compares documents by their hashes, and of equal ones by their IDs.
-func byHash(x, y *drawn) int {
-	return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.doc.ID, y.doc.ID))
+// byHash compares documents by their hashes, of equal ones by their IDs, then as they came.
+func byHash(x, y drawn) int {
+	return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.doc.ID, y.doc.ID), cmp.Compare(x.number, y.number))
 }
