@@ -3,8 +3,9 @@ package files
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // IgnoreFile is the name of files with patterns of what is left out of the folder they are in.
@@ -12,10 +13,10 @@ const IgnoreFile = ".simdbignore"
 
 // rule is a pattern as .gitignore has it: https://git-scm.com/docs/gitignore.
 type rule struct {
-	base     string         // the folder that the pattern is relative to, "" for the root of a walk
-	pattern  *regexp.Regexp // relative to base
-	include  bool           // it began with "!": what matches is not left out
-	dirsOnly bool           // it ended in "/"
+	base     string // the folder that the pattern is relative to, "" for the root of a walk
+	pattern  string // for doublestar, relative to base
+	include  bool   // it began with "!": what matches is not left out
+	dirsOnly bool   // it ended in "/"
 }
 
 // parseRule parses a line of patterns that is relative to base. It reports false for blank lines
@@ -35,6 +36,7 @@ func parseRule(line, base string) (r rule, ok bool, err error) {
 	if r.dirsOnly = strings.HasSuffix(p, "/"); r.dirsOnly {
 		p = p[:len(p)-1]
 	}
+	p = strings.NewReplacer("{", `\{`, "}", `\}`).Replace(p) // alternatives are no part of .gitignore
 	if strings.HasSuffix(p, "/**") {
 		p += "/*" // what is in the folder, not the folder
 	}
@@ -43,9 +45,10 @@ func parseRule(line, base string) (r rule, ok bool, err error) {
 	} else {
 		p = "**/" + p
 	}
-	if r.pattern, err = compile(p, false); err != nil { // alternatives are no part of .gitignore
+	if err := validate(p); err != nil {
 		return rule{}, false, fmt.Errorf("%q is not a pattern: %w", line, err)
 	}
+	r.pattern = negations.Replace(p)
 	return r, true, nil
 }
 
@@ -75,7 +78,7 @@ func ignored(rules []rule, rel string, isDir bool) bool {
 				continue
 			}
 		}
-		if r.pattern.MatchString(path.Clean(below)) {
+		if doublestar.MatchUnvalidated(r.pattern, path.Clean(below)) {
 			return !r.include
 		}
 	}
