@@ -24,28 +24,32 @@ const counterBytes = 4 << 20
 
 func shardName(kind string, key uint64) string { return fmt.Sprintf("%s/%05d", kind, key) }
 
-// part prepares the passes over a shard of the inputs. What they write is in dir.
-func (j *Job) part(ctx context.Context, shard uint64, dir string) (p *dedup.Part, release func() error, err error) {
+// onPart calls do for a shard of the inputs, and a folder for its temporary files. It publishes what
+// the part has written, and returns the names of these outputs.
+func (j *Job) onPart(ctx context.Context, shard uint64, do func(p *dedup.Part, dir string) error) (outputs []string, err error) {
+	dir, done, err := j.tempDir()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	names := j.shardFiles(shard)
-	var paths []string
-	var all []func() error
-	release = func() (err error) {
-		for _, f := range all {
-			err = errors.Join(err, f())
+	paths := make([]string, len(names))
+	for i, name := range names {
+		var release func() error
+		if paths[i], release, err = j.files.Fetch(ctx, name); err != nil {
+			return nil, err
 		}
-		return err
+		defer func() { err = errors.Join(err, release()) }()
 	}
-	for _, name := range names {
-		path, done, err := j.files.Fetch(ctx, name)
-		if err != nil {
-			return nil, nil, errors.Join(err, release())
-		}
-		paths, all = append(paths, path), append(all, done)
+	out := filepath.Join(dir, "out")
+	p, err := j.c.NewPart(j.app, names, paths, out)
+	if err == nil {
+		err = do(p, dir)
 	}
-	if p, err = j.c.NewPart(j.app, names, paths, dir); err != nil {
-		return nil, nil, errors.Join(err, release())
+	if err != nil {
+		return nil, err
 	}
-	return p, release, nil
+	return j.publish(ctx, out)
 }
 
 // publish publishes the files of a folder as outputs, and returns their names.
@@ -65,45 +69,35 @@ func (j *Job) publish(ctx context.Context, dir string) (names []string, err erro
 
 // fingerprint is the first pass over a shard of the inputs.
 func (j *Job) fingerprint(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error], send Send) error {
-	dir, done, err := j.tempDir()
-	if err != nil {
-		return err
-	}
-	defer done()
-	out := filepath.Join(dir, "out")
-	p, release, err := j.part(ctx, shard, out)
-	if err != nil {
-		return err
-	}
 	counts := stages.NewCounts(counterBytes)
 	var t dedup.Tally
 	n := uint64(0)
-	err = j.store(ctx, shardName("sets", shard), func(sets *bufio.Writer) error {
-		return j.store(ctx, shardName("places", shard), func(places *bufio.Writer) error {
-			var room []byte
-			place := func(at dedup.Place) (err error) {
-				if room, err = json.Marshal(at); err != nil {
-					return err
+	outputs, err := j.onPart(ctx, shard, func(p *dedup.Part, dir string) error {
+		return j.store(ctx, shardName("sets", shard), func(sets *bufio.Writer) error {
+			return j.store(ctx, shardName("places", shard), func(places *bufio.Writer) (err error) {
+				var room []byte
+				place := func(at dedup.Place) (err error) {
+					if room, err = json.Marshal(at); err != nil {
+						return err
+					}
+					return put(places, room)
 				}
-				return put(places, room)
-			}
-			t, err = p.Extract(dir, place, func(elements, prints []uint64) error {
-				if j.plan.By.Sets {
-					counts.Add(elements)
-				}
-				room, _ = stages.Set{Doc: shard<<shardShift | n, Elements: elements, Prints: prints}.AppendBinary(room[:0])
-				n++
-				return put(sets, room)
+				t, err = p.Extract(dir, place, func(elements, prints []uint64) error {
+					if j.plan.By.Sets {
+						counts.Add(elements)
+					}
+					room, _ = stages.Set{Doc: shard<<shardShift | n, Elements: elements, Prints: prints}.AppendBinary(room[:0])
+					n++
+					return put(sets, room)
+				})
+				return err
 			})
-			return err
 		})
 	})
-	if err = errors.Join(err, release()); err != nil {
+	if err != nil {
 		return err
 	}
-	if t.Outputs, err = j.publish(ctx, out); err != nil {
-		return err
-	}
+	t.Outputs = outputs
 	if err := j.storeJSON(ctx, shardName("tally", shard), t); err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"path/filepath"
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -141,27 +140,17 @@ func (j *Job) write(ctx context.Context, shard uint64, in iter.Seq2[[]byte, erro
 		all[i] = m.Member
 		all[i].Doc = uint32(m.Doc)
 	}
-	dir, done, err := j.tempDir()
-	if err != nil {
-		return err
-	}
-	defer done()
-	out := filepath.Join(dir, "out")
-	p, release, err := j.part(ctx, shard, out)
-	if err != nil {
-		return err
-	}
 	var written dedup.Tally
-	err = j.store(ctx, shardName("audit", shard), func(w *bufio.Writer) error {
-		written, err = p.Write(t, all, w)
-		return err
+	outputs, err := j.onPart(ctx, shard, func(p *dedup.Part, _ string) error {
+		return j.store(ctx, shardName("audit", shard), func(w *bufio.Writer) (err error) {
+			written, err = p.Write(t, all, w)
+			return err
+		})
 	})
-	if err = errors.Join(err, release()); err != nil {
+	if err != nil {
 		return err
 	}
-	if written.Outputs, err = j.publish(ctx, out); err != nil {
-		return err
-	}
+	written.Outputs = outputs
 	return errors.Join(j.storeJSON(ctx, shardName("written", shard), written), send(0, nil))
 }
 

@@ -339,40 +339,31 @@ func statement(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 }
 
 // value returns a value as query.Run takes it.
-func (p param) value() (v any, err error) {
+func (p param) value() (any, error) {
 	switch p.Kind {
 	case "string":
-		var s string
-		err = json.Unmarshal(p.Value, &s)
-		return s, err
+		return valueOf[string](p)
 	case "text":
-		var s string
-		err = json.Unmarshal(p.Value, &s)
-		return query.Text(s), err
+		return valueOf[query.Text](p)
 	case "integer":
-		var n int64
-		err = json.Unmarshal(p.Value, &n)
-		return n, err
+		return valueOf[int64](p)
 	case "fingerprint":
-		var n uint64
-		err = json.Unmarshal(p.Value, &n)
-		return n, err
+		return valueOf[uint64](p)
 	case "float":
-		var f float64
-		err = json.Unmarshal(p.Value, &f)
-		return f, err
+		return valueOf[float64](p)
 	case "bool":
-		var b bool
-		err = json.Unmarshal(p.Value, &b)
-		return b, err
+		return valueOf[bool](p)
 	case "time":
-		var t time.Time
-		err = json.Unmarshal(p.Value, &t)
-		return t, err
+		return valueOf[time.Time](p)
 	case "json":
 		return p.Value, nil
 	}
 	return nil, fmt.Errorf("%q is no kind of parameter", p.Kind)
+}
+
+func valueOf[T any](p param) (v T, err error) {
+	err = json.Unmarshal(p.Value, &v)
+	return v, err
 }
 
 // get returns documents by their IDs, null for those that are not stored.
