@@ -9,20 +9,21 @@ import (
 // operation at every moment at which it can notice.
 type Ending struct {
 	context.Context
+	end   context.CancelFunc
 	n     int64
 	looks atomic.Int64
-	done  chan struct{}
 }
 
 // EndAt returns a context that ends at look n, counted from 1; never for 0.
 func EndAt(n int) *Ending {
-	return &Ending{Context: context.Background(), n: int64(n), done: make(chan struct{})}
+	ctx, end := context.WithCancel(context.Background())
+	return &Ending{Context: ctx, end: end, n: int64(n)}
 }
 
 // Look counts a look. A test calls it for what happens beside the context, such as file operations.
 func (e *Ending) Look() {
 	if e.looks.Add(1) == e.n {
-		close(e.done)
+		e.end()
 	}
 }
 
@@ -32,15 +33,11 @@ func (e *Ending) Looks() int { return int(e.looks.Load()) }
 // Done implements context.Context.
 func (e *Ending) Done() <-chan struct{} {
 	e.Look()
-	return e.done
+	return e.Context.Done()
 }
 
 // Err implements context.Context.
 func (e *Ending) Err() error {
-	select {
-	case <-e.Done():
-		return context.Canceled
-	default:
-		return nil
-	}
+	e.Look()
+	return e.Context.Err()
 }

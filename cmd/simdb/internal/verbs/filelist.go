@@ -67,7 +67,7 @@ func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, src *app.Sources, list 
 		return err
 	}
 	if f.Sample > 0 {
-		l.sample = newSample(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(f.Memory)/2)
+		l.sample = &sample{n: int(min(int64(f.Sample), setjoin.MaxSets)), seed: f.Seed, most: int64(f.Memory) / 2}
 	}
 	if src.Stored == nil && l.by.Measure.Kind.OfTexts() {
 		if err := f.RefuseFor("--levenshtein or --cosine of files"); err != nil {

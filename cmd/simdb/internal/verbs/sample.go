@@ -32,11 +32,6 @@ type drawn struct {
 // errLarge says that a sample does not fit into memory.
 var errLarge = errors.New("--sample: so many documents have no room in half of --memory")
 
-// newSample returns a sample that will have n documents, which take at most that many bytes.
-func newSample(n int, seed uint64, most int64) *sample {
-	return &sample{n: n, seed: seed, most: most}
-}
-
 // add takes a document, or not.
 func (s *sample) add(d *engine.Doc) error {
 	s.seen++
