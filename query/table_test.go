@@ -127,8 +127,8 @@ func testRun(t *testing.T, db *engine.DB, text string) *run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := value.New(p.Parsed, nil, nil)
-	if err != nil {
+	v := &value.Values{}
+	if err := v.Init(p.Parsed, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	return &run{Scope: &predicate.Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v}, rows: &Rows{}}

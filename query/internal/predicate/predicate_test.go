@@ -80,8 +80,8 @@ func newScope(t *testing.T, db *engine.DB, p *syntax.Parsed, args ...any) *Scope
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { snap.Close() })
-	v, err := value.New(p, args, nil)
-	if err != nil {
+	v := &value.Values{}
+	if err := v.Init(p, args, nil); err != nil {
 		t.Fatal(err)
 	}
 	return &Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v, now: now}

@@ -32,12 +32,6 @@ type Values struct {
 	named      map[string]any
 }
 
-// New returns the values of a statement: see Init.
-func New(p *syntax.Parsed, positional []any, named map[string]any) (*Values, error) {
-	v := &Values{}
-	return v, v.Init(p, positional, named)
-}
-
 // Init makes v the values of a statement: positional of each ? in turn, named of each $name without
 // the $. It returns an error if there are more positional values than parameters.
 func (v *Values) Init(p *syntax.Parsed, positional []any, named map[string]any) error {

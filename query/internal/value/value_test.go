@@ -38,8 +38,8 @@ func tok(kind syntax.Kind, text string) syntax.Token {
 // argument returns a ? and the values of a statement in which it is a.
 func argument(t *testing.T, a any) (syntax.Token, *Values) {
 	t.Helper()
-	v, err := New(statement(t, "GET ?"), []any{a}, nil)
-	if err != nil {
+	v := &Values{}
+	if err := v.Init(statement(t, "GET ?"), []any{a}, nil); err != nil {
 		t.Fatal(err)
 	}
 	return tok(syntax.Param, "?"), v
@@ -57,19 +57,19 @@ func wantError(t *testing.T, what string, err error, message string) {
 	}
 }
 
-func TestNew(t *testing.T) {
+func TestInit(t *testing.T) {
 	p := statement(t, "WHY ? ?")
 	for _, n := range []int{0, 1, 2} {
-		if _, err := New(p, make([]any, n), nil); err != nil {
+		if err := new(Values).Init(p, make([]any, n), nil); err != nil {
 			t.Errorf("%d values: %v", n, err)
 		}
 	}
-	_, err := New(p, make([]any, 3), nil)
+	err := new(Values).Init(p, make([]any, 3), nil)
 	if e, ok := errors.AsType[*syntax.Error](err); !ok || p.Offset(e.Offset) != len(p.Text) || e.Class != syntax.BadValue ||
 		e.Msg != "3 values are given, but the statement has 2 ?" {
 		t.Errorf("three values for two: %v", err)
 	}
-	_, err = New(statement(t, "STATS"), make([]any, 1), nil)
+	err = new(Values).Init(statement(t, "STATS"), make([]any, 1), nil)
 	if err == nil || err.Error() != "1 value is given, but the statement has 0 ?" {
 		t.Errorf("one value for none: %v", err)
 	}
