@@ -15,9 +15,33 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Records. docs/format/catalog.md has their keys and values, byte by byte. Every value starts with
-// a checksum of key and payload, so that a value that is damaged, or stands under a key that is not
-// its own, is refused.
+// Records. All lie in the one bucket "simdb". Every value starts with the CRC32C of the key's
+// length (4 bytes), the key and the rest of the value, so that a value that is damaged, or stands
+// under a key that is not its own, is refused.
+//
+//	key                               value, after its checksum
+//	"state"                           the fixed fields, below
+//	"params"                          the parameters
+//	"options/" name                   the option's value
+//	"tables/" number                  a table, below
+//	"tombstones/" number chunk        a Roaring bitmap in the portable format, never empty: the
+//	                                  deleted documents of the table among 65,536 chunk to
+//	                                  65,536 chunk + 65,535
+//	"marks/" name                     a position, 8 bytes
+//	"closed"                          where the newest log ended at the last clean close: the
+//	                                  log's number, 8 bytes; its size, 8 bytes. Absent if there
+//	                                  was no log to close
+//	"seq"                             a sequence number that no write was above when this was
+//	                                  written, 8 bytes. Absent before the first change
+//	"allowed/" hash                   a pair of documents that may be alike, below; the hash is
+//	                                  its SHA-256, 32 bytes
+//	"digest"                          the number of other records, 8 bytes; the sum of their
+//	                                  hashes, modulo 2^64, 8 bytes; bbolt's number of the
+//	                                  transaction that wrote it, 8 bytes
+//
+// Numbers in keys are big-endian, so that they sort: the table's takes 8 bytes, the chunk's 2. In
+// values they are little-endian. The hash of a record is the 64-bit XXH3 of the value, checksum
+// included, seeded with that of the key.
 const (
 	bucketName = "simdb"
 
@@ -98,6 +122,15 @@ func (d digest) record(txid uint64) record {
 }
 
 // fixed are the fields of the state that have one record together.
+//
+//	offset  size
+//	     0     4  format version
+//	     4     4  zero
+//	     8    16  UUID
+//	    24     8  time of creation, unix microseconds
+//	    32     8  next file number
+//	    40     8  flushed sequence number
+//	    48     8  first log
 type fixed struct {
 	version    uint32
 	uuid       [16]byte
@@ -166,7 +199,18 @@ func decodeLogEnd(buf []byte) (LogEnd, error) {
 	return LogEnd{Number: binary.LittleEndian.Uint64(buf), Size: int64(binary.LittleEndian.Uint64(buf[8:]))}, nil
 }
 
-// tableSize is the size of the record of a table.
+// A table.
+//
+//	offset  size
+//	     0     8  file size
+//	     8     4  documents
+//	    12     4  fingerprints
+//	    16     8  least time, unix microseconds
+//	    24     8  greatest time
+//	    32     8  least sequence number
+//	    40     8  greatest sequence number
+//	    48     4  digest of the footer
+//	    52     4  not used: zero, and not looked at
 const tableSize = 56
 
 func encodeTable(t Table) []byte {
@@ -210,7 +254,12 @@ func (t Table) check() error {
 	return nil
 }
 
-// encodePair writes a pair of documents that may be alike.
+// A pair of documents that may be alike.
+//
+//	offset  size
+//	     0     4  n, the length of A
+//	     4     n  A
+//	   4+n        B, which is greater
 func encodePair(p IDPair) []byte {
 	buf := binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(p.A)+len(p.B)), uint32(len(p.A)))
 	return append(append(buf, p.A...), p.B...)
