@@ -45,8 +45,8 @@ func parseRule(line, base string) (r rule, ok bool, err error) {
 	} else {
 		p = "**/" + p
 	}
-	if err := validate(p); err != nil {
-		return rule{}, false, fmt.Errorf("%q is not a pattern: %w", line, err)
+	if !doublestar.ValidatePattern(p) {
+		return rule{}, false, fmt.Errorf("%q is not a pattern: %w", line, errPattern)
 	}
 	r.pattern = negations.Replace(p)
 	return r, true, nil
