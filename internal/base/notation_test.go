@@ -90,7 +90,7 @@ func TestAmbiguous(t *testing.T) {
 
 // FuzzParse compares ParseFingerprint with the rule as it is told, on big numbers.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"0x1f", "9f3c5a0011223344", "1234567890123456", "18446744073709551616", "0X", "٣", "-1", "0x-1", "1e5", "nzxaABEiM0Q=", "__________8"} {
+	for _, s := range []string{"0x1f", "9f3c5a0011223344", "1234567890123456", "18446744073709551616", "0X", "٣", "-1", "0x-1", "1e5", "nzxaABEiM0Q=", "__________8", "-777777777777777"} {
 		for n := range uint8(4) {
 			f.Add(s, n)
 		}
@@ -147,7 +147,7 @@ func byTheRule(s string, n Notation) (v uint64, as Notation, ok bool) {
 	isDecimal := magnitude != "" && len(magnitude) <= 20 && strings.Trim(magnitude, "0123456789") == ""
 	base := 10
 	switch {
-	case n == Decimal && isDecimal, n == Auto && isDecimal && len(s) != 16:
+	case n == Decimal && isDecimal, n == Auto && isDecimal && !(isHex && len(s) == 16):
 		as = Decimal
 	case n == Hex && isHex, n == Auto && isHex && (prefixed || len(s) == 16):
 		as, base = Hex, 16
