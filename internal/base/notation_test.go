@@ -90,7 +90,7 @@ func TestAmbiguous(t *testing.T) {
 
 // FuzzParse compares ParseFingerprint with the rule as it is told, on big numbers.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"0x1f", "9f3c5a0011223344", "1234567890123456", "18446744073709551616", "0X", "٣", "-1", "0x-1", "1e5", "nzxaABEiM0Q=", "__________8", "-777777777777777"} {
+	for _, s := range []string{"0x1f", "9f3c5a0011223344", "1234567890123456", "18446744073709551616", "0X", "٣", "-1", "0x-1", "1e5", "nzxaABEiM0Q=", "__________8", "-777777777777777", strings.Repeat("01", 32)} {
 		for n := range uint8(4) {
 			f.Add(s, n)
 		}
@@ -136,6 +136,13 @@ func byTheRule(s string, n Notation) (v uint64, as Notation, ok bool) {
 			return 0, Base64, false
 		}
 		return binary.BigEndian.Uint64(b), Base64, true
+	}
+	if bits := strings.TrimPrefix(s, "0b"); n == Binary || n == Auto && len(bits) == 64 && strings.Trim(bits, "01") == "" {
+		b, ok := new(big.Int).SetString("0"+bits, 2)
+		if !ok || len(bits) != 64 || strings.Trim(bits, "01") != "" {
+			return 0, Binary, false
+		}
+		return b.Uint64(), Binary, true
 	}
 	digits := s
 	prefixed := strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X")
