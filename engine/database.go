@@ -133,10 +133,10 @@ func (db *DB) Flush(ctx context.Context) error { return db.s.Flush(ctx) }
 
 // CompactOptions are the options of Compact.
 type CompactOptions struct {
-	// Due merges only what compaction in the background would merge, and flushes nothing but
-	// writes because of which expired documents would have to stay: a large table is merged only when there are enough others of its size. At the end of a load
-	// this makes sure that the next search meets few tables. It also merges while compaction is
-	// paused.
+	// Due merges only what compaction in the background would merge, and flushes nothing but writes
+	// because of which expired documents would have to stay: a large table is merged only when there
+	// are enough others of its size. At the end of a load this makes sure that the next search meets
+	// few tables. It also merges while compaction is paused.
 	Due      bool
 	Progress func(Progress) // called from another goroutine; may be nil
 }

@@ -64,8 +64,8 @@ func (b *Batch) Reset() {
 
 // Put stores d, replacing the document that has its ID. When it returns nil the write is as safe as
 // Options.Sync says. A document whose Time is longer ago than Options.TTL is stored and has
-// expired: it replaces what has its ID, and nothing finds it. Errors are ErrInvalid and ErrTooLarge for d, ErrReadOnly, ErrClosed,
-// ErrFailed, and that of the context.
+// expired: it replaces what has its ID, and nothing finds it. Errors are ErrInvalid and ErrTooLarge
+// for d, ErrReadOnly, ErrClosed, ErrFailed, and that of the context.
 func (db *DB) Put(ctx context.Context, d Doc) error {
 	_, err := db.s.Write(ctx, []store.Operation{store.Put(view.Doc(d))})
 	return err

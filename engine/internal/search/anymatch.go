@@ -49,18 +49,18 @@ func Admit(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.
 	})
 	switch {
 	case err != nil:
-		return a, err
+		return Admission{}, err
 	case same && by.Near():
 		return Admission{Match: view.Match{ID: string(d.ID)}}, nil
 	case same:
 		return Admission{Match: view.Match{ID: string(d.ID), Score: 1, Exact: v.Params.StoreText}}, nil
 	}
 	m, found, err := AnyOf(ctx, v, d, fps, by, most)
-	if found {
+	if err != nil || found {
 		return Admission{Match: m}, err
 	}
 	a.New = true
-	return a, err
+	return a, nil
 }
 
 // isSame reports whether a stored document has the text, if texts are stored, and the fingerprints of
