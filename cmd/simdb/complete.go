@@ -9,8 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/records"
 )
 
 type completionCmd struct {
@@ -107,8 +107,8 @@ func choices(f *kong.Flag) []string {
 	switch v := f.Target.Interface().(type) {
 	case interface{ Choices() []string }:
 		return v.Choices()
-	case input.Format:
-		return input.Formats()
+	case records.Format:
+		return records.Formats()
 	case *app.ImageKind:
 		return strings.Fields(strings.Trim(fmt.Sprint(imagehash.Kinds()), "[]"))
 	}

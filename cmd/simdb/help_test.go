@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -83,7 +83,7 @@ func TestInputFormat(t *testing.T) {
 	found := 0
 	for name, command := range leaves(model(t)) {
 		for _, f := range command.Flags {
-			if _, ok := f.Target.Interface().(input.Format); ok {
+			if _, ok := f.Target.Interface().(records.Format); ok {
 				found++
 				if f.Name != "input-format" && !f.Hidden {
 					t.Errorf("%s: the format of files is --%s", name, f.Name)

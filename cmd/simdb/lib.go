@@ -29,10 +29,10 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/arrow"
 	"github.com/simdb/simdb/cmd/simdb/internal/library"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/version"
+	"github.com/simdb/simdb/records/arrow"
 )
 
 // opened are the databases of the process.

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/records"
 )
 
 // cards is a format of this test, which no command knows of: binary rows with a footer, as columnar
@@ -26,7 +26,7 @@ import (
 //	"CARD" | rows | offsets of the rows and of the end | number of rows | "CARD"
 //
 // A row is the id, a zero byte, and the text. Numbers have 8 bytes.
-const cards input.Format = "cards"
+const cards records.Format = "cards"
 
 const cardMagic = "CARD"
 
@@ -34,14 +34,14 @@ const cardMagic = "CARD"
 const unwritable = "unwritable.card"
 
 func init() {
-	input.Register(input.Family{
-		Formats: []input.Description{{Name: cards, Label: "cards", Unit: "row", Endings: []string{".card"}}},
-		Detect: func(in *input.Stream, _ input.Options) bool {
+	records.Register(records.Family{
+		Formats: []records.Description{{Name: cards, Label: "cards", Unit: "row", Endings: []string{".card"}}},
+		Detect: func(in *records.Stream, _ records.Options) bool {
 			head, _ := in.Head()
 			return bytes.HasPrefix(head, []byte(cardMagic))
 		},
 		Open: openCards,
-		NewCopier: func(w io.Writer, o input.CopyOptions) (input.Copier, error) {
+		NewCopier: func(w io.Writer, o records.CopyOptions) (records.Copier, error) {
 			if o.Like != nil && o.Like.Info().Name == unwritable {
 				return nil, errors.New("cannot be written")
 			}
@@ -51,14 +51,14 @@ func init() {
 }
 
 type cardFile struct {
-	in      *input.Stream
-	opt     input.Options
+	in      *records.Stream
+	opt     records.Options
 	r       io.ReaderAt
 	size    int64
 	offsets []int64
 }
 
-func openCards(in *input.Stream, opt input.Options) (input.Source, error) {
+func openCards(in *records.Stream, opt records.Options) (records.Source, error) {
 	f := &cardFile{in: in, opt: opt}
 	var err error
 	if f.r, f.size, err = in.ReaderAt(); err != nil {
@@ -79,8 +79,8 @@ func openCards(in *input.Stream, opt input.Options) (input.Source, error) {
 	return f, nil
 }
 
-func (f *cardFile) Info() input.Info {
-	return input.Info{Name: f.in.Name(), Format: cards, Shape: "cards"}
+func (f *cardFile) Info() records.Info {
+	return records.Info{Name: f.in.Name(), Format: cards, Shape: "cards"}
 }
 func (f *cardFile) Progress() (done, size int64) { return f.in.Progress() }
 
@@ -91,8 +91,8 @@ func (f *cardFile) Close() error {
 
 // Records yields the rows. A row without an ID is an Issue; a row that is not where the footer says
 // ends the file.
-func (f *cardFile) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
-	return func(yield func(*input.Record, error) bool) {
+func (f *cardFile) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
+	return func(yield func(*records.Record, error) bool) {
 		for i := f.opt.After; int(i) < len(f.offsets)-1; i++ {
 			if err := context.Cause(ctx); err != nil {
 				yield(nil, err)
@@ -105,12 +105,12 @@ func (f *cardFile) Records(ctx context.Context) iter.Seq2[*input.Record, error] 
 				id, text, ok = strings.Cut(string(raw), "\x00")
 			}
 			if !ok {
-				yield(nil, &input.ReadError{File: f.in.Name(), Pos: i, Unit: "row", Err: errors.New("the row is damaged")})
+				yield(nil, &records.ReadError{File: f.in.Name(), Pos: i, Unit: "row", Err: errors.New("the row is damaged")})
 				return
 			}
-			rec := &input.Record{Doc: engine.Doc{ID: id, Text: text}, File: f.in.Name(), Pos: i + 1, End: i + 1, Raw: raw}
+			rec := &records.Record{Doc: engine.Doc{ID: id, Text: text}, File: f.in.Name(), Pos: i + 1, End: i + 1, Raw: raw}
 			if id == "" {
-				if !yield(nil, input.NewIssue(f, rec, "the id is empty")) {
+				if !yield(nil, records.NewIssue(f, rec, "the id is empty")) {
 					return
 				}
 			} else if !yield(rec, nil) {
@@ -127,7 +127,7 @@ type cardCopier struct {
 	n       uint64
 }
 
-func (c *cardCopier) Copy(_ input.Source, raw []byte, _ ...any) error {
+func (c *cardCopier) Copy(_ records.Source, raw []byte, _ ...any) error {
 	c.begin()
 	c.offsets = binary.LittleEndian.AppendUint64(c.offsets, uint64(c.offset))
 	c.n++
@@ -286,7 +286,7 @@ func TestFormatsAreImported(t *testing.T) {
 	found := 0
 	for _, name := range sourceFiles(t, "internal/input") {
 		text := readFile(t, name)
-		if !bytes.Contains(text, []byte("input.Register(")) {
+		if !bytes.Contains(text, []byte("records.Register(")) {
 			continue
 		}
 		found++
@@ -317,7 +317,7 @@ func sourceFiles(t *testing.T, dir string) (names []string) {
 // Every format has a row and a section in docs/formats.md.
 func TestFormatsAreDocumented(t *testing.T) {
 	page := readFile(t, "../../docs/formats.md")
-	for _, name := range slices.DeleteFunc(input.Formats(), func(name string) bool { return name == string(cards) }) {
+	for _, name := range slices.DeleteFunc(records.Formats(), func(name string) bool { return name == string(cards) }) {
 		if !strings.Contains(string(page), "| `"+name+"` |") || !strings.Contains(string(page), "\n### "+name+"\n") {
 			t.Errorf("%s has no row or no section", name)
 		}

@@ -91,9 +91,9 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb/internal/units", run: "^TestPassageWithinItself$",
 	},
 	{
-		name: "level/records cut in the wrong place", in: "cmd/simdb/internal/input/lines", decl: "spans",
+		name: "level/records cut in the wrong place", in: "records/lines", decl: "spans",
 		edit:  never(`next < len(marks) || at != len(text)`),
-		tests: "cmd/simdb/internal/input/lines", run: "^TestCutOdd$",
+		tests: "records/lines", run: "^TestCutOdd$",
 	},
 	{
 		name: "level/a document cut by what was found in another", in: "cmd/simdb/internal/dedup", decl: "level.write",
@@ -411,18 +411,18 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb/internal/verbs", run: "^TestSample$",
 	},
 	{
-		name: "output/a row of Parquet keeps what was cut", in: "cmd/simdb/internal/input/parquet", decl: "outGroup.column",
+		name: "output/a row of Parquet keeps what was cut", in: "records/parquet", decl: "outGroup.column",
 		edit:  never(`len(*cuts) > 0 && (*cuts)[0].row == row`),
-		tests: "cmd/simdb/internal/input/parquet", run: "^TestCutText$",
+		tests: "records/parquet", run: "^TestCutText$",
 	},
 	{
-		name: "output/a record of WARC has the length of what was cut", in: "cmd/simdb/internal/input/files", decl: "warcFile.CutText",
+		name: "output/a record of WARC has the length of what was cut", in: "records/files", decl: "warcFile.CutText",
 		edit:  swap(`name, len(text)`, `name, len(block)`),
-		tests: "cmd/simdb/internal/input/files", run: "^TestCutText$",
+		tests: "records/files", run: "^TestCutText$",
 	},
 	{
-		name: "output/records of WARC in one gzip member", in: "cmd/simdb/internal/input/files", decl: "warcCopier.Copy",
+		name: "output/records of WARC in one gzip member", in: "records/files", decl: "warcCopier.Copy",
 		edit:  swap(`return w.EndPart()`, `_ = w; return nil`),
-		tests: "cmd/simdb/internal/input/files", run: "^TestCopyParts$",
+		tests: "records/files", run: "^TestCopyParts$",
 	},
 }

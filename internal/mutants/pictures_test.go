@@ -1,6 +1,6 @@
 package mutants
 
-const pictures = "cmd/simdb/internal/input/files"
+const pictures = "records/files"
 
 // pictureMutants are mistakes in how pictures are read.
 var pictureMutants = []mutant{

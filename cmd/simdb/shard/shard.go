@@ -42,14 +42,14 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/stages"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/repl/output"
 
 	// The formats of inputs.
-	_ "github.com/simdb/simdb/cmd/simdb/internal/input/lines"
-	_ "github.com/simdb/simdb/cmd/simdb/internal/input/parquet"
+	_ "github.com/simdb/simdb/records/lines"
+	_ "github.com/simdb/simdb/records/parquet"
 )
 
 // A Send sends a message to what has a key in the next step. The message may change afterwards.
@@ -174,7 +174,7 @@ func New(o Options, files Files) (*Job, error) {
 		flags, o.Args = &j.load, append([]string{"db"}, o.Args...)
 	}
 	parser, err := kong.New(flags,
-		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(input.Formats(), ", ")},
+		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(records.Formats(), ", ")},
 		app.ExactStrings(), kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)), kong.Exit(func(int) {}),
 	)
 	if err != nil {

@@ -23,12 +23,12 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
 	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -86,7 +86,7 @@ func one(t *testing.T, args ...string) {
 	a := app.NewQuiet(t.Context(), nil)
 	defer a.CleanUp()
 	parser, err := kong.New(&program,
-		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(input.Formats(), ", ")},
+		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(records.Formats(), ", ")},
 		app.ExactStrings(), kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)), kong.Bind(a))
 	if err != nil {
 		t.Fatal(err)

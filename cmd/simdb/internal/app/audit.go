@@ -13,25 +13,25 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/records"
 )
 
 // AuditRow is a line of an audit: a line of the input that is known, or cannot be used, and why.
 // What does not apply is null.
 type AuditRow struct {
-	ID         *string         `json:"id"` // null for a rejected line
-	File       string          `json:"file"`
-	Line       input.Position  `json:"line"`
-	Keeper     *string         `json:"keeper"`
-	KeeperFile *string         `json:"keeper_file"`     // for dedup the database; null for match
-	KeeperLine *input.Position `json:"keeper_line"`     // null there, too
-	Distance   *uint16         `json:"distance"`        // to the keeper, of fingerprints
-	Score      *float64        `json:"score"`           // with the keeper, where texts are there
-	Error      *float64        `json:"error,omitempty"` // of an estimated score
-	Exact      *bool           `json:"exact"`           // score is
-	Rule       string          `json:"rule"`
-	Cluster    *uint32         `json:"cluster"`
-	Reason     string          `json:"reason,omitempty"` // of a rejected line
+	ID         *string           `json:"id"` // null for a rejected line
+	File       string            `json:"file"`
+	Line       records.Position  `json:"line"`
+	Keeper     *string           `json:"keeper"`
+	KeeperFile *string           `json:"keeper_file"`     // for dedup the database; null for match
+	KeeperLine *records.Position `json:"keeper_line"`     // null there, too
+	Distance   *uint16           `json:"distance"`        // to the keeper, of fingerprints
+	Score      *float64          `json:"score"`           // with the keeper, where texts are there
+	Error      *float64          `json:"error,omitempty"` // of an estimated score
+	Exact      *bool             `json:"exact"`           // score is
+	Rule       string            `json:"rule"`
+	Cluster    *uint32           `json:"cluster"`
+	Reason     string            `json:"reason,omitempty"` // of a rejected line
 }
 
 // AuditHead is the first line of an audit: what it takes to come to the same result again.
@@ -52,7 +52,7 @@ type AuditInput struct {
 
 // Reading names the flags of how inputs are read that are not as they are by default, for the head
 // of an audit.
-func (f PageInputFlags) Reading(format input.Format, bits BitLength) string {
+func (f PageInputFlags) Reading(format records.Format, bits BitLength) string {
 	var all []string
 	for _, flag := range []struct {
 		name, value, usual string
@@ -61,10 +61,10 @@ func (f PageInputFlags) Reading(format input.Format, bits BitLength) string {
 		{"--images", f.Images.String(), ""},
 		{"--orientations", f.Orientations, "1"},
 		{"--bits", strconv.Itoa(int(bits)), "0"},
-		{"--input-format", string(format), string(input.Auto)},
+		{"--input-format", string(format), string(records.Auto)},
 		{"--text-field", f.TextField, ""},
 		{"--no-header", strconv.FormatBool(f.NoHeader), "false"},
-		{"--encoding", string(f.Encoding), string(input.UTF8)},
+		{"--encoding", string(f.Encoding), string(records.UTF8)},
 		{"--html", f.HTML, "text"},
 		{"--delimiter", string(rune(f.Delimiter)), "\x00"},
 		{"--comment", string(rune(f.Comment)), "\x00"},
@@ -134,16 +134,16 @@ func (c *AuditColumns) UnmarshalText(text []byte) error {
 func (c AuditColumns) String() string { return strings.Join(c, ",") }
 
 // OfInput are the columns as copies get them.
-func (c AuditColumns) OfInput() (all []input.Column) {
+func (c AuditColumns) OfInput() (all []records.Column) {
 	for _, name := range c {
-		kind := input.WholeColumn
+		kind := records.WholeColumn
 		switch name {
 		case "keeper":
-			kind = input.TextColumn
+			kind = records.TextColumn
 		case "score":
-			kind = input.RealColumn
+			kind = records.RealColumn
 		}
-		all = append(all, input.Column{Name: name, Kind: kind})
+		all = append(all, records.Column{Name: name, Kind: kind})
 	}
 	return all
 }

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
-	"github.com/simdb/simdb/cmd/simdb/internal/stored"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/files"
+	"github.com/simdb/simdb/records/stored"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -202,12 +202,12 @@ func (s *Stored) ContentBytes() int64 {
 // Sources returns the database as the only input.
 func (s *Stored) Sources() *Sources {
 	names := []string{s.Path}
-	return &Sources{Names: names, Files: names, Stored: s, tally: &input.Tally{}}
+	return &Sources{Names: names, Files: names, Stored: s, tally: &records.Tally{}}
 }
 
 // open returns a pass over the documents, in the order in which they are stored, whose records have
 // the names of opt.
-func (s *Stored) open(opt input.Options) (input.Source, error) {
+func (s *Stored) open(opt records.Options) (records.Source, error) {
 	params := s.DB.Params()
 	prints, err := s.Params()
 	if err != nil {
@@ -316,7 +316,7 @@ func (a *App) CheckTexts(db *engine.DB, near *Distance) error {
 }
 
 // CheckInput returns an error if an input whose texts are to be compared has fingerprints alone.
-func (f SimilarityFlags) CheckInput(in input.Source) error {
+func (f SimilarityFlags) CheckInput(in records.Source) error {
 	if f.Near == nil && in.Info().FingerprintsOnly {
 		return fmt.Errorf("%s has fingerprints and no texts: --near K compares fingerprints", in.Info().Name)
 	}

@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -206,7 +206,7 @@ func (f FeatureFlags) Params(sketch int) (features.Params, engine.Features, erro
 
 // ReadFeatures sets in opt which fields of the input are the text of a document whose features are
 // these. They are those of a database (engine.Params), or of Params.
-func ReadFeatures(opt *input.Options, f engine.Features) error {
+func ReadFeatures(opt *records.Options, f engine.Features) error {
 	if opt.TextField != "" && (f.Fields != nil || f.Unit == engine.UnitSet) {
 		return fmt.Errorf("--text-field names a field, but what is compared is %s", f.Describe())
 	}

@@ -12,11 +12,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -147,17 +147,17 @@ func (k *ImageKind) String() string {
 type InputFlags struct {
 	FileFlags
 
-	IDField          string       `group:"input" placeholder:"NAME" help:"Field with the id of a document, by name, or by number in files with columns; in JSON, meta.id is the field id of the object meta (default: id)."`
-	IDFrom           input.IDFrom `group:"input" name:"id-from" placeholder:"WHAT" help:"Make ids instead of reading them: hash, a hash of the text, or line, as FILE:LINE."`
-	TextField        string       `group:"input" placeholder:"NAME,..." help:"Field with the text, or several fields, which are joined as lines (default: text)."`
-	Records          string       `group:"input" placeholder:"PATH" help:"Path of the records in a json file, such as data or result.items: a list, whose elements they are, or an object, whose members they are; . is the whole file."`
-	FingerprintField string       `group:"input" placeholder:"NAME" help:"Field with the fingerprint, if the file has fingerprints (default: fingerprint)."`
-	NoHeader         bool         `group:"input" help:"The first line of a csv or tsv file is data; the fields are 1 (id) and 2 (text)."`
+	IDField          string         `group:"input" placeholder:"NAME" help:"Field with the id of a document, by name, or by number in files with columns; in JSON, meta.id is the field id of the object meta (default: id)."`
+	IDFrom           records.IDFrom `group:"input" name:"id-from" placeholder:"WHAT" help:"Make ids instead of reading them: hash, a hash of the text, or line, as FILE:LINE."`
+	TextField        string         `group:"input" placeholder:"NAME,..." help:"Field with the text, or several fields, which are joined as lines (default: text)."`
+	Records          string         `group:"input" placeholder:"PATH" help:"Path of the records in a json file, such as data or result.items: a list, whose elements they are, or an object, whose members they are; . is the whole file."`
+	FingerprintField string         `group:"input" placeholder:"NAME" help:"Field with the fingerprint, if the file has fingerprints (default: fingerprint)."`
+	NoHeader         bool           `group:"input" help:"The first line of a csv or tsv file is data; the fields are 1 (id) and 2 (text)."`
 
-	Encoding     input.Encoding `group:"input" placeholder:"NAME" help:"Encoding of the text, by any IANA name, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le (default: utf-8, or utf-16 with a byte order mark). For mails and pages: of those that do not name theirs."`
-	Fingerprints base.Notation  `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,binary,base64" help:"Notation of fingerprints: hex, decimal, binary, or base64 of their bytes (default: recognised by their form, except base64; a file with both hexadecimal and decimal ones is refused)."`
-	Delimiter    delimiter      `group:"input" placeholder:"C" help:"Separator of the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
-	Comment      comment        `group:"input" placeholder:"C" help:"Lines of a csv or tsv file that begin with this character, such as #, are comments: neither read nor copied."`
+	Encoding     records.Encoding `group:"input" placeholder:"NAME" help:"Encoding of the text, by any IANA name, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le (default: utf-8, or utf-16 with a byte order mark). For mails and pages: of those that do not name theirs."`
+	Fingerprints base.Notation    `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,binary,base64" help:"Notation of fingerprints: hex, decimal, binary, or base64 of their bytes (default: recognised by their form, except base64; a file with both hexadecimal and decimal ones is refused)."`
+	Delimiter    delimiter        `group:"input" placeholder:"C" help:"Separator of the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
+	Comment      comment          `group:"input" placeholder:"C" help:"Lines of a csv or tsv file that begin with this character, such as #, are comments: neither read nor copied."`
 }
 
 // PageInputFlags are InputFlags, and how pages are read.
@@ -167,7 +167,7 @@ type PageInputFlags struct {
 }
 
 // Options returns how files are to be read.
-func (f PageInputFlags) Options(format input.Format) input.Options {
+func (f PageInputFlags) Options(format records.Format) records.Options {
 	o := f.InputFlags.Options(format)
 	o.RawHTML = f.HTML == "raw"
 	return o
@@ -177,7 +177,7 @@ type comment byte
 
 // UnmarshalText parses a character.
 func (c *comment) UnmarshalText(text []byte) error {
-	b, err := input.ParseComment(string(text))
+	b, err := records.ParseComment(string(text))
 	*c = comment(b)
 	return err
 }
@@ -187,19 +187,19 @@ type delimiter byte
 
 // UnmarshalText parses a delimiter.
 func (d *delimiter) UnmarshalText(text []byte) error {
-	c, err := input.ParseDelimiter(string(text))
+	c, err := records.ParseDelimiter(string(text))
 	*d = delimiter(c)
 	return err
 }
 
 // InputFormat says how inputs are written. In every command --format is that of outputs.
 type InputFormat struct {
-	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
+	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
 }
 
 // TakeOld has --format be the format of inputs in a command that writes no rows.
-func (f *InputFormat) TakeOld(a *App, format input.Format) {
-	if f.InputFormat = cmp.Or(f.InputFormat, format); format != input.Auto {
+func (f *InputFormat) TakeOld(a *App, format records.Format) {
+	if f.InputFormat = cmp.Or(f.InputFormat, format); format != records.Auto {
 		a.Say("note: how inputs are written is said by --input-format %s; --format is that of outputs", format)
 	}
 }
@@ -207,13 +207,13 @@ func (f *InputFormat) TakeOld(a *App, format input.Format) {
 // CopyInputFormat is InputFormat of commands that copy or store what they read, and write no rows.
 type CopyInputFormat struct {
 	InputFormat
-	Format input.Format `hidden:"" default:"auto" help:"The same as --input-format."`
+	Format records.Format `hidden:"" default:"auto" help:"The same as --input-format."`
 }
 
 // Named returns the format that was named.
-func (f *CopyInputFormat) Named(a *App) input.Format {
+func (f *CopyInputFormat) Named(a *App) records.Format {
 	f.TakeOld(a, f.Format)
-	f.Format = input.Auto // once
+	f.Format = records.Auto // once
 	return f.InputFormat.InputFormat
 }
 
@@ -224,13 +224,13 @@ type RowInputFlags struct {
 }
 
 // Options returns how files are to be read.
-func (f RowInputFlags) Options() input.Options {
+func (f RowInputFlags) Options() records.Options {
 	return f.PageInputFlags.Options(f.InputFormat.InputFormat)
 }
 
 // Options returns how files are to be read.
-func (f InputFlags) Options(format input.Format) input.Options {
-	return input.Options{
+func (f InputFlags) Options(format records.Format) records.Options {
+	return records.Options{
 		Format: format, IDField: f.IDField, TextField: f.TextField, Records: f.Records, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader,
 		Fingerprints: f.Fingerprints, Delimiter: byte(f.Delimiter), Comment: byte(f.Comment), IDFrom: f.IDFrom, Encoding: f.Encoding,
 		Orientations: f.Orientations == "8",

@@ -13,9 +13,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/records"
 )
 
 // Flags and arguments that name files have this tag, so that all of them can be checked before a
@@ -190,17 +190,17 @@ func (f *OutFolder) Undo() {
 func (f *OutFolder) Place(name string) string { return filepath.Join(f.Path, filepath.Base(name)) }
 
 // Kind is what the output of an input holds. It may have the name of the input, whatever that says.
-func (f *OutFolder) Kind(name string, format input.Format) outfile.Kind {
+func (f *OutFolder) Kind(name string, format records.Format) outfile.Kind {
 	return CopiesOf(format).And(strings.ToLower(filepath.Ext(outfile.PlainName(name))))
 }
 
 // Claim checks that the outputs of inputs of these names and formats may be written.
-func (f *OutFolder) Claim(names []string, formats []input.Format) error {
+func (f *OutFolder) Claim(names []string, formats []records.Format) error {
 	if err := f.Distinct(names); err != nil {
 		return err
 	}
 	for i, name := range names {
-		if formats[i].Unit() == input.UnitFile {
+		if formats[i].Unit() == records.UnitFile {
 			return fmt.Errorf("-o %s: %s is one document, and the output a list of paths: name a file", f.Path, name)
 		}
 		if err := f.a.Outputs.Claim("-o", f.Place(name), f.Kind(name, formats[i])); err != nil {
@@ -211,7 +211,7 @@ func (f *OutFolder) Claim(names []string, formats []input.Format) error {
 }
 
 // OneOutput returns an error if records of two inputs cannot go into one output.
-func OneOutput(a, b input.Info) error {
+func OneOutput(a, b records.Info) error {
 	switch {
 	case a.Empty || b.Empty:
 	case a.Format != b.Format || a.Shape != b.Shape:
@@ -238,7 +238,7 @@ func (f *OutFolder) Distinct(names []string) error {
 }
 
 // CopyOf is the kind of an output that copies records of an input.
-func CopyOf(in input.Info) outfile.Kind {
+func CopyOf(in records.Info) outfile.Kind {
 	if in.Empty {
 		return outfile.Lines
 	}
@@ -246,7 +246,7 @@ func CopyOf(in input.Info) outfile.Kind {
 }
 
 // CopiesOf is the kind of an output that copies records of this format.
-func CopiesOf(f input.Format) outfile.Kind {
+func CopiesOf(f records.Format) outfile.Kind {
 	d := f.Describe()
 	if d.Whole {
 		return outfile.WholeOf(d.Label, d.Endings...)
@@ -257,8 +257,8 @@ func CopiesOf(f input.Format) outfile.Kind {
 // copies is the kind of an output of records of an input whose format is not known yet.
 func copies() outfile.Kind {
 	var endings []string
-	for _, name := range input.Formats() {
-		endings = append(endings, input.Format(name).Describe().Endings...)
+	for _, name := range records.Formats() {
+		endings = append(endings, records.Format(name).Describe().Endings...)
 	}
 	return outfile.Lines.And(endings...)
 }

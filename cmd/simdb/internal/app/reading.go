@@ -6,26 +6,26 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/records"
 )
 
 // Reading says how inputs are read, and what is done with their records.
 type Reading struct {
 	Stage   string // for progress
 	Meter   *Meter
-	Options input.Options
+	Options records.Options
 
 	// Begin is called before the records of input i. It may be nil.
-	Begin func(i int, in input.Source) error
+	Begin func(i int, in records.Source) error
 
-	// Record takes a record. It may return an *input.Issue, to be taken in place of the record, or
-	// input.ErrStop.
-	Record func(in input.Source, rec *input.Record) error
+	// Record takes a record. It may return an *records.Issue, to be taken in place of the record, or
+	// records.ErrStop.
+	Record func(in records.Source, rec *records.Record) error
 
 	// Issue takes what is no record. If it is nil, Rejects takes it, and also notes the records; if
 	// both are nil, issues are skipped, because another pass takes them.
-	Issue   func(in input.Source, is *input.Issue) error
+	Issue   func(in records.Source, is *records.Issue) error
 	Rejects *Rejects
 
 	// Damaged takes the error of an input that cannot be read completely; the pass continues with
@@ -63,7 +63,7 @@ func (a *App) ReadInput(s *Sources, i int, r Reading) error {
 
 // ReadSource reads an input that is open. With the first record it says what the input was taken
 // for.
-func (a *App) ReadSource(ctx context.Context, s *Sources, in input.Source, r Reading) error {
+func (a *App) ReadSource(ctx context.Context, s *Sources, in records.Source, r Reading) error {
 	begun, unreported, files := false, 0, int64(r.Options.After)
 	taken := func(size int) {
 		files++
@@ -92,7 +92,7 @@ func (a *App) ReadSource(ctx context.Context, s *Sources, in input.Source, r Rea
 	if issue == nil && r.Rejects != nil {
 		issue = r.Rejects.Add
 	}
-	err := input.Each(ctx, in, func(rec *input.Record) error {
+	err := records.Each(ctx, in, func(rec *records.Record) error {
 		tell()
 		if err := r.Record(in, rec); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (a *App) ReadSource(ctx context.Context, s *Sources, in input.Source, r Rea
 		}
 		taken(len(rec.Raw))
 		return nil
-	}, func(is *input.Issue) error {
+	}, func(is *records.Issue) error {
 		tell()
 		taken(len(is.Raw))
 		if issue == nil {
@@ -113,7 +113,7 @@ func (a *App) ReadSource(ctx context.Context, s *Sources, in input.Source, r Rea
 	tell()
 	n, _ := in.Progress()
 	s.before += n
-	re, ok := errors.AsType[*input.ReadError](err)
+	re, ok := errors.AsType[*records.ReadError](err)
 	switch {
 	case ok && ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -125,7 +125,7 @@ func (a *App) ReadSource(ctx context.Context, s *Sources, in input.Source, r Rea
 }
 
 // Open opens input i, under the name that the user gave.
-func (s *Sources) Open(i int, opt input.Options) (input.Source, error) {
+func (s *Sources) Open(i int, opt records.Options) (records.Source, error) {
 	if i == 0 {
 		s.before = 0
 	}
@@ -139,7 +139,7 @@ func (s *Sources) Open(i int, opt input.Options) (input.Source, error) {
 	case s.Table != nil:
 		return s.Table.Open(opt)
 	case path == name:
-		return input.Open(path, opt)
+		return records.Open(path, opt)
 	case name == "-":
 		name = "stdin"
 	}
@@ -152,24 +152,24 @@ func (s *Sources) Open(i int, opt input.Options) (input.Source, error) {
 		src.Close()
 		return nil, err
 	}
-	return input.New(name, src, st.Size(), opt)
+	return records.New(name, src, st.Size(), opt)
 }
 
 // Probe reads the beginning of input i, with the first record its header, and describes it. What
 // check returns is an error of the input.
-func (a *App) Probe(s *Sources, i int, r Reading, check func(in input.Source) error) (info input.Info, err error) {
+func (a *App) Probe(s *Sources, i int, r Reading, check func(in records.Source) error) (info records.Info, err error) {
 	if s.Tree != nil {
-		r.Options.Need = input.NeedID // no picture is decoded for it
+		r.Options.Need = records.NeedID // no picture is decoded for it
 	}
 	in, err := s.Open(i, r.Options)
 	if err != nil {
 		return info, err
 	}
 	defer in.Close()
-	r.Record = func(input.Source, *input.Record) error { return input.ErrStop }
-	r.Issue = func(input.Source, *input.Issue) error { return input.ErrStop }
+	r.Record = func(records.Source, *records.Record) error { return records.ErrStop }
+	r.Issue = func(records.Source, *records.Issue) error { return records.ErrStop }
 	err = a.ReadSource(a.Context(), s, in, r)
-	if re, ok := errors.AsType[*input.ReadError](err); err != nil && !(ok && re.Pos > 1) {
+	if re, ok := errors.AsType[*records.ReadError](err); err != nil && !(ok && re.Pos > 1) {
 		return info, err
 	}
 	return in.Info(), check(in)
@@ -177,7 +177,7 @@ func (a *App) Probe(s *Sources, i int, r Reading, check func(in input.Source) er
 
 // CheckIDs returns an error if the ids of an input, and of one before it, are the positions of its
 // records, where an id stands for one document.
-func (s *Sources) CheckIDs(in input.Source) error {
+func (s *Sources) CheckIDs(in records.Source) error {
 	info := in.Info()
 	if !info.PositionIDs {
 		return nil
@@ -192,7 +192,7 @@ func (s *Sources) CheckIDs(in input.Source) error {
 
 // tellTaken says once what an input was taken for, where its content decided that. Of many files
 // that were taken for the same, only the first ones are named.
-func (a *App) tellTaken(s *Sources, in input.Source, r Reading) {
+func (a *App) tellTaken(s *Sources, in records.Source, r Reading) {
 	const named = 3
 	info := in.Info()
 	if s.told[info.Name] || s.Stored != nil {

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/files"
 )
 
 // shownRejects is how many bad records are shown; all are counted.
@@ -38,10 +38,10 @@ type Rejects struct {
 // rejectsFile is a file of what is no record.
 type rejectsFile struct {
 	path   string
-	format input.Format
+	format records.Format
 	n      int64
 	w      *outfile.Writer
-	to     input.Copier
+	to     records.Copier
 }
 
 // NewRejects returns the Rejects of a run with this output, which is a file, or a folder if its
@@ -55,13 +55,13 @@ func (a *App) NewRejects(f RejectFlags, output string) *Rejects {
 
 // place is where what is rejected of an input goes, "" for nowhere: kept.jsonl has
 // kept.rejects.jsonl beside it, and so has each output in a folder.
-func (r *Rejects) place(in input.Source) string {
+func (r *Rejects) place(in records.Source) string {
 	if r.flags.Rejects != "" || r.output == "" {
 		return r.flags.Rejects
 	}
 	name := outfile.PlainName(r.output)
 	if IsFolderName(r.output) {
-		name = filepath.Join(r.output, outfile.PlainName(filepath.Base(input.PathOf(in.Info().Name))))
+		name = filepath.Join(r.output, outfile.PlainName(filepath.Base(records.PathOf(in.Info().Name))))
 	}
 	endings, ending := in.Info().Format.Describe().Endings, filepath.Ext(name)
 	name = strings.TrimSuffix(name, ending)
@@ -73,7 +73,7 @@ func (r *Rejects) place(in input.Source) string {
 
 // Add puts aside what is no record of in. It returns an error if there is more of that than
 // --max-errors.
-func (r *Rejects) Add(in input.Source, is *input.Issue) error {
+func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 	r.N++
 	r.show(is.Unit, is)
 	raw, done, err := is.Bytes()
@@ -94,14 +94,14 @@ func (r *Rejects) Add(in input.Source, is *input.Issue) error {
 }
 
 // Note counts a record of in. Each record is noted once.
-func (r *Rejects) Note(in input.Source, rec *input.Record) {
+func (r *Rejects) Note(in records.Source, rec *records.Record) {
 	if rec.BadUTF8 {
 		r.BadUTF8++
 	}
 	if r.records++; rec.Flaw != "" {
 		r.flawed++
 		unit := in.Info().Format.Unit()
-		r.show(unit, &input.Issue{File: rec.File, Pos: rec.Pos, Unit: unit, Reason: rec.Flaw})
+		r.show(unit, &records.Issue{File: rec.File, Pos: rec.Pos, Unit: unit, Reason: rec.Flaw})
 	}
 }
 
@@ -113,7 +113,7 @@ func (r *Rejects) TellUTF8() {
 }
 
 // show shows a bad record, if it is one of the first.
-func (r *Rejects) show(unit string, is *input.Issue) {
+func (r *Rejects) show(unit string, is *records.Issue) {
 	if r.kind == "" {
 		r.kind = unit
 	} else if r.kind != unit {
@@ -131,7 +131,7 @@ func (r *Rejects) show(unit string, is *input.Issue) {
 }
 
 // keep writes what is no record, after the header of its file in formats that have one.
-func (r *Rejects) keep(in input.Source, raw []byte) error {
+func (r *Rejects) keep(in records.Source, raw []byte) error {
 	path, format := r.place(in), in.Info().Format
 	if path == "" {
 		return nil
@@ -146,7 +146,7 @@ func (r *Rejects) keep(in input.Source, raw []byte) error {
 			return fmt.Errorf("%w; --rejects names the file for what cannot be read", err)
 		}
 		at = len(r.files)
-		to, err := format.NewCopier(w, input.CopyOptions{Follow: true, Like: in, Bare: true})
+		to, err := format.NewCopier(w, records.CopyOptions{Follow: true, Like: in, Bare: true})
 		if err != nil {
 			w.Abort()
 			return err

@@ -12,12 +12,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/files"
 )
 
 // Sources are the inputs of a command.
@@ -31,7 +31,7 @@ type Sources struct {
 	Total  int64         // bytes of all inputs, 0 if that is not known
 
 	ctx      context.Context // its end ends reads of pipes; or nil
-	tally    *input.Tally
+	tally    *records.Tally
 	before   int64           // bytes of the inputs that this pass has read
 	told     map[string]bool // inputs of which the user knows what they were taken for
 	numbered string          // the input whose ids are the positions of its records
@@ -48,7 +48,7 @@ func (s *Sources) DB() *engine.DB {
 
 // A Table has documents in memory. Open starts reading them; Bytes is roughly their size.
 type Table struct {
-	Open  func(opt input.Options) (input.Source, error)
+	Open  func(opt records.Options) (records.Source, error)
 	Bytes int64
 }
 
@@ -58,7 +58,7 @@ func (a *App) TableSources(arg string) *Sources {
 	if !ok {
 		return nil
 	}
-	return &Sources{Names: []string{arg}, Files: []string{arg}, Table: &t, Total: t.Bytes, tally: &input.Tally{}}
+	return &Sources{Names: []string{arg}, Files: []string{arg}, Table: &t, Total: t.Bytes, tally: &records.Tally{}}
 }
 
 // NewSources returns the inputs that the arguments of a command name. With --files no output may
@@ -104,7 +104,7 @@ func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
 		return nil, err
 	}
 	names := []string{tree.Name()}
-	return &Sources{Names: names, Files: names, Tree: tree, Total: tree.Size(), tally: &input.Tally{}}, nil
+	return &Sources{Names: names, Files: names, Tree: tree, Total: tree.Size(), tally: &records.Tally{}}, nil
 }
 
 // NewCollection is NewSources for a command that also reads a database, which the caller closes.
@@ -135,7 +135,7 @@ func (s *Sources) One(arg string) error {
 // FileSources are inputs without --files. It checks that every file is there, before anything is
 // done. A file that has several of the names comes once.
 func FileSources(names []string) (*Sources, error) {
-	s := &Sources{tally: &input.Tally{}}
+	s := &Sources{tally: &records.Tally{}}
 	var seen files.Set
 	known, stdin := true, 0
 	for _, name := range names {
@@ -218,8 +218,8 @@ func dataIn(folder string) (hint string) {
 // manyDocuments reports whether files with this ending have many documents each. Those with .txt
 // are as often one document.
 func manyDocuments(ending string) bool {
-	return ending != ".txt" && ending != ".text" && slices.ContainsFunc(input.Formats(), func(name string) bool {
-		return slices.Contains(input.Format(name).Describe().Endings, ending)
+	return ending != ".txt" && ending != ".text" && slices.ContainsFunc(records.Formats(), func(name string) bool {
+		return slices.Contains(records.Format(name).Describe().Endings, ending)
 	})
 }
 
@@ -233,7 +233,7 @@ func (s *Sources) ContentBytes() (n int64) {
 		return s.Total
 	}
 	for _, path := range s.Files {
-		n += input.ContentBytes(path)
+		n += records.ContentBytes(path)
 	}
 	return n
 }

@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/records"
 )
 
 // The documents of --against come before those of the inputs in the order of preference. They are
@@ -153,12 +153,12 @@ func (d *job) closeAgainst(err *error) {
 }
 
 // each calls f for every document of a source.
-func (s *source) each(d *job, need input.Need, f func(rec *input.Record) error, bad badFunc) error {
+func (s *source) each(d *job, need records.Need, f func(rec *records.Record) error, bad badFunc) error {
 	opt := d.opt
 	opt.Need, opt.Cut = need, false
 	return s.named(d.a.ReadInput(s.Sources, 0, app.Reading{
 		Stage: "read what is known", Meter: d.meter, Options: opt, Issue: bad,
-		Record: func(_ input.Source, rec *input.Record) error {
+		Record: func(_ records.Source, rec *records.Record) error {
 			return f(rec)
 		},
 	}))
@@ -173,11 +173,11 @@ func (s *source) named(err error) error {
 }
 
 // eachKnown calls f for every document of --against, with what identifies it.
-func (d *job) eachKnown(f func(rec *input.Record) error, bad badFunc) error {
+func (d *job) eachKnown(f func(rec *records.Record) error, bad badFunc) error {
 	for i := range d.against {
-		need := input.NeedText
+		need := records.NeedText
 		if d.against[i].Tree != nil {
-			need = input.NeedID // no picture is decoded again
+			need = records.NeedID // no picture is decoded again
 		}
 		if err := d.against[i].each(d, need, f, bad); err != nil {
 			return err
@@ -187,10 +187,10 @@ func (d *job) eachKnown(f func(rec *input.Record) error, bad badFunc) error {
 }
 
 // readKnown reads --against for the first time.
-func (d *job) readKnown(add func(rec *input.Record) error) error {
-	need := input.NeedText
+func (d *job) readKnown(add func(rec *records.Record) error) error {
+	need := records.NeedText
 	if d.c.Grouped() {
-		need = input.NeedDoc
+		need = records.NeedDoc
 	}
 	for i := range d.against {
 		s := &d.against[i]
@@ -203,7 +203,7 @@ func (d *job) readKnown(add func(rec *input.Record) error) error {
 				return err
 			}
 		}
-		err := s.each(d, need, func(rec *input.Record) error {
+		err := s.each(d, need, func(rec *records.Record) error {
 			d.decided.add(d.known, rec)
 			d.known++
 			if s.Stored != nil {
@@ -232,7 +232,7 @@ func (s *source) digestAll(d *job) error {
 	var written []uint64
 	only := s.Stored.Only
 	s.Stored.Only = nil
-	err := s.each(d, input.NeedText, func(rec *input.Record) error {
+	err := s.each(d, records.NeedText, func(rec *records.Record) error {
 		s.digest.add(rec.Doc.ID, rec.Doc.Text, 0)
 		written = append(written, rec.Seq)
 		return nil

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/version"
+	"github.com/simdb/simdb/records"
 )
 
 // auditParameters are the flags that decide what is kept.
@@ -140,7 +140,7 @@ func (d *job) tellAudit() error {
 		return err
 	}
 	n := d.known
-	return d.each("write", nil, func(_ input.Source, rec *input.Record) error {
+	return d.each("write", nil, func(_ records.Source, rec *records.Record) error {
 		n++
 		if d.out.kept(n-1) && d.out.cluster[n-1] == 0 {
 			return nil
@@ -150,7 +150,7 @@ func (d *job) tellAudit() error {
 }
 
 // member takes note of a document of a cluster.
-func (a *audit) member(n int64, rec *input.Record) error {
+func (a *audit) member(n int64, rec *records.Record) error {
 	if !a.places {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (a *audit) member(n int64, rec *input.Record) error {
 }
 
 // issue takes note of a line that can't be used.
-func (a *audit) issue(_ input.Source, is *input.Issue) error {
+func (a *audit) issue(_ records.Source, is *records.Issue) error {
 	if a.e == nil {
 		return nil
 	}
@@ -206,7 +206,7 @@ func (d *job) placeKeepers(a *audit) error {
 		return nil
 	}
 	n := d.known
-	return d.each("find what is kept", nil, func(_ input.Source, rec *input.Record) error {
+	return d.each("find what is kept", nil, func(_ records.Source, rec *records.Record) error {
 		if n == d.known+d.read {
 			return app.ErrChanged
 		}
@@ -248,7 +248,7 @@ func (a *audit) values(c app.AuditColumns, n int64) []any {
 // placeKnown notes where the known documents stand that others are dropped for.
 func (d *job) placeKnown(a *audit) error {
 	n := int64(0)
-	err := d.eachKnown(func(rec *input.Record) error {
+	err := d.eachKnown(func(rec *records.Record) error {
 		if n == d.known {
 			return app.ErrChanged
 		}
@@ -265,4 +265,4 @@ func (d *job) placeKnown(a *audit) error {
 }
 
 // ignored is a badFunc for passes after the first one.
-func ignored(input.Source, *input.Issue) error { return nil }
+func ignored(records.Source, *records.Issue) error { return nil }

@@ -37,10 +37,10 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/records"
 )
 
 // Command is `simdb dedup`.
@@ -72,11 +72,11 @@ type Command struct {
 	app.RejectFlags
 	Audited auditSink `kong:"-"` // of a dry run: takes the lines of the audit; or nil
 	// Of a dry run with Level: takes the documents that have lost something, and what is left.
-	Cut       func(rec *input.Record, left string) `kong:"-"`
-	byDefault bool                                 // no criterion was given, and no database has been asked for one
-	DryRun    bool                                 `group:"output" help:"Write nothing; report what would be kept."`
-	Memory    app.Memory                           `group:"run" default:"auto" placeholder:"SIZE" help:"Memory for the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of less than 1GiB). The rest goes to temporary files, about 8 bytes per word, or with --levenshtein per character; --near always takes some 70 bytes of memory per document."`
-	TempDir   string                               `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
+	Cut       func(rec *records.Record, left string) `kong:"-"`
+	byDefault bool                                   // no criterion was given, and no database has been asked for one
+	DryRun    bool                                   `group:"output" help:"Write nothing; report what would be kept."`
+	Memory    app.Memory                             `group:"run" default:"auto" placeholder:"SIZE" help:"Memory for the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of less than 1GiB). The rest goes to temporary files, about 8 bytes per word, or with --levenshtein per character; --near always takes some 70 bytes of memory per document."`
+	TempDir   string                                 `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
 }
 
 // Validate checks what depends on each other.

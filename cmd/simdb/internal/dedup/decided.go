@@ -5,9 +5,9 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/records"
 )
 
 // ruleDecided is the rule of the audit where a decision has decided which document is kept.
@@ -81,7 +81,7 @@ func (x *decided) number(id string) uint32 {
 }
 
 // add takes note of the next document, by its ordinal.
-func (x *decided) add(ordinal int64, rec *input.Record) {
+func (x *decided) add(ordinal int64, rec *records.Record) {
 	if x == nil {
 		return
 	}

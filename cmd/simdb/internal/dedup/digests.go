@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/records"
 )
 
 // newDigests starts with the inputs of a run, if there is an audit.
@@ -15,15 +15,15 @@ func (d *job) newDigests() *digests {
 	switch {
 	case d.c.DryRun:
 	case d.Tree != nil:
-		s.inputs = []app.AuditInput{{File: input.ShownName(d.Names[0]), Bytes: new(d.Total)}}
+		s.inputs = []app.AuditInput{{File: records.ShownName(d.Names[0]), Bytes: new(d.Total)}}
 		s.tree = &contentDigest{}
 	case d.Stored != nil:
-		s.inputs, s.tree = []app.AuditInput{{File: input.ShownName(d.Names[0])}}, &contentDigest{}
+		s.inputs, s.tree = []app.AuditInput{{File: records.ShownName(d.Names[0])}}, &contentDigest{}
 	default:
 		s.done.Go(func() {
 			for i, path := range d.Files {
 				in, err := app.Digest(ctx, path)
-				if in.File = input.ShownName(d.Names[i]); in.File == "-" {
+				if in.File = records.ShownName(d.Names[i]); in.File == "-" {
 					in.File = "stdin"
 				}
 				s.inputs, s.err = append(s.inputs, in), errors.Join(s.err, err)
@@ -34,7 +34,7 @@ func (d *job) newDigests() *digests {
 }
 
 // add takes a document of the first pass.
-func (s *digests) add(rec *input.Record) {
+func (s *digests) add(rec *records.Record) {
 	if s.tree != nil {
 		name := rec.File
 		if rec.Seq != 0 { // of a database
@@ -46,7 +46,7 @@ func (s *digests) add(rec *input.Record) {
 }
 
 // addPrint adds the words of a fingerprint.
-func (c *contentDigest) addPrint(rec *input.Record) {
+func (c *contentDigest) addPrint(rec *records.Record) {
 	for _, word := range rec.Doc.Words() {
 		c.add("", "", word)
 	}

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/records"
 )
 
 // probe looks at the beginning of every file: they must all have one format, and the same columns,
@@ -19,7 +19,7 @@ func (d *job) probe() error {
 	if err := d.checkAgainst(); err != nil {
 		return err
 	}
-	var first input.Info // with something in it, and the columns of the first one that has some
+	var first records.Info // with something in it, and the columns of the first one that has some
 	for i := range d.Files {
 		info, err := d.begins(i)
 		if err == nil && i > 0 && !d.c.toFolder() {
@@ -46,10 +46,10 @@ func (d *job) probe() error {
 }
 
 // begins reads the beginning of a file and describes it.
-func (d *job) begins(i int) (info input.Info, err error) {
-	return d.a.Probe(d.Sources, i, app.Reading{Meter: d.meter, Options: d.opt}, func(in input.Source) error {
+func (d *job) begins(i int) (info records.Info, err error) {
+	return d.a.Probe(d.Sources, i, app.Reading{Meter: d.meter, Options: d.opt}, func(in records.Source) error {
 		if d.c.Columns != nil && !in.Info().Empty {
-			if err := input.CanExtend(in, d.c.Columns.OfInput()); err != nil {
+			if err := records.CanExtend(in, d.c.Columns.OfInput()); err != nil {
 				return fmt.Errorf("--columns: %w", err)
 			}
 		}
@@ -78,7 +78,7 @@ func (d *job) checkAgainst() error {
 
 // each calls f for every record of all files, and bad for every record that cannot be used. Damaged
 // files are added to failed. begin, unless it is nil, is called before the records of a file.
-func (d *job) each(stage string, begin func(i int, in input.Source) error, f func(input.Source, *input.Record) error, bad badFunc) error {
+func (d *job) each(stage string, begin func(i int, in records.Source) error, f func(records.Source, *records.Record) error, bad badFunc) error {
 	for i := range d.Files {
 		opt := d.opt
 		opt.Need = d.need(stage, i)
@@ -96,32 +96,32 @@ func (d *job) each(stage string, begin func(i int, in input.Source) error, f fun
 // need is what a pass needs of the documents of input i. The first one is about their texts, and so
 // are all with --level. Later ones need only to know which record is which, unless they have to
 // find the same ones unusable.
-func (d *job) need(stage string, i int) input.Need {
+func (d *job) need(stage string, i int) records.Need {
 	switch {
 	case d.Stored != nil && (stage == writeStage || d.keep.needFields() || d.c.Grouped() || d.c.Level != units.Document):
-		return input.NeedAll
+		return records.NeedAll
 	case d.Stored != nil: // ids alone come in another order
-		return input.NeedText
-	case d.c.Level == units.Document && stage != readStage && !d.flawed[i] && d.opt.IDFrom != input.IDFromHash && d.equal == nil:
-		return input.NeedID
+		return records.NeedText
+	case d.c.Level == units.Document && stage != readStage && !d.flawed[i] && d.opt.IDFrom != records.IDFromHash && d.equal == nil:
+		return records.NeedID
 	case d.keep.needFields() || d.c.Grouped():
-		return input.NeedAll
+		return records.NeedAll
 	}
-	return input.NeedText
+	return records.NeedText
 }
 
 // The first pass, and the one that copies.
 const readStage, writeStage = "read", "write"
 
 // readAll calls add for every document of the first pass, before it is counted in d.read.
-func (d *job) readAll(add func(rec *input.Record) error) error {
+func (d *job) readAll(add func(rec *records.Record) error) error {
 	d.flawed = make([]bool, len(d.Files))
 	at := 0
-	begin := func(i int, _ input.Source) error {
+	begin := func(i int, _ records.Source) error {
 		at = i
 		return nil
 	}
-	err := d.each(readStage, begin, func(in input.Source, rec *input.Record) error {
+	err := d.each(readStage, begin, func(in records.Source, rec *records.Record) error {
 		d.rejects.Note(in, rec)
 		d.keep.add(rec)
 		d.digests.add(rec)
@@ -132,7 +132,7 @@ func (d *job) readAll(add func(rec *input.Record) error) error {
 		err := add(rec)
 		d.read++
 		return err
-	}, func(in input.Source, is *input.Issue) error {
+	}, func(in records.Source, is *records.Issue) error {
 		d.flawed[at] = true
 		return d.rejects.Add(in, is)
 	})

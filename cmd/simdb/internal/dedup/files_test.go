@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/records"
 )
 
 // A file of which something was no record is read with its texts every time: what is too large to
@@ -18,17 +18,17 @@ func TestNeed(t *testing.T) {
 		c     *Command
 		stage string
 		file  int
-		want  input.Need
+		want  records.Need
 		of    *app.Sources
 	}{
-		{document, readStage, 0, input.NeedText, files},
-		{document, writeStage, 0, input.NeedID, files},
-		{document, writeStage, 1, input.NeedText, files},
-		{paragraph, writeStage, 0, input.NeedText, files},
-		{document, readStage, 0, input.NeedText, database},
-		{document, "find what is kept", 0, input.NeedText, database},
-		{document, writeStage, 0, input.NeedAll, database},
-		{paragraph, readStage, 0, input.NeedAll, database},
+		{document, readStage, 0, records.NeedText, files},
+		{document, writeStage, 0, records.NeedID, files},
+		{document, writeStage, 1, records.NeedText, files},
+		{paragraph, writeStage, 0, records.NeedText, files},
+		{document, readStage, 0, records.NeedText, database},
+		{document, "find what is kept", 0, records.NeedText, database},
+		{document, writeStage, 0, records.NeedAll, database},
+		{paragraph, readStage, 0, records.NeedAll, database},
 	} {
 		d := &job{c: test.c, Sources: test.of, flawed: []bool{false, true}, keep: newRankings(test.c.Keep)}
 		if got := d.need(test.stage, test.file); got != test.want {

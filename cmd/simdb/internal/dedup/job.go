@@ -9,12 +9,12 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/records"
 	"github.com/zeebo/xxh3"
 )
 
@@ -23,8 +23,8 @@ type job struct {
 	*app.Sources
 	a          *app.App
 	c          *Command
-	opt        input.Options
-	formats    []input.Format
+	opt        records.Options
+	formats    []records.Format
 	first      int          // input with something in it: one output is like that
 	kind       outfile.Kind // of one output
 	figures    []app.Figure // of --summary json
@@ -57,8 +57,8 @@ type job struct {
 
 // A Place is where a document stands. Its ID alone does not say: IDs may come again in other files.
 type Place struct {
-	ID, File string         // or the database
-	Line     input.Position // from 1 on; 0 in a database
+	ID, File string           // or the database
+	Line     records.Position // from 1 on; 0 in a database
 }
 
 // source is what --against names: a file or a database.
@@ -128,4 +128,4 @@ type decided struct {
 }
 
 // A badFunc takes what is no record of an input.
-type badFunc = func(in input.Source, is *input.Issue) error
+type badFunc = func(in records.Source, is *records.Issue) error

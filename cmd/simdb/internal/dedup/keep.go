@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/records"
 )
 
 // keepRules say which document of a cluster is kept: by the first rule, of those that it does not
@@ -109,7 +109,7 @@ func newRankings(rules keepRules) rankings {
 }
 
 // add adds the values of the next document.
-func (r *rankings) add(rec *input.Record) {
+func (r *rankings) add(rec *records.Record) {
 	for _, by := range r.by {
 		by.add(rec)
 	}
@@ -185,7 +185,7 @@ type ranking struct {
 }
 
 // add adds the value of the next document.
-func (r *ranking) add(rec *input.Record) {
+func (r *ranking) add(rec *records.Record) {
 	switch r.rule.name {
 	case "first", "last":
 		if rec.Seq != 0 {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/records"
 )
 
 // ranked returns the ordinals of documents with these values of the field f in the order of
@@ -27,7 +27,7 @@ func ranked(t *testing.T, rule string, values ...string) []int64 {
 		if v == "" {
 			fields = json.RawMessage(`{"other":1}`)
 		}
-		r.add(&input.Record{Doc: engine.Doc{ID: fmt.Sprint(i), Fields: fields}})
+		r.add(&records.Record{Doc: engine.Doc{ID: fmt.Sprint(i), Fields: fields}})
 		ids = append(ids, int64(i))
 	}
 	if err := r.decide(); err != nil {
@@ -109,7 +109,7 @@ func TestKeepLength(t *testing.T) {
 		r := newRankings(rules)
 		texts := []string{"\u65e5\u672c\u8a9e", "abcde", "\U0001f600", "xy"}
 		for i, text := range texts {
-			r.add(&input.Record{Doc: engine.Doc{ID: fmt.Sprint(i), Text: text}})
+			r.add(&records.Record{Doc: engine.Doc{ID: fmt.Sprint(i), Text: text}})
 		}
 		if err := r.decide(); err != nil {
 			t.Fatal(err)

@@ -12,12 +12,12 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/records"
 )
 
 // level is a run with --level: the first pass finds the units that have come before, with passages
@@ -83,7 +83,7 @@ func (d *job) workLevel(dir string) (err error) {
 func (l *level) read(to *units.Repeats) error {
 	x := units.NewExtractor(l.a.Context(), l.options, to)
 	defer x.Stop()
-	add := func(rec *input.Record) error { return errors.Join(l.places.add(rec), x.Add(rec.Doc.Text)) }
+	add := func(rec *records.Record) error { return errors.Join(l.places.add(rec), x.Add(rec.Doc.Text)) }
 	err := l.readKnown(add)
 	if err == nil {
 		err = x.Finish()
@@ -93,11 +93,11 @@ func (l *level) read(to *units.Repeats) error {
 	}
 	x.Counts = units.Counts{} // of the inputs alone
 	l.found.Know(l.known)
-	err = l.each(readStage, func(_ int, in input.Source) error { return input.CanCut(in) }, func(in input.Source, rec *input.Record) error {
+	err = l.each(readStage, func(_ int, in records.Source) error { return records.CanCut(in) }, func(in records.Source, rec *records.Record) error {
 		if l.known+l.job.read >= math.MaxUint32-1 {
 			return errors.New("there are too many documents")
 		}
-		if err := input.CanCut(in); err != nil { // which a record may show
+		if err := records.CanCut(in); err != nil { // which a record may show
 			return fmt.Errorf("%s:%d: %w", rec.File, rec.Pos, err)
 		}
 		l.rejects.Note(in, rec)
@@ -127,11 +127,11 @@ func (l *level) read(to *units.Repeats) error {
 func (l *level) readAgain() error {
 	x := units.NewExtractor(l.a.Context(), l.options, l.found)
 	defer x.Stop()
-	add := func(rec *input.Record) error { return x.Add(rec.Doc.Text) }
+	add := func(rec *records.Record) error { return x.Add(rec.Doc.Text) }
 	if err := l.eachKnown(add, ignored); err != nil {
 		return err
 	}
-	if err := l.each("compare", nil, func(_ input.Source, rec *input.Record) error { return add(rec) }, ignored); err != nil {
+	if err := l.each("compare", nil, func(_ records.Source, rec *records.Record) error { return add(rec) }, ignored); err != nil {
 		return err
 	}
 	return x.Finish()
@@ -148,11 +148,11 @@ func (l *level) write() (err error) {
 	out := &copies{job: l.job}
 	begin := out.begin
 	if l.c.DryRun {
-		begin = func(int, input.Source) error { return nil }
+		begin = func(int, records.Source) error { return nil }
 	}
 	var n int64
 	rep, err, left := next()
-	each := l.each("write", begin, func(in input.Source, rec *input.Record) error {
+	each := l.each("write", begin, func(in records.Source, rec *records.Record) error {
 		var mine []units.Repeat
 		for ; left && err == nil && int64(rep.At.Doc()) == l.known+n; rep, err, left = next() {
 			mine = append(mine, rep)
@@ -179,7 +179,7 @@ func (l *level) write() (err error) {
 }
 
 // cut returns a record without the units that come again, nil if nothing of it is left.
-func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) ([]byte, error) {
+func (l *level) cut(in records.Source, rec *records.Record, repeats []units.Repeat) ([]byte, error) {
 	l.kept++
 	if len(repeats) == 0 {
 		return rec.Raw, nil
@@ -208,13 +208,13 @@ func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) 
 	}
 	keep := units.Keep(text, l.spans, l.gone, words)
 	l.removes += int64(len(text))
-	spans := make([]input.Span, len(keep))
+	spans := make([]records.Span, len(keep))
 	for i, k := range keep {
-		spans[i] = input.Span(k)
+		spans[i] = records.Span(k)
 		l.removes -= int64(k.To - k.From)
 	}
 	if l.c.Cut != nil {
-		l.c.Cut(rec, input.Parts(text, spans))
+		l.c.Cut(rec, records.Parts(text, spans))
 	}
 	if keep == nil {
 		l.kept--
@@ -222,7 +222,7 @@ func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) 
 		return nil, l.auditEmptied(rec)
 	}
 	l.changed++
-	return input.CutText(in, rec, spans), nil
+	return records.CutText(in, rec, spans), nil
 }
 
 // summary prints what was done, after what was read.
@@ -292,7 +292,7 @@ func (l *level) newLevelAudit() (*audit, error) {
 	}, Against: l.auditKnown(), Inputs: inputs})
 }
 
-func (l *level) auditUnit(rec *input.Record, r units.Removed) error {
+func (l *level) auditUnit(rec *records.Record, r units.Removed) error {
 	if l.audit.e == nil {
 		return nil
 	}
@@ -321,7 +321,7 @@ func (l *level) auditUnit(rec *input.Record, r units.Removed) error {
 }
 
 // auditEmptied takes note of a document of which nothing is left.
-func (l *level) auditEmptied(rec *input.Record) error {
+func (l *level) auditEmptied(rec *records.Record) error {
 	if l.audit.e == nil {
 		return nil
 	}
@@ -359,7 +359,7 @@ func (p *places) close() error {
 }
 
 // add takes the next document.
-func (p *places) add(rec *input.Record) error {
+func (p *places) add(rec *records.Record) error {
 	if p == nil {
 		return nil
 	}
@@ -423,5 +423,5 @@ func (p *places) parse(row []byte) (at *Place, need int) {
 	if need = n + m + k + int(size); need > len(row) {
 		return nil, need
 	}
-	return &Place{string(row[n+m+k : need]), p.files[file], input.Position(line)}, need
+	return &Place{string(row[n+m+k : need]), p.files[file], records.Position(line)}, need
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/records"
 )
 
 // To join all documents of a large database takes long where the inputs are few and small. So first
@@ -94,10 +94,10 @@ type narrowing struct {
 // inputs searches for the documents of all inputs, as the first pass will read them.
 func (x *narrowing) inputs() error {
 	opt := x.d.opt
-	opt.Need = input.NeedText
+	opt.Need = records.NeedText
 	err := x.d.a.EachInput(x.d.Sources, app.Reading{
 		Meter: x.d.meter, Options: opt,
-		Record: func(_ input.Source, rec *input.Record) error { return x.add(rec.Doc.Text) },
+		Record: func(_ records.Source, rec *records.Record) error { return x.add(rec.Doc.Text) },
 	})
 	if err != nil {
 		return err

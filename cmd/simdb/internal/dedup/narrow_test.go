@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	_ "github.com/simdb/simdb/cmd/simdb/internal/input/lines"
 	"github.com/simdb/simdb/engine"
+	_ "github.com/simdb/simdb/records/lines"
 )
 
 // TestNarrow searches a database for inputs: what is found must have all documents that are

@@ -8,10 +8,10 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/version"
+	"github.com/simdb/simdb/records"
 )
 
 // A Part is a run on some of the inputs of a job that many workers share: the same passes, without
@@ -114,7 +114,7 @@ func (p *Part) Extract(dir string, place func(Place) error, each func(elements, 
 	defer d.digests.stop()
 	x := corpus.NewExtractor(d.a.Context(), d.params, c)
 	defer x.Stop()
-	err = d.readAll(func(rec *input.Record) error {
+	err = d.readAll(func(rec *records.Record) error {
 		if err := place(Place{rec.Doc.ID, rec.File, rec.Pos}); err != nil {
 			return err
 		}

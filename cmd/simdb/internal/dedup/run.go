@@ -7,8 +7,8 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/records"
 )
 
 // Run runs the command.
@@ -121,10 +121,10 @@ func (d *job) decide(dir string) error {
 func (d *job) extract(c *corpus.Corpus) error {
 	x := corpus.NewExtractor(d.a.Context(), d.params, c)
 	defer x.Stop()
-	if err := d.readKnown(func(rec *input.Record) error { return x.Add(&rec.Doc, d.groups()) }); err != nil {
+	if err := d.readKnown(func(rec *records.Record) error { return x.Add(&rec.Doc, d.groups()) }); err != nil {
 		return err
 	}
-	err := d.readAll(func(rec *input.Record) error {
+	err := d.readAll(func(rec *records.Record) error {
 		if d.c.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
 			d.bare++
 		}

@@ -5,9 +5,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/records"
 )
 
 // watchEqual looks at documents of score 1, if the features are of texts and anyone will read of
@@ -27,7 +27,7 @@ func (d *job) watchEqual() {
 }
 
 // add takes a document of the second pass.
-func (e *equal) add(n int64, rec *input.Record) {
+func (e *equal) add(n int64, rec *records.Record) {
 	if e == nil || e.sums[n][0] == 0 {
 		return
 	}

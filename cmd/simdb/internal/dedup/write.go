@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/records"
 )
 
 // openOutputs opens all outputs before the work begins.
@@ -80,7 +80,7 @@ func (d *job) copy(audit *audit) (n int64, err error) {
 		}
 	}()
 	listing := newListing(d)
-	err = d.each(writeStage, out.begin, func(in input.Source, rec *input.Record) error {
+	err = d.each(writeStage, out.begin, func(in records.Source, rec *records.Record) error {
 		me := d.known + n
 		if n++; n > d.read {
 			return app.ErrChanged
@@ -106,12 +106,12 @@ func (d *job) copy(audit *audit) (n int64, err error) {
 // copies is where records are copied to: one output, or one for each input.
 type copies struct {
 	*job
-	like input.Source // the first of those that go to an output
-	to   input.Copier
+	like records.Source // the first of those that go to an output
+	to   records.Copier
 }
 
 // begin is called before the records of input i are copied.
-func (c *copies) begin(i int, _ input.Source) (err error) {
+func (c *copies) begin(i int, _ records.Source) (err error) {
 	if c.to != nil && !c.c.toFolder() {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (c *copies) begin(i int, _ input.Source) (err error) {
 	if c.like, err = c.Open(i, c.opt); err != nil {
 		return err
 	}
-	o := input.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.Columns.OfInput()}
+	o := records.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.Columns.OfInput()}
 	if c.to, err = c.formats[i].NewCopier(c.keepTo[len(c.keepTo)-1], o); err != nil {
 		c.like.Close()
 	}
@@ -199,12 +199,12 @@ type listing struct {
 }
 
 type listed struct {
-	ID      string         `json:"id"`
-	File    string         `json:"file"`
-	Line    input.Position `json:"line"`
-	Cluster *uint32        `json:"cluster"`
-	Size    uint32         `json:"size"`
-	Keep    bool           `json:"keep"`
+	ID      string           `json:"id"`
+	File    string           `json:"file"`
+	Line    records.Position `json:"line"`
+	Cluster *uint32          `json:"cluster"`
+	Size    uint32           `json:"size"`
+	Keep    bool             `json:"keep"`
 }
 
 // newListing starts the listing of a run.
@@ -217,7 +217,7 @@ func newListing(d *job) *listing {
 	return l
 }
 
-func (l *listing) add(n int64, rec *input.Record) error {
+func (l *listing) add(n int64, rec *records.Record) error {
 	if l.w == nil {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/records"
 )
 
 // Flags have documents match only across fields, files or folders, or within a field.
@@ -51,7 +51,7 @@ func (f Flags) New(database string) (*Grouper, error) {
 }
 
 // Of returns the group of a document.
-func (g *Grouper) Of(rec *input.Record) uint32 {
+func (g *Grouper) Of(rec *records.Record) uint32 {
 	v := Value{Kind: Text, Text: rec.File}
 	switch name := g.field.Name; {
 	case g.Across && name == "folder":

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/records"
 )
 
 // A Value is what a document has in a field. Equal values are ==.
@@ -80,7 +80,7 @@ type Field struct {
 const maxFields = 1000
 
 // Of returns what a document has in the field. The id and the text can be that field, too.
-func (f *Field) Of(rec *input.Record) Value {
+func (f *Field) Of(rec *records.Record) Value {
 	var all map[string]json.RawMessage
 	if len(rec.Doc.Fields) > 0 {
 		json.Unmarshal(rec.Doc.Fields, &all)

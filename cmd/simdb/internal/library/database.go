@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/records"
 )
 
 // ops are what an open database is asked.
@@ -36,19 +36,19 @@ var ops = map[string]func(ctx context.Context, db *engine.DB, r *Request) (*Repl
 const lot = 4096
 
 // reading returns how a table is read for a database.
-func reading(db *engine.DB, r *Request) (opt input.Options, err error) {
+func reading(db *engine.DB, r *Request) (opt records.Options, err error) {
 	var f app.InputFlags
 	if len(r.Args) > 0 {
 		if err := parse(&f, r.Args); err != nil {
 			return opt, err
 		}
 	}
-	opt = f.Options(input.Auto)
+	opt = f.Options(records.Auto)
 	return opt, app.ReadFeatures(&opt, db.Params().Features)
 }
 
 // clone copies what a database keeps of a record: the strings of a table are not ours.
-func clone(rec *input.Record) engine.Doc {
+func clone(rec *records.Record) engine.Doc {
 	d := rec.Doc
 	d.ID, d.Text = strings.Clone(d.ID), strings.Clone(d.Text)
 	return d
@@ -66,7 +66,7 @@ func add(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	}
 	if n <= lot { // few are not worth a table of their own
 		var b engine.Batch
-		if err := r.each(ctx, opt, func(rec *input.Record) error {
+		if err := r.each(ctx, opt, func(rec *records.Record) error {
 			b.Put(clone(rec))
 			return nil
 		}); err != nil {
@@ -81,7 +81,7 @@ func add(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.each(ctx, opt, func(rec *input.Record) error { return load.Add(clone(rec)) }); err != nil {
+	if err := r.each(ctx, opt, func(rec *records.Record) error { return load.Add(clone(rec)) }); err != nil {
 		load.Abort()
 		return nil, err
 	}
@@ -220,14 +220,14 @@ func find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc, by engine.
 
 // inLots calls f for the documents that take makes of a table, lot after lot, in a slice that is
 // used again.
-func (r *Request) inLots(ctx context.Context, opt input.Options, take func(*input.Record) engine.Doc, f func(docs []engine.Doc) error) error {
+func (r *Request) inLots(ctx context.Context, opt records.Options, take func(*records.Record) engine.Doc, f func(docs []engine.Doc) error) error {
 	var docs []engine.Doc
 	flush := func() error {
 		err := f(docs)
 		docs = docs[:0]
 		return err
 	}
-	err := r.each(ctx, opt, func(rec *input.Record) error {
+	err := r.each(ctx, opt, func(rec *records.Record) error {
 		if docs = append(docs, take(rec)); len(docs) < lot {
 			return nil
 		}
@@ -249,7 +249,7 @@ func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt.MakeID, opt.Need = true, input.NeedText
+	opt.MakeID, opt.Need = true, records.NeedText
 	out := newFound(r.By.Near != nil, newColumn("row", Int), newColumn("query", String))
 	s, err := db.Snapshot()
 	if err != nil {
@@ -258,7 +258,7 @@ func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	defer s.Close()
 	var ids []string
 	from := 0
-	err = r.inLots(ctx, opt, func(rec *input.Record) engine.Doc {
+	err = r.inLots(ctx, opt, func(rec *records.Record) engine.Doc {
 		ids = append(ids, rec.Doc.ID)
 		d := rec.Doc
 		d.ID = "" // it is looked for by what it has

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	_ "github.com/simdb/simdb/cmd/simdb/internal/input/lines" // reads Docs
+	"github.com/simdb/simdb/records"
+	_ "github.com/simdb/simdb/records/lines" // reads Docs
 )
 
 // tables are the tables of a request, by name.
@@ -21,9 +21,9 @@ func (r *Request) tables() map[string]app.Table {
 		all[name] = app.Table{Open: t.Open, Bytes: t.Bytes(r.textColumn())}
 	}
 	for name, lines := range r.Docs {
-		all[name] = app.Table{Bytes: int64(len(lines)), Open: func(opt input.Options) (input.Source, error) {
+		all[name] = app.Table{Bytes: int64(len(lines)), Open: func(opt records.Options) (records.Source, error) {
 			opt.Format = "jsonl"
-			in, err := input.New(name, io.NopCloser(strings.NewReader(lines)), int64(len(lines)), opt)
+			in, err := records.New(name, io.NopCloser(strings.NewReader(lines)), int64(len(lines)), opt)
 			return numbered{in}, err
 		}}
 	}
@@ -32,16 +32,16 @@ func (r *Request) tables() map[string]app.Table {
 
 // numbered gives documents without an ID the number of their row, from 0, as tables do. Like there
 // what is no record is an error.
-type numbered struct{ input.Source }
+type numbered struct{ records.Source }
 
-// Records implements input.Source.
-func (in numbered) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
-	return func(yield func(*input.Record, error) bool) {
+// Records implements records.Source.
+func (in numbered) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
+	return func(yield func(*records.Record, error) bool) {
 		for rec, err := range in.Source.Records(ctx) {
 			if err == nil && rec.Doc.ID == rec.File+":"+strconv.FormatInt(int64(rec.Pos), 10) {
 				rec.Doc.ID = strconv.FormatInt(int64(rec.Pos)-1, 10)
 			}
-			if is, ok := err.(*input.Issue); ok {
+			if is, ok := err.(*records.Issue); ok {
 				err = errors.New(is.Error()) // there is no file for what is rejected
 			}
 			if !yield(rec, err) {
@@ -51,11 +51,11 @@ func (in numbered) Records(ctx context.Context) iter.Seq2[*input.Record, error] 
 	}
 }
 
-// CanCut implements input.Cutter.
-func (in numbered) CanCut() error { return input.CanCut(in.Source) }
+// CanCut implements records.Cutter.
+func (in numbered) CanCut() error { return records.CanCut(in.Source) }
 
-// CutText implements input.Cutter: there is no copy.
-func (in numbered) CutText(*input.Record, []input.Span) []byte { return nil }
+// CutText implements records.Cutter: there is no copy.
+func (in numbered) CutText(*records.Record, []records.Span) []byte { return nil }
 
 // textColumn is the name of the column with the texts, as far as flags say it.
 func (r *Request) textColumn() string {
@@ -82,7 +82,7 @@ func (r *Request) rows() (int64, error) {
 }
 
 // each calls f for every document of the table. What is no record is an error.
-func (r *Request) each(ctx context.Context, opt input.Options, f func(rec *input.Record) error) error {
+func (r *Request) each(ctx context.Context, opt records.Options, f func(rec *records.Record) error) error {
 	t, ok := r.tables()[TableName]
 	if !ok {
 		return errNoDocs
@@ -92,5 +92,5 @@ func (r *Request) each(ctx context.Context, opt input.Options, f func(rec *input
 		return err
 	}
 	defer in.Close()
-	return input.Each(ctx, in, f, func(is *input.Issue) error { return is })
+	return records.Each(ctx, in, f, func(is *records.Issue) error { return is })
 }

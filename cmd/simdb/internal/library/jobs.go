@@ -11,13 +11,13 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -25,7 +25,7 @@ import (
 func parse(command any, args []string) error {
 	k, err := kong.New(command,
 		kong.Name("simdb"), kong.NoDefaultHelp(), kong.Exit(func(int) {}),
-		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(input.Formats(), ", ")},
+		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(records.Formats(), ", ")},
 		app.ExactStrings(), kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)))
 	if err == nil {
 		_, err = k.Parse(args)
@@ -83,7 +83,7 @@ type audited struct {
 }
 
 // cut takes a row that has lost a part of its text; "" is left of one that is dropped.
-func (m *audited) cut(rec *input.Record, left string) {
+func (m *audited) cut(rec *records.Record, left string) {
 	var text *string
 	if left != "" {
 		text = &left
@@ -185,8 +185,8 @@ func fingerprints(ctx context.Context, r *Request) (*Reply, error) {
 	if params.Words > 1 {
 		return nil, errors.New("a column of fingerprints has 64 bits: --bits is for databases")
 	}
-	opt := f.InputFlags.Options(input.Auto)
-	opt.MakeID, opt.Need = true, input.NeedText
+	opt := f.InputFlags.Options(records.Auto)
+	opt.MakeID, opt.Need = true, records.NeedText
 	if err := app.ReadFeatures(&opt, said); err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func fingerprints(ctx context.Context, r *Request) (*Reply, error) {
 		return ctx.Err()
 	})
 	defer batches.Stop()
-	err = r.each(ctx, opt, func(rec *input.Record) error {
+	err = r.each(ctx, opt, func(rec *records.Record) error {
 		b := batches.Next()
 		if b.texts = append(b.texts, rec.Doc.Text); len(b.texts) < 256 {
 			return nil

@@ -18,8 +18,8 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/arrow"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/records/arrow"
 )
 
 // A Request is what is to be done.

@@ -11,10 +11,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/input/lines"
-	"github.com/simdb/simdb/cmd/simdb/internal/stored"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/lines"
+	"github.com/simdb/simdb/records/stored"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -81,7 +81,7 @@ func (x *export) findColumns() error {
 	form.Time = x.db.TimeField
 	t := &columns{form: form, csv: x.format == output.CSV, fields: map[string]*column{}, strings: true}
 	n := int64(0)
-	err = x.each("find columns", input.NeedDoc, func(_ input.Source, rec *input.Record) error {
+	err = x.each("find columns", records.NeedDoc, func(_ records.Source, rec *records.Record) error {
 		n++
 		return t.add(rec)
 	})
@@ -93,7 +93,7 @@ func (x *export) findColumns() error {
 }
 
 // add takes note of the columns of a document.
-func (t *columns) add(rec *input.Record) error {
+func (t *columns) add(rec *records.Record) error {
 	d := &rec.Doc
 	t.prints = t.prints || d.Fingerprint != nil
 	texts, err := t.form.TextsOf(d)
@@ -167,7 +167,7 @@ func (x *export) rows(to io.Writer) error {
 	}
 	w := output.New(to, all, output.Options{Format: x.format, Like: like})
 	row := make([]any, len(all))
-	err := x.each("export", input.NeedDoc, func(_ input.Source, rec *input.Record) error {
+	err := x.each("export", records.NeedDoc, func(_ records.Source, rec *records.Record) error {
 		x.n++
 		if err := t.fill(row, like, rec); err != nil {
 			return err
@@ -182,7 +182,7 @@ func (x *export) rows(to io.Writer) error {
 }
 
 // fill sets the values of a row.
-func (t *columns) fill(row, like []any, rec *input.Record) error {
+func (t *columns) fill(row, like []any, rec *records.Record) error {
 	clear(row)
 	d := &rec.Doc
 	row[0] = d.ID

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/input/lines"
-	"github.com/simdb/simdb/cmd/simdb/internal/stored"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/lines"
+	"github.com/simdb/simdb/records/stored"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -62,7 +62,7 @@ func (c *Export) Run(a *app.App) (err error) {
 	s.Fingerprints, s.TimeField, s.Written = c.Fingerprints, c.TimeField, true
 	x := &export{a: a, db: s, src: s.Sources(), format: format, meter: a.Meter()}
 	defer x.meter.Stop()
-	x.opt = input.Options{IDField: c.IDField, TextField: c.TextField, FingerprintField: c.FingerprintField}
+	x.opt = records.Options{IDField: c.IDField, TextField: c.TextField, FingerprintField: c.FingerprintField}
 	form, err := stored.NewForm(s.DB.Params(), x.opt)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ type export struct {
 	a      *app.App
 	db     *app.Stored
 	src    *app.Sources
-	opt    input.Options
+	opt    records.Options
 	format output.Format
 	meter  *app.Meter
 	n      int64 // documents that were written
@@ -107,17 +107,17 @@ type export struct {
 }
 
 // each calls f for every document.
-func (x *export) each(stage string, need input.Need, f func(in input.Source, rec *input.Record) error) error {
+func (x *export) each(stage string, need records.Need, f func(in records.Source, rec *records.Record) error) error {
 	x.opt.Need = need
 	return x.a.EachInput(x.src, app.Reading{Stage: stage, Meter: x.meter, Options: x.opt, Record: f})
 }
 
 func (x *export) lines(w *bufio.Writer) error {
-	out, err := lines.JSONL.NewCopier(w, input.CopyOptions{})
+	out, err := lines.JSONL.NewCopier(w, records.CopyOptions{})
 	if err != nil {
 		return err
 	}
-	err = x.each("export", input.NeedAll, func(in input.Source, rec *input.Record) error {
+	err = x.each("export", records.NeedAll, func(in records.Source, rec *records.Record) error {
 		x.n++
 		return out.Copy(in, rec.Raw)
 	})

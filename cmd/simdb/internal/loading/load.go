@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/records"
 )
 
 // Load is `simdb load`.
@@ -163,7 +163,7 @@ func (l *load) close(failure error) error {
 // reading ends early.
 func (l *load) run() (stats engine.LoadStats, err error) {
 	if l.db != nil {
-		if err := l.begin(input.Info{}); err != nil {
+		if err := l.begin(records.Info{}); err != nil {
 			return stats, err
 		}
 	}
@@ -174,7 +174,7 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 	}
 	l.ended = err == nil && !l.a.Interrupted()
 	if l.db == nil && l.ended && len(l.failed) == 0 && l.rejects.N == 0 {
-		err = l.begin(input.Info{}) // the files were empty
+		err = l.begin(records.Info{}) // the files were empty
 	}
 	if l.loader == nil {
 		return stats, err
@@ -198,7 +198,7 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 
 // begin creates the database if there is none, and starts to load. Its fingerprints are those of an
 // input where no flag says it.
-func (l *load) begin(of input.Info) (err error) {
+func (l *load) begin(of records.Info) (err error) {
 	if l.db == nil {
 		l.create.Bits = cmp.Or(l.create.Bits, of.Bits)
 		l.create.Features.Several = l.create.Features.Several || of.Several
@@ -257,7 +257,7 @@ func (l *load) file(i int) error {
 		}
 	}
 	if l.sources.Stored != nil {
-		opt.Need = input.NeedDoc
+		opt.Need = records.NeedDoc
 	}
 	opt.After = f.mark.after()
 	err := l.read(f, i, opt)
@@ -284,7 +284,7 @@ type loadFile struct {
 
 // read loads the records of a file that come after the mark, or returns errOtherFile if another
 // file has the mark.
-func (l *load) read(f *loadFile, i int, opt input.Options) error {
+func (l *load) read(f *loadFile, i int, opt records.Options) error {
 	in, err := l.sources.Open(i, opt)
 	if err != nil {
 		l.failed = append(l.failed, err)
@@ -311,7 +311,7 @@ func (l *load) read(f *loadFile, i int, opt input.Options) error {
 	return err
 }
 
-func (f *loadFile) record(in input.Source, rec *input.Record) error {
+func (f *loadFile) record(in records.Source, rec *records.Record) error {
 	mark := markOf(rec)
 	if known, err := f.atMark(mark); known || err != nil {
 		return err
@@ -327,13 +327,13 @@ func (f *loadFile) record(in input.Source, rec *input.Record) error {
 }
 
 // issue puts aside what is no record.
-func (f *loadFile) issue(in input.Source, is *input.Issue) error {
+func (f *loadFile) issue(in records.Source, is *records.Issue) error {
 	mark := newLoadMark(is.End, hashRaw(is.Raw))
 	if known, err := f.atMark(mark); known || err != nil {
 		return err
 	}
 	err := f.rejects.Add(in, is)
-	if _, kept := errors.AsType[*input.Issue](err); f.stored && is.End > 0 && f.loader != nil && (err == nil || kept) {
+	if _, kept := errors.AsType[*records.Issue](err); f.stored && is.End > 0 && f.loader != nil && (err == nil || kept) {
 		f.loader.Mark(f.source, int64(mark))
 		f.passed = true
 	}
@@ -341,7 +341,7 @@ func (f *loadFile) issue(in input.Source, is *input.Issue) error {
 }
 
 // add stores a record, or notes why not.
-func (l *load) add(in input.Source, rec *input.Record) error {
+func (l *load) add(in records.Source, rec *records.Record) error {
 	l.rejects.Note(in, rec)
 	if l.loader == nil {
 		if err := l.begin(in.Info()); err != nil {
@@ -349,7 +349,7 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 		}
 	}
 	if reason := l.c.Take(&rec.Doc); reason != "" {
-		return l.rejects.Add(in, input.NewIssue(in, rec, reason))
+		return l.rejects.Add(in, records.NewIssue(in, rec, reason))
 	}
 	if stays, err := l.wouldErase(rec); stays || err != nil {
 		return err
@@ -367,14 +367,14 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 	case errors.Is(err, engine.ErrExists):
 		return fmt.Errorf("%s:%d: %w (--on-conflict replace or skip continues)", rec.File, rec.Pos, err)
 	case errors.Is(err, engine.ErrInvalid), errors.Is(err, engine.ErrTooLarge):
-		return l.rejects.Add(in, input.NewIssue(in, rec, reason(err)))
+		return l.rejects.Add(in, records.NewIssue(in, rec, reason(err)))
 	}
 	return err
 }
 
 // wouldErase reports whether a record without a usable text or fingerprint would replace a document
 // that has either, and counts it. An empty text does replace another one.
-func (l *load) wouldErase(rec *input.Record) (bool, error) {
+func (l *load) wouldErase(rec *records.Record) (bool, error) {
 	if l.made || l.c.OnConflict != "replace" || rec.Flaw == "" || rec.Doc.Text != "" || rec.Doc.Fingerprint != nil && l.c.Images == nil {
 		return false, nil
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/records"
 )
 
 // errOtherFile says that a file is not the one that an earlier load has read.
@@ -21,7 +21,7 @@ type loadMark int64
 
 const markPosBits = 40
 
-func markOf(rec *input.Record) loadMark {
+func markOf(rec *records.Record) loadMark {
 	sum := hashRaw(rec.Raw) // of Parquet the number of the row alone
 	sum ^= bits.RotateLeft64(xxh3.HashString(rec.Doc.Text), 1)
 	if rec.Doc.Fingerprint != nil {
@@ -36,7 +36,7 @@ func markOf(rec *input.Record) loadMark {
 func hashRaw(raw []byte) uint64 { return xxh3.Hash(bytes.TrimRight(raw, "\r\n")) }
 
 // newLoadMark makes a mark of where something ends, and of its digest.
-func newLoadMark(end input.Position, sum uint64) loadMark {
+func newLoadMark(end records.Position, sum uint64) loadMark {
 	m := loadMark(end)
 	if m>>markPosBits == 0 {
 		m |= max(1, loadMark(sum>>(markPosBits+1))) << markPosBits
@@ -44,13 +44,13 @@ func newLoadMark(end input.Position, sum uint64) loadMark {
 	return m
 }
 
-func (m loadMark) pos() input.Position { return input.Position(m & (1<<markPosBits - 1)) }
+func (m loadMark) pos() records.Position { return records.Position(m & (1<<markPosBits - 1)) }
 
 // knows reports whether the mark has a digest.
 func (m loadMark) knows() bool { return m>>markPosBits != 0 }
 
-// after is input.Options.After for reading on: the last record is read again, to be compared.
-func (m loadMark) after() input.Position {
+// after is records.Options.After for reading on: the last record is read again, to be compared.
+func (m loadMark) after() records.Position {
 	if m.knows() {
 		return m.pos() - 1
 	}

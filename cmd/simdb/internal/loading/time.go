@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input/lines"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/records/lines"
 )
 
 // TimeFlag says when documents were stored.

@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/records"
 )
 
 // An audit is read twice: first for the weakest edge of each cluster, then for the rows of those
@@ -138,7 +138,7 @@ const maxAuditLine = 64 << 20
 
 // eachLine calls f for every line of the audit.
 func (j *job) eachLine(f func(n int64, line []byte) error) error {
-	r, err := input.OpenContent(j.a.Context(), j.c.Data, input.UTF8)
+	r, err := records.OpenContent(j.a.Context(), j.c.Data, records.UTF8)
 	if err != nil {
 		return err
 	}
@@ -272,7 +272,7 @@ func (j *job) pickRows(head auditHead, clusters map[uint32]bool) error {
 }
 
 // setPlace notes where a document stands: in a file, or in a database, which has no lines.
-func (d *Doc) setPlace(file string, line input.Position) {
+func (d *Doc) setPlace(file string, line records.Position) {
 	if line == 0 {
 		d.stored = file
 		return
@@ -283,13 +283,13 @@ func (d *Doc) setPlace(file string, line input.Position) {
 
 // readTexts reads the texts of documents where they stand. What is not found has a note.
 func (j *job) readTexts(head auditHead, want map[place][]*Doc) error {
-	byFile := map[string]map[input.Position][]*Doc{}
+	byFile := map[string]map[records.Position][]*Doc{}
 	for at, docs := range want {
 		if at.file == "" {
 			continue
 		}
 		if byFile[at.file] == nil {
-			byFile[at.file] = map[input.Position][]*Doc{}
+			byFile[at.file] = map[records.Position][]*Doc{}
 		}
 		byFile[at.file][at.line] = docs
 	}
@@ -332,7 +332,7 @@ func (j *job) readTexts(head auditHead, want map[place][]*Doc) error {
 
 // compareDigest tells if a file is not what the audit was written of.
 func (j *job) compareDigest(file, digest string) error {
-	now, err := app.Digest(j.a.Context(), input.PathOf(file))
+	now, err := app.Digest(j.a.Context(), records.PathOf(file))
 	if err == nil && *now.XXH3 != digest {
 		j.notice("%s was changed after the audit was written: texts may be missing or others.", file)
 	}
@@ -340,7 +340,7 @@ func (j *job) compareDigest(file, digest string) error {
 }
 
 // readFile reads the texts of documents of one file; found is false if some are not there.
-func (j *job) readFile(file string, want map[input.Position][]*Doc, whole bool) (found bool, err error) {
+func (j *job) readFile(file string, want map[records.Position][]*Doc, whole bool) (found bool, err error) {
 	left := 0
 	for _, docs := range want {
 		left += len(docs)
@@ -361,25 +361,25 @@ func (j *job) readFile(file string, want map[input.Position][]*Doc, whole bool) 
 		}
 	}
 	if whole {
-		text, err := os.ReadFile(input.PathOf(file))
+		text, err := os.ReadFile(records.PathOf(file))
 		give(want[1], &engine.Doc{ID: file, Text: string(text)})
 		return left == 0, err
 	}
 	opt := j.c.PageInputFlags.Options(j.c.InputFormat)
 	opt.MakeID = true
-	src, err := app.FileSources([]string{input.PathOf(file)})
+	src, err := app.FileSources([]string{records.PathOf(file)})
 	if err != nil {
 		return false, err
 	}
 	damaged := false
 	err = j.a.EachInput(src, app.Reading{
 		Stage: "read texts", Meter: j.meter, Options: opt,
-		Record: func(_ input.Source, rec *input.Record) error {
+		Record: func(_ records.Source, rec *records.Record) error {
 			if docs := want[rec.Pos]; docs != nil {
 				give(docs, &rec.Doc)
 			}
 			if left == 0 {
-				return input.ErrStop
+				return records.ErrStop
 			}
 			return nil
 		},

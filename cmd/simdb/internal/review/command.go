@@ -24,8 +24,8 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/records"
 )
 
 // Command is `simdb review`.
@@ -39,7 +39,7 @@ type Command struct {
 	Members   app.Quantity  `default:"20" placeholder:"N" help:"Show the N members of each cluster that are least similar to its keeper (default: 20)."`
 	ImageRoot string        `type:"path" file:"dir" placeholder:"FOLDER" help:"Folder of the pictures that ids without texts name (default: paths are relative to this folder)."`
 	app.MemoryFlag
-	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"Of an audit: how the inputs are written: ${inputs} (default: by name and content)."`
+	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"Of an audit: how the inputs are written: ${inputs} (default: by name and content)."`
 	app.PageInputFlags
 }
 

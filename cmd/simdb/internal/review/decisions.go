@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/records"
 )
 
 // Decisions are what a person has decided about near-duplicates: JSON lines, as the page of
@@ -46,7 +46,7 @@ const maxLine = 4 << 20
 // wrong, and every two that contradict each other, is an error with its place; then there are no
 // decisions.
 func ReadDecisions(ctx context.Context, path string) ([]Decision, error) {
-	r, err := input.OpenContent(ctx, path, input.UTF8)
+	r, err := records.OpenContent(ctx, path, records.UTF8)
 	if err != nil {
 		return nil, err
 	}

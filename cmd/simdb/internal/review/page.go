@@ -10,8 +10,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/webpage"
+	"github.com/simdb/simdb/records"
 )
 
 // Page is what the page shows. Clusters are written as JSON: what comes from documents is data of
@@ -84,7 +84,7 @@ func (c Cluster) hasPicture() bool {
 // place is where the text of documents on the page stands.
 type place struct {
 	file string
-	line input.Position
+	line records.Position
 }
 
 // beginning returns a text of at most that many bytes, which ends with a character.

@@ -15,9 +15,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/webpage"
 	"github.com/simdb/simdb/internal/browser"
+	"github.com/simdb/simdb/records"
 )
 
 // hostile are texts and ids that would break out of a page that made markup of them.
@@ -197,7 +197,7 @@ func browsePictures(t *testing.T, b *browser.Browser, _ string) {
 		if err := os.WriteFile(at, file.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		d := Doc{ID: name, Picture: j.pictureAt(input.ShownName(at)), Bits: []string{strings.Repeat("f", 64), strings.Repeat("0", 64)}}
+		d := Doc{ID: name, Picture: j.pictureAt(records.ShownName(at)), Bits: []string{strings.Repeat("f", 64), strings.Repeat("0", 64)}}
 		other := d
 		other.Bits = []string{"8" + strings.Repeat("0", 62) + "3"} // nearest to the second: 3 bits differ, in the corners
 		p.Clusters = append(p.Clusters, Cluster{Size: 2, Keeper: d, Members: []Doc{other}})

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/records"
 )
 
 // images returns the flags of a run on pictures, with nil Images of any other.
@@ -43,7 +43,7 @@ func (j *job) addPictures(clusters []Cluster, run app.InputFlags) error {
 			if d.Text != nil || run.Images == nil && !imagehash.HasExtension(d.ID) {
 				continue
 			}
-			path := input.PathOf(d.ID)
+			path := records.PathOf(d.ID)
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(j.c.ImageRoot, path)
 			}
@@ -51,10 +51,10 @@ func (j *job) addPictures(clusters []Cluster, run app.InputFlags) error {
 				missing++
 				continue
 			}
-			path = input.ShownName(path)
+			path = records.ShownName(path)
 			d.Picture = j.pictureAt(path)
 			if byPath[path] == nil {
-				paths = append(paths, input.PathOf(path))
+				paths = append(paths, records.PathOf(path))
 			}
 			byPath[path] = append(byPath[path], d)
 		}
@@ -70,8 +70,8 @@ func (j *job) addPictures(clusters []Cluster, run app.InputFlags) error {
 		return err
 	}
 	return j.a.EachInput(src, app.Reading{
-		Stage: "hash pictures", Meter: j.meter, Options: run.Options(input.Auto),
-		Record: func(_ input.Source, rec *input.Record) error {
+		Stage: "hash pictures", Meter: j.meter, Options: run.Options(records.Auto),
+		Record: func(_ records.Source, rec *records.Record) error {
 			for _, d := range byPath[rec.Doc.ID] {
 				d.setBits(&rec.Doc)
 			}
@@ -97,7 +97,7 @@ func (d *Doc) setBits(doc *engine.Doc) {
 // pictureAt is the path of a file from the folder of the page, as a link; "" if there is none.
 func (j *job) pictureAt(shown string) string {
 	folder, err := filepath.Abs(filepath.Dir(j.c.Output))
-	file, err2 := filepath.Abs(input.PathOf(shown))
+	file, err2 := filepath.Abs(records.PathOf(shown))
 	path, err3 := filepath.Rel(folder, file)
 	if errors.Join(err, err2, err3) != nil {
 		return ""

@@ -2,18 +2,18 @@ package tuning
 
 import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/records"
 )
 
 // Command is `simdb tune`.
 type Command struct {
-	Data        string       `arg:"" file:"in" name:"db|file" help:"A database, a file with documents, or with --files or --images a folder of documents; - is standard input."`
-	Sample      app.Quantity `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
-	Seed        uint64       `default:"1" placeholder:"SEED" help:"Another number draws other documents (default: 1)."`
-	Texts       bool         `help:"Show the texts of the examples, not their ids."`
-	HTML        string       `name:"html" file:"html" placeholder:"FILE" help:"Write a page with the rows and the report: charts of what each threshold removes, of pairs by chance and of the sizes of clusters, and ten pairs to look at, with their differences marked."`
-	Memory      app.Memory   `default:"auto" placeholder:"SIZE" help:"Memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter). As many documents are searched for as have room in half of it, about 100 bytes for each word."`
-	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
+	Data        string         `arg:"" file:"in" name:"db|file" help:"A database, a file with documents, or with --files or --images a folder of documents; - is standard input."`
+	Sample      app.Quantity   `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
+	Seed        uint64         `default:"1" placeholder:"SEED" help:"Another number draws other documents (default: 1)."`
+	Texts       bool           `help:"Show the texts of the examples, not their ids."`
+	HTML        string         `name:"html" file:"html" placeholder:"FILE" help:"Write a page with the rows and the report: charts of what each threshold removes, of pairs by chance and of the sizes of clusters, and ten pairs to look at, with their differences marked."`
+	Memory      app.Memory     `default:"auto" placeholder:"SIZE" help:"Memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter). As many documents are searched for as have room in half of it, about 100 bytes for each word."`
+	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
 	app.InputFlags
 	app.RejectFlags
 	app.FeatureFlags

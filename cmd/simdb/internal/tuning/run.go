@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/records"
 )
 
 // Run looks at the sample.
@@ -64,7 +64,7 @@ func (c *Command) run(a *app.App) (err error) {
 func (c *Command) look(a *app.App, s *app.Sources) (*Report, error) {
 	defer app.KeepTo(int64(c.Memory))()
 	opt := c.InputFlags.Options(c.InputFormat)
-	opt.MakeID, opt.Need, opt.Memory = true, input.NeedText, int64(c.Memory)
+	opt.MakeID, opt.Need, opt.Memory = true, records.NeedText, int64(c.Memory)
 	m := a.Meter()
 	defer m.Stop()
 	params, err := c.prepare(a, s, &opt, m)
@@ -73,7 +73,7 @@ func (c *Command) look(a *app.App, s *app.Sources) (*Report, error) {
 	}
 	rejects := c.rejects // of the first pass
 	of := Documents{params, func(stage string, f func(*engine.Doc) error) error {
-		r := app.Reading{Stage: stage, Meter: m, Options: opt, Rejects: rejects, Record: func(_ input.Source, rec *input.Record) error { return f(&rec.Doc) }}
+		r := app.Reading{Stage: stage, Meter: m, Options: opt, Rejects: rejects, Record: func(_ records.Source, rec *records.Record) error { return f(&rec.Doc) }}
 		rejects = nil
 		if err := a.EachInput(s, r); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (c *Command) look(a *app.App, s *app.Sources) (*Report, error) {
 
 // prepare returns what of the documents is compared: by a database, or by flags. It prepares files
 // to be read twice, with the fields that are the text.
-func (c *Command) prepare(a *app.App, s *app.Sources, opt *input.Options, m *app.Meter) (features.Params, error) {
+func (c *Command) prepare(a *app.App, s *app.Sources, opt *records.Options, m *app.Meter) (features.Params, error) {
 	if s.Stored != nil {
 		return s.Stored.Params()
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -134,7 +134,7 @@ func (c *Command) sameFlags() string {
 		flag("exclude", e)
 	}
 	set("hidden", c.Hidden)
-	if c.InputFormat != input.Auto {
+	if c.InputFormat != records.Auto {
 		flag("input-format", string(c.InputFormat))
 	}
 	flag("id-field", c.IDField)
@@ -148,7 +148,7 @@ func (c *Command) sameFlags() string {
 	if c.Comment != 0 {
 		flag("comment", string(rune(c.Comment)))
 	}
-	if c.Encoding != input.UTF8 {
+	if c.Encoding != records.UTF8 {
 		flag("encoding", string(c.Encoding))
 	}
 	if c.Fingerprints != base.Auto {

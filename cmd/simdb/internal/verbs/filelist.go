@@ -11,11 +11,11 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/records"
 )
 
 // fileList is a run that lists what is alike in files, or in a sample of a database.
@@ -28,7 +28,7 @@ type fileList struct {
 	meter   *app.Meter
 	rejects *app.Rejects
 	sources *app.Sources
-	opt     input.Options
+	opt     records.Options
 	groups  *grouping.Grouper // nil without --across and --within-field
 	sample  *sample           // nil without --sample
 	allowed bool              // the database has allowed pairs
@@ -117,10 +117,10 @@ func (l *fileList) read() error {
 	defer x.Stop()
 	err = l.a.EachInput(l.sources, app.Reading{
 		Stage: "read", Meter: l.meter, Options: l.opt, Rejects: l.rejects,
-		Begin: func(_ int, in input.Source) error { return l.sources.CheckIDs(in) },
-		Record: func(in input.Source, rec *input.Record) error {
+		Begin: func(_ int, in records.Source) error { return l.sources.CheckIDs(in) },
+		Record: func(in records.Source, rec *records.Record) error {
 			if n := len(rec.Doc.ID); n > engine.MaxIDBytes {
-				return input.NewIssue(in, rec, fmt.Sprintf("its id has %d bytes, the most is %d", n, engine.MaxIDBytes))
+				return records.NewIssue(in, rec, fmt.Sprintf("its id has %d bytes, the most is %d", n, engine.MaxIDBytes))
 			}
 			return l.record(x, rec)
 		},
@@ -166,7 +166,7 @@ func (l *fileList) add(x *corpus.Extractor, d *engine.Doc) error {
 }
 
 // record takes a document of a file, or of a database.
-func (l *fileList) record(x *corpus.Extractor, rec *input.Record) error {
+func (l *fileList) record(x *corpus.Extractor, rec *records.Record) error {
 	if l.sample != nil {
 		return l.sample.add(&rec.Doc)
 	}
@@ -240,8 +240,8 @@ func (l *fileList) readStored() (err error) {
 func (l *fileList) readWhole(x *corpus.Extractor) error {
 	var written []uint64
 	err := l.a.EachInput(l.sources, app.Reading{
-		Stage: "read", Meter: l.meter, Options: input.Options{Need: input.NeedDoc},
-		Record: func(_ input.Source, rec *input.Record) error {
+		Stage: "read", Meter: l.meter, Options: records.Options{Need: records.NeedDoc},
+		Record: func(_ records.Source, rec *records.Record) error {
 			written = append(written, rec.Seq)
 			return l.record(x, rec)
 		},
@@ -265,8 +265,8 @@ func (l *fileList) readDrawn(x *corpus.Extractor, db *app.Stored) error {
 
 // draw returns a sample of the documents, in the order of writing, with what they are compared by.
 func (l *fileList) draw(db *app.Stored) (docs []engine.Doc, err error) {
-	r := app.Reading{Stage: "draw documents", Meter: l.meter, Options: input.Options{Need: input.NeedID}}
-	r.Record = func(_ input.Source, rec *input.Record) error { return l.sample.add(&rec.Doc) }
+	r := app.Reading{Stage: "draw documents", Meter: l.meter, Options: records.Options{Need: records.NeedID}}
+	r.Record = func(_ records.Source, rec *records.Record) error { return l.sample.add(&rec.Doc) }
 	if err := l.a.EachInput(l.sources, r); err != nil {
 		return nil, err
 	}
@@ -275,8 +275,8 @@ func (l *fileList) draw(db *app.Stored) (docs []engine.Doc, err error) {
 		db.Only[d.ID] = true
 	}
 	written, room := make(map[string]uint64, len(db.Only)), l.o.Memory/2
-	r.Options.Need = input.NeedText
-	r.Record = func(_ input.Source, rec *input.Record) error {
+	r.Options.Need = records.NeedText
+	r.Record = func(_ records.Source, rec *records.Record) error {
 		docs, written[rec.Doc.ID] = append(docs, rec.Doc), rec.Seq
 		if room -= int64(len(rec.Doc.Text)); room < 0 {
 			return errLarge

@@ -10,12 +10,12 @@ import (
 	"strconv"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/files"
 	"github.com/simdb/simdb/repl/output"
 	"github.com/simdb/simdb/simhash"
 )
@@ -100,8 +100,8 @@ func (c *Hash) Run(a *app.App) error {
 }
 
 // sayHow reports whether options say how documents are written.
-func sayHow(o input.Options) bool {
-	return o.Format != input.Auto || o.IDField != "" || o.TextField != "" || o.Records != "" || o.FingerprintField != "" || o.NoHeader ||
+func sayHow(o records.Options) bool {
+	return o.Format != records.Auto || o.IDField != "" || o.TextField != "" || o.Records != "" || o.FingerprintField != "" || o.NoHeader ||
 		o.Delimiter != 0 || o.Comment != 0 || o.IDFrom != "" || o.Fingerprints != base.Auto || o.Fields != nil || o.SetField != ""
 }
 
@@ -134,7 +134,7 @@ func (c *Hash) pictures(a *app.App) error {
 		h.row = w.Row
 		err := a.EachInput(src, app.Reading{
 			Stage: "hash", Meter: m, Options: opt, Rejects: rejects,
-			Record: func(_ input.Source, rec *input.Record) error {
+			Record: func(_ records.Source, rec *records.Record) error {
 				switch {
 				case rec.Picture == nil:
 					return nil
@@ -178,7 +178,7 @@ func (h *hashing) wholeFiles(src *app.Sources, r app.Reading) error {
 		if err != nil {
 			return err
 		}
-		info, ok := input.Recognize(name, text)
+		info, ok := records.Recognize(name, text)
 		if ok && info.Format == files.Files && name != "-" {
 			if err := h.a.ReadInput(src, i, r); err != nil { // one page, or one mail
 				return err
@@ -196,7 +196,7 @@ func (h *hashing) wholeFiles(src *app.Sources, r app.Reading) error {
 }
 
 // record writes the row of a document. One without a text is named.
-func (h *hashing) record(_ input.Source, rec *input.Record) error {
+func (h *hashing) record(_ records.Source, rec *records.Record) error {
 	if rec.Doc.Fingerprint != nil && rec.Doc.Text == "" {
 		rec.Flaw = "it has a fingerprint, and no text to compute one from"
 	}
@@ -271,8 +271,8 @@ func sketchJSON(s minhash.Sketch) json.RawMessage {
 }
 
 // readText reads a whole file, decompressed.
-func readText(ctx context.Context, name string, encoding input.Encoding) (text string, err error) {
-	f, err := input.OpenContent(ctx, name, encoding)
+func readText(ctx context.Context, name string, encoding records.Encoding) (text string, err error) {
+	f, err := records.OpenContent(ctx, name, encoding)
 	if err != nil {
 		return "", err
 	}

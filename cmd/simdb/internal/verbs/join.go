@@ -15,11 +15,11 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -53,7 +53,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	start := time.Now()
 	opt := c.RowInputFlags.Options()
 	opt.MakeID, opt.IDsOnly, opt.Answers = true, true, true
-	if name := filepath.Base(c.File); c.IDs && opt.Format == input.Auto && (!strings.Contains(name, ".") || strings.HasSuffix(name, ".txt")) {
+	if name := filepath.Base(c.File); c.IDs && opt.Format == records.Auto && (!strings.Contains(name, ".") || strings.HasSuffix(name, ".txt")) {
 		opt.Format = "txt" // ids may look like fingerprints
 	}
 	src, err := a.NewCollection([]string{c.File}, c.InputFlags, app.Access{})
@@ -65,7 +65,7 @@ func (c *Join) Run(a *app.App) (err error) {
 		return err
 	}
 	if src.Stored != nil {
-		opt.Need = input.NeedDoc
+		opt.Need = records.NeedDoc
 	}
 	if src.Stored != nil && c.IDs {
 		return fmt.Errorf("--ids: %s is a database, and no list of ids", c.File)
@@ -110,7 +110,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	return j.rejects.Close(app.FoundOr(found, cmp.Or(err, j.groups.Check())))
 }
 
-func (j *joining) open(opt *input.Options) (err error) {
+func (j *joining) open(opt *records.Options) (err error) {
 	c := j.c
 	if app.NamesFiles(c.DB) {
 		f, err := c.openFiles(j.a, opt, j.meter, j.rejects)
@@ -151,8 +151,8 @@ func (j *joining) group() (err error) {
 	}
 	j.stored = map[string]uint32{}
 	err = j.a.EachInput(j.db.Sources(), app.Reading{
-		Stage: "read", Meter: j.meter, Options: input.Options{Need: input.NeedDoc},
-		Record: func(_ input.Source, rec *input.Record) error {
+		Stage: "read", Meter: j.meter, Options: records.Options{Need: records.NeedDoc},
+		Record: func(_ records.Source, rec *records.Record) error {
 			j.stored[strings.Clone(rec.Doc.ID)] = j.groups.Of(rec)
 			return nil
 		},
@@ -162,7 +162,7 @@ func (j *joining) group() (err error) {
 
 // openFiles opens the files that the first argument names, and prepares the lines to be read as
 // they are.
-func (c *Join) openFiles(a *app.App, opt *input.Options, m *app.Meter, rejects *app.Rejects) (f *joinFiles, err error) {
+func (c *Join) openFiles(a *app.App, opt *records.Options, m *app.Meter, rejects *app.Rejects) (f *joinFiles, err error) {
 	if c.Contains == nil && c.Within == nil {
 		return nil, fmt.Errorf("%s is a file: files are joined by --contains and --within; simdb load makes a database of one for other criteria", c.DB)
 	}
@@ -192,7 +192,7 @@ func (c *Join) openFiles(a *app.App, opt *input.Options, m *app.Meter, rejects *
 }
 
 // useStored prepares a search of the database, and opt for lines as its documents are.
-func (j *joining) useStored(opt *input.Options) error {
+func (j *joining) useStored(opt *records.Options) error {
 	params := j.db.DB.Params()
 	opt.Bits = params.Bits
 	if !j.c.IDs {
@@ -233,7 +233,7 @@ type joining struct {
 	rejects *app.Rejects
 	meter   *app.Meter
 	sources *app.Sources
-	opt     input.Options
+	opt     records.Options
 	out     *output.Writer
 	most    int       // lines that are looked up together
 	workers int       // such lots of lines at a time
@@ -283,7 +283,7 @@ func (c *Join) workers() int {
 	return min(runtime.GOMAXPROCS(0), max(1, int(c.Memory/joinLot)))
 }
 
-func (j *joining) run(a *app.App, in input.Source) error {
+func (j *joining) run(a *app.App, in records.Source) error {
 	read := func(ctx context.Context) iter.Seq2[*joinLines, error] { return j.lines(ctx, a, in) }
 	last := int64(-1)
 	for rows, err := range pipeline.Concat(a.Context(), j.workers, joinAhead, read, j.lookUp) {
@@ -309,7 +309,7 @@ func (j *joining) run(a *app.App, in input.Source) error {
 }
 
 // lines yields the lines of the input, many at a time: of a pipe those that have come.
-func (j *joining) lines(ctx context.Context, a *app.App, in input.Source) iter.Seq2[*joinLines, error] {
+func (j *joining) lines(ctx context.Context, a *app.App, in records.Source) iter.Seq2[*joinLines, error] {
 	return func(yield func(*joinLines, error) bool) {
 		l, read := j.freeLines(), int64(0)
 		for come := range j.arrivals(ctx, in) {
@@ -350,7 +350,7 @@ func (j *joining) bytes() int {
 
 // arrivals yields the lines of the input as they come, and at last what ended the reading before
 // its end: of a file one by one.
-func (j *joining) arrivals(ctx context.Context, in input.Source) iter.Seq[[]joinLine] {
+func (j *joining) arrivals(ctx context.Context, in records.Source) iter.Seq[[]joinLine] {
 	each := func(ctx context.Context) iter.Seq2[joinLine, int] { return j.each(ctx, in) }
 	if j.pipe {
 		return pipeline.Arrivals(ctx, j.most, j.bytes(), each)
@@ -367,18 +367,18 @@ func (j *joining) arrivals(ctx context.Context, in input.Source) iter.Seq[[]join
 
 // each yields the lines of the input and their sizes, and at last what ended the reading before its
 // end.
-func (j *joining) each(ctx context.Context, in input.Source) iter.Seq2[joinLine, int] {
+func (j *joining) each(ctx context.Context, in records.Source) iter.Seq2[joinLine, int] {
 	return func(yield func(joinLine, int) bool) {
 		err := j.a.ReadSource(ctx, j.sources, in, app.Reading{
 			Stage: "join", Meter: j.meter, Options: j.opt, Rejects: j.rejects,
-			Record: func(in input.Source, rec *input.Record) error {
+			Record: func(in records.Source, rec *records.Record) error {
 				if rec.Flaw != "" && j.c.Images != nil { // nobody can say that it is like none
-					return input.NewIssue(in, rec, rec.Flaw)
+					return records.NewIssue(in, rec, rec.Flaw)
 				}
 				j.read++
 				l, err := j.lineOf(ctx, rec)
 				if err == nil && rec.Flaw == "" && !yield(l, l.size()) {
-					return input.ErrStop
+					return records.ErrStop
 				}
 				return err
 			},
@@ -403,7 +403,7 @@ func (j *joining) freeLines() *joinLines {
 }
 
 // lineOf returns the line of a record. One that cannot be looked up has a flaw then.
-func (j *joining) lineOf(ctx context.Context, rec *input.Record) (joinLine, error) {
+func (j *joining) lineOf(ctx context.Context, rec *records.Record) (joinLine, error) {
 	l := joinLine{id: rec.Doc.ID, doc: rec.Doc}
 	if j.groups != nil {
 		l.group = j.groups.Of(rec)

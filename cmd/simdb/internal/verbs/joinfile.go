@@ -12,10 +12,10 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/records"
 )
 
 // joinFiles are the documents of files in place of a database. The side that is contained is held
@@ -28,7 +28,7 @@ type joinFiles struct {
 	rejects *app.Rejects
 	meter   *app.Meter
 	files   *app.Sources
-	opt     input.Options
+	opt     records.Options
 	params  features.Params
 	read    bool              // what is no record has been told of
 	few     *setjoin.Few      // the documents of the files, nil if they are not held
@@ -78,7 +78,7 @@ func (f *joinFiles) hold() error {
 	}
 	t := float64(*f.by.Within)
 	hash, sets, left := corpus.Hashed(f.params), [][]uint64(nil), f.memory/2
-	err := f.each(func(_ input.Source, rec *input.Record) error {
+	err := f.each(func(_ records.Source, rec *records.Record) error {
 		set := hash(rec.Doc.Text)
 		if left -= idBytes + int64(len(rec.Doc.ID)) + int64(len(set))*setjoin.FewBytes(t, setjoin.FewContained); left < 0 {
 			sets, f.ids = nil, nil
@@ -96,9 +96,9 @@ func (f *joinFiles) hold() error {
 // idBytes is about what a document takes beside its ID and its set.
 const idBytes = 64
 
-func (f *joinFiles) each(record func(in input.Source, rec *input.Record) error) error {
+func (f *joinFiles) each(record func(in records.Source, rec *records.Record) error) error {
 	n := 0
-	r := app.Reading{Stage: "join", Meter: f.meter, Options: f.opt, Record: func(in input.Source, rec *input.Record) error {
+	r := app.Reading{Stage: "join", Meter: f.meter, Options: f.opt, Record: func(in records.Source, rec *records.Record) error {
 		if n++; f.groups != nil && n > len(f.of) { // a pass may have ended early
 			f.of = append(f.of, f.groups.Of(rec))
 		}
@@ -106,7 +106,7 @@ func (f *joinFiles) each(record func(in input.Source, rec *input.Record) error) 
 	}}
 	if !f.read {
 		r.Rejects = f.rejects
-		r.Begin = func(_ int, in input.Source) error { return cmp.Or(f.files.CheckIDs(in), f.by.CheckInput(in)) }
+		r.Begin = func(_ int, in records.Source) error { return cmp.Or(f.files.CheckIDs(in), f.by.CheckInput(in)) }
 	}
 	f.read = true
 	return cmp.Or(f.a.EachInput(f.files, r), f.files.Unchanged())
@@ -144,7 +144,7 @@ func (f *joinFiles) find(ctx context.Context, l *joinLines) (found []engine.Batc
 	})
 	defer x.Stop()
 	if f.few == nil {
-		err = f.each(func(_ input.Source, rec *input.Record) error { return x.Add(&rec.Doc, nil) })
+		err = f.each(func(_ records.Source, rec *records.Record) error { return x.Add(&rec.Doc, nil) })
 	}
 	for i := range docs {
 		if f.few != nil && err == nil {

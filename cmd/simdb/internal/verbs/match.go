@@ -6,11 +6,11 @@ import (
 	"errors"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/version"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -40,14 +40,14 @@ type Match struct {
 // as --format once was.
 type matchFormat struct {
 	app.RowFormat
-	input input.Format
+	input records.Format
 }
 
 // UnmarshalText parses the name of a format.
 func (f *matchFormat) UnmarshalText(text []byte) error {
 	err := f.RowFormat.UnmarshalText(text)
 	var wrong error
-	if f.input, wrong = input.ParseFormat(string(text)); wrong == nil && err != nil {
+	if f.input, wrong = records.ParseFormat(string(text)); wrong == nil && err != nil {
 		f.Set = false
 		return nil
 	}
@@ -81,14 +81,14 @@ type matching struct {
 	db      *engine.DB
 	rejects *app.Rejects
 	meter   *app.Meter
-	opt     input.Options
+	opt     records.Options
 	sources *app.Sources
-	first   input.Source        // the only input, until it is read
+	first   records.Source      // the only input, until it is read
 	folder  *app.OutFolder      // of -o DIR/, or nil
 	allowed map[string][]string // of each ID in pairs of ALLOW the IDs that it is paired with
 	audit   *matchAudit
 	docs    []engine.Doc   // of a lot
-	out     input.Copier   // of lines, or
+	out     records.Copier // of lines, or
 	lines   *bufio.Writer  // of out on standard output, else nil
 	rows    *output.Writer // of rows
 	read    int64          // documents
@@ -115,7 +115,7 @@ func (t *matching) reading() app.Reading {
 }
 
 // decided writes what is to be written of a record. One that has expired is neither new nor known.
-func (t *matching) decided(in input.Source, rec *input.Record, n engine.Novelty) error {
+func (t *matching) decided(in records.Source, rec *records.Record, n engine.Novelty) error {
 	known := !n.Stored && !n.Expired
 	if !n.Stored {
 		if err := t.audit.old(t.c, rec, n); err != nil {
@@ -185,7 +185,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAud
 }
 
 func auditInput(a *app.App, src *app.Sources, name string) (app.AuditInput, error) {
-	in := app.AuditInput{File: input.ShownName(name)}
+	in := app.AuditInput{File: records.ShownName(name)}
 	switch {
 	case src.Tree != nil:
 		in.Bytes = &src.Total
@@ -196,13 +196,13 @@ func auditInput(a *app.App, src *app.Sources, name string) (app.AuditInput, erro
 		if in, err = app.Digest(a.Context(), name); err != nil {
 			return in, err
 		}
-		in.File = input.ShownName(name)
+		in.File = records.ShownName(name)
 	}
 	return in, nil
 }
 
 // old takes note of a line that is not new, and what it is like.
-func (t *matchAudit) old(c *Match, rec *input.Record, n engine.Novelty) error {
+func (t *matchAudit) old(c *Match, rec *records.Record, n engine.Novelty) error {
 	if t == nil {
 		return nil
 	}
@@ -223,7 +223,7 @@ func (t *matchAudit) old(c *Match, rec *input.Record, n engine.Novelty) error {
 }
 
 // issue takes note of a line that can't be used.
-func (t *matchAudit) issue(is *input.Issue) error {
+func (t *matchAudit) issue(is *records.Issue) error {
 	if t == nil {
 		return nil
 	}

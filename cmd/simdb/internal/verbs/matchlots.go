@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/records"
 )
 
 // Records are read ahead while others are decided, up to a number of bytes. What has been read by
@@ -38,22 +38,22 @@ func (c *Match) lotBytes() int {
 	return min(lotBytes, int(c.Memory/lotShare))
 }
 
-// lotItem is a record, an *input.Issue, or what ended the reading.
+// lotItem is a record, an *records.Issue, or what ended the reading.
 type lotItem struct {
-	rec input.Record
+	rec records.Record
 	err error
 }
 
 // end is what ended the reading, if the item is that.
 func (i *lotItem) end() error {
-	if _, ok := i.err.(*input.Issue); ok {
+	if _, ok := i.err.(*records.Issue); ok {
 		return nil
 	}
 	return i.err
 }
 
 // items yields all records of an input and their sizes.
-func (t *matching) items(ctx context.Context, a *app.App, in input.Source) iter.Seq2[*lotItem, int] {
+func (t *matching) items(ctx context.Context, a *app.App, in records.Source) iter.Seq2[*lotItem, int] {
 	return func(yield func(*lotItem, int) bool) {
 		var slab []byte // of copies of records
 		var room []lotItem
@@ -75,29 +75,29 @@ func (t *matching) items(ctx context.Context, a *app.App, in input.Source) iter.
 		}
 		give := func(item *lotItem, size int) error {
 			if !yield(item, size+itemBytes) {
-				return input.ErrStop
+				return records.ErrStop
 			}
 			return nil
 		}
 		r := t.reading()
-		r.Issue = func(_ input.Source, is *input.Issue) error {
+		r.Issue = func(_ records.Source, is *records.Issue) error {
 			copied := *is
 			copied.Raw = clone(is.Raw)
 			item := next()
 			item.err = &copied
 			return give(item, len(is.Raw))
 		}
-		r.Record = func(in input.Source, rec *input.Record) error {
+		r.Record = func(in records.Source, rec *records.Record) error {
 			switch {
 			case rec.Flaw != "" && t.c.Images != nil: // nobody can say that it is new
-				return input.NewIssue(in, rec, rec.Flaw)
+				return records.NewIssue(in, rec, rec.Flaw)
 			case t.c.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil:
 				rec.Flaw = "it has a fingerprint, which --near K compares, and no text"
 			}
 			item := next()
 			item.rec = *rec
 			if reason := t.c.Take(&item.rec.Doc); reason != "" {
-				return input.NewIssue(in, rec, reason)
+				return records.NewIssue(in, rec, reason)
 			}
 			item.rec.Raw = clone(rec.Raw)
 			t.reduce(&item.rec.Doc)
@@ -126,7 +126,7 @@ func (t *matching) reduce(doc *engine.Doc) {
 }
 
 // records decides all records of an input, and writes what is to be written of them.
-func (t *matching) records(a *app.App, in input.Source) error {
+func (t *matching) records(a *app.App, in records.Source) error {
 	read := func(ctx context.Context) iter.Seq2[*lotItem, int] { return t.items(ctx, a, in) }
 	for items := range pipeline.Arrivals(a.Context(), t.c.lotBytes()/itemBytes, t.c.lotBytes(), read) {
 		if end := items[len(items)-1].end(); end != nil && a.Interrupted() {
@@ -157,7 +157,7 @@ func (t *matching) records(a *app.App, in input.Source) error {
 
 // lot decides some records, and writes what is to be written of them. Records before an error are
 // decided nevertheless.
-func (t *matching) lot(ctx context.Context, in input.Source, items []*lotItem) error {
+func (t *matching) lot(ctx context.Context, in records.Source, items []*lotItem) error {
 	decide := t.decide
 	if t.c.Add {
 		decide = t.add
@@ -179,7 +179,7 @@ func (t *matching) lot(ctx context.Context, in input.Source, items []*lotItem) e
 	}
 	for i := range items {
 		rec, err := &items[i].rec, items[i].end()
-		is, bad := items[i].err.(*input.Issue)
+		is, bad := items[i].err.(*records.Issue)
 		switch {
 		case err != nil:
 		case bad:

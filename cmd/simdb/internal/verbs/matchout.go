@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -22,7 +22,7 @@ import (
 func (c *Match) Run(a *app.App) (err error) {
 	start := time.Now()
 	switch {
-	case !c.Explain && c.Format.Set && c.Format.input == input.Auto:
+	case !c.Explain && c.Format.Set && c.Format.input == records.Auto:
 		return errors.New("--format is that of the rows of --explain")
 	case !c.Explain || !c.Format.Set:
 		c.TakeOld(a, c.Format.input)
@@ -30,7 +30,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	opt := c.PageInputFlags.Options(c.InputFormat.InputFormat)
 	opt.MakeID, opt.Answers = !c.Add, true
 	if c.Explain {
-		opt.Need = input.NeedDoc
+		opt.Need = records.NeedDoc
 	}
 	src, err := a.NewCollection(c.Files, c.InputFlags, app.Access{})
 	if err != nil {
@@ -147,8 +147,8 @@ func (t *matching) prepare(a *app.App) (err error) {
 			return err
 		}
 	}
-	var like input.Info // the first input
-	formats := make([]input.Format, len(names))
+	var like records.Info // the first input
+	formats := make([]records.Format, len(names))
 	for i := range names {
 		info, err := t.probe(a, i)
 		if err == nil && i > 0 && !toFolder && !t.c.Explain {
@@ -168,16 +168,16 @@ func (t *matching) prepare(a *app.App) (err error) {
 }
 
 // probe reads the beginning of one of several inputs and describes it.
-func (t *matching) probe(a *app.App, i int) (info input.Info, err error) {
+func (t *matching) probe(a *app.App, i int) (info records.Info, err error) {
 	name := t.sources.Names[i]
 	if st, err := os.Stat(name); name == "-" || err == nil && !st.Mode().IsRegular() {
 		return info, fmt.Errorf("%s: several inputs, and those of -o DIR/, are regular files: match it alone", name)
 	}
-	return a.Probe(t.sources, i, t.reading(), func(in input.Source) error {
+	return a.Probe(t.sources, i, t.reading(), func(in records.Source) error {
 		if err := t.c.CheckInput(in); err != nil {
 			return err
 		}
-		_, err := in.Info().Format.NewCopier(io.Discard, input.CopyOptions{Like: in})
+		_, err := in.Info().Format.NewCopier(io.Discard, records.CopyOptions{Like: in})
 		return cmp.Or(context.Cause(a.Context()), err)
 	})
 }
@@ -188,7 +188,7 @@ func (t *matching) run(a *app.App) error {
 	case t.c.Explain:
 		_, err := a.RowsTo(app.RowFlags{Format: t.c.Format.RowFormat, Output: t.c.Output}, t.c.Columns("query", "id"), func(w *output.Writer) error {
 			t.rows = w
-			return t.eachInput(func(in input.Source) error { return t.records(a, in) })
+			return t.eachInput(func(in records.Source) error { return t.records(a, in) })
 		})
 		return err
 	case t.folder != nil:
@@ -198,9 +198,9 @@ func (t *matching) run(a *app.App) error {
 		Write(p []byte) (int, error)
 		Close(failure error) error
 	}
-	err := t.eachInput(func(in input.Source) (err error) {
+	err := t.eachInput(func(in records.Source) (err error) {
 		names := t.sources.Names
-		if last := names[len(names)-1]; in.Info().Empty && len(names) > 1 && in.Info().Name != input.ShownName(last) {
+		if last := names[len(names)-1]; in.Info().Empty && len(names) > 1 && in.Info().Name != records.ShownName(last) {
 			return nil // the output is like one with something in it
 		}
 		if t.out == nil {
@@ -213,7 +213,7 @@ func (t *matching) run(a *app.App) error {
 				t.lines = bufio.NewWriterSize(to, linesBytes)
 				w = t.lines
 			}
-			if t.out, err = format.NewCopier(w, input.CopyOptions{Follow: true, Like: in, Null: t.c.Null}); err != nil {
+			if t.out, err = format.NewCopier(w, records.CopyOptions{Follow: true, Like: in, Null: t.c.Null}); err != nil {
 				return err
 			}
 		}
@@ -246,7 +246,7 @@ func (t *matching) keepsPart(failure error) bool {
 }
 
 // eachInput calls do for every input.
-func (t *matching) eachInput(do func(in input.Source) error) (err error) {
+func (t *matching) eachInput(do func(in records.Source) error) (err error) {
 	for i := range t.sources.Names {
 		in := t.first
 		if t.first = nil; in == nil {
@@ -277,13 +277,13 @@ func (t *matching) toFolder(a *app.App) (err error) {
 	}()
 	at := 0
 	var ended error // of the last output
-	err = t.eachInput(func(in input.Source) error {
+	err = t.eachInput(func(in records.Source) error {
 		format := in.Info().Format
 		w, err := a.Create("-o", t.folder.Place(t.sources.Names[at]), t.folder.Kind(t.sources.Names[at], format))
 		if err != nil {
 			return err
 		}
-		if t.out, err = format.NewCopier(w, input.CopyOptions{Like: in, Null: t.c.Null}); err != nil {
+		if t.out, err = format.NewCopier(w, records.CopyOptions{Like: in, Null: t.c.Null}); err != nil {
 			w.Abort()
 			return err
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/engine"
@@ -19,6 +18,7 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -171,7 +171,7 @@ func (c *Plan) count(a *app.App) (size planSize, err error) {
 	docs, _, err := tuning.Draw(tuning.Documents{Each: func(_ string, f func(*engine.Doc) error) error {
 		return a.EachInput(s, app.Reading{
 			Stage: "count documents", Meter: m, Options: opt, Rejects: c.rejects,
-			Record: func(_ input.Source, rec *input.Record) error {
+			Record: func(_ records.Source, rec *records.Record) error {
 				size.add(&rec.Doc)
 				return f(&rec.Doc)
 			},

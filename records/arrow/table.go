@@ -1,0 +1,382 @@
+package arrow
+
+import (
+	"context"
+	bin "encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/records"
+)
+
+// Table is rows in memory.
+type Table struct {
+	Rows    int64
+	name    string
+	t       *dataType // a structure of all columns
+	batches []batch
+}
+
+type batch struct {
+	rows int64
+	column
+}
+
+// NewTable returns a table without rows, of that name in messages.
+func NewTable(name string, s *Schema) (*Table, error) {
+	t, err := typeOf(s)
+	if err == nil && t.kind != structure {
+		err = fmt.Errorf("%s is no table, but an Arrow array of the type %q", name, t.format)
+	}
+	return &Table{name: name, t: t}, err
+}
+
+// Add adds rows. The array must be one of the schema.
+func (t *Table) Add(a *Array) {
+	t.batches = append(t.batches, batch{a.Length, newColumn(t.t, a, 0)})
+	t.Rows += a.Length
+}
+
+// Bytes is how many bytes the strings of a column have, as far as they are known without reading
+// them one by one.
+func (t *Table) Bytes(name string) (n int64) {
+	at := t.index(name)
+	for i := range t.batches {
+		if at < 0 || t.batches[i].rows == 0 {
+			continue
+		}
+		switch c := &t.batches[i].children[at]; c.t.kind {
+		case text, binary:
+			from, _ := c.span(0)
+			_, to := c.span(t.batches[i].rows - 1)
+			n += to - from
+		case textView, binaryView:
+			for row := range t.batches[i].rows {
+				n += int64(len(c.bytes(row)))
+			}
+		}
+	}
+	return n
+}
+
+// Has reports whether there is a column of that name.
+func (t *Table) Has(name string) bool { return t.index(name) >= 0 }
+
+// index returns the number of a column, -1 if there is none of that name.
+func (t *Table) index(name string) int {
+	return slices.IndexFunc(t.t.children, func(c *dataType) bool { return c.name == name })
+}
+
+// last is index, except for the last one of that name.
+func (t *Table) last(name string) int {
+	at := len(t.t.children) - 1
+	for at >= 0 && t.t.children[at].name != name {
+		at--
+	}
+	return at
+}
+
+// names are those of the columns.
+func (t *Table) names() (names []string) {
+	for _, c := range t.t.children {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// Open starts reading the rows as documents. The position of a row is its number, counted from 1;
+// without a column of IDs, the ID of a row is its number, counted from 0.
+func (t *Table) Open(opt records.Options) (records.Source, error) {
+	s := &source{Table: t, opt: opt, id: -1, print: -1}
+	err := s.findText()
+	if err == nil {
+		err = s.findID()
+	}
+	if err == nil {
+		err = s.findPrint()
+	}
+	for _, at := range append([]int{s.id, s.print}, s.text...) {
+		if err == nil && at >= 0 && s.index(s.t.children[at].name) != s.last(s.t.children[at].name) {
+			err = fmt.Errorf("several columns are named %q", s.t.children[at].name)
+		}
+	}
+	if err != nil {
+		return nil, &records.ReadError{File: t.name, Pos: records.NoPosition, Err: err}
+	}
+	for i := range t.t.children {
+		if i != s.id && i != s.print && !slices.Contains(s.text, i) {
+			s.fields = append(s.fields, i)
+		}
+	}
+	return s, nil
+}
+
+// source reads a table once. Columns are given by number, -1 for none.
+type source struct {
+	*Table
+	opt       records.Options
+	text      []int
+	id, print int
+	fields    []int
+	done      int64
+}
+
+// findText finds the columns with the text. Only of several some may be missing.
+func (s *source) findText() error {
+	names, required := s.opt.TextFields(), s.opt.TextField != "" || s.opt.SetField != ""
+	for _, name := range names {
+		at := s.index(name)
+		switch {
+		case at < 0 && required:
+			return fmt.Errorf("there is no column %q%s", name, records.Among("its columns are", s.names(), name))
+		case at < 0 && s.opt.Fields == nil:
+			continue
+		case at >= 0 && !s.readable(s.t.children[at]):
+			return fmt.Errorf("the column %q has the Arrow type %q, and no texts", name, s.t.children[at].format)
+		}
+		s.text = append(s.text, at)
+	}
+	return nil
+}
+
+// readable reports whether the values of a column can be a text, or the set that is one.
+func (s *source) readable(t *dataType) bool {
+	return t.isText() || t.isInteger() || t.kind == null || s.opt.SetField != "" && t.isList()
+}
+
+func (s *source) findID() error {
+	name := s.opt.IDField
+	if name == "" {
+		name = "id"
+	}
+	s.id = s.index(name)
+	switch {
+	case s.opt.IDFrom != records.IDFromField:
+		return errors.New("ids of a table are those of a column, or the numbers of its rows")
+	case s.id >= 0:
+		if t := s.t.children[s.id]; !t.isText() && !t.isInteger() {
+			return fmt.Errorf("the column %q has the Arrow type %q: an id is a string or a whole number", name, t.format)
+		}
+	case s.opt.IDField != "" || !s.opt.MakeID:
+		return fmt.Errorf("there is no column %q with ids%s", name, records.Among("its columns are", s.names(), name))
+	}
+	return nil
+}
+
+func (s *source) findPrint() error {
+	name := s.opt.FingerprintField
+	if name == "" {
+		name = "fingerprint"
+	}
+	s.print = s.index(name)
+	if s.print < 0 {
+		if s.opt.FingerprintField != "" || len(s.text) == 0 {
+			return fmt.Errorf("there is no column %q with texts and none %q%s", strings.Join(s.opt.TextFields(), ","), name, records.Among("its columns are", s.names(), name))
+		}
+		return nil
+	}
+	switch t := s.t.children[s.print]; {
+	case t.isInteger() && t.size == 8:
+	case t.kind == fixed && t.size%base.FingerprintBytes == 0:
+	case t.isText() && s.opt.Fingerprints == base.Auto:
+		return fmt.Errorf("the column %q has strings: fingerprints=\"hex\" or \"decimal\" says how they are written", name)
+	case !t.isText():
+		return fmt.Errorf("the column %q has the Arrow type %q: a fingerprint is a number of 64 bits, or binary of a fixed size of 8, 16, ... bytes", name, t.format)
+	}
+	return nil
+}
+
+// Info implements records.Source.
+func (s *source) Info() records.Info {
+	info := records.Info{Name: s.name, PositionIDs: s.id < 0, FingerprintsOnly: s.print >= 0 && len(s.text) == 0}
+	if s.print >= 0 {
+		info.Bits = base.FingerprintBits
+		if t := s.t.children[s.print]; t.kind == fixed {
+			info.Bits = 8 * t.size
+		}
+	}
+	return info
+}
+
+// CanCut implements records.Cutter.
+func (s *source) CanCut() error {
+	if len(s.text) > 1 {
+		return errors.New("a text of several columns cannot be cut")
+	}
+	return nil
+}
+
+// CutText implements records.Cutter: rows have no copies.
+func (s *source) CutText(*records.Record, []records.Span) []byte { return nil }
+
+// Progress implements records.Source, by rows.
+func (s *source) Progress() (done, size int64) { return s.done, s.Rows }
+
+// Close implements records.Source. The table stays.
+func (s *source) Close() error { return nil }
+
+// Records implements records.Source.
+func (s *source) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
+	return func(yield func(*records.Record, error) bool) {
+		rec := &records.Record{}
+		for i := range s.batches {
+			b := &s.batches[i]
+			for row := range b.rows {
+				if s.done++; s.done%1024 == 0 && ctx.Err() != nil {
+					yield(nil, context.Cause(ctx))
+					return
+				}
+				if s.done <= int64(s.opt.After) {
+					continue
+				}
+				*rec = records.Record{File: s.name, Pos: records.Position(s.done), End: records.Position(s.done)}
+				if err := s.document(rec, b, row); err != nil {
+					err = &records.ReadError{File: s.name, Pos: records.Position(s.done), Unit: "row", Err: err}
+					yield(nil, err)
+					return
+				}
+				if !yield(rec, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// document reads a row.
+func (s *source) document(rec *records.Record, b *batch, row int64) (err error) {
+	d := &rec.Doc
+	if d.ID, err = s.idOf(rec, b, row); err != nil || s.opt.Need == records.NeedID {
+		return err
+	}
+	if d.Text, err = s.textOf(rec, b, row); err != nil {
+		return err
+	}
+	if s.print >= 0 && !b.children[s.print].isNull(row) {
+		var words []uint64
+		words, rec.Flaw = s.fingerprint(&b.children[s.print], row)
+		d.SetFingerprint(words...)
+	}
+	if s.opt.Need <= records.NeedDoc {
+		d.Fields = s.appendFields(nil, b, row)
+	}
+	if size := len(d.Text) + len(d.Fields); size > engine.MaxTextBytes {
+		return fmt.Errorf("the document has %d bytes, at most %d are possible", size, engine.MaxTextBytes)
+	}
+	return nil
+}
+
+// idOf returns the ID of a row.
+func (s *source) idOf(rec *records.Record, b *batch, row int64) (string, error) {
+	if s.id < 0 {
+		return strconv.FormatInt(int64(rec.Pos)-1, 10), nil
+	}
+	c := &b.children[s.id]
+	id := ""
+	if !c.isNull(row) {
+		id = stringOf(c, row, rec)
+	}
+	switch {
+	case id == "" && s.opt.MakeID:
+		return strconv.FormatInt(int64(rec.Pos)-1, 10), nil
+	case id == "":
+		return "", errors.New("it has no id")
+	case len(id) > engine.MaxIDBytes:
+		return "", fmt.Errorf("the id has %d bytes, at most %d are possible", len(id), engine.MaxIDBytes)
+	}
+	return id, nil
+}
+
+// stringOf returns a string, or the digits of a number.
+func stringOf(c *column, row int64, rec *records.Record) string {
+	if !c.t.isText() {
+		return string(c.append(nil, row))
+	}
+	p := c.bytes(row)
+	if !utf8.Valid(p) {
+		rec.BadUTF8 = true
+		return records.ValidText(string(p))
+	}
+	return stringAt(p)
+}
+
+// textOf returns the text of a row.
+func (s *source) textOf(rec *records.Record, b *batch, row int64) (string, error) {
+	part := func(at int) string {
+		if at < 0 || b.children[at].isNull(row) {
+			return ""
+		}
+		c := &b.children[at]
+		if c.t.isList() {
+			return string(c.append(nil, row))
+		}
+		return stringOf(c, row, rec)
+	}
+	switch {
+	case len(s.text) == 0:
+		return "", nil
+	case s.opt.Fields == nil && len(s.text) == 1:
+		return part(s.text[0]), nil
+	}
+	parts := make([]string, len(s.text))
+	for i, at := range s.text {
+		parts[i] = part(at)
+	}
+	if s.opt.Fields == nil {
+		return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n"), nil
+	}
+	return engine.JoinFields(parts...), nil
+}
+
+// fingerprint reads a fingerprint.
+func (s *source) fingerprint(c *column, row int64) (words []uint64, flaw string) {
+	switch {
+	case c.t.isInteger():
+		return []uint64{uint64(c.integer(row))}, ""
+	case c.t.kind == fixed:
+		for p := c.bytes(row); len(p) > 0; p = p[base.FingerprintBytes:] {
+			words = append(words, binary64(p))
+		}
+		return words, ""
+	}
+	text := strings.TrimSpace(string(c.bytes(row)))
+	if text == "" {
+		return nil, ""
+	}
+	word, _, err := base.ParseCell(text, s.opt.Fingerprints)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return []uint64{word}, ""
+}
+
+func binary64(p []byte) uint64 { return bin.BigEndian.Uint64(p) }
+
+// appendFields appends the columns that are no text, ID or fingerprint, as a JSON object; nothing
+// if there are none, or if all are null.
+func (s *source) appendFields(b []byte, of *batch, row int64) []byte {
+	for _, at := range s.fields {
+		c := &of.children[at]
+		if c.isNull(row) {
+			continue
+		}
+		if b == nil {
+			b = append(b, '{')
+		} else {
+			b = append(b, ',')
+		}
+		b = append(appendString(b, c.t.name), ':')
+		b = c.append(b, row)
+	}
+	if b != nil {
+		b = append(b, '}')
+	}
+	return b
+}

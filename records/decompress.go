@@ -1,0 +1,151 @@
+package records
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// decompress returns the content of r, which is compressed with gzip (all members are read), with
+// zstd (all frames) or not at all. The size of r is only a hint for the buffer, -1 if it is not
+// known; memory is Options.Memory. Call done when finished.
+func decompress(r io.Reader, size, memory int64) (content io.Reader, kind string, done func(), err error) {
+	done = func() {}
+	b := bufio.NewReaderSize(r, bufferSize(size))
+	head, err := b.Peek(6)
+	if err != nil && err != io.EOF {
+		return nil, "", done, err
+	}
+	switch kind = packing(head); kind {
+	case "gzip":
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, "", done, explain("gzip", err)
+		}
+		z.Multistream(false)
+		return &gzipMembers{b, z}, kind, done, nil
+	case "zstd":
+		frames := newFrames(b, memory)
+		z, err := zstd.NewReader(frames, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(uint64(frames.window())))
+		if err != nil {
+			return nil, "", done, explain("zstd", err)
+		}
+		return frames.explaining(z), kind, z.Close, nil
+	}
+	return b, "", done, nil
+}
+
+// gzipMembers is the content of all members of a gzip file, and of padding with zeros after them.
+type gzipMembers struct {
+	b *bufio.Reader
+	z *gzip.Reader
+}
+
+var errBehindGzip = errors.New("something else follows the gzip data, which gzip leaves out: gzip -dc FILE | simdb ... -")
+
+// Read reads from one member after the other.
+func (m *gzipMembers) Read(p []byte) (int, error) {
+	for {
+		n, err := m.z.Read(p)
+		if err != io.EOF || n > 0 {
+			return n, noEOF(n, err)
+		}
+		if err := m.next(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// noEOF is err, but nil for the end of one member of which something was read.
+func noEOF(n int, err error) error {
+	if n > 0 && err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// next begins with the next member.
+func (m *gzipMembers) next() error {
+	for {
+		switch c, err := m.b.ReadByte(); {
+		case err != nil:
+			return err
+		case c == 0:
+			continue
+		}
+		m.b.UnreadByte()
+		if head, _ := m.b.Peek(2); packing(head) != "gzip" {
+			return errBehindGzip
+		}
+		if err := m.z.Reset(m.b); err != nil {
+			return err
+		}
+		m.z.Multistream(false)
+		return nil
+	}
+}
+
+// packing returns "gzip" or "zstd" for what begins so, "" for anything else.
+func packing(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		return "gzip"
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}), isSkippable(head):
+		return "zstd"
+	}
+	return ""
+}
+
+// packedShare is how many bytes one of a compressed file may be.
+const packedShare = 5
+
+// ContentBytes returns about how many bytes a regular file has when it is decompressed, pages of a
+// Parquet file too; 0 for a file that cannot be read.
+func ContentBytes(path string) int64 {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	n := max(regularSize(f), 0)
+	var head [6]byte
+	if read, _ := io.ReadFull(f, head[:]); packing(head[:read]) != "" || bytes.HasPrefix(head[:read], []byte("PAR1")) {
+		n *= packedShare
+	}
+	return n
+}
+
+// bufferSize is the size of the buffer for an input of this size in bytes. Folders have many small
+// files.
+func bufferSize(size int64) int {
+	const most = 256 << 10
+	if size < 0 || size >= most {
+		return most
+	}
+	return int(size) + 16
+}
+
+// explain says what an error of a decompressor means for the file.
+func explain(kind string, err error) error {
+	switch {
+	case kind == "", err == errBehindGzip, errors.As(err, new(*windowError)):
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return fmt.Errorf("the %s data end too early, is the file truncated? (%w)", kind, io.ErrUnexpectedEOF)
+	}
+	return fmt.Errorf("damaged %s data: %w", kind, err)
+}
+
+// regularSize is the size of a regular file, or -1.
+func regularSize(f *os.File) int64 {
+	if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+		return st.Size()
+	}
+	return -1
+}

@@ -1,0 +1,38 @@
+// Package records opens files with documents, whatever their format, as a Source: documents in order,
+// each with its place, in bounded memory.
+//
+//	src, err := records.Open("crawl.jsonl.gz", records.Options{})
+//	for rec, err := range src.Records(ctx) { ... }
+//
+// The formats are read by packages below this one, which register themselves: package lines reads
+// JSON lines, CSV, TSV, plain text and lists of fingerprints, package files reads folders of files
+// that are a document each. The commands of simdb use this package, and package files for folders,
+// so a new format changes none of them.
+//
+// # Errors
+//
+// A record that cannot be used is an *Issue with its place and the reason, and reading continues
+// with the next one. What ends the reading, such as a truncated gzip file, is a *ReadError; every
+// record before it has been delivered.
+//
+// # A new format
+//
+// A format takes five files:
+//
+//  1. A package below this one, such as records/parquet. It implements Source and Copier and
+//     registers a Family from its init function. Its Detect function recognises files by their
+//     first bytes (Stream.Head). A format that needs random access gets it from Stream.ReaderAt,
+//     also for pipes and compressed files.
+//  2. Its test. cmd/simdb/source_test.go has a complete small example: a binary format with a
+//     footer, which is loaded, resumed, deduplicated and matched, and whose damage is reported with
+//     its place.
+//  3. cmd/simdb/formats.go imports the package. TestFormatsAreImported fails without it.
+//  4. docs/formats.md gets a row and a section. TestFormatsAreDocumented fails without them.
+//  5. go.mod, if the format needs a module.
+//
+// A Source that is a Cutter, too, can be copied with a part of each text.
+//
+// Everything else follows from the registration: --format, its help and completion, the endings of
+// output files, the unit ("line", "row") in messages, resuming, rejects, the audit and copies of
+// kept records.
+package records

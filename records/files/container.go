@@ -1,0 +1,112 @@
+package files
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/records"
+)
+
+// container is what the Sources of mailboxes and of WARC files have in common.
+type container struct {
+	in   *records.Stream
+	opt  records.Options
+	id   string // name of the header with the ID
+	unit string // of positions
+
+	r *bufio.Reader
+	n records.Position // messages or records that were begun
+
+	skipped, guessed records.Counts
+}
+
+// newContainer returns a container whose IDs are in a header of this name, unless the options say
+// another one.
+func newContainer(in *records.Stream, opt records.Options, format records.Format, id string, buffer int) container {
+	return container{
+		in: in, opt: opt, id: cmp.Or(opt.IDField, id), unit: format.Unit(), r: bufio.NewReaderSize(in.Reader(), buffer),
+		skipped: records.Counts{}, guessed: records.Counts{},
+	}
+}
+
+// Progress returns how much of the file has been read.
+func (c *container) Progress() (done, size int64) { return c.in.Progress() }
+
+// Close closes the file.
+func (c *container) Close() error {
+	c.in.Release()
+	return c.in.Close()
+}
+
+// errSkip is the error of what is no document, or is left out by Options.After.
+var errSkip = errors.New("no document")
+
+// records yields what next returns until its error is io.EOF, without what is skipped. Any other
+// error that is no *records.Issue ends the reading.
+func (c *container) records(ctx context.Context, next func() (*records.Record, error)) iter.Seq2[*records.Record, error] {
+	return func(yield func(*records.Record, error) bool) {
+		defer func() { c.opt.Tally.Note(c.in.Name(), c.skipped, c.guessed) }()
+		for {
+			if err := context.Cause(ctx); err != nil {
+				yield(nil, err)
+				return
+			}
+			rec, err := next()
+			if err == io.EOF {
+				return
+			}
+			if err == errSkip {
+				continue
+			}
+			if _, ok := errors.AsType[*records.Issue](err); err != nil && !ok {
+				if _, ok := errors.AsType[*records.ReadError](err); !ok {
+					err = &records.ReadError{File: c.in.Name(), Pos: c.n - 1, Unit: c.unit, Err: err}
+				}
+				yield(nil, err)
+				return
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// issue is what is wrong with the current message or record.
+func (c *container) issue(raw []byte, reason string) *records.Issue {
+	return &records.Issue{File: c.in.Name(), Pos: c.n, Unit: c.unit, End: c.n, Reason: reason, Raw: raw, Size: int64(len(raw))}
+}
+
+// record makes the current record of a document, whose ID is made if there is none and the options
+// say so.
+func (c *container) record(doc engine.Doc, raw []byte, badUTF8 bool) (*records.Record, error) {
+	rec := &records.Record{Doc: doc, File: c.in.Name(), Pos: c.n, End: c.n, Raw: raw, BadUTF8: badUTF8}
+	switch {
+	case doc.ID == "" && c.opt.MakeID:
+		rec.Doc.ID = fmt.Sprintf("%s:%d", rec.File, rec.Pos)
+	case doc.ID == "":
+		return nil, c.issue(raw, fmt.Sprintf("no %q; --id-field names another header, and --id-from line makes ids", c.id))
+	case len(doc.ID) > engine.MaxIDBytes:
+		return nil, c.issue(raw, fmt.Sprintf("the id has %d bytes, at most %d are possible", len(doc.ID), engine.MaxIDBytes))
+	}
+	return rec, nil
+}
+
+// appendField appends a field of a JSON object, of which b is the beginning.
+func appendField(b []byte, name, value string) []byte {
+	if len(b) > 1 {
+		b = append(b, ',')
+	}
+	for i, s := range []string{name, value} {
+		quoted, _ := json.Marshal(s) // a string can always be encoded
+		b = append(append(b, quoted...), ":"[i:]...)
+	}
+	return b
+}

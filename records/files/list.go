@@ -1,0 +1,336 @@
+package files
+
+import (
+	"cmp"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/records"
+)
+
+// ListOptions say which files a list has.
+type ListOptions struct {
+	// Exclude has patterns with the rules of .gitignore, relative to each folder that is named. The
+	// last one that matches decides. Folders may have an IgnoreFile with more of them.
+	Exclude []string
+
+	// Hidden includes files and folders whose names begin with a dot. Without it they are left out,
+	// unless they are named themselves.
+	Hidden bool
+
+	// Images, if not nil, has the list be one of pictures, whose records have such hashes. Of what
+	// is in folders, files that are not called as pictures are left out.
+	Images *imagehash.Kind
+
+	// Check is called for every file of the list; its error ends the listing. It may be nil.
+	Check func(path string, info fs.FileInfo) error
+}
+
+// Tree is a list of files, in the order in which they are read.
+type Tree struct {
+	name    string
+	entries []entry
+	size    int64 // of all files, in bytes
+	links   int64 // symbolic links, which are not followed
+	again   int64 // other names of files in the list
+	binary  int64 // files with zero bytes, of the last Source that was read
+
+	images  *imagehash.Kind // nil: the files are texts
+	others  records.Counts  // by their ending, files that are not called as pictures
+	refused records.Counts  // by the reason, pictures without a hash, of the last Source that was read
+	poor    int64           // pictures whose hash has a low quality, of that one
+}
+
+// entry is a file, or a folder that cannot be read.
+type entry struct {
+	path   string
+	reason string // why it cannot be read, where that is known
+}
+
+// vcs are folders in which version control systems keep their data.
+var vcs = []string{".git", ".hg", ".svn", ".bzr", ".jj", "_darcs", "CVS"}
+
+// List returns the files that args name: files, folders, which are walked in the order of names,
+// and patterns such as "notes/**/*.md" where nothing has that name. A file that is named twice, or
+// has two names, comes once, in its first place. Symbolic links are followed where args name them,
+// and not within folders, so the walk neither leaves a folder nor runs in a circle. Databases and
+// the folders of version control systems are left out.
+func List(args []string, o ListOptions) (*Tree, error) {
+	w := walker{o: o, tree: &Tree{name: "files", images: o.Images, others: records.Counts{}}, files: &Set{}}
+	if len(args) == 1 {
+		w.tree.name = args[0]
+	}
+	for _, p := range o.Exclude {
+		r, ok, err := parseRule(p, "")
+		if err != nil {
+			return nil, fmt.Errorf("--exclude: %w", err)
+		}
+		if ok {
+			w.exclude = append(w.exclude, r)
+		}
+	}
+	for _, arg := range args {
+		if err := w.argument(arg); err != nil {
+			return nil, err
+		}
+	}
+	return w.tree, nil
+}
+
+type walker struct {
+	o       ListOptions
+	tree    *Tree
+	exclude []rule
+	files   *Set // that are in the list
+}
+
+// argument adds what an argument names.
+func (w *walker) argument(arg string) error {
+	if arg == "-" {
+		return errors.New("with --files and --images, - is no file: name files or folders")
+	}
+	names, err := Expand(arg, w.o.Hidden)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := w.named(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Expand returns the paths that match an argument, sorted: the argument itself if a file has this
+// name, or if it is no pattern. A part of a pattern finds hidden names if it begins with a dot, or
+// if hidden is true. It is an error if there are none.
+func Expand(arg string, hidden bool) ([]string, error) {
+	// A file may be named as a pattern is. To look for one is an error of its own on Windows.
+	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[{") {
+		return []string{arg}, nil
+	}
+	w, err := newWalk(arg)
+	if err == nil {
+		err = w.folder("", 0)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", arg, err)
+	}
+	names := w.found
+	if !hidden {
+		names = slices.DeleteFunc(names, func(name string) bool { return newlyHidden(arg, name) })
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: no file matches", arg)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// newlyHidden reports whether a path that matches a pattern has a hidden part that the pattern does
+// not name.
+func newlyHidden(pattern, name string) bool {
+	for part := range strings.SplitSeq(filepath.ToSlash(name), "/") {
+		if isHidden(part) && !strings.Contains(pattern, part) {
+			return true
+		}
+	}
+	return false
+}
+
+func isHidden(name string) bool { return strings.HasPrefix(name, ".") && name != "." && name != ".." }
+
+// named adds the file or folder of a path that the user has named.
+func (w *walker) named(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
+			err = p.Err
+		}
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	path = filepath.ToSlash(filepath.Clean(path)) // a list, and ids, are the same on every system
+	switch {
+	case info.IsDir():
+		if isDatabase(path) {
+			return fmt.Errorf("%s is a database, not a folder of files", path)
+		}
+		return w.folder(path, "", w.exclude)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is neither a file nor a folder", path)
+	case ignored(w.exclude, strings.TrimPrefix(path, "/"), false):
+		return nil
+	}
+	return w.file(path, info)
+}
+
+// folder adds the files of a folder. Its path from the root of the walk is rel.
+func (w *walker) folder(path, rel string, rules []rule) error {
+	list, err := os.ReadDir(path)
+	if err != nil {
+		w.unreadable(path, "the folder cannot be read: "+outfile.Cause(err).Error())
+	}
+	if slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == IgnoreFile }) {
+		content, err := os.ReadFile(filepath.Join(path, IgnoreFile))
+		if err != nil {
+			return err
+		}
+		rules = append(slices.Clip(rules), parseIgnoreFile(string(content), rel)...)
+	}
+	if isMaildir(path) { // and folders in it, which begin with a dot, are others
+		list = slices.DeleteFunc(list, func(e fs.DirEntry) bool {
+			return e.Name() != "cur" && e.Name() != "new" && !isMaildir(filepath.Join(path, e.Name()))
+		})
+	}
+	for _, e := range list {
+		if err := w.member(e, filepath.ToSlash(filepath.Join(path, e.Name())), join(rel, e.Name()), rules); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join is path.Join for a base that may be "".
+func join(base, name string) string {
+	if base == "" {
+		return name
+	}
+	return base + "/" + name
+}
+
+// isMaildir reports whether a folder has mails, each in a file: in the folders cur and new, but not
+// in tmp, where they are not complete.
+func isMaildir(path string) bool {
+	for _, name := range []string{"cur", "new", "tmp"} {
+		if info, err := os.Stat(filepath.Join(path, name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// member adds what a folder has, unless it is left out.
+func (w *walker) member(e fs.DirEntry, path, rel string, rules []rule) error {
+	name, isDir := e.Name(), e.IsDir()
+	switch {
+	case isHidden(name) && !w.o.Hidden && !isMaildir(path), name == IgnoreFile, isDir && slices.Contains(vcs, name), ignored(rules, rel, isDir):
+		return nil
+	case isDir && isDatabase(path):
+		return nil
+	case isDir:
+		return w.folder(path, rel, rules)
+	case e.Type()&fs.ModeSymlink != 0:
+		w.tree.links++
+		return nil
+	case !e.Type().IsRegular():
+		return nil
+	case w.o.Images != nil && !imagehash.HasExtension(name):
+		w.tree.others[cmp.Or(strings.ToLower(filepath.Ext(name)), "without an ending")]++
+		return nil
+	}
+	info, err := os.Lstat(path) // not e.Info, which is not for os.SameFile on every Windows
+	if err != nil {
+		w.unreadable(path, outfile.Cause(err).Error())
+		return nil
+	}
+	return w.file(path, info)
+}
+
+func isDatabase(path string) bool {
+	what, err := engine.Identify(path)
+	return err == nil && what != ""
+}
+
+func (w *walker) file(path string, info fs.FileInfo) error {
+	if w.o.Check != nil {
+		if err := w.o.Check(path, info); err != nil {
+			return err
+		}
+	}
+	if first, had := w.files.Add(path, info); had {
+		if first != path {
+			w.tree.again++
+		}
+		return nil
+	}
+	w.tree.entries = append(w.tree.entries, entry{path: path})
+	w.tree.size += info.Size()
+	return nil
+}
+
+// unreadable adds what cannot be read, and why, unless its path is in the list.
+func (w *walker) unreadable(path, reason string) {
+	if e := (entry{path, reason}); !slices.Contains(w.tree.entries, e) {
+		w.tree.entries = append(w.tree.entries, e)
+	}
+}
+
+// Name is what messages call the list: its argument if there is one, otherwise "files".
+func (t *Tree) Name() string { return t.name }
+
+// Size returns the size of all files in bytes.
+func (t *Tree) Size() int64 { return t.size }
+
+// Pictures returns how many files the list has, 0 if it is none of pictures.
+func (t *Tree) Pictures() int64 {
+	if t == nil || t.images == nil {
+		return 0
+	}
+	return int64(len(t.entries))
+}
+
+// Key identifies the list for the checkpoints of a load. A list with other files, or in another
+// working directory, has another key, as its positions mean other files.
+func (t *Tree) Key() string {
+	h := xxh3.New()
+	dir, _ := os.Getwd()
+	for _, e := range t.entries {
+		h.WriteString(dir)
+		h.WriteString("\x00")
+		h.WriteString(e.path)
+		h.WriteString("\x00")
+	}
+	sum := h.Sum128().Bytes()
+	return "files:" + hex.EncodeToString(sum[:])
+}
+
+// poorNote says how the user finds the pictures of a poor hash.
+const poorNote = ", which may match by chance (simdb hash shows it; in a database: quality < 50)"
+
+// Skipped describes what is not among the records of the Source that was read last, "" if there is
+// nothing to say.
+func (t *Tree) Skipped() string {
+	var parts []string
+	for _, p := range []struct {
+		n          int64
+		one, other string
+	}{
+		{t.binary, "1 binary file was skipped", "%d binary files were skipped"},
+		{t.links, "1 symbolic link was not followed", "%d symbolic links were not followed"},
+		{t.again, "1 name of a file that has come before was left out", "%d names of files that have come before were left out"},
+		{t.poor, "1 picture has a hash of low quality" + poorNote, "%d pictures have hashes of low quality" + poorNote},
+	} {
+		switch {
+		case p.n == 1:
+			parts = append(parts, p.one)
+		case p.n > 1:
+			parts = append(parts, fmt.Sprintf(p.other, p.n))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if len(t.refused) > 0 {
+		text = strings.TrimPrefix(text+"; pictures without a hash, compared by equality alone: "+t.refused.String(), "; ")
+	}
+	return text
+}

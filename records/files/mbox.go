@@ -1,0 +1,232 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"regexp"
+	"strings"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/records"
+)
+
+// A mailbox of the mbox family (RFC 4155) has messages, one after the other. A message begins with
+// a line that starts with "From ", at the beginning of the file or after an empty line, and ends
+// before the next one:
+//
+//	From alice@example.org Thu Jan  1 00:00:00 2026
+//	Message-ID: <1@example.org>
+//	Subject: hello
+//
+//	the text of the message
+//
+// Its text is that of its parts of plain text, decoded (message.go). In a mailbox of the form MMDF
+// a line with four bytes 1 comes before and after each message.
+
+// Mbox is the name of the format.
+const Mbox records.Format = "mbox"
+
+const (
+	separator     = "From "
+	fence         = "\x01\x01\x01\x01" // a line around messages of MMDF
+	defaultMailID = "Message-ID"
+	readerSize    = 64 << 10
+)
+
+func init() {
+	records.Register(records.Family{
+		Formats:   []records.Description{{Name: Mbox, Label: "mbox", Unit: "message", Endings: []string{".mbox", ".mbx"}}},
+		Detect:    detectMbox,
+		Open:      openMbox,
+		NewCopier: func(w io.Writer, _ records.CopyOptions) (records.Copier, error) { return &mailCopier{w: w}, nil },
+	})
+}
+
+// dated is a separator as mail programs write it: with a time of day and a year.
+var dated = regexp.MustCompile(`^From \S+ .*\d\d:\d\d.*\d{4}`)
+
+// detectMbox reports whether an input is a mailbox: the first line that is not empty is a
+// separator, and the next one is of a header.
+func detectMbox(in *records.Stream, _ records.Options) bool {
+	head, _ := in.Head()
+	first, rest, _ := bytes.Cut(trimLeft(head), []byte("\n"))
+	if isFence(first) {
+		return true
+	}
+	return dated.Match(first) && (fieldName.Match(rest) || bytes.HasPrefix(rest, []byte(">"+separator)))
+}
+
+// trimLeft returns what follows a byte order mark and empty lines.
+func trimLeft(head []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), "\r\n")
+}
+
+// isMessage reports whether content that begins so is one message: a header that says from whom it
+// is, and when or by which way it came.
+func isMessage(head []byte) bool {
+	head = trimLeft(head)
+	if !fieldName.Match(head) {
+		return false
+	}
+	h, _ := splitMessage(head)
+	return h.Get("From") != "" && (h.Get("Date") != "" || h.Get("Received") != "" || h.Get("Message-Id") != "" || h.Get("Return-Path") != "")
+}
+
+// isFence reports whether a line is around messages of MMDF.
+func isFence(line []byte) bool { return string(bytes.TrimRight(line, "\r\n")) == fence }
+
+type mailbox struct {
+	container
+	mmdf bool
+
+	// The line that was read last, which is not part of the message before it: a piece of it if it
+	// is longer than the buffer of r, nothing at the end of the file.
+	line   []byte
+	begins bool  // it is the beginning of a line
+	apart  bool  // the line before is empty
+	err    error // of reading after it
+}
+
+func openMbox(in *records.Stream, opt records.Options) (records.Source, error) {
+	if opt.TextField != "" || opt.FingerprintField != "" || opt.Fields != nil || opt.SetField != "" {
+		return nil, errors.New("the text of a message is its body, so --text-field, --field, --set-field and --fingerprint-field have no meaning")
+	}
+	head, _ := in.Head()
+	f := &mailbox{
+		container: newContainer(in, opt, Mbox, defaultMailID, readerSize),
+		mmdf:      bytes.HasPrefix(trimLeft(head), []byte(fence)),
+	}
+	f.readLine()
+	f.line = bytes.TrimPrefix(f.line, []byte("\ufeff"))
+	return f, nil
+}
+
+// Info describes the file.
+func (f *mailbox) Info() records.Info {
+	shape := "mbox"
+	if f.mmdf {
+		shape = "MMDF"
+	}
+	return records.Info{Name: f.in.Name(), Format: Mbox, Shape: shape}
+}
+
+// Records yields the messages. One that cannot be used is an Issue; reading continues with the
+// next.
+func (f *mailbox) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
+	return f.records(ctx, func() (*records.Record, error) {
+		raw, whole, err := f.message()
+		switch {
+		case err != nil:
+			return nil, err
+		case f.n <= f.opt.After:
+			whole.Close()
+			return nil, errSkip
+		}
+		return f.document(raw, whole)
+	})
+}
+
+// readLine reads the next line, or a piece of it.
+func (f *mailbox) readLine() {
+	f.apart = f.begins && len(bytes.TrimRight(f.line, "\r\n")) == 0
+	f.begins = len(f.line) == 0 || f.line[len(f.line)-1] == '\n'
+	f.apart = f.apart && f.begins
+	f.line, f.err = f.r.ReadSlice('\n')
+	if f.err == bufio.ErrBufferFull {
+		f.err = nil
+	}
+}
+
+// message reads a message: its bytes or, if those are more than a document may have, the beginning
+// and all of them as an Oversize.
+func (f *mailbox) message() (raw []byte, whole *records.Oversize, err error) {
+	for (f.n == 0 || f.mmdf) && f.err == nil && len(bytes.TrimRight(f.line, "\r\n")) == 0 {
+		f.readLine() // before the first message
+	}
+	if len(f.line) == 0 {
+		return nil, nil, f.err
+	}
+	f.n++
+	for ended := false; raw == nil || len(f.line) > 0 && !ended && !f.separates(); {
+		ended = f.mmdf && raw != nil && f.begins && isFence(f.line)
+		switch {
+		case whole != nil:
+			whole.Write(f.line)
+		case len(raw)+len(f.line) > records.MaxRecord:
+			whole = records.NewOversize(raw)
+			whole.Write(f.line)
+			raw = bytes.Clone(raw[:readerSize])
+		default:
+			raw = append(raw, f.line...)
+		}
+		if f.err != nil {
+			f.line = nil
+			break
+		}
+		f.readLine()
+	}
+	if f.err != nil && f.err != io.EOF {
+		whole.Close()
+		return nil, nil, f.err
+	}
+	return raw, whole, nil
+}
+
+// separates reports whether the current line begins another message.
+func (f *mailbox) separates() bool {
+	return !f.mmdf && f.begins && f.apart && bytes.HasPrefix(f.line, []byte(separator))
+}
+
+func (f *mailbox) document(raw []byte, whole *records.Oversize) (*records.Record, error) {
+	if whole != nil {
+		defer whole.Close()
+		is := f.issue(raw, "")
+		whole.Complete(is, whole.Size())
+		return nil, is
+	}
+	message := raw
+	if f.mmdf {
+		message = bytes.TrimPrefix(message, []byte(fence))
+		message = bytes.TrimLeft(bytes.TrimSuffix(bytes.TrimRight(message, "\r\n"), []byte(fence)), "\r\n")
+	} else if !bytes.HasPrefix(raw, []byte(separator)) {
+		return nil, f.issue(raw, fmt.Sprintf("it does not begin with %q", separator))
+	}
+	m := readMessage(message, f.opt)
+	f.guessed.Add(m.Guessed)
+	id := strings.Trim(m.Header.Get(f.id), "<> \t")
+	return f.record(engine.Doc{ID: id, Text: m.Text, Fields: m.Fields(f.id)}, raw, m.Bad)
+}
+
+// mailCopier copies messages byte for byte.
+type mailCopier struct {
+	w    io.Writer
+	open string // what the message written last lacks of an empty line at its end
+}
+
+// Copy writes a message.
+func (c *mailCopier) Copy(_ records.Source, raw []byte, _ ...any) error {
+	if _, err := io.WriteString(c.w, c.open); err != nil {
+		return err
+	}
+	c.open = ""
+	switch {
+	case bytes.HasSuffix(bytes.TrimRight(raw, "\r\n"), []byte("\n"+fence)):
+		if raw[len(raw)-1] != '\n' {
+			c.open = "\n"
+		}
+	case !bytes.HasSuffix(raw, []byte("\n")):
+		c.open = "\n\n"
+	case !bytes.HasSuffix(raw, []byte("\n\n")) && !bytes.HasSuffix(raw, []byte("\n\r\n")):
+		c.open = "\n"
+	}
+	_, err := c.w.Write(raw)
+	return err
+}
+
+// Close does nothing: mailboxes have no footer.
+func (c *mailCopier) Close() error { return nil }

@@ -1,0 +1,171 @@
+package files
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/simdb/simdb/records"
+)
+
+// pageBegins matches the beginning of a page, after what isPage skips.
+var pageBegins = regexp.MustCompile(`(?i)^<(!doctype\s+html|html)[\s>]`)
+
+// isPage reports whether content that begins so is an HTML page. White space, a byte order mark,
+// comments and an XML declaration may come first.
+func isPage(head []byte) bool {
+	for before := -1; before != len(head); {
+		before = len(head)
+		head = bytes.TrimLeft(head, " \t\r\n\f\ufeff")
+		for begin, end := range map[string]string{"<!--": "-->", "<?xml": "?>"} {
+			if bytes.HasPrefix(head, []byte(begin)) {
+				_, head, _ = bytes.Cut(head, []byte(end))
+			}
+		}
+	}
+	return pageBegins.Match(head)
+}
+
+// isPageType reports whether a media type, which may have parameters, is that of pages.
+func isPageType(contentType string) bool {
+	kind, _ := mediaType(contentType)
+	return kind == "text/html" || kind == "application/xhtml+xml"
+}
+
+// declaredCharset is what a page says of its charset, at its beginning.
+var declaredCharset = regexp.MustCompile(`(?i)<(?:meta\s[^>]*?charset\s*=|\?xml\s[^>]*?encoding\s*=)\s*["']?\s*([^\s"'/>;?]+)`)
+
+// declaredBytes is how much of a page is looked at for its charset: as much as browsers look at, or
+// more.
+const declaredBytes = 4 << 10
+
+// pageText returns the visible text of a page, or all of it with Options.RawHTML. The charset is
+// that of a byte order mark, of the media type, or of the page itself; if there is none see
+// records.Decode.
+func pageText(page []byte, contentType string, opt records.Options) (text string, bad, guessed bool) {
+	_, params := mediaType(contentType)
+	name := params["charset"]
+	switch found := declaredCharset.FindSubmatch(page[:min(len(page), declaredBytes)]); {
+	case bytes.HasPrefix(page, []byte("\xef\xbb\xbf")):
+		name = "utf-8"
+	case bytes.HasPrefix(page, []byte("\xff\xfe")), bytes.HasPrefix(page, []byte("\xfe\xff")):
+		name = "utf-16"
+	case name == "" && found != nil && !bytes.HasPrefix(bytes.ToLower(found[1]), []byte("utf-16")): // it could not be read here
+		name = string(found[1])
+	}
+	text, bad, guessed = records.Decode(page, name, opt.Encoding)
+	if !opt.RawHTML {
+		text = visibleText([]byte(text))
+	}
+	return text, bad, guessed
+}
+
+// Elements whose content is not shown, those that are lines of their own, and those that are apart
+// from what is beside them.
+var (
+	hiddenElements = map[atom.Atom]bool{
+		atom.Script: true, atom.Style: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Noframes: true, atom.Noembed: true,
+	}
+	lineElements = setOf(atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Br, atom.Caption, atom.Center, atom.Dd, atom.Details,
+		atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Dt, atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Frameset,
+		atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Head, atom.Header, atom.Hgroup, atom.Hr, atom.Html, atom.Legend, atom.Li,
+		atom.Main, atom.Menu, atom.Nav, atom.Ol, atom.Optgroup, atom.Option, atom.P, atom.Pre, atom.Search, atom.Section, atom.Select,
+		atom.Summary, atom.Table, atom.Tbody, atom.Textarea, atom.Tfoot, atom.Thead, atom.Title, atom.Tr, atom.Ul)
+	cellElements = setOf(atom.Td, atom.Th, atom.Img, atom.Button, atom.Input)
+)
+
+func setOf(all ...atom.Atom) map[atom.Atom]bool {
+	set := make(map[atom.Atom]bool, len(all))
+	for _, a := range all {
+		set[a] = true
+	}
+	return set
+}
+
+// maxToken is the largest size of a tag or a text in bytes: the attributes of a tag take many times
+// as much memory.
+const maxToken = 16 << 20
+
+// visibleText returns the text of a page: white space is a blank, and elements that are lines end
+// lines. It reads a page once, sequentially, so neither the depth of nesting nor errors in the
+// markup matter.
+func visibleText(page []byte) string {
+	z := html.NewTokenizer(bytes.NewReader(page))
+	z.SetMaxBuf(maxToken)
+	w := pageWriter{out: make([]byte, 0, len(page)/4)}
+	var within atom.Atom // the hidden element that the page is in,
+	depth := 0           // of open elements of that kind
+	drawn := 0           // svg and math that are open
+	for {
+		kind := z.Next()
+		switch kind {
+		case html.ErrorToken:
+			if z.Err() != io.EOF {
+				return string(page) // with its markup
+			}
+			return string(w.out)
+		case html.TextToken:
+			if depth == 0 {
+				w.text(z.Text())
+			}
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			name, _ := z.TagName()
+			tag := atom.Lookup(name)
+			switch {
+			case kind == html.SelfClosingTagToken && drawn > 0:
+				z.NextIsNotRawText() // such as <title/>, which has no end here; in HTML the slash means nothing
+			case hiddenElements[tag] && depth > 0 && tag != within:
+			case hiddenElements[tag] && kind == html.EndTagToken:
+				depth = max(depth-1, 0)
+			case hiddenElements[tag]:
+				within, depth = tag, depth+1
+			case tag == atom.Svg || tag == atom.Math:
+				if kind == html.EndTagToken {
+					drawn = max(drawn-1, 0)
+				} else if kind == html.StartTagToken {
+					drawn++
+				}
+			case depth > 0:
+			case lineElements[tag]:
+				w.end('\n')
+			case cellElements[tag]:
+				w.end(' ')
+			}
+		}
+	}
+}
+
+// pageWriter writes a text without white space at its ends, nor more than one between words.
+type pageWriter struct {
+	out   []byte
+	space byte // to be written before the next word, 0 for none
+}
+
+// end writes what keeps words apart: a newline if there is one to write.
+func (w *pageWriter) end(space byte) {
+	if w.space != '\n' && len(w.out) > 0 {
+		w.space = space
+	}
+}
+
+// text writes a part of a line.
+func (w *pageWriter) text(text []byte) {
+	for len(text) > 0 {
+		n := bytes.IndexAny(text, " \t\r\n\f")
+		switch {
+		case n == 0:
+			w.end(' ')
+			text = text[1:]
+			continue
+		case n < 0:
+			n = len(text)
+		}
+		if w.space != 0 {
+			w.out, w.space = append(w.out, w.space), 0
+		}
+		w.out, text = append(w.out, text[:n]...), text[n:]
+	}
+}

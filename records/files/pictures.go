@@ -1,0 +1,158 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"runtime"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/records"
+)
+
+// goodQuality is the least quality of a PDQ hash that Meta advises to use.
+const goodQuality = 50
+
+// pictures is the Source of a list of pictures. The fingerprint of a record is the hash.
+type pictures struct {
+	source
+	workers int
+	memory  int64               // of all pictures that are decoded at a time, in bytes
+	room    *semaphore.Weighted // what is left of it
+}
+
+// newPictures returns a Source of the pictures in a list.
+func newPictures(t *Tree, opt records.Options) *pictures {
+	memory := cmp.Or(opt.Memory, imagehash.DefaultMemory)
+	return &pictures{source{tree: t, opt: opt}, cmp.Or(opt.Workers, runtime.GOMAXPROCS(0)), memory, semaphore.NewWeighted(memory)}
+}
+
+// Info describes the list.
+func (s *pictures) Info() records.Info {
+	return records.Info{Name: s.tree.name, Format: Files, Shape: "pictures", Bits: s.tree.images.Bits(), Several: s.opt.Orientations, FingerprintsOnly: true}
+}
+
+// hashed is a picture, or what is wrong with its file.
+type hashed struct {
+	rec *records.Record
+	err error
+	why string // it is compared with equal ones alone; "" for others
+}
+
+// Records yields a record for each picture. One that cannot be decoded has a flaw, and a
+// fingerprint made of the bytes of its file; a file that cannot be read is an Issue.
+func (s *pictures) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
+	return func(yield func(*records.Record, error) bool) {
+		if s.opt.Need != records.NeedID { // else no picture is looked at
+			s.tree.refused, s.tree.poor = records.Counts{}, 0
+		}
+		rest := s.tree.entries[min(int(s.opt.After), len(s.tree.entries)):]
+		err := pipeline.Ordered(ctx, len(rest), s.workers, func(i int) (hashed, error) {
+			return s.hash(ctx, rest[i]), ctx.Err()
+		}, func(i int, h hashed) error {
+			if h.rec != nil {
+				h.rec.End = s.opt.After + records.Position(i+1)
+				s.count(h)
+			}
+			if !yield(h.rec, h.err) {
+				return records.ErrStop
+			}
+			return nil
+		})
+		if err != nil && err != records.ErrStop {
+			yield(nil, context.Cause(ctx))
+		}
+	}
+}
+
+// count counts a picture without a hash, or with a poor one.
+func (s *pictures) count(h hashed) {
+	switch {
+	case h.why != "":
+		s.tree.refused[h.why]++
+	case h.rec.Picture != nil && h.rec.Picture.Quality >= 0 && h.rec.Picture.Quality < goodQuality:
+		s.tree.poor++
+	}
+}
+
+// hash makes the record of a picture.
+func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
+	name := records.ShownName(e.path)
+	issue := &records.Issue{File: name, Pos: 1, Unit: records.UnitFile, Reason: e.reason, Raw: []byte(e.path)}
+	if e.reason != "" {
+		return hashed{err: issue}
+	}
+	h.rec = &records.Record{Doc: engine.Doc{ID: name}, File: name, Pos: 1, Raw: issue.Raw}
+	if s.opt.Need == records.NeedID {
+		return h
+	}
+	p, sum, err := s.decode(ctx, e.path)
+	if refused, ok := errors.AsType[*imagehash.RefusedError](err); ok {
+		h.why, h.rec.Flaw = refused.Reason.String(), refused.Error()
+		if refused.Reason == imagehash.TooLarge && s.opt.Memory > 0 {
+			h.rec.Flaw += "; --memory gives more"
+		}
+		h.rec.Doc.SetFingerprint(sum...)
+		return h
+	}
+	if err != nil {
+		issue.Reason = outfile.Cause(err).Error()
+		return hashed{err: issue}
+	}
+	if h.rec.Picture = &p; p.Refused != nil {
+		h.why = p.Refused.Reason.String()
+	}
+	h.rec.Doc.SetFingerprint(p.Hashes[0]...)
+	if s.opt.Orientations {
+		h.rec.Doc.Fingerprints = p.Hashes[1:]
+	}
+	if s.opt.Need <= records.NeedDoc {
+		fields := fmt.Appendf(nil, `{"width":%d,"height":%d,"format":%q}`, p.Width, p.Height, p.Format)
+		if p.Quality >= 0 {
+			fields = append(fmt.Appendf(nil, `{"quality":%d,`, p.Quality), fields[1:]...)
+		}
+		h.rec.Doc.Fields = fields
+	}
+	return h
+}
+
+// decode hashes a picture, or the bytes of one that is refused. It has its share of the memory, or,
+// if it needs more, more of it while fewer others are decoded.
+func (s *pictures) decode(ctx context.Context, path string) (p imagehash.Result, sum []uint64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return p, nil, err
+	}
+	defer f.Close()
+	defer func() {
+		n, _ := f.Seek(0, io.SeekCurrent)
+		s.read.Add(n)
+	}()
+	for memory := max(1, s.memory/int64(s.workers)); ; memory = min(2*memory, s.memory) {
+		if err := s.room.Acquire(ctx, memory); err != nil {
+			return p, nil, err
+		}
+		p, err = imagehash.Hash(f, *s.tree.images, imagehash.Options{Orientations: s.opt.Orientations, Memory: memory})
+		s.room.Release(memory)
+		refused, ok := errors.AsType[*imagehash.RefusedError](err)
+		if !ok {
+			return p, nil, err
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return p, nil, err
+		}
+		if refused.Reason != imagehash.TooLarge || memory == s.memory {
+			sum, failed := imagehash.Sum(f, *s.tree.images)
+			return p, sum, cmp.Or(failed, err)
+		}
+	}
+}

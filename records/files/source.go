@@ -1,0 +1,297 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/records"
+)
+
+// Files is the format of inputs that are one document each.
+const Files records.Format = "files"
+
+func init() {
+	records.Register(records.Family{
+		Formats: []records.Description{{
+			Name: Files, Label: "paths of files", Unit: records.UnitFile, Endings: []string{".txt", ".list", ".lst"},
+		}},
+		Detect: detect,
+		Open:   open,
+		NewCopier: func(w io.Writer, o records.CopyOptions) (records.Copier, error) {
+			return &copier{w: w, null: o.Null}, nil
+		},
+	})
+}
+
+// binaryBytes is how much of a file is looked at to tell whether it is a text.
+const binaryBytes = 8 << 10
+
+// errBinary is the error for a file with zero bytes in its first binaryBytes.
+var errBinary = errors.New("it has NUL bytes (0x00), so it is no text")
+
+// source is the Source of a list of files. The position of a record is 1, that of its end its
+// number in the list.
+type source struct {
+	tree *Tree
+	opt  records.Options
+	read atomic.Int64
+}
+
+// Open returns a Source of the files in the list. Options that name fields are an error, as files
+// have none.
+func (t *Tree) Open(opt records.Options) (records.Source, error) {
+	if flag := fieldFlag(opt); flag != "" {
+		what := "--files each file is one text"
+		if t.images != nil {
+			what = "--images each file is one picture"
+		}
+		return nil, fmt.Errorf("with %s, so %s has no meaning", what, flag)
+	}
+	if t.images != nil {
+		if bits := t.images.Bits(); opt.Bits != 0 && opt.Bits != bits {
+			return nil, fmt.Errorf("%s: such hashes of pictures have %d bits, those that they are to be compared with have %d", t.name, bits, opt.Bits)
+		}
+		opt.Tally.Note(t.name, t.others, nil)
+		return newPictures(t, opt), nil
+	}
+	t.binary = 0
+	return &source{tree: t, opt: opt}, nil
+}
+
+// fieldFlag names an option that says how documents are written in a file of many; "" if there is
+// none.
+func fieldFlag(opt records.Options) string {
+	for _, o := range []struct {
+		set  bool
+		flag string
+	}{
+		{opt.Format != records.Auto && opt.Format != Files, "a format"}, {opt.IDField != "", "--id-field"},
+		{opt.IDFrom != "", "--id-from"}, {opt.TextField != "", "--text-field"}, {opt.FingerprintField != "", "--fingerprint-field"},
+		{opt.Fields != nil, "--field"}, {opt.Delimiter != 0, "--delimiter"}, {opt.NoHeader, "--no-header"}, {opt.Comment != 0, "--comment"},
+		{opt.Fingerprints != base.Auto, "--fingerprints"},
+	} {
+		if o.set {
+			return o.flag
+		}
+	}
+	return ""
+}
+
+// Info describes the list.
+func (s *source) Info() records.Info {
+	return records.Info{Name: s.tree.name, Format: Files, Shape: "files"}
+}
+
+// Progress returns how many bytes have been read, and the size of all files.
+func (s *source) Progress() (done, size int64) { return s.read.Load(), s.tree.size }
+
+// Close does nothing: every file is closed when it has been read.
+func (s *source) Close() error { return nil }
+
+// Records yields a record for each file. A file that cannot be read is an Issue; one that is no
+// text is counted.
+func (s *source) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
+	return func(yield func(*records.Record, error) bool) {
+		for i := int64(s.opt.After); i < int64(len(s.tree.entries)); i++ {
+			if err := context.Cause(ctx); err != nil {
+				yield(nil, err)
+				return
+			}
+			rec, err := s.one(ctx, s.tree.entries[i])
+			switch {
+			case errors.Is(err, errBinary):
+				s.tree.binary++
+				continue
+			case rec != nil:
+				rec.End = records.Position(i + 1)
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// one reads a file. What is wrong with it is an *records.Issue.
+func (s *source) one(ctx context.Context, e entry) (*records.Record, error) {
+	issue := &records.Issue{File: records.ShownName(e.path), Pos: 1, Unit: records.UnitFile, Reason: e.reason, Raw: []byte(e.path)}
+	if e.reason != "" {
+		return nil, issue
+	}
+	f, err := os.Open(e.path)
+	if err != nil {
+		issue.Reason = outfile.Cause(err).Error()
+		return nil, issue
+	}
+	size := int64(-1)
+	if info, err := f.Stat(); err == nil {
+		size = info.Size()
+	}
+	opt := s.opt
+	opt.Format, opt.After = Files, 0
+	src, err := records.New(e.path, f, size, opt)
+	if err != nil {
+		if re, ok := errors.AsType[*records.ReadError](err); ok {
+			err = re.Err
+		}
+		issue.Reason = outfile.Cause(err).Error()
+		return nil, issue
+	}
+	defer src.Close()
+	defer func() {
+		done, _ := src.Progress()
+		s.read.Add(done)
+	}()
+	for rec, err := range src.Records(ctx) {
+		if re, ok := errors.AsType[*records.ReadError](err); ok && !errors.Is(err, errBinary) {
+			issue.Reason = outfile.Cause(re.Err).Error()
+			return nil, issue
+		}
+		if rec != nil {
+			rec.Raw = []byte(e.path)
+		}
+		return rec, err
+	}
+	return nil, errBinary // not reached: a document has one record
+}
+
+// document is the Source of one file, which is one document.
+type document struct {
+	in  *records.Stream
+	opt records.Options
+
+	page, mail, named bool // see kindOf
+}
+
+// detect reports whether an input is one page or one mail: its name says so, or, if that is of no
+// other format, its beginning.
+func detect(in *records.Stream, opt records.Options) bool {
+	page, mail, named := kindOf(in)
+	if !page && !mail || fieldFlag(opt) != "" {
+		return false
+	}
+	return named || !slices.ContainsFunc(records.Formats(), func(format string) bool {
+		return slices.Contains(records.Format(format).Describe().Endings, strings.ToLower(filepath.Ext(in.Name())))
+	})
+}
+
+// kindOf reports whether a file is an HTML page or a mail, and whether its name says so.
+func kindOf(in *records.Stream) (page, mail, named bool) {
+	switch strings.ToLower(filepath.Ext(in.Name())) {
+	case ".html", ".htm", ".xhtml":
+		return true, false, true
+	case ".eml":
+		return false, true, true
+	}
+	head, _ := in.Head()
+	return isPage(head), isMessage(head), false
+}
+
+// open opens a file as one document.
+func open(in *records.Stream, opt records.Options) (records.Source, error) {
+	d := &document{in: in, opt: opt}
+	d.page, d.mail, d.named = kindOf(in)
+	if d.page || d.mail {
+		return d, in.Decode(records.UTF8) // a byte order mark; all else they say themselves
+	}
+	return d, in.Decode(opt.Encoding)
+}
+
+// Info describes the file.
+func (d *document) Info() records.Info {
+	info := records.Info{Name: d.in.Name(), Format: Files, Shape: "files"}
+	switch {
+	case d.named:
+	case d.page:
+		info.Notice = "an HTML page, one document"
+	case d.mail:
+		info.Notice = "a mail, one document"
+	}
+	return info
+}
+
+// Progress returns how much of the file has been read.
+func (d *document) Progress() (done, size int64) { return d.in.Progress() }
+
+// Close closes the file.
+func (d *document) Close() error {
+	d.in.Release()
+	return d.in.Close()
+}
+
+// Records yields the one record.
+func (d *document) Records(context.Context) iter.Seq2[*records.Record, error] {
+	return func(yield func(*records.Record, error) bool) {
+		if d.opt.After == 0 {
+			yield(d.record())
+		}
+	}
+}
+
+func (d *document) record() (*records.Record, error) {
+	name := d.in.Name()
+	if head, _ := d.in.Head(); bytes.IndexByte(head[:min(len(head), binaryBytes)], 0) >= 0 {
+		return nil, &records.ReadError{File: name, Pos: records.NoPosition, Err: errBinary}
+	}
+	text, err := io.ReadAll(io.LimitReader(d.in.Reader(), records.MaxRecord+1))
+	if err != nil {
+		return nil, &records.ReadError{File: name, Pos: records.NoPosition, Err: err}
+	}
+	rec := &records.Record{ // with an ID that is the same on every system
+		Doc: engine.Doc{ID: name}, File: name, Pos: 1, End: 1, Raw: []byte(name), BadUTF8: !utf8.Valid(text),
+	}
+	if len(text) > records.MaxRecord {
+		size := fmt.Sprintf("more than %d bytes", records.MaxRecord)
+		if _, n := d.in.Progress(); n >= 0 && !d.in.Packed() {
+			size = fmt.Sprintf("%d bytes", n)
+		}
+		return nil, records.NewIssue(d, rec, fmt.Sprintf("too large: %s, a document has at most %d", size, records.MaxRecord))
+	}
+	guessed := records.Counts{}
+	switch {
+	case d.page:
+		unknown := false
+		if rec.Doc.Text, rec.BadUTF8, unknown = pageText(text, "text/html", d.opt); unknown {
+			guessed["of a page"]++
+		}
+	case d.mail:
+		m := readMessage(bytes.TrimLeft(text, "\r\n"), d.opt)
+		rec.Doc.Text, rec.BadUTF8, rec.Doc.Fields, guessed = m.Text, m.Bad, m.Fields(""), m.Guessed
+	default:
+		rec.Doc.Text = records.ValidText(string(text))
+	}
+	d.opt.Tally.Note(name, nil, guessed)
+	return rec, nil
+}
+
+// copier writes the paths of records.
+type copier struct {
+	w    io.Writer
+	null bool // a zero byte ends each path, not a newline
+}
+
+// Copy writes a path.
+func (c *copier) Copy(_ records.Source, raw []byte, _ ...any) error {
+	end := byte('\n')
+	if c.null {
+		end = 0
+	}
+	_, err := c.w.Write(append(raw[:len(raw):len(raw)], end))
+	return err
+}
+
+// Close does nothing: a list has no end.
+func (c *copier) Close() error { return nil }

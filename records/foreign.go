@@ -1,0 +1,198 @@
+package records
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/sstable"
+)
+
+// foreign are the first bytes of files that no format reads, and what the user can do. They are
+// looked at after the Detect functions of all formats.
+var foreign = []struct{ magic, what string }{
+	{"\xfd7zXZ\x00", "it is xz-compressed: xz -dc FILE | simdb ... -"},
+	{"filedesc://", "it is ARC, the older form of WARC: warcio recompress FILE NEW.warc.gz converts it"},
+	{"BZh", "it is bzip2-compressed: bzip2 -dc FILE | simdb ... -"},
+	{"\x04\x22\x4d\x18", "it is lz4-compressed: lz4 -dc FILE | simdb ... -"},
+	{"\x1f\x9d", "it is compressed by compress: gzip -dc FILE | simdb ... -"},
+	{"PK\x03\x04", "it is a zip archive, or a document of an office program (write that as text or CSV): unzip -p FILE | simdb ... -"},
+	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive: 7z x -so FILE | simdb ... -"},
+	{"Rar!\x1a\x07", "it is a rar archive: unrar p -inul FILE | simdb ... -"},
+	{"\xd0\xcf\x11\xe0", "it is a document of an older office program: write it as text or CSV"},
+	{"{\\rtf", "it is a document in RTF: write it as text"},
+	{"%PDF-", "it is a PDF document: pdftotext FILE - | simdb hash -, or --files for a folder of such texts"},
+	{"%!PS", "it is PostScript: ps2ascii FILE makes a text of it"},
+	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"II*\x00", picture}, {"MM\x00*", picture}, {"RIFF", "it is a picture (WebP), or sound: " + perceptual},
+	{"PAR1", "it is Parquet: --input-format parquet reads it"},
+	{sstable.Magic, "it is a table of simdb, which is a database, and not a file with documents"},
+	{"SQLite format 3\x00", "it is an SQLite database: export it as CSV"},
+	{"ARROW1\x00\x00", "it is Arrow or Feather: write it as Parquet, in Python by pyarrow.feather.read_table and pyarrow.parquet.write_table"},
+	{"\xff\xff\xff\xff", "it is a stream of Arrow, as of Hugging Face datasets: write it as Parquet, in Python by Dataset.to_parquet"},
+	{"\x80\x04\x95", pickle}, {"\x80\x05\x95", pickle},
+	{"Obj\x01", "it is Avro: write it as JSON lines or Parquet"},
+	{"\x89HDF", "it is HDF5: write it as Parquet or CSV"},
+	{"\x93NUMPY", "it is an array of NumPy: write its numbers as text, one a line, or as Parquet"},
+	{"\xff\xfe\x00\x00", "it is UTF-32: iconv -f UTF-32 -t UTF-8 FILE | simdb ... -"},
+}
+
+const (
+	pickle     = "it is a pickle of Python: write it as Parquet or JSON lines"
+	picture    = "it is a picture: " + perceptual
+	perceptual = "--images pdq compares pictures, by a perceptual hash"
+)
+
+// AsText is how the user has the lines of a text read that is refused.
+const AsText = "--input-format txt reads each line as a text"
+
+// foreignTexts are the beginnings of texts whose lines are no documents, and what the user can do.
+// Where a single line of such a text may be a document of another, the next ones are looked at as
+// well.
+var foreignTexts = []struct {
+	begins *regexp.Regexp
+	what   string
+}{
+	{begins(`<(\?xml|rss|feed|rdf:RDF|mediawiki|TEI)[ >]`), "it is XML: write the texts in it as JSON lines or CSV"},
+	{begins(`(?i)(<(!doctype|html|head)\b[^>]*>[ \t]*)+\n`), "it is an HTML page: " + wholeFile},
+	{begins(`window\.YTD\.`), "it is JavaScript, as of archives of Twitter: sed '1s/^[^=]*=//' FILE | simdb ... - reads the JSON in it"},
+	{begins(`TY  - `), "it is a list of references in RIS: " + references},
+	{begins(`PMID ?- ?[0-9]`), "it is a list of references of PubMed: " + references},
+	{begins(`@[A-Za-z]+ ?[{(]`), "it is a list of references in BibTeX: " + references},
+	{begins(`%0 .*\n%[0-9A-Z@] |FN .*\nVR `), "it is a list of references of EndNote or Web of Science: " + references},
+	{begins(`(>.+\n+(SEQ\n+)+){3}|(>.+\n+(SEQ\n+)+)*>.+\n+(SEQ\n*)+$`), "it is FASTA: " + sequences},
+	{begins(`@\S.*\n(BASES{100}|(BASES+\n)+\+.*\n([!-~]+\n)+@|(BASES+\n)+\+.*\n([!-~]+\n*)+$)`), "it is FASTQ: " + sequences},
+	{begins(`LOCUS  +\S+ +\d+ |ID   .*\n(XX|AC)`), "it has sequences of GenBank, EMBL or UniProt: write them as FASTA, and that as TSV by seqkit fx2tab"},
+	{begins(`(?i)BEGIN:VCARD\n([A-Z][A-Z0-9.-]*[:;]|$)`), "it has vCards: " + split("/^BEGIN:VCARD/")},
+	{begins(`(?i)BEGIN:VCALENDAR\n([A-Z][A-Z0-9.-]*[:;]|$)`), "it is a calendar (iCalendar): " + split("/^BEGIN:V(EVENT|TODO)/")},
+	{begins(`WEBVTT([ \t].*)?\n(.*\n)*.* --> |\d+\nTIME *--> |TIME,TIME\n|\[Script Info\]\n`), "it has subtitles: " + wholeFile},
+	{begins(`(?i)<doc(\s[^>\n]*)?>[ \t]*\n`), "it has documents from <doc> to </doc>: wikiextractor --json writes JSON lines, or " + split("/^<(doc|DOC)/")},
+	{begins(`(version: *\d+\n|[# ].*\n|\n)*dn::? .*\n( .*\n)*[A-Za-z][A-Za-z0-9;.-]*::? `), "it is LDIF: " + paragraphs},
+	{begins(`(#.*\n|[ \t]*\n)*(msgctxt ".*\n(".*\n)*)?msgid ".*\n((msgid_plural )?".*\n)*msgstr(\[0\])? `), "it is a list of translations (gettext): " + paragraphs},
+	{begins(`([%;].*\n|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), "it has games of chess or the like (PGN): " + split(`/^\[Event /`)},
+	{begins(`commit [0-9a-f]{40}.*\n(Merge: .*\n)?Author: `), "it is a log of git: " + split("/^commit /")},
+	{begins(`-----BEGIN [A-Z0-9 ]+-----\n`), "it has keys or certificates (PEM): " + split("/^-----BEGIN/")},
+	{begins(`(?i)FIELD*?(From:RESTFIELD*?WAY:REST|WAY:RESTFIELD*?From:REST)FIELD*\n`), "it is a mail: " + wholeFile},
+}
+
+// What the user can do with a text whose records have several lines.
+const (
+	references = "write it as CSV or JSON lines, as reference managers do"
+	wholeFile  = "--files reads it as one text"
+	sequences  = "seqkit fx2tab FILE | simdb ... - --input-format tsv --no-header --shingle chars:12 compares sequences"
+	paragraphs = `awk -v RS= '{print > ("part" NR); close("part" NR)}' FILE` + filesOf
+	filesOf    = " writes each to a file, which --files reads"
+)
+
+// split is a command that writes records to files, which begin with a line that pattern matches.
+func split(pattern string) string {
+	return "awk '" + pattern + ` {close("part" n++)} {print > ("part" n)}' FILE` + filesOf
+}
+
+// begins compiles a pattern of what a text begins with.
+func begins(pattern string) *regexp.Regexp {
+	for _, part := range [][2]string{
+		{"FIELD", `(?:[!-9;-~]+[ \t]*:REST)`}, {"REST", `.*\n(?:[ \t].*\n)*`}, {"WAY", "(Date|Received|Message-ID|Return-Path|Subject)"},
+		{"SEQ", `(BASES+|[A-Z*.-]+)[ \t]*`}, {"BASES", "[ACGTUNRYSWKMBDHVacgtunryswkmbdhv.*-]"}, {"TIME", `\d+:\d\d:\d\d[,.]\d+`},
+	} {
+		pattern = strings.ReplaceAll(pattern, part[0], part[1])
+	}
+	return regexp.MustCompile("^(?:" + pattern + ")")
+}
+
+// separators match lines that stand between records, and ends of elements. A key begins a paragraph
+// of fields, or of a section.
+var (
+	separators = regexp.MustCompile(`^(%%?|-{3,}|={3,}|\*{3,}|(\* ){2,}\*|_{3,}|~{3,}|\+{3,}|@{2,}|&{2,}|\${2,}|//+|</[\w:.-]+>)$`)
+	key        = regexp.MustCompile(`^([A-Za-z][\w .-]{0,30}:|\[)([^:/\n].*)?\n.`)
+)
+
+// RefuseRecords returns an error if the lines of the text are parts of records. It looks for what
+// comes again and again: a line without words between others, or a key that begins paragraphs.
+// Lines with words that come again say nothing, as names and short messages do.
+func (s *Stream) RefuseRecords() error {
+	if sep := separator(s.head); sep != "" {
+		return fmt.Errorf(`lines like %s seem to separate its records: awk '$0 == "%[1]s" {close("part" n++); next} {print > ("part" n)}' FILE%s; %s`, sep, filesOf, AsText)
+	}
+	parts := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(s.head), "\r\n", "\n")), "\n\n")
+	if !s.headEnds {
+		parts = parts[:len(parts)-1]
+	}
+	keys := map[string]int{}
+	for _, part := range parts {
+		if m := key.FindStringSubmatch(strings.TrimSpace(part)); m != nil {
+			if keys[m[1]]++; keys[m[1]] >= max(3, (9*len(parts)+9)/10) {
+				return fmt.Errorf("its paragraphs seem to be records, which begin with %q: %s; %s", m[1], paragraphs, AsText)
+			}
+		}
+	}
+	return nil
+}
+
+// separator returns the line that separates records, "" if there is none: it is one of a hundred
+// lines or more, up to the second half of them, and nearly as many others are between. A line that is as
+// long as the one before it underlines a heading.
+func separator(head []byte) (most string) {
+	seen, i := map[string][]int{}, 0
+	var before []byte
+	for line := range bytes.Lines(head) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		underlines := len(line) > 2 && line[0] != '<' && len(line) == utf8.RuneCount(before) && !bytes.Equal(line, before)
+		if i++; separators.Match(line) && !underlines {
+			seen[string(line)] = append(seen[string(line)], i)
+		}
+		before = line
+	}
+	for line, at := range seen {
+		n, last := len(at), at[len(at)-1]
+		if (n >= 3 || n == 2 && line == "%") && 100*n >= i && 2*last > i && 10*(last-at[0]) >= 19*(n-1) && (n > len(seen[most]) || n == len(seen[most]) && line < most) {
+			most = line
+		}
+	}
+	return most
+}
+
+// foreignNames are endings of names of texts whose lines are no documents.
+var foreignNames = map[string]string{
+	".yaml": yaml, ".yml": yaml,
+	".toml":  "it is TOML: yq -p toml -o json FILE | simdb ... - reads it as JSON",
+	".json5": "it is JSON5: npx json5 FILE | simdb ... - reads it as JSON",
+	".sql":   "it is SQL: write the tables in it as CSV",
+}
+
+const yaml = "it is YAML: yq -o json FILE | simdb ... - reads it as JSON"
+
+// refuse returns an error if no format reads the file.
+func (s *Stream) refuse() error {
+	for _, foreign := range foreign {
+		if bytes.HasPrefix(s.head, []byte(foreign.magic)) {
+			return errors.New(foreign.what)
+		}
+	}
+	if tar := 257; len(s.head) > tar && bytes.HasPrefix(s.head[tar:], []byte("ustar")) {
+		return errors.New("it is a tar archive: tar -xOf FILE | simdb ... -, or --files with its folder")
+	}
+	if name := strings.ToLower(s.name); len(s.head) == 0 && s.packed == "" && s.size == 0 && unpackedName(name) != name {
+		return fmt.Errorf("it is empty, which no %s file is: was it cut off?", path.Ext(name))
+	}
+	return nil
+}
+
+// refuseText returns an error if the lines of the decoded text are no documents.
+func (s *Stream) refuseText() error {
+	head := bytes.ReplaceAll(bytes.TrimLeft(s.head, " \t\r\n"), []byte("\r\n"), []byte("\n"))
+	for _, foreign := range foreignTexts {
+		if foreign.begins.Match(head) {
+			return errors.New(foreign.what + "; " + AsText)
+		}
+	}
+	if what := foreignNames[path.Ext(unpackedName(s.name))]; what != "" {
+		return errors.New(what + "; " + AsText)
+	}
+	return nil
+}

@@ -1,0 +1,368 @@
+package lines
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/records"
+)
+
+// rows is the cutter of CSV: a newline between quotes does not end a record. As in RFC 4180, a
+// quote counts only at the beginning of a field, so that 5" is an ordinary text.
+type rows struct {
+	sep   byte // between fields
+	state byte
+}
+
+const (
+	fieldStart = iota
+	inField
+	inQuotes
+	quoteInQuotes // the end of the quoted part, or the first of a doubled quote
+)
+
+func (c *rows) end(p []byte) int {
+	for i := 0; i < len(p); i++ {
+		switch ch := p[i]; {
+		case c.state == inQuotes:
+			j := bytes.IndexByte(p[i:], '"')
+			if j < 0 {
+				return -1
+			}
+			i += j
+			c.state = quoteInQuotes
+		case ch == '\n':
+			c.state = fieldStart
+			return i + 1
+		case ch == c.sep:
+			c.state = fieldStart
+		case ch == '"' && c.state == fieldStart, ch == '"' && c.state == quoteInQuotes:
+			c.state = inQuotes
+		default:
+			c.state = inField
+		}
+	}
+	return -1
+}
+
+func (c *rows) open() string {
+	if c.state == inQuotes {
+		return "a quoted field is not closed"
+	}
+	return ""
+}
+
+// cutRow appends the fields of a CSV record to fields.
+func cutRow(fields []string, raw []byte, sep byte) []string {
+	s := trimEOL(raw)
+	for {
+		if len(s) == 0 || s[0] != '"' {
+			i := bytes.IndexByte(s, sep)
+			if i < 0 {
+				return append(fields, string(s))
+			}
+			fields = append(fields, string(s[:i]))
+			s = s[i+1:]
+			continue
+		}
+		field, rest, more := cutQuoted(s[1:], sep)
+		fields = append(fields, field)
+		if !more {
+			return fields
+		}
+		s = rest
+	}
+}
+
+// cutQuoted returns the field that begins after the quote before s, and what is after the
+// separator that ends it. Text between the closing quote and the separator belongs to the field.
+func cutQuoted(s []byte, sep byte) (field string, rest []byte, more bool) {
+	var b []byte
+	for {
+		i := bytes.IndexByte(s, '"')
+		if i < 0 {
+			return string(append(b, s...)), nil, false
+		}
+		b = append(b, s[:i]...)
+		s = s[i+1:]
+		if len(s) == 0 || s[0] != '"' {
+			break
+		}
+		b = append(b, '"')
+		s = s[1:]
+	}
+	i := bytes.IndexByte(s, sep)
+	if i < 0 {
+		return string(append(b, s...)), nil, false
+	}
+	return string(append(b, s[:i]...)), s[i+1:], true
+}
+
+// cutTabs appends the fields of a TSV record to fields.
+func cutTabs(fields []string, raw []byte) []string {
+	for s := range bytes.SplitSeq(trimEOL(raw), []byte("\t")) {
+		fields = append(fields, string(s))
+	}
+	return fields
+}
+
+// table parses the rows of CSV and TSV.
+type table struct {
+	cut      func([]string, []byte) []string
+	keys     []string // of Fields, JSON-encoded, by column; "" for those that are none
+	id, fp   int      // columns, -1 for none
+	texts    []int    // columns that are joined to the text
+	weighted bool     // in the way of engine.JoinFields
+	makeID   bool
+	prints
+}
+
+// newTable makes a table with columns of these names, those of a header; with Options.NoHeader they
+// are the cells of the first row.
+func newTable(names []string, cut func([]string, []byte) []string, opt records.Options) (*table, error) {
+	if opt.NoHeader {
+		for i := range names {
+			names[i] = strconv.Itoa(i + 1)
+		}
+		if opt.IDField == "" && opt.IDFrom == "" {
+			opt.IDField = "1"
+		}
+		if opt.TextField == "" && opt.FingerprintField == "" && opt.Fields == nil && opt.SetField == "" {
+			opt.TextField = "2"
+		}
+	}
+	t := &table{cut: cut, weighted: opt.Fields != nil, makeID: opt.MakeID, prints: prints{opt.Fingerprints, opt.Bits}}
+	t.id, t.fp = column(names, opt.IDField, "id"), column(names, opt.FingerprintField, "fingerprint")
+	if opt.IDFrom != "" {
+		t.id = -1
+	}
+	type wanted struct {
+		at         int
+		want, name string
+		flag       string
+		needed     bool
+	}
+	all := []wanted{{t.id, opt.IDField, "id", "--id-field", !opt.MakeID}}
+	for _, name := range textColumns(names, opt) {
+		at := column(names, name, "text")
+		if at >= 0 {
+			t.texts = append(t.texts, at)
+		}
+		all = append(all, wanted{at, name, "text", textFlag(opt), t.fp < 0})
+	}
+	all = append(all, wanted{t.fp, opt.FingerprintField, "fingerprint", "--fingerprint-field", false})
+	for _, c := range all {
+		if c.at < 0 && (c.want != "" || c.needed) {
+			want, orMake := orDefault(c.want, c.name), ""
+			if c.name == "id" && c.want == "" {
+				orMake = ", --id-from line makes ids"
+			}
+			if c.name == "text" && c.want == "" {
+				orMake = ", --fingerprint-field one with fingerprints"
+			}
+			return nil, fmt.Errorf("there is no column %q%s; %s names another%s, --no-header takes the first line for data%s",
+				want, records.Among("there are", names, want), c.flag, orMake, orRead(names, opt))
+		}
+		if c.at < 0 {
+			continue
+		}
+		if second := slices.Index(names[c.at+1:], names[c.at]); second >= 0 && names[c.at] != "" {
+			return nil, fmt.Errorf("columns %d and %d are both called %q: %s %d or %d says which",
+				c.at+1, c.at+second+2, names[c.at], c.flag, c.at+1, c.at+second+2)
+		}
+	}
+	t.nameFields(names)
+	return t, nil
+}
+
+// shortHex matches numbers in hexadecimal digits that only a flag makes fingerprints.
+var shortHex = regexp.MustCompile(`^(0[xX])?[0-9A-Fa-f]{6,15}$`)
+
+// orRead is what else helps where the first line has no names: it is a comment, or has a
+// fingerprint.
+func orRead(names []string, opt records.Options) string {
+	at := slices.IndexFunc(names, func(name string) bool { return shortHex.MatchString(name) && strings.ContainsAny(name, "0123456789") })
+	first := strings.Join(names[:min(2, len(names))], "") // the first one may be that of rows, which is empty
+	switch {
+	case opt.Comment == 0 && first != "" && strings.IndexByte("#%;", first[0]) >= 0:
+		return fmt.Sprintf(", --comment '%c' leaves out lines that begin with it", first[0])
+	case at >= 0 && opt.FingerprintField == "" && opt.Fingerprints == base.Auto:
+		return fmt.Sprintf(" (with --fingerprint-field %d --fingerprints hex, if column %[1]d has fingerprints)", at+1)
+	}
+	return ""
+}
+
+// nameFields makes the keys of the columns that become Fields. Where a name is empty, it is the
+// number of the column; one that comes again has a number after it.
+func (t *table) nameFields(names []string) {
+	taken := make(map[string]bool, len(names))
+	for _, n := range names {
+		taken[n] = true
+	}
+	seen := make(map[string]bool, len(names))
+	for i, n := range names {
+		if n == "" {
+			n = strconv.Itoa(i + 1)
+		}
+		key := n
+		for again := 2; seen[key] || again > 2 && taken[key]; again++ {
+			key = n + "_" + strconv.Itoa(again)
+		}
+		seen[key] = true
+		t.keys = append(t.keys, string(records.AppendString(nil, key)))
+	}
+	for _, at := range append(slices.Clone(t.texts), t.id, t.fp) {
+		if at >= 0 {
+			t.keys[at] = ""
+		}
+	}
+}
+
+// textColumns are the names of the columns that are joined to the text. A column that has all of
+// TextField as its name wins. A column "" is the default.
+func textColumns(names []string, opt records.Options) []string {
+	switch {
+	case opt.Fields != nil || opt.SetField != "":
+		return opt.TextFields()
+	case slices.Contains(names, opt.TextField):
+		return []string{opt.TextField}
+	}
+	return strings.Split(opt.TextField, ",")
+}
+
+// textFlag is the flag that names the columns of the text.
+func textFlag(opt records.Options) string {
+	switch {
+	case opt.Fields != nil:
+		return "--field"
+	case opt.SetField != "":
+		return "--set-field"
+	}
+	return "--text-field"
+}
+
+// column returns the index of the column that want (or, if that is empty, the default) names, or
+// numbers from 1.
+func column(names []string, want, byDefault string) int {
+	name := orDefault(want, byDefault)
+	for i, n := range names {
+		if n == name {
+			return i
+		}
+	}
+	for i, n := range names {
+		if strings.EqualFold(strings.TrimSpace(n), name) {
+			return i
+		}
+	}
+	if n, err := strconv.Atoi(want); err == nil && n >= 1 && n <= len(names) {
+		return n - 1
+	}
+	return -1
+}
+
+// parse makes a document of a row. Its other columns become Fields, in their order.
+func (t *table) parse(raw []byte, rec *record) string {
+	cols := t.cut(make([]string, 0, len(t.keys)), raw)
+	if n := len(t.keys); len(cols) > n && slices.ContainsFunc(cols[n:], func(cell string) bool { return cell != "" }) {
+		// Which cell has moved to which column is not known.
+		if rec.Flaw = fmt.Sprintf("%d columns where the header has %d", len(cols), n); !t.makeID {
+			return rec.Flaw
+		}
+		return rec.checkID(true)
+	}
+	for len(cols) < len(t.keys) {
+		cols = append(cols, "")
+	}
+	for _, at := range t.texts {
+		cols[at] = notNull(cols[at])
+	}
+	d := &rec.Doc
+	if t.id >= 0 {
+		d.ID = notNull(cols[t.id])
+	}
+	t.setText(d, cols)
+	if t.fp >= 0 && notNull(cols[t.fp]) != "" {
+		rec.Flaw = rec.setFingerprint(bytes.TrimSpace([]byte(cols[t.fp])), t.prints)
+	}
+	d.Fields = t.fields(cols)
+	return rec.checkID(t.makeID)
+}
+
+// notNull returns a cell, "" for a null as databases write it into tables of text.
+func notNull(cell string) string {
+	if cell == `\N` {
+		return ""
+	}
+	return cell
+}
+
+func (t *table) setText(d *engine.Doc, cols []string) {
+	if t.weighted {
+		values := make([]string, len(t.texts))
+		for i, c := range t.texts {
+			values[i] = records.ValidText(cols[c])
+		}
+		d.Text = engine.JoinFields(values...)
+		return
+	}
+	for _, c := range t.texts {
+		d.Text = joinText(d.Text, records.ValidText(cols[c]))
+	}
+}
+
+func (t *table) fields(cols []string) json.RawMessage {
+	var b []byte
+	for i, c := range cols[:len(t.keys)] {
+		if t.keys[i] == "" {
+			continue
+		}
+		if b == nil {
+			b = append(b, '{')
+		} else {
+			b = append(b, ',')
+		}
+		b = append(b, t.keys[i]...)
+		b = append(b, ':')
+		b = records.AppendString(b, c)
+	}
+	if b == nil {
+		return nil
+	}
+	return append(b, '}')
+}
+
+// separators are what files in columns have between them, and how a user writes them.
+var separators = []struct {
+	sep     byte
+	written string
+}{{';', "';'"}, {'\t', "tab"}, {'|', "'|'"}, {',', "','"}, {':', "':'"}}
+
+// hintSeparator returns the error that explains err, which is about a header: perhaps it has the
+// columns when it is cut elsewhere.
+func hintSeparator(err error, raw []byte, sep byte, opt records.Options) error {
+	opt.NoHeader = false
+	whole := len(cutRow(nil, raw, sep)) == 1
+	for _, s := range separators {
+		if s.sep == sep {
+			continue
+		}
+		cut := func(fields []string, raw []byte) []string { return cutRow(fields, raw, s.sep) }
+		if _, e := newTable(cut(nil, raw), cut, opt); e == nil {
+			return fmt.Errorf("its columns are separated by %s: --delimiter %s", s.written, s.written)
+		}
+	}
+	for _, s := range separators {
+		if whole && len(cutRow(nil, raw, s.sep)) > 1 {
+			return fmt.Errorf("%w; --delimiter %s if that separates columns", err, s.written)
+		}
+	}
+	return err
+}

@@ -1,0 +1,185 @@
+package lines
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/records"
+)
+
+// digest is a kind of hash that is not read as a fingerprint. As words, two of them are alike only
+// if they are equal.
+type digest struct {
+	form *regexp.Regexp // of all of a cell
+	what string         // in messages, after "its lines have"
+	todo string
+}
+
+// digests are the kinds, special ones first. What is hexadecimal in columns may be a fingerprint.
+var digests = []*digest{
+	{regexp.MustCompile(`^[Tt]1[0-9A-Fa-f]{70}$|^[0-9A-Fa-f]{70}$`), "TLSH digests", "--levenshtein 0.8 compares them as strings"},
+	{regexp.MustCompile(`^(3|6|12|24|48|96|192|384|768|1536|3072|6144|12288|24576|49152|98304|196608|393216|786432|1572864):[0-9A-Za-z+/]{3,}:[0-9A-Za-z+/]{3,}$`), "ssdeep digests", "--levenshtein 0.8 compares them as strings"},
+	{regexp.MustCompile(`^sdbf(-dd)?:[0-9]{2}:.*:[A-Za-z0-9+/=]+$`), "sdhash digests", "sdhash -c compares them"},
+	{regexp.MustCompile(`^-?[0-9]{10,20}L$`), "numbers with an L after them, as Python 2 shows them", "write them without it"},
+	{regexp.MustCompile(`^[01]{64,}$`), "strings of bits", "fingerprints have a multiple of 64 bits, up to 1,024; --fingerprint-field names their field"},
+	{regexp.MustCompile(`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){7,}$`), "bytes between colons", "write them as hexadecimal digits alone"},
+	{regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,9}:[0-9A-Fa-f]{8,}$`), "hashes after a prefix", "write them as hexadecimal digits alone, or after an id and a tab"},
+	{regexp.MustCompile(`^-?[0-9]{17,20}$`), "numbers of 64 bits", ""},
+	{regexp.MustCompile(`^(0[xX])?[0-9A-Fa-f]*[A-Fa-f][0-9A-Fa-f]*$|^[0-9]{32,}$`), "hexadecimal hashes", "fingerprints have a multiple of 64 bits, up to 1,024, in a field that --fingerprint-field names; checksums say only what is equal"},
+}
+
+var numberDigest, hexDigest = digests[len(digests)-2], digests[len(digests)-1]
+
+// leastHex are the digits that make a cell a hash rather than a word.
+const leastHex = 16
+
+// digestOf returns the kind of a cell, nil if it is none.
+func digestOf(cell []byte) *digest {
+	cell = bytes.Trim(cell, " \"'\r")
+	if len(cell) < 5 || bytes.IndexByte(cell, ' ') >= 0 {
+		return nil
+	}
+	for _, d := range digests {
+		if d.form.Match(cell) && (d != hexDigest || len(cell) >= leastHex) {
+			return d
+		}
+	}
+	return nil
+}
+
+// digestIn returns the kind of digest that a line has in one of its columns, and the digest. One
+// that is followed by several words after a single blank belongs to a text.
+func digestIn(line []byte) (*digest, []byte) {
+	if d := digestOf(line); d != nil {
+		return d, line
+	}
+	cells := bytes.FieldsFunc(line, func(r rune) bool { return r == '\t' || r == ';' || r == ',' || r == '|' })
+	if words := bytes.Fields(line); len(words) > 1 {
+		rest := bytes.TrimPrefix(line, words[0])
+		special := digestOf(words[0])
+		if len(words) == 2 || special != nil && special != hexDigest && special != numberDigest || bytes.HasPrefix(rest, []byte("  ")) || bytes.HasPrefix(rest, []byte(" *")) {
+			cells = append(cells, words[0])
+		}
+		cells = append(cells, words[len(words)-1])
+	}
+	for _, cell := range cells {
+		cell = bytes.Trim(cell, " \"'\r")
+		if d := digestOf(cell); d != nil && (d != numberDigest || isPair(columnsBeside(line, cell))) {
+			return d, cell
+		}
+	}
+	return nil, nil
+}
+
+// isPair reports whether columns are two, neither of them a text.
+func isPair(columns [][]byte) bool {
+	return len(columns) == 2 && !slices.ContainsFunc(columns, func(c []byte) bool { return len(bytes.Fields(c)) > 1 })
+}
+
+// digestBesideID reports whether a line is a digest and one word.
+func digestBesideID(line []byte) bool {
+	_, cell := digestIn(line)
+	return cell != nil && isPair(columnsBeside(line, cell))
+}
+
+// columnsBeside cuts a line at what stands before a cell of it, or else after it; it returns nil if
+// that is no separator.
+func columnsBeside(line, cell []byte) [][]byte {
+	before, after, _ := bytes.Cut(line, cell)
+	before, after = bytes.TrimRight(before, " \"'"), bytes.TrimLeft(after, " \"'\r")
+	sep := []byte(nil)
+	switch {
+	case len(before) > 0:
+		sep = before[len(before)-1:]
+	case len(after) > 0:
+		sep = after[:1]
+	}
+	if len(sep) == 0 || bytes.IndexByte([]byte(";,|\t"), sep[0]) < 0 {
+		return nil
+	}
+	return bytes.Split(line, sep)
+}
+
+// mostly is the kind of digest that 9 of 10 texts have by find, of which the first may be a header;
+// the first digest, and nil if there is none.
+func mostly(texts [][]byte, find func([]byte) (*digest, []byte)) (kind *digest, first []byte) {
+	n := 0
+	texts = slices.DeleteFunc(slices.Clone(texts), func(text []byte) bool { return len(text) > 0 && (text[0] == '#' || text[0] == '%') }) // comments
+	for i, text := range texts {
+		d, cell := find(text)
+		switch {
+		case d == nil && i == 0 && len(texts) > 1:
+			n++ // a header
+		case d != nil && kind == nil:
+			kind, first = d, cell
+			n++
+		case d != nil && d == kind:
+			n++
+		}
+	}
+	if 10*n < 9*len(texts) {
+		return nil, nil
+	}
+	return kind, first
+}
+
+// refuseDigests returns the refusal of a list of digests. In files of columns, those that may be
+// fingerprints are what a flag can name.
+func refuseDigests(lines [][]byte, columns bool) error {
+	d, first := mostly(lines, digestIn)
+	readable := base.Widths(first, base.Auto)[0] > 0
+	if d == nil || columns && readable {
+		return nil
+	}
+	todo := d.todo
+	if readable {
+		todo = "write each alone on a line, or beside an id and a tab" + inColumns(lines, first)
+	}
+	if isWide(first, base.Auto) {
+		todo += "; checksums say only what is equal"
+	}
+	return fmt.Errorf("its lines have %s, such as %q: %s; %s", d.what, records.Short(string(first)), todo, records.AsText)
+}
+
+// inColumns is how a cell of the lines is read if something separates their columns, or "".
+func inColumns(lines [][]byte, cell []byte) string {
+	for _, line := range lines {
+		i := bytes.Index(line, cell)
+		if i < 0 {
+			continue
+		}
+		columns := columnsBeside(line, cell)
+		if len(columns) < 2 {
+			return ""
+		}
+		sep := line[len(columns[0])]
+		fp := 1 + bytes.Count(line[:i], []byte{sep})
+		return fmt.Sprintf("; --delimiter '%c' --no-header --id-field %d --fingerprint-field %d reads columns", sep, 1+1/fp, fp)
+	}
+	return ""
+}
+
+// WarnOfDigests is the notice for texts that are digests, "" if they are none.
+func WarnOfDigests(texts [][]byte) string {
+	d, first := mostly(texts, func(text []byte) (*digest, []byte) { return digestOf(text), text })
+	if d == nil {
+		return ""
+	}
+	return fmt.Sprintf("its texts are %s, such as %q, which are compared as words: %s", d.what, records.Short(string(first)), d.todo)
+}
+
+// notTaken is the error for a file without fingerprints although the user says how they are
+// written.
+func notTaken(opt records.Options, lines [][]byte) error {
+	if d, first := mostly(lines, digestIn); d != nil {
+		return fmt.Errorf("--fingerprints %v: its lines have %s, such as %q: %s", opt.Fingerprints, d.what, records.Short(string(first)), d.todo)
+	}
+	line := ""
+	if len(lines) > 0 {
+		line = records.Short(string(lines[0]))
+	}
+	return fmt.Errorf("--fingerprints %v: most lines, such as %q, have no fingerprint", opt.Fingerprints, line)
+}

@@ -1,0 +1,72 @@
+package lines
+
+import (
+	"io"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/records"
+)
+
+// file is the Source of a file of lines.
+type file struct {
+	in      *records.Stream
+	content io.Reader
+	live    bool
+	reading bool // Records has been called
+	opt     records.Options
+	info    records.Info
+
+	parse     parser // nil until the header has been read, where that names the columns
+	hasHeader bool   // the first line that is not blank is not data
+	before    []byte // the line before the header, which says what separates columns
+	unnamed   bool   // the header does not name the first column
+	seen      base.Evidence
+	surveys   bool // it only collects what is seen
+	members   bool // the records are the members of a JSON object
+	usable
+}
+
+// Info describes the file.
+func (f *file) Info() records.Info { return f.info }
+
+// Progress returns how much of the file has been read.
+func (f *file) Progress() (done, size int64) { return f.in.Progress() }
+
+// Close closes the file.
+func (f *file) Close() error {
+	if !f.reading {
+		f.in.Release()
+	}
+	return f.in.Close()
+}
+
+// usable says what records of the first block, and more, can be used for.
+type usable struct {
+	records int
+	whole   bool   // there has been one, or an error in its place
+	sound   bool   // one of them has no flaw
+	flaw    string // the first of them
+	prints  int    // with a fingerprint
+	several bool   // a record has several fingerprints
+	listed  bool   // a text is of a list
+	texts   [][]byte
+}
+
+// cells appends the cells of a row of columns to dst.
+func (f *file) cells(dst []string, raw []byte) []string {
+	if f.info.Format == TSV {
+		return cutTabs(dst, raw)
+	}
+	return cutRow(dst, raw, f.separator())
+}
+
+// separator is what stands between the columns.
+func (f *file) separator() byte {
+	switch {
+	case f.opt.Delimiter != 0:
+		return f.opt.Delimiter
+	case f.info.Format == TSV:
+		return '\t'
+	}
+	return ','
+}

@@ -1,0 +1,434 @@
+package lines
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/internal/jsontext"
+)
+
+// object parses JSON lines. The members of the top level are walked, so that numbers keep every
+// digit, the other members go to Fields as they are written, and of members with the same name the
+// last counts. A line is checked on the way, or, if it has what is rare, by the decoder before.
+type object struct {
+	id, fp   string   // names of members; no id is read if that is ""
+	fps      string   // of the list of further fingerprints; "" if fp is named, which may be one
+	texts    []string // of those that are joined to the text
+	weighted bool     // they are joined in the way of engine.JoinFields
+	set      bool     // it is a set
+	members  bool     // the records are members of an object, by their IDs
+	makeID   bool
+	orMake   string // what else an error without an id advises
+	idsOnly  bool   // it may have neither text nor fingerprint
+	prints
+}
+
+func newObject(opt records.Options, members bool) *object {
+	o := &object{
+		id:       orDefault(opt.IDField, "id"),
+		texts:    opt.TextFields(),
+		fp:       orDefault(opt.FingerprintField, "fingerprint"),
+		weighted: opt.Fields != nil, set: opt.SetField != "",
+		members: members, makeID: opt.MakeID, idsOnly: opt.IDsOnly, prints: prints{notation: opt.Fingerprints},
+	}
+	if opt.IDFrom != "" {
+		o.id = ""
+	}
+	if opt.FingerprintField == "" {
+		o.fps = "fingerprints"
+	}
+	if opt.IDField == "" {
+		o.orMake = ", --id-from line makes ids"
+	}
+	return o
+}
+
+// found is the value of a field, nil if there is none.
+type found struct {
+	value []byte
+	path  string // from a value that is a list, as of records.TextAt
+	exact bool   // a member has the whole name, so that none within another is meant
+}
+
+// take notes the value of a member if it is the field of that name, or has it within, by a path. It
+// reports whether all of the member is the field.
+func (f *found) take(name, key string, value []byte) bool {
+	if key == name {
+		f.value, f.path, f.exact = value, "", true
+		return true
+	}
+	if f.exact || len(name) <= len(key) || name[:len(key)] != key {
+		return false
+	}
+	rest := name[len(key):]
+	switch {
+	case value[0] == '[' && (rest[0] == '.' || rest[0] == '['):
+		f.value, f.path = value, rest
+	case value[0] == '"' && rest[0] == '[':
+		f.value, f.path = value, ""
+	case value[0] == '{' && rest[0] == '.':
+		var within found
+		err := Members(value, func(k string, _, v []byte) { within.take(rest[1:], k, v) })
+		if err == nil && within.value != nil {
+			f.value, f.path = within.value, within.path
+		}
+	}
+	return false
+}
+
+// lead is what a JSON text may have before it: the byte order mark of a file that was appended to
+// another one, or the record separator of RFC 7464.
+const lead = blank + "\ufeff\x1e"
+
+// trim returns a JSON text without what may stand around it.
+func trim(s []byte) []byte {
+	if len(s) > 0 && s[0] != '{' { // else there is nothing to look for, with a table of runes
+		s = bytes.TrimLeft(s, lead)
+	}
+	for len(s) > 0 && strings.IndexByte(blank, s[len(s)-1]) >= 0 {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+func (o *object) parse(raw []byte, rec *record) string {
+	s := trim(raw)
+	if tooDeep(s) {
+		return fmt.Sprintf("not JSON: nested deeper than %d", jsontext.MaxDepth)
+	}
+	var name []byte
+	if o.members {
+		if name, s = cutMember(s); s == nil || !jsontext.Valid(s) || !jsontext.Valid(name) {
+			return "no member of a JSON object"
+		} else if s[0] != '{' {
+			return o.fillMember(rec, name, s)
+		}
+	}
+	var id, fp found
+	var list []byte // of fingerprints
+	var few [4]found
+	texts := append(few[:0], make([]found, len(o.texts))...)
+	var fields []byte
+	take := func(key string, member, value []byte) {
+		known := o.id != "" && id.take(o.id, key, value)
+		for i, name := range o.texts {
+			known = texts[i].take(name, key, value) || known
+		}
+		if value[0] == '[' && (key == o.fp || key == o.fps) {
+			list = value
+			return
+		}
+		known = fp.take(o.fp, key, value) || known
+		if known && (o.set || value[0] != '{' && value[0] != '[') {
+			return // a list or an object is no text, and stays a field
+		}
+		if fields == nil {
+			fields = append(fields, '{')
+		} else {
+			fields = append(fields, ',')
+		}
+		fields = append(fields, member...)
+	}
+	if rec.BadUTF8 || !checkedMembers(s, take) {
+		id, fp, list, fields = found{}, found{}, nil, nil
+		clear(texts)
+		s = standard(s)
+		if reason := anyMembers(raw, s, take); reason != "" {
+			return reason
+		}
+	}
+	if fields != nil {
+		rec.Doc.Fields = append(fields, '}')
+		if rec.BadUTF8 {
+			rec.Doc.Fields = []byte(records.ValidText(string(rec.Doc.Fields)))
+		}
+	}
+	if id.value == nil {
+		id.value = name
+	}
+	return o.fill(rec, s, id.value, texts, fp.value, list)
+}
+
+// anyMembers is Members for a line that checkedMembers can't take, raw without white space around
+// it. It returns what is wrong with the line, or "".
+func anyMembers(raw, s []byte, take func(key string, member, value []byte)) string {
+	switch {
+	case !jsontext.Valid(s):
+		return notJSON(raw)
+	case s[0] == '[' && listOfTexts(s):
+		return "not a JSON object but an array of strings: jq -c '.[] | {text: .}' FILE makes an object of each"
+	case s[0] == '[':
+		return "not a JSON object but an array: jq -c '{id: .[0], text: .[1]}' FILE makes objects of such"
+	case s[0] == '"':
+		return "not a JSON object but a string: jq -c '{text: (.[]? // .)}' FILE makes objects of such"
+	case s[0] != '{':
+		return "not a JSON object"
+	}
+	if err := Members(s, take); err != nil {
+		return notJSON(raw)
+	}
+	return ""
+}
+
+// listOfTexts reports whether an array has strings alone, and is no pair of an id and a text.
+func listOfTexts(s []byte) bool {
+	var all []string
+	return json.Unmarshal(s, &all) == nil && len(all) > 0 && len(all) != 2
+}
+
+// fill sets ID, Text and fingerprints from their JSON values in the object s, nil where there is
+// none.
+func (o *object) fill(rec *record, s, id []byte, texts []found, fp, list []byte) string {
+	if reason := o.setID(rec, s, id); reason != "" {
+		return reason
+	}
+	o.setText(rec, texts)
+	if fp != nil && fp[0] != 'n' {
+		if flaw := setJSONFingerprint(rec, fp, o.prints); flaw != "" {
+			rec.Flaw = flaw
+		}
+	}
+	if flaw := setJSONFingerprints(rec, list, o.prints); flaw != "" {
+		rec.Flaw = flaw
+		rec.Doc.SetFingerprint()
+		rec.Doc.Fingerprints = nil
+	}
+	switch {
+	case fp != nil || list != nil || o.idsOnly || slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }):
+	case !o.set && hasSet(s):
+		rec.Flaw = `no text but a set: --set-field set compares its members`
+	default:
+		rec.Flaw = fmt.Sprintf("no %s and no %q%s; %s and --fingerprint-field name others",
+			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]), o.flag())
+	}
+	return ""
+}
+
+// setID sets the ID from its JSON value, nil for none. It returns what is wrong with the record if
+// it has to have one.
+func (o *object) setID(rec *record, s, id []byte) string {
+	reason := ""
+	switch {
+	case id == nil && !o.makeID:
+		reason = fmt.Sprintf("no %q%s; --id-field names another%s", o.id, fieldsOf(s, o.id), o.orMake)
+	case id == nil:
+	case id[0] == '"':
+		rec.Doc.ID = rec.unquote(id)
+	case id[0] == '-' || id[0] >= '0' && id[0] <= '9':
+		rec.Doc.ID = string(id)
+	case id[0] == '{' || id[0] == '[':
+		reason = fmt.Sprintf("%q is %s", o.id, within(id, o.id, "--id-field"))
+		rec.Flaw = reason
+	default:
+		reason = fmt.Sprintf("%q is %s, which is no id%s", o.id, id, o.orMake)
+	}
+	if reason != "" && !o.makeID {
+		return reason
+	}
+	return rec.checkID(o.makeID)
+}
+
+// within says that the value of a field is a list, or an object, of which a flag can name a member.
+func within(value []byte, name, flag string) string {
+	if value[0] == '[' {
+		if path := records.PathOfText(value, name); path != "" && flag != "--id-field" {
+			return fmt.Sprintf("a list: %s '%s' names what is in it", flag, path)
+		}
+		return "a list"
+	}
+	what := "an object"
+	if path := records.PathOfText(value, name); flag != "--id-field" && path != "" {
+		return fmt.Sprintf("an object: %s '%s' names what is in it", flag, path)
+	}
+	Members(value, func(key string, _, v []byte) {
+		if what == "an object" && v[0] != '{' && v[0] != '[' {
+			what += fmt.Sprintf(": %s '%s.%s' names what is in it", flag, name, key)
+		}
+	})
+
+	return what
+}
+
+// unquote returns what a string of the record stands for, which has been checked.
+func (r *record) unquote(quoted []byte) string {
+	if !r.BadUTF8 {
+		return jsontext.Unquote(quoted)
+	}
+	return records.ValidText(jsontext.Unquote(quoted))
+}
+
+// hasSet reports whether an object has an array called "set".
+func hasSet(s []byte) bool {
+	has := false
+	err := Members(s, func(key string, _, value []byte) { has = has || key == "set" && value[0] == '[' })
+	return err == nil && has
+}
+
+// flag is the flag that names the fields of the text.
+func (o *object) flag() string {
+	switch {
+	case o.weighted:
+		return "--field"
+	case o.set:
+		return "--set-field"
+	}
+	return "--text-field"
+}
+
+// setText joins the texts of a document: each begins a line, or is a field of its own.
+func (o *object) setText(rec *record, texts []found) {
+	d := &rec.Doc
+	if v := texts[0].value; o.set && v != nil && v[0] == '[' {
+		d.Text = string(v)
+		if rec.BadUTF8 {
+			d.Text = records.ValidText(d.Text)
+		}
+		return
+	}
+	if !o.weighted {
+		for i := range texts {
+			d.Text = joinText(d.Text, o.textOf(rec, i, texts[i]))
+		}
+		return
+	}
+	if !slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }) {
+		return
+	}
+	values := make([]string, len(texts))
+	for i := range texts {
+		values[i] = o.textOf(rec, i, texts[i])
+	}
+	d.Text = engine.JoinFields(values...)
+}
+
+// textOf returns the text of field i: a number, true and false as they are written, and what is in
+// a list as lines. An object is a flaw of the record.
+func (o *object) textOf(rec *record, i int, f found) (text string) {
+	value, ok := f.value, false
+	switch {
+	case value == nil || value[0] == 'n': // null is a text without words
+	case value[0] == '"':
+		text = rec.unquote(value)
+	case value[0] == '[' && !o.set:
+		if text, ok = records.TextAt(value, f.path); !ok {
+			rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, strings.TrimSuffix(o.texts[i], f.path), o.flag()))
+		}
+		rec.listed = true
+	case value[0] == '{' || value[0] == '[':
+		rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, o.texts[i], o.flag()))
+	default:
+		text = string(value)
+	}
+	return text
+}
+
+// setJSONFingerprint reads a fingerprint: a string as others are, or a number, which is decimal.
+func setJSONFingerprint(rec *record, value []byte, p prints) string {
+	if value[0] == '"' {
+		return rec.setFingerprint([]byte(strings.TrimSpace(records.ValidText(jsontext.Unquote(value)))), p)
+	}
+	if reason := rec.setFingerprint(value, prints{base.Decimal, p.bits}); reason != "" {
+		return "the fingerprint is neither a string nor a whole number of 64 bits"
+	}
+	return ""
+}
+
+// setJSONFingerprints reads a list of fingerprints, each as setJSONFingerprint does: the first one
+// is that of the document, unless it has one, and the others its further ones. All have as many
+// bits and are written in one way.
+func setJSONFingerprints(rec *record, list []byte, p prints) (flaw string) {
+	if list == nil {
+		return ""
+	}
+	for i := jsontext.SkipBlank(list, 1); i < len(list) && list[i] != ']'; {
+		from := i
+		i = jsontext.SkipValue(list, i)
+		value := list[from:i]
+		if i = jsontext.SkipBlank(list, i); i < len(list) && list[i] == ',' {
+			i = jsontext.SkipBlank(list, i+1)
+		}
+		if rec.Doc.Fingerprint == nil {
+			if flaw = setJSONFingerprint(rec, value, p); flaw != "" {
+				return flaw
+			}
+			continue
+		}
+		p.bits = base.FingerprintBits * (1 + len(rec.Doc.Rest))
+		other := record{}
+		if flaw = setJSONFingerprint(&other, value, p); flaw != "" {
+			return flaw
+		}
+		if other.notation != rec.notation {
+			return "its fingerprints are written in two ways; --fingerprints hex or decimal says how they are to be read"
+		}
+		rec.Doc.Fingerprints = append(rec.Doc.Fingerprints, other.Doc.Words())
+	}
+	return ""
+}
+
+// fieldsOf lists the fields of a JSON object, those of objects in it by their paths, and the one
+// that wanted may have meant.
+func fieldsOf(s []byte, wanted string) string {
+	var names []string
+	const deepest = 7
+	var add func(s []byte, before string, depth int) error
+	add = func(s []byte, before string, depth int) error {
+		return Members(s, func(key string, _, value []byte) {
+			name := before + key
+			if value[0] == '[' {
+				if first := value[jsontext.SkipBlank(value, 1):]; first[0] == '{' {
+					value, name = first[:jsontext.SkipValue(first, 0)], name+"[]"
+				}
+			}
+			if depth == deepest || value[0] != '{' || add(value, name+".", depth+1) != nil {
+				names = append(names, name)
+			}
+		})
+
+	}
+	if err := add(s, "", 1); err != nil {
+		return ""
+	}
+	return records.Among("its fields are", names, wanted)
+}
+
+// cutMember returns the name of a member, as it is written, and its value; nil if it is none.
+func cutMember(s []byte) (name, value []byte) {
+	if len(s) == 0 || s[0] != '"' {
+		return nil, nil
+	}
+	i := jsontext.SkipString(s, 0)
+	colon := jsontext.SkipBlank(s, i)
+	if from := jsontext.SkipBlank(s, colon+1); from < len(s) && s[colon] == ':' {
+		return s[:i], s[from:]
+	}
+	return nil, nil
+}
+
+// fillMember makes the document of a member whose value is no object: a fingerprint if it looks
+// like one, else a text.
+func (o *object) fillMember(rec *record, name, value []byte) string {
+	if isPrint(value) || o.notation != base.Auto {
+		return o.fill(rec, value, name, make([]found, len(o.texts)), value, nil)
+	}
+	texts := append([]found{{value: value}}, make([]found, len(o.texts)-1)...)
+	return o.fill(rec, value, name, texts, nil, nil)
+}
+
+// isPrint reports whether a JSON value can hardly be anything but a fingerprint.
+func isPrint(value []byte) bool {
+	const fewest = 12 // digits of a number that is no count
+	if value[0] != '"' {
+		_, _, err := base.ParseFingerprint(value, base.Decimal)
+		return err == nil && len(value) >= fewest
+	}
+	text := bytes.Trim(value, `"`)
+	_, as, err := base.ParseCell(text, base.Auto)
+	return isWide(text, base.Auto) || err == nil && (as == base.Hex && len(text) >= fewestShort || len(text) >= fewest)
+}

@@ -1,0 +1,133 @@
+package lines
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/records"
+)
+
+// A list of fingerprints has a number a line, beside an id or alone:
+//
+//	18446744073709551615          number
+//	9f3c5a0011223344 TAB doc-1    number TAB id
+//	doc-1 TAB 231231231231231     id TAB number
+//
+// Under any name but .jsonl and .csv a file is taken for one if every line of its first block is of
+// one of these forms, except for a first line without a number, which is a header; or if at least
+// half of the lines have a number that is certainly a fingerprint, of 16 hexadecimal digits with a
+// letter or with 0x, or with any number where the user says how fingerprints are written or the
+// header is "id TAB hash": the others are mistakes to report then, not texts.
+
+// list parses lists of fingerprints.
+type list struct {
+	fp, id int  // columns; id is -1 for a number alone, whose ID is the line's number
+	prints      // of all numbers
+	exact  bool // the options give the numbers of the columns; there may be others
+	header bool // the first line is none of the list
+}
+
+// newList finds out how a list is written.
+func newList(s *sample, opt records.Options) (*list, error) {
+	l := &list{prints: prints{notation: opt.Fingerprints}, header: len(s.header) > 0 && !opt.NoHeader, id: 1}
+	if opt.FingerprintField != "" || opt.IDField != "" {
+		if err := l.numbered(s, opt); err != nil {
+			return nil, err
+		}
+		return l, nil
+	}
+	var err error
+	switch {
+	case s.columns == 1:
+		l.id = -1
+	case opt.Format == Hashes:
+		l.fp, l.id = 1, 0
+	default:
+		l.fp, err = s.fingerprintColumn()
+		l.id = 1 - l.fp
+	}
+	if opt.Format == Hashes && l.notation == base.Auto {
+		l.notation = base.Decimal
+	}
+	if err == nil && l.fp < len(s.header) && s.column[l.fp].wide > 0 && checksums.MatchString(s.header[l.fp]) {
+		err = fmt.Errorf("its column %q has checksums, which say only what is equal; --fingerprint-field %d reads them as fingerprints", s.header[l.fp], l.fp+1)
+	}
+	return l, err
+}
+
+// numbered takes the columns that the options number.
+func (l *list) numbered(s *sample, opt records.Options) error {
+	l.exact = true
+	for _, c := range []struct {
+		name string
+		s    string
+		to   *int
+	}{{"--fingerprint-field", opt.FingerprintField, &l.fp}, {"--id-field", opt.IDField, &l.id}} {
+		if c.s == "" {
+			continue
+		}
+		n, err := strconv.Atoi(c.s)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%s %s: the columns of a list of fingerprints have numbers, from 1", c.name, c.s)
+		}
+		*c.to = n - 1
+	}
+	switch {
+	case l.fp != l.id:
+	case opt.FingerprintField == "":
+		l.fp = 1 - min(1, l.id)
+	default:
+		l.id = 1 - min(1, l.fp)
+	}
+	if s.columns == 1 && opt.IDField == "" {
+		l.id = -1
+	}
+	return nil
+}
+
+func (l *list) parse(raw []byte, rec *record) string {
+	var space [2][]byte
+	cols := appendColumns(space[:0], trimEOL(raw))
+	switch {
+	case l.exact:
+	case l.id < 0 && len(cols) > 1:
+		return fmt.Sprintf("%d columns where one number is expected (--fingerprint-field and --id-field give the numbers of columns)", len(cols))
+	case len(cols) > 2:
+		return fmt.Sprintf("%d columns where a fingerprint and an id are expected (--fingerprint-field and --id-field give their numbers)", len(cols))
+	}
+	if l.fp >= len(cols) {
+		return fmt.Sprintf("no fingerprint: %d columns", len(cols))
+	}
+	rec.Flaw = rec.setFingerprint(bytes.TrimSpace(cols[l.fp]), l.prints)
+	switch {
+	case l.id < 0:
+		rec.Doc.ID = strconv.FormatInt(int64(rec.Pos), 10)
+	case l.id < len(cols):
+		rec.Doc.ID = string(cols[l.id])
+	default:
+		return "no id beside the fingerprint"
+	}
+	return rec.checkID(false)
+}
+
+// describe says how the list is written. The base, such as "decimal", is "" where no number has
+// shown it.
+func (l *list) describe(base string) string {
+	number, prints := strings.TrimSpace(base+" number"), "fingerprints"
+	if l.bits > 64 {
+		prints = fmt.Sprintf("fingerprints of %d bits", l.bits)
+	}
+	text := prints + ", one " + number + " a line (the id is the line's number)"
+	switch {
+	case l.exact && l.id >= 0:
+		text = fmt.Sprintf("%s, %ss in column %d and ids in column %d", prints, number, l.fp+1, l.id+1)
+	case l.id > l.fp:
+		text = prints + ", " + number + " TAB id a line"
+	case l.id >= 0:
+		text = prints + ", id TAB " + number + " a line"
+	}
+	return text
+}

@@ -1,0 +1,210 @@
+package lines
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/records"
+)
+
+func init() {
+	list := []string{".tsv", ".txt", ".fps", ".fp"}
+	records.Register(records.Family{
+		Formats: []records.Description{
+			{Name: JSONL, Aliases: []records.Format{"ndjson"}, Label: "JSON lines", Unit: "line", Endings: []string{".jsonl", ".json", ".ndjson"}},
+			{Name: CSV, Label: "CSV", Unit: "line", Endings: []string{".csv"}},
+			{Name: TSV, Label: "TSV", Unit: "line", Endings: []string{".tsv", ".tab"}},
+			{Name: TXT, Aliases: []records.Format{"text"}, Label: "plain text", Unit: "line", Endings: []string{".txt", ".text"}},
+			{Name: Fingerprints, Label: "fingerprints", Unit: "line", Endings: list},
+			{Name: Hashes, Label: "fingerprints", Unit: "line", Endings: list},
+			{Name: JSON, Label: "JSON", Unit: "line", EndUnit: "record", Endings: []string{".json"}},
+		},
+		Fingerprints: true,
+		Open:         open,
+		NewCopier:    newCopier,
+	})
+}
+
+// open looks at the beginning of a file and prepares the parser, unless that needs the header.
+func open(in *records.Stream, opt records.Options) (records.Source, error) {
+	f := &file{in: in, live: in.Live(), opt: opt, info: records.Info{Name: in.Name()}}
+	if err := f.choose(); err != nil {
+		return nil, err
+	}
+	f.info.Shape = cmp.Or(f.info.Shape, f.info.Format.Describe().Label)
+	if err := f.settle(); err != nil {
+		return nil, err
+	}
+	if l, ok := f.parse.(*list); ok {
+		f.info.FingerprintsOnly, f.info.PositionIDs = true, l.id < 0
+		base := f.base(l.notation)
+		f.info.Notice = l.describe(base)
+		f.info.Shape = l.describe(cmp.Or(base, "hexadecimal")) // a list without a single number goes with those
+		if l.header {
+			f.info.Notice += ", after a header"
+		}
+	} else if f.info.Bits > 64 {
+		f.info.Notice = strings.TrimPrefix(fmt.Sprintf("%s; its fingerprints have %d bits", f.info.Notice, f.info.Bits), "; ")
+	}
+	if f.info.Bits > 64 && (f.info.FingerprintsOnly || f.members) && f.base(f.opt.Fingerprints) == "hexadecimal" {
+		f.info.Notice += "; checksums are no fingerprints: of them only equal ones would match"
+	}
+	if f.info.Notice == "" {
+		f.info.Notice = WarnOfDigests(f.texts)
+	}
+	in.Describe(&f.info)
+	return f, nil
+}
+
+// choose decides on the format and makes the parser, unless that needs a header.
+func (f *file) choose() error {
+	format := f.opt.Format
+	switch {
+	case f.opt.Records == "", format == JSON, format == JSONL:
+	case format == records.Auto:
+		format = JSON
+	default:
+		return fmt.Errorf("--records is for JSON, not for %s", format.Describe().Label)
+	}
+	head, all, err := f.head()
+	if err != nil {
+		return err
+	}
+	lines := slices.DeleteFunc(sampleLines(head, all), func(line []byte) bool { return isComment(line, f.opt.Comment) })
+	s := &sample{}
+	if format != JSONL && format != JSON && (format != records.Auto || byName(f.info.Name) != JSONL) {
+		s = newSample(lines, f.opt.Fingerprints)
+	}
+	if f.opt.Delimiter != 0 && format != records.Auto && format != CSV {
+		return fmt.Errorf("a delimiter is for csv, not for %s", format)
+	}
+	if sep := separatorLine(lines); sep != 0 && f.opt.Delimiter == 0 && (format == records.Auto || format == CSV) {
+		f.opt.Delimiter = sep
+	}
+	if format == records.Auto {
+		format = formatOf(f.info.Name, lines, s, f.opt)
+		if err := f.suspect(format, head, lines, s); err != nil {
+			return err
+		}
+	}
+	if format == TXT && f.opt.Fingerprints != base.Auto {
+		return notTaken(f.opt, lines)
+	}
+	if format, err = spreadOrNot(format, f.opt.Format, lines); err != nil {
+		return err
+	}
+	if format, err = f.inJSON(format, head, all); err != nil {
+		return err
+	}
+	if f.opt.Comment != 0 && format != CSV && format != TSV {
+		return fmt.Errorf("comments are of csv and tsv, not of %s", format)
+	}
+	if format == CSV && f.opt.Comment == cmp.Or(f.opt.Delimiter, ',') {
+		return fmt.Errorf("comments cannot begin with %q, which separates the columns", f.opt.Comment)
+	}
+	f.info.Format = format
+	return f.makeParser(head, all, lines, s)
+}
+
+// makeParser makes the parser of the format, unless that needs a header, and says what is to be
+// noted of how the file was taken.
+func (f *file) makeParser(head []byte, all bool, lines [][]byte, s *sample) error {
+	switch format := f.info.Format; format {
+	case JSONL, JSON:
+		f.parse = newObject(f.opt, f.members)
+		if format == JSON && f.info.Shape == "" {
+			f.info.Shape = jsonShape(lines)
+		}
+	case TXT:
+		f.parse = text{}
+		if f.opt.Format == records.Auto {
+			f.info.Notice = almostList(s)
+		}
+		switch {
+		case f.info.Notice != "" || f.opt.Format != records.Auto:
+		case len(head) == 0 && all && byName(f.info.Name) != TXT:
+			f.info.Empty, f.info.Notice = true, "empty"
+		case len(lines) > 1 && isHeader(lines[0], "\t"):
+			f.info.Notice = plainText + "; --input-format tsv reads columns, of which the first line has the names"
+		case byName(f.info.Name) != TXT:
+			f.info.Notice = plainText
+		}
+	case Fingerprints, Hashes:
+		l, err := newList(s, f.opt)
+		f.parse, f.hasHeader = l, err == nil && l.header
+		return err
+	case CSV, TSV:
+		f.hasHeader = true
+		f.unnamed = !f.opt.NoHeader && f.rowsAreLonger(head, all)
+	}
+	return nil
+}
+
+// rowsAreLonger reports whether all rows at the beginning of a file have a cell more than its
+// header, as where R writes the names of rows. A cell that is empty everywhere is none.
+func (f *file) rowsAreLonger(head []byte, all bool) bool {
+	var cut cutter = lineCutter{}
+	if f.info.Format == CSV {
+		cut = &rows{sep: f.separator()}
+	}
+	header, filled := -1, false
+	for len(head) > 0 {
+		end := cut.end(head)
+		if end < 0 && (!all || cut.open() != "") {
+			break
+		} else if end < 0 {
+			end = len(head)
+		}
+		raw := head[:end]
+		head = head[end:]
+		if len(bytes.TrimSpace(raw)) == 0 || isComment(raw, f.opt.Comment) || separatorLine([][]byte{raw}) != 0 {
+			continue
+		}
+		switch cells := f.cells(nil, raw); {
+		case header < 0:
+			header = len(cells)
+		case len(cells) != header+1:
+			return false
+		default:
+			filled = filled || cells[header] != ""
+		}
+	}
+	return filled
+}
+
+// suspect returns the refusal of a file that has a format by its content or name, and is rather
+// something else.
+func (f *file) suspect(format records.Format, head []byte, lines [][]byte, s *sample) error {
+	switch columns := format == CSV || format == TSV; {
+	case format == Fingerprints && len(s.header) == 0 && s.columns == 2 && s.column[0].large+s.column[1].large+s.column[0].letters+s.column[1].letters == 0 && s.column[0].n+s.column[1].n == s.lines:
+		return refuseDigests(lines, true) // of which the numbers are the ids
+	case format == TXT && bytes.IndexByte(head, 0) >= 0:
+		return errors.New("it has NUL bytes, so it is not text; --input-format txt reads it anyway")
+	case format == TXT && f.opt.Fingerprints != base.Auto: // which has its own message
+	case format == TXT:
+		return cmp.Or(refuseDigests(lines, false), f.in.RefuseRecords())
+	case columns && f.opt.Delimiter == 0 && !namesFields(f.opt) && !f.opt.NoHeader && len(lines) > 0 && !isHeader(lines[0], map[records.Format]string{CSV: ",", TSV: "\t"}[format]):
+		return refuseDigests(lines, columns)
+	case columns && f.opt.NoHeader && f.opt.FingerprintField == "" && f.opt.TextField == "" && !slices.ContainsFunc(lines, func(line []byte) bool { return !digestBesideID(line) }):
+		return refuseDigests(lines, false)
+	}
+	return nil
+}
+
+// separatorLine returns what separates columns if a file begins with a line that says so, as Excel
+// reads and writes it: sep=;
+func separatorLine(lines [][]byte) byte {
+	if len(lines) == 0 {
+		return 0
+	}
+	line := bytes.Trim(lines[0], " \r\n\"")
+	if len(line) != len("sep=;") || !bytes.EqualFold(line[:4], []byte("sep=")) {
+		return 0
+	}
+	return line[4]
+}

@@ -1,0 +1,129 @@
+package lines
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/records"
+)
+
+// parser makes a document of the bytes of a record. It returns what is wrong with the record, or
+// "". Several goroutines use it at once.
+type parser interface {
+	parse(raw []byte, rec *record) (reason string)
+}
+
+// record is a Record, with how its fingerprint was written.
+type record struct {
+	records.Record
+	notation base.Notation // of a text fingerprint, if the rule of package base decided
+	widths   [2]int        // that it may have, where its width is not known, or another
+	written  []byte        // that text
+	room     []uint64      // for the fingerprint
+	listed   bool          // the text is of a list
+}
+
+// prints is how the fingerprints of a file are written.
+type prints struct {
+	notation base.Notation
+	bits     int // 0 while the file is surveyed
+}
+
+// setFingerprint sets the fingerprint of a record from its text. It returns what is wrong with it,
+// or "".
+func (r *record) setFingerprint(text []byte, p prints) string {
+	bits := p.bits
+	if bits == 0 {
+		r.widths, r.written = base.Widths(text, p.notation), text
+		bits = cmp.Or(r.widths[0], base.FingerprintBits)
+	}
+	if words := bits / base.FingerprintBits; len(r.room) != words {
+		r.room = make([]uint64, words)
+	}
+	as, err := base.ParseWords(r.room, text, p.notation)
+	if err != nil && bits == base.FingerprintBits {
+		r.room[0], as, err = base.ParseCell(text, p.notation)
+	}
+	if err != nil {
+		r.widths, r.written = base.Widths(text, p.notation), text
+		if p.notation != base.Base64 && isBase64(text) {
+			return err.Error() + "; --fingerprints base64 reads it"
+		}
+		return err.Error()
+	}
+	r.Doc.SetFingerprint(r.room...)
+	if p.notation == base.Auto {
+		r.notation, r.written = as, text
+	}
+	return ""
+}
+
+// checkID completes and checks the ID of a record. It returns what is wrong with it, or "".
+func (r *record) checkID(makeID bool) string {
+	id := r.Doc.ID
+	switch {
+	case id == "" && makeID:
+		r.Doc.ID = r.File + ":" + strconv.FormatInt(int64(r.Pos), 10)
+	case id == "":
+		return "the id is empty"
+	case len(id) > engine.MaxIDBytes:
+		return fmt.Sprintf("the id has %d bytes, at most %d are possible", len(id), engine.MaxIDBytes)
+	}
+	return ""
+}
+
+// joinText returns the text of a document with another of its fields.
+func joinText(text, more string) string {
+	if text == "" || more == "" {
+		return text + more
+	}
+	return text + "\n" + more
+}
+
+// quotedNames lists names for a message: "a", "b".
+func quotedNames(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+func orDefault(s, d string) string {
+	if s == "" {
+		return d
+	}
+	return s
+}
+
+var newline = []byte("\n")
+
+// trimEOL returns raw without its line end, LF or CRLF.
+func trimEOL(raw []byte) []byte {
+	raw = bytes.TrimSuffix(raw, []byte("\n"))
+	return bytes.TrimSuffix(raw, []byte("\r"))
+}
+
+// isBase64 reports whether a cell looks like a fingerprint in base64: no word ends in =.
+func isBase64(cell []byte) bool {
+	return bytes.IndexByte(cell, '=') > 0 && base.Widths(bytes.TrimSpace(cell), base.Base64)[0] > 0
+}
+
+// isWide reports whether a cell has a fingerprint of more than 64 bits.
+func isWide(cell []byte, notation base.Notation) bool {
+	widths := base.Widths(cell, notation)
+	return max(widths[0], widths[1]) > base.FingerprintBits
+}
+
+// text parses plain text: a line is a document.
+type text struct{}
+
+func (text) parse(raw []byte, rec *record) string {
+	rec.Doc.Text = records.ValidText(string(trimEOL(raw)))
+	return rec.checkID(true)
+}

@@ -1,0 +1,210 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/simdb/simdb/records"
+)
+
+// formatter appends a value that is not null as JSON.
+type formatter func(b []byte, v pq.Value) []byte
+
+// formatterOf returns how values of a column are written as JSON: numbers and booleans as such,
+// times as in RFC 3339, bytes that are no text in base64.
+func formatterOf(t pq.Type) formatter {
+	if lt := t.LogicalType(); lt != nil {
+		switch lt := lt.Value.(type) {
+		case *format.DecimalType:
+			return decimals(int(lt.Scale), t.Kind())
+		case *format.DateType:
+			return func(b []byte, v pq.Value) []byte {
+				return appendTime(b, time.Unix(int64(v.Int32())*86400, 0).UTC(), "2006-01-02")
+			}
+		case *format.TimeType:
+			return clocks(lt.Unit, t.Kind())
+		case *format.TimestampType:
+			return timestamps(lt)
+		case *format.IntType:
+			if !lt.IsSigned {
+				return unsigned(t.Kind())
+			}
+		case *format.UUIDType:
+			return func(b []byte, v pq.Value) []byte { return records.AppendString(b, uuid(v.ByteArray())) }
+		case *format.JsonType:
+			return appendEmbedded
+		}
+	}
+	switch t.Kind() {
+	case pq.Boolean:
+		return func(b []byte, v pq.Value) []byte { return strconv.AppendBool(b, v.Boolean()) }
+	case pq.Int32:
+		return func(b []byte, v pq.Value) []byte { return strconv.AppendInt(b, int64(v.Int32()), 10) }
+	case pq.Int64:
+		return func(b []byte, v pq.Value) []byte { return strconv.AppendInt(b, v.Int64(), 10) }
+	case pq.Int96:
+		return func(b []byte, v pq.Value) []byte {
+			return appendTime(b, int96Time(v.Int96()), "2006-01-02T15:04:05.999999999Z")
+		}
+	case pq.Float:
+		return func(b []byte, v pq.Value) []byte { return records.AppendFloat(b, float64(v.Float()), 32) }
+	case pq.Double:
+		return func(b []byte, v pq.Value) []byte { return records.AppendFloat(b, v.Double(), 64) }
+	}
+	return func(b []byte, v pq.Value) []byte { return appendBytes(b, v.ByteArray()) }
+}
+
+// unsigned formats unsigned integers.
+func unsigned(kind pq.Kind) formatter {
+	if kind == pq.Int32 {
+		return func(b []byte, v pq.Value) []byte { return strconv.AppendUint(b, uint64(v.Uint32()), 10) }
+	}
+	return func(b []byte, v pq.Value) []byte { return strconv.AppendUint(b, v.Uint64(), 10) }
+}
+
+// decimals formats decimal numbers with all their digits.
+func decimals(scale int, kind pq.Kind) formatter {
+	return func(b []byte, v pq.Value) []byte {
+		n := new(big.Int)
+		switch kind {
+		case pq.Int32:
+			n.SetInt64(int64(v.Int32()))
+		case pq.Int64:
+			n.SetInt64(v.Int64())
+		default: // two's complement, the high byte first
+			p := v.ByteArray()
+			n.SetBytes(p)
+			if len(p) > 0 && p[0] >= 0x80 {
+				n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(p))))
+			}
+		}
+		if scale < 0 || scale > 1000 {
+			return records.AppendString(b, n.String()+"e"+strconv.Itoa(-scale))
+		}
+		digits := new(big.Int).Abs(n).String()
+		if n.Sign() < 0 {
+			b = append(b, '-')
+		}
+		if pad := scale + 1 - len(digits); pad > 0 {
+			digits = strings.Repeat("0", pad) + digits
+		}
+		b = append(b, digits[:len(digits)-scale]...)
+		if scale > 0 {
+			b = append(b, '.')
+			b = append(b, digits[len(digits)-scale:]...)
+		}
+		return b
+	}
+}
+
+// nanosOf returns how many nanoseconds a unit of time has.
+func nanosOf(u format.TimeUnit) int64 {
+	switch u.Value.(type) {
+	case *format.MilliSeconds:
+		return 1e6
+	case *format.MicroSeconds:
+		return 1e3
+	}
+	return 1
+}
+
+// clocks formats times of a day.
+func clocks(unit format.TimeUnit, kind pq.Kind) formatter {
+	nanos := nanosOf(unit)
+	return func(b []byte, v pq.Value) []byte {
+		n := v.Int64()
+		if kind == pq.Int32 {
+			n = int64(v.Int32())
+		}
+		perSecond := 1_000_000_000 / nanos
+		return appendTime(b, time.Unix(n/perSecond, n%perSecond*nanos).UTC(), "15:04:05.999999999")
+	}
+}
+
+// timestamps formats points in time. Those that are not of UTC have no zone.
+func timestamps(t *format.TimestampType) formatter {
+	layout := "2006-01-02T15:04:05.999999999"
+	if t.IsAdjustedToUTC {
+		layout += "Z"
+	}
+	perSecond := 1_000_000_000 / nanosOf(t.Unit)
+	nanos := nanosOf(t.Unit)
+	return func(b []byte, v pq.Value) []byte {
+		n := v.Int64()
+		return appendTime(b, time.Unix(n/perSecond, n%perSecond*nanos).UTC(), layout)
+	}
+}
+
+// int96Time returns the time that legacy writers keep in 96 bits: nanoseconds of a Julian day.
+func int96Time(v deprecated.Int96) time.Time {
+	const epoch = 2440588 // the Julian day of 1970-01-01
+	nanos := int64(v[1])<<32 | int64(v[0])
+	return time.Unix((int64(v[2])-epoch)*86400, nanos).UTC()
+}
+
+func appendTime(b []byte, t time.Time, layout string) []byte {
+	b = append(b, '"')
+	b = t.AppendFormat(b, layout)
+	return append(b, '"')
+}
+
+// half returns the number that has these two bytes in half precision.
+func half(p []byte) float64 {
+	bits := binary.LittleEndian.Uint16(p)
+	exponent, fraction := int(bits>>10&31), float64(bits&1023)
+	var f float64
+	switch {
+	case exponent == 0:
+		f = math.Ldexp(fraction, -24)
+	case exponent < 31:
+		f = math.Ldexp(1024+fraction, exponent-25)
+	case fraction == 0:
+		f = math.Inf(1)
+	default:
+		return math.NaN()
+	}
+	if bits>>15 == 1 {
+		return -f
+	}
+	return f
+}
+
+// appendEmbedded appends a value that is JSON itself.
+func appendEmbedded(b []byte, v pq.Value) []byte {
+	p := v.ByteArray()
+	if utf8.Valid(p) && json.Valid(p) {
+		return append(b, bytes.TrimSpace(p)...)
+	}
+	return appendBytes(b, p)
+}
+
+// appendBytes appends a string, or bytes that are none in base64.
+func appendBytes(b, p []byte) []byte {
+	if utf8.Valid(p) {
+		return records.AppendString(b, string(p))
+	}
+	b = append(b, '"')
+	b = base64.StdEncoding.AppendEncode(b, p)
+	return append(b, '"')
+}
+
+func uuid(p []byte) string {
+	if len(p) != 16 {
+		return hex.EncodeToString(p)
+	}
+	s := hex.EncodeToString(p)
+	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+}

@@ -1,0 +1,396 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/records"
+)
+
+// unit is the name of a record's position in messages.
+const unit = "row"
+
+// maxFields is how many bytes of fields are made of a row at most; no document may have as many.
+const maxFields = 2 * records.MaxRecord
+
+// rowReader makes records of the rows of a row group.
+type rowReader struct {
+	*layout
+	cursors []*cursor // by number of the leaf column; nil for those that are not read
+	used    []*cursor // those that are not nil
+	size    int       // bytes of the last row in memory
+	wide    bool      // the fields of the row are too large, and not complete
+}
+
+// layout says what the columns of a file are.
+type layout struct {
+	name     string // of the file
+	roles    roles
+	formatID formatter // of an ID that is no text
+	fields   *node     // the columns that become Doc.Fields, nil for none
+	set      *node     // the column of the members of a set, within the root; nil for none
+	makeID   bool
+	notation base.Notation
+	bits     int // of fingerprints
+}
+
+// read returns the next row, at a position, as a record or as what is wrong with it. An error says
+// that the file is damaged.
+func (r *rowReader) read(pos records.Position) (*records.Record, *records.Issue, error) {
+	rec := &records.Record{File: r.name, Pos: pos, End: pos, Raw: strconv.AppendInt(nil, int64(pos), 10)}
+	reason, err := r.document(rec)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range r.used {
+		switch v, err := c.peek(); {
+		case err != nil:
+			return nil, nil, err
+		case v != nil && v.RepetitionLevel() != 0:
+			return nil, nil, c.fail(fmt.Errorf("damaged: it has more values than the row"))
+		}
+	}
+	d := &rec.Doc
+	if r.size = len(d.Text) + len(d.Fields) + len(d.ID); r.wide {
+		r.size = maxFields
+	}
+	if r.size > records.MaxRecord && reason == "" {
+		reason = records.TooLarge(int64(r.size))
+	}
+	if reason != "" {
+		return nil, &records.Issue{File: r.name, Pos: pos, Unit: unit, End: pos, Reason: reason, Raw: rec.Raw, Size: int64(len(rec.Raw))}, nil
+	}
+	return rec, nil, nil
+}
+
+// document fills the document of a record. It returns what is wrong with it, or "". All values of
+// the row are taken, unless there is an error.
+func (r *rowReader) document(rec *records.Record) (reason string, err error) {
+	d := &rec.Doc
+	r.wide = false
+	if r.fields != nil {
+		b, err := r.members(nil, r.fields)
+		if err != nil {
+			return "", err
+		}
+		if len(b) > len("{}") {
+			d.Fields = b
+		}
+	}
+	if d.ID, reason, err = r.id(rec); err != nil {
+		return "", err
+	}
+	if d.Text, err = r.text(rec); err != nil {
+		return "", err
+	}
+	if r.roles.fp != nil {
+		v, err := r.cursors[r.roles.fp.Index()].next()
+		if err != nil {
+			return "", err
+		}
+		if !v.IsNull() && reason == "" {
+			var words []uint64
+			words, rec.Flaw = fingerprintOf(v, r.roles.fp, r.notation, r.bits)
+			d.SetFingerprint(words...)
+		}
+	}
+	return reason, nil
+}
+
+func (r *rowReader) text(rec *records.Record) (string, error) {
+	switch {
+	case r.roles.text != nil:
+		return r.textOf(r.roles.text, rec)
+	case r.set != nil:
+		b, err := r.members(nil, r.set)
+		set := setOf(b, r.roles.set)
+		if err != nil || !r.roles.listed || set == "" {
+			return set, err
+		}
+		text, ok := records.TextAt([]byte(set), r.roles.path)
+		if !ok {
+			rec.Flaw = fmt.Sprintf("the column %q is a list: --text-field '%s' names what is in it", pathOf(r.roles.set), records.PathOfText([]byte(set), pathOf(r.roles.set)))
+		}
+		return text, nil
+	case r.roles.texts == nil:
+		return "", nil
+	}
+	texts := make([]string, len(r.roles.texts))
+	for i, col := range r.roles.texts {
+		var err error
+		if texts[i], err = r.textOf(col, rec); err != nil {
+			return "", err
+		}
+	}
+	return engine.JoinFields(texts...), nil
+}
+
+// textOf returns what a column has in a row. Of numbers these are the digits.
+func (r *rowReader) textOf(col *pq.Column, rec *records.Record) (string, error) {
+	v, err := r.cursors[col.Index()].next()
+	if err != nil || v.IsNull() {
+		return "", err
+	}
+	if !isText(col) {
+		return string(unquoted(formatterOf(col.Type()))(nil, v)), nil
+	}
+	p := v.ByteArray()
+	if !utf8.Valid(p) {
+		rec.BadUTF8 = true
+		return records.ValidText(string(p)), nil
+	}
+	return string(p), nil
+}
+
+// setOf returns the value of a column in a row, of which b is JSON: an object in which it is the
+// only column. A string is returned as it is, a null as "".
+func setOf(b []byte, col *pq.Column) string {
+	for range col.Path() {
+		_, value, err := onlyMember(b)
+		if err != nil {
+			return ""
+		}
+		b = value
+	}
+	var s string
+	if json.Unmarshal(b, &s) == nil {
+		return s
+	}
+	return string(b)
+}
+
+func onlyMember(b []byte) (name string, value json.RawMessage, err error) {
+	var object map[string]json.RawMessage
+	if err = json.Unmarshal(b, &object); err != nil {
+		return "", nil, err
+	}
+	for name, value := range object {
+		return name, value, nil
+	}
+	return "", nil, errNoMember
+}
+
+var errNoMember = errors.New("an empty object")
+
+// id returns the ID of a row, or what is wrong with it.
+func (r *rowReader) id(rec *records.Record) (id, reason string, err error) {
+	var v pq.Value
+	if r.roles.id != nil {
+		if v, err = r.cursors[r.roles.id.Index()].next(); err != nil {
+			return "", "", err
+		}
+	}
+	switch {
+	case v.IsNull():
+	case r.formatID != nil:
+		id = string(r.formatID(nil, v))
+	default:
+		id = records.ValidText(string(v.ByteArray()))
+	}
+	switch {
+	case id == "" && r.makeID:
+		return r.name + ":" + strconv.FormatInt(int64(rec.Pos), 10), "", nil
+	case v.IsNull():
+		return "", fmt.Sprintf("no %q; --id-field names another", pathOf(r.roles.id)), nil
+	case id == "":
+		return "", "the id is empty", nil
+	case isFloat(r.roles.id) && !exact(v):
+		return "", fmt.Sprintf("the id %s is no whole number of which %v has all digits", id, r.roles.id.Type()), nil
+	case len(id) > engine.MaxIDBytes:
+		return "", fmt.Sprintf("the id has %d bytes, at most %d are possible", len(id), engine.MaxIDBytes), nil
+	}
+	return id, "", nil
+}
+
+// exact reports whether a floating-point number is whole, and no other is stored as it.
+func exact(v pq.Value) bool {
+	if v.Kind() == pq.Float {
+		f := v.Float()
+		return f == float32(math.Trunc(float64(f))) && max(f, -f) < 1<<24
+	}
+	f := v.Double()
+	return f == math.Trunc(f) && math.Abs(f) < 1<<53
+}
+
+// fingerprintOf reads a fingerprint of that many bits: a whole number, of which a negative one has
+// the 64 bits of the unsigned one, bytes, or a string in that notation. An empty string is none.
+func fingerprintOf(v pq.Value, col *pq.Column, notation base.Notation, bits int) (words []uint64, flaw string) {
+	words = make([]uint64, bits/base.FingerprintBits)
+	switch col.Type().Kind() {
+	case pq.Int32:
+		if words[0] = uint64(v.Uint32()); v.Int32() < 0 && !isUnsigned(col) {
+			return nil, "the fingerprint is negative, and too short to have 64 bits"
+		}
+	case pq.Int64:
+		words[0] = v.Uint64()
+	case pq.FixedLenByteArray:
+		fromBytes(words, v.ByteArray())
+	default:
+		text := strings.TrimSpace(string(v.ByteArray()))
+		if text == "" {
+			return nil, ""
+		}
+		_, err := base.ParseWords(words, text, notation)
+		if err != nil && len(words) == 1 {
+			words[0], _, err = base.ParseCell(text, notation)
+		}
+		if err != nil && len(v.ByteArray())*8 == bits && isBits(bits, col) {
+			fromBytes(words, v.ByteArray())
+		} else if err != nil {
+			return nil, err.Error()
+		}
+	}
+	return words, ""
+}
+
+// fromBytes sets the words of a fingerprint from its bytes.
+func fromBytes(words []uint64, b []byte) {
+	for i := range words {
+		words[i] = binary.BigEndian.Uint64(b[i*base.FingerprintBytes:])
+	}
+}
+
+// members appends the columns of a group as a JSON object. Null columns are left out.
+func (r *rowReader) members(b []byte, n *node) ([]byte, error) {
+	b = append(b, '{')
+	empty := true
+	for _, c := range n.children {
+		if c.skip {
+			continue
+		}
+		mark := len(b)
+		if !empty {
+			b = append(b, ',')
+		}
+		b = append(b, c.key...)
+		start := len(b)
+		var err error
+		if b, err = r.value(b, c); err != nil {
+			return nil, err
+		}
+		if len(b) == start { // null
+			b = b[:mark]
+		} else {
+			empty = false
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// value appends a column of the row, nothing if it is null.
+func (r *rowReader) value(b []byte, n *node) ([]byte, error) {
+	switch {
+	case n.repeated:
+		return r.elements(b, n, n)
+	case n.kind == leafNode:
+		v, err := r.cursors[n.leaves[0]].next()
+		if err != nil || v.IsNull() {
+			return b, err
+		}
+		return n.format(b, v), nil
+	}
+	if n.optional {
+		present, err := r.present(n)
+		if err != nil || !present {
+			return b, err
+		}
+	}
+	switch n.kind {
+	case listNode, mapNode:
+		return r.elements(b, n.children[0], n)
+	}
+	return r.members(b, n)
+}
+
+// present reports whether a column is present in the row. If it is not, its values are taken.
+func (r *rowReader) present(n *node) (bool, error) {
+	for i, leaf := range n.leaves {
+		c := r.cursors[leaf]
+		v, err := c.peek()
+		if err != nil {
+			return false, err
+		}
+		if i == 0 && v != nil && v.DefinitionLevel() >= n.def {
+			return true, nil
+		}
+		if _, err := c.next(); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// elements appends what a repeated column has in the row; outer is the list or map around it.
+func (r *rowReader) elements(b []byte, n, outer *node) ([]byte, error) {
+	open, end := byte('['), byte(']')
+	if outer.kind == mapNode {
+		open, end = '{', '}'
+	}
+	b = append(b, open)
+	if present, err := r.present(n); err != nil || !present {
+		return append(b, end), err
+	}
+	for first := true; ; first = false {
+		if !first {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = r.element(b, n, outer); err != nil {
+			return nil, err
+		}
+		v, err := r.cursors[n.leaves[0]].peek()
+		if err != nil {
+			return nil, err
+		}
+		if v == nil || v.RepetitionLevel() < n.rep {
+			return append(b, end), nil
+		}
+		if len(b) > maxFields {
+			b, r.wide = b[:0], true
+		}
+	}
+}
+
+// element appends one element of a repeated column, or one entry of a map.
+func (r *rowReader) element(b []byte, n, outer *node) ([]byte, error) {
+	one := *n
+	one.repeated, one.optional = false, false
+	what := &one
+	start := len(b)
+	var err error
+	switch {
+	case outer.kind == mapNode:
+		if b, err = r.value(b, n.children[0]); err != nil {
+			return nil, err
+		}
+		if len(b) == start || b[start] != '"' { // a key that is null or JSON
+			b = records.AppendString(b[:start], string(b[start:]))
+		}
+		b = append(b, ':')
+		start, what = len(b), n.children[1]
+	case n.kind == listNode: // the group around an element
+		what = n.children[0]
+	}
+	if b, err = r.value(b, what); err == nil && len(b) == start {
+		b = append(b, "null"...)
+	}
+	return b, err
+}
+
+// unquoted formats an ID: a JSON string without its quotes.
+func unquoted(f formatter) formatter {
+	return func(b []byte, v pq.Value) []byte {
+		return bytes.Trim(f(b, v), `"`)
+	}
+}

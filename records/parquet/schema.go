@@ -1,0 +1,393 @@
+package parquet
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/records"
+)
+
+// nodeKind is how a column is written as JSON.
+type nodeKind uint8
+
+const (
+	leafNode  nodeKind = iota
+	groupNode          // an object
+	listNode           // an array; its elements are those of its only child
+	mapNode            // an object, or an array of entries where keys are no strings
+)
+
+// node is a column with the columns in it.
+type node struct {
+	kind     nodeKind
+	key      []byte // its name as a member of a JSON object: "name":
+	optional bool
+	repeated bool
+	def, rep int       // levels at which it is present
+	leaves   []int     // numbers of the leaf columns below it, or its own, except for skipped ones
+	children []*node   // of a group; the element of a list; key and value of a map
+	format   formatter // of a leaf
+	skip     bool      // it is not part of Doc.Fields
+}
+
+// newTree returns the tree of a file's columns. The leaves in skip are left out.
+func (f *file) newTree(col *pq.Column, skip []int) *node {
+	n := &node{
+		optional: col.Optional(), repeated: col.Repeated(), def: col.MaxDefinitionLevel(), rep: col.MaxRepetitionLevel(),
+		key: append(records.AppendString(nil, strings.ToValidUTF8(col.Name(), "\uFFFD")), ':'),
+	}
+	if col.Leaf() {
+		n.format = formatterOf(col.Type())
+		if _, is := f.elements[col.Index()].LogicalType.Value.(*format.Float16Type); is && col.Type().Length() == 2 {
+			// parquet-go does not know the type.
+			n.format = func(b []byte, v pq.Value) []byte { return records.AppendFloat(b, half(v.ByteArray()), 32) }
+		}
+		if n.skip = slices.Contains(skip, col.Index()); !n.skip {
+			n.leaves = []int{col.Index()}
+		}
+		return n
+	}
+	n.kind = groupNode
+	for _, child := range col.Columns() {
+		c := f.newTree(child, skip)
+		n.children = append(n.children, c)
+		n.leaves = append(n.leaves, c.leaves...)
+	}
+	n.skip = len(n.leaves) == 0
+	n.annotate(col)
+	return n
+}
+
+// annotate makes a list or a map of a group that is one.
+func (n *node) annotate(col *pq.Column) {
+	if len(n.children) != 1 || !n.children[0].repeated || n.repeated {
+		return
+	}
+	inner := n.children[0]
+	lt := col.Type().LogicalType()
+	if lt == nil {
+		return
+	}
+	switch lt.Value.(type) {
+	case *format.ListType:
+		n.kind = listNode
+		// Lists of three levels have a group of one column around the element.
+		name := col.Columns()[0].Name()
+		if inner.kind == groupNode && len(inner.children) == 1 && name != "array" && name != col.Name()+"_tuple" {
+			inner.kind = listNode
+		}
+	case *format.MapType:
+		if len(inner.children) == 2 && col.Columns()[0].Columns()[0].Type().Kind() == pq.ByteArray && inner.children[0].kind == leafNode {
+			n.kind = mapNode
+		} else {
+			n.kind = listNode
+		}
+	}
+}
+
+// pathOf is the name of a column in messages: "meta.id".
+func pathOf(col *pq.Column) string { return strings.Join(col.Path(), ".") }
+
+// roles are the columns that fill a document; nil where there is none.
+type roles struct {
+	id, text, fp *pq.Column
+	texts        []*pq.Column // in place of text, of records.Options.Fields
+	set          *pq.Column   // in place of text, of records.Options.SetField: a list, or strings
+	path         string       // of the texts in set, where that is a list of the text
+	listed       bool         // it is
+}
+
+func (r roles) leaves() (all []*pq.Column) {
+	for _, col := range append([]*pq.Column{r.id, r.text, r.fp, r.set}, r.texts...) {
+		if col != nil {
+			all = append(all, leavesOf(col)...)
+		}
+	}
+	return all
+}
+
+func (r roles) hasText() bool { return r.text != nil || r.texts != nil || r.set != nil }
+
+// newRoles finds the columns that the options name.
+func newRoles(root *pq.Column, opt records.Options) (r roles, err error) {
+	if r.id, err = role(root, opt.IDField, "id", "--id-field", "an id is a string, a whole number or a UUID", isID); err != nil {
+		return r, err
+	}
+	if err := r.findText(root, opt); err != nil {
+		return r, err
+	}
+	r.fp, err = role(root, opt.FingerprintField, "fingerprint", "--fingerprint-field", "a fingerprint is a whole number or a string", isFingerprint)
+	switch {
+	case err != nil:
+		return r, err
+	case r.id == nil && !opt.MakeID:
+		return r, fmt.Errorf("%w, --id-from line makes ids", missing(root, "id", "--id-field"))
+	case r.fp == nil && opt.Fingerprints != base.Auto:
+		return r, fmt.Errorf("--fingerprints %v: %w", opt.Fingerprints, missing(root, "fingerprint", "--fingerprint-field"))
+	case r.fp != nil && !isText(r.fp) && opt.Fingerprints != base.Auto && opt.Fingerprints != base.Decimal:
+		return r, fmt.Errorf("--fingerprints %v: the column %q has numbers, not texts", opt.Fingerprints, pathOf(r.fp))
+	case !r.hasText() && r.fp == nil:
+		return r, fmt.Errorf("%w, --fingerprint-field one with fingerprints", missing(root, "text", "--text-field"))
+	}
+	return r, nil
+}
+
+func (r *roles) findText(root *pq.Column, opt records.Options) (err error) {
+	switch {
+	case opt.Fields != nil:
+		for _, name := range opt.Fields {
+			col, err := role(root, name, "", "--field", "a text is a string or a number", hasText)
+			if err != nil {
+				return err
+			}
+			r.texts = append(r.texts, col)
+		}
+	case opt.SetField != "":
+		if r.set = find(root, opt.SetField); r.set == nil {
+			return missing(root, opt.SetField, "--set-field")
+		}
+	default:
+		if r.set, r.path = findList(root, cmp.Or(opt.TextField, "text")); r.set != nil {
+			r.listed = true
+			return nil
+		}
+		r.text, err = role(root, opt.TextField, "text", "--text-field", "a text is a string or a number", hasText)
+	}
+	return err
+}
+
+// findList returns the list that a path begins with, and the rest of the path, as of records.TextAt;
+// nil if there is none.
+func findList(root *pq.Column, path string) (list *pq.Column, rest string) {
+	for i := range len(path) + 1 {
+		if i < len(path) && path[i] != '.' && path[i] != '[' {
+			continue
+		}
+		if col := findPath(root, path[:i], func(a, b string) bool { return a == b }); col != nil && (col.Repeated() || isList(col)) {
+			return col, path[i:]
+		}
+	}
+	return nil, ""
+}
+
+// role returns the column that want names, or the one called name; nil if there is none of that
+// name and the user named none.
+func role(root *pq.Column, want, name, flag, rule string, fits func(*pq.Column) bool) (*pq.Column, error) {
+	col := find(root, want)
+	if want == "" {
+		col = find(root, name)
+	}
+	switch {
+	case col == nil && want == "":
+		return nil, nil
+	case col == nil:
+		return nil, missing(root, want, flag)
+	case col.MaxRepetitionLevel() > 0 || isList(col):
+		return nil, fmt.Errorf("the column %q is a list: %s; %s names another column", pathOf(col), rule, flag)
+	case !col.Leaf():
+		return nil, fmt.Errorf("the column %q has columns in it%s: %s; %s names one of them", pathOf(col), records.Among("there are", paths(col), want), rule, flag)
+	case !fits(col):
+		return nil, fmt.Errorf("the column %q is of type %s: %s; %s names another column", pathOf(col), col.Type(), rule, flag)
+	}
+	return col, nil
+}
+
+func missing(root *pq.Column, want, flag string) error {
+	return fmt.Errorf("there is no column %q%s; %s names another", want, records.Among("there are", paths(root), want), flag)
+}
+
+// isList reports whether a group is a list or a map.
+func isList(col *pq.Column) bool {
+	lt := col.Type().LogicalType()
+	if col.Leaf() || lt == nil {
+		return false
+	}
+	switch lt.Value.(type) {
+	case *format.ListType, *format.MapType:
+		return true
+	}
+	return false
+}
+
+// elementOf returns the objects of which a column is a list, nil if it is none.
+func elementOf(col *pq.Column) *pq.Column {
+	if lt := col.Type().LogicalType(); col.Leaf() || lt == nil {
+		return nil
+	} else if _, list := lt.Value.(*format.ListType); !list || len(col.Columns()) != 1 {
+		return nil
+	}
+	inner := col.Columns()[0]
+	if len(inner.Columns()) == 1 && !inner.Columns()[0].Leaf() {
+		inner = inner.Columns()[0]
+	}
+	if len(inner.Columns()) < 2 {
+		return nil
+	}
+	return inner
+}
+
+// find returns the column of a name: one whose name or path it is, else without regard to case,
+// else the one with this number, from 1. It returns nil if there is none.
+func find(root *pq.Column, name string) *pq.Column {
+	if name == "" {
+		return nil
+	}
+	for _, equal := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		if col := findPath(root, name, equal); col != nil {
+			return col
+		}
+	}
+	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(root.Columns()) {
+		return root.Columns()[n-1]
+	}
+	return nil
+}
+
+// findPath returns the column of a path below col. Names may have dots in them.
+func findPath(col *pq.Column, path string, equal func(a, b string) bool) *pq.Column {
+	for _, c := range col.Columns() {
+		if equal(c.Name(), path) {
+			return c
+		}
+	}
+	for _, c := range col.Columns() {
+		n := len(c.Name())
+		if len(path) > n && path[n] == '.' && equal(c.Name(), path[:n]) {
+			if found := findPath(c, path[n+1:], equal); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// paths returns the names of the columns below col that have values, those in lists of texts or of
+// objects as paths.
+func paths(col *pq.Column) (names []string) {
+	for _, c := range col.Columns() {
+		if element := elementOf(c); element != nil {
+			for _, name := range paths(element) {
+				names = append(names, pathOf(c)+"[]"+strings.TrimPrefix(name, pathOf(element)))
+			}
+			continue
+		}
+		if c.Leaf() || isList(c) {
+			names = append(names, pathOf(c))
+		} else {
+			names = append(names, paths(c)...)
+		}
+	}
+	return names
+}
+
+// isText reports whether values of a column are strings.
+func isText(col *pq.Column) bool {
+	if col.Type().Kind() != pq.ByteArray {
+		return false
+	}
+	if lt := col.Type().LogicalType(); lt != nil {
+		switch lt.Value.(type) {
+		case *format.StringType, *format.EnumType, *format.JsonType, nil:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isWhole reports whether values of a column are whole numbers.
+func isWhole(col *pq.Column) bool {
+	if kind := col.Type().Kind(); kind != pq.Int32 && kind != pq.Int64 {
+		return false
+	}
+	if lt := col.Type().LogicalType(); lt != nil {
+		switch lt.Value.(type) {
+		case *format.IntType, *format.NullType, nil:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// hasText reports whether values of a column can be a text: strings, or what JSON writes as it is.
+func hasText(col *pq.Column) bool {
+	return isText(col) || isWhole(col) || isFloat(col) || isDecimal(col) || col.Type().Kind() == pq.Boolean
+}
+
+// isDecimal reports whether values of a column are decimal numbers.
+func isDecimal(col *pq.Column) bool {
+	if lt := col.Type().LogicalType(); lt != nil {
+		_, is := lt.Value.(*format.DecimalType)
+		return is
+	}
+	return false
+}
+
+// isFloat reports whether values of a column are floating-point numbers.
+func isFloat(col *pq.Column) bool {
+	kind := col.Type().Kind()
+	return kind == pq.Float || kind == pq.Double
+}
+
+func isUUID(col *pq.Column) bool {
+	if lt := col.Type().LogicalType(); lt != nil {
+		_, is := lt.Value.(*format.UUIDType)
+		return is
+	}
+	return false
+}
+
+// isUnsigned reports whether the numbers of a column have no sign.
+func isUnsigned(col *pq.Column) bool {
+	if lt := col.Type().LogicalType(); lt != nil {
+		t, is := lt.Value.(*format.IntType)
+		return is && !t.IsSigned
+	}
+	return false
+}
+
+func isID(col *pq.Column) bool          { return hasText(col) && col.Type().Kind() != pq.Boolean || isUUID(col) }
+func isFingerprint(col *pq.Column) bool { return isText(col) || isWhole(col) || isBytes(col) }
+
+// isBytes reports whether values of a column are a fingerprint's number of bytes.
+func isBytes(col *pq.Column) bool {
+	return col.Type().Kind() == pq.FixedLenByteArray && isBits(8*col.Type().Length(), col)
+}
+
+// isBits reports whether values of a column mean nothing but themselves, and that many bits can be
+// a fingerprint.
+func isBits(n int, col *pq.Column) bool {
+	return n > 0 && n%base.FingerprintBits == 0 && n <= base.FingerprintBits*base.MaxWords && col.Type().LogicalType() == nil
+}
+
+// shapeOf writes the columns of a file for comparison: names, types and which are optional. Names
+// of the root differ between writers and say nothing.
+func shapeOf(col *pq.Column) []byte {
+	var b []byte
+	for _, c := range col.Columns() {
+		switch {
+		case c.Optional():
+			b = append(b, "optional "...)
+		case c.Repeated():
+			b = append(b, "repeated "...)
+		}
+		b = append(b, c.Type().String()...)
+		b = append(b, ' ')
+		b = strconv.AppendQuote(b, c.Name())
+		if !c.Leaf() {
+			b = append(b, '{')
+			b = append(b, shapeOf(c)...)
+			b = append(b, '}')
+		}
+		b = append(b, ';')
+	}
+	return b
+}

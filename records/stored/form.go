@@ -1,0 +1,206 @@
+package stored
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/lines"
+)
+
+// Form is how a document is written, so that load reads it back: under which names its ID, its
+// texts and its fingerprints are, and beside them its fields as they are.
+type Form struct {
+	Fingerprints bool   // also those that the text makes
+	Time         string // the name of the time, "" for none
+
+	ID     string
+	Texts  []string // several if the text is of weighted fields
+	Print  string   // of one fingerprint
+	Prints string   // of a list of them
+
+	set bool // the text is a set
+}
+
+// NewForm returns the form of the documents of a database, with the names that an option gives for
+// reading them.
+func NewForm(p engine.Params, o records.Options) (*Form, error) {
+	f := &Form{ID: cmp.Or(o.IDField, "id"), Texts: []string{cmp.Or(o.TextField, "text")}, Print: o.FingerprintField, Prints: o.FingerprintField}
+	if o.FingerprintField == "" {
+		f.Print, f.Prints = "fingerprint", "fingerprints"
+	}
+	if p.Features.Fields != nil {
+		f.Texts = nil
+		for _, field := range p.Features.Fields {
+			f.Texts = append(f.Texts, field.Name)
+		}
+	}
+	if f.set = p.Features.Unit == engine.UnitSet; f.set {
+		f.Texts = []string{p.Features.SetField}
+	}
+	if o.TextField != "" && f.Texts[0] != o.TextField {
+		return nil, fmt.Errorf("--text-field names a field, but what is compared is %s", p.Features.Describe())
+	}
+	return f, nil
+}
+
+// Names are the names of all that is no field.
+func (f *Form) Names() []string {
+	return append(slices.Clone(f.Texts), f.ID, f.Print, f.Prints, f.Time)
+}
+
+// CheckNames returns an error if two parts of a document would have the same name.
+func (f *Form) CheckNames() error {
+	names := append(slices.Clone(f.Texts), f.ID, f.Print, f.Time)
+	slices.Sort(names)
+	for i, name := range names[1:] {
+		if name != "" && name == names[i] {
+			return fmt.Errorf("%q would be the name of two things: --id-field, --text-field, --fingerprint-field and --time-field give them others", name)
+		}
+	}
+	return nil
+}
+
+// flagFor is the flag that gives another name to what has this one.
+func (f *Form) flagFor(name string) string {
+	switch {
+	case name == f.ID:
+		return "--id-field"
+	case name == f.Time:
+		return "--time-field"
+	case slices.Contains(f.Texts, name):
+		return "--text-field"
+	}
+	return "--fingerprint-field"
+}
+
+// Clash returns the error of a document that has a field of a name that is one of Names.
+func (f *Form) Clash(id, name string) error {
+	return fmt.Errorf("the document %q has a field %q, which is the name of something else here: %s NAME gives that another one, for load, too", id, name, f.flagFor(name))
+}
+
+// TextsOf returns the text of a document by Texts.
+func (f *Form) TextsOf(d *engine.Doc) ([]string, error) {
+	if len(f.Texts) == 1 || d.Text == "" {
+		return []string{d.Text}, nil
+	}
+	all := strings.Split(d.Text, string(rune(engine.FieldSeparator)))
+	if len(all) != len(f.Texts) {
+		return nil, fmt.Errorf("the document %q has a text of %d fields, where the database has %d: it could not be read back", d.ID, len(all), len(f.Texts))
+	}
+	return all, nil
+}
+
+// PrintsOf returns the fingerprints of a document as text.
+func PrintsOf(d *engine.Doc) (all []string) {
+	add := func(words []engine.Fingerprint) {
+		all = append(all, string(base.AppendHexWords([]byte("0x"), words)))
+	}
+	if d.Fingerprint != nil {
+		add(d.Words())
+	}
+	for _, words := range d.Fingerprints {
+		add(words)
+	}
+	return all
+}
+
+// Check returns an error for a document that has no form as text.
+func (f *Form) Check(d *engine.Doc) error {
+	if !utf8.ValidString(d.ID) || !utf8.ValidString(d.Text) || !utf8.Valid(d.Fields) {
+		return fmt.Errorf("the document %q has bytes that are not UTF-8, which would be read back as others; simdb backup, pack and rebuild keep them", d.ID)
+	}
+	if year := d.Time.UTC().Year(); f.Time != "" && (year < 0 || year > 9999) {
+		return fmt.Errorf("the document %q was stored in the year %d, and no time in RFC 3339 is; without --times it is written", d.ID, year)
+	}
+	return nil
+}
+
+// Append appends a document as a line of JSON. It returns an error for one that load would not read
+// back as it is.
+func (f *Form) Append(b []byte, d *engine.Doc) ([]byte, error) {
+	from := len(b)
+	b = append(b, '{')
+	key := func(name string) { b = append(records.AppendString(b, name), ':') }
+	key(f.ID)
+	b = records.AppendString(b, d.ID)
+	texts, err := f.TextsOf(d)
+	if err = cmp.Or(err, f.Check(d)); err != nil {
+		return b, err
+	}
+	prints := PrintsOf(d)
+	for i, text := range texts {
+		if d.Text == "" && (len(f.Texts) > 1 || len(prints) > 0) {
+			break
+		}
+		b = append(b, ',')
+		if key(f.Texts[i]); f.set && isLine(text) {
+			b = append(b, text...)
+		} else {
+			b = records.AppendString(b, text)
+		}
+	}
+	if b, err = f.appendFields(b, d); err != nil {
+		return b, err
+	}
+	switch {
+	case len(prints) == 1:
+		b = append(b, ',')
+		key(f.Print)
+		b = records.AppendString(b, prints[0])
+	case len(prints) > 1:
+		b = append(b, ',')
+		key(f.Prints)
+		for i, p := range prints {
+			b = records.AppendString(append(b, "[,"[min(i, 1)]), p)
+		}
+		b = append(b, ']')
+	}
+	if f.Time != "" {
+		b = append(b, ',')
+		key(f.Time)
+		b = records.AppendString(b, d.Time.UTC().Format(time.RFC3339Nano))
+	}
+	b = append(b, '}', '\n')
+	if n := len(b) - from; n > records.MaxRecord {
+		return b, fmt.Errorf("the document %q is a line of %d bytes, and none of more than %d is read", d.ID, n, records.MaxRecord)
+	}
+	return b, nil
+}
+
+// isLine reports whether the text of a set is JSON on one line.
+func isLine(text string) bool {
+	return strings.HasPrefix(text, "[") && !strings.ContainsAny(text, "\r\n") && json.Valid([]byte(text))
+}
+
+// appendFields appends the members of the fields of a document, each after a comma.
+func (f *Form) appendFields(b []byte, d *engine.Doc) ([]byte, error) {
+	fields := []byte(d.Fields)
+	if len(fields) == 0 {
+		return b, nil
+	}
+	if bytes.ContainsAny(fields, "\r\n") { // in no string, so it is between values
+		var line bytes.Buffer
+		if err := json.Compact(&line, fields); err != nil {
+			return b, err
+		}
+		fields = line.Bytes()
+	}
+	var clash error
+	names := f.Names()
+	err := lines.Members(fields, func(name string, member, _ []byte) {
+		if name != "" && slices.Contains(names, name) {
+			clash = cmp.Or(clash, f.Clash(d.ID, name))
+		}
+		b = append(append(b, ','), member...)
+	})
+	return b, cmp.Or(clash, err)
+}

@@ -1,0 +1,202 @@
+// Package stored has the documents of a database be an input: records in the order in which they
+// are stored, as lines of JSON that load reads back.
+package stored
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/lines"
+)
+
+// Input is a pass over the documents of a snapshot.
+//
+// With records.NeedText a record has the text and all fingerprints of a document, and with NeedDoc
+// what a load of it needs: a fingerprint only where the text would make another one. NeedAll adds
+// Record.Raw. Positions are 0.
+type Input struct {
+	Snap     *engine.Snapshot
+	Path     string
+	Params   engine.Params
+	Prints   features.Params // of the same database
+	Only     map[string]bool // ids of the documents that are read, nil for all
+	NoTexts  bool            // texts are not needed
+	NoPrints bool            // fingerprints are not needed of texts, but in Raw
+	Written  bool            // documents come in the order in which they were written
+	Form     *Form           // of Raw
+	Need     records.Need
+
+	info       records.Info
+	done, size int64
+}
+
+// Info implements records.Source.
+func (in *Input) Info() records.Info {
+	in.info.Name, in.info.Format, in.info.Shape = in.Path, lines.JSONL, "JSON lines"
+	in.info.FingerprintsOnly, in.info.Several = !in.Params.Text, in.Params.Features.Several
+	return in.info
+}
+
+// Progress implements records.Source, by documents.
+func (in *Input) Progress() (done, size int64) { return in.done, in.size }
+
+// Close implements records.Source. The database stays open.
+func (in *Input) Close() error { return nil }
+
+// CanExtend implements records.Extender.
+func (in *Input) CanExtend([]records.Column) error { return nil }
+
+// CanCut implements records.Cutter.
+func (in *Input) CanCut() error {
+	if !in.Params.Text || len(in.Form.Texts) > 1 || in.Form.set {
+		return fmt.Errorf("%s has no texts that are one field: a copy has whole records", in.Path)
+	}
+	return nil
+}
+
+// CutText implements records.Cutter.
+func (in *Input) CutText(rec *records.Record, keep []records.Span) []byte {
+	d := rec.Doc
+	d.Text = records.Parts(d.Text, keep)
+	raw, err := in.Form.Append(nil, &d)
+	if err != nil { // Raw is the line of a larger document
+		panic(err)
+	}
+	return raw
+}
+
+// A batch of documents is on its way to a goroutine that makes records of them.
+type batch struct {
+	recs  []records.Record
+	bytes int
+}
+
+const (
+	batchDocs  = 256
+	batchBytes = 256 << 10
+	lineBytes  = 64 // about, of a line beside text and fields
+)
+
+// Records implements records.Source. Documents are read in one goroutine, and worked on in others.
+func (in *Input) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
+	workers := sync.Pool{New: func() any { return in.worker() }}
+	work := func(_ context.Context, b *batch) iter.Seq2[*batch, error] {
+		return func(yield func(*batch, error) bool) {
+			do := workers.Get().(func(*batch) error)
+			defer workers.Put(do)
+			yield(b, do(b))
+		}
+	}
+	return func(yield func(*records.Record, error) bool) {
+		if err := in.count(ctx); err != nil {
+			yield(nil, err)
+			return
+		}
+		for b, err := range pipeline.Concat(ctx, runtime.GOMAXPROCS(0)+1, 1, in.batches, work) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range b.recs {
+				if in.done++; in.info.Bits == 0 && b.recs[i].Doc.Fingerprint != nil {
+					in.info.Bits = in.Params.Bits
+				}
+				if !yield(&b.recs[i], nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// count sets the number of documents.
+func (in *Input) count(ctx context.Context) (err error) {
+	if in.size = int64(len(in.Only)); in.Only == nil {
+		in.size, err = in.Snap.Count(ctx, time.Time{})
+	}
+	return err
+}
+
+// batches yields all documents.
+func (in *Input) batches(ctx context.Context) iter.Seq2[*batch, error] {
+	whole := in.Need == records.NeedAll || in.Need == records.NeedDoc
+	r := engine.Range{Unordered: !in.Written, Written: in.Written, OnlyIDs: in.Need == records.NeedID}
+	r.Load = whole || in.Params.Text && !in.NoTexts && !r.OnlyIDs
+	if in.Only != nil {
+		r.Match = func(id []byte) (bool, error) { return in.Only[string(id)], nil }
+	}
+	return func(yield func(*batch, error) bool) {
+		b := &batch{}
+		for d, err := range in.Snap.Range(ctx, r) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !whole {
+				d.Fields, d.Time = nil, time.Time{}
+			}
+			b.recs = append(b.recs, records.Record{File: in.Path, Doc: d, Seq: d.Seq})
+			if b.bytes += len(d.Text) + len(d.Fields); len(b.recs) < batchDocs && b.bytes < batchBytes {
+				continue
+			}
+			if !yield(b, nil) {
+				return
+			}
+			b = &batch{recs: make([]records.Record, 0, len(b.recs))}
+		}
+		yield(b, nil)
+	}
+}
+
+// worker returns a function that makes the documents of a batch what load would read, and writes
+// them.
+func (in *Input) worker() func(*batch) error {
+	prints := features.NewFingerprinter(in.Prints)
+	anew := in.Need <= records.NeedDoc && !in.Form.Fingerprints && in.Params.Features.Code == ""
+	return func(b *batch) (err error) {
+		var raw []byte
+		if in.Need == records.NeedAll {
+			raw = make([]byte, 0, b.bytes+b.bytes/8+lineBytes*len(b.recs))
+		}
+		for i := range b.recs {
+			d := &b.recs[i].Doc
+			if anew && says(prints, d) {
+				d.SetFingerprint()
+			}
+			if in.Need == records.NeedAll {
+				from := len(raw)
+				if raw, err = in.Form.Append(raw, d); err != nil {
+					return err
+				}
+				b.recs[i].Raw = raw[from:len(raw):len(raw)]
+			}
+			if in.NoPrints && d.Text != "" {
+				d.SetFingerprint()
+				d.Fingerprints = nil
+			}
+		}
+		return nil
+	}
+}
+
+// says reports whether the text of a document makes the fingerprint that it has.
+func says(prints *features.Fingerprinter, d *engine.Doc) bool {
+	r := prints.Text(d.Text)
+	if r.Empty || d.Fingerprint == nil || *d.Fingerprint != r.Fingerprint || len(d.Rest) != len(r.Rest) {
+		return false
+	}
+	for i, word := range r.Rest {
+		if d.Rest[i] != word {
+			return false
+		}
+	}
+	return true
+}
