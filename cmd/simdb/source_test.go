@@ -280,17 +280,17 @@ func TestRegisteredFormat(t *testing.T) {
 	}
 }
 
-// Every package below input that reads formats is imported by the program.
+// Every package below records that reads formats is imported by the program.
 func TestFormatsAreImported(t *testing.T) {
 	list := readFile(t, "formats.go")
 	found := 0
-	for _, name := range sourceFiles(t, "internal/input") {
+	for _, name := range sourceFiles(t, "../../records") {
 		text := readFile(t, name)
 		if !bytes.Contains(text, []byte("records.Register(")) {
 			continue
 		}
 		found++
-		if path := fmt.Sprintf("simdb/cmd/simdb/%s\"", filepath.ToSlash(filepath.Dir(name))); !bytes.Contains(list, []byte(path)) {
+		if path := fmt.Sprintf("simdb/%s\"", filepath.ToSlash(strings.TrimPrefix(filepath.Dir(name), "../../"))); !bytes.Contains(list, []byte(path)) {
 			t.Errorf("%s registers a format, but formats.go does not import it", name)
 		}
 	}
