@@ -68,7 +68,7 @@ var featureMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestExtendedCopies$",
 	},
 	{
-		name: "match/records of several formats in one output", in: "cmd/simdb/internal/app", decl: "OneOutput",
+		name: "match/records of several formats in one output", in: "records/inputs", decl: "OneOutput",
 		edit:  never(`a.Format != b.Format || a.Shape != b.Shape`),
 		tests: "cmd/simdb", run: "^TestMatchFiles$",
 	},

@@ -101,7 +101,7 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestLevel$",
 	},
 	{
-		name: "dedup/formats mixed", in: "cmd/simdb/internal/app", decl: "OneOutput",
+		name: "dedup/formats mixed", in: "records/inputs", decl: "OneOutput",
 		edit:  swap(`a.Format != b.Format || a.Shape != b.Shape`, `a.Format == "" || a.Shape == ""`),
 		tests: "cmd/simdb", run: "^TestWrong$",
 	},
@@ -362,7 +362,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "terminal/copies of lines as they are", in: "cmd/simdb", decl: "App.shownOn",
-		edit:  swap(`output.Shown(a.cleared(w))`, `func() io.Writer { _ = output.Shown; return a.cleared(w) }()`),
+		edit:  swap(`printable.Writer(a.cleared(w))`, `func() io.Writer { _ = printable.Writer; return a.cleared(w) }()`),
 		tests: "cmd/simdb", run: "^TestHostileOnTerminal$",
 	},
 	{
@@ -371,19 +371,19 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestHostileOnTerminal$",
 	},
 	{
-		name: "terminal/marks of direction not escaped", in: "repl/output", decl: "unprintable",
+		name: "terminal/marks of direction not escaped", in: "internal/printable", decl: "Control",
 		edit:  swap(`unicode.Is(unicode.Bidi_Control, r)`, `false`),
 		tests: "repl/output", run: "^TestTerminalIsNotDriven$",
 	},
 	{
-		name: "output/two inputs go to one file of a folder", in: "cmd/simdb/internal/app", decl: "OutFolder.Distinct",
+		name: "output/two inputs go to one file of a folder", in: "records/inputs", decl: "OutFolder.Distinct",
 		edit:  swap(`seen[folded]; ok {`, `seen[folded]; ok && other == "" {`),
 		tests: "cmd/simdb", run: "^TestScripts$",
 	},
 	{
-		name: "output/changed inputs of dedup", in: "cmd/simdb/internal/app", decl: "Sources.Unchanged",
+		name: "output/changed inputs of dedup", in: "records/inputs", decl: "Sources.Unchanged",
 		edit:  never(`!os.SameFile(before, now) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime())`),
-		tests: "cmd/simdb/internal/app", run: "^TestChangedInput$",
+		tests: "records/inputs", run: "^TestChangedInput$",
 	},
 	{
 		name: "output/a match that shares only what is common in a few sets", in: "internal/setjoin", decl: "FewFinder.Append",
