@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )

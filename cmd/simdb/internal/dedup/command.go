@@ -35,11 +35,11 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
-	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 )
 

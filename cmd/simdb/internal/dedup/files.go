@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )

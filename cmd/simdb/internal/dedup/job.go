@@ -9,11 +9,11 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/records"

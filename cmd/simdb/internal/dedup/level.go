@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/records"

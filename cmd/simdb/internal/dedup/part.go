@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 )
 

@@ -7,8 +7,8 @@ import (
 	"runtime"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/records/inputs"
 )
 

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"

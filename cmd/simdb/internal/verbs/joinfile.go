@@ -10,10 +10,10 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/token"
