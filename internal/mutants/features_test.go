@@ -48,7 +48,7 @@ var featureMutants = []mutant{
 		tests: "repl/output", run: "^TestParquetRows$",
 	},
 	{
-		name: "parquet/row groups of a copy in the order in which they are done", in: "cmd/simdb", decl: "copier.writeGroup",
+		name: "parquet/row groups of a copy in the order in which they are done", in: "records", decl: "copier.writeGroup",
 		edit:  swap(`g := c.running[0]`, `c.running[0], c.running[len(c.running)-1] = c.running[len(c.running)-1], c.running[0]; g := c.running[0]`),
 		tests: "cmd/simdb", run: "^TestCopy$",
 	},
@@ -63,7 +63,7 @@ var featureMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestExtendedCopies$",
 	},
 	{
-		name: "parquet/columns row by row as if column by column", in: "cmd/simdb", decl: "outGroup.further",
+		name: "parquet/columns row by row as if column by column", in: "records", decl: "outGroup.further",
 		edit:  swap(`row += len(columns)`, `row++`),
 		tests: "cmd/simdb", run: "^TestExtendedCopies$",
 	},
