@@ -50,7 +50,7 @@ var featureMutants = []mutant{
 	{
 		name: "parquet/row groups of a copy in the order in which they are done", in: "records", decl: "copier.writeGroup",
 		edit:  swap(`g := c.running[0]`, `c.running[0], c.running[len(c.running)-1] = c.running[len(c.running)-1], c.running[0]; g := c.running[0]`),
-		tests: "cmd/simdb", run: "^TestCopy$",
+		tests: "records/parquet", run: "^TestCopy$",
 	},
 	{
 		name: "dedup/records that could not be used are copied", in: "cmd/simdb", decl: "job.need",
