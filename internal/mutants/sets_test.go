@@ -84,7 +84,7 @@ func init() {
 			tests: "cmd/simdb", run: "^TestContained$",
 		},
 		{
-			name: "contained/lines of several lots taken for those of the first", in: "cmd/simdb/internal/verbs", decl: "joinFiles.find",
+			name: "contained/lines of several lots taken for those of the first", in: "dedup", decl: "lookupFiles.find",
 			edit:  swap(`query, stored, id = place, m.Set, f.ids[m.Set]`, `query, stored, id = m.Set, m.Set, f.ids[m.Set]`),
 			tests: "cmd/simdb", run: "^TestContained$",
 		},
