@@ -78,22 +78,10 @@ type JoinRow struct {
 // of queries of the database.
 func (o *JoinOptions) Workers() int {
 	_, jaccard := o.By.Threshold()
-	if _, _, contained := o.contained(); jaccard || contained { // it uses all processors itself
+	if _, _, contained := containment(o.By); jaccard || contained { // it uses all processors itself
 		return 1
 	}
 	return min(runtime.GOMAXPROCS(0), max(1, int(o.Memory/joinLot)))
-}
-
-// contained returns the threshold of engine.Contains and engine.Within, and what the documents of
-// the input, which are looked up, are then.
-func (o *JoinOptions) contained() (t float64, role setjoin.FewRole, ok bool) {
-	switch t, _ = o.By.OfText(); o.By {
-	case engine.Contains(t):
-		return t, setjoin.FewContained, true
-	case engine.Within(t):
-		return t, setjoin.FewContaining, true
-	}
-	return t, 0, false
 }
 
 func (o *JoinOptions) check(in records.Source) error {
@@ -122,7 +110,7 @@ func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOp
 	}
 	j.l.bytes = min(joinBytes, int(o.Memory/joinShare))
 	_, ofText := o.By.OfText()
-	if t, role, contained := o.contained(); contained { // all texts are read for each lot, of which half of the memory holds the sets
+	if t, role, contained := containment(o.By); contained { // all texts are read for each lot, of which half of the memory holds the sets
 		const textBytes = 6 // of a shingle
 		j.l.bytes = int(o.Memory / 2 / (1 + setjoin.FewBytes(t, role)/textBytes))
 		j.l.most = max(joinMost, int(o.Memory/joinOne))
@@ -182,7 +170,7 @@ func (j *Join) Rows(ctx context.Context) iter.Seq2[[]JoinRow, error] {
 
 // item has the record be a document that is looked up: it has what is compared alone, and the ID of
 // a stored document that it stands for. One that cannot be looked up has a flaw then.
-func (j *Join) item(ctx context.Context, rec *records.Record) (it lookupItem, size int, err error) {
+func (j *Join) item(ctx context.Context, _ records.Source, rec *records.Record) (it lookupItem, size int, err error) {
 	j.Read++
 	it.id = rec.Doc.ID
 	if j.groups != nil {

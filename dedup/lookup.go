@@ -3,6 +3,8 @@
 //	lookup.go       a stream of documents, looked up in a collection in lots
 //	lookupfiles.go  the documents of files as the collection
 //	join.go         what each document of the stream resembles
+//	match.go        which of them resemble nothing
+//	matchcopies.go  copies of these
 package dedup
 
 import (
@@ -16,6 +18,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -29,9 +32,12 @@ type lookup struct {
 	most    int  // documents of a lot
 	bytes   int  // of their texts and ids
 	arrive  bool // a lot is what has been read during the look-up before; else it is full, but for the last
+	issues  bool // what is no record is an item too, and records are not noted
+	stores  bool // a lot ends with what is no record, as that may end the run
 
-	// item makes an item of a record, or returns none, with a nil rec, for one that is not looked up.
-	item func(ctx context.Context, rec *records.Record) (lookupItem, int, error)
+	// item makes an item of a record, and says how many bytes it has; one without a rec is not looked
+	// up. The record is a copy.
+	item func(ctx context.Context, in records.Source, rec *records.Record) (lookupItem, int, error)
 
 	free sync.Pool // of *lookupLot
 }
@@ -78,7 +84,7 @@ func (l *lookup) lots(ctx context.Context, in records.Source) iter.Seq2[*lookupL
 			for i := range some {
 				it := &some[i].lookupItem
 				if err := it.end(); err != nil {
-					if ctx.Err() != nil || yield(b, nil) {
+					if ctx.Err() != nil || len(b.items) == 0 || yield(b, nil) {
 						yield(nil, err)
 					}
 					return
@@ -89,15 +95,17 @@ func (l *lookup) lots(ctx context.Context, in records.Source) iter.Seq2[*lookupL
 				}
 				b.bytes += some[i].size
 				read++
-			}
-			if l.arrive || len(b.items) >= l.most || b.bytes >= l.bytes {
-				if !yield(b, nil) {
-					return
+				if l.arrive && i+1 == len(some) || l.stores && it.err != nil || len(b.items) >= l.most || b.bytes >= l.bytes {
+					if !yield(b, nil) {
+						return
+					}
+					b = l.empty(read)
 				}
-				b = l.empty(read)
 			}
 		}
-		yield(b, nil)
+		if len(b.items) > 0 {
+			yield(b, nil)
+		}
 	}
 }
 
@@ -137,12 +145,22 @@ func (l *lookup) each(ctx context.Context, in records.Source, give func(sizedIte
 			own = &records.Record{}
 		}
 		*own = *rec
-		it, size, err := l.item(ctx, own)
+		it, size, err := l.item(ctx, in, own)
 		rec.Flaw = own.Flaw
 		if err == nil && it.rec != nil && !give(sizedItem{it, size}) {
 			return records.ErrStop
 		}
 		return err
+	}
+	if l.issues {
+		r.Issue = func(_ records.Source, is *records.Issue) error {
+			own := *is
+			own.Raw = slices.Clone(is.Raw)
+			if !give(sizedItem{lookupItem{err: &own}, len(is.Raw)}) {
+				return records.ErrStop
+			}
+			return nil
+		}
 	}
 	if err := l.env.ReadSource(ctx, l.sources, in, r); err != nil {
 		give(sizedItem{lookupItem: lookupItem{err: err}})
@@ -198,7 +216,7 @@ func (c *lookupStored) group(ctx context.Context, env *inputs.Env) error {
 // search implements lookupIn.
 func (c *lookupStored) search(ctx context.Context, b *lookupLot) iter.Seq2[engine.BatchMatch, error] {
 	if _, near := c.by.Distance(); near {
-		c.hash(b)
+		b.hash(c.DB)
 	}
 	all := c.SearchBatch(ctx, b.docs, c.by)
 	if c.groups == nil {
@@ -218,14 +236,14 @@ func (c *lookupStored) search(ctx context.Context, b *lookupLot) iter.Seq2[engin
 
 // hash gives the documents their fingerprints, and leaves only those that have one: others, without
 // words, are like none.
-func (c *lookupStored) hash(b *lookupLot) {
+func (b *lookupLot) hash(db *engine.DB) {
 	var work sync.WaitGroup
 	const share = 256
 	for docs := range slices.Chunk(b.docs, max(share, len(b.docs)/(4*runtime.GOMAXPROCS(0)))) {
 		work.Go(func() {
 			for i := range docs {
 				if d := &docs[i]; d.Fingerprint == nil && d.Text != "" {
-					words, _ := c.DB.Hash(d.Text)
+					words, _ := db.Hash(d.Text)
 					d.SetFingerprint(words...)
 				}
 			}
@@ -239,4 +257,16 @@ func (c *lookupStored) hash(b *lookupLot) {
 		}
 	}
 	b.docs, b.at = docs, at
+}
+
+// containment returns the threshold of engine.Contains and engine.Within, and what the documents
+// that are looked up are then.
+func containment(by engine.Criterion) (t float64, role setjoin.FewRole, ok bool) {
+	switch t, _ = by.OfText(); by {
+	case engine.Contains(t):
+		return t, setjoin.FewContained, true
+	case engine.Within(t):
+		return t, setjoin.FewContaining, true
+	}
+	return t, 0, false
 }

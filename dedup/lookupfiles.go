@@ -66,7 +66,7 @@ func (f *lookupFiles) search(ctx context.Context, b *lookupLot) iter.Seq2[engine
 
 // hold holds the documents of the files by engine.Within, if they fit into half of the memory.
 func (f *lookupFiles) hold() error {
-	t, role, _ := f.o.contained()
+	t, role, _ := containment(f.o.By)
 	if role != setjoin.FewContaining {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (f *lookupFiles) each(ctx context.Context, record func(in records.Source, r
 func (f *lookupFiles) find(ctx context.Context, b *lookupLot) (found []engine.BatchMatch, err error) {
 	few := f.few
 	if few == nil {
-		t, role, _ := f.o.contained()
+		t, role, _ := containment(f.o.By)
 		hash, sets := corpus.Hashed(f.o.Params), make([][]uint64, len(b.docs))
 		for i := range b.docs {
 			sets[i] = hash(b.docs[i].Text)

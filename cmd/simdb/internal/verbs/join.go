@@ -46,7 +46,8 @@ batch.`
 // Run writes the rows.
 func (c *Join) Run(a *app.App) (err error) {
 	start := time.Now()
-	o := dedup.JoinOptions{Across: c.Across, WithinField: c.WithinField, Memory: int64(c.Memory), IDs: c.IDs, Read: c.RowInputFlags.Options(), Check: c.CheckInput}
+	o := dedup.JoinOptions{Across: c.Across, WithinField: c.WithinField, Memory: int64(c.Memory), IDs: c.IDs, Read: c.RowInputFlags.Options()}
+	o.Check = func(in records.Source) error { return c.CheckInput(in) } // of the criterion that is settled later
 	o.Of = o.Read
 	o.Of.MakeID, o.Read.MakeID, o.Read.IDsOnly, o.Read.Answers = true, true, true, true
 	if name := filepath.Base(c.File); c.IDs && o.Read.Format == records.Auto && (!strings.Contains(name, ".") || strings.HasSuffix(name, ".txt")) {
