@@ -81,6 +81,7 @@ func (l *lookup) lots(ctx context.Context, in records.Source) iter.Seq2[*lookupL
 	return func(yield func(*lookupLot, error) bool) {
 		b, read := l.empty(0), int64(0)
 		for some := range l.arrivals(ctx, in) {
+			b.items, b.docs, b.at = slices.Grow(b.items, len(some)), slices.Grow(b.docs, len(some)), slices.Grow(b.at, len(some))
 			for i := range some {
 				it := &some[i].lookupItem
 				if err := it.end(); err != nil {
@@ -135,14 +136,18 @@ func (l *lookup) arrivals(ctx context.Context, in records.Source) iter.Seq[[]siz
 
 // each reads an input, and at last gives what ended the reading before its end.
 func (l *lookup) each(ctx context.Context, in records.Source, give func(sizedItem) bool) {
-	own := &records.Record{}
+	slab := make([]records.Record, 1)
+	own := &slab[0]
 	r := l.reading
 	r.Record = func(in records.Source, rec *records.Record) error {
 		if rec.Flaw != "" && l.sources.Tree.Pictures() > 0 { // nobody can say what it is like
 			return records.NewIssue(in, rec, rec.Flaw)
 		}
-		if l.arrive { // the one before may not have been looked up
-			own = &records.Record{}
+		if l.arrive { // those before may not have been looked up
+			if slab = slab[1:]; len(slab) == 0 {
+				slab = make([]records.Record, 64)
+			}
+			own = &slab[0]
 		}
 		*own = *rec
 		it, size, err := l.item(ctx, in, own)
@@ -250,13 +255,17 @@ func (b *lookupLot) hash(db *engine.DB) {
 		})
 	}
 	work.Wait()
-	docs, at := b.docs[:0], b.at[:0]
-	for i, d := range b.docs {
-		if d.Fingerprint != nil {
-			docs, at = append(docs, d), append(at, b.at[i])
+	n := 0
+	for i := range b.docs {
+		if b.docs[i].Fingerprint == nil {
+			continue
 		}
+		if n < i {
+			b.docs[n], b.at[n] = b.docs[i], b.at[i]
+		}
+		n++
 	}
-	b.docs, b.at = docs, at
+	b.docs, b.at = b.docs[:n], b.at[:n]
 }
 
 // containment returns the threshold of engine.Contains and engine.Within, and what the documents

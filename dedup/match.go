@@ -75,6 +75,7 @@ type Match struct {
 	first   records.Source      // the only input, until it is read
 	folder  *inputs.OutFolder   // or nil
 	allowed map[string][]string // of each ID in allowed pairs the IDs that it is paired with
+	raw     []byte              // copies of the last records
 	out     records.Copier
 	lines   *bufio.Writer // of out on standard output, else nil
 }
@@ -137,7 +138,12 @@ func (m *Match) item(_ context.Context, in records.Source, rec *records.Record) 
 	}
 	size = matchEach + len(rec.Raw)
 	if m.o.Open != nil {
-		rec.Raw = slices.Clone(rec.Raw)
+		if len(rec.Raw) > cap(m.raw)-len(m.raw) {
+			m.raw = make([]byte, 0, max(len(rec.Raw), 64<<10))
+		}
+		from := len(m.raw)
+		m.raw = append(m.raw, rec.Raw...)
+		rec.Raw = m.raw[from:len(m.raw):len(m.raw)]
 	}
 	doc := &rec.Doc
 	if !m.o.Add {
