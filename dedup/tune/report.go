@@ -1,16 +1,4 @@
-// Package tuning is the command `simdb tune`: it says what each threshold would find in a corpus,
-// by the matches of a sample of its documents: a distribution of their similarities, what each
-// threshold would remove, how distances and similarities relate, and pairs to look at.
-//
-//	command.go   the flags
-//	run.go       a run, on files or a database
-//	sample.go    the sample, and what is like it
-//	report.go    the figures: what a sample says of all documents, and how sure it is
-//	chart.go     for a terminal
-//	page.go      as a page of HTML
-//	hints.go     flags that the documents speak for
-//	show.go      the rows, and a command line with what is proposed
-package tuning
+package tune
 
 import (
 	"cmp"
@@ -20,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
@@ -57,14 +46,12 @@ type Pair struct {
 }
 
 // Report is what the matches of a sample say. The zero Report is ready for use; the fields are set
-// by the caller before it is read, Scored before anything is added.
+// before it is read, Scored before anything is added.
 type Report struct {
-	Name      string // of the corpus
-	Documents int64  // in the corpus
-	Scored    bool   // matches have scores: Jaccard similarities of the texts
-	Words     int    // of a fingerprint, 64 bits each; 0 is 1. Distances are counted in steps of that many bits
-	Command   func(threshold string) string
-	Hints     []string // what else the sample says
+	Documents int64         // in the corpus
+	Scored    bool          // matches have scores: Jaccard similarities of the texts
+	Words     int           // of a fingerprint, 64 bits each; 0 is 1. Distances are counted in steps of that many bits
+	Nodes     []corpus.Node // of the sample, as they are numbered
 
 	sample  []sampled
 	count   int64                      // documents of the sample
@@ -109,8 +96,8 @@ func (r *Report) Add(id, text string, count int, words bool) (n int) {
 // Sampled returns how many documents the sample has.
 func (r *Report) Sampled() int64 { return r.count }
 
-// bits returns how many bits some steps are.
-func (r *Report) bits(steps int) int { return steps * max(r.Words, 1) }
+// Bits returns how many bits some steps are.
+func (r *Report) Bits(steps int) int { return steps * max(r.Words, 1) }
 
 // steps returns the steps that a distance takes; -1 if there is none.
 func (r *Report) steps(distance int) int {
@@ -284,7 +271,7 @@ func byIDs(x, y *Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.
 func excerpts(x, y string) (string, string) {
 	const most = 2000 // bytes
 	if max(len(x), len(y)) > most {
-		x, y = fromDifference(x, y)
+		x, y = FromDifference(x, y)
 	}
 	cut := func(text string) string {
 		if len(text) <= most {
@@ -297,6 +284,9 @@ func excerpts(x, y string) (string, string) {
 
 // usual is the threshold of dedup without flags.
 const usual = 6 // the bin from 0.8 on
+
+// Threshold returns the similarity that is proposed where there are scores.
+func (r *Report) Threshold() float64 { return edge(r.threshold()) }
 
 // threshold returns the bin whose lower edge is proposed as threshold: that of 0.8, unless at
 // another one from 0.7 to 0.9 there are less than half as many pairs on both sides.
@@ -316,11 +306,11 @@ func (r *Report) threshold() int {
 
 // Distance returns the distance in steps that is proposed where there are no scores: the greatest
 // one up to 10 at which at most 1 % of the pairs are by chance.
-func (r *Report) Distance(chance func(k int) float64) int {
+func (r *Report) Distance() int {
 	best, pairs := 0, 0.0
 	for k := range 11 {
 		pairs += r.byBits[k]
-		if chance(k) <= 0.01*r.scaled(pairs) {
+		if r.Chance(k) <= 0.01*r.scaled(pairs) {
 			best = k
 		}
 	}
@@ -370,12 +360,10 @@ func (r *Report) Boundary(k int) []*Pair {
 	return all
 }
 
-// distances are those that the relation of distances and similarities is shown for.
-var distances = []int{0, 3, 6, 10, 16}
-
-// relation is what of the pairs within k bits is at least as similar as the threshold, and what of
-// the pairs as similar as that is within k bits; NaN of none.
-func (r *Report) relation(k, t int) (precise, complete float64) {
+// Relation returns the share of the pairs within k steps that are at least as similar as the
+// threshold, and the share of the pairs as similar as that which are within k steps; NaN of none.
+func (r *Report) Relation(k int) (precise, complete float64) {
+	t := r.threshold()
 	var within, alike, all float64
 	for d := range MaxDistance + 1 {
 		for b := range bins {
@@ -433,6 +421,61 @@ func (r *Report) scaled(found float64) float64 {
 	return found / 2 * float64(r.Documents) / max(float64(r.count), 1)
 }
 
+// A Bin is pairs whose scores, or distances in bits, lie from From up to To.
+type Bin struct {
+	From, To float64
+	Found    float64 // by documents of the sample
+	Pairs    float64 // about, in the corpus
+}
+
+// Scores returns the pairs by score, from MinScore on.
+func (r *Report) Scores() (all []Bin) {
+	for b, n := range r.byScore {
+		all = append(all, Bin{edge(b), edge(b + 1), n, r.scaled(n)})
+	}
+	return all
+}
+
+// Distances returns the pairs by distance, one for each step up to MaxDistance.
+func (r *Report) Distances() (all []Bin) {
+	for d, n := range r.byBits {
+		all = append(all, Bin{float64(r.Bits(d)), float64(r.Bits(d)), n, r.scaled(n)})
+	}
+	return all
+}
+
+// Chance is how many of the pairs of unrelated documents are within some steps.
+func (r *Report) Chance(steps int) float64 {
+	share, ways, width := 0.0, 1.0, r.Bits(64)
+	for d := range r.Bits(steps) + 1 {
+		share += ways
+		ways = ways * float64(width-d) / float64(d+1)
+	}
+	return math.Ldexp(share, -width) * float64(r.Documents) * float64(r.Documents-1) / 2
+}
+
+// Sizes estimates how many clusters have each size at the criterion that is proposed: a cluster is
+// a document and all that are like it.
+func (r *Report) Sizes(k int) map[int64]float64 {
+	sizes := map[int64]float64{}
+	for i := range r.sample {
+		s, size := &r.sample[i], int64(1)
+		if r.Scored {
+			for _, n := range s.alike[r.threshold():] {
+				size += int64(n)
+			}
+		} else {
+			for _, n := range s.within[:k+1] {
+				size += int64(n)
+			}
+		}
+		if size > 1 {
+			sizes[size] += float64(s.count) / float64(size) * float64(r.Documents) / float64(r.count)
+		}
+	}
+	return sizes
+}
+
 // rest is which share of the documents is not in the sample. Errors are smaller by its root.
 func (r *Report) rest() float64 {
 	if r.Documents <= 1 {
@@ -474,15 +517,16 @@ func (r *Report) Sureness() string {
 	return fmt.Sprintf("%s, drawn at random: a share is right within %.2g points in 19 of 20 samples, a small one more closely", said, 100*r.shareError(0.5))
 }
 
-func (e Estimate) percents() string {
+// Percent is the estimate in percent, with its error if it has one.
+func (e Estimate) Percent() string {
 	if e.Error == 0 {
 		return fmt.Sprintf("%.1f %%", 100*e.Value)
 	}
 	return fmt.Sprintf("%.1f ± %.1f %%", 100*e.Value, 100*e.Error)
 }
 
-// fromDifference leaves out what two texts begin with, except for a few words before they differ.
-func fromDifference(x, y string) (string, string) {
+// FromDifference leaves out what two texts begin with, except for a few words before they differ.
+func FromDifference(x, y string) (string, string) {
 	const before = 20 // bytes
 	n := 0
 	for n < len(x) && n < len(y) && x[n] == y[n] {
