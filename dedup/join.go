@@ -84,17 +84,13 @@ func (o *JoinOptions) Workers() int {
 	return min(runtime.GOMAXPROCS(0), max(1, int(o.Memory/joinLot)))
 }
 
-func (o *JoinOptions) check(in records.Source) error {
-	if o.Check == nil {
-		return nil
-	}
-	return o.Check(in)
-}
-
 // NewJoin opens an input, which Close closes, and prepares the collection.
 func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOptions) (j *Join, err error) {
-	j = &Join{o: o, workers: o.Workers(), l: lookup{env: env, sources: src, most: joinMost, arrive: src.Piped()}}
-	j.l.reading, j.l.item = inputs.Reading{Stage: "join", Options: o.Read, Rejects: o.Rejects}, j.item
+	j = &Join{o: o, workers: o.Workers()}
+	j.l = lookup{
+		env: env, sources: src, reading: inputs.Reading{Stage: "join", Options: o.Read, Rejects: o.Rejects},
+		refuse: o.Check, most: joinMost, arrive: src.Piped(), item: j.item,
+	}
 	if err = j.open(ctx); err != nil {
 		return nil, err
 	}
@@ -102,7 +98,7 @@ func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOp
 		return nil, err
 	}
 	_, near := o.By.Distance()
-	if err = o.check(j.in); err == nil && o.Stored != nil {
+	if err = j.l.check(j.in); err == nil && o.Stored != nil {
 		err = cmp.Or(env.CheckTexts(ctx, o.Stored.DB, near), env.CheckTexts(ctx, src.DB(), near))
 	}
 	if err != nil {
@@ -133,7 +129,7 @@ func (j *Join) open(ctx context.Context) (err error) {
 		return err
 	}
 	if o.Stored == nil {
-		f := &lookupFiles{ctx: ctx, env: j.l.env, o: o, groups: j.groups}
+		f := &lookupFiles{ctx: ctx, lookup: &j.l, o: o, groups: j.groups}
 		j.to = f
 		return f.hold()
 	}
@@ -170,7 +166,7 @@ func (j *Join) Rows(ctx context.Context) iter.Seq2[[]JoinRow, error] {
 
 // item has the record be a document that is looked up: it has what is compared alone, and the ID of
 // a stored document that it stands for. One that cannot be looked up has a flaw then.
-func (j *Join) item(ctx context.Context, _ records.Source, rec *records.Record) (it lookupItem, size int, err error) {
+func (j *Join) item(ctx context.Context, _ records.Source, rec *records.Record) (it lookupItem, err error) {
 	j.Read++
 	it.id = rec.Doc.ID
 	if j.groups != nil {
@@ -187,10 +183,10 @@ func (j *Join) item(ctx context.Context, _ records.Source, rec *records.Record) 
 		found, err := j.o.Stored.Lookup(ctx, it.id)
 		if errors.Is(err, engine.ErrNotFound) {
 			rec.Flaw = cmp.Or(rec.Flaw, fmt.Sprintf("no document %q is stored, and the line has no text", it.id))
-			return it, 0, nil
+			return it, nil
 		}
 		if err != nil {
-			return it, 0, err
+			return it, err
 		}
 		doc.ID, it.group = it.id, j.stored.of[it.id]
 		doc.SetFingerprint(found.Words()...)
@@ -199,10 +195,10 @@ func (j *Join) item(ctx context.Context, _ records.Source, rec *records.Record) 
 		rec.Flaw = "it has no text to compare"
 	}
 	if rec.Flaw != "" {
-		return it, 0, nil
+		return it, nil
 	}
-	rec.Doc, it.rec = doc, rec
-	return it, len(doc.Text) + len(it.id), nil
+	rec.Doc, it.rec, it.size = doc, rec, len(doc.Text)+len(it.id)
+	return it, nil
 }
 
 // lookUp yields the rows of a lot, several at a time.

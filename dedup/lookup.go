@@ -9,6 +9,7 @@ package dedup
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"runtime"
 	"slices"
@@ -29,17 +30,25 @@ type lookup struct {
 	env     *inputs.Env
 	sources *inputs.Sources
 	reading inputs.Reading
-	most    int  // documents of a lot
-	bytes   int  // of their texts and ids
-	arrive  bool // a lot is what has been read during the look-up before; else it is full, but for the last
-	issues  bool // what is no record is an item too, and records are not noted
-	stores  bool // a lot ends with what is no record, as that may end the run
+	refuse  func(in records.Source) error // or nil
+	most    int                           // documents of a lot
+	bytes   int                           // of their texts and ids
+	arrive  bool                          // a lot is what has been read during the look-up before; else it is full, but for the last
+	issues  bool                          // what is no record is an item too, and records are not noted
+	stores  bool                          // a lot ends with what is no record, as that may end the run
 
-	// item makes an item of a record, and says how many bytes it has; one without a rec is not looked
-	// up. The record is a copy.
-	item func(ctx context.Context, in records.Source, rec *records.Record) (lookupItem, int, error)
+	// item makes an item of a record, which is a copy; one without a rec is not looked up.
+	item func(ctx context.Context, in records.Source, rec *records.Record) (lookupItem, error)
 
 	free sync.Pool // of *lookupLot
+}
+
+// check returns an error if an input is refused.
+func (l *lookup) check(in records.Source) error {
+	if l.refuse == nil {
+		return nil
+	}
+	return l.refuse(in)
 }
 
 // lookupItem is a document that is looked up, or what is none.
@@ -47,6 +56,7 @@ type lookupItem struct {
 	rec   *records.Record // whose Doc is looked up
 	id    string          // of the document, in its input
 	group uint32
+	size  int   // about how many bytes it has
 	err   error // an *records.Issue, or what ended the reading
 }
 
@@ -83,7 +93,7 @@ func (l *lookup) lots(ctx context.Context, in records.Source) iter.Seq2[*lookupL
 		for some := range l.arrivals(ctx, in) {
 			b.items, b.docs, b.at = slices.Grow(b.items, len(some)), slices.Grow(b.docs, len(some)), slices.Grow(b.at, len(some))
 			for i := range some {
-				it := &some[i].lookupItem
+				it := &some[i]
 				if err := it.end(); err != nil {
 					if ctx.Err() != nil || len(b.items) == 0 || yield(b, nil) {
 						yield(nil, err)
@@ -94,7 +104,7 @@ func (l *lookup) lots(ctx context.Context, in records.Source) iter.Seq2[*lookupL
 				if !l.arrive { // the reader uses it again
 					b.items[len(b.items)-1].rec = nil
 				}
-				b.bytes += some[i].size
+				b.bytes += it.size
 				read++
 				if l.arrive && i+1 == len(some) || l.stores && it.err != nil || len(b.items) >= l.most || b.bytes >= l.bytes {
 					if !yield(b, nil) {
@@ -110,24 +120,18 @@ func (l *lookup) lots(ctx context.Context, in records.Source) iter.Seq2[*lookupL
 	}
 }
 
-// sizedItem is an item with its size in bytes.
-type sizedItem struct {
-	lookupItem
-	size int
-}
-
 // arrivals yields what is read as it comes: one by one, or what has been read meanwhile.
-func (l *lookup) arrivals(ctx context.Context, in records.Source) iter.Seq[[]sizedItem] {
+func (l *lookup) arrivals(ctx context.Context, in records.Source) iter.Seq[[]lookupItem] {
 	if l.arrive {
-		return pipeline.Arrivals(ctx, l.most, l.bytes, func(ctx context.Context) iter.Seq2[sizedItem, int] {
-			return func(yield func(sizedItem, int) bool) {
-				l.each(ctx, in, func(it sizedItem) bool { return yield(it, it.size) })
+		return pipeline.Arrivals(ctx, l.most, l.bytes, func(ctx context.Context) iter.Seq2[lookupItem, int] {
+			return func(yield func(lookupItem, int) bool) {
+				l.each(ctx, in, func(it lookupItem) bool { return yield(it, it.size) })
 			}
 		})
 	}
-	return func(yield func([]sizedItem) bool) {
-		var one [1]sizedItem
-		l.each(ctx, in, func(it sizedItem) bool {
+	return func(yield func([]lookupItem) bool) {
+		var one [1]lookupItem
+		l.each(ctx, in, func(it lookupItem) bool {
 			one[0] = it
 			return yield(one[:])
 		})
@@ -135,7 +139,7 @@ func (l *lookup) arrivals(ctx context.Context, in records.Source) iter.Seq[[]siz
 }
 
 // each reads an input, and at last gives what ended the reading before its end.
-func (l *lookup) each(ctx context.Context, in records.Source, give func(sizedItem) bool) {
+func (l *lookup) each(ctx context.Context, in records.Source, give func(lookupItem) bool) {
 	slab := make([]records.Record, 1)
 	own := &slab[0]
 	r := l.reading
@@ -150,25 +154,28 @@ func (l *lookup) each(ctx context.Context, in records.Source, give func(sizedIte
 			own = &slab[0]
 		}
 		*own = *rec
-		it, size, err := l.item(ctx, in, own)
+		it, err := l.item(ctx, in, own)
 		rec.Flaw = own.Flaw
-		if err == nil && it.rec != nil && !give(sizedItem{it, size}) {
+		if err == nil && it.rec != nil && !give(it) {
 			return records.ErrStop
 		}
 		return err
 	}
-	if l.issues {
+	switch {
+	case l.issues:
 		r.Issue = func(_ records.Source, is *records.Issue) error {
 			own := *is
 			own.Raw = slices.Clone(is.Raw)
-			if !give(sizedItem{lookupItem{err: &own}, len(is.Raw)}) {
+			if !give(lookupItem{err: &own, size: len(is.Raw)}) {
 				return records.ErrStop
 			}
 			return nil
 		}
+	case r.Rejects == nil:
+		r.Issue = func(_ records.Source, is *records.Issue) error { return fmt.Errorf("%w", is) }
 	}
 	if err := l.env.ReadSource(ctx, l.sources, in, r); err != nil {
-		give(sizedItem{lookupItem: lookupItem{err: err}})
+		give(lookupItem{err: err})
 	}
 }
 

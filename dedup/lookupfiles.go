@@ -21,10 +21,10 @@ import (
 // is contained is held in memory, and the other one is read: once if the documents of the files are
 // held, by engine.Within and if they fit, and otherwise for each lot.
 type lookupFiles struct {
+	*lookup
 	ctx    context.Context
-	env    *inputs.Env
 	o      *JoinOptions
-	read   bool              // what is no record has been told of
+	told   bool              // what is no record has been told of
 	few    *setjoin.Few      // the documents of the files, nil if they are not held
 	ids    []string          // of these
 	groups *grouping.Grouper // nil for none
@@ -71,7 +71,7 @@ func (f *lookupFiles) hold() error {
 		return nil
 	}
 	hash, sets, left := corpus.Hashed(f.o.Params), [][]uint64(nil), f.o.Memory/2
-	err := f.each(f.ctx, func(_ records.Source, rec *records.Record) error {
+	err := f.readAll(f.ctx, func(_ records.Source, rec *records.Record) error {
 		const besideSet = 64 // bytes of a document beside its ID and its set
 		set := hash(rec.Doc.Text)
 		if left -= besideSet + int64(len(rec.Doc.ID)) + int64(len(set))*setjoin.FewBytes(t, setjoin.FewContained); left < 0 {
@@ -87,7 +87,7 @@ func (f *lookupFiles) hold() error {
 	return err
 }
 
-func (f *lookupFiles) each(ctx context.Context, record func(in records.Source, rec *records.Record) error) error {
+func (f *lookupFiles) readAll(ctx context.Context, record func(in records.Source, rec *records.Record) error) error {
 	n := 0
 	r := inputs.Reading{Stage: "join", Options: f.o.Of, Record: func(in records.Source, rec *records.Record) error {
 		if n++; f.groups != nil && n > len(f.of) { // a pass may have ended early
@@ -95,11 +95,11 @@ func (f *lookupFiles) each(ctx context.Context, record func(in records.Source, r
 		}
 		return record(in, rec)
 	}}
-	if !f.read {
+	if !f.told {
 		r.Rejects = f.o.Rejects
-		r.Begin = func(_ int, in records.Source) error { return cmp.Or(f.o.Files.CheckIDs(in), f.o.check(in)) }
+		r.Begin = func(_ int, in records.Source) error { return cmp.Or(f.o.Files.CheckIDs(in), f.check(in)) }
 	}
-	f.read = true
+	f.told = true
 	return cmp.Or(f.env.EachInput(ctx, f.o.Files, r), f.o.Files.Unchanged())
 }
 
@@ -131,7 +131,7 @@ func (f *lookupFiles) find(ctx context.Context, b *lookupLot) (found []engine.Ba
 	})
 	defer x.Stop()
 	if f.few == nil {
-		err = f.each(ctx, func(_ records.Source, rec *records.Record) error { return x.Add(&rec.Doc, nil) })
+		err = f.readAll(ctx, func(_ records.Source, rec *records.Record) error { return x.Add(&rec.Doc, nil) })
 	}
 	for i := range b.docs {
 		if f.few != nil && err == nil {

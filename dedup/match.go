@@ -22,7 +22,7 @@ type MatchOptions struct {
 	Memory int64 // bytes, of which a share is for the documents that are looked up together
 
 	Read    records.Options
-	Rejects *inputs.Rejects
+	Rejects *inputs.Rejects               // takes what is no record; if it is nil, that is an error
 	Check   func(in records.Source) error // refuses an input, or nil
 
 	// Prepare, if not nil, completes a record before it is looked up, or says why it cannot be used.
@@ -87,7 +87,7 @@ func NewMatch(ctx context.Context, env *inputs.Env, src *inputs.Sources, db *eng
 	_, m.near = o.By.Distance()
 	_, ofText := o.By.OfText()
 	_, _, contained := containment(o.By)
-	m.l = lookup{env: env, sources: src, reading: inputs.Reading{Stage: "match", Options: o.Read}, arrive: true, issues: true, stores: o.Add, item: m.item}
+	m.l = lookup{env: env, sources: src, reading: inputs.Reading{Stage: "match", Options: o.Read}, refuse: o.Check, arrive: true, issues: true, stores: o.Add, item: m.item}
 	switch {
 	case ofText && !contained:
 		m.l.bytes = matchSlow
@@ -130,13 +130,13 @@ func (m *Match) readAllowed() error {
 }
 
 // item has the record keep what is compared, stored or copied.
-func (m *Match) item(_ context.Context, in records.Source, rec *records.Record) (it lookupItem, size int, err error) {
+func (m *Match) item(_ context.Context, in records.Source, rec *records.Record) (it lookupItem, err error) {
 	if m.o.Prepare != nil {
 		if reason := m.o.Prepare(rec); reason != "" {
-			return it, 0, records.NewIssue(in, rec, reason)
+			return it, records.NewIssue(in, rec, reason)
 		}
 	}
-	size = matchEach + len(rec.Raw)
+	it.size = matchEach + len(rec.Raw)
 	if m.o.Open != nil {
 		if len(rec.Raw) > cap(m.raw)-len(m.raw) {
 			m.raw = make([]byte, 0, max(len(rec.Raw), 64<<10))
@@ -156,7 +156,8 @@ func (m *Match) item(_ context.Context, in records.Source, rec *records.Record) 
 		}
 		doc.Text = ""
 	}
-	return lookupItem{rec: rec, id: doc.ID}, size + len(doc.Text) + len(doc.Fields), nil
+	it.rec, it.id, it.size = rec, doc.ID, it.size+len(doc.Text)+len(doc.Fields)
+	return it, nil
 }
 
 // records decides all records of an input, and writes what is to be written of them.
@@ -195,11 +196,8 @@ func (m *Match) lot(ctx context.Context, in records.Source, b *lookupLot) error 
 	for i := range done {
 		var err error
 		if is, bad := b.items[i].err.(*records.Issue); bad {
-			if err = m.o.Rejects.Add(in, is); m.o.Rejected != nil {
-				err = errors.Join(err, m.o.Rejected(is))
-			}
+			err = m.rejected(in, is)
 		} else {
-			m.o.Rejects.Note(in, b.items[i].rec)
 			err = m.decided(in, b.items[i].rec, done[i])
 		}
 		if err != nil {
@@ -207,6 +205,17 @@ func (m *Match) lot(ctx context.Context, in records.Source, b *lookupLot) error 
 		}
 	}
 	return failed
+}
+
+func (m *Match) rejected(in records.Source, is *records.Issue) error {
+	if m.o.Rejects == nil {
+		return is
+	}
+	err := m.o.Rejects.Add(in, is)
+	if m.o.Rejected != nil {
+		err = errors.Join(err, m.o.Rejected(is))
+	}
+	return err
 }
 
 func (m *Match) count(n *engine.Novelty) {
@@ -224,6 +233,9 @@ func (m *Match) count(n *engine.Novelty) {
 
 // decided writes what is to be written of a record. One that has expired is neither new nor known.
 func (m *Match) decided(in records.Source, rec *records.Record, n engine.Novelty) error {
+	if m.o.Rejects != nil {
+		m.o.Rejects.Note(in, rec)
+	}
 	if !n.Stored && m.o.Known != nil {
 		if err := m.o.Known(rec, n); err != nil {
 			return err

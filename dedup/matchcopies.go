@@ -20,7 +20,7 @@ func (m *Match) prepare(ctx context.Context) (err error) {
 	toFolder := outfile.IsFolderName(m.o.Output)
 	if len(names) == 1 && !toFolder {
 		if m.first, err = m.l.sources.Open(0, m.o.Read); err == nil {
-			err = m.check(m.first)
+			err = m.l.check(m.first)
 		}
 		return err
 	}
@@ -49,13 +49,6 @@ func (m *Match) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-func (m *Match) check(in records.Source) error {
-	if m.o.Check == nil {
-		return nil
-	}
-	return m.o.Check(in)
-}
-
 // probe reads the beginning of one of several inputs and describes it.
 func (m *Match) probe(ctx context.Context, i int) (info records.Info, err error) {
 	name := m.l.sources.Names[i]
@@ -63,7 +56,7 @@ func (m *Match) probe(ctx context.Context, i int) (info records.Info, err error)
 		return info, fmt.Errorf("%s: several inputs, and those of -o DIR/, are regular files: match it alone", name)
 	}
 	return m.l.env.Probe(ctx, m.l.sources, i, m.l.reading, func(in records.Source) error {
-		if err := m.check(in); err != nil {
+		if err := m.l.check(in); err != nil {
 			return err
 		}
 		_, err := in.Info().Format.NewCopier(io.Discard, records.CopyOptions{Like: in})

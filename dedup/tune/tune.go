@@ -2,9 +2,10 @@
 // documents: a distribution of their similarities, what each threshold would remove, how distances
 // and similarities relate, and pairs to look at.
 //
-//	tune.go    a run, on files or a database
-//	sample.go  the sample, and what is like it
-//	report.go  the figures: what a sample says of all documents, and how sure it is
+//	tune.go      a run, on files or a database
+//	sample.go    the sample, and what is like it
+//	report.go    the matches of the sample, and the pairs at a threshold
+//	estimate.go  what they say of all documents, and how sure it is
 package tune
 
 import (
