@@ -284,7 +284,7 @@ func (m *Match) decide(ctx context.Context, b *lookupLot) ([]engine.Novelty, err
 		return done, nil
 	}
 	for i, at := range b.at {
-		if beside := m.allowed[b.items[at].id]; len(beside) > 0 {
+		if beside := m.allowed[b.ids[at]]; len(beside) > 0 {
 			done[at], err = m.findBeside(ctx, s, b.docs[i], beside)
 		} else if failed != nil { // of a document that is not named
 			err = m.find(ctx, s, b.docs[i:i+1], b.at[i:i+1], done)
