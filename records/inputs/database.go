@@ -17,12 +17,6 @@ import (
 	"github.com/simdb/simdb/records/stored"
 )
 
-// Compared says what of documents is compared. Zero values are not given.
-type Compared struct {
-	Shingle, Bits int
-	Features      engine.Features
-}
-
 // Access says how a database is opened. The zero value is for reading.
 type Access struct {
 	Write    bool            // it must not be a single table, unless
@@ -187,6 +181,18 @@ func CheckPictures(k *imagehash.Kind, path string, db *engine.DB) error {
 	return nil
 }
 
+// PicturesOf returns the hash of pictures that are compared: the given one, or that of a database,
+// which may be nil; else nil.
+func PicturesOf(db *engine.DB, given *imagehash.Kind) *imagehash.Kind {
+	if db == nil || given != nil {
+		return given
+	}
+	if kind, err := imagehash.ParseKind(db.Params().Features.Code); err == nil {
+		return &kind
+	}
+	return nil
+}
+
 // SetPictures sets in o what a database of pictures has. A nil kind is none.
 func SetPictures(o *engine.Options, k *imagehash.Kind) {
 	if k != nil {
@@ -245,7 +251,7 @@ func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 	}
 	st, err := db.Stats()
 	if err == nil && st.Documents == 0 {
-		e.say("%s has no documents", st.Path)
+		e.Say("%s has no documents", st.Path)
 	}
 	switch p := db.Params(); {
 	case near || err != nil:
@@ -277,9 +283,9 @@ func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 	switch {
 	case bare == 0:
 	case texts > 0:
-		e.say("some documents have a fingerprint and no text, which match nothing; --near K compares fingerprints")
+		e.Say("some documents have a fingerprint and no text, which match nothing; --near K compares fingerprints")
 	case n > looked:
-		e.say("the first %d documents have fingerprints and no texts: --near K compares fingerprints", looked)
+		e.Say("the first %d documents have fingerprints and no texts: --near K compares fingerprints", looked)
 	default:
 		return errors.New("the documents have fingerprints and no texts: --near K compares fingerprints")
 	}

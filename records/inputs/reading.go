@@ -211,9 +211,9 @@ func (e *Env) tellTaken(s *Sources, in records.Source, r Reading) {
 	e.taken[taken]++
 	switch n := e.taken[taken]; {
 	case n <= named:
-		e.say("%s: %s", info.Name, taken)
+		e.Say("%s: %s", info.Name, taken)
 	case n == named+1:
-		e.say("%s and perhaps further files: %s", info.Name, taken)
+		e.Say("%s and perhaps further files: %s", info.Name, taken)
 	}
 }
 
@@ -221,12 +221,12 @@ func (e *Env) tellTaken(s *Sources, in records.Source, r Reading) {
 func (e *Env) TellSkipped(s *Sources) {
 	skipped, guessed := s.tally.All()
 	if len(skipped) > 0 {
-		e.say("not read: %s", skipped)
+		e.Say("not read: %s", skipped)
 	}
 	if len(guessed) > 0 {
-		e.say("unknown charsets: %s; these texts were read as UTF-8, --encoding NAME says what they are", guessed)
+		e.Say("unknown charsets: %s; these texts were read as UTF-8, --encoding NAME says what they are", guessed)
 	}
 	if s.Tree != nil && s.Tree.Skipped() != "" {
-		e.say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
+		e.Say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
 	}
 }

@@ -111,7 +111,7 @@ func (r *Rejects) Note(in records.Source, rec *records.Record) {
 // TellUTF8 says how many records have invalid UTF-8.
 func (r *Rejects) TellUTF8() {
 	if r.BadUTF8 > 0 {
-		r.e.say("%s had invalid UTF-8, which counts as no word; --encoding NAME says how they are encoded", quantity.Count(r.BadUTF8, "document"))
+		r.e.Say("%s had invalid UTF-8, which counts as no word; --encoding NAME says how they are encoded", quantity.Count(r.BadUTF8, "document"))
 	}
 }
 
@@ -124,9 +124,9 @@ func (r *Rejects) show(unit string, is *records.Issue) {
 	}
 	switch n := r.N + r.flawed; {
 	case n <= shownRejects:
-		r.e.say("%s", is)
+		r.e.Say("%s", is)
 	case n == shownRejects+1:
-		r.e.say("... and more %ss of which something cannot be used", r.kind)
+		r.e.Say("... and more %ss of which something cannot be used", r.kind)
 	}
 }
 
@@ -186,16 +186,16 @@ func (r *Rejects) Close(failure error) error {
 		}
 		left -= f.n
 		err = errors.Join(err, f.to.Close(), f.w.Commit())
-		r.e.say("rejected %s in %s", quantity.Number(f.n), f.path)
+		r.e.Say("rejected %s in %s", quantity.Number(f.n), f.path)
 	}
 	switch {
 	case left > 0 && r.to.File == "" && r.output == "":
-		r.e.say("rejected %s, which are in no file; --rejects FILE keeps them", quantity.Number(left))
+		r.e.Say("rejected %s, which are in no file; --rejects FILE keeps them", quantity.Number(left))
 	case left > 0 && err == nil: // they are too large
-		r.e.say("rejected %s, which are in no file", quantity.Number(left))
+		r.e.Say("rejected %s, which are in no file", quantity.Number(left))
 	}
 	if r.flawed > 0 {
-		r.e.say("%s without an id, text or fingerprint that can be used, which counts as missing", quantity.Count(r.flawed, r.kind))
+		r.e.Say("%s without an id, text or fingerprint that can be used, which counts as missing", quantity.Count(r.flawed, r.kind))
 	}
 	switch {
 	case err != nil:

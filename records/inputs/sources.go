@@ -95,7 +95,7 @@ func (e *Env) New(ctx context.Context, args []string, o Options) (*Sources, erro
 			return nil, err
 		}
 		for _, text := range s.same {
-			e.say("%s", text)
+			e.Say("%s", text)
 		}
 		s.ctx = ctx
 		return s, nil

@@ -13,7 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/stages"
 )
@@ -42,7 +42,7 @@ func (j *Job) onPart(ctx context.Context, shard uint64, do func(p *dedup.Part, d
 		defer func() { err = errors.Join(err, release()) }()
 	}
 	out := filepath.Join(dir, "out")
-	p, err := j.c.NewPart(j.app, names, paths, out)
+	p, err := j.job.NewPart(ctx, j.app.Env(), names, paths, out)
 	if err == nil {
 		err = do(p, dir)
 	}

@@ -34,6 +34,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/printable"
+	"github.com/simdb/simdb/internal/tempdir"
 	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -129,12 +130,23 @@ func (a *App) Env() *inputs.Env {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.env == nil {
-		a.env = &inputs.Env{Outputs: &a.Outputs, Tables: a.Tables, BusyTimeout: a.Global.BusyTimeout, Progress: a.report}
+		a.env = &inputs.Env{Outputs: &a.Outputs, Tables: a.Tables, BusyTimeout: a.Global.BusyTimeout, Progress: a.report, MakeTemp: a.TempDirIn}
 		if !a.Global.Quiet {
 			a.env.Log = slog.New(talker{a})
 		}
 	}
 	return a.env
+}
+
+// TempDirIn makes a temporary folder in another one, "" for that of the system. It is removed when
+// the process ends.
+func (a *App) TempDirIn(parent string) (string, error) {
+	a.Context() // so that Ctrl-C removes it, too
+	dir, remove, err := tempdir.New(parent)
+	if err == nil {
+		a.onExit(remove)
+	}
+	return dir, err
 }
 
 // report shows how far a job is, while a meter is shown.

@@ -72,13 +72,8 @@ const DefaultJaccard Share = 0.8
 // DefaultOf is the criterion of a command that is given none, in a database or of files, for which
 // db is nil. Of hashes of pictures it is the distance up to which these count as the same.
 func DefaultOf(db *engine.DB, images *ImageKind) CriterionFlags {
-	if db != nil && images == nil {
-		if kind, err := imagehash.ParseKind(db.Params().Features.Code); err == nil {
-			images = &ImageKind{kind}
-		}
-	}
-	if images != nil {
-		return CriterionFlags{Near: new(Distance(images.Near()))}
+	if k := inputs.PicturesOf(db, images.kind()); k != nil {
+		return CriterionFlags{Near: new(Distance(k.Near()))}
 	}
 	return CriterionFlags{Jaccard: new(DefaultJaccard)}
 }

@@ -110,7 +110,7 @@ func (l *fileList) read() error {
 	}
 	l.opt = l.f.RowInputFlags.Options()
 	l.opt.MakeID, l.opt.Bits = true, int(l.f.Bits)
-	if err := app.ReadFeatures(&l.opt, features); err != nil {
+	if err := inputs.ReadFeatures(&l.opt, features); err != nil {
 		return err
 	}
 	l.params = params

@@ -1,4 +1,4 @@
-package review
+package dedup
 
 import (
 	"bufio"
@@ -25,9 +25,9 @@ type DecisionKind string
 
 // The decisions about a document that is like another one.
 const (
-	Keep  DecisionKind = "keep"  // it stays, though it is a duplicate
-	Drop  DecisionKind = "drop"  // it is a duplicate, and goes
-	Allow DecisionKind = "allow" // it is no duplicate: both stay
+	DecisionKeep  DecisionKind = "keep"  // it stays, though it is a duplicate
+	DecisionDrop  DecisionKind = "drop"  // it is a duplicate, and goes
+	DecisionAllow DecisionKind = "allow" // it is no duplicate: both stay
 )
 
 // Decision is a line of a file.
@@ -94,7 +94,7 @@ func parseDecision(line []byte) (d Decision, err error) {
 		return d, errors.New(`a decision has the ids of two documents, "a" and "b"`)
 	case d.A == d.B:
 		return d, fmt.Errorf("%q is paired with itself", d.A)
-	case d.Kind != Keep && d.Kind != Drop && d.Kind != Allow:
+	case d.Kind != DecisionKeep && d.Kind != DecisionDrop && d.Kind != DecisionAllow:
 		return d, fmt.Errorf(`"decision" is %q, and not keep, drop or allow`, d.Kind)
 	}
 	return d, nil
@@ -118,7 +118,7 @@ func contradictions(all []Decision, p *Problems) {
 			p.Add(d.Line, "%s contradicts %s in line %d, about the same two documents", d.Kind, had.Kind, had.Line)
 			continue
 		}
-		if d.Kind == Allow {
+		if d.Kind == DecisionAllow {
 			continue
 		}
 		if had := about[d.A]; had == nil {
@@ -129,7 +129,7 @@ func contradictions(all []Decision, p *Problems) {
 	}
 	for i := range all {
 		d := &all[i]
-		if of := about[d.B]; d.Kind == Drop && of != nil && of.Kind == Drop {
+		if of := about[d.B]; d.Kind == DecisionDrop && of != nil && of.Kind == DecisionDrop {
 			p.Add(d.Line, "%q is dropped for %q, which line %d drops", d.A, d.B, of.Line)
 		}
 	}
