@@ -31,6 +31,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -56,8 +57,10 @@ type App struct {
 // ErrInterrupted is the cause of the end of App.Context.
 var ErrInterrupted = errors.New("interrupted")
 
-// New returns the App of this process, with its standard output and standard error.
+// New returns the App of this process, with its standard output and standard error. From now on
+// messages name options by flags.
 func New() *App {
+	option.Use(&flags)
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
 	a := &App{Out: os.Stdout, Err: os.Stderr}
 	a.Outputs.Identify = new(engine.Identifier).Identify
