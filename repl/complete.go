@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -103,7 +104,7 @@ func (s *session) completeID(prefix string) []string {
 		if err != nil || len(found) == maxCompletions {
 			break
 		}
-		if id := e.ID; utf8.ValidString(id) && output.Printable(id) == id {
+		if id := e.ID; utf8.ValidString(id) && printable.Text(id) == id {
 			found = append(found, strings.ReplaceAll(id, "'", "''")+"'")
 		}
 	}
@@ -145,7 +146,7 @@ func completeFile(word string) []string {
 	}
 	var found []string
 	for _, e := range list {
-		if !strings.HasPrefix(e.Name(), start) || start == "" && strings.HasPrefix(e.Name(), ".") || strings.ContainsAny(e.Name(), " \t") || output.Printable(e.Name()) != e.Name() {
+		if !strings.HasPrefix(e.Name(), start) || start == "" && strings.HasPrefix(e.Name(), ".") || strings.ContainsAny(e.Name(), " \t") || printable.Text(e.Name()) != e.Name() {
 			continue
 		}
 		name := dir + e.Name()

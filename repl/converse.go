@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
-	"github.com/simdb/simdb/repl/output"
 )
 
 const (
@@ -145,7 +145,7 @@ func (s *session) configure() {
 	}
 	if err != nil {
 		if path != "" && !errors.Is(err, fs.ErrNotExist) {
-			s.tell("warning: " + output.Printable(err.Error()))
+			s.tell("warning: " + printable.Text(err.Error()))
 		}
 		return
 	}
@@ -159,7 +159,7 @@ func (s *session) configure() {
 			err = s.dot(line)
 		}
 		if err != nil {
-			s.tell(output.Printable(fmt.Sprintf("warning: %s:%d: %v", path, i+1, err)))
+			s.tell(printable.Text(fmt.Sprintf("warning: %s:%d: %v", path, i+1, err)))
 		}
 	}
 	if s.cfg.FormatSet && s.outFile == nil {
@@ -173,7 +173,7 @@ func (s *session) greet() {
 		name += " " + s.cfg.Version
 	}
 	if st, err := s.cfg.DB.Stats(); err == nil {
-		s.say("%s: %s, %s", name, output.Printable(st.Path), quantity.Count(st.Documents, "document"))
+		s.say("%s: %s, %s", name, printable.Text(st.Path), quantity.Count(st.Documents, "document"))
 	} else {
 		s.say("%s", name)
 	}

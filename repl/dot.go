@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -281,7 +282,7 @@ func (s *session) dotHistory(arg string) error {
 		}
 	}
 	for i := max(0, len(s.lines)-n); i < len(s.lines); i++ {
-		if _, err := fmt.Fprintf(s.out, "%5d  %s\n", i+1, output.Printable(s.lines[i])); err != nil {
+		if _, err := fmt.Fprintf(s.out, "%5d  %s\n", i+1, printable.Text(s.lines[i])); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
@@ -56,7 +57,7 @@ func (s *session) showError(err error) {
 	} else {
 		text = query.Class(err) + ": " + text
 	}
-	s.tell(output.Printable(text))
+	s.tell(printable.Text(text))
 	if source != "" {
 		s.say("%s", source)
 	}
@@ -80,7 +81,7 @@ func (s *session) runStatement(text string) error {
 				if err != nil {
 					return err
 				}
-				s.say("%s", output.Printable(fmt.Sprint(row[0])))
+				s.say("%s", printable.Text(fmt.Sprint(row[0])))
 			}
 		}
 	}
@@ -106,7 +107,7 @@ func (s *session) runStatement(text string) error {
 		return nil
 	}
 	for _, warning := range rows.Warnings() {
-		s.tell(output.Printable(warning))
+		s.tell(printable.Text(warning))
 	}
 	if err == nil && (rows.Message() == "" || !s.options.Format.Structured()) {
 		s.footer(rows, n, s.options)
@@ -171,7 +172,7 @@ func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int6
 			return 0, s.end(w, w.Row(m))
 		}
 		if o.Terminal {
-			m = output.Printable(m)
+			m = printable.Text(m)
 		}
 		_, err := fmt.Fprintln(out, m)
 		return 0, err

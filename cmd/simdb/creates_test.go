@@ -21,8 +21,8 @@ var changers = []string{
 // opened by outfile.Guard, temporary files by vfs.Temp.
 var mayChange = []string{
 	"cmd/simdb/internal/app/tempdir.go:lockedTemp", "cmd/simdb/internal/app/tempdir.go:removeLocked",
-	"cmd/simdb/internal/app/sources.go:copyTo",
-	"cmd/simdb/internal/app/outputs.go:NewOutFolder", "cmd/simdb/internal/app/outputs.go:Undo",
+	"records/inputs/sources.go:copyTo",
+	"records/inputs/folder.go:NewOutFolder", "records/inputs/folder.go:Undo",
 	"cmd/simdb/shard/files.go:tempDir", "cmd/simdb/shard/files.go:store", "cmd/simdb/shard/files.go:Put",
 	"cmd/simdb/shard/files.go:makeDir", "cmd/simdb/shard/run.go:RunStep", "cmd/simdb/shard/run.go:runKeys",
 	"repl/history.go:openHistory", "repl/history.go:tidy",
@@ -35,7 +35,7 @@ func TestOnlyTheGuardOpensOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for _, dir := range []string{"cmd/simdb", "repl", "query"} {
+	for _, dir := range []string{"cmd/simdb", "records", "repl", "query"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e os.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

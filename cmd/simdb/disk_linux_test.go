@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // failsFull runs a command that must fail for want of space.
@@ -107,7 +107,7 @@ func TestNamesOfBytes(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"kept\xfe.jsonl", "kept\xfe.audit.jsonl", "out\xfd/in\xff.jsonl", "db\xff.simdb", "rows\xff.csv"} {
-		if !app.Exists(name) {
+		if !inputs.Exists(name) {
 			t.Errorf("there is no %q", name)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -67,7 +68,7 @@ func run(args []string) int {
 
 // helpFor turns "help COMMAND" into "COMMAND --help".
 func helpFor(args []string) []string {
-	if args[0] != "help" || app.Exists("help") {
+	if args[0] != "help" || inputs.Exists("help") {
 		return args
 	}
 	return append(slices.Clone(args[1:]), "--help")
@@ -80,7 +81,7 @@ const pathMarks = `./\`
 // database, and it stands alone, has flags after it, or is close to the name of a command.
 func unknown(args []string) error {
 	word := args[0]
-	if word == "" || strings.HasPrefix(word, "-") || strings.ContainsAny(word, pathMarks) || slices.Contains(commandNames(), word) || app.Exists(word) {
+	if word == "" || strings.HasPrefix(word, "-") || strings.ContainsAny(word, pathMarks) || slices.Contains(commandNames(), word) || inputs.Exists(word) {
 		return nil
 	}
 	if verb, ok := query.Closest(word, commandNames()); ok && elsewhere[word] == "" {

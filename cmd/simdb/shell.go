@@ -17,6 +17,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/repl"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -43,9 +44,9 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 		return errors.New("-o FILE needs statements; at the prompt, .output FILE writes rows to a file")
 	case options.Format == output.Parquet && len(c.Statements) == 0:
 		return errors.New("a Parquet file has the rows of one statement: give it after the name of the database")
-	case app.Exists(c.DB):
+	case inputs.Exists(c.DB):
 	case !c.Create:
-		return fmt.Errorf("%s: %w", c.DB, app.ErrNoDatabase)
+		return fmt.Errorf("%s: %w", c.DB, inputs.ErrNoDatabase)
 	default:
 		if err = app.Prepare(c.DB); err != nil {
 			return err
@@ -153,7 +154,7 @@ func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, e
 		writes = writes || mayWrite(s)
 	}
 	switch {
-	case !app.Exists(c.DB), known && writes && !c.Readonly:
+	case !inputs.Exists(c.DB), known && writes && !c.Readonly:
 	case known, c.Readonly:
 		how.Write = false
 	default:
@@ -192,7 +193,7 @@ func (c *shellCmd) importer(a *app.App) func(context.Context, *engine.DB, []stri
 		err = k.Run(part)
 		if errors.Is(err, app.ErrInterrupted) {
 			err = context.Canceled
-		} else if _, said := errors.AsType[app.Status](err); said {
+		} else if _, said := errors.AsType[inputs.Verdict](err); said {
 			err = errors.New("some of the input was rejected")
 		}
 		return err

@@ -48,9 +48,9 @@ var featureMutants = []mutant{
 		tests: "repl/output", run: "^TestParquetRows$",
 	},
 	{
-		name: "parquet/row groups of a copy in the order in which they are done", in: "cmd/simdb", decl: "copier.writeGroup",
+		name: "parquet/row groups of a copy in the order in which they are done", in: "records", decl: "copier.writeGroup",
 		edit:  swap(`g := c.running[0]`, `c.running[0], c.running[len(c.running)-1] = c.running[len(c.running)-1], c.running[0]; g := c.running[0]`),
-		tests: "cmd/simdb", run: "^TestCopy$",
+		tests: "records/parquet", run: "^TestCopy$",
 	},
 	{
 		name: "dedup/records that could not be used are copied", in: "cmd/simdb", decl: "job.need",
@@ -63,12 +63,12 @@ var featureMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestExtendedCopies$",
 	},
 	{
-		name: "parquet/columns row by row as if column by column", in: "cmd/simdb", decl: "outGroup.further",
+		name: "parquet/columns row by row as if column by column", in: "records", decl: "outGroup.further",
 		edit:  swap(`row += len(columns)`, `row++`),
 		tests: "cmd/simdb", run: "^TestExtendedCopies$",
 	},
 	{
-		name: "match/records of several formats in one output", in: "cmd/simdb/internal/app", decl: "OneOutput",
+		name: "match/records of several formats in one output", in: "records/inputs", decl: "OneOutput",
 		edit:  never(`a.Format != b.Format || a.Shape != b.Shape`),
 		tests: "cmd/simdb", run: "^TestMatchFiles$",
 	},

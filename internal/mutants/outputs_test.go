@@ -66,34 +66,34 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestWrong$",
 	},
 	{
-		name: "level/the first of its kind removed, too", in: "cmd/simdb/internal/units", decl: "Repeats.repeated",
+		name: "level/the first of its kind removed, too", in: "internal/units", decl: "Repeats.repeated",
 		edit:  swap(`ok && o.first != at`, `o.n > 0`),
-		tests: "cmd/simdb/internal/units", run: "^TestRepeats$",
+		tests: "internal/units", run: "^TestRepeats$",
 	},
 	{
-		name: "level/short units removed", in: "cmd/simdb/internal/units", decl: "hasher.hash",
+		name: "level/short units removed", in: "internal/units", decl: "hasher.hash",
 		edit:  never(`h.least > 0 && token.Count(text, h.symbols, h.least) < h.least`),
-		tests: "cmd/simdb/internal/units", run: "^TestRepeats$",
+		tests: "internal/units", run: "^TestRepeats$",
 	},
 	{
-		name: "level/rare units removed", in: "cmd/simdb/internal/units", decl: "Repeats.repeated",
+		name: "level/rare units removed", in: "internal/units", decl: "Repeats.repeated",
 		edit:  swap(`o.n >= r.least`, `o.n >= 2`),
-		tests: "cmd/simdb/internal/units", run: "^TestRepeats$",
+		tests: "internal/units", run: "^TestRepeats$",
 	},
 	{
-		name: "level/rare units of what is known stay", in: "cmd/simdb/internal/units", decl: "Repeats.repeated",
+		name: "level/rare units of what is known stay", in: "internal/units", decl: "Repeats.repeated",
 		edit:  swap(`o.n >= r.least || o.first.Doc() < r.known`, `o.n >= r.least`),
-		tests: "cmd/simdb/internal/units", run: "^TestRepeats$",
+		tests: "internal/units", run: "^TestRepeats$",
 	},
 	{
-		name: "level/anchors of windows that overlap counted once", in: "cmd/simdb/internal/units", decl: "passages.eachAnchor",
+		name: "level/anchors of windows that overlap counted once", in: "internal/units", decl: "passages.eachAnchor",
 		edit:  swap(`queue[head] != at`, `at < 0 || p.grams[queue[head]] != p.grams[at]`),
-		tests: "cmd/simdb/internal/units", run: "^TestPassages$",
+		tests: "internal/units", run: "^TestPassages$",
 	},
 	{
-		name: "level/the first window of a text that repeats itself removed", in: "cmd/simdb/internal/units", decl: "Options.Remove",
+		name: "level/the first window of a text that repeats itself removed", in: "internal/units", decl: "Options.Remove",
 		edit:  never(`r.First.Doc() == r.At.Doc() && r.First.Unit()+n > at`),
-		tests: "cmd/simdb/internal/units", run: "^TestPassageWithinItself$",
+		tests: "internal/units", run: "^TestPassageWithinItself$",
 	},
 	{
 		name: "level/records cut in the wrong place", in: "records/lines", decl: "spans",
@@ -106,7 +106,7 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestLevel$",
 	},
 	{
-		name: "dedup/formats mixed", in: "cmd/simdb/internal/app", decl: "OneOutput",
+		name: "dedup/formats mixed", in: "records/inputs", decl: "OneOutput",
 		edit:  swap(`a.Format != b.Format || a.Shape != b.Shape`, `a.Format == "" || a.Shape == ""`),
 		tests: "cmd/simdb", run: "^TestWrong$",
 	},
@@ -126,14 +126,14 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^Test(Thresholds|JoinsAgainstBruteForce)$",
 	},
 	{
-		name: "stages/pairs count in every group", in: "cmd/simdb/internal/stages", decl: "Plan.Pairs",
+		name: "stages/pairs count in every group", in: "internal/stages", decl: "Plan.Pairs",
 		edit:  swap(`lowest(x.Groups, y.Groups) != group`, `lowest(x.Groups, y.Groups) > group`),
-		tests: "cmd/simdb/internal/stages", run: "^TestAgainstOneMachine$",
+		tests: "internal/stages", run: "^TestAgainstOneMachine$",
 	},
 	{
-		name: "stages/a block too few", in: "cmd/simdb/internal/stages", decl: "Plan.routePrints",
+		name: "stages/a block too few", in: "internal/stages", decl: "Plan.routePrints",
 		edit:  swap(`p.By.K+1`, `max(p.By.K, 1)`),
-		tests: "cmd/simdb/internal/stages", run: "^TestPrints$",
+		tests: "internal/stages", run: "^TestPrints$",
 	},
 	{
 		name: "shard/what comes twice counts twice", in: "cmd/simdb/shard", decl: "Job.keepers",
@@ -151,14 +151,14 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb/shard", run: "^TestKilled$",
 	},
 	{
-		name: "stages/two parts of a large cell do not meet", in: "cmd/simdb/internal/stages", decl: "Plan.cells",
+		name: "stages/two parts of a large cell do not meet", in: "internal/stages", decl: "Plan.cells",
 		edit:  swap(`slices.Concat(a, b)`, `slices.Clone(b)`),
-		tests: "cmd/simdb/internal/stages", run: "^TestAgainstOneMachine$",
+		tests: "internal/stages", run: "^TestAgainstOneMachine$",
 	},
 	{
-		name: "stages/the set with the most to spare has no company", in: "cmd/simdb/internal/stages", decl: "Plan.company",
+		name: "stages/the set with the most to spare has no company", in: "internal/stages", decl: "Plan.company",
 		edit:  swap(`next = spare(sets[best])`, `next = math.Inf(-1)`),
-		tests: "cmd/simdb/internal/stages", run: "^TestAgainstOneMachine$",
+		tests: "internal/stages", run: "^TestAgainstOneMachine$",
 	},
 	{
 		name: "setjoin/a piece of a text too few", in: "internal/setjoin", decl: "prefixer.ofText",
@@ -193,7 +193,7 @@ var outputMutants = []mutant{
 	{
 		name: "setjoin/rests of word vectors without their own word", in: "internal/setjoin", decl: "prefixer.ofWords",
 		edit:  swap(`left < cut*all`, `left-w.square < cut*all`),
-		tests: "cmd/simdb/internal/corpus", run: "^TestTextsAgainstBruteForce$",
+		tests: "internal/corpus", run: "^TestTextsAgainstBruteForce$",
 	},
 	{
 		name: "setjoin/an element of two sets taken for one of one", in: "internal/setjoin", decl: "counts.add",
@@ -288,7 +288,7 @@ var outputMutants = []mutant{
 	{
 		name: "setjoin/texts of few common words ruled out", in: "internal/setjoin", decl: "mostWords",
 		edit:  swap(`(x+y)*(1+slack)`, `0.7*(x+y)`),
-		tests: "cmd/simdb/internal/corpus", run: ".",
+		tests: "internal/corpus", run: ".",
 	},
 	{
 		name: "memindex/documents that hold just enough of a set not found", in: "engine/internal/memindex", decl: "GrowingSets.Candidates",
@@ -296,9 +296,9 @@ var outputMutants = []mutant{
 		tests: "engine/internal/memindex", run: "^TestGrowingSets$",
 	},
 	{
-		name: "corpus/IDs that are prefixes sorted after others", in: "cmd/simdb/internal/corpus", decl: "Listing.sortIDs",
+		name: "corpus/IDs that are prefixes sorted after others", in: "internal/corpus", decl: "Listing.sortIDs",
 		edit:  swap(`byte(min(len(id)-len(first), keyBytes+1))`, `keyBytes + 1`),
-		tests: "cmd/simdb/internal/corpus", run: "^TestRank$",
+		tests: "internal/corpus", run: "^TestRank$",
 	},
 	{
 		name: "setjoin/members take part as keepers", in: "internal/setjoin", decl: "stars.decide",
@@ -311,7 +311,7 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
-		name: "corpus/equal documents of two groups not paired", in: "cmd/simdb/internal/corpus", decl: "Groups.split",
+		name: "corpus/equal documents of two groups not paired", in: "internal/corpus", decl: "Groups.split",
 		edit:  swap(`others[0] = a[from+to:]`, `others[0] = a[len(a):]`),
 		tests: "cmd/simdb", run: "^TestAcrossIsBruteForce$",
 	},
@@ -367,7 +367,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "terminal/copies of lines as they are", in: "cmd/simdb", decl: "App.shownOn",
-		edit:  swap(`output.Shown(a.cleared(w))`, `func() io.Writer { _ = output.Shown; return a.cleared(w) }()`),
+		edit:  swap(`printable.Writer(a.cleared(w))`, `func() io.Writer { _ = printable.Writer; return a.cleared(w) }()`),
 		tests: "cmd/simdb", run: "^TestHostileOnTerminal$",
 	},
 	{
@@ -376,19 +376,19 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestHostileOnTerminal$",
 	},
 	{
-		name: "terminal/marks of direction not escaped", in: "repl/output", decl: "unprintable",
+		name: "terminal/marks of direction not escaped", in: "internal/printable", decl: "Control",
 		edit:  swap(`unicode.Is(unicode.Bidi_Control, r)`, `false`),
 		tests: "repl/output", run: "^TestTerminalIsNotDriven$",
 	},
 	{
-		name: "output/two inputs go to one file of a folder", in: "cmd/simdb/internal/app", decl: "OutFolder.Distinct",
+		name: "output/two inputs go to one file of a folder", in: "records/inputs", decl: "OutFolder.Distinct",
 		edit:  swap(`seen[folded]; ok {`, `seen[folded]; ok && other == "" {`),
 		tests: "cmd/simdb", run: "^TestScripts$",
 	},
 	{
-		name: "output/changed inputs of dedup", in: "cmd/simdb/internal/app", decl: "Sources.Unchanged",
+		name: "output/changed inputs of dedup", in: "records/inputs", decl: "Sources.Unchanged",
 		edit:  never(`!os.SameFile(before, now) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime())`),
-		tests: "cmd/simdb/internal/app", run: "^TestChangedInput$",
+		tests: "records/inputs", run: "^TestChangedInput$",
 	},
 	{
 		name: "output/a match that shares only what is common in a few sets", in: "internal/setjoin", decl: "FewFinder.Append",
@@ -401,12 +401,12 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb/internal/tuning", run: "^TestReport$",
 	},
 	{
-		name: "output/documents of files that were replaced", in: "cmd/simdb/internal/corpus", decl: "Listing.Rank",
+		name: "output/documents of files that were replaced", in: "internal/corpus", decl: "Listing.Rank",
 		edit:  never(`order == 0`),
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},
 	{
-		name: "output/pairs of files as they are found", in: "cmd/simdb/internal/corpus", decl: "Listing.sortedPairs",
+		name: "output/pairs of files as they are found", in: "internal/corpus", decl: "Listing.sortedPairs",
 		edit:  swap(`cmp.Compare(q.match, p.match)`, `cmp.Compare(p.match, q.match)`),
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},

@@ -515,9 +515,9 @@ var mutants = []mutant{
 		tests: "internal/base", run: "^TestEvidence$",
 	},
 	{
-		name: "parquet/pages decompressed to more than they declare", in: "cmd/simdb", decl: "limited",
+		name: "parquet/pages decompressed to more than they declare", in: "records", decl: "limited",
 		edit:  swap(`n > int64(size)`, `n < 0`),
-		tests: "cmd/simdb", run: "^TestBombs$",
+		tests: "records/parquet", run: "^TestBombs$",
 	},
 	{
 		name: "rows/fingerprints of a statement shown as numbers", in: "repl/output", decl: "appendText",
@@ -530,19 +530,19 @@ var mutants = []mutant{
 		tests: "internal/base", run: "^TestEvidenceOfWidths$",
 	},
 	{
-		name: "notation/first lines delivered undecided", in: "cmd/simdb", decl: "File.look",
+		name: "notation/first lines delivered undecided", in: "records", decl: "File.look",
 		edit:  swap(`case !f.seen.Undecided() || all:`, `case all || len(head) > 0:`),
-		tests: "cmd/simdb", run: "^TestBothNotationsFarApart$",
+		tests: "records/lines", run: "^TestBothNotationsFarApart$",
 	},
 	{
-		name: "list/first row taken for a header", in: "cmd/simdb", decl: "newSample",
+		name: "list/first row taken for a header", in: "records", decl: "newSample",
 		edit:  swap(`i == 0 && !found && !slices.ContainsFunc(cols, beginsWithDigit)`, `i == 0`),
-		tests: "cmd/simdb", run: "^TestLists$",
+		tests: "records/lines", run: "^TestLists$",
 	},
 	{
-		name: "input/ids that look like fingerprints, under a header", in: "cmd/simdb", decl: "sample.fingerprintColumn",
+		name: "input/ids that look like fingerprints, under a header", in: "records", decl: "sample.fingerprintColumn",
 		edit:  swap(`named(c)`, `named(1-c)`),
-		tests: "cmd/simdb", run: "^TestLists$",
+		tests: "records/lines", run: "^TestLists$",
 	},
 	{
 		name: "output/format of a file holds behind it", in: "repl", decl: "session.closeOutput",

@@ -105,3 +105,6 @@ func Cause(err error) error {
 	}
 	return err
 }
+
+// IsFolderName reports whether the name of an output is that of a folder by its form.
+func IsFolderName(path string) bool { return path != "" && os.IsPathSeparator(path[len(path)-1]) }

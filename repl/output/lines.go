@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/simdb/simdb/internal/printable"
 )
 
 // tsv writes one line per row. A tab, a line end or a backslash within a cell is written \t, \n,
@@ -41,7 +43,7 @@ func (f *tsv) put(w *bufio.Writer, v any, last bool) {
 	f.cell = appendText(f.cell[:0], v)
 	f.buf = appendEscaped(f.buf[:0], f.cell)
 	if f.terminal {
-		f.buf = []byte(Printable(string(f.buf)))
+		f.buf = []byte(printable.Text(string(f.buf)))
 	}
 	if last {
 		f.buf = append(f.buf, '\n')
@@ -96,7 +98,7 @@ func (f *csvFormat) row(_ *bufio.Writer, values []any) {
 			f.cells[i] = "'" + f.cells[i]
 		}
 		if f.terminal {
-			f.cells[i] = Printable(f.cells[i])
+			f.cells[i] = printable.Text(f.cells[i])
 		}
 	}
 	f.w.Write(f.cells)
@@ -170,10 +172,10 @@ type lineFormat struct {
 func (f *lineFormat) begin(_ *bufio.Writer, columns []string) {
 	width := 0
 	for _, c := range columns {
-		width = max(width, utf8.RuneCountInString(Printable(c)))
+		width = max(width, utf8.RuneCountInString(printable.Text(c)))
 	}
 	for _, c := range columns {
-		c = Printable(c)
+		c = printable.Text(c)
 		f.names = append(f.names, strings.Repeat(" ", width-utf8.RuneCountInString(c))+c+" = ")
 	}
 }
@@ -186,7 +188,7 @@ func (f *lineFormat) row(w *bufio.Writer, values []any) {
 	for i, v := range values {
 		f.cell = appendText(f.cell[:0], v)
 		f.buf = appendEscaped(append(f.buf[:0], f.names[i]...), f.cell)
-		w.WriteString(Printable(string(f.buf)))
+		w.WriteString(printable.Text(string(f.buf)))
 		w.WriteByte('\n')
 	}
 }

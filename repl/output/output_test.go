@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/simdb/simdb/internal/printable"
 )
 
 var (
@@ -232,7 +234,7 @@ func TestTableWidth(t *testing.T) {
 			if w := Width(line); w > max(width, least) {
 				t.Fatalf("line of %d columns, width %d:\n%s", w, width, got)
 			}
-			if Printable(line) != line {
+			if printable.Text(line) != line {
 				t.Fatalf("unprintable: %q", line)
 			}
 		}
@@ -432,10 +434,10 @@ func TestVisibleJSON(t *testing.T) {
 // Shown writes lines with what would drive a terminal escaped, however they are cut into pieces.
 func TestShown(t *testing.T) {
 	lines := "plain\ttab é 世界 \U0001f600\n" + hostile + "\nbytes \xff\xc3\n\r\n\n"
-	want := "plain\ttab é 世界 \U0001f600\n" + Printable(hostile) + "\nbytes \\xff\\xc3\n\\r\n\n"
+	want := "plain\ttab é 世界 \U0001f600\n" + printable.Text(hostile) + "\nbytes \\xff\\xc3\n\\r\n\n"
 	for size := 1; size <= len(lines); size++ {
 		var b strings.Builder
-		w := Shown(&b)
+		w := printable.Writer(&b)
 		for piece := range slices.Chunk([]byte(lines), size) {
 			if n, err := w.Write(piece); n != len(piece) || err != nil {
 				t.Fatal(n, err)

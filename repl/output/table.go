@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/printable"
 )
 
 const (
@@ -92,7 +93,7 @@ func (f *tableFormat) cell(v any) string {
 	if f.o.Width > 0 && len(s) > maxCellRead {
 		s = s[:maxCellRead]
 	}
-	return Printable(s)
+	return printable.Text(s)
 }
 
 // draw draws the rows that are held as one table.

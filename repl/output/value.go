@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/printable"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -86,15 +87,15 @@ func appendCompact(b []byte, raw json.RawMessage) []byte {
 	return buf.Bytes()
 }
 
-// appendVisible appends JSON text with what is unprintable, which only its strings can have,
+// appendVisible appends JSON text with what is printable.Control, which only its strings can have,
 // escaped.
 func appendVisible(b, text []byte) []byte {
-	if !bytes.ContainsFunc(text, unprintable) {
+	if !bytes.ContainsFunc(text, printable.Control) {
 		return append(b, text...)
 	}
 	for len(text) > 0 {
 		r, n := utf8.DecodeRune(text)
-		if unprintable(r) {
+		if printable.Control(r) {
 			b = fmt.Appendf(b, `\u%04x`, r)
 		} else {
 			b = append(b, text[:n]...)
@@ -115,7 +116,7 @@ func appendQuoted(b []byte, s string) []byte {
 			switch {
 			case r == utf8.RuneError && n == 1:
 				b = append(b, "\ufffd"...)
-			case unprintable(r): // also the line ends of JavaScript; all of them have four digits
+			case printable.Control(r): // also the line ends of JavaScript; all of them have four digits
 				b = fmt.Appendf(b, `\u%04x`, r)
 			default:
 				b = append(b, s[i:i+n]...)

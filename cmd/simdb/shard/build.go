@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // buildCommand are the flags of build: those of simdb load, and -o DIR/.
@@ -23,7 +24,7 @@ type buildCommand struct {
 // checkBuild returns an error if the flags are not for tables that many workers build.
 func (j *Job) checkBuild() error {
 	switch c := j.load; {
-	case !app.IsFolderName(c.Output):
+	case !outfile.IsFolderName(c.Output):
 		return fmt.Errorf("-o %s: many workers write a table for each shard: name a folder, -o DIR/", c.Output)
 	case c.OfFiles(), c.Resume, c.OnConflict != "replace", c.Rejects != "":
 		return errors.New("--files, --images, --resume, --on-conflict and --rejects are for one machine")
@@ -52,7 +53,7 @@ func (j *Job) build(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error
 	for _, f := range release {
 		err = errors.Join(err, f())
 	}
-	if _, rejected := errors.AsType[app.Status](err); rejected {
+	if errors.Is(err, inputs.ErrRejected) {
 		err = nil
 	}
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
-	"github.com/simdb/simdb/cmd/simdb/internal/stages"
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/stages"
 )
 
 // counterBytes is the size of the counters of elements. It matters which elements are in very many

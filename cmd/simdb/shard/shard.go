@@ -42,8 +42,8 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
-	"github.com/simdb/simdb/cmd/simdb/internal/stages"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/stages"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/repl/output"
 

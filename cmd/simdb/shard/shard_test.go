@@ -29,6 +29,7 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -95,7 +96,7 @@ func one(t *testing.T, args ...string) {
 	if err == nil {
 		err = errors.Join(a.Declare(command), command.Run(a))
 	}
-	if status, ok := errors.AsType[app.Status](err); err != nil && (!ok || status != app.ExitError) {
+	if err != nil && !errors.Is(err, inputs.ErrRejected) {
 		t.Fatalf("%v: %v", args, err)
 	}
 }

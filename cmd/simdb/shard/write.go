@@ -15,8 +15,8 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
-	"github.com/simdb/simdb/cmd/simdb/internal/stages"
 	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/internal/stages"
 	"github.com/simdb/simdb/internal/vfs"
 )
 

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"sync"
@@ -33,6 +34,8 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/printable"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -42,8 +45,8 @@ type App struct {
 	Out    io.Writer // standard output: data
 	Err    io.Writer // standard error: messages
 
-	Outputs outfile.Guard    // opens them
-	Tables  map[string]Table // documents in memory, by the names that stand for them as arguments
+	Outputs outfile.Guard           // opens them
+	Tables  map[string]inputs.Table // documents in memory, by the names that stand for them as arguments
 
 	watch    sync.Once
 	ctx      context.Context
@@ -51,7 +54,7 @@ type App struct {
 	mu       sync.Mutex
 	shown    *Meter // the meter that was started last
 	cleaners []func()
-	taken    map[string]int // files by what tellTaken said of them
+	env      *inputs.Env // by Env
 }
 
 // ErrInterrupted is the cause of the end of App.Context.
@@ -71,7 +74,7 @@ func New() *App {
 
 // NewQuiet returns an App of a part of a process: what it says goes nowhere, it handles no signals,
 // and its context is ctx.
-func NewQuiet(ctx context.Context, tables map[string]Table) *App {
+func NewQuiet(ctx context.Context, tables map[string]inputs.Table) *App {
 	a := partOf(ctx, io.Discard, io.Discard)
 	a.Tables = tables
 	a.Global.Quiet, a.Global.Progress = true, progressNone
@@ -126,13 +129,82 @@ func (a *App) Context() context.Context {
 	return a.ctx
 }
 
+// Env returns what jobs need of the process: their messages and their progress are shown here.
+func (a *App) Env() *inputs.Env {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.env == nil {
+		a.env = &inputs.Env{Outputs: &a.Outputs, Tables: a.Tables, BusyTimeout: a.Global.BusyTimeout, Progress: a.report}
+		if !a.Global.Quiet {
+			a.env.Log = slog.New(talker{a})
+		}
+	}
+	return a.env
+}
+
+// report shows how far a job is, while a meter is shown.
+func (a *App) report(p engine.Progress) {
+	if m := a.meter(); m != nil {
+		m.Report(p)
+	}
+}
+
+// meter returns the meter that was started last, or nil.
+func (a *App) meter() *Meter {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.shown
+}
+
+// talker is a slog.Handler that shows messages as TalkTo does.
+type talker struct{ a *App }
+
+// Enabled implements slog.Handler.
+func (talker) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (t talker) Handle(_ context.Context, r slog.Record) error {
+	t.a.TalkTo(t.a.meter(), "%s", r.Message)
+	return nil
+}
+
+// WithAttrs implements slog.Handler.
+func (t talker) WithAttrs([]slog.Attr) slog.Handler { return t }
+
+// WithGroup implements slog.Handler.
+func (t talker) WithGroup(string) slog.Handler { return t }
+
+// NewSources returns the inputs that the arguments of a command name. With --files no output may
+// replace one of them.
+func (a *App) NewSources(args []string, f InputFlags) (*inputs.Sources, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	return a.Env().New(a.Context(), args, f.Where())
+}
+
+// NewCollection is NewSources for a command that also reads a database, which the caller closes.
+func (a *App) NewCollection(args []string, f InputFlags, how Access) (*inputs.Sources, error) {
+	to, err := how.access()
+	if err == nil {
+		err = f.check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.Env().NewCollection(a.Context(), args, f.Where(), to)
+}
+
+// NewRejects returns the Rejects of a run with this output.
+func (a *App) NewRejects(f RejectFlags, output string) *inputs.Rejects {
+	return a.Env().NewRejects(a.Context(), f.Options(), output)
+}
+
 // sayStopping answers Ctrl-C. The answer replaces a bar of progress, which would erase it, and
 // stays until the program has stopped.
 func (a *App) sayStopping() {
 	const text = "simdb: stopping; Ctrl-C again aborts\n"
-	a.mu.Lock()
-	m := a.shown
-	a.mu.Unlock()
+	m := a.meter()
 	const over = "\r\x1b[K" // what is left of the bar before the column of ^C
 	if m == nil || !m.Above([]byte(over+text)) {
 		io.WriteString(a.Err, "\n"+text) // after the ^C that the terminal shows
@@ -190,10 +262,7 @@ func (a *App) Meter() *Meter {
 
 // EndProgress clears the progress display before rows are shown.
 func (a *App) EndProgress() {
-	a.mu.Lock()
-	m := a.shown
-	a.mu.Unlock()
-	if m != nil {
+	if m := a.meter(); m != nil {
 		m.Stop()
 	}
 }
@@ -224,6 +293,9 @@ type Status int
 // Error is never shown.
 func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
+// Verdict implements inputs.Verdict.
+func (Status) Verdict() {}
+
 // FoundOr turns "nothing was found" into the exit status for it.
 func FoundOr(found bool, err error) error {
 	if err == nil && !found {
@@ -247,7 +319,7 @@ func (f WriterFunc) Write(p []byte) (int, error) { return f(p) }
 // what reads a pipe may write to the terminal, too.
 func (a *App) shownOn(w io.Writer) io.Writer {
 	if IsTerminal(w) {
-		return output.Shown(a.cleared(w))
+		return printable.Writer(a.cleared(w))
 	}
 	if f, ok := w.(*os.File); ok {
 		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {

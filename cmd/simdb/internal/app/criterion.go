@@ -8,6 +8,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // CriterionFlags are the criterion of a search; exactly one of the two is set.
@@ -63,12 +64,7 @@ func (d *Distance) UnmarshalText(text []byte) error {
 }
 
 // Within returns an error if d is more than a number of bits. It may be nil.
-func (d *Distance) Within(bits int) error {
-	if d != nil && int(*d) > bits {
-		return fmt.Errorf("a distance of %d: a fingerprint has %d bits, K is 0 to %[2]d", *d, bits)
-	}
-	return nil
-}
+func (d *Distance) Within(bits int) error { return inputs.CheckDistance((*int)(d), bits) }
 
 // Share is a number above 0 and up to 1.
 type Share float64

@@ -1,19 +1,15 @@
 package app
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/records"
-	"github.com/simdb/simdb/records/files"
-	"github.com/simdb/simdb/records/stored"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -24,7 +20,7 @@ func Prepare(path string) error {
 		return nil
 	}
 	switch st, err := os.Stat(filepath.Dir(path)); {
-	case IsSet(path):
+	case inputs.IsSet(path):
 		return fmt.Errorf("%s: %w", path, engine.ErrReadOnly)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: there is no folder %s", path, filepath.Dir(path))
@@ -45,7 +41,7 @@ func End(db *engine.DB, failure error) error {
 	return errors.Join(failure, db.Close())
 }
 
-// Access says how a database is opened. The zero value is for reading.
+// Access says how a database is opened, by flags. The zero value is for reading.
 type Access struct {
 	Write    bool         // it must not be a single table, unless
 	OrTable  bool         // statements that cannot write to one say so
@@ -60,42 +56,31 @@ type Access struct {
 	OnEvent  func(engine.Event)
 }
 
+func (how Access) access() (inputs.Access, error) {
+	compared, err := how.Features.Compared()
+	return inputs.Access{
+		Write: how.Write, OrTable: how.OrTable, Create: how.Create, Contain: how.Contain, OrFile: how.OrFile, Near: (*int)(how.Near),
+		Compared: compared, Images: how.Images.kind(), Memory: how.Memory, Still: how.Still, OnEvent: how.OnEvent,
+	}, err
+}
+
 // Open opens a database. It must exist, unless it may be created. A pattern names a set of tables
 // and databases, which is read-only.
 func (a *App) Open(path string, how Access) (*engine.DB, error) {
-	if how.OrFile && !Exists(path) {
-		return nil, fmt.Errorf("%s: there is no such file or database", path)
-	}
-	o := &engine.Options{
-		ReadOnly: !how.Write, MustExist: !how.Create, BusyTimeout: a.Global.BusyTimeout, Memory: how.Memory,
-		DisableAutoCompaction: how.Still, OnEvent: how.OnEvent,
-	}
-	if err := how.Features.Options(o); err != nil {
-		return nil, err
-	}
-	if how.Create {
-		o.Containment = how.Contain
-		how.Images.SetOptions(o)
-	}
-	open, names := engine.Open, expand(path)
-	set := names[0] != path
-	if set {
-		open = func(string, ...*engine.Options) (*engine.DB, error) { return o.OpenSet(names...) }
-	}
-	db, err := open(path, o)
-	if errors.Is(err, engine.ErrNotFound) && !set { // of a set, one may just have been removed
-		return nil, fmt.Errorf("%s: %w", path, ErrNoDatabase)
-	}
+	to, err := how.access()
 	if err != nil {
 		return nil, err
 	}
-	if st, err := os.Stat(path); how.Write && !how.OrTable && (set || err == nil && !st.IsDir()) {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, engine.ErrReadOnly), db.Close())
+	return a.Env().OpenDB(path, to)
+}
+
+// OpenStored opens a database and takes a snapshot of it.
+func (a *App) OpenStored(path string, how Access) (*inputs.Stored, error) {
+	to, err := how.access()
+	if err != nil {
+		return nil, err
 	}
-	if err := cmp.Or(how.Near.Within(db.Params().Bits), how.Images.Check(path, db)); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
+	return a.Env().OpenStored(path, to)
 }
 
 // OptionsLike returns the options with which a database like db is created. If db has the layout
@@ -124,195 +109,6 @@ func (a *App) BuildLike(path, table string, fill func(*engine.DB) error) error {
 	}
 	o.BusyTimeout = a.Global.BusyTimeout
 	return engine.Build(path, fill, o)
-}
-
-// Stored is a database as it is when it is opened. It is also an input, as a file is: see Sources.
-type Stored struct {
-	*engine.Snapshot
-	DB   *engine.DB
-	Path string
-
-	// Only are the ids of the documents that are read, nil for all; NoTexts says without texts.
-	Only    map[string]bool
-	NoTexts bool
-
-	NoPrints bool // fingerprints are not compared
-	Written  bool // documents are read in the order in which they were written
-
-	// Fingerprints has all of them be in records, not only those that texts do not make. TimeField
-	// is the name of the time in records, "" for none.
-	Fingerprints bool
-	TimeField    string
-}
-
-// OpenStored opens a database and takes a snapshot of it.
-func (a *App) OpenStored(path string, how Access) (*Stored, error) {
-	db, err := a.Open(path, how)
-	if err != nil {
-		return nil, err
-	}
-	snap, err := db.Snapshot()
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return &Stored{Snapshot: snap, DB: db, Path: path}, nil
-}
-
-// Close closes the database and adds its error to *err. A nil s is none.
-func (s *Stored) Close(err *error) {
-	if s != nil {
-		s.Snapshot.Close()
-		Closing(s.DB, err)
-	}
-}
-
-// Params says what of the documents is compared.
-func (s *Stored) Params() (features.Params, error) {
-	p := s.DB.Params()
-	spec, err := features.Spec(p.Features).Canonical()
-	return features.Params{Shingle: p.Shingle, Features: spec, Words: p.Bits / 64}, err
-}
-
-// ReadsAs returns an error if the texts of the database are not those that a database of these
-// features has of the same documents. A nil s is none.
-func (s *Stored) ReadsAs(f engine.Features, other string) error {
-	if s == nil {
-		return nil
-	}
-	was := s.DB.Params().Features
-	if slices.Equal(was.Fields, f.Fields) && was.SetField == f.SetField {
-		return nil
-	}
-	whole := func(f engine.Features) string { return cmp.Or(f.Describe(), "whole texts") }
-	return fmt.Errorf("%s compares %s, and %s %s: simdb export %s | simdb load NEW.simdb - reads fields anew", s.Path, whole(was), other, whole(f), s.Path)
-}
-
-// storedShare is how many bytes of documents one of a database may be.
-const storedShare = 5
-
-// ContentBytes is about how many bytes the documents have.
-func (s *Stored) ContentBytes() int64 {
-	st, err := s.DB.Stats()
-	if err != nil {
-		return 0
-	}
-	return st.DiskBytes * storedShare
-}
-
-// Sources returns the database as the only input.
-func (s *Stored) Sources() *Sources {
-	names := []string{s.Path}
-	return &Sources{Names: names, Files: names, Stored: s, tally: &records.Tally{}}
-}
-
-// open returns a pass over the documents, in the order in which they are stored, whose records have
-// the names of opt.
-func (s *Stored) open(opt records.Options) (records.Source, error) {
-	params := s.DB.Params()
-	prints, err := s.Params()
-	if err != nil {
-		return nil, err
-	}
-	form, err := stored.NewForm(params, opt)
-	if err != nil {
-		return nil, err
-	}
-	form.Fingerprints, form.Time = s.Fingerprints, s.TimeField
-	return &stored.Input{
-		Snap: s.Snapshot, Path: s.Path, Params: params, Prints: prints, Only: s.Only, NoTexts: s.NoTexts, NoPrints: s.NoPrints, Written: s.Written, Form: form, Need: opt.Need,
-	}, nil
-}
-
-// ErrNoDatabase is the error for a database that must exist.
-var ErrNoDatabase = errors.New("there is no such database")
-
-// NamesFiles reports whether an argument names files with documents, and not a database: a folder,
-// a packed table, a pattern of these alone, or nothing that is there or matches.
-func NamesFiles(arg string) bool {
-	if arg == "-" {
-		return true
-	}
-	st, err := os.Stat(arg)
-	if err != nil { // perhaps a pattern
-		names := expand(arg)
-		return names[0] != arg && slices.ContainsFunc(names, NamesFiles)
-	}
-	return !st.IsDir() && filepath.Ext(arg) != ".sst"
-}
-
-// IsSet reports whether an argument is a pattern, of tables and databases alone.
-func IsSet(arg string) bool {
-	names := expand(arg)
-	return names[0] != arg && !slices.ContainsFunc(names, NamesFiles)
-}
-
-// expand returns the paths that match an argument, or the argument if there are none.
-func expand(arg string) []string {
-	names, err := files.Expand(arg, false)
-	if err != nil {
-		return []string{arg}
-	}
-	return names
-}
-
-// Exists reports whether there is something at path, or that matches it as a pattern.
-func Exists(path string) bool {
-	_, err := os.Stat(expand(path)[0])
-	return err == nil
-}
-
-// Closing closes db and adds its error to *err.
-func Closing(db *engine.DB, err *error) { *err = errors.Join(*err, db.Close()) }
-
-// CheckTexts returns an error if a database has fingerprints alone, and near, a distance of these, is
-// nil. It looks at the first documents: if there are more, or only some of them have no text, it
-// says so, and also if there are none. A nil db is none.
-func (a *App) CheckTexts(db *engine.DB, near *Distance) error {
-	const looked, lookedBytes = 100, 1 << 20
-	if db == nil {
-		return nil
-	}
-	st, err := db.Stats()
-	if err == nil && st.Documents == 0 {
-		a.Say("%s has no documents", st.Path)
-	}
-	switch p := db.Params(); {
-	case near != nil || err != nil:
-		return err
-	case !p.Text && p.Sketch == 0:
-		return fmt.Errorf("%s keeps fingerprints alone: --near K compares fingerprints", st.Path)
-	case !p.Text:
-		return nil
-	}
-	s, err := db.Snapshot()
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	n, bytes, texts, bare := 0, 0, 0, 0
-	for e, err := range s.Range(a.Context(), engine.Range{}) {
-		if n++; err != nil || n > looked || bytes > lookedBytes {
-			break
-		}
-		switch d, err := s.Get(a.Context(), e.ID); {
-		case err != nil:
-		case d.Text != "":
-			texts++
-			bytes += len(d.Text)
-		case d.Fingerprint != nil:
-			bare++
-		}
-	}
-	switch {
-	case bare == 0:
-	case texts > 0:
-		a.Say("some documents have a fingerprint and no text, which match nothing; --near K compares fingerprints")
-	case n > looked:
-		a.Say("the first %d documents have fingerprints and no texts: --near K compares fingerprints", looked)
-	default:
-		return errors.New("the documents have fingerprints and no texts: --near K compares fingerprints")
-	}
-	return nil
 }
 
 // CheckInput returns an error if an input whose texts are to be compared has fingerprints alone.

@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -183,10 +184,16 @@ func withoutComments(list []byte) string {
 }
 
 // Options sets in o what the flags say.
-func (f FeatureFlags) Options(o *engine.Options) (err error) {
-	o.Shingle, o.Bits = f.Shingle.N, int(f.Bits)
-	o.Features, err = f.Features()
+func (f FeatureFlags) Options(o *engine.Options) error {
+	c, err := f.Compared()
+	o.Shingle, o.Bits, o.Features = c.Shingle, c.Bits, c.Features
 	return err
+}
+
+// Compared returns what the flags say of a database.
+func (f FeatureFlags) Compared() (inputs.Compared, error) {
+	said, err := f.Features()
+	return inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: said}, err
 }
 
 // Params returns the parameters of fingerprints and sketches without a database, and the features

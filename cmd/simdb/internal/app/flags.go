@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -17,6 +18,7 @@ import (
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -48,20 +50,21 @@ func (k *ImageKind) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
+// kind is the hash; nil for none.
+func (k *ImageKind) kind() *imagehash.Kind {
+	if k == nil {
+		return nil
+	}
+	return &k.Kind
+}
+
 // Check returns an error if the pictures of a database have hashes of another kind.
 func (k *ImageKind) Check(path string, db *engine.DB) error {
-	if code := db.Params().Features.Code; k != nil && code != "" && code != k.String() {
-		return fmt.Errorf("%s has %s hashes: --images %s makes others, which cannot be compared with them", path, code, k)
-	}
-	return nil
+	return inputs.CheckPictures(k.kind(), path, db)
 }
 
 // SetOptions sets in o what a database of pictures has. A nil k is none.
-func (k *ImageKind) SetOptions(o *engine.Options) {
-	if k != nil {
-		o.Bits, o.NoSketch, o.Features.Code = k.Bits(), true, k.String()
-	}
-}
+func (k *ImageKind) SetOptions(o *engine.Options) { inputs.SetPictures(o, k.kind()) }
 
 // DefaultJaccard is the criterion of commands that are given none.
 const DefaultJaccard Share = 0.8
@@ -158,6 +161,22 @@ type InputFlags struct {
 	Fingerprints base.Notation    `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,binary,base64" help:"Notation of fingerprints: hex, decimal, binary, or base64 of their bytes (default: recognised by their form, except base64; a file with both hexadecimal and decimal ones is refused)."`
 	Delimiter    delimiter        `group:"input" placeholder:"C" help:"Separator of the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
 	Comment      comment          `group:"input" placeholder:"C" help:"Lines of a csv or tsv file that begin with this character, such as #, are comments: neither read nor copied."`
+}
+
+// Where says what the arguments name.
+func (f InputFlags) Where() inputs.Options {
+	return inputs.Options{Files: f.WholeFiles, Images: f.Images.kind(), Exclude: f.Exclude, Hidden: f.Hidden}
+}
+
+// check returns an error if flags contradict each other.
+func (f InputFlags) check() error {
+	switch {
+	case f.IDField != "" && f.IDFrom != "":
+		return errors.New("--id-field and --id-from contradict each other")
+	case f.Orientations == "8" && f.Images == nil:
+		return errors.New("--orientations is for --images")
+	}
+	return nil
 }
 
 // PageInputFlags are InputFlags, and how pages are read.
@@ -359,4 +378,9 @@ func (f RowFlags) Kind() outfile.Kind {
 type RejectFlags struct {
 	Rejects   string     `group:"input" file:"rejects" placeholder:"FILE" help:"Write input that is not a record, such as broken JSON, byte for byte to FILE (default: beside the output, as OUTPUT.rejects.jsonl or with another ending; nowhere if the output is standard output)."`
 	MaxErrors *lineCount `group:"input" placeholder:"N" help:"Allow N rejects, and stop at the next one (default: do not stop, but end with exit status 2 if there are any)."`
+}
+
+// Options returns what is done with what is no record.
+func (f RejectFlags) Options() inputs.RejectOptions {
+	return inputs.RejectOptions{File: f.Rejects, Most: (*int64)(f.MaxErrors)}
 }

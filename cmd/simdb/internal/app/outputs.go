@@ -1,21 +1,14 @@
 package app
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
-	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // Flags and arguments that name files have this tag, so that all of them can be checked before a
@@ -60,7 +53,7 @@ func (a *App) Declare(ctx *kong.Context) error {
 			continue
 		}
 		for _, path := range paths(v) {
-			if path == "" && role != "rows" && role != "lines" && role != "copies" || role == "copies" && IsFolderName(path) {
+			if path == "" && role != "rows" && role != "lines" && role != "copies" || role == "copies" && outfile.IsFolderName(path) {
 				continue
 			}
 			if err := a.Outputs.Claim(FlagName(v), cmp.Or(path, "-"), kind); err != nil {
@@ -70,9 +63,6 @@ func (a *App) Declare(ctx *kong.Context) error {
 	}
 	return nil
 }
-
-// IsFolderName reports whether the name of an output is that of a folder by its form.
-func IsFolderName(path string) bool { return path != "" && os.IsPathSeparator(path[len(path)-1]) }
 
 // FileValues returns the arguments and flags of a command that name files.
 func FileValues(n *kong.Node) []*kong.Value {
@@ -114,7 +104,7 @@ func OutputKind(ctx *kong.Context, role string) (kind outfile.Kind, output bool)
 		}
 		return outfile.Rows.And(parquetEndings...), true
 	case "lines", "copies", "rejects":
-		return copies(), true
+		return inputs.Copies(), true
 	case "jsonl":
 		return outfile.JSONLines, true
 	case "html":
@@ -139,126 +129,4 @@ func FlagName(v *kong.Value) string {
 // Create begins to write the output of a flag. CleanUp removes it if it is never completed.
 func (a *App) Create(flag, path string, kind outfile.Kind) (*outfile.Writer, error) {
 	return a.Outputs.Create(a.Context(), flag, path, kind)
-}
-
-// OutFolder is the folder of -o DIR/, in which every input has an output of its name.
-type OutFolder struct {
-	a    *App
-	Path string // as the user wrote it
-	made bool
-}
-
-// NewOutFolder makes the folder for the outputs of these inputs, unless it is there, or only looks
-// at it.
-func (a *App) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, error) {
-	switch {
-	case src.Stored != nil:
-		return nil, fmt.Errorf("-o %s: the input is one database: name a file", dir)
-	case src.Tree != nil:
-		return nil, fmt.Errorf("-o %s: with --files and --images the output is a list of paths: name a file", dir)
-	case slices.Contains(src.Names, "-"):
-		return nil, fmt.Errorf("-o %s: standard input has no name that its output could have", dir)
-	}
-	if what, err := engine.Identify(dir); err == nil && what != "" {
-		return nil, fmt.Errorf("-o %s is %s", dir, what)
-	}
-	f := &OutFolder{a: a, Path: dir}
-	st, err := os.Stat(filepath.Clean(dir))
-	switch {
-	case err == nil && !st.IsDir():
-		return nil, fmt.Errorf("-o %s is no folder", dir)
-	case err == nil || look:
-		return f, nil
-	}
-	if err = os.Mkdir(dir, 0o777); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("-o %s: there is no folder %s", dir, filepath.Dir(filepath.Clean(dir)))
-	} else if err != nil {
-		return nil, fmt.Errorf("-o %s: %w", dir, outfile.Cause(err))
-	}
-	f.made = true
-	return f, nil
-}
-
-// Undo removes the folder if it was made and is empty.
-func (f *OutFolder) Undo() {
-	if f.made {
-		os.Remove(f.Path)
-	}
-}
-
-// Place is where the output of an input goes.
-func (f *OutFolder) Place(name string) string { return filepath.Join(f.Path, filepath.Base(name)) }
-
-// Kind is what the output of an input holds. It may have the name of the input, whatever that says.
-func (f *OutFolder) Kind(name string, format records.Format) outfile.Kind {
-	return CopiesOf(format).And(strings.ToLower(filepath.Ext(outfile.PlainName(name))))
-}
-
-// Claim checks that the outputs of inputs of these names and formats may be written.
-func (f *OutFolder) Claim(names []string, formats []records.Format) error {
-	if err := f.Distinct(names); err != nil {
-		return err
-	}
-	for i, name := range names {
-		if formats[i].Unit() == records.UnitFile {
-			return fmt.Errorf("-o %s: %s is one document, and the output a list of paths: name a file", f.Path, name)
-		}
-		if err := f.a.Outputs.Claim("-o", f.Place(name), f.Kind(name, formats[i])); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// OneOutput returns an error if records of two inputs cannot go into one output.
-func OneOutput(a, b records.Info) error {
-	switch {
-	case a.Empty || b.Empty:
-	case a.Format != b.Format || a.Shape != b.Shape:
-		return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output; -o DIR/ writes one for each",
-			a.Name, a.Shape, b.Name, b.Shape, a.Format.Unit())
-	case a.Columns != nil && b.Columns != nil && !bytes.Equal(bytes.TrimSpace(a.Columns), bytes.TrimSpace(b.Columns)):
-		return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same, or go to -o DIR/", b.Name)
-	}
-	return nil
-}
-
-// Distinct checks that no two inputs have outputs of one name, also where the file system does not
-// tell upper from lower case.
-func (f *OutFolder) Distinct(names []string) error {
-	seen := map[string]string{}
-	for _, name := range names {
-		folded := strings.ToLower(filepath.Base(name))
-		if other, ok := seen[folded]; ok {
-			return fmt.Errorf("-o %s: %s and %s would have one output", f.Path, other, name)
-		}
-		seen[folded] = name
-	}
-	return nil
-}
-
-// CopyOf is the kind of an output that copies records of an input.
-func CopyOf(in records.Info) outfile.Kind {
-	if in.Empty {
-		return outfile.Lines
-	}
-	return CopiesOf(in.Format)
-}
-
-// CopiesOf is the kind of an output that copies records of this format.
-func CopiesOf(f records.Format) outfile.Kind {
-	d := f.Describe()
-	if d.Whole {
-		return outfile.WholeOf(d.Label, d.Endings...)
-	}
-	return outfile.LinesOf(d.Label, d.Endings...)
-}
-
-// copies is the kind of an output of records of an input whose format is not known yet.
-func copies() outfile.Kind {
-	var endings []string
-	for _, name := range records.Formats() {
-		endings = append(endings, records.Format(name).Describe().Endings...)
-	}
-	return outfile.Lines.And(endings...)
 }

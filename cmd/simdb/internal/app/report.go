@@ -7,12 +7,16 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // Fail reports the error that ends the program and returns the exit status.
 func (a *App) Fail(err error) int {
 	if s, ok := errors.AsType[Status](err); ok {
 		return int(s)
+	}
+	if errors.Is(err, inputs.ErrRejected) { // what was rejected has been said
+		return ExitError
 	}
 	if a.Interrupted() {
 		switch {
@@ -68,7 +72,7 @@ func hintFor(err error) string {
 		return "simdb check DB lists all damage; " + OnDamage
 	case errors.Is(err, engine.ErrLocked):
 		return "one process at a time can write a database, while others read it; --busy-timeout says how long to wait"
-	case errors.Is(err, ErrNoDatabase):
+	case errors.Is(err, inputs.ErrNoDatabase):
 		return "simdb load DB FILE... creates a database, simdb create DB an empty one"
 	case errors.Is(err, engine.ErrParams):
 		return "the parameters of a database are fixed when it is created; simdb stats DB shows them"

@@ -8,8 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/simdb/simdb/repl/output"
 	"golang.org/x/term"
+
+	"github.com/simdb/simdb/internal/printable"
 )
 
 // Seconds writes how long something took since start.
@@ -23,7 +24,7 @@ func Seconds(start time.Time) string {
 
 // OneLine returns a message with control characters escaped, as names in it may have some. So it is
 // one line and cannot control the terminal.
-func OneLine(s string) string { return output.Printable(s) }
+func OneLine(s string) string { return printable.Text(s) }
 
 // TerminalWidth is how many columns a terminal has, 0 if w is none.
 func TerminalWidth(w io.Writer) int {

@@ -9,10 +9,11 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // The documents of --against come before those of the inputs in the order of preference. They are
@@ -34,14 +35,14 @@ func (d *job) openAgainst() (err error) {
 		d.keep.by = append(d.keep.by, &ranking{rule: keepRule{name: "first"}}) // of those that are equal otherwise
 	}
 	for _, path := range d.c.Against {
-		s := source{path: path, Sources: d.a.TableSources(path)}
+		s := source{path: path, Sources: d.a.Env().TableSources(path)}
 		if s.Sources != nil {
 			s.bytes = s.Total
 			d.against = append(d.against, s)
 			continue
 		}
 		what, err := engine.Identify(path)
-		if err == nil && what != "" || app.IsSet(path) {
+		if err == nil && what != "" || inputs.IsSet(path) {
 			if err := d.openKnown(&s); err != nil {
 				return err
 			}
@@ -139,7 +140,7 @@ func (s *source) checkFile(d *job) error {
 	case !st.Mode().IsRegular():
 		return fmt.Errorf("--against %s: it is read twice, which only a regular file can be", s.path)
 	}
-	if s.Sources, err = app.FileSources([]string{s.path}); err == nil {
+	if s.Sources, err = inputs.FileSources([]string{s.path}); err == nil {
 		s.bytes = s.ContentBytes()
 	}
 	return err
@@ -156,8 +157,8 @@ func (d *job) closeAgainst(err *error) {
 func (s *source) each(d *job, need records.Need, f func(rec *records.Record) error, bad badFunc) error {
 	opt := d.opt
 	opt.Need, opt.Cut = need, false
-	return s.named(d.a.ReadInput(s.Sources, 0, app.Reading{
-		Stage: "read what is known", Meter: d.meter, Options: opt, Issue: bad,
+	return s.named(d.a.Env().ReadInput(d.a.Context(), s.Sources, 0, inputs.Reading{
+		Stage: "read what is known", Options: opt, Issue: bad,
 		Record: func(_ records.Source, rec *records.Record) error {
 			return f(rec)
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // auditParameters are the flags that decide what is kept.
@@ -165,7 +166,7 @@ func (a *audit) member(n int64, rec *records.Record) error {
 	}
 	at := a.keepers[cluster-1]
 	if at == nil {
-		return app.ErrChanged
+		return inputs.ErrChanged
 	}
 	if a.e == nil {
 		return nil
@@ -208,7 +209,7 @@ func (d *job) placeKeepers(a *audit) error {
 	n := d.known
 	return d.each("find what is kept", nil, func(_ records.Source, rec *records.Record) error {
 		if n == d.known+d.read {
-			return app.ErrChanged
+			return inputs.ErrChanged
 		}
 		if c := d.out.cluster[n]; c > 0 {
 			a.keepers[c-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
@@ -250,7 +251,7 @@ func (d *job) placeKnown(a *audit) error {
 	n := int64(0)
 	err := d.eachKnown(func(rec *records.Record) error {
 		if n == d.known {
-			return app.ErrChanged
+			return inputs.ErrChanged
 		}
 		if c := d.out.cluster[n]; c > 0 {
 			a.keepers[c-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
@@ -259,7 +260,7 @@ func (d *job) placeKnown(a *audit) error {
 		return nil
 	}, ignored)
 	if err == nil && n != d.known {
-		err = app.ErrChanged
+		err = inputs.ErrChanged
 	}
 	return err
 }

@@ -35,11 +35,11 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
-	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 )
 
@@ -208,7 +208,7 @@ func (c *Command) emptyNote() string {
 
 // toFolder reports whether every input has an output of its own: the name of -o ends as that of a
 // folder.
-func (c *Command) toFolder() bool { return app.IsFolderName(c.Output) }
+func (c *Command) toFolder() bool { return outfile.IsFolderName(c.Output) }
 
 // checkDecisions checks the flags given with --decisions.
 func (c *Command) checkDecisions() error {

@@ -8,9 +8,9 @@ import (
 	"os"
 	"slices"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // probe looks at the beginning of every file: they must all have one format, and the same columns,
@@ -23,7 +23,7 @@ func (d *job) probe() error {
 	for i := range d.Files {
 		info, err := d.begins(i)
 		if err == nil && i > 0 && !d.c.toFolder() {
-			err = app.OneOutput(first, info)
+			err = inputs.OneOutput(first, info)
 		}
 		if err != nil {
 			return err
@@ -39,7 +39,7 @@ func (d *job) probe() error {
 	if d.c.toFolder() {
 		return d.claimFolder()
 	}
-	if d.kind = app.CopyOf(first); d.c.Output == "" {
+	if d.kind = inputs.CopyOf(first); d.c.Output == "" {
 		return nil
 	}
 	return d.a.Outputs.Claim("-o", d.c.Output, d.kind)
@@ -47,7 +47,7 @@ func (d *job) probe() error {
 
 // begins reads the beginning of a file and describes it.
 func (d *job) begins(i int) (info records.Info, err error) {
-	return d.a.Probe(d.Sources, i, app.Reading{Meter: d.meter, Options: d.opt}, func(in records.Source) error {
+	return d.a.Env().Probe(d.a.Context(), d.Sources, i, inputs.Reading{Options: d.opt}, func(in records.Source) error {
 		if d.c.Columns != nil && !in.Info().Empty {
 			if err := records.CanExtend(in, d.c.Columns.OfInput()); err != nil {
 				return fmt.Errorf("--columns: %w", err)
@@ -61,7 +61,7 @@ func (d *job) begins(i int) (info records.Info, err error) {
 func (d *job) checkAgainst() error {
 	for _, path := range d.c.Against {
 		known, err := os.Stat(path)
-		if app.IsSet(path) || d.a.TableSources(path) != nil { // no table is an input
+		if inputs.IsSet(path) || d.a.Env().TableSources(path) != nil { // no table is an input
 			continue
 		}
 		if err != nil {
@@ -82,8 +82,8 @@ func (d *job) each(stage string, begin func(i int, in records.Source) error, f f
 	for i := range d.Files {
 		opt := d.opt
 		opt.Need = d.need(stage, i)
-		err := d.a.ReadInput(d.Sources, i, app.Reading{
-			Stage: stage, Meter: d.meter, Options: opt, Begin: begin, Record: f, Issue: bad,
+		err := d.a.Env().ReadInput(d.a.Context(), d.Sources, i, inputs.Reading{
+			Stage: stage, Options: opt, Begin: begin, Record: f, Issue: bad,
 			Damaged: func(err error) { d.failed = append(d.failed, err) },
 		})
 		if err != nil {

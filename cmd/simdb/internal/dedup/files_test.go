@@ -3,9 +3,9 @@ package dedup
 import (
 	"testing"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // A file of which something was no record is read with its texts every time: what is too large to
@@ -13,13 +13,13 @@ import (
 // database is always read in the order of its texts.
 func TestNeed(t *testing.T) {
 	document, paragraph := &Command{Level: units.Document}, &Command{Level: units.Paragraph}
-	files, database := &app.Sources{}, &app.Sources{Stored: &app.Stored{}}
+	files, database := &inputs.Sources{}, &inputs.Sources{Stored: &inputs.Stored{}}
 	for _, test := range []struct {
 		c     *Command
 		stage string
 		file  int
 		want  records.Need
-		of    *app.Sources
+		of    *inputs.Sources
 	}{
 		{document, readStage, 0, records.NeedText, files},
 		{document, writeStage, 0, records.NeedID, files},

@@ -6,21 +6,23 @@ import (
 	"encoding/hex"
 	"sync"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/records"
-	"github.com/zeebo/xxh3"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // job is a run of the command.
 type job struct {
-	*app.Sources
+	*inputs.Sources
 	a          *app.App
 	c          *Command
 	opt        records.Options
@@ -29,8 +31,8 @@ type job struct {
 	kind       outfile.Kind // of one output
 	figures    []app.Figure // of --summary json
 	meter      *app.Meter
-	rejects    *app.Rejects
-	folder     *app.OutFolder    // of -o DIR/, else nil
+	rejects    *inputs.Rejects
+	folder     *inputs.OutFolder // of -o DIR/, else nil
 	keepTo     []*outfile.Writer // one, or with a folder one for each input that was copied
 	auditTo    *outfile.Writer   // nil: no audit is written
 	clustersTo *outfile.Writer   // nil without --clusters
@@ -63,7 +65,7 @@ type Place struct {
 
 // source is what --against names: a file or a database.
 type source struct {
-	*app.Sources
+	*inputs.Sources
 	path    string
 	bytes   int64    // about, of its documents
 	known   int64    // documents before those of this source

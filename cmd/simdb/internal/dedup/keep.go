@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
+	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"

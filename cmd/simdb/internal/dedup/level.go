@@ -11,13 +11,14 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // level is a run with --level: the first pass finds the units that have come before, with passages
@@ -173,7 +174,7 @@ func (l *level) write() (err error) {
 		return each
 	}
 	if n != l.job.read || left || len(l.failed) > 0 {
-		return app.ErrChanged
+		return inputs.ErrChanged
 	}
 	return l.publish()
 }
@@ -191,7 +192,7 @@ func (l *level) cut(in records.Source, rec *records.Record, repeats []units.Repe
 	}
 	for _, r := range l.gone {
 		if int(r.To) > len(l.spans) {
-			return nil, app.ErrChanged
+			return nil, inputs.ErrChanged
 		}
 		n := int64(r.To - r.From)
 		if l.removed += n; int64(r.First.Doc()) < l.known {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // To join all documents of a large database takes long where the inputs are few and small. So first
@@ -95,9 +95,9 @@ type narrowing struct {
 func (x *narrowing) inputs() error {
 	opt := x.d.opt
 	opt.Need = records.NeedText
-	err := x.d.a.EachInput(x.d.Sources, app.Reading{
-		Meter: x.d.meter, Options: opt,
-		Record: func(_ records.Source, rec *records.Record) error { return x.add(rec.Doc.Text) },
+	err := x.d.a.Env().EachInput(x.d.a.Context(), x.d.Sources, inputs.Reading{
+		Options: opt,
+		Record:  func(_ records.Source, rec *records.Record) error { return x.add(rec.Doc.Text) },
 	})
 	if err != nil {
 		return err

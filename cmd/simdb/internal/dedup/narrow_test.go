@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/records/inputs"
 	_ "github.com/simdb/simdb/records/lines"
 )
 
@@ -102,9 +103,9 @@ func TestNarrow(t *testing.T) {
 }
 
 // narrowed returns a database as a source of --against, after the search for inputs.
-func narrowed(dir string, db *engine.DB, c *Command, inputs []string) *source {
+func narrowed(dir string, db *engine.DB, c *Command, texts []string) *source {
 	var lines strings.Builder
-	for i, text := range inputs {
+	for i, text := range texts {
 		fmt.Fprintf(&lines, `{"id":"%d","text":%q}`+"\n", i, text)
 	}
 	path := filepath.Join(dir, "in.jsonl")
@@ -115,8 +116,8 @@ func narrowed(dir string, db *engine.DB, c *Command, inputs []string) *source {
 	defer snapshot.Close()
 	a := app.New()
 	a.Err = io.Discard
-	stored := &app.Stored{Snapshot: snapshot, DB: db, Path: "db"}
-	d := &job{a: a, c: c, Sources: &app.Sources{Names: []string{path}, Files: []string{path}}, against: []source{{path: "db", Sources: stored.Sources()}}, opt: c.InputFlags.Options(c.Format)}
+	stored := &inputs.Stored{Snapshot: snapshot, DB: db, Path: "db"}
+	d := &job{a: a, c: c, Sources: &inputs.Sources{Names: []string{path}, Files: []string{path}}, against: []source{{path: "db", Sources: stored.Sources()}}, opt: c.InputFlags.Options(c.Format)}
 	d.meter, d.flawed, d.keep = a.Meter(), make([]bool, 1), newRankings(c.Keep)
 	defer d.meter.Stop()
 	if d.narrow() != nil {

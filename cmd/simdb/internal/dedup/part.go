@@ -7,11 +7,12 @@ import (
 	"path/filepath"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // A Part is a run on some of the inputs of a job that many workers share: the same passes, without
@@ -83,7 +84,7 @@ func (c Command) NewPart(a *app.App, names, files []string, dir string) (*Part, 
 	if err := app.ReadFeatures(&d.opt, d.features); err != nil {
 		return nil, err
 	}
-	if d.Sources, err = app.FileSources(files); err == nil && len(d.Files) != len(names) {
+	if d.Sources, err = inputs.FileSources(files); err == nil && len(d.Files) != len(names) {
 		err = errors.New("a file has two of the names")
 	}
 	if err != nil {
@@ -143,7 +144,7 @@ func (p *Part) Extract(dir string, place func(Place) error, each func(elements, 
 // job to say.
 func (d *job) closeRejects(err error) error {
 	err = d.rejects.Close(err)
-	if _, ok := errors.AsType[app.Status](err); ok {
+	if errors.Is(err, inputs.ErrRejected) {
 		return nil
 	}
 	return err
@@ -224,7 +225,7 @@ func (p *Part) Write(t Tally, members []Member, auditTo io.Writer) (Tally, error
 	}
 	n, err := d.copy(a)
 	if err == nil && (n != d.read || len(d.failed) > 0) {
-		err = app.ErrChanged
+		err = inputs.ErrChanged
 	}
 	if err == nil {
 		err = outfile.Commit(d.keepTo...)

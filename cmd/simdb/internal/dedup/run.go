@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/units"
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 )
 
@@ -56,7 +56,7 @@ func (c *Command) Run(a *app.App) (err error) {
 	}
 	d.meter = a.Meter()
 	defer d.meter.Stop()
-	if err := a.Reread(d.Sources, dir, d.meter); err != nil {
+	if err := a.Env().Reread(a.Context(), d.Sources, dir); err != nil {
 		return err
 	}
 	if err := d.probe(); err != nil {
@@ -68,7 +68,7 @@ func (c *Command) Run(a *app.App) (err error) {
 	err = d.work(dir)
 	d.meter.Stop()
 	if err == nil {
-		a.TellSkipped(d.Sources)
+		a.Env().TellSkipped(d.Sources)
 		d.tellUnused()
 		d.summary(start)
 	}

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // openOutputs opens all outputs before the work begins.
@@ -53,7 +53,7 @@ func (d *job) write() error {
 	}
 	n, err := d.copy(audit)
 	if err == nil && (n != d.read || len(d.failed) > 0) {
-		err = app.ErrChanged
+		err = inputs.ErrChanged
 	}
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (d *job) copy(audit *audit) (n int64, err error) {
 	err = d.each(writeStage, out.begin, func(in records.Source, rec *records.Record) error {
 		me := d.known + n
 		if n++; n > d.read {
-			return app.ErrChanged
+			return inputs.ErrChanged
 		}
 		if err := listing.add(me, rec); err != nil {
 			return err
@@ -157,7 +157,7 @@ func (d *job) makeFolder() (unmake func(err error), err error) {
 	if !d.c.toFolder() {
 		return keep, nil
 	}
-	if d.folder, err = d.a.NewOutFolder(d.c.Output, d.Sources, d.c.DryRun); err != nil {
+	if d.folder, err = d.a.Env().NewOutFolder(d.c.Output, d.Sources, d.c.DryRun); err != nil {
 		return nil, err
 	}
 	return func(err error) {

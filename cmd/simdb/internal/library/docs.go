@@ -9,19 +9,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 	_ "github.com/simdb/simdb/records/lines" // reads Docs
 )
 
 // tables are the tables of a request, by name.
-func (r *Request) tables() map[string]app.Table {
-	all := map[string]app.Table{}
+func (r *Request) tables() map[string]inputs.Table {
+	all := map[string]inputs.Table{}
 	for name, t := range r.Tables {
-		all[name] = app.Table{Open: t.Open, Bytes: t.Bytes(r.textColumn())}
+		all[name] = inputs.Table{Open: t.Open, Bytes: t.Bytes(r.textColumn())}
 	}
 	for name, lines := range r.Docs {
-		all[name] = app.Table{Bytes: int64(len(lines)), Open: func(opt records.Options) (records.Source, error) {
+		all[name] = inputs.Table{Bytes: int64(len(lines)), Open: func(opt records.Options) (records.Source, error) {
 			opt.Format = "jsonl"
 			in, err := records.New(name, io.NopCloser(strings.NewReader(lines)), int64(len(lines)), opt)
 			return numbered{in}, err

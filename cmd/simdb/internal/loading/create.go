@@ -10,6 +10,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // CreateFlags are the parameters of a new database.
@@ -127,7 +128,7 @@ func (c *Create) Run(a *app.App) (err error) {
 			return e
 		}
 		o, err = c.optionsLike(like)
-		app.Closing(like, &err)
+		inputs.Closing(like, &err)
 	}
 	if err != nil {
 		return err
@@ -170,8 +171,8 @@ are computed again from the texts; a fingerprint that came with its document sta
 
 // Run makes the new database.
 func (c *Rebuild) Run(a *app.App) error {
-	if what, err := engine.Identify(c.DB); err == nil && what == "" && !app.IsSet(c.DB) {
-		return fmt.Errorf("%s: %w", c.DB, app.ErrNoDatabase)
+	if what, err := engine.Identify(c.DB); err == nil && what == "" && !inputs.IsSet(c.DB) {
+		return fmt.Errorf("%s: %w", c.DB, inputs.ErrNoDatabase)
 	}
 	if err := makesNew(c.New); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/records/lines"
 	"github.com/simdb/simdb/records/stored"
 	"github.com/simdb/simdb/repl/output"
@@ -97,8 +98,8 @@ func (c *Export) Run(a *app.App) (err error) {
 
 type export struct {
 	a      *app.App
-	db     *app.Stored
-	src    *app.Sources
+	db     *inputs.Stored
+	src    *inputs.Sources
 	opt    records.Options
 	format output.Format
 	meter  *app.Meter
@@ -109,7 +110,7 @@ type export struct {
 // each calls f for every document.
 func (x *export) each(stage string, need records.Need, f func(in records.Source, rec *records.Record) error) error {
 	x.opt.Need = need
-	return x.a.EachInput(x.src, app.Reading{Stage: stage, Meter: x.meter, Options: x.opt, Record: f})
+	return x.a.Env().EachInput(x.a.Context(), x.src, inputs.Reading{Stage: stage, Options: x.opt, Record: f})
 }
 
 func (x *export) lines(w *bufio.Writer) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // Load is `simdb load`.
@@ -64,9 +65,9 @@ type load struct {
 	loader   *engine.Loader
 	features engine.Features // of the database
 	made     bool            // the database was not there before
-	rejects  *app.Rejects
+	rejects  *inputs.Rejects
 	meter    *app.Meter
-	sources  *app.Sources
+	sources  *inputs.Sources
 	skipped  int64
 	textless int64   // would have replaced a document that can be compared
 	expired  int64   // is stored, and older than the time to live
@@ -144,7 +145,7 @@ func (l *load) load(start time.Time) error {
 	l.rejects.Continue = l.c.Resume || l.c.Rejects == ""                    // of what is not read again, and of other files, too
 	stats, err := l.run()
 	l.meter.Stop()
-	l.a.TellSkipped(l.sources)
+	l.a.Env().TellSkipped(l.sources)
 	l.summary(stats, start)
 	l.c.Rejected = l.rejects.N
 	l.rejects.Partial = stats.Documents > 0 || l.passed
@@ -298,8 +299,8 @@ func (l *load) read(f *loadFile, i int, opt records.Options) error {
 	if f.found && f.mark != 0 {
 		f.tellResumed()
 	}
-	err = l.a.ReadSource(l.a.Context(), l.sources, in, app.Reading{
-		Stage: "read", Meter: l.meter, Options: opt, Record: f.record, Issue: f.issue,
+	err = l.a.Env().ReadSource(l.a.Context(), l.sources, in, inputs.Reading{
+		Stage: "read", Options: opt, Record: f.record, Issue: f.issue,
 		Damaged: func(err error) {
 			l.failed = append(l.failed, err)
 			f.found = true // or not to be known

@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // An audit is read twice: first for the weakest edge of each cluster, then for the rows of those
@@ -367,13 +368,13 @@ func (j *job) readFile(file string, want map[records.Position][]*Doc, whole bool
 	}
 	opt := j.c.PageInputFlags.Options(j.c.InputFormat)
 	opt.MakeID = true
-	src, err := app.FileSources([]string{records.PathOf(file)})
+	src, err := inputs.FileSources([]string{records.PathOf(file)})
 	if err != nil {
 		return false, err
 	}
 	damaged := false
-	err = j.a.EachInput(src, app.Reading{
-		Stage: "read texts", Meter: j.meter, Options: opt,
+	err = j.a.Env().EachInput(j.a.Context(), src, inputs.Reading{
+		Stage: "read texts", Options: opt,
 		Record: func(_ records.Source, rec *records.Record) error {
 			if docs := want[rec.Pos]; docs != nil {
 				give(docs, &rec.Doc)

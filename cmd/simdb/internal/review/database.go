@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // database reviews the star clusters of a database.
@@ -22,7 +23,7 @@ func (j *job) database() (err error) {
 	if by.Near == nil && by.Jaccard == nil {
 		by = app.DefaultOf(s.DB, nil)
 	}
-	if err := j.a.CheckTexts(s.DB, by.Near); err != nil {
+	if err := j.a.Env().CheckTexts(j.a.Context(), s.DB, by.Near != nil); err != nil {
 		return err
 	}
 	verify := texts && !j.c.Estimate
@@ -37,7 +38,7 @@ func (j *job) database() (err error) {
 }
 
 // pickStars picks from all clusters of a database.
-func (j *job) pickStars(s *app.Stored, by app.CriterionFlags, verify bool) error {
+func (j *job) pickStars(s *inputs.Stored, by app.CriterionFlags, verify bool) error {
 	var g group
 	end := func() {
 		if len(g.members) > 0 {
@@ -68,7 +69,7 @@ func (j *job) pickStars(s *app.Stored, by app.CriterionFlags, verify bool) error
 }
 
 // fill gets the documents of the clusters that are picked.
-func (j *job) fill(s *app.Stored) error {
+func (j *job) fill(s *inputs.Stored) error {
 	clusters, n := j.pick.picked(), 0
 	for ; n < len(clusters) && j.room > 0; n++ {
 		c := &clusters[n]
@@ -90,7 +91,7 @@ func (j *job) fill(s *app.Stored) error {
 const maxFields = 300
 
 // get sets the text of a document, and what the page says of its fields.
-func (j *job) get(ctx context.Context, s *app.Stored, d *Doc) error {
+func (j *job) get(ctx context.Context, s *inputs.Stored, d *Doc) error {
 	doc, err := s.Get(ctx, d.ID)
 	if errors.Is(err, engine.ErrNotFound) { // it has expired since
 		d.Note = "It has expired."

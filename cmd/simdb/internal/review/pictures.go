@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // images returns the flags of a run on pictures, with nil Images of any other.
@@ -69,8 +70,8 @@ func (j *job) addPictures(clusters []Cluster, run app.InputFlags) error {
 	if err != nil {
 		return err
 	}
-	return j.a.EachInput(src, app.Reading{
-		Stage: "hash pictures", Meter: j.meter, Options: run.Options(records.Auto),
+	return j.a.Env().EachInput(j.a.Context(), src, inputs.Reading{
+		Stage: "hash pictures", Options: run.Options(records.Auto),
 		Record: func(_ records.Source, rec *records.Record) error {
 			for _, d := range byPath[rec.Doc.ID] {
 				d.setBits(&rec.Doc)

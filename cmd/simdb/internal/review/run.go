@@ -7,6 +7,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // Run writes the page.
@@ -19,7 +20,7 @@ func (c *Command) Run(a *app.App) error {
 	j.meter = a.Meter()
 	defer j.meter.Stop()
 	var err error
-	if app.NamesFiles(c.Data) && c.Data != "-" {
+	if inputs.NamesFiles(c.Data) && c.Data != "-" {
 		err = j.audit()
 	} else {
 		err = j.database()

@@ -3,6 +3,7 @@ package tuning
 import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // Command is `simdb tune`.
@@ -19,7 +20,7 @@ type Command struct {
 	app.FeatureFlags
 	app.RowFlags
 
-	rejects *app.Rejects
+	rejects *inputs.Rejects
 }
 
 // Help says how to read the rows.

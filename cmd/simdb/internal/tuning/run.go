@@ -8,6 +8,7 @@ import (
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // Run looks at the sample.
@@ -61,7 +62,7 @@ func (c *Command) run(a *app.App) (err error) {
 }
 
 // look draws a sample of the documents and compares all with it.
-func (c *Command) look(a *app.App, s *app.Sources) (*Report, error) {
+func (c *Command) look(a *app.App, s *inputs.Sources) (*Report, error) {
 	defer app.KeepTo(int64(c.Memory))()
 	opt := c.InputFlags.Options(c.InputFormat)
 	opt.MakeID, opt.Need, opt.Memory = true, records.NeedText, int64(c.Memory)
@@ -73,9 +74,9 @@ func (c *Command) look(a *app.App, s *app.Sources) (*Report, error) {
 	}
 	rejects := c.rejects // of the first pass
 	of := Documents{params, func(stage string, f func(*engine.Doc) error) error {
-		r := app.Reading{Stage: stage, Meter: m, Options: opt, Rejects: rejects, Record: func(_ records.Source, rec *records.Record) error { return f(&rec.Doc) }}
+		r := inputs.Reading{Stage: stage, Options: opt, Rejects: rejects, Record: func(_ records.Source, rec *records.Record) error { return f(&rec.Doc) }}
 		rejects = nil
-		if err := a.EachInput(s, r); err != nil {
+		if err := a.Env().EachInput(a.Context(), s, r); err != nil {
 			return err
 		}
 		return s.Unchanged()
@@ -89,7 +90,7 @@ func (c *Command) look(a *app.App, s *app.Sources) (*Report, error) {
 		return nil, err
 	}
 	m.Stop()
-	a.TellSkipped(s)
+	a.Env().TellSkipped(s)
 	c.rejects.TellUTF8()
 	if s.Stored != nil {
 		if p := s.Stored.DB.Params(); !p.Text && p.Sketch > 0 {
@@ -102,7 +103,7 @@ func (c *Command) look(a *app.App, s *app.Sources) (*Report, error) {
 
 // prepare returns what of the documents is compared: by a database, or by flags. It prepares files
 // to be read twice, with the fields that are the text.
-func (c *Command) prepare(a *app.App, s *app.Sources, opt *records.Options, m *app.Meter) (features.Params, error) {
+func (c *Command) prepare(a *app.App, s *inputs.Sources, opt *records.Options, m *app.Meter) (features.Params, error) {
 	if s.Stored != nil {
 		return s.Stored.Params()
 	}
@@ -117,5 +118,5 @@ func (c *Command) prepare(a *app.App, s *app.Sources, opt *records.Options, m *a
 	if err != nil {
 		return params, err
 	}
-	return params, a.Reread(s, dir, m)
+	return params, a.Env().Reread(a.Context(), s, dir)
 }

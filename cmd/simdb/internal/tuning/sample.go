@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // Documents are those of a file or of a database, which are read twice: a sample of them is drawn,
@@ -50,7 +50,7 @@ func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory in
 		err = x.Finish()
 	}
 	if err == nil && again != n {
-		err = app.ErrChanged
+		err = inputs.ErrChanged
 	}
 	return report, s.Nodes(), err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -98,7 +99,7 @@ func (c *Command) page(a *app.App, r *Report, k int) error {
 // command returns the command that applies a threshold: dedup of a file, clusters of a database.
 func (c *Command) command(threshold string) string {
 	verb, out := "dedup", " -o kept"
-	if !c.OfFiles() && !app.NamesFiles(c.Data) {
+	if !c.OfFiles() && !inputs.NamesFiles(c.Data) {
 		return "simdb clusters " + app.ShellWord(c.Data) + " " + threshold
 	}
 	switch ending := filepath.Ext(outfile.PlainName(c.Data)); {

@@ -7,8 +7,9 @@ import (
 	"runtime"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/grouping"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // AlikeFlags are the flags of commands that list what is alike in a database or in files.
@@ -60,7 +61,7 @@ type alike interface {
 // storedList is what is alike in a whole database.
 type storedList struct {
 	a  *app.App
-	s  *app.Stored
+	s  *inputs.Stored
 	by engine.Criterion
 	o  *engine.ClusterOptions
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // Apply is `simdb apply`.
@@ -48,7 +49,7 @@ func (c *Apply) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
+	defer inputs.Closing(db, &err)
 	todo, err := c.check(a.Context(), db, all)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/records/files"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -30,7 +31,7 @@ func (c *Backup) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
+	defer inputs.Closing(db, &err)
 	c.Folder = filepath.Clean(c.Folder)
 	if err := app.Prepare(c.Folder); err != nil {
 		return err
@@ -68,7 +69,7 @@ func (c *Pack) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
+	defer inputs.Closing(db, &err)
 	m := a.Meter()
 	defer m.Stop()
 	start := time.Now()
@@ -109,7 +110,7 @@ func (c *Ingest) Run(a *app.App) error {
 func (c *Ingest) add(a *app.App, names []string) (err error) {
 	start := time.Now()
 	db, err := a.Open(c.DB, app.Access{Write: true})
-	switch none := errors.Is(err, app.ErrNoDatabase); {
+	switch none := errors.Is(err, inputs.ErrNoDatabase); {
 	case none && c.Create:
 		err = app.Prepare(c.DB)
 		if err == nil {
@@ -124,7 +125,7 @@ func (c *Ingest) add(a *app.App, names []string) (err error) {
 	case err != nil:
 		return err
 	}
-	defer app.Closing(db, &err)
+	defer inputs.Closing(db, &err)
 	return c.ingest(a, db, names, start)
 }
 

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // fileList is a run that lists what is alike in files, or in a sample of a database.
@@ -26,8 +27,8 @@ type fileList struct {
 	by      corpus.Criterion
 	o       corpus.JoinOptions
 	meter   *app.Meter
-	rejects *app.Rejects
-	sources *app.Sources
+	rejects *inputs.Rejects
+	sources *inputs.Sources
 	opt     records.Options
 	groups  *grouping.Grouper // nil without --across and --within-field
 	sample  *sample           // nil without --sample
@@ -42,7 +43,7 @@ type fileList struct {
 const unknownBytes = 1 << 30
 
 // listFiles lists what is alike in files, or in a sample. It removes its temporary file.
-func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, src *app.Sources, list func(alike) error) (err error) {
+func (f *AlikeFlags) listFiles(a *app.App, m *app.Meter, src *inputs.Sources, list func(alike) error) (err error) {
 	l := &fileList{a: a, f: f, meter: m, sources: src, start: time.Now()}
 	switch {
 	case f.Near != nil:
@@ -115,8 +116,8 @@ func (l *fileList) read() error {
 	l.params = params
 	x := corpus.NewExtractor(l.a.Context(), params, l.Corpus)
 	defer x.Stop()
-	err = l.a.EachInput(l.sources, app.Reading{
-		Stage: "read", Meter: l.meter, Options: l.opt, Rejects: l.rejects,
+	err = l.a.Env().EachInput(l.a.Context(), l.sources, inputs.Reading{
+		Stage: "read", Options: l.opt, Rejects: l.rejects,
 		Begin: func(_ int, in records.Source) error { return l.sources.CheckIDs(in) },
 		Record: func(in records.Source, rec *records.Record) error {
 			if n := len(rec.Doc.ID); n > engine.MaxIDBytes {
@@ -239,8 +240,8 @@ func (l *fileList) readStored() (err error) {
 // readWhole reads a database, whose documents are preferred in the order of writing.
 func (l *fileList) readWhole(x *corpus.Extractor) error {
 	var written []uint64
-	err := l.a.EachInput(l.sources, app.Reading{
-		Stage: "read", Meter: l.meter, Options: records.Options{Need: records.NeedDoc},
+	err := l.a.Env().EachInput(l.a.Context(), l.sources, inputs.Reading{
+		Stage: "read", Options: records.Options{Need: records.NeedDoc},
 		Record: func(_ records.Source, rec *records.Record) error {
 			written = append(written, rec.Seq)
 			return l.record(x, rec)
@@ -255,7 +256,7 @@ func (l *fileList) readWhole(x *corpus.Extractor) error {
 }
 
 // readDrawn reads the sample of a database.
-func (l *fileList) readDrawn(x *corpus.Extractor, db *app.Stored) error {
+func (l *fileList) readDrawn(x *corpus.Extractor, db *inputs.Stored) error {
 	docs, err := l.draw(db)
 	for _, d := range docs {
 		err = cmp.Or(err, l.add(x, &d))
@@ -264,10 +265,10 @@ func (l *fileList) readDrawn(x *corpus.Extractor, db *app.Stored) error {
 }
 
 // draw returns a sample of the documents, in the order of writing, with what they are compared by.
-func (l *fileList) draw(db *app.Stored) (docs []engine.Doc, err error) {
-	r := app.Reading{Stage: "draw documents", Meter: l.meter, Options: records.Options{Need: records.NeedID}}
+func (l *fileList) draw(db *inputs.Stored) (docs []engine.Doc, err error) {
+	r := inputs.Reading{Stage: "draw documents", Options: records.Options{Need: records.NeedID}}
 	r.Record = func(_ records.Source, rec *records.Record) error { return l.sample.add(&rec.Doc) }
-	if err := l.a.EachInput(l.sources, r); err != nil {
+	if err := l.a.Env().EachInput(l.a.Context(), l.sources, r); err != nil {
 		return nil, err
 	}
 	db.Only, db.NoTexts = map[string]bool{}, !l.by.Sets
@@ -283,7 +284,7 @@ func (l *fileList) draw(db *app.Stored) (docs []engine.Doc, err error) {
 		}
 		return nil
 	}
-	if err := l.a.EachInput(l.sources, r); err != nil {
+	if err := l.a.Env().EachInput(l.a.Context(), l.sources, r); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(docs, func(a, b engine.Doc) int {
@@ -293,7 +294,7 @@ func (l *fileList) draw(db *app.Stored) (docs []engine.Doc, err error) {
 }
 
 func (l *fileList) say() {
-	l.a.TellSkipped(l.sources)
+	l.a.Env().TellSkipped(l.sources)
 	if l.Repeated > 0 {
 		l.a.Say("%s had an id that an earlier one has; each is a document of its own, as in dedup", quantity.Count(l.Repeated, "document"))
 	}

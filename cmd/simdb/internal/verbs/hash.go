@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/files"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/repl/output"
 	"github.com/simdb/simdb/simhash"
 )
@@ -46,7 +47,7 @@ type hashing struct {
 	none    bool                 // a text has no fingerprint
 	names   []string             // of texts or pictures, with --compare
 	prints  [][]base.Fingerprint // of them
-	rejects *app.Rejects
+	rejects *inputs.Rejects
 }
 
 // Run shows the fingerprints and sketches of the texts.
@@ -81,11 +82,11 @@ func (c *Hash) Run(a *app.App) error {
 	h.rejects = a.NewRejects(c.RejectFlags, c.Output)
 	_, err = a.RowsTo(c.RowFlags, columns, func(w *output.Writer) error {
 		h.row = w.Row
-		r := app.Reading{Stage: "hash", Meter: m, Options: opt, Rejects: h.rejects, Record: h.record}
+		r := inputs.Reading{Stage: "hash", Options: opt, Rejects: h.rejects, Record: h.record}
 		if src.Tree == nil && !many {
 			err = h.wholeFiles(src, r)
-		} else if err = a.EachInput(src, r); err == nil {
-			a.TellSkipped(src)
+		} else if err = a.Env().EachInput(a.Context(), src, r); err == nil {
+			a.Env().TellSkipped(src)
 			h.rejects.TellUTF8()
 		}
 		if err == nil && c.Compare {
@@ -132,8 +133,8 @@ func (c *Hash) pictures(a *app.App) error {
 	rejects := a.NewRejects(c.RejectFlags, c.Output)
 	_, err = a.RowsTo(c.RowFlags, columns, func(w *output.Writer) error {
 		h.row = w.Row
-		err := a.EachInput(src, app.Reading{
-			Stage: "hash", Meter: m, Options: opt, Rejects: rejects,
+		err := a.Env().EachInput(a.Context(), src, inputs.Reading{
+			Stage: "hash", Options: opt, Rejects: rejects,
 			Record: func(_ records.Source, rec *records.Record) error {
 				switch {
 				case rec.Picture == nil:
@@ -162,7 +163,7 @@ func (c *Hash) pictures(a *app.App) error {
 				return nil
 			},
 		})
-		a.TellSkipped(src)
+		a.Env().TellSkipped(src)
 		if err == nil && c.Compare {
 			err = h.compare()
 		}
@@ -172,7 +173,7 @@ func (c *Hash) pictures(a *app.App) error {
 }
 
 // wholeFiles shows files that are one text each.
-func (h *hashing) wholeFiles(src *app.Sources, r app.Reading) error {
+func (h *hashing) wholeFiles(src *inputs.Sources, r inputs.Reading) error {
 	for i, name := range src.Names {
 		text, err := readText(h.a.Context(), name, r.Options.Encoding)
 		if err != nil {
@@ -180,7 +181,7 @@ func (h *hashing) wholeFiles(src *app.Sources, r app.Reading) error {
 		}
 		info, ok := records.Recognize(name, text)
 		if ok && info.Format == files.Files && name != "-" {
-			if err := h.a.ReadInput(src, i, r); err != nil { // one page, or one mail
+			if err := h.a.Env().ReadInput(h.a.Context(), src, i, r); err != nil { // one page, or one mail
 				return err
 			}
 			continue

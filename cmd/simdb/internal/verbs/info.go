@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -28,7 +29,7 @@ func (c *Stats) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
+	defer inputs.Closing(db, &err)
 	if c.Options().Format == output.JSON {
 		return c.object(a, db)
 	}
@@ -135,7 +136,7 @@ func (c *Check) Run(a *app.App) (err error) {
 	} else if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
+	defer inputs.Closing(db, &err)
 	m := a.Meter()
 	defer m.Stop()
 	start := time.Now()
@@ -186,7 +187,7 @@ func (c *Compact) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
+	defer inputs.Closing(db, &err)
 	before, err := db.Stats()
 	if err != nil {
 		return err
@@ -224,7 +225,7 @@ func (c *Prune) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
+	defer inputs.Closing(db, &err)
 	if c.Older == nil {
 		return c.expired(a, db)
 	}

@@ -14,12 +14,13 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -88,7 +89,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	}
 	defer in.Close()
 	if err = c.CheckInput(in); err == nil && j.db != nil {
-		err = cmp.Or(a.CheckTexts(j.db.DB, c.Near), a.CheckTexts(src.DB(), c.Near))
+		err = cmp.Or(a.Env().CheckTexts(a.Context(), j.db.DB, c.Near != nil), a.Env().CheckTexts(a.Context(), src.DB(), c.Near != nil))
 	}
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (c *Join) Run(a *app.App) (err error) {
 		return j.run(a, in)
 	})
 	m.Stop()
-	a.TellSkipped(src)
+	a.Env().TellSkipped(src)
 	a.Say("%s read, %s of them with a match%s; %s", quantity.Count(j.read, "line"), quantity.Number(j.matched), c.Alike(c.Near), app.Seconds(start))
 	j.rejects.TellUTF8()
 	return j.rejects.Close(app.FoundOr(found, cmp.Or(err, j.groups.Check())))
@@ -112,7 +113,7 @@ func (c *Join) Run(a *app.App) (err error) {
 
 func (j *joining) open(opt *records.Options) (err error) {
 	c := j.c
-	if app.NamesFiles(c.DB) {
+	if inputs.NamesFiles(c.DB) {
 		f, err := c.openFiles(j.a, opt, j.meter, j.rejects)
 		if err == nil {
 			f.groups, err = c.Flags.New(stored(j.sources))
@@ -134,7 +135,7 @@ func (j *joining) open(opt *records.Options) (err error) {
 }
 
 // stored is the path of a database that documents are of, "" for files.
-func stored(src *app.Sources) string {
+func stored(src *inputs.Sources) string {
 	if src.Stored == nil {
 		return ""
 	}
@@ -150,8 +151,8 @@ func (j *joining) group() (err error) {
 		return err
 	}
 	j.stored = map[string]uint32{}
-	err = j.a.EachInput(j.db.Sources(), app.Reading{
-		Stage: "read", Meter: j.meter, Options: records.Options{Need: records.NeedDoc},
+	err = j.a.Env().EachInput(j.a.Context(), j.db.Sources(), inputs.Reading{
+		Stage: "read", Options: records.Options{Need: records.NeedDoc},
 		Record: func(_ records.Source, rec *records.Record) error {
 			j.stored[strings.Clone(rec.Doc.ID)] = j.groups.Of(rec)
 			return nil
@@ -162,7 +163,7 @@ func (j *joining) group() (err error) {
 
 // openFiles opens the files that the first argument names, and prepares the lines to be read as
 // they are.
-func (c *Join) openFiles(a *app.App, opt *records.Options, m *app.Meter, rejects *app.Rejects) (f *joinFiles, err error) {
+func (c *Join) openFiles(a *app.App, opt *records.Options, m *app.Meter, rejects *inputs.Rejects) (f *joinFiles, err error) {
 	if c.Contains == nil && c.Within == nil {
 		return nil, fmt.Errorf("%s is a file: files are joined by --contains and --within; simdb load makes a database of one for other criteria", c.DB)
 	}
@@ -188,7 +189,7 @@ func (c *Join) openFiles(a *app.App, opt *records.Options, m *app.Meter, rejects
 	if err != nil {
 		return nil, err
 	}
-	return f, a.Reread(f.files, dir, m)
+	return f, a.Env().Reread(a.Context(), f.files, dir)
 }
 
 // useStored prepares a search of the database, and opt for lines as its documents are.
@@ -226,13 +227,13 @@ const (
 type joining struct {
 	a       *app.App
 	c       *Join
-	db      *app.Stored // nil if it is files
+	db      *inputs.Stored // nil if it is files
 	search  func(ctx context.Context, l *joinLines) iter.Seq2[engine.BatchMatch, error]
 	groups  *grouping.Grouper // nil without --across and --within-field
 	stored  map[string]uint32 // of a database: groups by ID
-	rejects *app.Rejects
+	rejects *inputs.Rejects
 	meter   *app.Meter
-	sources *app.Sources
+	sources *inputs.Sources
 	opt     records.Options
 	out     *output.Writer
 	most    int       // lines that are looked up together
@@ -369,8 +370,8 @@ func (j *joining) arrivals(ctx context.Context, in records.Source) iter.Seq[[]jo
 // end.
 func (j *joining) each(ctx context.Context, in records.Source) iter.Seq2[joinLine, int] {
 	return func(yield func(joinLine, int) bool) {
-		err := j.a.ReadSource(ctx, j.sources, in, app.Reading{
-			Stage: "join", Meter: j.meter, Options: j.opt, Rejects: j.rejects,
+		err := j.a.Env().ReadSource(ctx, j.sources, in, inputs.Reading{
+			Stage: "join", Options: j.opt, Rejects: j.rejects,
 			Record: func(in records.Source, rec *records.Record) error {
 				if rec.Flaw != "" && j.c.Images != nil { // nobody can say that it is like none
 					return records.NewIssue(in, rec, rec.Flaw)

@@ -10,12 +10,13 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
-	"github.com/simdb/simdb/cmd/simdb/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // joinFiles are the documents of files in place of a database. The side that is contained is held
@@ -25,9 +26,9 @@ type joinFiles struct {
 	a       *app.App
 	by      app.SimilarityFlags
 	memory  int64
-	rejects *app.Rejects
+	rejects *inputs.Rejects
 	meter   *app.Meter
-	files   *app.Sources
+	files   *inputs.Sources
 	opt     records.Options
 	params  features.Params
 	read    bool              // what is no record has been told of
@@ -98,7 +99,7 @@ const idBytes = 64
 
 func (f *joinFiles) each(record func(in records.Source, rec *records.Record) error) error {
 	n := 0
-	r := app.Reading{Stage: "join", Meter: f.meter, Options: f.opt, Record: func(in records.Source, rec *records.Record) error {
+	r := inputs.Reading{Stage: "join", Options: f.opt, Record: func(in records.Source, rec *records.Record) error {
 		if n++; f.groups != nil && n > len(f.of) { // a pass may have ended early
 			f.of = append(f.of, f.groups.Of(rec))
 		}
@@ -109,7 +110,7 @@ func (f *joinFiles) each(record func(in records.Source, rec *records.Record) err
 		r.Begin = func(_ int, in records.Source) error { return cmp.Or(f.files.CheckIDs(in), f.by.CheckInput(in)) }
 	}
 	f.read = true
-	return cmp.Or(f.a.EachInput(f.files, r), f.files.Unchanged())
+	return cmp.Or(f.a.Env().EachInput(f.a.Context(), f.files, r), f.files.Unchanged())
 }
 
 // find returns what the lines are like, in no order.

@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -79,12 +80,12 @@ documents known, so give it another output.`
 type matching struct {
 	c       *Match
 	db      *engine.DB
-	rejects *app.Rejects
+	rejects *inputs.Rejects
 	meter   *app.Meter
 	opt     records.Options
-	sources *app.Sources
+	sources *inputs.Sources
 	first   records.Source      // the only input, until it is read
-	folder  *app.OutFolder      // of -o DIR/, or nil
+	folder  *inputs.OutFolder   // of -o DIR/, or nil
 	allowed map[string][]string // of each ID in pairs of ALLOW the IDs that it is paired with
 	audit   *matchAudit
 	docs    []engine.Doc   // of a lot
@@ -110,8 +111,8 @@ func (t *matching) flush() error {
 }
 
 // reading is how inputs are read.
-func (t *matching) reading() app.Reading {
-	return app.Reading{Stage: "match", Meter: t.meter, Options: t.opt}
+func (t *matching) reading() inputs.Reading {
+	return inputs.Reading{Stage: "match", Options: t.opt}
 }
 
 // decided writes what is to be written of a record. One that has expired is neither new nor known.
@@ -153,7 +154,7 @@ type matchAudit struct {
 }
 
 // newAudit starts the audit with its first line; nil if there is to be none.
-func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAudit, error) {
+func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*matchAudit, error) {
 	if c.Audit == "" {
 		return nil, nil
 	}
@@ -184,7 +185,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAud
 	return t, nil
 }
 
-func auditInput(a *app.App, src *app.Sources, name string) (app.AuditInput, error) {
+func auditInput(a *app.App, src *inputs.Sources, name string) (app.AuditInput, error) {
 	in := app.AuditInput{File: records.ShownName(name)}
 	switch {
 	case src.Tree != nil:

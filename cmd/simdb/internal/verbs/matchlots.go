@@ -103,7 +103,7 @@ func (t *matching) items(ctx context.Context, a *app.App, in records.Source) ite
 			t.reduce(&item.rec.Doc)
 			return give(item, len(rec.Raw)+len(item.rec.Doc.Text)+len(item.rec.Doc.Fields))
 		}
-		if err := a.ReadSource(ctx, t.sources, in, r); err != nil {
+		if err := a.Env().ReadSource(ctx, t.sources, in, r); err != nil {
 			yield(&lotItem{err: err}, 0)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -49,12 +50,12 @@ func (c *Match) Run(a *app.App) (err error) {
 		return err
 	}
 	if !c.Add {
-		err = a.CheckTexts(db, c.Near)
+		err = a.Env().CheckTexts(a.Context(), db, c.Near != nil)
 	}
 	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
 		err = cmp.Or(err, fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB))
 	}
-	if err = cmp.Or(err, a.CheckTexts(src.DB(), c.Near)); err != nil {
+	if err = cmp.Or(err, a.Env().CheckTexts(a.Context(), src.DB(), c.Near != nil)); err != nil {
 		return err
 	}
 	pairs, err := allowedOf(db)
@@ -80,7 +81,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	err = t.run(a)
 	err = t.audit.close(err, t.keepsPart(err))
 	m.Stop()
-	a.TellSkipped(src)
+	a.Env().TellSkipped(src)
 	if !c.Tell(a, start, app.Figure{Name: "read", Value: t.read}, app.Figure{Name: "new", Value: t.fresh},
 		app.Figure{Name: "replaced", Value: t.renewed}, app.Figure{Name: "expired", Value: t.expired}, app.Figure{Name: "rejected", Value: t.rejects.N}) {
 		a.Say("%s%s; %s", t.summary(err), c.Alike(c.Near), app.Seconds(start))
@@ -94,7 +95,7 @@ func (c *Match) Run(a *app.App) (err error) {
 func (c *Match) open(a *app.App) (*engine.DB, error) {
 	what, _ := engine.Identify(c.DB)
 	how := app.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
-	create := how.Create && !app.Exists(c.DB) // else another process is about to create it
+	create := how.Create && !inputs.Exists(c.DB) // else another process is about to create it
 	if create {
 		if err := app.Prepare(c.DB); err != nil {
 			return nil, err
@@ -132,7 +133,7 @@ func (t *matching) summary(err error) string {
 // that copies of their records have a place: one output, if they are alike, or a folder.
 func (t *matching) prepare(a *app.App) (err error) {
 	names := t.sources.Names
-	toFolder := app.IsFolderName(t.c.Output)
+	toFolder := outfile.IsFolderName(t.c.Output)
 	if len(names) == 1 && !toFolder {
 		if t.first, err = t.sources.Open(0, t.opt); err == nil {
 			err = t.c.CheckInput(t.first)
@@ -143,7 +144,7 @@ func (t *matching) prepare(a *app.App) (err error) {
 		return fmt.Errorf("-o %s: --explain writes the rows of all inputs to one file", t.c.Output)
 	}
 	if toFolder {
-		if t.folder, err = a.NewOutFolder(t.c.Output, t.sources, false); err != nil {
+		if t.folder, err = a.Env().NewOutFolder(t.c.Output, t.sources, false); err != nil {
 			return err
 		}
 	}
@@ -152,7 +153,7 @@ func (t *matching) prepare(a *app.App) (err error) {
 	for i := range names {
 		info, err := t.probe(a, i)
 		if err == nil && i > 0 && !toFolder && !t.c.Explain {
-			err = app.OneOutput(like, info)
+			err = inputs.OneOutput(like, info)
 		}
 		if err != nil {
 			return err
@@ -173,7 +174,7 @@ func (t *matching) probe(a *app.App, i int) (info records.Info, err error) {
 	if st, err := os.Stat(name); name == "-" || err == nil && !st.Mode().IsRegular() {
 		return info, fmt.Errorf("%s: several inputs, and those of -o DIR/, are regular files: match it alone", name)
 	}
-	return a.Probe(t.sources, i, t.reading(), func(in records.Source) error {
+	return a.Env().Probe(a.Context(), t.sources, i, t.reading(), func(in records.Source) error {
 		if err := t.c.CheckInput(in); err != nil {
 			return err
 		}
@@ -205,7 +206,7 @@ func (t *matching) run(a *app.App) error {
 		}
 		if t.out == nil {
 			format := in.Info().Format
-			if to, err = a.Sink(t.c.Output, app.CopyOf(in.Info()), output.Options{}); err != nil {
+			if to, err = a.Sink(t.c.Output, inputs.CopyOf(in.Info()), output.Options{}); err != nil {
 				return err
 			}
 			w := io.Writer(to)

@@ -64,7 +64,7 @@ func (f *AlikeFlags) list(a *app.App, args []string, write func(alike) error) (e
 	if src.Stored == nil {
 		return f.listFiles(a, m, src, write)
 	}
-	if err := a.CheckTexts(src.DB(), f.Near); err != nil {
+	if err := a.Env().CheckTexts(a.Context(), src.DB(), f.Near != nil); err != nil {
 		return err
 	}
 	if f.Grouped() || f.Sample > 0 { // documents are compared as those of files are: by classes of equal ones

@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -34,7 +35,7 @@ type Plan struct {
 	app.FeatureFlags
 	app.RowFlags
 
-	rejects *app.Rejects
+	rejects *inputs.Rejects
 	layouts []sstable.Layout
 	words   int // of a fingerprint
 }
@@ -169,8 +170,8 @@ func (c *Plan) count(a *app.App) (size planSize, err error) {
 	m := a.Meter()
 	defer m.Stop()
 	docs, _, err := tuning.Draw(tuning.Documents{Each: func(_ string, f func(*engine.Doc) error) error {
-		return a.EachInput(s, app.Reading{
-			Stage: "count documents", Meter: m, Options: opt, Rejects: c.rejects,
+		return a.Env().EachInput(a.Context(), s, inputs.Reading{
+			Stage: "count documents", Options: opt, Rejects: c.rejects,
 			Record: func(_ records.Source, rec *records.Record) error {
 				size.add(&rec.Doc)
 				return f(&rec.Doc)
@@ -181,7 +182,7 @@ func (c *Plan) count(a *app.App) (size planSize, err error) {
 		return size, err
 	}
 	m.Stop()
-	a.TellSkipped(s)
+	a.Env().TellSkipped(s)
 	if err := c.rejects.Nothing(); err != nil {
 		return size, err
 	}

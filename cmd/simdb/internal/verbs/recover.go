@@ -10,6 +10,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // Recover is `simdb recover`.
@@ -39,7 +40,7 @@ func (c *Recover) Run(a *app.App) error {
 	r, err := engine.Recover(a.Context(), c.DB, c.New, &engine.RecoverOptions{Partial: c.Partial, Progress: m.Report})
 	m.Stop()
 	if errors.Is(err, engine.ErrNotFound) {
-		err = fmt.Errorf("%s: %w", c.DB, app.ErrNoDatabase)
+		err = fmt.Errorf("%s: %w", c.DB, inputs.ErrNoDatabase)
 	}
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func (c *Repair) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
+	defer inputs.Closing(db, &err)
 	st, err := db.Stats()
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
-package app
+package inputs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/files"
@@ -20,8 +22,9 @@ const shownRejects = 10
 // Rejects puts aside what is no record, byte for byte, and counts the records that have a flaw. Of
 // files that are a document each it writes the path and the reason.
 type Rejects struct {
-	a      *App
-	flags  RejectFlags
+	ctx    context.Context
+	e      *Env
+	to     RejectOptions
 	output string // beside which the file is, unless --rejects names it; "" is nowhere
 	kind   string // of bad records: "line", or "record" where they differ
 
@@ -46,21 +49,21 @@ type rejectsFile struct {
 
 // NewRejects returns the Rejects of a run with this output, which is a file, or a folder if its
 // name ends in a slash. The ending of a file is not in the name of what is beside it.
-func (a *App) NewRejects(f RejectFlags, output string) *Rejects {
+func (e *Env) NewRejects(ctx context.Context, to RejectOptions, output string) *Rejects {
 	if st, err := os.Stat(output); err == nil && !st.Mode().IsRegular() && !st.IsDir() || outfile.IsStdout(output) {
 		output = "" // nothing is to be written beside /dev/null
 	}
-	return &Rejects{a: a, flags: f, output: output}
+	return &Rejects{ctx: ctx, e: e, to: to, output: output}
 }
 
 // place is where what is rejected of an input goes, "" for nowhere: kept.jsonl has
 // kept.rejects.jsonl beside it, and so has each output in a folder.
 func (r *Rejects) place(in records.Source) string {
-	if r.flags.Rejects != "" || r.output == "" {
-		return r.flags.Rejects
+	if r.to.File != "" || r.output == "" {
+		return r.to.File
 	}
 	name := outfile.PlainName(r.output)
-	if IsFolderName(r.output) {
+	if outfile.IsFolderName(r.output) {
 		name = filepath.Join(r.output, outfile.PlainName(filepath.Base(records.PathOf(in.Info().Name))))
 	}
 	endings, ending := in.Info().Format.Describe().Endings, filepath.Ext(name)
@@ -79,7 +82,7 @@ func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 	raw, done, err := is.Bytes()
 	defer done()
 	if raw != nil && in.Info().Format == files.Files { // a path
-		raw = fmt.Appendf(nil, "%s\t%s", raw, OneLine(is.Reason))
+		raw = fmt.Appendf(nil, "%s\t%s", raw, printable.Text(is.Reason))
 	}
 	if err == nil && raw != nil {
 		err = r.keep(in, raw)
@@ -87,7 +90,7 @@ func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 	if err != nil {
 		return err
 	}
-	if most := r.flags.MaxErrors; most != nil && r.N > int64(*most) {
+	if most := r.to.Most; most != nil && r.N > *most {
 		return fmt.Errorf("%s could not be used, --max-errors %d allows no more; the last: %w", quantity.Count(r.N, r.kind), *most, is)
 	}
 	return nil
@@ -108,7 +111,7 @@ func (r *Rejects) Note(in records.Source, rec *records.Record) {
 // TellUTF8 says how many records have invalid UTF-8.
 func (r *Rejects) TellUTF8() {
 	if r.BadUTF8 > 0 {
-		r.a.Say("%s had invalid UTF-8, which counts as no word; --encoding NAME says how they are encoded", quantity.Count(r.BadUTF8, "document"))
+		r.e.say("%s had invalid UTF-8, which counts as no word; --encoding NAME says how they are encoded", quantity.Count(r.BadUTF8, "document"))
 	}
 }
 
@@ -119,14 +122,11 @@ func (r *Rejects) show(unit string, is *records.Issue) {
 	} else if r.kind != unit {
 		r.kind = "record"
 	}
-	r.a.mu.Lock()
-	m := r.a.shown
-	r.a.mu.Unlock()
 	switch n := r.N + r.flawed; {
 	case n <= shownRejects:
-		r.a.TalkTo(m, "%s", is)
+		r.e.say("%s", is)
 	case n == shownRejects+1:
-		r.a.TalkTo(m, "... and more %ss of which something cannot be used", r.kind)
+		r.e.say("... and more %ss of which something cannot be used", r.kind)
 	}
 }
 
@@ -138,7 +138,7 @@ func (r *Rejects) keep(in records.Source, raw []byte) error {
 	}
 	at := slices.IndexFunc(r.files, func(f *rejectsFile) bool { return f.path == path })
 	if at < 0 {
-		w, err := r.a.Create("--rejects", path, copies())
+		w, err := r.e.Create(r.ctx, "--rejects", path, Copies())
 		if err == nil && r.Continue {
 			err = w.Continue()
 		}
@@ -174,36 +174,36 @@ func (r *Rejects) Nothing() error {
 // error unless --max-errors has allowed it.
 func (r *Rejects) Close(failure error) error {
 	err := failure
-	status, ok := errors.AsType[Status](failure)
+	verdict, ok := errors.AsType[Verdict](failure)
 	if failure == nil || ok {
 		err = r.Nothing()
 	}
 	left := r.N
 	for _, f := range r.files {
-		if err != nil && r.flags.Rejects == "" && !r.Partial { // there is no output that lacks something
+		if err != nil && r.to.File == "" && !r.Partial { // there is no output that lacks something
 			f.w.Abort()
 			continue
 		}
 		left -= f.n
 		err = errors.Join(err, f.to.Close(), f.w.Commit())
-		r.a.Say("rejected %s in %s", quantity.Number(f.n), f.path)
+		r.e.say("rejected %s in %s", quantity.Number(f.n), f.path)
 	}
 	switch {
-	case left > 0 && r.flags.Rejects == "" && r.output == "":
-		r.a.Say("rejected %s, which are in no file; --rejects FILE keeps them", quantity.Number(left))
+	case left > 0 && r.to.File == "" && r.output == "":
+		r.e.say("rejected %s, which are in no file; --rejects FILE keeps them", quantity.Number(left))
 	case left > 0 && err == nil: // they are too large
-		r.a.Say("rejected %s, which are in no file", quantity.Number(left))
+		r.e.say("rejected %s, which are in no file", quantity.Number(left))
 	}
 	if r.flawed > 0 {
-		r.a.Say("%s without an id, text or fingerprint that can be used, which counts as missing", quantity.Count(r.flawed, r.kind))
+		r.e.say("%s without an id, text or fingerprint that can be used, which counts as missing", quantity.Count(r.flawed, r.kind))
 	}
 	switch {
 	case err != nil:
 		return err
-	case r.N > 0 && r.flags.MaxErrors == nil:
-		return Status(ExitError)
+	case r.N > 0 && r.to.Most == nil:
+		return ErrRejected
 	case ok:
-		return status
+		return verdict
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package app
+package inputs
 
 import (
 	"context"
@@ -20,7 +20,18 @@ import (
 	"github.com/simdb/simdb/records/files"
 )
 
-// Sources are the inputs of a command.
+// Options say what arguments name.
+type Options struct {
+	Files   bool            // each file is a document: folders are walked, and patterns expanded
+	Images  *imagehash.Kind // files are pictures, found likewise and compared by this hash; or nil
+	Exclude []string        // patterns of files that are left out, by the rules of .gitignore
+	Hidden  bool            // files and folders whose names begin with a dot are not left out
+}
+
+// OfFiles reports whether each file is a document.
+func (o Options) OfFiles() bool { return o.Files || o.Images != nil }
+
+// Sources are the inputs of a job.
 type Sources struct {
 	Names  []string      // of the inputs, as the user called them; with --files and --images there is one, the list
 	Files  []string      // as they are read: Reread makes a copy of what cannot be read twice
@@ -53,28 +64,22 @@ type Table struct {
 }
 
 // TableSources returns the documents in memory that an argument names, nil if it names none.
-func (a *App) TableSources(arg string) *Sources {
-	t, ok := a.Tables[arg]
+func (e *Env) TableSources(arg string) *Sources {
+	t, ok := e.Tables[arg]
 	if !ok {
 		return nil
 	}
 	return &Sources{Names: []string{arg}, Files: []string{arg}, Table: &t, Total: t.Bytes, tally: &records.Tally{}}
 }
 
-// NewSources returns the inputs that the arguments of a command name. With --files no output may
-// replace one of them.
-func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
-	if f.IDField != "" && f.IDFrom != "" {
-		return nil, errors.New("--id-field and --id-from contradict each other")
-	}
-	if f.Orientations == "8" && f.Images == nil {
-		return nil, errors.New("--orientations is for --images")
-	}
-	if s := a.TableSources(args[0]); s != nil && !f.OfFiles() {
+// New returns the inputs that arguments name: files, patterns of files, or with Options the files and
+// folders whose files are documents, of which no output may replace one.
+func (e *Env) New(ctx context.Context, args []string, o Options) (*Sources, error) {
+	if s := e.TableSources(args[0]); s != nil && !o.OfFiles() {
 		return s, nil
 	}
-	if !f.OfFiles() {
-		if len(f.Exclude) > 0 || f.Hidden {
+	if !o.OfFiles() {
+		if len(o.Exclude) > 0 || o.Hidden {
 			return nil, errors.New("--exclude and --hidden are for --files and --images")
 		}
 		var names []string
@@ -90,16 +95,16 @@ func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
 			return nil, err
 		}
 		for _, text := range s.same {
-			a.Say("%s", text)
+			e.say("%s", text)
 		}
-		s.ctx = a.ctx
+		s.ctx = ctx
 		return s, nil
 	}
-	o := files.ListOptions{Exclude: f.Exclude, Hidden: f.Hidden, Check: a.Outputs.CheckInput}
-	if f.Images != nil {
-		o.Images = &f.Images.Kind
+	list := files.ListOptions{Exclude: o.Exclude, Hidden: o.Hidden, Images: o.Images}
+	if e.Outputs != nil {
+		list.Check = e.Outputs.CheckInput
 	}
-	tree, err := files.List(args, o)
+	tree, err := files.List(args, list)
 	if err != nil {
 		return nil, err
 	}
@@ -107,17 +112,17 @@ func (a *App) NewSources(args []string, f InputFlags) (*Sources, error) {
 	return &Sources{Names: names, Files: names, Tree: tree, Total: tree.Size(), tally: &records.Tally{}}, nil
 }
 
-// NewCollection is NewSources for a command that also reads a database, which the caller closes.
-// NewSources refuses a folder that is none, and what is not there unless the command says OrFile.
-func (a *App) NewCollection(args []string, f InputFlags, how Access) (*Sources, error) {
-	if f.OfFiles() || len(args) > 1 || a.TableSources(args[0]) != nil || NamesFiles(args[0]) {
-		return a.NewSources(args, f)
+// NewCollection is New for a job that also reads a database, which the caller closes. New refuses a
+// folder that is none, and what is not there unless the job says OrFile.
+func (e *Env) NewCollection(ctx context.Context, args []string, o Options, how Access) (*Sources, error) {
+	if o.OfFiles() || len(args) > 1 || e.TableSources(args[0]) != nil || NamesFiles(args[0]) {
+		return e.New(ctx, args, o)
 	}
 	what, err := engine.Identify(args[0])
 	if there := Exists(args[0]); err == nil && what == "" && !IsSet(args[0]) && (there || !how.OrFile) {
-		return a.NewSources(args, f)
+		return e.New(ctx, args, o)
 	}
-	db, err := a.OpenStored(args[0], how)
+	db, err := e.OpenStored(args[0], how)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +248,7 @@ var ErrChanged = errors.New("the files were changed while they were read; nothin
 
 // Reread prepares the inputs for several passes. It copies standard input, and other files that
 // cannot be read twice, to a folder.
-func (a *App) Reread(s *Sources, dir string, m *Meter) error {
+func (e *Env) Reread(ctx context.Context, s *Sources, dir string) error {
 	if s.Tree != nil || s.Stored != nil || s.Table != nil {
 		return nil
 	}
@@ -265,8 +270,8 @@ func (a *App) Reread(s *Sources, dir string, m *Meter) error {
 			defer src.Close()
 		}
 		path := filepath.Join(dir, fmt.Sprintf("input-%d", i))
-		m.Report(engine.Progress{Stage: "read standard input"})
-		n, err := a.copyTo(path, src)
+		e.Report(engine.Progress{Stage: "read standard input"})
+		n, err := copyTo(ctx, path, src)
 		if err != nil {
 			return err
 		}
@@ -276,12 +281,12 @@ func (a *App) Reread(s *Sources, dir string, m *Meter) error {
 }
 
 // copyTo copies an input to a new file, until the command is interrupted.
-func (a *App) copyTo(path string, src io.Reader) (int64, error) {
+func copyTo(ctx context.Context, path string, src io.Reader) (int64, error) {
 	to, err := os.Create(path)
 	if err != nil {
 		return 0, err
 	}
-	n, err := io.Copy(to, pipeline.Reader(a.Context(), src))
+	n, err := io.Copy(to, pipeline.Reader(ctx, src))
 	return n, errors.Join(err, to.Close())
 }
 

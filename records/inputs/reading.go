@@ -1,4 +1,4 @@
-package app
+package inputs
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 // Reading says how inputs are read, and what is done with their records.
 type Reading struct {
 	Stage   string // for progress
-	Meter   *Meter
 	Options records.Options
 
 	// Begin is called before the records of input i. It may be nil.
@@ -37,9 +36,9 @@ type Reading struct {
 const reportBytes = 4 << 10
 
 // EachInput reads all inputs.
-func (a *App) EachInput(s *Sources, r Reading) error {
+func (e *Env) EachInput(ctx context.Context, s *Sources, r Reading) error {
 	for i := range s.Names {
-		if err := a.ReadInput(s, i, r); err != nil {
+		if err := e.ReadInput(ctx, s, i, r); err != nil {
 			return err
 		}
 	}
@@ -47,7 +46,7 @@ func (a *App) EachInput(s *Sources, r Reading) error {
 }
 
 // ReadInput opens and reads input i.
-func (a *App) ReadInput(s *Sources, i int, r Reading) error {
+func (e *Env) ReadInput(ctx context.Context, s *Sources, i int, r Reading) error {
 	in, err := s.Open(i, r.Options)
 	if err != nil {
 		return err
@@ -58,34 +57,34 @@ func (a *App) ReadInput(s *Sources, i int, r Reading) error {
 			return err
 		}
 	}
-	return a.ReadSource(a.Context(), s, in, r)
+	return e.ReadSource(ctx, s, in, r)
 }
 
 // ReadSource reads an input that is open. With the first record it says what the input was taken
 // for.
-func (a *App) ReadSource(ctx context.Context, s *Sources, in records.Source, r Reading) error {
+func (e *Env) ReadSource(ctx context.Context, s *Sources, in records.Source, r Reading) error {
 	begun, unreported, files := false, 0, int64(r.Options.After)
 	taken := func(size int) {
 		files++
 		if all := s.Tree.Pictures(); all > 0 { // each takes long
-			r.Meter.Report(engine.Progress{Stage: r.Stage, Done: files, Total: all, Unit: "files"})
+			e.Report(engine.Progress{Stage: r.Stage, Done: files, Total: all, Unit: "files"})
 			return
 		}
 		if s.Stored != nil {
 			done, size := in.Progress()
-			r.Meter.Report(engine.Progress{Stage: r.Stage, Done: done, Total: size, Unit: "documents"})
+			e.Report(engine.Progress{Stage: r.Stage, Done: done, Total: size, Unit: "documents"})
 			return
 		}
 		if unreported += size + 1; unreported >= reportBytes {
 			unreported = 0
 			n, _ := in.Progress()
-			r.Meter.Report(engine.Progress{Stage: r.Stage, Done: s.before + n, Total: s.Total, Unit: "bytes"})
+			e.Report(engine.Progress{Stage: r.Stage, Done: s.before + n, Total: s.Total, Unit: "bytes"})
 		}
 	}
 	tell := func() {
 		if !begun {
 			begun = true
-			a.tellTaken(s, in, r)
+			e.tellTaken(s, in, r)
 		}
 	}
 	issue := r.Issue
@@ -157,7 +156,7 @@ func (s *Sources) Open(i int, opt records.Options) (records.Source, error) {
 
 // Probe reads the beginning of input i, with the first record its header, and describes it. What
 // check returns is an error of the input.
-func (a *App) Probe(s *Sources, i int, r Reading, check func(in records.Source) error) (info records.Info, err error) {
+func (e *Env) Probe(ctx context.Context, s *Sources, i int, r Reading, check func(in records.Source) error) (info records.Info, err error) {
 	if s.Tree != nil {
 		r.Options.Need = records.NeedID // no picture is decoded for it
 	}
@@ -168,7 +167,7 @@ func (a *App) Probe(s *Sources, i int, r Reading, check func(in records.Source) 
 	defer in.Close()
 	r.Record = func(records.Source, *records.Record) error { return records.ErrStop }
 	r.Issue = func(records.Source, *records.Issue) error { return records.ErrStop }
-	err = a.ReadSource(a.Context(), s, in, r)
+	err = e.ReadSource(ctx, s, in, r)
 	if re, ok := errors.AsType[*records.ReadError](err); err != nil && !(ok && re.Pos > 1) {
 		return info, err
 	}
@@ -192,7 +191,7 @@ func (s *Sources) CheckIDs(in records.Source) error {
 
 // tellTaken says once what an input was taken for, where its content decided that. Of many files
 // that were taken for the same, only the first ones are named.
-func (a *App) tellTaken(s *Sources, in records.Source, r Reading) {
+func (e *Env) tellTaken(s *Sources, in records.Source, r Reading) {
 	const named = 3
 	info := in.Info()
 	if s.told[info.Name] || s.Stored != nil {
@@ -206,28 +205,28 @@ func (a *App) tellTaken(s *Sources, in records.Source, r Reading) {
 	if taken == "" {
 		return
 	}
-	if a.taken == nil {
-		a.taken = map[string]int{}
+	if e.taken == nil {
+		e.taken = map[string]int{}
 	}
-	a.taken[taken]++
-	switch n := a.taken[taken]; {
+	e.taken[taken]++
+	switch n := e.taken[taken]; {
 	case n <= named:
-		a.TalkTo(r.Meter, "%s: %s", info.Name, taken)
+		e.say("%s: %s", info.Name, taken)
 	case n == named+1:
-		a.TalkTo(r.Meter, "%s and perhaps further files: %s", info.Name, taken)
+		e.say("%s and perhaps further files: %s", info.Name, taken)
 	}
 }
 
 // TellSkipped says what was left out of the inputs, and what charsets were not known.
-func (a *App) TellSkipped(s *Sources) {
+func (e *Env) TellSkipped(s *Sources) {
 	skipped, guessed := s.tally.All()
 	if len(skipped) > 0 {
-		a.Say("not read: %s", skipped)
+		e.say("not read: %s", skipped)
 	}
 	if len(guessed) > 0 {
-		a.Say("unknown charsets: %s; these texts were read as UTF-8, --encoding NAME says what they are", guessed)
+		e.say("unknown charsets: %s; these texts were read as UTF-8, --encoding NAME says what they are", guessed)
 	}
 	if s.Tree != nil && s.Tree.Skipped() != "" {
-		a.Say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
+		e.say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
 	}
 }

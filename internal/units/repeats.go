@@ -12,9 +12,10 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"github.com/simdb/simdb/internal/ordered"
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/simdb/simdb/internal/ordered"
 )
 
 // Place is where a unit stands. Places are in the order of the input.

@@ -1,0 +1,287 @@
+package inputs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/files"
+	"github.com/simdb/simdb/records/stored"
+)
+
+// Compared says what of documents is compared. Zero values are not given.
+type Compared struct {
+	Shingle, Bits int
+	Features      engine.Features
+}
+
+// Access says how a database is opened. The zero value is for reading.
+type Access struct {
+	Write    bool            // it must not be a single table, unless
+	OrTable  bool            // statements that cannot write to one say so
+	Create   bool            // if there is none
+	Contain  bool            // a database that is created has an index for searches by containment
+	OrFile   bool            // the argument could also have been that of a file, as messages say
+	Near     *int            // must be within the length of its fingerprints, or nil
+	Compared Compared        // must be what the database compares, where it is given
+	Images   *imagehash.Kind // of pictures that are compared with it, or nil
+	Memory   int64           // of a query, in bytes, for what it finds; 0 means 1 GiB
+	Still    bool            // nothing is merged in the background
+	OnEvent  func(engine.Event)
+}
+
+// Open opens a database. It must exist, unless it may be created. A pattern names a set of tables
+// and databases, which is read-only.
+func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
+	if how.OrFile && !Exists(path) {
+		return nil, fmt.Errorf("%s: there is no such file or database", path)
+	}
+	o := &engine.Options{
+		ReadOnly: !how.Write, MustExist: !how.Create, BusyTimeout: e.BusyTimeout, Memory: how.Memory,
+		Shingle: how.Compared.Shingle, Bits: how.Compared.Bits, Features: how.Compared.Features,
+		DisableAutoCompaction: how.Still, OnEvent: how.OnEvent,
+	}
+	if how.Create {
+		o.Containment = how.Contain
+		SetPictures(o, how.Images)
+	}
+	open, names := engine.Open, expand(path)
+	set := names[0] != path
+	if set {
+		open = func(string, ...*engine.Options) (*engine.DB, error) { return o.OpenSet(names...) }
+	}
+	db, err := open(path, o)
+	if errors.Is(err, engine.ErrNotFound) && !set { // of a set, one may just have been removed
+		return nil, fmt.Errorf("%s: %w", path, ErrNoDatabase)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if st, err := os.Stat(path); how.Write && !how.OrTable && (set || err == nil && !st.IsDir()) {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, engine.ErrReadOnly), db.Close())
+	}
+	if err := cmp.Or(CheckDistance(how.Near, db.Params().Bits), CheckPictures(how.Images, path, db)); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// Stored is a database as it is when it is opened. It is also an input, as a file is: see Sources.
+type Stored struct {
+	*engine.Snapshot
+	DB   *engine.DB
+	Path string
+
+	// Only are the ids of the documents that are read, nil for all; NoTexts says without texts.
+	Only    map[string]bool
+	NoTexts bool
+
+	NoPrints bool // fingerprints are not compared
+	Written  bool // documents are read in the order in which they were written
+
+	// Fingerprints has all of them be in records, not only those that texts do not make. TimeField
+	// is the name of the time in records, "" for none.
+	Fingerprints bool
+	TimeField    string
+}
+
+// OpenStored opens a database and takes a snapshot of it.
+func (e *Env) OpenStored(path string, how Access) (*Stored, error) {
+	db, err := e.OpenDB(path, how)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := db.Snapshot()
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &Stored{Snapshot: snap, DB: db, Path: path}, nil
+}
+
+// Close closes the database and adds its error to *err. A nil s is none.
+func (s *Stored) Close(err *error) {
+	if s != nil {
+		s.Snapshot.Close()
+		Closing(s.DB, err)
+	}
+}
+
+// Params says what of the documents is compared.
+func (s *Stored) Params() (features.Params, error) {
+	p := s.DB.Params()
+	spec, err := features.Spec(p.Features).Canonical()
+	return features.Params{Shingle: p.Shingle, Features: spec, Words: p.Bits / 64}, err
+}
+
+// ReadsAs returns an error if the texts of the database are not those that a database of these
+// features has of the same documents. A nil s is none.
+func (s *Stored) ReadsAs(f engine.Features, other string) error {
+	if s == nil {
+		return nil
+	}
+	was := s.DB.Params().Features
+	if slices.Equal(was.Fields, f.Fields) && was.SetField == f.SetField {
+		return nil
+	}
+	whole := func(f engine.Features) string { return cmp.Or(f.Describe(), "whole texts") }
+	return fmt.Errorf("%s compares %s, and %s %s: simdb export %s | simdb load NEW.simdb - reads fields anew", s.Path, whole(was), other, whole(f), s.Path)
+}
+
+// storedShare is how many bytes of documents one of a database may be.
+const storedShare = 5
+
+// ContentBytes is about how many bytes the documents have.
+func (s *Stored) ContentBytes() int64 {
+	st, err := s.DB.Stats()
+	if err != nil {
+		return 0
+	}
+	return st.DiskBytes * storedShare
+}
+
+// Sources returns the database as the only input.
+func (s *Stored) Sources() *Sources {
+	names := []string{s.Path}
+	return &Sources{Names: names, Files: names, Stored: s, tally: &records.Tally{}}
+}
+
+// open returns a pass over the documents, in the order in which they are stored, whose records have
+// the names of opt.
+func (s *Stored) open(opt records.Options) (records.Source, error) {
+	params := s.DB.Params()
+	prints, err := s.Params()
+	if err != nil {
+		return nil, err
+	}
+	form, err := stored.NewForm(params, opt)
+	if err != nil {
+		return nil, err
+	}
+	form.Fingerprints, form.Time = s.Fingerprints, s.TimeField
+	return &stored.Input{
+		Snap: s.Snapshot, Path: s.Path, Params: params, Prints: prints, Only: s.Only, NoTexts: s.NoTexts, NoPrints: s.NoPrints, Written: s.Written, Form: form, Need: opt.Need,
+	}, nil
+}
+
+// CheckDistance returns an error if a distance is more than a number of bits. A nil one is none.
+func CheckDistance(k *int, bits int) error {
+	if k != nil && *k > bits {
+		return fmt.Errorf("a distance of %d: a fingerprint has %d bits, K is 0 to %[2]d", *k, bits)
+	}
+	return nil
+}
+
+// CheckPictures returns an error if the pictures of a database have hashes of another kind.
+func CheckPictures(k *imagehash.Kind, path string, db *engine.DB) error {
+	if code := db.Params().Features.Code; k != nil && code != "" && code != k.String() {
+		return fmt.Errorf("%s has %s hashes: --images %s makes others, which cannot be compared with them", path, code, k)
+	}
+	return nil
+}
+
+// SetPictures sets in o what a database of pictures has. A nil kind is none.
+func SetPictures(o *engine.Options, k *imagehash.Kind) {
+	if k != nil {
+		o.Bits, o.NoSketch, o.Features.Code = k.Bits(), true, k.String()
+	}
+}
+
+// ErrNoDatabase is the error for a database that must exist.
+var ErrNoDatabase = errors.New("there is no such database")
+
+// NamesFiles reports whether an argument names files with documents, and not a database: a folder,
+// a packed table, a pattern of these alone, or nothing that is there or matches.
+func NamesFiles(arg string) bool {
+	if arg == "-" {
+		return true
+	}
+	st, err := os.Stat(arg)
+	if err != nil { // perhaps a pattern
+		names := expand(arg)
+		return names[0] != arg && slices.ContainsFunc(names, NamesFiles)
+	}
+	return !st.IsDir() && filepath.Ext(arg) != ".sst"
+}
+
+// IsSet reports whether an argument is a pattern, of tables and databases alone.
+func IsSet(arg string) bool {
+	names := expand(arg)
+	return names[0] != arg && !slices.ContainsFunc(names, NamesFiles)
+}
+
+// expand returns the paths that match an argument, or the argument if there are none.
+func expand(arg string) []string {
+	names, err := files.Expand(arg, false)
+	if err != nil {
+		return []string{arg}
+	}
+	return names
+}
+
+// Exists reports whether there is something at path, or that matches it as a pattern.
+func Exists(path string) bool {
+	_, err := os.Stat(expand(path)[0])
+	return err == nil
+}
+
+// Closing closes db and adds its error to *err.
+func Closing(db *engine.DB, err *error) { *err = errors.Join(*err, db.Close()) }
+
+// CheckTexts returns an error if a database has fingerprints alone, and these are not what
+// is compared, which near says. It looks at the first documents: if there are more, or only some of them have no text, it
+// says so, and also if there are none. A nil db is none.
+func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
+	const looked, lookedBytes = 100, 1 << 20
+	if db == nil {
+		return nil
+	}
+	st, err := db.Stats()
+	if err == nil && st.Documents == 0 {
+		e.say("%s has no documents", st.Path)
+	}
+	switch p := db.Params(); {
+	case near || err != nil:
+		return err
+	case !p.Text && p.Sketch == 0:
+		return fmt.Errorf("%s keeps fingerprints alone: --near K compares fingerprints", st.Path)
+	case !p.Text:
+		return nil
+	}
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	n, bytes, texts, bare := 0, 0, 0, 0
+	for doc, err := range s.Range(ctx, engine.Range{}) {
+		if n++; err != nil || n > looked || bytes > lookedBytes {
+			break
+		}
+		switch d, err := s.Get(ctx, doc.ID); {
+		case err != nil:
+		case d.Text != "":
+			texts++
+			bytes += len(d.Text)
+		case d.Fingerprint != nil:
+			bare++
+		}
+	}
+	switch {
+	case bare == 0:
+	case texts > 0:
+		e.say("some documents have a fingerprint and no text, which match nothing; --near K compares fingerprints")
+	case n > looked:
+		e.say("the first %d documents have fingerprints and no texts: --near K compares fingerprints", looked)
+	default:
+		return errors.New("the documents have fingerprints and no texts: --near K compares fingerprints")
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+// Package inputs opens and reads what a job is about: files of documents, folders whose files are
+// documents, standard input, a database, or documents in memory.
+//
+//	env.go       what a job needs of the process that it runs in
+//	sources.go   what arguments name
+//	reading.go   passes over them, with progress
+//	database.go  databases as inputs
+//	rejects.go   input that is no record
+//	kinds.go     what copies of records are, for the guard of outputs
+//	folder.go    a folder with a copy of each input
+package inputs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/outfile"
+)
+
+// Env is what a job needs of the process that it runs in. The zero Env says nothing, and writes
+// files without a guard of other outputs.
+type Env struct {
+	Log         *slog.Logger          // what a user should know; nil for nobody
+	Progress    func(engine.Progress) // takes how far the job is; called often, also at once; or nil
+	Outputs     *outfile.Guard        // opens what is written; nil if nothing is
+	Tables      map[string]Table      // documents in memory, by the names that stand for them as arguments
+	BusyTimeout time.Duration         // how long to wait for a database that another process writes
+
+	taken map[string]int // files by what tellTaken said of them
+}
+
+// say logs a message.
+func (e *Env) say(format string, args ...any) {
+	if e.Log != nil {
+		e.Log.Info(fmt.Sprintf(format, args...))
+	}
+}
+
+// Report notes how far the job is.
+func (e *Env) Report(p engine.Progress) {
+	if e.Progress != nil {
+		e.Progress(p)
+	}
+}
+
+// Create begins to write an output; what names it in messages.
+func (e *Env) Create(ctx context.Context, what, path string, kind outfile.Kind) (*outfile.Writer, error) {
+	if e.Outputs == nil {
+		e.Outputs = &outfile.Guard{}
+	}
+	return e.Outputs.Create(ctx, what, path, kind)
+}
+
+// A Verdict is an error that is the answer of a job, such as "nothing was found", and no failure.
+type Verdict interface {
+	error
+	Verdict()
+}
+
+// ErrRejected is the error of a job that is done, but that some of its input was no record, which
+// RejectOptions do not allow.
+var ErrRejected error = rejected{}
+
+type rejected struct{}
+
+func (rejected) Error() string { return "some input was rejected" }
+func (rejected) Verdict()      {}
+
+// RejectOptions say what is done with input that is no record.
+type RejectOptions struct {
+	File string // where it goes, byte for byte; "" is beside the output
+	Most *int64 // how much is allowed before the job stops; nil: any amount, but the job ends with ErrRejected
+}

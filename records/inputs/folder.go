@@ -1,0 +1,98 @@
+package inputs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/records"
+)
+
+// OutFolder is the folder of -o DIR/, in which every input has an output of its name.
+type OutFolder struct {
+	env  *Env
+	Path string // as the user wrote it
+	made bool
+}
+
+// NewOutFolder makes the folder for the outputs of these inputs, unless it is there, or only looks
+// at it.
+func (e *Env) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, error) {
+	switch {
+	case src.Stored != nil:
+		return nil, fmt.Errorf("-o %s: the input is one database: name a file", dir)
+	case src.Tree != nil:
+		return nil, fmt.Errorf("-o %s: with --files and --images the output is a list of paths: name a file", dir)
+	case slices.Contains(src.Names, "-"):
+		return nil, fmt.Errorf("-o %s: standard input has no name that its output could have", dir)
+	}
+	if what, err := engine.Identify(dir); err == nil && what != "" {
+		return nil, fmt.Errorf("-o %s is %s", dir, what)
+	}
+	f := &OutFolder{env: e, Path: dir}
+	st, err := os.Stat(filepath.Clean(dir))
+	switch {
+	case err == nil && !st.IsDir():
+		return nil, fmt.Errorf("-o %s is no folder", dir)
+	case err == nil || look:
+		return f, nil
+	}
+	if err = os.Mkdir(dir, 0o777); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("-o %s: there is no folder %s", dir, filepath.Dir(filepath.Clean(dir)))
+	} else if err != nil {
+		return nil, fmt.Errorf("-o %s: %w", dir, outfile.Cause(err))
+	}
+	f.made = true
+	return f, nil
+}
+
+// Undo removes the folder if it was made and is empty.
+func (f *OutFolder) Undo() {
+	if f.made {
+		os.Remove(f.Path)
+	}
+}
+
+// Place is where the output of an input goes.
+func (f *OutFolder) Place(name string) string { return filepath.Join(f.Path, filepath.Base(name)) }
+
+// Kind is what the output of an input holds. It may have the name of the input, whatever that says.
+func (f *OutFolder) Kind(name string, format records.Format) outfile.Kind {
+	return CopiesOf(format).And(strings.ToLower(filepath.Ext(outfile.PlainName(name))))
+}
+
+// Claim checks that the outputs of inputs of these names and formats may be written.
+func (f *OutFolder) Claim(names []string, formats []records.Format) error {
+	if err := f.Distinct(names); err != nil {
+		return err
+	}
+	for i, name := range names {
+		if formats[i].Unit() == records.UnitFile {
+			return fmt.Errorf("-o %s: %s is one document, and the output a list of paths: name a file", f.Path, name)
+		}
+		if err := f.env.Outputs.Claim("-o", f.Place(name), f.Kind(name, formats[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Distinct checks that no two inputs have outputs of one name, also where the file system does not
+// tell upper from lower case.
+func (f *OutFolder) Distinct(names []string) error {
+	seen := map[string]string{}
+	for _, name := range names {
+		folded := strings.ToLower(filepath.Base(name))
+		if other, ok := seen[folded]; ok {
+			return fmt.Errorf("-o %s: %s and %s would have one output", f.Path, other, name)
+		}
+		seen[folded] = name
+	}
+	return nil
+}

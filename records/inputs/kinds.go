@@ -1,0 +1,48 @@
+package inputs
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/records"
+)
+
+// OneOutput returns an error if records of two inputs cannot go into one output.
+func OneOutput(a, b records.Info) error {
+	switch {
+	case a.Empty || b.Empty:
+	case a.Format != b.Format || a.Shape != b.Shape:
+		return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output; -o DIR/ writes one for each",
+			a.Name, a.Shape, b.Name, b.Shape, a.Format.Unit())
+	case a.Columns != nil && b.Columns != nil && !bytes.Equal(bytes.TrimSpace(a.Columns), bytes.TrimSpace(b.Columns)):
+		return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same, or go to -o DIR/", b.Name)
+	}
+	return nil
+}
+
+// CopyOf is the kind of an output that copies records of an input.
+func CopyOf(in records.Info) outfile.Kind {
+	if in.Empty {
+		return outfile.Lines
+	}
+	return CopiesOf(in.Format)
+}
+
+// CopiesOf is the kind of an output that copies records of this format.
+func CopiesOf(f records.Format) outfile.Kind {
+	d := f.Describe()
+	if d.Whole {
+		return outfile.WholeOf(d.Label, d.Endings...)
+	}
+	return outfile.LinesOf(d.Label, d.Endings...)
+}
+
+// Copies is the kind of an output of records of an input whose format is not known yet.
+func Copies() outfile.Kind {
+	var endings []string
+	for _, name := range records.Formats() {
+		endings = append(endings, records.Format(name).Describe().Endings...)
+	}
+	return outfile.Lines.And(endings...)
+}
