@@ -257,7 +257,7 @@ func TestPictures(t *testing.T) {
 		"it is a picture: --images pdq compares pictures":                        {"hash", "p/3.png"},
 		"--near K compares their hashes":                                         {"dedup", "--images=pdq", "p", "--jaccard=0.8"},
 		"the documents have fingerprints and no texts":                           {"match", "pdq.simdb", "--images=pdq", "p", "--jaccard=0.8"},
-		"has 8 fingerprints, pdq.simdb was created for one (load --several":      {"load", "pdq.simdb", "--images=pdq", "p", "--orientations=8"},
+		"has 8 fingerprints, pdq.simdb was created for one, without --several":   {"load", "pdq.simdb", "--images=pdq", "p", "--orientations=8"},
 		"--orientations is for --images":                                         {"dedup", "kept.txt", "--orientations=8"},
 		"want one of pdq, dhash, phash, dhash256":                                {"load", "x.simdb", "--images=md5", "p"},
 		"with --images each file is one picture":                                 {"load", "x.simdb", "--images=pdq", "p", "--text-field=x"},

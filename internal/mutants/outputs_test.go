@@ -51,6 +51,11 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^Test(Wrong|OutputsHurtNothing)$",
 	},
 	{
+		name: "messages/flags named as fields", in: "cmd/simdb", decl: "app.New",
+		edit:  swap(`option.Use(&flags)`, `_ = option.Use`),
+		tests: "cmd/simdb", run: "^TestOptionsAreFlags$",
+	},
+	{
 		name: "output/endings not checked", in: "internal/outfile", decl: "Guard.Claim",
 		edit:  swap(`!direct`, `direct`),
 		tests: "internal/outfile", run: "^TestClaim$",

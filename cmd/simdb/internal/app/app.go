@@ -32,6 +32,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/internal/tempdir"
@@ -60,10 +61,13 @@ type App struct {
 // ErrInterrupted is the cause of the end of App.Context.
 var ErrInterrupted = errors.New("interrupted")
 
-// New returns the App of this process, with its standard output and standard error.
+// New returns the App of this process, with its standard output and standard error. From now on
+// messages name options by flags.
 func New() *App {
+	option.Use(&flags)
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
 	a := &App{Out: os.Stdout, Err: os.Stderr}
+	a.Outputs.Identify = new(engine.Identifier).Identify
 	a.Outputs.Show = func(f *os.File) io.Writer { return a.shownOn(f) }
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	return a
@@ -88,6 +92,7 @@ func (a *App) Part(ctx context.Context) *App {
 
 func partOf(ctx context.Context, out, talk io.Writer) *App {
 	a := &App{Out: out, Err: talk}
+	a.Outputs.Identify = new(engine.Identifier).Identify
 	a.watch.Do(func() {})
 	a.ctx, a.cancel = context.WithCancelCause(ctx)
 	return a
