@@ -61,6 +61,7 @@ func (c *Job) Write(ctx context.Context, env *inputs.Env, args []string) (r *Rep
 	}
 	if err = d.work(dir); err == nil {
 		env.TellSkipped(d.Sources)
+		d.tellUnused()
 		r = d.report()
 	}
 	return r, d.rejects.Close(err)

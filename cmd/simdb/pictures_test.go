@@ -255,7 +255,7 @@ func TestPictures(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"it is a picture: --images pdq compares pictures":                        {"hash", "p/3.png"},
-		"--near K compares their hashes":                                         {"dedup", "--images=pdq", "p", "--jaccard=0.8"},
+		"--jaccard is not for --images":                                          {"dedup", "--images=pdq", "p", "--jaccard=0.8"},
 		"the documents have fingerprints and no texts":                           {"match", "pdq.simdb", "--images=pdq", "p", "--jaccard=0.8"},
 		"has 8 fingerprints, pdq.simdb was created for one, without --several":   {"load", "pdq.simdb", "--images=pdq", "p", "--orientations=8"},
 		"--orientations is for --images":                                         {"dedup", "kept.txt", "--orientations=8"},
@@ -264,7 +264,7 @@ func TestPictures(t *testing.T) {
 		"--images compares hashes of pictures: --shingle":                        {"pairs", "--images=pdq", "p", "--near=3", "--shingle=5"},
 		"hashes of pictures: --bits":                                             {"load", "x.simdb", "--images=pdq", "p", "--bits=64"},
 		"hashes of pictures: --min-words":                                        {"hash", "--images=pdq", "p", "--min-words=2"},
-		"hashes of pictures: --mask":                                             {"dedup", "--images=pdq", "p", "--mask=dates"},
+		"--mask is not for --images":                                             {"dedup", "--images=pdq", "p", "--mask=dates"},
 		"p is a folder; --images pdq compares the pictures in it, --files reads": {"dedup", "p"},
 		"no document could be used of 1 file":                                    {"hash", "--images=pdq", "p/flat.png"},
 		"--exclude and --hidden are for --files and --images":                    {"dedup", "--hidden", "p/notes.txt"},

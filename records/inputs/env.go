@@ -51,20 +51,21 @@ func (e *Env) Report(p engine.Progress) {
 	}
 }
 
+func (e *Env) guard() *outfile.Guard {
+	if e.Outputs == nil {
+		e.Outputs = &outfile.Guard{Identify: new(engine.Identifier).Identify}
+	}
+	return e.Outputs
+}
+
 // Claim checks that an output may be written, and keeps other outputs from it.
 func (e *Env) Claim(what, path string, kind outfile.Kind) error {
-	if e.Outputs == nil {
-		e.Outputs = &outfile.Guard{}
-	}
-	return e.Outputs.Claim(what, path, kind)
+	return e.guard().Claim(what, path, kind)
 }
 
 // Create begins to write an output; what names it in messages.
 func (e *Env) Create(ctx context.Context, what, path string, kind outfile.Kind) (*outfile.Writer, error) {
-	if e.Outputs == nil {
-		e.Outputs = &outfile.Guard{}
-	}
-	return e.Outputs.Create(ctx, what, path, kind)
+	return e.guard().Create(ctx, what, path, kind)
 }
 
 // TempDir makes a folder for temporary files in another one, "" for that of the system. The job

@@ -189,7 +189,7 @@ func (t talker) WithGroup(string) slog.Handler { return t }
 // NewSources returns the inputs that the arguments of a command name. With --files no output may
 // replace one of them.
 func (a *App) NewSources(args []string, f InputFlags) (*inputs.Sources, error) {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return nil, err
 	}
 	return a.Env().New(a.Context(), args, f.Where())
@@ -199,7 +199,7 @@ func (a *App) NewSources(args []string, f InputFlags) (*inputs.Sources, error) {
 func (a *App) NewCollection(args []string, f InputFlags, how Access) (*inputs.Sources, error) {
 	to, err := how.access()
 	if err == nil {
-		err = f.check()
+		err = f.Check()
 	}
 	if err != nil {
 		return nil, err

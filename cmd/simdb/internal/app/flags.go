@@ -163,8 +163,8 @@ func (f InputFlags) Where() inputs.Options {
 	return inputs.Options{Files: f.WholeFiles, Images: f.Images.kind(), Exclude: f.Exclude, Hidden: f.Hidden}
 }
 
-// check returns an error if flags contradict each other.
-func (f InputFlags) check() error {
+// Check returns an error if flags contradict each other.
+func (f InputFlags) Check() error {
 	switch {
 	case f.IDField != "" && f.IDFrom != "":
 		return errors.New("--id-field and --id-from contradict each other")

@@ -91,6 +91,9 @@ func (c *Dedup) Job(a *app.App) (*dedup.Job, error) { return c.job(c.Named(a)) }
 
 func (c *Dedup) job(format records.Format) (*dedup.Job, error) {
 	compared, err := c.Compared()
+	if err == nil {
+		err = c.InputFlags.Check()
+	}
 	j := &dedup.Job{
 		By: c.by(), Across: c.Across, WithinField: c.WithinField,
 		Compared: compared, Read: c.PageInputFlags.Options(format), Where: c.Where(),
