@@ -67,20 +67,20 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	o := d.setOptions(order)
 	t := d.textCriterion().T
 	o.Judge = c.Judges(d.ctx, t)
-	if d.near != nil {
-		k := *d.near
-		o.Accept = func(a, b int) bool {
-			return c.Distance(uint32(a), uint32(b)) <= k && !c.Empty(uint32(a)) && !c.Empty(uint32(b))
-		}
-	}
-	o.Accept = d.decided.acceptToo(o.Accept)
+	o.Accept = d.decided.accepts()
 	if d.decided != nil && d.decided.groups != nil {
 		var err error
 		if o.Same, err = c.Alike(d.ctx, d.decided.group); err != nil {
 			return err
 		}
 	}
-	stars, err := c.Sets.Stars(d.ctx, t, o)
+	join := c.Sets.Stars
+	if d.near != nil {
+		join = func(ctx context.Context, t float64, o setjoin.Options) (setjoin.Assignment, error) {
+			return c.VerifiedStars(ctx, t, *d.near, o, d.printOptions(c.N))
+		}
+	}
+	stars, err := join(d.ctx, t, o)
 	if err != nil {
 		return err
 	}
@@ -97,13 +97,17 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	return nil
 }
 
-// joinPrints forms clusters by fingerprints.
-func (d *job) joinPrints(c *corpus.Corpus, order []uint32) (err error) {
-	n := c.N
-	o := selfjoin.Options{Progress: func(done, total int64) {
+// printOptions are those of joins of the fingerprints of n documents.
+func (d *job) printOptions(n int64) selfjoin.Options {
+	return selfjoin.Options{Progress: func(done, total int64) {
 		share := float64(done) / float64(max(total, 1))
 		d.env.Report(engine.Progress{Stage: "join", Done: int64(share * float64(n)), Total: n, Unit: "documents"})
 	}}
+}
+
+// joinPrints forms clusters by fingerprints.
+func (d *job) joinPrints(c *corpus.Corpus, order []uint32) (err error) {
+	o := d.printOptions(c.N)
 	if d.decided != nil {
 		d.out.keeper, d.out.distance, err = c.PrintStarsApart(d.ctx, order, *d.near, uint32(d.known), d.decided.asApart(), o)
 	} else {

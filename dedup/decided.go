@@ -142,12 +142,12 @@ func (x *decided) accept(a, b uint32) bool {
 	return !okM || !okN || !x.apart[[2]uint32{min(m, n), max(m, n)}]
 }
 
-// acceptToo returns accept, and also what was to be accepted before.
-func (x *decided) acceptToo(before func(a, b int) bool) func(a, b int) bool {
+// accepts returns accept as joins of sets take it, nil if nothing is decided.
+func (x *decided) accepts() func(a, b int) bool {
 	if x == nil {
-		return before
+		return nil
 	}
-	return func(a, b int) bool { return x.accept(uint32(a), uint32(b)) && (before == nil || before(a, b)) }
+	return func(a, b int) bool { return x.accept(uint32(a), uint32(b)) }
 }
 
 // reorders reports whether the order of preference is another one by the decisions.

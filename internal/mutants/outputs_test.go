@@ -266,8 +266,8 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
-		name: "setjoin/known sets join others", in: "internal/setjoin", decl: "stars.decide",
-		edit:  never(`pos+n < x.o.Known && it.best.score < 1`),
+		name: "setjoin/known sets join others", in: "internal/setjoin", decl: "stars.choose",
+		edit:  never(`pos < x.o.Known && it.best.score < 1`),
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
@@ -301,8 +301,8 @@ var outputMutants = []mutant{
 		tests: "internal/corpus", run: "^TestRank$",
 	},
 	{
-		name: "setjoin/members take part as keepers", in: "internal/setjoin", decl: "stars.decide",
-		edit:  swap(`if it.best.set == none { if it.best = (`, `if it.best.score < 1 { if it.best = (`),
+		name: "setjoin/members take part as keepers", in: "internal/setjoin", decl: "stars.choose",
+		edit:  swap(`it.best.set != none`, `it.best.score == 1`),
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
