@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/units"
@@ -104,7 +103,7 @@ func (l *level) read(to *units.Repeats) error {
 		l.rejects.Note(in, rec)
 		if strings.TrimSpace(rec.Doc.Text) == "" {
 			if l.empty++; rec.Doc.Fingerprint != nil {
-				return corpus.ErrNoTexts
+				return inputs.NoTexts()
 			}
 		}
 		l.job.read++

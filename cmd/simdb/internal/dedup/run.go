@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // Run runs the command.
@@ -109,7 +110,7 @@ func (d *job) decide(dir string) error {
 	}
 	d.empty = c.EmptyFrom(d.known)
 	if d.c.Near == nil && c.Textual == 0 && c.Given > 0 {
-		return corpus.ErrNoTexts
+		return inputs.NoTexts()
 	}
 	if d.decided != nil {
 		d.decided.known = uint32(d.known)
