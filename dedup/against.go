@@ -87,7 +87,7 @@ func (d *job) takeStored(s *source, first string) error {
 	case !texts && d.c.level() != units.Document:
 		return fmt.Errorf("%s: it keeps no texts, which are compared", s.path)
 	case !texts && d.textCriterion().Sets:
-		return fmt.Errorf("%s: it keeps no texts, which are compared: %s compares fingerprints", s.path, option.Set("Near", option.Var("K")))
+		return fmt.Errorf("%s: it keeps no texts, which are compared: %s K compares fingerprints", s.path, option.Name("Near"))
 	}
 	s.Stored.NoPrints = d.near == nil
 	if d.c.level() != units.Document {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/internal/version"
@@ -102,7 +101,7 @@ func (l *level) read(to *units.Repeats) error {
 		l.rejects.Note(in, rec)
 		if strings.TrimSpace(rec.Doc.Text) == "" {
 			if l.empty++; rec.Doc.Fingerprint != nil {
-				return corpus.ErrNoTexts
+				return inputs.NoTexts()
 			}
 		}
 		l.job.read++

@@ -118,7 +118,7 @@ func (d *job) decide(dir string) error {
 	}
 	d.empty = c.EmptyFrom(d.known)
 	if d.near == nil && c.Textual == 0 && c.Given > 0 {
-		return corpus.ErrNoTexts
+		return inputs.NoTexts()
 	}
 	if d.decided != nil {
 		d.decided.known = uint32(d.known)

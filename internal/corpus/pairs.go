@@ -3,12 +3,13 @@ package corpus
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"unsafe"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -59,9 +60,6 @@ func (o JoinOptions) sets(judge func() setjoin.Judge) setjoin.Options {
 	}}
 }
 
-// ErrTooManyPairs says that pairs do not fit into memory.
-var ErrTooManyPairs = errors.New("more pairs than --memory has room for; --unordered lists any number of them")
-
 // A pair is two documents by their ranks, a < b, and how well they match: the greater the better.
 type pair struct {
 	match float64 // the score, or less the distance
@@ -106,7 +104,7 @@ func (l *Listing) sortedPairs(ctx context.Context, by Criterion, o JoinOptions, 
 		return err
 	}
 	if tooMany {
-		return ErrTooManyPairs
+		return fmt.Errorf("more pairs than %s has room for; %s lists any number of them", option.Name("Memory"), option.Name("Unordered"))
 	}
 	o.Progress(engine.Progress{Stage: "sort"})
 	err = ordered.InPlace(ctx, pairs, func(p, q pair) int {

@@ -37,17 +37,10 @@ func Set(field string, values ...any) string {
 	s := style.Load()
 	var all []string
 	for _, v := range values {
-		if name, ok := v.(Var); ok {
-			all = append(all, string(name))
-		} else {
-			all = append(all, s.Value(v))
-		}
+		all = append(all, s.Value(v))
 	}
 	return s.Name(field) + s.Between + strings.Join(all, " or ")
 }
-
-// Var is a value that the user chooses, such as K, which messages write as it is.
-type Var string
 
 // All returns options that belong together.
 func All(options ...string) string { return strings.Join(options, style.Load().After) }

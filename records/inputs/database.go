@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/files"
 	"github.com/simdb/simdb/records/stored"
@@ -126,7 +127,7 @@ func (s *Stored) ReadsAs(f engine.Features, other string) error {
 		return nil
 	}
 	whole := func(f engine.Features) string { return cmp.Or(f.Describe(), "whole texts") }
-	return fmt.Errorf("%s compares %s, and %s %s: simdb export %s | simdb load NEW.simdb - reads fields anew", s.Path, whole(was), other, whole(f), s.Path)
+	return fmt.Errorf("%s compares %s, and %s %s: what is exported and loaded has its fields read anew", s.Path, whole(was), other, whole(f))
 }
 
 // storedShare is how many bytes of documents one of a database may be.
@@ -176,7 +177,7 @@ func CheckDistance(k *int, bits int) error {
 // CheckPictures returns an error if the pictures of a database have hashes of another kind.
 func CheckPictures(k *imagehash.Kind, path string, db *engine.DB) error {
 	if code := db.Params().Features.Code; k != nil && code != "" && code != k.String() {
-		return fmt.Errorf("%s has %s hashes: --images %s makes others, which cannot be compared with them", path, code, k)
+		return fmt.Errorf("%s has %s hashes: %s makes others, which cannot be compared with them", path, code, option.Set("Images", k.String()))
 	}
 	return nil
 }
@@ -257,7 +258,7 @@ func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 	case near || err != nil:
 		return err
 	case !p.Text && p.Sketch == 0:
-		return fmt.Errorf("%s keeps fingerprints alone: --near K compares fingerprints", st.Path)
+		return fmt.Errorf("%s keeps fingerprints alone: %s", st.Path, nearCompares())
 	case !p.Text:
 		return nil
 	}
@@ -283,11 +284,18 @@ func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 	switch {
 	case bare == 0:
 	case texts > 0:
-		e.Say("some documents have a fingerprint and no text, which match nothing; --near K compares fingerprints")
+		e.Say("some documents have a fingerprint and no text, which match nothing; %s", nearCompares())
 	case n > looked:
-		e.Say("the first %d documents have fingerprints and no texts: --near K compares fingerprints", looked)
+		e.Say("the first %d documents have fingerprints and no texts: %s", looked, nearCompares())
 	default:
-		return errors.New("the documents have fingerprints and no texts: --near K compares fingerprints")
+		return NoTexts()
 	}
 	return nil
 }
+
+// NoTexts is the error for a comparison of texts where there are none.
+func NoTexts() error {
+	return errors.New("the documents have fingerprints and no texts: " + nearCompares())
+}
+
+func nearCompares() string { return option.Name("Near") + " K compares fingerprints" }

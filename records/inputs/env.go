@@ -95,6 +95,6 @@ func (rejected) Verdict()      {}
 
 // RejectOptions say what is done with input that is no record.
 type RejectOptions struct {
-	File string // where it goes, byte for byte; "" is beside the output
-	Most *int64 // how much is allowed before the job stops; nil: any amount, but the job ends with ErrRejected
+	File      string // where it goes, byte for byte; "" is beside the output
+	MaxErrors *int64 // how much is allowed before the job stops; nil: any amount, but the job ends with ErrRejected
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -50,7 +51,7 @@ func (c Compared) Given() (names []string) {
 // these. They are those of a database (engine.Params), or of Params.
 func ReadFeatures(opt *records.Options, f engine.Features) error {
 	if opt.TextField != "" && (f.Fields != nil || f.Unit == engine.UnitSet) {
-		return fmt.Errorf("--text-field names a field, but what is compared is %s", f.Describe())
+		return fmt.Errorf("%s names a field, but what is compared is %s", option.Name("TextField"), f.Describe())
 	}
 	for _, field := range f.Fields {
 		opt.Fields = append(opt.Fields, field.Name)

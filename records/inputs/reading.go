@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -182,8 +183,8 @@ func (s *Sources) CheckIDs(in records.Source) error {
 		return nil
 	}
 	if s.numbered != "" && s.numbered != info.Name {
-		return fmt.Errorf("%s and %s have no ids but the numbers of their %ss, so the second would replace the first: --id-from line makes others",
-			s.numbered, info.Name, info.Format.Unit())
+		return fmt.Errorf("%s and %s have no ids but the numbers of their %ss, so the second would replace the first: %s makes others",
+			s.numbered, info.Name, info.Format.Unit(), option.Set("IDFrom", records.IDFromLine))
 	}
 	s.numbered = info.Name
 	return nil
@@ -224,7 +225,7 @@ func (e *Env) TellSkipped(s *Sources) {
 		e.Say("not read: %s", skipped)
 	}
 	if len(guessed) > 0 {
-		e.Say("unknown charsets: %s; these texts were read as UTF-8, --encoding NAME says what they are", guessed)
+		e.Say("unknown charsets: %s; these texts were read as UTF-8, %s NAME says what they are", guessed, option.Name("Encoding"))
 	}
 	if s.Tree != nil && s.Tree.Skipped() != "" {
 		e.Say("%s: %s", s.Tree.Name(), s.Tree.Skipped())

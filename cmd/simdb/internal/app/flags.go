@@ -377,5 +377,5 @@ type RejectFlags struct {
 
 // Options returns what is done with what is no record.
 func (f RejectFlags) Options() inputs.RejectOptions {
-	return inputs.RejectOptions{File: f.Rejects, Most: (*int64)(f.MaxErrors)}
+	return inputs.RejectOptions{File: f.Rejects, MaxErrors: (*int64)(f.MaxErrors)}
 }

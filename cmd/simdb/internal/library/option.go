@@ -23,8 +23,11 @@ func keyword(field string) string {
 }
 
 func keywordValue(value any) string {
-	if c, ok := value.(byte); ok {
-		value = string(rune(c))
+	switch v := value.(type) {
+	case byte:
+		value = string(rune(v))
+	case int64, float64:
+		return fmt.Sprint(v)
 	}
 	return fmt.Sprintf("%q", fmt.Sprint(value))
 }

@@ -150,7 +150,7 @@ func (l *fileList) read() error {
 		return err
 	}
 	if l.by.Sets && l.Textual == 0 && l.Given > 0 {
-		return corpus.ErrNoTexts
+		return inputs.NoTexts()
 	}
 	l.meter.Report(engine.Progress{Stage: "sort ids"})
 	return l.Rank(l.a.Context())
