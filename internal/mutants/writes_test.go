@@ -204,9 +204,14 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestTurnedAwayWhenSafe$",
 	},
 	{
+		name: "novel/the document that is replaced stays", in: "engine", decl: "Store.writeUnless",
+		edit:  swap(`err = db.commitLocked(recs, payload, old)`, `old = view.Place{}; err = db.commitLocked(recs, payload, old)`),
+		tests: "engine", run: "^TestAddNovel$",
+	},
+	{
 		name: "novel/what is submitted again is stored again", in: "engine/internal/search", decl: "Admit",
 		edit:  swap(`switch {`, `same = false; switch {`),
-		tests: "engine", run: "^TestAddNovel$",
+		tests: "engine", run: "^TestSentAgain$",
 	},
 	{
 		name: "novel/a group is reported before it is safe", in: "engine", decl: "Store.PutEachUnless",
