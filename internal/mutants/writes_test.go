@@ -199,6 +199,16 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestIngestEqualsLoad$",
 	},
 	{
+		name: "create/whoever opens a new database says that it made it", in: "engine/internal/store", decl: "Store.IsNew",
+		edit:  swap(`db.site != nil`, `true`),
+		tests: "cmd/simdb", run: "^TestMakersAtOnce$",
+	},
+	{
+		name: "create/a database is said to be made before it is there", in: "cmd/simdb/internal/loading", decl: "load.load",
+		edit:  swap(`if !l.builds()`, `if l.builds() { l.tellCreated() } else`),
+		tests: "cmd/simdb", run: "^TestFullDiskMakers$",
+	},
+	{
 		name: "novel/turned away before its twin is safe", in: "engine", decl: "Store.writeUnless",
 		edit:  swap(`return db.last, err`, `if found { return logPosition{}, err }; return db.last, err`),
 		tests: "engine", run: "^TestTurnedAwayWhenSafe$",
