@@ -199,6 +199,11 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestIngestEqualsLoad$",
 	},
 	{
+		name: "load/fails after its table has been published", in: "engine/internal/loader", decl: "Loader.Wait",
+		edit:  swap(`l.stale = !l.o.Replace`, `if l.stale = !l.o.Replace; l.renew() != nil { return l.err }`),
+		tests: "engine/internal/loader", run: "^TestPublishedThenClosed$",
+	},
+	{
 		name: "create/whoever opens a new database says that it made it", in: "engine/internal/store", decl: "Store.IsNew",
 		edit:  swap(`db.site != nil`, `true`),
 		tests: "cmd/simdb", run: "^TestMakersAtOnce$",
