@@ -105,6 +105,10 @@ func indexOf(p sstable.Params) (names []string) {
 // the first did.
 func (db *DB) Close() error { return db.s.Close() }
 
+// IsNew reports whether this DB has made the database. Of several that open a new path at once,
+// one has.
+func (db *DB) IsNew() bool { return db.s.IsNew() }
+
 // Discard closes the database and, if this DB has created it and nothing was ever stored in it,
 // removes it: after an error it leaves no empty database behind.
 func (db *DB) Discard() error { return db.s.Discard() }

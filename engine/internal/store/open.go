@@ -244,6 +244,9 @@ func (db *Store) Close() error {
 	return db.closeErr
 }
 
+// IsNew reports whether this Store has made the database: it was not there before.
+func (db *Store) IsNew() bool { return db.site != nil }
+
 // Discard closes the database like Close. It removes it if this Store has made it and it is not
 // complete yet, or nothing was ever stored in it.
 func (db *Store) Discard() error {

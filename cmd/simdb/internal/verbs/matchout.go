@@ -95,14 +95,13 @@ func (c *Match) Run(a *app.App) (err error) {
 func (c *Match) open(a *app.App) (*engine.DB, error) {
 	what, _ := engine.Identify(c.DB)
 	how := app.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
-	create := how.Create && !inputs.Exists(c.DB) // else another process is about to create it
-	if create {
+	if how.Create && !inputs.Exists(c.DB) { // else another process is about to create it
 		if err := app.Prepare(c.DB); err != nil {
 			return nil, err
 		}
 	}
 	db, err := a.Open(c.DB, how)
-	if err == nil && create {
+	if err == nil && db.IsNew() {
 		a.Say("created %s; simdb create makes a database with other parameters, such as --ttl", c.DB)
 	}
 	return db, err
