@@ -225,9 +225,13 @@ func (r *recovery) readCatalog() (err error) {
 // fill makes the files of the new database in its folder, and returns what its catalog says.
 func (r *recovery) fill(to *files.Site) (catalog.State, error) {
 	r.to = to
+	s := &r.state
 	err := r.copyTables()
 	if err == nil && !r.known {
 		err = r.resolve()
+	}
+	if s.UUID == ([16]byte{}) { // neither a log nor a table says it
+		rand.Read(s.UUID[:])
 	}
 	if err == nil {
 		err = r.copyLogs()
@@ -238,12 +242,8 @@ func (r *recovery) fill(to *files.Site) (catalog.State, error) {
 	if err == nil {
 		err = to.SyncDir(".")
 	}
-	s := &r.state
 	if err == nil {
 		s.Params, err = r.params.AppendDatabase(nil)
-	}
-	if s.UUID == ([16]byte{}) {
-		rand.Read(s.UUID[:])
 	}
 	if !r.known {
 		s.Created = time.Now()
