@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/simdb/simdb/compaction"
@@ -24,17 +23,7 @@ type QueryStats struct {
 // WithStats returns a context whose queries add their work to s, each once, when it has ended.
 // Queries of one context may run concurrently; s must not be read while one runs.
 func WithStats(ctx context.Context, s *QueryStats) context.Context {
-	return search.WithCounts(ctx, (*counter)(s))
-}
-
-type counter QueryStats
-
-// Add implements search.Counter.
-func (s *counter) Add(c search.Counts) {
-	atomic.AddInt64(&s.Probes, c.Probes)
-	atomic.AddInt64(&s.Candidates, c.Candidates)
-	atomic.AddInt64(&s.Matches, c.Matches)
-	atomic.AddInt64(&s.Tables, c.Tables)
+	return search.WithCounts(ctx, (*search.Counts)(s))
 }
 
 // Stats describes a database.
