@@ -106,7 +106,7 @@ func (db *Store) commitLocked(recs []wal.Record, payload []byte, known ...view.P
 		db.insertLocked(replaced[i], &recs[i])
 	}
 	db.publishLocked(first + uint64(len(recs)) - 1)
-	db.metrics.wrote(recs, len(payload))
+	db.Counts.wrote(recs, len(payload))
 	return nil
 }
 
