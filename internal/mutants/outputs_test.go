@@ -306,6 +306,11 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
+		name: "corpus/components keep the first document", in: "internal/corpus", decl: "Clusters.components",
+		edit:  swap(`c.keeper[n] = k`, `c.keeper[n] = label`),
+		tests: "dedup", run: "^TestFingerprints$",
+	},
+	{
 		name: "corpus/equal documents of two groups not paired", in: "internal/corpus", decl: "Groups.split",
 		edit:  swap(`others[0] = a[from+to:]`, `others[0] = a[len(a):]`),
 		tests: "cmd/simdb", run: "^TestAcrossIsBruteForce$",
@@ -402,7 +407,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "output/pairs of files as they are found", in: "internal/corpus", decl: "Listing.sortedPairs",
-		edit:  swap(`cmp.Compare(q.match, p.match)`, `cmp.Compare(p.match, q.match)`),
+		edit:  swap(`cmp.Compare(q.Match, p.Match)`, `cmp.Compare(p.Match, q.Match)`),
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},
 	{

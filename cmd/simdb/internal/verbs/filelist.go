@@ -180,7 +180,15 @@ func (l *fileList) record(x *corpus.Extractor, rec *records.Record) error {
 func (l *fileList) countPairs() (int64, error) { return l.CountPairs(l.a.Context(), l.by, l.o) }
 
 func (l *fileList) pairs(unordered bool) iter.Seq2[engine.Pair, error] {
-	return l.Pairs(l.a.Context(), l.by, unordered, l.o)
+	return func(yield func(engine.Pair, error) bool) {
+		for p, err := range l.Pairs(l.a.Context(), l.by, unordered, l.o) {
+			a, e := l.ID(p.A)
+			b, f := l.ID(p.B)
+			if err = cmp.Or(err, e, f); !yield(engine.Pair{A: a, B: b, Match: l.by.Of(b, p.Match)}, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 func (l *fileList) form() (*corpus.Clusters, error) {
@@ -206,7 +214,12 @@ func (l *fileList) clusters() iter.Seq2[engine.Member, error] {
 			yield(engine.Member{}, err)
 			return
 		}
-		found.All(l.a.Context())(yield)
+		for m, err := range found.All(l.a.Context()) {
+			id, e := l.ID(m.N)
+			if err = cmp.Or(err, e); !yield(engine.Member{Cluster: m.Cluster, Keep: m.Keep, Match: l.by.Of(id, m.Match)}, err) || err != nil {
+				return
+			}
+		}
 	}
 }
 
