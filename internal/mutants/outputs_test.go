@@ -307,7 +307,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "corpus/components keep the first document", in: "internal/corpus", decl: "Clusters.components",
-		edit:  swap(`c.keeper[n] = k`, `c.keeper[n] = label`),
+		edit:  swap(`range c.l.Order`, `range c.l.Order[:0]`),
 		tests: "dedup", run: "^TestFingerprints$",
 	},
 	{
