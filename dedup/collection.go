@@ -168,6 +168,9 @@ func Texts(texts iter.Seq[string], o *Options) *Collection {
 	c := newCollection("texts", o, func(corpus.Criterion) bool { return true })
 	c.corpus = func(ctx context.Context, by corpus.Criterion, o *Options) (*corpus.Corpus, error) {
 		params, err := o.params()
+		if o.Features.Code != "" || o.Features.Several {
+			err = errors.New("Features.Code and Features.Several are for fingerprints that are not of texts")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", err, engine.ErrInvalid)
 		}
@@ -189,8 +192,6 @@ func (o *Options) params() (features.Params, error) {
 	switch {
 	case err != nil:
 		return p, err
-	case o.Features.Code != "" || o.Features.Several:
-		return p, errors.New("Features.Code and Features.Several are for fingerprints that are not of texts")
 	case o.Bits%64 != 0 || o.Bits < 0:
 		return p, fmt.Errorf("fingerprints of %d bits, not of a multiple of 64", o.Bits)
 	case spec.Unit == features.Set:

@@ -91,7 +91,7 @@ func (o JoinOptions) sets(judge func() setjoin.Judge) setjoin.Options {
 }
 
 // ErrTooManyPairs says that pairs do not fit into memory.
-var ErrTooManyPairs = errors.New("more pairs than --memory has room for; --unordered lists any number of them")
+var ErrTooManyPairs = errors.New("the pairs do not fit into memory; unordered, any number of them can be listed")
 
 // A Pair is two documents that match, by number, A before B in the order of IDs.
 type Pair struct {

@@ -411,9 +411,9 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},
 	{
-		name: "output/a sample of the first documents", in: "cmd/simdb/internal/verbs", decl: "sample.add",
-		edit:  never(`byHash(x, s.worst[0]) < 0`),
-		tests: "cmd/simdb/internal/verbs", run: "^TestSample$",
+		name: "output/a sample of the first documents", in: "dedup", decl: "listSample.add",
+		edit:  never(`compareDrawn(x, s.worst[0]) < 0`),
+		tests: "dedup", run: "^TestSample$",
 	},
 	{
 		name: "output/a row of Parquet keeps what was cut", in: "records/parquet", decl: "outGroup.column",
