@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/records"
 )
 
@@ -100,16 +101,15 @@ func parseDecision(line []byte) (d Decision, err error) {
 	return d, nil
 }
 
-// Pair is two ids, the lesser one first.
-type Pair struct{ A, B string }
-
-// Pair returns the two documents.
-func (d *Decision) Pair() Pair { return Pair{min(d.A, d.B), max(d.A, d.B)} }
+// Pair returns the two documents, the lesser id first.
+func (d *Decision) Pair() engine.IDPair {
+	return engine.IDPair{A: min(d.A, d.B), B: max(d.A, d.B)}
+}
 
 // contradictions finds decisions that cannot both hold: different ones about a pair, a document
 // that is kept and dropped, and a document that is dropped where others are dropped for it.
 func contradictions(all []Decision, p *Problems) {
-	pairs, about := map[Pair]*Decision{}, map[string]*Decision{}
+	pairs, about := map[engine.IDPair]*Decision{}, map[string]*Decision{}
 	for i := range all {
 		d := &all[i]
 		if had := pairs[d.Pair()]; had == nil {

@@ -126,8 +126,8 @@ func (d *job) closeRejects(err error) error {
 	return err
 }
 
-// A Member is a document of a cluster.
-type Member struct {
+// A PartMember is a document of a cluster.
+type PartMember struct {
 	Doc     uint32 // of the Part
 	Cluster uint32 // its number
 	Size    uint32
@@ -140,7 +140,7 @@ type Member struct {
 
 // Write is the second pass: it copies what is kept, and writes the rows of the audit. It needs the
 // Tally of the first one.
-func (p *Part) Write(t Tally, members []Member, auditTo io.Writer) (Tally, error) {
+func (p *Part) Write(t Tally, members []PartMember, auditTo io.Writer) (Tally, error) {
 	d := p.d
 	d.read, d.flawed = t.Documents, t.Flawed
 	o := &d.out
@@ -156,7 +156,7 @@ func (p *Part) Write(t Tally, members []Member, auditTo io.Writer) (Tally, error
 	unscored, numbers := false, map[uint32]uint32{} // of clusters: the number here
 	var elsewhere []uint32                          // by keepers of other Parts: the number here
 	o.cluster = make([]uint32, d.read)
-	cluster := func(m Member) uint32 {
+	cluster := func(m PartMember) uint32 {
 		n, ok := numbers[m.Cluster]
 		if !ok {
 			o.names, o.sizes, a.keepers = append(o.names, m.Cluster), append(o.sizes, m.Size), append(a.keepers, &m.Keeper)

@@ -78,6 +78,22 @@ func New(o Options) *Corpus {
 	return c
 }
 
+// OfPrints returns a corpus of fingerprints, which it keeps: one for each document, of equal widths.
+// Those that none says so of match nothing.
+func OfPrints(prints selfjoin.Columns, none func(n int) bool) (*Corpus, error) {
+	n := prints.Len()
+	if int64(n) > selfjoin.MaxFingerprints {
+		return nil, fmt.Errorf("more than %d fingerprints: %w", int64(selfjoin.MaxFingerprints), engine.ErrTooLarge)
+	}
+	c := &Corpus{Prints: prints, N: int64(n), empty: make([]uint64, (n+63)/64), sized: true}
+	for i := range n {
+		if none(i) {
+			c.drop(uint32(i))
+		}
+	}
+	return c, nil
+}
+
 // Counters returns how many bytes the counters of elements may take, in a run of that much memory.
 func Counters(memory, input int64) int64 { return min(memory/2, max(input/8, 64<<10)) }
 

@@ -311,6 +311,11 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
+		name: "corpus/components keep the first document", in: "internal/corpus", decl: "Clusters.components",
+		edit:  swap(`range c.l.Order`, `range c.l.Order[:0]`),
+		tests: "dedup", run: "^TestFingerprints$",
+	},
+	{
 		name: "corpus/equal documents of two groups not paired", in: "internal/corpus", decl: "Groups.split",
 		edit:  swap(`others[0] = a[from+to:]`, `others[0] = a[len(a):]`),
 		tests: "cmd/simdb", run: "^TestAcrossIsBruteForce$",
@@ -407,13 +412,13 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "output/pairs of files as they are found", in: "internal/corpus", decl: "Listing.sortedPairs",
-		edit:  swap(`cmp.Compare(q.match, p.match)`, `cmp.Compare(p.match, q.match)`),
+		edit:  swap(`cmp.Compare(q.Match, p.Match)`, `cmp.Compare(p.Match, q.Match)`),
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},
 	{
-		name: "output/a sample of the first documents", in: "cmd/simdb/internal/verbs", decl: "sample.add",
-		edit:  never(`byHash(x, s.worst[0]) < 0`),
-		tests: "cmd/simdb/internal/verbs", run: "^TestSample$",
+		name: "output/a sample of the first documents", in: "dedup", decl: "listSample.add",
+		edit:  never(`compareDrawn(x, s.worst[0]) < 0`),
+		tests: "dedup", run: "^TestSample$",
 	},
 	{
 		name: "output/a row of Parquet keeps what was cut", in: "records/parquet", decl: "outGroup.column",

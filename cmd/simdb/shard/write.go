@@ -23,7 +23,7 @@ import (
 // keeper, if the similarity with it is wanted.
 type named struct {
 	Doc      uint64
-	Member   dedup.Member
+	Member   dedup.PartMember
 	Elements []uint64 `json:"-"`
 }
 
@@ -98,7 +98,7 @@ func (j *Job) name(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error
 		for own < len(stars) && stars[own].Keeper == doc {
 			own++
 		}
-		m := dedup.Member{Cluster: uint32(clusters[0][1]), Size: uint32(own) + 1, Keeper: place}
+		m := dedup.PartMember{Cluster: uint32(clusters[0][1]), Size: uint32(own) + 1, Keeper: place}
 		for _, s := range stars[:own] {
 			m.Score = s.Score
 			if err := to(shardOf(s.Doc), named{s.Doc, m, sets[doc]}); err != nil {
@@ -134,7 +134,7 @@ func (j *Job) write(ctx context.Context, shard uint64, in iter.Seq2[[]byte, erro
 	if err != nil {
 		return err
 	}
-	all := make([]dedup.Member, len(members))
+	all := make([]dedup.PartMember, len(members))
 	for i, m := range members {
 		all[i] = m.Member
 		all[i].Doc = uint32(m.Doc)

@@ -98,9 +98,9 @@ func (c *Apply) check(ctx context.Context, db *engine.DB, all []dedup.Decision) 
 		known[id] = err == nil
 		return err == nil, nil
 	}
-	noted := map[dedup.Pair]bool{}
+	noted := map[engine.IDPair]bool{}
 	for p := range s.Allowed() {
-		noted[dedup.Pair(p)] = true
+		noted[p] = true
 	}
 	dropped := map[string]bool{}
 	wrong := dedup.Problems{Path: c.Decisions}
@@ -128,7 +128,7 @@ func (c *Apply) check(ctx context.Context, db *engine.DB, all []dedup.Decision) 
 			todo.drop.Delete(d.A)
 		case d.Kind == dedup.DecisionAllow:
 			noted[pair] = true
-			todo.allow = append(todo.allow, engine.IDPair(pair))
+			todo.allow = append(todo.allow, pair)
 		default:
 			todo.kept++
 		}

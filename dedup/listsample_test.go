@@ -1,4 +1,4 @@
-package verbs
+package dedup
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ func TestSample(t *testing.T) {
 	for seed := range uint64(500) {
 		var first []string
 		for range 2 {
-			s := &sample{n: size, seed: seed, most: 1 << 20}
+			s := &listSample{n: size, seed: seed, most: 1 << 20}
 			for _, n := range r.Perm(documents) {
 				if err := s.add(&engine.Doc{ID: fmt.Sprint(n)}); err != nil {
 					t.Fatal(err)
@@ -47,7 +47,7 @@ func TestSample(t *testing.T) {
 	if len(often) != documents {
 		t.Errorf("%d documents of %d are in samples", len(often), documents)
 	}
-	again := &sample{n: 3, seed: 1, most: 1 << 20}
+	again := &listSample{n: 3, seed: 1, most: 1 << 20}
 	for i := range 8 {
 		if err := again.add(&engine.Doc{ID: "x", Text: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
@@ -56,8 +56,8 @@ func TestSample(t *testing.T) {
 	if docs := again.documents(); len(docs) != 3 || docs[0].Text != "0" || docs[2].Text != "2" {
 		t.Errorf("of documents with one ID: %v", docs)
 	}
-	s := &sample{n: 10, seed: 1, most: 1000}
-	if err := s.add(&engine.Doc{ID: "x", Text: string(make([]byte, 2000))}); !errors.Is(err, errLarge) {
+	s := &listSample{n: 10, seed: 1, most: 1000}
+	if err := s.add(&engine.Doc{ID: "x", Text: string(make([]byte, 2000))}); !errors.Is(err, ErrSampleTooLarge) {
 		t.Error(err)
 	}
 }
