@@ -113,7 +113,7 @@ func (f *AlikeFlags) readFiles(job *dedup.Listing) error {
 	job.Features, job.Shingle, job.Bits = features, params.Shingle, int(f.Bits)
 	job.Read = f.RowInputFlags.Options()
 	job.Read.MakeID, job.Read.Bits = true, int(f.Bits)
-	return app.ReadFeatures(&job.Read, features)
+	return inputs.ReadFeatures(&job.Read, features)
 }
 
 // inFlags returns an error of a job in terms of its flags.

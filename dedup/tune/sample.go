@@ -1,4 +1,4 @@
-package tuning
+package tune
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type Documents struct {
 }
 
 // Compare compares all documents, of which there are n, with those of a sample in random order.
-func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory int64) (*Report, []corpus.Node, error) {
+func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory int64) (*Report, error) {
 	s := corpus.NewSearch(of.Params, drawn, corpus.SearchOptions{
 		Within: MaxDistance, Least: MinScore, Memory: memory, Documents: n,
 	})
@@ -52,7 +52,8 @@ func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory in
 	if err == nil && again != n {
 		err = inputs.ErrChanged
 	}
-	return report, s.Nodes(), err
+	report.Nodes = s.Nodes()
+	return report, err
 }
 
 // Draw draws a sample, in random order, and counts the documents. Every document is in it with the
