@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -138,7 +137,7 @@ func (l *Listing) sortedPairs(ctx context.Context, by Criterion, o JoinOptions, 
 		return err
 	}
 	if tooMany {
-		return fmt.Errorf("more pairs than %s has room for; %s lists any number of them", option.Name("Memory"), option.Name("Unordered"))
+		return ErrTooManyPairs
 	}
 	o.Progress(engine.Progress{Stage: "sort"})
 	err = ordered.InPlace(ctx, pairs, func(p, q Pair) int {
