@@ -151,19 +151,20 @@ func testPage(t *testing.T, page string, least int) {
 	}
 }
 
-// runGo runs the middle of a program that uses packages engine and query. Errors end it.
+// runGo runs the middle of a program that uses packages engine, query and dedup. Errors end it.
 func runGo(t *testing.T, root, body string) {
 	dir := t.TempDir()
 	body = strings.ReplaceAll(body, "{ ... }", "{ check(err); used(m) }")
 	body = regexp.MustCompile(`(?m)^((\w+, |)(\w+, |)err :?= .*)$`).ReplaceAllString(body, "$1\ncheck(err); used(${2}${3}err)")
 	file := filepath.Join(dir, "main.go")
 	program := `package main
-import ("context"; "log"; "os"; "github.com/simdb/simdb/engine"; "github.com/simdb/simdb/query")
+import ("context"; "log"; "os"; "slices"; "github.com/simdb/simdb/dedup"; "github.com/simdb/simdb/engine"; "github.com/simdb/simdb/query")
 func check(err error) { if err != nil { log.Fatal(err) } }
 func used(...any) {}
 func main() {
 check(os.Chdir(os.Args[1]))
 ctx, fingerprint, doc := context.Background(), uint64(1), engine.Doc{ID: "b", Text: "other words"}
+hashes, texts := []uint64{1, 3}, []string{"a b c", "a b c"}
 used(query.Run)
 ` + body + "check(db.Close())\n}\n"
 	write(t, file, program)

@@ -27,17 +27,10 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 	c := &Clusters{l: l, by: by, match: make([]float64, l.N)}
 	var err error
 	switch {
-	case components && l.Groups != nil:
-		err = c.groupComponents(ctx, o)
-	case by.Sets && components:
-		err = c.setComponents(ctx, o)
+	case components:
+		err = c.components(ctx, o)
 	case by.Sets:
 		err = c.setStars(ctx, o)
-	case components:
-		c.keeper, err = l.PrintComponents(ctx, by.K, o.prints(l.N))
-		for n, k := range c.keeper {
-			c.match[n] = -float64(l.Distance(uint32(n), k))
-		}
 	default:
 		err = c.printStars(ctx, o)
 	}
@@ -45,6 +38,40 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 		return nil, err
 	}
 	return c, c.collect(ctx, o)
+}
+
+// components forms components. The first document of each in the order of preference is its keeper.
+func (c *Clusters) components(ctx context.Context, o JoinOptions) (err error) {
+	switch {
+	case c.l.Groups != nil:
+		err = c.groupComponents(ctx, o)
+	case c.by.Sets:
+		err = c.setComponents(ctx, o)
+	default:
+		c.keeper, err = c.l.PrintComponents(ctx, c.by.K, o.prints(c.l.N))
+	}
+	if err != nil {
+		return err
+	}
+	first := map[uint32]uint32{} // of a component, in order
+	for _, n := range c.l.Order {
+		if _, ok := first[c.keeper[n]]; !ok {
+			first[c.keeper[n]] = n
+		}
+	}
+	for n, label := range c.keeper {
+		if k, ok := first[label]; ok {
+			c.keeper[n] = k
+		}
+	}
+	if c.by.Sets {
+		c.match, err = c.l.Scores(ctx, c.keeper)
+		return err
+	}
+	for n, k := range c.keeper {
+		c.match[n] = -float64(c.l.Distance(uint32(n), k))
+	}
+	return nil
 }
 
 // setStars forms stars by sets.
@@ -78,41 +105,18 @@ func (c *Clusters) printStars(ctx context.Context, o JoinOptions) (err error) {
 	return err
 }
 
-// groupComponents connects the documents that match by Groups. The first document of a component is
-// its keeper.
+// groupComponents connects the documents that match by Groups.
 func (c *Clusters) groupComponents(ctx context.Context, o JoinOptions) error {
 	forest := selfjoin.NewForest(int(c.l.N))
 	err := c.l.classPairs(ctx, c.by, o, func(a, b []uint32, _ float64) bool {
 		c.l.Groups.unite(forest, a, b)
 		return ctx.Err() == nil
 	})
-	if err = cmp.Or(err, ctx.Err()); err != nil {
-		return err
-	}
 	c.keeper = forest.Labels()
-	first := map[uint32]uint32{} // of a component, in order
-	for _, n := range c.l.Order {
-		if _, ok := first[c.keeper[n]]; !ok {
-			first[c.keeper[n]] = n
-		}
-	}
-	for n, label := range c.keeper {
-		if k, ok := first[label]; ok {
-			c.keeper[n] = k
-		}
-	}
-	if c.by.Sets {
-		c.match, err = c.l.Scores(ctx, c.keeper)
-		return err
-	}
-	for n, k := range c.keeper {
-		c.match[n] = -float64(c.l.Distance(uint32(n), k))
-	}
-	return nil
+	return cmp.Or(err, ctx.Err())
 }
 
-// setComponents connects the documents of all pairs that match. The first document of a component
-// is its keeper.
+// setComponents connects the documents of all pairs that match.
 func (c *Clusters) setComponents(ctx context.Context, o JoinOptions) error {
 	all, err := c.l.setClasses(ctx)
 	if err != nil {
@@ -127,11 +131,8 @@ func (c *Clusters) setComponents(ctx context.Context, o JoinOptions) error {
 	so := o.sets(c.l.Judges(ctx, c.by.T))
 	so.Order = all.firsts()
 	slices.Sort(so.Order)
-	if err := c.l.Sets.Components(ctx, c.by.T, so, forest); err != nil {
-		return err
-	}
+	err = c.l.Sets.Components(ctx, c.by.T, so, forest)
 	c.keeper = forest.Labels()
-	c.match, err = c.l.Scores(ctx, c.keeper)
 	return err
 }
 
@@ -148,16 +149,16 @@ func (c *Clusters) collect(ctx context.Context, o JoinOptions) error {
 			c.members = append(c.members, uint32(n))
 		}
 	}
-	rank := c.l.rank
+	rank := c.l.rankOf
 	return ordered.InPlace(ctx, c.members, func(a, b uint32) int {
 		k, m := c.keeper[a], c.keeper[b]
 		switch {
 		case k != m:
-			return cmp.Or(cmp.Compare(c.sizes[m], c.sizes[k]), cmp.Compare(rank[k], rank[m]))
+			return cmp.Or(cmp.Compare(c.sizes[m], c.sizes[k]), cmp.Compare(rank(k), rank(m)))
 		case a == k || b == k:
 			return cmp.Compare(min(1, a^k), min(1, b^k))
 		}
-		return cmp.Compare(rank[a], rank[b])
+		return cmp.Compare(rank(a), rank(b))
 	})
 }
 
@@ -171,22 +172,28 @@ func (c *Clusters) Count() (clusters, members int64) {
 	return clusters, int64(len(c.members))
 }
 
+// A Member is a document of a cluster.
+type Member struct {
+	Cluster int
+	Keep    bool
+	N       uint32
+	Match   float64 // with the keeper, as of a pair
+}
+
 // All yields all members.
-func (c *Clusters) All(ctx context.Context) iter.Seq2[engine.Member, error] {
-	return func(yield func(engine.Member, error) bool) {
+func (c *Clusters) All(ctx context.Context) iter.Seq2[Member, error] {
+	return func(yield func(Member, error) bool) {
 		number := 0
 		for i, n := range c.members {
 			if i%4096 == 0 && ctx.Err() != nil {
-				yield(engine.Member{}, context.Cause(ctx))
+				yield(Member{}, context.Cause(ctx))
 				return
 			}
 			keep := c.keeper[n] == n
 			if keep {
 				number++
 			}
-			id, err := c.l.id(n)
-			m := engine.Member{Cluster: number, Keep: keep, Match: c.by.match(string(id), c.match[n])}
-			if !yield(m, err) || err != nil {
+			if !yield(Member{number, keep, n, c.match[n]}, nil) {
 				return
 			}
 		}

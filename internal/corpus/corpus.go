@@ -23,14 +23,12 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/internal/vfs"
 )
-
-// ErrNoTexts refuses to compare texts where there are none.
-var ErrNoTexts = errors.New("the documents have fingerprints and no texts: --near K compares fingerprints")
 
 // Options say what a Corpus holds.
 type Options struct {
@@ -78,6 +76,22 @@ func New(o Options) *Corpus {
 		c.texts = &texts{memory: o.Memory / 8, create: func() (setjoin.File, error) { return vfs.Temp(o.Dir, "sets-*") }}
 	}
 	return c
+}
+
+// OfPrints returns a corpus of fingerprints, which it keeps: one for each document, of equal widths.
+// Those that none says so of match nothing.
+func OfPrints(prints selfjoin.Columns, none func(n int) bool) (*Corpus, error) {
+	n := prints.Len()
+	if int64(n) > selfjoin.MaxFingerprints {
+		return nil, fmt.Errorf("more than %d fingerprints: %w", int64(selfjoin.MaxFingerprints), engine.ErrTooLarge)
+	}
+	c := &Corpus{Prints: prints, N: int64(n), empty: make([]uint64, (n+63)/64), sized: true}
+	for i := range n {
+		if none(i) {
+			c.drop(uint32(i))
+		}
+	}
+	return c, nil
 }
 
 // Counters returns how many bytes the counters of elements may take, in a run of that much memory.
@@ -142,7 +156,8 @@ func (c *Corpus) addPrints(words []uint64, prints int) error {
 		c.Prints = append(c.Prints, make([]uint64, len(c.Prints[0])))
 	}
 	if len(words) > 0 && len(words) != prints*len(c.Prints) {
-		return fmt.Errorf("document %d has a fingerprint of %d bits, those before it have %d: --bits N makes wider ones of texts, and lists have one width", c.N+1, 64*width, 64*len(c.Prints))
+		return fmt.Errorf("document %d has a fingerprint of %d bits, those before it have %d: %s N makes wider ones of texts, and lists have one width",
+			c.N+1, 64*width, 64*len(c.Prints), option.Name("Bits"))
 	}
 	if c.sized = c.sized || width > 0; width == 0 {
 		words = make([]uint64, len(c.Prints))

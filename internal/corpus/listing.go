@@ -12,12 +12,12 @@ import (
 )
 
 // Listing is a corpus whose documents have ids. Add a document's ID before the document; call Rank
-// when all are added.
+// when all are added. Without ids, documents are in the order of their numbers.
 type Listing struct {
 	*Corpus
 	ids      texts     // those that memory has no room for are in a file
 	bufs     [2][]byte // of ids from the file
-	byID     []uint32  // documents, ascending by ID
+	byID     []uint32  // documents, ascending by ID; nil without ids
 	rank     []uint32  // of each document: its place in byID
 	Repeated int64     // documents whose ID an earlier one has
 	Order    []uint32  // of preference; nil is that of their numbers
@@ -35,6 +35,27 @@ func (l *Listing) Close() error { return cmp.Or(l.ids.close(), l.Corpus.Close())
 
 // AddID takes the ID of the next document.
 func (l *Listing) AddID(id string) error { return l.ids.add(id) }
+
+// ID returns the ID of a document.
+func (l *Listing) ID(n uint32) (string, error) {
+	id, err := l.id(n)
+	return string(id), err
+}
+
+// rankOf returns the rank of a document, and ranked the document of a rank.
+func (l *Listing) rankOf(n uint32) uint32 {
+	if l.rank == nil {
+		return n
+	}
+	return l.rank[n]
+}
+
+func (l *Listing) ranked(rank uint32) uint32 {
+	if l.byID == nil {
+		return rank
+	}
+	return l.byID[rank]
+}
 
 // id returns the ID of a document, until the next call.
 func (l *Listing) id(n uint32) ([]byte, error) { return l.ids.text(&l.bufs[0], int(n)) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"unsafe"
@@ -21,6 +22,36 @@ type Criterion struct {
 	K       int
 	T       float64
 	Measure setjoin.Measure
+}
+
+// CriterionOf returns a criterion of the engine, or engine.ErrInvalid. Contains and Within are the
+// same one: a pair has no direction.
+func CriterionOf(by engine.Criterion) (Criterion, error) {
+	if k, near := by.Distance(); near {
+		if k < 0 {
+			return Criterion{}, fmt.Errorf("a distance of %d bits: %w", k, engine.ErrInvalid)
+		}
+		return Criterion{K: k}, nil
+	}
+	t, ofText := by.OfText()
+	if !ofText {
+		t, _ = by.Threshold()
+	}
+	if !(t > 0 && t <= 1) {
+		return Criterion{}, fmt.Errorf("a similarity of %g is outside 0 < t <= 1: %w", t, engine.ErrInvalid)
+	}
+	switch by {
+	case engine.Levenshtein(t):
+		if t < setjoin.LeastEdits {
+			return Criterion{}, fmt.Errorf("a Levenshtein similarity of %g is below %g: %w", t, setjoin.LeastEdits, engine.ErrInvalid)
+		}
+		return Levenshtein(t), nil
+	case engine.Cosine(t):
+		return Cosine(t), nil
+	case engine.Contains(t), engine.Within(t):
+		return Contained(t), nil
+	}
+	return Criterion{Sets: true, T: t}, nil
 }
 
 // Levenshtein and Cosine are the criteria that compare texts themselves.
@@ -60,41 +91,41 @@ func (o JoinOptions) sets(judge func() setjoin.Judge) setjoin.Options {
 }
 
 // ErrTooManyPairs says that pairs do not fit into memory.
-var ErrTooManyPairs = errors.New("more pairs than --memory has room for; --unordered lists any number of them")
+var ErrTooManyPairs = errors.New("the pairs do not fit into memory; unordered, any number of them can be listed")
 
-// A pair is two documents by their ranks, a < b, and how well they match: the greater the better.
-type pair struct {
-	match float64 // the score, or less the distance
-	a, b  uint32
+// A Pair is two documents that match, by number, A before B in the order of IDs.
+type Pair struct {
+	Match float64 // the score, or less the distance: the greater the better
+	A, B  uint32
 }
 
 // Pairs yields every pair of documents that match: the best match first, then by A, then by B,
 // which holds the pairs in memory, or, unordered, as they are found, always in the same order.
-func (l *Listing) Pairs(ctx context.Context, by Criterion, unordered bool, o JoinOptions) iter.Seq2[engine.Pair, error] {
-	return func(yield func(engine.Pair, error) bool) {
+func (l *Listing) Pairs(ctx context.Context, by Criterion, unordered bool, o JoinOptions) iter.Seq2[Pair, error] {
+	return func(yield func(Pair, error) bool) {
 		each := l.sortedPairs
 		if unordered {
 			each = l.eachPair
 		}
 		going := true
-		err := each(ctx, by, o, func(p pair) bool {
-			named, err := l.named(p, by)
-			going = yield(named, err) && err == nil
+		err := each(ctx, by, o, func(p Pair) bool {
+			p.A, p.B = l.ranked(p.A), l.ranked(p.B)
+			going = yield(p, nil)
 			return going
 		})
 		if going && err != nil {
-			yield(engine.Pair{}, err)
+			yield(Pair{}, err)
 		}
 	}
 }
 
 // sortedPairs is eachPair in the order of Pairs.
-func (l *Listing) sortedPairs(ctx context.Context, by Criterion, o JoinOptions, emit func(pair) bool) error {
+func (l *Listing) sortedPairs(ctx context.Context, by Criterion, o JoinOptions, emit func(Pair) bool) error {
 	// A slice that grows is held twice for a moment.
-	most := max(1, o.Memory/4/int64(3*unsafe.Sizeof(pair{})))
-	var pairs []pair
+	most := max(1, o.Memory/4/int64(3*unsafe.Sizeof(Pair{})))
+	var pairs []Pair
 	tooMany := false
-	err := l.eachPair(ctx, by, o, func(p pair) bool {
+	err := l.eachPair(ctx, by, o, func(p Pair) bool {
 		if int64(len(pairs)) < most {
 			pairs = append(pairs, p)
 			return true
@@ -109,8 +140,8 @@ func (l *Listing) sortedPairs(ctx context.Context, by Criterion, o JoinOptions, 
 		return ErrTooManyPairs
 	}
 	o.Progress(engine.Progress{Stage: "sort"})
-	err = ordered.InPlace(ctx, pairs, func(p, q pair) int {
-		return cmp.Or(cmp.Compare(q.match, p.match), cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
+	err = ordered.InPlace(ctx, pairs, func(p, q Pair) int {
+		return cmp.Or(cmp.Compare(q.Match, p.Match), cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B))
 	})
 	if err != nil {
 		return err
@@ -126,16 +157,8 @@ func (l *Listing) sortedPairs(ctx context.Context, by Criterion, o JoinOptions, 
 	return nil
 }
 
-func (l *Listing) named(p pair, by Criterion) (engine.Pair, error) {
-	id, err := l.id(l.byID[p.a])
-	a := string(id)
-	id, e := l.id(l.byID[p.b])
-	b := string(id)
-	return engine.Pair{A: a, B: b, Match: by.match(b, p.match)}, cmp.Or(err, e)
-}
-
-// match is the match of a document with this ID.
-func (by Criterion) match(id string, match float64) engine.Match {
+// Of returns the match of a document with an ID.
+func (by Criterion) Of(id string, match float64) engine.Match {
 	if by.Sets {
 		return engine.Match{ID: id, Score: match, Exact: true}
 	}
@@ -170,11 +193,12 @@ func (l *Listing) classPairs(ctx context.Context, by Criterion, o JoinOptions, e
 	return l.PrintPairs(ctx, by.K, o.prints(l.N), func(a, b []uint32, distance int) bool { return emit(a, b, -float64(distance)) })
 }
 
-// eachPair calls emit for every pair as it is found, until it returns false.
-func (l *Listing) eachPair(ctx context.Context, by Criterion, o JoinOptions, emit func(pair) bool) error {
+// eachPair calls emit for every pair as it is found, by the ranks of its documents, until it returns
+// false.
+func (l *Listing) eachPair(ctx context.Context, by Criterion, o JoinOptions, emit func(Pair) bool) error {
 	give := func(match float64, a, b uint32) bool {
-		a, b = l.rank[a], l.rank[b]
-		return emit(pair{match, min(a, b), max(a, b)})
+		a, b = l.rankOf(a), l.rankOf(b)
+		return emit(Pair{match, min(a, b), max(a, b)})
 	}
 	err := l.partPairs(ctx, by, o, func(a, b []uint32, match float64) bool {
 		for i, x := range a {

@@ -595,8 +595,8 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestLoadSums$",
 	},
 	{
-		name: "audit/keepers that come later not looked for", in: "cmd/simdb", decl: "job.placeKeepers",
-		edit:  always(`d.keep.rules.all[0].name == "first" && d.Stored == nil && !d.decided.reorders() || d.out.dropped == 0`),
+		name: "audit/keepers that come later not looked for", in: "dedup", decl: "job.placeKeepers",
+		edit:  always(`d.keep.rules[0].Name == "first" && d.Stored == nil && !d.decided.reorders() || d.out.dropped == 0`),
 		tests: "cmd/simdb", run: "^TestAuditOrder$",
 	},
 	{

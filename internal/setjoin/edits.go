@@ -34,9 +34,9 @@ func EditGrams(t float64) int {
 	return q
 }
 
-// leastEdits is the least threshold of Edits: below it rounding might make texts match that share
+// LeastEdits is the least threshold of Edits: below it rounding might make texts match that share
 // nothing.
-const leastEdits = 1e-6
+const LeastEdits = 1e-6
 
 // partners returns the least and the greatest length of texts that match one of n runes, or more
 // than these.

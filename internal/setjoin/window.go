@@ -119,7 +119,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 		o.Judge = func() Judge { return nil }
 	case o.Judge == nil:
 		return nil, errors.New("setjoin: there is nothing to compare what sets stand for")
-	case m.Kind == Edits && (t < leastEdits || m.Q != EditGrams(t)):
+	case m.Kind == Edits && (t < LeastEdits || m.Q != EditGrams(t)):
 		return nil, errors.New("setjoin: the runs are those of another threshold")
 	}
 	if o.Memory <= 0 {

@@ -104,7 +104,7 @@ func (c *Command) prepare(a *app.App, s *inputs.Sources, opt *records.Options) (
 	if err != nil {
 		return params, err
 	}
-	if err := app.ReadFeatures(opt, of); err != nil {
+	if err := inputs.ReadFeatures(opt, of); err != nil {
 		return params, err
 	}
 	dir, err := a.TempDirIn("")

@@ -3,12 +3,13 @@ package verbs
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"runtime"
+	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/internal/grouping"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -26,8 +27,6 @@ type AlikeFlags struct {
 	app.RejectFlags
 	app.FeatureFlags
 	TempDir string `placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
-
-	components bool // of clusters
 }
 
 // Validate checks the flags.
@@ -50,43 +49,102 @@ func (f *AlikeFlags) useThreads() (restore func()) {
 	return func() { runtime.GOMAXPROCS(before) }
 }
 
-// alike lists what is alike: in a whole database, or among documents of files or of a sample.
-type alike interface {
-	countPairs() (int64, error)
-	pairs(unordered bool) iter.Seq2[engine.Pair, error]
-	countClusters() (int64, error)
-	clusters() iter.Seq2[engine.Member, error]
-}
-
-// storedList is what is alike in a whole database.
-type storedList struct {
-	a  *app.App
-	s  *inputs.Stored
-	by engine.Criterion
-	o  *engine.ClusterOptions
-}
-
-func (l *storedList) countPairs() (int64, error) {
-	var n int64
-	for _, err := range l.s.Pairs(l.a.Context(), l.by, &engine.PairOptions{Count: &n, Progress: l.o.Progress}) {
-		return 0, err
+// list has the rows of what the arguments name written by write.
+func (f *AlikeFlags) list(a *app.App, args []string, job dedup.Listing, write func(*dedup.Documents) error) (err error) {
+	defer f.useThreads()()
+	defer app.KeepTo(int64(f.Memory))()
+	m := a.Meter()
+	defer m.Stop()
+	src, err := a.NewCollection(args, f.InputFlags, app.Access{OrFile: true, Near: f.Near, Features: f.FeatureFlags, Memory: int64(f.Memory)})
+	if err != nil {
+		return err
 	}
-	return n, nil
-}
-
-func (l *storedList) pairs(unordered bool) iter.Seq2[engine.Pair, error] {
-	return l.s.Pairs(l.a.Context(), l.by, &engine.PairOptions{Unordered: unordered, Progress: l.o.Progress})
-}
-
-func (l *storedList) countClusters() (int64, error) {
-	o := *l.o
-	o.Count = new(int64)
-	for _, err := range l.s.Clusters(l.a.Context(), l.by, &o) {
-		return 0, err
+	defer src.Stored.Close(&err)
+	f.Settle(a, src.DB(), f.Images)
+	whole := src.Stored != nil && !f.Grouped() && f.Sample == 0
+	if !whole {
+		if job.TempDir, err = f.checkFiles(a, src); err != nil {
+			return err
+		}
 	}
-	return *o.Count, nil
+	job.By = f.Criterion(src.Stored != nil && f.Verified(src.DB().Params().Text))
+	job.Across, job.WithinField, job.Sample, job.Seed, job.Memory = f.Across, f.WithinField, int64(f.Sample), f.Seed, int64(f.Memory)
+	job.Rejects = a.NewRejects(f.RejectFlags, f.Output)
+	if src.Stored == nil {
+		if err = f.readFiles(&job); err != nil {
+			return err
+		}
+	}
+	start := time.Now()
+	found, err := job.Open(a.Context(), a.Env(), src)
+	if err == nil {
+		defer found.Close()
+		err = write(found)
+	}
+	if err = inFlags(src, err); whole {
+		return err
+	}
+	m.Stop()
+	if err == nil || errors.Is(err, app.Status(app.ExitNo)) {
+		f.say(a, src, found, job.Rejects, start)
+	}
+	return job.Rejects.Close(err)
 }
 
-func (l *storedList) clusters() iter.Seq2[engine.Member, error] {
-	return l.s.Clusters(l.a.Context(), l.by, l.o)
+// checkFiles checks flags that mean nothing for files, or for a sample, and makes a temporary folder.
+func (f *AlikeFlags) checkFiles(a *app.App, src *inputs.Sources) (string, error) {
+	if f.Estimate {
+		return "", errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --across and --within-field compare texts")
+	}
+	if src.Stored == nil && (f.Levenshtein != nil || f.Cosine != nil) {
+		if err := f.RefuseFor("--levenshtein or --cosine of files"); err != nil {
+			return "", err
+		}
+	}
+	return a.TempDirIn(f.TempDir)
+}
+
+// readFiles says how files are read.
+func (f *AlikeFlags) readFiles(job *dedup.Listing) error {
+	params, features, err := f.Params(0)
+	if err != nil {
+		return err
+	}
+	job.Features, job.Shingle, job.Bits = features, params.Shingle, int(f.Bits)
+	job.Read = f.RowInputFlags.Options()
+	job.Read.MakeID, job.Read.Bits = true, int(f.Bits)
+	return inputs.ReadFeatures(&job.Read, features)
+}
+
+// inFlags returns an error of a job in terms of its flags.
+func inFlags(src *inputs.Sources, err error) error {
+	switch {
+	case errors.Is(err, dedup.ErrTooManyPairs):
+		return errors.New("more pairs than --memory has room for; --unordered lists any number of them")
+	case errors.Is(err, dedup.ErrSampleTooLarge):
+		return errors.New("--sample: so many documents have no room in half of --memory")
+	case errors.Is(err, dedup.ErrAllowed):
+		return errors.New("some pairs are allowed, which only clusters of a whole database keep apart: leave out --sample, --across and --within-field, or list pairs")
+	case errors.Is(err, dedup.ErrStoredTexts):
+		return fmt.Errorf("%s keeps no texts, which --sample, --across and --within-field compare by --jaccard", src.Stored.Path)
+	}
+	return err
+}
+
+// say says what was read of files, or of a sample.
+func (f *AlikeFlags) say(a *app.App, src *inputs.Sources, of *dedup.Documents, rejects *inputs.Rejects, start time.Time) {
+	a.Env().TellSkipped(src)
+	if of.Repeated > 0 {
+		a.Say("%s had an id that an earlier one has; each is a document of its own, as in dedup", quantity.Count(of.Repeated, "document"))
+	}
+	if of.Bare > 0 {
+		a.Say("%s: a fingerprint and no text, which match nothing; --near K compares fingerprints", quantity.Count(of.Bare, "document"))
+	}
+	rejects.TellUTF8()
+	if f.Sample > 0 {
+		share := float64(of.Listed) / float64(max(of.Read, 1))
+		a.Say("%s drawn at random with --seed %d, %.3g %% of all: about %.3g %% of all pairs are among them",
+			quantity.Count(of.Listed, "document"), f.Seed, 100*share, 100*share*share)
+	}
+	a.Say("%s read%s; %s", quantity.Count(of.Read, "document"), f.Alike(f.Near), app.Seconds(start))
 }

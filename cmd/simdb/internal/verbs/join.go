@@ -120,7 +120,7 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 	if c.IDs {
 		return nil
 	}
-	return cmp.Or(app.ReadFeatures(&o.Read, params.Features), src.Stored.ReadsAs(params.Features, c.DB))
+	return cmp.Or(inputs.ReadFeatures(&o.Read, params.Features), src.Stored.ReadsAs(params.Features, c.DB))
 }
 
 // openFiles opens the files that the first argument names.
@@ -136,7 +136,7 @@ func (c *Join) openFiles(a *app.App, o *dedup.JoinOptions) error {
 	}
 	params, said, err := c.Params(0)
 	if err == nil {
-		err = cmp.Or(app.ReadFeatures(&o.Read, said), app.ReadFeatures(&o.Of, said))
+		err = cmp.Or(inputs.ReadFeatures(&o.Read, said), inputs.ReadFeatures(&o.Of, said))
 	}
 	if err != nil {
 		return err

@@ -162,7 +162,7 @@ func (c *Match) options(a *app.App) (*dedup.MatchOptions, error) {
 // compare has the lines be read and compared as the documents of the database are, if they can be.
 func (c *Match) compare(a *app.App, db *engine.DB, src *inputs.Sources, o *dedup.MatchOptions) (err error) {
 	o.By, o.Read.Bits = c.Criterion(!c.NoVerify), db.Params().Bits
-	if err := cmp.Or(app.ReadFeatures(&o.Read, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
+	if err := cmp.Or(inputs.ReadFeatures(&o.Read, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
 		return err
 	}
 	if !c.Add {
@@ -206,14 +206,13 @@ func (c *Match) flush() error {
 func (c *Match) open(a *app.App) (*engine.DB, error) {
 	what, _ := engine.Identify(c.DB)
 	how := app.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
-	create := how.Create && !inputs.Exists(c.DB) // else another process is about to create it
-	if create {
+	if how.Create && !inputs.Exists(c.DB) { // else another process is about to create it
 		if err := app.Prepare(c.DB); err != nil {
 			return nil, err
 		}
 	}
 	db, err := a.Open(c.DB, how)
-	if err == nil && create {
+	if err == nil && db.IsNew() {
 		a.Say("created %s; simdb create makes a database with other parameters, such as --ttl", c.DB)
 	}
 	return db, err
@@ -266,7 +265,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*match
 	if c.Audit == "" {
 		return nil, nil
 	}
-	var inputs []app.AuditInput
+	var inputs []dedup.AuditInput
 	for _, name := range src.Names {
 		in, err := auditInput(a, src, name)
 		if err != nil {
@@ -282,8 +281,8 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*match
 	if err != nil {
 		return nil, err
 	}
-	t := &matchAudit{w: w, e: app.AuditEncoder(w)}
-	err = t.e.Encode(app.AuditHead{Version: version.String(), Parameters: matchParameters{
+	t := &matchAudit{w: w, e: dedup.AuditEncoder(w)}
+	err = t.e.Encode(dedup.AuditHead{Version: version.String(), Parameters: matchParameters{
 		Near: c.Near, Jaccard: c.Jaccard, Levenshtein: c.Levenshtein, Cosine: c.Cosine, Contains: c.Contains, Within: c.Within, NoVerify: c.NoVerify,
 		Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
 	}, Inputs: inputs})
@@ -293,8 +292,8 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*match
 	return t, nil
 }
 
-func auditInput(a *app.App, src *inputs.Sources, name string) (app.AuditInput, error) {
-	in := app.AuditInput{File: records.ShownName(name)}
+func auditInput(a *app.App, src *inputs.Sources, name string) (dedup.AuditInput, error) {
+	in := dedup.AuditInput{File: records.ShownName(name)}
 	switch {
 	case src.Tree != nil:
 		in.Bytes = &src.Total
@@ -302,7 +301,7 @@ func auditInput(a *app.App, src *inputs.Sources, name string) (app.AuditInput, e
 		in.File = "stdin"
 	case src.Total > 0:
 		var err error
-		if in, err = app.Digest(a.Context(), name); err != nil {
+		if in, err = dedup.Digest(a.Context(), name); err != nil {
 			return in, err
 		}
 		in.File = records.ShownName(name)
@@ -316,7 +315,7 @@ func (t *matchAudit) old(c *Match, rec *records.Record, n engine.Novelty) error 
 		return nil
 	}
 	m := n.Match
-	row := app.AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &m.ID, Rule: "match"}
+	row := dedup.AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &m.ID, Rule: "match"}
 	switch {
 	case n.Expired:
 		row.Keeper, row.Rule = nil, "expired"
@@ -336,7 +335,7 @@ func (t *matchAudit) issue(is *records.Issue) error {
 	if t == nil {
 		return nil
 	}
-	return t.e.Encode(&app.AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
+	return t.e.Encode(&dedup.AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
 }
 
 // close completes the audit, and after a failure drops it, unless it keeps its part. It returns the

@@ -1,0 +1,289 @@
+package dedup
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/units"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// The documents of Against come before those of the inputs in the order of preference. They are
+// keepers without being copied: what is like one of them is dropped. A source is read twice, so it
+// must not change meanwhile: a regular file, or a snapshot of a database. The documents of a
+// database are read in the order in which they are stored, and preferred in that of writing, which
+// compaction does not change.
+
+// openAgainst opens the sources of Against. It sets the flags that say what is compared to what
+// the first database among them compares, unless there are some; all others must agree.
+func (d *job) openAgainst() (err error) {
+	first := ""
+	if d.Stored != nil {
+		s := &source{Sources: d.Sources, path: d.Names[0]}
+		if err := d.takeStored(s, first); err != nil {
+			return err
+		}
+		first = s.path
+		d.keep.by = append(d.keep.by, &ranking{rule: First}) // of those that are equal otherwise
+	}
+	for _, path := range d.c.Against {
+		s := source{path: path, Sources: d.env.TableSources(path)}
+		if s.Sources != nil {
+			s.bytes = s.Total
+			d.against = append(d.against, s)
+			continue
+		}
+		what, err := engine.Identify(path)
+		if err == nil && what != "" || inputs.IsSet(path) {
+			if err := d.openKnown(&s); err != nil {
+				return err
+			}
+			d.against = append(d.against, s)
+			if err := d.takeStored(&s, first); err != nil {
+				return fmt.Errorf("%s %w", option.Name("Against"), err)
+			}
+			first = path
+			continue
+		}
+		if err := s.checkFile(d); err != nil {
+			return err
+		}
+		d.against = append(d.against, s)
+	}
+	return nil
+}
+
+// openKnown opens a source that is a database, as it is now.
+func (d *job) openKnown(s *source) (err error) {
+	db, err := d.env.OpenStored(s.path, d.access())
+	if err != nil {
+		return fmt.Errorf("%s: %w", option.Name("Against"), err)
+	}
+	s.Sources, s.bytes = db.Sources(), db.ContentBytes()
+	return nil
+}
+
+// access says how databases are opened, that are known or the input.
+func (d *job) access() inputs.Access {
+	how := inputs.Access{Near: d.near, Images: d.c.Where.Images, Memory: d.c.memory() / 16}
+	if d.c.level() == units.Document { // units are compared by the options alone
+		how.Compared = d.c.Compared
+	}
+	return how
+}
+
+// takeStored takes over what a database says. One before it is called first, "" for none.
+func (d *job) takeStored(s *source, first string) error {
+	d.settle(s.Stored.DB)
+	switch texts := s.Stored.DB.Params().Text; {
+	case !texts && d.c.level() != units.Document:
+		return fmt.Errorf("%s: it keeps no texts, which are compared", s.path)
+	case !texts && d.textCriterion().Sets:
+		return fmt.Errorf("%s: it keeps no texts, which are compared: %s K compares fingerprints", s.path, option.Name("Near"))
+	}
+	s.Stored.NoPrints = d.near == nil
+	if d.c.level() != units.Document {
+		return nil
+	}
+	d.readAllowed(s)
+	return d.agree(s, first)
+}
+
+// agree takes over what a database compares, or checks that the database before it does so, too.
+func (d *job) agree(s *source, first string) error {
+	p, err := s.Stored.Params()
+	if err != nil {
+		return err
+	}
+	of := engine.Features(p.Features)
+	if first == "" {
+		d.params.Shingle, d.params.Features, d.params.Words, d.features = p.Shingle, p.Features, p.Words, of
+		if d.near != nil {
+			d.opt.Bits = s.Stored.DB.Params().Bits
+		}
+		return nil
+	}
+	if d.params.Shingle != p.Shingle || d.features.Describe() != of.Describe() {
+		return fmt.Errorf("%s and %s compare other things of a document: %d words a shingle, %s; and %d, %s",
+			first, s.path, d.params.Shingle, d.features.Describe(), p.Shingle, of.Describe())
+	}
+	return nil
+}
+
+// checkFile checks that a source can be read twice. With Files a folder is one, with Images
+// also a picture.
+func (s *source) checkFile(d *job) error {
+	st, err := os.Stat(s.path)
+	if err == nil && st.IsDir() {
+		_, err = os.ReadDir(s.path) // what is in it decides whether it is a database
+	}
+	switch {
+	case s.path == "-":
+		return errors.New(option.Name("Against") + " is read twice, which standard input cannot be")
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: there is no such file or database", option.Set("Against", s.path))
+	case err != nil:
+		return err
+	case d.c.Where.OfFiles() && st.IsDir(), d.c.Where.Images != nil && imagehash.HasExtension(s.path):
+		s.Sources, err = d.env.New(d.ctx, []string{s.path}, d.c.Where)
+		return err
+	case st.IsDir():
+		return fmt.Errorf("%s: it is a folder, and no database", option.Set("Against", s.path))
+	case !st.Mode().IsRegular():
+		return fmt.Errorf("%s: it is read twice, which only a regular file can be", option.Set("Against", s.path))
+	}
+	if s.Sources, err = inputs.FileSources([]string{s.path}); err == nil {
+		s.bytes = s.ContentBytes()
+	}
+	return err
+}
+
+// closeAgainst closes the sources.
+func (d *job) closeAgainst(err *error) {
+	for i := range d.against {
+		d.against[i].Stored.Close(err)
+	}
+}
+
+// each calls f for every document of a source.
+func (s *source) each(d *job, need records.Need, f func(rec *records.Record) error, bad badFunc) error {
+	opt := d.opt
+	opt.Need, opt.Cut = need, false
+	return s.named(d.env.ReadInput(d.ctx, s.Sources, 0, inputs.Reading{
+		Stage: "read what is known", Options: opt, Issue: bad,
+		Record: func(_ records.Source, rec *records.Record) error {
+			return f(rec)
+		},
+	}))
+}
+
+// named adds the database to an error about one of its files, which have the same names in all.
+func (s *source) named(err error) error {
+	if _, ok := errors.AsType[*engine.CorruptionError](err); ok {
+		return fmt.Errorf("%s: %w", option.Set("Against", s.path), err)
+	}
+	return err
+}
+
+// eachKnown calls f for every document of Against, with what identifies it.
+func (d *job) eachKnown(f func(rec *records.Record) error, bad badFunc) error {
+	for i := range d.against {
+		need := records.NeedText
+		if d.against[i].Tree != nil {
+			need = records.NeedID // no picture is decoded again
+		}
+		if err := d.against[i].each(d, need, f, bad); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readKnown reads Against for the first time.
+func (d *job) readKnown(add func(rec *records.Record) error) error {
+	need := records.NeedText
+	if d.c.grouped() {
+		need = records.NeedDoc
+	}
+	for i := range d.against {
+		s := &d.against[i]
+		s.known = d.known
+		if s.Stored != nil {
+			s.written = []uint64{}
+		}
+		if s.some() && d.auditTo != nil {
+			if err := s.digestAll(d); err != nil {
+				return err
+			}
+		}
+		err := s.each(d, need, func(rec *records.Record) error {
+			d.decided.add(d.known, rec)
+			d.known++
+			if s.Stored != nil {
+				s.written = append(s.written, rec.Seq)
+			}
+			if !s.some() {
+				s.digest.add(rec.Doc.ID, rec.Doc.Text, uint64(rec.Pos))
+				if s.Tree != nil {
+					s.digest.addPrint(rec)
+				}
+			}
+			return add(rec)
+		}, d.rejects.Add)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// some reports whether not all documents of a source are read.
+func (s *source) some() bool { return s.Stored != nil && s.Stored.Only != nil }
+
+// digestAll makes the digest of a database of which not all documents are read otherwise.
+func (s *source) digestAll(d *job) error {
+	var written []uint64
+	only := s.Stored.Only
+	s.Stored.Only = nil
+	err := s.each(d, records.NeedText, func(rec *records.Record) error {
+		s.digest.add(rec.Doc.ID, rec.Doc.Text, 0)
+		written = append(written, rec.Seq)
+		return nil
+	}, ignored)
+	s.Stored.Only = only
+	for _, seq := range written {
+		s.digest.add("", "", seq)
+	}
+	return err
+}
+
+// auditKnown are the sources as the head of the audit has them, after they were read. The digest is
+// of their documents, in the order of reading, and of when those of a database were written.
+func (d *job) auditKnown() (all []AuditInput) {
+	for i := range d.against {
+		s := &d.against[i]
+		digest := s.digest
+		if !s.some() {
+			for _, seq := range s.written {
+				digest.add("", "", seq)
+			}
+		}
+		all = append(all, AuditInput{File: s.path, XXH3: digest.sum()})
+	}
+	return all
+}
+
+// orderKnown puts the known documents in order of preference, given that of the others, nil for
+// that of their numbers. It returns nil for that of all numbers.
+func (d *job) orderKnown(others []uint32) []uint32 {
+	stored := slices.ContainsFunc(d.against, func(s source) bool { return s.written != nil })
+	if d.known == 0 || others == nil && !stored {
+		return others
+	}
+	all := make([]uint32, d.known, d.known+d.read)
+	for n := range all {
+		all[n] = uint32(n)
+	}
+	for _, s := range d.against {
+		mine := all[s.known:][:len(s.written)]
+		slices.SortFunc(mine, func(a, b uint32) int {
+			return cmp.Compare(s.written[int64(a)-s.known], s.written[int64(b)-s.known])
+		})
+	}
+	for n := range d.read {
+		at := uint32(n)
+		if others != nil {
+			at = others[n]
+		}
+		all = append(all, at+uint32(d.known))
+	}
+	return all
+}

@@ -1,0 +1,177 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/selfjoin"
+	"github.com/simdb/simdb/internal/setjoin"
+)
+
+// newCorpus returns the corpus of a run: which features it has depends on the criterion.
+func (d *job) newCorpus(dir string) *corpus.Corpus {
+	return corpus.New(corpus.Options{
+		Sets:       d.textCriterion().Sets || d.scored(),
+		Measure:    d.textCriterion().Measure,
+		Prints:     d.near != nil,
+		ScoresOnly: d.near != nil && d.verify == nil,
+		Memory:     d.c.memory(),
+		InputBytes: d.inputBytes(),
+		Dir:        dir,
+	})
+}
+
+// scored reports whether a run by fingerprints says how similar texts are in truth.
+func (d *job) scored() bool {
+	stored := func(s source) bool { return s.Stored != nil && !s.Stored.DB.Params().Text }
+	return d.near != nil && d.c.Where.Images == nil && !slices.ContainsFunc(d.against, stored) && (d.c.Figures || d.c.AuditPath() != "" || d.c.Audited != nil)
+}
+
+// join forms the clusters.
+func (d *job) join(c *corpus.Corpus) (err error) {
+	order, err := d.keep.order(d.ctx, d.read)
+	if err != nil {
+		return err
+	}
+	order = d.orderKnown(order)
+	order = d.decided.reorder(order, d.known+d.read)
+	switch {
+	case d.near != nil && d.verify == nil:
+		err = d.joinPrints(c, order)
+	default:
+		err = d.joinSets(c, order)
+	}
+	if err != nil {
+		return err
+	}
+	return d.out.numberClusters(d.ctx)
+}
+
+// setOptions are those of joins of sets.
+func (d *job) setOptions(order []uint32) setjoin.Options {
+	return setjoin.Options{
+		Memory: d.c.memory() / 4, Order: order, Known: int(d.known),
+		Progress: func(done, total int) {
+			d.env.Report(engine.Progress{Stage: "join", Done: int64(done), Total: int64(total), Unit: "documents"})
+		},
+	}
+}
+
+// joinSets forms clusters by the texts, of those within the distance of Near only if there is
+// one.
+func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
+	o := d.setOptions(order)
+	t := d.textCriterion().T
+	o.Judge = c.Judges(d.ctx, t)
+	o.Accept = d.decided.accepts()
+	if d.decided != nil && d.decided.groups != nil {
+		var err error
+		if o.Same, err = c.Alike(d.ctx, d.decided.group); err != nil {
+			return err
+		}
+	}
+	join := c.Sets.Stars
+	if d.near != nil {
+		join = func(ctx context.Context, t float64, o setjoin.Options) (setjoin.Assignment, error) {
+			return c.VerifiedStars(ctx, t, *d.near, o, d.printOptions(c.N))
+		}
+	}
+	stars, err := join(d.ctx, t, o)
+	if err != nil {
+		return err
+	}
+	d.out.keeper, d.out.score = stars.Keeper, stars.Score
+	for n := range d.known { // also those that are equal to others
+		d.out.keeper[n] = uint32(n)
+	}
+	if d.near != nil {
+		d.out.distance = make([]uint16, len(stars.Keeper))
+		for n, k := range stars.Keeper {
+			d.out.distance[n] = uint16(c.Distance(uint32(n), k))
+		}
+	}
+	return nil
+}
+
+// printOptions are those of joins of the fingerprints of n documents.
+func (d *job) printOptions(n int64) selfjoin.Options {
+	return selfjoin.Options{Progress: func(done, total int64) {
+		share := float64(done) / float64(max(total, 1))
+		d.env.Report(engine.Progress{Stage: "join", Done: int64(share * float64(n)), Total: n, Unit: "documents"})
+	}}
+}
+
+// joinPrints forms clusters by fingerprints.
+func (d *job) joinPrints(c *corpus.Corpus, order []uint32) (err error) {
+	o := d.printOptions(c.N)
+	if d.decided != nil {
+		d.out.keeper, d.out.distance, err = c.PrintStarsApart(d.ctx, order, *d.near, uint32(d.known), d.decided.asApart(), o)
+	} else {
+		d.out.keeper, d.out.distance, err = c.PrintStars(d.ctx, order, *d.near, uint32(d.known), o)
+	}
+	if err != nil || c.Sets == nil || c.Textual == 0 {
+		return err
+	}
+	d.out.score, err = c.Sets.Scores(d.ctx, d.out.keeper)
+	return err
+}
+
+// outcome says what becomes of each document, by ordinal.
+type outcome struct {
+	keeper   []uint32  // a document that is kept is its own
+	score    []float64 // with the keeper; nil where texts were not compared
+	distance []uint16  // to the keeper; nil of Jaccard
+	cluster  []uint32  // of a keeper: its number, from 1 on; 0 for one without members
+	sizes    []uint32  // by number of the cluster, less one
+	names    []uint32  // of a Part: by number of the cluster, less one, its number in the whole job
+	clusters int64     // of two or more
+	dropped  int64
+}
+
+// kept reports whether document n is kept: with Keep none, whether its cluster is formed around
+// it.
+func (o *outcome) kept(n int64) bool { return o.keeper[n] == uint32(n) }
+
+// gone reports whether document n is dropped although its cluster is formed around it.
+func (d *job) gone(n int64) bool {
+	return d.keep.rules.none() && n >= d.known && d.out.kept(n) && d.out.cluster[n] > 0 && !d.decided.is(uint32(n), DecisionKeep)
+}
+
+// name returns the number of a cluster that outputs have.
+func (o *outcome) name(cluster uint32) uint32 {
+	if o.names != nil {
+		return o.names[cluster-1]
+	}
+	return cluster
+}
+
+// numberClusters numbers the clusters: the largest first, then in the order of keepers.
+func (o *outcome) numberClusters(ctx context.Context) error {
+	o.cluster = make([]uint32, len(o.keeper)) // first the sizes
+	for n, k := range o.keeper {
+		if o.cluster[k]++; k != uint32(n) {
+			o.dropped++
+		}
+	}
+	var keepers []uint32
+	for k, size := range o.cluster {
+		if size > 1 {
+			keepers = append(keepers, uint32(k))
+		} else {
+			o.cluster[k] = 0
+		}
+	}
+	o.clusters = int64(len(keepers))
+	err := ordered.InPlace(ctx, keepers, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(o.cluster[b], o.cluster[a]), cmp.Compare(a, b))
+	})
+	o.sizes = make([]uint32, len(keepers))
+	for at, k := range keepers {
+		o.sizes[at], o.cluster[k] = o.cluster[k], uint32(at)+1
+	}
+	return err
+}

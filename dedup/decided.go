@@ -1,0 +1,218 @@
+package dedup
+
+import (
+	"slices"
+
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/grouping"
+	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/records"
+)
+
+// ruleDecided is the rule of the audit where a decision has decided which document is kept.
+const ruleDecided = "decision"
+
+func (d *job) readDecisions() error {
+	if d.c.Decisions == "" {
+		return nil
+	}
+	all, err := ReadDecisions(d.ctx, d.c.Decisions)
+	if err != nil {
+		return err
+	}
+	x := newDecided()
+	x.all = all
+	for i := range all {
+		if all[i].Kind == DecisionAllow {
+			x.separate(all[i].A, all[i].B)
+		} else {
+			x.kind[x.number(all[i].A)] = all[i].Kind
+		}
+	}
+	d.decided = x
+	return nil
+}
+
+// groupBy has documents join only across groups, or within them.
+func (d *job) groupBy() error {
+	stored := ""
+	if d.Stored != nil {
+		stored = d.Stored.Path
+	}
+	g, err := grouping.Flags{Across: d.c.Across, WithinField: d.c.WithinField}.New(stored)
+	if g != nil {
+		if d.decided == nil {
+			d.decided = newDecided()
+		}
+		d.decided.grouper, d.decided.groups = g, &corpus.Groups{Across: g.Across}
+	}
+	return err
+}
+
+func newDecided() *decided {
+	return &decided{ids: map[string]uint32{}, apart: map[[2]uint32]bool{}, of: map[uint32]uint32{}}
+}
+
+// readAllowed takes over the pairs that a database of Against keeps apart by ALLOW.
+func (d *job) readAllowed(s *source) {
+	for p := range s.Stored.Allowed() {
+		if d.decided == nil {
+			d.decided = newDecided()
+		}
+		d.decided.separate(p.A, p.B)
+		d.decided.allowed++
+	}
+}
+
+// separate notes that the documents with these ids do not join each other.
+func (x *decided) separate(idA, idB string) {
+	a, b := x.number(idA), x.number(idB)
+	x.apart[[2]uint32{min(a, b), max(a, b)}] = true
+}
+
+func (x *decided) number(id string) uint32 {
+	n, ok := x.ids[id]
+	if !ok {
+		n = uint32(len(x.kind))
+		x.ids[id], x.kind = n, append(x.kind, "")
+	}
+	return n
+}
+
+// add takes note of the next document, by its ordinal.
+func (x *decided) add(ordinal int64, rec *records.Record) {
+	if x == nil {
+		return
+	}
+	if x.groups != nil {
+		x.groups.Of = append(x.groups.Of, x.grouper.Of(rec))
+	}
+	if n, ok := x.ids[rec.Doc.ID]; ok {
+		x.of[uint32(ordinal)] = n
+	}
+}
+
+// involved reports whether a document is decided about.
+func (x *decided) involved(ordinal uint32) bool {
+	_, ok := x.of[ordinal]
+	return ok || x.groups != nil
+}
+
+// groups returns the groups of the documents, nil if any two may match.
+func (d *job) groups() *corpus.Groups {
+	if d.decided == nil {
+		return nil
+	}
+	return d.decided.groups
+}
+
+// group is what groups of corpus.Apart are.
+func (x *decided) group(ordinal uint32) (uint32, bool) {
+	_, decided := x.of[ordinal]
+	if x.groups == nil || decided {
+		return 0, false
+	}
+	return x.groups.Of[ordinal], true
+}
+
+// is reports whether this was decided about a document of the inputs.
+func (x *decided) is(ordinal uint32, kind DecisionKind) bool {
+	if x == nil || ordinal < x.known {
+		return false
+	}
+	n, ok := x.of[ordinal]
+	return ok && x.kind[n] == kind
+}
+
+// accept reports whether two documents may join: they are of groups that may, not a pair that is
+// allowed, and none is to be kept where the other stays as well. Any number of goroutines call it.
+func (x *decided) accept(a, b uint32) bool {
+	if !x.groups.Accept(a, b) {
+		return false
+	}
+	m, okM := x.of[a]
+	n, okN := x.of[b]
+	if !okM && !okN {
+		return true
+	}
+	keepA, keepB := x.is(a, DecisionKeep), x.is(b, DecisionKeep)
+	if keepA && (keepB || b < x.known) || keepB && a < x.known {
+		return false
+	}
+	return !okM || !okN || !x.apart[[2]uint32{min(m, n), max(m, n)}]
+}
+
+// accepts returns accept as joins of sets take it, nil if nothing is decided.
+func (x *decided) accepts() func(a, b int) bool {
+	if x == nil {
+		return nil
+	}
+	return func(a, b int) bool { return x.accept(uint32(a), uint32(b)) }
+}
+
+// reorders reports whether the order of preference is another one by the decisions.
+func (x *decided) reorders() bool {
+	return x != nil && slices.ContainsFunc(x.kind, func(k DecisionKind) bool { return k != "" })
+}
+
+// reorder puts documents that are to be kept first, after those of Against, and those to be
+// dropped last. A nil order is that of the ordinals, n in all.
+func (x *decided) reorder(order []uint32, n int64) []uint32 {
+	if !x.reorders() {
+		return order
+	}
+	if order == nil {
+		order = make([]uint32, n)
+		for i := range order {
+			order[i] = uint32(i)
+		}
+	}
+	class := func(ordinal uint32) int {
+		switch {
+		case ordinal < x.known:
+			return 0
+		case x.is(ordinal, DecisionKeep):
+			return 1
+		case x.is(ordinal, DecisionDrop):
+			return 3
+		}
+		return 2
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return class(a) - class(b) })
+	return order
+}
+
+// asApart is accept as joins by fingerprint take it.
+func (x *decided) asApart() corpus.Apart {
+	return x.groups.Apart(corpus.Apart{Involved: x.involved, Accept: x.accept, Group: x.group})
+}
+
+// tellUnused says how many decisions are about documents that were not read.
+func (d *job) tellUnused() {
+	if d.decided == nil || d.decided.all == nil {
+		return
+	}
+	read := make([]bool, len(d.decided.kind))
+	for _, n := range d.decided.of {
+		read[n] = true
+	}
+	unused := int64(0)
+	for i := range d.decided.all {
+		if x := &d.decided.all[i]; !read[d.decided.ids[x.A]] || x.Kind == DecisionAllow && !read[d.decided.ids[x.B]] {
+			unused++
+		}
+	}
+	if unused > 0 {
+		d.env.Say("%s of %s: about documents that the files do not have", quantity.Count(unused, "decision"), d.c.Decisions)
+	}
+}
+
+// auditDecisions is the file of Decisions as the head of the audit has it.
+func (d *job) auditDecisions() (*AuditInput, error) {
+	if d.c.Decisions == "" {
+		return nil, nil
+	}
+	in, err := Digest(d.ctx, d.c.Decisions)
+	in.File = d.c.Decisions
+	return &in, err
+}

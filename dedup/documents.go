@@ -1,0 +1,347 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/grouping"
+	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// A Listing is a job: it lists pairs or clusters of the documents of files, or of a database.
+type Listing struct {
+	By        engine.Criterion // of files and of samples exact, also without Verified
+	Mode      engine.ClusterMode
+	Unordered bool // pairs as they are found, which holds none in memory
+
+	Features engine.Features // of texts of files; a database has its own
+	Shingle  int             // as in Options
+	Bits     int             // as in Options
+
+	// Across is a field, or "file" or "folder": two documents match only if they differ in it.
+	// WithinField is a field in which they must be equal.
+	Across, WithinField string
+
+	Sample int64  // list among so many documents, drawn at random; 0: among all
+	Seed   uint64 // another number draws other documents
+
+	Memory  int64  // as in Options
+	TempDir string // as in Options
+
+	Read    records.Options // how files are read
+	Rejects *inputs.Rejects // takes what is no record
+}
+
+// Documents are what a Listing compares. Methods are for one goroutine.
+type Documents struct {
+	Read     int64 // documents of files or of a sample, and those that it was drawn from
+	Listed   int64 // those that are compared
+	Repeated int64 // documents of files with an ID that an earlier one has
+	Bare     int64 // documents with a fingerprint and no text, where texts are compared
+
+	job     Listing
+	env     *inputs.Env
+	sources *inputs.Sources
+	stored  bool // a whole database is compared by itself
+
+	files   *corpus.Listing
+	by      corpus.Criterion
+	params  features.Params
+	grouper *grouping.Grouper
+	sample  *listSample // nil for all
+	allowed bool        // the database has allowed pairs
+	damaged []error     // of files that could not be read to the end
+}
+
+// Errors of a Listing.
+var (
+	ErrTooManyPairs = corpus.ErrTooManyPairs
+	ErrAllowed      = errors.New("some pairs are allowed, which only clusters of a whole database keep apart")
+	ErrStoredTexts  = errors.New("the database keeps no texts, which a sample, and documents that fields keep apart, are compared by")
+)
+
+// Open reads the documents, except those of a whole database without Across, WithinField and Sample,
+// which has indexes. Close frees what the documents take.
+func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources) (_ *Documents, err error) {
+	j.Memory = cmp.Or(max(j.Memory, 0), 1<<30)
+	l := &Documents{job: j, env: env, sources: src}
+	if l.by, err = corpus.CriterionOf(j.By); err != nil {
+		return nil, err
+	}
+	database := ""
+	if src.Stored != nil {
+		database = src.Stored.Path
+		if err := env.CheckTexts(ctx, src.DB(), !l.by.Sets); err != nil {
+			return nil, err
+		}
+		if l.stored = j.Across == "" && j.WithinField == "" && j.Sample == 0; l.stored {
+			return l, nil
+		}
+	}
+	if l.grouper, err = (grouping.Flags{Across: j.Across, WithinField: j.WithinField}).New(database); err != nil {
+		return nil, err
+	}
+	if j.Sample > 0 {
+		l.sample = &listSample{n: int(min(j.Sample, setjoin.MaxSets)), seed: j.Seed, most: j.Memory / 2}
+	}
+	l.files = corpus.NewListing(corpus.Options{
+		Sets: l.by.Sets, Measure: l.by.Measure, Prints: !l.by.Sets, Memory: j.Memory, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: j.TempDir,
+	})
+	if l.grouper != nil {
+		l.files.Groups = &corpus.Groups{Across: l.grouper.Across}
+	}
+	read := l.readFiles
+	if src.Stored != nil {
+		read = l.readStored
+	}
+	if err := cmp.Or(read(ctx), l.grouper.Check()); err != nil {
+		return nil, errors.Join(err, l.files.Close())
+	}
+	l.Read, l.Listed, l.Repeated = l.files.N, l.files.N, l.files.Repeated
+	if l.sample != nil {
+		l.Read = l.sample.seen
+	}
+	return l, nil
+}
+
+// Close frees the files.
+func (l *Documents) Close() error {
+	if l.files == nil {
+		return nil
+	}
+	return l.files.Close()
+}
+
+// readFiles reads the documents of files.
+func (l *Documents) readFiles(ctx context.Context) (err error) {
+	if l.params, err = (&Options{Features: l.job.Features, Shingle: l.job.Shingle, Bits: l.job.Bits}).params(); err != nil {
+		return err
+	}
+	x := corpus.NewExtractor(ctx, l.params, l.files.Corpus)
+	defer x.Stop()
+	err = l.env.EachInput(ctx, l.sources, inputs.Reading{
+		Stage: "read", Options: l.job.Read, Rejects: l.job.Rejects,
+		Begin: func(_ int, in records.Source) error { return l.sources.CheckIDs(in) },
+		Record: func(in records.Source, rec *records.Record) error {
+			if n := len(rec.Doc.ID); n > engine.MaxIDBytes {
+				return records.NewIssue(in, rec, fmt.Sprintf("its id has %d bytes, the most is %d", n, engine.MaxIDBytes))
+			}
+			return l.record(x, rec)
+		},
+		Damaged: func(err error) { l.damaged = append(l.damaged, err) },
+	})
+	if err != nil {
+		return err
+	}
+	if l.sample != nil {
+		for _, d := range l.sample.documents() {
+			if err := l.add(x, &d); err != nil {
+				return err
+			}
+		}
+	}
+	if err := cmp.Or(x.Finish(), inputs.CheckDistance(&l.by.K, max(64*len(l.files.Prints), l.job.Bits))); err != nil {
+		return err
+	}
+	if short := x.Few().Advice(l.params.Features); short != "" && l.env.Log != nil && l.by.Measure == (setjoin.Measure{}) {
+		l.env.Log.Info(short)
+	}
+	if len(l.damaged) > 0 {
+		return errors.Join(append(l.damaged, errors.New("nothing is listed, as lines would be missing: repair or leave out what is damaged"))...)
+	}
+	if err := l.job.Rejects.Nothing(); err != nil {
+		return err
+	}
+	if l.by.Sets && l.files.Textual == 0 && l.files.Given > 0 {
+		return inputs.NoTexts()
+	}
+	l.env.Report(engine.Progress{Stage: "sort ids"})
+	return l.files.Rank(ctx)
+}
+
+func (l *Documents) add(x *corpus.Extractor, d *engine.Doc) error {
+	if err := l.files.AddID(d.ID); err != nil {
+		return err
+	}
+	if l.by.Sets && d.Text == "" && d.Fingerprint != nil {
+		l.Bare++
+	}
+	return x.Add(d, l.files.Groups)
+}
+
+// record takes a document of a file, or of a database.
+func (l *Documents) record(x *corpus.Extractor, rec *records.Record) error {
+	if l.sample != nil {
+		return l.sample.add(&rec.Doc)
+	}
+	if l.grouper != nil {
+		l.files.Groups.Of = append(l.files.Groups.Of, l.grouper.Of(rec))
+	}
+	return l.add(x, &rec.Doc)
+}
+
+// readStored reads a database, or draws the sample from it: its documents are compared as those of
+// files are.
+func (l *Documents) readStored(ctx context.Context) (err error) {
+	db := l.sources.Stored
+	if l.by.Sets && !db.DB.Params().Text {
+		return fmt.Errorf("%s: %w", db.Path, ErrStoredTexts)
+	}
+	for range db.Allowed() {
+		l.allowed = true
+		break
+	}
+	if l.params, err = db.Params(); err != nil {
+		return err
+	}
+	x := corpus.NewExtractor(ctx, l.params, l.files.Corpus)
+	defer x.Stop()
+	if l.sample == nil {
+		err = l.readWhole(ctx, x)
+	} else {
+		err = l.readDrawn(ctx, x, db)
+	}
+	if err = cmp.Or(err, x.Finish()); err != nil {
+		return err
+	}
+	return l.files.Rank(ctx)
+}
+
+// readWhole reads a database, whose documents are preferred in the order of writing.
+func (l *Documents) readWhole(ctx context.Context, x *corpus.Extractor) error {
+	var written []uint64
+	err := l.env.EachInput(ctx, l.sources, inputs.Reading{
+		Stage: "read", Options: records.Options{Need: records.NeedDoc},
+		Record: func(_ records.Source, rec *records.Record) error {
+			written = append(written, rec.Seq)
+			return l.record(x, rec)
+		},
+	})
+	order := make([]uint32, len(written))
+	for n := range order {
+		order[n] = uint32(n)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Or(cmp.Compare(written[a], written[b]), cmp.Compare(a, b)) })
+	l.files.Order = order
+	return err
+}
+
+// readDrawn reads the sample of a database.
+func (l *Documents) readDrawn(ctx context.Context, x *corpus.Extractor, db *inputs.Stored) error {
+	docs, err := l.draw(ctx, db)
+	for _, d := range docs {
+		err = cmp.Or(err, l.add(x, &d))
+	}
+	return err
+}
+
+// draw returns a sample of the documents, in the order of writing, with what they are compared by.
+func (l *Documents) draw(ctx context.Context, db *inputs.Stored) (docs []engine.Doc, err error) {
+	r := inputs.Reading{Stage: "draw documents", Options: records.Options{Need: records.NeedID}}
+	r.Record = func(_ records.Source, rec *records.Record) error { return l.sample.add(&rec.Doc) }
+	if err := l.env.EachInput(ctx, l.sources, r); err != nil {
+		return nil, err
+	}
+	db.Only, db.NoTexts = map[string]bool{}, !l.by.Sets
+	for _, d := range l.sample.documents() {
+		db.Only[d.ID] = true
+	}
+	written, left := make(map[string]uint64, len(db.Only)), l.job.Memory/2
+	r.Options.Need = records.NeedText
+	r.Record = func(_ records.Source, rec *records.Record) error {
+		docs, written[rec.Doc.ID] = append(docs, rec.Doc), rec.Seq
+		if left -= int64(len(rec.Doc.Text)); left < 0 {
+			return ErrSampleTooLarge
+		}
+		return nil
+	}
+	if err := l.env.EachInput(ctx, l.sources, r); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(docs, func(a, b engine.Doc) int {
+		return cmp.Or(cmp.Compare(written[a.ID], written[b.ID]), cmp.Compare(a.ID, b.ID))
+	})
+	return docs, nil
+}
+
+// options returns the options of joins.
+func (l *Documents) options() corpus.JoinOptions {
+	return corpus.JoinOptions{Memory: l.job.Memory, Progress: l.env.Report}
+}
+
+// CountPairs returns how many pairs there are.
+func (l *Documents) CountPairs(ctx context.Context) (n int64, err error) {
+	if !l.stored {
+		return l.files.CountPairs(ctx, l.by, l.options())
+	}
+	for _, err = range l.sources.Stored.Pairs(ctx, l.job.By, &engine.PairOptions{Count: &n, Progress: l.env.Report}) {
+	}
+	return n, err
+}
+
+// Pairs yields all pairs, as engine.Snapshot.Pairs does.
+func (l *Documents) Pairs(ctx context.Context) iter.Seq2[engine.Pair, error] {
+	if l.stored {
+		return l.sources.Stored.Pairs(ctx, l.job.By, &engine.PairOptions{Unordered: l.job.Unordered, Progress: l.env.Report})
+	}
+	return func(yield func(engine.Pair, error) bool) {
+		for p, err := range l.files.Pairs(ctx, l.by, l.job.Unordered, l.options()) {
+			a, e := l.files.ID(p.A)
+			b, f := l.files.ID(p.B)
+			if err = cmp.Or(err, e, f); !yield(engine.Pair{A: a, B: b, Match: l.by.Of(b, p.Match)}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// clusters forms the clusters of files.
+func (l *Documents) clusters(ctx context.Context) (*corpus.Clusters, error) {
+	if l.allowed {
+		return nil, ErrAllowed
+	}
+	return l.files.Clusters(ctx, l.by, l.job.Mode == engine.Components, l.options())
+}
+
+// CountClusters returns how many clusters there are.
+func (l *Documents) CountClusters(ctx context.Context) (n int64, err error) {
+	if !l.stored {
+		found, err := l.clusters(ctx)
+		if err == nil {
+			n, _ = found.Count()
+		}
+		return n, err
+	}
+	for _, err = range l.sources.Stored.Clusters(ctx, l.job.By, &engine.ClusterOptions{Mode: l.job.Mode, Count: &n, Progress: l.env.Report}) {
+	}
+	return n, err
+}
+
+// Clusters yields the members of all clusters, as engine.Snapshot.Clusters does.
+func (l *Documents) Clusters(ctx context.Context) iter.Seq2[engine.Member, error] {
+	if l.stored {
+		return l.sources.Stored.Clusters(ctx, l.job.By, &engine.ClusterOptions{Mode: l.job.Mode, Progress: l.env.Report})
+	}
+	return func(yield func(engine.Member, error) bool) {
+		found, err := l.clusters(ctx)
+		if err != nil {
+			yield(engine.Member{}, err)
+			return
+		}
+		for m, err := range found.All(ctx) {
+			id, e := l.files.ID(m.N)
+			if err = cmp.Or(err, e); !yield(engine.Member{Cluster: m.Cluster, Keep: m.Keep, Match: l.by.Of(id, m.Match)}, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/units"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// probe looks at the beginning of every file: they must all have one format, and the same columns,
+// since their records go into one output, whose name must not say otherwise.
+func (d *job) probe() error {
+	if err := d.checkAgainst(); err != nil {
+		return err
+	}
+	var first records.Info // with something in it, and the columns of the first one that has some
+	for i := range d.Files {
+		info, err := d.begins(i)
+		if err == nil && i > 0 && !d.c.ToFolder() {
+			err = inputs.OneOutput(first, info)
+		}
+		if err != nil {
+			return err
+		}
+		if i == 0 || first.Empty {
+			first, d.first = info, i
+		}
+		if first.Columns == nil {
+			first.Columns = info.Columns
+		}
+		d.formats = append(d.formats, info.Format)
+	}
+	if d.c.ToFolder() {
+		return d.claimFolder()
+	}
+	if d.kind = inputs.CopyOf(first); d.c.Output == "" {
+		return nil
+	}
+	return d.env.Claim(option.Name("Output"), d.c.Output, d.kind)
+}
+
+// begins reads the beginning of a file and describes it.
+func (d *job) begins(i int) (info records.Info, err error) {
+	return d.env.Probe(d.ctx, d.Sources, i, inputs.Reading{Options: d.opt}, func(in records.Source) error {
+		if d.c.Columns != nil && !in.Info().Empty {
+			if err := records.CanExtend(in, d.c.Columns.OfInput()); err != nil {
+				return fmt.Errorf("%s: %w", option.Name("Columns"), err)
+			}
+		}
+		return context.Cause(d.ctx)
+	})
+}
+
+// checkAgainst returns an error if an input is a file of Against: all of it would be dropped.
+func (d *job) checkAgainst() error {
+	for _, path := range d.c.Against {
+		known, err := os.Stat(path)
+		if inputs.IsSet(path) || d.env.TableSources(path) != nil { // no table is an input
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, in := range slices.Concat(d.args, d.Names) {
+			if me, err := os.Stat(in); err == nil && os.SameFile(me, known) {
+				return fmt.Errorf("%s is %s, an input, of which nothing would be left", option.Set("Against", path), in)
+			}
+		}
+	}
+	return nil
+}
+
+// each calls f for every record of all files, and bad for every record that cannot be used. Damaged
+// files are added to failed. begin, unless it is nil, is called before the records of a file.
+func (d *job) each(stage string, begin func(i int, in records.Source) error, f func(records.Source, *records.Record) error, bad badFunc) error {
+	for i := range d.Files {
+		opt := d.opt
+		opt.Need = d.need(stage, i)
+		err := d.env.ReadInput(d.ctx, d.Sources, i, inputs.Reading{
+			Stage: stage, Options: opt, Begin: begin, Record: f, Issue: bad,
+			Damaged: func(err error) { d.failed = append(d.failed, err) },
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// need is what a pass needs of the documents of input i. The first one is about their texts, and so
+// are all with Level. Later ones need only to know which record is which, unless they have to
+// find the same ones unusable.
+func (d *job) need(stage string, i int) records.Need {
+	switch {
+	case d.Stored != nil && (stage == writeStage || d.keep.needFields() || d.c.grouped() || d.c.level() != units.Document):
+		return records.NeedAll
+	case d.Stored != nil: // ids alone come in another order
+		return records.NeedText
+	case d.c.level() == units.Document && stage != readStage && !d.flawed[i] && d.opt.IDFrom != records.IDFromHash && d.equal == nil:
+		return records.NeedID
+	case d.keep.needFields() || d.c.grouped():
+		return records.NeedAll
+	}
+	return records.NeedText
+}
+
+// The first pass, and the one that copies.
+const readStage, writeStage = "read", "write"
+
+// readAll calls add for every document of the first pass, before it is counted in d.read.
+func (d *job) readAll(add func(rec *records.Record) error) error {
+	d.flawed = make([]bool, len(d.Files))
+	at := 0
+	begin := func(i int, _ records.Source) error {
+		at = i
+		return nil
+	}
+	err := d.each(readStage, begin, func(in records.Source, rec *records.Record) error {
+		d.rejects.Note(in, rec)
+		d.keep.add(rec)
+		d.digests.add(rec)
+		d.decided.add(d.known+d.read, rec)
+		if d.read == math.MaxUint32-1 {
+			return errors.New("there are too many documents")
+		}
+		err := add(rec)
+		d.read++
+		return err
+	}, func(in records.Source, is *records.Issue) error {
+		d.flawed[at] = true
+		return d.rejects.Add(in, is)
+	})
+	if err == nil {
+		err = d.damage()
+	}
+	if err == nil && !d.part {
+		err = d.rejects.Nothing()
+	}
+	if err == nil {
+		err = d.keep.decide()
+	}
+	if err == nil && d.decided != nil {
+		err = d.decided.grouper.Check()
+	}
+	return err
+}
+
+// damage returns an error if a file could not be read completely: the rest of it would be missing
+// from the output without a trace.
+func (d *job) damage() error {
+	if len(d.failed) == 0 {
+		return nil
+	}
+	return errors.Join(append(d.failed, errors.New("nothing is written, as lines would be missing: repair or leave out what is damaged"))...)
+}
+
+// inputBytes is about how many bytes all inputs have when they are decompressed.
+func (d *job) inputBytes() (n int64) {
+	n = d.ContentBytes()
+	for i := range d.against {
+		n += d.against[i].bytes
+	}
+	return n
+}

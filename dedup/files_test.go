@@ -1,0 +1,38 @@
+package dedup
+
+import (
+	"testing"
+
+	"github.com/simdb/simdb/internal/units"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// A file of which something was no record is read with its texts every time: what is too large to
+// be a record, or cannot be decoded, has an ID as all others have, and would be taken for one. A
+// database is always read in the order of its texts.
+func TestNeed(t *testing.T) {
+	document, paragraph := &Job{Level: units.Document}, &Job{Level: units.Paragraph}
+	files, database := &inputs.Sources{}, &inputs.Sources{Stored: &inputs.Stored{}}
+	for _, test := range []struct {
+		c     *Job
+		stage string
+		file  int
+		want  records.Need
+		of    *inputs.Sources
+	}{
+		{document, readStage, 0, records.NeedText, files},
+		{document, writeStage, 0, records.NeedID, files},
+		{document, writeStage, 1, records.NeedText, files},
+		{paragraph, writeStage, 0, records.NeedText, files},
+		{document, readStage, 0, records.NeedText, database},
+		{document, "find what is kept", 0, records.NeedText, database},
+		{document, writeStage, 0, records.NeedAll, database},
+		{paragraph, readStage, 0, records.NeedAll, database},
+	} {
+		d := &job{c: test.c, Sources: test.of, flawed: []bool{false, true}, keep: newRankings(test.c.Rules())}
+		if got := d.need(test.stage, test.file); got != test.want {
+			t.Errorf("level %v, %s, file %d: %v, not %v", test.c.Level, test.stage, test.file, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,412 @@
+package dedup
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/units"
+	"github.com/simdb/simdb/internal/version"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// level is a run with Level: the first pass finds the units that have come before, with passages
+// a second one does, and the last one copies documents without them.
+type level struct {
+	*job
+	found  *units.Repeats
+	places *places // nil: no audit is written
+	audit  *audit
+	spans  []units.Span // of the last text
+	gone   []units.Removed
+
+	options units.Options
+	split   func(dst []units.Span, text string) []units.Span
+
+	counts  units.Counts
+	removed int64 // units; of passages, words
+	pieces  int64 // rows of the audit for them
+	stood   int64 // of removed, those whose first is in Against
+	bytes   int64 // of text
+	removes int64 // bytes of them, with their line ends
+	changed int64 // documents that are copied without some units
+	emptied int64 // documents without any unit that stays
+}
+
+// workLevel reads, finds what comes again, and writes.
+func (d *job) workLevel(dir string) (err error) {
+	memory := d.c.memory()
+	if d.c.level() == units.Passage {
+		memory /= 2 // a quarter is for anchors
+	}
+	l := &level{job: d, found: units.NewRepeats(memory, func() (*os.File, error) { return vfs.Temp(dir, "spill-*") }, d.c.minCount())}
+	defer l.tell()
+	defer func() { err = errors.Join(err, l.found.Close(), l.places.close()) }()
+	if d.auditTo != nil {
+		if l.places, err = newPlaces(dir); err != nil {
+			return err
+		}
+	}
+	l.options = units.Options{Level: d.c.level(), MinWords: d.c.MinWords(), Spec: features.Spec(d.features)}
+	l.split = l.options.Splitter()
+	to := l.found
+	if d.c.level() == units.Passage {
+		l.options.Anchors = units.NewAnchors(memory / 2)
+		to = nil
+	}
+	if err := l.read(to); err != nil {
+		return err
+	}
+	if to == nil {
+		if err := l.readAgain(); err != nil {
+			return err
+		}
+		l.options.Anchors = nil // Find needs the memory
+	}
+	if err := l.found.Find(d.ctx); err != nil {
+		return err
+	}
+	return l.write()
+}
+
+// read is the first pass. to takes the units; with nil the anchors of passages are counted.
+func (l *level) read(to *units.Repeats) error {
+	x := units.NewExtractor(l.ctx, l.options, to)
+	defer x.Stop()
+	add := func(rec *records.Record) error { return errors.Join(l.places.add(rec), x.Add(rec.Doc.Text)) }
+	err := l.readKnown(add)
+	if err == nil {
+		err = x.Finish()
+	}
+	if err != nil {
+		return err
+	}
+	x.Counts = units.Counts{} // of the inputs alone
+	l.found.Know(l.known)
+	err = l.each(readStage, func(_ int, in records.Source) error { return records.CanCut(in) }, func(in records.Source, rec *records.Record) error {
+		if l.known+l.job.read >= math.MaxUint32-1 {
+			return errors.New("there are too many documents")
+		}
+		if err := records.CanCut(in); err != nil { // which a record may show
+			return fmt.Errorf("%s:%d: %w", rec.File, rec.Pos, err)
+		}
+		l.rejects.Note(in, rec)
+		if strings.TrimSpace(rec.Doc.Text) == "" {
+			if l.empty++; rec.Doc.Fingerprint != nil {
+				return inputs.NoTexts()
+			}
+		}
+		l.job.read++
+		l.bytes += int64(len(rec.Doc.Text))
+		return add(rec)
+	}, l.rejects.Add)
+	if err == nil {
+		err = l.damage()
+	}
+	if err == nil {
+		err = l.rejects.Nothing()
+	}
+	if err == nil {
+		err = x.Finish()
+	}
+	l.counts = x.Counts
+	return err
+}
+
+// readAgain reads all texts once more, for the windows of passages.
+func (l *level) readAgain() error {
+	x := units.NewExtractor(l.ctx, l.options, l.found)
+	defer x.Stop()
+	add := func(rec *records.Record) error { return x.Add(rec.Doc.Text) }
+	if err := l.eachKnown(add, ignored); err != nil {
+		return err
+	}
+	if err := l.each("compare", nil, func(_ records.Source, rec *records.Record) error { return add(rec) }, ignored); err != nil {
+		return err
+	}
+	return x.Finish()
+}
+
+// write is the last pass. Either all outputs are published or none; with DryRun there are
+// none.
+func (l *level) write() (err error) {
+	if l.audit, err = l.newLevelAudit(); err != nil {
+		return err
+	}
+	next, stop := iter.Pull2(l.found.All())
+	defer stop()
+	out := &copies{job: l.job}
+	begin := out.begin
+	if l.c.DryRun {
+		begin = func(int, records.Source) error { return nil }
+	}
+	var n int64
+	rep, err, left := next()
+	each := l.each("write", begin, func(in records.Source, rec *records.Record) error {
+		var mine []units.Repeat
+		for ; left && err == nil && int64(rep.At.Doc()) == l.known+n; rep, err, left = next() {
+			mine = append(mine, rep)
+		}
+		if n++; err != nil {
+			return err
+		}
+		raw, err := l.cut(in, rec, mine)
+		if err != nil || raw == nil || l.c.DryRun {
+			return err
+		}
+		return out.to.Copy(in, raw)
+	}, l.audit.issue)
+	if e := out.close(); each == nil {
+		each = e
+	}
+	if each != nil || l.c.DryRun {
+		return each
+	}
+	if n != l.job.read || left || len(l.failed) > 0 {
+		return inputs.ErrChanged
+	}
+	return l.publish()
+}
+
+// cut returns a record without the units that come again, nil if nothing of it is left.
+func (l *level) cut(in records.Source, rec *records.Record, repeats []units.Repeat) ([]byte, error) {
+	l.kept++
+	if len(repeats) == 0 {
+		return rec.Raw, nil
+	}
+	text := rec.Doc.Text
+	l.spans, l.gone = l.split(l.spans[:0], text), l.gone[:0]
+	for _, r := range repeats {
+		l.gone = l.options.Remove(l.gone, r)
+	}
+	for _, r := range l.gone {
+		if int(r.To) > len(l.spans) {
+			return nil, inputs.ErrChanged
+		}
+		n := int64(r.To - r.From)
+		if l.removed += n; int64(r.First.Doc()) < l.known {
+			l.stood += n
+		}
+		if err := l.auditUnit(rec, r); err != nil {
+			return nil, err
+		}
+	}
+	l.pieces += int64(len(l.gone))
+	words := units.Words(l.split)
+	if l.c.level() != units.Passage {
+		words = nil
+	}
+	keep := units.Keep(text, l.spans, l.gone, words)
+	l.removes += int64(len(text))
+	spans := make([]records.Span, len(keep))
+	for i, k := range keep {
+		spans[i] = records.Span(k)
+		l.removes -= int64(k.To - k.From)
+	}
+	if l.c.Cut != nil {
+		l.c.Cut(rec, records.Parts(text, spans))
+	}
+	if keep == nil {
+		l.kept--
+		l.emptied++
+		return nil, l.auditEmptied(rec)
+	}
+	l.changed++
+	return records.CutText(in, rec, spans), nil
+}
+
+// Leveled is what a job has done with Level.
+type Leveled struct {
+	Units   int64 // of passages, words
+	Short   int64 // of them, those that are too short, or in texts that are
+	Removed int64 // of Units
+	Pieces  int64 // units that were removed
+	Known   int64 // of Removed, those whose first is in Against
+	Bytes   int64 // of text
+	Removes int64 // bytes of what was removed, with line ends
+	Changed int64 // documents that have lost a part of their text
+	Emptied int64 // documents of which nothing was left
+}
+
+// tell has the report say what was done.
+func (l *level) tell() {
+	l.leveled = &Leveled{l.counts.Units, l.counts.Short, l.removed, l.pieces, l.stood, l.bytes, l.removes, l.changed, l.emptied}
+}
+
+// levelParameters are the flags that decide what is kept.
+type levelParameters struct {
+	Level    units.Level `json:"level"`
+	MinWords int         `json:"min_words"`
+	MinCount int         `json:"min_count"`
+	Against  []string    `json:"against,omitempty"`
+	Features string      `json:"features,omitempty"`
+}
+
+// unitRow is a line of the audit: a line, paragraph or passage that was removed, or with the rule
+// "empty" a document of which nothing is left.
+type unitRow struct {
+	AuditRow
+	Unit       uint32  `json:"unit,omitempty"`   // its number in the text, from 1; of a passage that of its first word
+	Offset     *int    `json:"offset,omitempty"` // where it begins in the text, in bytes
+	Bytes      int     `json:"bytes,omitempty"`  // of it, without its line end
+	Words      uint32  `json:"words,omitempty"`  // of a passage
+	KeeperUnit *uint32 `json:"keeper_unit,omitempty"`
+}
+
+// newLevelAudit starts the audit of a run.
+func (l *level) newLevelAudit() (*audit, error) {
+	a := &audit{}
+	if l.auditTo == nil {
+		return a, nil
+	}
+	inputs, err := l.digests.wait()
+	if err != nil {
+		return nil, err
+	}
+	a.e = AuditEncoder(l.auditTo)
+	return a, a.e.Encode(AuditHead{Version: version.String(), Parameters: levelParameters{
+		Level: l.c.level(), MinWords: l.c.MinWords(), MinCount: l.c.minCount(), Against: l.c.Against, Features: l.features.Describe(),
+	}, Against: l.auditKnown(), Inputs: inputs})
+}
+
+func (l *level) auditUnit(rec *records.Record, r units.Removed) error {
+	if l.audit.e == nil {
+		return nil
+	}
+	first, err := l.places.get(r.First.Doc())
+	if err != nil {
+		return err
+	}
+	span := units.Span{From: l.spans[r.From].From, To: l.spans[r.To-1].To}
+	row := unitRow{
+		AuditRow: AuditRow{
+			ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &first.ID, KeeperFile: &first.File,
+			Exact: new(true), Rule: string(l.c.level()),
+		},
+		Unit: r.From + 1, Offset: &span.From, Bytes: span.To - span.From, KeeperUnit: new(r.First.Unit() + 1),
+	}
+	if first.Line > 0 {
+		row.KeeperLine = &first.Line
+	}
+	if l.c.level() == units.Passage {
+		row.Words = r.To - r.From
+	}
+	if int64(r.First.Doc()) < l.known {
+		row.Rule = "against"
+	}
+	return l.audit.e.Encode(&row)
+}
+
+// auditEmptied takes note of a document of which nothing is left.
+func (l *level) auditEmptied(rec *records.Record) error {
+	if l.audit.e == nil {
+		return nil
+	}
+	return l.audit.e.Encode(&unitRow{AuditRow: AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Rule: "empty"}})
+}
+
+// places are the places of all documents, in two temporary files: the rows, and where each begins.
+type places struct {
+	rows, index     *os.File
+	toRows, toIndex *bufio.Writer
+	size            int64
+	files           []string // their names; a row has the number
+	read            map[uint32]*Place
+}
+
+// newPlaces returns places without documents, whose files are in dir.
+func newPlaces(dir string) (*places, error) {
+	rows, err := vfs.Temp(dir, "spill-*")
+	if err != nil {
+		return nil, err
+	}
+	index, err := vfs.Temp(dir, "spill-*")
+	if err != nil {
+		return nil, errors.Join(err, rows.Close())
+	}
+	return &places{rows: rows, index: index, toRows: bufio.NewWriterSize(rows, 64<<10), toIndex: bufio.NewWriterSize(index, 64<<10), read: map[uint32]*Place{}}, nil
+}
+
+// close frees the files.
+func (p *places) close() error {
+	if p == nil {
+		return nil
+	}
+	return errors.Join(p.rows.Close(), p.index.Close())
+}
+
+// add takes the next document.
+func (p *places) add(rec *records.Record) error {
+	if p == nil {
+		return nil
+	}
+	if n := len(p.files); n == 0 || p.files[n-1] != rec.File {
+		p.files = append(p.files, rec.File)
+	}
+	var b [8 + 3*binary.MaxVarintLen64]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(p.size))
+	row := binary.AppendUvarint(b[8:8], uint64(len(p.files)-1))
+	row = binary.AppendUvarint(row, uint64(rec.Pos))
+	row = binary.AppendUvarint(row, uint64(len(rec.Doc.ID)))
+	p.size += int64(len(row) + len(rec.Doc.ID))
+	_, err := p.toIndex.Write(b[:8])
+	if err == nil {
+		_, err = p.toRows.Write(row)
+	}
+	if err == nil {
+		_, err = p.toRows.WriteString(rec.Doc.ID)
+	}
+	return err
+}
+
+// maxPlaces is how many places are held that have been looked up.
+const maxPlaces = 4096
+
+// get returns the place of a document, after the last one was added.
+func (p *places) get(doc uint32) (*Place, error) {
+	if at, ok := p.read[doc]; ok {
+		return at, nil
+	}
+	if err := errors.Join(p.toRows.Flush(), p.toIndex.Flush()); err != nil {
+		return nil, err
+	}
+	var b [8]byte
+	if _, err := p.index.ReadAt(b[:], 8*int64(doc)); err != nil {
+		return nil, err
+	}
+	from := int64(binary.LittleEndian.Uint64(b[:]))
+	row := make([]byte, min(256, p.size-from))
+	for {
+		if _, err := p.rows.ReadAt(row, from); err != nil {
+			return nil, err
+		}
+		at, need := p.parse(row)
+		if at != nil {
+			if len(p.read) >= maxPlaces {
+				clear(p.read)
+			}
+			p.read[doc] = at
+			return at, nil
+		}
+		row = make([]byte, min(int64(need), p.size-from))
+	}
+}
+
+// parse returns the place that a row begins with, or how many bytes it takes.
+func (p *places) parse(row []byte) (at *Place, need int) {
+	file, n := binary.Uvarint(row)
+	line, m := binary.Uvarint(row[n:])
+	size, k := binary.Uvarint(row[n+m:])
+	if need = n + m + k + int(size); need > len(row) {
+		return nil, need
+	}
+	return &Place{string(row[n+m+k : need]), p.files[file], records.Position(line)}, need
+}

@@ -1,0 +1,219 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/version"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// A Part is a run on some of the inputs of a job that many workers share: the same passes, without
+// the join, of which it is told what concerns its documents. They are numbered from 0. Kept records
+// are in a file for each input, as with -o DIR/.
+type Part struct{ d *job }
+
+// Tally is what a Part has read. Those of all Parts add up.
+type Tally struct {
+	Documents, Textual, Given, Empty int64 // with a text, with a fingerprint of their own, with neither
+	Dropped, Kept                    int64
+	Rejected                         int64
+	Words                            int // of a fingerprint
+	Inputs                           []AuditInput
+	Flawed                           []bool   // of Inputs
+	Outputs                          []string // names of files
+}
+
+// Add adds what another Part has read, of later inputs.
+func (t *Tally) Add(o Tally) error {
+	if t.Words > 0 && o.Words > 0 && t.Words != o.Words {
+		return fmt.Errorf("some inputs have fingerprints of %d bits, others of %d", 64*t.Words, 64*o.Words)
+	}
+	t.Documents, t.Textual, t.Given, t.Empty = t.Documents+o.Documents, t.Textual+o.Textual, t.Given+o.Given, t.Empty+o.Empty
+	t.Dropped, t.Kept, t.Rejected, t.Words = t.Dropped+o.Dropped, t.Kept+o.Kept, t.Rejected+o.Rejected, max(t.Words, o.Words)
+	t.Inputs, t.Flawed = append(t.Inputs, o.Inputs...), append(t.Flawed, o.Flawed...)
+	t.Outputs = append(t.Outputs, o.Outputs...)
+	return nil
+}
+
+// Criterion returns what makes two documents near-duplicates.
+func (c *Job) Criterion() corpus.Criterion {
+	x := c.criteria()
+	return x.criterion()
+}
+
+// NewPart prepares a run on files, which it reads under other names. What it writes goes to a
+// folder.
+func (c Job) NewPart(ctx context.Context, env *inputs.Env, names, files []string, dir string) (*Part, error) {
+	c.Output = dir + string(filepath.Separator)
+	d, err := c.start(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	d.part = true
+	if err := inputs.ReadFeatures(&d.opt, d.features); err != nil {
+		return nil, err
+	}
+	if d.Sources, err = inputs.FileSources(files); err == nil && len(d.Files) != len(names) {
+		err = errors.New("a file has two of the names")
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.Names = names
+	if _, err := d.makeFolder(); err != nil {
+		return nil, err
+	}
+	for i := range d.Files {
+		info, err := d.begins(i)
+		if err != nil {
+			return nil, err
+		}
+		d.formats = append(d.formats, info.Format)
+	}
+	d.rejects = env.NewRejects(ctx, c.Rejects, c.Output)
+	return &Part{d}, nil
+}
+
+// Extract is the first pass. It calls place for where each document stands, and then each for what
+// it is compared by, whose slices it uses again.
+func (p *Part) Extract(dir string, place func(Place) error, each func(elements, prints []uint64) error) (t Tally, err error) {
+	d := p.d
+	c := d.newCorpus(dir)
+	defer c.Close()
+	d.digests = d.newDigests()
+	defer d.digests.stop()
+	x := corpus.NewExtractor(d.ctx, d.params, c)
+	defer x.Stop()
+	err = d.readAll(func(rec *records.Record) error {
+		if err := place(Place{rec.Doc.ID, rec.File, rec.Pos}); err != nil {
+			return err
+		}
+		return x.Add(&rec.Doc, nil)
+	})
+	if err == nil {
+		err = x.Finish()
+	}
+	if err == nil {
+		err = inputs.CheckDistance(d.near, max(64*len(c.Prints), d.c.Compared.Bits))
+	}
+	if err := d.closeRejects(err); err != nil {
+		return t, err
+	}
+	t = Tally{Documents: d.read, Textual: c.Textual, Given: c.Given, Empty: c.EmptyFrom(0), Rejected: d.rejects.N, Flawed: d.flawed}
+	if c.Prints != nil {
+		t.Words = len(c.Prints)
+	}
+	if t.Inputs, err = d.digests.wait(); err != nil {
+		return t, err
+	}
+	return t, c.Each(each)
+}
+
+// closeRejects completes the files of what was rejected. Whether that is an error is for the whole
+// job to say.
+func (d *job) closeRejects(err error) error {
+	err = d.rejects.Close(err)
+	if errors.Is(err, inputs.ErrRejected) {
+		return nil
+	}
+	return err
+}
+
+// A PartMember is a document of a cluster.
+type PartMember struct {
+	Doc     uint32 // of the Part
+	Cluster uint32 // its number
+	Size    uint32
+	Keeper  Place
+	Kept    bool    // it is the keeper
+	Score   float64 // with the keeper: a similarity, or a distance in bits
+	// Similarity of texts with the keeper, of Near; negative where there are none.
+	Similarity float64
+}
+
+// Write is the second pass: it copies what is kept, and writes the rows of the audit. It needs the
+// Tally of the first one.
+func (p *Part) Write(t Tally, members []PartMember, auditTo io.Writer) (Tally, error) {
+	d := p.d
+	d.read, d.flawed = t.Documents, t.Flawed
+	o := &d.out
+	o.keeper = make([]uint32, d.read)
+	for n := range o.keeper {
+		o.keeper[n] = uint32(n)
+	}
+	a := &audit{places: true, e: AuditEncoder(auditTo), keep: &d.keep, out: o, gone: d.gone}
+	o.score = make([]float64, d.read)
+	if d.near != nil {
+		o.distance = make([]uint16, d.read)
+	}
+	unscored, numbers := false, map[uint32]uint32{} // of clusters: the number here
+	var elsewhere []uint32                          // by keepers of other Parts: the number here
+	o.cluster = make([]uint32, d.read)
+	cluster := func(m PartMember) uint32 {
+		n, ok := numbers[m.Cluster]
+		if !ok {
+			o.names, o.sizes, a.keepers = append(o.names, m.Cluster), append(o.sizes, m.Size), append(a.keepers, &m.Keeper)
+			n = uint32(len(o.names))
+			numbers[m.Cluster] = n
+		}
+		return n
+	}
+	for _, m := range members {
+		if m.Kept {
+			o.cluster[m.Doc] = cluster(m)
+		}
+	}
+	here := map[uint32]uint32{} // by number here: the keeper
+	for n, c := range o.cluster {
+		if c > 0 {
+			here[c] = uint32(n)
+		}
+	}
+	for _, m := range members {
+		if m.Kept {
+			continue
+		}
+		n := cluster(m)
+		keeper, ok := here[n]
+		if !ok {
+			keeper = uint32(d.read) + uint32(len(elsewhere))
+			here[n], elsewhere = keeper, append(elsewhere, n)
+		}
+		o.dropped++
+		o.keeper[m.Doc], o.score[m.Doc] = keeper, m.Score
+		if d.near != nil {
+			o.distance[m.Doc], o.score[m.Doc] = uint16(m.Score), m.Similarity
+			if m.Similarity < 0 {
+				unscored = true
+			}
+		}
+	}
+	o.cluster = append(o.cluster, elsewhere...)
+	if unscored {
+		o.score = nil
+	}
+	n, err := d.copy(a)
+	if err == nil && (n != d.read || len(d.failed) > 0) {
+		err = inputs.ErrChanged
+	}
+	if err == nil {
+		err = outfile.Commit(d.keepTo...)
+	}
+	return Tally{Documents: d.read, Dropped: d.read - d.kept, Kept: d.kept}, err
+}
+
+// AuditHead returns the first line of the audit of a whole job.
+func (c *Job) AuditHead(inputs []AuditInput) (AuditHead, error) {
+	d := &job{c: c, criteria: c.criteria()}
+	d.keep.rules = c.Rules()
+	var err error
+	d.params, d.features, err = c.Compared.Params(0)
+	return AuditHead{Version: version.String(), Parameters: d.parameters(), Inputs: inputs}, err
+}
