@@ -205,7 +205,7 @@ func TestSeveralRefused(t *testing.T) {
 	ctx := context.Background()
 	one, _ := create4test(t, &Options{Sync: SyncNever})
 	two := [][]Fingerprint{{1}, {2}}
-	if err := one.Put(ctx, Doc{ID: "a", Fingerprints: two}); !errors.Is(err, ErrParams) || !strings.Contains(err.Error(), "--several") {
+	if err := one.Put(ctx, Doc{ID: "a", Fingerprints: two}); !errors.Is(err, ErrParams) || !strings.Contains(err.Error(), "Several") {
 		t.Errorf("several in a database of one: %v", err)
 	}
 	if err := one.Put(ctx, Doc{ID: "a", Fingerprints: two[:1]}); err != nil {

@@ -147,36 +147,70 @@ type Member struct {
 
 // Criterion says when two documents count as near-duplicates: Near(k), Jaccard(t),
 // Levenshtein(t), Cosine(t), Contains(t) or Within(t).
-type Criterion struct{ by view.Criterion }
+// The zero Criterion is none.
+type Criterion struct {
+	by   view.Criterion
+	kind CriterionKind
+}
+
+// CriterionKind is what a Criterion measures, "" for none.
+type CriterionKind string
+
+// The kinds of criteria.
+const (
+	KindNear        CriterionKind = "near"
+	KindJaccard     CriterionKind = "jaccard"
+	KindLevenshtein CriterionKind = "levenshtein"
+	KindCosine      CriterionKind = "cosine"
+	KindContains    CriterionKind = "contains"
+	KindWithin      CriterionKind = "within"
+)
+
+// Kind returns what the criterion measures.
+func (c Criterion) Kind() CriterionKind { return c.kind }
+
+// K returns k of Near(k), 0 for another criterion.
+func (c Criterion) K() int { return c.by.K }
+
+// T returns the threshold of the criterion, 0 for Near.
+func (c Criterion) T() float64 { return c.by.T }
 
 // Near is the criterion "fingerprints differ in at most k bits", k from 0 to as many as they have.
-func Near(k int) Criterion { return Criterion{view.Criterion{K: k}} }
+func Near(k int) Criterion { return Criterion{view.Criterion{K: k}, KindNear} }
 
 // Jaccard is the criterion "at least the share t of all shingles of the two documents is
 // common", 0 < t <= 1, as estimated from sketches.
-func Jaccard(t float64) Criterion { return Criterion{view.Criterion{Jaccard: true, T: t}} }
+func Jaccard(t float64) Criterion { return Criterion{view.Criterion{Jaccard: true, T: t}, KindJaccard} }
 
 // Levenshtein is the criterion "the texts have a similarity of t or more", 0 < t <= 1: the
 // similarity is 1 - d/n, where d is the smallest number of runes to insert, delete or replace
 // to turn one text into the other, and n the number of runes of the longer one. It is for short
 // texts. The database must keep texts.
-func Levenshtein(t float64) Criterion { return Criterion{view.Criterion{Text: view.Levenshtein, T: t}} }
+func Levenshtein(t float64) Criterion {
+	return Criterion{view.Criterion{Text: view.Levenshtein, T: t}, KindLevenshtein}
+}
 
 // Cosine is the criterion "the cosine of the word counts of both texts is t or more", 0 < t <=
 // 1. Words are the runs of letters, marks and numbers of the texts as they are: stop words count,
 // and masks and normal forms of the database do not matter, nor does the order. The database must
 // keep texts.
-func Cosine(t float64) Criterion { return Criterion{view.Criterion{Text: view.Cosine, T: t}} }
+func Cosine(t float64) Criterion {
+	return Criterion{view.Criterion{Text: view.Cosine, T: t}, KindCosine}
+}
 
 // Contains is the criterion "the document contains at least the share t of the shingles of the
 // query", 0 < t <= 1: whole or partial copies of it in longer texts, such as quotations. In
 // pairs and clusters the larger document contains the smaller one. The database must keep
 // texts.
-func Contains(t float64) Criterion { return Criterion{view.Criterion{Text: view.Contains, T: t}} }
+func Contains(t float64) Criterion {
+	return Criterion{view.Criterion{Text: view.Contains, T: t}, KindContains}
+}
 
 // Within is the criterion "at least the share t of the shingles of the document is in the
 // query", 0 < t <= 1: the other direction of Contains.
-func Within(t float64) Criterion { return Criterion{view.Criterion{Text: view.Within, T: t}} }
+func Within(t float64) Criterion {
+	return Criterion{view.Criterion{Text: view.Within, T: t}, KindWithin}
+}
 
 // Verified returns the criterion decided on the texts themselves: with Jaccard(t) there is no
 // match whose real similarity is below t, and scores are exact. Candidates are pairs whose

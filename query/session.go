@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
@@ -121,7 +122,7 @@ const writeBytes = 256
 // hold notes that the transaction holds bytes more. The log takes no batch of more than 1 GiB.
 func (tx *transaction) hold(x *run, bytes int) error {
 	if most := min(x.DB.Metrics().Memory, 1<<30); tx.bytes+int64(bytes) > most {
-		return fmt.Errorf("a transaction of more than %d bytes (--memory, Options.Memory): %w", most, engine.ErrTooLarge)
+		return fmt.Errorf("a transaction of more than %d bytes, which %s allows: %w", most, option.Name("Memory"), engine.ErrTooLarge)
 	}
 	tx.bytes += int64(bytes)
 	return nil

@@ -47,7 +47,7 @@ type gzipMembers struct {
 	z *gzip.Reader
 }
 
-var errBehindGzip = errors.New("something else follows the gzip data, which gzip leaves out: gzip -dc FILE | simdb ... -")
+var errBehindGzip = errors.New("something else follows the gzip data, which gzip leaves out: decompress it with gzip first")
 
 // Read reads from one member after the other.
 func (m *gzipMembers) Read(p []byte) (int, error) {

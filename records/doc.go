@@ -32,7 +32,7 @@
 //
 // A Source that is a Cutter, too, can be copied with a part of each text.
 //
-// Everything else follows from the registration: --format, its help and completion, the endings of
+// Everything else follows from the registration: the names of formats, their help and completion, the endings of
 // output files, the unit ("line", "row") in messages, resuming, rejects, the audit and copies of
 // kept records.
 package records

@@ -9,26 +9,27 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/sstable"
 )
 
 // foreign are the first bytes of files that no format reads, and what the user can do. They are
 // looked at after the Detect functions of all formats.
 var foreign = []struct{ magic, what string }{
-	{"\xfd7zXZ\x00", "it is xz-compressed: xz -dc FILE | simdb ... -"},
+	{"\xfd7zXZ\x00", "it is xz-compressed: decompress it with xz first"},
 	{"filedesc://", "it is ARC, the older form of WARC: warcio recompress FILE NEW.warc.gz converts it"},
-	{"BZh", "it is bzip2-compressed: bzip2 -dc FILE | simdb ... -"},
-	{"\x04\x22\x4d\x18", "it is lz4-compressed: lz4 -dc FILE | simdb ... -"},
-	{"\x1f\x9d", "it is compressed by compress: gzip -dc FILE | simdb ... -"},
-	{"PK\x03\x04", "it is a zip archive, or a document of an office program (write that as text or CSV): unzip -p FILE | simdb ... -"},
-	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive: 7z x -so FILE | simdb ... -"},
-	{"Rar!\x1a\x07", "it is a rar archive: unrar p -inul FILE | simdb ... -"},
+	{"BZh", "it is bzip2-compressed: decompress it with bzip2 first"},
+	{"\x04\x22\x4d\x18", "it is lz4-compressed: decompress it with lz4 first"},
+	{"\x1f\x9d", "it is compressed by compress: decompress it with gzip first"},
+	{"PK\x03\x04", "it is a zip archive, or a document of an office program (write that as text or CSV): unpack it first"},
+	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive: unpack it first"},
+	{"Rar!\x1a\x07", "it is a rar archive: unpack it first"},
 	{"\xd0\xcf\x11\xe0", "it is a document of an older office program: write it as text or CSV"},
 	{"{\\rtf", "it is a document in RTF: write it as text"},
-	{"%PDF-", "it is a PDF document: pdftotext FILE - | simdb hash -, or --files for a folder of such texts"},
+	{"%PDF-", "it is a PDF document: pdftotext makes a text of it, which {Files} reads"},
 	{"%!PS", "it is PostScript: ps2ascii FILE makes a text of it"},
 	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"II*\x00", picture}, {"MM\x00*", picture}, {"RIFF", "it is a picture (WebP), or sound: " + perceptual},
-	{"PAR1", "it is Parquet: --input-format parquet reads it"},
+	{"PAR1", "it is Parquet: {Parquet} reads it"},
 	{sstable.Magic, "it is a table of simdb, which is a database, and not a file with documents"},
 	{"SQLite format 3\x00", "it is an SQLite database: export it as CSV"},
 	{"ARROW1\x00\x00", "it is Arrow or Feather: write it as Parquet, in Python by pyarrow.feather.read_table and pyarrow.parquet.write_table"},
@@ -37,17 +38,23 @@ var foreign = []struct{ magic, what string }{
 	{"Obj\x01", "it is Avro: write it as JSON lines or Parquet"},
 	{"\x89HDF", "it is HDF5: write it as Parquet or CSV"},
 	{"\x93NUMPY", "it is an array of NumPy: write its numbers as text, one a line, or as Parquet"},
-	{"\xff\xfe\x00\x00", "it is UTF-32: iconv -f UTF-32 -t UTF-8 FILE | simdb ... -"},
+	{"\xff\xfe\x00\x00", "it is UTF-32: iconv -f UTF-32 -t UTF-8 converts it"},
 }
 
 const (
 	pickle     = "it is a pickle of Python: write it as Parquet or JSON lines"
 	picture    = "it is a picture: " + perceptual
-	perceptual = "--images pdq compares pictures, by a perceptual hash"
+	perceptual = "{Images} compares pictures, by a perceptual hash"
 )
 
 // AsText is how the user has the lines of a text read that is refused.
-const AsText = "--input-format txt reads each line as a text"
+func AsText() string { return option.Set("Format", "txt") + " reads each line as a text" }
+
+// advice returns what the user can do with the options that it names.
+func advice(what string) string {
+	return strings.NewReplacer("{Files}", option.Name("Files"), "{Images}", option.Set("Images", "pdq"),
+		"{Parquet}", option.Set("Format", "parquet")).Replace(what)
+}
 
 // foreignTexts are the beginnings of texts whose lines are no documents, and what the user can do.
 // Where a single line of such a text may be a document of another, the next ones are looked at as
@@ -58,7 +65,7 @@ var foreignTexts = []struct {
 }{
 	{begins(`<(\?xml|rss|feed|rdf:RDF|mediawiki|TEI)[ >]`), "it is XML: write the texts in it as JSON lines or CSV"},
 	{begins(`(?i)(<(!doctype|html|head)\b[^>]*>[ \t]*)+\n`), "it is an HTML page: " + wholeFile},
-	{begins(`window\.YTD\.`), "it is JavaScript, as of archives of Twitter: sed '1s/^[^=]*=//' FILE | simdb ... - reads the JSON in it"},
+	{begins(`window\.YTD\.`), "it is JavaScript, as of archives of Twitter: sed '1s/^[^=]*=//' leaves the JSON in it"},
 	{begins(`TY  - `), "it is a list of references in RIS: " + references},
 	{begins(`PMID ?- ?[0-9]`), "it is a list of references of PubMed: " + references},
 	{begins(`@[A-Za-z]+ ?[{(]`), "it is a list of references in BibTeX: " + references},
@@ -69,7 +76,7 @@ var foreignTexts = []struct {
 	{begins(`(?i)BEGIN:VCARD\n([A-Z][A-Z0-9.-]*[:;]|$)`), "it has vCards: " + split("/^BEGIN:VCARD/")},
 	{begins(`(?i)BEGIN:VCALENDAR\n([A-Z][A-Z0-9.-]*[:;]|$)`), "it is a calendar (iCalendar): " + split("/^BEGIN:V(EVENT|TODO)/")},
 	{begins(`WEBVTT([ \t].*)?\n(.*\n)*.* --> |\d+\nTIME *--> |TIME,TIME\n|\[Script Info\]\n`), "it has subtitles: " + wholeFile},
-	{begins(`(?i)<doc(\s[^>\n]*)?>[ \t]*\n`), "it has documents from <doc> to </doc>: wikiextractor --json writes JSON lines, or " + split("/^<(doc|DOC)/")},
+	{begins(`(?i)<doc(\s[^>\n]*)?>[ \t]*\n`), "it has documents from <doc> to </doc>: wikiextractor writes JSON lines, too, or " + split("/^<(doc|DOC)/")},
 	{begins(`(version: *\d+\n|[# ].*\n|\n)*dn::? .*\n( .*\n)*[A-Za-z][A-Za-z0-9;.-]*::? `), "it is LDIF: " + paragraphs},
 	{begins(`(#.*\n|[ \t]*\n)*(msgctxt ".*\n(".*\n)*)?msgid ".*\n((msgid_plural )?".*\n)*msgstr(\[0\])? `), "it is a list of translations (gettext): " + paragraphs},
 	{begins(`([%;].*\n|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), "it has games of chess or the like (PGN): " + split(`/^\[Event /`)},
@@ -81,10 +88,10 @@ var foreignTexts = []struct {
 // What the user can do with a text whose records have several lines.
 const (
 	references = "write it as CSV or JSON lines, as reference managers do"
-	wholeFile  = "--files reads it as one text"
-	sequences  = "seqkit fx2tab FILE | simdb ... - --input-format tsv --no-header --shingle chars:12 compares sequences"
+	wholeFile  = "{Files} reads it as one text"
+	sequences  = "seqkit fx2tab makes TSV of it, without a header"
 	paragraphs = `awk -v RS= '{print > ("part" NR); close("part" NR)}' FILE` + filesOf
-	filesOf    = " writes each to a file, which --files reads"
+	filesOf    = " writes each to a file, which {Files} reads"
 )
 
 // split is a command that writes records to files, which begin with a line that pattern matches.
@@ -115,7 +122,7 @@ var (
 // Lines with words that come again say nothing, as names and short messages do.
 func (s *Stream) RefuseRecords() error {
 	if sep := separator(s.head); sep != "" {
-		return fmt.Errorf(`lines like %s seem to separate its records: awk '$0 == "%[1]s" {close("part" n++); next} {print > ("part" n)}' FILE%s; %s`, sep, filesOf, AsText)
+		return fmt.Errorf(`lines like %s seem to separate its records: awk '$0 == "%[1]s" {close("part" n++); next} {print > ("part" n)}' FILE%s; %s`, sep, advice(filesOf), AsText())
 	}
 	parts := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(s.head), "\r\n", "\n")), "\n\n")
 	if !s.headEnds {
@@ -125,7 +132,7 @@ func (s *Stream) RefuseRecords() error {
 	for _, part := range parts {
 		if m := key.FindStringSubmatch(strings.TrimSpace(part)); m != nil {
 			if keys[m[1]]++; keys[m[1]] >= max(3, (9*len(parts)+9)/10) {
-				return fmt.Errorf("its paragraphs seem to be records, which begin with %q: %s; %s", m[1], paragraphs, AsText)
+				return fmt.Errorf("its paragraphs seem to be records, which begin with %q: %s; %s", m[1], advice(paragraphs), AsText())
 			}
 		}
 	}
@@ -160,22 +167,22 @@ func separator(head []byte) (most string) {
 // foreignNames are endings of names of texts whose lines are no documents.
 var foreignNames = map[string]string{
 	".yaml": yaml, ".yml": yaml,
-	".toml":  "it is TOML: yq -p toml -o json FILE | simdb ... - reads it as JSON",
-	".json5": "it is JSON5: npx json5 FILE | simdb ... - reads it as JSON",
+	".toml":  "it is TOML: yq -p toml -o json makes JSON of it",
+	".json5": "it is JSON5: npx json5 makes JSON of it",
 	".sql":   "it is SQL: write the tables in it as CSV",
 }
 
-const yaml = "it is YAML: yq -o json FILE | simdb ... - reads it as JSON"
+const yaml = "it is YAML: yq -o json makes JSON of it"
 
 // refuse returns an error if no format reads the file.
 func (s *Stream) refuse() error {
 	for _, foreign := range foreign {
 		if bytes.HasPrefix(s.head, []byte(foreign.magic)) {
-			return errors.New(foreign.what)
+			return errors.New(advice(foreign.what))
 		}
 	}
 	if tar := 257; len(s.head) > tar && bytes.HasPrefix(s.head[tar:], []byte("ustar")) {
-		return errors.New("it is a tar archive: tar -xOf FILE | simdb ... -, or --files with its folder")
+		return errors.New(advice("it is a tar archive: unpack it first; {Files} reads the files of a folder"))
 	}
 	if name := strings.ToLower(s.name); len(s.head) == 0 && s.packed == "" && s.size == 0 && unpackedName(name) != name {
 		return fmt.Errorf("it is empty, which no %s file is: was it cut off?", path.Ext(name))
@@ -188,11 +195,11 @@ func (s *Stream) refuseText() error {
 	head := bytes.ReplaceAll(bytes.TrimLeft(s.head, " \t\r\n"), []byte("\r\n"), []byte("\n"))
 	for _, foreign := range foreignTexts {
 		if foreign.begins.Match(head) {
-			return errors.New(foreign.what + "; " + AsText)
+			return errors.New(advice(foreign.what) + "; " + AsText())
 		}
 	}
 	if what := foreignNames[path.Ext(unpackedName(s.name))]; what != "" {
-		return errors.New(what + "; " + AsText)
+		return errors.New(what + "; " + AsText())
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func TestForeignTexts(t *testing.T) {
 	for text, want := range map[string]string{
 		"<?xml version=\"1.0\"?>":                                                       "XML",
 		"\n<rss version=":                                                               "XML",
-		"<!DOCTYPE html>\n<html lang=en>\n<p>x":                                         "an HTML page: --files",
+		"<!DOCTYPE html>\n<html lang=en>\n<p>x":                                         "an HTML page: Files",
 		"<!doctype html public\n \"-//W3C\"><html>\n<p>x":                               "an HTML page",
 		"window.YTD.tweets.part0 = [":                                                   "JavaScript",
 		"TY  - JOUR\nTI  - x\n":                                                         "references in RIS",
@@ -44,12 +44,12 @@ func TestForeignTexts(t *testing.T) {
 		"BEGIN:VCARD\nVERSION:3.0\nFN:Ann\nEND:VCARD\n":                                 "vCards: awk '/^BEGIN:VCARD/ {",
 		"begin:vcard\nfn;charset=utf-8:Ann\n":                                           "vCards",
 		"BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VEVENT\n":                                  "calendar (iCalendar): awk '/^BEGIN:V(EVENT|TODO)/ {",
-		"WEBVTT\n\n00:01.000 --> 00:04.000\nHello\n":                                    "subtitles: --files",
+		"WEBVTT\n\n00:01.000 --> 00:04.000\nHello\n":                                    "subtitles: Files",
 		"WEBVTT - x\nKind: captions\n\nNOTE x\n\n1\n00:01 --> 00:04\n":                  "subtitles",
 		"1\n00:00:01,000 --> 00:00:04,000\nHello\n":                                     "subtitles",
 		"0:00:01.000,0:00:04.000\nHello\n":                                              "subtitles",
 		"[Script Info]\nTitle: x\n":                                                     "subtitles",
-		"<doc id=\"1\" url=\"x\" title=\"T\">\nT\n\nText.\n</doc>\n":                    "from <doc> to </doc>: wikiextractor --json",
+		"<doc id=\"1\" url=\"x\" title=\"T\">\nT\n\nText.\n</doc>\n":                    "from <doc> to </doc>: wikiextractor writes JSON lines",
 		"<DOC>\n<DOCNO> 1 </DOCNO>\n":                                                   "from <doc> to </doc>",
 		"dn: cn=a,dc=x\nobjectClass: top\n":                                             "LDIF: awk -v RS=",
 		"version: 1\n\n# x\ndn: cn=a,\n dc=x\ncn:: YQ==\n":                              "LDIF",
@@ -58,7 +58,7 @@ func TestForeignTexts(t *testing.T) {
 		"[Event \"Open\"]\n[Site \"?\"]\n\n1. e4 e5\n":                                  `(PGN): awk '/^\[Event / {`,
 		"commit 0123456789012345678901234567890123456789\nAuthor: Ann <a@x>\n":          "a log of git",
 		"-----BEGIN CERTIFICATE-----\nMIID\n":                                           "(PEM)",
-		"Return-Path: <a@x>\nReceived: from x\n\tby y\nFrom: Ann <a@x>\nX: y\n\nText\n": "a mail: --files",
+		"Return-Path: <a@x>\nReceived: from x\n\tby y\nFrom: Ann <a@x>\nX: y\n\nText\n": "a mail: Files",
 		"From: Ann <a@x>\nSubject: pier\n\nText\n":                                      "a mail",
 	} {
 		head := strings.TrimLeft(text, "\n")
@@ -68,7 +68,7 @@ func TestForeignTexts(t *testing.T) {
 		}
 		for how, text := range map[string]string{"": text, "CRLF": strings.ReplaceAll(text, "\n", "\r\n"), "mark": "\ufeff" + text, "UTF-16": string(utf), "blanks": "\n \n" + head} {
 			for _, name := range []string{"a", "a.txt"} {
-				if err := openText(t, name, text, Options{}); err == nil || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), "; "+AsText) {
+				if err := openText(t, name, text, Options{}); err == nil || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), "; "+AsText()) {
 					t.Errorf("%q %s as %s: %v, want %s", text, how, name, err, want)
 				}
 			}
@@ -136,7 +136,7 @@ func TestRecords(t *testing.T) {
 		lots(3, "http://example.org/\nx\n\n"):                    "",
 	} {
 		err := (&Stream{head: []byte(text), headEnds: true}).RefuseRecords()
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), "; "+AsText)) {
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), "; "+AsText())) {
 			t.Errorf("%.200q: %v, want %q", text, err, want)
 		}
 	}

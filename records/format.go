@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 )
 
 // Family is a set of formats that one package reads.
@@ -34,7 +35,7 @@ type Family struct {
 // Description describes a format.
 type Description struct {
 	Name    Format
-	Aliases []Format // other names that --format takes
+	Aliases []Format // other names of it
 	Label   string   // in messages: "JSON lines"
 	Unit    string   // of a Position: "line"; UnitFile where each record is a whole file
 	EndUnit string   // of Record.End and Options.After, "" if that is Unit
@@ -193,9 +194,9 @@ func open(in *Stream, opt Options) (Source, error) {
 	case f == nil:
 		return nil, errors.New("its format is not known")
 	case f.Detect != nil && opt.Records != "":
-		return nil, fmt.Errorf("--records is for JSON, not for %s", f.Formats[0].Label)
+		return nil, fmt.Errorf("%s is for JSON, not for %s", option.Name("Records"), f.Formats[0].Label)
 	case !f.Fingerprints && opt.Fingerprints != base.Auto:
-		return nil, fmt.Errorf("--fingerprints %v: it is %s, which has no fingerprints", opt.Fingerprints, f.Formats[0].Label)
+		return nil, fmt.Errorf("%s: it is %s, which has no fingerprints", option.Set("Fingerprints", opt.Fingerprints), f.Formats[0].Label)
 	case f.Detect == nil:
 		err := in.refuse()
 		if err == nil {

@@ -138,7 +138,7 @@ func ParseDelimiter(s string) (byte, error) {
 	return s[0], nil
 }
 
-// Format is the name of a format, as --format has it.
+// Format is the name of a format: "jsonl".
 type Format string
 
 // Auto is the format of an input that is recognised: by its first bytes, its name, and its content.

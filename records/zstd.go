@@ -10,6 +10,8 @@ import (
 	"math"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/simdb/simdb/internal/option"
 )
 
 // A zstd frame says how far back in its content it may refer, up to 2 GiB, and a decoder makes room
@@ -164,8 +166,8 @@ type windowError struct {
 // Error says what to do.
 func (e *windowError) Error() string {
 	const mib = 1 << 20
-	return fmt.Sprintf("its zstd window of %d MiB takes --memory %dMiB, or: zstd --long=31 -dc FILE | simdb ... - (%v)",
-		e.asked/mib, windowShare*(e.asked/mib), e.err)
+	return fmt.Sprintf("its zstd window of %d MiB needs %s of %d MiB, unless zstd decompresses it first (%v)",
+		e.asked/mib, option.Name("Memory"), windowShare*(e.asked/mib), e.err)
 }
 
 // isSkippable reports whether a zstd file begins with a skippable frame, as those of pzstd do.

@@ -47,9 +47,9 @@ func TestWindows(t *testing.T) {
 		"2 GiB":             {short, 20, ""},
 		"several":           {bytes.Join([][]byte{skipped, short, skipped, short}, nil), 20, ""},
 		"room":              {packedWith(t, data, 4<<20, false), 22, ""},
-		"no room":           {packedWith(t, data, 4<<20, false), 20, "its zstd window of 4 MiB takes --memory 16MiB, or: zstd --long=31 -dc FILE | simdb ... -"},
+		"no room":           {packedWith(t, data, 4<<20, false), 20, "its zstd window of 4 MiB needs Memory of 16 MiB, unless zstd decompresses it first"},
 		"one segment":       {packedWith(t, data[:2<<20], 4<<20, true), 20, ""},
-		"one, no room":      {packedWith(t, data, 4<<20, true), 20, "its zstd window of 3 MiB takes"},
+		"one, no room":      {packedWith(t, data, 4<<20, true), 20, "its zstd window of 3 MiB needs"},
 		"first is one":      {append(packedWith(t, data[:2<<20], 4<<20, true), short...), 20, ""},
 		"cut off":           {short[:len(short)-4], 20, "is the file truncated?"},
 		"header cut off":    {short[:5], 20, "is the file truncated?"},
@@ -94,7 +94,7 @@ func TestBehindGzip(t *testing.T) {
 		member[:12]:                       "is the file truncated?",
 		"\x1f":                            "something else follows the gzip data",
 		strings.Repeat("\x00", 512) + "x": "something else follows the gzip data",
-		"second line\n":                   "something else follows the gzip data, which gzip leaves out: gzip -dc FILE | simdb ... -",
+		"second line\n":                   "something else follows the gzip data, which gzip leaves out: decompress it with gzip first",
 	} {
 		content, packed, _, err := decompress(strings.NewReader(member+behind), -1, 0)
 		if err != nil {

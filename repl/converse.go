@@ -133,7 +133,7 @@ func bareWord(line string) (answer string, ok bool) {
 }
 
 // configure runs the dot-commands of the configuration file. A line that cannot be run is a
-// warning: it keeps nobody from the prompt. --format counts more than .mode there.
+// warning: it keeps nobody from the prompt. With Config.FormatSet no .mode counts there.
 func (s *session) configure() {
 	path := s.cfg.ConfigFile
 	if path == "" {

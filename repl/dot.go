@@ -26,7 +26,7 @@ func dotCommands() []dotCommand {
 		{"once", "FILE", "write the rows of the next statement to a file", (*session).dotOnce},
 		{"width", "[N]", "width at which tables are cut, 0 for no limit", (*session).dotWidth},
 		{"read", "FILE", "run the statements of a file", (*session).dotRead},
-		{"import", "FILE... [FLAGS]", "load files as simdb load does; .import -h and --help list its flags", (*session).dotImport},
+		{"import", "FILE... [FLAGS]", "load files; .import -h lists the flags", (*session).dotImport},
 		{"schema", "", "the parameters of the database, and the fields of its documents", (*session).dotSchema},
 		{"stats", "[on|off]", "what is in the database; on: count the work of each statement", (*session).dotStats},
 		{"maxrows", "[N]", "rows of a table to show, 0 for all of them", (*session).dotMaxRows},
@@ -58,7 +58,7 @@ func (s *session) dot(line string) error {
 		return c.run(s, arg)
 	}
 	hint := cmp.Or(map[string]string{
-		"dump": "simdb export DB -o FILE writes documents", "tables": "FIELDS lists fields, STATS the tables",
+		"dump": "SHOW * writes documents, after .once FILE to a file", "tables": "FIELDS lists fields, STATS the tables",
 	}[name], "type .help for the list")
 	if w, ok := query.Closest(name, names); ok {
 		hint = "did you mean ." + w + "?"
@@ -93,7 +93,7 @@ func (s *session) dotMode(arg string) error {
 	}
 	f, err := output.ParseFormat(arg)
 	if err == nil && f == output.Parquet {
-		return errors.New("a Parquet file has the rows of one statement: simdb DB 'STATEMENT' -o rows.parquet")
+		return errors.New("a Parquet file has the rows of one statement, not those of a session")
 	}
 	if err != nil {
 		hint := "it is one of " + strings.Join(output.Formats(), ", ")

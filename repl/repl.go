@@ -19,6 +19,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/quantity"
@@ -113,7 +114,7 @@ func newSession(ctx context.Context, cfg Config) *session {
 		cfg.Output.MaxRows = promptRows
 	}
 	if cfg.Outputs == nil {
-		cfg.Outputs = &outfile.Guard{}
+		cfg.Outputs = &outfile.Guard{Identify: new(engine.Identifier).Identify}
 		cfg.Outputs.Uses(cfg.DB.Metrics().Path, "the database")
 	}
 	return &session{

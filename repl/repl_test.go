@@ -462,7 +462,7 @@ func TestOnceWidthHelp(t *testing.T) {
 			t.Errorf(".help near lacks %s: %s", want, out.String())
 		}
 	}
-	if code := Exec(t.Context(), cfg, ".dump x"); code != ExitError || !strings.Contains(errs.String(), "simdb export DB") {
+	if code := Exec(t.Context(), cfg, ".dump x"); code != ExitError || !strings.Contains(errs.String(), "SHOW *") {
 		t.Errorf(".dump: %d, %s", code, errs.String())
 	}
 }

@@ -49,6 +49,9 @@ type Config struct {
 	// "simdb/simdbrc" in the XDG configuration directory. It need not exist.
 	ConfigFile string
 
+	// OnDamage, if not "", says below an error of damage what the user can do.
+	OnDamage string
+
 	// Import, if not nil, loads documents into db, as the arguments of .import say.
 	Import func(ctx context.Context, db *engine.DB, args []string) error
 

@@ -61,8 +61,8 @@ func (s *session) showError(err error) {
 	if source != "" {
 		s.say("%s", source)
 	}
-	if errors.Is(err, engine.ErrCorruption) {
-		s.say("  simdb recover DB NEW makes a new database of what can be read")
+	if errors.Is(err, engine.ErrCorruption) && s.cfg.OnDamage != "" {
+		s.say("  %s", s.cfg.OnDamage)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
@@ -24,7 +23,7 @@ type cli struct {
 	Man     manFlag     `help:"Write the manual page, in roff."`
 	Version versionFlag `short:"V" help:"Show the version."`
 
-	Dedup    dedup.Command  `cmd:"" group:"find" help:"Copy files without their near-duplicates."`
+	Dedup    verbs.Dedup    `cmd:"" group:"find" help:"Copy files without their near-duplicates."`
 	Match    verbs.Match    `cmd:"" group:"find" help:"Copy the lines of a file that are new to a database."`
 	Join     verbs.Join     `cmd:"" group:"find" help:"List the stored documents that each line of a file resembles."`
 	Pairs    verbs.Pairs    `cmd:"" group:"find" help:"List all pairs of near-duplicates in a database or in files."`

@@ -20,7 +20,7 @@ var changers = []string{
 // mayChange are the functions that may call them: for temporary folders, the history, and the folder of a job of many processes. Whatever a user names is
 // opened by outfile.Guard, temporary files by vfs.Temp.
 var mayChange = []string{
-	"cmd/simdb/internal/app/tempdir.go:lockedTemp", "cmd/simdb/internal/app/tempdir.go:removeLocked",
+
 	"records/inputs/sources.go:copyTo",
 	"records/inputs/folder.go:NewOutFolder", "records/inputs/folder.go:Undo",
 	"cmd/simdb/shard/files.go:tempDir", "cmd/simdb/shard/files.go:store", "cmd/simdb/shard/files.go:Put",

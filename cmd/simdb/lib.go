@@ -31,12 +31,15 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/library"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records/arrow"
 )
 
 // opened are the databases of the process.
 var opened library.Library
+
+func init() { option.Use(&library.Keywords) }
 
 // call is a call that runs, or has ended.
 type call struct {

@@ -220,9 +220,9 @@ func TestPassageRefused(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "in.jsonl"), `{"id":1,"text":"a"}`+"\n")
 	for _, c := range []struct{ args, want string }{
-		{"--columns keeper", "--columns and --decisions are for documents"},
-		{"--shingle 5", "--shingle, --bits, --require-word"},
-		{"--jaccard 0.8", "are for documents"},
+		{"--columns keeper", "--columns is not for --level"},
+		{"--shingle 5", "--shingle is not for --level"},
+		{"--jaccard 0.8", "--jaccard is not for --level"},
 		{"--against in.jsonl", "of which nothing would be left"},
 	} {
 		args := append([]string{"dedup", "in.jsonl", "--level", "passage"}, strings.Fields(c.args)...)

@@ -3,6 +3,8 @@ package base
 import (
 	"fmt"
 	"slices"
+
+	"github.com/simdb/simdb/internal/option"
 )
 
 // Evidence is how the fingerprints of a file are written, as far as ParseCell has read it with
@@ -110,8 +112,8 @@ func (e *Evidence) Guessed(unit string) error {
 	if !e.Undecided() || e.ambiguous < manyAmbiguous {
 		return nil
 	}
-	return fmt.Errorf("the fingerprints from %s %d (%s) on have 16 decimal digits: --fingerprints hex or decimal says what they are",
-		unit, e.hex.place, e.hex.text)
+	return fmt.Errorf("the fingerprints from %s %d (%s) on have 16 decimal digits: %s says what they are",
+		unit, e.hex.place, e.hex.text, option.Set("Fingerprints", Hex, Decimal))
 }
 
 // Conflict returns an error if the rule reads some fingerprints as hexadecimal and others as
@@ -124,8 +126,8 @@ func (e *Evidence) Conflict(unit string) error {
 	case a.place > b.place:
 		a, b, what = b, a, [2]string{what[1], what[0]}
 	}
-	return fmt.Errorf("the fingerprint of %s %d, %s, is %s by its form, that of %s %d, %s, is %s; --fingerprints hex or decimal says what all of them are",
-		unit, a.place, a.text, what[0], unit, b.place, b.text, what[1])
+	return fmt.Errorf("the fingerprint of %s %d, %s, is %s by its form, that of %s %d, %s, is %s; %s says what all of them are",
+		unit, a.place, a.text, what[0], unit, b.place, b.text, what[1], option.Set("Fingerprints", Hex, Decimal))
 }
 
 // AddWidths notes how long a fingerprint is, as Widths has it.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/simdb/simdb/internal/option"
 )
 
 // Notation is how a fingerprint is written. One of several words has exactly as many digits as its
@@ -159,7 +161,7 @@ func notFingerprint[S ~string | ~[]byte](s S) error {
 		return fmt.Errorf("not a fingerprint: %q is neither 16 hexadecimal digits nor a decimal number", short(s))
 	}
 	if len(s) < width {
-		return fmt.Errorf("not a fingerprint: %q has %d hexadecimal digits; fewer than 16 need 0x before them, or --fingerprints hex", short(s), len(s))
+		return fmt.Errorf("not a fingerprint: %q has %d hexadecimal digits; fewer than 16 need 0x before them, or %s", short(s), len(s), option.Set("Fingerprints", Hex))
 	}
 	return fmt.Errorf("the fingerprint has %d hexadecimal digits, 64 bits have at most 16", len(s))
 }

@@ -29,7 +29,7 @@ func TestRule(t *testing.T) {
 		{"0x0x1", Auto, `not a fingerprint: "0x0x1" is not made of hexadecimal digits`},
 		{"0x12345678901234567", Auto, "the fingerprint has 17 hexadecimal digits, 64 bits have at most 16"},
 		{"9f3c5a00112233445", Auto, "the fingerprint has 17 hexadecimal digits, 64 bits have at most 16"},
-		{"ff", Auto, `not a fingerprint: "ff" has 2 hexadecimal digits; fewer than 16 need 0x before them, or --fingerprints hex`},
+		{"ff", Auto, `not a fingerprint: "ff" has 2 hexadecimal digits; fewer than 16 need 0x before them, or Fingerprints: hex`},
 		{"9f3c5a001122334g", Auto, `not a fingerprint: "9f3c5a001122334g" is neither 16 hexadecimal digits nor a decimal number`},
 		{"-1", Auto, "ffffffffffffffff decimal"}, {"-9223372036854775808", Auto, "8000000000000000 decimal"}, {"-0", Auto, "0 decimal"},
 		{"-5727533220473680276", Decimal, "b083b6e1ba6ace6c decimal"}, {"-123456789012345", Auto, "ffff8fb779f22087 decimal"},

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/token"
 )
 
@@ -49,7 +50,8 @@ func (b *Brevity) Advice(of features.Spec) string {
 	var n int64
 	for words, texts := range b.few {
 		if n += texts; b.texts >= 10 && 2*n >= b.texts && words+1 >= least {
-			return fmt.Sprintf("half of the texts have fewer than %d words, and words that differ by a letter are different ones: --levenshtein 0.9 or --shingle chars:5 finds more", words+1)
+			return fmt.Sprintf("half of the texts have fewer than %d words, and words that differ by a letter are different ones: %s or %s finds more",
+				words+1, option.Set("Levenshtein", 0.9), option.Set("Shingle", "chars:5"))
 		}
 	}
 	return ""

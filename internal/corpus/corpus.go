@@ -23,14 +23,12 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/internal/vfs"
 )
-
-// ErrNoTexts refuses to compare texts where there are none.
-var ErrNoTexts = errors.New("the documents have fingerprints and no texts: --near K compares fingerprints")
 
 // Options say what a Corpus holds.
 type Options struct {
@@ -158,7 +156,8 @@ func (c *Corpus) addPrints(words []uint64, prints int) error {
 		c.Prints = append(c.Prints, make([]uint64, len(c.Prints[0])))
 	}
 	if len(words) > 0 && len(words) != prints*len(c.Prints) {
-		return fmt.Errorf("document %d has a fingerprint of %d bits, those before it have %d: --bits N makes wider ones of texts, and lists have one width", c.N+1, 64*width, 64*len(c.Prints))
+		return fmt.Errorf("document %d has a fingerprint of %d bits, those before it have %d: %s N makes wider ones of texts, and lists have one width",
+			c.N+1, 64*width, 64*len(c.Prints), option.Name("Bits"))
 	}
 	if c.sized = c.sized || width > 0; width == 0 {
 		words = make([]uint64, len(c.Prints))

@@ -1,11 +1,14 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
+	"github.com/simdb/simdb/internal/setjoin"
 )
 
 // distinctPrints are the different fingerprints of a corpus.
@@ -131,6 +134,29 @@ func (c *Corpus) PrintStars(ctx context.Context, order []uint32, k int, known ui
 		keeper[doc], distance[doc] = leaders[stars.Keeper[l]], stars.Distance[l]
 	}
 	return keeper, distance, nil
+}
+
+// VerifiedStars is Stars of the sets of documents within k bits of each other. It compares those,
+// unless they are too many: then it looks for similar sets, and takes those within k bits.
+func (c *Corpus) VerifiedStars(ctx context.Context, t float64, k int, so setjoin.Options, o selfjoin.Options) (setjoin.Assignment, error) {
+	near := so
+	near.Order = c.inOrder(slices.Clone(so.Order))
+	near.Known, _ = slices.BinarySearchFunc(near.Order, so.Known, func(doc uint32, known int) int {
+		return cmp.Compare(min(int(doc), known), known) // those that are known come first
+	})
+	stars, err := c.Sets.StarsAmong(ctx, t, near, func(decide func(p uint32, keepers []uint32) (bool, error)) error {
+		d := c.distinct(near.Order)
+		return selfjoin.Offer(ctx, d.prints, d.docs, k, o, decide)
+	})
+	if !errors.Is(err, selfjoin.ErrManyOffers) {
+		return stars, err
+	}
+	accept := so.Accept
+	so.Accept = func(a, b int) bool {
+		x, y := uint32(a), uint32(b)
+		return c.Distance(x, y) <= k && !c.Empty(x) && !c.Empty(y) && (accept == nil || accept(a, b))
+	}
+	return c.Sets.Stars(ctx, t, so)
 }
 
 // alone returns the keepers of documents of which each is its own.

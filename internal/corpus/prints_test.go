@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/selfjoin"
+	"github.com/simdb/simdb/internal/setjoin"
 )
 
 // TestPrints compares pairs, stars and components of fingerprints of one word and of several, given
@@ -193,4 +194,106 @@ func TestPrintsOfOtherWidths(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "document 3 has a fingerprint of 192 bits, those before it have 128") {
 		t.Error(err)
 	}
+}
+
+// TestVerifiedStars compares stars of texts within a distance with the plain way: with documents
+// that match nothing, known ones and groups, in another order, and also where so many are near each
+// other that similar sets are looked for.
+func TestVerifiedStars(t *testing.T) {
+	for seed := range uint64(24) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		c := New(Options{Prints: true, Sets: true, Memory: 1 << 20})
+		x := NewExtractor(t.Context(), features.Params{Shingle: 1}, c)
+		n, several, groups := 500, seed%3 == 0, &Groups{Across: true}
+		if seed%8 == 7 { // more documents of one fingerprint than Offer looks at
+			n = 1600
+		}
+		for i := range n {
+			d := engine.Doc{ID: fmt.Sprint(i)}
+			for w := range 12 {
+				if r.IntN(3) > 0 || n > 500 {
+					d.Text += fmt.Sprintf("%c%d ", 'a'+w, r.IntN(2+6*(n/1600)))
+				}
+			}
+			prints := make([]uint64, 1+r.IntN(3))
+			for j := range prints {
+				prints[j] = r.Uint64N(4) * uint64(len(prints)) << (20 * j)
+			}
+			if !several || n > 500 {
+				prints = prints[:1]
+			}
+			if n > 500 {
+				prints[0] = 1
+			}
+			if d.SetFingerprint(prints[0]); i%40 == 39 {
+				d = engine.Doc{ID: d.ID}
+			}
+			for _, fp := range prints[1:] {
+				if i%40 != 39 {
+					d.Fingerprints = append(d.Fingerprints, []uint64{fp})
+				}
+			}
+			groups.Of = append(groups.Of, uint32(r.IntN(5)))
+			if err := x.Add(&d, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := x.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		x.Stop()
+		o := setjoin.Options{Known: int(seed%4) * 20}
+		for i := range n {
+			o.Order = append(o.Order, uint32(i))
+		}
+		r.Shuffle(n-o.Known, func(i, j int) {
+			o.Order[o.Known+i], o.Order[o.Known+j] = o.Order[o.Known+j], o.Order[o.Known+i]
+		})
+		if seed%2 == 1 {
+			o.Accept = func(a, b int) bool { return groups.Accept(uint32(a), uint32(b)) }
+		}
+		const k, least = 2, 0.5
+		want := starsWithin(t, c, k, least, o)
+		got, err := c.VerifiedStars(t.Context(), least, k, o, selfjoin.Options{})
+		if err != nil || !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Score, want.Score) {
+			t.Fatalf("seed %d: stars differ from the plain way; %v", seed, err)
+		}
+	}
+}
+
+// starsWithin is the oracle of VerifiedStars.
+func starsWithin(t *testing.T, c *Corpus, k int, least float64, o setjoin.Options) setjoin.Assignment {
+	t.Helper()
+	var sets [][]uint64
+	if err := c.Each(func(set, _ []uint64) error {
+		sets = append(sets, slices.Clone(set))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	out := setjoin.Assignment{Keeper: make([]uint32, len(sets)), Score: make([]float64, len(sets))}
+	var keepers []uint32
+	for pos, d := range o.Order {
+		best, most := d, 0.0
+		for _, q := range keepers {
+			if c.Empty(d) || c.Empty(q) || c.Distance(d, q) > k || o.Accept != nil && !o.Accept(int(q), int(d)) {
+				continue
+			}
+			common := 0
+			for _, e := range sets[d] {
+				if slices.Contains(sets[q], e) {
+					common++
+				}
+			}
+			if s := float64(common) / float64(len(sets[d])+len(sets[q])-common); s >= least && s > most {
+				best, most = q, s
+			}
+		}
+		if pos < o.Known && most < 1 || best == d {
+			best, most = d, 1
+			keepers = append(keepers, d)
+		}
+		out.Keeper[d], out.Score[d] = best, most
+	}
+	return out
 }

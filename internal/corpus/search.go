@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
@@ -194,7 +195,7 @@ func (s *Search) Extractor(ctx context.Context, params features.Params, each fun
 	}
 	return newExtractor(ctx, worker, func(b *featured) error {
 		if b.other > 0 {
-			return fmt.Errorf("documents have fingerprints of %d and of %d bits: --bits N makes wider ones of texts", 64*s.Words(), 64*b.other)
+			return fmt.Errorf("documents have fingerprints of %d and of %d bits: %s N makes wider ones of texts", 64*s.Words(), 64*b.other, option.Name("Bits"))
 		}
 		for _, empty := range b.empty {
 			each(!empty)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -43,11 +44,12 @@ func (f Flags) New(database string) (*Grouper, error) {
 	case !f.Grouped():
 		return nil, nil
 	case database != "" && (f.Across == "file" || f.Across == "folder"):
-		return nil, fmt.Errorf("--across %s: %s is a database, which does not know of which %s a document is; --across FIELD compares a field", f.Across, database, f.Across)
+		return nil, fmt.Errorf("%s: %s is a database, which does not know of which %s a document is; %s FIELD compares a field",
+			option.Set("Across", f.Across), database, f.Across, option.Name("Across"))
 	case f.Across != "":
-		return &Grouper{Across: true, field: Field{Name: f.Across, Flag: "--across " + f.Across}, number: map[Value]uint32{}}, nil
+		return &Grouper{Across: true, field: Field{Name: f.Across, Flag: option.Set("Across", f.Across)}, number: map[Value]uint32{}}, nil
 	}
-	return &Grouper{field: Field{Name: f.WithinField, Flag: "--within-field " + f.WithinField}, number: map[Value]uint32{}}, nil
+	return &Grouper{field: Field{Name: f.WithinField, Flag: option.Set("WithinField", f.WithinField)}, number: map[Value]uint32{}}, nil
 }
 
 // Of returns the group of a document.

@@ -55,10 +55,10 @@ func TestLayers(t *testing.T) {
 	// Of the engine, query may use the public API alone. It shares with other packages how text is
 	// cut into words, what a fingerprint is and how it is written, how results are sorted, how
 	// numbers compare and are written in messages, how fields are read, how texts are compared, how
-	// time is measured, and what a distance of fingerprints says.
+	// time is measured, what a distance of fingerprints says, and how messages name options.
 	allowed := []string{
 		module + "engine", module + "internal/base", module + "internal/token", module + "internal/ordered",
-		module + "internal/quantity", module + "internal/jsonfield", module + "internal/textsim",
+		module + "internal/quantity", module + "internal/jsonfield", module + "internal/textsim", module + "internal/option",
 		module + "simhash",
 	}
 	for line := range strings.Lines(string(out)) {

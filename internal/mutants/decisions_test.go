@@ -3,12 +3,12 @@ package mutants
 // decisionMutants are mistakes in how the decisions of a review are applied.
 var decisionMutants = []mutant{
 	{
-		name: "decisions/pairs that are no duplicates join", in: "cmd/simdb", decl: "decided.accept",
+		name: "decisions/pairs that are no duplicates join", in: "dedup", decl: "decided.accept",
 		edit:  swap(`!okM || !okN || !x.apart`, `okM != okN || true || !x.apart`),
 		tests: "cmd/simdb", run: "^TestDecisionsLikeModel$",
 	},
 	{
-		name: "decisions/what is kept is dropped", in: "cmd/simdb", decl: "decided.accept",
+		name: "decisions/what is kept is dropped", in: "dedup", decl: "decided.accept",
 		edit:  never(`keepA && (keepB || b < x.known) || keepB && a < x.known`),
 		tests: "cmd/simdb", run: "^TestDecisionsLikeModel$",
 	},
@@ -23,8 +23,8 @@ var decisionMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestScripts$",
 	},
 	{
-		name: "decisions/contradictions not found", in: "cmd/simdb", decl: "contradictions",
-		edit:  swap(`of != nil && of.Kind == Drop`, `of != nil && of.Kind == Allow`),
-		tests: "cmd/simdb/internal/review", run: "^TestRead$",
+		name: "decisions/contradictions not found", in: "dedup", decl: "contradictions",
+		edit:  swap(`of != nil && of.Kind == DecisionDrop`, `of != nil && of.Kind == DecisionAllow`),
+		tests: "dedup", run: "^TestRead$",
 	},
 }

@@ -188,6 +188,11 @@ var durableMutants = []mutant{
 		tests: "sstable/internal/hamming", run: "^TestDamageBesideChecked$",
 	},
 	{
+		name: "pairs/documents of a stretch not offered to each other", in: "internal/selfjoin", decl: "offer",
+		edit:  swap(`uint32(i) + 1`, `1`),
+		tests: "internal/selfjoin", run: "^TestOffer$",
+	},
+	{
 		name: "pairs/wide pair reported by a pass after the first that finds it", in: "internal/selfjoin", decl: "wide.accepts",
 		edit:  swap(`distance > j.k || d < j.least[w]`, `distance > j.k`),
 		tests: "internal/selfjoin", run: "^TestWidePairsLarge$",

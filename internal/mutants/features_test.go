@@ -53,12 +53,12 @@ var featureMutants = []mutant{
 		tests: "records/parquet", run: "^TestCopy$",
 	},
 	{
-		name: "dedup/records that could not be used are copied", in: "cmd/simdb", decl: "job.need",
+		name: "dedup/records that could not be used are copied", in: "dedup", decl: "job.need",
 		edit:  never(`d.flawed[i]`),
-		tests: "cmd/simdb/internal/dedup", run: "^TestNeed$",
+		tests: "dedup", run: "^TestNeed$",
 	},
 	{
-		name: "dedup/columns of another document", in: "cmd/simdb", decl: "audit.values",
+		name: "dedup/columns of another document", in: "dedup", decl: "audit.values",
 		edit:  swap(`int64(a.out.distance[n])`, `int64(a.out.distance[keeper])`),
 		tests: "cmd/simdb", run: "^TestExtendedCopies$",
 	},

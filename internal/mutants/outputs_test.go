@@ -51,12 +51,17 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^Test(Wrong|OutputsHurtNothing)$",
 	},
 	{
+		name: "messages/flags named as fields", in: "cmd/simdb", decl: "app.New",
+		edit:  swap(`option.Use(&flags)`, `_ = option.Use`),
+		tests: "cmd/simdb", run: "^TestOptionsAreFlags$",
+	},
+	{
 		name: "output/endings not checked", in: "internal/outfile", decl: "Guard.Claim",
 		edit:  swap(`!direct`, `direct`),
 		tests: "internal/outfile", run: "^TestClaim$",
 	},
 	{
-		name: "dedup/damaged input published as if whole", in: "cmd/simdb", decl: "dedup.damage",
+		name: "dedup/damaged input published as if whole", in: "dedup", decl: "dedup.damage",
 		edit:  always(`len(d.failed) == 0`),
 		tests: "cmd/simdb", run: "^TestWrong$",
 	},
@@ -96,7 +101,7 @@ var outputMutants = []mutant{
 		tests: "records/lines", run: "^TestCutOdd$",
 	},
 	{
-		name: "level/a document cut by what was found in another", in: "cmd/simdb/internal/dedup", decl: "level.write",
+		name: "level/a document cut by what was found in another", in: "dedup", decl: "level.write",
 		edit:  swap(`int64(rep.At.Doc()) == l.known+n`, `int64(rep.At.Doc()) <= l.known+n+1`),
 		tests: "cmd/simdb", run: "^TestLevel$",
 	},
@@ -106,14 +111,14 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestWrong$",
 	},
 	{
-		name: "dedup/longer texts than sketches have hashes searched for", in: "cmd/simdb/internal/dedup", decl: "narrowing.add",
+		name: "dedup/longer texts than sketches have hashes searched for", in: "dedup", decl: "narrowing.add",
 		edit:  never(`float64(n+1) >= x.full`),
-		tests: "cmd/simdb/internal/dedup", run: "^TestNarrow$",
+		tests: "dedup", run: "^TestNarrow$",
 	},
 	{
-		name: "dedup/documents that an input is like passed over", in: "cmd/simdb/internal/dedup", decl: "narrowing.inputs",
+		name: "dedup/documents that an input is like passed over", in: "dedup", decl: "narrowing.inputs",
 		edit:  skip("search"),
-		tests: "cmd/simdb/internal/dedup", run: "^TestNarrow$",
+		tests: "dedup", run: "^TestNarrow$",
 	},
 	{
 		name: "setjoin/prefixes one too short", in: "internal/setjoin", decl: "threshold.long",
@@ -261,8 +266,8 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
-		name: "setjoin/known sets join others", in: "internal/setjoin", decl: "stars.decide",
-		edit:  never(`pos+n < x.o.Known && it.best.score < 1`),
+		name: "setjoin/known sets join others", in: "internal/setjoin", decl: "stars.choose",
+		edit:  never(`pos < x.o.Known && it.best.score < 1`),
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
@@ -296,8 +301,8 @@ var outputMutants = []mutant{
 		tests: "internal/corpus", run: "^TestRank$",
 	},
 	{
-		name: "setjoin/members take part as keepers", in: "internal/setjoin", decl: "stars.decide",
-		edit:  swap(`if it.best.set == none { if it.best = (`, `if it.best.score < 1 { if it.best = (`),
+		name: "setjoin/members take part as keepers", in: "internal/setjoin", decl: "stars.choose",
+		edit:  swap(`it.best.set != none`, `it.best.score == 1`),
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
@@ -321,27 +326,27 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
-		name: "dedup/known documents of a database preferred as they are stored", in: "cmd/simdb", decl: "job.orderKnown",
+		name: "dedup/known documents of a database preferred as they are stored", in: "dedup", decl: "job.orderKnown",
 		edit:  swap(`s.written[int64(a)-s.known], s.written[int64(b)-s.known]`, `a, b`),
 		tests: "cmd/simdb", run: "^TestAgainstDatabase$",
 	},
 	{
-		name: "dedup/databases that compare other things taken together", in: "cmd/simdb", decl: "job.agree",
+		name: "dedup/databases that compare other things taken together", in: "dedup", decl: "job.agree",
 		edit:  never(`d.params.Shingle != p.Shingle || d.features.Describe() != of.Describe()`),
 		tests: "cmd/simdb", run: "^TestAgainstFeatures$",
 	},
 	{
-		name: "dedup/dates compared as numbers", in: "cmd/simdb", decl: "ranking.add",
+		name: "dedup/dates compared as numbers", in: "dedup", decl: "ranking.add",
 		edit:  swap(`v.Kind == grouping.Text && !v.IsNumeral()`, `v.Kind == grouping.Absent`),
-		tests: "cmd/simdb", run: "^TestKeepOrder$",
+		tests: "dedup", run: "^TestKeepOrder$",
 	},
 	{
-		name: "dedup/documents without the field first", in: "cmd/simdb", decl: "ranking.compare",
+		name: "dedup/documents without the field first", in: "dedup", decl: "ranking.compare",
 		edit:  swap(`case y.Kind == grouping.Absent:`, `case y.Kind == grouping.Absent && x.Kind != grouping.Number:`),
-		tests: "cmd/simdb", run: "^TestKeepOrder$",
+		tests: "dedup", run: "^TestKeepOrder$",
 	},
 	{
-		name: "dedup/a field that nobody has taken for the order", in: "cmd/simdb", decl: "ranking.decide",
+		name: "dedup/a field that nobody has taken for the order", in: "dedup", decl: "ranking.decide",
 		edit:  swap(`r.missing == int64(len(r.values))`, `r.missing > int64(len(r.values))`),
 		tests: "cmd/simdb", run: "^TestWrong$",
 	},

@@ -517,7 +517,7 @@ var mutants = []mutant{
 	{
 		name: "parquet/pages decompressed to more than they declare", in: "records", decl: "limited",
 		edit:  swap(`n > int64(size)`, `n < 0`),
-		tests: "cmd/simdb", run: "^TestBombs$",
+		tests: "records/parquet", run: "^TestBombs$",
 	},
 	{
 		name: "rows/fingerprints of a statement shown as numbers", in: "repl/output", decl: "appendText",
@@ -532,17 +532,17 @@ var mutants = []mutant{
 	{
 		name: "notation/first lines delivered undecided", in: "records", decl: "File.look",
 		edit:  swap(`case !f.seen.Undecided() || all:`, `case all || len(head) > 0:`),
-		tests: "cmd/simdb", run: "^TestBothNotationsFarApart$",
+		tests: "records/lines", run: "^TestBothNotationsFarApart$",
 	},
 	{
 		name: "list/first row taken for a header", in: "records", decl: "newSample",
 		edit:  swap(`i == 0 && !found && !slices.ContainsFunc(cols, beginsWithDigit)`, `i == 0`),
-		tests: "cmd/simdb", run: "^TestLists$",
+		tests: "records/lines", run: "^TestLists$",
 	},
 	{
 		name: "input/ids that look like fingerprints, under a header", in: "records", decl: "sample.fingerprintColumn",
 		edit:  swap(`named(c)`, `named(1-c)`),
-		tests: "cmd/simdb", run: "^TestLists$",
+		tests: "records/lines", run: "^TestLists$",
 	},
 	{
 		name: "output/format of a file holds behind it", in: "repl", decl: "session.closeOutput",
@@ -595,8 +595,8 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestLoadSums$",
 	},
 	{
-		name: "audit/keepers that come later not looked for", in: "cmd/simdb", decl: "job.placeKeepers",
-		edit:  always(`d.keep.rules.all[0].name == "first" && d.Stored == nil && !d.decided.reorders() || d.out.dropped == 0`),
+		name: "audit/keepers that come later not looked for", in: "dedup", decl: "job.placeKeepers",
+		edit:  always(`d.keep.rules[0].Name == "first" && d.Stored == nil && !d.decided.reorders() || d.out.dropped == 0`),
 		tests: "cmd/simdb", run: "^TestAuditOrder$",
 	},
 	{

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-
-	"github.com/simdb/simdb/engine"
 )
 
 // Guard opens all outputs of a run. It refuses an output that would replace a file that the run
@@ -23,7 +21,8 @@ type Guard struct {
 	// there is seen at once, and must not control it.
 	Show func(*os.File) io.Writer
 
-	identifier engine.Identifier
+	// Identify says in words what of a database is at path, "" if nothing is. It must be set.
+	Identify func(path string) (string, error)
 
 	mu      sync.Mutex
 	uses    named[use]
@@ -62,7 +61,7 @@ func (g *Guard) Uses(path, what string) {
 	if info == nil || !info.IsDir() {
 		return
 	}
-	if kind, err := engine.Identify(path); err != nil || kind == "" {
+	if kind, err := g.Identify(path); err != nil || kind == "" {
 		return
 	}
 	entries, err := os.ReadDir(path)
@@ -195,7 +194,7 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 	case err != nil:
 		return nil, false, fmt.Errorf("%s: %w", name, Cause(err))
 	case info.IsDir():
-		if what, err := g.identifier.Identify(path); err == nil && what != "" {
+		if what, err := g.Identify(path); err == nil && what != "" {
 			return nil, false, fmt.Errorf("%s is %s", name, what)
 		}
 		return nil, false, fmt.Errorf("%s is a folder", name)
@@ -210,7 +209,7 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 	if IsDescriptor(path) {
 		return info, true, nil
 	}
-	what, err := g.identifier.Identify(path)
+	what, err := g.Identify(path)
 	if err != nil {
 		return nil, false, fmt.Errorf("%s: %w", name, Cause(err))
 	}
@@ -245,7 +244,7 @@ func (g *Guard) lookFolder(name, path string) error {
 			return fmt.Errorf("%s would overwrite %s", name, u.what)
 		}
 	}
-	what, err := g.identifier.Identify(path)
+	what, err := g.Identify(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, Cause(err))
 	}

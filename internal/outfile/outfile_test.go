@@ -19,9 +19,11 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
+func newGuard() *Guard { return &Guard{Identify: new(engine.Identifier).Identify} }
+
 // create begins to write a file that no guard knows of.
 func create(t *testing.T, path string) (*Writer, error) {
-	return new(Guard).Create(t.Context(), "-o", path, Lines)
+	return newGuard().Create(t.Context(), "-o", path, Lines)
 }
 
 func TestCommit(t *testing.T) {
@@ -247,7 +249,7 @@ func TestClaim(t *testing.T) {
 	if to, err := os.Readlink(at("soft")); err != nil || to != "in.jsonl" {
 		t.Skipf("a symbolic link to in.jsonl leads to %q: %v", to, err) // Wine
 	}
-	var g Guard
+	g := newGuard()
 	g.Uses(at("in.jsonl"), "an input file")
 	g.Uses(at("new.simdb"), "the database")
 	if err := g.Claim("-o", at("taken"), Lines); err != nil {
@@ -412,7 +414,7 @@ func TestStandardOutput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var g Guard
+		g := newGuard()
 		g.Uses(in, "an input file")
 		g.Uses(db.Metrics().Path, "the database")
 		os.Stdout = f

@@ -10,17 +10,48 @@ func (s *Sets) Stars(ctx context.Context, t float64, o Options) (Assignment, err
 	if err != nil {
 		return Assignment{}, err
 	}
-	n := s.Len()
-	x := &stars{join: j, out: Assignment{Keeper: make([]uint32, n), Score: make([]float64, n)}, had: map[uint32]bool{}}
-	for i := range n {
-		x.out.Keeper[i] = none
-	}
-	for pos := 0; pos < n; {
+	x := s.newStars(j)
+	for pos := 0; pos < s.Len(); {
 		if pos, err = x.block(pos); err != nil {
 			return Assignment{}, err
 		}
 	}
 	return x.out, nil
+}
+
+// StarsAmong is Stars of sets that match only where one is offered to the other. offer calls decide
+// for each place in the order, from the first on, with the places before it of the keepers that may
+// match, and learns whether the set becomes one. Sets that are not in the order are their own.
+func (s *Sets) StarsAmong(ctx context.Context, t float64, o Options, offer func(decide func(p uint32, keepers []uint32) (keep bool, err error)) error) (Assignment, error) {
+	x := s.newStars(&join{s: s, ctx: ctx, t: s.o.Measure.threshold(t), o: o})
+	for i := range x.out.Keeper {
+		x.keep(&item{set: uint32(i), best: match{uint32(i), 1}})
+	}
+	w := &worker{join: x.join, reader: s.Reader(), keepers: s.Reader()}
+	err := offer(func(p uint32, keepers []uint32) (keep bool, err error) {
+		it := &item{set: x.at(int(p)), best: match{set: none}}
+		if w.hashes, err = w.reader.Append(w.hashes[:0], int(it.set)); err != nil {
+			return false, err
+		}
+		it.hashes = w.hashes
+		for _, q := range keepers {
+			set := x.at(int(q))
+			if it.decided() || len(it.hashes) == 0 {
+				break
+			}
+			hashes, err := w.set(set, s.Size(int(set)))
+			if err != nil {
+				return false, err
+			}
+			if _, err = x.compare(nil, it, nil, 0, set, hashes); err != nil {
+				return false, err
+			}
+		}
+		keep = x.choose(it, int(p))
+		x.keep(it)
+		return keep, nil
+	})
+	return x.out, err
 }
 
 // stars is one run of Stars. Until a set is decided, out has the best keeper that it has been
@@ -29,6 +60,15 @@ type stars struct {
 	*join
 	out Assignment
 	had map[uint32]bool // numbers of keepers, of Options.Same
+}
+
+func (s *Sets) newStars(j *join) *stars {
+	n := s.Len()
+	x := &stars{join: j, out: Assignment{Keeper: make([]uint32, n), Score: make([]float64, n)}, had: map[uint32]bool{}}
+	for i := range n {
+		x.out.Keeper[i] = none
+	}
+	return x
 }
 
 // again reports whether an equal set that is taken for this one has become a keeper before.
@@ -84,6 +124,19 @@ func (x *stars) keep(it *item) {
 	x.out.Keeper[it.set], x.out.Score[it.set] = it.best.set, it.best.score
 }
 
+// choose has an item at a position become a keeper if it has joined none, or is known and equal to
+// none. It reports whether others are compared with it.
+func (x *stars) choose(it *item, pos int) bool {
+	if pos < x.o.Known && it.best.score < 1 {
+		it.best.set = none
+	}
+	if it.best.set != none {
+		return false
+	}
+	it.best = match{it.set, 1}
+	return !x.again(it.set)
+}
+
 // decide decides the items of a window, which begins at a position, in order, and makes entries of
 // the keepers.
 func (x *stars) decide(pos int) error {
@@ -95,13 +148,8 @@ func (x *stars) decide(pos int) error {
 				return err
 			}
 		}
-		if pos+n < x.o.Known && it.best.score < 1 {
-			it.best.set = none
-		}
-		if it.best.set == none {
-			if it.best = (match{it.set, 1}); !x.again(it.set) {
-				x.within.add(uint32(n), &it.prefix)
-			}
+		if x.choose(it, pos+n) {
+			x.within.add(uint32(n), &it.prefix)
 		}
 		x.keep(it)
 	}

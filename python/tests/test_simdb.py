@@ -361,6 +361,10 @@ def test_errors(tmp_path):
         simdb.dedup(pa.table({"body": ["x"]}))
     with pytest.raises(simdb.SimdbError, match='--jaccard: "true"'):
         simdb.dedup(TABLE, jaccard=True)
+    with pytest.raises(simdb.SimdbError, match="text and fingerprint_field name others"):
+        simdb.dedup([{"body": "x"}])
+    with pytest.raises(simdb.SimdbError, match='is hexadecimal; fingerprints="hex" or "decimal" says'):
+        simdb.dedup({"fingerprint": ["1234567890123456789", "00ff00ff00ff00ff"]}, near=3)
     with pytest.raises(simdb.SimdbError, match="no files to write"):
         simdb.dedup(TABLE, rejects=str(tmp_path / "rejects"))
     with pytest.raises(TypeError):

@@ -15,6 +15,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
 )
@@ -74,7 +75,7 @@ func List(args []string, o ListOptions) (*Tree, error) {
 	for _, p := range o.Exclude {
 		r, ok, err := parseRule(p, "")
 		if err != nil {
-			return nil, fmt.Errorf("--exclude: %w", err)
+			return nil, fmt.Errorf("%s: %w", option.Name("Exclude"), err)
 		}
 		if ok {
 			w.exclude = append(w.exclude, r)
@@ -98,7 +99,7 @@ type walker struct {
 // argument adds what an argument names.
 func (w *walker) argument(arg string) error {
 	if arg == "-" {
-		return errors.New("with --files and --images, - is no file: name files or folders")
+		return fmt.Errorf("with %s and %s, - is no file: name files or folders", option.Name("Files"), option.Name("Images"))
 	}
 	names, err := Expand(arg, w.o.Hidden)
 	if err != nil {
@@ -306,7 +307,7 @@ func (t *Tree) Key() string {
 }
 
 // poorNote says how the user finds the pictures of a poor hash.
-const poorNote = ", which may match by chance (simdb hash shows it; in a database: quality < 50)"
+const poorNote = ", which may match by chance (in a database: quality < 50)"
 
 // Skipped describes what is not among the records of the Source that was read last, "" if there is
 // nothing to say.

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -94,7 +94,8 @@ type mailbox struct {
 
 func openMbox(in *records.Stream, opt records.Options) (records.Source, error) {
 	if opt.TextField != "" || opt.FingerprintField != "" || opt.Fields != nil || opt.SetField != "" {
-		return nil, errors.New("the text of a message is its body, so --text-field, --field, --set-field and --fingerprint-field have no meaning")
+		return nil, fmt.Errorf("the text of a message is its body, so %s, %s, %s and %s have no meaning",
+			option.Name("TextField"), option.Name("Fields"), option.Name("SetField"), option.Name("FingerprintField"))
 	}
 	head, _ := in.Head()
 	f := &mailbox{

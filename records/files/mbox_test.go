@@ -72,7 +72,7 @@ func TestMessages(t *testing.T) {
 		{"a", b, "1 " + from[5:22] + "=bye", records.Options{IDField: "Sender-Is"}},
 		{"a", crlf, strings.ReplaceAll(textA, "\n", "\r\n") + "|2 b@x=bye", records.Options{}},
 		{"a", long + b, "1 long=" + strings.Repeat("x", 3*readerSize) + "\nFrom x|2 b@x=bye", records.Options{}},
-		{"a", from + "Subject: no id\n\ntext\n\n" + b, `! a:1: no "Message-ID"; --id-field names another header, and --id-from line makes ids|2 b@x=bye`, records.Options{}},
+		{"a", from + "Subject: no id\n\ntext\n\n" + b, `! a:1: no "Message-ID"; IDField names another header, and IDFrom: "line" makes ids|2 b@x=bye`, records.Options{}},
 		{"a", from + "Message-ID: <x>\nno header\n\ntext\n\n" + b, "1 x=no header\n\ntext|2 b@x=bye", records.Options{}},
 		{"a", "no separator\n\n" + b, `! a:1: it does not begin with "From "|2 b@x=bye`, records.Options{Format: Mbox}},
 		{"a.mbox", "", "", records.Options{Format: Mbox}},

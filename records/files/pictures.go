@@ -14,6 +14,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/records"
@@ -99,7 +100,7 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 	if refused, ok := errors.AsType[*imagehash.RefusedError](err); ok {
 		h.why, h.rec.Flaw = refused.Reason.String(), refused.Error()
 		if refused.Reason == imagehash.TooLarge && s.opt.Memory > 0 {
-			h.rec.Flaw += "; --memory gives more"
+			h.rec.Flaw += "; " + option.Name("Memory") + " gives more"
 		}
 		h.rec.Doc.SetFingerprint(sum...)
 		return h

@@ -173,7 +173,7 @@ func TestPictureMemory(t *testing.T) {
 	}
 	got := readPictures(t, tree, records.Options{Workers: 4, Memory: enough / 2})
 	for i, text := range got {
-		if tooLarge := strings.Contains(text, "? too large: 400 x 300 pixels") && strings.HasSuffix(text, "; --memory gives more"); i%2 == 0 && text != whole[i] || i%2 == 1 && !tooLarge {
+		if tooLarge := strings.Contains(text, "? too large: 400 x 300 pixels") && strings.HasSuffix(text, "; Memory gives more"); i%2 == 0 && text != whole[i] || i%2 == 1 && !tooLarge {
 			t.Errorf("in half of it: %s", text)
 		}
 	}
@@ -213,7 +213,7 @@ func TestPicturesEnd(t *testing.T) {
 		t.Errorf("%d records, then %v", n, err)
 	}
 	for _, opt := range []records.Options{{TextField: "x"}, {Format: "csv"}} {
-		if _, err := tree.Open(opt); err == nil || !strings.HasPrefix(err.Error(), "with --images each file is one picture, so ") {
+		if _, err := tree.Open(opt); err == nil || !strings.HasPrefix(err.Error(), "with Images each file is one picture, so ") {
 			t.Errorf("%+v: %v", opt, err)
 		}
 	}
@@ -222,8 +222,8 @@ func TestPicturesEnd(t *testing.T) {
 // TestPoorHashes checks that the count of hashes of low quality says how to find them.
 func TestPoorHashes(t *testing.T) {
 	for n, want := range map[int64]string{
-		1: "1 picture has a hash of low quality, which may match by chance (simdb hash shows it; in a database: quality < 50)",
-		2: "2 pictures have hashes of low quality, which may match by chance (simdb hash shows it; in a database: quality < 50)",
+		1: "1 picture has a hash of low quality, which may match by chance (in a database: quality < 50)",
+		2: "2 pictures have hashes of low quality, which may match by chance (in a database: quality < 50)",
 	} {
 		if got := (&Tree{poor: n}).Skipped(); got != want {
 			t.Errorf("%d: %q", n, got)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
 )
@@ -53,12 +54,12 @@ type source struct {
 // Open returns a Source of the files in the list. Options that name fields are an error, as files
 // have none.
 func (t *Tree) Open(opt records.Options) (records.Source, error) {
-	if flag := fieldFlag(opt); flag != "" {
-		what := "--files each file is one text"
+	if named := fieldOption(opt); named != "" {
+		what := option.Name("Files") + " each file is one text"
 		if t.images != nil {
-			what = "--images each file is one picture"
+			what = option.Name("Images") + " each file is one picture"
 		}
-		return nil, fmt.Errorf("with %s, so %s has no meaning", what, flag)
+		return nil, fmt.Errorf("with %s, so %s has no meaning", what, named)
 	}
 	if t.images != nil {
 		if bits := t.images.Bits(); opt.Bits != 0 && opt.Bits != bits {
@@ -71,20 +72,22 @@ func (t *Tree) Open(opt records.Options) (records.Source, error) {
 	return &source{tree: t, opt: opt}, nil
 }
 
-// fieldFlag names an option that says how documents are written in a file of many; "" if there is
+// fieldOption names an option that says how documents are written in a file of many; "" if there is
 // none.
-func fieldFlag(opt records.Options) string {
+func fieldOption(opt records.Options) string {
+	if opt.Format != records.Auto && opt.Format != Files {
+		return "a format"
+	}
 	for _, o := range []struct {
-		set  bool
-		flag string
+		set   bool
+		field string
 	}{
-		{opt.Format != records.Auto && opt.Format != Files, "a format"}, {opt.IDField != "", "--id-field"},
-		{opt.IDFrom != "", "--id-from"}, {opt.TextField != "", "--text-field"}, {opt.FingerprintField != "", "--fingerprint-field"},
-		{opt.Fields != nil, "--field"}, {opt.Delimiter != 0, "--delimiter"}, {opt.NoHeader, "--no-header"}, {opt.Comment != 0, "--comment"},
-		{opt.Fingerprints != base.Auto, "--fingerprints"},
+		{opt.IDField != "", "IDField"}, {opt.IDFrom != "", "IDFrom"}, {opt.TextField != "", "TextField"},
+		{opt.FingerprintField != "", "FingerprintField"}, {opt.Fields != nil, "Fields"}, {opt.Delimiter != 0, "Delimiter"},
+		{opt.NoHeader, "NoHeader"}, {opt.Comment != 0, "Comment"}, {opt.Fingerprints != base.Auto, "Fingerprints"},
 	} {
 		if o.set {
-			return o.flag
+			return option.Name(o.field)
 		}
 	}
 	return ""
@@ -180,7 +183,7 @@ type document struct {
 // other format, its beginning.
 func detect(in *records.Stream, opt records.Options) bool {
 	page, mail, named := kindOf(in)
-	if !page && !mail || fieldFlag(opt) != "" {
+	if !page && !mail || fieldOption(opt) != "" {
 		return false
 	}
 	return named || !slices.ContainsFunc(records.Formats(), func(format string) bool {

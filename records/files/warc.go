@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -61,7 +61,8 @@ type warcFile struct {
 
 func openWARC(in *records.Stream, opt records.Options) (records.Source, error) {
 	if opt.TextField != "" || opt.FingerprintField != "" || opt.Fields != nil {
-		return nil, errors.New("the text of a WARC record is its block, so --text-field, --field and --fingerprint-field have no meaning")
+		return nil, fmt.Errorf("the text of a WARC record is its block, so %s, %s and %s have no meaning",
+			option.Name("TextField"), option.Name("Fields"), option.Name("FingerprintField"))
 	}
 	return &warcFile{container: newContainer(in, opt, WARC, defaultURI, maxHeader)}, nil
 }

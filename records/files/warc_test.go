@@ -40,7 +40,7 @@ func TestWARC(t *testing.T) {
 		{content: info + a + b, opt: records.Options{After: 2}, want: "3 https://b/="},
 		{content: info + a + b, opt: records.Options{After: 3}},
 		{content: a, opt: records.Options{IDField: "warc-date"}, want: "1 2026-01-02T03:04:05Z=text of a\r\n\r\nWARC/1.0"},
-		{content: a, opt: records.Options{IDField: "X-Id"}, want: `! a.wet:1: no "X-Id"; --id-field names another header, and --id-from line makes ids`},
+		{content: a, opt: records.Options{IDField: "X-Id"}, want: `! a.wet:1: no "X-Id"; IDField names another header, and IDFrom: "line" makes ids`},
 		{content: a, opt: records.Options{IDField: "X-Id", MakeID: true}, want: "1 a.wet:1=text of a\r\n\r\nWARC/1.0"},
 		{content: a + "noise\r\nmore\r\n" + b, want: "1 " + textA + fmt.Sprintf("|! a.wet:2: the record at byte %d is damaged: it does not begin with WARC/|3 https://b/=", len(a))},
 		{content: strings.Replace(one("conversion", "https://d/", "text"), "Length: 4", "Length: x", 1) + b,

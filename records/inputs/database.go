@@ -12,16 +12,11 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/files"
 	"github.com/simdb/simdb/records/stored"
 )
-
-// Compared says what of documents is compared. Zero values are not given.
-type Compared struct {
-	Shingle, Bits int
-	Features      engine.Features
-}
 
 // Access says how a database is opened. The zero value is for reading.
 type Access struct {
@@ -132,7 +127,7 @@ func (s *Stored) ReadsAs(f engine.Features, other string) error {
 		return nil
 	}
 	whole := func(f engine.Features) string { return cmp.Or(f.Describe(), "whole texts") }
-	return fmt.Errorf("%s compares %s, and %s %s: simdb export %s | simdb load NEW.simdb - reads fields anew", s.Path, whole(was), other, whole(f), s.Path)
+	return fmt.Errorf("%s compares %s, and %s %s: what is exported and loaded has its fields read anew", s.Path, whole(was), other, whole(f))
 }
 
 // storedShare is how many bytes of documents one of a database may be.
@@ -182,7 +177,19 @@ func CheckDistance(k *int, bits int) error {
 // CheckPictures returns an error if the pictures of a database have hashes of another kind.
 func CheckPictures(k *imagehash.Kind, path string, db *engine.DB) error {
 	if code := db.Params().Features.Code; k != nil && code != "" && code != k.String() {
-		return fmt.Errorf("%s has %s hashes: --images %s makes others, which cannot be compared with them", path, code, k)
+		return fmt.Errorf("%s has %s hashes: %s makes others, which cannot be compared with them", path, code, option.Set("Images", k.String()))
+	}
+	return nil
+}
+
+// PicturesOf returns the hash of pictures that are compared: the given one, or that of a database,
+// which may be nil; else nil.
+func PicturesOf(db *engine.DB, given *imagehash.Kind) *imagehash.Kind {
+	if db == nil || given != nil {
+		return given
+	}
+	if kind, err := imagehash.ParseKind(db.Params().Features.Code); err == nil {
+		return &kind
 	}
 	return nil
 }
@@ -245,13 +252,13 @@ func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 	}
 	st, err := db.Stats()
 	if err == nil && st.Documents == 0 {
-		e.say("%s has no documents", st.Path)
+		e.Say("%s has no documents", st.Path)
 	}
 	switch p := db.Params(); {
 	case near || err != nil:
 		return err
 	case !p.Text && p.Sketch == 0:
-		return fmt.Errorf("%s keeps fingerprints alone: --near K compares fingerprints", st.Path)
+		return fmt.Errorf("%s keeps fingerprints alone: %s", st.Path, nearCompares())
 	case !p.Text:
 		return nil
 	}
@@ -277,11 +284,18 @@ func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 	switch {
 	case bare == 0:
 	case texts > 0:
-		e.say("some documents have a fingerprint and no text, which match nothing; --near K compares fingerprints")
+		e.Say("some documents have a fingerprint and no text, which match nothing; %s", nearCompares())
 	case n > looked:
-		e.say("the first %d documents have fingerprints and no texts: --near K compares fingerprints", looked)
+		e.Say("the first %d documents have fingerprints and no texts: %s", looked, nearCompares())
 	default:
-		return errors.New("the documents have fingerprints and no texts: --near K compares fingerprints")
+		return NoTexts()
 	}
 	return nil
 }
+
+// NoTexts is the error for a comparison of texts where there are none.
+func NoTexts() error {
+	return errors.New("the documents have fingerprints and no texts: " + nearCompares())
+}
+
+func nearCompares() string { return option.Name("Near") + " K compares fingerprints" }

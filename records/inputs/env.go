@@ -18,6 +18,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/tempdir"
 )
 
 // Env is what a job needs of the process that it runs in. The zero Env says nothing, and writes
@@ -29,11 +30,15 @@ type Env struct {
 	Tables      map[string]Table      // documents in memory, by the names that stand for them as arguments
 	BusyTimeout time.Duration         // how long to wait for a database that another process writes
 
+	// MakeTemp makes a folder for temporary files in another one, "" for that of the system, and
+	// removes it when the process ends. If it is nil, jobs remove theirs when they end.
+	MakeTemp func(parent string) (string, error)
+
 	taken map[string]int // files by what tellTaken said of them
 }
 
-// say logs a message.
-func (e *Env) say(format string, args ...any) {
+// Say logs a message.
+func (e *Env) Say(format string, args ...any) {
 	if e.Log != nil {
 		e.Log.Info(fmt.Sprintf(format, args...))
 	}
@@ -46,12 +51,31 @@ func (e *Env) Report(p engine.Progress) {
 	}
 }
 
+func (e *Env) guard() *outfile.Guard {
+	if e.Outputs == nil {
+		e.Outputs = &outfile.Guard{Identify: new(engine.Identifier).Identify}
+	}
+	return e.Outputs
+}
+
+// Claim checks that an output may be written, and keeps other outputs from it.
+func (e *Env) Claim(what, path string, kind outfile.Kind) error {
+	return e.guard().Claim(what, path, kind)
+}
+
 // Create begins to write an output; what names it in messages.
 func (e *Env) Create(ctx context.Context, what, path string, kind outfile.Kind) (*outfile.Writer, error) {
-	if e.Outputs == nil {
-		e.Outputs = &outfile.Guard{}
+	return e.guard().Create(ctx, what, path, kind)
+}
+
+// TempDir makes a folder for temporary files in another one, "" for that of the system. The job
+// calls remove at its end.
+func (e *Env) TempDir(parent string) (dir string, remove func(), err error) {
+	if e.MakeTemp == nil {
+		return tempdir.New(parent)
 	}
-	return e.Outputs.Create(ctx, what, path, kind)
+	dir, err = e.MakeTemp(parent)
+	return dir, func() {}, err
 }
 
 // A Verdict is an error that is the answer of a job, such as "nothing was found", and no failure.
@@ -71,6 +95,6 @@ func (rejected) Verdict()      {}
 
 // RejectOptions say what is done with input that is no record.
 type RejectOptions struct {
-	File string // where it goes, byte for byte; "" is beside the output
-	Most *int64 // how much is allowed before the job stops; nil: any amount, but the job ends with ErrRejected
+	File      string // where it goes, byte for byte; "" is beside the output
+	MaxErrors *int64 // how much is allowed before the job stops; nil: any amount, but the job ends with ErrRejected
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
 )
@@ -28,7 +29,7 @@ func (e *Env) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, err
 	case src.Stored != nil:
 		return nil, fmt.Errorf("-o %s: the input is one database: name a file", dir)
 	case src.Tree != nil:
-		return nil, fmt.Errorf("-o %s: with --files and --images the output is a list of paths: name a file", dir)
+		return nil, fmt.Errorf("-o %s: with %s and %s the output is a list of paths: name a file", dir, option.Name("Files"), option.Name("Images"))
 	case slices.Contains(src.Names, "-"):
 		return nil, fmt.Errorf("-o %s: standard input has no name that its output could have", dir)
 	}

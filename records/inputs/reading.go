@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -182,8 +183,8 @@ func (s *Sources) CheckIDs(in records.Source) error {
 		return nil
 	}
 	if s.numbered != "" && s.numbered != info.Name {
-		return fmt.Errorf("%s and %s have no ids but the numbers of their %ss, so the second would replace the first: --id-from line makes others",
-			s.numbered, info.Name, info.Format.Unit())
+		return fmt.Errorf("%s and %s have no ids but the numbers of their %ss, so the second would replace the first: %s makes others",
+			s.numbered, info.Name, info.Format.Unit(), option.Set("IDFrom", records.IDFromLine))
 	}
 	s.numbered = info.Name
 	return nil
@@ -211,9 +212,9 @@ func (e *Env) tellTaken(s *Sources, in records.Source, r Reading) {
 	e.taken[taken]++
 	switch n := e.taken[taken]; {
 	case n <= named:
-		e.say("%s: %s", info.Name, taken)
+		e.Say("%s: %s", info.Name, taken)
 	case n == named+1:
-		e.say("%s and perhaps further files: %s", info.Name, taken)
+		e.Say("%s and perhaps further files: %s", info.Name, taken)
 	}
 }
 
@@ -221,12 +222,12 @@ func (e *Env) tellTaken(s *Sources, in records.Source, r Reading) {
 func (e *Env) TellSkipped(s *Sources) {
 	skipped, guessed := s.tally.All()
 	if len(skipped) > 0 {
-		e.say("not read: %s", skipped)
+		e.Say("not read: %s", skipped)
 	}
 	if len(guessed) > 0 {
-		e.say("unknown charsets: %s; these texts were read as UTF-8, --encoding NAME says what they are", guessed)
+		e.Say("unknown charsets: %s; these texts were read as UTF-8, %s NAME says what they are", guessed, option.Name("Encoding"))
 	}
 	if s.Tree != nil && s.Tree.Skipped() != "" {
-		e.say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
+		e.Say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
 	}
 }

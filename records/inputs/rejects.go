@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/internal/quantity"
@@ -90,8 +91,8 @@ func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 	if err != nil {
 		return err
 	}
-	if most := r.to.Most; most != nil && r.N > *most {
-		return fmt.Errorf("%s could not be used, --max-errors %d allows no more; the last: %w", quantity.Count(r.N, r.kind), *most, is)
+	if most := r.to.MaxErrors; most != nil && r.N > *most {
+		return fmt.Errorf("%s could not be used, %s allows no more; the last: %w", quantity.Count(r.N, r.kind), option.Set("MaxErrors", *most), is)
 	}
 	return nil
 }
@@ -111,7 +112,7 @@ func (r *Rejects) Note(in records.Source, rec *records.Record) {
 // TellUTF8 says how many records have invalid UTF-8.
 func (r *Rejects) TellUTF8() {
 	if r.BadUTF8 > 0 {
-		r.e.say("%s had invalid UTF-8, which counts as no word; --encoding NAME says how they are encoded", quantity.Count(r.BadUTF8, "document"))
+		r.e.Say("%s had invalid UTF-8, which counts as no word; %s NAME says how they are encoded", quantity.Count(r.BadUTF8, "document"), option.Name("Encoding"))
 	}
 }
 
@@ -124,9 +125,9 @@ func (r *Rejects) show(unit string, is *records.Issue) {
 	}
 	switch n := r.N + r.flawed; {
 	case n <= shownRejects:
-		r.e.say("%s", is)
+		r.e.Say("%s", is)
 	case n == shownRejects+1:
-		r.e.say("... and more %ss of which something cannot be used", r.kind)
+		r.e.Say("... and more %ss of which something cannot be used", r.kind)
 	}
 }
 
@@ -138,12 +139,12 @@ func (r *Rejects) keep(in records.Source, raw []byte) error {
 	}
 	at := slices.IndexFunc(r.files, func(f *rejectsFile) bool { return f.path == path })
 	if at < 0 {
-		w, err := r.e.Create(r.ctx, "--rejects", path, Copies())
+		w, err := r.e.Create(r.ctx, option.Name("Rejects"), path, Copies())
 		if err == nil && r.Continue {
 			err = w.Continue()
 		}
 		if err != nil {
-			return fmt.Errorf("%w; --rejects names the file for what cannot be read", err)
+			return fmt.Errorf("%w; %s names the file for what cannot be read", err, option.Name("Rejects"))
 		}
 		at = len(r.files)
 		to, err := format.NewCopier(w, records.CopyOptions{Follow: true, Like: in, Bare: true})
@@ -186,21 +187,21 @@ func (r *Rejects) Close(failure error) error {
 		}
 		left -= f.n
 		err = errors.Join(err, f.to.Close(), f.w.Commit())
-		r.e.say("rejected %s in %s", quantity.Number(f.n), f.path)
+		r.e.Say("rejected %s in %s", quantity.Number(f.n), f.path)
 	}
 	switch {
 	case left > 0 && r.to.File == "" && r.output == "":
-		r.e.say("rejected %s, which are in no file; --rejects FILE keeps them", quantity.Number(left))
+		r.e.Say("rejected %s, which are in no file; %s FILE keeps them", quantity.Number(left), option.Name("Rejects"))
 	case left > 0 && err == nil: // they are too large
-		r.e.say("rejected %s, which are in no file", quantity.Number(left))
+		r.e.Say("rejected %s, which are in no file", quantity.Number(left))
 	}
 	if r.flawed > 0 {
-		r.e.say("%s without an id, text or fingerprint that can be used, which counts as missing", quantity.Count(r.flawed, r.kind))
+		r.e.Say("%s without an id, text or fingerprint that can be used, which counts as missing", quantity.Count(r.flawed, r.kind))
 	}
 	switch {
 	case err != nil:
 		return err
-	case r.N > 0 && r.to.Most == nil:
+	case r.N > 0 && r.to.MaxErrors == nil:
 		return ErrRejected
 	case ok:
 		return verdict

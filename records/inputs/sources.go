@@ -14,6 +14,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/records"
@@ -80,7 +81,7 @@ func (e *Env) New(ctx context.Context, args []string, o Options) (*Sources, erro
 	}
 	if !o.OfFiles() {
 		if len(o.Exclude) > 0 || o.Hidden {
-			return nil, errors.New("--exclude and --hidden are for --files and --images")
+			return nil, fmt.Errorf("%s and %s are for %s and %s", option.Name("Exclude"), option.Name("Hidden"), option.Name("Files"), option.Name("Images"))
 		}
 		var names []string
 		for _, arg := range args { // not every shell does that
@@ -95,7 +96,7 @@ func (e *Env) New(ctx context.Context, args []string, o Options) (*Sources, erro
 			return nil, err
 		}
 		for _, text := range s.same {
-			e.say("%s", text)
+			e.Say("%s", text)
 		}
 		s.ctx = ctx
 		return s, nil
@@ -160,7 +161,7 @@ func FileSources(names []string) (*Sources, error) {
 			if what, err := engine.Identify(name); err == nil && what != "" {
 				return s, fmt.Errorf("%s is %s, and not a file with documents: as an input it is alone, without flags for files; load, match and join name the database first", name, what)
 			}
-			return s, fmt.Errorf("%s is a folder; %s--files reads the files in it, each as a document", name, dataIn(name))
+			return s, fmt.Errorf("%s is a folder; %s%s reads the files in it, each as a document", name, dataIn(name), option.Name("Files"))
 		}
 		if first, had := seen.Add(name, st); had && st.Mode().IsRegular() {
 			s.same = append(s.same, fmt.Sprintf("%s and %s are the same file, which is read once", first, name))
@@ -215,7 +216,7 @@ func dataIn(folder string) (hint string) {
 		return fmt.Sprintf("%s reads the documents of its files, ", hint)
 	}
 	if pictures {
-		return "--images pdq compares the pictures in it, "
+		return option.Set("Images", "pdq") + " compares the pictures in it, "
 	}
 	return ""
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -146,36 +147,36 @@ func newTable(names []string, cut func([]string, []byte) []string, opt records.O
 	type wanted struct {
 		at         int
 		want, name string
-		flag       string
+		field      string
 		needed     bool
 	}
-	all := []wanted{{t.id, opt.IDField, "id", "--id-field", !opt.MakeID}}
+	all := []wanted{{t.id, opt.IDField, "id", "IDField", !opt.MakeID}}
 	for _, name := range textColumns(names, opt) {
 		at := column(names, name, "text")
 		if at >= 0 {
 			t.texts = append(t.texts, at)
 		}
-		all = append(all, wanted{at, name, "text", textFlag(opt), t.fp < 0})
+		all = append(all, wanted{at, name, "text", textOption(opt), t.fp < 0})
 	}
-	all = append(all, wanted{t.fp, opt.FingerprintField, "fingerprint", "--fingerprint-field", false})
+	all = append(all, wanted{t.fp, opt.FingerprintField, "fingerprint", "FingerprintField", false})
 	for _, c := range all {
 		if c.at < 0 && (c.want != "" || c.needed) {
 			want, orMake := orDefault(c.want, c.name), ""
 			if c.name == "id" && c.want == "" {
-				orMake = ", --id-from line makes ids"
+				orMake = ", " + madeIDs()
 			}
 			if c.name == "text" && c.want == "" {
-				orMake = ", --fingerprint-field one with fingerprints"
+				orMake = ", " + option.Name("FingerprintField") + " one with fingerprints"
 			}
-			return nil, fmt.Errorf("there is no column %q%s; %s names another%s, --no-header takes the first line for data%s",
-				want, records.Among("there are", names, want), c.flag, orMake, orRead(names, opt))
+			return nil, fmt.Errorf("there is no column %q%s; %s names another%s, %s takes the first line for data%s",
+				want, records.Among("there are", names, want), option.Name(c.field), orMake, option.Name("NoHeader"), orRead(names, opt))
 		}
 		if c.at < 0 {
 			continue
 		}
 		if second := slices.Index(names[c.at+1:], names[c.at]); second >= 0 && names[c.at] != "" {
-			return nil, fmt.Errorf("columns %d and %d are both called %q: %s %d or %d says which",
-				c.at+1, c.at+second+2, names[c.at], c.flag, c.at+1, c.at+second+2)
+			return nil, fmt.Errorf("columns %d and %d are both called %q: %s says which",
+				c.at+1, c.at+second+2, names[c.at], option.Set(c.field, strconv.Itoa(c.at+1), strconv.Itoa(c.at+second+2)))
 		}
 	}
 	t.nameFields(names)
@@ -192,9 +193,10 @@ func orRead(names []string, opt records.Options) string {
 	first := strings.Join(names[:min(2, len(names))], "") // the first one may be that of rows, which is empty
 	switch {
 	case opt.Comment == 0 && first != "" && strings.IndexByte("#%;", first[0]) >= 0:
-		return fmt.Sprintf(", --comment '%c' leaves out lines that begin with it", first[0])
+		return fmt.Sprintf(", %s leaves out lines that begin with it", option.Set("Comment", first[0]))
 	case at >= 0 && opt.FingerprintField == "" && opt.Fingerprints == base.Auto:
-		return fmt.Sprintf(" (with --fingerprint-field %d --fingerprints hex, if column %[1]d has fingerprints)", at+1)
+		return fmt.Sprintf(" (with %s, if column %d has fingerprints)",
+			option.All(option.Set("FingerprintField", strconv.Itoa(at+1)), option.Set("Fingerprints", base.Hex)), at+1)
 	}
 	return ""
 }
@@ -237,15 +239,18 @@ func textColumns(names []string, opt records.Options) []string {
 	return strings.Split(opt.TextField, ",")
 }
 
-// textFlag is the flag that names the columns of the text.
-func textFlag(opt records.Options) string {
+// madeIDs is what makes IDs where there are none.
+func madeIDs() string { return option.Set("IDFrom", records.IDFromLine) + " makes ids" }
+
+// textOption is the option that names the fields of the text.
+func textOption(opt records.Options) string {
 	switch {
 	case opt.Fields != nil:
-		return "--field"
+		return "Fields"
 	case opt.SetField != "":
-		return "--set-field"
+		return "SetField"
 	}
-	return "--text-field"
+	return "TextField"
 }
 
 // column returns the index of the column that want (or, if that is empty, the default) names, or
@@ -339,11 +344,8 @@ func (t *table) fields(cols []string) json.RawMessage {
 	return append(b, '}')
 }
 
-// separators are what files in columns have between them, and how a user writes them.
-var separators = []struct {
-	sep     byte
-	written string
-}{{';', "';'"}, {'\t', "tab"}, {'|', "'|'"}, {',', "','"}, {':', "':'"}}
+// separators are what files in columns have between them.
+var separators = []byte{';', '\t', '|', ',', ':'}
 
 // hintSeparator returns the error that explains err, which is about a header: perhaps it has the
 // columns when it is cut elsewhere.
@@ -351,17 +353,17 @@ func hintSeparator(err error, raw []byte, sep byte, opt records.Options) error {
 	opt.NoHeader = false
 	whole := len(cutRow(nil, raw, sep)) == 1
 	for _, s := range separators {
-		if s.sep == sep {
+		if s == sep {
 			continue
 		}
-		cut := func(fields []string, raw []byte) []string { return cutRow(fields, raw, s.sep) }
+		cut := func(fields []string, raw []byte) []string { return cutRow(fields, raw, s) }
 		if _, e := newTable(cut(nil, raw), cut, opt); e == nil {
-			return fmt.Errorf("its columns are separated by %s: --delimiter %s", s.written, s.written)
+			return fmt.Errorf("its columns are separated by %q: %s", s, option.Set("Delimiter", s))
 		}
 	}
 	for _, s := range separators {
-		if whole && len(cutRow(nil, raw, s.sep)) > 1 {
-			return fmt.Errorf("%w; --delimiter %s if that separates columns", err, s.written)
+		if whole && len(cutRow(nil, raw, s)) > 1 {
+			return fmt.Errorf("%w; %s if that separates columns", err, option.Set("Delimiter", s))
 		}
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/internal/jsontext"
 )
@@ -17,7 +18,7 @@ func (f *file) CanCut() error {
 	case f.info.FingerprintsOnly:
 		return fmt.Errorf("%s has fingerprints and no texts", f.info.Name)
 	case f.opt.Fields != nil || f.opt.SetField != "" || strings.Contains(f.opt.TextField, ","):
-		return errors.New("one field of a record can be cut: --text-field names it")
+		return fmt.Errorf("one field of a record can be cut: %s names it", option.Name("TextField"))
 	case f.listed || f.members:
 		return errors.New("the text is of a list or a map, which cannot be cut: a copy has whole records")
 	}

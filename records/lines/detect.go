@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -58,7 +60,7 @@ func jsonShape(lines [][]byte) string {
 func spreadOrNot(format, asked records.Format, lines [][]byte) (records.Format, error) {
 	switch spread := isSpread(lines); {
 	case format == JSONL && spread && asked == JSONL:
-		return format, errSpread
+		return format, errSpread()
 	case format == JSONL && spread:
 		return JSON, nil
 	case format == JSON && !spread && len(lines) > 0 && isObject(lines[0]):
@@ -124,10 +126,10 @@ const plainText = "plain text, one document a line"
 // or all look like base64.
 func almostList(s *sample) string {
 	if s.base64 > 0 && s.base64 == s.lines {
-		return plainText + "; --fingerprints base64 reads the lines as fingerprints"
+		return plainText + "; " + option.Set("Fingerprints", base.Base64) + " reads the lines as fingerprints"
 	}
 	if c := s.column[0]; s.columns == 1 && s.lines > 1 && c.n == s.lines && c.hex > 0 {
-		return plainText + "; --fingerprints hex reads the lines as fingerprints"
+		return plainText + "; " + option.Set("Fingerprints", base.Hex) + " reads the lines as fingerprints"
 	}
 	other := s.other
 	if other == "" && s.columns == 1 {
@@ -136,7 +138,7 @@ func almostList(s *sample) string {
 	if other == "" || 2*s.numbers < s.lines || s.columns > 2 || s.column[0].blanks+s.column[1].blanks > 0 && s.column[0].large+s.column[1].large == 0 {
 		return ""
 	}
-	return fmt.Sprintf(plainText+", because %q is not a number; --input-format fingerprints reads the other lines as fingerprints", other)
+	return fmt.Sprintf(plainText+", because %q is not a number; %s reads the other lines as fingerprints", other, option.Set("Format", Fingerprints))
 }
 
 // isHeader reports whether line names columns that documents have.

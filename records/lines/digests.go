@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -16,19 +19,25 @@ type digest struct {
 	form *regexp.Regexp // of all of a cell
 	what string         // in messages, after "its lines have"
 	todo string
+	by   string // an option, which stands at %s in todo
 }
+
+// advice is what the user can do.
+func (d *digest) advice() string { return strings.Replace(d.todo, "%s", option.Name(d.by), 1) }
+
+const asStrings = "%s compares them as strings"
 
 // digests are the kinds, special ones first. What is hexadecimal in columns may be a fingerprint.
 var digests = []*digest{
-	{regexp.MustCompile(`^[Tt]1[0-9A-Fa-f]{70}$|^[0-9A-Fa-f]{70}$`), "TLSH digests", "--levenshtein 0.8 compares them as strings"},
-	{regexp.MustCompile(`^(3|6|12|24|48|96|192|384|768|1536|3072|6144|12288|24576|49152|98304|196608|393216|786432|1572864):[0-9A-Za-z+/]{3,}:[0-9A-Za-z+/]{3,}$`), "ssdeep digests", "--levenshtein 0.8 compares them as strings"},
-	{regexp.MustCompile(`^sdbf(-dd)?:[0-9]{2}:.*:[A-Za-z0-9+/=]+$`), "sdhash digests", "sdhash -c compares them"},
-	{regexp.MustCompile(`^-?[0-9]{10,20}L$`), "numbers with an L after them, as Python 2 shows them", "write them without it"},
-	{regexp.MustCompile(`^[01]{64,}$`), "strings of bits", "fingerprints have a multiple of 64 bits, up to 1,024; --fingerprint-field names their field"},
-	{regexp.MustCompile(`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){7,}$`), "bytes between colons", "write them as hexadecimal digits alone"},
-	{regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,9}:[0-9A-Fa-f]{8,}$`), "hashes after a prefix", "write them as hexadecimal digits alone, or after an id and a tab"},
-	{regexp.MustCompile(`^-?[0-9]{17,20}$`), "numbers of 64 bits", ""},
-	{regexp.MustCompile(`^(0[xX])?[0-9A-Fa-f]*[A-Fa-f][0-9A-Fa-f]*$|^[0-9]{32,}$`), "hexadecimal hashes", "fingerprints have a multiple of 64 bits, up to 1,024, in a field that --fingerprint-field names; checksums say only what is equal"},
+	{regexp.MustCompile(`^[Tt]1[0-9A-Fa-f]{70}$|^[0-9A-Fa-f]{70}$`), "TLSH digests", asStrings, "Levenshtein"},
+	{regexp.MustCompile(`^(3|6|12|24|48|96|192|384|768|1536|3072|6144|12288|24576|49152|98304|196608|393216|786432|1572864):[0-9A-Za-z+/]{3,}:[0-9A-Za-z+/]{3,}$`), "ssdeep digests", asStrings, "Levenshtein"},
+	{regexp.MustCompile(`^sdbf(-dd)?:[0-9]{2}:.*:[A-Za-z0-9+/=]+$`), "sdhash digests", "sdhash -c compares them", ""},
+	{regexp.MustCompile(`^-?[0-9]{10,20}L$`), "numbers with an L after them, as Python 2 shows them", "write them without it", ""},
+	{regexp.MustCompile(`^[01]{64,}$`), "strings of bits", "fingerprints have a multiple of 64 bits, up to 1,024; %s names their field", "FingerprintField"},
+	{regexp.MustCompile(`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){7,}$`), "bytes between colons", "write them as hexadecimal digits alone", ""},
+	{regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,9}:[0-9A-Fa-f]{8,}$`), "hashes after a prefix", "write them as hexadecimal digits alone, or after an id and a tab", ""},
+	{regexp.MustCompile(`^-?[0-9]{17,20}$`), "numbers of 64 bits", "", ""},
+	{regexp.MustCompile(`^(0[xX])?[0-9A-Fa-f]*[A-Fa-f][0-9A-Fa-f]*$|^[0-9]{32,}$`), "hexadecimal hashes", "fingerprints have a multiple of 64 bits, up to 1,024, in a field that %s names; checksums say only what is equal", "FingerprintField"},
 }
 
 var numberDigest, hexDigest = digests[len(digests)-2], digests[len(digests)-1]
@@ -134,14 +143,14 @@ func refuseDigests(lines [][]byte, columns bool) error {
 	if d == nil || columns && readable {
 		return nil
 	}
-	todo := d.todo
+	todo := d.advice()
 	if readable {
 		todo = "write each alone on a line, or beside an id and a tab" + inColumns(lines, first)
 	}
 	if isWide(first, base.Auto) {
 		todo += "; checksums say only what is equal"
 	}
-	return fmt.Errorf("its lines have %s, such as %q: %s; %s", d.what, records.Short(string(first)), todo, records.AsText)
+	return fmt.Errorf("its lines have %s, such as %q: %s; %s", d.what, records.Short(string(first)), todo, records.AsText())
 }
 
 // inColumns is how a cell of the lines is read if something separates their columns, or "".
@@ -157,7 +166,8 @@ func inColumns(lines [][]byte, cell []byte) string {
 		}
 		sep := line[len(columns[0])]
 		fp := 1 + bytes.Count(line[:i], []byte{sep})
-		return fmt.Sprintf("; --delimiter '%c' --no-header --id-field %d --fingerprint-field %d reads columns", sep, 1+1/fp, fp)
+		return fmt.Sprintf("; %s reads columns", option.All(option.Set("Delimiter", sep), option.Name("NoHeader"),
+			option.Set("IDField", strconv.Itoa(1+1/fp)), option.Set("FingerprintField", strconv.Itoa(fp))))
 	}
 	return ""
 }
@@ -168,18 +178,19 @@ func WarnOfDigests(texts [][]byte) string {
 	if d == nil {
 		return ""
 	}
-	return fmt.Sprintf("its texts are %s, such as %q, which are compared as words: %s", d.what, records.Short(string(first)), d.todo)
+	return fmt.Sprintf("its texts are %s, such as %q, which are compared as words: %s", d.what, records.Short(string(first)), d.advice())
 }
 
 // notTaken is the error for a file without fingerprints although the user says how they are
 // written.
 func notTaken(opt records.Options, lines [][]byte) error {
+	said := option.Set("Fingerprints", opt.Fingerprints)
 	if d, first := mostly(lines, digestIn); d != nil {
-		return fmt.Errorf("--fingerprints %v: its lines have %s, such as %q: %s", opt.Fingerprints, d.what, records.Short(string(first)), d.todo)
+		return fmt.Errorf("%s: its lines have %s, such as %q: %s", said, d.what, records.Short(string(first)), d.advice())
 	}
 	line := ""
 	if len(lines) > 0 {
 		line = records.Short(string(lines[0]))
 	}
-	return fmt.Errorf("--fingerprints %v: most lines, such as %q, have no fingerprint", opt.Fingerprints, line)
+	return fmt.Errorf("%s: most lines, such as %q, have no fingerprint", said, line)
 }

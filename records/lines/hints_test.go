@@ -9,35 +9,35 @@ import (
 
 // Files that can't be read are refused as a whole, with one message that says what to do.
 func TestHelpfulRefusals(t *testing.T) {
-	const noHeader = ", --no-header takes the first line for data"
+	const noHeader = ", NoHeader takes the first line for data"
 	for _, c := range []struct {
 		name, content string
 		opt           records.Options
 		want          string
 	}{
-		{"a.csv", "id,text,id\n1,x,2\n", records.Options{}, `columns 1 and 3 are both called "id": --id-field 1 or 3 says which`},
-		{"a.tsv", "id\ttext\tx\tx\n", records.Options{TextField: "x"}, `columns 3 and 4 are both called "x": --text-field 3 or 4 says which`},
+		{"a.csv", "id,text,id\n1,x,2\n", records.Options{}, `columns 1 and 3 are both called "id": IDField: "1" or "3" says which`},
+		{"a.tsv", "id\ttext\tx\tx\n", records.Options{TextField: "x"}, `columns 3 and 4 are both called "x": TextField: "3" or "4" says which`},
 		{"a.jsonl", `{"id":1,"body":"x"}`, records.Options{}, `in every line: no "text" and no "fingerprint" (its fields are "id", "body"; did you mean "body"?)`},
 		{"a.jsonl", strings.Repeat("{\"id\":1,\"text\":[{\"n\":1}]}\n", 40<<10), records.Options{}, `lines: "text" is a list`},
-		{"a.json", "[{\"_id\":{\"$oid\":\"5f\"},\"text\":\"x\"}]", records.Options{IDField: "_id", MakeID: true}, `in every line: "_id" is an object: --id-field '_id.$oid' names what is in it`},
-		{"a.csv", "id;text\n1;x\n", records.Options{}, `its columns are separated by ';': --delimiter ';'`},
-		{"a.csv", "\"id\"\t\"text\"\n1\tx\n", records.Options{}, `--delimiter tab`},
-		{"a.csv", "id|text\n", records.Options{MakeID: true}, `--delimiter '|'`},
-		{"a.tsv", "id,text\n1,x\n", records.Options{}, `--delimiter ','`},
+		{"a.json", "[{\"_id\":{\"$oid\":\"5f\"},\"text\":\"x\"}]", records.Options{IDField: "_id", MakeID: true}, `in every line: "_id" is an object: IDField: "_id.$oid" names what is in it`},
+		{"a.csv", "id;text\n1;x\n", records.Options{}, `its columns are separated by ';': Delimiter: ';'`},
+		{"a.csv", "\"id\"\t\"text\"\n1\tx\n", records.Options{}, `Delimiter: '\t'`},
+		{"a.csv", "id|text\n", records.Options{MakeID: true}, `Delimiter: '|'`},
+		{"a.tsv", "id,text\n1,x\n", records.Options{}, `Delimiter: ','`},
 		{"a.csv", "1,some words\n2,others\n", records.Options{}, noHeader},
-		{"a.csv", "ids,txt\n", records.Options{IDField: "idz"}, `there is no column "idz" (there are "ids", "txt"; did you mean "ids"?); --id-field names another`},
-		{"a.csv", "id,txt\n", records.Options{}, `there is no column "text" (there are "id", "txt"; did you mean "txt"?); --text-field names another`},
-		{"a.csv", "id,text\n", records.Options{FingerprintField: "fp"}, `there is no column "fp" (there are "id", "text"); --fingerprint-field names another`},
-		{"a.csv", "path,phash\n1.png,9f3c5a0011223344\n", records.Options{MakeID: true}, `--fingerprint-field one with fingerprints`},
-		{"a.csv", "# made on 3 March\nid,text\n1,x\n", records.Options{MakeID: true}, `one with fingerprints, --no-header takes the first line for data, --comment '#' leaves out lines that begin with it`},
-		{"a.tsv", "%x\nid\ttext\n1\tx\n", records.Options{MakeID: true}, `--comment '%'`},
-		{"a.tsv", "some words\t0a1b2c3d4\nothers\t1a1b2c3d5\n", records.Options{MakeID: true}, `--no-header takes the first line for data (with --fingerprint-field 2 --fingerprints hex, if column 2 has fingerprints)`},
+		{"a.csv", "ids,txt\n", records.Options{IDField: "idz"}, `there is no column "idz" (there are "ids", "txt"; did you mean "ids"?); IDField names another`},
+		{"a.csv", "id,txt\n", records.Options{}, `there is no column "text" (there are "id", "txt"; did you mean "txt"?); TextField names another`},
+		{"a.csv", "id,text\n", records.Options{FingerprintField: "fp"}, `there is no column "fp" (there are "id", "text"); FingerprintField names another`},
+		{"a.csv", "path,phash\n1.png,9f3c5a0011223344\n", records.Options{MakeID: true}, `FingerprintField one with fingerprints`},
+		{"a.csv", "# made on 3 March\nid,text\n1,x\n", records.Options{MakeID: true}, `one with fingerprints, NoHeader takes the first line for data, Comment: '#' leaves out lines that begin with it`},
+		{"a.tsv", "%x\nid\ttext\n1\tx\n", records.Options{MakeID: true}, `Comment: '%'`},
+		{"a.tsv", "some words\t0a1b2c3d4\nothers\t1a1b2c3d5\n", records.Options{MakeID: true}, `NoHeader takes the first line for data (with FingerprintField: "2", Fingerprints: hex, if column 2 has fingerprints)`},
 		{"a.jsonl", `{"uid":1,"data":{"text":"x"}}`, records.Options{MakeID: true}, `did you mean "data.text"?`},
 		{"a.jsonl", `{"uid":1,"a":{"b":{"c":[{"d":{"content":"x"}}]}}}`, records.Options{MakeID: true}, `did you mean "a.b.c[].d.content"?`},
 		{"a.json", `{"id":[1,2],"text":["x","y"]}`, records.Options{}, "a list for each column: in pandas"},
 		{"a.json", `{"id":{"0":1,"1":2},"text":{"0":"x","1":"y"}}`, records.Options{}, "a list for each column: in pandas"},
 		{"a.json", `{"columns":["id","text"],"index":[0],"data":[["x","y"]]}`, records.Options{}, "a list for each column: in pandas"},
-		{"a.yaml", "- id: 1\n  text: x\n", records.Options{}, "it is YAML: yq -o json FILE | simdb ... - reads it as JSON; --input-format txt"},
+		{"a.yaml", "- id: 1\n  text: x\n", records.Options{}, "it is YAML: yq -o json makes JSON of it; Format: \"txt\""},
 		{"a.TOML", "a = 1\n", records.Options{}, "it is TOML"},
 		{"a.yml.zst", "a: 1\n", records.Options{}, "it is YAML"},
 		{"a.json5", "{a: 1}\n", records.Options{}, "it is JSON5"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/internal/jsontext"
 )
@@ -44,7 +45,7 @@ func newObject(opt records.Options, members bool) *object {
 		o.fps = "fingerprints"
 	}
 	if opt.IDField == "" {
-		o.orMake = ", --id-from line makes ids"
+		o.orMake = ", " + madeIDs()
 	}
 	return o
 }
@@ -202,10 +203,10 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp, list []byte)
 	switch {
 	case fp != nil || list != nil || o.idsOnly || slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }):
 	case !o.set && hasSet(s):
-		rec.Flaw = `no text but a set: --set-field set compares its members`
+		rec.Flaw = "no text but a set: " + option.Set("SetField", "set") + " compares its members"
 	default:
-		rec.Flaw = fmt.Sprintf("no %s and no %q%s; %s and --fingerprint-field name others",
-			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]), o.flag())
+		rec.Flaw = fmt.Sprintf("no %s and no %q%s; %s and %s name others",
+			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]), option.Name(o.option()), option.Name("FingerprintField"))
 	}
 	return ""
 }
@@ -216,14 +217,14 @@ func (o *object) setID(rec *record, s, id []byte) string {
 	reason := ""
 	switch {
 	case id == nil && !o.makeID:
-		reason = fmt.Sprintf("no %q%s; --id-field names another%s", o.id, fieldsOf(s, o.id), o.orMake)
+		reason = fmt.Sprintf("no %q%s; %s names another%s", o.id, fieldsOf(s, o.id), option.Name("IDField"), o.orMake)
 	case id == nil:
 	case id[0] == '"':
 		rec.Doc.ID = rec.unquote(id)
 	case id[0] == '-' || id[0] >= '0' && id[0] <= '9':
 		rec.Doc.ID = string(id)
 	case id[0] == '{' || id[0] == '[':
-		reason = fmt.Sprintf("%q is %s", o.id, within(id, o.id, "--id-field"))
+		reason = fmt.Sprintf("%q is %s", o.id, within(id, o.id, "IDField"))
 		rec.Flaw = reason
 	default:
 		reason = fmt.Sprintf("%q is %s, which is no id%s", o.id, id, o.orMake)
@@ -234,21 +235,21 @@ func (o *object) setID(rec *record, s, id []byte) string {
 	return rec.checkID(o.makeID)
 }
 
-// within says that the value of a field is a list, or an object, of which a flag can name a member.
-func within(value []byte, name, flag string) string {
+// within says that the value of a field is a list, or an object, of which an option can name a member.
+func within(value []byte, name, field string) string {
 	if value[0] == '[' {
-		if path := records.PathOfText(value, name); path != "" && flag != "--id-field" {
-			return fmt.Sprintf("a list: %s '%s' names what is in it", flag, path)
+		if path := records.PathOfText(value, name); path != "" && field != "IDField" {
+			return "a list: " + option.Set(field, path) + " names what is in it"
 		}
 		return "a list"
 	}
 	what := "an object"
-	if path := records.PathOfText(value, name); flag != "--id-field" && path != "" {
-		return fmt.Sprintf("an object: %s '%s' names what is in it", flag, path)
+	if path := records.PathOfText(value, name); field != "IDField" && path != "" {
+		return "an object: " + option.Set(field, path) + " names what is in it"
 	}
 	Members(value, func(key string, _, v []byte) {
 		if what == "an object" && v[0] != '{' && v[0] != '[' {
-			what += fmt.Sprintf(": %s '%s.%s' names what is in it", flag, name, key)
+			what += ": " + option.Set(field, name+"."+key) + " names what is in it"
 		}
 	})
 
@@ -270,15 +271,15 @@ func hasSet(s []byte) bool {
 	return err == nil && has
 }
 
-// flag is the flag that names the fields of the text.
-func (o *object) flag() string {
+// option is the option that names the fields of the text.
+func (o *object) option() string {
 	switch {
 	case o.weighted:
-		return "--field"
+		return "Fields"
 	case o.set:
-		return "--set-field"
+		return "SetField"
 	}
-	return "--text-field"
+	return "TextField"
 }
 
 // setText joins the texts of a document: each begins a line, or is a field of its own.
@@ -317,11 +318,11 @@ func (o *object) textOf(rec *record, i int, f found) (text string) {
 		text = rec.unquote(value)
 	case value[0] == '[' && !o.set:
 		if text, ok = records.TextAt(value, f.path); !ok {
-			rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, strings.TrimSuffix(o.texts[i], f.path), o.flag()))
+			rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, strings.TrimSuffix(o.texts[i], f.path), o.option()))
 		}
 		rec.listed = true
 	case value[0] == '{' || value[0] == '[':
-		rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, o.texts[i], o.flag()))
+		rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, o.texts[i], o.option()))
 	default:
 		text = string(value)
 	}
@@ -365,7 +366,7 @@ func setJSONFingerprints(rec *record, list []byte, p prints) (flaw string) {
 			return flaw
 		}
 		if other.notation != rec.notation {
-			return "its fingerprints are written in two ways; --fingerprints hex or decimal says how they are to be read"
+			return "its fingerprints are written in two ways; " + option.Set("Fingerprints", base.Hex, base.Decimal) + " says how they are to be read"
 		}
 		rec.Doc.Fingerprints = append(rec.Doc.Fingerprints, other.Doc.Words())
 	}

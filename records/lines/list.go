@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -53,7 +54,7 @@ func newList(s *sample, opt records.Options) (*list, error) {
 		l.notation = base.Decimal
 	}
 	if err == nil && l.fp < len(s.header) && s.column[l.fp].wide > 0 && checksums.MatchString(s.header[l.fp]) {
-		err = fmt.Errorf("its column %q has checksums, which say only what is equal; --fingerprint-field %d reads them as fingerprints", s.header[l.fp], l.fp+1)
+		err = fmt.Errorf("its column %q has checksums, which say only what is equal; %s reads them as fingerprints", s.header[l.fp], option.Set("FingerprintField", strconv.Itoa(l.fp+1)))
 	}
 	return l, err
 }
@@ -65,13 +66,13 @@ func (l *list) numbered(s *sample, opt records.Options) error {
 		name string
 		s    string
 		to   *int
-	}{{"--fingerprint-field", opt.FingerprintField, &l.fp}, {"--id-field", opt.IDField, &l.id}} {
+	}{{"FingerprintField", opt.FingerprintField, &l.fp}, {"IDField", opt.IDField, &l.id}} {
 		if c.s == "" {
 			continue
 		}
 		n, err := strconv.Atoi(c.s)
 		if err != nil || n < 1 {
-			return fmt.Errorf("%s %s: the columns of a list of fingerprints have numbers, from 1", c.name, c.s)
+			return fmt.Errorf("%s: the columns of a list of fingerprints have numbers, from 1", option.Set(c.name, c.s))
 		}
 		*c.to = n - 1
 	}
@@ -88,15 +89,20 @@ func (l *list) numbered(s *sample, opt records.Options) error {
 	return nil
 }
 
+// columnOptions are the options that number columns.
+func columnOptions() string {
+	return option.Name("FingerprintField") + " and " + option.Name("IDField")
+}
+
 func (l *list) parse(raw []byte, rec *record) string {
 	var space [2][]byte
 	cols := appendColumns(space[:0], trimEOL(raw))
 	switch {
 	case l.exact:
 	case l.id < 0 && len(cols) > 1:
-		return fmt.Sprintf("%d columns where one number is expected (--fingerprint-field and --id-field give the numbers of columns)", len(cols))
+		return fmt.Sprintf("%d columns where one number is expected (%s give the numbers of columns)", len(cols), columnOptions())
 	case len(cols) > 2:
-		return fmt.Sprintf("%d columns where a fingerprint and an id are expected (--fingerprint-field and --id-field give their numbers)", len(cols))
+		return fmt.Sprintf("%d columns where a fingerprint and an id are expected (%s give their numbers)", len(cols), columnOptions())
 	}
 	if l.fp >= len(cols) {
 		return fmt.Sprintf("no fingerprint: %d columns", len(cols))

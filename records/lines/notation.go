@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
 )
@@ -68,7 +69,8 @@ func (f *file) look() error {
 		}
 		switch {
 		case f.opt.Fingerprints != base.Auto && f.prints == 0 && f.records > 0:
-			return fmt.Errorf("--fingerprints %v: no record at its beginning has a fingerprint; --fingerprint-field names the field", f.opt.Fingerprints)
+			return fmt.Errorf("%s: no record at its beginning has a fingerprint; %s names the field",
+				option.Set("Fingerprints", f.opt.Fingerprints), option.Name("FingerprintField"))
 		case f.seen.Short() && f.opt.Fingerprints == base.Auto:
 			f.opt.Fingerprints = base.Hex
 			return nil

@@ -3,12 +3,12 @@ package lines
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -69,7 +69,7 @@ func (f *file) choose() error {
 	case format == records.Auto:
 		format = JSON
 	default:
-		return fmt.Errorf("--records is for JSON, not for %s", format.Describe().Label)
+		return fmt.Errorf("%s is for JSON, not for %s", option.Name("Records"), format.Describe().Label)
 	}
 	head, all, err := f.head()
 	if err != nil {
@@ -130,7 +130,7 @@ func (f *file) makeParser(head []byte, all bool, lines [][]byte, s *sample) erro
 		case len(head) == 0 && all && byName(f.info.Name) != TXT:
 			f.info.Empty, f.info.Notice = true, "empty"
 		case len(lines) > 1 && isHeader(lines[0], "\t"):
-			f.info.Notice = plainText + "; --input-format tsv reads columns, of which the first line has the names"
+			f.info.Notice = plainText + "; " + option.Set("Format", TSV) + " reads columns, of which the first line has the names"
 		case byName(f.info.Name) != TXT:
 			f.info.Notice = plainText
 		}
@@ -184,7 +184,7 @@ func (f *file) suspect(format records.Format, head []byte, lines [][]byte, s *sa
 	case format == Fingerprints && len(s.header) == 0 && s.columns == 2 && s.column[0].large+s.column[1].large+s.column[0].letters+s.column[1].letters == 0 && s.column[0].n+s.column[1].n == s.lines:
 		return refuseDigests(lines, true) // of which the numbers are the ids
 	case format == TXT && bytes.IndexByte(head, 0) >= 0:
-		return errors.New("it has NUL bytes, so it is not text; --input-format txt reads it anyway")
+		return fmt.Errorf("it has NUL bytes, so it is not text; %s reads it anyway", option.Set("Format", TXT))
 	case format == TXT && f.opt.Fingerprints != base.Auto: // which has its own message
 	case format == TXT:
 		return cmp.Or(refuseDigests(lines, false), f.in.RefuseRecords())

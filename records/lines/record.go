@@ -9,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -52,7 +53,7 @@ func (r *record) setFingerprint(text []byte, p prints) string {
 	if err != nil {
 		r.widths, r.written = base.Widths(text, p.notation), text
 		if p.notation != base.Base64 && isBase64(text) {
-			return err.Error() + "; --fingerprints base64 reads it"
+			return err.Error() + "; " + option.Set("Fingerprints", base.Base64) + " reads it"
 		}
 		return err.Error()
 	}

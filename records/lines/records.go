@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/internal/jsontext"
 )
@@ -47,13 +48,13 @@ func (f *file) inJSON(format records.Format, head []byte, all bool) (records.For
 		one := surveyObject(s, all, newObject(f.opt, false))
 		switch {
 		case one.digest != nil:
-			return format, fmt.Errorf("the members of its object are %s: %s", one.digest.what, one.digest.todo)
+			return format, fmt.Errorf("the members of its object are %s: %s", one.digest.what, one.digest.advice())
 		case one.table:
 			return format, errors.New("it is one object with a list for each column: in pandas to_json(orient='records', lines=True) writes rows")
 		case one.path != "" && (all || !f.live):
 			names := f.opt.TextFields()
-			return format, fmt.Errorf("it is one object without %s%s: --records %s reads the records in it, --text-field names a text",
-				quotedNames(names), fieldsOf(s, names[0]), one.path)
+			return format, fmt.Errorf("it is one object without %s%s: %s reads the records in it, %s names a text",
+				quotedNames(names), fieldsOf(s, names[0]), option.Set("Records", one.path), option.Name("TextField"))
 		}
 		f.members = one.prints
 	}
@@ -251,7 +252,7 @@ func (w *partReader) Read(p []byte) (int, error) {
 		case kept > 0:
 			return kept, nil
 		case err == io.EOF && !w.found:
-			return 0, fmt.Errorf("--records %s leads to no list and no object", w.path)
+			return 0, fmt.Errorf("%s leads to no list and no object", option.Set("Records", w.path))
 		case err != nil:
 			return 0, err
 		}

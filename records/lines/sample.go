@@ -2,12 +2,13 @@ package lines
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -185,8 +186,6 @@ var checksums = regexp.MustCompile(`^(md|sha|crc|xxh|blake|b2sum|b3sum|checksum|
 // fingerprintNames are names that a column of fingerprints may have in a header.
 var fingerprintNames = []string{"fingerprint", "hash", "simhash", "fp", "ahash", "dhash", "phash", "whash", "pdq"}
 
-var errWhichColumn = errors.New("both columns could be the fingerprints; --fingerprint-field 1 or 2 says which")
-
 func (s *sample) fingerprintColumn() (int, error) {
 	if s.columns < 2 {
 		return 0, nil
@@ -210,7 +209,7 @@ func (s *sample) fingerprintColumn() (int, error) {
 			return 0, nil
 		}
 	}
-	return 0, errWhichColumn
+	return 0, fmt.Errorf("both columns could be the fingerprints; %s says which", option.Set("FingerprintField", "1", "2"))
 }
 
 // columns cuts a line at its tabs or, where it has none, at its first run of blanks.

@@ -2,11 +2,12 @@ package lines
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/internal/jsontext"
 )
@@ -191,7 +192,9 @@ func followed(line []byte) bool {
 }
 
 // errSpread is the refusal of a file that the user calls JSON lines.
-var errSpread = errors.New("it is JSON, but not an object a line: --input-format json reads it")
+func errSpread() error {
+	return fmt.Errorf("it is JSON, but not an object a line: %s reads it", option.Set("Format", JSON))
+}
 
 // isObject says whether a line is a JSON object.
 func isObject(line []byte) bool {

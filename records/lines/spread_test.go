@@ -58,7 +58,7 @@ func TestSpread(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", c.content, all, err, c.want)
 		}
 	}
-	if _, _, err := read(t, "a.json", "[\n"+a+"\n]\n", records.Options{Format: JSONL}); err == nil || !strings.Contains(err.Error(), "--input-format json reads it") {
+	if _, _, err := read(t, "a.json", "[\n"+a+"\n]\n", records.Options{Format: JSONL}); err == nil || !strings.Contains(err.Error(), "Format: \"json\" reads it") {
 		t.Error("taken for JSON lines:", err)
 	}
 	if _, f, err := read(t, "a.json", a+"\n{\n"+b+"\n", records.Options{Format: JSON}); err != nil || f.info.Format != JSONL {

@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -24,7 +24,7 @@ func (f *file) CanCut() error {
 	case f.info.FingerprintsOnly:
 		return fmt.Errorf("%s has fingerprints and no texts", f.info.Name)
 	case f.roles.text == nil || !isText(f.roles.text):
-		return errors.New("one column of strings can be cut: --text-field names it")
+		return fmt.Errorf("one column of strings can be cut: %s names it", option.Name("TextField"))
 	}
 	return nil
 }

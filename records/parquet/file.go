@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/lines"
 )
@@ -65,7 +66,7 @@ func open(in *records.Stream, opt records.Options) (_ records.Source, err error)
 	}
 	f := &file{in: in, opt: opt}
 	if !hasMagic(in) {
-		return nil, errors.New("it is no Parquet file, which begins with PAR1; --input-format names another format")
+		return nil, fmt.Errorf("it is no Parquet file, which begins with PAR1; %s names another format", option.Name("Format"))
 	}
 	r, size, err := in.ReaderAt()
 	if err != nil {

@@ -291,7 +291,7 @@ func TestIssues(t *testing.T) {
 		t.Fatal(err)
 	}
 	recs, issues, err := readAll(src)
-	want := []string{`x.parquet:2: no "id"; --id-field names another`, "x.parquet:3: the id is empty", "x.parquet:4: the id has 65536 bytes"}
+	want := []string{`x.parquet:2: no "id"; IDField names another`, "x.parquet:3: the id is empty", "x.parquet:4: the id has 65536 bytes"}
 	if err != nil || len(recs) != 3 || !strings.Contains(recs[1].Flaw, `not a fingerprint: "words"`) || len(issues) != len(want) {
 		t.Fatalf("%+v, %q, %v", recs, issues, err)
 	}
@@ -304,7 +304,7 @@ func TestIssues(t *testing.T) {
 		t.Errorf("%+v", recs)
 	}
 	_, err = source(write(t, []struct{ Text string }{{"a"}}, 4), records.Options{})
-	if want := `there is no column "id" (there are "Text"); --id-field names another, --id-from line makes ids`; err == nil || !strings.Contains(err.Error(), want) {
+	if want := `there is no column "id" (there are "Text"); IDField names another, IDFrom: "line" makes ids`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	if src, err = source(data, records.Options{IDField: "uuid"}); err == nil {

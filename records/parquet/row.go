@@ -15,6 +15,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -120,7 +121,8 @@ func (r *rowReader) text(rec *records.Record) (string, error) {
 		}
 		text, ok := records.TextAt([]byte(set), r.roles.path)
 		if !ok {
-			rec.Flaw = fmt.Sprintf("the column %q is a list: --text-field '%s' names what is in it", pathOf(r.roles.set), records.PathOfText([]byte(set), pathOf(r.roles.set)))
+			rec.Flaw = fmt.Sprintf("the column %q is a list: %s names what is in it", pathOf(r.roles.set),
+				option.Set("TextField", records.PathOfText([]byte(set), pathOf(r.roles.set))))
 		}
 		return text, nil
 	case r.roles.texts == nil:
@@ -202,7 +204,7 @@ func (r *rowReader) id(rec *records.Record) (id, reason string, err error) {
 	case id == "" && r.makeID:
 		return r.name + ":" + strconv.FormatInt(int64(rec.Pos), 10), "", nil
 	case v.IsNull():
-		return "", fmt.Sprintf("no %q; --id-field names another", pathOf(r.roles.id)), nil
+		return "", fmt.Sprintf("no %q; %s names another", pathOf(r.roles.id), option.Name("IDField")), nil
 	case id == "":
 		return "", "the id is empty", nil
 	case isFloat(r.roles.id) && !exact(v):

@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -117,24 +118,24 @@ func (r roles) hasText() bool { return r.text != nil || r.texts != nil || r.set 
 
 // newRoles finds the columns that the options name.
 func newRoles(root *pq.Column, opt records.Options) (r roles, err error) {
-	if r.id, err = role(root, opt.IDField, "id", "--id-field", "an id is a string, a whole number or a UUID", isID); err != nil {
+	if r.id, err = role(root, opt.IDField, "id", "IDField", "an id is a string, a whole number or a UUID", isID); err != nil {
 		return r, err
 	}
 	if err := r.findText(root, opt); err != nil {
 		return r, err
 	}
-	r.fp, err = role(root, opt.FingerprintField, "fingerprint", "--fingerprint-field", "a fingerprint is a whole number or a string", isFingerprint)
+	r.fp, err = role(root, opt.FingerprintField, "fingerprint", "FingerprintField", "a fingerprint is a whole number or a string", isFingerprint)
 	switch {
 	case err != nil:
 		return r, err
 	case r.id == nil && !opt.MakeID:
-		return r, fmt.Errorf("%w, --id-from line makes ids", missing(root, "id", "--id-field"))
+		return r, fmt.Errorf("%w, %s makes ids", missing(root, "id", "IDField"), option.Set("IDFrom", records.IDFromLine))
 	case r.fp == nil && opt.Fingerprints != base.Auto:
-		return r, fmt.Errorf("--fingerprints %v: %w", opt.Fingerprints, missing(root, "fingerprint", "--fingerprint-field"))
+		return r, fmt.Errorf("%s: %w", option.Set("Fingerprints", opt.Fingerprints), missing(root, "fingerprint", "FingerprintField"))
 	case r.fp != nil && !isText(r.fp) && opt.Fingerprints != base.Auto && opt.Fingerprints != base.Decimal:
-		return r, fmt.Errorf("--fingerprints %v: the column %q has numbers, not texts", opt.Fingerprints, pathOf(r.fp))
+		return r, fmt.Errorf("%s: the column %q has numbers, not texts", option.Set("Fingerprints", opt.Fingerprints), pathOf(r.fp))
 	case !r.hasText() && r.fp == nil:
-		return r, fmt.Errorf("%w, --fingerprint-field one with fingerprints", missing(root, "text", "--text-field"))
+		return r, fmt.Errorf("%w, %s one with fingerprints", missing(root, "text", "TextField"), option.Name("FingerprintField"))
 	}
 	return r, nil
 }
@@ -143,7 +144,7 @@ func (r *roles) findText(root *pq.Column, opt records.Options) (err error) {
 	switch {
 	case opt.Fields != nil:
 		for _, name := range opt.Fields {
-			col, err := role(root, name, "", "--field", "a text is a string or a number", hasText)
+			col, err := role(root, name, "", "Fields", "a text is a string or a number", hasText)
 			if err != nil {
 				return err
 			}
@@ -151,14 +152,14 @@ func (r *roles) findText(root *pq.Column, opt records.Options) (err error) {
 		}
 	case opt.SetField != "":
 		if r.set = find(root, opt.SetField); r.set == nil {
-			return missing(root, opt.SetField, "--set-field")
+			return missing(root, opt.SetField, "SetField")
 		}
 	default:
 		if r.set, r.path = findList(root, cmp.Or(opt.TextField, "text")); r.set != nil {
 			r.listed = true
 			return nil
 		}
-		r.text, err = role(root, opt.TextField, "text", "--text-field", "a text is a string or a number", hasText)
+		r.text, err = role(root, opt.TextField, "text", "TextField", "a text is a string or a number", hasText)
 	}
 	return err
 }
@@ -179,7 +180,7 @@ func findList(root *pq.Column, path string) (list *pq.Column, rest string) {
 
 // role returns the column that want names, or the one called name; nil if there is none of that
 // name and the user named none.
-func role(root *pq.Column, want, name, flag, rule string, fits func(*pq.Column) bool) (*pq.Column, error) {
+func role(root *pq.Column, want, name, field, rule string, fits func(*pq.Column) bool) (*pq.Column, error) {
 	col := find(root, want)
 	if want == "" {
 		col = find(root, name)
@@ -188,19 +189,19 @@ func role(root *pq.Column, want, name, flag, rule string, fits func(*pq.Column) 
 	case col == nil && want == "":
 		return nil, nil
 	case col == nil:
-		return nil, missing(root, want, flag)
+		return nil, missing(root, want, field)
 	case col.MaxRepetitionLevel() > 0 || isList(col):
-		return nil, fmt.Errorf("the column %q is a list: %s; %s names another column", pathOf(col), rule, flag)
+		return nil, fmt.Errorf("the column %q is a list: %s; %s names another column", pathOf(col), rule, option.Name(field))
 	case !col.Leaf():
-		return nil, fmt.Errorf("the column %q has columns in it%s: %s; %s names one of them", pathOf(col), records.Among("there are", paths(col), want), rule, flag)
+		return nil, fmt.Errorf("the column %q has columns in it%s: %s; %s names one of them", pathOf(col), records.Among("there are", paths(col), want), rule, option.Name(field))
 	case !fits(col):
-		return nil, fmt.Errorf("the column %q is of type %s: %s; %s names another column", pathOf(col), col.Type(), rule, flag)
+		return nil, fmt.Errorf("the column %q is of type %s: %s; %s names another column", pathOf(col), col.Type(), rule, option.Name(field))
 	}
 	return col, nil
 }
 
-func missing(root *pq.Column, want, flag string) error {
-	return fmt.Errorf("there is no column %q%s; %s names another", want, records.Among("there are", paths(root), want), flag)
+func missing(root *pq.Column, want, field string) error {
+	return fmt.Errorf("there is no column %q%s; %s names another", want, records.Among("there are", paths(root), want), option.Name(field))
 }
 
 // isList reports whether a group is a list or a map.

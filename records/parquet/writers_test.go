@@ -433,7 +433,7 @@ func TestPlainTypes(t *testing.T) {
 		t.Errorf("%+v, %v", recs, err)
 	}
 	_, err := source(data, records.Options{})
-	if want := `"messages[].content"; did you mean "messages[].content"?); --text-field names another, --fingerprint-field one with fingerprints`; err == nil || !strings.Contains(err.Error(), want) {
+	if want := `"messages[].content"; did you mean "messages[].content"?); TextField names another, FingerprintField one with fingerprints`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

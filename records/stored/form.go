@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/lines"
 )
@@ -47,7 +48,7 @@ func NewForm(p engine.Params, o records.Options) (*Form, error) {
 		f.Texts = []string{p.Features.SetField}
 	}
 	if o.TextField != "" && f.Texts[0] != o.TextField {
-		return nil, fmt.Errorf("--text-field names a field, but what is compared is %s", p.Features.Describe())
+		return nil, fmt.Errorf("%s names a field, but what is compared is %s", option.Name("TextField"), p.Features.Describe())
 	}
 	return f, nil
 }
@@ -63,28 +64,29 @@ func (f *Form) CheckNames() error {
 	slices.Sort(names)
 	for i, name := range names[1:] {
 		if name != "" && name == names[i] {
-			return fmt.Errorf("%q would be the name of two things: --id-field, --text-field, --fingerprint-field and --time-field give them others", name)
+			return fmt.Errorf("%q would be the name of two things: %s, %s, %s and %s give them others",
+				name, option.Name("IDField"), option.Name("TextField"), option.Name("FingerprintField"), option.Name("TimeField"))
 		}
 	}
 	return nil
 }
 
-// flagFor is the flag that gives another name to what has this one.
-func (f *Form) flagFor(name string) string {
+// fieldFor is the option that gives another name to what has this one.
+func (f *Form) fieldFor(name string) string {
 	switch {
 	case name == f.ID:
-		return "--id-field"
+		return "IDField"
 	case name == f.Time:
-		return "--time-field"
+		return "TimeField"
 	case slices.Contains(f.Texts, name):
-		return "--text-field"
+		return "TextField"
 	}
-	return "--fingerprint-field"
+	return "FingerprintField"
 }
 
 // Clash returns the error of a document that has a field of a name that is one of Names.
 func (f *Form) Clash(id, name string) error {
-	return fmt.Errorf("the document %q has a field %q, which is the name of something else here: %s NAME gives that another one, for load, too", id, name, f.flagFor(name))
+	return fmt.Errorf("the document %q has a field %q, which is the name of something else here: %s gives that another one, for load, too", id, name, option.Name(f.fieldFor(name)))
 }
 
 // TextsOf returns the text of a document by Texts.
@@ -116,10 +118,10 @@ func PrintsOf(d *engine.Doc) (all []string) {
 // Check returns an error for a document that has no form as text.
 func (f *Form) Check(d *engine.Doc) error {
 	if !utf8.ValidString(d.ID) || !utf8.ValidString(d.Text) || !utf8.Valid(d.Fields) {
-		return fmt.Errorf("the document %q has bytes that are not UTF-8, which would be read back as others; simdb backup, pack and rebuild keep them", d.ID)
+		return fmt.Errorf("the document %q has bytes that are not UTF-8, which would be read back as others; a backup keeps them", d.ID)
 	}
 	if year := d.Time.UTC().Year(); f.Time != "" && (year < 0 || year > 9999) {
-		return fmt.Errorf("the document %q was stored in the year %d, and no time in RFC 3339 is; without --times it is written", d.ID, year)
+		return fmt.Errorf("the document %q was stored in the year %d, and no time in RFC 3339 is; without %s it is written", d.ID, year, option.Name("Times"))
 	}
 	return nil
 }

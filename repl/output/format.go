@@ -13,7 +13,7 @@ import (
 // Format is how rows are written.
 type Format int
 
-// The formats, as --format and .mode name them.
+// The formats, as ParseFormat and .mode name them.
 const (
 	Table   Format = iota // boxed, for reading
 	TSV                   // one line per row, tabs between cells; a header only on a terminal

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records/inputs"

@@ -13,9 +13,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
-	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/internal/stages"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // counterBytes is the size of the counters of elements. It matters which elements are in very many
@@ -42,7 +42,7 @@ func (j *Job) onPart(ctx context.Context, shard uint64, do func(p *dedup.Part, d
 		defer func() { err = errors.Join(err, release()) }()
 	}
 	out := filepath.Join(dir, "out")
-	p, err := j.c.NewPart(j.app, names, paths, out)
+	p, err := j.job.NewPart(ctx, j.app.Env(), names, paths, out)
 	if err == nil {
 		err = do(p, dir)
 	}
@@ -169,7 +169,7 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 	}
 	switch most := j.c.MaxErrors; {
 	case j.plan.By.Sets && total.Textual == 0 && total.Given > 0:
-		return corpus.ErrNoTexts
+		return inputs.NoTexts()
 	case total.Documents == 0 && total.Rejected > 0:
 		return errors.New("no document could be used")
 	case most != nil && total.Rejected > int64(*most):

@@ -41,7 +41,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
+	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/stages"
 	"github.com/simdb/simdb/records"
@@ -92,8 +93,9 @@ type Job struct {
 	o     Options
 	files Files
 	app   *app.App
-	c     dedup.Command // of build only the files, the output and what is rejected
-	load  buildCommand  // of build
+	job   *dedup.Job   // that the flags describe; of build an empty one
+	c     verbs.Dedup  // of build only the files, the output and what is rejected
+	load  buildCommand // of build
 	plan  stages.Plan
 }
 
@@ -164,7 +166,7 @@ func (j *Job) claim(ctx context.Context, input string) error {
 
 // New returns a job. Its options come from Plan.
 func New(o Options, files Files) (*Job, error) {
-	j := &Job{o: o, files: files, app: app.New()}
+	j := &Job{o: o, files: files, app: app.New(), job: &dedup.Job{}}
 	j.app.Global = app.GlobalFlags{Quiet: true, Progress: "none"}
 	if _, ok := chains[o.Command]; !ok {
 		return nil, fmt.Errorf("unknown command %q: %s are known", o.Command, strings.Join(Commands(), ", "))
@@ -187,10 +189,13 @@ func New(o Options, files Files) (*Job, error) {
 		j.c.Files, j.c.Output, j.c.RejectFlags = j.load.Files, j.load.Output, j.load.RejectFlags
 		return j, j.checkBuild()
 	}
-	if err := j.c.CheckPart(); err != nil {
+	if j.job, err = j.c.Job(j.app); err == nil {
+		err = j.job.CheckWorkers()
+	}
+	if err != nil {
 		return nil, err
 	}
-	j.plan = stages.Plan{By: j.c.Criterion(), MaxCell: o.MaxCell, Memory: int64(j.c.Memory)}
+	j.plan = stages.Plan{By: j.job.Criterion(), MaxCell: o.MaxCell, Memory: int64(j.c.Memory)}
 	return j, nil
 }
 

@@ -22,7 +22,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
 	"github.com/simdb/simdb/internal/corpora"
@@ -78,7 +77,7 @@ func run(t *testing.T, o Options, workers int) int {
 func one(t *testing.T, args ...string) {
 	t.Helper()
 	var program struct {
-		Dedup    dedup.Command  `cmd:""`
+		Dedup    verbs.Dedup    `cmd:""`
 		Pairs    verbs.Pairs    `cmd:""`
 		Clusters verbs.Clusters `cmd:""`
 		Load     loading.Load   `cmd:""`

@@ -13,8 +13,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/stages"
 	"github.com/simdb/simdb/internal/vfs"
@@ -24,7 +23,7 @@ import (
 // keeper, if the similarity with it is wanted.
 type named struct {
 	Doc      uint64
-	Member   dedup.Member
+	Member   dedup.PartMember
 	Elements []uint64 `json:"-"`
 }
 
@@ -99,7 +98,7 @@ func (j *Job) name(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error
 		for own < len(stars) && stars[own].Keeper == doc {
 			own++
 		}
-		m := dedup.Member{Cluster: uint32(clusters[0][1]), Size: uint32(own) + 1, Keeper: place}
+		m := dedup.PartMember{Cluster: uint32(clusters[0][1]), Size: uint32(own) + 1, Keeper: place}
 		for _, s := range stars[:own] {
 			m.Score = s.Score
 			if err := to(shardOf(s.Doc), named{s.Doc, m, sets[doc]}); err != nil {
@@ -135,7 +134,7 @@ func (j *Job) write(ctx context.Context, shard uint64, in iter.Seq2[[]byte, erro
 	if err != nil {
 		return err
 	}
-	all := make([]dedup.Member, len(members))
+	all := make([]dedup.PartMember, len(members))
 	for i, m := range members {
 		all[i] = m.Member
 		all[i].Doc = uint32(m.Doc)
@@ -216,7 +215,7 @@ func (j *Job) score(r *row, score float64) {
 
 func (j *Job) rows(ctx context.Context, shard uint64, write func(e *json.Encoder) error) error {
 	name := fmt.Sprintf("%s-%05d.jsonl", j.o.Command, shard)
-	err := j.store(ctx, "out/"+name, func(w *bufio.Writer) error { return write(app.AuditEncoder(w)) })
+	err := j.store(ctx, "out/"+name, func(w *bufio.Writer) error { return write(dedup.AuditEncoder(w)) })
 	return errors.Join(err, j.storeJSON(ctx, shardName("written", shard), dedup.Tally{Outputs: []string{name}}))
 }
 
@@ -339,12 +338,12 @@ func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ 
 const auditName = "audit.jsonl"
 
 func (j *Job) audit(ctx context.Context, t dedup.Tally) error {
-	head, err := j.c.AuditHead(j.app, t.Inputs)
+	head, err := j.job.AuditHead(t.Inputs)
 	if err != nil {
 		return err
 	}
 	return j.store(ctx, "out/"+auditName, func(w *bufio.Writer) error {
-		err := app.AuditEncoder(w).Encode(head)
+		err := dedup.AuditEncoder(w).Encode(head)
 		for shard := range uint64(j.o.Shards) {
 			err = errors.Join(err, j.read(ctx, shardName("audit", shard), func(r reader) error {
 				_, err := io.Copy(w, r)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 )
 
 // A document of several fingerprints is several rows: the document, with the first one, and for
@@ -73,8 +74,8 @@ func (c *Config) SettleFingerprints(d *Doc) error {
 	}
 	switch n := len(d.Fingerprints); {
 	case n > 0 && !c.Several:
-		return fmt.Errorf("document %s has %d fingerprints, %s was created for one (load --several, Features.Several): %w",
-			files.QuoteID(d.ID), n+1, c.Path, files.ErrParams)
+		return fmt.Errorf("document %s has %d fingerprints, %s was created for one, without %s: %w",
+			files.QuoteID(d.ID), n+1, c.Path, option.Name("Several"), files.ErrParams)
 	case n > MaxCodes:
 		return fmt.Errorf("document %s has %d fingerprints, the most is %d: %w", files.QuoteID(d.ID), n+1, MaxCodes+1, files.ErrTooLarge)
 	case n > 0 && len(d.ID) > maxIDBytes-codeMore:

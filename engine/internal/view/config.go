@@ -8,6 +8,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -110,11 +111,12 @@ func (c *Config) Most(size int) int {
 // OverBudget returns the TooLarge of a query that found more things, "documents" or "pairs", than
 // it may hold.
 func (c *Config) OverBudget(things string) error {
-	hint := "use LIMIT or COUNT, or allow more memory (--memory, Options.Memory)"
+	unordered := ""
 	if things == "pairs" {
-		hint = "use LIMIT or COUNT, list them unordered (pairs --unordered, PairOptions.Unordered), or allow more memory (--memory, Options.Memory)"
+		unordered = " list them " + option.Name("Unordered") + ","
 	}
-	return fmt.Errorf("the %s that match do not fit into the %s that a query may hold: %s: %w", things, mebibytes(c.Memory), hint, files.ErrTooLarge)
+	return fmt.Errorf("the %s that match do not fit into the %s that a query may hold: use LIMIT or COUNT,%s or allow more %s: %w",
+		things, mebibytes(c.Memory), unordered, option.Name("Memory"), files.ErrTooLarge)
 }
 
 // mebibytes writes a number of bytes for people.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
 )
@@ -48,7 +49,7 @@ func (x *Scope) Hold(bytes int) error {
 	}
 	if x.held > x.memory {
 		return fmt.Errorf("what the statement has found does not fit into the memory that it may hold: use LIMIT or COUNT, "+
-			"or allow more (--memory, Options.Memory): %w", engine.ErrTooLarge)
+			"or allow more %s: %w", option.Name("Memory"), engine.ErrTooLarge)
 	}
 	return nil
 }

@@ -32,8 +32,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/printable"
+	"github.com/simdb/simdb/internal/tempdir"
 	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -59,10 +61,13 @@ type App struct {
 // ErrInterrupted is the cause of the end of App.Context.
 var ErrInterrupted = errors.New("interrupted")
 
-// New returns the App of this process, with its standard output and standard error.
+// New returns the App of this process, with its standard output and standard error. From now on
+// messages name options by flags.
 func New() *App {
+	option.Use(&flags)
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
 	a := &App{Out: os.Stdout, Err: os.Stderr}
+	a.Outputs.Identify = new(engine.Identifier).Identify
 	a.Outputs.Show = func(f *os.File) io.Writer { return a.shownOn(f) }
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	return a
@@ -87,6 +92,7 @@ func (a *App) Part(ctx context.Context) *App {
 
 func partOf(ctx context.Context, out, talk io.Writer) *App {
 	a := &App{Out: out, Err: talk}
+	a.Outputs.Identify = new(engine.Identifier).Identify
 	a.watch.Do(func() {})
 	a.ctx, a.cancel = context.WithCancelCause(ctx)
 	return a
@@ -129,12 +135,23 @@ func (a *App) Env() *inputs.Env {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.env == nil {
-		a.env = &inputs.Env{Outputs: &a.Outputs, Tables: a.Tables, BusyTimeout: a.Global.BusyTimeout, Progress: a.report}
+		a.env = &inputs.Env{Outputs: &a.Outputs, Tables: a.Tables, BusyTimeout: a.Global.BusyTimeout, Progress: a.report, MakeTemp: a.TempDirIn}
 		if !a.Global.Quiet {
 			a.env.Log = slog.New(talker{a})
 		}
 	}
 	return a.env
+}
+
+// TempDirIn makes a temporary folder in another one, "" for that of the system. It is removed when
+// the process ends.
+func (a *App) TempDirIn(parent string) (string, error) {
+	a.Context() // so that Ctrl-C removes it, too
+	dir, remove, err := tempdir.New(parent)
+	if err == nil {
+		a.onExit(remove)
+	}
+	return dir, err
 }
 
 // report shows how far a job is, while a meter is shown.
@@ -172,7 +189,7 @@ func (t talker) WithGroup(string) slog.Handler { return t }
 // NewSources returns the inputs that the arguments of a command name. With --files no output may
 // replace one of them.
 func (a *App) NewSources(args []string, f InputFlags) (*inputs.Sources, error) {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return nil, err
 	}
 	return a.Env().New(a.Context(), args, f.Where())
@@ -182,7 +199,7 @@ func (a *App) NewSources(args []string, f InputFlags) (*inputs.Sources, error) {
 func (a *App) NewCollection(args []string, f InputFlags, how Access) (*inputs.Sources, error) {
 	to, err := how.access()
 	if err == nil {
-		err = f.check()
+		err = f.Check()
 	}
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package app
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/query"
-	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -100,14 +98,6 @@ func (f *weightedFields) UnmarshalText(text []byte) error {
 		*f = append(*f, field)
 	}
 	return engine.Features{Fields: *f}.Check()
-}
-
-// RefuseFor returns an error if a flag is given, for a measure that compares texts as they are.
-func (f FeatureFlags) RefuseFor(measure string) error {
-	if given := f.Given(); len(given) > 0 {
-		return fmt.Errorf("%s compares the texts as they are: %s has no meaning", measure, given[0])
-	}
-	return nil
 }
 
 // CheckImages returns an error if a flag is given, for files that are pictures.
@@ -199,27 +189,9 @@ func (f FeatureFlags) Compared() (inputs.Compared, error) {
 // Params returns the parameters of fingerprints and sketches without a database, and the features
 // that they are of. A sketch has that many hashes, or 0 for none.
 func (f FeatureFlags) Params(sketch int) (features.Params, engine.Features, error) {
-	said, err := f.Features()
+	c, err := f.Compared()
 	if err != nil {
-		return features.Params{}, said, err
+		return features.Params{}, c.Features, err
 	}
-	spec, err := features.Spec(said).Canonical()
-	k := cmp.Or(f.Shingle.N, 3)
-	if spec.Unit == features.Set {
-		k = 1
-	}
-	return features.Params{Shingle: k, Words: int(f.Bits) / 64, Sketch: sketch, Features: spec}, engine.Features(spec), err
-}
-
-// ReadFeatures sets in opt which fields of the input are the text of a document whose features are
-// these. They are those of a database (engine.Params), or of Params.
-func ReadFeatures(opt *records.Options, f engine.Features) error {
-	if opt.TextField != "" && (f.Fields != nil || f.Unit == engine.UnitSet) {
-		return fmt.Errorf("--text-field names a field, but what is compared is %s", f.Describe())
-	}
-	for _, field := range f.Fields {
-		opt.Fields = append(opt.Fields, field.Name)
-	}
-	opt.SetField = f.SetField
-	return nil
+	return c.Params(sketch)
 }

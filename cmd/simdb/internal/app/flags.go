@@ -72,13 +72,8 @@ const DefaultJaccard Share = 0.8
 // DefaultOf is the criterion of a command that is given none, in a database or of files, for which
 // db is nil. Of hashes of pictures it is the distance up to which these count as the same.
 func DefaultOf(db *engine.DB, images *ImageKind) CriterionFlags {
-	if db != nil && images == nil {
-		if kind, err := imagehash.ParseKind(db.Params().Features.Code); err == nil {
-			images = &ImageKind{kind}
-		}
-	}
-	if images != nil {
-		return CriterionFlags{Near: new(Distance(images.Near()))}
+	if k := inputs.PicturesOf(db, images.kind()); k != nil {
+		return CriterionFlags{Near: new(Distance(k.Near()))}
 	}
 	return CriterionFlags{Jaccard: new(DefaultJaccard)}
 }
@@ -168,8 +163,8 @@ func (f InputFlags) Where() inputs.Options {
 	return inputs.Options{Files: f.WholeFiles, Images: f.Images.kind(), Exclude: f.Exclude, Hidden: f.Hidden}
 }
 
-// check returns an error if flags contradict each other.
-func (f InputFlags) check() error {
+// Check returns an error if flags contradict each other.
+func (f InputFlags) Check() error {
 	switch {
 	case f.IDField != "" && f.IDFrom != "":
 		return errors.New("--id-field and --id-from contradict each other")
@@ -382,5 +377,5 @@ type RejectFlags struct {
 
 // Options returns what is done with what is no record.
 func (f RejectFlags) Options() inputs.RejectOptions {
-	return inputs.RejectOptions{File: f.Rejects, Most: (*int64)(f.MaxErrors)}
+	return inputs.RejectOptions{File: f.Rejects, MaxErrors: (*int64)(f.MaxErrors)}
 }

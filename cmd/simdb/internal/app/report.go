@@ -62,11 +62,14 @@ func (a *App) Complain(err error) {
 	}
 }
 
+// OnDamage is what the user can do about damage.
+const OnDamage = "simdb recover DB NEW makes a new database of what can be read"
+
 // hintFor says what the user can do about an error, or "".
 func hintFor(err error) string {
 	switch {
 	case errors.Is(err, engine.ErrCorruption):
-		return "simdb check DB lists all damage; simdb recover DB NEW makes a new database of what can be read"
+		return "simdb check DB lists all damage; " + OnDamage
 	case errors.Is(err, engine.ErrLocked):
 		return "one process at a time can write a database, while others read it; --busy-timeout says how long to wait"
 	case errors.Is(err, inputs.ErrNoDatabase):

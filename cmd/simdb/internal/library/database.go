@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // ops are what an open database is asked.
@@ -44,7 +45,7 @@ func reading(db *engine.DB, r *Request) (opt records.Options, err error) {
 		}
 	}
 	opt = f.Options(records.Auto)
-	return opt, app.ReadFeatures(&opt, db.Params().Features)
+	return opt, inputs.ReadFeatures(&opt, db.Params().Features)
 }
 
 // clone copies what a database keeps of a record: the strings of a table are not ours.

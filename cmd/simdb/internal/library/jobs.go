@@ -10,14 +10,16 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
+	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -41,12 +43,12 @@ var errWritten = errors.New("a table has no files to write: the result has the m
 
 // dedupTable is `simdb dedup` of a table.
 func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
-	var c dedup.Command
+	var c verbs.Dedup
 	if err := parse(&c, append(slices.Clone(r.Args), TableName)); err != nil {
 		return nil, err
 	}
 	switch {
-	case c.Output != "" || c.Audit != "" || c.Clusters != "" || c.Rejects != "" || c.Columns != nil || c.All:
+	case c.Output != "" || c.Audit != "" || c.Clusters != "" || c.Rejects != "" || c.Columns.Columns != nil || c.All:
 		return nil, errWritten
 	case c.OfFiles():
 		return nil, errors.New("a table has no files: --files and --images are for the command simdb dedup")
@@ -61,15 +63,21 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 	for range n {
 		m.keep.add(true)
 	}
-	if c.DryRun = true; c.Level != units.Document {
+	c.DryRun = true
+	j, err := c.Job(a)
+	if err != nil {
+		return nil, err
+	}
+	defer app.KeepTo(j.Memory)()
+	if c.Level != units.Document {
 		m.columns = append(m.columns, newColumn("text", String))
-		c.Cut = m.cut
+		j.Cut = m.cut
 	} else {
 		m.columns = append(m.columns, newColumn("keeper_row", Int), newColumn("keeper", String), newColumn("keeper_file", String),
 			newColumn("distance", Int), newColumn("score", Float), newColumn("exact", Bool), newColumn("rule", String), newColumn("cluster", Int))
-		c.Audited = m
+		j.Audited = m.row
 	}
-	if err := c.Run(a); err != nil {
+	if _, err := j.Write(ctx, a.Env(), c.Files); err != nil {
 		return nil, err
 	}
 	return &Reply{Columns: m.columns, Keep: m.keep}, nil
@@ -94,9 +102,8 @@ func (m *audited) cut(rec *records.Record, left string) {
 	addOf(m.columns[2], text)
 }
 
-// Encode takes a line.
-func (m *audited) Encode(line any) error {
-	row := line.(*app.AuditRow)
+// row takes a line.
+func (m *audited) row(row *dedup.AuditRow) error {
 	m.keep.Bools[row.Line-1] = false
 	c := m.columns
 	c[0].add(int64(row.Line) - 1)
@@ -187,7 +194,7 @@ func fingerprints(ctx context.Context, r *Request) (*Reply, error) {
 	}
 	opt := f.InputFlags.Options(records.Auto)
 	opt.MakeID, opt.Need = true, records.NeedText
-	if err := app.ReadFeatures(&opt, said); err != nil {
+	if err := inputs.ReadFeatures(&opt, said); err != nil {
 		return nil, err
 	}
 	c := newColumn("fingerprint", Uint)

@@ -8,6 +8,7 @@
 //	docs.go      documents of requests
 //	columns.go   the columns of a reply
 //	errors.go    the kinds of errors
+//	option.go    how messages name options
 package library
 
 import (

@@ -241,7 +241,7 @@ func (l *load) file(i int) error {
 	if l.db != nil {
 		opt.Bits = l.db.Params().Bits
 	}
-	if err := app.ReadFeatures(&opt, l.features); err != nil {
+	if err := inputs.ReadFeatures(&opt, l.features); err != nil {
 		return err
 	}
 	f := &loadFile{load: l, name: l.sources.Names[i]}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -37,7 +38,7 @@ type auditHead struct {
 		Reading     string   `json:"reading"`   // flags of how texts are read
 		Database    string   `json:"database"`  // of match: where keepers are
 	} `json:"parameters"`
-	Inputs []app.AuditInput `json:"inputs"`
+	Inputs []dedup.AuditInput `json:"inputs"`
 }
 
 // ofFolder reports whether the documents were files, as with --files.
@@ -179,12 +180,12 @@ func (j *job) readHead() (h auditHead, err error) {
 
 // eachRow calls f for every row of the audit about a near-duplicate. Where the audit has no
 // clusters, as that of match, documents with one keeper are a cluster.
-func (j *job) eachRow(f func(r *app.AuditRow)) error {
+func (j *job) eachRow(f func(r *dedup.AuditRow)) error {
 	return j.eachLine(func(n int64, line []byte) error {
 		if n == 1 {
 			return nil
 		}
-		var r app.AuditRow
+		var r dedup.AuditRow
 		if err := json.Unmarshal(line, &r); err != nil {
 			return fmt.Errorf("%s:%d: %w", j.c.Data, n, err)
 		}
@@ -205,7 +206,7 @@ func (j *job) eachRow(f func(r *app.AuditRow)) error {
 }
 
 // distance is the distance of a row as the page has it.
-func distance(r *app.AuditRow) *int {
+func distance(r *dedup.AuditRow) *int {
 	if r.Distance == nil {
 		return nil
 	}
@@ -216,7 +217,7 @@ func distance(r *app.AuditRow) *int {
 func (j *job) worst() (map[uint32]bool, error) {
 	worst := map[uint32]edge{} // of each cluster; the keeper stands for the document
 	size := map[uint32]int64{}
-	err := j.eachRow(func(r *app.AuditRow) {
+	err := j.eachRow(func(r *dedup.AuditRow) {
 		e := edge{riskOf(r.Score, distance(r)), Doc{ID: *r.Keeper}}
 		if had, ok := worst[*r.Cluster]; !ok || e.risk > had.risk {
 			worst[*r.Cluster] = e
@@ -243,7 +244,7 @@ func (j *job) worst() (map[uint32]bool, error) {
 // pickRows collects the rows of the clusters that are shown.
 func (j *job) pickRows(head auditHead, clusters map[uint32]bool) error {
 	groups := map[uint32]*group{}
-	err := j.eachRow(func(r *app.AuditRow) {
+	err := j.eachRow(func(r *dedup.AuditRow) {
 		if !clusters[*r.Cluster] {
 			return
 		}
@@ -333,7 +334,7 @@ func (j *job) readTexts(head auditHead, want map[place][]*Doc) error {
 
 // compareDigest tells if a file is not what the audit was written of.
 func (j *job) compareDigest(file, digest string) error {
-	now, err := app.Digest(j.a.Context(), records.PathOf(file))
+	now, err := dedup.Digest(j.a.Context(), records.PathOf(file))
 	if err == nil && *now.XXH3 != digest {
 		j.notice("%s was changed after the audit was written: texts may be missing or others.", file)
 	}

@@ -111,7 +111,7 @@ func (c *Command) prepare(a *app.App, s *inputs.Sources, opt *records.Options, m
 	if err != nil {
 		return params, err
 	}
-	if err := app.ReadFeatures(opt, of); err != nil {
+	if err := inputs.ReadFeatures(opt, of); err != nil {
 		return params, err
 	}
 	dir, err := a.TempDirIn("")

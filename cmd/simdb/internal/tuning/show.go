@@ -100,7 +100,7 @@ func (c *Command) page(a *app.App, r *Report, k int) error {
 func (c *Command) command(threshold string) string {
 	verb, out := "dedup", " -o kept"
 	if !c.OfFiles() && !inputs.NamesFiles(c.Data) {
-		return "simdb clusters " + quoted(c.Data) + " " + threshold
+		return "simdb clusters " + app.ShellWord(c.Data) + " " + threshold
 	}
 	switch ending := filepath.Ext(outfile.PlainName(c.Data)); {
 	case c.OfFiles():
@@ -110,7 +110,7 @@ func (c *Command) command(threshold string) string {
 	default:
 		out += ending
 	}
-	return "simdb " + verb + " " + quoted(c.Data) + " " + threshold + c.sameFlags() + out
+	return "simdb " + verb + " " + app.ShellWord(c.Data) + " " + threshold + c.sameFlags() + out
 }
 
 // sameFlags returns the flags that say how the data are read and compared.
@@ -118,7 +118,7 @@ func (c *Command) sameFlags() string {
 	var b strings.Builder
 	flag := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, " --%s %s", name, quoted(value))
+			fmt.Fprintf(&b, " --%s %s", name, app.ShellWord(value))
 		}
 	}
 	set := func(name string, on bool) {
@@ -179,15 +179,4 @@ func (c *Command) sameFlags() string {
 	}
 	flag("set-field", c.SetField)
 	return b.String()
-}
-
-// quoted is a word for a shell.
-func quoted(word string) string {
-	special := func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,=@%+", r))
-	}
-	if word != "" && strings.IndexFunc(word, special) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/review"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records/inputs"
@@ -41,7 +41,7 @@ type applied struct {
 
 // Run applies the decisions.
 func (c *Apply) Run(a *app.App) (err error) {
-	all, err := review.ReadDecisions(a.Context(), c.Decisions)
+	all, err := dedup.ReadDecisions(a.Context(), c.Decisions)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (t *applied) write(ctx context.Context, db *engine.DB) error {
 }
 
 // check looks up all documents, and returns what is to be done.
-func (c *Apply) check(ctx context.Context, db *engine.DB, all []review.Decision) (*applied, error) {
+func (c *Apply) check(ctx context.Context, db *engine.DB, all []dedup.Decision) (*applied, error) {
 	s, err := db.Snapshot()
 	if err != nil {
 		return nil, err
@@ -98,12 +98,12 @@ func (c *Apply) check(ctx context.Context, db *engine.DB, all []review.Decision)
 		known[id] = err == nil
 		return err == nil, nil
 	}
-	noted := map[review.Pair]bool{}
+	noted := map[engine.IDPair]bool{}
 	for p := range s.Allowed() {
-		noted[review.Pair(p)] = true
+		noted[p] = true
 	}
 	dropped := map[string]bool{}
-	wrong := review.Problems{Path: c.Decisions}
+	wrong := dedup.Problems{Path: c.Decisions}
 	for i := range all {
 		d := &all[i]
 		hasA, err := stored(d.A)
@@ -115,20 +115,20 @@ func (c *Apply) check(ctx context.Context, db *engine.DB, all []review.Decision)
 			return nil, err
 		}
 		switch pair := d.Pair(); {
-		case d.Kind == review.Allow && noted[pair]:
+		case d.Kind == dedup.DecisionAllow && noted[pair]:
 			todo.was++
 		case !hasB:
 			wrong.Add(d.Line, "%s has no document %q", c.DB, d.B)
-		case d.Kind == review.Drop && (!hasA || dropped[d.A]):
+		case d.Kind == dedup.DecisionDrop && (!hasA || dropped[d.A]):
 			todo.was++
 		case !hasA:
 			wrong.Add(d.Line, "%s has no document %q", c.DB, d.A)
-		case d.Kind == review.Drop:
+		case d.Kind == dedup.DecisionDrop:
 			dropped[d.A] = true
 			todo.drop.Delete(d.A)
-		case d.Kind == review.Allow:
+		case d.Kind == dedup.DecisionAllow:
 			noted[pair] = true
-			todo.allow = append(todo.allow, engine.IDPair(pair))
+			todo.allow = append(todo.allow, pair)
 		default:
 			todo.kept++
 		}

@@ -72,7 +72,7 @@ func (c *Hash) Run(a *app.App) error {
 		return err
 	}
 	opt := c.RowInputFlags.Options()
-	if err := app.ReadFeatures(&opt, of); err != nil {
+	if err := inputs.ReadFeatures(&opt, of); err != nil {
 		return err
 	}
 	many := sayHow(opt)

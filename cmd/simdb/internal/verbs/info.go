@@ -169,7 +169,7 @@ func (c *Check) damage(a *app.App, problems []error) error {
 	if err != nil || !found {
 		return err
 	}
-	a.Say("%s: damage was found; simdb recover DB NEW makes a new database of what can be read", c.DB)
+	a.Say("%s: damage was found; %s", c.DB, app.OnDamage)
 	return app.Status(app.ExitNo)
 }
 

@@ -177,7 +177,7 @@ func (c *Join) openFiles(a *app.App, opt *records.Options, m *app.Meter, rejects
 	f.opt.MakeID = true
 	said := engine.Features{}
 	if f.params, said, err = c.Params(0); err == nil {
-		err = cmp.Or(app.ReadFeatures(opt, said), app.ReadFeatures(&f.opt, said))
+		err = cmp.Or(inputs.ReadFeatures(opt, said), inputs.ReadFeatures(&f.opt, said))
 	}
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (j *joining) useStored(opt *records.Options) error {
 	params := j.db.DB.Params()
 	opt.Bits = params.Bits
 	if !j.c.IDs {
-		if err := cmp.Or(app.ReadFeatures(opt, params.Features), j.sources.Stored.ReadsAs(params.Features, j.c.DB)); err != nil {
+		if err := cmp.Or(inputs.ReadFeatures(opt, params.Features), j.sources.Stored.ReadsAs(params.Features, j.c.DB)); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/version"
@@ -158,7 +159,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*match
 	if c.Audit == "" {
 		return nil, nil
 	}
-	var inputs []app.AuditInput
+	var inputs []dedup.AuditInput
 	for _, name := range src.Names {
 		in, err := auditInput(a, src, name)
 		if err != nil {
@@ -174,8 +175,8 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*match
 	if err != nil {
 		return nil, err
 	}
-	t := &matchAudit{w: w, e: app.AuditEncoder(w)}
-	err = t.e.Encode(app.AuditHead{Version: version.String(), Parameters: matchParameters{
+	t := &matchAudit{w: w, e: dedup.AuditEncoder(w)}
+	err = t.e.Encode(dedup.AuditHead{Version: version.String(), Parameters: matchParameters{
 		Near: c.Near, Jaccard: c.Jaccard, Levenshtein: c.Levenshtein, Cosine: c.Cosine, Contains: c.Contains, Within: c.Within, NoVerify: c.NoVerify,
 		Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
 	}, Inputs: inputs})
@@ -185,8 +186,8 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*match
 	return t, nil
 }
 
-func auditInput(a *app.App, src *inputs.Sources, name string) (app.AuditInput, error) {
-	in := app.AuditInput{File: records.ShownName(name)}
+func auditInput(a *app.App, src *inputs.Sources, name string) (dedup.AuditInput, error) {
+	in := dedup.AuditInput{File: records.ShownName(name)}
 	switch {
 	case src.Tree != nil:
 		in.Bytes = &src.Total
@@ -194,7 +195,7 @@ func auditInput(a *app.App, src *inputs.Sources, name string) (app.AuditInput, e
 		in.File = "stdin"
 	case src.Total > 0:
 		var err error
-		if in, err = app.Digest(a.Context(), name); err != nil {
+		if in, err = dedup.Digest(a.Context(), name); err != nil {
 			return in, err
 		}
 		in.File = records.ShownName(name)
@@ -208,7 +209,7 @@ func (t *matchAudit) old(c *Match, rec *records.Record, n engine.Novelty) error 
 		return nil
 	}
 	m := n.Match
-	row := app.AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &m.ID, Rule: "match"}
+	row := dedup.AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &m.ID, Rule: "match"}
 	switch {
 	case n.Expired:
 		row.Keeper, row.Rule = nil, "expired"
@@ -228,7 +229,7 @@ func (t *matchAudit) issue(is *records.Issue) error {
 	if t == nil {
 		return nil
 	}
-	return t.e.Encode(&app.AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
+	return t.e.Encode(&dedup.AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
 }
 
 // close completes the audit, and after a failure drops it, unless it keeps its part. It returns the

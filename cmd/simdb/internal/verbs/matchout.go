@@ -46,7 +46,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	defer func() { err = app.End(db, err) }()
 	c.Settle(a, db, c.Images)
 	opt.Bits = db.Params().Bits
-	if err := cmp.Or(app.ReadFeatures(&opt, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
+	if err := cmp.Or(inputs.ReadFeatures(&opt, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
 		return err
 	}
 	if !c.Add {

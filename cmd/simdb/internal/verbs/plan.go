@@ -164,7 +164,7 @@ func (c *Plan) count(a *app.App) (size planSize, err error) {
 	}
 	opt := c.RowInputFlags.Options()
 	opt.MakeID, opt.Bits, size.words = true, int(c.Bits), c.words
-	if err := app.ReadFeatures(&opt, of); err != nil {
+	if err := inputs.ReadFeatures(&opt, of); err != nil {
 		return size, err
 	}
 	m := a.Meter()

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"
@@ -20,18 +19,18 @@ import (
 
 // auditParameters are the flags that decide what is kept.
 type auditParameters struct {
-	Near        *app.Distance   `json:"near,omitempty"`
-	Verify      *app.Share      `json:"verify,omitempty"`
-	Jaccard     *app.Share      `json:"jaccard,omitempty"`
-	Levenshtein *app.Share      `json:"levenshtein,omitempty"`
-	Cosine      *app.Share      `json:"cosine,omitempty"`
-	Within      *app.Share      `json:"within,omitempty"`
-	Across      string          `json:"across,omitempty"`
-	WithinField string          `json:"within_field,omitempty"`
-	Keep        string          `json:"keep"`
-	Against     []string        `json:"against,omitempty"`
-	Decisions   *app.AuditInput `json:"decisions,omitempty"`
-	Allowed     int64           `json:"allowed,omitempty"` // pairs of the databases of Against
+	Near        *int        `json:"near,omitempty"`
+	Verify      *float64    `json:"verify,omitempty"`
+	Jaccard     *float64    `json:"jaccard,omitempty"`
+	Levenshtein *float64    `json:"levenshtein,omitempty"`
+	Cosine      *float64    `json:"cosine,omitempty"`
+	Within      *float64    `json:"within,omitempty"`
+	Across      string      `json:"across,omitempty"`
+	WithinField string      `json:"within_field,omitempty"`
+	Keep        string      `json:"keep"`
+	Against     []string    `json:"against,omitempty"`
+	Decisions   *AuditInput `json:"decisions,omitempty"`
+	Allowed     int64       `json:"allowed,omitempty"` // pairs of the databases of Against
 
 	Shingle  string `json:"shingle,omitempty"` // not of measures of whole texts
 	Features string `json:"features,omitempty"`
@@ -43,16 +42,16 @@ var auditStarts = []string{`{"simdb":`, `{"id":`}
 
 // claimAudit checks that the audit may be written. If its name is derived from -o, only an earlier
 // audit is replaced, as the user has not named it.
-func (c *Command) claimAudit(a *app.App) error {
-	path := c.auditPath()
+func (d *job) claimAudit() error {
+	path := d.c.AuditPath()
 	if path == "" {
 		return nil
 	}
-	err := a.Outputs.Claim("--audit", path, outfile.JSONLines)
-	if c.Audit != "" {
+	err := d.env.Claim(option.Name("Audit"), path, outfile.JSONLines)
+	if d.c.Audit != "" {
 		return err
 	}
-	const elsewhere = "--audit FILE names another place for the audit, --no-audit writes none"
+	elsewhere := option.Name("Audit") + " names another place for the audit, " + option.Name("NoAudit") + " writes none"
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, elsewhere)
 	}
@@ -80,7 +79,7 @@ type audit struct {
 	e       auditSink // nil: no audit is written
 	keep    *rankings
 	out     *outcome
-	known   int64    // documents of --against
+	known   int64    // documents of Against
 	keepers []*Place // of each cluster; nil until it is met
 	decided *decided
 	gone    func(n int64) bool
@@ -89,16 +88,25 @@ type audit struct {
 // auditSink takes the lines of an audit.
 type auditSink interface{ Encode(line any) error }
 
+// auditFunc is an auditSink of rows alone.
+type auditFunc func(*AuditRow) error
+
+// Encode calls f.
+func (f auditFunc) Encode(line any) error { return f(line.(*AuditRow)) }
+
 // newAudit starts the audit of a run.
 func newAudit(d *job) (*audit, error) {
-	a := &audit{e: d.c.Audited, known: d.known, keep: &d.keep, out: &d.out, gone: d.gone, decided: d.decided}
+	a := &audit{known: d.known, keep: &d.keep, out: &d.out, gone: d.gone, decided: d.decided}
+	if d.c.Audited != nil {
+		a.e = auditFunc(d.c.Audited)
+	}
 	if a.places = d.auditTo != nil || a.e != nil || d.c.Columns != nil; a.places {
 		a.keepers = make([]*Place, d.out.clusters)
 	}
 	if d.auditTo == nil {
 		return a, nil
 	}
-	a.e = app.AuditEncoder(d.auditTo)
+	a.e = AuditEncoder(d.auditTo)
 	inputs, err := d.digests.wait()
 	if err != nil {
 		return nil, err
@@ -111,18 +119,18 @@ func newAudit(d *job) (*audit, error) {
 	if parameters.Decisions = decided; d.decided != nil {
 		parameters.Allowed = d.decided.allowed
 	}
-	return a, a.e.Encode(app.AuditHead{Version: version.String(), Parameters: parameters, Against: d.auditKnown(), Inputs: inputs})
+	return a, a.e.Encode(AuditHead{Version: version.String(), Parameters: parameters, Against: d.auditKnown(), Inputs: inputs})
 }
 
 // parameters are those of the head of the audit.
 func (d *job) parameters() auditParameters {
 	p := auditParameters{
-		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Levenshtein: d.c.Levenshtein, Cosine: d.c.Cosine, Within: d.c.Within, Across: d.c.Across, WithinField: d.c.WithinField,
-		Keep: d.c.Keep.String(), Against: d.c.Against,
+		Near: d.near, Verify: d.verify, Jaccard: d.jaccard, Levenshtein: d.levenshtein, Cosine: d.cosine, Within: d.within, Across: d.c.Across, WithinField: d.c.WithinField,
+		Keep: d.keep.rules.String(), Against: d.c.Against,
 		Features: d.features.Describe(),
-		Reading:  d.c.PageInputFlags.Reading(d.c.InputFormat.InputFormat, d.c.Bits),
+		Reading:  d.c.ReadingAs,
 	}
-	if d.c.Images == nil && !d.c.ofTexts() {
+	if d.c.Where.Images == nil && !d.ofTexts() {
 		p.Shingle = fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle)
 	}
 	return p
@@ -162,7 +170,7 @@ func (a *audit) member(n int64, rec *records.Record) error {
 		if a.e == nil || !a.gone(n) {
 			return nil
 		}
-		return a.e.Encode(&app.AuditRow{ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: "none", Cluster: new(a.out.name(cluster))})
+		return a.e.Encode(&AuditRow{ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: "none", Cluster: new(a.out.name(cluster))})
 	}
 	at := a.keepers[cluster-1]
 	if at == nil {
@@ -171,14 +179,14 @@ func (a *audit) member(n int64, rec *records.Record) error {
 	if a.e == nil {
 		return nil
 	}
-	row := app.AuditRow{
+	row := AuditRow{
 		ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: "against", Cluster: new(a.out.name(cluster)),
 		Keeper: &at.ID, KeeperFile: &at.File,
 	}
 	if at.Line > 0 {
 		row.KeeperLine = &at.Line
 	}
-	if a.decided.is(keeper, review.Keep) || a.decided.is(uint32(n), review.Drop) {
+	if a.decided.is(keeper, DecisionKeep) || a.decided.is(uint32(n), DecisionDrop) {
 		row.Rule = ruleDecided
 	} else if int64(keeper) >= a.known {
 		row.Rule = a.keep.ruleFor(int64(keeper) - a.known)
@@ -197,13 +205,13 @@ func (a *audit) issue(_ records.Source, is *records.Issue) error {
 	if a.e == nil {
 		return nil
 	}
-	return a.e.Encode(&app.AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
+	return a.e.Encode(&AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
 }
 
 // placeKeepers notes where the documents stand that are kept, unless each comes before all that are
 // dropped for it.
 func (d *job) placeKeepers(a *audit) error {
-	if d.keep.rules.all[0].name == "first" && d.Stored == nil && !d.decided.reorders() || d.out.dropped == 0 {
+	if d.keep.rules[0].Name == "first" && d.Stored == nil && !d.decided.reorders() || d.out.dropped == 0 {
 		return nil
 	}
 	n := d.known
@@ -221,7 +229,7 @@ func (d *job) placeKeepers(a *audit) error {
 
 // values are those of document n, after member was given it if it is in a cluster. Distance and
 // score are null for a keeper, and where they are not known.
-func (a *audit) values(c app.AuditColumns, n int64) []any {
+func (a *audit) values(c Columns, n int64) []any {
 	values := make([]any, len(c))
 	keeper := a.out.keeper[n]
 	cluster := a.out.cluster[keeper]

@@ -12,10 +12,10 @@ import (
 // be a record, or cannot be decoded, has an ID as all others have, and would be taken for one. A
 // database is always read in the order of its texts.
 func TestNeed(t *testing.T) {
-	document, paragraph := &Command{Level: units.Document}, &Command{Level: units.Paragraph}
+	document, paragraph := &Job{Level: units.Document}, &Job{Level: units.Paragraph}
 	files, database := &inputs.Sources{}, &inputs.Sources{Stored: &inputs.Stored{}}
 	for _, test := range []struct {
-		c     *Command
+		c     *Job
 		stage string
 		file  int
 		want  records.Need
@@ -30,7 +30,7 @@ func TestNeed(t *testing.T) {
 		{document, writeStage, 0, records.NeedAll, database},
 		{paragraph, readStage, 0, records.NeedAll, database},
 	} {
-		d := &job{c: test.c, Sources: test.of, flawed: []bool{false, true}, keep: newRankings(test.c.Keep)}
+		d := &job{c: test.c, Sources: test.of, flawed: []bool{false, true}, keep: newRankings(test.c.Rules())}
 		if got := d.need(test.stage, test.file); got != test.want {
 			t.Errorf("level %v, %s, file %d: %v, not %v", test.c.Level, test.stage, test.file, got, test.want)
 		}

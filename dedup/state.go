@@ -8,8 +8,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
@@ -20,39 +18,40 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// job is a run of the command.
+// job is a run of a Job.
 type job struct {
 	*inputs.Sources
-	a          *app.App
-	c          *Command
+	criteria
+	ctx        context.Context
+	env        *inputs.Env
+	c          *Job
+	args       []string // that name the inputs
 	opt        records.Options
 	formats    []records.Format
 	first      int          // input with something in it: one output is like that
 	kind       outfile.Kind // of one output
-	figures    []app.Figure // of --summary json
-	meter      *app.Meter
 	rejects    *inputs.Rejects
 	folder     *inputs.OutFolder // of -o DIR/, else nil
 	keepTo     []*outfile.Writer // one, or with a folder one for each input that was copied
 	auditTo    *outfile.Writer   // nil: no audit is written
-	clustersTo *outfile.Writer   // nil without --clusters
+	clustersTo *outfile.Writer   // nil without Clusters
 
-	keep     rankings // of --keep
+	keep     rankings // of Keep
 	params   features.Params
 	features engine.Features
 	flawed   []bool // inputs that have something that is no record
 	read     int64  // documents
 	against  []source
-	known    int64 // documents of --against: the others are numbered after them
+	known    int64 // documents of Against: the others are numbered after them
 	empty    int64 // of them, without words
 	bare     int64 // of these, with a fingerprint
 	out      outcome
 	kept     int64
 	failed   []error // files that could not be read to the end
 	digests  *digests
-	decided  *decided // nil without --decisions
+	decided  *decided // nil without Decisions
 	part     bool     // of a run that many workers share: others have documents, too
-	sayLevel func()   // says what --level has done; nil without it
+	leveled  *Leveled // of Level
 	short    string   // advice about short texts
 	equal    *equal   // nil: there are no documents that it looks at
 }
@@ -63,7 +62,7 @@ type Place struct {
 	Line     records.Position // from 1 on; 0 in a database
 }
 
-// source is what --against names: a file or a database.
+// source is what Against names: a file or a database.
 type source struct {
 	*inputs.Sources
 	path    string
@@ -76,8 +75,8 @@ type source struct {
 // digests computes the digests of the inputs while the first pass reads them, so that they are read
 // from the disk once.
 type digests struct {
-	inputs []app.AuditInput
-	tree   *contentDigest // of --files or a database, of names and texts as they are read; else nil
+	inputs []AuditInput
+	tree   *contentDigest // of Files or a database, of names and texts as they are read; else nil
 	err    error
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -113,17 +112,17 @@ type equal struct {
 	sums     [][2]uint32         // of the symbols and the words of a document; 1, 0 before they are known, 0 of others
 }
 
-// decided is what --decisions says about the documents that are read, and which pairs the databases
-// of --against keep apart by ALLOW. A nil one says nothing.
+// decided is what Decisions says about the documents that are read, and which pairs the databases
+// of Against keep apart by ALLOW. A nil one says nothing.
 type decided struct {
-	all   []review.Decision
-	ids   map[string]uint32     // of all documents that are decided about: a number
-	kind  []review.DecisionKind // by that number: keep, drop, or nothing
+	all   []Decision
+	ids   map[string]uint32 // of all documents that are decided about: a number
+	kind  []DecisionKind    // by that number: keep, drop, or nothing
 	apart map[[2]uint32]bool
 	of    map[uint32]uint32 // by ordinal: the number of its id
-	known uint32            // ordinals below are of --against
+	known uint32            // ordinals below are of Against
 
-	grouper *grouping.Grouper // of --across and --within-field, else nil
+	grouper *grouping.Grouper // of Across and WithinField, else nil
 	groups  *corpus.Groups    // by ordinal; nil, too
 
 	allowed int64 // pairs of databases

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/ordered"
@@ -16,11 +15,11 @@ import (
 // newCorpus returns the corpus of a run: which features it has depends on the criterion.
 func (d *job) newCorpus(dir string) *corpus.Corpus {
 	return corpus.New(corpus.Options{
-		Sets:       d.c.textCriterion().Sets || d.scored(),
-		Measure:    d.c.textCriterion().Measure,
-		Prints:     d.c.Near != nil,
-		ScoresOnly: d.c.Near != nil && d.c.Verify == nil,
-		Memory:     int64(d.c.Memory),
+		Sets:       d.textCriterion().Sets || d.scored(),
+		Measure:    d.textCriterion().Measure,
+		Prints:     d.near != nil,
+		ScoresOnly: d.near != nil && d.verify == nil,
+		Memory:     d.c.memory(),
 		InputBytes: d.inputBytes(),
 		Dir:        dir,
 	})
@@ -29,19 +28,19 @@ func (d *job) newCorpus(dir string) *corpus.Corpus {
 // scored reports whether a run by fingerprints says how similar texts are in truth.
 func (d *job) scored() bool {
 	stored := func(s source) bool { return s.Stored != nil && !s.Stored.DB.Params().Text }
-	return d.c.Near != nil && d.c.Images == nil && !slices.ContainsFunc(d.against, stored) && (!d.a.Global.Quiet || d.c.auditPath() != "" || d.c.Audited != nil)
+	return d.near != nil && d.c.Where.Images == nil && !slices.ContainsFunc(d.against, stored) && (d.c.Figures || d.c.AuditPath() != "" || d.c.Audited != nil)
 }
 
 // join forms the clusters.
 func (d *job) join(c *corpus.Corpus) (err error) {
-	order, err := d.keep.order(d.a.Context(), d.read)
+	order, err := d.keep.order(d.ctx, d.read)
 	if err != nil {
 		return err
 	}
 	order = d.orderKnown(order)
 	order = d.decided.reorder(order, d.known+d.read)
 	switch {
-	case d.c.Near != nil && d.c.Verify == nil:
+	case d.near != nil && d.verify == nil:
 		err = d.joinPrints(c, order)
 	default:
 		err = d.joinSets(c, order)
@@ -49,39 +48,39 @@ func (d *job) join(c *corpus.Corpus) (err error) {
 	if err != nil {
 		return err
 	}
-	return d.out.numberClusters(d.a.Context())
+	return d.out.numberClusters(d.ctx)
 }
 
 // setOptions are those of joins of sets.
 func (d *job) setOptions(order []uint32) setjoin.Options {
 	return setjoin.Options{
-		Memory: int64(d.c.Memory) / 4, Order: order, Known: int(d.known),
+		Memory: d.c.memory() / 4, Order: order, Known: int(d.known),
 		Progress: func(done, total int) {
-			d.meter.Report(engine.Progress{Stage: "join", Done: int64(done), Total: int64(total), Unit: "documents"})
+			d.env.Report(engine.Progress{Stage: "join", Done: int64(done), Total: int64(total), Unit: "documents"})
 		},
 	}
 }
 
-// joinSets forms clusters by the texts, of those within the distance of --near only if there is
+// joinSets forms clusters by the texts, of those within the distance of Near only if there is
 // one.
 func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	o := d.setOptions(order)
-	t := d.c.textCriterion().T
-	o.Judge = c.Judges(d.a.Context(), t)
-	if d.c.Near != nil {
-		k := int(*d.c.Near)
-		o.Accept = func(a, b int) bool {
-			return c.Distance(uint32(a), uint32(b)) <= k && !c.Empty(uint32(a)) && !c.Empty(uint32(b))
-		}
-	}
-	o.Accept = d.decided.acceptToo(o.Accept)
+	t := d.textCriterion().T
+	o.Judge = c.Judges(d.ctx, t)
+	o.Accept = d.decided.accepts()
 	if d.decided != nil && d.decided.groups != nil {
 		var err error
-		if o.Same, err = c.Alike(d.a.Context(), d.decided.group); err != nil {
+		if o.Same, err = c.Alike(d.ctx, d.decided.group); err != nil {
 			return err
 		}
 	}
-	stars, err := c.Sets.Stars(d.a.Context(), t, o)
+	join := c.Sets.Stars
+	if d.near != nil {
+		join = func(ctx context.Context, t float64, o setjoin.Options) (setjoin.Assignment, error) {
+			return c.VerifiedStars(ctx, t, *d.near, o, d.printOptions(c.N))
+		}
+	}
+	stars, err := join(d.ctx, t, o)
 	if err != nil {
 		return err
 	}
@@ -89,7 +88,7 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	for n := range d.known { // also those that are equal to others
 		d.out.keeper[n] = uint32(n)
 	}
-	if d.c.Near != nil {
+	if d.near != nil {
 		d.out.distance = make([]uint16, len(stars.Keeper))
 		for n, k := range stars.Keeper {
 			d.out.distance[n] = uint16(c.Distance(uint32(n), k))
@@ -98,22 +97,26 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	return nil
 }
 
+// printOptions are those of joins of the fingerprints of n documents.
+func (d *job) printOptions(n int64) selfjoin.Options {
+	return selfjoin.Options{Progress: func(done, total int64) {
+		share := float64(done) / float64(max(total, 1))
+		d.env.Report(engine.Progress{Stage: "join", Done: int64(share * float64(n)), Total: n, Unit: "documents"})
+	}}
+}
+
 // joinPrints forms clusters by fingerprints.
 func (d *job) joinPrints(c *corpus.Corpus, order []uint32) (err error) {
-	n := c.N
-	o := selfjoin.Options{Progress: func(done, total int64) {
-		share := float64(done) / float64(max(total, 1))
-		d.meter.Report(engine.Progress{Stage: "join", Done: int64(share * float64(n)), Total: n, Unit: "documents"})
-	}}
+	o := d.printOptions(c.N)
 	if d.decided != nil {
-		d.out.keeper, d.out.distance, err = c.PrintStarsApart(d.a.Context(), order, int(*d.c.Near), uint32(d.known), d.decided.asApart(), o)
+		d.out.keeper, d.out.distance, err = c.PrintStarsApart(d.ctx, order, *d.near, uint32(d.known), d.decided.asApart(), o)
 	} else {
-		d.out.keeper, d.out.distance, err = c.PrintStars(d.a.Context(), order, int(*d.c.Near), uint32(d.known), o)
+		d.out.keeper, d.out.distance, err = c.PrintStars(d.ctx, order, *d.near, uint32(d.known), o)
 	}
 	if err != nil || c.Sets == nil || c.Textual == 0 {
 		return err
 	}
-	d.out.score, err = c.Sets.Scores(d.a.Context(), d.out.keeper)
+	d.out.score, err = c.Sets.Scores(d.ctx, d.out.keeper)
 	return err
 }
 
@@ -121,7 +124,7 @@ func (d *job) joinPrints(c *corpus.Corpus, order []uint32) (err error) {
 type outcome struct {
 	keeper   []uint32  // a document that is kept is its own
 	score    []float64 // with the keeper; nil where texts were not compared
-	distance []uint16  // to the keeper; nil of --jaccard
+	distance []uint16  // to the keeper; nil of Jaccard
 	cluster  []uint32  // of a keeper: its number, from 1 on; 0 for one without members
 	sizes    []uint32  // by number of the cluster, less one
 	names    []uint32  // of a Part: by number of the cluster, less one, its number in the whole job
@@ -129,13 +132,13 @@ type outcome struct {
 	dropped  int64
 }
 
-// kept reports whether document n is kept: with --keep none, whether its cluster is formed around
+// kept reports whether document n is kept: with Keep none, whether its cluster is formed around
 // it.
 func (o *outcome) kept(n int64) bool { return o.keeper[n] == uint32(n) }
 
 // gone reports whether document n is dropped although its cluster is formed around it.
 func (d *job) gone(n int64) bool {
-	return d.c.Keep.none() && n >= d.known && d.out.kept(n) && d.out.cluster[n] > 0 && !d.decided.is(uint32(n), review.Keep)
+	return d.keep.rules.none() && n >= d.known && d.out.kept(n) && d.out.cluster[n] > 0 && !d.decided.is(uint32(n), DecisionKeep)
 }
 
 // name returns the number of a cluster that outputs have.

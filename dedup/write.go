@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -16,24 +17,24 @@ import (
 // openOutputs opens all outputs before the work begins.
 func (d *job) openOutputs() (err error) {
 	if d.c.DryRun {
-		d.rejects = d.a.NewRejects(d.c.RejectFlags, "")
+		d.rejects = d.env.NewRejects(d.ctx, d.c.Rejects, "")
 		return nil
 	}
-	d.rejects = d.a.NewRejects(d.c.RejectFlags, d.c.Output)
-	if !d.c.toFolder() {
-		w, err := d.a.Create("-o", cmp.Or(d.c.Output, "-"), d.kind)
+	d.rejects = d.env.NewRejects(d.ctx, d.c.Rejects, d.c.Output)
+	if !d.c.ToFolder() {
+		w, err := d.env.Create(d.ctx, option.Name("Output"), cmp.Or(d.c.Output, "-"), d.kind)
 		if err != nil {
 			return err
 		}
 		d.keepTo = append(d.keepTo, w)
 	}
-	if path := d.c.auditPath(); path != "" {
-		if d.auditTo, err = d.a.Create("--audit", path, outfile.JSONLines); err != nil {
+	if path := d.c.AuditPath(); path != "" {
+		if d.auditTo, err = d.env.Create(d.ctx, option.Name("Audit"), path, outfile.JSONLines); err != nil {
 			return err
 		}
 	}
 	if path := d.c.Clusters; path != "" {
-		d.clustersTo, err = d.a.Create("--clusters", path, outfile.JSONLines)
+		d.clustersTo, err = d.env.Create(d.ctx, option.Name("Clusters"), path, outfile.JSONLines)
 	}
 	return err
 }
@@ -66,7 +67,6 @@ func (d *job) publish() error {
 	if err := d.Unchanged(); err != nil {
 		return err
 	}
-	d.meter.Stop()
 	return outfile.Commit(append([]*outfile.Writer{d.auditTo, d.clustersTo}, d.keepTo...)...)
 }
 
@@ -112,16 +112,16 @@ type copies struct {
 
 // begin is called before the records of input i are copied.
 func (c *copies) begin(i int, _ records.Source) (err error) {
-	if c.to != nil && !c.c.toFolder() {
+	if c.to != nil && !c.c.ToFolder() {
 		return nil
 	}
 	if err := c.close(); err != nil {
 		return err
 	}
-	if !c.c.toFolder() {
+	if !c.c.ToFolder() {
 		i = c.first
 	} else {
-		w, err := c.a.Create("-o", c.folder.Place(c.Names[i]), c.folder.Kind(c.Names[i], c.formats[i]))
+		w, err := c.env.Create(c.ctx, option.Name("Output"), c.folder.Place(c.Names[i]), c.folder.Kind(c.Names[i], c.formats[i]))
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (c *copies) close() error {
 	}
 	err := errors.Join(c.to.Close(), c.like.Close())
 	c.to = nil
-	if err == nil && c.c.toFolder() {
+	if err == nil && c.c.ToFolder() {
 		err = c.keepTo[len(c.keepTo)-1].Finish()
 	}
 	return err
@@ -154,10 +154,10 @@ func (c *copies) close() error {
 // removes what was made if the run fails.
 func (d *job) makeFolder() (unmake func(err error), err error) {
 	keep := func(error) {}
-	if !d.c.toFolder() {
+	if !d.c.ToFolder() {
 		return keep, nil
 	}
-	if d.folder, err = d.a.Env().NewOutFolder(d.c.Output, d.Sources, d.c.DryRun); err != nil {
+	if d.folder, err = d.env.NewOutFolder(d.c.Output, d.Sources, d.c.DryRun); err != nil {
 		return nil, err
 	}
 	return func(err error) {
@@ -183,8 +183,8 @@ func (d *job) claimFolder() error {
 		return err
 	}
 	isAudit := func(name string) bool { return strings.EqualFold(filepath.Base(name), "audit.jsonl") }
-	if slices.ContainsFunc(d.Names, isAudit) && d.c.auditPath() == filepath.Join(d.c.Output, "audit.jsonl") {
-		return errors.New("-o " + d.c.Output + ": an input is called audit.jsonl, as the audit: --audit FILE names another place for that")
+	if slices.ContainsFunc(d.Names, isAudit) && d.c.AuditPath() == filepath.Join(d.c.Output, "audit.jsonl") {
+		return errors.New(option.Set("Output", d.c.Output) + ": an input is called audit.jsonl, as the audit: " + option.Name("Audit") + " names another place for that")
 	}
 	return nil
 }

@@ -12,97 +12,118 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/internal/grouping"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
 )
 
-// keepRules say which document of a cluster is kept: by the first rule, of those that it does not
+// Keep says which document of a cluster is kept: by the first rule, of those that it does not
 // distinguish by the second one, and so on. Of equal documents it is always the first.
-type keepRules struct{ all []keepRule }
+type Keep []Rule
 
-// Choices are what rules begin with.
-func (keepRules) Choices() []string {
-	return []string{"first", "last", "longest", "shortest", "max:", "min:", "prefer:", "none"}
+// Rule is a rule of Keep.
+type Rule struct {
+	Name string // first, last, longest, shortest, max, min or prefer; none; or largest
+	Arg  string // the field of max and min, the pattern of prefer
 }
 
-// keepRule is one of them.
-type keepRule struct {
-	name string // first, last, longest, shortest, max, min or prefer; none; or largest
-	arg  string // the field of max and min, the pattern of prefer
-}
+// The rules that need no more than their names. With None all documents of a cluster are dropped;
+// it is the only rule.
+var (
+	First    = Rule{Name: "first"}
+	Last     = Rule{Name: "last"}
+	Longest  = Rule{Name: "longest"}
+	Shortest = Rule{Name: "shortest"}
+	None     = Rule{Name: "none"}
+)
 
-// largest comes before all rules of --within: the join takes documents by their numbers of
-// shingles.
-const largest = "largest"
+// Max prefers documents with the greatest value of a field. Values compare as numbers if all of
+// them are numbers, otherwise byte by byte. Documents without the field come last.
+func Max(field string) Rule { return Rule{"max", field} }
 
-// UnmarshalText parses rules with commas between them.
-func (k *keepRules) UnmarshalText(text []byte) error {
-	k.all = nil
-	for part := range strings.SplitSeq(string(text), ",") {
+// Min is Max for the least value.
+func Min(field string) Rule { return Rule{"min", field} }
+
+// Prefer prefers documents of files whose names match a pattern of package path.
+func Prefer(pattern string) Rule { return Rule{"prefer", pattern} }
+
+// ParseKeep parses rules with commas between them: first, last, longest, shortest, max:FIELD,
+// min:FIELD, prefer:GLOB, or none alone.
+func ParseKeep(text string) (k Keep, err error) {
+	for part := range strings.SplitSeq(text, ",") {
 		r, err := parseRule(part)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		k.all = append(k.all, r)
+		k = append(k, r)
 	}
-	if k.none() && len(k.all) > 1 {
+	return k, k.check()
+}
+
+// check returns an error if rules do not go together.
+func (k Keep) check() error {
+	if k.none() && len(k) > 1 {
 		return errors.New("none keeps no document of a cluster, so it must be the only rule")
 	}
 	return nil
 }
 
-// none reports whether no document of a cluster is kept.
-func (k keepRules) none() bool { return slices.Contains(k.all, keepRule{name: "none"}) }
+// largest comes before all rules of Within: the join takes documents by their numbers of
+// shingles.
+const largest = "largest"
 
-func parseRule(text string) (keepRule, error) {
+// none reports whether no document of a cluster is kept.
+func (k Keep) none() bool { return slices.Contains(k, None) }
+
+func parseRule(text string) (Rule, error) {
 	name, arg, _ := strings.Cut(text, ":")
 	switch {
 	case name == "max" || name == "min":
 		if arg == "" {
-			return keepRule{}, fmt.Errorf("%q needs the name of a field, such as %s:score", text, name)
+			return Rule{}, fmt.Errorf("%q needs the name of a field, such as %s:score", text, name)
 		}
 	case name == "prefer":
 		if _, err := path.Match(arg, ""); arg == "" || err != nil {
-			return keepRule{}, fmt.Errorf("%q needs a pattern for names of files, such as prefer:wiki*.jsonl", text)
+			return Rule{}, fmt.Errorf("%q needs a pattern for names of files, such as prefer:wiki*.jsonl", text)
 		}
 	case !slices.Contains([]string{"first", "last", "longest", "shortest", "none"}, name) || arg != "":
-		return keepRule{}, fmt.Errorf("%q is not one of first, last, longest, shortest, max:FIELD, min:FIELD, prefer:GLOB, none", text)
+		return Rule{}, fmt.Errorf("%q is not one of first, last, longest, shortest, max:FIELD, min:FIELD, prefer:GLOB, none", text)
 	}
-	return keepRule{name, arg}, nil
+	return Rule{name, arg}, nil
 }
 
 // String is the rule as it is written.
-func (k keepRule) String() string {
-	if k.arg == "" {
-		return k.name
+func (k Rule) String() string {
+	if k.Arg == "" {
+		return k.Name
 	}
-	return k.name + ":" + k.arg
+	return k.Name + ":" + k.Arg
 }
 
 // String is the rules as they are written.
-func (k keepRules) String() string {
+func (k Keep) String() string {
 	var all []string
-	for _, r := range k.all {
+	for _, r := range k {
 		all = append(all, r.String())
 	}
 	return strings.Join(all, ",")
 }
 
-// rankings have the values of all documents by which the rules of --keep compare them.
+// rankings have the values of all documents by which the rules of Keep compare them.
 type rankings struct {
-	rules keepRules
+	rules Keep
 	by    []*ranking // of each rule but largest
 }
 
-func newRankings(rules keepRules) rankings {
+func newRankings(rules Keep) rankings {
 	r := rankings{rules: rules}
-	for _, rule := range rules.all {
-		if rule.name == "none" { // clusters are formed around their first documents
-			rule.name = "first"
+	for _, rule := range rules {
+		if rule.Name == "none" { // clusters are formed around their first documents
+			rule.Name = "first"
 		}
-		if rule.name != largest {
-			r.by = append(r.by, &ranking{rule: rule, field: grouping.Field{Name: rule.arg, Flag: "--keep " + rule.String()}})
+		if rule.Name != largest {
+			r.by = append(r.by, &ranking{rule: rule, field: grouping.Field{Name: rule.Arg, Flag: option.Set("Keep", rule)}})
 		}
 	}
 	return r
@@ -117,7 +138,7 @@ func (r *rankings) add(rec *records.Record) {
 
 // needFields reports whether a rule is about a field.
 func (r *rankings) needFields() bool {
-	return slices.ContainsFunc(r.rules.all, func(k keepRule) bool { return k.name == "max" || k.name == "min" })
+	return slices.ContainsFunc(r.rules, func(k Rule) bool { return k.Name == "max" || k.Name == "min" })
 }
 
 // decide decides how values compare, once all are known. It returns an error if a rule
@@ -143,14 +164,14 @@ func (r *rankings) less(a, b int64) bool {
 
 // order returns n documents in order of preference, nil for the order of the input.
 func (r *rankings) order(ctx context.Context, n int64) ([]uint32, error) {
-	if r.by[0].rule.name == "first" && r.by[0].written == nil {
+	if r.by[0].rule.Name == "first" && r.by[0].written == nil {
 		return nil, nil
 	}
 	order := make([]uint32, n)
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	if r.by[0].rule.name == "last" && r.by[0].written == nil {
+	if r.by[0].rule.Name == "last" && r.by[0].written == nil {
 		slices.Reverse(order)
 		return order, nil
 	}
@@ -173,7 +194,7 @@ func (r *rankings) ruleFor(keeper int64) string {
 
 // ranking has the values of all documents by which one rule compares them.
 type ranking struct {
-	rule    keepRule
+	rule    Rule
 	field   grouping.Field   // of max and min
 	values  []grouping.Value // what documents have in it, by ordinal
 	written []uint64         // by ordinal, of first and last: when those of a database were written, else nil
@@ -186,7 +207,7 @@ type ranking struct {
 
 // add adds the value of the next document.
 func (r *ranking) add(rec *records.Record) {
-	switch r.rule.name {
+	switch r.rule.Name {
 	case "first", "last":
 		if rec.Seq != 0 {
 			r.written = append(r.written, rec.Seq)
@@ -213,10 +234,10 @@ func (r *ranking) add(rec *records.Record) {
 }
 
 // likes reports whether the name of a file, or the last part of it, matches the pattern of prefer.
-func (k keepRule) likes(file string) bool {
+func (k Rule) likes(file string) bool {
 	file = filepath.ToSlash(file)
-	whole, _ := path.Match(k.arg, file)
-	last, _ := path.Match(k.arg, path.Base(file))
+	whole, _ := path.Match(k.Arg, file)
+	last, _ := path.Match(k.Arg, path.Base(file))
 	return whole || last
 }
 
@@ -227,7 +248,7 @@ func (r *ranking) decide() error {
 		return r.field.Unknown()
 	}
 	if len(r.prefers) > 0 && r.liked == 0 {
-		return fmt.Errorf("--keep %v: no document is of a file that %q matches", r.rule, r.rule.arg)
+		return fmt.Errorf("%s: no document is of a file that %q matches", option.Set("Keep", r.rule), r.rule.Arg)
 	}
 	if r.strings {
 		return nil
@@ -253,7 +274,7 @@ func (r *ranking) compare(a, b int64) int {
 		x, y := r.written[a], r.written[b]
 		a, b = int64(x), int64(y)
 	}
-	switch r.rule.name {
+	switch r.rule.Name {
 	case "first":
 		return cmp.Compare(a, b)
 	case "last":

@@ -4,25 +4,24 @@ import (
 	"context"
 	"errors"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/records"
 )
 
 // newDigests starts with the inputs of a run, if there is an audit.
 func (d *job) newDigests() *digests {
-	ctx, cancel := context.WithCancel(d.a.Context())
+	ctx, cancel := context.WithCancel(d.ctx)
 	s := &digests{cancel: cancel}
 	switch {
 	case d.c.DryRun:
 	case d.Tree != nil:
-		s.inputs = []app.AuditInput{{File: records.ShownName(d.Names[0]), Bytes: new(d.Total)}}
+		s.inputs = []AuditInput{{File: records.ShownName(d.Names[0]), Bytes: new(d.Total)}}
 		s.tree = &contentDigest{}
 	case d.Stored != nil:
-		s.inputs, s.tree = []app.AuditInput{{File: records.ShownName(d.Names[0])}}, &contentDigest{}
+		s.inputs, s.tree = []AuditInput{{File: records.ShownName(d.Names[0])}}, &contentDigest{}
 	default:
 		s.done.Go(func() {
 			for i, path := range d.Files {
-				in, err := app.Digest(ctx, path)
+				in, err := Digest(ctx, path)
 				if in.File = records.ShownName(d.Names[i]); in.File == "-" {
 					in.File = "stdin"
 				}
@@ -53,7 +52,7 @@ func (c *contentDigest) addPrint(rec *records.Record) {
 }
 
 // wait returns the inputs with their digests, after the first pass.
-func (s *digests) wait() ([]app.AuditInput, error) {
+func (s *digests) wait() ([]AuditInput, error) {
 	s.done.Wait()
 	if s.tree != nil {
 		s.inputs[0].XXH3 = s.tree.sum()

@@ -1,4 +1,6 @@
-package app
+// Package tempdir makes temporary folders that are removed also when their process is killed: by the
+// next process that makes one.
+package tempdir
 
 import (
 	"errors"
@@ -15,17 +17,15 @@ import (
 // process was killed.
 const tempLock = "LOCK"
 
-// TempDirIn makes a temporary folder in another one, "" for that of the system. It is removed when
-// the process ends; what killed processes have left there is removed now.
-func (a *App) TempDirIn(parent string) (string, error) {
-	a.Context() // so that Ctrl-C removes it, too
+// New makes a temporary folder in another one, "" for that of the system. remove removes it; what
+// killed processes have left there is removed now.
+func New(parent string) (dir string, remove func(), err error) {
 	dir, lock, err := lockedTemp(parent)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	sweep(parent)
-	a.onExit(func() { removeLocked(dir, lock) })
-	return dir, nil
+	return dir, func() { removeLocked(dir, lock) }, nil
 }
 
 // removeLocked removes a temporary folder and gives up its lock, which may be nil. Windows keeps

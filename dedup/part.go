@@ -1,15 +1,14 @@
 package dedup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/outfile"
-	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -26,7 +25,7 @@ type Tally struct {
 	Dropped, Kept                    int64
 	Rejected                         int64
 	Words                            int // of a fingerprint
-	Inputs                           []app.AuditInput
+	Inputs                           []AuditInput
 	Flawed                           []bool   // of Inputs
 	Outputs                          []string // names of files
 }
@@ -43,45 +42,22 @@ func (t *Tally) Add(o Tally) error {
 	return nil
 }
 
-// CheckPart returns an error if the flags are not for a run that many workers share.
-func (c *Command) CheckPart() error {
-	switch {
-	case c.Level != units.Document, c.Images != nil, c.WholeFiles, c.Within != nil, c.Verify != nil, c.ofTexts():
-		return errors.New("many workers compare documents of files by --jaccard or --near")
-	case c.Keep.String() != "first":
-		return fmt.Errorf("--keep %s: many workers keep the first document of a cluster", c.Keep)
-	case c.Audit != "":
-		return fmt.Errorf("--audit %s: many workers write it into the folder of -o", c.Audit)
-	case c.Grouped():
-		return errors.New("--across and --within-field are for one machine")
-	case len(c.Against) > 0, c.Decisions != "", c.Clusters != "", c.Columns != nil, c.DryRun, c.Rejects != "":
-		return errors.New("--against, --decisions, --clusters, --columns, --dry-run and --rejects are for one machine")
-	case !c.toFolder():
-		return fmt.Errorf("-o %s: many workers write a file for each input: name a folder, -o DIR/", c.Output)
-	}
-	return nil
-}
-
 // Criterion returns what makes two documents near-duplicates.
-func (c *Command) Criterion() corpus.Criterion {
-	if c.Near != nil {
-		return corpus.Criterion{K: int(*c.Near)}
-	}
-	return c.textCriterion()
+func (c *Job) Criterion() corpus.Criterion {
+	x := c.criteria()
+	return x.criterion()
 }
 
 // NewPart prepares a run on files, which it reads under other names. What it writes goes to a
 // folder.
-func (c Command) NewPart(a *app.App, names, files []string, dir string) (*Part, error) {
+func (c Job) NewPart(ctx context.Context, env *inputs.Env, names, files []string, dir string) (*Part, error) {
 	c.Output = dir + string(filepath.Separator)
-	d := &job{a: a, c: &c, keep: newRankings(c.Keep), part: true, meter: a.Meter()}
-	d.opt = c.PageInputFlags.Options(c.Named(a))
-	d.opt.MakeID, d.opt.Memory, d.opt.Bits = true, int64(c.Memory), int(c.Bits)
-	var err error
-	if d.params, d.features, err = c.Params(0); err != nil {
+	d, err := c.start(ctx, env)
+	if err != nil {
 		return nil, err
 	}
-	if err := app.ReadFeatures(&d.opt, d.features); err != nil {
+	d.part = true
+	if err := inputs.ReadFeatures(&d.opt, d.features); err != nil {
 		return nil, err
 	}
 	if d.Sources, err = inputs.FileSources(files); err == nil && len(d.Files) != len(names) {
@@ -101,7 +77,7 @@ func (c Command) NewPart(a *app.App, names, files []string, dir string) (*Part, 
 		}
 		d.formats = append(d.formats, info.Format)
 	}
-	d.rejects = a.NewRejects(c.RejectFlags, c.Output)
+	d.rejects = env.NewRejects(ctx, c.Rejects, c.Output)
 	return &Part{d}, nil
 }
 
@@ -113,7 +89,7 @@ func (p *Part) Extract(dir string, place func(Place) error, each func(elements, 
 	defer c.Close()
 	d.digests = d.newDigests()
 	defer d.digests.stop()
-	x := corpus.NewExtractor(d.a.Context(), d.params, c)
+	x := corpus.NewExtractor(d.ctx, d.params, c)
 	defer x.Stop()
 	err = d.readAll(func(rec *records.Record) error {
 		if err := place(Place{rec.Doc.ID, rec.File, rec.Pos}); err != nil {
@@ -125,7 +101,7 @@ func (p *Part) Extract(dir string, place func(Place) error, each func(elements, 
 		err = x.Finish()
 	}
 	if err == nil {
-		err = d.c.Near.Within(max(64*len(c.Prints), int(d.c.Bits)))
+		err = inputs.CheckDistance(d.near, max(64*len(c.Prints), d.c.Compared.Bits))
 	}
 	if err := d.closeRejects(err); err != nil {
 		return t, err
@@ -150,21 +126,21 @@ func (d *job) closeRejects(err error) error {
 	return err
 }
 
-// A Member is a document of a cluster.
-type Member struct {
+// A PartMember is a document of a cluster.
+type PartMember struct {
 	Doc     uint32 // of the Part
 	Cluster uint32 // its number
 	Size    uint32
 	Keeper  Place
 	Kept    bool    // it is the keeper
 	Score   float64 // with the keeper: a similarity, or a distance in bits
-	// Similarity of texts with the keeper, of --near; negative where there are none.
+	// Similarity of texts with the keeper, of Near; negative where there are none.
 	Similarity float64
 }
 
 // Write is the second pass: it copies what is kept, and writes the rows of the audit. It needs the
 // Tally of the first one.
-func (p *Part) Write(t Tally, members []Member, auditTo io.Writer) (Tally, error) {
+func (p *Part) Write(t Tally, members []PartMember, auditTo io.Writer) (Tally, error) {
 	d := p.d
 	d.read, d.flawed = t.Documents, t.Flawed
 	o := &d.out
@@ -172,15 +148,15 @@ func (p *Part) Write(t Tally, members []Member, auditTo io.Writer) (Tally, error
 	for n := range o.keeper {
 		o.keeper[n] = uint32(n)
 	}
-	a := &audit{places: true, e: app.AuditEncoder(auditTo), keep: &d.keep, out: o, gone: d.gone}
+	a := &audit{places: true, e: AuditEncoder(auditTo), keep: &d.keep, out: o, gone: d.gone}
 	o.score = make([]float64, d.read)
-	if d.c.Near != nil {
+	if d.near != nil {
 		o.distance = make([]uint16, d.read)
 	}
 	unscored, numbers := false, map[uint32]uint32{} // of clusters: the number here
 	var elsewhere []uint32                          // by keepers of other Parts: the number here
 	o.cluster = make([]uint32, d.read)
-	cluster := func(m Member) uint32 {
+	cluster := func(m PartMember) uint32 {
 		n, ok := numbers[m.Cluster]
 		if !ok {
 			o.names, o.sizes, a.keepers = append(o.names, m.Cluster), append(o.sizes, m.Size), append(a.keepers, &m.Keeper)
@@ -212,7 +188,7 @@ func (p *Part) Write(t Tally, members []Member, auditTo io.Writer) (Tally, error
 		}
 		o.dropped++
 		o.keeper[m.Doc], o.score[m.Doc] = keeper, m.Score
-		if d.c.Near != nil {
+		if d.near != nil {
 			o.distance[m.Doc], o.score[m.Doc] = uint16(m.Score), m.Similarity
 			if m.Similarity < 0 {
 				unscored = true
@@ -234,9 +210,10 @@ func (p *Part) Write(t Tally, members []Member, auditTo io.Writer) (Tally, error
 }
 
 // AuditHead returns the first line of the audit of a whole job.
-func (c Command) AuditHead(a *app.App, inputs []app.AuditInput) (app.AuditHead, error) {
-	d := &job{a: a, c: &c}
+func (c *Job) AuditHead(inputs []AuditInput) (AuditHead, error) {
+	d := &job{c: c, criteria: c.criteria()}
+	d.keep.rules = c.Rules()
 	var err error
-	d.params, d.features, err = c.Params(0)
-	return app.AuditHead{Version: version.String(), Parameters: d.parameters(), Inputs: inputs}, err
+	d.params, d.features, err = c.Compared.Params(0)
+	return AuditHead{Version: version.String(), Parameters: d.parameters(), Inputs: inputs}, err
 }

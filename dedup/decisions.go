@@ -1,4 +1,4 @@
-package review
+package dedup
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/records"
 )
 
@@ -25,9 +26,9 @@ type DecisionKind string
 
 // The decisions about a document that is like another one.
 const (
-	Keep  DecisionKind = "keep"  // it stays, though it is a duplicate
-	Drop  DecisionKind = "drop"  // it is a duplicate, and goes
-	Allow DecisionKind = "allow" // it is no duplicate: both stay
+	DecisionKeep  DecisionKind = "keep"  // it stays, though it is a duplicate
+	DecisionDrop  DecisionKind = "drop"  // it is a duplicate, and goes
+	DecisionAllow DecisionKind = "allow" // it is no duplicate: both stay
 )
 
 // Decision is a line of a file.
@@ -94,22 +95,19 @@ func parseDecision(line []byte) (d Decision, err error) {
 		return d, errors.New(`a decision has the ids of two documents, "a" and "b"`)
 	case d.A == d.B:
 		return d, fmt.Errorf("%q is paired with itself", d.A)
-	case d.Kind != Keep && d.Kind != Drop && d.Kind != Allow:
+	case d.Kind != DecisionKeep && d.Kind != DecisionDrop && d.Kind != DecisionAllow:
 		return d, fmt.Errorf(`"decision" is %q, and not keep, drop or allow`, d.Kind)
 	}
 	return d, nil
 }
 
-// Pair is two ids, the lesser one first.
-type Pair struct{ A, B string }
-
-// Pair returns the two documents.
-func (d *Decision) Pair() Pair { return Pair{min(d.A, d.B), max(d.A, d.B)} }
+// Pair returns the two documents, the one with the lesser ID first.
+func (d *Decision) Pair() engine.IDPair { return engine.IDPair{A: min(d.A, d.B), B: max(d.A, d.B)} }
 
 // contradictions finds decisions that cannot both hold: different ones about a pair, a document
 // that is kept and dropped, and a document that is dropped where others are dropped for it.
 func contradictions(all []Decision, p *Problems) {
-	pairs, about := map[Pair]*Decision{}, map[string]*Decision{}
+	pairs, about := map[engine.IDPair]*Decision{}, map[string]*Decision{}
 	for i := range all {
 		d := &all[i]
 		if had := pairs[d.Pair()]; had == nil {
@@ -118,7 +116,7 @@ func contradictions(all []Decision, p *Problems) {
 			p.Add(d.Line, "%s contradicts %s in line %d, about the same two documents", d.Kind, had.Kind, had.Line)
 			continue
 		}
-		if d.Kind == Allow {
+		if d.Kind == DecisionAllow {
 			continue
 		}
 		if had := about[d.A]; had == nil {
@@ -129,7 +127,7 @@ func contradictions(all []Decision, p *Problems) {
 	}
 	for i := range all {
 		d := &all[i]
-		if of := about[d.B]; d.Kind == Drop && of != nil && of.Kind == Drop {
+		if of := about[d.B]; d.Kind == DecisionDrop && of != nil && of.Kind == DecisionDrop {
 			p.Add(d.Line, "%q is dropped for %q, which line %d drops", d.A, d.B, of.Line)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 // preference.
 func ranked(t *testing.T, rule string, values ...string) []int64 {
 	t.Helper()
-	var rules keepRules
-	if err := rules.UnmarshalText([]byte(rule)); err != nil {
+	rules, err := ParseKeep(rule)
+	if err != nil {
 		t.Fatal(err)
 	}
 	r := newRankings(rules)
@@ -102,8 +102,8 @@ func TestKeepOrderIsTotal(t *testing.T) {
 // TestKeepLength keeps by the number of characters, not of bytes.
 func TestKeepLength(t *testing.T) {
 	for rule, want := range map[string]int64{"longest": 1, "shortest": 2} {
-		var rules keepRules
-		if err := rules.UnmarshalText([]byte(rule)); err != nil {
+		rules, err := ParseKeep(rule)
+		if err != nil {
 			t.Fatal(err)
 		}
 		r := newRankings(rules)

@@ -31,7 +31,7 @@ const (
 // errWhole ends the search of a database that is to be joined whole.
 var errWhole = errors.New("all documents are to be joined")
 
-// narrow finds out which documents of the databases of --against the inputs may be like, where that
+// narrow finds out which documents of the databases of Against the inputs may be like, where that
 // takes less time than to join all.
 func (d *job) narrow() error {
 	for i := range d.against {
@@ -40,7 +40,7 @@ func (d *job) narrow() error {
 			continue
 		}
 		err := d.narrowTo(s)
-		if cause := context.Cause(d.a.Context()); cause != nil {
+		if cause := context.Cause(d.ctx); cause != nil {
 			return cause
 		}
 		if err != nil { // also of a damaged index: the join reads texts alone
@@ -52,18 +52,18 @@ func (d *job) narrow() error {
 
 // narrowTo is narrow for a database. It returns an error for one that is to be joined whole.
 func (d *job) narrowTo(s *source) error {
-	by := d.c.textCriterion()
+	by := d.textCriterion()
 	if d.Tree != nil || d.c.Decisions != "" || !by.Sets || by.Measure.Kind != setjoin.Jaccard {
 		return errWhole
 	}
-	all, err := s.Stored.Count(d.a.Context(), time.Time{})
+	all, err := s.Stored.Count(d.ctx, time.Time{})
 	if err != nil {
 		return err
 	}
 	p := s.Stored.DB.Params()
 	x := &narrowing{
 		d: d, s: s, t: by.T, lowered: by.T - (1-by.T)/2, full: by.T * float64(p.Sketch),
-		most: min(all/narrowShare, int64(d.c.Memory)/8/idBytes),
+		most: min(all/narrowShare, d.c.memory()/8/idBytes),
 	}
 	if p.Sketch == 0 || x.lowered < float64(p.MinJaccard) {
 		return errWhole
@@ -95,7 +95,7 @@ type narrowing struct {
 func (x *narrowing) inputs() error {
 	opt := x.d.opt
 	opt.Need = records.NeedText
-	err := x.d.a.Env().EachInput(x.d.a.Context(), x.d.Sources, inputs.Reading{
+	err := x.d.env.EachInput(x.d.ctx, x.d.Sources, inputs.Reading{
 		Options: opt,
 		Record:  func(_ records.Source, rec *records.Record) error { return x.add(rec.Doc.Text) },
 	})
@@ -126,7 +126,7 @@ func (x *narrowing) add(text string) error {
 
 // search searches for the texts that have been taken.
 func (x *narrowing) search() error {
-	for m, err := range x.s.Stored.SearchBatch(x.d.a.Context(), x.docs, engine.Jaccard(x.lowered)) {
+	for m, err := range x.s.Stored.SearchBatch(x.d.ctx, x.docs, engine.Jaccard(x.lowered)) {
 		if err != nil {
 			return x.s.named(err)
 		}
@@ -137,6 +137,6 @@ func (x *narrowing) search() error {
 	}
 	clear(x.docs)
 	x.docs, x.bytes = x.docs[:0], 0
-	x.d.meter.Report(engine.Progress{Stage: "search what is known", Done: x.read, Unit: "documents"})
+	x.d.env.Report(engine.Progress{Stage: "search what is known", Done: x.read, Unit: "documents"})
 	return nil
 }

@@ -3,9 +3,8 @@ package dedup
 import (
 	"slices"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
 )
@@ -17,14 +16,14 @@ func (d *job) readDecisions() error {
 	if d.c.Decisions == "" {
 		return nil
 	}
-	all, err := review.ReadDecisions(d.a.Context(), d.c.Decisions)
+	all, err := ReadDecisions(d.ctx, d.c.Decisions)
 	if err != nil {
 		return err
 	}
 	x := newDecided()
 	x.all = all
 	for i := range all {
-		if all[i].Kind == review.Allow {
+		if all[i].Kind == DecisionAllow {
 			x.separate(all[i].A, all[i].B)
 		} else {
 			x.kind[x.number(all[i].A)] = all[i].Kind
@@ -40,7 +39,7 @@ func (d *job) groupBy() error {
 	if d.Stored != nil {
 		stored = d.Stored.Path
 	}
-	g, err := d.c.Flags.New(stored)
+	g, err := grouping.Flags{Across: d.c.Across, WithinField: d.c.WithinField}.New(stored)
 	if g != nil {
 		if d.decided == nil {
 			d.decided = newDecided()
@@ -54,7 +53,7 @@ func newDecided() *decided {
 	return &decided{ids: map[string]uint32{}, apart: map[[2]uint32]bool{}, of: map[uint32]uint32{}}
 }
 
-// readAllowed takes over the pairs that a database of --against keeps apart by ALLOW.
+// readAllowed takes over the pairs that a database of Against keeps apart by ALLOW.
 func (d *job) readAllowed(s *source) {
 	for p := range s.Stored.Allowed() {
 		if d.decided == nil {
@@ -117,7 +116,7 @@ func (x *decided) group(ordinal uint32) (uint32, bool) {
 }
 
 // is reports whether this was decided about a document of the inputs.
-func (x *decided) is(ordinal uint32, kind review.DecisionKind) bool {
+func (x *decided) is(ordinal uint32, kind DecisionKind) bool {
 	if x == nil || ordinal < x.known {
 		return false
 	}
@@ -136,27 +135,27 @@ func (x *decided) accept(a, b uint32) bool {
 	if !okM && !okN {
 		return true
 	}
-	keepA, keepB := x.is(a, review.Keep), x.is(b, review.Keep)
+	keepA, keepB := x.is(a, DecisionKeep), x.is(b, DecisionKeep)
 	if keepA && (keepB || b < x.known) || keepB && a < x.known {
 		return false
 	}
 	return !okM || !okN || !x.apart[[2]uint32{min(m, n), max(m, n)}]
 }
 
-// acceptToo returns accept, and also what was to be accepted before.
-func (x *decided) acceptToo(before func(a, b int) bool) func(a, b int) bool {
+// accepts returns accept as joins of sets take it, nil if nothing is decided.
+func (x *decided) accepts() func(a, b int) bool {
 	if x == nil {
-		return before
+		return nil
 	}
-	return func(a, b int) bool { return x.accept(uint32(a), uint32(b)) && (before == nil || before(a, b)) }
+	return func(a, b int) bool { return x.accept(uint32(a), uint32(b)) }
 }
 
 // reorders reports whether the order of preference is another one by the decisions.
 func (x *decided) reorders() bool {
-	return x != nil && slices.ContainsFunc(x.kind, func(k review.DecisionKind) bool { return k != "" })
+	return x != nil && slices.ContainsFunc(x.kind, func(k DecisionKind) bool { return k != "" })
 }
 
-// reorder puts documents that are to be kept first, after those of --against, and those to be
+// reorder puts documents that are to be kept first, after those of Against, and those to be
 // dropped last. A nil order is that of the ordinals, n in all.
 func (x *decided) reorder(order []uint32, n int64) []uint32 {
 	if !x.reorders() {
@@ -172,9 +171,9 @@ func (x *decided) reorder(order []uint32, n int64) []uint32 {
 		switch {
 		case ordinal < x.known:
 			return 0
-		case x.is(ordinal, review.Keep):
+		case x.is(ordinal, DecisionKeep):
 			return 1
-		case x.is(ordinal, review.Drop):
+		case x.is(ordinal, DecisionDrop):
 			return 3
 		}
 		return 2
@@ -199,21 +198,21 @@ func (d *job) tellUnused() {
 	}
 	unused := int64(0)
 	for i := range d.decided.all {
-		if x := &d.decided.all[i]; !read[d.decided.ids[x.A]] || x.Kind == review.Allow && !read[d.decided.ids[x.B]] {
+		if x := &d.decided.all[i]; !read[d.decided.ids[x.A]] || x.Kind == DecisionAllow && !read[d.decided.ids[x.B]] {
 			unused++
 		}
 	}
 	if unused > 0 {
-		d.a.Say("%s of %s: about documents that the files do not have", quantity.Count(unused, "decision"), d.c.Decisions)
+		d.env.Say("%s of %s: about documents that the files do not have", quantity.Count(unused, "decision"), d.c.Decisions)
 	}
 }
 
-// auditDecisions is the file of --decisions as the head of the audit has it.
-func (d *job) auditDecisions() (*app.AuditInput, error) {
+// auditDecisions is the file of Decisions as the head of the audit has it.
+func (d *job) auditDecisions() (*AuditInput, error) {
 	if d.c.Decisions == "" {
 		return nil, nil
 	}
-	in, err := app.Digest(d.a.Context(), d.c.Decisions)
+	in, err := Digest(d.ctx, d.c.Decisions)
 	in.File = d.c.Decisions
 	return &in, err
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -22,7 +23,7 @@ func (d *job) probe() error {
 	var first records.Info // with something in it, and the columns of the first one that has some
 	for i := range d.Files {
 		info, err := d.begins(i)
-		if err == nil && i > 0 && !d.c.toFolder() {
+		if err == nil && i > 0 && !d.c.ToFolder() {
 			err = inputs.OneOutput(first, info)
 		}
 		if err != nil {
@@ -36,40 +37,40 @@ func (d *job) probe() error {
 		}
 		d.formats = append(d.formats, info.Format)
 	}
-	if d.c.toFolder() {
+	if d.c.ToFolder() {
 		return d.claimFolder()
 	}
 	if d.kind = inputs.CopyOf(first); d.c.Output == "" {
 		return nil
 	}
-	return d.a.Outputs.Claim("-o", d.c.Output, d.kind)
+	return d.env.Claim(option.Name("Output"), d.c.Output, d.kind)
 }
 
 // begins reads the beginning of a file and describes it.
 func (d *job) begins(i int) (info records.Info, err error) {
-	return d.a.Env().Probe(d.a.Context(), d.Sources, i, inputs.Reading{Options: d.opt}, func(in records.Source) error {
+	return d.env.Probe(d.ctx, d.Sources, i, inputs.Reading{Options: d.opt}, func(in records.Source) error {
 		if d.c.Columns != nil && !in.Info().Empty {
 			if err := records.CanExtend(in, d.c.Columns.OfInput()); err != nil {
-				return fmt.Errorf("--columns: %w", err)
+				return fmt.Errorf("%s: %w", option.Name("Columns"), err)
 			}
 		}
-		return context.Cause(d.a.Context())
+		return context.Cause(d.ctx)
 	})
 }
 
-// checkAgainst returns an error if an input is a file of --against: all of it would be dropped.
+// checkAgainst returns an error if an input is a file of Against: all of it would be dropped.
 func (d *job) checkAgainst() error {
 	for _, path := range d.c.Against {
 		known, err := os.Stat(path)
-		if inputs.IsSet(path) || d.a.Env().TableSources(path) != nil { // no table is an input
+		if inputs.IsSet(path) || d.env.TableSources(path) != nil { // no table is an input
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		for _, in := range slices.Concat(d.c.Files, d.Names) {
+		for _, in := range slices.Concat(d.args, d.Names) {
 			if me, err := os.Stat(in); err == nil && os.SameFile(me, known) {
-				return fmt.Errorf("--against %s is %s, an input, of which nothing would be left", path, in)
+				return fmt.Errorf("%s is %s, an input, of which nothing would be left", option.Set("Against", path), in)
 			}
 		}
 	}
@@ -82,7 +83,7 @@ func (d *job) each(stage string, begin func(i int, in records.Source) error, f f
 	for i := range d.Files {
 		opt := d.opt
 		opt.Need = d.need(stage, i)
-		err := d.a.Env().ReadInput(d.a.Context(), d.Sources, i, inputs.Reading{
+		err := d.env.ReadInput(d.ctx, d.Sources, i, inputs.Reading{
 			Stage: stage, Options: opt, Begin: begin, Record: f, Issue: bad,
 			Damaged: func(err error) { d.failed = append(d.failed, err) },
 		})
@@ -94,17 +95,17 @@ func (d *job) each(stage string, begin func(i int, in records.Source) error, f f
 }
 
 // need is what a pass needs of the documents of input i. The first one is about their texts, and so
-// are all with --level. Later ones need only to know which record is which, unless they have to
+// are all with Level. Later ones need only to know which record is which, unless they have to
 // find the same ones unusable.
 func (d *job) need(stage string, i int) records.Need {
 	switch {
-	case d.Stored != nil && (stage == writeStage || d.keep.needFields() || d.c.Grouped() || d.c.Level != units.Document):
+	case d.Stored != nil && (stage == writeStage || d.keep.needFields() || d.c.grouped() || d.c.level() != units.Document):
 		return records.NeedAll
 	case d.Stored != nil: // ids alone come in another order
 		return records.NeedText
-	case d.c.Level == units.Document && stage != readStage && !d.flawed[i] && d.opt.IDFrom != records.IDFromHash && d.equal == nil:
+	case d.c.level() == units.Document && stage != readStage && !d.flawed[i] && d.opt.IDFrom != records.IDFromHash && d.equal == nil:
 		return records.NeedID
-	case d.keep.needFields() || d.c.Grouped():
+	case d.keep.needFields() || d.c.grouped():
 		return records.NeedAll
 	}
 	return records.NeedText

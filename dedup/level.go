@@ -10,10 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/internal/vfs"
@@ -21,7 +18,7 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// level is a run with --level: the first pass finds the units that have come before, with passages
+// level is a run with Level: the first pass finds the units that have come before, with passages
 // a second one does, and the last one copies documents without them.
 type level struct {
 	*job
@@ -37,7 +34,7 @@ type level struct {
 	counts  units.Counts
 	removed int64 // units; of passages, words
 	pieces  int64 // rows of the audit for them
-	stood   int64 // of removed, those whose first is in --against
+	stood   int64 // of removed, those whose first is in Against
 	bytes   int64 // of text
 	removes int64 // bytes of them, with their line ends
 	changed int64 // documents that are copied without some units
@@ -46,22 +43,22 @@ type level struct {
 
 // workLevel reads, finds what comes again, and writes.
 func (d *job) workLevel(dir string) (err error) {
-	memory := int64(d.c.Memory)
-	if d.c.Level == units.Passage {
+	memory := d.c.memory()
+	if d.c.level() == units.Passage {
 		memory /= 2 // a quarter is for anchors
 	}
-	l := &level{job: d, found: units.NewRepeats(memory, func() (*os.File, error) { return vfs.Temp(dir, "spill-*") }, d.c.MinCount)}
-	d.sayLevel = l.summary
+	l := &level{job: d, found: units.NewRepeats(memory, func() (*os.File, error) { return vfs.Temp(dir, "spill-*") }, d.c.minCount())}
+	defer l.tell()
 	defer func() { err = errors.Join(err, l.found.Close(), l.places.close()) }()
 	if d.auditTo != nil {
 		if l.places, err = newPlaces(dir); err != nil {
 			return err
 		}
 	}
-	l.options = units.Options{Level: d.c.Level, MinWords: d.c.minWords(), Spec: features.Spec(d.features)}
+	l.options = units.Options{Level: d.c.level(), MinWords: d.c.MinWords(), Spec: features.Spec(d.features)}
 	l.split = l.options.Splitter()
 	to := l.found
-	if d.c.Level == units.Passage {
+	if d.c.level() == units.Passage {
 		l.options.Anchors = units.NewAnchors(memory / 2)
 		to = nil
 	}
@@ -74,7 +71,7 @@ func (d *job) workLevel(dir string) (err error) {
 		}
 		l.options.Anchors = nil // Find needs the memory
 	}
-	if err := l.found.Find(d.a.Context()); err != nil {
+	if err := l.found.Find(d.ctx); err != nil {
 		return err
 	}
 	return l.write()
@@ -82,7 +79,7 @@ func (d *job) workLevel(dir string) (err error) {
 
 // read is the first pass. to takes the units; with nil the anchors of passages are counted.
 func (l *level) read(to *units.Repeats) error {
-	x := units.NewExtractor(l.a.Context(), l.options, to)
+	x := units.NewExtractor(l.ctx, l.options, to)
 	defer x.Stop()
 	add := func(rec *records.Record) error { return errors.Join(l.places.add(rec), x.Add(rec.Doc.Text)) }
 	err := l.readKnown(add)
@@ -104,7 +101,7 @@ func (l *level) read(to *units.Repeats) error {
 		l.rejects.Note(in, rec)
 		if strings.TrimSpace(rec.Doc.Text) == "" {
 			if l.empty++; rec.Doc.Fingerprint != nil {
-				return corpus.ErrNoTexts
+				return inputs.NoTexts()
 			}
 		}
 		l.job.read++
@@ -126,7 +123,7 @@ func (l *level) read(to *units.Repeats) error {
 
 // readAgain reads all texts once more, for the windows of passages.
 func (l *level) readAgain() error {
-	x := units.NewExtractor(l.a.Context(), l.options, l.found)
+	x := units.NewExtractor(l.ctx, l.options, l.found)
 	defer x.Stop()
 	add := func(rec *records.Record) error { return x.Add(rec.Doc.Text) }
 	if err := l.eachKnown(add, ignored); err != nil {
@@ -138,7 +135,7 @@ func (l *level) readAgain() error {
 	return x.Finish()
 }
 
-// write is the last pass. Either all outputs are published or none; with --dry-run there are
+// write is the last pass. Either all outputs are published or none; with DryRun there are
 // none.
 func (l *level) write() (err error) {
 	if l.audit, err = l.newLevelAudit(); err != nil {
@@ -204,7 +201,7 @@ func (l *level) cut(in records.Source, rec *records.Record, repeats []units.Repe
 	}
 	l.pieces += int64(len(l.gone))
 	words := units.Words(l.split)
-	if l.c.Level != units.Passage {
+	if l.c.level() != units.Passage {
 		words = nil
 	}
 	keep := units.Keep(text, l.spans, l.gone, words)
@@ -226,35 +223,22 @@ func (l *level) cut(in records.Source, rec *records.Record, repeats []units.Repe
 	return records.CutText(in, rec, spans), nil
 }
 
-// summary prints what was done, after what was read.
-func (l *level) summary() {
-	unit, what := string(l.c.Level), string(l.c.Level)+"s"
-	first, short, between := "that have come before", "have fewer than %s and stay", "the line ends after them"
-	if l.c.MinCount > 2 {
-		first = fmt.Sprintf("that come %d times or more, but for the first", l.c.MinCount)
-	}
-	if l.c.Level != units.Passage {
-		first = what + " " + first
-	} else {
-		first = fmt.Sprintf("words, in %s %s", quantity.Count(l.pieces, unit), first)
-		what, short, between = "words", "are in texts of fewer than %s, which stay", "between them"
-	}
-	if len(l.c.Against) > 0 {
-		first += fmt.Sprintf("; %s of these %s are in what --against names", quantity.Number(l.stood), what)
-	}
-	if path := l.c.auditPath(); path != "" {
-		first += "; where each stood, and the first of its kind, " + areAt(path)
-	}
-	note := what
-	if l.counts.Short > 0 {
-		note += fmt.Sprintf("; %s of them "+short, quantity.Number(l.counts.Short), quantity.Count(int64(l.c.minWords()), "word"))
-	}
-	l.row(what, l.counts.Units, "", note)
-	l.row("repeated", l.removed, percent(l.removed, l.counts.Units), first)
-	l.row("bytes", l.removes, percent(l.removes, l.bytes), fmt.Sprintf("of %s of text are in them and %s", quantity.Count(l.bytes, "byte"), between))
-	l.row("changed", l.changed, percent(l.changed, l.job.read), "documents have lost a part of their text")
-	l.row("dropped", l.emptied, percent(l.emptied, l.job.read), "documents had no other text, and are left out")
-	l.row("kept", l.kept, percent(l.kept, l.job.read), "documents "+l.whereKept())
+// Leveled is what a job has done with Level.
+type Leveled struct {
+	Units   int64 // of passages, words
+	Short   int64 // of them, those that are too short, or in texts that are
+	Removed int64 // of Units
+	Pieces  int64 // units that were removed
+	Known   int64 // of Removed, those whose first is in Against
+	Bytes   int64 // of text
+	Removes int64 // bytes of what was removed, with line ends
+	Changed int64 // documents that have lost a part of their text
+	Emptied int64 // documents of which nothing was left
+}
+
+// tell has the report say what was done.
+func (l *level) tell() {
+	l.leveled = &Leveled{l.counts.Units, l.counts.Short, l.removed, l.pieces, l.stood, l.bytes, l.removes, l.changed, l.emptied}
 }
 
 // levelParameters are the flags that decide what is kept.
@@ -269,7 +253,7 @@ type levelParameters struct {
 // unitRow is a line of the audit: a line, paragraph or passage that was removed, or with the rule
 // "empty" a document of which nothing is left.
 type unitRow struct {
-	app.AuditRow
+	AuditRow
 	Unit       uint32  `json:"unit,omitempty"`   // its number in the text, from 1; of a passage that of its first word
 	Offset     *int    `json:"offset,omitempty"` // where it begins in the text, in bytes
 	Bytes      int     `json:"bytes,omitempty"`  // of it, without its line end
@@ -287,9 +271,9 @@ func (l *level) newLevelAudit() (*audit, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.e = app.AuditEncoder(l.auditTo)
-	return a, a.e.Encode(app.AuditHead{Version: version.String(), Parameters: levelParameters{
-		Level: l.c.Level, MinWords: l.c.minWords(), MinCount: l.c.MinCount, Against: l.c.Against, Features: l.features.Describe(),
+	a.e = AuditEncoder(l.auditTo)
+	return a, a.e.Encode(AuditHead{Version: version.String(), Parameters: levelParameters{
+		Level: l.c.level(), MinWords: l.c.MinWords(), MinCount: l.c.minCount(), Against: l.c.Against, Features: l.features.Describe(),
 	}, Against: l.auditKnown(), Inputs: inputs})
 }
 
@@ -303,16 +287,16 @@ func (l *level) auditUnit(rec *records.Record, r units.Removed) error {
 	}
 	span := units.Span{From: l.spans[r.From].From, To: l.spans[r.To-1].To}
 	row := unitRow{
-		AuditRow: app.AuditRow{
+		AuditRow: AuditRow{
 			ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &first.ID, KeeperFile: &first.File,
-			Exact: new(true), Rule: string(l.c.Level),
+			Exact: new(true), Rule: string(l.c.level()),
 		},
 		Unit: r.From + 1, Offset: &span.From, Bytes: span.To - span.From, KeeperUnit: new(r.First.Unit() + 1),
 	}
 	if first.Line > 0 {
 		row.KeeperLine = &first.Line
 	}
-	if l.c.Level == units.Passage {
+	if l.c.level() == units.Passage {
 		row.Words = r.To - r.From
 	}
 	if int64(r.First.Doc()) < l.known {
@@ -326,7 +310,7 @@ func (l *level) auditEmptied(rec *records.Record) error {
 	if l.audit.e == nil {
 		return nil
 	}
-	return l.audit.e.Encode(&unitRow{AuditRow: app.AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Rule: "empty"}})
+	return l.audit.e.Encode(&unitRow{AuditRow: AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Rule: "empty"}})
 }
 
 // places are the places of all documents, in two temporary files: the rows, and where each begins.

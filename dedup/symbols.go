@@ -11,9 +11,9 @@ import (
 )
 
 // watchEqual looks at documents of score 1, if the features are of texts and anyone will read of
-// it. With --within such a document is a part of another one.
+// it. With Within such a document is a part of another one.
 func (d *job) watchEqual() {
-	if d.a.Global.Quiet || d.c.ofTexts() || d.c.Within != nil || d.out.score == nil || d.features.Unit == engine.UnitSet {
+	if !d.c.Figures || d.ofTexts() || d.within != nil || d.out.score == nil || d.features.Unit == engine.UnitSet {
 		return
 	}
 	for n, k := range d.out.keeper {

@@ -1,8 +1,8 @@
 package dedup
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/records/inputs"
 	_ "github.com/simdb/simdb/records/lines"
@@ -60,9 +59,8 @@ func TestNarrow(t *testing.T) {
 	if err := db.Apply(t.Context(), &batch); err != nil {
 		t.Fatal(err)
 	}
-	narrow := func(t float64, memory app.Memory, inputs []string, change func(*Command)) *source {
-		c := &Command{}
-		c.Jaccard, c.Memory, c.NoAudit, c.Output = new(app.Share(t)), memory, true, "out.jsonl"
+	narrow := func(t float64, memory int64, inputs []string, change func(*Job)) *source {
+		c := &Job{By: engine.Jaccard(t), Memory: memory, NoAudit: true, Output: "out.jsonl"}
 		if change != nil {
 			change(c)
 		}
@@ -91,8 +89,8 @@ func TestNarrow(t *testing.T) {
 		"a threshold below the index": narrow(0.7, 64<<20, few, nil),
 		"many inputs":                 narrow(0.8, 64<<20, slices.Repeat([]string{"word"}, 59), nil),
 		"copies found":                narrow(0.8, 64<<20, []string{"one page of which there are many copies", "one page of which there are many copies"}, nil),
-		"texts compared":              narrow(0.8, 64<<20, few, func(c *Command) { c.Levenshtein, c.Jaccard = c.Jaccard, nil }),
-		"decisions":                   narrow(0.8, 64<<20, few, func(c *Command) { c.Decisions = "d.jsonl" }),
+		"texts compared":              narrow(0.8, 64<<20, few, func(c *Job) { c.By = engine.Levenshtein(c.By.T()) }),
+		"decisions":                   narrow(0.8, 64<<20, few, func(c *Job) { c.Decisions = "d.jsonl" }),
 		"little memory":               narrow(0.8, 32<<10, few, nil),
 	}
 	for name, s := range whole {
@@ -102,8 +100,8 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// narrowed returns a database as a source of --against, after the search for inputs.
-func narrowed(dir string, db *engine.DB, c *Command, texts []string) *source {
+// narrowed returns a database as a source of Against, after the search for inputs.
+func narrowed(dir string, db *engine.DB, c *Job, texts []string) *source {
 	var lines strings.Builder
 	for i, text := range texts {
 		fmt.Fprintf(&lines, `{"id":"%d","text":%q}`+"\n", i, text)
@@ -114,12 +112,9 @@ func narrowed(dir string, db *engine.DB, c *Command, texts []string) *source {
 		return nil
 	}
 	defer snapshot.Close()
-	a := app.New()
-	a.Err = io.Discard
 	stored := &inputs.Stored{Snapshot: snapshot, DB: db, Path: "db"}
-	d := &job{a: a, c: c, Sources: &inputs.Sources{Names: []string{path}, Files: []string{path}}, against: []source{{path: "db", Sources: stored.Sources()}}, opt: c.InputFlags.Options(c.Format)}
-	d.meter, d.flawed, d.keep = a.Meter(), make([]bool, 1), newRankings(c.Keep)
-	defer d.meter.Stop()
+	d := &job{ctx: context.Background(), env: &inputs.Env{}, c: c, criteria: c.criteria(), Sources: &inputs.Sources{Names: []string{path}, Files: []string{path}}, against: []source{{path: "db", Sources: stored.Sources()}}}
+	d.flawed, d.keep = make([]bool, 1), newRankings(c.Rules())
 	if d.narrow() != nil {
 		return nil
 	}

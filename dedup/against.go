@@ -8,21 +8,21 @@ import (
 	"os"
 	"slices"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// The documents of --against come before those of the inputs in the order of preference. They are
+// The documents of Against come before those of the inputs in the order of preference. They are
 // keepers without being copied: what is like one of them is dropped. A source is read twice, so it
 // must not change meanwhile: a regular file, or a snapshot of a database. The documents of a
 // database are read in the order in which they are stored, and preferred in that of writing, which
 // compaction does not change.
 
-// openAgainst opens the sources of --against. It sets the flags that say what is compared to what
+// openAgainst opens the sources of Against. It sets the flags that say what is compared to what
 // the first database among them compares, unless there are some; all others must agree.
 func (d *job) openAgainst() (err error) {
 	first := ""
@@ -32,10 +32,10 @@ func (d *job) openAgainst() (err error) {
 			return err
 		}
 		first = s.path
-		d.keep.by = append(d.keep.by, &ranking{rule: keepRule{name: "first"}}) // of those that are equal otherwise
+		d.keep.by = append(d.keep.by, &ranking{rule: First}) // of those that are equal otherwise
 	}
 	for _, path := range d.c.Against {
-		s := source{path: path, Sources: d.a.Env().TableSources(path)}
+		s := source{path: path, Sources: d.env.TableSources(path)}
 		if s.Sources != nil {
 			s.bytes = s.Total
 			d.against = append(d.against, s)
@@ -48,7 +48,7 @@ func (d *job) openAgainst() (err error) {
 			}
 			d.against = append(d.against, s)
 			if err := d.takeStored(&s, first); err != nil {
-				return fmt.Errorf("--against %w", err)
+				return fmt.Errorf("%s %w", option.Name("Against"), err)
 			}
 			first = path
 			continue
@@ -63,34 +63,34 @@ func (d *job) openAgainst() (err error) {
 
 // openKnown opens a source that is a database, as it is now.
 func (d *job) openKnown(s *source) (err error) {
-	db, err := d.a.OpenStored(s.path, d.c.access())
+	db, err := d.env.OpenStored(s.path, d.access())
 	if err != nil {
-		return fmt.Errorf("--against: %w", err)
+		return fmt.Errorf("%s: %w", option.Name("Against"), err)
 	}
 	s.Sources, s.bytes = db.Sources(), db.ContentBytes()
 	return nil
 }
 
 // access says how databases are opened, that are known or the input.
-func (c *Command) access() app.Access {
-	how := app.Access{Near: c.Near, Images: c.Images, Memory: int64(c.Memory) / 16}
-	if c.Level == units.Document { // units are compared by the flags alone
-		how.Features = c.FeatureFlags
+func (d *job) access() inputs.Access {
+	how := inputs.Access{Near: d.near, Images: d.c.Where.Images, Memory: d.c.memory() / 16}
+	if d.c.level() == units.Document { // units are compared by the options alone
+		how.Compared = d.c.Compared
 	}
 	return how
 }
 
 // takeStored takes over what a database says. One before it is called first, "" for none.
 func (d *job) takeStored(s *source, first string) error {
-	d.c.settle(s.Stored.DB)
+	d.settle(s.Stored.DB)
 	switch texts := s.Stored.DB.Params().Text; {
-	case !texts && d.c.Level != units.Document:
+	case !texts && d.c.level() != units.Document:
 		return fmt.Errorf("%s: it keeps no texts, which are compared", s.path)
-	case !texts && d.c.textCriterion().Sets:
-		return fmt.Errorf("%s: it keeps no texts, which are compared: --near K compares fingerprints", s.path)
+	case !texts && d.textCriterion().Sets:
+		return fmt.Errorf("%s: it keeps no texts, which are compared: %s K compares fingerprints", s.path, option.Name("Near"))
 	}
-	s.Stored.NoPrints = d.c.Near == nil
-	if d.c.Level != units.Document {
+	s.Stored.NoPrints = d.near == nil
+	if d.c.level() != units.Document {
 		return nil
 	}
 	d.readAllowed(s)
@@ -106,7 +106,7 @@ func (d *job) agree(s *source, first string) error {
 	of := engine.Features(p.Features)
 	if first == "" {
 		d.params.Shingle, d.params.Features, d.params.Words, d.features = p.Shingle, p.Features, p.Words, of
-		if d.c.Near != nil {
+		if d.near != nil {
 			d.opt.Bits = s.Stored.DB.Params().Bits
 		}
 		return nil
@@ -118,7 +118,7 @@ func (d *job) agree(s *source, first string) error {
 	return nil
 }
 
-// checkFile checks that a source can be read twice. With --files a folder is one, with --images
+// checkFile checks that a source can be read twice. With Files a folder is one, with Images
 // also a picture.
 func (s *source) checkFile(d *job) error {
 	st, err := os.Stat(s.path)
@@ -127,18 +127,18 @@ func (s *source) checkFile(d *job) error {
 	}
 	switch {
 	case s.path == "-":
-		return errors.New("--against is read twice, which standard input cannot be")
+		return errors.New(option.Name("Against") + " is read twice, which standard input cannot be")
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("--against %s: there is no such file or database", s.path)
+		return fmt.Errorf("%s: there is no such file or database", option.Set("Against", s.path))
 	case err != nil:
 		return err
-	case d.c.OfFiles() && st.IsDir(), d.c.Images != nil && imagehash.HasExtension(s.path):
-		s.Sources, err = d.a.NewSources([]string{s.path}, d.c.InputFlags)
+	case d.c.Where.OfFiles() && st.IsDir(), d.c.Where.Images != nil && imagehash.HasExtension(s.path):
+		s.Sources, err = d.env.New(d.ctx, []string{s.path}, d.c.Where)
 		return err
 	case st.IsDir():
-		return fmt.Errorf("--against %s: it is a folder, and no database", s.path)
+		return fmt.Errorf("%s: it is a folder, and no database", option.Set("Against", s.path))
 	case !st.Mode().IsRegular():
-		return fmt.Errorf("--against %s: it is read twice, which only a regular file can be", s.path)
+		return fmt.Errorf("%s: it is read twice, which only a regular file can be", option.Set("Against", s.path))
 	}
 	if s.Sources, err = inputs.FileSources([]string{s.path}); err == nil {
 		s.bytes = s.ContentBytes()
@@ -157,7 +157,7 @@ func (d *job) closeAgainst(err *error) {
 func (s *source) each(d *job, need records.Need, f func(rec *records.Record) error, bad badFunc) error {
 	opt := d.opt
 	opt.Need, opt.Cut = need, false
-	return s.named(d.a.Env().ReadInput(d.a.Context(), s.Sources, 0, inputs.Reading{
+	return s.named(d.env.ReadInput(d.ctx, s.Sources, 0, inputs.Reading{
 		Stage: "read what is known", Options: opt, Issue: bad,
 		Record: func(_ records.Source, rec *records.Record) error {
 			return f(rec)
@@ -168,12 +168,12 @@ func (s *source) each(d *job, need records.Need, f func(rec *records.Record) err
 // named adds the database to an error about one of its files, which have the same names in all.
 func (s *source) named(err error) error {
 	if _, ok := errors.AsType[*engine.CorruptionError](err); ok {
-		return fmt.Errorf("--against %s: %w", s.path, err)
+		return fmt.Errorf("%s: %w", option.Set("Against", s.path), err)
 	}
 	return err
 }
 
-// eachKnown calls f for every document of --against, with what identifies it.
+// eachKnown calls f for every document of Against, with what identifies it.
 func (d *job) eachKnown(f func(rec *records.Record) error, bad badFunc) error {
 	for i := range d.against {
 		need := records.NeedText
@@ -187,10 +187,10 @@ func (d *job) eachKnown(f func(rec *records.Record) error, bad badFunc) error {
 	return nil
 }
 
-// readKnown reads --against for the first time.
+// readKnown reads Against for the first time.
 func (d *job) readKnown(add func(rec *records.Record) error) error {
 	need := records.NeedText
-	if d.c.Grouped() {
+	if d.c.grouped() {
 		need = records.NeedDoc
 	}
 	for i := range d.against {
@@ -247,7 +247,7 @@ func (s *source) digestAll(d *job) error {
 
 // auditKnown are the sources as the head of the audit has them, after they were read. The digest is
 // of their documents, in the order of reading, and of when those of a database were written.
-func (d *job) auditKnown() (all []app.AuditInput) {
+func (d *job) auditKnown() (all []AuditInput) {
 	for i := range d.against {
 		s := &d.against[i]
 		digest := s.digest
@@ -256,7 +256,7 @@ func (d *job) auditKnown() (all []app.AuditInput) {
 				digest.add("", "", seq)
 			}
 		}
-		all = append(all, app.AuditInput{File: s.path, XXH3: digest.sum()})
+		all = append(all, AuditInput{File: s.path, XXH3: digest.sum()})
 	}
 	return all
 }

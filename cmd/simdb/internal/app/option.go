@@ -1,0 +1,45 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/simdb/simdb/internal/option"
+)
+
+// flags are options as the command line has them.
+var flags = option.Style{Name: flagOf, Value: flagValue, Between: " ", After: " "}
+
+// flagOf is the flag that sets a field.
+func flagOf(field string) string {
+	switch field {
+	case "Format":
+		field = "InputFormat" // --format is of rows
+	case "Output":
+		return "-o"
+	case "Fields":
+		field = "Field"
+	}
+	return "--" + option.Words(field, "-")
+}
+
+// flagValue writes a value for a shell.
+func flagValue(value any) string {
+	if c, ok := value.(byte); ok {
+		if value = string(rune(c)); c == '\t' {
+			value = "tab"
+		}
+	}
+	return ShellWord(fmt.Sprint(value))
+}
+
+// ShellWord is a word for a shell.
+func ShellWord(word string) string {
+	special := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,=@%+", r))
+	}
+	if word != "" && strings.IndexFunc(word, special) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

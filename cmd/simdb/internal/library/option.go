@@ -1,0 +1,33 @@
+package library
+
+import (
+	"fmt"
+
+	"github.com/simdb/simdb/internal/option"
+)
+
+// Keywords are options as Python has them.
+var Keywords = option.Style{Name: keyword, Value: keywordValue, Between: "=", After: ", "}
+
+// keyword is what sets a field.
+func keyword(field string) string {
+	switch field {
+	case "TextField":
+		return "text"
+	case "IDField":
+		return "id"
+	case "Fields":
+		return "field"
+	}
+	return option.Words(field, "_")
+}
+
+func keywordValue(value any) string {
+	switch v := value.(type) {
+	case byte:
+		value = string(rune(v))
+	case int64, float64:
+		return fmt.Sprint(v)
+	}
+	return fmt.Sprintf("%q", fmt.Sprint(value))
+}

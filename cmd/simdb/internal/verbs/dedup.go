@@ -1,0 +1,128 @@
+package verbs
+
+import (
+	"time"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/dedup"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/grouping"
+	"github.com/simdb/simdb/records"
+)
+
+// Dedup is `simdb dedup`: it copies files without their near-duplicates and writes an audit of what
+// is left out.
+type Dedup struct {
+	Files       []string      `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
+	Near        *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the bits of their fingerprints differ (of 64 bits 3 is strict, 6 to 10 finds edited copies of long texts)."`
+	Jaccard     *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without another criterion, except for pictures: 0.8)."`
+	Levenshtein *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text. For short texts, such as titles."`
+	Cosine      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T; the order of words does not matter. For short texts."`
+	Within      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if at least the share T of its shingles is in another document that is kept: quotations, excerpts and earlier versions of a text. Of the files the larger document is kept, of equally large ones that which --keep chooses; documents of --against count whatever their size."`
+	Verify      *app.Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is also at least T."`
+	grouping.Flags
+	Output  string `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, with a slash at the end: one file for each input, with the same name."`
+	Audit   string `group:"output" file:"jsonl" placeholder:"FILE" help:"Write what is dropped, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule and cluster, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
+	NoAudit bool   `group:"output" help:"Write no audit."`
+	app.NullFlag
+	Keep      keepFlag    `group:"kept" placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, prefer:GLOB (one from a file whose name matches), or none: all documents of a cluster are dropped. Where a rule does not decide, the next one does. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
+	Against   []string    `group:"kept" sep:"none" file:"in" placeholder:"FILE|DB" help:"Also drop documents that resemble one in FILE, or in the database DB, which is only read. Can be repeated; of equally similar documents the audit names that of the first one. A database sets what is compared, such as --shingle, unless flags do, and its ALLOW pairs are no duplicates."`
+	Level     dedup.Level `group:"kept" enum:"document,paragraph,line,passage" default:"document" placeholder:"LEVEL" help:"What is removed: document (default); paragraph or line, each one that has occurred before, such as headers, menus and licences; or passage, each run of --min-words words (default: 50) that has occurred before, wherever it begins. Documents with nothing left are dropped. A paragraph ends before a blank line. Paragraphs and lines are compared without case and white space; those with fewer than --min-words words (default: 10) stay. What is in the documents of --against counts as having occurred before."`
+	MinCount  int         `group:"kept" default:"2" placeholder:"N" help:"With --level: remove only what occurs at least N times, all but the first (default: 2); what is in --against is always removed."`
+	Decisions string      `group:"kept" file:"in" placeholder:"FILE" help:"Respect the decisions that the page of simdb review writes: pairs that are not duplicates do not join, documents to keep are kept before --keep decides, and documents to drop are preferred last."`
+	Clusters  string      `group:"output" file:"jsonl" placeholder:"FILE" help:"Write the cluster of every document to FILE: JSON lines with id, file, line, cluster (null for a document that resembles no other), size, keep."`
+	Columns   columnFlag  `group:"output" placeholder:"NAME,..." help:"Add columns to the copied records (JSON lines, JSON, CSV, TSV and Parquet): cluster, size, keeper (the id of the document of the cluster that is kept), distance, score (to the keeper). They are null for a document that resembles no other."`
+	All       bool        `group:"output" help:"Copy all documents, including those that would be dropped; --columns says which these are."`
+	app.FeatureFlags
+	app.CopyInputFormat
+	app.SummaryFlag
+	app.PageInputFlags
+	app.RejectFlags
+	DryRun  bool       `group:"output" help:"Write nothing; report what would be kept."`
+	Memory  app.Memory `group:"run" default:"auto" placeholder:"SIZE" help:"Memory for the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of less than 1GiB). The rest goes to temporary files, about 8 bytes per word, or with --levenshtein per character; --near always takes some 70 bytes of memory per document."`
+	TempDir string     `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
+}
+
+// columnFlag are names of columns with commas between them.
+type columnFlag struct{ dedup.Columns }
+
+// keepFlag are rules with commas between them.
+type keepFlag struct{ dedup.Keep }
+
+// Choices are what rules begin with.
+func (keepFlag) Choices() []string {
+	return []string{"first", "last", "longest", "shortest", "max:", "min:", "prefer:", "none"}
+}
+
+// UnmarshalText parses rules.
+func (k *keepFlag) UnmarshalText(text []byte) (err error) {
+	k.Keep, err = dedup.ParseKeep(string(text))
+	return err
+}
+
+// Validate checks what depends on each other, where that is known before the run.
+func (c *Dedup) Validate() error {
+	j, err := c.job(records.Auto)
+	if err == nil {
+		err = j.Check()
+	}
+	return err
+}
+
+// by is the criterion that the flags say, or none.
+func (c *Dedup) by() engine.Criterion {
+	switch {
+	case c.Near != nil:
+		return engine.Near(int(*c.Near))
+	case c.Jaccard != nil:
+		return engine.Jaccard(float64(*c.Jaccard))
+	case c.Levenshtein != nil:
+		return engine.Levenshtein(float64(*c.Levenshtein))
+	case c.Cosine != nil:
+		return engine.Cosine(float64(*c.Cosine))
+	case c.Within != nil:
+		return engine.Within(float64(*c.Within))
+	}
+	return engine.Criterion{}
+}
+
+// Job returns the job that the flags describe.
+func (c *Dedup) Job(a *app.App) (*dedup.Job, error) { return c.job(c.Named(a)) }
+
+func (c *Dedup) job(format records.Format) (*dedup.Job, error) {
+	compared, err := c.Compared()
+	if err == nil {
+		err = c.InputFlags.Check()
+	}
+	j := &dedup.Job{
+		By: c.by(), Across: c.Across, WithinField: c.WithinField,
+		Compared: compared, Read: c.PageInputFlags.Options(format), Where: c.Where(),
+		Keep: c.Keep.Keep, Against: c.Against, Level: c.Level, MinCount: c.MinCount, Decisions: c.Decisions,
+		Output: c.Output, Null: c.Null, Audit: c.Audit, NoAudit: c.NoAudit, Clusters: c.Clusters, Columns: c.Columns.Columns, All: c.All, DryRun: c.DryRun,
+		Rejects: c.RejectFlags.Options(), ReadingAs: c.PageInputFlags.Reading(format, c.Bits), Memory: int64(c.Memory), TempDir: c.TempDir,
+	}
+	if c.Verify != nil {
+		j.Verify = float64(*c.Verify)
+	}
+	return j, err
+}
+
+// Run runs the command.
+func (c *Dedup) Run(a *app.App) error {
+	start := time.Now()
+	j, err := c.Job(a)
+	if err != nil {
+		return err
+	}
+	j.Figures = !a.Global.Quiet
+	defer app.KeepTo(j.Memory)()
+	m := a.Meter()
+	defer m.Stop()
+	r, err := j.Write(a.Context(), a.Env(), c.Files)
+	m.Stop()
+	if r != nil {
+		s := &dedupSummary{c: c, j: j, r: r, a: a}
+		s.tell(start)
+	}
+	return err
+}

@@ -1,0 +1,231 @@
+package verbs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/dedup"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/quantity"
+)
+
+// dedupSummary says at the end what a run has done.
+type dedupSummary struct {
+	c       *Dedup
+	j       *dedup.Job
+	r       *dedup.Report
+	a       *app.App
+	figures []app.Figure // of --summary json
+}
+
+// tell prints what was done.
+func (d *dedupSummary) tell(start time.Time) {
+	if d.a.Global.Quiet && d.c.Summary != "json" {
+		return
+	}
+	r := d.r
+	defer func() { d.c.Tell(d.a, start, append(d.figures, app.Figure{Name: "rejected", Value: r.Rejected})...) }()
+	row := d.row
+	share := func(n int64) string { return percent(n, r.Read) }
+	row("read", r.Read, "", fmt.Sprintf("documents, in %s", app.Seconds(start)))
+	if n := r.Empty - r.Bare; n > 0 {
+		row("empty", n, share(n), d.emptyNote())
+	}
+	if r.Bare > 0 {
+		row("no text", r.Bare, share(r.Bare), "have a fingerprint, which --near K compares, and no text; they match nothing and are kept")
+	}
+	for _, m := range r.Missing {
+		row("no value", m.N, share(m.N), fmt.Sprintf("have no %s: documents with one are preferred to them, then the first", m.Field))
+	}
+	if r.BadUTF8 > 0 {
+		row("bad UTF-8", r.BadUTF8, share(r.BadUTF8), "have invalid UTF-8, which counts as no word and is copied as it is; --encoding NAME says how they are encoded")
+	}
+	if r.Leveled != nil {
+		d.leveled(r.Leveled)
+		return
+	}
+	dropped := r.Dropped
+	row("clusters", r.Clusters, "", "groups of near-duplicates: "+d.meaning()+d.c.Flags.Meaning())
+	row("dropped", dropped, share(dropped), d.auditNote())
+	if r.Unlike != nil && dropped > 0 {
+		row("unlike", *r.Unlike, percent(*r.Unlike, dropped),
+			fmt.Sprintf("of the dropped share less than %s of their shingles with their keeper; --near K --verify T decides on the texts", app.DefaultJaccard.Percent()))
+	}
+	if n := r.Equal; n != nil {
+		if n[0] > 0 && !r.Features.Symbols {
+			row("symbols", n[0], percent(n[0], dropped), "of the dropped score 1 but differ in symbols such as == and !=: --symbols tells them apart")
+		}
+		if n[1] > 0 {
+			row("order", n[1], percent(n[1], dropped), "of the dropped score 1 but have their words in another order or number, as shingles are a set: longer ones (--shingle) tell more of them apart")
+		}
+	}
+	row("kept", r.Kept, share(r.Kept), d.keptNote())
+	if r.Advice != "" && d.c.Summary != "json" {
+		d.a.Say("%s", r.Advice)
+	}
+}
+
+// meaning says in words what makes two documents near-duplicates.
+func (d *dedupSummary) meaning() string {
+	by := d.r.By
+	t := app.Share(by.T())
+	switch by.Kind() {
+	case engine.KindWithin:
+		return fmt.Sprintf("at least %s of the shingles of the dropped ones are in the one that is kept", t.Percent())
+	case engine.KindLevenshtein, engine.KindCosine:
+		return d.textMeaning()
+	case engine.KindNear:
+		if d.c.Images != nil {
+			return d.c.Images.Meaning(app.Distance(by.K()))
+		}
+		m := app.CriterionFlags{Near: new(app.Distance(by.K()))}.Meaning(true)
+		if d.c.Verify != nil {
+			m += fmt.Sprintf(", and at least %s of their shingles are common", d.c.Verify.Percent())
+		}
+		return m
+	}
+	return app.CriterionFlags{Jaccard: &t}.Meaning(true)
+}
+
+// textMeaning is meaning of measures of texts. It says how pairs were found.
+func (d *dedupSummary) textMeaning() string {
+	share := "enough words"
+	if d.c.Levenshtein != nil {
+		if q := d.r.Run; q > 1 {
+			share = fmt.Sprintf("a run of %d characters at about the same place", q)
+		} else {
+			share = "about the same length"
+		}
+	}
+	return fmt.Sprintf("%s; of all pairs those that share %s were compared, and no others can be",
+		app.SimilarityFlags{Levenshtein: d.c.Levenshtein, Cosine: d.c.Cosine}.Meaning(true), share)
+}
+
+// emptyNote says what documents lack that match nothing.
+func (d *dedupSummary) emptyNote() string {
+	if d.c.Levenshtein != nil {
+		return "have no text; they match nothing and are kept"
+	}
+	return "have no words; they match nothing and are kept"
+}
+
+// leveled prints what was done with --level, after what was read.
+func (d *dedupSummary) leveled(l *dedup.Leveled) {
+	unit, what := string(d.c.Level), string(d.c.Level)+"s"
+	first, short, between := "that have come before", "have fewer than %s and stay", "the line ends after them"
+	if d.c.MinCount > 2 {
+		first = fmt.Sprintf("that come %d times or more, but for the first", d.c.MinCount)
+	}
+	if d.c.Level != dedup.Passage {
+		first = what + " " + first
+	} else {
+		first = fmt.Sprintf("words, in %s %s", quantity.Count(l.Pieces, unit), first)
+		what, short, between = "words", "are in texts of fewer than %s, which stay", "between them"
+	}
+	if len(d.c.Against) > 0 {
+		first += fmt.Sprintf("; %s of these %s are in what --against names", quantity.Number(l.Known), what)
+	}
+	if path := d.j.AuditPath(); path != "" {
+		first += "; where each stood, and the first of its kind, " + areAt(path)
+	}
+	note := what
+	if l.Short > 0 {
+		note += fmt.Sprintf("; %s of them "+short, quantity.Number(l.Short), quantity.Count(int64(d.j.MinWords()), "word"))
+	}
+	d.row(what, l.Units, "", note)
+	d.row("repeated", l.Removed, percent(l.Removed, l.Units), first)
+	d.row("bytes", l.Removes, percent(l.Removes, l.Bytes), fmt.Sprintf("of %s of text are in them and %s", quantity.Count(l.Bytes, "byte"), between))
+	d.row("changed", l.Changed, percent(l.Changed, d.r.Read), "documents have lost a part of their text")
+	d.row("dropped", l.Emptied, percent(l.Emptied, d.r.Read), "documents had no other text, and are left out")
+	d.row("kept", d.r.Kept, percent(d.r.Kept, d.r.Read), "documents "+d.whereKept())
+}
+
+// percent is n as a part of all: " 12.3 %".
+func percent(n, all int64) string {
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%5.1f %%", 100*float64(n)/float64(all))
+}
+
+// row prints a line of the summary.
+func (d *dedupSummary) row(what string, n int64, share, note string) {
+	if d.c.Summary == "json" {
+		name := strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(what))
+		d.figures = append(d.figures, app.Figure{Name: name, Value: n})
+		return
+	}
+	const notesAt = 32 // columns
+	w := d.a.Err
+	fmt.Fprintf(w, "%-9s %11s  %7s  %s\n", what, quantity.Number(n), share, app.Wrapped(app.OneLine(note), notesAt, app.TerminalWidth(w)))
+}
+
+// rule describes the rules of --keep.
+func (d *dedupSummary) rule() string {
+	var all []string
+	for _, k := range d.j.Rules() {
+		switch k.Name {
+		case "max":
+			all = append(all, "the one with the greatest "+k.Arg)
+		case "min":
+			all = append(all, "the one with the least "+k.Arg)
+		case "prefer":
+			all = append(all, "the one of a file like "+k.Arg)
+		default:
+			all = append(all, "the "+k.Name)
+		}
+	}
+	return strings.Join(all, ", then ")
+}
+
+func (d *dedupSummary) auditNote() string {
+	measure := "distance"
+	if d.r.By.Kind() != engine.KindNear {
+		measure = "score"
+	}
+	if d.c.DryRun {
+		return "near-duplicates"
+	}
+	if path := d.j.AuditPath(); path != "" {
+		return "near-duplicates; keeper and " + measure + " of each " + areAt(path)
+	}
+	return "near-duplicates; --audit FILE writes a list of them"
+}
+
+func (d *dedupSummary) keptNote() string {
+	if slices.Contains(d.j.Rules(), dedup.None) {
+		return "all documents in no group, and none of a group, " + d.whereKept()
+	}
+	if d.c.DryRun {
+		return fmt.Sprintf("%s of each group, and all documents in no group; nothing is written (--dry-run)", d.rule())
+	}
+	return fmt.Sprintf("%s of each group, and all documents in no group, %s", d.rule(), d.whereKept())
+}
+
+// areAt says in which output lines are.
+func areAt(path string) string {
+	if outfile.IsStdout(path) {
+		return "are on standard output"
+	}
+	return "are in " + path
+}
+
+// whereKept says where the documents that are kept are.
+func (d *dedupSummary) whereKept() string {
+	if d.c.DryRun {
+		return "would be kept; nothing is written (--dry-run)"
+	}
+	where := areAt(cmp.Or(d.c.Output, "-"))
+	if d.j.ToFolder() {
+		where += ", a file for each input"
+	}
+	if d.c.All {
+		where += ", and so are all others, with " + d.c.Columns.String()
+	}
+	return where
+}

@@ -1,0 +1,164 @@
+package dedup
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/units"
+)
+
+// texts are the options of what of a text is compared.
+var texts = []string{"Shingle", "Symbols", "Field", "StopWords", "RequireWord", "Mask", "Normalize", "StripDiacritics", "MinWords", "Bits", "SetField"}
+
+// composition says which options do not compose: one that is given excludes others, or needs one of
+// others. All that is not here composes.
+var composition = []struct {
+	option   string
+	excludes []string
+	needs    []string
+	why      string
+}{
+	{option: "Verify", needs: []string{"Near"}, why: "other criteria are computed from the texts without it"},
+	{option: "Within", excludes: []string{"Across", "WithinField", "Decisions", "Verify", "Images"}, why: "the largest document of a cluster is kept"},
+	{option: "Images", excludes: []string{"Jaccard", "Levenshtein", "Cosine", "Verify"}, why: "pictures have no texts to compare, but hashes"},
+	{option: "Images", excludes: texts, why: "hashes of pictures are compared"},
+	{option: "Levenshtein", excludes: texts, why: "it compares the texts as they are"},
+	{option: "Cosine", excludes: texts, why: "it compares the texts as they are"},
+	{option: "MinCount", needs: []string{"Level"}},
+	{option: "All", needs: []string{"Columns"}, why: "everything is copied, and columns say what would be dropped"},
+	{option: "NoAudit", excludes: []string{"Audit"}, why: "they contradict each other"},
+	{option: "Level", excludes: []string{
+		"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify", "Across", "WithinField", "Keep", "Clusters", "Columns", "Decisions",
+		"Shingle", "Bits", "RequireWord", "Field", "SetField",
+	}, why: "parts of one text are compared, which are equal or not"},
+	{option: "Level", excludes: []string{"Files", "Images"}, why: "the output is a list of paths, which has no texts that could be cut"},
+	{option: "Workers", excludes: []string{
+		"Level", "Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Keep", "Audit", "Across", "WithinField", "Against", "Decisions",
+		"Clusters", "Columns", "DryRun", "Rejects",
+	}, why: "these are for one machine"},
+}
+
+// An OptionError is the error of options that do not compose.
+type OptionError struct {
+	Option string // as the field of a Job is called, or what a criterion measures
+	Other  string // likewise
+	Needed bool   // the other one is missing
+	Why    string
+}
+
+// Error names the options as the user of the process writes them.
+func (e *OptionError) Error() string {
+	text := fmt.Sprintf("%s is not for %s", option.Name(e.Other), option.Name(e.Option))
+	if e.Needed {
+		text = fmt.Sprintf("%s is for %s", option.Name(e.Option), option.Name(e.Other))
+	}
+	if e.Why != "" {
+		text += ": " + e.Why
+	}
+	return text
+}
+
+// Unwrap has the error be engine.ErrInvalid.
+func (e *OptionError) Unwrap() error { return engine.ErrInvalid }
+
+// Check returns an error if options of the job have no meaning, by themselves or with each other.
+func (c *Job) Check() error { return c.check(false) }
+
+// CheckWorkers is Check for a job that many workers share.
+func (c *Job) CheckWorkers() error {
+	if err := c.check(true); err != nil {
+		return err
+	}
+	if !c.ToFolder() {
+		return fmt.Errorf("%s: many workers write a file for each input: name a folder, DIR/", option.Set("Output", c.Output))
+	}
+	return nil
+}
+
+func (c *Job) check(workers bool) error {
+	given := c.given()
+	if workers {
+		given = append(given, "Workers")
+	}
+	for _, rule := range composition {
+		if !slices.Contains(given, rule.option) {
+			continue
+		}
+		missing := rule.needs != nil
+		for _, name := range given {
+			if slices.Contains(rule.excludes, name) {
+				return &OptionError{Option: rule.option, Other: name, Why: rule.why}
+			}
+			missing = missing && !slices.Contains(rule.needs, name)
+		}
+		if missing {
+			return &OptionError{Option: rule.option, Other: rule.needs[0], Needed: true, Why: rule.why}
+		}
+	}
+	return c.checkValues()
+}
+
+// checkValues checks each option by itself.
+func (c *Job) checkValues() error {
+	share := func(name string, t float64) error {
+		if !(t > 0 && t <= 1) {
+			return fmt.Errorf("%s: a share is above 0 and up to 1: %w", option.Set(name, t), engine.ErrInvalid)
+		}
+		return nil
+	}
+	switch kind := c.By.Kind(); {
+	case kind == engine.KindContains:
+		return fmt.Errorf("Contains: of a cluster the largest document is kept, by Within: %w", engine.ErrInvalid)
+	case kind == engine.KindNear && (c.By.K() < 0 || c.By.K() > base.MaxWords*base.FingerprintBits):
+		return fmt.Errorf("%s: a fingerprint has up to %d bits: %w", option.Set("Near", c.By.K()), base.MaxWords*base.FingerprintBits, engine.ErrInvalid)
+	case kind != "" && kind != engine.KindNear:
+		if err := share(strings.ToUpper(string(kind[:1]))+string(kind[1:]), c.By.T()); err != nil {
+			return err
+		}
+	}
+	if c.Verify != 0 {
+		if err := share("Verify", c.Verify); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !slices.Contains([]Level{units.Document, units.Line, units.Paragraph, units.Passage}, c.level()):
+		return fmt.Errorf("%s: there is no such level: %w", option.Set("Level", string(c.Level)), engine.ErrInvalid)
+	case c.level() != units.Document && (c.minCount() < 2 || c.minCount() > math.MaxInt32):
+		return fmt.Errorf("%s: at least 2, as the first of what is repeated stays: %w", option.Set("MinCount", c.MinCount), engine.ErrInvalid)
+	case c.Decisions == "-":
+		return fmt.Errorf("%s is read from a file, not from standard input", option.Name("Decisions"))
+	case c.Across != "" && c.WithinField != "":
+		return errors.New(option.Name("Across") + " and " + option.Name("WithinField") + " contradict each other")
+	}
+	return c.Keep.check()
+}
+
+// given names the options that are given.
+func (c *Job) given() []string {
+	kind := string(c.By.Kind())
+	if kind != "" {
+		kind = strings.ToUpper(kind[:1]) + kind[1:]
+	}
+	given := []string{kind}
+	for _, o := range []struct {
+		name  string
+		given bool
+	}{
+		{"Verify", c.Verify != 0}, {"Across", c.Across != ""}, {"WithinField", c.WithinField != ""}, {"Keep", c.Keep != nil && !slices.Equal(c.Keep, Keep{First})},
+		{"Against", len(c.Against) > 0}, {"Level", c.level() != units.Document}, {"MinCount", c.minCount() != 2}, {"Decisions", c.Decisions != ""},
+		{"Audit", c.Audit != ""}, {"NoAudit", c.NoAudit}, {"Clusters", c.Clusters != ""}, {"Columns", c.Columns != nil}, {"All", c.All},
+		{"DryRun", c.DryRun}, {"Rejects", c.Rejects.File != ""}, {"Files", c.Where.Files}, {"Images", c.Where.Images != nil},
+	} {
+		if o.given {
+			given = append(given, o.name)
+		}
+	}
+	return append(given, c.Compared.Given()...)
+}

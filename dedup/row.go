@@ -1,0 +1,122 @@
+package dedup
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/records"
+)
+
+// AuditRow is a line of an audit: a line of the input that is known, or cannot be used, and why.
+// What does not apply is null.
+type AuditRow struct {
+	ID         *string           `json:"id"` // null for a rejected line
+	File       string            `json:"file"`
+	Line       records.Position  `json:"line"`
+	Keeper     *string           `json:"keeper"`
+	KeeperFile *string           `json:"keeper_file"`     // for dedup the database; null for match
+	KeeperLine *records.Position `json:"keeper_line"`     // null there, too
+	Distance   *uint16           `json:"distance"`        // to the keeper, of fingerprints
+	Score      *float64          `json:"score"`           // with the keeper, where texts are there
+	Error      *float64          `json:"error,omitempty"` // of an estimated score
+	Exact      *bool             `json:"exact"`           // score is
+	Rule       string            `json:"rule"`
+	Cluster    *uint32           `json:"cluster"`
+	Reason     string            `json:"reason,omitempty"` // of a rejected line
+}
+
+// AuditHead is the first line of an audit: what it takes to come to the same result again.
+type AuditHead struct {
+	Version    string       `json:"simdb"`
+	Parameters any          `json:"parameters"` // the flags that decide
+	Inputs     []AuditInput `json:"inputs"`
+	Against    []AuditInput `json:"against,omitempty"` // of dedup: what is known, with digests of the documents
+}
+
+// AuditInput is a file that was read: its size, and the XXH3 of its bytes, 128 bits in hexadecimal.
+// For folders and databases it is of the documents: their names, texts and order.
+type AuditInput struct {
+	File  string  `json:"file"`
+	Bytes *int64  `json:"bytes"` // null for a pipe, a database, and what is known
+	XXH3  *string `json:"xxh3"`  // null for a pipe
+}
+
+// AuditEncoder returns an encoder for the lines of an audit.
+func AuditEncoder(w io.Writer) *json.Encoder {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e
+}
+
+// Digest reads a file. The name is left to the caller.
+func Digest(ctx context.Context, path string) (AuditInput, error) {
+	in := AuditInput{Bytes: new(int64)}
+	f, err := os.Open(path)
+	if err != nil {
+		return in, err
+	}
+	defer f.Close()
+	h := xxh3.New()
+	buf := make([]byte, 256<<10)
+	for {
+		n, err := f.Read(buf)
+		*in.Bytes += int64(n)
+		h.Write(buf[:n])
+		switch {
+		case err == io.EOF:
+			sum := h.Sum128().Bytes()
+			in.XXH3 = new(hex.EncodeToString(sum[:]))
+			return in, nil
+		case err != nil:
+			return in, err
+		case ctx.Err() != nil:
+			return in, context.Cause(ctx)
+		}
+	}
+}
+
+// Columns are names of what an audit says of a document, as columns of copies.
+type Columns []string
+
+var columnNames = []string{"cluster", "size", "keeper", "distance", "score"}
+
+// UnmarshalText parses names with commas between them.
+func (c *Columns) UnmarshalText(text []byte) error {
+	*c = nil
+	for name := range strings.SplitSeq(string(text), ",") {
+		switch {
+		case !slices.Contains(columnNames, name):
+			return fmt.Errorf("%q is none of the columns %s", name, strings.Join(columnNames, ", "))
+		case slices.Contains(*c, name):
+			return fmt.Errorf("the column %s comes twice", name)
+		}
+		*c = append(*c, name)
+	}
+	return nil
+}
+
+// String is the names as they are written.
+func (c Columns) String() string { return strings.Join(c, ",") }
+
+// OfInput are the columns as copies get them.
+func (c Columns) OfInput() (all []records.Column) {
+	for _, name := range c {
+		kind := records.WholeColumn
+		switch name {
+		case "keeper":
+			kind = records.TextColumn
+		case "score":
+			kind = records.RealColumn
+		}
+		all = append(all, records.Column{Name: name, Kind: kind})
+	}
+	return all
+}

@@ -1,0 +1,152 @@
+package dedup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/units"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// Write runs a job on inputs that arguments name, as inputs.Env has them, and writes what it has
+// been told to write. Either all outputs are published or none.
+func (c *Job) Write(ctx context.Context, env *inputs.Env, args []string) (r *Report, err error) {
+	d, err := c.start(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	d.args = args
+	if d.Sources, err = env.NewCollection(ctx, args, c.Where, d.access()); err != nil {
+		return nil, err
+	}
+	defer d.Stored.Close(&err)
+	if err := d.groupBy(); err != nil {
+		return nil, err
+	}
+	defer d.closeAgainst(&err)
+	if err := d.openAgainst(); err != nil {
+		return nil, err
+	}
+	if d.near == nil && slices.Contains(c.Columns, "distance") {
+		return nil, fmt.Errorf("%s is for %s", option.Set("Columns", "distance"), option.Name("Near"))
+	}
+	if err := inputs.ReadFeatures(&d.opt, d.features); err != nil {
+		return nil, err
+	}
+	unmake, err := d.makeFolder()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { unmake(err) }()
+	if err := d.claimAudit(); err != nil {
+		return nil, err
+	}
+	dir, remove, err := env.TempDir(c.TempDir)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	if err := env.Reread(ctx, d.Sources, dir); err != nil {
+		return nil, err
+	}
+	if err := d.probe(); err != nil {
+		return nil, err
+	}
+	if err := d.openOutputs(); err != nil {
+		return nil, err
+	}
+	if err = d.work(dir); err == nil {
+		env.TellSkipped(d.Sources)
+		d.tellUnused()
+		r = d.report()
+	}
+	return r, d.rejects.Close(err)
+}
+
+// start returns a run that has no inputs yet.
+func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	d := &job{ctx: ctx, env: env, c: c, criteria: c.criteria()}
+	d.keep = newRankings(c.Rules())
+	if err := d.readDecisions(); err != nil {
+		return nil, err
+	}
+	d.opt = c.Read
+	d.opt.MakeID, d.opt.Memory, d.opt.Cut, d.opt.Bits = true, c.memory(), c.level() != units.Document, c.Compared.Bits
+	var err error
+	d.params, d.features, err = c.Compared.Params(0)
+	return d, err
+}
+
+// work reads, forms clusters, and writes.
+func (d *job) work(dir string) error {
+	d.digests = d.newDigests()
+	defer d.digests.stop()
+	if d.c.level() != units.Document {
+		return d.workLevel(dir)
+	}
+	if err := d.decide(dir); err != nil {
+		return err
+	}
+	if d.c.DryRun {
+		d.kept = d.read - d.out.dropped
+		for n := range d.read {
+			if d.gone(d.known + n) {
+				d.kept--
+			}
+		}
+		return d.tellAudit()
+	}
+	return d.write()
+}
+
+// decide reads all documents and decides which of them are kept.
+func (d *job) decide(dir string) error {
+	if err := d.narrow(); err != nil {
+		return err
+	}
+	c := d.newCorpus(dir)
+	defer c.Close()
+	if err := d.extract(c); err != nil {
+		return err
+	}
+	d.empty = c.EmptyFrom(d.known)
+	if d.near == nil && c.Textual == 0 && c.Given > 0 {
+		return inputs.NoTexts()
+	}
+	if d.decided != nil {
+		d.decided.known = uint32(d.known)
+	}
+	return d.join(c)
+}
+
+// extract is the first pass: it computes what documents are compared by.
+func (d *job) extract(c *corpus.Corpus) error {
+	x := corpus.NewExtractor(d.ctx, d.params, c)
+	defer x.Stop()
+	if err := d.readKnown(func(rec *records.Record) error { return x.Add(&rec.Doc, d.groups()) }); err != nil {
+		return err
+	}
+	err := d.readAll(func(rec *records.Record) error {
+		if d.near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
+			d.bare++
+		}
+		return x.Add(&rec.Doc, d.groups())
+	})
+	if err != nil {
+		return err
+	}
+	if !d.ofTexts() {
+		d.short = x.Few().Advice(d.params.Features)
+	}
+	if err := x.Finish(); err != nil {
+		return err
+	}
+	return inputs.CheckDistance(d.near, max(64*len(c.Prints), d.c.Compared.Bits))
+}

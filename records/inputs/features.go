@@ -1,0 +1,61 @@
+package inputs
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/records"
+)
+
+// Compared says what of documents is compared. Zero values are not given.
+type Compared struct {
+	Shingle  int // words or characters of a run; 0 is 3
+	Bits     int // of a fingerprint; 0 is 64, or as the inputs have
+	Features engine.Features
+}
+
+// Params returns the parameters of fingerprints and sketches without a database, and the features
+// that they are of, in the form that a new database records. A sketch has that many hashes, or 0 for
+// none.
+func (c Compared) Params(sketch int) (features.Params, engine.Features, error) {
+	spec, err := features.Spec(c.Features).Canonical()
+	k := cmp.Or(c.Shingle, 3)
+	if spec.Unit == features.Set {
+		k = 1
+	}
+	return features.Params{Shingle: k, Words: c.Bits / 64, Sketch: sketch, Features: spec}, engine.Features(spec), err
+}
+
+// Given names the fields that are given, as options.
+func (c Compared) Given() (names []string) {
+	f := &c.Features
+	for _, option := range []struct {
+		name  string
+		given bool
+	}{
+		{"Shingle", c.Shingle != 0 || f.Unit != "" && f.Unit != engine.UnitSet}, {"Symbols", f.Symbols}, {"Field", f.Fields != nil}, {"StopWords", f.StopWords != nil},
+		{"RequireWord", f.RequireWords != nil}, {"Mask", f.Mask != nil}, {"Normalize", f.Normalize != ""},
+		{"StripDiacritics", f.StripDiacritics}, {"MinWords", f.MinWords != 0}, {"Bits", c.Bits != 0}, {"SetField", f.SetField != ""},
+	} {
+		if option.given {
+			names = append(names, option.name)
+		}
+	}
+	return names
+}
+
+// ReadFeatures sets in opt which fields of the input are the text of a document whose features are
+// these. They are those of a database (engine.Params), or of Params.
+func ReadFeatures(opt *records.Options, f engine.Features) error {
+	if opt.TextField != "" && (f.Fields != nil || f.Unit == engine.UnitSet) {
+		return fmt.Errorf("%s names a field, but what is compared is %s", option.Name("TextField"), f.Describe())
+	}
+	for _, field := range f.Fields {
+		opt.Fields = append(opt.Fields, field.Name)
+	}
+	opt.SetField = f.SetField
+	return nil
+}
