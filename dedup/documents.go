@@ -36,8 +36,9 @@ type Listing struct {
 	Memory  int64  // as in Options
 	TempDir string // as in Options
 
-	Read    records.Options // how files are read
-	Rejects *inputs.Rejects // takes what is no record
+	Read    records.Options      // how files are read
+	Rejects inputs.RejectOptions // what is done with what is no record
+	Output  string               // where the rows go: what is rejected goes to a file beside it; or ""
 }
 
 // Documents are what a Listing compares. Methods are for one goroutine.
@@ -46,6 +47,7 @@ type Documents struct {
 	Listed   int64 // those that are compared
 	Repeated int64 // documents of files with an ID that an earlier one has
 	Bare     int64 // documents with a fingerprint and no text, where texts are compared
+	Rejects  *inputs.Rejects
 
 	job     Listing
 	env     *inputs.Env
@@ -63,10 +65,10 @@ type Documents struct {
 }
 
 // Open reads the documents, except those of a whole database without Across, WithinField and Sample,
-// which has indexes. Close frees what the documents take.
+// which has indexes. Close frees them.
 func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources) (_ *Documents, err error) {
 	j.Memory = cmp.Or(max(j.Memory, 0), 1<<30)
-	l := &Documents{job: j, env: env, sources: src}
+	l := &Documents{job: j, env: env, sources: src, Rejects: env.NewRejects(ctx, j.Rejects, j.Output)}
 	if l.by, err = corpus.CriterionOf(j.By); err != nil {
 		return nil, err
 	}
@@ -106,8 +108,7 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 		read = l.readStored
 	}
 	if err := cmp.Or(read(ctx), l.grouper.Check()); err != nil {
-		l.Close()
-		return nil, err
+		return nil, l.Close(err)
 	}
 	l.Read, l.Listed, l.Repeated = l.files.N, l.files.N, l.files.Repeated
 	if l.sample != nil {
@@ -116,13 +117,15 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 	return l, nil
 }
 
-// Close frees the files.
-func (l *Documents) Close() error {
-	if l.files == nil {
-		return nil
+// Close frees the documents after a listing that has ended with an error, or nil. It returns that, or
+// inputs.ErrRejected if something of the input was no record.
+func (l *Documents) Close(err error) error {
+	if l.stored {
+		return err
 	}
-	defer l.remove()
-	return l.files.Close()
+	l.files.Close()
+	l.remove()
+	return l.Rejects.Close(err)
 }
 
 // readFiles reads the documents of files.
@@ -140,7 +143,7 @@ func (l *Documents) readFiles(ctx context.Context) error {
 	x := corpus.NewExtractor(ctx, l.params, l.files.Corpus)
 	defer x.Stop()
 	err = l.env.EachInput(ctx, l.sources, inputs.Reading{
-		Stage: "read", Options: opt, Rejects: l.job.Rejects,
+		Stage: "read", Options: opt, Rejects: l.Rejects,
 		Begin: func(_ int, in records.Source) error { return l.sources.CheckIDs(in) },
 		Record: func(in records.Source, rec *records.Record) error {
 			if n := len(rec.Doc.ID); n > engine.MaxIDBytes {
@@ -169,7 +172,7 @@ func (l *Documents) readFiles(ctx context.Context) error {
 	if len(l.damaged) > 0 {
 		return errors.Join(append(l.damaged, errors.New("nothing is listed, as lines would be missing: repair or leave out what is damaged"))...)
 	}
-	if err := l.job.Rejects.Nothing(); err != nil {
+	if err := l.Rejects.Nothing(); err != nil {
 		return err
 	}
 	if l.by.Sets && l.files.Textual == 0 && l.files.Given > 0 {

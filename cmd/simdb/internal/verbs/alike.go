@@ -71,25 +71,21 @@ func (f *AlikeFlags) list(a *app.App, args []string, job dedup.Listing, write fu
 	job.By = f.Criterion(src.Stored != nil && f.Verified(src.DB().Params().Text))
 	job.Across, job.WithinField, job.Sample, job.Seed = f.Across, f.WithinField, int64(f.Sample), f.Seed
 	job.Memory, job.TempDir = int64(f.Memory), f.TempDir
-	job.Read, job.Rejects = f.RowInputFlags.Options(), a.NewRejects(f.RejectFlags, f.Output)
+	job.Read, job.Rejects, job.Output = f.RowInputFlags.Options(), f.RejectFlags.Options(), f.Output
 	start := time.Now()
 	found, err := job.Open(a.Context(), a.Env(), src)
-	if err == nil {
-		defer found.Close()
-		err = write(found)
-	}
-	if whole {
+	if err != nil {
 		return err
 	}
-	m.Stop()
-	if err == nil || errors.Is(err, app.Status(app.ExitNo)) {
-		f.say(a, src, found, job.Rejects, start)
+	err = write(found)
+	if m.Stop(); !whole && (err == nil || errors.Is(err, app.Status(app.ExitNo))) {
+		f.say(a, src, found, start)
 	}
-	return job.Rejects.Close(err)
+	return found.Close(err)
 }
 
 // say says what was read of files, or of a sample.
-func (f *AlikeFlags) say(a *app.App, src *inputs.Sources, of *dedup.Documents, rejects *inputs.Rejects, start time.Time) {
+func (f *AlikeFlags) say(a *app.App, src *inputs.Sources, of *dedup.Documents, start time.Time) {
 	a.Env().TellSkipped(src)
 	if of.Repeated > 0 {
 		a.Say("%s had an id that an earlier one has; each is a document of its own, as in dedup", quantity.Count(of.Repeated, "document"))
@@ -97,7 +93,7 @@ func (f *AlikeFlags) say(a *app.App, src *inputs.Sources, of *dedup.Documents, r
 	if of.Bare > 0 {
 		a.Say("%s: a fingerprint and no text, which match nothing; --near K compares fingerprints", quantity.Count(of.Bare, "document"))
 	}
-	rejects.TellUTF8()
+	of.Rejects.TellUTF8()
 	if f.Sample > 0 {
 		share := float64(of.Listed) / float64(max(of.Read, 1))
 		a.Say("%s drawn at random with --seed %d, %.3g %% of all: about %.3g %% of all pairs are among them",
