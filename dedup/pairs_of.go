@@ -58,11 +58,7 @@ func (c *Collection) with(ctx context.Context, by engine.Criterion, use func(*co
 		}
 		slices.SortStableFunc(l.Order, func(a, b uint32) int { return c.o.Prefer(int(a), int(b)) })
 	}
-	err = use(l, crit, corpus.JoinOptions{Memory: c.o.Memory, Progress: c.o.Progress})
-	if errors.Is(err, corpus.ErrTooManyPairs) {
-		return fmt.Errorf("the pairs do not fit into memory; Options.Memory allows more, and Options.Unordered holds none: %w", engine.ErrTooLarge)
-	}
-	return err
+	return use(l, crit, corpus.JoinOptions{Memory: c.o.Memory, Progress: c.o.Progress})
 }
 
 // Pairs yields every pair of items that match by a criterion, once: the best match first, then by
