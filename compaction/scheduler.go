@@ -275,7 +275,7 @@ func (g *Scheduler) Running() (running []Stats) {
 	for _, j := range g.schedule.Running() {
 		m := g.running[j]
 		s := Stats{
-			Inputs: j.Tables, InputBytes: j.Bytes, Reason: string(j.Reason), Started: m.started, Duration: time.Since(m.started),
+			Inputs: j.Tables, InputBytes: j.Bytes, Reason: j.Reason, Started: m.started, Duration: time.Since(m.started),
 		}
 		if total := m.total.Load(); total > 0 {
 			s.Done = float64(m.done.Load()) / float64(total)
@@ -304,21 +304,17 @@ func (g *Scheduler) Closing() bool { return g.closing.Load() }
 // TableTime returns how long merges have recently taken to reduce the number of tables by one.
 func (g *Scheduler) TableTime() time.Duration { return time.Duration(g.table.Load()) }
 
-// Stats is what a merge did, or has done so far: engine.MergeStats.
+// Stats is what a merge of tables did, or has done so far.
 type Stats struct {
-	Inputs         []uint64 // numbers of the tables
-	InputDocuments int64
-	InputBytes     int64
-	Output         uint64 // number of the table written, 0 if no document was left
-	Documents      int64  // in it
-	Bytes          int64
-	// Reason is "tier" for tables of about one size, "window" for a part of the time to live that
-	// has passed, "dead" for much that was deleted, replaced or expired, "count" for too many
-	// tables, "drop" for tables with nothing left, "load" for tables of a load, and "all"
-	// for Compact.
-	Reason   string
-	Started  time.Time
-	Duration time.Duration // so far, of one that is running
-	Done     float64       // of one that is running, the share that is done
-	Err      error         // why the merge failed; its tables are as they were
+	Inputs         []uint64      `json:"inputs"` // numbers of the tables
+	InputDocuments int64         `json:"input_documents"`
+	InputBytes     int64         `json:"input_bytes"`
+	Output         uint64        `json:"output"`    // number of the table written, 0 if no document was left
+	Documents      int64         `json:"documents"` // in it
+	Bytes          int64         `json:"bytes"`
+	Reason         Reason        `json:"reason"`
+	Started        time.Time     `json:"started"`
+	Duration       time.Duration `json:"duration_ns"` // so far, of one that is running
+	Done           float64       `json:"done"`        // of one that is running, the share that is done
+	Err            error         `json:"-"`           // why the merge failed; its tables are as they were
 }

@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +14,9 @@ import (
 
 // texts are the options of what of a text is compared.
 var texts = []string{"Shingle", "Symbols", "Field", "StopWords", "RequireWord", "Mask", "Normalize", "StripDiacritics", "MinWords", "Bits", "SetField"}
+
+// workers stands for a job that many workers share, which is no option.
+const workers = "Workers"
 
 // composition says which options do not compose: one that is given excludes others, or needs one of
 // others. All that is not here composes.
@@ -38,10 +40,10 @@ var composition = []struct {
 		"Shingle", "Bits", "RequireWord", "Field", "SetField",
 	}, why: "parts of one text are compared, which are equal or not"},
 	{option: "Level", excludes: []string{"Files", "Images"}, why: "the output is a list of paths, which has no texts that could be cut"},
-	{option: "Workers", excludes: []string{
+	{option: workers, excludes: []string{
 		"Level", "Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Keep", "Audit", "Across", "WithinField", "Against", "Decisions",
 		"Clusters", "Columns", "DryRun", "Rejects",
-	}, why: "these are for one machine"},
+	}, why: "many workers compare documents of files by Jaccard or Near, keep the first, and write the audit into the folder of the output"},
 }
 
 // An OptionError is the error of options that do not compose.
@@ -55,7 +57,10 @@ type OptionError struct {
 // Error names the options as the user of the process writes them.
 func (e *OptionError) Error() string {
 	text := fmt.Sprintf("%s is not for %s", option.Name(e.Other), option.Name(e.Option))
-	if e.Needed {
+	switch {
+	case e.Option == workers:
+		text = option.Name(e.Other) + " is not for many workers"
+	case e.Needed:
 		text = fmt.Sprintf("%s is for %s", option.Name(e.Option), option.Name(e.Other))
 	}
 	if e.Why != "" {
@@ -67,6 +72,14 @@ func (e *OptionError) Error() string {
 // Unwrap has the error be engine.ErrInvalid.
 func (e *OptionError) Unwrap() error { return engine.ErrInvalid }
 
+// valueError is an engine.ErrInvalid that says what is wrong, and not what kind of error it is.
+type valueError string
+
+func (e valueError) Error() string { return string(e) }
+func (valueError) Unwrap() error   { return engine.ErrInvalid }
+
+func invalid(format string, args ...any) error { return valueError(fmt.Sprintf(format, args...)) }
+
 // Check returns an error if options of the job have no meaning, by themselves or with each other.
 func (c *Job) Check() error { return c.check(false) }
 
@@ -76,15 +89,15 @@ func (c *Job) CheckWorkers() error {
 		return err
 	}
 	if !c.ToFolder() {
-		return fmt.Errorf("%s: many workers write a file for each input: name a folder, DIR/", option.Set("Output", c.Output))
+		return invalid("%s: many workers write a file for each input: name a folder, DIR/", option.Set("Output", c.Output))
 	}
 	return nil
 }
 
-func (c *Job) check(workers bool) error {
+func (c *Job) check(shared bool) error {
 	given := c.given()
-	if workers {
-		given = append(given, "Workers")
+	if shared {
+		given = append(given, workers)
 	}
 	for _, rule := range composition {
 		if !slices.Contains(given, rule.option) {
@@ -108,15 +121,15 @@ func (c *Job) check(workers bool) error {
 func (c *Job) checkValues() error {
 	share := func(name string, t float64) error {
 		if !(t > 0 && t <= 1) {
-			return fmt.Errorf("%s: a share is above 0 and up to 1: %w", option.Set(name, t), engine.ErrInvalid)
+			return invalid("%s: a share is above 0 and up to 1", option.Set(name, t))
 		}
 		return nil
 	}
 	switch kind := c.By.Kind(); {
 	case kind == engine.KindContains:
-		return fmt.Errorf("Contains: of a cluster the largest document is kept, by Within: %w", engine.ErrInvalid)
+		return invalid("Contains: of a cluster the largest document is kept, by Within")
 	case kind == engine.KindNear && (c.By.K() < 0 || c.By.K() > base.MaxWords*base.FingerprintBits):
-		return fmt.Errorf("%s: a fingerprint has up to %d bits: %w", option.Set("Near", c.By.K()), base.MaxWords*base.FingerprintBits, engine.ErrInvalid)
+		return invalid("%s: a fingerprint has up to %d bits", option.Set("Near", c.By.K()), base.MaxWords*base.FingerprintBits)
 	case kind != "" && kind != engine.KindNear:
 		if err := share(strings.ToUpper(string(kind[:1]))+string(kind[1:]), c.By.T()); err != nil {
 			return err
@@ -129,13 +142,13 @@ func (c *Job) checkValues() error {
 	}
 	switch {
 	case !slices.Contains([]Level{units.Document, units.Line, units.Paragraph, units.Passage}, c.level()):
-		return fmt.Errorf("%s: there is no such level: %w", option.Set("Level", string(c.Level)), engine.ErrInvalid)
+		return invalid("%s: there is no such level", option.Set("Level", string(c.Level)))
 	case c.level() != units.Document && (c.minCount() < 2 || c.minCount() > math.MaxInt32):
-		return fmt.Errorf("%s: at least 2, as the first of what is repeated stays: %w", option.Set("MinCount", c.MinCount), engine.ErrInvalid)
+		return invalid("%s: at least 2, as the first of what is repeated stays", option.Set("MinCount", c.MinCount))
 	case c.Decisions == "-":
-		return fmt.Errorf("%s is read from a file, not from standard input", option.Name("Decisions"))
+		return invalid("%s is read from a file, not from standard input", option.Name("Decisions"))
 	case c.Across != "" && c.WithinField != "":
-		return errors.New(option.Name("Across") + " and " + option.Name("WithinField") + " contradict each other")
+		return invalid("%s and %s contradict each other", option.Name("Across"), option.Name("WithinField"))
 	}
 	return c.Keep.check()
 }

@@ -91,15 +91,17 @@ func checkCatalog(dir *files.Folder) (problems []error, err error) {
 		return nil, nil
 	}
 	for range catalogLooks {
-		problems, err = catalog.Check(dir, files.Catalog)
-		if !errors.Is(err, catalog.ErrMoved) && len(problems) == 0 {
+		if _, _, err = catalog.Read(dir, files.Catalog); err == nil {
 			break
 		}
 	}
-	if errors.Is(err, catalog.ErrMoved) {
-		err = nil // the writer, which commits faster than Check reads, reads the catalog itself
+	switch {
+	case errors.Is(err, base.ErrCorruption):
+		return []error{err}, nil
+	case errors.Is(err, catalog.ErrMoved):
+		return nil, nil // the writer, which commits faster than this reads, reads the catalog itself
 	}
-	return problems, err
+	return nil, err
 }
 
 // catalogLooks is how often a catalog is looked at that seems to be damaged: it may be written

@@ -2,8 +2,8 @@ package engine
 
 import (
 	"context"
+	"time"
 
-	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/store"
@@ -104,6 +104,10 @@ func indexOf(p sstable.Params) (names []string) {
 // a running Compact to return; cancel its context to end it sooner. A second Close returns what
 // the first did.
 func (db *DB) Close() error { return db.s.Close() }
+
+// IsNew reports whether this DB has made the database. Of several that open a new path at once,
+// one has.
+func (db *DB) IsNew() bool { return db.s.IsNew() }
 
 // Discard closes the database and, if this DB has created it and nothing was ever stored in it,
 // removes it: after an error it leaves no empty database behind.
@@ -220,9 +224,18 @@ type BackupReport struct {
 
 // Metrics returns how the DB was opened and what it has done since.
 func (db *DB) Metrics() Metrics {
-	return Metrics(store.MetricsOf(db.s, func(s compaction.Stats) MergeStats {
-		return MergeStats{s.Inputs, s.InputDocuments, s.InputBytes, s.Output, s.Documents, s.Bytes, Reason(s.Reason), s.Started, s.Duration, s.Done, s.Err}
-	}))
+	c := &db.s.Counts
+	running, past := db.s.Merges()
+	damaged, _ := db.s.Damaged()
+	return Metrics{
+		Path: db.s.Path, Memory: db.s.Memory,
+		Puts: c.Puts.Load(), Deletes: c.Deletes.Load(), Batches: c.Batches.Load(), Queries: c.Queries.Load(),
+		Flushes: c.Flushes.Load(), Compactions: c.Compactions.Load(), BytesFlushed: c.BytesFlushed.Load(),
+		BytesLoaded: c.BytesLoaded.Load(), BytesCompacted: c.BytesCompacted.Load(), WALBytes: c.WALBytes.Load(), CatalogBytes: db.s.CatalogBytes(),
+		TablesMerged: c.Merged.Load(), BytesMerged: c.BytesMerged.Load(), CompactionTime: time.Duration(c.CompactTime.Load()),
+		Merging: len(running), Running: running, Past: past, Damaged: damaged,
+		Stalls: c.Stalls.Load(), StallTime: time.Duration(c.StallTime.Load()), SlowTime: time.Duration(c.SlowTime.Load()),
+	}
 }
 
 // Params returns the parameters that the database was created with.

@@ -124,7 +124,7 @@ func (o *Options) internal() store.Options {
 	}
 	if on := o.OnEvent; on != nil {
 		s.OnEvent = func(e store.Event) {
-			on(Event{EventKind(e.Kind), e.Tables, e.Output, Reason(e.Reason), e.Docs, e.InputBytes, e.Bytes, e.Duration, e.Files, e.Err})
+			on(Event{EventKind(e.Kind), e.Tables, e.Output, e.Reason, e.Docs, e.InputBytes, e.Bytes, e.Duration, e.Files, e.Err})
 		}
 	}
 	return s
@@ -157,18 +157,18 @@ type Event struct {
 	Err        error
 }
 
-// Reason says why tables are merged, or why a write had to wait.
-type Reason string
+// Reason says why tables are merged, or why a write had to wait: a string.
+type Reason = compaction.Reason
 
 // The reasons of merges, and those of EventStall.
 const (
-	ReasonTier   = Reason(compaction.ReasonTier)   // as many tables of about one size as are merged together
-	ReasonWindow = Reason(compaction.ReasonWindow) // a part of the time to live has passed
-	ReasonDead   = Reason(compaction.ReasonDead)   // much was deleted, replaced or expired
-	ReasonCount  = Reason(compaction.ReasonCount)  // there were too many tables
-	ReasonDrop   = Reason(compaction.ReasonDrop)   // of the tables nothing was left
-	ReasonLoad   = Reason(compaction.ReasonLoad)   // a load wrote the tables
-	ReasonAll    = Reason(compaction.ReasonAll)    // Compact
+	ReasonTier   = compaction.ReasonTier   // as many tables of about one size as are merged together
+	ReasonWindow = compaction.ReasonWindow // a part of the time to live has passed
+	ReasonDead   = compaction.ReasonDead   // much was deleted, replaced or expired
+	ReasonCount  = compaction.ReasonCount  // there were too many tables
+	ReasonDrop   = compaction.ReasonDrop   // of the tables nothing was left
+	ReasonLoad   = compaction.ReasonLoad   // a load wrote the tables
+	ReasonAll    = compaction.ReasonAll    // Compact
 
 	StallTables    Reason = "tables"    // merges had not kept up
 	StallMemtables Reason = "memtables" // flushes had not

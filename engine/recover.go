@@ -28,7 +28,6 @@ type RecoverReport struct {
 	CatalogRead bool  // all that the catalog said is known, as of its last transaction
 	Lost        int64 // documents that were alive, as far as is known, and can't be read
 	Partial     int64 // documents without text, fields or sketch (RecoverOptions.Partial)
-	Estimated   int64 // documents with the least time and sequence number of their table, as theirs are lost
 	Losses      []RecoverLoss
 	Doubts      []RecoverDoubt // empty if no deleted or replaced document can have come back
 }
@@ -40,7 +39,6 @@ type RecoverLoss struct {
 	Offset        int64 // in bytes, -1 if it has none
 	Documents     int64 // that are lost
 	Partial       int64 // as in RecoverReport
-	Estimated     int64 // likewise
 	Err           error // what is wrong
 }
 
@@ -59,17 +57,18 @@ type RecoverDoubt struct {
 //
 // A damaged block costs the documents that need it, and no others. What was deleted or replaced
 // stays so, as far as catalog and logs tell; Doubts has the rest. Documents keep their times
-// and the order in which they were written. Allowed pairs and the time to live are kept. Errors
-// are ErrNotFound, ErrNotDatabase, ErrInvalid for a newDir inside dir, ErrLocked if another
-// process is noticed to have written to dir meanwhile, ErrCorruption if not even the parameters
-// can be read, and those of the context and the file system. Damage is not an error.
+// and the order in which they were written. Allowed pairs and the time to live are kept if the
+// catalog can be read. Errors are ErrNotFound, ErrNotDatabase, ErrInvalid for a newDir inside dir,
+// ErrLocked if another process is noticed to have written to dir meanwhile, ErrCorruption if not
+// even the parameters can be read, and those of the context and the file system. Damage is not an
+// error.
 func Recover(ctx context.Context, dir, newDir string, opts ...*RecoverOptions) (RecoverReport, error) {
 	o := given(opts)
 	r, err := salvage.Run(ctx, dir, newDir, salvage.Options{
 		FS: o.fs, Now: o.now, Partial: o.Partial, Progress: progressTo(o.Progress),
 	})
 	report := RecoverReport{
-		Documents: r.Documents, Tables: r.Tables, CatalogRead: r.CatalogRead, Lost: r.Lost, Partial: r.Partial, Estimated: r.Estimated,
+		Documents: r.Documents, Tables: r.Tables, CatalogRead: r.CatalogRead, Lost: r.Lost, Partial: r.Partial,
 	}
 	for _, l := range r.Losses {
 		report.Losses = append(report.Losses, RecoverLoss(l))

@@ -234,7 +234,7 @@ func makePatient(t *testing.T, i int) *patient {
 type recovered struct {
 	report           RecoverReport
 	back, old, wrong int
-	lostOf           map[string]int // living documents that did not come back, by home
+	lostOf           map[string]int // living documents that did not come back as they were, by home
 }
 
 // recoverFrom writes the files, recovers, and compares. What is wrong in any case is an error.
@@ -286,8 +286,8 @@ func (p *patient) recoverFrom(t *testing.T, files map[string][]byte, what string
 			r.wrong++
 		}
 	}
-	for id := range p.live {
-		if _, ok := got[id]; !ok {
+	for id, d := range p.live {
+		if got[id] != d {
 			r.lostOf[p.home[id]]++
 		}
 	}
@@ -335,15 +335,16 @@ func (r *recovered) doubtful() (n int64) {
 	return n
 }
 
-// judge says what is wrong with the recovery of a database of which one file, or two that changed
-// places, were damaged.
+// judge says what is wrong with the recovery of a database of which one file was damaged, or two
+// changed places. The bar is that 99.9 % of all that is undamaged comes back; of other files it is
+// all, and of the damaged one sstable's TestSalvage and the one of package wal set the bar.
 func (p *patient) judge(t *testing.T, r recovered, what string, damaged ...string) {
 	t.Helper()
 	if int64(r.old) > r.doubtful() {
 		t.Errorf("%s: %d deleted or replaced documents came back, the report says that %d could: %v", what, r.old, r.doubtful(), r.report.Losses)
 	}
-	if int64(r.wrong) > r.report.Estimated {
-		t.Errorf("%s: %d documents are as they never were, %d are estimates", what, r.wrong, r.report.Estimated)
+	if r.wrong > 0 {
+		t.Errorf("%s: %d documents are as they never were", what, r.wrong)
 	}
 	lost := 0
 	for home, n := range r.lostOf {
@@ -389,7 +390,7 @@ func TestRecover(t *testing.T) {
 			what := fmt.Sprintf("%s, case %d: %s of %v", p.name, n, kind, hurt)
 			r, err := p.recoverFrom(t, after, what)
 			if err != nil {
-				if !errors.Is(err, ErrCorruption) {
+				if !errors.Is(err, ErrCorruption) || len(hurt) < 2 {
 					t.Errorf("%s: %v", what, err)
 				}
 				failed++
@@ -447,7 +448,7 @@ func hurtFiles(rng *rand.Rand, whole map[string][]byte, names []string, n int) (
 	case "swap":
 		other := names[rng.IntN(len(names))]
 		after[name], after[other] = after[other], after[name]
-		return kind, nil, after
+		return kind, []string{name, other}, after
 	}
 	after[name] = data
 	return kind, []string{name}, after

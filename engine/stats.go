@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"strings"
-	"sync/atomic"
 	"time"
 
+	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
@@ -23,17 +23,7 @@ type QueryStats struct {
 // WithStats returns a context whose queries add their work to s, each once, when it has ended.
 // Queries of one context may run concurrently; s must not be read while one runs.
 func WithStats(ctx context.Context, s *QueryStats) context.Context {
-	return search.WithCounts(ctx, (*counter)(s))
-}
-
-type counter QueryStats
-
-// Add implements search.Counter.
-func (s *counter) Add(c search.Counts) {
-	atomic.AddInt64(&s.Probes, c.Probes)
-	atomic.AddInt64(&s.Candidates, c.Candidates)
-	atomic.AddInt64(&s.Matches, c.Matches)
-	atomic.AddInt64(&s.Tables, c.Tables)
+	return search.WithCounts(ctx, (*search.Counts)(s))
 }
 
 // Stats describes a database.
@@ -145,20 +135,8 @@ func (m Metrics) WriteAmplification() float64 {
 	return float64(in+m.BytesCompacted+m.CatalogBytes) / float64(in)
 }
 
-// MergeStats is what a merge of tables did, or has done so far.
-type MergeStats struct {
-	Inputs         []uint64      `json:"inputs"` // numbers of the tables
-	InputDocuments int64         `json:"input_documents"`
-	InputBytes     int64         `json:"input_bytes"`
-	Output         uint64        `json:"output"`    // number of the table written, 0 if no document was left
-	Documents      int64         `json:"documents"` // in it
-	Bytes          int64         `json:"bytes"`
-	Reason         Reason        `json:"reason"`
-	Started        time.Time     `json:"started"`
-	Duration       time.Duration `json:"duration_ns"` // so far, of one that is running
-	Done           float64       `json:"done"`        // of one that is running, the share that is done
-	Err            error         `json:"-"`           // why the merge failed; its tables are as they were
-}
+// MergeStats is what a merge of tables did, or has done so far: [compaction.Stats].
+type MergeStats = compaction.Stats
 
 // LoadOptions are the options of NewLoader.
 type LoadOptions struct {

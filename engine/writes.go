@@ -166,15 +166,11 @@ func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion) ([]Novelty
 			return nil, err
 		}
 	}
-	all := make([]view.Doc, len(docs))
-	for i, d := range docs {
-		all[i] = view.Doc(d)
-	}
 	done := make([]Novelty, len(docs))
-	n, err := db.s.PutEachUnless(ctx, all, func(i int, v *view.View, d *sstable.Document) (bool, error) {
+	n, err := db.s.PutEachUnless(ctx, len(docs), func(i int) view.Doc { return view.Doc(docs[i]) }, func(i int, v *view.View, d *sstable.Document) (view.Place, bool, error) {
 		a, err := search.Admit(ctx, v, d, docs[i].Fingerprints, by.by, novelMatches)
 		done[i] = Novelty{Match: Match(a.Match), Stored: a.New, Replaced: a.New && a.Replaces, Expired: a.Expired}
-		return !a.New, err
+		return a.Old, !a.New, err
 	})
 	return done[:n], err
 }

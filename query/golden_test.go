@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"regexp"
@@ -31,13 +32,18 @@ func openTest(t testing.TB, o *engine.Options) *engine.DB {
 	return db
 }
 
+var update = flag.Bool("update", false, "write the golden files anew")
+
 // TestGolden runs testdata/*: the input of each command is a script, its output what a user sees of
-// it. Run with -rewrite to write the outputs again.
+// it. Run with -update to write the outputs again.
 //
 //	run               statements and their rows, a line each, cells separated by |
 //	plan              the same with the estimates of plans, which depend on the database, as N
 //	new [no-text]     a new database
 func TestGolden(t *testing.T) {
+	if *update {
+		flag.Set("rewrite", "true") // datadriven's own
+	}
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		db := openTest(t, nil)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -82,7 +83,9 @@ var masks = map[*regexp.Regexp]string{
 // inFolder is a path in the folder of a test.
 var inFolder = regexp.MustCompile(`\$DIR\S*`)
 
-// TestGolden runs testdata/*; -rewrite writes the outputs again. Lines of standard error are marked
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestGolden runs testdata/*; -update writes the outputs again. Lines of standard error are marked
 // with "! ".
 //
 //	script [format=F]     the input comes through a pipe
@@ -91,6 +94,9 @@ var inFolder = regexp.MustCompile(`\$DIR\S*`)
 //	file NAME             writes the input to a file in a folder that $DIR stands for
 //	cat NAME              shows a file, or says that there is none
 func TestGolden(t *testing.T) {
+	if *update {
+		flag.Set("rewrite", "true") // datadriven's own
+	}
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		db := openTest(t)
 		dir := t.TempDir()

@@ -241,7 +241,7 @@ func TestStoredIDOrderRefused(t *testing.T) {
 func TestDamagedIDOrder(t *testing.T) {
 	data := dividedTable(t, 400, 1)
 	r := openTable(t, data)
-	docs, _, _, err := salvage(t, data, SalvageOptions{})
+	docs, _, err := salvage(t, data, SalvageOptions{})
 	if err != nil || len(docs) != int(r.NumDocs()) {
 		t.Fatalf("salvaged %d documents of %d, %v", len(docs), r.NumDocs(), err)
 	}
@@ -255,7 +255,7 @@ func TestDamagedIDOrder(t *testing.T) {
 			if err := verifyError(t, damaged); !typed(err) {
 				t.Errorf("%s, byte %d: %v", s.Name(), at-s.Offset, err)
 			}
-			got, _, _, _ := salvage(t, damaged, SalvageOptions{})
+			got, _, _ := salvage(t, damaged, SalvageOptions{})
 			if len(got) != len(docs) {
 				t.Errorf("%s, byte %d: %d documents of %d", s.Name(), at-s.Offset, len(got), len(docs))
 			}

@@ -17,8 +17,8 @@ import (
 
 // SalvageOptions are the options of Salvaged.Each.
 type SalvageOptions struct {
-	// Sums sets the fingerprint, if it has words, and the sketch of an empty document to those of a
-	// text, for documents that have lost theirs and still have a text. Nil computes nothing.
+	// Sums sets the sketch of an empty document to that of a text, for documents that have lost
+	// theirs and still have a text. Nil computes nothing.
 	Sums func(d *Document, text string)
 	// Partial also returns documents whose text, fields or sketch are lost. Otherwise a
 	// document is whole or lost.
@@ -26,17 +26,14 @@ type SalvageOptions struct {
 	// Dead reports whether a document is not wanted: it is not returned, and counts as no loss.
 	// Nil wants all.
 	Dead func(doc uint32) bool
-	// Buried, if not nil, is called for a dead document, if its ID can be read.
-	Buried func(id []byte, seq uint64)
 }
 
 // A Loss is a damaged part of a table, and what the damage costs. A part that can be rebuilt
 // from others, such as a permuted run, costs nothing.
 type Loss struct {
-	Err       error // mostly a *CorruptionError
-	Lost      int64 // documents
-	Partial   int64 // documents without text, fields or sketch (SalvageOptions.Partial)
-	Estimated int64 // documents that get the least time and sequence number of the table
+	Err     error // mostly a *CorruptionError
+	Lost    int64 // documents
+	Partial int64 // documents without text, fields or sketch (SalvageOptions.Partial)
 }
 
 // Salvaged reads what is readable of a table that may be damaged, by its checksums. Each
@@ -92,6 +89,15 @@ func (s *Salvaged) Params() table.Params { return s.r.Params }
 // Note returns what Reader.Note does.
 func (s *Salvaged) Note() ([]byte, error) { return s.r.Note() }
 
+// Whole returns the table if nothing of it is damaged, by a look at every byte, else nil. It is valid
+// until Close.
+func (s *Salvaged) Whole(ctx context.Context) *Reader {
+	if r := (&Reader{t: s.r}); s.whole && len(s.losses) == 0 && r.VerifySums(ctx) == nil {
+		return r
+	}
+	return nil
+}
+
 // Losses returns the damage found so far, by offset. It is complete once Each has returned.
 func (s *Salvaged) Losses() []Loss {
 	all := slices.Clone(s.losses)
@@ -143,8 +149,7 @@ func (s *Salvaged) Each(ctx context.Context, o SalvageOptions, fn func(doc uint3
 		}
 	}
 	if len(s.losses) == 0 { // what costs nothing is damage, too
-		v := &verifier{Reader: &Reader{t: r}, ctx: ctx, all: &verification{}}
-		if err := v.checkBytes(); err != nil && ctx.Err() == nil {
+		if err := (&Reader{t: r}).VerifySums(ctx); err != nil && ctx.Err() == nil {
 			s.found(err)
 		}
 	}
@@ -165,17 +170,16 @@ type salvageWalk struct {
 
 // document puts d together. It counts what is lost; errLost says that the document is.
 func (w *salvageWalk) document(doc uint32) error {
-	d := &w.d
-	id, idErr := w.id(doc)
-	order := w.readOrder(doc, d)
 	if w.o.Dead != nil && w.o.Dead(doc) {
-		if w.o.Buried != nil && idErr == nil {
-			w.o.Buried(id, d.Seq)
-		}
 		return errLost
 	}
-	if idErr != nil {
-		return w.lost(idErr)
+	d := &w.d
+	id, err := w.id(doc)
+	if err == nil {
+		err = w.readOrder(doc, d)
+	}
+	if err != nil {
+		return w.lost(err)
 	}
 	d.ID = append(d.ID[:0], id...)
 	var textErr error
@@ -195,9 +199,6 @@ func (w *salvageWalk) document(doc uint32) error {
 		if textErr == nil {
 			w.found(err).Partial++
 		}
-	}
-	if order != nil {
-		w.found(order).Estimated++
 	}
 	return nil
 }
@@ -227,8 +228,7 @@ func (w *salvageWalk) record(doc uint32) (text, fields []byte, err error) {
 	return w.cursor.Get(place)
 }
 
-// fingerprint sets the fingerprint of d. One that is lost is that of the text, if run 1 has that: a
-// writer may have given another one.
+// fingerprint sets the fingerprint of d.
 func (w *salvageWalk) fingerprint(doc uint32) (err error) {
 	r, d := w.r, &w.d
 	d.HasFingerprint, d.Fingerprint, d.Rest = doc < r.Info.Fingerprints, 0, d.Rest[:0]
@@ -236,25 +236,12 @@ func (w *salvageWalk) fingerprint(doc uint32) (err error) {
 		return nil
 	}
 	if err = cmp.Or(w.failed[table.KindRun], w.failed[table.KindWords]); err == nil {
-		if d.Fingerprint, err = w.key(int(doc)); err == nil {
-			d.Rest, err = r.AppendRest(d.Rest, doc)
-		}
-		if err == nil {
-			return nil
-		}
+		d.Fingerprint, err = w.key(int(doc))
 	}
-	if w.o.Sums == nil || len(d.Text) == 0 || len(r.Runs) < 2 || r.Runs[1] == nil {
-		return err
+	if err == nil {
+		d.Rest, err = r.AppendRest(d.Rest, doc)
 	}
-	w.found(err)
-	var made Document
-	w.o.Sums(&made, string(d.Text))
-	lo, hi, e := r.Runs[1].Find(r.Params.Layout.Permute(1, made.Fingerprint))
-	if !made.HasFingerprint || e != nil || lo == hi {
-		return err
-	}
-	d.Fingerprint, d.Rest = made.Fingerprint, append(d.Rest[:0], made.Rest...)
-	return nil
+	return err
 }
 
 // key returns the key of run 0 at a position. Blocks are decoded whole, as most of their keys are
@@ -303,10 +290,9 @@ func (s *Salvaged) readSketch(doc uint32, d *Document) error {
 	return nil
 }
 
-// readOrder sets time and sequence number of d, to the least ones of the table if they are damaged.
+// readOrder sets time and sequence number of d.
 func (s *Salvaged) readOrder(doc uint32, d *Document) (err error) {
 	r := s.r
-	d.Seq, d.Time = r.Info.MinSeq, r.Info.MinTime
 	if err := cmp.Or(s.failed[table.KindRanks], s.failed[table.KindSeqs], s.failed[table.KindTimes]); err != nil {
 		return err
 	}

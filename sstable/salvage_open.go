@@ -160,15 +160,9 @@ func (s *Salvaged) openColumns() {
 		r.Seqs = nil
 		s.fail(table.KindSeqs, err)
 	}
-	r.Runs = make([]*keyrun.Run, min(r.Params.Layout.Tables(), 2))
-	for i, keys := range []uint32{r.Info.Fingerprints, r.Info.Distinct}[:len(r.Runs)] {
-		if r.Runs[i], err = r.Run(table.KindRun, uint16(i), uint64(keys)); err == nil {
-			continue
-		}
-		if r.Runs[i] = nil; i == 0 {
-			s.fail(table.KindRun, err)
-		} else if s.whole { // it follows from run 0; the early directory does not list it
-			s.found(err)
-		}
+	r.Runs = make([]*keyrun.Run, 1)
+	if r.Runs[0], err = r.Run(table.KindRun, 0, uint64(r.Info.Fingerprints)); err != nil {
+		r.Runs[0] = nil
+		s.fail(table.KindRun, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
@@ -43,19 +42,6 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 		return nil, err
 	}
 	return &Writer{w: b, batch: Batch{Rest: make([][]Fingerprint, p.NumWords()-1), Strings: &Arena{}, Codes: &Arena{}}}, nil
-}
-
-// Reserve makes room for n more documents.
-func (t *Writer) Reserve(n int) {
-	p, b := &t.w.Params, &t.batch
-	b.Fingerprints, b.IDs = slices.Grow(b.Fingerprints, n), slices.Grow(b.IDs, n)
-	b.Seqs, b.Times = slices.Grow(b.Seqs, n), slices.Grow(b.Times, n)
-	if p.Sketch > 0 {
-		b.Sketches = slices.Grow(b.Sketches, n)
-	}
-	if p.StoreText {
-		b.Records = slices.Grow(b.Records, n)
-	}
 }
 
 // Add adds a document, at most MaxBatch of them in any order. Documents with equal fingerprints are

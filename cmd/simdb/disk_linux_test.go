@@ -5,11 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -62,6 +65,68 @@ func TestFullDiskApply(t *testing.T) {
 	simdb(t, dir, "apply", db, "decisions.jsonl", "-q")
 	if got := strings.TrimSpace(simdb(t, dir, db, "COUNT ID LIKE '%'")); got != "1" {
 		t.Errorf("%s documents are left, not 1", got)
+	}
+}
+
+// TestFullDiskMakers makes databases and files on a disk that gets full. Nothing is left of what has
+// to be whole, nor said to be created, and once there is space the same command makes it.
+func TestFullDiskMakers(t *testing.T) {
+	dir := t.TempDir()
+	const docs = 3000
+	makeInputs(t, dir, docs)
+	for m := range exhaustive.Some(t, 4, len(makes)) {
+		c := makes[m]
+		t.Run(c.args, func(t *testing.T) {
+			const size = 8
+			disk := vfstest.SmallDisk(t, size)
+			t.Setenv("TMPDIR", disk)
+			args := strings.Fields(strings.ReplaceAll(c.args, "{new}", filepath.Join(disk, "new")))
+			clear := func() (left []string) {
+				entries, err := os.ReadDir(disk)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range entries {
+					left = append(left, e.Name())
+					if err := os.RemoveAll(filepath.Join(disk, e.Name())); err != nil {
+						t.Fatal(err)
+					}
+				}
+				return left
+			}
+			simdb(t, dir, args...)
+			var st unix.Statfs_t
+			if err := unix.Statfs(disk, &st); err != nil {
+				t.Fatal(err)
+			}
+			whole := int64(st.Blocks-st.Bfree) * st.Bsize
+			clear()
+			for quarters := range int64(4) {
+				filler := filepath.Join(disk, "filler")
+				write(t, filler, strings.Repeat("x", int(size<<20-whole*quarters/4)))
+				err := runKilled(dir, time.Minute, args...)
+				if err == nil || strings.Count(err.Error(), unix.ENOSPC.Error()) != 1 || !c.part && strings.Contains(err.Error(), "created") {
+					t.Errorf("with %d quarters of its size: %v", quarters, err)
+				}
+				if err := os.Remove(filler); err != nil {
+					t.Fatal(err)
+				}
+				if !c.part {
+					if left := clear(); len(left) > 0 {
+						t.Errorf("with %d quarters of its size it leaves %v", quarters, left)
+					}
+				}
+				simdb(t, dir, args...)
+				want := strconv.Itoa(docs)
+				if args[0] == "create" {
+					want = "0"
+				}
+				if n := countOf(t, disk, c.args, "new"); n != want {
+					t.Errorf("%s documents of %s", n, want)
+				}
+				clear()
+			}
+		})
 	}
 }
 

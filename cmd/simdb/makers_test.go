@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -41,15 +42,7 @@ func TestMakersKilled(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 	const docs = 6000
-	for _, file := range []string{"a", "b"} {
-		var lines strings.Builder
-		for i := range docs / 2 {
-			fmt.Fprintf(&lines, `{"id":"%s%d","text":"%d words of %s %d and others"}`+"\n", file, i, i, file, i*i)
-		}
-		write(t, filepath.Join(dir, file+".jsonl"), lines.String())
-		simdb(t, dir, "load", "old.simdb", file+".jsonl", "--memory", "1MiB", "-q")
-	}
-	simdb(t, dir, "pack", "old.simdb", "old.sst")
+	makeInputs(t, dir, docs)
 	for m := range exhaustive.Some(t, 3, len(makes)) {
 		c := makes[m]
 		t.Run(c.args, func(t *testing.T) {
@@ -102,6 +95,68 @@ func TestMakersKilled(t *testing.T) {
 			}
 			t.Logf("%d of %d killed, after %d there was nothing", killed, rounds, none)
 		})
+	}
+}
+
+// makeInputs makes what the commands read, of so many documents.
+func makeInputs(t *testing.T, dir string, docs int) {
+	t.Helper()
+	for _, file := range []string{"a", "b"} {
+		var lines strings.Builder
+		for i := range docs / 2 {
+			fmt.Fprintf(&lines, `{"id":"%s%d","text":"%d words of %s %d and others"}`+"\n", file, i, i, file, i*i)
+		}
+		write(t, filepath.Join(dir, file+".jsonl"), lines.String())
+		simdb(t, dir, "load", "old.simdb", file+".jsonl", "--memory", "1MiB", "-q")
+	}
+	simdb(t, dir, "pack", "old.simdb", "old.sst")
+}
+
+// TestMakersAtOnce has processes make one database at once. It is whole, one process alone says
+// that it has created it, and those that fail say that it is there, or that another one makes it.
+func TestMakersAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	const docs, processes = 2000, 4
+	makeInputs(t, dir, docs)
+	refusals := regexp.MustCompile(`already exists|is a database|database is locked by process`)
+	for m := range exhaustive.Some(t, 4, len(makes)) {
+		c := makes[m]
+		name := fmt.Sprint("new", m)
+		args := strings.Fields(strings.ReplaceAll(c.args, "{new}", name))
+		said := 1
+		switch args[0] {
+		case "recover", "backup", "pack", "export":
+			said = 0
+		}
+		var talks [processes]bytes.Buffer
+		var running [processes]*exec.Cmd
+		for i := range running {
+			running[i] = exec.Command("simdb", args...)
+			running[i].Dir, running[i].Stderr = dir, &talks[i]
+			if err := running[i].Start(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		done, created := 0, 0
+		for i, p := range running {
+			talk := &talks[i]
+			if err := p.Wait(); err == nil {
+				done++
+			} else if !refusals.MatchString(talk.String()) {
+				t.Errorf("%s: %v: %s", c.args, err, talk)
+			}
+			created += strings.Count(talk.String(), "created ")
+		}
+		if done == 0 || created != said {
+			t.Errorf("%s: %d of %d have ended well, %d have created it", c.args, done, processes, created)
+		}
+		want := strconv.Itoa(docs)
+		if args[0] == "create" {
+			want = "0"
+		}
+		if n := countOf(t, dir, c.args, name); n != want {
+			t.Errorf("%s: %s documents of %s", c.args, n, want)
+		}
 	}
 }
 

@@ -1,7 +1,8 @@
 // Package exhaustive is for tests with loops over every byte, bit, file operation, kill or random
 // case. By default a loop takes a share of its cases: the first and the last one, and one of each
-// few between, which differ from commit to commit, so that all are tried in the end while each run
-// is short. With SIMDB_ALL=1 every loop takes all. Some is for few cases that are long.
+// few between, chosen by a random seed, so that all are tried in the end while each run is short. A
+// test that fails names the seed; SIMDB_SEED=17 gives it. With SIMDB_ALL=1 every loop takes all. Some
+// is for few cases that are long.
 //
 // A test that fails in a loop says in which case: SIMDB_CASE=17 takes only case 17 of each loop.
 // So no case may depend on those before it, and a random case takes its number for its seed.
@@ -11,8 +12,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"iter"
+	"math/rand/v2"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 const (
 	envAll  = "SIMDB_ALL"
 	envCase = "SIMDB_CASE"
+	envSeed = "SIMDB_SEED"
 )
 
 // All reports whether all cases of all loops are wanted.
@@ -35,15 +37,27 @@ func Size[T any](some, all T) T {
 	return some
 }
 
-// commit returns the commit that is checked out; it is empty where git does not know. Uncommitted
-// changes do not count, nor does a new commit invalidate results that go test has in its cache.
-var commit = sync.OnceValue(func() string {
-	out, err := exec.Command("git", "rev-parse", "HEAD").Output()
-	if err != nil {
-		return ""
+// given is SIMDB_SEED, or chosen at random for this process and those that it starts.
+var given = sync.OnceValue(func() string {
+	v := os.Getenv(envSeed)
+	if v == "" {
+		v = strconv.Itoa(rand.IntN(1e6))
+		os.Setenv(envSeed, v)
 	}
-	return strings.TrimSpace(string(out))
+	return v
 })
+
+// seedOf returns the seed for a test, which says the one of the process if it fails.
+func seedOf(t testing.TB) uint64 {
+	if !All() && os.Getenv(envCase) == "" {
+		t.Cleanup(func() {
+			if t.Failed() {
+				t.Logf("the cases were chosen by %s=%s", envSeed, given())
+			}
+		})
+	}
+	return seed(given(), t.Name())
+}
 
 // A Share tells which cases of a loop are taken.
 type Share struct {
@@ -54,14 +68,14 @@ type Share struct {
 }
 
 // Every returns a share with the first case and one of each step cases, or with all if All. Which
-// ones differs by commit and by test.
+// ones differs by seed and by test.
 func Every(t testing.TB, step int) Share {
 	t.Helper()
 	step *= Slower
 	if All() {
 		step = 1
 	}
-	s := Share{t, uint64(step), seed(commit(), t.Name()), -1}
+	s := Share{t, uint64(step), seedOf(t), -1}
 	if v := os.Getenv(envCase); v != "" {
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 0 {
@@ -121,7 +135,7 @@ func Some(t testing.TB, step, n int) iter.Seq[int] {
 	if All() || os.Getenv(envCase) != "" {
 		step = 1
 	}
-	return some(seed(commit(), t.Name()), step, n)
+	return some(seedOf(t), step, n)
 }
 
 func some(start uint64, step, n int) iter.Seq[int] {
@@ -136,11 +150,11 @@ func some(start uint64, step, n int) iter.Seq[int] {
 	}
 }
 
-// Turn skips a long test except for one of every step commits, unless All.
+// Turn skips a long test except for one of every step seeds, unless All.
 func Turn(t testing.TB, step int) {
 	t.Helper()
-	if s := seed(commit(), t.Name()); !All() && os.Getenv(envCase) == "" && s%uint64(step) != 0 {
-		t.Skipf("one of %d commits runs it, or %s=1", step, envAll)
+	if s := seedOf(t); !All() && os.Getenv(envCase) == "" && s%uint64(step) != 0 {
+		t.Skipf("one of %d seeds (%s) runs it, or %s=1", step, envSeed, envAll)
 	}
 }
 
@@ -152,10 +166,10 @@ func Sequential(t testing.TB) {
 	}
 }
 
-// seed returns a number that differs by commit and test.
-func seed(commit, test string) uint64 {
+// seed returns a number that differs by the seed given and by test.
+func seed(given, test string) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(commit + " " + test))
+	h.Write([]byte(given + " " + test))
 	return mix(h.Sum64())
 }
 

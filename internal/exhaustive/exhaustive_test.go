@@ -2,12 +2,13 @@ package exhaustive
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 )
 
 // TestShare checks that a share has the first and the last case and one of each step cases, that it
-// is always the same for a commit, and that other commits take others, all of them in the end.
+// is always the same for a seed, and that other seeds take others, all of them in the end.
 func TestShare(t *testing.T) {
 	t.Setenv(envAll, "")
 	t.Setenv(envCase, "")
@@ -32,11 +33,11 @@ func TestShare(t *testing.T) {
 		}
 	}
 	if len(all) != n {
-		t.Errorf("200 commits try %d of %d cases", len(all), n)
+		t.Errorf("200 seeds try %d of %d cases", len(all), n)
 	}
 }
 
-// TestSome checks that of a few cases one of each step is taken, and by 200 commits all.
+// TestSome checks that of a few cases one of each step is taken, and by 200 seeds all.
 func TestSome(t *testing.T) {
 	for n := range 20 {
 		for step := 1; step < 10; step++ {
@@ -51,7 +52,7 @@ func TestSome(t *testing.T) {
 				}
 			}
 			if len(all) != n {
-				t.Errorf("200 commits try %d of %d cases", len(all), n)
+				t.Errorf("200 seeds try %d of %d cases", len(all), n)
 			}
 		}
 	}
@@ -94,12 +95,35 @@ func TestNamesCase(t *testing.T) {
 	}
 }
 
+// TestNamesSeed checks that a test that fails says by which seed its cases were chosen, and that the
+// seed chooses.
+func TestNamesSeed(t *testing.T) {
+	t.Setenv(envAll, "")
+	t.Setenv(envCase, "")
+	r := &recorder{TB: t}
+	first := slices.Collect(Every(r, 12).Of(1000))
+	r.Errorf("wrong")
+	r.cleanup()
+	if want := []string{"the cases were chosen by SIMDB_SEED=" + given()}; !slices.Equal(r.logged, want) {
+		t.Errorf("%q, want %q", r.logged, want)
+	}
+	if os.Getenv(envSeed) != given() {
+		t.Errorf("processes that the test starts get the seed %q, not %q", os.Getenv(envSeed), given())
+	}
+	if again := slices.Collect(Every(r, 12).Of(1000)); !slices.Equal(first, again) {
+		t.Errorf("%v, and then %v", first, again)
+	}
+}
+
 // A recorder is a test that may fail.
 type recorder struct {
 	testing.TB
-	failed bool
-	logged []string
+	failed  bool
+	logged  []string
+	cleanup func()
 }
+
+func (r *recorder) Cleanup(f func()) { r.cleanup = f }
 
 func (r *recorder) Failed() bool          { return r.failed }
 func (r *recorder) Errorf(string, ...any) { r.failed = true }

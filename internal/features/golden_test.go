@@ -22,7 +22,7 @@ func TestGolden(t *testing.T) {
 		fmt.Fprintf(&got, "%s\t%d\t%d\t%016x\t%d\t%08x\n", doc.ID, r.Words, r.Shingles, r.Fingerprint, len(r.Sketch),
 			crc32.ChecksumIEEE(r.Sketch.AppendEncoded(nil)))
 	}
-	if *rewrite {
+	if *update {
 		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/simhash"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the known answers of this version to the documents and golden files")
+var update = flag.Bool("update", false, "write the known answers of this version to the documents and golden files")
 
 const formatDoc = "../../docs/format/fingerprints.md"
 
@@ -139,12 +139,12 @@ func TestKnownAnswers(t *testing.T) {
 			t.Fatalf("%s: %v", line, err)
 		}
 		got := q.answer()
-		if got != want && !*rewrite {
+		if got != want && !*update {
 			t.Errorf("%s = %s, want %s", line, got, want)
 		}
 		lines = append(lines, line+" = "+got)
 	}
-	if *rewrite {
+	if *update {
 		if err := os.WriteFile(formatDoc, []byte(head+begin+strings.Join(lines, "\n")+end+tail), 0o644); err != nil {
 			t.Fatal(err)
 		}

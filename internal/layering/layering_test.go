@@ -29,6 +29,8 @@ func TestLayers(t *testing.T) {
 		"engine":     append([]string{module + "query", module + "repl", module + "cmd"}, front...),
 		"query":      {module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner"},
 		"repl":       {module + "cmd", "github.com/alecthomas/kong"},
+		"dedup":      {module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb"},
+		"dedup/tune": {module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb"},
 		"simhash":    {module + "sstable", module + "engine"},
 		"minhash":    {module + "sstable", module + "engine", module + "simhash"},
 	} {

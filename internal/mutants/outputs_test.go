@@ -401,9 +401,9 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^TestFew$",
 	},
 	{
-		name: "output/tune finds a document of the sample like itself", in: "cmd/simdb/internal/tuning", decl: "Report.Add",
+		name: "output/tune finds a document of the sample like itself", in: "dedup/tune", decl: "Report.Add",
 		edit:  drop(`r.tally(&r.sample[n], &itself, -1)`),
-		tests: "cmd/simdb/internal/tuning", run: "^TestReport$",
+		tests: "dedup/tune", run: "^TestReport$",
 	},
 	{
 		name: "output/documents of files that were replaced", in: "internal/corpus", decl: "Listing.Rank",

@@ -25,8 +25,8 @@ var pictureMutants = []mutant{
 		tests: pictures, run: "^TestPictures$",
 	},
 	{
-		name: "pictures/first hash alone", in: "cmd/simdb/internal/verbs", decl: "joining.lineOf",
-		edit:  swap(`l.doc.ID, l.doc.Fields =`, `l.doc.ID, l.doc.Fingerprints =`),
+		name: "pictures/first hash alone", in: "dedup", decl: "Join.item",
+		edit:  swap(`doc.ID, doc.Fields =`, `doc.ID, doc.Fingerprints =`),
 		tests: "cmd/simdb", run: "^TestTurnedPictures$",
 	},
 	{

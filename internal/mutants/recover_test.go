@@ -9,38 +9,23 @@ const (
 // recoverMutants are mistakes in what makes a new database from a damaged one.
 var recoverMutants = []mutant{
 	{
-		name: "recover/tombstones not looked at", in: "engine", decl: "recovery.copyTable",
-		edit:  swap(`in.dead != nil && in.dead.Contains(doc)`, `false`),
+		name: "recover/tombstones not looked at", in: "engine", decl: "recovery.copyDocuments",
+		edit:  swap(`r.add(meta, dead)`, `r.add(meta, roaring.New())`),
 		tests: "engine", run: recovers,
 	},
 	{
-		name: "recover/deletes in the log not looked at", in: "engine", decl: "recovery.isOutdated",
-		edit:  swap(`return w.seq > seq`, `return false`),
+		name: "recover/the older of two documents counts", in: "engine", decl: "recovery.resolve",
+		edit:  swap(`.MinSeq > seqB`, `.MinSeq < seqB`),
 		tests: "engine", run: recovers,
 	},
 	{
-		name: "recover/an older write of the log comes back", in: "engine", decl: "recovery.note",
-		edit:  swap(`w.seq < d.Seq`, `w.seq > d.Seq`),
-		tests: "engine", run: recovers,
-	},
-	{
-		name: "recover/the older of two documents counts", in: "engine", decl: "target.resolve",
-		edit:  swap(`seqA > seqB ||`, `seqA < seqB ||`),
-		tests: "engine", run: recovers,
-	},
-	{
-		name: "recover/what a merge dropped comes back", in: "engine", decl: "target.resolve",
-		edit:  swap(`merged[a.from] = true`, `merged[a.from] = false`),
-		tests: "engine", run: recovers,
-	},
-	{
-		name: "recover/lost writes are not told", in: "engine", decl: "recovery.checkLog",
+		name: "recover/lost writes are not told", in: "engine", decl: "recovery.copyLog",
 		edit:  skip("doubtLog"),
 		tests: "engine", run: recoveryRuns,
 	},
 	{
-		name: "recover/lost catalog is not told", in: "engine", decl: "recovery.finishReport",
-		edit:  skip("doubtDeletes"),
+		name: "recover/lost catalog is not told", in: "engine", decl: "recovery.resolve",
+		edit:  swap(`doubtful > 0`, `doubtful < 0`),
 		tests: "engine", run: recovers,
 	},
 	{
@@ -54,13 +39,23 @@ var recoverMutants = []mutant{
 		tests: "engine", run: recovers,
 	},
 	{
-		name: "recover/an older tree is the current one", in: "engine", decl: "gleaner.newestTree",
-		edit:  swap(`txid == g.newest`, `txid <= g.newest`),
+		name: "recover/copy of a table not synced", in: "engine", decl: "recovery.copyDocuments",
+		edit:  skip("Sync"),
+		tests: "engine", run: recovers,
+	},
+	{
+		name: "recover/an older tree is the current one", in: "engine", decl: "newestTree",
+		edit:  swap(`found != newest`, `found > newest`),
 		tests: "engine/internal/catalog", run: salvages,
 	},
 	{
 		name: "recover/frames behind damage are not looked for", in: "engine", decl: "salvage.scan",
 		edit:  swap(`at += frameAlign`, `at = s.r.size`),
+		tests: "engine/internal/wal", run: salvages,
+	},
+	{
+		name: "recover/frames of another log", in: "engine", decl: "salvage.salvageHeader",
+		edit:  swap(`h != *expected`, `false`),
 		tests: "engine/internal/wal", run: salvages,
 	},
 	{
@@ -96,11 +91,6 @@ var recoverMutants = []mutant{
 	{
 		name: "recover/blocks of names behind a spare", in: "sstable", decl: "tableFile.writeList",
 		edit:  swap(`table.SpareSize+(n-first)*blobs.ListEntry`, `0*(n-first)`),
-		tests: "sstable", run: salvages,
-	},
-	{
-		name: "recover/fingerprint of the text alone", in: "sstable", decl: "salvageWalk.fingerprint",
-		edit:  swap(`lo == hi`, `lo > hi`),
 		tests: "sstable", run: salvages,
 	},
 }

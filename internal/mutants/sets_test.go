@@ -84,7 +84,12 @@ func init() {
 			tests: "cmd/simdb", run: "^TestContained$",
 		},
 		{
-			name: "contained/lines of several lots taken for those of the first", in: "cmd/simdb/internal/verbs", decl: "joinFiles.find",
+			name: "lookup/documents without a fingerprint shift those after them", in: "dedup", decl: "lookupLot.hash",
+			edit:  swap(`b.docs[n], b.at[n] = b.docs[i], b.at[i]`, `b.docs[n] = b.docs[i]`),
+			tests: "dedup", run: "^TestJoin$",
+		},
+		{
+			name: "contained/lines of several lots taken for those of the first", in: "dedup", decl: "lookupFiles.find",
 			edit:  swap(`query, stored, id = place, m.Set, f.ids[m.Set]`, `query, stored, id = m.Set, m.Set, f.ids[m.Set]`),
 			tests: "cmd/simdb", run: "^TestContained$",
 		},

@@ -199,14 +199,34 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestIngestEqualsLoad$",
 	},
 	{
+		name: "load/fails after its table has been published", in: "engine/internal/loader", decl: "Loader.Wait",
+		edit:  swap(`l.stale = !l.o.Replace`, `if l.stale = !l.o.Replace; l.renew() != nil { return l.err }`),
+		tests: "engine/internal/loader", run: "^TestPublishedThenClosed$",
+	},
+	{
+		name: "create/whoever opens a new database says that it made it", in: "engine/internal/store", decl: "Store.IsNew",
+		edit:  swap(`db.site != nil`, `true`),
+		tests: "cmd/simdb", run: "^TestMakersAtOnce$",
+	},
+	{
+		name: "create/a database is said to be made before it is there", in: "cmd/simdb/internal/loading", decl: "load.load",
+		edit:  swap(`if !l.builds()`, `if l.builds() { l.tellCreated() } else`),
+		tests: "cmd/simdb", run: "^TestFullDiskMakers$",
+	},
+	{
 		name: "novel/turned away before its twin is safe", in: "engine", decl: "Store.writeUnless",
 		edit:  swap(`return db.last, err`, `if found { return logPosition{}, err }; return db.last, err`),
 		tests: "engine", run: "^TestTurnedAwayWhenSafe$",
 	},
 	{
+		name: "novel/the document that is replaced stays", in: "engine", decl: "Store.writeUnless",
+		edit:  swap(`err = db.commitLocked(recs, payload, old)`, `old = view.Place{}; err = db.commitLocked(recs, payload, old)`),
+		tests: "engine", run: "^TestAddNovel$",
+	},
+	{
 		name: "novel/what is submitted again is stored again", in: "engine/internal/search", decl: "Admit",
 		edit:  swap(`switch {`, `same = false; switch {`),
-		tests: "engine", run: "^TestAddNovel$",
+		tests: "engine", run: "^TestSentAgain$",
 	},
 	{
 		name: "novel/a group is reported before it is safe", in: "engine", decl: "Store.PutEachUnless",

@@ -14,8 +14,8 @@ func (e *NoRoomError) Unwrap() error { return e.Err }
 
 // IsNoRoom reports whether err is, or wraps, a *NoRoomError.
 func IsNoRoom(err error) bool {
-	var e *NoRoomError
-	return errors.As(err, &e)
+	_, ok := errors.AsType[*NoRoomError](err)
+	return ok
 }
 
 // IsFull reports whether err is the system's error for a full disk or a quota that is used up. It

@@ -27,27 +27,27 @@ type OutFolder struct {
 func (e *Env) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, error) {
 	switch {
 	case src.Stored != nil:
-		return nil, fmt.Errorf("-o %s: the input is one database: name a file", dir)
+		return nil, fmt.Errorf("%s: the input is one database: name a file", option.Set("Output", dir))
 	case src.Tree != nil:
-		return nil, fmt.Errorf("-o %s: with %s and %s the output is a list of paths: name a file", dir, option.Name("Files"), option.Name("Images"))
+		return nil, fmt.Errorf("%s: with %s and %s the output is a list of paths: name a file", option.Set("Output", dir), option.Name("Files"), option.Name("Images"))
 	case slices.Contains(src.Names, "-"):
-		return nil, fmt.Errorf("-o %s: standard input has no name that its output could have", dir)
+		return nil, fmt.Errorf("%s: standard input has no name that its output could have", option.Set("Output", dir))
 	}
 	if what, err := engine.Identify(dir); err == nil && what != "" {
-		return nil, fmt.Errorf("-o %s is %s", dir, what)
+		return nil, fmt.Errorf("%s is %s", option.Set("Output", dir), what)
 	}
 	f := &OutFolder{env: e, Path: dir}
 	st, err := os.Stat(filepath.Clean(dir))
 	switch {
 	case err == nil && !st.IsDir():
-		return nil, fmt.Errorf("-o %s is no folder", dir)
+		return nil, fmt.Errorf("%s is no folder", option.Set("Output", dir))
 	case err == nil || look:
 		return f, nil
 	}
 	if err = os.Mkdir(dir, 0o777); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("-o %s: there is no folder %s", dir, filepath.Dir(filepath.Clean(dir)))
+		return nil, fmt.Errorf("%s: there is no folder %s", option.Set("Output", dir), filepath.Dir(filepath.Clean(dir)))
 	} else if err != nil {
-		return nil, fmt.Errorf("-o %s: %w", dir, outfile.Cause(err))
+		return nil, fmt.Errorf("%s: %w", option.Set("Output", dir), outfile.Cause(err))
 	}
 	f.made = true
 	return f, nil
@@ -75,9 +75,9 @@ func (f *OutFolder) Claim(names []string, formats []records.Format) error {
 	}
 	for i, name := range names {
 		if formats[i].Unit() == records.UnitFile {
-			return fmt.Errorf("-o %s: %s is one document, and the output a list of paths: name a file", f.Path, name)
+			return fmt.Errorf("%s: %s is one document, and the output a list of paths: name a file", option.Set("Output", f.Path), name)
 		}
-		if err := f.env.Outputs.Claim("-o", f.Place(name), f.Kind(name, formats[i])); err != nil {
+		if err := f.env.Outputs.Claim(option.Name("Output"), f.Place(name), f.Kind(name, formats[i])); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (f *OutFolder) Distinct(names []string) error {
 	for _, name := range names {
 		folded := strings.ToLower(filepath.Base(name))
 		if other, ok := seen[folded]; ok {
-			return fmt.Errorf("-o %s: %s and %s would have one output", f.Path, other, name)
+			return fmt.Errorf("%s: %s and %s would have one output", option.Set("Output", f.Path), other, name)
 		}
 		seen[folded] = name
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
 )
@@ -13,10 +14,10 @@ func OneOutput(a, b records.Info) error {
 	switch {
 	case a.Empty || b.Empty:
 	case a.Format != b.Format || a.Shape != b.Shape:
-		return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output; -o DIR/ writes one for each",
-			a.Name, a.Shape, b.Name, b.Shape, a.Format.Unit())
+		return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output; %s DIR/ writes one for each",
+			a.Name, a.Shape, b.Name, b.Shape, a.Format.Unit(), option.Name("Output"))
 	case a.Columns != nil && b.Columns != nil && !bytes.Equal(bytes.TrimSpace(a.Columns), bytes.TrimSpace(b.Columns)):
-		return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same, or go to -o DIR/", b.Name)
+		return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same, or go to %s DIR/", b.Name, option.Name("Output"))
 	}
 	return nil
 }

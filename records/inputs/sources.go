@@ -58,6 +58,9 @@ func (s *Sources) DB() *engine.DB {
 	return s.Stored.DB
 }
 
+// Piped reports whether the documents may come slowly, from a program that may wait for an answer.
+func (s *Sources) Piped() bool { return s.Total == 0 && s.Stored == nil }
+
 // A Table has documents in memory. Open starts reading them; Bytes is roughly their size.
 type Table struct {
 	Open  func(opt records.Options) (records.Source, error)

@@ -376,9 +376,9 @@ func TestRefuses(t *testing.T) {
 		{append(inputs, "-o", "out.jsonl"), "name a folder"},
 		{[]string{here + "none-*.jsonl", "-o", "out/"}, "there is no such file"},
 		{append(inputs, "-o", "out/", "--keep", "longest"), "keep the first"},
-		{append(inputs, "-o", "out/", "--within", "0.9"), "by --jaccard or --near"},
+		{append(inputs, "-o", "out/", "--within", "0.9"), "by Jaccard or Near"},
 		{append(inputs, "-o", "out/", "--audit", "a.jsonl"), "into the folder"},
-		{append(inputs, "-o", "out/", "--against", inputs[0]), "for one machine"},
+		{append(inputs, "-o", "out/", "--against", inputs[0]), "--against is not for many workers"},
 		{append(inputs, "-o", "out/", "--nearr", "3"), "unknown flag"},
 	} {
 		_, err := Plan(t.Context(), Options{Command: "dedup", Args: c.args, Work: t.TempDir()}, Local{})

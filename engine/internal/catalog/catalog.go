@@ -223,6 +223,24 @@ func (c *Catalog) unchanged() bool {
 	return err == nil && m.txid == c.txid
 }
 
+// hostReader is a file of the operating system, to be read as one of vfs.
+type hostReader struct {
+	vfs.File
+	f *os.File
+}
+
+// ReadAt is that of the file.
+func (h hostReader) ReadAt(p []byte, off int64) (int, error) { return h.f.ReadAt(p, off) }
+
+// Size returns the size in bytes.
+func (h hostReader) Size() (int64, error) {
+	info, err := h.f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
 // transact runs one transaction. It does without bbolt's Update, which rolls back when it panics:
 // that reads the tree again, in another goroutine, where a second panic would end the process.
 func (c *Catalog) transact(p *plan) (digest, error) {

@@ -18,7 +18,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files anew")
 
 // The golden files are catalogs of version 1: as they were before there was a record "closed", before
 // there was a record "seq", and with both.
@@ -56,7 +56,7 @@ func goldenState() State {
 
 // TestGolden opens catalogs of version 1 as they were once written.
 func TestGolden(t *testing.T) {
-	if *rewrite {
+	if *update {
 		writeGolden(t)
 	}
 	older := goldenState()

@@ -1,23 +1,21 @@
 // Package salvage builds a new database from what can be read of a damaged one.
 //
-//	files ──> inventory: which file is what, by its content
-//	CATALOG ─> what is known of tables and deletes      (catalog.Salvage)
-//	*.wal ──> the last write of each ID, then documents (wal.Salvage)
-//	*.sst ──> documents, in order of fingerprints       (sstable.Salvage)
-//	            └──> new tables ──> which documents others replace ──> a new catalog
+//	CATALOG ─> which tables and logs count, and what was deleted (catalog.Salvage)
+//	*.sst ──> copied if they are whole, else written anew from the documents that can be read
+//	          (sstable.Salvage)
+//	*.wal ──> the frames that can be read, in one new log (wal.Salvage)
 //
-// With a catalog that is current, its tables and their tombstones say which documents live, and the
-// logs what came later. Without one, all tables count, and of equal IDs the one that was written
-// last; the knowledge of deletes that are in no log any more is then lost, which the report says.
+// The new database then replays that log, as any database does that a killed process has left.
+// Without a catalog all tables count, and of equal IDs the one that was written last; deletes that
+// are in no log any more are then unknown, which the report says.
 //
-// The damaged database is only read. Of what is read, one block of texts, the last writes in the
-// logs, some bytes a document of one table, and a table's indexes while it is written are in
-// memory.
+// The damaged database is only read.
 package salvage
 
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,8 +24,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/vfs"
@@ -47,10 +48,8 @@ type Report struct {
 	Documents   int64
 	Tables      int
 	CatalogRead bool
-	Features    string // of the parameters
 	Lost        int64
 	Partial     int64
-	Estimated   int64
 	Losses      []Loss
 	Doubts      []Doubt
 }
@@ -61,7 +60,6 @@ type Loss struct {
 	Offset        int64
 	Documents     int64
 	Partial       int64
-	Estimated     int64
 	Err           error
 }
 
@@ -77,32 +75,29 @@ type recovery struct {
 	o      Options
 	ctx    context.Context
 	from   vfs.FS // the folder of the damaged database
-	inv    inventory
-	uuid   [16]byte // of the damaged database
-	cat    catalog.Salvaged
+	tables map[uint64]string
+	logs   []uint64
 	single bool // it is one table file
+	cat    catalog.Salvaged
+	known  bool          // what the catalog says
+	state  catalog.State // of the new database
 	params sstable.Params
-	guess  bool // no file has params: those of a new database, with the logs' length of fingerprints
-	texts  *view.Hasher
-	inputs []*input
-	latest map[string]*lastWrite // by ID: the last write in the logs
-	to     *target
+	stated bool   // params are those of the catalog or a table
+	last   uint64 // sequence number in the tables so far
+	to     *files.Site
 	report Report
 }
 
 // Run builds a new database at to from the one at from, which may also be a single table file.
 func Run(ctx context.Context, from, to string, o Options) (Report, error) {
 	o.FS = cmp.Or[vfs.FS](o.FS, vfs.Disk)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if err := apart(from, to); err != nil {
 		return Report{}, err
 	}
 	if what, err := files.Look(o.FS, to); err == nil && what != files.Nothing {
 		return Report{}, fmt.Errorf("%s: %w", to, files.ErrExists)
 	}
-	r := &recovery{o: o, ctx: ctx, latest: map[string]*lastWrite{}}
+	r := &recovery{o: o, ctx: ctx, tables: map[uint64]string{}}
 	closeSource, err := r.openSource(from)
 	if err != nil {
 		return Report{}, err
@@ -111,24 +106,27 @@ func Run(ctx context.Context, from, to string, o Options) (Report, error) {
 	if err := r.readCatalog(); err != nil {
 		return Report{}, err
 	}
-	if err := r.openTables(); err != nil {
+	db, err := store.Assemble(to, store.Options{FS: o.FS, Now: o.Now, NoAutoCompaction: true}, r.fill)
+	if err != nil {
 		return Report{}, err
 	}
-	defer r.closeTables()
-	if err := r.write(to); err != nil {
-		return Report{}, err
+	if err = db.Flush(ctx); err == nil {
+		err = r.count(db)
 	}
-	r.finishReport()
-	return r.report, nil
+	if err != nil {
+		return Report{}, errors.Join(err, db.Discard())
+	}
+	slices.SortStableFunc(r.report.Losses, func(a, b Loss) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
+	})
+	return r.report, db.Close()
 }
 
-// apart refuses a new database inside the damaged one, and the other way round.
+// apart refuses a new database inside the damaged one.
 func apart(from, to string) error {
-	a, b := real(from), real(to)
-	for _, p := range [][2]string{{a, b}, {b, a}} {
-		if rel, err := filepath.Rel(p[0], p[1]); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return fmt.Errorf("%s and %s: the new database must be outside of the damaged one: %w", from, to, files.ErrInvalid)
-		}
+	rel, err := filepath.Rel(real(from), real(to))
+	if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return fmt.Errorf("%s and %s: the new database must be outside of the damaged one: %w", from, to, files.ErrInvalid)
 	}
 	return nil
 }
@@ -151,7 +149,7 @@ func real(path string) string {
 	}
 }
 
-// openSource finds the files of the damaged database.
+// openSource finds the files of the damaged database by their names.
 func (r *recovery) openSource(path string) (closing func() error, err error) {
 	info, err := r.o.FS.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -160,59 +158,129 @@ func (r *recovery) openSource(path string) (closing func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	closing = func() error { return nil }
 	if r.single = !info.IsDir; r.single {
-		r.from = r.o.FS
-		r.inv, err = look(r.from, filepath.Dir(path), []string{filepath.Base(path)})
-		if err == nil && len(r.inv.tables) == 0 {
-			err = fmt.Errorf("%s: %w", path, files.ErrNotDatabase)
-		}
-		return closing, err
+		r.from, r.tables[1] = r.o.FS, path
+		return func() error { return nil }, nil
 	}
 	folder, err := files.OpenFolder(r.o.FS, path)
 	if err != nil {
 		return nil, err
 	}
-	r.from, closing = folder, folder.Release
+	r.from = folder
 	names, err := folder.List(".")
-	if err == nil {
-		r.inv, err = look(folder, ".", names)
+	for _, name := range names {
+		if n, ok := files.Number(name, ".sst"); ok {
+			r.tables[n] = name
+		}
+		// A killed process may not have given a table its name that the catalog lists.
+		if n, ok := files.Number(name, ".sst"+files.TempSuffix); ok && r.tables[n] == "" {
+			r.tables[n] = name
+		}
+		if n, ok := files.Number(name, ".wal"); ok {
+			r.logs = append(r.logs, n)
+		}
 	}
-	if err == nil && r.inv.catalog == "" && len(r.inv.tables)+len(r.inv.logs) == 0 {
+	slices.Sort(r.logs)
+	if err == nil && len(r.tables)+len(r.logs) == 0 && !slices.Contains(names, files.Catalog) {
 		err = fmt.Errorf("%s: %w", path, files.ErrNotDatabase)
 	}
 	if err != nil {
 		return nil, errors.Join(err, folder.Release())
 	}
-	return closing, nil
+	return folder.Release, nil
 }
 
 // readCatalog learns what the catalog says.
 func (r *recovery) readCatalog() (err error) {
-	switch {
-	case r.single:
-		r.cat = catalog.Salvaged{Current: true} // of a packed database all documents live
-	case r.inv.catalog == "":
-		r.cat.Err = catalog.Missing(files.Catalog)
-	default:
-		if r.cat, err = catalog.Salvage(r.from, r.inv.catalog); err != nil {
-			return err
+	if !r.single {
+		r.cat, err = catalog.Salvage(r.from, files.Catalog)
+		if errors.Is(err, fs.ErrNotExist) {
+			r.cat.Err, err = base.Corruptf(files.Catalog, "file", -1, "missing"), nil
 		}
+	}
+	if err != nil {
+		return err
 	}
 	if r.cat.Err != nil {
 		r.lose(r.cat.Err, Loss{})
 	}
-	r.report.CatalogRead = r.cat.Current
-	if r.uuid = r.inv.uuid; r.cat.HasState {
-		r.uuid = r.cat.State.UUID
+	r.known = r.cat.State != nil
+	r.report.CatalogRead = r.known || r.single // of a packed database all documents live
+	if r.stated = r.known; r.known {
+		r.state = *r.cat.State
+		err = r.params.UnmarshalDatabase(r.state.Params)
+	} else {
+		r.state = catalog.State{Options: map[string]string{}, Tombstones: map[uint64]*roaring.Bitmap{}}
+		err = r.identify()
 	}
-	if r.cat.HasParams {
-		if err := r.params.UnmarshalDatabase(r.cat.State.Params); err != nil {
-			if errors.Is(err, sstable.ErrUnsupported) {
-				return err
-			}
-			r.cat.HasParams = false
+	for n := range r.tables {
+		r.state.NextFile = max(r.state.NextFile, n+1)
+	}
+	for _, n := range r.logs {
+		r.state.NextFile = max(r.state.NextFile, n+1)
+	}
+	return err
+}
+
+// fill makes the files of the new database in its folder, and returns what its catalog says.
+func (r *recovery) fill(to *files.Site) (catalog.State, error) {
+	r.to = to
+	s := &r.state
+	err := r.copyTables()
+	if err == nil && !r.known {
+		err = r.resolve()
+	}
+	if s.UUID == ([16]byte{}) { // neither a log nor a table says it
+		rand.Read(s.UUID[:])
+	}
+	if err == nil {
+		err = r.copyLogs()
+	}
+	if e := r.checkUnchanged(); e != nil {
+		err = e // files that went meanwhile are no damage
+	}
+	if err == nil {
+		err = to.SyncDir(".")
+	}
+	if err == nil {
+		s.Params, err = r.params.AppendDatabase(nil)
+	}
+	if !r.known {
+		s.Created = time.Now()
+	} else if r.report.Lost > 0 {
+		s.Marks = nil // what is lost can be loaded again
+	}
+	return *s, err
+}
+
+// checkUnchanged returns an error if another process has written to a database that is whole enough
+// to be written to.
+func (r *recovery) checkUnchanged() error {
+	if r.single || r.cat.Err != nil {
+		return nil
+	}
+	now, err := catalog.Transaction(r.from, files.Catalog)
+	if err == nil && now != r.cat.Transaction {
+		err = fmt.Errorf("another process wrote to the database meanwhile: %w", files.ErrLocked)
+	}
+	return err
+}
+
+// count reports how much the new database has, all of it in tables.
+func (r *recovery) count(db *store.Store) error {
+	v, err := db.View()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	r.report.Tables = len(v.Version.Parts)
+	for i := range v.Version.Parts {
+		p := &v.Version.Parts[i]
+		none, err := v.NoDocuments(r.ctx, p, v.Seq)
+		if err != nil {
+			return err
 		}
+		r.report.Documents += int64(p.Meta.Docs) - int64(none.GetCardinality())
 	}
 	return nil
 }
@@ -228,75 +296,4 @@ func (r *recovery) lose(err error, l Loss) {
 	r.report.Losses = append(r.report.Losses, l)
 	r.report.Lost += l.Documents
 	r.report.Partial += l.Partial
-	r.report.Estimated += l.Estimated
-}
-
-// write makes the new database.
-func (r *recovery) write(path string) (err error) {
-	if r.to, err = newTarget(r, path); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.to.end()) }()
-	if err = r.readLogs(); err != nil {
-		return err
-	}
-	for _, in := range r.inputs {
-		if err = r.copyTable(in); err != nil {
-			return err
-		}
-	}
-	if err = r.copyLogs(); err != nil {
-		return err
-	}
-	if !r.cat.Current {
-		if err = r.to.resolve(); err != nil {
-			return err
-		}
-	}
-	if err = r.checkUnchanged(); err != nil {
-		return err
-	}
-	if err = r.to.count(); err != nil {
-		return err
-	}
-	return r.to.publish()
-}
-
-// checkUnchanged returns an error if another process has written to a database that is whole enough
-// to be written to.
-func (r *recovery) checkUnchanged() error {
-	if r.single || r.cat.Err != nil {
-		return nil
-	}
-	now, err := catalog.Transaction(r.from, r.inv.catalog)
-	if err == nil && now != r.cat.Transaction {
-		err = fmt.Errorf("another process wrote to the database meanwhile: %w", files.ErrLocked)
-	}
-	return err
-}
-
-func (r *recovery) finishReport() {
-	for _, t := range r.to.tables {
-		r.report.Documents += t.docs
-	}
-	r.report.Tables, r.report.Features = len(r.to.tables), r.params.Features
-	if !r.cat.Current {
-		r.doubtDeletes()
-	}
-	slices.SortStableFunc(r.report.Losses, func(a, b Loss) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
-	})
-}
-
-// doubtDeletes says that documents of tables may be deleted ones, since the catalog is lost.
-func (r *recovery) doubtDeletes() {
-	n := int64(0)
-	for _, t := range r.to.tables {
-		if t.from != nil {
-			n += t.docs
-		}
-	}
-	if n > 0 {
-		r.report.Doubts = append(r.report.Doubts, Doubt{files.Catalog, n, "without the catalog only logs tell what was deleted, and nothing what was pruned"})
-	}
 }

@@ -1,11 +1,16 @@
 package salvage
 
 import (
+	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -13,239 +18,296 @@ import (
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/store"
+	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
 
-// An input is a table of the damaged database.
-type input struct {
-	foundFile
-	table   *sstable.Salvaged
-	info    sstable.Info
-	whole   bool           // info is certain
-	meta    *catalog.Table // what the catalog says of it, nil if that is nothing
-	dead    *roaring.Bitmap
-	shift   uint64 // is added to its sequence numbers
-	foreign bool   // it is of another database, and its sequence numbers mean nothing
-}
-
-func (r *recovery) openTables() error {
-	var found []*input
-	for _, f := range r.inv.tables {
-		in := &input{foundFile: f}
-		if err := r.open(in); err != nil {
+// copyTables copies the tables that the catalog lists, all if that is lost.
+func (r *recovery) copyTables() error {
+	listed, dead := r.state.Tables, r.state.Tombstones
+	r.state.Tables, r.state.Tombstones = nil, map[uint64]*roaring.Bitmap{}
+	if !r.known {
+		for _, n := range slices.Sorted(maps.Keys(r.tables)) {
+			listed = append(listed, catalog.Table{Number: n})
+		}
+	}
+	for i, meta := range listed {
+		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		found = append(found, in)
-	}
-	if err := r.findParams(found); err != nil {
-		return err
-	}
-	r.match(found)
-	for _, in := range r.inputs { // no log and no catalog says it
-		if r.uuid == ([16]byte{}) && in.table != nil {
-			r.uuid = in.info.Identity.Database
+		if r.o.Progress != nil {
+			r.o.Progress(view.Progress{Stage: "recover", Done: int64(i), Total: int64(len(listed)), Unit: "tables"})
+		}
+		if err := r.copyTable(meta, cmp.Or(dead[meta.Number], roaring.New())); err != nil {
+			return err
 		}
 	}
-	r.place()
+	if r.stated {
+		return nil
+	}
+	if len(listed) > 0 {
+		return fmt.Errorf("the parameters of the database are neither in the catalog nor in a table: %w", base.ErrCorruption)
+	}
+	r.params = store.NewParams()
+	r.lose(base.Corruptf(files.Catalog, "params", -1, "lost, and there is no table that has them; those of a new database are assumed"), Loss{})
 	return nil
 }
 
-// open opens a table as far as it can be opened.
-func (r *recovery) open(in *input) error {
-	f, err := r.from.Open(in.name)
+// copyTable copies a table of which dead documents are known, or what can be read of it. Only the
+// number is known of it if the catalog is lost.
+func (r *recovery) copyTable(meta catalog.Table, dead *roaring.Bitmap) error {
+	living := Loss{Documents: int64(meta.Docs) - int64(dead.GetCardinality())}
+	path, ok := r.tables[meta.Number]
+	if !ok {
+		r.lose(base.Corruptf(files.TableName(meta.Number), "file", -1, "missing"), living)
+		return nil
+	}
+	f, err := r.from.Open(path)
 	if err != nil {
 		return err
 	}
-	t, err := sstable.Salvage(f, in.name)
+	name := filepath.Base(path)
+	t, err := sstable.Salvage(f, name)
 	switch {
-	case errors.Is(err, base.ErrCorruption):
-		return nil // to be reported if the table counts
-	case err != nil:
+	case err == nil:
+		defer t.Close()
+	case !errors.Is(err, base.ErrCorruption):
+		return err
+	case r.single:
+		if what, e := files.Look(r.from, path); e == nil && what != files.Table {
+			err = fmt.Errorf("%s: %w", path, files.ErrNotDatabase)
+		}
+		return err
+	default:
+		r.lose(base.Corruptf(name, "directory", -1, "lost, and with it where everything else is"), living)
+		return nil
+	}
+	info, whole := t.Info()
+	p := t.Params()
+	if !r.stated {
+		if r.params, r.stated = p, true; !r.single { // a database that has one layout for all its tables is as well served by this
+			r.params.Layout = sstable.LayoutBySize
+		}
+	}
+	if !p.Compatible(r.params) || r.known && whole && (info.Checksum != meta.Digest || info.Size != meta.Size) {
+		r.lose(base.Corruptf(name, "footer", -1, "not the table that belongs here"), living)
+		return nil
+	}
+	shift := meta.MinSeq - info.MinSeq
+	if !r.known {
+		meta = tables.Meta(meta.Number, info)
+		shift = r.place(&meta, info)
+	}
+	r.last = max(r.last, meta.MaxSeq)
+	if err := r.copyDocuments(t, meta, dead, shift); err != nil || !r.single {
 		return err
 	}
-	in.table = t
-	in.info, in.whole = t.Info()
+	r.readNote(t, name)
 	return nil
 }
 
-func (r *recovery) closeTables() {
-	for _, in := range r.inputs {
-		if in.table != nil {
-			in.table.Close()
-			in.table = nil
-		}
+// place returns what has to be added to the sequence numbers of a table without a catalog. What
+// comes from another database is placed after the tables with lower numbers, since it was added
+// after them.
+func (r *recovery) place(meta *catalog.Table, info sstable.Info) (shift uint64) {
+	own := &r.state.UUID
+	if *own == ([16]byte{}) { // no log says it
+		*own = info.Identity.Database
 	}
+	if !r.single && info.Identity.Database != *own {
+		shift = r.last + 1 - info.MinSeq
+	}
+	meta.MinSeq, meta.MaxSeq = meta.MinSeq+shift, meta.MaxSeq+shift
+	return shift
 }
 
-// findParams makes sure that the parameters of the database are known: from the catalog, else from
-// a table.
-func (r *recovery) findParams(found []*input) error {
-	if !r.cat.HasParams {
-		i := slices.IndexFunc(found, func(in *input) bool { return in.table != nil })
-		switch {
-		case i >= 0:
-			r.params = found[i].table.Params()
-			if !r.single { // a database that has one layout for all its tables is as well served by this
-				r.params.Layout = sstable.LayoutBySize
-			}
-		case len(found) > 0:
-			return fmt.Errorf("the parameters of the database are neither in the catalog nor in a table: %w", base.ErrCorruption)
-		default:
-			r.params, r.guess = store.NewParams(), true
-			r.lose(base.Corruptf(files.Catalog, "params", -1, "lost, and there is no table that has them; those of a new database are assumed"), Loss{})
+// copyDocuments copies a table, as it is if nothing of it is damaged.
+func (r *recovery) copyDocuments(t *sstable.Salvaged, meta catalog.Table, dead *roaring.Bitmap, shift uint64) error {
+	if whole := t.Whole(r.ctx); whole != nil {
+		f, err := r.to.Create(files.TableName(meta.Number))
+		if err != nil {
+			return err
 		}
-	}
-	r.texts = view.NewHasher(r.params)
-	return nil
-}
-
-// match brings tables together with what the catalog says of them.
-func (r *recovery) match(found []*input) {
-	taken := map[uint64]bool{}
-	give := func(in *input, t *catalog.Table) {
-		in.meta, in.number, taken[t.Number] = t, t.Number, true
-		in.dead = r.cat.State.Tombstones[t.Number]
-	}
-	listed := r.cat.State.Tables
-	for i := range listed {
-		t := &listed[i]
-		for _, in := range found {
-			if in.meta == nil && in.whole && in.info.Checksum == t.Digest && in.info.Size == t.Size {
-				give(in, t)
-				break
-			}
+		if _, err = whole.WriteTo(&copyWriter{r.ctx, f}); err == nil {
+			err = f.Sync()
 		}
+		r.add(meta, dead)
+		return errors.Join(err, f.Close())
 	}
-	for i := range listed {
-		for _, in := range found {
-			if t := &listed[i]; in.meta == nil && !in.whole && in.number == t.Number && !taken[t.Number] {
-				give(in, t)
-				break
-			}
-		}
-	}
-	for _, in := range found {
-		if in.meta == nil && in.whole && in.info.Identity.Database != ([16]byte{}) {
-			in.number = in.info.Identity.Number
-		}
-		if in.meta != nil || !r.cat.Current || r.single {
-			r.inputs = append(r.inputs, in)
-		} else if in.table != nil {
-			in.table.Close() // what merges have left behind, or what was not published
-		}
-	}
-	slices.SortStableFunc(r.inputs, func(a, b *input) int { return cmp.Compare(a.number, b.number) })
-	if !r.cat.Current {
-		return
-	}
-	for _, t := range listed {
-		if !taken[t.Number] {
-			n := r.livingIn(t)
-			r.lose(base.Corruptf(files.TableName(t.Number), "file", -1, "missing"), Loss{Documents: n})
-		}
-	}
-}
-
-// livingIn returns how many documents of a table live, by the catalog.
-func (r *recovery) livingIn(t catalog.Table) int64 {
-	n := int64(t.Docs)
-	if dead := r.cat.State.Tombstones[t.Number]; dead != nil {
-		n -= int64(dead.GetCardinality())
-	}
-	return n
-}
-
-// place finds what has to be added to the sequence numbers of tables. What comes from another
-// database is placed after the tables with lower numbers, since it was added after them.
-func (r *recovery) place() {
-	last := uint64(0)
-	for _, in := range r.inputs {
-		if in.table == nil {
-			continue
-		}
-		switch own := in.info.Identity.Database == r.uuid; {
-		case r.single:
-		case in.meta != nil:
-			in.shift = in.meta.MinSeq - in.info.MinSeq
-		case !own:
-			in.shift, in.foreign = last+1-in.info.MinSeq, true
-		}
-		if in.info.Docs > 0 {
-			last = max(last, in.info.MaxSeq+in.shift)
-		}
-	}
-}
-
-// copyTable writes the documents of a table that live.
-func (r *recovery) copyTable(in *input) error {
-	if in.table == nil {
-		n := int64(0)
-		if in.meta != nil {
-			n = r.livingIn(*in.meta)
-		}
-		r.lose(base.Corruptf(filepath.Base(in.name), "directory", -1, "lost, and with it where everything else is"), Loss{Documents: n})
-		return nil
-	}
-	if r.incompatible(in) {
-		return nil
-	}
-	w := &tableWriter{t: r.to, from: in, most: r.params.MaxDocs()}
-	done := int64(0)
-	o := sstable.SalvageOptions{
-		Sums: r.texts.Fill, Partial: r.o.Partial,
-		Dead:   func(doc uint32) bool { return in.dead != nil && in.dead.Contains(doc) },
-		Buried: func(id []byte, seq uint64) { r.isOutdated(id, seq+in.shift) },
-	}
-	err := in.table.Each(r.ctx, o, func(doc uint32, d *sstable.Document) error {
-		d.Seq += in.shift
-		if done++; done%4096 == 0 && r.o.Progress != nil {
-			r.o.Progress(view.Progress{Stage: "recover " + in.name, Done: int64(doc), Total: int64(in.info.Docs), Unit: "documents"})
-		}
-		if r.isOutdated(d.ID, d.Seq) {
-			return nil
-		}
+	w := &tableWriter{r: r}
+	o := sstable.SalvageOptions{Sums: view.NewHasher(r.params).Fill, Partial: r.o.Partial, Dead: dead.Contains}
+	err := t.Each(r.ctx, o, func(_ uint32, d *sstable.Document) error {
+		d.Seq += shift
 		return w.add(d)
 	})
-	if err == nil {
-		err = w.close()
+	if err = errors.Join(err, w.close()); err != nil {
+		return err
 	}
-	if err != nil {
-		return errors.Join(err, w.abort())
-	}
-	for _, l := range in.table.Losses() {
-		r.lose(l.Err, Loss{File: in.name, Documents: l.Lost, Partial: l.Partial, Estimated: l.Estimated})
-	}
-	if r.single {
-		r.readNote(in)
+	for _, l := range t.Losses() {
+		r.lose(l.Err, Loss{Documents: l.Lost, Partial: l.Partial})
 	}
 	return nil
 }
 
-// incompatible reports whether a table was made with other parameters than the database.
-func (r *recovery) incompatible(in *input) bool {
-	p := in.table.Params()
-	if p.Compatible(r.params) {
-		return false
+// add adds a table to the catalog.
+func (r *recovery) add(meta catalog.Table, dead *roaring.Bitmap) {
+	r.state.Tables = append(r.state.Tables, meta)
+	r.state.Tombstones[meta.Number] = dead
+}
+
+// copyWriter writes until the context ends.
+type copyWriter struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+// Write implements io.Writer.
+func (w *copyWriter) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
 	}
-	p.Layout = r.params.Layout
-	r.lose(base.Corruptf(in.name, "directory", -1, "made with other parameters: %s", p.Diff(r.params)), Loss{Documents: int64(in.info.Docs)})
-	return true
+	return w.to.Write(p)
 }
 
 // readNote takes over the allowed pairs of a packed database.
-func (r *recovery) readNote(in *input) {
-	note, err := in.table.Note()
+func (r *recovery) readNote(t *sstable.Salvaged, name string) {
+	note, err := t.Note()
 	if err == nil {
 		var pairs []view.IDPair
 		if pairs, err = backup.DecodeNote(note); err == nil {
 			for _, p := range pairs {
-				r.cat.State.Allowed = append(r.cat.State.Allowed, catalog.IDPair(p))
+				r.state.Allowed = append(r.state.Allowed, catalog.IDPair(p))
 			}
 			return
 		}
-		err = base.Corruptf(in.name, "note", -1, "%w", err)
+		err = base.Corruptf(name, "note", -1, "%w", err)
 	}
 	r.lose(err, Loss{})
+}
+
+// tableBytes is about how much memory the documents of a new table may take, in addition to their
+// texts; docBytes is about what a document takes of that, in addition to its ID and its sketch.
+const (
+	tableBytes = 128 << 20
+	docBytes   = 48
+)
+
+// A tableWriter writes the documents of a damaged table to one table or more.
+type tableWriter struct {
+	r      *recovery
+	number uint64
+	docs   int64 // of the table that is written
+	size   int   // of these in memory
+
+	file vfs.File
+	buf  *bufio.Writer
+	w    *sstable.Writer // nil if no table is begun
+}
+
+func (w *tableWriter) add(d *sstable.Document) error {
+	if w.docs == w.r.params.MaxDocs() || w.size >= tableBytes {
+		if err := w.close(); err != nil {
+			return err
+		}
+	}
+	if w.w == nil {
+		if err := w.begin(); err != nil {
+			return err
+		}
+	}
+	w.docs++
+	w.size += docBytes + len(d.ID) + 4*len(d.Sketch)
+	return w.w.Add(d)
+}
+
+func (w *tableWriter) begin() (err error) {
+	s := &w.r.state
+	w.number = s.NextFile
+	s.NextFile++
+	if w.file, err = w.r.to.Create(files.TableName(w.number)); err != nil {
+		return err
+	}
+	w.buf = bufio.NewWriterSize(w.file, 1<<20)
+	identity := sstable.Identity{Database: s.UUID, Number: w.number, Created: time.Now().UnixMicro()}
+	w.w, err = sstable.NewWriter(w.buf, w.r.params, sstable.WriterOptions{Identity: identity})
+	return err
+}
+
+// close completes the table that is written, if there is one. After an error the new database is
+// given up.
+func (w *tableWriter) close() error {
+	if w.file == nil {
+		return nil
+	}
+	var info sstable.Info
+	err := w.r.ctx.Err()
+	if err == nil {
+		info, err = w.w.Close()
+	}
+	if err == nil {
+		err = w.buf.Flush()
+	}
+	if err == nil {
+		err = w.file.Sync()
+	}
+	err = errors.Join(err, w.file.Close())
+	w.w, w.file, w.docs, w.size = nil, nil, 0, 0
+	w.r.add(tables.Meta(w.number, info), roaring.New())
+	return err
+}
+
+// resolve finds documents of different tables that have one ID, and leaves the one alive that was
+// written last. It notes how many documents may be deleted ones.
+func (r *recovery) resolve() (err error) {
+	all := r.state.Tables
+	readers := make([]*sstable.Reader, len(all))
+	defer func() {
+		for _, t := range readers {
+			if t != nil {
+				err = errors.Join(err, t.Close())
+			}
+		}
+	}()
+	doubtful := int64(0)
+	for i, b := range all {
+		f, err := r.to.Open(files.TableName(b.Number))
+		if err != nil {
+			return err
+		}
+		if readers[i], err = sstable.OpenFile(f, files.TableName(b.Number)); err != nil {
+			return err
+		}
+		doubtful += int64(b.Docs)
+		for j, a := range all[:i] {
+			if err := r.ctx.Err(); err != nil {
+				return err
+			}
+			err := sstable.EachCommonID(readers[j], readers[i], func(docA, docB uint32) error {
+				seqA, err := readers[j].Seq(docA)
+				seqB, e := readers[i].Seq(docB)
+				if err = cmp.Or(err, e); err != nil {
+					return err
+				}
+				if seqA+a.MinSeq-readers[j].Info().MinSeq > seqB+b.MinSeq-readers[i].Info().MinSeq {
+					r.state.Tombstones[b.Number].Add(docB)
+				} else {
+					r.state.Tombstones[a.Number].Add(docA)
+				}
+				return nil
+			})
+			if err != nil {
+				return fmt.Errorf("comparing tables: %w", err)
+			}
+		}
+	}
+	for _, dead := range r.state.Tombstones {
+		doubtful -= int64(dead.GetCardinality())
+	}
+	if doubtful > 0 && !r.single {
+		r.report.Doubts = append(r.report.Doubts, Doubt{files.Catalog, doubtful, "without the catalog only logs tell what was deleted, and nothing what was pruned"})
+	}
+	return nil
 }

@@ -30,6 +30,8 @@ type Admission struct {
 	New      bool
 	Expired  bool // it is neither: it has expired already
 	Replaces bool // it is new, and another document has its ID
+
+	Old view.Place // of its ID if it is new: what it replaces, which may have expired
 }
 
 // Admit decides on a document that is to be stored if it is new. It is not if it matches another
@@ -40,10 +42,9 @@ func Admit(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.
 		return Admission{Expired: true}, nil
 	}
 	same := false
-	err = v.Safely(ctx, func() error {
-		place, there, err := v.Find(d.ID)
-		if a.Replaces = there; err == nil && there {
-			same, err = isSame(v, place, d, fps)
+	err = v.Safely(ctx, func() (err error) {
+		if a.Old, a.Replaces, err = v.Find(d.ID); err == nil && a.Replaces {
+			same, err = isSame(v, a.Old, d, fps)
 		}
 		return err
 	})

@@ -1,6 +1,9 @@
 package search
 
-import "context"
+import (
+	"context"
+	"sync/atomic"
+)
 
 // Counts is the work of a search; engine.QueryStats documents the fields.
 type Counts struct {
@@ -12,18 +15,18 @@ type Counts struct {
 
 type countsKey struct{}
 
-// A Counter takes the counts of searches. It must be safe for concurrent use.
-type Counter interface{ Add(Counts) }
-
-// WithCounts returns a context whose searches report their work to c, each once it has ended.
-func WithCounts(ctx context.Context, c Counter) context.Context {
-	return context.WithValue(ctx, countsKey{}, c)
+// WithCounts returns a context whose searches add their work to sum, each once it has ended.
+func WithCounts(ctx context.Context, sum *Counts) context.Context {
+	return context.WithValue(ctx, countsKey{}, sum)
 }
 
 // report tells the counts to the context, if it collects them.
 func (c Counts) report(ctx context.Context) {
-	if to, _ := ctx.Value(countsKey{}).(Counter); to != nil {
-		to.Add(c)
+	if sum, _ := ctx.Value(countsKey{}).(*Counts); sum != nil {
+		atomic.AddInt64(&sum.Probes, c.Probes)
+		atomic.AddInt64(&sum.Candidates, c.Candidates)
+		atomic.AddInt64(&sum.Matches, c.Matches)
+		atomic.AddInt64(&sum.Tables, c.Tables)
 	}
 }
 

@@ -41,7 +41,7 @@ func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) erro
 			}
 		}
 		if !db.goesOn(err) {
-			_, damage := db.damaged()
+			_, damage := db.Damaged()
 			return cmp.Or(err, damage)
 		}
 	}
@@ -74,8 +74,8 @@ func (db *Store) goesOn(err error) bool {
 	return errors.Is(err, base.ErrCorruption) && db.Writable() == nil
 }
 
-// damaged returns the names of the tables that are set apart, and why one of them is.
-func (db *Store) damaged() (names []string, why error) {
+// Damaged returns the names of the tables that are set apart, and why one of them is.
+func (db *Store) Damaged() (names []string, why error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	for i := 0; db.current != nil && i < len(db.current.Parts); i++ {
@@ -217,7 +217,7 @@ func dropBefore(v *view.View, p *view.Part) int64 {
 // merge does a merge that was started, publishes its result and ends it. Erase leaves no text of
 // what it drops.
 func (db *Store) merge(ctx context.Context, m *compaction.Merge, erase bool, progress func(view.Progress)) error {
-	did := compaction.Stats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: string(m.Reason), Started: time.Now()}
+	did := compaction.Stats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: m.Reason, Started: time.Now()}
 	running, done := db.merges.Run(ctx, m)
 	defer done()
 	t, err := db.mergeAndPublish(running, m, erase, &did, progress)
@@ -227,7 +227,7 @@ func (db *Store) merge(ctx context.Context, m *compaction.Merge, erase bool, pro
 		did.Output, did.Bytes, did.Documents = t.Meta.Number, t.Meta.Size, int64(t.Meta.Docs)
 	}
 	if err == nil {
-		db.metrics.compacted(&did)
+		db.Counts.compacted(&did)
 	}
 	db.merges.End(m, &did)
 	if err == nil {

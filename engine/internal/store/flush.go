@@ -167,7 +167,7 @@ func (db *Store) flush(m *view.Memtable) error {
 	e := Event{Kind: EventFlush, Docs: len(docs), Duration: time.Since(start)}
 	if t != nil {
 		e.Tables, e.Bytes = []uint64{t.Meta.Number}, t.Meta.Size
-		db.metrics.flushed(t.Meta.Size)
+		db.Counts.flushed(t.Meta.Size)
 	}
 	db.WakeCompact() // also without a table: what the log has held may be dropped
 	db.event(e)

@@ -22,13 +22,13 @@ import (
 // Create makes a new database at path and opens it. It returns ErrExists if there is something at
 // path that is not an empty directory.
 func Create(path string, o Options) (*Store, error) {
-	return create(path, o.withDefaults(), false)
+	return create(path, o.withDefaults(), false, nil)
 }
 
 // Build makes a new database at path that fill fills. It is there once Build returns nil; until then
 // Open finds nothing there, and after an error or a kill the next Create, Open or Build begins anew.
 func Build(path string, o Options, fill func(*Store) error) error {
-	db, err := create(path, o.withDefaults(), true)
+	db, err := create(path, o.withDefaults(), true, nil)
 	if err != nil {
 		return err
 	}
@@ -39,6 +39,12 @@ func Build(path string, o Options, fill func(*Store) error) error {
 		return errors.Join(err, db.Discard())
 	}
 	return db.Close()
+}
+
+// Assemble opens a new database at path, of the tables and logs that fill makes in its folder and of
+// what it says that the catalog lists. It is there once Close returns nil; Discard removes it.
+func Assemble(path string, o Options, fill func(*files.Site) (catalog.State, error)) (*Store, error) {
+	return create(path, o.withDefaults(), true, fill)
 }
 
 // NewParams returns the parameters of a new database with default options.
@@ -65,7 +71,7 @@ func Open(path string, o Options) (*Store, error) {
 		if opts.MustExist || opts.ReadOnly {
 			return nil, fmt.Errorf("%s: no such database: %w", path, files.ErrNotFound)
 		}
-		db, err := create(path, opts, false)
+		db, err := create(path, opts, false, nil)
 		if errors.Is(err, files.ErrExists) { // another process was faster
 			return open(path, opts)
 		}
@@ -85,14 +91,17 @@ func Open(path string, o Options) (*Store, error) {
 	return nil, fmt.Errorf("%s: %w", path, files.ErrNotDatabase)
 }
 
-// create makes a new database, which is there only once it is closed if it is to be built; o has its
-// defaults.
-func create(path string, o Options, build bool) (*Store, error) {
+// create makes a new database, of what fill makes unless that is nil. It is there only once it is
+// closed if it is to be built. o has its defaults.
+func create(path string, o Options, build bool, fill func(*files.Site) (catalog.State, error)) (*Store, error) {
 	params, err := o.params()
 	if err != nil {
 		return nil, err
 	}
 	db := newDB(path, o)
+	if fill == nil {
+		fill = func(*files.Site) (catalog.State, error) { return db.newState(params) }
+	}
 	if db.site, err = files.Claim(o.FS, path, o.BusyTimeout); err != nil {
 		return nil, err
 	}
@@ -101,7 +110,10 @@ func create(path string, o Options, build bool) (*Store, error) {
 		err = db.site.Begin()
 	}
 	if err == nil {
-		err = db.createCatalog(params)
+		var s catalog.State
+		if s, err = fill(db.site); err == nil {
+			err = catalog.Begin(db.Dir, files.Catalog, s)
+		}
 	}
 	if err == nil && !build {
 		db.building = false
@@ -118,18 +130,18 @@ func create(path string, o Options, build bool) (*Store, error) {
 	return db, nil
 }
 
-// createCatalog writes the catalog of a new database, under the name of one that is not complete.
-func (db *Store) createCatalog(params sstable.Params) error {
+// newState returns what the catalog of an empty database says.
+func (db *Store) newState(params sstable.Params) (catalog.State, error) {
 	encoded, err := params.AppendDatabase(nil)
 	if err != nil {
-		return err
+		return catalog.State{}, err
 	}
 	s := catalog.State{Created: db.Now(), Params: encoded, NextFile: 1, FirstWAL: 1, Options: map[string]string{}}
 	rand.Read(s.UUID[:])
 	if db.opts.TTL > 0 {
 		s.Options[catalog.OptionTTL] = db.opts.TTL.String()
 	}
-	return catalog.Begin(db.Dir, files.Catalog, s)
+	return s, nil
 }
 
 // takeLock takes the lock that keeps a writer alone, and waits for it if it is told to.
@@ -243,6 +255,9 @@ func (db *Store) Close() error {
 	})
 	return db.closeErr
 }
+
+// IsNew reports whether this Store has made the database: it was not there before.
+func (db *Store) IsNew() bool { return db.site != nil }
 
 // Discard closes the database like Close. It removes it if this Store has made it and it is not
 // complete yet, or nothing was ever stored in it.

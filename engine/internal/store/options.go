@@ -73,7 +73,7 @@ type Event struct {
 	Kind       string
 	Tables     []uint64
 	Output     uint64
-	Reason     string
+	Reason     compaction.Reason
 	Docs       int
 	InputBytes int64
 	Bytes      int64

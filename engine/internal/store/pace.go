@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -58,10 +59,10 @@ func (db *Store) waitTables(ctx context.Context) error {
 }
 
 // stalled notes that a write has waited.
-func (db *Store) stalled(reason string, start time.Time) {
+func (db *Store) stalled(reason compaction.Reason, start time.Time) {
 	took := time.Since(start)
-	db.metrics.stalls.Add(1)
-	db.metrics.stallTime.Add(int64(took))
+	db.Counts.Stalls.Add(1)
+	db.Counts.StallTime.Add(int64(took))
 	db.event(Event{Kind: EventStall, Reason: reason, Duration: took})
 }
 
@@ -87,7 +88,7 @@ const (
 
 // slow waits for as long as a write is held back.
 func (db *Store) slow(ctx context.Context, lag time.Duration) error {
-	db.metrics.slowTime.Add(int64(lag))
+	db.Counts.SlowTime.Add(int64(lag))
 	timer := time.NewTimer(lag)
 	defer timer.Stop()
 	select {

@@ -58,7 +58,7 @@ func (db *Store) ingest(ctx context.Context, path string) error {
 	if err := db.publishIngest(ctx, t); err != nil {
 		return errors.Join(err, db.Drop(t))
 	}
-	db.metrics.bytesLoaded.Add(t.Meta.Size)
+	db.Counts.BytesLoaded.Add(t.Meta.Size)
 	db.WakeCompact()
 	return nil
 }

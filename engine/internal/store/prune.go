@@ -298,7 +298,7 @@ func (p *prune) enter(edit catalog.Edit, n int) error {
 		return db.fail(err)
 	}
 	p.deleted = n
-	db.metrics.deletes.Add(int64(n))
+	db.Counts.Deletes.Add(int64(n))
 	db.mu.Lock()
 	var parts []view.Part
 	for _, at := range db.current.Parts {

@@ -79,7 +79,7 @@ func (db *Store) Publish(ctx context.Context, t *view.Table, replace bool, marks
 	if err != nil || t == nil {
 		return TableCounts{}, err
 	}
-	db.metrics.bytesLoaded.Add(t.Meta.Size)
+	db.Counts.BytesLoaded.Add(t.Meta.Size)
 	return p.counts(), nil // nothing fails once the table is published
 }
 

@@ -75,7 +75,7 @@ type Store struct {
 	stop      context.CancelFunc // ends background work
 	stopping  <-chan struct{}    // is closed by stop; nil if there is no such work
 	background
-	metrics metrics
+	Counts Counts
 }
 
 // readTo is where a reader stands.

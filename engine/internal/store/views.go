@@ -23,7 +23,7 @@ func (db *Store) View() (*view.View, error) {
 
 // TakeView makes v, which is new or closed, a view of the database as it is now.
 func (db *Store) TakeView(v *view.View) error {
-	db.metrics.queries.Add(1)
+	db.Counts.Queries.Add(1)
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	return db.takeLocked(v)

@@ -74,12 +74,12 @@ const payloadKeep = 1 << 20
 // commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its
 // position. Without space for the log nothing has changed, and nothing if an ID can't be looked up
 // because a table is damaged: a record in the log would meet the damage again at each replay. The
-// caller holds writeMu.
-func (db *Store) commitLocked(recs []wal.Record, payload []byte) error {
+// caller holds writeMu, and knows what the first records replace.
+func (db *Store) commitLocked(recs []wal.Record, payload []byte, known ...view.Place) error {
 	have := db.storedLocked()
 	var one [1]view.Place // for most writes
-	replaced := one[:0]
-	for i := range recs {
+	replaced := append(one[:0], known...)
+	for i := len(known); i < len(recs); i++ {
 		old, _, err := have.locate(recs[i].Doc.ID)
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func (db *Store) commitLocked(recs []wal.Record, payload []byte) error {
 		db.insertLocked(replaced[i], &recs[i])
 	}
 	db.publishLocked(first + uint64(len(recs)) - 1)
-	db.metrics.wrote(recs, len(payload))
+	db.Counts.wrote(recs, len(payload))
 	return nil
 }
 
@@ -206,16 +206,20 @@ func (db *Store) lockForWrite(ctx context.Context) error {
 	}
 }
 
-// PutEachUnless stores each of docs unless match finds a visible document that it is to give way to.
+// A MatchFunc says whether a document, one of several by its number, is to give way to a visible
+// one, and if not, where the document is that it replaces: nowhere if it is the first of its ID.
+type MatchFunc func(i int, v *view.View, d *sstable.Document) (old view.Place, found bool, err error)
+
+// PutEachUnless stores each of n documents unless match finds a visible document that it is to give way to.
 // A check and its write are one step: no other write comes between. It waits once until all of it is
 // safe, matches too: one must not be lost once its near-duplicate is turned away. It returns how
 // many have been decided: fewer than all after an error, and then these are safe too, if the log can
 // be written.
-func (db *Store) PutEachUnless(ctx context.Context, docs []view.Doc, match func(i int, v *view.View, d *sstable.Document) (bool, error)) (decided int, err error) {
+func (db *Store) PutEachUnless(ctx context.Context, n int, doc func(i int) view.Doc, match MatchFunc) (decided int, err error) {
 	var last logPosition
-	for ; decided < len(docs) && err == nil; decided++ {
+	for ; decided < n && err == nil; decided++ {
 		var at logPosition
-		at, err = db.putUnless(ctx, docs[decided], func(v *view.View, d *sstable.Document) (bool, error) { return match(decided, v, d) })
+		at, err = db.putUnless(ctx, doc(decided), decided, match)
 		if err != nil {
 			break
 		}
@@ -229,29 +233,29 @@ func (db *Store) PutEachUnless(ctx context.Context, docs []view.Doc, match func(
 
 // putUnless does with one document what PutEachUnless does with each, and returns where the log has
 // to be safe.
-func (db *Store) putUnless(ctx context.Context, d view.Doc, match func(*view.View, *sstable.Document) (bool, error)) (last logPosition, err error) {
+func (db *Store) putUnless(ctx context.Context, d view.Doc, i int, match MatchFunc) (last logPosition, err error) {
 	recs, err := db.prepare(ctx, []Operation{Put(d)})
 	if err != nil {
 		return last, err
 	}
-	last, err = db.writeUnless(ctx, recs, match)
+	last, err = db.writeUnless(ctx, recs, i, match)
 	for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {
-		last, err = db.writeUnless(ctx, recs, match)
+		last, err = db.writeUnless(ctx, recs, i, match)
 	}
 	return last, err
 }
 
 // writeUnless makes a record visible unless match finds a document, as write does.
-func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, match func(*view.View, *sstable.Document) (bool, error)) (last logPosition, err error) {
+func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, i int, match MatchFunc) (last logPosition, err error) {
 	if err := db.lockForWrite(ctx); err != nil {
 		return last, err
 	}
 	defer db.writeMu.Unlock()
-	found, err := db.matchLocked(&recs[0].Doc, match)
+	old, found, err := db.matchLocked(i, &recs[0].Doc, match)
 	if err == nil && !found {
 		buf := payloads.Get().(*[]byte)
 		payload := wal.Encode((*buf)[:0], recs)
-		err = db.commitLocked(recs, payload)
+		err = db.commitLocked(recs, payload, old)
 		if cap(payload) <= payloadKeep {
 			*buf = payload
 		}
@@ -261,14 +265,14 @@ func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, match func(
 }
 
 // matchLocked calls match with a view of the database as it is now. The caller holds writeMu.
-func (db *Store) matchLocked(d *sstable.Document, match func(*view.View, *sstable.Document) (bool, error)) (bool, error) {
+func (db *Store) matchLocked(i int, d *sstable.Document, match MatchFunc) (old view.Place, found bool, err error) {
 	v := &db.writerView
 	if err := db.TakeView(v); err != nil {
-		return false, err
+		return old, false, err
 	}
 	defer v.Forget()
 	defer v.Close()
-	return match(v, d)
+	return match(i, v, d)
 }
 
 // effectiveLocked returns the records without the deletes that remove nothing, and how many deletes

@@ -3,8 +3,9 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"hash/maphash"
 	"strings"
+
+	"github.com/google/btree"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
@@ -31,155 +32,80 @@ func ComparePairs(p, q IDPair) int {
 	return cmp.Or(strings.Compare(p.A, q.A), strings.Compare(p.B, q.B))
 }
 
-// AllowedPairs is a set of pairs of IDs. It is never changed: a snapshot keeps the one that it was
-// taken with. A set and one made of it share all but the paths to what differs.
-type AllowedPairs struct{ root *pairNode }
+// AllowedPairs is a set of pairs of IDs, each in both orders. It is never changed: a snapshot keeps
+// the one that it was taken with. A set and one made of it share all but the paths to what differs.
+type AllowedPairs struct{ tree btree.BTreeG[IDPair] }
 
-// A pairNode is one of a treap: in the order of pairs from left to right, and with no higher rank
-// below. Ranks are hashes, so that the tree is about balanced. Each pair is there in both orders.
-type pairNode struct {
-	IDPair
-	rank  uint64
-	below [2]*pairNode // before it and after it
-	edit  *bool        // the edit that made the node, and may change it
-}
+// pairDegree is half of the pairs that a node may have. An edit copies whole nodes; smaller ones take
+// more memory a pair.
+const pairDegree = 16
 
-var pairSeed = maphash.MakeSeed()
-
-// own returns the node, or a copy if another edit has made it.
-func (n *pairNode) own(edit *bool) *pairNode {
-	if n.edit == edit {
-		return n
-	}
-	c := *n
-	c.edit = edit
-	return &c
-}
-
-// with returns the tree with a pair.
-func (n *pairNode) with(p IDPair, edit *bool) *pairNode {
-	if n == nil {
-		return &pairNode{IDPair: p, rank: maphash.Comparable(pairSeed, p), edit: edit}
-	}
-	c := ComparePairs(p, n.IDPair)
-	if c == 0 {
-		return n
-	}
-	n, side := n.own(edit), side(c)
-	if n.below[side] = n.below[side].with(p, edit); n.below[side].rank > n.rank {
-		up := n.below[side].own(edit)
-		n.below[side], up.below[1-side] = up.below[1-side], n
-		return up
-	}
-	return n
-}
-
-// side is where a pair is below a node that it compares with as c says.
-func side(c int) int { return (c + 1) / 2 }
-
-// without returns the tree without a pair.
-func (n *pairNode) without(p IDPair, edit *bool) *pairNode {
-	if n == nil {
-		return nil
-	}
-	c := ComparePairs(p, n.IDPair)
-	if c == 0 {
-		return joined(n.below[0], n.below[1], edit)
-	}
-	n = n.own(edit)
-	n.below[side(c)] = n.below[side(c)].without(p, edit)
-	return n
-}
-
-// joined returns the tree of two, all of a before all of b.
-func joined(a, b *pairNode, edit *bool) *pairNode {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	case a.rank > b.rank:
-		a = a.own(edit)
-		a.below[1] = joined(a.below[1], b, edit)
-		return a
-	}
-	b = b.own(edit)
-	b.below[0] = joined(a, b.below[0], edit)
-	return b
-}
-
-// each calls f for the pairs of a tree in order.
-func (n *pairNode) each(f func(IDPair)) {
-	if n != nil {
-		n.below[0].each(f)
-		f(n.IDPair)
-		n.below[1].each(f)
-	}
-}
-
-// first returns the least pair that is not less than p, or nil.
-func (a *AllowedPairs) first(p IDPair) (found *pairNode) {
-	for n := a.root; n != nil; {
-		if ComparePairs(p, n.IDPair) <= 0 {
-			found, n = n, n.below[0]
-		} else {
-			n = n.below[1]
-		}
-	}
+// first returns the least pair that is not less than p, or none.
+func (a *AllowedPairs) first(p IDPair) (found IDPair) {
+	a.tree.AscendGreaterOrEqual(p, func(q IDPair) bool {
+		found = q
+		return false
+	})
 	return found
 }
 
 // Has reports whether two IDs are an allowed pair, in either order.
 func (a *AllowedPairs) Has(x, y string) bool {
-	n := a.first(IDPair{x, y})
-	return n != nil && n.A == x && n.B == y
+	return a.tree.Has(IDPair{x, y})
 }
 
 // Involves reports whether an ID is in any pair.
-func (a *AllowedPairs) Involves(id string) bool {
-	n := a.first(IDPair{A: id})
-	return n != nil && n.A == id
-}
+func (a *AllowedPairs) Involves(id string) bool { return a.first(IDPair{A: id}).A == id }
 
 // Empty reports whether the set has no pair.
-func (a *AllowedPairs) Empty() bool { return a.root == nil }
+func (a *AllowedPairs) Empty() bool { return a.tree.Len() == 0 }
 
 // IDs returns the IDs in any pair, in order.
 func (a *AllowedPairs) IDs() (ids []string) {
-	a.root.each(func(p IDPair) {
+	a.tree.Ascend(func(p IDPair) bool {
 		if len(ids) == 0 || ids[len(ids)-1] != p.A {
 			ids = append(ids, p.A)
 		}
+		return true
 	})
 	return ids
 }
 
 // All returns the pairs, each once, in order.
 func (a *AllowedPairs) All() (pairs []IDPair) {
-	a.root.each(func(p IDPair) {
+	a.tree.Ascend(func(p IDPair) bool {
 		if p.A < p.B {
 			pairs = append(pairs, p)
 		}
+		return true
 	})
 	return pairs
 }
 
 // With returns the set and pairs together.
-func (a *AllowedPairs) With(pairs []IDPair) *AllowedPairs { return a.edited(pairs, (*pairNode).with) }
+func (a *AllowedPairs) With(pairs []IDPair) *AllowedPairs {
+	return a.edited(pairs, func(t *btree.BTreeG[IDPair], p IDPair) { t.ReplaceOrInsert(p) })
+}
 
 // Without returns the set without pairs.
 func (a *AllowedPairs) Without(pairs []IDPair) *AllowedPairs {
-	return a.edited(pairs, (*pairNode).without)
+	return a.edited(pairs, func(t *btree.BTreeG[IDPair], p IDPair) { t.Delete(p) })
 }
 
 // edited returns the set after change of each pair, in both orders.
-func (a *AllowedPairs) edited(pairs []IDPair, change func(*pairNode, IDPair, *bool) *pairNode) *AllowedPairs {
-	n := &AllowedPairs{a.root}
-	edit := new(bool)
-	for _, p := range pairs {
-		n.root = change(change(n.root, p, edit), IDPair{p.B, p.A}, edit)
+func (a *AllowedPairs) edited(pairs []IDPair, change func(*btree.BTreeG[IDPair], IDPair)) *AllowedPairs {
+	if len(pairs) == 0 {
+		return a
 	}
-	return n
+	tree := btree.NewG(pairDegree, func(p, q IDPair) bool { return ComparePairs(p, q) < 0 })
+	if own := a.tree; own.Len() > 0 {
+		tree = own.Clone() // which changes the tree that it is called for: not one that others read
+	}
+	for _, p := range pairs {
+		change(tree, p)
+		change(tree, IDPair{p.B, p.A})
+	}
+	return &AllowedPairs{*tree}
 }
 
 // CatalogPairs returns pairs as the catalog has them.

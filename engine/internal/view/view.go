@@ -85,7 +85,7 @@ func (v *View) Locate(id string) (Place, error) {
 	return p, err
 }
 
-// Find returns where the visible row with this ID is.
+// Find returns where the row with this ID is, and whether it is visible: it may have expired.
 func (v *View) Find(id []byte) (p Place, ok bool, err error) {
 	for _, m := range slices.Backward(v.Mems) {
 		if d := m.Find(id, v.Seq); d != nil {

@@ -46,7 +46,7 @@ var words = []string{"one", "", "three is longer", "four", "five: " + fmt.Sprint
 
 // positions returns where the frames of a log of these payloads start, and its end.
 func positions(payloads []string) []int {
-	pos := []int{headerSize}
+	pos := []int{HeaderSize}
 	for i, p := range payloads {
 		pos = append(pos, pos[i]+int(frameSize(int64(len(p)))))
 	}
@@ -116,7 +116,7 @@ func TestEveryTruncation(t *testing.T) {
 			whole++
 		}
 		end := int64(0)
-		if size >= headerSize {
+		if size >= HeaderSize {
 			end = int64(pos[whole])
 		}
 		if err != nil || n != whole || res.End != end || res.TornBytes != int64(size)-end {
@@ -129,7 +129,7 @@ func TestEveryTruncation(t *testing.T) {
 func TestMovedFrames(t *testing.T) {
 	payloads := []string{"aaaaaaaa", "bbbbbbbb", "cccccccc"}
 	image := sampleLog(t, payloads, 0, true)
-	frame := func(b []byte, i int) []byte { return b[headerSize+24*i:][:24] }
+	frame := func(b []byte, i int) []byte { return b[HeaderSize+24*i:][:24] }
 	for i := range payloads {
 		for j := range payloads {
 			damaged := bytes.Clone(image)
@@ -196,7 +196,7 @@ func TestVouchedLoss(t *testing.T) {
 	clear(image[512:1024])
 	_, _, err := collect(fileOf(t, image), "log", Options{Last: true})
 	var damage *base.CorruptionError
-	if !errors.As(err, &damage) || damage.Offset != headerSize {
+	if !errors.As(err, &damage) || damage.Offset != HeaderSize {
 		t.Error(err)
 	}
 }
@@ -205,7 +205,7 @@ func TestVouchedLoss(t *testing.T) {
 // for frames.
 func TestNestedLog(t *testing.T) {
 	inner := sampleLog(t, words, 3, true)
-	payloads := []string{string(inner), string(inner[headerSize:]), "tail"}
+	payloads := []string{string(inner), string(inner[HeaderSize:]), "tail"}
 	image := sampleLog(t, payloads, 0, false)
 	got, _, err := collect(fileOf(t, image), "log", Options{Last: true})
 	if err != nil || !slices.Equal(got, payloads) {
@@ -236,7 +236,7 @@ func TestHostileImitations(t *testing.T) {
 // TestImpossibleSynced: a frame that vouches for itself and more was not written by a Writer.
 func TestImpossibleSynced(t *testing.T) {
 	image, seed := encodeHeader(testHeader)
-	image = appendFrame(image, seed, headerSize, headerSize+8, typeData, []byte("liar"))
+	image = appendFrame(image, seed, HeaderSize, HeaderSize+8, typeData, []byte("liar"))
 	if n, _, err := replayImage(t, "synced past its position", image, false); n != 0 || err == nil {
 		t.Errorf("%d frames, %v", n, err)
 	}

@@ -13,7 +13,7 @@ import (
 // are made right first, so that what is after them is reached too.
 func FuzzWAL(f *testing.F) {
 	closed, open := sampleLog(f, words, 5, true), sampleLog(f, words, 2, false)
-	for _, image := range [][]byte{closed, open, open[:len(open)-3], closed[:headerSize], closed[:20], {}} {
+	for _, image := range [][]byte{closed, open, open[:len(open)-3], closed[:HeaderSize], closed[:20], {}} {
 		f.Add(image, false, true)
 		f.Add(image, true, false)
 	}
@@ -52,8 +52,8 @@ func FuzzWAL(f *testing.F) {
 // lead.
 func repaired(image []byte) []byte {
 	head, seed := encodeHeader(testHeader)
-	out := append(head, image[min(headerSize, len(image)):]...)
-	for pos := headerSize; len(out)-pos >= frameHeader; {
+	out := append(head, image[min(HeaderSize, len(image)):]...)
+	for pos := HeaderSize; len(out)-pos >= frameHeader; {
 		h, ok := decodeHead(out[pos:], int64(pos), int64(len(out)))
 		if !ok {
 			break

@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files anew")
 
 const (
 	goldenFile = "testdata/v1.wal"
@@ -51,7 +51,7 @@ func goldenLog(t *testing.T) []byte {
 // TestGolden keeps version 1 as it is: its logs must remain readable, and written the same.
 func TestGolden(t *testing.T) {
 	image := goldenLog(t)
-	if *rewrite {
+	if *update {
 		if err := os.WriteFile(goldenFile, image, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -134,11 +134,11 @@ func (s *scanner) torn(pos int64) {
 // header reads the file header. Frames follow only one that is durable, so a torn one is the whole
 // file, and short or all zeros.
 func (s *scanner) header(want *Header) error {
-	buf, err := s.r.bytes(0, min(headerSize, s.r.size))
+	buf, err := s.r.bytes(0, min(HeaderSize, s.r.size))
 	if err != nil {
 		return err
 	}
-	if int64(len(buf)) < headerSize || s.r.size == headerSize && allZero(buf) {
+	if int64(len(buf)) < HeaderSize || s.r.size == HeaderSize && allZero(buf) {
 		if !s.last {
 			return s.corrupt(0, "no header")
 		}
@@ -156,7 +156,7 @@ func (s *scanner) header(want *Header) error {
 		return s.corrupt(0, "log %d of database %x stands in the place of log %d of database %x",
 			h.Number, h.Database, want.Number, want.Database)
 	}
-	s.res.Version, s.res.Header, s.seed, s.res.End = version, h, seed, headerSize
+	s.res.Version, s.res.Header, s.seed, s.res.End = version, h, seed, HeaderSize
 	s.format = formats[version]
 	return nil
 }

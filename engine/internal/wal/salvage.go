@@ -4,35 +4,23 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// A Gap is a part of a log that can't be read.
-type Gap struct {
-	Offset, Bytes int64
-	// Torn says that it may be what a crash left half written of the newest log: it is the end of
-	// the file, which has no end frame.
-	Torn bool
-	Err  error // a *base.CorruptionError
-}
-
 // Salvaged says what Salvage found.
 type Salvaged struct {
-	Header Header
-	Frames int   // payloads delivered
-	Clean  bool  // there is an end frame
-	End    int64 // the position after the last intact frame
-	Gaps   []Gap
+	Clean bool    // there is an end frame
+	End   int64   // the position after the last intact frame
+	Gaps  []error // of each part that can't be read, a *base.CorruptionError
 }
 
 // Salvage calls fn for the payload of every frame of a log that is intact, also of those after a
-// damaged one, which it finds at the next multiple of 8 where there is one. Expected, if not nil,
-// is the header that the log should have: it serves if the one in the file is damaged. fn gets the
-// position of the frame; the payload is valid during the call only. An error of fn ends the reading
-// and is returned as it is, as are those of the file system.
+// damaged one, which it finds at the next multiple of 8 where there is one. Expected, if not nil, is
+// the header of the log: it serves if the one in the file is damaged, and another log is none. fn
+// gets the position of the frame; the payload is valid during the call only. An error of fn ends the
+// reading and is returned as it is, as are those of the file system.
 //
-// The bytes that are checksummed in vain are bounded, as in Replay; what comes after is a Gap.
+// The bytes that are checksummed in vain are bounded, as in Replay; what comes after is a gap.
 func Salvage(fs vfs.FS, name string, expected *Header, fn func(at int64, payload []byte) error) (Salvaged, error) {
 	f, err := fs.Open(name)
 	if err != nil {
@@ -48,7 +36,7 @@ func Salvage(fs vfs.FS, name string, expected *Header, fn func(at int64, payload
 	if err == nil && ok {
 		err = s.scan(fn)
 	}
-	s.out.Header, s.out.End = s.res.Header, s.res.End
+	s.out.End = s.res.End
 	return s.out, err
 }
 
@@ -57,39 +45,38 @@ type salvage struct {
 	out Salvaged
 }
 
-// gap notes that [from, to) can't be read.
-func (s *salvage) gap(from, to int64, format string, args ...any) {
-	s.out.Gaps = append(s.out.Gaps, Gap{Offset: from, Bytes: to - from, Torn: to == s.r.size, Err: s.corrupt(from, format, args...)})
+// gap notes that what begins at from can't be read.
+func (s *salvage) gap(from int64, format string, args ...any) {
+	s.out.Gaps = append(s.out.Gaps, s.corrupt(from, format, args...))
 }
 
-// salvageHeader reads the file header, or takes the expected one. ok is false if there is none, or
-// the file has no more than that.
+// salvageHeader reads the file header, or takes the expected one. ok says that frames may follow.
 func (s *salvage) salvageHeader(expected *Header) (ok bool, err error) {
-	buf, err := s.r.bytes(0, min(headerSize, s.r.size))
+	buf, err := s.r.bytes(0, min(HeaderSize, s.r.size))
 	if err != nil {
 		return false, err
 	}
-	s.res.End = min(headerSize, s.r.size)
-	headErr := error(base.Corruptf(s.r.name, Section, 0, "no header"))
-	if int64(len(buf)) == headerSize {
-		s.res.Version, s.res.Header, s.seed, headErr = decodeHeader(buf)
+	s.res.End = min(HeaderSize, s.r.size)
+	h, seed, headErr := Header{}, uint32(0), error(s.corrupt(0, "no header"))
+	if len(buf) == HeaderSize {
+		s.res.Version, h, seed, headErr = decodeHeader(buf)
 	}
-	if errors.Is(headErr, ErrVersion) {
+	switch {
+	case errors.Is(headErr, ErrVersion):
 		return false, fmt.Errorf("open log %s: %w", s.r.name, headErr)
-	}
-	if headErr != nil {
-		s.gap(0, s.res.End, "%w", headErr)
-		if expected == nil {
-			if s.res.End < s.r.size {
-				s.gap(s.res.End, s.r.size, "the frames can't be told from others without the header")
-			}
+	case headErr == nil && expected != nil && h != *expected:
+		s.gap(0, "log %d of database %x", h.Number, h.Database)
+		return false, nil
+	case headErr != nil:
+		s.gap(0, "%w", headErr)
+		if expected == nil { // frames can't be told from others without it
 			return false, nil
 		}
-		s.res.Version, s.res.Header = Version, *expected
-		_, s.seed = encodeHeaderOf(Version, *expected)
+		s.res.Version = Version
+		_, seed = encodeHeader(*expected)
 	}
-	s.format = formats[s.res.Version]
-	return s.r.size > headerSize, nil
+	s.seed, s.format = seed, formats[s.res.Version]
+	return s.r.size > HeaderSize, nil
 }
 
 // scan delivers the payloads of all intact frames.
@@ -118,30 +105,27 @@ func (s *salvage) scan(fn func(at int64, payload []byte) error) error {
 			continue
 		}
 		if lost >= 0 {
-			s.gap(lost, at, "damaged frames")
+			s.gap(lost, "%d bytes of damaged frames", at-lost)
 			lost = -1
 		}
 		if h.typ == typeEnd {
 			s.out.Clean = true
-		} else {
-			s.out.Frames++
-			if err := fn(at, payload); err != nil {
-				return err
-			}
-			budget += frameSize(h.payload)
+		} else if err := fn(at, payload); err != nil {
+			return err
 		}
+		budget += frameSize(h.payload)
 		at += frameSize(h.payload)
 		s.res.End = at
 	}
 	if s.res.End < s.r.size {
-		s.gap(s.res.End, s.r.size, "no intact frame follows")
+		s.gap(s.res.End, "%d bytes: damaged, or half written when a process was killed", s.r.size-s.res.End)
 	}
 	return nil
 }
 
 // ParseHeader returns the header of a log that starts with prefix, and false if it is damaged.
 func ParseHeader(prefix []byte) (Header, bool) {
-	if len(prefix) < headerSize {
+	if len(prefix) < HeaderSize {
 		return Header{}, false
 	}
 	_, h, _, err := decodeHeader(prefix)

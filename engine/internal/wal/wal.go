@@ -99,7 +99,7 @@ type Header struct {
 //	    44     4  CRC32C of bytes 0..43
 //	    48        frames
 const (
-	headerSize = 48
+	HeaderSize = 48 // bytes of it
 	magic      = "simdbWAL"
 )
 
@@ -133,7 +133,7 @@ func encodeHeader(h Header) (buf []byte, seed uint32) { return encodeHeaderOf(Ve
 
 // encodeHeaderOf is encodeHeader for any version.
 func encodeHeaderOf(version uint32, h Header) (buf []byte, seed uint32) {
-	buf = make([]byte, headerSize)
+	buf = make([]byte, HeaderSize)
 	copy(buf, magic)
 	binary.LittleEndian.PutUint32(buf[8:], version)
 	copy(buf[16:], h.Database[:])

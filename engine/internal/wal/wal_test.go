@@ -91,7 +91,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		var want []string
-		size := int64(headerSize)
+		size := int64(HeaderSize)
 		for range rapid.IntRange(0, 20).Draw(t, "frames") {
 			length := rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(0, 3000), rapid.Just(bufferLimit)).Draw(t, "length")
 			payload := bytes.Repeat([]byte{byte(length)}, length)

@@ -71,7 +71,7 @@ func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 		}
 		return nil, err
 	}
-	w := &Writer{f: f, name: name, seed: seed, end: headerSize, written: headerSize, synced: headerSize}
+	w := &Writer{f: f, name: name, seed: seed, end: HeaderSize, written: HeaderSize, synced: HeaderSize}
 	w.changed.L = &w.mu
 	return w, nil
 }

@@ -19,7 +19,7 @@
 //  3. In docs/query.md the row of the table that TestDocumentation prints, and the word in the
 //     sentences that it prints, which list the predicates with a distance or a score.
 //  4. In query/table_test.go, foundByExamples: what its example finds.
-//  5. go test ./query -run TestGolden -rewrite, as an error message lists the predicates with a
+//  5. go test ./query -run TestGolden -update, as an error message lists the predicates with a
 //     score.
 //
 // TestPredicateTable, TestDocumentation and TestGolden of package query fail for each step that

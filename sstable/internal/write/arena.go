@@ -26,15 +26,11 @@ const (
 //	string = length, a uvarint | bytes
 type Arena struct {
 	blocks [][]byte
-	bytes  int
 }
 
 // Full reports whether the next string may have no place: every string of maxString or fewer has
 // one as long as it is false.
 func (a *Arena) Full() bool { return len(a.blocks) >= maxArenaBlocks-1 }
-
-// Bytes returns about how much memory the arena takes.
-func (a *Arena) Bytes() int { return a.bytes }
 
 // Add keeps a copy of s, of at most maxString, and returns its number.
 func (a *Arena) Add(s []byte) uint32 {
@@ -60,7 +56,6 @@ func (a *Arena) reserve(last, need int) int {
 	if last == 0 && len(a.blocks[0])+need <= arenaBlock && cap(a.blocks[0]) < arenaBlock {
 		grown := make([]byte, len(a.blocks[0]), min(max(2*cap(a.blocks[0]), len(a.blocks[0])+need), arenaBlock))
 		copy(grown, a.blocks[0])
-		a.bytes += cap(grown) - cap(a.blocks[0])
 		a.blocks[0] = grown
 		return 0
 	}
@@ -74,12 +69,10 @@ func (a *Arena) reserve(last, need int) int {
 			a.blocks[last+1] = b[:0]
 			return last + 1
 		}
-		a.bytes -= cap(a.blocks[last+1])
 		a.blocks[last+1] = make([]byte, 0, size)
 	} else {
 		a.blocks = append(a.blocks, make([]byte, 0, size))
 	}
-	a.bytes += size
 	return last + 1
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/engine"
@@ -54,7 +55,11 @@ func (a *App) Complain(err error) {
 		}
 		return all
 	}
-	for i, line := range lines(err) {
+	said := lines(err)
+	for i, line := range said {
+		if slices.ContainsFunc(said[:i], func(s string) bool { return strings.HasSuffix(s, line) }) {
+			continue // closing fails as the write did before
+		}
 		if i == 0 {
 			line = "simdb: " + line
 		}

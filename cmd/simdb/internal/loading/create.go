@@ -134,6 +134,7 @@ func (c *Create) Run(a *app.App) (err error) {
 		return err
 	}
 	c.Images.SetOptions(o)
+	o.BusyTimeout = a.Global.BusyTimeout
 	db, err := engine.Create(c.DB, o)
 	if err != nil {
 		return err

@@ -64,7 +64,8 @@ type load struct {
 	db       *engine.DB     // nil until there is a document for a new database
 	loader   *engine.Loader
 	features engine.Features // of the database
-	made     bool            // the database was not there before
+	made     bool            // this load makes the database, which was not there before
+	stats    engine.LoadStats
 	rejects  *inputs.Rejects
 	meter    *app.Meter
 	sources  *inputs.Sources
@@ -114,7 +115,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	case err != nil:
 		return err
 	}
-	if l.sources.Stored != nil && l.made {
+	if l.builds() {
 		return l.build(start)
 	}
 	defer func() { err = l.close(err) }()
@@ -138,17 +139,17 @@ func (c *Load) Run(a *app.App) (err error) {
 func (l *load) load(start time.Time) error {
 	l.meter = l.a.Meter()
 	defer l.meter.Stop()
-	if l.made && l.db != nil {
-		l.tellCreated()
-	}
 	l.rejects = l.a.NewRejects(l.c.RejectFlags, filepath.Clean(l.c.DB)+".") // all of its name is in that of the file
 	l.rejects.Continue = l.c.Resume || l.c.Rejects == ""                    // of what is not read again, and of other files, too
-	stats, err := l.run()
+	var err error
+	l.stats, err = l.run()
 	l.meter.Stop()
 	l.a.Env().TellSkipped(l.sources)
-	l.summary(stats, start)
+	if !l.builds() { // else it is not known yet whether anything stays
+		l.summary(start)
+	}
 	l.c.Rejected = l.rejects.N
-	l.rejects.Partial = stats.Documents > 0 || l.passed
+	l.rejects.Partial = l.stats.Documents > 0 || l.passed
 	return l.rejects.Close(errors.Join(append(l.failed, err)...))
 }
 
@@ -209,7 +210,9 @@ func (l *load) begin(of records.Info) (err error) {
 		if l.db.Params().Features.Describe() != l.create.Features.Describe() {
 			return fmt.Errorf("%s: another process has created it with other features meanwhile", l.c.DB)
 		}
-		l.tellCreated()
+		if l.made = l.db.IsNew(); l.made {
+			l.tellCreated()
+		}
 	}
 	// Ctrl-C does not cancel the loader: what has been read is committed.
 	l.loader, err = l.db.NewLoader(context.WithoutCancel(l.a.Context()),
@@ -412,7 +415,8 @@ func (l *load) emptiness() string {
 }
 
 // summary says what the load has done.
-func (l *load) summary(s engine.LoadStats, start time.Time) {
+func (l *load) summary(start time.Time) {
+	s := l.stats
 	text := fmt.Sprintf("%s: %s loaded in %s", l.c.DB, quantity.Count(s.Documents, "document"), app.Seconds(start))
 	figures := []app.Figure{{Name: "loaded", Value: s.Documents}, {Name: "rejected", Value: l.rejects.N}}
 	for _, part := range []struct {
@@ -440,7 +444,7 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 	}
 	switch {
 	case !l.a.Interrupted():
-	case l.made && l.sources.Stored != nil:
+	case l.builds():
 		l.a.Say("stopped early; %s is not made", l.c.DB)
 	case l.ended:
 		l.a.Say("everything is stored; the merging of tables was stopped, simdb compact %s finishes it", l.c.DB)

@@ -9,7 +9,10 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// build makes a new database of another one.
+// builds reports whether the load makes a new database of another one, whole or not at all.
+func (l *load) builds() bool { return l.made && l.sources.Stored != nil }
+
+// build makes a new database of another one. What it says of it is said once it is there.
 func (l *load) build(start time.Time) error {
 	if err := l.takeStored(); err != nil {
 		return err
@@ -18,9 +21,17 @@ func (l *load) build(start time.Time) error {
 		l.db = db
 		return l.load(start)
 	}, &l.create)
-	if l.db == nil && errors.Is(err, engine.ErrExists) && !l.c.Anew { // another process has made it meanwhile
+	switch {
+	case l.db == nil && errors.Is(err, engine.ErrExists) && !l.c.Anew: // another process has made it meanwhile
 		return l.c.Run(l.a)
+	case l.db == nil:
+		return err
+	case err == nil:
+		l.tellCreated()
+	default:
+		l.stats = engine.LoadStats{}
 	}
+	l.summary(start)
 	return err
 }
 

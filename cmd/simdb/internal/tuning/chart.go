@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/simdb/simdb/dedup/tune"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
@@ -21,7 +23,7 @@ type Chart struct {
 }
 
 // WriteText writes the report.
-func (r *Report) WriteText(w io.Writer, c Chart, pairs []*Pair) error {
+func (r *Report) WriteText(w io.Writer, c Chart, pairs []*tune.Pair) error {
 	var b strings.Builder
 	if c.Width <= 0 {
 		c.Width = 80
@@ -44,18 +46,18 @@ func (r *Report) WriteText(w io.Writer, c Chart, pairs []*Pair) error {
 // Criterion is the flag that is proposed.
 func (r *Report) Criterion(k int) string {
 	if r.Scored {
-		return fmt.Sprintf("--jaccard %g", edge(r.threshold()))
+		return fmt.Sprintf("--jaccard %g", r.Threshold())
 	}
-	return fmt.Sprintf("--near %d", r.bits(k))
+	return fmt.Sprintf("--near %d", r.Bits(k))
 }
 
 // Advice says what the proposed threshold does.
 func (r *Report) Advice(k int) string {
-	removes := r.Near(min(k, MaxDistance)).Removes
+	removes := r.Near(min(k, tune.MaxDistance)).Removes
 	if r.Scored {
-		removes = r.Alike(edge(r.threshold())).Removes
+		removes = r.Alike(r.Threshold()).Removes
 	}
-	return fmt.Sprintf("%s removes about %s of the documents:", r.Criterion(k), removes.percents())
+	return fmt.Sprintf("%s removes about %s of the documents:", r.Criterion(k), removes.Percent())
 }
 
 // kind says what the scores are.
@@ -66,18 +68,18 @@ func (r *Report) scores(b *strings.Builder, c Chart) {
 	fmt.Fprintf(b, "\n%s\n", kind)
 	const besides = 13 + 16 + 12 // columns of the other parts of a line
 	room := max(c.Width-besides, 10)
-	most := 0.0
-	for _, n := range r.byScore {
-		most = max(most, n)
+	scores, most := r.Scores(), 0.0
+	for _, s := range scores {
+		most = max(most, s.Found)
 	}
 	fmt.Fprintf(b, "%-13s%-*s%14s%12s\n", "score", room, "", "pairs", "removes")
-	for bin := bins - 1; bin >= 0; bin-- {
+	for _, s := range slices.Backward(scores) {
 		mark := " "
-		if bin == r.threshold() {
+		if s.From == r.Threshold() {
 			mark = ">"
 		}
-		fmt.Fprintf(b, "%s%.2f - %.2f %s%14s%10.1f %%\n", mark, edge(bin), edge(bin+1), c.bar(r.byScore[bin], most, room),
-			quantity.Number(int64(math.Round(r.scaled(r.byScore[bin])))), 100*r.Alike(edge(bin)).Removes.Value)
+		fmt.Fprintf(b, "%s%.2f - %.2f %s%14s%10.1f %%\n", mark, s.From, s.To, c.bar(s.Found, most, room),
+			quantity.Number(int64(math.Round(s.Pairs))), 100*r.Alike(s.From).Removes.Value)
 	}
 }
 
@@ -85,18 +87,18 @@ func (r *Report) scores(b *strings.Builder, c Chart) {
 func (r *Report) bitChart(b *strings.Builder, c Chart) {
 	const besides = 6 + 16 + 12
 	room := max(c.Width-besides, 10)
-	most := 0.0
-	for _, n := range r.byBits {
-		most = max(most, n)
+	distances, most := r.Distances(), 0.0
+	for _, s := range distances {
+		most = max(most, s.Found)
 	}
 	fmt.Fprintf(b, "\n%-6s%-*s%14s%12s\n", "bits", room, "", "pairs", "removes")
-	for k, n := range r.byBits {
+	for k, s := range distances {
 		mark := " "
 		if k == c.K {
 			mark = ">"
 		}
-		fmt.Fprintf(b, "%s%4d %s%14s%10.1f %%\n", mark, r.bits(k), c.bar(n, most, room),
-			quantity.Number(int64(math.Round(r.scaled(n)))), 100*r.Near(k).Removes.Value)
+		fmt.Fprintf(b, "%s%4d %s%14s%10.1f %%\n", mark, r.Bits(k), c.bar(s.Found, most, room),
+			quantity.Number(int64(math.Round(s.Pairs))), 100*r.Near(k).Removes.Value)
 	}
 }
 
@@ -119,11 +121,11 @@ func (c Chart) bar(n, most float64, room int) string {
 
 // relations writes how distances and scores relate.
 func (r *Report) relations(b *strings.Builder) {
-	t := edge(r.threshold())
+	t := r.Threshold()
 	fmt.Fprintf(b, "\n%-10s%-26s%s\n", "within", fmt.Sprintf("have a score of %g", t), fmt.Sprintf("of all pairs from %g on", t))
-	for _, k := range distances {
-		precise, complete := r.relation(k, r.threshold())
-		fmt.Fprintf(b, "%-10s%-26s%s\n", fmt.Sprintf("%d bits", r.bits(k)), percent(precise), percent(complete))
+	for _, k := range []int{0, 3, 6, 10, 16} {
+		precise, complete := r.Relation(k)
+		fmt.Fprintf(b, "%-10s%-26s%s\n", fmt.Sprintf("%d bits", r.Bits(k)), percent(precise), percent(complete))
 	}
 }
 
@@ -136,7 +138,7 @@ func percent(share float64) string {
 }
 
 // pairs writes pairs to look at: each with its texts, from where they begin to differ.
-func (r *Report) pairs(b *strings.Builder, c Chart, pairs []*Pair) {
+func (r *Report) pairs(b *strings.Builder, c Chart, pairs []*tune.Pair) {
 	if len(pairs) == 0 {
 		return
 	}
@@ -150,7 +152,7 @@ func (r *Report) pairs(b *strings.Builder, c Chart, pairs []*Pair) {
 		if p.TextA == "" && p.TextB == "" {
 			continue
 		}
-		x, y := fromDifference(c.Clean(p.TextA), c.Clean(p.TextB))
+		x, y := tune.FromDifference(c.Clean(p.TextA), c.Clean(p.TextB))
 		for _, text := range []string{x, y} {
 			fmt.Fprintf(b, "       %s\n", runewidth.Truncate(text, c.Width-7, "…"))
 		}

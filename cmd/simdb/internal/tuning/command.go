@@ -1,3 +1,11 @@
+// Package tuning is the command `simdb tune`: it shows what package tune finds out about a corpus.
+//
+//	command.go   the flags
+//	run.go       a run, on files or a database
+//	chart.go     for a terminal
+//	page.go      as a page of HTML
+//	hints.go     flags that the documents speak for
+//	show.go      the rows, and a command line with what is proposed
 package tuning
 
 import (

@@ -4,18 +4,19 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/simdb/simdb/dedup/tune"
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 )
 
 // hints says what flags the documents of the sample speak for.
-func hints(params features.Params, nodes []corpus.Node, r *Report) (said []string) {
+func hints(params features.Params, r *tune.Report) (said []string) {
 	if !r.Scored || params.Features.Unit == features.Set {
 		return nil
 	}
 	var few corpus.Brevity
 	n := 0
-	for _, node := range nodes {
+	for _, node := range r.Nodes {
 		for range node.Count {
 			few.Add(node.Doc.Text)
 		}
@@ -25,7 +26,7 @@ func hints(params features.Params, nodes []corpus.Node, r *Report) (said []strin
 		said = append(said, short)
 	}
 	percent := func(of int) float64 { return 100 * float64(of) / float64(max(n, 1)) }
-	if numbered := numbered(nodes, r); percent(numbered) >= 2 {
+	if numbered := numbered(r); percent(numbered) >= 2 {
 		said = append(said, fmt.Sprintf("%.0f %% of the documents that were searched for differ from another one of them in numbers alone and are not similar to any: --mask numbers takes all numbers for the same", percent(numbered)))
 	}
 	if symbols := int(r.Symbols()); symbols >= 2 && percent(symbols) >= 0.2 {
@@ -36,14 +37,14 @@ func hints(params features.Params, nodes []corpus.Node, r *Report) (said []strin
 
 // numbered returns how many documents have nothing at the threshold that is proposed, though
 // another one of the sample differs in numbers alone.
-func numbered(nodes []corpus.Node, r *Report) (n int) {
+func numbered(r *tune.Report) (n int) {
 	like := map[string]int{} // nodes of each text without numbers
-	masked := make([]string, len(nodes))
-	for i, node := range nodes {
+	masked := make([]string, len(r.Nodes))
+	for i, node := range r.Nodes {
 		masked[i] = withoutNumbers(node.Doc.Text)
 		like[masked[i]]++
 	}
-	for i, node := range nodes {
+	for i, node := range r.Nodes {
 		if like[masked[i]] > 1 && r.Unmatched(i) {
 			n += node.Count
 		}

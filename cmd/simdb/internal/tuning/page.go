@@ -1,14 +1,17 @@
 package tuning
 
 import (
+	"cmp"
 	_ "embed" // of the parts of the page
 	"fmt"
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/webpage"
+	"github.com/simdb/simdb/dedup/tune"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
@@ -45,23 +48,29 @@ type pageNear struct {
 
 // pagePair is a pair with its similarity in words.
 type pagePair struct {
-	*Pair
+	*tune.Pair
 	How string
 }
 
 // WritePage writes the report as a page of HTML. k is the distance that is proposed where there are
 // no scores.
-func (r *Report) WritePage(w io.Writer, k int, pairs []*Pair) error {
+func (r *Report) WritePage(w io.Writer, k int, pairs []*tune.Pair) error {
 	data := map[string]any{
 		"R": r, "Sureness": r.Sureness(), "Advice": r.Advice(k), "Command": r.Command(r.Criterion(k)), "Kind": kind,
-		"Threshold": fmt.Sprint(edge(r.threshold())), "Criterion": r.Criterion(k), "Plots": r.plots(k),
+		"Threshold": fmt.Sprint(r.Threshold()), "Criterion": r.Criterion(k), "Plots": r.plots(k),
 	}
 	var scores []pageRow
-	for b := bins - 1; b >= 0 && r.Scored; b-- {
-		scores = append(scores, r.pageRow(b))
+	bins := r.Scores()
+	most := max(1, slices.MaxFunc(bins, func(x, y tune.Bin) int { return cmp.Compare(x.Found, y.Found) }).Found)
+	for i := len(bins) - 1; i >= 0 && r.Scored; i-- {
+		b := &bins[i]
+		scores = append(scores, pageRow{
+			Label: fmt.Sprintf("%.2f – %.2f", b.From, b.To), Width: 100 * b.Found / most, Here: b.From == r.Threshold(),
+			Pairs: rounded(b.Pairs), Removes: r.Alike(b.From).Removes.Percent(),
+		})
 	}
 	var near []pageNear
-	for d := range MaxDistance + 1 {
+	for d := range tune.MaxDistance + 1 {
 		near = append(near, r.pageNear(d, d == k && !r.Scored))
 	}
 	var examples []pagePair
@@ -76,25 +85,13 @@ func (r *Report) WritePage(w io.Writer, k int, pairs []*Pair) error {
 	return webpage.Write(w, pageTemplate, data, pageCSS, pageJS)
 }
 
-func (r *Report) pageRow(bin int) pageRow {
-	most := 1.0
-	for _, n := range r.byScore {
-		most = max(most, n)
-	}
-	return pageRow{
-		Label: fmt.Sprintf("%.2f – %.2f", edge(bin), edge(bin+1)), Width: 100 * r.byScore[bin] / most, Here: bin == r.threshold(),
-		Pairs:   rounded(r.scaled(r.byScore[bin])),
-		Removes: r.Alike(edge(bin)).Removes.percents(),
-	}
-}
-
 func rounded(n float64) string { return quantity.Number(int64(math.Round(n))) }
 
 // pageNear makes the row of a distance.
 func (r *Report) pageNear(d int, here bool) pageNear {
 	c := r.Near(d)
-	row := pageNear{K: r.bits(d), Pairs: rounded(c.Pairs.Value), Share: c.Share.percents(), Removes: c.Removes.percents(), Here: here}
-	switch chance := r.chance(d); {
+	row := pageNear{K: r.Bits(d), Pairs: rounded(c.Pairs.Value), Share: c.Share.Percent(), Removes: c.Removes.Percent(), Here: here}
+	switch chance := r.Chance(d); {
 	case chance >= 10:
 		row.Chance = rounded(chance)
 	case chance >= 0.001:
@@ -103,7 +100,7 @@ func (r *Report) pageNear(d int, here bool) pageNear {
 		row.Chance = "0"
 	}
 	if r.Scored {
-		precise, complete := r.relation(d, r.threshold())
+		precise, complete := r.Relation(d)
 		row.Precise, row.Complete = percent(precise), percent(complete)
 	}
 	if c.Example != nil {
@@ -114,29 +111,31 @@ func (r *Report) pageNear(d int, here bool) pageNear {
 
 // plots draws the report; k is the distance that is proposed where there are no scores.
 func (r *Report) plots(k int) (all []webpage.Plot) {
-	bits := webpage.Axis{Label: "bits", To: float64(r.bits(MaxDistance))}
+	bits := webpage.Axis{Label: "bits", To: float64(r.Bits(tune.MaxDistance))}
 	if r.Scored {
-		scores := make([]Criterion, bins)
-		for b := range scores {
-			scores[b] = r.Alike(edge(b))
+		bins := r.Scores()
+		scores := make([]tune.Criterion, len(bins))
+		for i, b := range bins {
+			scores[i] = r.Alike(b.From)
 		}
-		all = append(all, removes("Documents removed by --jaccard", webpage.Axis{Label: "least score", From: MinScore, To: edge(bins - 1)}, scores, edge, edge(r.threshold())))
+		from := func(i int) float64 { return bins[i].From }
+		all = append(all, removes("Documents removed by --jaccard", webpage.Axis{Label: "least score", From: from(0), To: from(len(bins) - 1)}, scores, from, r.Threshold()))
 	}
-	near, marked := make([]Criterion, MaxDistance+1), math.NaN()
+	near, marked := make([]tune.Criterion, tune.MaxDistance+1), math.NaN()
 	for d := range near {
 		near[d] = r.Near(d)
 	}
 	if !r.Scored {
-		marked = float64(r.bits(k))
+		marked = float64(r.Bits(k))
 	}
-	of := func(d int) float64 { return float64(r.bits(d)) }
+	of := func(d int) float64 { return float64(r.Bits(d)) }
 	all = append(all, r.distances(bits), removes("Documents removed by --near", bits, near, of, marked))
-	return append(all, webpage.Sizes("Clusters by size with "+r.Criterion(k)+", as estimated", r.sizes(k)))
+	return append(all, webpage.Sizes("Clusters by size with "+r.Criterion(k)+", as estimated", r.Sizes(k)))
 }
 
 // removes draws which share of the documents thresholds remove, and marks one of them unless it is
 // NaN.
-func removes(title string, x webpage.Axis, criteria []Criterion, at func(int) float64, marked float64) webpage.Plot {
+func removes(title string, x webpage.Axis, criteria []tune.Criterion, at func(int) float64, marked float64) webpage.Plot {
 	p := webpage.Plot{Title: title, X: x, Y: webpage.Axis{To: 1, Unit: " %"}}
 	area, line := webpage.Line{Class: "area", Closed: true}, webpage.Line{}
 	var below [][2]float64
@@ -158,15 +157,15 @@ func removes(title string, x webpage.Axis, criteria []Criterion, at func(int) fl
 // distances draws how many pairs are at each distance, and how many of unrelated documents would
 // be. Bars that are mostly chance are in another colour.
 func (r *Report) distances(x webpage.Axis) webpage.Plot {
-	x.From, x.To = -0.5*float64(r.bits(1)), x.To+0.5*float64(r.bits(1))
+	x.From, x.To = -0.5*float64(r.Bits(1)), x.To+0.5*float64(r.Bits(1))
 	p := webpage.Plot{Title: "Pairs at each distance; the line is chance", X: x, Y: webpage.Axis{From: 0.5, To: 10, Log: true}}
 	chance := webpage.Line{}
-	for d, found := range r.byBits {
-		at, pairs, byChance := float64(r.bits(d)), r.scaled(found), r.chance(d)
+	for d, b := range r.Distances() {
+		at, pairs, byChance := b.From, b.Pairs, r.Chance(d)
 		if d > 0 {
-			byChance -= r.chance(d - 1)
+			byChance -= r.Chance(d - 1)
 		}
-		half := 0.5 * float64(r.bits(1))
+		half := 0.5 * float64(r.Bits(1))
 		bar := webpage.Bar{From: at - half, To: at + half, Value: pairs, Tip: fmt.Sprintf("%g bits: %s pairs, %s by chance", at, rounded(pairs), rounded(byChance))}
 		if 2*byChance >= pairs {
 			bar.Class = "chance"
@@ -179,26 +178,4 @@ func (r *Report) distances(x webpage.Axis) webpage.Plot {
 	}
 	p.Lines = []webpage.Line{chance}
 	return p
-}
-
-// sizes estimates how many clusters have each size at the criterion that is proposed: a cluster is
-// a document and all that are like it.
-func (r *Report) sizes(k int) map[int64]float64 {
-	sizes := map[int64]float64{}
-	for i := range r.sample {
-		s, size := &r.sample[i], int64(1)
-		if r.Scored {
-			for _, n := range s.alike[r.threshold():] {
-				size += int64(n)
-			}
-		} else {
-			for _, n := range s.within[:k+1] {
-				size += int64(n)
-			}
-		}
-		if size > 1 {
-			sizes[size] += float64(s.count) / float64(size) * float64(r.Documents) / float64(r.count)
-		}
-	}
-	return sizes
 }

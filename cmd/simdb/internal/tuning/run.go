@@ -4,12 +4,19 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/dedup/tune"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
+
+// Report is what the sample says of a corpus, and what to do about it.
+type Report struct {
+	*tune.Report
+	Name    string // of the corpus
+	Command func(threshold string) string
+	Hints   []string // what else the sample says
+}
 
 // Run looks at the sample.
 func (c *Command) Run(a *app.App) error {
@@ -68,24 +75,11 @@ func (c *Command) look(a *app.App, s *inputs.Sources) (*Report, error) {
 	opt.MakeID, opt.Need, opt.Memory = true, records.NeedText, int64(c.Memory)
 	m := a.Meter()
 	defer m.Stop()
-	params, err := c.prepare(a, s, &opt, m)
+	params, err := c.prepare(a, s, &opt)
 	if err != nil {
 		return nil, err
 	}
-	rejects := c.rejects // of the first pass
-	of := Documents{params, func(stage string, f func(*engine.Doc) error) error {
-		r := inputs.Reading{Stage: stage, Options: opt, Rejects: rejects, Record: func(_ records.Source, rec *records.Record) error { return f(&rec.Doc) }}
-		rejects = nil
-		if err := a.Env().EachInput(a.Context(), s, r); err != nil {
-			return err
-		}
-		return s.Unchanged()
-	}}
-	drawn, n, err := Draw(of, int(min(int64(c.Sample), setjoin.MaxSets)), c.Seed, int64(c.Memory)/8)
-	if err != nil {
-		return nil, err
-	}
-	report, nodes, err := Compare(a.Context(), of, drawn, n, int64(c.Memory)/2)
+	of, err := tune.Run(a.Context(), a.Env(), s, tune.Options{Sample: int64(c.Sample), Seed: c.Seed, Memory: int64(c.Memory), Read: opt, Params: params, Rejects: c.rejects})
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +91,12 @@ func (c *Command) look(a *app.App, s *inputs.Sources) (*Report, error) {
 			a.Say("%s keeps no texts: fingerprints are compared", c.Data)
 		}
 	}
-	report.Name, report.Command, report.Hints = c.Data, c.command, hints(of.Params, nodes, report)
-	return report, nil
+	return &Report{of, c.Data, c.command, hints(params, of)}, nil
 }
 
 // prepare returns what of the documents is compared: by a database, or by flags. It prepares files
 // to be read twice, with the fields that are the text.
-func (c *Command) prepare(a *app.App, s *inputs.Sources, opt *records.Options, m *app.Meter) (features.Params, error) {
+func (c *Command) prepare(a *app.App, s *inputs.Sources, opt *records.Options) (features.Params, error) {
 	if s.Stored != nil {
 		return s.Stored.Params()
 	}

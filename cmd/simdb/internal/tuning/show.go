@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/dedup/tune"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
@@ -17,22 +18,12 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
-// chance is how many of the pairs of unrelated documents are within some steps.
-func (r *Report) chance(steps int) float64 {
-	share, ways, width := 0.0, 1.0, r.bits(64)
-	for d := range r.bits(steps) + 1 {
-		share += ways
-		ways = ways * float64(width-d) / float64(d+1)
-	}
-	return math.Ldexp(share, -width) * float64(r.Documents) * float64(r.Documents-1) / 2
-}
-
 // Columns are the names of the values of a row.
 var Columns = []string{"criterion", "share", "pairs", "chance", "a", "b", "share_error", "pairs_error"}
 
 // show writes the rows, and the report after a table and as a page.
 func (c *Command) show(a *app.App, r *Report) error {
-	k := r.Distance(r.chance)
+	k := r.Distance()
 	if c.HTML != "" {
 		if err := c.page(a, r, k); err != nil {
 			return err
@@ -51,7 +42,7 @@ func (c *Command) show(a *app.App, r *Report) error {
 func (c *Command) charted() bool { return c.RowFlags.Options().Format == output.Table }
 
 func (c *Command) rows(r *Report, row func(...any) error) error {
-	write := func(name string, byChance any, of Criterion) error {
+	write := func(name string, byChance any, of tune.Criterion) error {
 		a, b := c.example(of.Example)
 		pairsError := any(nil)
 		if !math.IsNaN(of.Pairs.Error) {
@@ -59,8 +50,8 @@ func (c *Command) rows(r *Report, row func(...any) error) error {
 		}
 		return row(name, app.Rounded(of.Share.Value, 4), int64(math.Round(of.Pairs.Value)), byChance, a, b, app.Rounded(of.Share.Error, 4), pairsError)
 	}
-	for k := range MaxDistance + 1 {
-		if err := write(fmt.Sprintf("--near %d", r.bits(k)), app.Rounded(r.chance(k), 4), r.Near(k)); err != nil {
+	for k := range tune.MaxDistance + 1 {
+		if err := write(fmt.Sprintf("--near %d", r.Bits(k)), app.Rounded(r.Chance(k), 4), r.Near(k)); err != nil {
 			return err
 		}
 	}
@@ -75,7 +66,7 @@ func (c *Command) rows(r *Report, row func(...any) error) error {
 
 // example returns what is shown of the example of a criterion: the ids, or the texts where they are
 // kept.
-func (c *Command) example(p *Pair) (a, b any) {
+func (c *Command) example(p *tune.Pair) (a, b any) {
 	switch {
 	case p == nil:
 		return nil, nil

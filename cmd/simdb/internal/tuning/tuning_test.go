@@ -8,18 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/simdb/simdb/dedup/tune"
 	"github.com/simdb/simdb/internal/browser"
 )
 
 // add adds a document to a report, with matches, of which it is one itself.
-func add(r *Report, id string, matches ...Match) {
-	itself := Match{ID: id, Score: -1}
+func add(r *Report, id string, matches ...tune.Match) {
+	itself := tune.Match{ID: id, Score: -1}
 	if r.Scored {
 		itself.Score = 1
 	}
@@ -30,165 +30,30 @@ func add(r *Report, id string, matches ...Match) {
 }
 
 // sample returns a report on random matches, and all pairs of it.
-func sample(scored bool) (*Report, map[Pair]bool) {
+func sample(scored bool) (*Report, map[tune.Pair]bool) {
 	r := rand.New(rand.NewPCG(31, 32))
 	report := &Report{
-		Name: "a <b>\u202e", Documents: 500, Scored: scored,
+		Report: &tune.Report{Documents: 500, Scored: scored}, Name: "a <b>\u202e",
 		Command: func(t string) string { return "simdb dedup 'a <b>' " + t },
 	}
-	pairs := map[Pair]bool{}
+	pairs := map[tune.Pair]bool{}
 	for n := range 300 {
-		var matches []Match
+		var matches []tune.Match
 		for range r.IntN(6) {
-			m := Match{ID: fmt.Sprint("m", r.IntN(1000)), Distance: r.IntN(20) - 1, Score: float64(r.IntN(1001)) / 1000}
-			if m.Distance > MaxDistance {
+			m := tune.Match{ID: fmt.Sprint("m", r.IntN(1000)), Distance: r.IntN(20) - 1, Score: float64(r.IntN(1001)) / 1000}
+			if m.Distance > tune.MaxDistance {
 				m.Distance = -1
 			}
-			if m.Score < MinScore {
+			if m.Score < tune.MinScore {
 				m.Score = -1
 			}
 			matches = append(matches, m)
 			id := fmt.Sprint("d", n)
-			pairs[Pair{A: min(id, m.ID), B: max(id, m.ID), Score: m.Score, Distance: m.Distance}] = true
+			pairs[tune.Pair{A: min(id, m.ID), B: max(id, m.ID), Score: m.Score, Distance: m.Distance}] = true
 		}
 		add(report, fmt.Sprint("d", n), matches...)
 	}
 	return report, pairs
-}
-
-// TestReport compares figures with those of all pairs.
-func TestReport(t *testing.T) {
-	r, pairs := sample(true)
-	for b := range bins {
-		want := 0.0
-		for p := range pairs {
-			if p.Score >= edge(b) && (p.Score < edge(b+1) || b == bins-1) {
-				want++
-			}
-		}
-		if r.byScore[b] != want {
-			t.Errorf("%g pairs from %g on, want %g", r.byScore[b], edge(b), want)
-		}
-	}
-	threshold := edge(r.threshold())
-	for _, k := range distances {
-		var within, alike, all float64
-		for p := range pairs {
-			near, like := p.Distance >= 0 && p.Distance <= k, p.Score >= threshold
-			if near {
-				within++
-			}
-			if like {
-				all++
-			}
-			if near && like {
-				alike++
-			}
-		}
-		if precise, complete := r.relation(k, r.threshold()); precise != alike/within || complete != alike/all {
-			t.Errorf("within %d: %g and %g, want %g and %g", k, precise, complete, alike/within, alike/all)
-		}
-	}
-	lowest, highest := 2.0, 0.0
-	for p := range pairs {
-		if p.Score >= threshold {
-			lowest = min(lowest, p.Score)
-		} else {
-			highest = max(highest, p.Score)
-		}
-	}
-	got, shown := r.Boundary(0), map[string]bool{}
-	if len(got) != 10 || got[4].Score != lowest || got[5].Score != highest {
-		t.Errorf("%d pairs at the threshold, not those closest to it", len(got))
-	}
-	for i, p := range got {
-		if shown[p.A] || shown[p.B] || i > 0 && p.Score > got[i-1].Score || (i < 5) != (p.Score >= threshold) {
-			t.Errorf("pair %d at the threshold: %+v", i, p)
-		}
-		shown[p.A], shown[p.B] = true, true
-	}
-}
-
-// TestNodes: documents that are equal in what is compared count as several, and are none of the
-// examples; nor is a text that is in another pair already.
-func TestNodes(t *testing.T) {
-	r := &Report{Documents: 1000, Scored: true}
-	n := r.Add("a", "hello there", 500, true)
-	for i := range 1000 {
-		r.Found(n, Match{ID: fmt.Sprint("a", i), Text: "hello there", Score: 1})
-	}
-	if c := r.Alike(0.8); c.Pairs.Value != 999*1000/2 || c.Share.Value != 1 || c.Example != nil || len(r.Boundary(0)) > 0 {
-		t.Errorf("equal texts: %+v", c)
-	}
-	for i := range 9 {
-		n := r.Add(fmt.Sprint("b", i), fmt.Sprint("hello ", i), 1, true)
-		r.Found(n, Match{ID: fmt.Sprint("hub", i), Text: "Hello there", Score: 0.8 + float64(i)/1000, Distance: 20})
-	}
-	if got := r.Boundary(0); len(got) != 1 || got[0].A != "b0" {
-		t.Errorf("a hub: %d pairs", len(got))
-	}
-}
-
-// TestCut: a document counts if many others are on both sides of 0.8.
-func TestCut(t *testing.T) {
-	r := &Report{Scored: true}
-	for _, c := range []struct{ above, below, far int }{{10, 10, 0}, {12, 30, 3}, {10, 9, 50}, {0, 0, 90}} {
-		n := r.Add("a", "", 1, true)
-		for score, n2 := range map[float64]int{0.82: c.above, 0.78: c.below, 0.6: c.far} {
-			for range n2 {
-				r.Found(n, Match{ID: "b", Score: score, Distance: -1})
-			}
-		}
-	}
-	if share := r.Cut(10); share != 0.5 {
-		t.Errorf("%g of the documents are cut through, want half of them", share)
-	}
-}
-
-// TestSymbols: words are the same, operators are not.
-func TestSymbols(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		same bool
-	}{
-		{"Return x, y.", "return x y", true}, {"don’t (ever) stop…", "don't ever -- stop!", true},
-		{"x == y", "x != y", false}, {"a < b", "a > b", false}, {"a b", "a * b", false},
-	} {
-		r := &Report{Scored: true}
-		r.Found(r.Add("a", c.a, 3, true), Match{ID: "b", Text: c.b, Score: 1})
-		if want := map[bool]int64{true: 0, false: 3}[c.same]; r.Symbols() != want {
-			t.Errorf("%q and %q: %d documents, want %d", c.a, c.b, r.Symbols(), want)
-		}
-	}
-}
-
-// TestExcerpts: of long texts what follows where they begin to differ is shown.
-func TestExcerpts(t *testing.T) {
-	long := strings.Repeat("the same words ", 1000)
-	a, b := excerpts(long+"and one", long+"and two")
-	if !strings.HasPrefix(a, "…") || !strings.HasSuffix(a, "and one") || !strings.HasSuffix(b, "and two") || len(a) > 100 {
-		t.Errorf("%q, %q", a, b)
-	}
-	if a, b := excerpts(long, "x"+long); len(a) > 2010 || len(b) > 2010 {
-		t.Errorf("%d and %d bytes", len(a), len(b))
-	}
-}
-
-// TestThreshold proposes 0.8, or a threshold that far fewer pairs are near.
-func TestThreshold(t *testing.T) {
-	for want, counts := range map[float64][bins]float64{
-		0.8:  {9, 9, 9, 9, 9, 9, 9, 9, 9, 9},
-		0.85: {9, 9, 9, 9, 9, 9, 2, 2, 9, 9},
-		0.7:  {9, 9, 9, 1, 0, 9, 9, 9, 9, 9},
-	} {
-		r := Report{byScore: counts}
-		if got := edge(r.threshold()); got != want {
-			t.Errorf("%v: %g, want %g", counts, got, want)
-		}
-	}
-	if b := binOf(0.8); edge(b) != 0.8 || binOf(0.7999) != b-1 || binOf(1) != bins-1 || binOf(0.5) != 0 {
-		t.Error("a score is in the bin before its own")
-	}
 }
 
 // TestWidth: no line is wider than the terminal, and colours come only where they are wanted.
@@ -253,7 +118,7 @@ func TestSizes(t *testing.T) {
 		at := map[int]float64{}
 		for p := range pairs {
 			at[p.Distance]++
-			if scored && p.Score >= edge(r.threshold()) || !scored && p.Distance >= 0 && p.Distance <= 7 {
+			if scored && p.Score >= r.Threshold() || !scored && p.Distance >= 0 && p.Distance <= 7 {
 				if strings.HasPrefix(p.A, "d") {
 					degrees[p.A]++
 				} else {
@@ -265,7 +130,7 @@ func TestSizes(t *testing.T) {
 		for _, n := range degrees {
 			want[n+1] += 1 / float64(n+1) * 500 / 300
 		}
-		got := r.sizes(7)
+		got := r.Sizes(7)
 		for size := range want {
 			if math.Abs(got[size]-want[size]) > 1e-9 || len(got) != len(want) {
 				t.Errorf("scored %v: %g clusters of %d documents, want %g", scored, got[size], size, want[size])
@@ -276,7 +141,7 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%d charts, %d sizes", len(plots), len(last.Dots))
 		}
 		bars := plots[len(plots)-3].Bars
-		for d := range MaxDistance + 1 {
+		for d := range tune.MaxDistance + 1 {
 			ways := new(big.Float).SetInt(new(big.Int).Binomial(64, int64(d)))
 			chance, _ := ways.Mul(ways, big.NewFloat(math.Ldexp(500*499/2, -64))).Float64()
 			want := at[d] / 2 * 500 / 300
@@ -324,61 +189,13 @@ func TestInBrowser(t *testing.T) {
 
 // TestNothing writes a report without any match.
 func TestNothing(t *testing.T) {
-	r := &Report{Scored: true, Command: func(string) string { return "" }}
+	r := &Report{Report: &tune.Report{Scored: true}, Command: func(string) string { return "" }}
 	add(r, "a")
 	var b strings.Builder
 	if err := r.WriteText(&b, Chart{Clean: func(s string) string { return s }}, r.Boundary(0)); err != nil || strings.Contains(b.String(), "NaN") {
 		t.Error(err, b.String())
 	}
-	if k := r.Distance(func(int) float64 { return math.Inf(1) }); k != 0 {
+	if k := (&tune.Report{Documents: 1e9}).Distance(); k != 0 {
 		t.Error(k)
-	}
-}
-
-// TestEstimates draws samples of a corpus with large and small clusters: the errors that are stated
-// are kept to by about 19 of 20, and there are none of all documents.
-func TestEstimates(t *testing.T) {
-	r := rand.New(rand.NewPCG(51, 52))
-	var degrees []int // matches of each document
-	for len(degrees) < 2000 {
-		size := 1
-		if r.IntN(4) == 0 {
-			size += r.IntN(20)
-		}
-		for range size {
-			degrees = append(degrees, size-1)
-		}
-	}
-	estimate := func(sample int) Criterion {
-		report := &Report{Documents: int64(len(degrees)), Scored: true}
-		for _, i := range r.Perm(len(degrees))[:sample] {
-			add(report, fmt.Sprint(i), slices.Repeat([]Match{{ID: "m", Score: 0.9}}, degrees[i])...)
-		}
-		return report.Alike(0.8)
-	}
-	whole := estimate(len(degrees))
-	if whole.Share.Error != 0 || whole.Pairs.Error != 0 || whole.Removes.Error != 0 || whole.Share.Value < 0.5 {
-		t.Errorf("all documents: %+v", whole)
-	}
-	const runs = 200
-	right := map[string]int{}
-	for range runs {
-		c := estimate(200)
-		for what, pair := range map[string][2]Estimate{
-			"share": {c.Share, whole.Share}, "pairs": {c.Pairs, whole.Pairs}, "removes": {c.Removes, whole.Removes},
-		} {
-			if math.Abs(pair[0].Value-pair[1].Value) <= pair[0].Error {
-				right[what]++
-			}
-		}
-	}
-	for _, what := range []string{"share", "pairs", "removes"} {
-		if share := float64(right[what]) / runs; share < 0.92 || share > 0.97 && what != "removes" {
-			t.Errorf("%s: %.3f of the samples are within the error", what, share)
-		}
-	}
-	none := (&Report{Documents: 1000, sample: make([]sampled, 100), count: 100}).Alike(0.8)
-	if e := none.Share.Error; e < 0.02 || e > 0.04 || !math.IsNaN(none.Pairs.Error) {
-		t.Errorf("nothing found: %+v", none)
 	}
 }

@@ -108,31 +108,37 @@ func (c *Ingest) Run(a *app.App) error {
 
 // add adds the tables to the database, or makes one of them.
 func (c *Ingest) add(a *app.App, names []string) (err error) {
-	start := time.Now()
+	start, counts := time.Now(), ""
 	db, err := a.Open(c.DB, app.Access{Write: true})
 	switch none := errors.Is(err, inputs.ErrNoDatabase); {
 	case none && c.Create:
 		err = app.Prepare(c.DB)
 		if err == nil {
-			err = a.BuildLike(c.DB, names[0], func(db *engine.DB) error {
-				a.Say("created %s", c.DB)
-				return c.ingest(a, db, names, start)
+			err = a.BuildLike(c.DB, names[0], func(db *engine.DB) (err error) {
+				counts, err = c.ingest(a, db, names)
+				return err
 			})
 		}
-		return err
+		if err == nil {
+			a.Say("created %s", c.DB)
+		}
 	case none:
 		return fmt.Errorf("%w; --create makes one with the parameters of the first table", err)
-	case err != nil:
-		return err
+	case err == nil:
+		counts, err = c.ingest(a, db, names)
+		inputs.Closing(db, &err)
 	}
-	defer inputs.Closing(db, &err)
-	return c.ingest(a, db, names, start)
+	if err == nil {
+		a.Say("%s: %s; %s", c.DB, counts, app.Seconds(start))
+	}
+	return err
 }
 
-func (c *Ingest) ingest(a *app.App, db *engine.DB, names []string, start time.Time) error {
+// ingest adds the tables and returns what the database has had and has.
+func (c *Ingest) ingest(a *app.App, db *engine.DB, names []string) (counts string, err error) {
 	before, err := db.Stats()
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, name := range names {
 		err = db.Ingest(a.Context(), name)
@@ -146,10 +152,9 @@ func (c *Ingest) ingest(a *app.App, db *engine.DB, names []string, start time.Ti
 	}
 	after, statsErr := db.Stats()
 	if err = errors.Join(err, statsErr); err != nil {
-		return err
+		return "", err
 	}
-	a.Say("%s: %s before, %s now; %s", c.DB, quantity.Count(before.Documents, "document"), quantity.Count(after.Documents, "document"), app.Seconds(start))
-	return nil
+	return quantity.Count(before.Documents, "document") + " before, " + quantity.Count(after.Documents, "document") + " now", nil
 }
 
 // tables returns the files, which are tables.

@@ -1,15 +1,18 @@
 package verbs
 
 import (
-	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -36,6 +39,10 @@ type Match struct {
 	app.FeatureFlags
 	app.RejectFlags
 	app.MemoryFlag
+
+	audit  *matchAudit
+	rows   *output.Writer // of --explain
+	prompt bool           // who writes a pipe may wait for the rows of a lot
 }
 
 // matchFormat is the format of rows. Without --explain there are none: then it is that of inputs,
@@ -78,59 +85,158 @@ If an error or Ctrl-C ends a run with --add and -o early, the output has the lin
 documents known, so give it another output.`
 }
 
-type matching struct {
-	c       *Match
-	db      *engine.DB
-	rejects *inputs.Rejects
-	meter   *app.Meter
-	opt     records.Options
-	sources *inputs.Sources
-	first   records.Source      // the only input, until it is read
-	folder  *inputs.OutFolder   // of -o DIR/, or nil
-	allowed map[string][]string // of each ID in pairs of ALLOW the IDs that it is paired with
-	audit   *matchAudit
-	docs    []engine.Doc   // of a lot
-	out     records.Copier // of lines, or
-	lines   *bufio.Writer  // of out on standard output, else nil
-	rows    *output.Writer // of rows
-	read    int64          // documents
-	fresh   int64          // of them, new; with --add they are stored
-	renewed int64          // of them, in the place of a document with the same ID
-	expired int64          // neither new nor known, as they are older than the time to live
-	kept    bool           // the lines that were written before a failure are in the output
+// Run copies the lines that are new.
+func (c *Match) Run(a *app.App) (err error) {
+	start := time.Now()
+	o, err := c.options(a)
+	if err != nil {
+		return err
+	}
+	src, err := a.NewCollection(c.Files, c.InputFlags, app.Access{})
+	if err != nil {
+		return err
+	}
+	defer src.Stored.Close(&err)
+	defer app.KeepTo(int64(c.Memory))()
+	db, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = app.End(db, err) }()
+	c.Settle(a, db, c.Images)
+	if err := c.compare(a, db, src, o); err != nil {
+		return err
+	}
+	m := a.Meter()
+	defer m.Stop()
+	t, err := dedup.NewMatch(a.Context(), a.Env(), src, db, *o)
+	defer func() { t.Close(err) }()
+	if err != nil {
+		return err
+	}
+	if c.audit, err = c.newAudit(a, db, src); err != nil {
+		return err
+	}
+	if c.Explain {
+		_, err = a.RowsTo(app.RowFlags{Format: c.Format.RowFormat, Output: c.Output}, c.Columns("query", "id"), func(w *output.Writer) error {
+			c.rows, c.prompt = w, c.Add || src.Piped()
+			return t.Run(a.Context())
+		})
+	} else {
+		err = t.Run(a.Context())
+	}
+	err = c.audit.close(err, t.KeepsPart(err))
+	m.Stop()
+	a.Env().TellSkipped(src)
+	if !c.Tell(a, start, app.Figure{Name: "read", Value: t.Read}, app.Figure{Name: "new", Value: t.Fresh},
+		app.Figure{Name: "replaced", Value: t.Renewed}, app.Figure{Name: "expired", Value: t.Expired}, app.Figure{Name: "rejected", Value: o.Rejects.N}) {
+		a.Say("%s%s; %s", c.summary(t, err), c.Alike(c.Near), app.Seconds(start))
+	}
+	o.Rejects.TellUTF8()
+	o.Rejects.Partial = t.KeepsPart(err)
+	return o.Rejects.Close(err)
 }
 
-// names reports whether it matters which document a line is like.
-func (t *matching) names() bool { return t.c.Explain || t.audit != nil }
+// options returns what the flags say.
+func (c *Match) options(a *app.App) (*dedup.MatchOptions, error) {
+	switch {
+	case !c.Explain && c.Format.Set && c.Format.input == records.Auto:
+		return nil, errors.New("--format is that of the rows of --explain")
+	case !c.Explain || !c.Format.Set:
+		c.TakeOld(a, c.Format.input)
+	}
+	o := &dedup.MatchOptions{
+		Add: c.Add, Named: c.Explain || c.Audit != "", Memory: int64(c.Memory), Read: c.PageInputFlags.Options(c.InputFormat.InputFormat),
+		Rejects: a.NewRejects(c.RejectFlags, c.Output), Prepare: c.prepare, Known: c.known, Flush: c.flush,
+		Output: c.Output, Invert: c.Invert, Null: c.Null,
+		Check:    func(in records.Source) error { return c.CheckInput(in) },
+		Rejected: func(is *records.Issue) error { return c.audit.issue(is) },
+		Open:     func(kind outfile.Kind) (dedup.MatchOutput, error) { return a.Sink(c.Output, kind, output.Options{}) },
+	}
+	if o.Read.MakeID, o.Read.Answers = !c.Add, true; c.Explain {
+		o.Read.Need, o.Open = records.NeedDoc, nil
+	}
+	return o, nil
+}
 
-// flush writes the lines of a lot that wait to be written.
-func (t *matching) flush() error {
-	if t.lines == nil {
+// compare has the lines be read and compared as the documents of the database are, if they can be.
+func (c *Match) compare(a *app.App, db *engine.DB, src *inputs.Sources, o *dedup.MatchOptions) (err error) {
+	o.By, o.Read.Bits = c.Criterion(!c.NoVerify), db.Params().Bits
+	if err := cmp.Or(inputs.ReadFeatures(&o.Read, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
+		return err
+	}
+	if !c.Add {
+		err = a.Env().CheckTexts(a.Context(), db, c.Near != nil)
+	}
+	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
+		err = cmp.Or(err, fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB))
+	}
+	err = cmp.Or(err, a.Env().CheckTexts(a.Context(), src.DB(), c.Near != nil))
+	if err == nil && c.Explain && outfile.IsFolderName(c.Output) {
+		err = fmt.Errorf("-o %s: --explain writes the rows of all inputs to one file", c.Output)
+	}
+	return err
+}
+
+// prepare completes a record before it is looked up.
+func (c *Match) prepare(rec *records.Record) (reason string) {
+	if c.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
+		rec.Flaw = "it has a fingerprint, which --near K compares, and no text"
+	}
+	return c.Take(&rec.Doc)
+}
+
+// known writes what is to be written of a line that is not new.
+func (c *Match) known(rec *records.Record, n engine.Novelty) error {
+	err := c.audit.old(c, rec, n)
+	if err == nil && c.rows != nil && !n.Expired {
+		err = c.rows.Row(c.Values(n.Match, rec.Doc.ID, n.Match.ID)...)
+	}
+	return err
+}
+
+func (c *Match) flush() error {
+	if !c.prompt {
 		return nil
 	}
-	return t.lines.Flush()
+	return c.rows.Flush()
 }
 
-// reading is how inputs are read.
-func (t *matching) reading() inputs.Reading {
-	return inputs.Reading{Stage: "match", Options: t.opt}
-}
-
-// decided writes what is to be written of a record. One that has expired is neither new nor known.
-func (t *matching) decided(in records.Source, rec *records.Record, n engine.Novelty) error {
-	known := !n.Stored && !n.Expired
-	if !n.Stored {
-		if err := t.audit.old(t.c, rec, n); err != nil {
-			return err
+// open opens the database. With --add it creates it if there is none.
+func (c *Match) open(a *app.App) (*engine.DB, error) {
+	what, _ := engine.Identify(c.DB)
+	how := app.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
+	if how.Create && !inputs.Exists(c.DB) { // else another process is about to create it
+		if err := app.Prepare(c.DB); err != nil {
+			return nil, err
 		}
 	}
-	switch {
-	case t.rows != nil && known:
-		return t.rows.Row(t.c.Values(n.Match, rec.Doc.ID, n.Match.ID)...)
-	case t.rows == nil && known == t.c.Invert && !n.Expired:
-		return t.out.Copy(in, rec.Raw)
+	db, err := a.Open(c.DB, how)
+	if err == nil && db.IsNew() {
+		a.Say("created %s; simdb create makes a database with other parameters, such as --ttl", c.DB)
 	}
-	return nil
+	return db, err
+}
+
+// summary says what was read and found, and after an error what was stored before it.
+func (c *Match) summary(t *dedup.Match, err error) string {
+	text := fmt.Sprintf("%s read, %s of them new", quantity.Count(t.Read, "document"), quantity.Number(t.Fresh))
+	if t.Renewed > 0 {
+		text += fmt.Sprintf("; %s replaced an earlier one", quantity.Number(t.Renewed))
+	}
+	if t.Expired > 0 {
+		text += fmt.Sprintf("; %s already expired", quantity.Number(t.Expired))
+	}
+	if err != nil && c.Add {
+		text += fmt.Sprintf("; %s stored before the error", quantity.Count(t.Fresh, "document"))
+		switch toFile := !c.Explain && !c.Invert && !outfile.IsStdout(cmp.Or(c.Output, "-")); {
+		case t.Kept && toFile:
+			text += ", with their lines in " + c.Output
+		case t.Fresh > 0 && toFile:
+			text += ", with their lines in no output"
+		}
+	}
+	return text
 }
 
 // matchParameters are the flags that decide what is known.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
-	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
+	"github.com/simdb/simdb/dedup/tune"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/corpus"
@@ -169,7 +169,7 @@ func (c *Plan) count(a *app.App) (size planSize, err error) {
 	}
 	m := a.Meter()
 	defer m.Stop()
-	docs, _, err := tuning.Draw(tuning.Documents{Each: func(_ string, f func(*engine.Doc) error) error {
+	docs, _, err := tune.Draw(tune.Documents{Each: func(_ string, f func(*engine.Doc) error) error {
 		return a.Env().EachInput(a.Context(), s, inputs.Reading{
 			Stage: "count documents", Options: opt, Rejects: c.rejects,
 			Record: func(_ records.Source, rec *records.Record) error {
@@ -196,7 +196,7 @@ const planSample = 1000
 // warn says if many documents of a sample are so similar to many others that the threshold of dedup
 // cuts through them.
 func (c *Plan) warn(a *app.App, params features.Params, docs []engine.Doc) error {
-	of := tuning.Documents{Params: params, Each: func(_ string, f func(*engine.Doc) error) error {
+	of := tune.Documents{Params: params, Each: func(_ string, f func(*engine.Doc) error) error {
 		for i := range docs {
 			if err := f(&docs[i]); err != nil {
 				return err
@@ -204,7 +204,7 @@ func (c *Plan) warn(a *app.App, params features.Params, docs []engine.Doc) error
 		}
 		return nil
 	}}
-	r, _, err := tuning.Compare(a.Context(), of, docs, int64(len(docs)), int64(c.Memory)/2)
+	r, err := tune.Compare(a.Context(), of, docs, int64(len(docs)), int64(c.Memory)/2)
 	if err != nil {
 		return err
 	}

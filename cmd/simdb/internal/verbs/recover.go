@@ -21,7 +21,7 @@ type Recover struct {
 	app.RowFlags
 }
 
-var recoverColumns = []string{"file", "section", "offset", "lost", "estimated", "doubtful", "problem"}
+var recoverColumns = []string{"file", "section", "offset", "lost", "doubtful", "problem"}
 
 // Run makes the new database and lists what was lost. Damage is no failure.
 func (c *Recover) Run(a *app.App) error {
@@ -53,16 +53,16 @@ func (c *Recover) Run(a *app.App) error {
 // recoverRows are the rows of recoverColumns. What is not known is null.
 func recoverRows(r engine.RecoverReport) (rows []query.Row) {
 	for _, l := range r.Losses {
-		row := query.Row{l.File, l.Section, nil, l.Documents, l.Estimated, int64(0), l.Err.Error()}
+		row := query.Row{l.File, l.Section, nil, l.Documents, int64(0), l.Err.Error()}
 		if l.Offset >= 0 {
 			row[2] = l.Offset
 		}
 		rows = append(rows, row)
 	}
 	for _, d := range r.Doubts {
-		row := query.Row{d.File, nil, nil, int64(0), int64(0), nil, d.Reason}
+		row := query.Row{d.File, nil, nil, int64(0), nil, d.Reason}
 		if d.Documents >= 0 {
-			row[5] = d.Documents
+			row[4] = d.Documents
 		}
 		rows = append(rows, row)
 	}
@@ -81,9 +81,6 @@ func (c *Recover) say(a *app.App, r engine.RecoverReport, start time.Time) {
 	}
 	if r.Partial > 0 {
 		a.Say("%s without text, fields or sketch", quantity.Count(r.Partial, "document"))
-	}
-	if r.Estimated > 0 {
-		a.Say("times or places in the order of writing are estimates for %s", quantity.Count(r.Estimated, "document"))
 	}
 	if !r.CatalogRead {
 		a.Say("the catalog can't be read: which documents were deleted is known from logs alone, and the time to live may be lost")

@@ -1,26 +1,13 @@
-// Package tuning is the command `simdb tune`: it says what each threshold would find in a corpus,
-// by the matches of a sample of its documents: a distribution of their similarities, what each
-// threshold would remove, how distances and similarities relate, and pairs to look at.
-//
-//	command.go   the flags
-//	run.go       a run, on files or a database
-//	sample.go    the sample, and what is like it
-//	report.go    the figures: what a sample says of all documents, and how sure it is
-//	chart.go     for a terminal
-//	page.go      as a page of HTML
-//	hints.go     flags that the documents speak for
-//	show.go      the rows, and a command line with what is proposed
-package tuning
+package tune
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/corpus"
 )
 
 // MaxDistance is the greatest distance of 64-bit fingerprints that is looked at, and MinScore the
@@ -57,14 +44,12 @@ type Pair struct {
 }
 
 // Report is what the matches of a sample say. The zero Report is ready for use; the fields are set
-// by the caller before it is read, Scored before anything is added.
+// before it is read, Scored before anything is added.
 type Report struct {
-	Name      string // of the corpus
-	Documents int64  // in the corpus
-	Scored    bool   // matches have scores: Jaccard similarities of the texts
-	Words     int    // of a fingerprint, 64 bits each; 0 is 1. Distances are counted in steps of that many bits
-	Command   func(threshold string) string
-	Hints     []string // what else the sample says
+	Documents int64         // in the corpus
+	Scored    bool          // matches have scores: Jaccard similarities of the texts
+	Words     int           // of a fingerprint, 64 bits each; 0 is 1. Distances are counted in steps of that many bits
+	Nodes     []corpus.Node // of the sample, as they are numbered
 
 	sample  []sampled
 	count   int64                      // documents of the sample
@@ -109,8 +94,8 @@ func (r *Report) Add(id, text string, count int, words bool) (n int) {
 // Sampled returns how many documents the sample has.
 func (r *Report) Sampled() int64 { return r.count }
 
-// bits returns how many bits some steps are.
-func (r *Report) bits(steps int) int { return steps * max(r.Words, 1) }
+// Bits returns how many bits some steps are.
+func (r *Report) Bits(steps int) int { return steps * max(r.Words, 1) }
 
 // steps returns the steps that a distance takes; -1 if there is none.
 func (r *Report) steps(distance int) int {
@@ -284,7 +269,7 @@ func byIDs(x, y *Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.
 func excerpts(x, y string) (string, string) {
 	const most = 2000 // bytes
 	if max(len(x), len(y)) > most {
-		x, y = fromDifference(x, y)
+		x, y = FromDifference(x, y)
 	}
 	cut := func(text string) string {
 		if len(text) <= most {
@@ -297,6 +282,9 @@ func excerpts(x, y string) (string, string) {
 
 // usual is the threshold of dedup without flags.
 const usual = 6 // the bin from 0.8 on
+
+// Threshold returns the similarity that is proposed where there are scores.
+func (r *Report) Threshold() float64 { return edge(r.threshold()) }
 
 // threshold returns the bin whose lower edge is proposed as threshold: that of 0.8, unless at
 // another one from 0.7 to 0.9 there are less than half as many pairs on both sides.
@@ -316,11 +304,11 @@ func (r *Report) threshold() int {
 
 // Distance returns the distance in steps that is proposed where there are no scores: the greatest
 // one up to 10 at which at most 1 % of the pairs are by chance.
-func (r *Report) Distance(chance func(k int) float64) int {
+func (r *Report) Distance() int {
 	best, pairs := 0, 0.0
 	for k := range 11 {
 		pairs += r.byBits[k]
-		if chance(k) <= 0.01*r.scaled(pairs) {
+		if r.Chance(k) <= 0.01*r.scaled(pairs) {
 			best = k
 		}
 	}
@@ -370,12 +358,10 @@ func (r *Report) Boundary(k int) []*Pair {
 	return all
 }
 
-// distances are those that the relation of distances and similarities is shown for.
-var distances = []int{0, 3, 6, 10, 16}
-
-// relation is what of the pairs within k bits is at least as similar as the threshold, and what of
-// the pairs as similar as that is within k bits; NaN of none.
-func (r *Report) relation(k, t int) (precise, complete float64) {
+// Relation returns the share of the pairs within k steps that are at least as similar as the
+// threshold, and the share of the pairs as similar as that which are within k steps; NaN of none.
+func (r *Report) Relation(k int) (precise, complete float64) {
+	t := r.threshold()
 	var within, alike, all float64
 	for d := range MaxDistance + 1 {
 		for b := range bins {
@@ -399,90 +385,8 @@ func (r *Report) relation(k, t int) (precise, complete float64) {
 	return alike / within, alike / all
 }
 
-// An Estimate is a figure of all documents by those of the sample. In 19 of 20 samples it is right
-// within Error, which is 0 if the sample has all documents, and NaN if a sample cannot tell.
-type Estimate struct{ Value, Error float64 }
-
-// sure is how many standard errors 19 of 20 samples are within.
-const sure = 1.96
-
-// criterion returns the figures of what count counts: matches of a document.
-func (r *Report) criterion(count func(*sampled) int64) (c Criterion) {
-	var some, pairs, squares, removed float64
-	for i := range r.sample {
-		n, of := float64(count(&r.sample[i])), float64(r.sample[i].count)
-		if n == 0 {
-			continue
-		}
-		some, pairs, squares = some+of, pairs+of*n, squares+of*n*n
-		removed += of * n / (n + 1) // of a cluster of a document and its matches
-	}
-	n := max(float64(r.count), 1)
-	c.Share = Estimate{some / n, r.shareError(some / n)}
-	c.Pairs = Estimate{r.scaled(pairs), float64(r.Documents) / 2 * r.meanError(pairs, squares)}
-	c.Removes = Estimate{removed / n, r.shareError(removed / n)} // no shares from 0 to 1 vary more than those of 0 and 1
-	if r.rest() > 0 && some == 0 {
-		c.Pairs.Error = math.NaN() // a few documents with very many matches would not be in the sample
-	}
-	return c
-}
-
-// scaled is about how many pairs the corpus has, where the sample has that many: a pair is found
-// from both its ends if all documents are searched for.
-func (r *Report) scaled(found float64) float64 {
-	return found / 2 * float64(r.Documents) / max(float64(r.count), 1)
-}
-
-// rest is which share of the documents is not in the sample. Errors are smaller by its root.
-func (r *Report) rest() float64 {
-	if r.Documents <= 1 {
-		return 0
-	}
-	return max(0, float64(r.Documents-r.Sampled())/float64(r.Documents-1))
-}
-
-// meanError is the Error of a mean, given the sum and the sum of squares.
-func (r *Report) meanError(sum, squares float64) float64 {
-	n := float64(r.count)
-	if n < 2 {
-		return 0
-	}
-	variance := max(0, (squares-sum*sum/n)/(n-1))
-	return sure * math.Sqrt(variance/n*r.rest())
-}
-
-// shareError is the Error of a share: the larger part of the interval of Wilson, which is not 0
-// where none or all of the sample have what is counted.
-func (r *Report) shareError(p float64) float64 {
-	rest := r.rest()
-	if rest == 0 || r.count == 0 {
-		return 0
-	}
-	n := float64(r.count) / rest
-	z := sure * sure / n
-	middle := (p + z/2) / (1 + z)
-	half := sure / (1 + z) * math.Sqrt(p*(1-p)/n+z/(4*n))
-	return math.Abs(middle-p) + half
-}
-
-// Sureness says how many documents were searched for, and how sure the figures are.
-func (r *Report) Sureness() string {
-	said := fmt.Sprintf("%s of %s searched for", quantity.Number(r.Sampled()), quantity.Count(r.Documents, "document"))
-	if r.rest() == 0 {
-		return said
-	}
-	return fmt.Sprintf("%s, drawn at random: a share is right within %.2g points in 19 of 20 samples, a small one more closely", said, 100*r.shareError(0.5))
-}
-
-func (e Estimate) percents() string {
-	if e.Error == 0 {
-		return fmt.Sprintf("%.1f %%", 100*e.Value)
-	}
-	return fmt.Sprintf("%.1f ± %.1f %%", 100*e.Value, 100*e.Error)
-}
-
-// fromDifference leaves out what two texts begin with, except for a few words before they differ.
-func fromDifference(x, y string) (string, string) {
+// FromDifference leaves out what two texts begin with, except for a few words before they differ.
+func FromDifference(x, y string) (string, string) {
 	const before = 20 // bytes
 	n := 0
 	for n < len(x) && n < len(y) && x[n] == y[n] {

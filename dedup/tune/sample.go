@@ -1,4 +1,4 @@
-package tuning
+package tune
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type Documents struct {
 }
 
 // Compare compares all documents, of which there are n, with those of a sample in random order.
-func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory int64) (*Report, []corpus.Node, error) {
+func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory int64) (*Report, error) {
 	s := corpus.NewSearch(of.Params, drawn, corpus.SearchOptions{
 		Within: MaxDistance, Least: MinScore, Memory: memory, Documents: n,
 	})
@@ -52,15 +52,17 @@ func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory in
 	if err == nil && again != n {
 		err = inputs.ErrChanged
 	}
-	return report, s.Nodes(), err
+	report.Nodes = s.Nodes()
+	return report, err
 }
 
 // Draw draws a sample, in random order, and counts the documents. Every document is in it with the
-// same probability. It has at most most documents, whose texts take at most room bytes.
+// same probability. It has at most most documents, whose IDs and texts take at most room bytes.
 func Draw(of Documents, most int, seed uint64, room int64) (docs []engine.Doc, n int64, err error) {
 	r := rand.New(rand.NewPCG(seed, 1))
+	size := func(d *engine.Doc) int64 { return int64(len(d.ID) + len(d.Text)) }
 	drop := func(place int) {
-		room += int64(len(docs[place].Text))
+		room += size(&docs[place])
 		docs[place] = docs[len(docs)-1]
 		docs = docs[:len(docs)-1]
 	}
@@ -75,7 +77,7 @@ func Draw(of Documents, most int, seed uint64, room int64) (docs []engine.Doc, n
 		own.SetFingerprint(d.Words()...)
 		own.Fingerprints = d.Fingerprints
 		docs = append(docs, own)
-		for room -= int64(len(d.Text)); room < 0 && len(docs) > 1; most = len(docs) {
+		for room -= size(d); room < 0 && len(docs) > 1; most = len(docs) {
 			drop(r.IntN(len(docs)))
 		}
 		return nil

@@ -1,0 +1,227 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"strings"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/grouping"
+	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// JoinOptions say what a Join finds, and what it reads.
+type JoinOptions struct {
+	By                  engine.Criterion
+	Across, WithinField string // as in package grouping: which documents may match
+	Memory              int64  // bytes for the documents that are looked up together, and what is found
+	IDs                 bool   // the texts of the input are ids of stored documents
+
+	Read    records.Options               // of the input
+	Rejects *inputs.Rejects               // of all that is read
+	Check   func(in records.Source) error // refuses an input, or nil
+
+	// The collection is Stored, or the documents of Files, which are read as Of says and compared by
+	// Params. Files are read several times.
+	Stored *inputs.Stored
+	Files  *inputs.Sources
+	Of     records.Options
+	Params features.Params
+}
+
+// Documents are looked up when there are joinMost, or when their texts have joinBytes, or a share of
+// the memory. More are faster by little, and nothing is found before the first ones have been
+// looked up.
+const (
+	joinMost  = 1 << 18
+	joinBytes = 64 << 20
+	joinSlow  = 64 // documents that are compared as they are, which takes long
+	joinShare = 16
+	joinOne   = 2 << 10   // of the memory, for each document that is looked up with others by containment
+	joinLot   = 256 << 20 // of the memory, for each lot that is looked up
+	joinRows  = 1 << 10   // rows that are handed on at a time
+	joinAhead = 4         // such parts that wait to be taken, of each lot
+)
+
+// A Join finds for each document of an input those of a collection that are like it. Documents are
+// read in one goroutine and looked up in others.
+type Join struct {
+	Read    int64 // documents
+	Matched int64 // of them, documents with a row
+
+	o       JoinOptions
+	l       lookup
+	to      lookupIn
+	groups  *grouping.Grouper // nil for none
+	stored  *lookupStored     // nil for files
+	in      records.Source
+	workers int
+}
+
+// A JoinRow is a document of a collection that one of an input is like.
+type JoinRow struct {
+	Query string // the id of the document of the input
+	engine.Match
+
+	line int64 // of the document, from 0
+}
+
+// Workers is how many lots of documents are looked up at a time. They share the memory, also that
+// of queries of the database.
+func (o *JoinOptions) Workers() int {
+	_, jaccard := o.By.Threshold()
+	if _, _, contained := containment(o.By); jaccard || contained { // it uses all processors itself
+		return 1
+	}
+	return min(runtime.GOMAXPROCS(0), max(1, int(o.Memory/joinLot)))
+}
+
+// NewJoin opens an input, which Close closes, and prepares the collection.
+func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOptions) (j *Join, err error) {
+	j = &Join{o: o, workers: o.Workers()}
+	j.l = lookup{
+		env: env, sources: src, reading: inputs.Reading{Stage: "join", Options: o.Read, Rejects: o.Rejects},
+		refuse: o.Check, most: joinMost, arrive: src.Piped(), item: j.item,
+	}
+	if err = j.open(ctx); err != nil {
+		return nil, err
+	}
+	if j.in, err = src.Open(0, o.Read); err != nil {
+		return nil, err
+	}
+	_, near := o.By.Distance()
+	if err = j.l.check(j.in); err == nil && o.Stored != nil {
+		err = cmp.Or(env.CheckTexts(ctx, o.Stored.DB, near), env.CheckTexts(ctx, src.DB(), near))
+	}
+	if err != nil {
+		return nil, errors.Join(err, j.in.Close())
+	}
+	j.l.bytes = min(joinBytes, int(o.Memory/joinShare))
+	_, ofText := o.By.OfText()
+	if t, role, contained := containment(o.By); contained { // all texts are read for each lot, of which half of the memory holds the sets
+		const textBytes = 6 // of a shingle
+		j.l.bytes = int(o.Memory / 2 / (1 + setjoin.FewBytes(t, role)/textBytes))
+		j.l.most = max(joinMost, int(o.Memory/joinOne))
+	} else if ofText {
+		j.l.most = joinSlow
+	}
+	return j, nil
+}
+
+// open prepares the collection, and reads the groups of its documents.
+func (j *Join) open(ctx context.Context) (err error) {
+	o, path := &j.o, ""
+	switch of := j.l.sources.Stored; { // a database does not know of which file a document is
+	case o.Stored != nil:
+		path = o.Stored.Path
+	case of != nil:
+		path = of.Path
+	}
+	if j.groups, err = (grouping.Flags{Across: o.Across, WithinField: o.WithinField}).New(path); err != nil {
+		return err
+	}
+	if o.Stored == nil {
+		f := &lookupFiles{ctx: ctx, lookup: &j.l, o: o, groups: j.groups}
+		j.to = f
+		return f.hold()
+	}
+	j.stored = &lookupStored{Stored: o.Stored, by: o.By, groups: j.groups}
+	j.to = j.stored
+	return j.stored.group(ctx, j.l.env)
+}
+
+// Close closes the input.
+func (j *Join) Close() error { return j.in.Close() }
+
+// Check returns an error if no document that was read has the field of Across or WithinField.
+func (j *Join) Check() error { return j.groups.Check() }
+
+// Rows yields what the documents are like, several rows at a time: in the order of the input, the
+// best matches of a document first.
+func (j *Join) Rows(ctx context.Context) iter.Seq2[[]JoinRow, error] {
+	return func(yield func([]JoinRow, error) bool) {
+		read := func(ctx context.Context) iter.Seq2[*lookupLot, error] { return j.l.lots(ctx, j.in) }
+		last := int64(-1)
+		for rows, err := range pipeline.Concat(ctx, j.workers, joinAhead, read, j.lookUp) {
+			for i := range rows {
+				if rows[i].line != last {
+					last = rows[i].line
+					j.Matched++
+				}
+			}
+			if !yield(rows, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// item has the record be a document that is looked up: it has what is compared alone, and the ID of
+// a stored document that it stands for. One that cannot be looked up has a flaw then.
+func (j *Join) item(ctx context.Context, _ records.Source, rec *records.Record) (it lookupItem, err error) {
+	j.Read++
+	it.id = rec.Doc.ID
+	if j.groups != nil {
+		it.group = j.groups.Of(rec)
+	}
+	doc := rec.Doc
+	doc.ID, doc.Fields = "", nil
+	if j.o.IDs {
+		it.id, doc = strings.TrimSpace(doc.Text), engine.Doc{}
+	}
+	_, near := j.o.By.Distance()
+	switch {
+	case doc.Text == "" && doc.Fingerprint == nil && j.stored != nil && j.l.sources.Stored == nil: // it stands for the stored document with its ID
+		found, err := j.o.Stored.Lookup(ctx, it.id)
+		if errors.Is(err, engine.ErrNotFound) {
+			rec.Flaw = cmp.Or(rec.Flaw, fmt.Sprintf("no document %q is stored, and the line has no text", it.id))
+			return it, nil
+		}
+		if err != nil {
+			return it, err
+		}
+		doc.ID, it.group = it.id, j.stored.of[it.id]
+		doc.SetFingerprint(found.Words()...)
+		doc.Fingerprints = found.Fingerprints
+	case !near && doc.Text == "":
+		rec.Flaw = "it has no text to compare"
+	}
+	if rec.Flaw != "" {
+		return it, nil
+	}
+	rec.Doc, it.rec, it.size = doc, rec, len(doc.Text)+len(it.id)
+	return it, nil
+}
+
+// lookUp yields the rows of a lot, several at a time.
+func (j *Join) lookUp(ctx context.Context, b *lookupLot) iter.Seq2[[]JoinRow, error] {
+	return func(yield func([]JoinRow, error) bool) {
+		defer j.l.free.Put(b)
+		var rows []JoinRow
+		for m, err := range j.to.search(ctx, b) {
+			if err != nil {
+				if yield(rows, nil) {
+					yield(nil, err)
+				}
+				return
+			}
+			line := b.at[m.Query]
+			rows = append(rows, JoinRow{b.items[line].id, m.Match, b.from + int64(line)})
+			if len(rows) == joinRows {
+				if !yield(rows, nil) {
+					return
+				}
+				rows = make([]JoinRow, 0, joinRows)
+			}
+		}
+		yield(rows, nil)
+	}
+}

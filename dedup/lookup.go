@@ -1,0 +1,288 @@
+// Package dedup has jobs on files of documents and on databases.
+//
+//	lookup.go       a stream of documents, looked up in a collection in lots
+//	lookupfiles.go  the documents of files as the collection
+//	join.go         what each document of the stream resembles
+//	match.go        which of them resemble nothing
+//	matchcopies.go  copies of these
+package dedup
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/grouping"
+	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// A lookup reads the documents of inputs, and hands them on in lots, which are looked up in a
+// collection. The jobs differ in what they do with what is found.
+type lookup struct {
+	env     *inputs.Env
+	sources *inputs.Sources
+	reading inputs.Reading
+	refuse  func(in records.Source) error // or nil
+	most    int                           // documents of a lot
+	bytes   int                           // of their texts and ids
+	arrive  bool                          // a lot is what has been read during the look-up before; else it is full, but for the last
+	issues  bool                          // what is no record is an item too, and records are not noted
+	stores  bool                          // a lot ends with what is no record, as that may end the run
+
+	// item makes an item of a record, which is a copy; one without a rec is not looked up.
+	item func(ctx context.Context, in records.Source, rec *records.Record) (lookupItem, error)
+
+	free sync.Pool // of *lookupLot
+}
+
+// check returns an error if an input is refused.
+func (l *lookup) check(in records.Source) error {
+	if l.refuse == nil {
+		return nil
+	}
+	return l.refuse(in)
+}
+
+// lookupItem is a document that is looked up, or what is none.
+type lookupItem struct {
+	rec   *records.Record // whose Doc is looked up
+	id    string          // of the document, in its input
+	group uint32
+	size  int   // about how many bytes it has
+	err   error // an *records.Issue, or what ended the reading
+}
+
+// end is what ended the reading, if the item is that.
+func (i *lookupItem) end() error {
+	if _, ok := i.err.(*records.Issue); ok {
+		return nil
+	}
+	return i.err
+}
+
+// lookupLot is items that are looked up together.
+type lookupLot struct {
+	from  int64 // items before them
+	items []lookupItem
+	docs  []engine.Doc // of items that are looked up
+	at    []int        // of each of docs: its item
+	bytes int
+}
+
+// add adds an item. Its record is not needed any more, unless the job needs it.
+func (b *lookupLot) add(it *lookupItem) {
+	if it.rec != nil {
+		b.docs, b.at = append(b.docs, it.rec.Doc), append(b.at, len(b.items))
+	}
+	b.items = append(b.items, *it)
+}
+
+// lots yields all that is read of an input in lots. An error is what ended the reading, after the
+// items before it.
+func (l *lookup) lots(ctx context.Context, in records.Source) iter.Seq2[*lookupLot, error] {
+	return func(yield func(*lookupLot, error) bool) {
+		b, read := l.empty(0), int64(0)
+		for some := range l.arrivals(ctx, in) {
+			b.items, b.docs, b.at = slices.Grow(b.items, len(some)), slices.Grow(b.docs, len(some)), slices.Grow(b.at, len(some))
+			for i := range some {
+				it := &some[i]
+				if err := it.end(); err != nil {
+					if ctx.Err() != nil || len(b.items) == 0 || yield(b, nil) {
+						yield(nil, err)
+					}
+					return
+				}
+				b.add(it)
+				if !l.arrive { // the reader uses it again
+					b.items[len(b.items)-1].rec = nil
+				}
+				b.bytes += it.size
+				read++
+				if l.arrive && i+1 == len(some) || l.stores && it.err != nil || len(b.items) >= l.most || b.bytes >= l.bytes {
+					if !yield(b, nil) {
+						return
+					}
+					b = l.empty(read)
+				}
+			}
+		}
+		if len(b.items) > 0 {
+			yield(b, nil)
+		}
+	}
+}
+
+// arrivals yields what is read as it comes: one by one, or what has been read meanwhile.
+func (l *lookup) arrivals(ctx context.Context, in records.Source) iter.Seq[[]lookupItem] {
+	if l.arrive {
+		return pipeline.Arrivals(ctx, l.most, l.bytes, func(ctx context.Context) iter.Seq2[lookupItem, int] {
+			return func(yield func(lookupItem, int) bool) {
+				l.each(ctx, in, func(it lookupItem) bool { return yield(it, it.size) })
+			}
+		})
+	}
+	return func(yield func([]lookupItem) bool) {
+		var one [1]lookupItem
+		l.each(ctx, in, func(it lookupItem) bool {
+			one[0] = it
+			return yield(one[:])
+		})
+	}
+}
+
+// each reads an input, and at last gives what ended the reading before its end.
+func (l *lookup) each(ctx context.Context, in records.Source, give func(lookupItem) bool) {
+	slab := make([]records.Record, 1)
+	own := &slab[0]
+	r := l.reading
+	r.Record = func(in records.Source, rec *records.Record) error {
+		if rec.Flaw != "" && l.sources.Tree.Pictures() > 0 { // nobody can say what it is like
+			return records.NewIssue(in, rec, rec.Flaw)
+		}
+		if l.arrive { // those before may not have been looked up
+			if slab = slab[1:]; len(slab) == 0 {
+				slab = make([]records.Record, 64)
+			}
+			own = &slab[0]
+		}
+		*own = *rec
+		it, err := l.item(ctx, in, own)
+		rec.Flaw = own.Flaw
+		if err == nil && it.rec != nil && !give(it) {
+			return records.ErrStop
+		}
+		return err
+	}
+	switch {
+	case l.issues:
+		r.Issue = func(_ records.Source, is *records.Issue) error {
+			own := *is
+			own.Raw = slices.Clone(is.Raw)
+			if !give(lookupItem{err: &own, size: len(is.Raw)}) {
+				return records.ErrStop
+			}
+			return nil
+		}
+	case r.Rejects == nil:
+		r.Issue = func(_ records.Source, is *records.Issue) error { return fmt.Errorf("%w", is) }
+	}
+	if err := l.env.ReadSource(ctx, l.sources, in, r); err != nil {
+		give(lookupItem{err: err})
+	}
+}
+
+// empty returns a lot without items, in the memory of one that was freed if there is one.
+func (l *lookup) empty(from int64) *lookupLot {
+	b, ok := l.free.Get().(*lookupLot)
+	if !ok {
+		return &lookupLot{from: from}
+	}
+	clear(b.items)
+	clear(b.docs)
+	*b = lookupLot{from: from, items: b.items[:0], docs: b.docs[:0], at: b.at[:0]}
+	return b
+}
+
+// A lookupIn is a collection that documents are looked up in: those of a database, or of files.
+type lookupIn interface {
+	// search yields what the documents of a lot are like: Query is the place in docs. Matches of a
+	// document are together, the best first.
+	search(ctx context.Context, b *lookupLot) iter.Seq2[engine.BatchMatch, error]
+}
+
+// lookupStored is the documents of a database.
+type lookupStored struct {
+	*inputs.Stored
+	by     engine.Criterion
+	groups *grouping.Grouper // nil for none
+	of     map[string]uint32 // groups by ID
+}
+
+// group reads the groups of the documents.
+func (c *lookupStored) group(ctx context.Context, env *inputs.Env) error {
+	if c.groups == nil {
+		return nil
+	}
+	c.of = map[string]uint32{}
+	err := env.EachInput(ctx, c.Sources(), inputs.Reading{
+		Stage: "read", Options: records.Options{Need: records.NeedDoc},
+		Record: func(_ records.Source, rec *records.Record) error {
+			c.of[strings.Clone(rec.Doc.ID)] = c.groups.Of(rec)
+			return nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return c.groups.Check()
+}
+
+// search implements lookupIn.
+func (c *lookupStored) search(ctx context.Context, b *lookupLot) iter.Seq2[engine.BatchMatch, error] {
+	if _, near := c.by.Distance(); near {
+		b.hash(c.DB)
+	}
+	all := c.SearchBatch(ctx, b.docs, c.by)
+	if c.groups == nil {
+		return all
+	}
+	return func(yield func(engine.BatchMatch, error) bool) {
+		for m, err := range all {
+			if err == nil && !c.groups.Accept(b.items[b.at[m.Query]].group, c.of[m.ID]) {
+				continue
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+// hash gives the documents their fingerprints, and leaves only those that have one: others, without
+// words, are like none.
+func (b *lookupLot) hash(db *engine.DB) {
+	var work sync.WaitGroup
+	const share = 256
+	for docs := range slices.Chunk(b.docs, max(share, len(b.docs)/(4*runtime.GOMAXPROCS(0)))) {
+		work.Go(func() {
+			for i := range docs {
+				if d := &docs[i]; d.Fingerprint == nil && d.Text != "" {
+					words, _ := db.Hash(d.Text)
+					d.SetFingerprint(words...)
+				}
+			}
+		})
+	}
+	work.Wait()
+	n := 0
+	for i := range b.docs {
+		if b.docs[i].Fingerprint == nil {
+			continue
+		}
+		if n < i {
+			b.docs[n], b.at[n] = b.docs[i], b.at[i]
+		}
+		n++
+	}
+	b.docs, b.at = b.docs[:n], b.at[:n]
+}
+
+// containment returns the threshold of engine.Contains and engine.Within, and what the documents
+// that are looked up are then.
+func containment(by engine.Criterion) (t float64, role setjoin.FewRole, ok bool) {
+	switch t, _ = by.OfText(); by {
+	case engine.Contains(t):
+		return t, setjoin.FewContained, true
+	case engine.Within(t):
+		return t, setjoin.FewContaining, true
+	}
+	return t, 0, false
+}

@@ -1,0 +1,346 @@
+package dedup
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// MatchOptions say what a Match finds, what it does with it, and what it reads.
+type MatchOptions struct {
+	By     engine.Criterion
+	Add    bool  // store the new documents, so that later ones are also compared with them
+	Named  bool  // Known is told which stored document one resembles most
+	Memory int64 // bytes, of which a share is for the documents that are looked up together
+
+	Read    records.Options
+	Rejects *inputs.Rejects               // takes what is no record; if it is nil, that is an error
+	Check   func(in records.Source) error // refuses an input, or nil
+
+	// Prepare, if not nil, completes a record before it is looked up, or says why it cannot be used.
+	Prepare func(rec *records.Record) (reason string)
+
+	// Known takes the documents that are not new, and Rejected what is no record, in the order of
+	// the input. Flush is called after each lot of documents. Each may be nil.
+	Known    func(rec *records.Record, n engine.Novelty) error
+	Rejected func(is *records.Issue) error
+	Flush    func() error
+
+	// Copies of the new documents, or with Invert of the known ones, go to files in the folder Output
+	// if that ends in a slash, and else to what Open opens. There are none if Open is nil.
+	Open   func(kind outfile.Kind) (MatchOutput, error)
+	Output string
+	Invert bool
+	Null   bool // a path ends with a zero byte
+}
+
+// MatchOutput is where copies go. Close completes it, or drops it after a failure, and returns the
+// first error.
+type MatchOutput interface {
+	io.Writer
+	Close(failure error) error
+}
+
+// Documents are read ahead while others are looked up, up to a number of bytes: the first lot is a
+// record or two, and later ones grow until the look-up keeps up with reading. So lines of a pipe are
+// decided as they come, and the first lines of a file are written soon.
+const (
+	matchBytes = 32 << 20  // or a share of the memory
+	matchShare = 16        // of the memory
+	matchAdded = 8 << 20   // with Add: a lot is stored, and then its lines are written
+	matchSlow  = 256 << 10 // of texts that are compared as they are, which takes long
+	matchEach  = 256       // bytes of a document beside its texts
+)
+
+// A Match finds the documents of inputs that resemble none of a database.
+type Match struct {
+	Read    int64 // documents
+	Fresh   int64 // of them, new; with Add they are stored
+	Renewed int64 // of them, in the place of a document with the same ID
+	Expired int64 // neither new nor known, as they are older than the time to live
+	Kept    bool  // the lines that were written before a failure are in the output
+
+	o       MatchOptions
+	db      *engine.DB
+	near    bool
+	l       lookup
+	first   records.Source      // the only input, until it is read
+	folder  *inputs.OutFolder   // or nil
+	allowed map[string][]string // of each ID in allowed pairs the IDs that it is paired with
+	raw     []byte              // copies of the last records
+	out     records.Copier
+	lines   *bufio.Writer // of out on standard output, else nil
+}
+
+// NewMatch opens a single input. If there are several, it looks at the beginning of each and checks
+// that copies of their records have a place. Close ends it in any case.
+func NewMatch(ctx context.Context, env *inputs.Env, src *inputs.Sources, db *engine.DB, o MatchOptions) (*Match, error) {
+	m := &Match{o: o, db: db}
+	_, m.near = o.By.Distance()
+	_, ofText := o.By.OfText()
+	_, _, contained := containment(o.By)
+	m.l = lookup{env: env, sources: src, reading: inputs.Reading{Stage: "match", Options: o.Read}, refuse: o.Check, arrive: true, issues: true, stores: o.Add, item: m.item}
+	switch {
+	case ofText && !contained:
+		m.l.bytes = matchSlow
+	case o.Add:
+		m.l.bytes = matchAdded
+	default:
+		m.l.bytes = min(matchBytes, int(o.Memory/matchShare))
+	}
+	m.l.most = m.l.bytes / matchEach
+	err := m.readAllowed()
+	if err == nil {
+		err = m.prepare(ctx)
+	}
+	return m, err
+}
+
+// Close closes an input that was not read. After a failure it removes a folder that was made for
+// nothing.
+func (m *Match) Close(failure error) {
+	if m.first != nil {
+		m.first.Close()
+	}
+	if failure != nil && m.folder != nil {
+		m.folder.Undo()
+	}
+}
+
+// readAllowed reads the pairs of documents that may be alike.
+func (m *Match) readAllowed() error {
+	s, err := m.db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	m.allowed = map[string][]string{}
+	for p := range s.Allowed() {
+		m.allowed[p.A], m.allowed[p.B] = append(m.allowed[p.A], p.B), append(m.allowed[p.B], p.A)
+	}
+	return nil
+}
+
+// item has the record keep what is compared, stored or copied.
+func (m *Match) item(_ context.Context, in records.Source, rec *records.Record) (it lookupItem, err error) {
+	if m.o.Prepare != nil {
+		if reason := m.o.Prepare(rec); reason != "" {
+			return it, records.NewIssue(in, rec, reason)
+		}
+	}
+	it.size = matchEach + len(rec.Raw)
+	if m.o.Open != nil {
+		if len(rec.Raw) > cap(m.raw)-len(m.raw) {
+			m.raw = make([]byte, 0, max(len(rec.Raw), 64<<10))
+		}
+		from := len(m.raw)
+		m.raw = append(m.raw, rec.Raw...)
+		rec.Raw = m.raw[from:len(m.raw):len(m.raw)]
+	}
+	doc := &rec.Doc
+	if !m.o.Add {
+		doc.Fields = nil
+	}
+	if m.near && !m.o.Add {
+		if doc.Fingerprint == nil {
+			words, _ := m.db.Hash(doc.Text)
+			doc.SetFingerprint(words...)
+		}
+		doc.Text = ""
+	}
+	it.rec, it.id, it.size = rec, doc.ID, it.size+len(doc.Text)+len(doc.Fields)
+	return it, nil
+}
+
+// records decides all records of an input, and writes what is to be written of them.
+func (m *Match) records(ctx context.Context, in records.Source) error {
+	for b, err := range m.l.lots(ctx, in) {
+		if err == nil {
+			err = cmp.Or(m.lot(ctx, in, b), m.flush())
+		}
+		if err == nil && m.o.Flush != nil {
+			err = m.o.Flush()
+		}
+		if err != nil {
+			return err
+		}
+		m.l.free.Put(b)
+	}
+	return nil
+}
+
+// lot decides the records of a lot, and writes what is to be written of them. Records before an
+// error are decided nevertheless.
+func (m *Match) lot(ctx context.Context, in records.Source, b *lookupLot) error {
+	decide := m.decide
+	if m.o.Add {
+		decide = m.add
+	}
+	done, failed := decide(ctx, b)
+	for i := range done { // also those whose lines an error of the output keeps from being written
+		if b.items[i].rec != nil {
+			m.count(&done[i])
+		}
+	}
+	if failed != nil {
+		m.Read++ // the one that failed has been read too
+	}
+	for i := range done {
+		var err error
+		if is, bad := b.items[i].err.(*records.Issue); bad {
+			err = m.rejected(in, is)
+		} else {
+			err = m.decided(in, b.items[i].rec, done[i])
+		}
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+	}
+	return failed
+}
+
+func (m *Match) rejected(in records.Source, is *records.Issue) error {
+	if m.o.Rejects == nil {
+		return is
+	}
+	err := m.o.Rejects.Add(in, is)
+	if m.o.Rejected != nil {
+		err = errors.Join(err, m.o.Rejected(is))
+	}
+	return err
+}
+
+func (m *Match) count(n *engine.Novelty) {
+	m.Read++
+	if n.Stored {
+		m.Fresh++
+	}
+	if n.Replaced {
+		m.Renewed++
+	}
+	if n.Expired {
+		m.Expired++
+	}
+}
+
+// decided writes what is to be written of a record. One that has expired is neither new nor known.
+func (m *Match) decided(in records.Source, rec *records.Record, n engine.Novelty) error {
+	if m.o.Rejects != nil {
+		m.o.Rejects.Note(in, rec)
+	}
+	if !n.Stored && m.o.Known != nil {
+		if err := m.o.Known(rec, n); err != nil {
+			return err
+		}
+	}
+	if m.o.Open == nil || n.Expired || n.Stored == m.o.Invert {
+		return nil
+	}
+	return m.out.Copy(in, rec.Raw)
+}
+
+// add stores the documents of a lot that are new, as one group, and says what became of each item.
+// After an error it says so only of those before the one that failed.
+func (m *Match) add(ctx context.Context, b *lookupLot) ([]engine.Novelty, error) {
+	added, err := m.db.AddNovel(ctx, b.docs, m.o.By)
+	done := make([]engine.Novelty, len(b.items))
+	for i, n := range added {
+		done[b.at[i]] = n
+	}
+	if len(added) < len(b.docs) {
+		done = done[:b.at[len(added)]]
+	}
+	return done, err
+}
+
+// decide says, as add does, what would become of the documents of a lot. One with the same ID is a
+// match like any other.
+func (m *Match) decide(ctx context.Context, b *lookupLot) ([]engine.Novelty, error) {
+	s, err := m.db.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	for i := range b.docs {
+		b.docs[i].ID = ""
+	}
+	if m.near {
+		b.hash(m.db)
+	}
+	done := make([]engine.Novelty, len(b.items))
+	for i := range done {
+		done[i].Stored = true
+	}
+	failed := m.find(ctx, s, b.docs, b.at, done)
+	if failed == nil && len(m.allowed) == 0 {
+		return done, nil
+	}
+	for i, at := range b.at {
+		if beside := m.allowed[b.items[at].id]; len(beside) > 0 {
+			done[at], err = m.findBeside(ctx, s, b.docs[i], beside)
+		} else if failed != nil { // of a document that is not named
+			err = m.find(ctx, s, b.docs[i:i+1], b.at[i:i+1], done)
+		}
+		if err != nil {
+			return done[:at], err
+		}
+	}
+	return done, nil
+}
+
+// find looks documents up together, and sets in done, at the place of each, what was found.
+func (m *Match) find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc, at []int, done []engine.Novelty) error {
+	var best []engine.Match
+	if m.o.Named && !m.near {
+		best = make([]engine.Match, len(docs))
+	}
+	known, err := s.Any(ctx, docs, m.o.By, best)
+	if err != nil {
+		return err
+	}
+	if m.o.Named && m.near { // few of many are named faster so
+		var found []engine.Doc
+		var places []int
+		for i, is := range known {
+			if is {
+				found, places = append(found, docs[i]), append(places, at[i])
+			}
+		}
+		best, at = make([]engine.Match, len(found)), places
+		if known, err = s.Any(ctx, found, m.o.By, best); err != nil {
+			return err
+		}
+	}
+	for i, is := range known {
+		switch {
+		case !is:
+		case best == nil:
+			done[at[i]] = engine.Novelty{}
+		default:
+			done[at[i]] = engine.Novelty{Match: best[i]}
+		}
+	}
+	return nil
+}
+
+// findBeside looks a document up that is in allowed pairs: whether one in the database is similar to
+// it, apart from those that are paired with it. It names the best one.
+func (m *Match) findBeside(ctx context.Context, s *engine.Snapshot, doc engine.Doc, beside []string) (engine.Novelty, error) {
+	if doc.Text == "" && (doc.Fingerprint == nil || !m.near) {
+		return engine.Novelty{Stored: true}, nil // it is like nothing
+	}
+	for found, err := range s.Search(ctx, doc, m.o.By) {
+		if err != nil || !slices.Contains(beside, found.ID) {
+			return engine.Novelty{Match: found}, err
+		}
+	}
+	return engine.Novelty{Stored: true}, nil
+}

@@ -1,0 +1,186 @@
+package dedup
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// prepare opens a single input. If there are several, it looks at the beginning of each and checks
+// that copies of their records have a place: one output, if they are alike, or a folder.
+func (m *Match) prepare(ctx context.Context) (err error) {
+	names := m.l.sources.Names
+	toFolder := outfile.IsFolderName(m.o.Output)
+	if len(names) == 1 && !toFolder {
+		if m.first, err = m.l.sources.Open(0, m.o.Read); err == nil {
+			err = m.l.check(m.first)
+		}
+		return err
+	}
+	if toFolder {
+		if m.folder, err = m.l.env.NewOutFolder(m.o.Output, m.l.sources, false); err != nil {
+			return err
+		}
+	}
+	var like records.Info // the first input
+	formats := make([]records.Format, len(names))
+	for i := range names {
+		info, err := m.probe(ctx, i)
+		if err == nil && i > 0 && !toFolder && m.o.Open != nil {
+			err = inputs.OneOutput(like, info)
+		}
+		if err != nil {
+			return err
+		}
+		if formats[i] = info.Format; i == 0 || like.Empty {
+			like = info
+		}
+	}
+	if toFolder {
+		return m.folder.Claim(names, formats)
+	}
+	return nil
+}
+
+// probe reads the beginning of one of several inputs and describes it.
+func (m *Match) probe(ctx context.Context, i int) (info records.Info, err error) {
+	name := m.l.sources.Names[i]
+	if st, err := os.Stat(name); name == "-" || err == nil && !st.Mode().IsRegular() {
+		return info, fmt.Errorf("%s: several inputs, and those of -o DIR/, are regular files: match it alone", name)
+	}
+	return m.l.env.Probe(ctx, m.l.sources, i, m.l.reading, func(in records.Source) error {
+		if err := m.l.check(in); err != nil {
+			return err
+		}
+		_, err := in.Info().Format.NewCopier(io.Discard, records.CopyOptions{Like: in})
+		return cmp.Or(context.Cause(ctx), err)
+	})
+}
+
+// Run reads the inputs, and writes copies of what is new.
+func (m *Match) Run(ctx context.Context) error {
+	switch {
+	case m.o.Open == nil:
+		return m.eachInput(func(in records.Source) error { return m.records(ctx, in) })
+	case m.folder != nil:
+		return m.toFolder(ctx)
+	}
+	var to MatchOutput
+	err := m.eachInput(func(in records.Source) (err error) {
+		names := m.l.sources.Names
+		if last := names[len(names)-1]; in.Info().Empty && len(names) > 1 && in.Info().Name != records.ShownName(last) {
+			return nil // the output is like one with something in it
+		}
+		if m.out == nil {
+			if to, err = m.o.Open(inputs.CopyOf(in.Info())); err != nil {
+				return err
+			}
+			const together = 64 << 10 // bytes of lines that are written together, if a lot has as many
+			w := io.Writer(to)
+			if outfile.IsStdout(cmp.Or(m.o.Output, "-")) {
+				m.lines = bufio.NewWriterSize(to, together)
+				w = m.lines
+			}
+			if m.out, err = in.Info().Format.NewCopier(w, records.CopyOptions{Follow: true, Like: in, Null: m.o.Null}); err != nil {
+				return err
+			}
+		}
+		return m.records(ctx, in)
+	})
+	if m.out == nil {
+		return err
+	}
+	if m.KeepsPart(err) {
+		m.Kept = to.Close(m.endLines()) == nil
+		return err
+	}
+	if err == nil {
+		err = m.endLines()
+	}
+	return to.Close(err)
+}
+
+// flush writes the lines of a lot that wait to be written.
+func (m *Match) flush() error {
+	if m.lines == nil {
+		return nil
+	}
+	return m.lines.Flush()
+}
+
+// endLines completes the only output.
+func (m *Match) endLines() error { return cmp.Or(m.out.Close(), m.flush()) }
+
+// KeepsPart reports whether outputs that a failure has cut short are published nevertheless: what
+// is stored is known to the next run, so that no other output would ever have the lines in them.
+func (m *Match) KeepsPart(failure error) bool {
+	return failure != nil && m.o.Add && m.Fresh > 0
+}
+
+// eachInput calls do for every input.
+func (m *Match) eachInput(do func(in records.Source) error) (err error) {
+	for i := range m.l.sources.Names {
+		in := m.first
+		if m.first = nil; in == nil {
+			if in, err = m.l.sources.Open(i, m.o.Read); err != nil {
+				return err
+			}
+		}
+		err = do(in)
+		in.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toFolder writes an output for each input. Either all of them are published or none, or after a
+// failure with Add those that there are.
+func (m *Match) toFolder(ctx context.Context) (err error) {
+	var written []*outfile.Writer
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, w := range written {
+			w.Abort()
+		}
+	}()
+	var ended error // of the last output
+	err = m.eachInput(func(in records.Source) error {
+		format, name := in.Info().Format, m.l.sources.Names[len(written)]
+		w, err := m.l.env.Create(ctx, "-o", m.folder.Place(name), m.folder.Kind(name, format))
+		if err != nil {
+			return err
+		}
+		if m.out, err = format.NewCopier(w, records.CopyOptions{Like: in, Null: m.o.Null}); err != nil {
+			w.Abort()
+			return err
+		}
+		written = append(written, w)
+		if err = m.records(ctx, in); err == nil || m.KeepsPart(err) {
+			ended = m.out.Close()
+			err = cmp.Or(err, ended)
+		}
+		if err == nil {
+			err = w.Finish()
+		}
+		return err
+	})
+	if m.KeepsPart(err) {
+		m.Kept = ended == nil && outfile.Commit(written...) == nil
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	return outfile.Commit(written...)
+}
