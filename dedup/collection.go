@@ -49,10 +49,10 @@ type Options struct {
 //
 // What can be compared by which criterion:
 //
-//	                              Near   Jaccard, Contains, Within   Levenshtein, Cosine
-//	Fingerprints, WideFingerprints yes
+//	                                Near  Jaccard, Contains, Within  Levenshtein, Cosine
+//	Fingerprints, WideFingerprints  yes
 //	Sets                                  yes
-//	Texts                          yes    yes                         yes
+//	Texts                           yes   yes                        yes
 //
 // All results are exact: Jaccard(t) is the same as Jaccard(t).Verified(), and Contains(t) the same
 // as Within(t): the larger of two items has the share t of the elements of the smaller one. An item

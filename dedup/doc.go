@@ -1,10 +1,12 @@
-// Package dedup finds near-duplicates, and removes them from files: without a database, unless it
-// is what is looked at.
+// Package dedup finds near-duplicates and removes them: among items in memory, in files of
+// documents, and in databases.
 //
 //	Collection  pairs and clusters of fingerprints, sets of hashes, or texts in memory
 //	Listing     pairs and clusters of the documents of files, or of a database
-//	Job         files without their near-duplicates
+//	Job         copies of files without near-duplicates
+//	Join        what each document of files resembles in a database or in other files
+//	Match       copies of those that resemble nothing there
 //
-// Jobs read what package records reads, and need no terminal: inputs.Env has what they say, how far
-// they are, and what they write.
+// Jobs read what package records reads, and need no terminal: an inputs.Env takes messages and
+// progress, and opens outputs.
 package dedup

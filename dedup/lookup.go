@@ -1,10 +1,3 @@
-// Package dedup has jobs on files of documents and on databases.
-//
-//	lookup.go       a stream of documents, looked up in a collection in lots
-//	lookupfiles.go  the documents of files as the collection
-//	join.go         what each document of the stream resembles
-//	match.go        which of them resemble nothing
-//	matchcopies.go  copies of these
 package dedup
 
 import (

@@ -98,7 +98,9 @@ func (c *Collection) CountPairs(ctx context.Context, by engine.Criterion) (n int
 
 // Clusters yields all clusters of items that match by a criterion: the largest first, of equally
 // large ones that whose item to keep has the lowest number. By engine.Star every item matches the
-// one to keep; by engine.Components chains of matches connect them. Errors are as those of Pairs.
+// one to keep, and by Contains and Within is part of it: of two items the larger one is preferred,
+// of equally large ones that which Options.Prefer prefers. By engine.Components chains of matches
+// connect them. Errors are as those of Pairs.
 func (c *Collection) Clusters(ctx context.Context, by engine.Criterion, mode engine.ClusterMode) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		going := true
