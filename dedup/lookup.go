@@ -33,7 +33,26 @@ type lookup struct {
 	// item makes an item of a record, which it may change; one without a rec is not looked up.
 	item func(ctx context.Context, in records.Source, rec *records.Record) (lookupItem, error)
 
-	free sync.Pool // of *lookupLot
+	first records.Source // the first input, if it is open
+	free  sync.Pool      // of *lookupLot
+}
+
+// eachInput calls do for every input.
+func (l *lookup) eachInput(do func(in records.Source) error) (err error) {
+	for i := range l.sources.Names {
+		in := l.first
+		if l.first = nil; in == nil {
+			if in, err = l.sources.Open(i, l.reading.Options); err != nil {
+				return err
+			}
+		}
+		err = do(in)
+		in.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // check returns an error if an input is refused.
@@ -165,7 +184,7 @@ func (l *lookup) each(ctx context.Context, in records.Source, give func(lookupIt
 			}
 			return nil
 		}
-	case r.Rejects == nil:
+	case r.Rejects == nil && r.Issue == nil:
 		r.Issue = func(_ records.Source, is *records.Issue) error { return fmt.Errorf("%w", is) }
 	}
 	if err := l.env.ReadSource(ctx, l.sources, in, r); err != nil {
@@ -273,11 +292,11 @@ func (b *lookupLot) hash(db *engine.DB) {
 // containment returns the threshold of engine.Contains and engine.Within, and what the documents
 // that are looked up are then.
 func containment(by engine.Criterion) (t float64, role setjoin.FewRole, ok bool) {
-	switch t, _ = by.OfText(); by {
-	case engine.Contains(t):
-		return t, setjoin.FewContained, true
-	case engine.Within(t):
-		return t, setjoin.FewContaining, true
+	switch by.Kind() {
+	case engine.KindContains:
+		return by.T(), setjoin.FewContained, true
+	case engine.KindWithin:
+		return by.T(), setjoin.FewContaining, true
 	}
-	return t, 0, false
+	return 0, 0, false
 }
