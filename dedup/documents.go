@@ -82,7 +82,7 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 			return l, nil
 		}
 	}
-	if l.grouper, err = (grouping.Flags{Across: j.Across, WithinField: j.WithinField}).New(database); err != nil {
+	if l.grouper, err = (grouping.By{Across: j.Across, WithinField: j.WithinField}).New(database); err != nil {
 		return nil, err
 	}
 	if j.Sample > 0 {

@@ -125,7 +125,7 @@ func (j *Join) open(ctx context.Context) (err error) {
 	case of != nil:
 		path = of.Path
 	}
-	if j.groups, err = (grouping.Flags{Across: o.Across, WithinField: o.WithinField}).New(path); err != nil {
+	if j.groups, err = (grouping.By{Across: o.Across, WithinField: o.WithinField}).New(path); err != nil {
 		return err
 	}
 	if o.Stored == nil {

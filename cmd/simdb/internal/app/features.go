@@ -11,7 +11,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -139,7 +139,7 @@ func (f FeatureFlags) Features() (engine.Features, error) {
 		said.Unit = engine.UnitSet
 	}
 	for _, m := range f.Mask {
-		if named, ok := query.Closest(m, []string{"numbers", "dates"}); ok && m != named {
+		if named, ok := spelling.Closest(m, []string{"numbers", "dates"}); ok && m != named {
 			return said, fmt.Errorf("--mask %s is an expression for this word alone: did you mean %s? (%[1]s) stands for the word", m, named)
 		}
 	}

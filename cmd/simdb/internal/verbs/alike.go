@@ -8,7 +8,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup"
-	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -17,7 +16,7 @@ import (
 type AlikeFlags struct {
 	app.SimilarityFlags
 	app.VerifyFlags
-	grouping.Flags
+	app.GroupFlags
 	app.MemoryFlag
 	app.RowFlags
 	Sample  app.Quantity `placeholder:"N" help:"List near-duplicates among N documents drawn at random."`

@@ -6,7 +6,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/records"
 )
 
@@ -20,7 +19,7 @@ type Dedup struct {
 	Cosine      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T; the order of words does not matter. For short texts."`
 	Within      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if at least the share T of its shingles is in another document that is kept: quotations, excerpts and earlier versions of a text. Of the files the larger document is kept, of equally large ones that which --keep chooses; documents of --against count whatever their size."`
 	Verify      *app.Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is also at least T."`
-	grouping.Flags
+	app.GroupFlags
 	Output  string `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, with a slash at the end: one file for each input, with the same name."`
 	Audit   string `group:"output" file:"jsonl" placeholder:"FILE" help:"Write what is dropped, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule and cluster, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
 	NoAudit bool   `group:"output" help:"Write no audit."`
