@@ -16,7 +16,6 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/records/inputs"
-	_ "github.com/simdb/simdb/records/lines"
 )
 
 // licenses writes the example file of licences without compression.

@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
+	_ "github.com/simdb/simdb/records/lines" // Files are at least these
 )
 
 // A Source is what a Job reads.
