@@ -100,14 +100,6 @@ func (f *weightedFields) UnmarshalText(text []byte) error {
 	return engine.Features{Fields: *f}.Check()
 }
 
-// RefuseFor returns an error if a flag is given, for a measure that compares texts as they are.
-func (f FeatureFlags) RefuseFor(measure string) error {
-	if given := f.Given(); len(given) > 0 {
-		return fmt.Errorf("%s compares the texts as they are: %s has no meaning", measure, given[0])
-	}
-	return nil
-}
-
 // CheckImages returns an error if a flag is given, for files that are pictures.
 func (f FeatureFlags) CheckImages(of FileFlags) error {
 	if given := f.Given(); of.Images != nil && len(given) > 0 {
