@@ -117,7 +117,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "dedup/documents that an input is like passed over", in: "dedup", decl: "narrowing.search",
-		edit:  drop(`x.s.Stored.Only[m.ID] = true`),
+		edit:  swap(`x.s.Stored.Only[m.ID] = true`, `x.s.Stored.Only[""] = m.ID != ""`),
 		tests: "dedup", run: "^TestNarrow$",
 	},
 	{
