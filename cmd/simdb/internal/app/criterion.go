@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -57,7 +58,7 @@ type Distance int
 func (d *Distance) UnmarshalText(text []byte) error {
 	n, err := strconv.Atoi(string(text))
 	if err != nil || n < 0 || n > base.MaxWords*base.FingerprintBits {
-		return fmt.Errorf("%q: a fingerprint has 64 bits, or more as --bits says, up to 1024, and K is 0 to as many", text)
+		return fmt.Errorf("%q: a fingerprint has 64 bits, or more as %s says, up to 1024, and K is 0 to as many", text, option.Name("Bits"))
 	}
 	*d = Distance(n)
 	return nil

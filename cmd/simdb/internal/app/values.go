@@ -107,10 +107,13 @@ func defaultMemory(n int64) Memory {
 	return Memory(min(max(n/memoryShare, least), mostDefault))
 }
 
+// DefaultMemory is the default of --memory on this machine.
+func DefaultMemory() int64 { return int64(defaultMemory(vfs.Memory())) }
+
 // UnmarshalText parses an amount of memory, or auto.
 func (z *Memory) UnmarshalText(text []byte) error {
 	if string(text) == "auto" {
-		*z = defaultMemory(vfs.Memory())
+		*z = Memory(DefaultMemory())
 		return nil
 	}
 	return (*size)(z).atLeast(leastMemory, text)

@@ -54,12 +54,6 @@ func (keepFlag) Choices() []string {
 	return []string{"first", "last", "longest", "shortest", "max:", "min:", "prefer:", "none"}
 }
 
-// UnmarshalText parses rules.
-func (k *keepFlag) UnmarshalText(text []byte) (err error) {
-	k.Keep, err = dedup.ParseKeep(string(text))
-	return err
-}
-
 // Validate checks what depends on each other, where that is known before the run.
 func (c *Dedup) Validate() error {
 	j, err := c.job(records.Auto)
