@@ -30,6 +30,34 @@ type SimilarityFlags struct {
 	Within      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A stored document matches a line if at least the share T of its own shingles is in the line: it is a part or a quotation of it. For pairs this is the same as --contains."`
 }
 
+// FilesCriterionFlags are the criterion of a job on files, which compares the texts themselves; at
+// most one but Verify is set.
+type FilesCriterionFlags struct {
+	Near        *Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the bits of their fingerprints differ (of 64 bits 3 is strict, 6 to 10 finds edited copies of long texts)."`
+	Jaccard     *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without another criterion, except for pictures: 0.8)."`
+	Levenshtein *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text. For short texts, such as titles."`
+	Cosine      *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T; the order of words does not matter. For short texts."`
+	Within      *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if at least the share T of its shingles is in another document that is kept: quotations, excerpts and earlier versions of a text. Of the files the larger document is kept, of equally large ones that which --keep chooses; documents of --against count whatever their size."`
+	Verify      *Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is also at least T."`
+}
+
+// By is the criterion, or none.
+func (f FilesCriterionFlags) By() engine.Criterion {
+	switch {
+	case f.Near != nil:
+		return engine.Near(int(*f.Near))
+	case f.Jaccard != nil:
+		return engine.Jaccard(float64(*f.Jaccard))
+	case f.Levenshtein != nil:
+		return engine.Levenshtein(float64(*f.Levenshtein))
+	case f.Cosine != nil:
+		return engine.Cosine(float64(*f.Cosine))
+	case f.Within != nil:
+		return engine.Within(float64(*f.Within))
+	}
+	return engine.Criterion{}
+}
+
 // CriterionUsage rewrites usage lines to show that one of the flags of a criterion may be given, or
 // that one of those of prune must be.
 var CriterionUsage = strings.NewReplacer(

@@ -2,7 +2,6 @@ package library
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -24,52 +23,25 @@ import (
 // newApp returns the App of a request.
 func newApp(ctx context.Context, r *Request) *app.App { return app.NewQuiet(ctx, r.tables()) }
 
-// by sets the criterion of a job, of which there is one.
-type by struct {
-	job *dedup.Job
-	of  func(text []byte) (engine.Criterion, error)
-}
-
-// UnmarshalText parses what a criterion asks for.
-func (b *by) UnmarshalText(text []byte) (err error) {
-	if b.job.By.Kind() != "" {
-		return errors.New("there is another criterion")
-	}
-	b.job.By, err = b.of(text)
-	return err
-}
-
-func ofShare(c func(t float64) engine.Criterion) func(text []byte) (engine.Criterion, error) {
-	return func(text []byte) (engine.Criterion, error) {
-		var t app.Share
-		err := t.UnmarshalText(text)
-		return c(float64(t)), err
-	}
-}
-
-func ofDistance(text []byte) (engine.Criterion, error) {
-	var k app.Distance
-	err := k.UnmarshalText(text)
-	return engine.Near(int(k)), err
-}
-
 // job returns the dedup of documents in memory that keywords describe.
 func (r *Request) job() (*dedup.Job, error) {
 	j := &dedup.Job{DryRun: true, Memory: app.DefaultMemory()}
+	var by app.FilesCriterionFlags
 	var read app.InputFlags
 	var of app.FeatureFlags
 	k := keywords{
-		"near": &by{j, ofDistance}, "jaccard": &by{j, ofShare(engine.Jaccard)}, "levenshtein": &by{j, ofShare(engine.Levenshtein)},
-		"cosine": &by{j, ofShare(engine.Cosine)}, "within": &by{j, ofShare(engine.Within)}, "verify": (*app.Share)(&j.Verify),
 		"across": &j.Across, "within_field": &j.WithinField, "keep": &j.Keep, "against": &j.Against, "level": &j.Level,
 		"min_count": &j.MinCount, "decisions": &j.Decisions, "memory": (*app.Memory)(&j.Memory), "temp_dir": &j.TempDir,
 	}
-	err := k.fields(&read.ReadFlags, &of).set(r.Keywords)
+	err := k.fields(&by, &read.ReadFlags, &of).set(r.Keywords)
 	if err == nil {
 		err = read.Check()
 	}
 	if err == nil {
 		j.Compared, err = of.Compared()
+	}
+	if j.By = by.By(); by.Verify != nil {
+		j.Verify = float64(*by.Verify)
 	}
 	j.Read = read.Options(records.Auto)
 	return j, err

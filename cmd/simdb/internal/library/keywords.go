@@ -8,10 +8,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query"
 )
 
@@ -34,11 +32,15 @@ func (k keywords) fields(structs ...any) keywords {
 // written are keywords that the command would write files for.
 var written = []string{"output", "audit", "clusters", "rejects", "columns", "all", "html"}
 
+// criteria exclude each other.
+var criteria = []string{"near", "jaccard", "levenshtein", "cosine", "within"}
+
 // set sets what a request gives. None and False are not given.
 func (k keywords) set(given map[string]json.RawMessage) error {
+	criterion := ""
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		raw := bytes.TrimSpace(given[name])
-		if s := string(raw); s == "null" || s == "false" {
+		texts := textsOf(given[name])
+		if texts == nil {
 			continue
 		}
 		to, ok := k[name]
@@ -51,43 +53,41 @@ func (k keywords) set(given map[string]json.RawMessage) error {
 		default:
 			return fmt.Errorf("unknown keyword %s", name)
 		}
-		texts, err := textsOf(raw)
-		if list, several := to.(*[]string); several {
-			*list = append(*list, texts...)
-		} else if err == nil {
-			err = setText(reflect.ValueOf(to).Elem(), strings.Join(texts, ","))
+		if slices.Contains(criteria, name) {
+			if criterion != "" {
+				return fmt.Errorf("%s and %s contradict each other", criterion, name)
+			}
+			criterion = name
 		}
-		if err != nil {
+		if list, several := to.(*[]string); several {
+			*list = texts
+		} else if err := setText(reflect.ValueOf(to).Elem(), strings.Join(texts, ",")); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// textsOf returns a value, or the values of a list, as texts.
-func textsOf(raw []byte) (texts []string, err error) {
-	switch raw[0] {
-	case '{':
-		err = fmt.Errorf("%s is no value: %w", raw, engine.ErrInvalid)
-	case '"':
-		texts = []string{""}
-		err = json.Unmarshal(raw, &texts[0])
-	case '[':
-		var list []json.RawMessage
-		err = json.Unmarshal(raw, &list)
-		for i := 0; i < len(list) && err == nil; i++ {
-			var some []string
-			some, err = textsOf(list[i])
-			texts = append(texts, some...)
-		}
-	default:
-		texts = []string{string(raw)}
+// textsOf returns a value, or the values of a list, as texts: nothing for None and False.
+func textsOf(raw []byte) (texts []string) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil || v == nil || v == false {
+		return nil
 	}
-	return texts, err
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, v := range list {
+		texts = append(texts, fmt.Sprint(v))
+	}
+	return texts
 }
 
 // setText sets a variable to what a text says.
-func setText(v reflect.Value, text string) (err error) {
+func setText(v reflect.Value, text string) error {
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))
 		v = v.Elem()
@@ -95,27 +95,10 @@ func setText(v reflect.Value, text string) (err error) {
 	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return u.UnmarshalText([]byte(text))
 	}
-	switch v.Kind() {
-	case reflect.String:
+	if v.Kind() == reflect.String {
 		v.SetString(text)
-	case reflect.Bool:
-		if text != "true" {
-			return fmt.Errorf("%q is neither True nor False", text)
-		}
-		v.SetBool(true)
-	case reflect.Uint64:
-		err = whole(text, strconv.ParseUint, v.SetUint)
-	default:
-		err = whole(text, strconv.ParseInt, v.SetInt)
+	} else if json.Unmarshal([]byte(text), v.Addr().Interface()) != nil {
+		return fmt.Errorf("%q is no %s", text, v.Kind())
 	}
-	return err
-}
-
-func whole[T any](text string, parse func(string, int, int) (T, error), set func(T)) error {
-	n, err := parse(text, 10, 64)
-	if err != nil {
-		return fmt.Errorf("%q is no whole number of this kind", text)
-	}
-	set(n)
 	return nil
 }
