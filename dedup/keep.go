@@ -100,6 +100,12 @@ func (k Rule) String() string {
 	return k.Name + ":" + k.Arg
 }
 
+// UnmarshalText is ParseKeep.
+func (k *Keep) UnmarshalText(text []byte) (err error) {
+	*k, err = ParseKeep(string(text))
+	return err
+}
+
 // String is the rules as they are written.
 func (k Keep) String() string {
 	var all []string

@@ -125,6 +125,8 @@ def test_rows_without_ids():
     for form in (pa.table({"text": texts}), [{"text": t} for t in texts], {"text": texts}):
         (row,) = simdb.dedup(form)[1].to_pylist()
         assert (row["row"], row["id"], row["keeper_row"], row["keeper"], row["keeper_file"]) == (2, "2", 0, "0", None)
+    mask, audit = simdb.dedup({"text": texts}, keep="none")
+    assert list(mask) == [False, True, False] and list(audit["keeper"]) == [None, None] == list(audit["keeper_row"])
 
 
 def test_what_is_no_table():
@@ -351,7 +353,7 @@ def test_errors(tmp_path):
     with pytest.raises(simdb.SimdbError, match="there is no folder"):
         simdb.open(tmp_path / "none" / "x.simdb")
     assert not (tmp_path / "none").exists()
-    with pytest.raises(simdb.SimdbError, match="unknown flag --sim"):
+    with pytest.raises(simdb.SimdbError, match="unknown keyword sim"):
         simdb.dedup(TABLE, sim=0.8)
     with pytest.raises(simdb.SimdbError, match='did you mean "text"'):
         simdb.dedup(TABLE, text="txt")
@@ -359,7 +361,7 @@ def test_errors(tmp_path):
         simdb.dedup(pa.table({"text": [1.5]}))
     with pytest.raises(simdb.SimdbError, match="there is no column"):
         simdb.dedup(pa.table({"body": ["x"]}))
-    with pytest.raises(simdb.SimdbError, match='--jaccard: "true"'):
+    with pytest.raises(simdb.SimdbError, match='^jaccard: "true"'):
         simdb.dedup(TABLE, jaccard=True)
     with pytest.raises(simdb.SimdbError, match="text and fingerprint_field name others"):
         simdb.dedup([{"body": "x"}])

@@ -34,7 +34,6 @@ from ._errors import (
     TooLargeError,
 )
 from ._library import call as _call
-from ._library import flags as _flags
 from ._table import Column, Table
 
 __all__ = [
@@ -91,7 +90,7 @@ def dedup(
             rows with nothing left are dropped. The audit then has the rows that have changed.
         memory: such as "512MiB", or bytes: the memory of the run beside the table. What has no room goes to
             temporary files.
-        options: any other flag of ``simdb dedup`` that is about what is compared, such as
+        options: any other flag of ``simdb dedup`` that is about what is read and compared, such as
             min_words=5, shingle="chars:5" or stop_words="words.txt".
 
     Returns:
@@ -111,13 +110,11 @@ def dedup(
         else:
             names.append("<against>" if i == 0 else f"<against {i + 1}>")
             tables.append((names[-1], source))
-    if isinstance(keep, (list, tuple)):
-        keep = ",".join(keep)
-    args = _read(text, id) + _flags({
-        "jaccard": jaccard, "near": near, "verify": verify, "levenshtein": levenshtein, "cosine": cosine, "within": within,
-        "keep": keep, "against": names, "level": level, "memory": memory, **options,
-    })
-    reply = _call({"op": "dedup", "args": args}, tables)
+    keywords = {
+        **_read(text, id), "jaccard": jaccard, "near": near, "verify": verify, "levenshtein": levenshtein, "cosine": cosine,
+        "within": within, "keep": keep, "against": names, "level": level, "memory": memory, **options,
+    }
+    reply = _call({"op": "dedup", "keywords": keywords}, tables)
     return Dedup(Table(reply.mask)["keep"], Table(reply.table))
 
 
@@ -134,8 +131,7 @@ def tune(table: Any, text: Union[str, List[str], None] = None, *, id: Optional[s
         pairs, chance (pairs of unrelated rows), a and b (a pair that just meets it), share_error and
         pairs_error.
     """
-    args = _read(text, id) + _flags(options)
-    return Table(_call({"op": "tune", "args": args}, [("<table>", table)]).table)
+    return Table(_call({"op": "tune", "keywords": {**_read(text, id), **options}}, [("<table>", table)]).table)
 
 
 def fingerprints(table: Any, text: Union[str, List[str], None] = None, **options: Any) -> Column:
@@ -148,8 +144,8 @@ def fingerprints(table: Any, text: Union[str, List[str], None] = None, **options
     Returns:
         A Column of n uint64, null for a text without words; ``numpy.asarray`` takes it if none is.
     """
-    args = _read(text, None) + _flags(options)
-    return Table(_call({"op": "fingerprints", "args": args}, [("<table>", table)]).table)["fingerprint"]
+    request = {"op": "fingerprints", "keywords": {**_read(text, None), **options}}
+    return Table(_call(request, [("<table>", table)]).table)["fingerprint"]
 
 
 def open(
@@ -173,8 +169,7 @@ def open(
     Raises:
         LockedError, NotFoundError, ParamsError, NotDatabaseError, CorruptionError
     """
-    args = _flags({**options, "busy_timeout": f"{busy_timeout:f}s"})
-    return Database(path, args=args, readonly=readonly, must_exist=must_exist)
+    return Database(path, keywords=options, busy_timeout=busy_timeout, readonly=readonly, must_exist=must_exist)
 
 
 def version() -> str:

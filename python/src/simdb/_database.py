@@ -9,7 +9,7 @@ import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 from . import _library
-from ._library import call, flags, is_null, path_of
+from ._library import call, is_null, path_of
 from ._table import Table
 
 _MAX_WORDS = 16
@@ -219,7 +219,7 @@ class Database:
             A Table of the columns row (from 0), query (the id), id (of the stored document), and
             distance, or score, error and exact: by row, the best match first.
         """
-        return Table(self._call("join", [("<table>", table)], by=_criterion(options), args=_read(text, column_id) + flags(options)).table)
+        return Table(self._call("join", [("<table>", table)], by=_criterion(options), keywords={**_read(text, column_id), **options}).table)
 
     def query(self, statement: str, params: Any = ()) -> Table:
         """Runs a statement of the query language.
@@ -261,7 +261,7 @@ class Database:
         Returns:
             How many documents there were.
         """
-        return int(self._call("add", [("<table>", table)], args=_read(text, column_id) + flags(options)).values["documents"])
+        return int(self._call("add", [("<table>", table)], keywords={**_read(text, column_id), **options}).values["documents"])
 
     def put_novel(self, what: Any, *, text: Any = None, column_id: Optional[str] = None, **options: Any) -> Any:
         """Stores the documents that are like no stored one. Check and write are one step.
@@ -275,7 +275,7 @@ class Database:
         """
         one = _library.is_row(what)
         by = _criterion(options)
-        found = Table(self._call("put_novel", [("<table>", what)], by=by, args=_read(text, column_id) + flags(options)).table)
+        found = Table(self._call("put_novel", [("<table>", what)], by=by, keywords={**_read(text, column_id), **options}).table)
         if not one:
             return found
         row = found.to_pylist()[0]
@@ -320,11 +320,9 @@ def _criterion(options: Dict[str, Any]) -> Dict[str, Any]:
     return {name: options.pop(name) for name in _CRITERIA if options.get(name) is not None}
 
 
-def _read(text: Any, id: Optional[str]) -> List[str]:
-    """Returns the flags that name columns."""
-    if text is not None and not isinstance(text, str):
-        text = ",".join(text)
-    return flags({"text_field": text, "id_field": id})
+def _read(text: Any, id: Optional[str]) -> Dict[str, Any]:
+    """Returns the keywords that name columns."""
+    return {"text": text if text is None or isinstance(text, str) else list(text), "id": id}
 
 
 def _param(v: Any) -> Dict[str, Any]:

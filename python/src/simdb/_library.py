@@ -212,6 +212,8 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if hasattr(value, "isoformat"):
         return value.isoformat()
+    if isinstance(value, os.PathLike):
+        return path_of(value)
     if isinstance(value, (bytes, bytearray)):
         return base64.b64encode(value).decode()
     raise TypeError(f"{value!r} of the type {type(value).__name__} cannot be a value of a document")
@@ -222,20 +224,6 @@ def path_of(path: Any) -> str:
     path = os.fsdecode(path)
     path.encode()
     return str(path)
-
-
-def flags(options: Dict[str, Any]) -> List[str]:
-    """Returns options as the command line has them."""
-    out: List[str] = []
-    for name, value in options.items():
-        flag = "--" + name.replace("_", "-")
-        if value is None or value is False:
-            continue
-        if isinstance(value, (list, tuple)):
-            out.extend(f"{flag}={v}" for v in value)
-        else:
-            out.append(f"{flag}={'true' if value is True else value}")
-    return out
 
 
 # Capsules. Their destructors run with the interpreter lock, and give a structure back if no

@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -49,6 +50,34 @@ func (f GroupFlags) Meaning() string {
 	return ""
 }
 
+// FilesCriterionFlags are the criterion of a job on files, which compares the texts themselves; at
+// most one but Verify is set.
+type FilesCriterionFlags struct {
+	Near        *Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the bits of their fingerprints differ (of 64 bits 3 is strict, 6 to 10 finds edited copies of long texts)."`
+	Jaccard     *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without another criterion, except for pictures: 0.8)."`
+	Levenshtein *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text. For short texts, such as titles."`
+	Cosine      *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T; the order of words does not matter. For short texts."`
+	Within      *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if at least the share T of its shingles is in another document that is kept: quotations, excerpts and earlier versions of a text. Of the files the larger document is kept, of equally large ones that which --keep chooses; documents of --against count whatever their size."`
+	Verify      *Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is also at least T."`
+}
+
+// By is the criterion, or none.
+func (f FilesCriterionFlags) By() engine.Criterion {
+	switch {
+	case f.Near != nil:
+		return engine.Near(int(*f.Near))
+	case f.Jaccard != nil:
+		return engine.Jaccard(float64(*f.Jaccard))
+	case f.Levenshtein != nil:
+		return engine.Levenshtein(float64(*f.Levenshtein))
+	case f.Cosine != nil:
+		return engine.Cosine(float64(*f.Cosine))
+	case f.Within != nil:
+		return engine.Within(float64(*f.Within))
+	}
+	return engine.Criterion{}
+}
+
 // CriterionUsage rewrites usage lines to show that one of the flags of a criterion may be given, or
 // that one of those of prune must be.
 var CriterionUsage = strings.NewReplacer(
@@ -77,7 +106,7 @@ type Distance int
 func (d *Distance) UnmarshalText(text []byte) error {
 	n, err := strconv.Atoi(string(text))
 	if err != nil || n < 0 || n > base.MaxWords*base.FingerprintBits {
-		return fmt.Errorf("%q: a fingerprint has 64 bits, or more as --bits says, up to 1024, and K is 0 to as many", text)
+		return fmt.Errorf("%q: a fingerprint has 64 bits, or more as %s says, up to 1024, and K is 0 to as many", text, option.Name("Bits"))
 	}
 	*d = Distance(n)
 	return nil

@@ -2,7 +2,6 @@ package app
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/sstable"
@@ -134,13 +134,14 @@ func (f FeatureFlags) Features() (engine.Features, error) {
 	}
 	if f.SetField != "" {
 		if f.Shingle.Unit != "" {
-			return said, errors.New("--set-field: the members of a set are compared as they are, so --shingle has no meaning")
+			return said, fmt.Errorf("%s: the members of a set are compared as they are, so %s has no meaning",
+				option.Name("SetField"), option.Name("Shingle"))
 		}
 		said.Unit = engine.UnitSet
 	}
 	for _, m := range f.Mask {
 		if named, ok := spelling.Closest(m, []string{"numbers", "dates"}); ok && m != named {
-			return said, fmt.Errorf("--mask %s is an expression for this word alone: did you mean %s? (%[1]s) stands for the word", m, named)
+			return said, fmt.Errorf("%s is an expression for this word alone: did you mean %s? (%s) stands for the word", option.Set("Mask", m), named, m)
 		}
 	}
 	var err error

@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -144,7 +145,11 @@ func (k *ImageKind) String() string {
 // InputFlags say where documents are, and what they look like.
 type InputFlags struct {
 	FileFlags
+	ReadFlags
+}
 
+// ReadFlags say what documents look like.
+type ReadFlags struct {
 	IDField          string         `group:"input" placeholder:"NAME" help:"Field with the id of a document, by name, or by number in files with columns; in JSON, meta.id is the field id of the object meta (default: id)."`
 	IDFrom           records.IDFrom `group:"input" name:"id-from" placeholder:"WHAT" help:"Make ids instead of reading them: hash, a hash of the text, or line, as FILE:LINE."`
 	TextField        string         `group:"input" placeholder:"NAME,..." help:"Field with the text, or several fields, which are joined as lines (default: text)."`
@@ -167,7 +172,7 @@ func (f InputFlags) Where() inputs.Options {
 func (f InputFlags) Check() error {
 	switch {
 	case f.IDField != "" && f.IDFrom != "":
-		return errors.New("--id-field and --id-from contradict each other")
+		return fmt.Errorf("%s and %s contradict each other", option.Name("IDField"), option.Name("IDFrom"))
 	case f.Orientations == "8" && f.Images == nil:
 		return errors.New("--orientations is for --images")
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/sstable"
@@ -107,10 +108,13 @@ func defaultMemory(n int64) Memory {
 	return Memory(min(max(n/memoryShare, least), mostDefault))
 }
 
+// DefaultMemory is the default of --memory on this machine.
+func DefaultMemory() int64 { return int64(defaultMemory(vfs.Memory())) }
+
 // UnmarshalText parses an amount of memory, or auto.
 func (z *Memory) UnmarshalText(text []byte) error {
 	if string(text) == "auto" {
-		*z = defaultMemory(vfs.Memory())
+		*z = Memory(DefaultMemory())
 		return nil
 	}
 	return (*size)(z).atLeast(leastMemory, text)

@@ -38,13 +38,11 @@ const lot = 4096
 
 // reading returns how a table is read for a database.
 func reading(db *engine.DB, r *Request) (opt records.Options, err error) {
-	var f app.InputFlags
-	if len(r.Args) > 0 {
-		if err := parse(&f, r.Args); err != nil {
-			return opt, err
-		}
+	var read app.InputFlags
+	if err := (keywords{}).fields(&read.ReadFlags).set(r.Keywords); err != nil {
+		return opt, err
 	}
-	opt = f.Options(records.Auto)
+	opt = read.Options(records.Auto)
 	return opt, inputs.ReadFeatures(&opt, db.Params().Features)
 }
 

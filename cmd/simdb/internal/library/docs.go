@@ -3,6 +3,7 @@ package library
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -57,14 +58,11 @@ func (in numbered) CanCut() error { return records.CanCut(in.Source) }
 // CutText implements records.Cutter: there is no copy.
 func (in numbered) CutText(*records.Record, []records.Span) []byte { return nil }
 
-// textColumn is the name of the column with the texts, as far as flags say it.
+// textColumn is the name of the column with the texts, as far as keywords say it.
 func (r *Request) textColumn() string {
-	for _, arg := range r.Args {
-		if name, ok := strings.CutPrefix(arg, "--text-field="); ok {
-			return name
-		}
-	}
-	return "text"
+	name := "text"
+	_ = json.Unmarshal(r.Keywords["text"], &name)
+	return name
 }
 
 // errNoDocs is for a request without documents.

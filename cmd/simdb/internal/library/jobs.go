@@ -2,60 +2,58 @@ package library
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
-
-	"github.com/alecthomas/kong"
+	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
-	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/pipeline"
-	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
-	"github.com/simdb/simdb/repl/output"
 )
-
-// parse sets a command, or a struct of flags, by arguments of the command line.
-func parse(command any, args []string) error {
-	k, err := kong.New(command,
-		kong.Name("simdb"), kong.NoDefaultHelp(), kong.Exit(func(int) {}),
-		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(records.Formats(), ", ")},
-		app.ExactStrings(), kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)))
-	if err == nil {
-		_, err = k.Parse(args)
-	}
-	return err
-}
 
 // newApp returns the App of a request.
 func newApp(ctx context.Context, r *Request) *app.App { return app.NewQuiet(ctx, r.tables()) }
 
-// errWritten refuses flags that write files.
-var errWritten = errors.New("a table has no files to write: the result has the mask and the audit")
+// job returns the dedup of documents in memory that keywords describe.
+func (r *Request) job() (*dedup.Job, error) {
+	j := &dedup.Job{DryRun: true, Memory: app.DefaultMemory()}
+	var by app.FilesCriterionFlags
+	var read app.InputFlags
+	var of app.FeatureFlags
+	k := keywords{
+		"across": &j.Across, "within_field": &j.WithinField, "keep": &j.Keep, "against": &j.Against, "level": &j.Level,
+		"min_count": &j.MinCount, "decisions": &j.Decisions, "memory": (*app.Memory)(&j.Memory), "temp_dir": &j.TempDir,
+	}
+	err := k.fields(&by, &read.ReadFlags, &of).set(r.Keywords)
+	if err == nil {
+		err = read.Check()
+	}
+	if err == nil {
+		j.Compared, err = of.Compared()
+	}
+	if j.By = by.By(); by.Verify != nil {
+		j.Verify = float64(*by.Verify)
+	}
+	j.Read = read.Options(records.Auto)
+	return j, err
+}
 
-// dedupTable is `simdb dedup` of a table.
+// dedupTable removes near-duplicates from a table.
 func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
-	var c verbs.Dedup
-	if err := parse(&c, append(slices.Clone(r.Args), TableName)); err != nil {
+	n, err := r.rows()
+	if err != nil {
 		return nil, err
 	}
-	switch {
-	case c.Output != "" || c.Audit != "" || c.Clusters != "" || c.Rejects != "" || c.Columns.Columns != nil || c.All:
-		return nil, errWritten
-	case c.OfFiles():
-		return nil, errors.New("a table has no files: --files and --images are for the command simdb dedup")
-	}
-	a := newApp(ctx, r)
-	defer a.CleanUp()
-	n, err := r.rows()
+	j, err := r.job()
 	if err != nil {
 		return nil, err
 	}
@@ -63,13 +61,7 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 	for range n {
 		m.keep.add(true)
 	}
-	c.DryRun = true
-	j, err := c.Job(a)
-	if err != nil {
-		return nil, err
-	}
-	defer app.KeepTo(j.Memory)()
-	if c.Level != units.Document {
+	if j.Level != "" && j.Level != dedup.Document {
 		m.columns = append(m.columns, newColumn("text", String))
 		j.Cut = m.cut
 	} else {
@@ -77,7 +69,10 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 			newColumn("distance", Int), newColumn("score", Float), newColumn("exact", Bool), newColumn("rule", String), newColumn("cluster", Int))
 		j.Audited = m.row
 	}
-	if _, err := j.Write(ctx, a.Env(), c.Files); err != nil {
+	a := newApp(ctx, r)
+	defer a.CleanUp()
+	defer app.KeepTo(j.Memory)()
+	if _, err := j.Write(ctx, a.Env(), []string{TableName}); err != nil {
 		return nil, err
 	}
 	return &Reply{Columns: m.columns, Keep: m.keep}, nil
@@ -109,11 +104,11 @@ func (m *audited) row(row *dedup.AuditRow) error {
 	c[0].add(int64(row.Line) - 1)
 	addOf(c[1], row.ID)
 	var keeper *int64
-	file := row.KeeperFile
-	if strings.HasPrefix(*file, "<") { // a table: its positions are those of rows
+	file := row.KeeperFile                            // nil if none of its cluster is kept
+	if file != nil && strings.HasPrefix(*file, "<") { // a table: its positions are those of rows
 		keeper = new(int64(*row.KeeperLine) - 1)
 	}
-	if *file == TableName {
+	if file != nil && *file == TableName {
 		file = nil
 	}
 	addOf(c[2], keeper)
@@ -134,14 +129,12 @@ func (m *audited) row(row *dedup.AuditRow) error {
 	return nil
 }
 
-// tuneTable is `simdb tune` of a table.
+// tuneTable says what each criterion would find in a table.
 func tuneTable(ctx context.Context, r *Request) (*Reply, error) {
-	var c tuning.Command
-	if err := parse(&c, append(slices.Clone(r.Args), TableName)); err != nil {
+	c := tuning.Command{Data: TableName, Sample: 1000, Seed: 1, Memory: app.Memory(app.DefaultMemory())}
+	k := keywords{"sample": &c.Sample, "seed": &c.Seed, "texts": &c.Texts, "memory": &c.Memory}
+	if err := k.fields(&c.ReadFlags, &c.FeatureFlags).set(r.Keywords); err != nil {
 		return nil, err
-	}
-	if c.Output != "" || c.HTML != "" {
-		return nil, errWritten
 	}
 	a := newApp(ctx, r)
 	defer a.CleanUp()
@@ -157,42 +150,37 @@ func tuneTable(ctx context.Context, r *Request) (*Reply, error) {
 	return &Reply{Columns: columns}, err
 }
 
-// createOptions are those of a database that flags describe, as simdb load has them.
-func createOptions(args []string) (*engine.Options, error) {
-	var f struct {
-		app.GlobalFlags
-		loading.CreateFlags
+// createOptions are those of a database that keywords describe.
+func (r *Request) createOptions() (*engine.Options, error) {
+	var f loading.CreateFlags
+	err := keywords{}.fields(&f).set(r.Keywords)
+	if err == nil {
+		err = f.Validate()
 	}
-	if err := parse(&f, args); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	o, err := f.CreateFlags.Options()
-	if err == nil {
-		o.BusyTimeout = f.BusyTimeout
-	}
+	o, err := f.Options()
+	o.ReadOnly, o.MustExist = r.ReadOnly, r.MustExist
+	o.BusyTimeout = time.Duration(min(r.BusyTimeout*float64(time.Second), 1<<62))
 	return o, err
-}
-
-// readFlags say what of a table is read.
-type readFlags struct {
-	app.InputFlags
-	app.FeatureFlags
 }
 
 // fingerprints computes the fingerprints of the texts of a table.
 func fingerprints(ctx context.Context, r *Request) (*Reply, error) {
-	var f readFlags
-	if err := parse(&f, r.Args); err != nil {
+	var read app.InputFlags
+	var of app.FeatureFlags
+	if err := (keywords{}).fields(&read.ReadFlags, &of).set(r.Keywords); err != nil {
 		return nil, err
 	}
-	params, said, err := f.Params(0)
+	params, said, err := of.Params(0)
 	if err != nil {
 		return nil, err
 	}
 	if params.Words > 1 {
-		return nil, errors.New("a column of fingerprints has 64 bits: --bits is for databases")
+		return nil, fmt.Errorf("a column of fingerprints has 64 bits: %s is for databases", option.Name("Bits"))
 	}
-	opt := f.InputFlags.Options(records.Auto)
+	opt := read.Options(records.Auto)
 	opt.MakeID, opt.Need = true, records.NeedText
 	if err := inputs.ReadFeatures(&opt, said); err != nil {
 		return nil, err

@@ -3,7 +3,8 @@
 // builds a shared library around it does.
 //
 //	library.go   requests, replies and open databases
-//	jobs.go      dedup, tune and fingerprints: the commands of the program, on tables
+//	jobs.go      dedup, tune and fingerprints of tables, and the options of a database
+//	keywords.go  what is said by name
 //	database.go  what an open database is asked
 //	docs.go      documents of requests
 //	columns.go   the columns of a reply
@@ -28,13 +29,16 @@ type Request struct {
 	Op string `json:"op"`
 	DB uint64 `json:"db"` // of an open database; of open the number that it gets, which its caller chooses
 
-	// Args are flags as the command line has them. Arguments that name files may name tables.
-	Args []string `json:"args"`
+	// Keywords are what is said by name. Those that name files may name tables.
+	Keywords map[string]json.RawMessage `json:"keywords"`
 
-	By        criterion         `json:"by"` // of a search
-	Path      string            `json:"path"`
-	ReadOnly  bool              `json:"readonly"`
-	MustExist bool              `json:"must_exist"`
+	By        criterion `json:"by"` // of a search
+	Path      string    `json:"path"`
+	ReadOnly  bool      `json:"readonly"`
+	MustExist bool      `json:"must_exist"`
+
+	BusyTimeout float64 `json:"busy_timeout"` // seconds
+
 	Statement string            `json:"statement"`
 	Params    []param           `json:"params"`
 	Named     map[string]param  `json:"named"`
@@ -101,11 +105,10 @@ func (l *Library) find(n uint64) (*engine.DB, error) {
 // open opens a database. Its number comes from the caller, who can close it whatever becomes of the
 // reply: a Ctrl-C may come when the database is open and the reply not yet read.
 func (l *Library) open(ctx context.Context, r *Request) (*Reply, error) {
-	o, err := createOptions(r.Args)
+	o, err := r.createOptions()
 	if err != nil {
 		return nil, err
 	}
-	o.ReadOnly, o.MustExist = r.ReadOnly, r.MustExist
 	if !o.ReadOnly && !o.MustExist {
 		if err := app.Prepare(r.Path); err != nil {
 			return nil, err

@@ -2,7 +2,6 @@ package loading
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -31,19 +31,20 @@ type CreateFlags struct {
 // Validate checks what depends on each other.
 func (c *CreateFlags) Validate() error {
 	if c.Tables != 0 && c.Layout != nil {
-		return errors.New("--tables and --layout say the same, only one can be given")
+		return fmt.Errorf("%s and %s say the same, only one can be given", option.Name("Tables"), option.Name("Layout"))
 	}
 	if most := base.FingerprintBits * base.MaxWords; int(c.Bits) > most {
-		return fmt.Errorf("--bits %d: %s", c.Bits, app.BitRange)
+		return fmt.Errorf("%s: %s", option.Set("Bits", c.Bits), app.BitRange)
 	}
 	if c.NoText && c.contained() {
-		return errors.New("--no-text keeps no texts, so --containment has no meaning")
+		return fmt.Errorf("%s keeps no texts, so %s has no meaning", option.Name("NoText"), option.Name("Containment"))
 	}
 	if c.NoText && c.Index != nil && *c.Index != "" {
-		return errors.New("--no-text keeps no fields, so --index has no meaning")
+		return fmt.Errorf("%s keeps no fields, so %s has no meaning", option.Name("NoText"), option.Name("Index"))
 	}
 	if c.NoSketch && (c.Sketch != 0 || c.MinJaccard != 0) {
-		return errors.New("--no-sketch keeps no sketches, so --sketch and --min-jaccard have no meaning")
+		return fmt.Errorf("%s keeps no sketches, so %s and %s have no meaning",
+			option.Name("NoSketch"), option.Name("Sketch"), option.Name("MinJaccard"))
 	}
 	return nil
 }

@@ -5,20 +5,14 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup"
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/records"
 )
 
 // Dedup is `simdb dedup`: it copies files without their near-duplicates and writes an audit of what
 // is left out.
 type Dedup struct {
-	Files       []string      `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
-	Near        *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the bits of their fingerprints differ (of 64 bits 3 is strict, 6 to 10 finds edited copies of long texts)."`
-	Jaccard     *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without another criterion, except for pictures: 0.8)."`
-	Levenshtein *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text. For short texts, such as titles."`
-	Cosine      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T; the order of words does not matter. For short texts."`
-	Within      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if at least the share T of its shingles is in another document that is kept: quotations, excerpts and earlier versions of a text. Of the files the larger document is kept, of equally large ones that which --keep chooses; documents of --against count whatever their size."`
-	Verify      *app.Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is also at least T."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
+	app.FilesCriterionFlags
 	app.GroupFlags
 	Output  string `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, with a slash at the end: one file for each input, with the same name."`
 	Audit   string `group:"output" file:"jsonl" placeholder:"FILE" help:"Write what is dropped, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule and cluster, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
@@ -53,12 +47,6 @@ func (keepFlag) Choices() []string {
 	return []string{"first", "last", "longest", "shortest", "max:", "min:", "prefer:", "none"}
 }
 
-// UnmarshalText parses rules.
-func (k *keepFlag) UnmarshalText(text []byte) (err error) {
-	k.Keep, err = dedup.ParseKeep(string(text))
-	return err
-}
-
 // Validate checks what depends on each other, where that is known before the run.
 func (c *Dedup) Validate() error {
 	j, err := c.job(records.Auto)
@@ -66,23 +54,6 @@ func (c *Dedup) Validate() error {
 		err = j.Check()
 	}
 	return err
-}
-
-// by is the criterion that the flags say, or none.
-func (c *Dedup) by() engine.Criterion {
-	switch {
-	case c.Near != nil:
-		return engine.Near(int(*c.Near))
-	case c.Jaccard != nil:
-		return engine.Jaccard(float64(*c.Jaccard))
-	case c.Levenshtein != nil:
-		return engine.Levenshtein(float64(*c.Levenshtein))
-	case c.Cosine != nil:
-		return engine.Cosine(float64(*c.Cosine))
-	case c.Within != nil:
-		return engine.Within(float64(*c.Within))
-	}
-	return engine.Criterion{}
 }
 
 // Job returns the job that the flags describe.
@@ -94,7 +65,7 @@ func (c *Dedup) job(format records.Format) (*dedup.Job, error) {
 		err = c.InputFlags.Check()
 	}
 	j := &dedup.Job{
-		By: c.by(), Across: c.Across, WithinField: c.WithinField,
+		By: c.By(), Across: c.Across, WithinField: c.WithinField,
 		Compared: compared, Read: c.PageInputFlags.Options(format), Where: c.Where(),
 		Keep: c.Keep.Keep, Against: c.Against, Level: c.Level, MinCount: c.MinCount, Decisions: c.Decisions,
 		Output: c.Output, Null: c.Null, Audit: c.Audit, NoAudit: c.NoAudit, Clusters: c.Clusters, Columns: c.Columns.Columns, All: c.All, DryRun: c.DryRun,

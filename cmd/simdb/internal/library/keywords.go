@@ -1,0 +1,104 @@
+package library
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/simdb/simdb/internal/spelling"
+)
+
+// keywords are where the values of keywords go: pointers.
+type keywords map[string]any
+
+// fields adds the fields of structs, by the names that messages have for them.
+func (k keywords) fields(structs ...any) keywords {
+	for _, s := range structs {
+		v := reflect.ValueOf(s).Elem()
+		for _, f := range reflect.VisibleFields(v.Type()) {
+			if f.IsExported() && !f.Anonymous {
+				k[keyword(f.Name)] = v.FieldByIndex(f.Index).Addr().Interface()
+			}
+		}
+	}
+	return k
+}
+
+// written are keywords that the command would write files for.
+var written = []string{"output", "audit", "clusters", "rejects", "columns", "all", "html"}
+
+// criteria exclude each other.
+var criteria = []string{"near", "jaccard", "levenshtein", "cosine", "within"}
+
+// set sets what a request gives. None and False are not given.
+func (k keywords) set(given map[string]json.RawMessage) error {
+	criterion := ""
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		texts := textsOf(given[name])
+		if texts == nil {
+			continue
+		}
+		to, ok := k[name]
+		switch closest, near := spelling.Closest(name, slices.Sorted(maps.Keys(k))); {
+		case ok:
+		case slices.Contains(written, name):
+			return fmt.Errorf("%s: a table has no files to write: the result has the mask and the audit", name)
+		case near:
+			return fmt.Errorf("unknown keyword %s, did you mean %s?", name, closest)
+		default:
+			return fmt.Errorf("unknown keyword %s", name)
+		}
+		if slices.Contains(criteria, name) {
+			if criterion != "" {
+				return fmt.Errorf("%s and %s contradict each other", criterion, name)
+			}
+			criterion = name
+		}
+		if list, several := to.(*[]string); several {
+			*list = texts
+		} else if err := setText(reflect.ValueOf(to).Elem(), strings.Join(texts, ",")); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// textsOf returns a value, or the values of a list, as texts: nothing for None and False.
+func textsOf(raw []byte) (texts []string) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil || v == nil || v == false {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, v := range list {
+		texts = append(texts, fmt.Sprint(v))
+	}
+	return texts
+}
+
+// setText sets a variable to what a text says.
+func setText(v reflect.Value, text string) error {
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return u.UnmarshalText([]byte(text))
+	}
+	if v.Kind() == reflect.String {
+		v.SetString(text)
+	} else if json.Unmarshal([]byte(text), v.Addr().Interface()) != nil {
+		return fmt.Errorf("%q is no %s", text, v.Kind())
+	}
+	return nil
+}
