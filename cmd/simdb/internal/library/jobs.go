@@ -104,7 +104,7 @@ func (m *audited) row(row *dedup.AuditRow) error {
 	c[0].add(int64(row.Line) - 1)
 	addOf(c[1], row.ID)
 	var keeper *int64
-	file := row.KeeperFile // nil if none of its cluster is kept
+	file := row.KeeperFile                            // nil if none of its cluster is kept
 	if file != nil && strings.HasPrefix(*file, "<") { // a table: its positions are those of rows
 		keeper = new(int64(*row.KeeperLine) - 1)
 	}
