@@ -38,7 +38,7 @@ type Job struct {
 	Read     records.Options // how files are read
 	Where    inputs.Options  // what arguments name
 
-	Keep      Keep     // which document of a cluster stays; nil is the first
+	Keep      Keep     `json:",omitempty"` // which document of a cluster stays; nil is the first
 	Against   []string // files and databases: documents that resemble one of theirs are dropped, too
 	Level     Level    // what is removed; "" is Document
 	MinCount  int      // of Level: how often a unit must occur to be removed, but for the first; 0 is 2
@@ -59,11 +59,11 @@ type Job struct {
 	Memory  int64  // bytes for the run; 0 is 256 MiB. What exceeds them goes to temporary files
 	TempDir string // the folder of these; "" is that of the system
 
-	Log      *slog.Logger          // of Run: what a user should know; nil for nobody
-	Progress func(engine.Progress) // of Run: takes how far it is; called often; or nil
+	Log      *slog.Logger          `json:"-"` // of Run: what a user should know; nil for nobody
+	Progress func(engine.Progress) `json:"-"` // of Run: takes how far it is; called often; or nil
 
-	Audited func(*AuditRow) error                  // of a dry run: takes the lines of the audit; or nil
-	Cut     func(rec *records.Record, left string) // of a dry run with Level: takes the documents that have lost something, and what is left
+	Audited func(*AuditRow) error                  `json:"-"` // of a dry run: takes the lines of the audit; or nil
+	Cut     func(rec *records.Record, left string) `json:"-"` // of a dry run with Level: takes the documents that have lost something, and what is left
 }
 
 // Level is what a Job removes.

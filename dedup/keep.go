@@ -100,6 +100,9 @@ func (k Rule) String() string {
 	return k.Name + ":" + k.Arg
 }
 
+// MarshalText is String.
+func (k Keep) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // UnmarshalText is ParseKeep.
 func (k *Keep) UnmarshalText(text []byte) (err error) {
 	*k, err = ParseKeep(string(text))

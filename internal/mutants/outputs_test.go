@@ -136,19 +136,29 @@ var outputMutants = []mutant{
 		tests: "internal/stages", run: "^TestPrints$",
 	},
 	{
-		name: "shard/what comes twice counts twice", in: "cmd/simdb/shard", decl: "Job.keepers",
+		name: "library/the last of two criteria counts", in: "cmd/simdb/internal/library", decl: "keywords.set",
+		edit:  swap(`criterion = name`, `_ = criterion`),
+		tests: "cmd/simdb/internal/library", run: "^TestKeywords$",
+	},
+	{
+		name: "engine/a criterion that is read is not verified", in: "engine", decl: "Criterion.UnmarshalText",
+		edit:  swap(`*c = c.Verified()`, `*c = of(t)`),
+		tests: "engine", run: "^TestCriterionText$",
+	},
+	{
+		name: "shard/what comes twice counts twice", in: "dedup/shard", decl: "Job.keepers",
 		edit:  swap(`stars = slices.Compact(stars)`, `stars = slices.Clip(stars)`),
-		tests: "cmd/simdb/shard", run: "^TestDedup$",
+		tests: "dedup/shard", run: "^TestDedup$",
 	},
 	{
-		name: "shard/links that met at once are lost", in: "cmd/simdb/shard", decl: "Job.forest",
+		name: "shard/links that met at once are lost", in: "dedup/shard", decl: "Job.forest",
 		edit:  swap(`links = append(links, met...)`, `_ = met`),
-		tests: "cmd/simdb/shard", run: "^TestDedup$",
+		tests: "dedup/shard", run: "^TestDedup$",
 	},
 	{
-		name: "shard/a worker that was killed has done its share", in: "cmd/simdb/shard", decl: "Job.RunStep",
+		name: "shard/a worker that was killed has done its share", in: "dedup/shard", decl: "Job.RunStep",
 		edit:  swap(`dir := filepath.Join(own, "messages")`, `dir := target`),
-		tests: "cmd/simdb/shard", run: "^TestKilled$",
+		tests: "dedup/shard", run: "^TestKilled$",
 	},
 	{
 		name: "stages/two parts of a large cell do not meet", in: "internal/stages", decl: "Plan.cells",

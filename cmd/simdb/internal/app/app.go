@@ -64,7 +64,7 @@ var ErrInterrupted = errors.New("interrupted")
 // New returns the App of this process, with its standard output and standard error. From now on
 // messages name options by flags.
 func New() *App {
-	option.Use(&flags)
+	option.Use(&Flags)
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
 	a := &App{Out: os.Stdout, Err: os.Stderr}
 	a.Outputs.Identify = new(engine.Identifier).Identify
