@@ -311,6 +311,11 @@ var outputMutants = []mutant{
 		tests: "internal/corpus", run: "^TestRank$",
 	},
 	{
+		name: "setjoin/texts passed over that are connected with others of a crowd", in: "internal/setjoin", decl: "sharers.of",
+		edit:  swap(` && p.connected(x.part(x.sets[l.entries[0]]))`, ``),
+		tests: "internal/setjoin", run: "^TestComponentsByCosine$",
+	},
+	{
 		name: "setjoin/members take part as keepers", in: "internal/setjoin", decl: "stars.choose",
 		edit:  swap(`it.best.set != none`, `it.best.score == 1`),
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
