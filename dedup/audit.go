@@ -19,12 +19,7 @@ import (
 
 // auditParameters are the flags that decide what is kept.
 type auditParameters struct {
-	Near        *int        `json:"near,omitempty"`
-	Verify      *float64    `json:"verify,omitempty"`
-	Jaccard     *float64    `json:"jaccard,omitempty"`
-	Levenshtein *float64    `json:"levenshtein,omitempty"`
-	Cosine      *float64    `json:"cosine,omitempty"`
-	Within      *float64    `json:"within,omitempty"`
+	Measures
 	Across      string      `json:"across,omitempty"`
 	WithinField string      `json:"within_field,omitempty"`
 	Keep        string      `json:"keep"`
@@ -125,7 +120,7 @@ func newAudit(d *job) (*audit, error) {
 // parameters are those of the head of the audit.
 func (d *job) parameters() auditParameters {
 	p := auditParameters{
-		Near: d.near, Verify: d.verify, Jaccard: d.jaccard, Levenshtein: d.levenshtein, Cosine: d.cosine, Within: d.within, Across: d.c.Across, WithinField: d.c.WithinField,
+		Measures: d.Measures, Across: d.c.Across, WithinField: d.c.WithinField,
 		Keep: d.keep.rules.String(), Against: d.c.Against,
 		Features: d.features.Describe(),
 		Reading:  d.c.ReadingAs,

@@ -211,7 +211,7 @@ func (d *job) compare() error {
 	if err := d.openAgainst(); err != nil {
 		return err
 	}
-	if d.near == nil && d.c.Columns.has("distance") {
+	if d.Near == nil && d.c.Columns.has("distance") {
 		return invalid("%s is for %s", option.Set("Columns", "distance"), option.Name("Near"))
 	}
 	return inputs.ReadFeatures(&d.opt, d.features)

@@ -102,7 +102,7 @@ func (d *job) decide(dir string) error {
 		return err
 	}
 	d.empty = c.EmptyFrom(d.known)
-	if d.near == nil && c.Textual == 0 && c.Given > 0 {
+	if d.Near == nil && c.Textual == 0 && c.Given > 0 {
 		return inputs.NoTexts()
 	}
 	if d.decided != nil {
@@ -119,7 +119,7 @@ func (d *job) extract(c *corpus.Corpus) error {
 		return err
 	}
 	err := d.readAll(func(rec *records.Record) error {
-		if d.near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
+		if d.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
 			d.bare++
 		}
 		return x.Add(&rec.Doc, d.groups())
@@ -133,5 +133,5 @@ func (d *job) extract(c *corpus.Corpus) error {
 	if err := x.Finish(); err != nil {
 		return err
 	}
-	return inputs.CheckDistance(d.near, max(64*len(c.Prints), d.c.Compared.Bits))
+	return inputs.CheckDistance(d.Near, max(64*len(c.Prints), d.c.Compared.Bits))
 }

@@ -109,7 +109,7 @@ func choices(f *kong.Flag) []string {
 		return v.Choices()
 	case records.Format:
 		return records.Formats()
-	case *app.ImageKind:
+	case *imagehash.Kind:
 		return strings.Fields(strings.Trim(fmt.Sprint(imagehash.Kinds()), "[]"))
 	}
 	return nil

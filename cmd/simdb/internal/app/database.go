@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/sstable"
@@ -43,16 +44,16 @@ func End(db *engine.DB, failure error) error {
 
 // Access says how a database is opened, by flags. The zero value is for reading.
 type Access struct {
-	Write    bool         // it must not be a single table, unless
-	OrTable  bool         // statements that cannot write to one say so
-	Create   bool         // if there is none
-	Contain  bool         // a database that is created has an index for searches by containment
-	OrFile   bool         // the argument could also have been that of a file, as messages say
-	Near     *Distance    // must be within the length of its fingerprints, or nil
-	Features FeatureFlags // must be those of the database where they are given
-	Images   *ImageKind   // of pictures that are compared with it, or nil
-	Memory   int64        // of a query, in bytes, for what it finds; 0 means 1 GiB
-	Still    bool         // nothing is merged in the background
+	Write    bool            // it must not be a single table, unless
+	OrTable  bool            // statements that cannot write to one say so
+	Create   bool            // if there is none
+	Contain  bool            // a database that is created has an index for searches by containment
+	OrFile   bool            // the argument could also have been that of a file, as messages say
+	Near     *Distance       // must be within the length of its fingerprints, or nil
+	Features FeatureFlags    // must be those of the database where they are given
+	Images   *imagehash.Kind // of pictures that are compared with it, or nil
+	Memory   int64           // of a query, in bytes, for what it finds; 0 means 1 GiB
+	Still    bool            // nothing is merged in the background
 	OnEvent  func(engine.Event)
 }
 
@@ -60,7 +61,7 @@ func (how Access) access() (inputs.Access, error) {
 	compared, err := how.Features.Compared()
 	return inputs.Access{
 		Write: how.Write, OrTable: how.OrTable, Create: how.Create, Contain: how.Contain, OrFile: how.OrFile, Near: (*int)(how.Near),
-		Compared: compared, Images: how.Images.kind(), Memory: how.Memory, Still: how.Still, OnEvent: how.OnEvent,
+		Compared: compared, Images: how.Images, Memory: how.Memory, Still: how.Still, OnEvent: how.OnEvent,
 	}, err
 }
 

@@ -95,7 +95,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	}
 	l.create = *o
 	l.create.BusyTimeout = a.Global.BusyTimeout
-	c.Images.SetOptions(&l.create)
+	inputs.SetPictures(&l.create, c.Images)
 	o.MustExist, o.BusyTimeout = true, a.Global.BusyTimeout
 	o.ReadOnly = c.Into != nil // then this only checks the parameters
 	l.db, err = engine.Open(c.DB, o)
@@ -120,7 +120,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	}
 	defer func() { err = l.close(err) }()
 	if l.db != nil {
-		if err := c.Images.Check(c.DB, l.db); err != nil {
+		if err := inputs.CheckPictures(c.Images, c.DB, l.db); err != nil {
 			return err
 		}
 		l.features = l.db.Params().Features

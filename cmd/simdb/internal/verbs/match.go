@@ -241,17 +241,12 @@ func (c *Match) summary(t *dedup.Match, err error) string {
 
 // matchParameters are the flags that decide what is known.
 type matchParameters struct {
-	Near        *app.Distance `json:"near,omitempty"`
-	Jaccard     *app.Share    `json:"jaccard,omitempty"`
-	Levenshtein *app.Share    `json:"levenshtein,omitempty"`
-	Cosine      *app.Share    `json:"cosine,omitempty"`
-	Contains    *app.Share    `json:"contains,omitempty"`
-	Within      *app.Share    `json:"within,omitempty"`
-	NoVerify    bool          `json:"no_verify,omitempty"`
-	Database    string        `json:"database"`
-	Documents   int64         `json:"documents"` // in the database at the start
-	Add         bool          `json:"add,omitempty"`
-	Reading     string        `json:"reading,omitempty"`
+	dedup.Measures
+	NoVerify  bool   `json:"no_verify,omitempty"`
+	Database  string `json:"database"`
+	Documents int64  `json:"documents"` // in the database at the start
+	Add       bool   `json:"add,omitempty"`
+	Reading   string `json:"reading,omitempty"`
 }
 
 // matchAudit writes the lines that are known, and those that can't be used. A nil one writes none.
@@ -283,8 +278,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*match
 	}
 	t := &matchAudit{w: w, e: dedup.AuditEncoder(w)}
 	err = t.e.Encode(dedup.AuditHead{Version: version.String(), Parameters: matchParameters{
-		Near: c.Near, Jaccard: c.Jaccard, Levenshtein: c.Levenshtein, Cosine: c.Cosine, Contains: c.Contains, Within: c.Within, NoVerify: c.NoVerify,
-		Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
+		Measures: c.Measures(), NoVerify: c.NoVerify, Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
 	}, Inputs: inputs})
 	if err != nil {
 		return nil, t.close(err, false)
