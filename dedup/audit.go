@@ -203,6 +203,19 @@ func (a *audit) issue(_ records.Source, is *records.Issue) error {
 	return a.e.Encode(&AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
 }
 
+// place notes where a document stands if it is kept and others are dropped for it, and counts it in n.
+// There are as many as there were, before number end.
+func (d *job) place(a *audit, n *int64, end int64, rec *records.Record) error {
+	if *n == end {
+		return inputs.ErrChanged
+	}
+	if c := d.out.cluster[*n]; c > 0 {
+		a.keepers[c-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
+	}
+	*n++
+	return nil
+}
+
 // placeKeepers notes where the documents stand that are kept, unless each comes before all that are
 // dropped for it.
 func (d *job) placeKeepers(a *audit) error {
@@ -211,14 +224,7 @@ func (d *job) placeKeepers(a *audit) error {
 	}
 	n := d.known
 	return d.each("find what is kept", nil, func(_ records.Source, rec *records.Record) error {
-		if n == d.known+d.read {
-			return inputs.ErrChanged
-		}
-		if c := d.out.cluster[n]; c > 0 {
-			a.keepers[c-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
-		}
-		n++
-		return nil
+		return d.place(a, &n, d.known+d.read, rec)
 	}, ignored)
 }
 
@@ -252,16 +258,7 @@ func (a *audit) values(c Columns, n int64) []any {
 // placeKnown notes where the known documents stand that others are dropped for.
 func (d *job) placeKnown(a *audit) error {
 	n := int64(0)
-	err := d.eachKnown(func(rec *records.Record) error {
-		if n == d.known {
-			return inputs.ErrChanged
-		}
-		if c := d.out.cluster[n]; c > 0 {
-			a.keepers[c-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
-		}
-		n++
-		return nil
-	}, ignored)
+	err := d.eachKnown(func(rec *records.Record) error { return d.place(a, &n, d.known, rec) }, ignored)
 	if err == nil && n != d.known {
 		err = inputs.ErrChanged
 	}

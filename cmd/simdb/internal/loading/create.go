@@ -125,7 +125,7 @@ func (c *Create) Run(a *app.App) (err error) {
 	}
 	o, err := c.Options()
 	if err == nil && c.Like != "" {
-		like, e := a.Open(c.Like, app.Access{})
+		like, e := a.Env().OpenDB(c.Like, inputs.Access{})
 		if e != nil {
 			return e
 		}

@@ -85,7 +85,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	debug.SetMemoryLimit(min(limit, WithSpare(c.Memory)+BesideMemory))
 	defer debug.SetMemoryLimit(limit)
 	l := &load{a: a, c: c}
-	if l.sources, err = a.NewCollection(c.Files, c.InputFlags, app.Access{Memory: int64(c.Memory)}); err != nil {
+	if l.sources, err = a.NewCollection(c.Files, c.InputFlags, inputs.Access{Memory: int64(c.Memory)}); err != nil {
 		return err
 	}
 	defer l.sources.Stored.Close(&err)

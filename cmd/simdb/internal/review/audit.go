@@ -107,7 +107,7 @@ func (j *job) readStored(clusters []Cluster) error {
 
 // readDocs reads the texts of documents of a database.
 func (j *job) readDocs(path string, docs []*Doc) (err error) {
-	s, err := j.a.OpenStored(path, app.Access{})
+	s, err := j.a.Env().OpenStored(path, inputs.Access{})
 	if err != nil {
 		return err
 	}

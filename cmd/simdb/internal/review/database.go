@@ -14,7 +14,7 @@ import (
 // database reviews the star clusters of a database.
 func (j *job) database() (err error) {
 	defer app.KeepTo(int64(j.c.Memory))()
-	s, err := j.a.OpenStored(j.c.Data, app.Access{OrFile: true, Near: j.c.Near, Memory: int64(j.c.Memory)})
+	s, err := j.a.Env().OpenStored(j.c.Data, inputs.Access{OrFile: true, Near: (*int)(j.c.Near), Memory: int64(j.c.Memory)})
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	src, err := a.NewCollection(c.Files, c.InputFlags, app.Access{})
+	src, err := a.NewCollection(c.Files, c.InputFlags, inputs.Access{})
 	if err != nil {
 		return err
 	}
@@ -204,14 +204,18 @@ func (c *Match) flush() error {
 
 // open opens the database. With --add it creates it if there is none.
 func (c *Match) open(a *app.App) (*engine.DB, error) {
+	compared, err := c.Compared()
+	if err != nil {
+		return nil, err
+	}
 	what, _ := engine.Identify(c.DB)
-	how := app.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
+	how := inputs.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: int64(c.Memory)}
 	if how.Create && !inputs.Exists(c.DB) { // else another process is about to create it
 		if err := app.Prepare(c.DB); err != nil {
 			return nil, err
 		}
 	}
-	db, err := a.Open(c.DB, how)
+	db, err := a.Env().OpenDB(c.DB, how)
 	if err == nil && db.IsNew() {
 		a.Say("created %s; simdb create makes a database with other parameters, such as --ttl", c.DB)
 	}
