@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"

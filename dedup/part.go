@@ -7,7 +7,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"

@@ -8,8 +8,8 @@ import (
 	"iter"
 	"strconv"
 
+	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 	_ "github.com/simdb/simdb/records/lines" // Files are at least these

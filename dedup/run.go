@@ -3,9 +3,9 @@ package dedup
 import (
 	"context"
 
-	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/internal/option"
-	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )

@@ -14,8 +14,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/simdb/simdb/dedup"
+	"github.com/simdb/simdb/dedup/internal/stages"
 	"github.com/simdb/simdb/internal/option"
-	"github.com/simdb/simdb/internal/stages"
 	"github.com/simdb/simdb/records/inputs"
 )
 

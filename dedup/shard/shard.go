@@ -39,9 +39,9 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/dedup"
+	"github.com/simdb/simdb/dedup/internal/stages"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/option"
-	"github.com/simdb/simdb/internal/stages"
 	"github.com/simdb/simdb/records/inputs"
 )
 

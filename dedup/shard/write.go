@@ -14,8 +14,8 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/dedup"
+	"github.com/simdb/simdb/dedup/internal/stages"
 	"github.com/simdb/simdb/internal/setjoin"
-	"github.com/simdb/simdb/internal/stages"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
