@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/selfjoin"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // Options are the options of a Collection; nil has the defaults.
@@ -48,10 +49,10 @@ type Options struct {
 //
 // What can be compared by which criterion:
 //
-//	                              Near   Jaccard, Contains, Within   Levenshtein, Cosine
-//	Fingerprints, WideFingerprints yes
+//	                                Near  Jaccard, Contains, Within  Levenshtein, Cosine
+//	Fingerprints, WideFingerprints  yes
 //	Sets                                  yes
-//	Texts                          yes    yes                         yes
+//	Texts                           yes   yes                        yes
 //
 // All results are exact: Jaccard(t) is the same as Jaccard(t).Verified(), and Contains(t) the same
 // as Within(t): the larger of two items has the share t of the elements of the smaller one. An item
@@ -168,9 +169,6 @@ func Texts(texts iter.Seq[string], o *Options) *Collection {
 	c := newCollection("texts", o, func(corpus.Criterion) bool { return true })
 	c.corpus = func(ctx context.Context, by corpus.Criterion, o *Options) (*corpus.Corpus, error) {
 		params, err := o.params()
-		if o.Features.Code != "" || o.Features.Several {
-			err = errors.New("Features.Code and Features.Several are for fingerprints that are not of texts")
-		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", err, engine.ErrInvalid)
 		}
@@ -187,17 +185,18 @@ func Texts(texts iter.Seq[string], o *Options) *Collection {
 
 // params returns what fingerprints and sets of texts depend on.
 func (o *Options) params() (features.Params, error) {
-	spec, err := features.Spec(o.Features).Canonical()
-	p := features.Params{Shingle: cmp.Or(o.Shingle, 3), Words: o.Bits / 64, Features: spec}
+	compared := inputs.Compared{Shingle: o.Shingle, Bits: o.Bits, Features: o.Features}
+	if o.Shingle == 0 && o.Features.Unit == engine.UnitChars {
+		compared.Shingle = 5
+	}
+	p, _, err := compared.Params(0)
 	switch {
 	case err != nil:
 		return p, err
+	case o.Features.Code != "" || o.Features.Several:
+		return p, errors.New("fingerprints of another kind (Features.Code, Features.Several) are not of texts")
 	case o.Bits%64 != 0 || o.Bits < 0:
 		return p, fmt.Errorf("fingerprints of %d bits, not of a multiple of 64", o.Bits)
-	case spec.Unit == features.Set:
-		p.Shingle = 1
-	case spec.Unit == features.Chars:
-		p.Shingle = cmp.Or(o.Shingle, 5)
 	}
 	return p, p.Validate()
 }

@@ -478,7 +478,7 @@ func TestInvalid(t *testing.T) {
 		{of(dedup.Options{}), engine.Near(65)}, {of(dedup.Options{Bits: 100}), engine.Near(3)}, {of(dedup.Options{Bits: 2048}), engine.Near(3)},
 		{of(dedup.Options{Shingle: -1}), engine.Jaccard(1)}, {of(dedup.Options{Features: engine.Features{Unit: "none"}}), engine.Jaccard(1)},
 		{of(dedup.Options{Features: engine.Features{Code: "pdq"}}), engine.Near(1)},
-		{new(dedup.Collection), engine.Jaccard(2)},
+		{new(dedup.Collection), engine.Jaccard(2)}, {words, engine.Criterion{}},
 	} {
 		var errs []error
 		for _, err := range test.c.Pairs(t.Context(), test.by) {

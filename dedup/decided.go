@@ -39,7 +39,7 @@ func (d *job) groupBy() error {
 	if d.Stored != nil {
 		stored = d.Stored.Path
 	}
-	g, err := grouping.Flags{Across: d.c.Across, WithinField: d.c.WithinField}.New(stored)
+	g, err := grouping.By{Across: d.c.Across, WithinField: d.c.WithinField}.New(stored)
 	if g != nil {
 		if d.decided == nil {
 			d.decided = newDecided()

@@ -101,10 +101,8 @@ func parseDecision(line []byte) (d Decision, err error) {
 	return d, nil
 }
 
-// Pair returns the two documents, the lesser id first.
-func (d *Decision) Pair() engine.IDPair {
-	return engine.IDPair{A: min(d.A, d.B), B: max(d.A, d.B)}
-}
+// Pair returns the two documents, the one with the lesser ID first.
+func (d *Decision) Pair() engine.IDPair { return engine.IDPair{A: min(d.A, d.B), B: max(d.A, d.B)} }
 
 // contradictions finds decisions that cannot both hold: different ones about a pair, a document
 // that is kept and dropped, and a document that is dropped where others are dropped for it.

@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/grouping"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -23,9 +24,7 @@ type Listing struct {
 	Mode      engine.ClusterMode
 	Unordered bool // pairs as they are found, which holds none in memory
 
-	Features engine.Features // of texts of files; a database has its own
-	Shingle  int             // as in Options
-	Bits     int             // as in Options
+	Compared inputs.Compared // what of documents of files is compared; a database has its own
 
 	// Across is a field, or "file" or "folder": two documents match only if they differ in it.
 	// WithinField is a field in which they must be equal.
@@ -37,8 +36,9 @@ type Listing struct {
 	Memory  int64  // as in Options
 	TempDir string // as in Options
 
-	Read    records.Options // how files are read
-	Rejects *inputs.Rejects // takes what is no record
+	Read    records.Options      // how files are read
+	Rejects inputs.RejectOptions // what is done with what is no record
+	Output  string               // where the rows go: what is rejected goes to a file beside it; or ""
 }
 
 // Documents are what a Listing compares. Methods are for one goroutine.
@@ -47,6 +47,7 @@ type Documents struct {
 	Listed   int64 // those that are compared
 	Repeated int64 // documents of files with an ID that an earlier one has
 	Bare     int64 // documents with a fingerprint and no text, where texts are compared
+	Rejects  *inputs.Rejects
 
 	job     Listing
 	env     *inputs.Env
@@ -56,24 +57,18 @@ type Documents struct {
 	files   *corpus.Listing
 	by      corpus.Criterion
 	params  features.Params
+	remove  func() // removes the temporary folder
 	grouper *grouping.Grouper
 	sample  *listSample // nil for all
 	allowed bool        // the database has allowed pairs
 	damaged []error     // of files that could not be read to the end
 }
 
-// Errors of a Listing.
-var (
-	ErrTooManyPairs = corpus.ErrTooManyPairs
-	ErrAllowed      = errors.New("some pairs are allowed, which only clusters of a whole database keep apart")
-	ErrStoredTexts  = errors.New("the database keeps no texts, which a sample, and documents that fields keep apart, are compared by")
-)
-
 // Open reads the documents, except those of a whole database without Across, WithinField and Sample,
-// which has indexes. Close frees what the documents take.
+// which has indexes. Close frees them.
 func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources) (_ *Documents, err error) {
 	j.Memory = cmp.Or(max(j.Memory, 0), 1<<30)
-	l := &Documents{job: j, env: env, sources: src}
+	l := &Documents{job: j, env: env, sources: src, Rejects: env.NewRejects(ctx, j.Rejects, j.Output)}
 	if l.by, err = corpus.CriterionOf(j.By); err != nil {
 		return nil, err
 	}
@@ -87,14 +82,23 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 			return l, nil
 		}
 	}
-	if l.grouper, err = (grouping.Flags{Across: j.Across, WithinField: j.WithinField}).New(database); err != nil {
+	if l.grouper, err = (grouping.By{Across: j.Across, WithinField: j.WithinField}).New(database); err != nil {
 		return nil, err
 	}
 	if j.Sample > 0 {
 		l.sample = &listSample{n: int(min(j.Sample, setjoin.MaxSets)), seed: j.Seed, most: j.Memory / 2}
 	}
+	if given := j.Compared.Given(); src.Stored == nil && l.by.Measure.Kind.OfTexts() && len(given) > 0 {
+		return nil, fmt.Errorf("%s or %s of files compares the texts as they are: %s has no meaning",
+			option.Name("Levenshtein"), option.Name("Cosine"), option.Name(given[0]))
+	}
+	dir, remove, err := env.TempDir(j.TempDir)
+	if err != nil {
+		return nil, err
+	}
+	l.remove = remove
 	l.files = corpus.NewListing(corpus.Options{
-		Sets: l.by.Sets, Measure: l.by.Measure, Prints: !l.by.Sets, Memory: j.Memory, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: j.TempDir,
+		Sets: l.by.Sets, Measure: l.by.Measure, Prints: !l.by.Sets, Memory: j.Memory, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: dir,
 	})
 	if l.grouper != nil {
 		l.files.Groups = &corpus.Groups{Across: l.grouper.Across}
@@ -104,7 +108,7 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 		read = l.readStored
 	}
 	if err := cmp.Or(read(ctx), l.grouper.Check()); err != nil {
-		return nil, errors.Join(err, l.files.Close())
+		return nil, l.Close(err)
 	}
 	l.Read, l.Listed, l.Repeated = l.files.N, l.files.N, l.files.Repeated
 	if l.sample != nil {
@@ -113,23 +117,33 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 	return l, nil
 }
 
-// Close frees the files.
-func (l *Documents) Close() error {
-	if l.files == nil {
-		return nil
+// Close frees the documents after a listing that has ended with an error, or nil. It returns that, or
+// inputs.ErrRejected if something of the input was no record.
+func (l *Documents) Close(err error) error {
+	if l.stored {
+		return err
 	}
-	return l.files.Close()
+	l.files.Close()
+	l.remove()
+	return l.Rejects.Close(err)
 }
 
 // readFiles reads the documents of files.
-func (l *Documents) readFiles(ctx context.Context) (err error) {
-	if l.params, err = (&Options{Features: l.job.Features, Shingle: l.job.Shingle, Bits: l.job.Bits}).params(); err != nil {
+func (l *Documents) readFiles(ctx context.Context) error {
+	params, features, err := l.job.Compared.Params(0)
+	if err != nil {
+		return err
+	}
+	l.params = params
+	opt := l.job.Read
+	opt.MakeID, opt.Bits = true, l.job.Compared.Bits
+	if err := inputs.ReadFeatures(&opt, features); err != nil {
 		return err
 	}
 	x := corpus.NewExtractor(ctx, l.params, l.files.Corpus)
 	defer x.Stop()
 	err = l.env.EachInput(ctx, l.sources, inputs.Reading{
-		Stage: "read", Options: l.job.Read, Rejects: l.job.Rejects,
+		Stage: "read", Options: opt, Rejects: l.Rejects,
 		Begin: func(_ int, in records.Source) error { return l.sources.CheckIDs(in) },
 		Record: func(in records.Source, rec *records.Record) error {
 			if n := len(rec.Doc.ID); n > engine.MaxIDBytes {
@@ -149,16 +163,16 @@ func (l *Documents) readFiles(ctx context.Context) (err error) {
 			}
 		}
 	}
-	if err := cmp.Or(x.Finish(), inputs.CheckDistance(&l.by.K, max(64*len(l.files.Prints), l.job.Bits))); err != nil {
+	if err := cmp.Or(x.Finish(), inputs.CheckDistance(&l.by.K, max(64*len(l.files.Prints), l.job.Compared.Bits))); err != nil {
 		return err
 	}
-	if short := x.Few().Advice(l.params.Features); short != "" && l.env.Log != nil && l.by.Measure == (setjoin.Measure{}) {
-		l.env.Log.Info(short)
+	if short := x.Few().Advice(l.params.Features); short != "" && l.by.Measure == (setjoin.Measure{}) {
+		l.env.Say("%s", short)
 	}
 	if len(l.damaged) > 0 {
 		return errors.Join(append(l.damaged, errors.New("nothing is listed, as lines would be missing: repair or leave out what is damaged"))...)
 	}
-	if err := l.job.Rejects.Nothing(); err != nil {
+	if err := l.Rejects.Nothing(); err != nil {
 		return err
 	}
 	if l.by.Sets && l.files.Textual == 0 && l.files.Given > 0 {
@@ -194,7 +208,8 @@ func (l *Documents) record(x *corpus.Extractor, rec *records.Record) error {
 func (l *Documents) readStored(ctx context.Context) (err error) {
 	db := l.sources.Stored
 	if l.by.Sets && !db.DB.Params().Text {
-		return fmt.Errorf("%s: %w", db.Path, ErrStoredTexts)
+		return fmt.Errorf("%s keeps no texts, which %s, %s and %s compare by %s",
+			db.Path, option.Name("Sample"), option.Name("Across"), option.Name("WithinField"), option.Name("Jaccard"))
 	}
 	for range db.Allowed() {
 		l.allowed = true
@@ -260,7 +275,7 @@ func (l *Documents) draw(ctx context.Context, db *inputs.Stored) (docs []engine.
 	r.Record = func(_ records.Source, rec *records.Record) error {
 		docs, written[rec.Doc.ID] = append(docs, rec.Doc), rec.Seq
 		if left -= int64(len(rec.Doc.Text)); left < 0 {
-			return ErrSampleTooLarge
+			return sampleTooLarge()
 		}
 		return nil
 	}
@@ -307,7 +322,8 @@ func (l *Documents) Pairs(ctx context.Context) iter.Seq2[engine.Pair, error] {
 // clusters forms the clusters of files.
 func (l *Documents) clusters(ctx context.Context) (*corpus.Clusters, error) {
 	if l.allowed {
-		return nil, ErrAllowed
+		return nil, fmt.Errorf("some pairs are allowed, which only clusters of a whole database keep apart: leave out %s, %s and %s, or list pairs",
+			option.Name("Sample"), option.Name("Across"), option.Name("WithinField"))
 	}
 	return l.files.Clusters(ctx, l.by, l.job.Mode == engine.Components, l.options())
 }

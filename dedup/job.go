@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"cmp"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,6 +58,9 @@ type Job struct {
 	Figures bool   // the Report says how alike texts are that Near drops, and what equal sets hide
 	Memory  int64  // bytes for the run; 0 is 256 MiB. What exceeds them goes to temporary files
 	TempDir string // the folder of these; "" is that of the system
+
+	Log      *slog.Logger          `json:"-"` // of Run: what a user should know; nil for nobody
+	Progress func(engine.Progress) `json:"-"` // of Run: takes how far it is; called often; or nil
 
 	Audited func(*AuditRow) error                  `json:"-"` // of a dry run: takes the lines of the audit; or nil
 	Cut     func(rec *records.Record, left string) `json:"-"` // of a dry run with Level: takes the documents that have lost something, and what is left

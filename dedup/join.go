@@ -125,7 +125,7 @@ func (j *Join) open(ctx context.Context) (err error) {
 	case of != nil:
 		path = of.Path
 	}
-	if j.groups, err = (grouping.Flags{Across: o.Across, WithinField: o.WithinField}).New(path); err != nil {
+	if j.groups, err = (grouping.By{Across: o.Across, WithinField: o.WithinField}).New(path); err != nil {
 		return err
 	}
 	if o.Stored == nil {
@@ -214,7 +214,7 @@ func (j *Join) lookUp(ctx context.Context, b *lookupLot) iter.Seq2[[]JoinRow, er
 				return
 			}
 			line := b.at[m.Query]
-			rows = append(rows, JoinRow{b.items[line].id, m.Match, b.from + int64(line)})
+			rows = append(rows, JoinRow{b.ids[line], m.Match, b.from + int64(line)})
 			if len(rows) == joinRows {
 				if !yield(rows, nil) {
 					return

@@ -3,7 +3,6 @@ package dedup
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -64,7 +63,7 @@ func ParseKeep(text string) (k Keep, err error) {
 // check returns an error if rules do not go together.
 func (k Keep) check() error {
 	if k.none() && len(k) > 1 {
-		return errors.New("none keeps no document of a cluster, so it must be the only rule")
+		return invalid("none keeps no document of a cluster, so it must be the only rule")
 	}
 	return nil
 }

@@ -2,12 +2,13 @@ package dedup
 
 import (
 	"cmp"
-	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
 )
 
@@ -29,8 +30,10 @@ type listDrawn struct {
 	doc    engine.Doc
 }
 
-// ErrSampleTooLarge says that a sample does not fit into memory.
-var ErrSampleTooLarge = errors.New("the documents of the sample do not fit into half of the memory")
+// sampleTooLarge says that a sample does not fit into memory.
+func sampleTooLarge() error {
+	return fmt.Errorf("%s: so many documents have no room in half of %s", option.Name("Sample"), option.Name("Memory"))
+}
 
 // add takes a document, or not.
 func (s *listSample) add(d *engine.Doc) error {
@@ -49,7 +52,7 @@ func (s *listSample) add(d *engine.Doc) error {
 		return nil
 	}
 	if s.bytes += x.size(); s.bytes > s.most {
-		return ErrSampleTooLarge
+		return sampleTooLarge()
 	}
 	return nil
 }

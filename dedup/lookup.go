@@ -1,10 +1,3 @@
-// Package dedup has jobs on files of documents and on databases.
-//
-//	lookup.go       a stream of documents, looked up in a collection in lots
-//	lookupfiles.go  the documents of files as the collection
-//	join.go         what each document of the stream resembles
-//	match.go        which of them resemble nothing
-//	matchcopies.go  copies of these
 package dedup
 
 import (
@@ -37,10 +30,29 @@ type lookup struct {
 	issues  bool                          // what is no record is an item too, and records are not noted
 	stores  bool                          // a lot ends with what is no record, as that may end the run
 
-	// item makes an item of a record, which is a copy; one without a rec is not looked up.
+	// item makes an item of a record, which it may change; one without a rec is not looked up.
 	item func(ctx context.Context, in records.Source, rec *records.Record) (lookupItem, error)
 
-	free sync.Pool // of *lookupLot
+	first records.Source // the first input, if it is open
+	free  sync.Pool      // of *lookupLot
+}
+
+// eachInput calls do for every input.
+func (l *lookup) eachInput(do func(in records.Source) error) (err error) {
+	for i := range l.sources.Names {
+		in := l.first
+		if l.first = nil; in == nil {
+			if in, err = l.sources.Open(i, l.reading.Options); err != nil {
+				return err
+			}
+		}
+		err = do(in)
+		in.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // check returns an error if an input is refused.
@@ -70,19 +82,24 @@ func (i *lookupItem) end() error {
 
 // lookupLot is items that are looked up together.
 type lookupLot struct {
-	from  int64 // items before them
-	items []lookupItem
-	docs  []engine.Doc // of items that are looked up
-	at    []int        // of each of docs: its item
-	bytes int
+	from   int64 // items before them
+	ids    []string
+	groups []uint32
+	items  []lookupItem // if the job needs more of them
+	docs   []engine.Doc // of items that are looked up
+	at     []int        // of each of docs: its item
+	bytes  int
 }
 
-// add adds an item. Its record is not needed any more, unless the job needs it.
-func (b *lookupLot) add(it *lookupItem) {
+// add adds an item, and keeps it if the job needs more of it than what is looked up.
+func (b *lookupLot) add(it *lookupItem, keep bool) {
 	if it.rec != nil {
-		b.docs, b.at = append(b.docs, it.rec.Doc), append(b.at, len(b.items))
+		b.docs, b.at = append(b.docs, it.rec.Doc), append(b.at, len(b.ids))
 	}
-	b.items = append(b.items, *it)
+	b.ids, b.groups, b.bytes = append(b.ids, it.id), append(b.groups, it.group), b.bytes+it.size
+	if keep {
+		b.items = append(b.items, *it)
+	}
 }
 
 // lots yields all that is read of an input in lots. An error is what ended the reading, after the
@@ -91,22 +108,20 @@ func (l *lookup) lots(ctx context.Context, in records.Source) iter.Seq2[*lookupL
 	return func(yield func(*lookupLot, error) bool) {
 		b, read := l.empty(0), int64(0)
 		for some := range l.arrivals(ctx, in) {
-			b.items, b.docs, b.at = slices.Grow(b.items, len(some)), slices.Grow(b.docs, len(some)), slices.Grow(b.at, len(some))
+			if l.issues {
+				b.ids, b.items, b.docs = slices.Grow(b.ids, len(some)), slices.Grow(b.items, len(some)), slices.Grow(b.docs, len(some))
+			}
 			for i := range some {
 				it := &some[i]
 				if err := it.end(); err != nil {
-					if ctx.Err() != nil || len(b.items) == 0 || yield(b, nil) {
+					if ctx.Err() != nil || len(b.ids) == 0 || yield(b, nil) {
 						yield(nil, err)
 					}
 					return
 				}
-				b.add(it)
-				if !l.arrive { // the reader uses it again
-					b.items[len(b.items)-1].rec = nil
-				}
-				b.bytes += it.size
+				b.add(it, l.issues)
 				read++
-				if l.arrive && i+1 == len(some) || l.stores && it.err != nil || len(b.items) >= l.most || b.bytes >= l.bytes {
+				if l.arrive && i+1 == len(some) || l.stores && it.err != nil || len(b.ids) >= l.most || b.bytes >= l.bytes {
 					if !yield(b, nil) {
 						return
 					}
@@ -114,7 +129,7 @@ func (l *lookup) lots(ctx context.Context, in records.Source) iter.Seq2[*lookupL
 				}
 			}
 		}
-		if len(b.items) > 0 {
+		if len(b.ids) > 0 {
 			yield(b, nil)
 		}
 	}
@@ -140,22 +155,20 @@ func (l *lookup) arrivals(ctx context.Context, in records.Source) iter.Seq[[]loo
 
 // each reads an input, and at last gives what ended the reading before its end.
 func (l *lookup) each(ctx context.Context, in records.Source, give func(lookupItem) bool) {
-	slab := make([]records.Record, 1)
-	own := &slab[0]
+	var slab []records.Record
 	r := l.reading
 	r.Record = func(in records.Source, rec *records.Record) error {
 		if rec.Flaw != "" && l.sources.Tree.Pictures() > 0 { // nobody can say what it is like
 			return records.NewIssue(in, rec, rec.Flaw)
 		}
-		if l.arrive { // those before may not have been looked up
-			if slab = slab[1:]; len(slab) == 0 {
+		it, err := l.item(ctx, in, rec)
+		if l.arrive && it.rec != nil { // it is looked up after others are read
+			if len(slab) == 0 {
 				slab = make([]records.Record, 64)
 			}
-			own = &slab[0]
+			slab[0] = *rec
+			it.rec, slab = &slab[0], slab[1:]
 		}
-		*own = *rec
-		it, err := l.item(ctx, in, own)
-		rec.Flaw = own.Flaw
 		if err == nil && it.rec != nil && !give(it) {
 			return records.ErrStop
 		}
@@ -171,7 +184,7 @@ func (l *lookup) each(ctx context.Context, in records.Source, give func(lookupIt
 			}
 			return nil
 		}
-	case r.Rejects == nil:
+	case r.Rejects == nil && r.Issue == nil:
 		r.Issue = func(_ records.Source, is *records.Issue) error { return fmt.Errorf("%w", is) }
 	}
 	if err := l.env.ReadSource(ctx, l.sources, in, r); err != nil {
@@ -185,9 +198,10 @@ func (l *lookup) empty(from int64) *lookupLot {
 	if !ok {
 		return &lookupLot{from: from}
 	}
+	clear(b.ids)
 	clear(b.items)
 	clear(b.docs)
-	*b = lookupLot{from: from, items: b.items[:0], docs: b.docs[:0], at: b.at[:0]}
+	*b = lookupLot{from: from, ids: b.ids[:0], groups: b.groups[:0], items: b.items[:0], docs: b.docs[:0], at: b.at[:0]}
 	return b
 }
 
@@ -236,7 +250,7 @@ func (c *lookupStored) search(ctx context.Context, b *lookupLot) iter.Seq2[engin
 	}
 	return func(yield func(engine.BatchMatch, error) bool) {
 		for m, err := range all {
-			if err == nil && !c.groups.Accept(b.items[b.at[m.Query]].group, c.of[m.ID]) {
+			if err == nil && !c.groups.Accept(b.groups[b.at[m.Query]], c.of[m.ID]) {
 				continue
 			}
 			if !yield(m, err) {
@@ -278,11 +292,11 @@ func (b *lookupLot) hash(db *engine.DB) {
 // containment returns the threshold of engine.Contains and engine.Within, and what the documents
 // that are looked up are then.
 func containment(by engine.Criterion) (t float64, role setjoin.FewRole, ok bool) {
-	switch t, _ = by.OfText(); by {
-	case engine.Contains(t):
-		return t, setjoin.FewContained, true
-	case engine.Within(t):
-		return t, setjoin.FewContaining, true
+	switch by.Kind() {
+	case engine.KindContains:
+		return by.T(), setjoin.FewContained, true
+	case engine.KindWithin:
+		return by.T(), setjoin.FewContaining, true
 	}
-	return t, 0, false
+	return 0, 0, false
 }

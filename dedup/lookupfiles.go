@@ -39,7 +39,7 @@ func (f *lookupFiles) search(ctx context.Context, b *lookupLot) iter.Seq2[engine
 	return func(yield func(engine.BatchMatch, error) bool) {
 		found, err := f.find(ctx, b)
 		if half := len(b.docs) / 2; half > 0 && errors.Is(err, errMany) {
-			for i, part := range []*lookupLot{{items: b.items, docs: b.docs[:half], at: b.at}, {items: b.items, docs: b.docs[half:], at: b.at[half:]}} {
+			for i, part := range []*lookupLot{{groups: b.groups, docs: b.docs[:half], at: b.at}, {groups: b.groups, docs: b.docs[half:], at: b.at[half:]}} {
 				for m, err := range f.search(ctx, part) {
 					m.Query += i * half
 					if !yield(m, err) || err != nil {
@@ -121,7 +121,7 @@ func (f *lookupFiles) find(ctx context.Context, b *lookupLot) (found []engine.Ba
 			query, stored, id = place, m.Set, f.ids[m.Set]
 		}
 		switch {
-		case f.groups != nil && !f.groups.Accept(b.items[b.at[query]].group, f.of[stored]):
+		case f.groups != nil && !f.groups.Accept(b.groups[b.at[query]], f.of[stored]):
 			return nil
 		case len(found) == most:
 			return errMany

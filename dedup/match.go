@@ -72,7 +72,6 @@ type Match struct {
 	db      *engine.DB
 	near    bool
 	l       lookup
-	first   records.Source      // the only input, until it is read
 	folder  *inputs.OutFolder   // or nil
 	allowed map[string][]string // of each ID in allowed pairs the IDs that it is paired with
 	raw     []byte              // copies of the last records
@@ -85,11 +84,9 @@ type Match struct {
 func NewMatch(ctx context.Context, env *inputs.Env, src *inputs.Sources, db *engine.DB, o MatchOptions) (*Match, error) {
 	m := &Match{o: o, db: db}
 	_, m.near = o.By.Distance()
-	_, ofText := o.By.OfText()
-	_, _, contained := containment(o.By)
 	m.l = lookup{env: env, sources: src, reading: inputs.Reading{Stage: "match", Options: o.Read}, refuse: o.Check, arrive: true, issues: true, stores: o.Add, item: m.item}
-	switch {
-	case ofText && !contained:
+	switch kind := o.By.Kind(); {
+	case kind == engine.KindLevenshtein || kind == engine.KindCosine:
 		m.l.bytes = matchSlow
 	case o.Add:
 		m.l.bytes = matchAdded
@@ -107,8 +104,8 @@ func NewMatch(ctx context.Context, env *inputs.Env, src *inputs.Sources, db *eng
 // Close closes an input that was not read. After a failure it removes a folder that was made for
 // nothing.
 func (m *Match) Close(failure error) {
-	if m.first != nil {
-		m.first.Close()
+	if m.l.first != nil {
+		m.l.first.Close()
 	}
 	if failure != nil && m.folder != nil {
 		m.folder.Undo()
@@ -284,7 +281,7 @@ func (m *Match) decide(ctx context.Context, b *lookupLot) ([]engine.Novelty, err
 		return done, nil
 	}
 	for i, at := range b.at {
-		if beside := m.allowed[b.items[at].id]; len(beside) > 0 {
+		if beside := m.allowed[b.ids[at]]; len(beside) > 0 {
 			done[at], err = m.findBeside(ctx, s, b.docs[i], beside)
 		} else if failed != nil { // of a document that is not named
 			err = m.find(ctx, s, b.docs[i:i+1], b.at[i:i+1], done)

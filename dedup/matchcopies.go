@@ -19,8 +19,8 @@ func (m *Match) prepare(ctx context.Context) (err error) {
 	names := m.l.sources.Names
 	toFolder := outfile.IsFolderName(m.o.Output)
 	if len(names) == 1 && !toFolder {
-		if m.first, err = m.l.sources.Open(0, m.o.Read); err == nil {
-			err = m.l.check(m.first)
+		if m.l.first, err = m.l.sources.Open(0, m.o.Read); err == nil {
+			err = m.l.check(m.l.first)
 		}
 		return err
 	}
@@ -68,12 +68,12 @@ func (m *Match) probe(ctx context.Context, i int) (info records.Info, err error)
 func (m *Match) Run(ctx context.Context) error {
 	switch {
 	case m.o.Open == nil:
-		return m.eachInput(func(in records.Source) error { return m.records(ctx, in) })
+		return m.l.eachInput(func(in records.Source) error { return m.records(ctx, in) })
 	case m.folder != nil:
 		return m.toFolder(ctx)
 	}
 	var to MatchOutput
-	err := m.eachInput(func(in records.Source) (err error) {
+	err := m.l.eachInput(func(in records.Source) (err error) {
 		names := m.l.sources.Names
 		if last := names[len(names)-1]; in.Info().Empty && len(names) > 1 && in.Info().Name != records.ShownName(last) {
 			return nil // the output is like one with something in it
@@ -124,24 +124,6 @@ func (m *Match) KeepsPart(failure error) bool {
 	return failure != nil && m.o.Add && m.Fresh > 0
 }
 
-// eachInput calls do for every input.
-func (m *Match) eachInput(do func(in records.Source) error) (err error) {
-	for i := range m.l.sources.Names {
-		in := m.first
-		if m.first = nil; in == nil {
-			if in, err = m.l.sources.Open(i, m.o.Read); err != nil {
-				return err
-			}
-		}
-		err = do(in)
-		in.Close()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // toFolder writes an output for each input. Either all of them are published or none, or after a
 // failure with Add those that there are.
 func (m *Match) toFolder(ctx context.Context) (err error) {
@@ -155,7 +137,7 @@ func (m *Match) toFolder(ctx context.Context) (err error) {
 		}
 	}()
 	var ended error // of the last output
-	err = m.eachInput(func(in records.Source) error {
+	err = m.l.eachInput(func(in records.Source) error {
 		format, name := in.Info().Format, m.l.sources.Names[len(written)]
 		w, err := m.l.env.Create(ctx, "-o", m.folder.Place(name), m.folder.Kind(name, format))
 		if err != nil {

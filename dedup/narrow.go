@@ -85,48 +85,55 @@ type narrowing struct {
 	full    float64 // as many hashes as a document that is similar to one whose sketch is full has, at least
 	most    int64   // documents that are read, or found
 
-	docs  []engine.Doc
-	bytes int
 	read  int64
 	found int64 // also those that were found before
+	whole bool  // all documents are to be joined
 }
 
-// inputs searches for the documents of all inputs, as the first pass will read them.
+// inputs looks up the documents of all inputs, as the first pass will read them.
 func (x *narrowing) inputs() error {
 	opt := x.d.opt
 	opt.Need = records.NeedText
-	err := x.d.env.EachInput(x.d.ctx, x.d.Sources, inputs.Reading{
-		Options: opt,
-		Record:  func(_ records.Source, rec *records.Record) error { return x.add(rec.Doc.Text) },
-	})
-	if err != nil {
-		return err
+	l := lookup{
+		env: x.d.env, sources: x.d.Sources, most: narrowDocs, bytes: narrowBytes, item: x.item,
+		reading: inputs.Reading{Options: opt, Issue: func(records.Source, *records.Issue) error { return nil }}, // the first pass takes them
 	}
-	return x.search()
-}
-
-func (x *narrowing) add(text string) error {
-	if x.read++; x.read > x.most {
-		return errWhole
-	}
-	_, sketch := x.s.Stored.DB.Hash(text)
-	n := len(sketch)
-	switch {
-	case n == 0:
-		return nil // it matches nothing
-	case float64(n+1) >= x.full:
-		return errWhole
-	}
-	x.docs, x.bytes = append(x.docs, engine.Doc{Text: text}), x.bytes+len(text)
-	if len(x.docs) < narrowDocs && x.bytes < narrowBytes {
+	return l.eachInput(func(in records.Source) error {
+		for b, err := range l.lots(x.d.ctx, in) {
+			if err == nil {
+				err = x.search(b)
+			}
+			if err != nil {
+				return err
+			}
+			l.free.Put(b)
+		}
 		return nil
-	}
-	return x.search()
+	})
 }
 
-// search searches for the texts that have been taken.
-func (x *narrowing) search() error {
-	for m, err := range x.s.Stored.SearchBatch(x.d.ctx, x.docs, engine.Jaccard(x.lowered)) {
+// item has the text of a record be looked up.
+func (x *narrowing) item(_ context.Context, _ records.Source, rec *records.Record) (it lookupItem, err error) {
+	_, sketch := x.s.Stored.DB.Hash(rec.Doc.Text)
+	n := len(sketch)
+	if x.read++; x.read > x.most || n > 0 && float64(n+1) >= x.full {
+		x.whole = true
+		return it, errWhole
+	}
+	if n > 0 { // else it matches nothing
+		rec.Doc = engine.Doc{Text: rec.Doc.Text}
+		it.rec, it.size = rec, len(rec.Doc.Text)
+	}
+	return it, nil
+}
+
+// search searches for the texts of a lot.
+func (x *narrowing) search(b *lookupLot) error {
+	if x.whole {
+		return errWhole
+	}
+	to := lookupStored{Stored: x.s.Stored, by: engine.Jaccard(x.lowered)}
+	for m, err := range to.search(x.d.ctx, b) {
 		if err != nil {
 			return x.s.named(err)
 		}
@@ -135,8 +142,6 @@ func (x *narrowing) search() error {
 		}
 		x.s.Stored.Only[m.ID] = true
 	}
-	clear(x.docs)
-	x.docs, x.bytes = x.docs[:0], 0
 	x.d.env.Report(engine.Progress{Stage: "search what is known", Done: x.read, Unit: "documents"})
 	return nil
 }

@@ -106,6 +106,9 @@ func (c *Columns) UnmarshalText(text []byte) error {
 // String is the names as they are written.
 func (c Columns) String() string { return strings.Join(c, ",") }
 
+// has reports whether there is a column.
+func (c Columns) has(name string) bool { return slices.Contains(c, name) }
+
 // OfInput are the columns as copies get them.
 func (c Columns) OfInput() (all []records.Column) {
 	for _, name := range c {

@@ -2,11 +2,8 @@ package dedup
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/simdb/simdb/internal/corpus"
-	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -24,17 +21,8 @@ func (c *Job) Write(ctx context.Context, env *inputs.Env, args []string) (r *Rep
 		return nil, err
 	}
 	defer d.Stored.Close(&err)
-	if err := d.groupBy(); err != nil {
-		return nil, err
-	}
 	defer d.closeAgainst(&err)
-	if err := d.openAgainst(); err != nil {
-		return nil, err
-	}
-	if d.near == nil && slices.Contains(c.Columns, "distance") {
-		return nil, fmt.Errorf("%s is for %s", option.Set("Columns", "distance"), option.Name("Near"))
-	}
-	if err := inputs.ReadFeatures(&d.opt, d.features); err != nil {
+	if err := d.compare(); err != nil {
 		return nil, err
 	}
 	unmake, err := d.makeFolder()
@@ -45,14 +33,11 @@ func (c *Job) Write(ctx context.Context, env *inputs.Env, args []string) (r *Rep
 	if err := d.claimAudit(); err != nil {
 		return nil, err
 	}
-	dir, remove, err := env.TempDir(c.TempDir)
+	dir, remove, err := d.reread()
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
-	if err := env.Reread(ctx, d.Sources, dir); err != nil {
-		return nil, err
-	}
 	if err := d.probe(); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"io"
 	"sync"
 
 	"github.com/zeebo/xxh3"
@@ -33,6 +34,7 @@ type job struct {
 	rejects    *inputs.Rejects
 	folder     *inputs.OutFolder // of -o DIR/, else nil
 	keepTo     []*outfile.Writer // one, or with a folder one for each input that was copied
+	copyTo     io.Writer         // of Result.Copy, in place of keepTo; else nil
 	auditTo    *outfile.Writer   // nil: no audit is written
 	clustersTo *outfile.Writer   // nil without Clusters
 

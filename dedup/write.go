@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -131,10 +132,18 @@ func (c *copies) begin(i int, _ records.Source) (err error) {
 		return err
 	}
 	o := records.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.Columns.OfInput()}
-	if c.to, err = c.formats[i].NewCopier(c.keepTo[len(c.keepTo)-1], o); err != nil {
+	if c.to, err = c.formats[i].NewCopier(c.writer(), o); err != nil {
 		c.like.Close()
 	}
 	return err
+}
+
+// writer is the output that records go to.
+func (c *copies) writer() io.Writer {
+	if c.copyTo != nil {
+		return c.copyTo
+	}
+	return c.keepTo[len(c.keepTo)-1]
 }
 
 // close completes the output that records were copied to last, which gets its name later.

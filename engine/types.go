@@ -239,6 +239,9 @@ func (c Criterion) OfText() (t float64, ok bool) { return c.by.T, c.by.Text != v
 // String writes the criterion as the query language does: "NEAR 3", "JACCARD 0.8", "JACCARD 0.8
 // VERIFY", "LEVENSHTEIN 0.9", "COSINE 0.9".
 func (c Criterion) String() string {
+	if c.kind == "" {
+		return "none"
+	}
 	switch c.by.Text {
 	case view.Levenshtein:
 		return fmt.Sprintf("LEVENSHTEIN %g", c.by.T)

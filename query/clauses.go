@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	windows "github.com/simdb/simdb/query/internal/window"
@@ -68,7 +69,7 @@ func (x *run) bindOrder(c *clauses, terms []*syntax.OrderTerm) error {
 	for _, t := range terms {
 		by := strings.ToLower(t.Key.Value)
 		if !slices.Contains(orderNames, by) {
-			hint := cmp.Or(syntax.Suggest(by, orderNames), "ORDER BY takes id, distance, score, words or time")
+			hint := cmp.Or(spelling.Suggest(by, orderNames), "ORDER BY takes id, distance, score, words or time")
 			return syntax.Errorf(t.Key.Pos.Offset, hint, "there is no %q to order by", t.Key.Value)
 		}
 		c.order = append(c.order, orderKey{by: by, desc: t.Desc != nil})

@@ -91,10 +91,6 @@ func Keywords() []string { return language.Keywords() }
 // for every run of blanks. It returns false for a wrong token or a string over several lines.
 func OneLine(text string) (string, bool) { return language.OneLine(text) }
 
-// Closest returns the one of words that is closest to word, in any case, or false if none is close:
-// at most a third of the letters differ, or it alone starts with word, of two letters or more.
-func Closest(word string, words []string) (string, bool) { return syntax.Closest(word, words) }
-
 // ParseDuration reads a duration as statements write it: 2d, 48h, 30m, 1.5h, 1d12h. It returns
 // false if s is not a duration, or is longer than 292 years.
 func ParseDuration(s string) (time.Duration, bool) { return syntax.ParseDuration(s) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -156,7 +157,7 @@ func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.Cluste
 		case "components":
 			o.Mode = engine.Components
 		default:
-			hint := cmp.Or(syntax.Suggest(mode, []string{"star", "components"}), "it is star or components")
+			hint := cmp.Or(spelling.Suggest(mode, []string{"star", "components"}), "it is star or components")
 			return c, o, nil, syntax.Errorf(s.Mode.Pos.Offset, hint, "unknown mode %q", mode)
 		}
 	}

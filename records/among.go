@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/internal/spelling"
 )
 
 // shownNames is how many names of fields a message lists.
@@ -46,7 +46,7 @@ var others = map[string][]string{
 // meantBy returns which of the names wanted may mean: one like it, one within an object, or one of
 // the same meaning.
 func meantBy(wanted string, names []string) string {
-	if meant, ok := query.Closest(wanted, names); ok {
+	if meant, ok := spelling.Closest(wanted, names); ok {
 		return meant
 	}
 	for _, last := range append([]string{wanted}, others[wanted]...) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/printable"
+	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -60,7 +61,7 @@ func (s *session) dot(line string) error {
 	hint := cmp.Or(map[string]string{
 		"dump": "SHOW * writes documents, after .once FILE to a file", "tables": "FIELDS lists fields, STATS the tables",
 	}[name], "type .help for the list")
-	if w, ok := query.Closest(name, names); ok {
+	if w, ok := spelling.Closest(name, names); ok {
 		hint = "did you mean ." + w + "?"
 	}
 	return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("unknown command %q", "."+name), Hint: hint}
@@ -97,7 +98,7 @@ func (s *session) dotMode(arg string) error {
 	}
 	if err != nil {
 		hint := "it is one of " + strings.Join(output.Formats(), ", ")
-		if w, ok := query.Closest(arg, output.Formats()); ok {
+		if w, ok := spelling.Closest(arg, output.Formats()); ok {
 			hint = "did you mean " + w + "?"
 		}
 		return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("unknown format %q", arg), Hint: hint}

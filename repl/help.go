@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -41,7 +42,7 @@ func (s *session) dotHelp(arg string) error {
 	}
 	if len(lines) == 0 {
 		hint := "type .help for all"
-		if w, ok := query.Closest(word, append(helpTopics(), names...)); ok {
+		if w, ok := spelling.Closest(word, append(helpTopics(), names...)); ok {
 			hint = "did you mean " + w + "?"
 		}
 		return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("there is no help on %q", arg), Hint: hint}

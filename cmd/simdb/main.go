@@ -17,7 +17,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -84,7 +84,7 @@ func unknown(args []string) error {
 	if word == "" || strings.HasPrefix(word, "-") || strings.ContainsAny(word, pathMarks) || slices.Contains(commandNames(), word) || inputs.Exists(word) {
 		return nil
 	}
-	if verb, ok := query.Closest(word, commandNames()); ok && elsewhere[word] == "" {
+	if verb, ok := spelling.Closest(word, commandNames()); ok && elsewhere[word] == "" {
 		return fmt.Errorf("unknown command %q, did you mean %q?", word, verb)
 	}
 	for _, arg := range args[1:] {

@@ -158,13 +158,14 @@ func runGo(t *testing.T, root, body string) {
 	body = regexp.MustCompile(`(?m)^((\w+, |)(\w+, |)err :?= .*)$`).ReplaceAllString(body, "$1\ncheck(err); used(${2}${3}err)")
 	file := filepath.Join(dir, "main.go")
 	program := `package main
-import ("context"; "log"; "os"; "slices"; "github.com/simdb/simdb/dedup"; "github.com/simdb/simdb/engine"; "github.com/simdb/simdb/query")
+import ("context"; "io"; "log"; "os"; "slices"; "github.com/simdb/simdb/dedup"; "github.com/simdb/simdb/engine"; "github.com/simdb/simdb/query")
 func check(err error) { if err != nil { log.Fatal(err) } }
 func used(...any) {}
 func main() {
 check(os.Chdir(os.Args[1]))
 ctx, fingerprint, doc := context.Background(), uint64(1), engine.Doc{ID: "b", Text: "other words"}
-hashes, texts := []uint64{1, 3}, []string{"a b c", "a b c"}
+hashes, texts, w := []uint64{1, 3}, []string{"a b c", "a b c"}, io.Discard
+check(os.WriteFile("crawl-1.jsonl", []byte("{\"id\":1,\"text\":\"a b c\"}"), 0o600))
 used(query.Run)
 ` + body + "check(db.Close())\n}\n"
 	write(t, file, program)

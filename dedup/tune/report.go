@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/features"
 )
 
 // MaxDistance is the greatest distance of 64-bit fingerprints that is looked at, and MinScore the
@@ -400,4 +401,17 @@ func FromDifference(x, y string) (string, string) {
 		return x, y
 	}
 	return "…" + x[from:], "…" + y[from:]
+}
+
+// Brevity says what finds more of the documents of the sample if they are too short for shingles of
+// words, else "", and how many documents there are.
+func (r *Report) Brevity(of features.Spec) (advice string, n int) {
+	var few corpus.Brevity
+	for _, node := range r.Nodes {
+		for range node.Count {
+			few.Add(node.Doc.Text)
+		}
+		n += node.Count
+	}
+	return few.Advice(of), n
 }

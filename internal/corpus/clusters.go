@@ -53,15 +53,15 @@ func (c *Clusters) components(ctx context.Context, o JoinOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	first := map[uint32]uint32{} // of a component, in order
-	for _, n := range c.l.Order {
-		if _, ok := first[c.keeper[n]]; !ok {
-			first[c.keeper[n]] = n
+	if c.l.Order != nil {
+		first := make([]uint32, c.l.N) // of each component, by label: its first document in the order + 1
+		for _, n := range c.l.Order {
+			if label := c.keeper[n]; first[label] == 0 {
+				first[label] = n + 1
+			}
 		}
-	}
-	for n, label := range c.keeper {
-		if k, ok := first[label]; ok {
-			c.keeper[n] = k
+		for n, label := range c.keeper {
+			c.keeper[n] = first[label] - 1
 		}
 	}
 	if c.by.Sets {

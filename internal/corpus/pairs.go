@@ -3,13 +3,13 @@ package corpus
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"unsafe"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -26,32 +26,31 @@ type Criterion struct {
 
 // CriterionOf returns a criterion of the engine, or engine.ErrInvalid. Contains and Within are the
 // same one: a pair has no direction.
-func CriterionOf(by engine.Criterion) (Criterion, error) {
-	if k, near := by.Distance(); near {
+func CriterionOf(by engine.Criterion) (c Criterion, err error) {
+	k, t := by.K(), by.T()
+	switch by.Kind() {
+	case engine.KindNear:
 		if k < 0 {
-			return Criterion{}, fmt.Errorf("a distance of %d bits: %w", k, engine.ErrInvalid)
+			err = fmt.Errorf("a distance of %d bits: %w", k, engine.ErrInvalid)
 		}
-		return Criterion{K: k}, nil
-	}
-	t, ofText := by.OfText()
-	if !ofText {
-		t, _ = by.Threshold()
+		return Criterion{K: k}, err
+	case engine.KindJaccard:
+		c = Criterion{Sets: true, T: t}
+	case engine.KindLevenshtein:
+		if c = Levenshtein(t); t < setjoin.LeastEdits {
+			t = 0
+		}
+	case engine.KindCosine:
+		c = Cosine(t)
+	case engine.KindContains, engine.KindWithin:
+		c = Contained(t)
+	default:
+		return c, fmt.Errorf("there is no criterion: %w", engine.ErrInvalid)
 	}
 	if !(t > 0 && t <= 1) {
-		return Criterion{}, fmt.Errorf("a similarity of %g is outside 0 < t <= 1: %w", t, engine.ErrInvalid)
+		err = fmt.Errorf("a similarity of %g is outside 0 < t <= 1: %w", c.T, engine.ErrInvalid)
 	}
-	switch by {
-	case engine.Levenshtein(t):
-		if t < setjoin.LeastEdits {
-			return Criterion{}, fmt.Errorf("a Levenshtein similarity of %g is below %g: %w", t, setjoin.LeastEdits, engine.ErrInvalid)
-		}
-		return Levenshtein(t), nil
-	case engine.Cosine(t):
-		return Cosine(t), nil
-	case engine.Contains(t), engine.Within(t):
-		return Contained(t), nil
-	}
-	return Criterion{Sets: true, T: t}, nil
+	return c, err
 }
 
 // Levenshtein and Cosine are the criteria that compare texts themselves.
@@ -90,8 +89,14 @@ func (o JoinOptions) sets(judge func() setjoin.Judge) setjoin.Options {
 	}}
 }
 
-// ErrTooManyPairs says that pairs do not fit into memory.
-var ErrTooManyPairs = errors.New("the pairs do not fit into memory; unordered, any number of them can be listed")
+// tooManyPairs says that pairs do not fit into memory. It is engine.ErrTooLarge.
+type tooManyPairs struct{}
+
+func (tooManyPairs) Error() string {
+	return fmt.Sprintf("more pairs than %s has room for; %s lists any number of them", option.Name("Memory"), option.Name("Unordered"))
+}
+
+func (tooManyPairs) Unwrap() error { return engine.ErrTooLarge }
 
 // A Pair is two documents that match, by number, A before B in the order of IDs.
 type Pair struct {
@@ -137,7 +142,7 @@ func (l *Listing) sortedPairs(ctx context.Context, by Criterion, o JoinOptions, 
 		return err
 	}
 	if tooMany {
-		return ErrTooManyPairs
+		return tooManyPairs{}
 	}
 	o.Progress(engine.Progress{Stage: "sort"})
 	err = ordered.InPlace(ctx, pairs, func(p, q Pair) int {

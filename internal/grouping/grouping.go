@@ -1,5 +1,5 @@
 // Package grouping reads what documents have in a field, and says which of them may match by it, or
-// by the files that they are of: the flags --across and --within-field.
+// by the files that they are of.
 package grouping
 
 import (
@@ -10,24 +10,10 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Flags have documents match only across fields, files or folders, or within a field.
-type Flags struct {
-	Across      string `group:"criterion" xor:"groups" placeholder:"FIELD|file|folder" help:"Two documents match only if they differ in this field, or are of two files or folders. Those without the field are equal in it."`
-	WithinField string `group:"criterion" xor:"groups" placeholder:"FIELD" help:"Two documents match only if they are equal in this field."`
-}
-
-// Grouped reports whether there is one of the flags.
-func (f Flags) Grouped() bool { return f.Across != "" || f.WithinField != "" }
-
-// Meaning says in words what is asked of two documents, after a criterion.
-func (f Flags) Meaning() string {
-	switch {
-	case f.Across != "":
-		return ", and they differ in the " + f.Across
-	case f.WithinField != "":
-		return ", and they are equal in the field " + f.WithinField
-	}
-	return ""
+// By has documents match only across fields, files or folders, or within a field.
+type By struct {
+	Across      string // they differ in this field, or are of two files or folders, for "file" and "folder"
+	WithinField string // they are equal in this field
 }
 
 // A Grouper gives documents the numbers of their groups. A nil one has none.
@@ -37,11 +23,11 @@ type Grouper struct {
 	number map[Value]uint32
 }
 
-// New returns nil without the flags. Grouping by files is an error for the documents of a database;
+// New returns nil for the zero By. Grouping by files is an error for the documents of a database;
 // database is "" if there is none.
-func (f Flags) New(database string) (*Grouper, error) {
+func (f By) New(database string) (*Grouper, error) {
 	switch {
-	case !f.Grouped():
+	case f == (By{}):
 		return nil, nil
 	case database != "" && (f.Across == "file" || f.Across == "folder"):
 		return nil, fmt.Errorf("%s: %s is a database, which does not know of which %s a document is; %s FIELD compares a field",

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/records"
 )
 
@@ -114,7 +114,7 @@ func (f *Field) Unknown() error {
 		return fmt.Errorf("%s: no document has a number, a string or a boolean in the field %q", f.Flag, f.Name)
 	}
 	hint := "the fields are " + strings.Join(names[:min(len(names), 20)], ", ")
-	if name, ok := query.Closest(f.Name, names); ok {
+	if name, ok := spelling.Closest(f.Name, names); ok {
 		hint = fmt.Sprintf("did you mean %q? %s", name, hint)
 	}
 	return fmt.Errorf("%s: no document has a field %q; %s", f.Flag, f.Name, hint)

@@ -111,13 +111,13 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestWrong$",
 	},
 	{
-		name: "dedup/longer texts than sketches have hashes searched for", in: "dedup", decl: "narrowing.add",
+		name: "dedup/longer texts than sketches have hashes searched for", in: "dedup", decl: "narrowing.item",
 		edit:  never(`float64(n+1) >= x.full`),
 		tests: "dedup", run: "^TestNarrow$",
 	},
 	{
-		name: "dedup/documents that an input is like passed over", in: "dedup", decl: "narrowing.inputs",
-		edit:  skip("search"),
+		name: "dedup/documents that an input is like passed over", in: "dedup", decl: "narrowing.search",
+		edit:  swap(`x.s.Stored.Only[m.ID] = true`, `x.s.Stored.Only[""] = m.ID != ""`),
 		tests: "dedup", run: "^TestNarrow$",
 	},
 	{

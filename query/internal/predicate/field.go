@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
 )
@@ -29,7 +30,7 @@ func FieldPath(t syntax.Token) ([]string, error) {
 		}
 		return path, nil
 	}
-	if hint := syntax.Suggest(path[0], longColumns); hint != "" && len(path[0]) > 5 {
+	if hint := spelling.Suggest(path[0], longColumns); hint != "" && len(path[0]) > 5 {
 		return nil, syntax.Errorf(t.Pos.Offset, hint+" A field of that name is written fields."+path[0], "unknown column %q", path[0])
 	}
 	return path, nil

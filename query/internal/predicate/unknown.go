@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query/internal/value"
 )
 
@@ -165,7 +165,7 @@ func (x *Scope) Unknown() (said []string) {
 		if f.found || f.read == 0 {
 			continue
 		}
-		hint := syntax.Suggest(f.path[len(f.path)-1], slices.Sorted(maps.Keys(f.keys)))
+		hint := spelling.Suggest(f.path[len(f.path)-1], slices.Sorted(maps.Keys(f.keys)))
 		warning := "no document has a field " + f.name
 		switch all := float64(f.read) >= x.Documents(); {
 		case all && hint == "":

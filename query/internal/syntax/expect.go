@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/participle/v2"
+
+	"github.com/simdb/simdb/internal/spelling"
 )
 
 // checkWords finds unknown words where a statement or a predicate must stand: at the start, and
@@ -28,9 +30,9 @@ func (l *Language) checkWords(tokens []Token) error {
 			continue
 		}
 		if called {
-			return Errorf(t.Pos.Offset, Suggest(t.Value, l.predicates), "unknown predicate %q", t.Value)
+			return Errorf(t.Pos.Offset, spelling.Suggest(t.Value, l.predicates), "unknown predicate %q", t.Value)
 		}
-		hint := Suggest(t.Value, slices.Concat([]string{"ID"}, l.statements, l.predicates))
+		hint := spelling.Suggest(t.Value, slices.Concat([]string{"ID"}, l.statements, l.predicates))
 		if h, ok := fromOtherLanguages[strings.ToUpper(t.Value)]; ok {
 			hint = h
 		}
@@ -183,7 +185,7 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 	case found.Type == Ident && before.Value == ",":
 		hint = "document ids are written in quotes: '" + found.Value + "'"
 	case found.Type == Ident:
-		if h := Suggest(found.Value, l.Keywords()); h != "" {
+		if h := spelling.Suggest(found.Value, l.Keywords()); h != "" {
 			hint = h
 		} else if before.Value == "(" {
 			hint = "document ids are written in quotes: '" + found.Value + "'"

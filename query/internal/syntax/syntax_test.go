@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/spelling"
 )
 
 // vocabulary is a language with words of every kind.
@@ -35,7 +37,7 @@ func TestClosest(t *testing.T) {
 		"NEER": "NEAR", "nerest": "NEAREST", "JACARD": "JACCARD", "levenstein": "LEVENSHTEIN", "cosin": "COSINE", "xyz": "",
 		"naer": "NEAR", "levens": "LEVENSHTEIN", "": "", strings.Repeat("N", 1000): "",
 	} {
-		if got, _ := Closest(word, vocabulary.predicates); got != want {
+		if got, _ := spelling.Closest(word, vocabulary.predicates); got != want {
 			t.Errorf("%q: %q, want %q", word, got, want)
 		}
 	}

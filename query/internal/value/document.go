@@ -10,6 +10,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
@@ -145,7 +146,7 @@ func objectKeys(raw []byte) ([]jsonKey, error) {
 // there is none. A key is close to "text" only if its value is a string.
 func misnamed(keys []jsonKey, name string) (hint string, at int) {
 	for _, k := range keys {
-		if _, ok := syntax.Closest(k.name, []string{name}); ok && (k.value[0] == '"' || name != "text") {
+		if _, ok := spelling.Closest(k.name, []string{name}); ok && (k.value[0] == '"' || name != "text") {
 			return fmt.Sprintf(", did you mean %q where it says %q?", name, k.name), k.at
 		}
 	}

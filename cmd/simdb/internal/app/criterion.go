@@ -30,6 +30,26 @@ type SimilarityFlags struct {
 	Within      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A stored document matches a line if at least the share T of its own shingles is in the line: it is a part or a quotation of it. For pairs this is the same as --contains."`
 }
 
+// GroupFlags have documents match only across fields, files or folders, or within a field.
+type GroupFlags struct {
+	Across      string `group:"criterion" xor:"groups" placeholder:"FIELD|file|folder" help:"Two documents match only if they differ in this field, or are of two files or folders. Those without the field are equal in it."`
+	WithinField string `group:"criterion" xor:"groups" placeholder:"FIELD" help:"Two documents match only if they are equal in this field."`
+}
+
+// Grouped reports whether there is one of the flags.
+func (f GroupFlags) Grouped() bool { return f.Across != "" || f.WithinField != "" }
+
+// Meaning says in words what is asked of two documents, after a criterion.
+func (f GroupFlags) Meaning() string {
+	switch {
+	case f.Across != "":
+		return ", and they differ in the " + f.Across
+	case f.WithinField != "":
+		return ", and they are equal in the field " + f.WithinField
+	}
+	return ""
+}
+
 // FilesCriterionFlags are the criterion of a job on files, which compares the texts themselves; at
 // most one but Verify is set.
 type FilesCriterionFlags struct {

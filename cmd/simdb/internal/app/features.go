@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
-	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/records/inputs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -100,14 +100,6 @@ func (f *weightedFields) UnmarshalText(text []byte) error {
 	return engine.Features{Fields: *f}.Check()
 }
 
-// RefuseFor returns an error if a flag is given, for a measure that compares texts as they are.
-func (f FeatureFlags) RefuseFor(measure string) error {
-	if given := f.Given(); len(given) > 0 {
-		return fmt.Errorf("%s compares the texts as they are: %s has no meaning", measure, given[0])
-	}
-	return nil
-}
-
 // CheckImages returns an error if a flag is given, for files that are pictures.
 func (f FeatureFlags) CheckImages(of FileFlags) error {
 	if given := f.Given(); of.Images != nil && len(given) > 0 {
@@ -148,7 +140,7 @@ func (f FeatureFlags) Features() (engine.Features, error) {
 		said.Unit = engine.UnitSet
 	}
 	for _, m := range f.Mask {
-		if named, ok := query.Closest(m, []string{"numbers", "dates"}); ok && m != named {
+		if named, ok := spelling.Closest(m, []string{"numbers", "dates"}); ok && m != named {
 			return said, fmt.Errorf("%s is an expression for this word alone: did you mean %s? (%s) stands for the word", option.Set("Mask", m), named, m)
 		}
 	}

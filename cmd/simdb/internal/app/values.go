@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/sstable"

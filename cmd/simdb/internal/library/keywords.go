@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/internal/spelling"
 )
 
 // keywords are where the values of keywords go: pointers.
@@ -44,7 +44,7 @@ func (k keywords) set(given map[string]json.RawMessage) error {
 			continue
 		}
 		to, ok := k[name]
-		switch closest, near := query.Closest(name, slices.Sorted(maps.Keys(k))); {
+		switch closest, near := spelling.Closest(name, slices.Sorted(maps.Keys(k))); {
 		case ok:
 		case slices.Contains(written, name):
 			return fmt.Errorf("%s: a table has no files to write: the result has the mask and the audit", name)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/dedup/tune"
-	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 )
 
@@ -14,15 +13,8 @@ func hints(params features.Params, r *tune.Report) (said []string) {
 	if !r.Scored || params.Features.Unit == features.Set {
 		return nil
 	}
-	var few corpus.Brevity
-	n := 0
-	for _, node := range r.Nodes {
-		for range node.Count {
-			few.Add(node.Doc.Text)
-		}
-		n += node.Count
-	}
-	if short := few.Advice(params.Features); short != "" {
+	short, n := r.Brevity(params.Features)
+	if short != "" {
 		said = append(said, short)
 	}
 	percent := func(of int) float64 { return 100 * float64(of) / float64(max(n, 1)) }

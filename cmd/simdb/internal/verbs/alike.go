@@ -8,7 +8,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup"
-	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -17,7 +16,7 @@ import (
 type AlikeFlags struct {
 	app.SimilarityFlags
 	app.VerifyFlags
-	grouping.Flags
+	app.GroupFlags
 	app.MemoryFlag
 	app.RowFlags
 	Sample  app.Quantity `placeholder:"N" help:"List near-duplicates among N documents drawn at random."`
@@ -62,77 +61,30 @@ func (f *AlikeFlags) list(a *app.App, args []string, job dedup.Listing, write fu
 	defer src.Stored.Close(&err)
 	f.Settle(a, src.DB(), f.Images)
 	whole := src.Stored != nil && !f.Grouped() && f.Sample == 0
-	if !whole {
-		if job.TempDir, err = f.checkFiles(a, src); err != nil {
-			return err
-		}
+	if f.Estimate && !whole {
+		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --across and --within-field compare texts")
 	}
-	job.By = f.Criterion(src.Stored != nil && f.Verified(src.DB().Params().Text))
-	job.Across, job.WithinField, job.Sample, job.Seed, job.Memory = f.Across, f.WithinField, int64(f.Sample), f.Seed, int64(f.Memory)
-	job.Rejects = a.NewRejects(f.RejectFlags, f.Output)
-	if src.Stored == nil {
-		if err = f.readFiles(&job); err != nil {
-			return err
-		}
-	}
-	start := time.Now()
-	found, err := job.Open(a.Context(), a.Env(), src)
-	if err == nil {
-		defer found.Close()
-		err = write(found)
-	}
-	if err = inFlags(src, err); whole {
+	if job.Compared, err = f.Compared(); err != nil {
 		return err
 	}
-	m.Stop()
-	if err == nil || errors.Is(err, app.Status(app.ExitNo)) {
-		f.say(a, src, found, job.Rejects, start)
-	}
-	return job.Rejects.Close(err)
-}
-
-// checkFiles checks flags that mean nothing for files, or for a sample, and makes a temporary folder.
-func (f *AlikeFlags) checkFiles(a *app.App, src *inputs.Sources) (string, error) {
-	if f.Estimate {
-		return "", errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --across and --within-field compare texts")
-	}
-	if src.Stored == nil && (f.Levenshtein != nil || f.Cosine != nil) {
-		if err := f.RefuseFor("--levenshtein or --cosine of files"); err != nil {
-			return "", err
-		}
-	}
-	return a.TempDirIn(f.TempDir)
-}
-
-// readFiles says how files are read.
-func (f *AlikeFlags) readFiles(job *dedup.Listing) error {
-	params, features, err := f.Params(0)
+	job.By = f.Criterion(src.Stored != nil && f.Verified(src.DB().Params().Text))
+	job.Across, job.WithinField, job.Sample, job.Seed = f.Across, f.WithinField, int64(f.Sample), f.Seed
+	job.Memory, job.TempDir = int64(f.Memory), f.TempDir
+	job.Read, job.Rejects, job.Output = f.RowInputFlags.Options(), f.RejectFlags.Options(), f.Output
+	start := time.Now()
+	found, err := job.Open(a.Context(), a.Env(), src)
 	if err != nil {
 		return err
 	}
-	job.Features, job.Shingle, job.Bits = features, params.Shingle, int(f.Bits)
-	job.Read = f.RowInputFlags.Options()
-	job.Read.MakeID, job.Read.Bits = true, int(f.Bits)
-	return inputs.ReadFeatures(&job.Read, features)
-}
-
-// inFlags returns an error of a job in terms of its flags.
-func inFlags(src *inputs.Sources, err error) error {
-	switch {
-	case errors.Is(err, dedup.ErrTooManyPairs):
-		return errors.New("more pairs than --memory has room for; --unordered lists any number of them")
-	case errors.Is(err, dedup.ErrSampleTooLarge):
-		return errors.New("--sample: so many documents have no room in half of --memory")
-	case errors.Is(err, dedup.ErrAllowed):
-		return errors.New("some pairs are allowed, which only clusters of a whole database keep apart: leave out --sample, --across and --within-field, or list pairs")
-	case errors.Is(err, dedup.ErrStoredTexts):
-		return fmt.Errorf("%s keeps no texts, which --sample, --across and --within-field compare by --jaccard", src.Stored.Path)
+	err = write(found)
+	if m.Stop(); !whole && (err == nil || errors.Is(err, app.Status(app.ExitNo))) {
+		f.say(a, src, found, start)
 	}
-	return err
+	return found.Close(err)
 }
 
 // say says what was read of files, or of a sample.
-func (f *AlikeFlags) say(a *app.App, src *inputs.Sources, of *dedup.Documents, rejects *inputs.Rejects, start time.Time) {
+func (f *AlikeFlags) say(a *app.App, src *inputs.Sources, of *dedup.Documents, start time.Time) {
 	a.Env().TellSkipped(src)
 	if of.Repeated > 0 {
 		a.Say("%s had an id that an earlier one has; each is a document of its own, as in dedup", quantity.Count(of.Repeated, "document"))
@@ -140,7 +92,7 @@ func (f *AlikeFlags) say(a *app.App, src *inputs.Sources, of *dedup.Documents, r
 	if of.Bare > 0 {
 		a.Say("%s: a fingerprint and no text, which match nothing; --near K compares fingerprints", quantity.Count(of.Bare, "document"))
 	}
-	rejects.TellUTF8()
+	of.Rejects.TellUTF8()
 	if f.Sample > 0 {
 		share := float64(of.Listed) / float64(max(of.Read, 1))
 		a.Say("%s drawn at random with --seed %d, %.3g %% of all: about %.3g %% of all pairs are among them",

@@ -50,7 +50,7 @@ func (d *dedupSummary) tell(start time.Time) {
 		return
 	}
 	dropped := r.Dropped
-	row("clusters", r.Clusters, "", "groups of near-duplicates: "+d.meaning()+d.c.Flags.Meaning())
+	row("clusters", r.Clusters, "", "groups of near-duplicates: "+d.meaning()+d.c.GroupFlags.Meaning())
 	row("dropped", dropped, share(dropped), d.auditNote())
 	if r.Unlike != nil && dropped > 0 {
 		row("unlike", *r.Unlike, percent(*r.Unlike, dropped),

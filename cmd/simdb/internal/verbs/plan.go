@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/dedup/tune"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/token"
@@ -254,18 +253,6 @@ func (s *planSize) load() (cpu time.Duration, disk int64) {
 	return cpu, disk
 }
 
-// dedup returns the processor time of a dedup of texts, the memory, and the bytes of temporary
-// files. It takes most memory when as many sets as there is room for are held beside the counters
-// of their elements. The garbage collector lets the heap grow to twice what is in use, up to a
-// limit.
-func (s *planSize) dedup(memory int64) (cpu time.Duration, held, disk int64) {
-	const onPass = 6 << 20 // bytes on their way through the pipelines, for each processor
-	sets := s.texts        // about 8 bytes for each of its words
-	held = min(sets, memory/4) + corpus.CounterBytes(memory, s.texts) + 5*s.documents
-	held = min(2*held, max(memory/8*7, 64<<20)) + int64(runtime.GOMAXPROCS(0))*onPass
-	return time.Duration(4000*s.documents + 18*s.texts), held, max(0, sets-memory/4)
-}
-
 // say prints what load and dedup take.
 func (s *planSize) say(a *app.App, memory app.Memory) {
 	cpu, disk := s.load()
@@ -273,7 +260,7 @@ func (s *planSize) say(a *app.App, memory app.Memory) {
 	a.Say("%s: to load them takes about %s of processor time, %s of memory (--memory %s), and %s of disk, for a while as much again",
 		quantity.Count(s.documents, "document"), roughly(cpu), quantity.Bytes(held), quantity.Bytes(int64(memory)), quantity.Bytes(disk))
 	if s.texts > 0 {
-		cpu, held, disk := s.dedup(int64(memory))
+		cpu, held, disk := dedup.Cost(s.documents, s.texts, int64(memory))
 		a.Say("%s: dedup --jaccard 0.8 takes about %s of processor time, %s of memory (--memory %s) and %s of temporary files",
 			quantity.Count(s.documents, "document"), roughly(cpu), quantity.Bytes(held), quantity.Bytes(int64(memory)), quantity.Bytes(disk))
 	}

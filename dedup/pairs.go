@@ -58,11 +58,7 @@ func (c *Collection) with(ctx context.Context, by engine.Criterion, use func(*co
 		}
 		slices.SortStableFunc(l.Order, func(a, b uint32) int { return c.o.Prefer(int(a), int(b)) })
 	}
-	err = use(l, crit, corpus.JoinOptions{Memory: c.o.Memory, Progress: c.o.Progress})
-	if errors.Is(err, corpus.ErrTooManyPairs) {
-		return fmt.Errorf("the pairs do not fit into memory; Options.Memory allows more, and Options.Unordered holds none: %w", engine.ErrTooLarge)
-	}
-	return err
+	return use(l, crit, corpus.JoinOptions{Memory: c.o.Memory, Progress: c.o.Progress})
 }
 
 // Pairs yields every pair of items that match by a criterion, once: the best match first, then by
@@ -102,7 +98,9 @@ func (c *Collection) CountPairs(ctx context.Context, by engine.Criterion) (n int
 
 // Clusters yields all clusters of items that match by a criterion: the largest first, of equally
 // large ones that whose item to keep has the lowest number. By engine.Star every item matches the
-// one to keep; by engine.Components chains of matches connect them. Errors are as those of Pairs.
+// one to keep, and by Contains and Within is part of it: of two items the larger one is preferred,
+// of equally large ones that which Options.Prefer prefers. By engine.Components chains of matches
+// connect them. Errors are as those of Pairs.
 func (c *Collection) Clusters(ctx context.Context, by engine.Criterion, mode engine.ClusterMode) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		going := true

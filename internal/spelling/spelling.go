@@ -1,4 +1,5 @@
-package syntax
+// Package spelling finds the word that was meant by one that is not known.
+package spelling
 
 import "strings"
 

@@ -1,0 +1,185 @@
+package dedup
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// licenses writes the example file of licences without compression.
+func licenses(t *testing.T) string {
+	t.Helper()
+	f, err := os.Open("../examples/licenses.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	path := filepath.Join(t.TempDir(), "licenses.jsonl")
+	if err = errors.Join(err, os.WriteFile(path, data, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestRun compares a Result with what Write writes: the copies, the audit and the counts.
+func TestRun(t *testing.T) {
+	path := licenses(t)
+	for name, job := range map[string]Job{
+		"default": {}, "near": {By: engine.Near(6), Figures: true}, "longest": {By: engine.Jaccard(0.7), Keep: Keep{Longest, Last}},
+		"none": {Keep: Keep{None}}, "verified": {By: engine.Near(10), Verify: 0.6}, "within": {By: engine.Within(0.9)},
+	} {
+		dir := t.TempDir()
+		whole := job
+		whole.Output = filepath.Join(dir, "kept.jsonl")
+		want, err := whole.Write(t.Context(), &inputs.Env{}, []string{path})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		r, err := job.Run(t.Context(), Files(path))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if r.Report.Kept != want.Kept || r.Report.Dropped != want.Dropped || r.Report.Clusters != want.Clusters || r.Report.By != want.By {
+			t.Errorf("%s: %+v, want %+v", name, r.Report, *want)
+		}
+		var copied bytes.Buffer
+		if err := r.Copy(t.Context(), &copied); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		written, err := os.ReadFile(whole.Output)
+		if err != nil || !bytes.Equal(copied.Bytes(), written) {
+			t.Errorf("%s: the copies differ from those of Write, %v", name, err)
+		}
+		audit, err := os.ReadFile(filepath.Join(dir, "kept.audit.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rows, _ := strings.Cut(string(audit), "\n")
+		var got strings.Builder
+		for row, err := range r.Dropped(t.Context()) {
+			if err = errors.Join(err, AuditEncoder(&got).Encode(row)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got.String() != rows {
+			t.Errorf("%s: the dropped rows differ from the audit", name)
+		}
+		if n := len(slices.Collect(r.Kept())); int64(n) != want.Kept {
+			t.Errorf("%s: %d kept, want %d", name, n, want.Kept)
+		}
+		for range r.Dropped(t.Context()) {
+			break
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestRunStrings compares what stays of texts with brute force: each joins the most similar earlier
+// one that is kept, if that is similar enough.
+func TestRunStrings(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var texts []string
+	for n := range 400 {
+		words := make([]string, 12)
+		for i := range words {
+			words[i] = fmt.Sprint("w", r.IntN(40))
+		}
+		if n > 0 && r.IntN(2) == 0 {
+			words = strings.Fields(texts[r.IntN(n)])
+			words[r.IntN(len(words))] = "other"
+		}
+		texts = append(texts, strings.Join(words, " "))
+	}
+	sets := make([]map[string]bool, len(texts))
+	for i, text := range texts {
+		sets[i] = shingles(text)
+	}
+	const least = 0.5
+	var want []int
+	for i := range texts {
+		if !slices.ContainsFunc(want, func(k int) bool { return jaccard(sets[i], sets[k]) >= least }) {
+			want = append(want, i)
+		}
+	}
+	result, err := Job{By: engine.Jaccard(least)}.Run(t.Context(), Strings(slices.Values(texts)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer result.Close()
+	if got := slices.Collect(result.Kept()); !slices.Equal(got, want) {
+		t.Errorf("kept %v, want %v", got, want)
+	}
+	if err := result.Copy(t.Context(), io.Discard); !errors.Is(err, engine.ErrInvalid) {
+		t.Errorf("copies of texts: %v", err)
+	}
+}
+
+// TestCheckPairs gives each two options of the table that exclude each other.
+func TestCheckPairs(t *testing.T) {
+	for _, job := range []Job{
+		{Verify: 0.5}, {By: engine.Jaccard(0.8), Verify: 0.5}, {By: engine.Within(0.8), Decisions: "d"}, {MinCount: 3}, {All: true},
+		{Level: Line, By: engine.Near(3)}, {Level: Line, Keep: Keep{Last}}, {By: engine.Cosine(0.9), Compared: inputs.Compared{Shingle: 4}},
+		{NoAudit: true, Audit: "a"}, {By: engine.Jaccard(1.5)}, {By: engine.Contains(0.5)}, {By: engine.Near(-1)}, {Keep: Keep{None, First}},
+		{Across: "file", WithinField: "a"}, {Level: "word"}, {Level: Passage, MinCount: 1}, {By: engine.Near(3), Verify: 2},
+	} {
+		if err := job.Check(); !errors.Is(err, engine.ErrInvalid) {
+			t.Errorf("%+v: %v", job, err)
+		}
+		if _, err := job.Run(t.Context(), Files("none.jsonl")); err == nil {
+			t.Errorf("%+v runs", job)
+		}
+	}
+	for _, job := range []Job{{}, {By: engine.Near(6), Verify: 0.7, Keep: Keep{Max("score"), First}}, {Level: Line, MinCount: 3}, {All: true, Columns: Columns{"cluster"}}} {
+		if err := job.Check(); err != nil {
+			t.Errorf("%+v: %v", job, err)
+		}
+	}
+}
+
+// Texts without those that are like an earlier one.
+func ExampleJob_Run() {
+	texts := []string{
+		"the quick brown fox jumps over the lazy dog near the old mill",
+		"the quick brown fox jumps over the lazy dog near the old mill today",
+		"an entirely different sentence about something else that nobody has read",
+	}
+	result, err := Job{By: engine.Jaccard(0.7)}.Run(context.Background(), Strings(slices.Values(texts)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer result.Close()
+	for n := range result.Kept() {
+		fmt.Println(texts[n])
+	}
+	for row, err := range result.Dropped(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s is like %s: %.2f\n", *row.ID, *row.Keeper, *row.Score)
+	}
+	// Output:
+	// the quick brown fox jumps over the lazy dog near the old mill
+	// an entirely different sentence about something else that nobody has read
+	// 1 is like 0: 0.92
+}

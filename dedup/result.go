@@ -1,0 +1,231 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/units"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+	_ "github.com/simdb/simdb/records/lines" // Files are at least these
+)
+
+// A Source is what a Job reads.
+type Source struct {
+	args  []string
+	table *inputs.Table
+}
+
+// Files are files with documents, of any format whose package is imported: JSON lines, CSV, TSV, plain
+// text and lists of fingerprints always are, Parquet is by importing records/parquet. A name may be a
+// pattern, "-" is standard input, and one name alone may be that of a database. Job.Where says if
+// files are documents themselves.
+func Files(names ...string) Source { return Source{args: names} }
+
+// Strings are texts, whose IDs are their positions, from 0. They are read twice.
+func Strings(texts iter.Seq[string]) Source {
+	return Docs(func(yield func(engine.Doc, error) bool) {
+		n := 0
+		for text := range texts {
+			if !yield(engine.Doc{ID: strconv.Itoa(n), Text: text}, nil) {
+				return
+			}
+			n++
+		}
+	})
+}
+
+// Docs are documents, which are read twice. An error ends the job.
+func Docs(docs iter.Seq2[engine.Doc, error]) Source {
+	return Source{args: []string{memoryName}, table: &inputs.Table{Open: func(records.Options) (records.Source, error) {
+		return memory{docs}, nil
+	}}}
+}
+
+// memoryName is what messages call documents in memory.
+const memoryName = "<documents>"
+
+// memory is documents in memory as an input.
+type memory struct{ docs iter.Seq2[engine.Doc, error] }
+
+// Info implements records.Source.
+func (memory) Info() records.Info { return records.Info{Name: memoryName, Shape: "documents"} }
+
+// Progress implements records.Source.
+func (memory) Progress() (done, size int64) { return 0, -1 }
+
+// Close implements records.Source.
+func (memory) Close() error { return nil }
+
+// Records implements records.Source.
+func (m memory) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
+	return func(yield func(*records.Record, error) bool) {
+		rec := records.Record{File: memoryName}
+		for doc, err := range m.docs {
+			rec.Doc = doc
+			rec.Pos++
+			if err == nil {
+				err = context.Cause(ctx)
+			}
+			if !yield(&rec, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// A Result is what a Job has decided about documents. Close frees it.
+type Result struct {
+	Report Report
+	d      *job
+	table  bool
+	undo   []func() error
+}
+
+// Run decides which documents of a source stay, and writes nothing: Result.Copy does. Options of
+// outputs have no meaning for it, and neither has Level, which Write is for. Memory bounds the run as
+// it does that of Write; the Result holds some 10 bytes for each document.
+func (c Job) Run(ctx context.Context, src Source) (_ *Result, err error) {
+	if c.level() != units.Document {
+		return nil, &OptionError{Option: "Level", Other: "Run", Why: "Write writes what is left of documents"}
+	}
+	c.DryRun, c.Output, c.Audit, c.Clusters = true, "", "", ""
+	env := &inputs.Env{Log: c.Log, Progress: c.Progress}
+	if src.table != nil {
+		env.Tables = map[string]inputs.Table{memoryName: *src.table}
+	}
+	r := &Result{table: src.table != nil}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	if len(src.args) == 0 {
+		return nil, invalid("there are no files")
+	}
+	if r.d, err = c.start(ctx, env); err != nil {
+		return nil, err
+	}
+	d := r.d
+	d.args = src.args
+	if d.Sources, err = env.NewCollection(ctx, src.args, c.Where, d.access()); err != nil {
+		return nil, err
+	}
+	r.undo = append(r.undo, func() (err error) { d.Stored.Close(&err); return err }, func() (err error) { d.closeAgainst(&err); return err })
+	if err := d.compare(); err != nil {
+		return nil, err
+	}
+	dir, remove, err := d.reread()
+	if err != nil {
+		return nil, err
+	}
+	r.undo = append(r.undo, func() error { remove(); return nil })
+	if err := d.checkAgainst(); err != nil {
+		return nil, err
+	}
+	d.rejects = env.NewRejects(ctx, c.Rejects, "")
+	if err := d.work(dir); err != nil {
+		return nil, d.rejects.Close(err)
+	}
+	env.TellSkipped(d.Sources)
+	d.tellUnused()
+	r.Report = *d.report()
+	if err := d.rejects.Close(nil); !errors.Is(err, inputs.ErrRejected) { // Rejected says so
+		return r, err
+	}
+	return r, nil
+}
+
+// Kept yields the documents that stay, by their ordinals in the source, from 0.
+func (r *Result) Kept() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for n := range r.d.read {
+			if at := r.d.known + n; r.d.out.kept(at) && !r.d.gone(at) && !yield(int(n)) {
+				return
+			}
+		}
+	}
+}
+
+// errStopped ends a pass whose reader has enough.
+var errStopped = errors.New("stopped")
+
+// Dropped yields the documents that are dropped, in the order of the source, which it reads again:
+// for which one each is dropped, how similar they are, and by which rule. An error is yielded last.
+// With Near a row has a score only if Job.Figures is set.
+func (r *Result) Dropped(ctx context.Context) iter.Seq2[*AuditRow, error] {
+	return func(yield func(*AuditRow, error) bool) {
+		d := r.d
+		d.ctx = ctx
+		d.c.Audited = func(row *AuditRow) error {
+			if !yield(row, nil) {
+				return errStopped
+			}
+			return nil
+		}
+		err := d.tellAudit()
+		if d.c.Audited = nil; err != nil && !errors.Is(err, errStopped) {
+			yield(nil, err)
+		}
+	}
+}
+
+// Copy writes the records that stay, byte for byte, with Job.Columns, in the order of the source,
+// which it reads again.
+func (r *Result) Copy(ctx context.Context, w io.Writer) error {
+	if r.table {
+		return fmt.Errorf("documents in memory have no records to copy: Kept says which stay: %w", engine.ErrInvalid)
+	}
+	d := r.d
+	d.ctx, d.copyTo, d.kept, d.formats = ctx, w, 0, nil
+	if err := d.probe(); err != nil {
+		return err
+	}
+	if d.c.ToFolder() {
+		return &OptionError{Option: "Output", Other: "Copy"}
+	}
+	return d.write()
+}
+
+// Close frees the result, and closes the databases of the job.
+func (r *Result) Close() (err error) {
+	for len(r.undo) > 0 {
+		last := len(r.undo) - 1
+		err = errors.Join(err, r.undo[last]())
+		r.undo = r.undo[:last]
+	}
+	return err
+}
+
+// compare opens what the documents are compared with, and says what of them is.
+func (d *job) compare() error {
+	if err := d.groupBy(); err != nil {
+		return err
+	}
+	if err := d.openAgainst(); err != nil {
+		return err
+	}
+	if d.near == nil && d.c.Columns.has("distance") {
+		return invalid("%s is for %s", option.Set("Columns", "distance"), option.Name("Near"))
+	}
+	return inputs.ReadFeatures(&d.opt, d.features)
+}
+
+// reread makes the inputs ready to be read several times, and a folder for temporary files, which
+// remove removes.
+func (d *job) reread() (dir string, remove func(), err error) {
+	if dir, remove, err = d.env.TempDir(d.c.TempDir); err != nil {
+		return "", nil, err
+	}
+	if err := d.env.Reread(d.ctx, d.Sources, dir); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return dir, remove, nil
+}
