@@ -23,23 +23,28 @@ func (k *Writer) Append(part *Writer) error {
 	if first := part.frame.bases[0]; k.count > 0 && first < k.last() {
 		return k.outOfOrder(first)
 	}
-	k.flush()
-	k.frame.append(&part.frame)
-	if k.err == nil && k.w != nil {
-		_, k.err = k.w.Write(part.out)
-	} else {
-		k.out = append(k.out, part.out...)
-	}
-	k.count += part.count
 	k.keys[BlockLen-1] = last // where last looks for it when fill is 0
-	part.reset()
-	return k.err
+	return k.append(&part.body)
 }
 
-// reset removes all keys and keeps the memory.
-func (k *Writer) reset() {
-	k.frame.reset()
-	k.out, k.fill, k.count, k.err = k.out[:0], 0, 0, nil
+// append moves to b what is encoded in part, whose memory stays.
+func (b *body) append(part *body) error {
+	b.flush()
+	b.frame.append(&part.frame)
+	if b.err == nil && b.w != nil {
+		_, b.err = b.w.Write(part.out)
+	} else {
+		b.out = append(b.out, part.out...)
+	}
+	b.count += part.count
+	part.reset()
+	return b.err
+}
+
+// reset removes all that is encoded and keeps the memory.
+func (b *body) reset() {
+	b.frame.reset()
+	b.out, b.fill, b.count, b.err = b.out[:0], 0, 0, nil
 }
 
 // Append appends what part holds, which was written by a writer that NewColumnWriter(nil) returned,
@@ -54,18 +59,8 @@ func (c *ColumnWriter) Append(part *ColumnWriter) error {
 	if part.fill > 0 {
 		part.flushBlock()
 	}
-	c.flush()
-	c.frame.append(&part.frame)
-	if c.err == nil && c.w != nil {
-		_, c.err = c.w.Write(part.out)
-	} else {
-		c.out = append(c.out, part.out...)
-	}
-	c.count += part.count
-	c.max = max(c.max, part.max)
-	part.frame.reset()
-	part.out, part.count, part.max = part.out[:0], 0, 0
-	return c.err
+	c.max, part.max = max(c.max, part.max), 0
+	return c.append(&part.body)
 }
 
 // append appends the entries of the blocks of part, which follow those of f.

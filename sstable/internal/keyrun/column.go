@@ -126,20 +126,15 @@ func (c *Column) Verify() error {
 // ColumnWriter encodes a column as the values come. It keeps 20 bytes for every 512 values until
 // Finish.
 type ColumnWriter struct {
-	w      io.Writer
-	frame  frameWriter
+	body
 	values [BlockLen]uint64
-	fill   int
-	count  uint64
 	max    uint64
-	out    []byte
-	err    error
 }
 
 // NewColumnWriter returns a writer of the body of a section, which starts on a 64-byte boundary of
 // the file. Nil keeps everything in memory.
 func NewColumnWriter(w io.Writer) *ColumnWriter {
-	return &ColumnWriter{w: w, frame: frameWriter{tag: tagColumn}}
+	return &ColumnWriter{body: body{w: w, frame: frameWriter{tag: tagColumn}}}
 }
 
 // Add appends a value.
@@ -202,16 +197,6 @@ func (c *ColumnWriter) flushBlock() {
 	if len(c.out) >= writeChunk {
 		c.flush()
 	}
-}
-
-func (c *ColumnWriter) flush() {
-	if c.w == nil {
-		return
-	}
-	if c.err == nil {
-		_, c.err = c.w.Write(c.out)
-	}
-	c.out = c.out[:0]
 }
 
 // EncodeColumn encodes values. The body has room for kernel.Slack bytes more, as Section asks.

@@ -15,25 +15,30 @@ const writeChunk = 64 << 10
 
 // Writer encodes a key run as the keys come. It keeps 20 bytes for every 512 keys until Finish.
 type Writer struct {
-	w      io.Writer // nil: everything stays in out
-	frame  frameWriter
+	body
 	keys   [BlockLen]uint64
 	values []uint64 // of keys; nil if they have none
-	fill   int
-	count  uint64
-	out    []byte
-	err    error
+}
+
+// body is what has been encoded.
+type body struct {
+	w     io.Writer // nil: everything stays in out
+	frame frameWriter
+	fill  int // keys or values of the last block that are not encoded yet
+	count uint64
+	out   []byte
+	err   error
 }
 
 // NewWriter returns a writer of the body of a section, which starts on a 64-byte boundary of the
 // file.
 func NewWriter(w io.Writer) *Writer {
-	return &Writer{w: w, frame: frameWriter{tag: tagKeyRun}}
+	return &Writer{body: body{w: w, frame: frameWriter{tag: tagKeyRun}}}
 }
 
 // NewPartsWriter is NewWriter for a run in parts, which a search reads less of for the first time.
 func NewPartsWriter(w io.Writer) *Writer {
-	return &Writer{w: w, frame: frameWriter{tag: tagParts}}
+	return &Writer{body: body{w: w, frame: frameWriter{tag: tagParts}}}
 }
 
 // NewPairWriter is NewWriter for keys with values, which are at most greatest.
@@ -143,7 +148,7 @@ func (k *Writer) flushBlock() {
 	}
 }
 
-func (k *Writer) flush() {
+func (k *body) flush() {
 	if k.w == nil {
 		return
 	}
