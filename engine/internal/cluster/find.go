@@ -223,7 +223,7 @@ func (c *clustering) setComponents(f *setFind, sets *setjoin.Sets, so setjoin.Op
 	for i, first := range c.sets {
 		forest.Union(first, uint32(i))
 	}
-	keeper := c.keepersOf(forest.Labels(), order)
+	keeper := selfjoin.Preferred(forest.Labels(), order)
 	if bySketch(f.by) {
 		return keeper, nil
 	}
