@@ -157,18 +157,19 @@ func (s sketchJudge) Compare(a, b int) (score float64, ok bool, err error) {
 
 // eachSetPair calls fn for all pairs of different sets that match by the criterion, by their first
 // items, until it returns false: always in the same order.
-func (j *joinSet) eachSetPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*sketchPair) bool) error {
+func (j *joinSet) eachSetPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*link) bool) error {
 	f := &setFind{j: j, ctx: ctx, by: by, items: j.distinct()}
 	sets, err := f.sets()
 	if err != nil {
 		return err
 	}
+	var l link
 	return sets.Pairs(ctx, by.T, f.options(progress), func(a, b int, score float64) bool {
-		p := sketchPair{a: f.items[a], b: f.items[b], score: minhash.Score{Score: score, Exact: true}}
+		l = link{a: f.items[a], b: f.items[b], score: score, exact: true}
 		if bySketch(by) {
-			p.score = j.estimate(p.a, p.b)
+			l.setScore(j.estimate(l.a, l.b))
 		}
-		return fn(&p)
+		return fn(&l)
 	})
 }
 
