@@ -6,6 +6,7 @@ import (
 	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/records"
 )
 
@@ -106,7 +107,7 @@ func (d *job) groups() *corpus.Groups {
 	return d.decided.groups
 }
 
-// group is what groups of corpus.Apart are.
+// group is what groups of selfjoin.Apart are.
 func (x *decided) group(ordinal uint32) (uint32, bool) {
 	_, decided := x.of[ordinal]
 	if x.groups == nil || decided {
@@ -183,8 +184,8 @@ func (x *decided) reorder(order []uint32, n int64) []uint32 {
 }
 
 // asApart is accept as joins by fingerprint take it.
-func (x *decided) asApart() corpus.Apart {
-	return x.groups.Apart(corpus.Apart{Involved: x.involved, Accept: x.accept, Group: x.group})
+func (x *decided) asApart() selfjoin.Apart {
+	return x.groups.Apart(selfjoin.Apart{Involved: x.involved, Accept: x.accept, Group: x.group})
 }
 
 // tellUnused says how many decisions are about documents that were not read.

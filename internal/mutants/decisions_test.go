@@ -13,7 +13,7 @@ var decisionMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestDecisionsLikeModel$",
 	},
 	{
-		name: "decisions/pairs join by fingerprint", in: "dedup/internal/corpus", decl: "Corpus.PrintStarsApart",
+		name: "decisions/pairs join by fingerprint", in: "internal/selfjoin", decl: "Apart.Mend",
 		edit:  swap(`away < least && by.Accept(n, q)`, `away < least`),
 		tests: "cmd/simdb", run: "^TestDecisionsLikeModel$",
 	},

@@ -129,8 +129,8 @@ var fieldMutants = []mutant{
 		tests: "query", run: "^TestAgainstBruteForce$",
 	},
 	{
-		name: "similar/texts compared with the one before", in: "engine", decl: "textJudge.compare",
-		edit:  never(`t.one != a`),
+		name: "similar/texts compared with the one before", in: "internal/setjoin", decl: "TextJudge.Compare",
+		edit:  never(`j.one != a`),
 		tests: "engine", run: "^TestSimilarJoin$",
 	},
 	{

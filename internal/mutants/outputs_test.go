@@ -327,7 +327,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "corpus/components keep the first document", in: "dedup/internal/corpus", decl: "Clusters.components",
-		edit:  swap(`range c.l.Order`, `range c.l.Order[:0]`),
+		edit:  swap(`Preferred(c.keeper, c.l.Order)`, `Preferred(c.keeper, c.alone())`),
 		tests: "dedup", run: "^TestFingerprints$",
 	},
 	{

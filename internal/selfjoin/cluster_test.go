@@ -77,7 +77,11 @@ func TestComponentsOfCrowd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Components(context.Background(), Columns{fps}, Documents{}, 8, Options{})
+	order := make([]uint32, len(fps))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	got, err := Components(context.Background(), Columns{fps}, Documents{Codes: order}, 8, Options{})
 	if err != nil || !slices.Equal(got, label) {
 		t.Errorf("not one component; error %v", err)
 	}
@@ -193,7 +197,7 @@ func TestStarsErrors(t *testing.T) {
 	if _, err := Stars(ctx, Columns{fps}, Documents{Codes: order}, 3, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := Components(ctx, Columns{fps}, Documents{}, 3, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Components(ctx, Columns{fps}, Documents{Codes: order}, 3, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

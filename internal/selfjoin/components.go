@@ -62,17 +62,44 @@ func (f *Forest) Labels() []uint32 {
 	return f.parent
 }
 
-// Components returns, for each fingerprint, the least number of a fingerprint that it is connected
-// with through fingerprints within k bits of each other, or of one document. fps must be ascending
-// and distinct.
-//
-// Where the pairs are many, keepers are found as for Stars, and only those within k bits of one are
-// connected first. One more join then leaves out groups and pairs that are connected already.
+// Components returns, for each document, the first one that it is connected with through documents
+// within k bits of each other. fps must be ascending and distinct.
 func Components(ctx context.Context, fps Columns, docs Documents, k int, o Options) ([]uint32, error) {
-	return components(ctx, fps, docs, k, o, 4*fps.Len()+1<<20)
+	label, err := components(ctx, fps, docs, k, o, 4*fps.Len()+1<<20)
+	if err != nil {
+		return nil, err
+	}
+	of, first := make([]uint32, docs.Len()), make([]uint32, fps.Len()) // of a component: its first document + 1
+	for p := range uint32(len(of)) {
+		l := &first[label[docs.Of(p)[0]]]
+		if *l == 0 {
+			*l = p + 1
+		}
+		of[p] = *l - 1
+	}
+	return of, nil
 }
 
-// components is Components, with the first join ended after budget pairs.
+// Preferred returns, for each document, the first one of its component in an order, given labels of
+// components that are below the number of documents.
+func Preferred(label, order []uint32) []uint32 {
+	first, of := make([]uint32, len(label)), make([]uint32, len(label)) // of a component: its first document + 1
+	for _, n := range order {
+		l := &first[label[n]]
+		if *l == 0 {
+			*l = n + 1
+		}
+		of[n] = *l - 1
+	}
+	return of
+}
+
+// components returns, for each fingerprint, the least number of one that it is connected with
+// through fingerprints within k bits of each other, or of one document.
+//
+// Where the pairs are more than a budget, keepers are found as for Stars, and only those within k
+// bits of one are connected first. One more join then leaves out groups and pairs that are connected
+// already.
 func components(ctx context.Context, fps Columns, docs Documents, k int, o Options, budget int) ([]uint32, error) {
 	f := NewForest(fps.Len())
 	for p := range docs.Ends {

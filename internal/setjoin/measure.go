@@ -124,10 +124,3 @@ func length(set []uint64) (sum float64) {
 	}
 	return sum
 }
-
-// A Judge compares the texts of two sets. It serves one goroutine.
-type Judge interface {
-	// Compare returns the similarity of the texts of a and b, and false if it is below the
-	// threshold. It is fastest while a stays the same.
-	Compare(a, b int) (score float64, ok bool, err error)
-}

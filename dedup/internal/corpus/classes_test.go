@@ -81,7 +81,7 @@ func TestWithinCrowd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		keeper, _, err := l.PrintStarsApart(t.Context(), nil, 3, 0, l.Groups.Apart(Apart{
+		keeper, _, err := l.PrintStarsApart(t.Context(), nil, 3, 0, l.Groups.Apart(selfjoin.Apart{
 			Involved: func(uint32) bool { return true }, Accept: accept, Group: func(n uint32) (uint32, bool) { return l.Groups.Of[n], true },
 		}), selfjoin.Options{})
 		if err != nil {

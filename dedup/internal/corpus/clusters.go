@@ -54,15 +54,7 @@ func (c *Clusters) components(ctx context.Context, o JoinOptions) (err error) {
 		return err
 	}
 	if c.l.Order != nil {
-		first := make([]uint32, c.l.N) // of each component, by label: its first document in the order + 1
-		for _, n := range c.l.Order {
-			if label := c.keeper[n]; first[label] == 0 {
-				first[label] = n + 1
-			}
-		}
-		for n, label := range c.keeper {
-			c.keeper[n] = first[label] - 1
-		}
+		c.keeper = selfjoin.Preferred(c.keeper, c.l.Order)
 	}
 	if c.by.Sets {
 		c.match, err = c.l.Scores(ctx, c.keeper)
@@ -95,7 +87,7 @@ func (c *Clusters) printStars(ctx context.Context, o JoinOptions) (err error) {
 	if g == nil {
 		c.keeper, distance, err = c.l.PrintStars(ctx, order, c.by.K, 0, o.prints(c.l.N))
 	} else {
-		c.keeper, distance, err = c.l.PrintStarsApart(ctx, order, c.by.K, 0, g.Apart(Apart{
+		c.keeper, distance, err = c.l.PrintStarsApart(ctx, order, c.by.K, 0, g.Apart(selfjoin.Apart{
 			Involved: func(uint32) bool { return true }, Accept: g.Accept, Group: func(n uint32) (uint32, bool) { return g.Of[n], true },
 		}), o.prints(c.l.N))
 	}

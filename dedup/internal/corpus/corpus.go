@@ -26,7 +26,6 @@ import (
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
-	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -255,11 +254,8 @@ func (c *Corpus) Judges(ctx context.Context, t float64) func() setjoin.Judge {
 	if c.texts == nil {
 		return nil
 	}
-	start := textsim.Levenshtein
-	if c.measure.Kind == setjoin.Cosine {
-		start = textsim.Cosine
-	}
-	return func() setjoin.Judge { return &judge{ctx: ctx, x: c.texts, start: start, t: t, one: -1} }
+	text := func(i int, scratch *[]byte) ([]byte, error) { return c.texts.text(scratch, i) }
+	return func() setjoin.Judge { return &setjoin.TextJudge{Ctx: ctx, Kind: c.measure.Kind, T: t, Text: text} }
 }
 
 // Scores returns the similarity of each document with another one, 1 with itself.

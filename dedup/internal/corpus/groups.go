@@ -23,7 +23,7 @@ type Groups struct {
 func (g *Groups) Accept(a, b uint32) bool { return g == nil || (g.Of[a] != g.Of[b]) == g.Across }
 
 // Apart returns what keeps apart documents that must not match. Group is that of Apart.
-func (g *Groups) Apart(a Apart) Apart {
+func (g *Groups) Apart(a selfjoin.Apart) selfjoin.Apart {
 	if g != nil && !g.Across {
 		a.Within = func(n uint32) uint32 { return g.Of[n] }
 	}

@@ -173,17 +173,13 @@ func (c *Corpus) alone() []uint32 {
 func (c *Corpus) PrintComponents(ctx context.Context, k int, o selfjoin.Options) ([]uint32, error) {
 	order := c.inOrder(nil)
 	d := c.distinct(order)
-	label, err := selfjoin.Components(ctx, d.prints, d.docs, k, o)
+	first, err := selfjoin.Components(ctx, d.prints, d.docs, k, o)
 	if err != nil {
 		return nil, err
 	}
-	keeper, first := c.alone(), make([]uint32, d.prints.Len()) // of each component: its first document + 1
+	keeper := c.alone()
 	for at, doc := range order {
-		l := label[d.docs.Of(uint32(at))[0]]
-		if first[l] == 0 {
-			first[l] = doc + 1
-		}
-		keeper[doc] = first[l] - 1
+		keeper[doc] = order[first[at]]
 	}
 	return keeper, nil
 }

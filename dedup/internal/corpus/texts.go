@@ -1,12 +1,10 @@
 package corpus
 
 import (
-	"context"
 	"slices"
 	"sort"
 
 	"github.com/simdb/simdb/internal/setjoin"
-	"github.com/simdb/simdb/internal/textsim"
 )
 
 // texts are the texts of documents that are compared by them, by number. Those that memory has no
@@ -83,32 +81,4 @@ func (x *texts) close() error {
 		return nil
 	}
 	return x.file.Close()
-}
-
-// judge compares the texts of a corpus: it is a setjoin.Judge.
-type judge struct {
-	ctx     context.Context
-	x       *texts
-	start   func(text string, threshold float64) textsim.Compare
-	t       float64
-	one     int // that compare compares with
-	compare textsim.Compare
-	buf     []byte // of texts from the file
-}
-
-// Compare compares the texts of two documents.
-func (j *judge) Compare(a, b int) (similarity float64, ok bool, err error) {
-	if j.one != a {
-		text, err := j.x.text(&j.buf, a)
-		if err != nil {
-			return 0, false, err
-		}
-		j.one, j.compare = a, j.start(string(text), j.t)
-	}
-	text, err := j.x.text(&j.buf, b)
-	if err != nil {
-		return 0, false, err
-	}
-	similarity, ok = j.compare(j.ctx, text)
-	return similarity, ok, j.ctx.Err()
 }

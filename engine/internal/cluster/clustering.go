@@ -34,19 +34,6 @@ type starCluster struct {
 	id       []byte // the keeper's
 }
 
-// keepersOf returns the preferred group of each group's component.
-func (c *clustering) keepersOf(label, order []uint32) []uint32 {
-	keeper := make([]uint32, c.groups())
-	best := make([]uint32, c.groups()) // of each component, by label: the preferred fingerprint + 1
-	for _, f := range order {
-		if best[label[f]] == 0 {
-			best[label[f]] = f + 1
-		}
-		keeper[f] = best[label[f]] - 1
-	}
-	return keeper
-}
-
 // collect puts groups with the same keeper together and orders the clusters.
 func (c *clustering) collect(ctx context.Context, keeper []uint32) error {
 	next := make([]uint32, c.groups()+1) // a counting sort: where the next group of a keeper goes

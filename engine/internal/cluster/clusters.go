@@ -42,103 +42,71 @@ func EachMember(ctx context.Context, v *view.View, by view.Criterion, o Options,
 
 // newClustering forms the clusters of the visible documents.
 func newClustering(ctx context.Context, v *view.View, by view.Criterion, o Options) (c *clustering, err error) {
-	err = v.Safely(ctx, func() (err error) {
-		c, err = cluster(ctx, v, by, &o)
-		return err
+	err = joined(ctx, v, by, func(j *joinSet) error {
+		c = &clustering{joinSet: j}
+		if err := c.setApart(ctx); err != nil {
+			return err
+		}
+		order, err := c.preferred(ctx, o.Before)
+		if err != nil {
+			return err
+		}
+		var keeper []uint32
+		if by.Near() {
+			keeper, err = c.keepers(ctx, order, by.K, &o)
+		} else {
+			keeper, err = c.setKeepers(ctx, order, by, &o)
+		}
+		if err != nil {
+			return err
+		}
+		sorting(o.Progress)
+		return c.collect(ctx, keeper)
 	})
 	return c, err
-}
-
-func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (*clustering, error) {
-	if err := v.CheckCriterion(by); err != nil {
-		return nil, err
-	}
-	j, err := newJoinSet(ctx, v, by)
-	if err != nil {
-		return nil, err
-	}
-	c := &clustering{joinSet: j}
-	if err := c.setApart(ctx); err != nil {
-		return nil, err
-	}
-	order, err := c.preferred(ctx, o.Before)
-	if err != nil {
-		return nil, err
-	}
-	var keeper []uint32
-	if by.Near() {
-		keeper, err = c.keepers(ctx, order, by.K, o)
-	} else {
-		keeper, err = c.setKeepers(ctx, order, by, o)
-	}
-	if err != nil {
-		return nil, err
-	}
-	sorting(o.Progress)
-	return c, c.collect(ctx, keeper)
 }
 
 // keepers returns the keeper of each group, given the order in which they are preferred, by
 // distance.
 func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *Options) ([]uint32, error) {
 	jo := selfjoin.Options{Progress: progressOf(c.groups(), o.Progress)}
-	keeper := make([]uint32, c.groups())
 	if !o.Components {
-		fps, prints := c.distinctFingerprints()
-		stars, err := selfjoin.Stars(ctx, fps, documentsOf(order, prints), k, jo)
+		docs, keeper := c.documents(order), make([]uint32, c.groups())
+		stars, err := selfjoin.Stars(ctx, c.fps, docs, k, jo)
 		if err != nil {
 			return nil, err
 		}
 		for at, f := range order {
 			keeper[f] = order[stars.Keeper[at]]
 		}
-		return keeper, c.keepApart(ctx, keeper, order, k, jo)
+		return keeper, c.keepApart(ctx, docs, keeper, order, k, jo)
 	}
-	components := c.components
+	all := make([]uint32, c.groups())
+	for g := range all {
+		all[g] = uint32(g)
+	}
+	components := selfjoin.Components
 	if len(c.lone) > 0 {
 		components = c.componentsApart
 	}
-	label, err := components(ctx, k, jo)
+	label, err := components(ctx, c.fps, c.documents(all), k, jo)
 	if err != nil {
 		return nil, err
 	}
-	return c.keepersOf(label, order), nil
+	return selfjoin.Preferred(label, order), nil
 }
 
-// documentsOf returns groups in an order as a join takes them: with nil prints each has the
-// fingerprint of its number.
-func documentsOf(order []uint32, prints func(g uint32) []uint32) selfjoin.Documents {
-	if prints == nil {
+// documents returns groups in an order as a join takes them.
+func (c *clustering) documents(order []uint32) selfjoin.Documents {
+	if c.several == nil {
 		return selfjoin.Documents{Codes: order}
 	}
 	docs := selfjoin.Documents{Ends: make([]uint32, 0, len(order))}
 	for _, g := range order {
-		docs.Codes = append(docs.Codes, prints(g)...)
+		docs.Codes = append(docs.Codes, c.several.Of(g)...)
 		docs.Ends = append(docs.Ends, uint32(len(docs.Codes)))
 	}
 	return docs
-}
-
-// components returns labels of the connected components of groups.
-func (c *clustering) components(ctx context.Context, k int, jo selfjoin.Options) ([]uint32, error) {
-	fps, prints := c.distinctFingerprints()
-	order := make([]uint32, c.groups())
-	for g := range order {
-		order[g] = uint32(g)
-	}
-	label, err := selfjoin.Components(ctx, fps, documentsOf(order, prints), k, jo)
-	if err != nil || prints == nil {
-		return label, err
-	}
-	of, first := make([]uint32, c.groups()), make([]uint32, fps.Len()) // the first group of a component + 1
-	for g := range uint32(c.groups()) {
-		l := &first[label[prints(g)[0]]]
-		if *l == 0 {
-			*l = g + 1
-		}
-		of[g] = *l - 1
-	}
-	return of, nil
 }
 
 // compare returns how group f compares with its keeper.

@@ -10,18 +10,16 @@ import (
 // Jaccard of equal sets, are counted as a group, and no ID is read.
 func CountPairs(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress)) (n int64, err error) {
 	err = joined(ctx, v, by, func(j *joinSet) error {
-		if !by.Near() {
-			n, err = j.countScored(ctx, by, progress)
+		size := j.sizes()
+		err := j.eachSame(ctx, by, func(l *link) bool {
+			n += size(l.a) * (size(l.a) - 1) / 2
+			return true
+		})
+		if err != nil {
 			return err
 		}
-		return j.eachGroupPair(ctx, by.K, progress, func(x, y uint32, _ int) bool {
-			lo, hi := j.span(x)
-			if x == y {
-				n += int64(hi-lo) * int64(hi-lo-1) / 2
-				return true
-			}
-			lo2, hi2 := j.span(y)
-			n += int64(hi-lo) * int64(hi2-lo2)
+		return j.eachGroupPair(ctx, by, progress, func(l *link) bool {
+			n += size(l.a) * size(l.b)
 			return true
 		})
 	})

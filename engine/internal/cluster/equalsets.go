@@ -24,9 +24,16 @@ func (j *joinSet) linkSets() {
 	}
 }
 
-// eachOfSet calls fn for every item whose set is that of item i, the first of them, until it
-// returns false.
-func (j *joinSet) eachOfSet(i uint32, fn func(i uint32) bool) bool {
+// eachOf calls fn for every item of group i, or, by sets, from item i on for those of its set, until
+// it returns false, and says whether it has not.
+func (j *joinSet) eachOf(i uint32, fn func(i uint32) bool) bool {
+	if j.next == nil {
+		lo, hi := j.span(i)
+		for lo < hi && fn(lo) {
+			lo++
+		}
+		return lo == hi
+	}
 	for {
 		if !fn(i) {
 			return false
@@ -48,11 +55,17 @@ func (j *joinSet) distinct() (firsts []uint32) {
 	return firsts
 }
 
-// setSizes returns how many items each set has, by its first item.
-func (j *joinSet) setSizes() []uint32 {
+// sizes returns what says how many items a group has, or a set by its first item.
+func (j *joinSet) sizes() func(g uint32) int64 {
+	if j.next == nil {
+		return func(g uint32) int64 {
+			lo, hi := j.span(g)
+			return int64(hi - lo)
+		}
+	}
 	sizes := make([]uint32, j.items)
 	for _, first := range j.sets {
 		sizes[first]++
 	}
-	return sizes
+	return func(g uint32) int64 { return int64(sizes[g]) }
 }

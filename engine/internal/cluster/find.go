@@ -7,7 +7,6 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
-	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -104,7 +103,7 @@ func (f *setFind) reader(m setjoin.Measure) func(dst []uint64, i int) ([]uint64,
 
 func (f *setFind) options(progress func(view.Progress)) setjoin.Options {
 	o := setjoin.Options{Memory: f.j.v.Memory / 4}
-	o.Judge = func() setjoin.Judge { return &textJudge{setFind: f} }
+	o.Judge = func() setjoin.Judge { return f.textJudge(f.by.T) }
 	if bySketch(f.by) {
 		o.Judge = func() setjoin.Judge { return sketchJudge{f} }
 	}
@@ -124,36 +123,23 @@ func (f *setFind) safely(fn func() error) error {
 
 // textJudge compares the texts of items: it is a setjoin.Judge.
 type textJudge struct {
-	*setFind
-	one           uint32 // the item that others are compared with
-	with          textsim.Compare
-	mine, scratch []byte
+	find *setFind
+	by   setjoin.TextJudge
+}
+
+func (f *setFind) textJudge(t float64) setjoin.Judge {
+	j := &textJudge{f, setjoin.TextJudge{Ctx: f.ctx, Kind: setjoin.Edits, T: t}}
+	if f.by.Text == view.Cosine {
+		j.by.Kind = setjoin.Cosine
+	}
+	j.by.Text = func(i int, scratch *[]byte) ([]byte, error) { return f.j.textOf(f.items[i], scratch) }
+	return j
 }
 
 // Compare compares the texts of two items of the join.
 func (t *textJudge) Compare(a, b int) (score float64, ok bool, err error) {
-	return t.compare(t.items[a], t.items[b])
-}
-
-// compare compares the texts of two items.
-func (t *textJudge) compare(a, b uint32) (score float64, ok bool, err error) {
-	err = t.safely(func() error {
-		if t.with == nil || t.one != a {
-			text, err := t.j.textOf(a, &t.mine)
-			if err != nil {
-				return err
-			}
-			start := textsim.Levenshtein
-			if t.by.Text == view.Cosine {
-				start = textsim.Cosine
-			}
-			t.one, t.with = a, start(string(text), t.by.T)
-		}
-		text, err := t.j.textOf(b, &t.scratch)
-		if err == nil {
-			score, ok = t.with(t.ctx, text)
-			err = t.ctx.Err()
-		}
+	err = t.find.safely(func() (err error) {
+		score, ok, err = t.by.Compare(a, b)
 		return err
 	})
 	return score, ok, err
@@ -171,18 +157,19 @@ func (s sketchJudge) Compare(a, b int) (score float64, ok bool, err error) {
 
 // eachSetPair calls fn for all pairs of different sets that match by the criterion, by their first
 // items, until it returns false: always in the same order.
-func (j *joinSet) eachSetPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*sketchPair) bool) error {
+func (j *joinSet) eachSetPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*link) bool) error {
 	f := &setFind{j: j, ctx: ctx, by: by, items: j.distinct()}
 	sets, err := f.sets()
 	if err != nil {
 		return err
 	}
+	var l link
 	return sets.Pairs(ctx, by.T, f.options(progress), func(a, b int, score float64) bool {
-		p := sketchPair{a: f.items[a], b: f.items[b], score: minhash.Score{Score: score, Exact: true}}
+		l = link{a: f.items[a], b: f.items[b], score: score, exact: true}
 		if bySketch(by) {
-			p.score = j.estimate(p.a, p.b)
+			l.setScore(j.estimate(l.a, l.b))
 		}
-		return fn(&p)
+		return fn(&l)
 	})
 }
 
@@ -237,7 +224,7 @@ func (c *clustering) setComponents(f *setFind, sets *setjoin.Sets, so setjoin.Op
 	for i, first := range c.sets {
 		forest.Union(first, uint32(i))
 	}
-	keeper := c.keepersOf(forest.Labels(), order)
+	keeper := selfjoin.Preferred(forest.Labels(), order)
 	if bySketch(f.by) {
 		return keeper, nil
 	}
@@ -261,7 +248,6 @@ func (f *setFind) scores(sets *setjoin.Sets, partner []uint32) ([]float64, error
 	if f.by.Jaccard || f.by.Text.Contained() {
 		return sets.Scores(f.ctx, partner)
 	}
-	all := *f
-	all.by.T = math.SmallestNonzeroFloat64 // chains connect documents that do not match
-	return setjoin.ScoresBy(f.ctx, partner, func() setjoin.Judge { return &textJudge{setFind: &all} })
+	const all = math.SmallestNonzeroFloat64 // chains connect documents that do not match
+	return setjoin.ScoresBy(f.ctx, partner, func() setjoin.Judge { return f.textJudge(all) })
 }

@@ -57,13 +57,9 @@ func (j *joinSet) firstPairs(ctx context.Context, by view.Criterion, n int, prog
 	}
 	l := &pairsLimit{joinSet: j, ctx: ctx, n: n, small: map[uint32][][]byte{}}
 	l.held = ordered.Limited[heldPair]{Most: n, Compare: compareHeld}
-	var err error
-	if !by.Near() {
-		err = l.scored(by, progress)
-	} else {
-		err = j.eachGroupPair(ctx, by.K, progress, func(x, y uint32, distance int) bool {
-			return l.groupPair(x, y, view.Match{Distance: distance})
-		})
+	err := j.eachSame(ctx, by, l.groupPair)
+	if last, cut := l.held.Last(); err == nil && l.err == nil && !(cut && last.Score >= 1) { // nothing is more similar
+		err = j.eachGroupPair(ctx, by, progress, l.groupPair)
 	}
 	if err = cmp.Or(l.err, err); err != nil {
 		return nil, err
@@ -99,26 +95,10 @@ func (l *pairsLimit) add(a, b []byte, m view.Match) bool {
 	return true
 }
 
-// scored takes the pairs by score: those of equal sets, which nothing is more similar than, and, if
-// they are fewer than n, those of others.
-func (l *pairsLimit) scored(by view.Criterion, progress func(view.Progress)) error {
-	for i, first := range l.sets {
-		if i%4096 == 0 && l.ctx.Err() != nil {
-			return l.ctx.Err()
-		}
-		if first == uint32(i) && l.next[i] != first && !l.groupPair(first, first, (&sketchPair{score: l.equalScore(by, first)}).match("")) {
-			return nil
-		}
-	}
-	if last, cut := l.held.Last(); cut && last.Score >= 1 {
-		return nil
-	}
-	return l.eachSetPair(l.ctx, by, progress, func(p *sketchPair) bool { return l.groupPair(p.a, p.b, p.match("")) })
-}
-
 // groupPair takes the pairs of the items of two groups, or sets, or of one with itself. It returns
 // false after an error.
-func (l *pairsLimit) groupPair(x, y uint32, m view.Match) bool {
+func (l *pairsLimit) groupPair(of *link) bool {
+	x, y, m := of.a, of.b, of.match("")
 	if last, cut := l.held.Last(); cut && (m.Distance > last.Distance || m.Score < last.Score) {
 		return true
 	}
@@ -147,16 +127,6 @@ func (l *pairsLimit) groupPair(x, y uint32, m view.Match) bool {
 		}
 	}
 	return true
-}
-
-// eachOf calls fn for the items of a group, or of a set, until it returns false.
-func (l *pairsLimit) eachOf(g uint32, fn func(i uint32) bool) {
-	if l.next != nil {
-		l.eachOfSet(g, fn)
-		return
-	}
-	for i, hi := l.span(g); i < hi && fn(i); i++ {
-	}
 }
 
 // firstIDs returns the IDs of a group's items, in order; of a large group those of the first n+1: a

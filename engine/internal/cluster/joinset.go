@@ -16,7 +16,7 @@ type joinSet struct {
 	locs     []uint64            // where items are; nil where item i is document i of the only table
 	first    []uint32            // first[g] is where the items of group g begin; one more than groups; nil where item g is group g
 	fps      selfjoin.Columns    // by fingerprint: of each group, ascending
-	several  *selfjoin.Documents // where documents have several fingerprints: of each item, numbers in fps; nil otherwise
+	several  *selfjoin.Documents // of each group: numbers in fps; nil where group g has fingerprint g
 	sketches []minhash.Sketch    // by sketch: of each group
 	sets     []uint32            // by sketch or text: of each item, the first item whose set of shingles, or text, is equal
 	text     *textSet            // by text; nil otherwise

@@ -13,9 +13,9 @@ import (
 func Pairs(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress)) (found foundPairs, err error) {
 	err = joined(ctx, v, by, func(j *joinSet) (err error) {
 		if !by.Near() {
-			found, err = j.sketchPairs(ctx, by, progress)
+			found, err = j.scoredPairs(ctx, by, progress)
 		} else {
-			found, err = j.pairs(ctx, by.K, progress)
+			found, err = j.pairs(ctx, by, progress)
 		}
 		return err
 	})
@@ -44,10 +44,10 @@ func joined(ctx context.Context, v *view.View, by view.Criterion, fn func(*joinS
 // eachPair calls fn for every pair, as they are found, until it returns false.
 func (j *joinSet) eachPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(a, b string, m view.Match) bool) error {
 	var failed error
-	give := func(x, y uint32, m view.Match) bool {
+	err := j.eachItemPair(ctx, by, progress, func(l *link) bool {
 		var a, b []byte
-		if a, failed = j.place(x).ID(); failed == nil {
-			b, failed = j.place(y).ID()
+		if a, failed = j.place(l.a).ID(); failed == nil {
+			b, failed = j.place(l.b).ID()
 		}
 		if failed != nil {
 			return false
@@ -55,14 +55,8 @@ func (j *joinSet) eachPair(ctx context.Context, by view.Criterion, progress func
 		if bytes.Compare(a, b) > 0 {
 			a, b = b, a
 		}
-		m.ID = string(b)
+		m := l.match(string(b))
 		return fn(string(a), m.ID, m)
-	}
-	var err error
-	if !by.Near() {
-		err = j.eachScored(ctx, by, progress, func(p *sketchPair) bool { return give(p.a, p.b, p.match("")) })
-	} else {
-		err = j.eachItemPair(ctx, by.K, progress, func(a, b uint32, distance int) bool { return give(a, b, view.Match{Distance: distance}) })
-	}
+	})
 	return errors.Join(err, failed)
 }

@@ -1,0 +1,95 @@
+package selfjoin
+
+import (
+	"context"
+	"slices"
+)
+
+// Apart keeps some documents apart from others, by their numbers.
+type Apart struct {
+	Involved func(n uint32) bool    // documents that Accept may refuse
+	Accept   func(a, b uint32) bool // whether a may join b; true unless both are involved
+	// Group, if not nil, returns a number: of equal documents of one group Accept takes each for
+	// the other. It is false for a document that is taken for none.
+	Group func(n uint32) (group uint32, ok bool)
+	// Within, if not nil, returns a number: Accept refuses documents of two.
+	Within func(n uint32) uint32
+	// Distance returns the distance of two documents.
+	Distance func(a, b uint32) int
+}
+
+// Mend changes star clusters, which were formed as if any document might join any other, to what
+// they are where a document joins only those that Apart accepts. It is given the numbers of
+// documents in the order of preference, their fingerprints in the same order, and by number the
+// keepers and the distances from these. Documents below known are keepers, and stay.
+//
+// Documents that are involved are taken one by one, the others of one fingerprint as one. Only
+// components of documents within k bits of each other in which a document has joined one that is not
+// accepted are formed again; in these each document is compared with every keeper of its number of
+// Within.
+func (by *Apart) Mend(ctx context.Context, fps Columns, docs Documents, order []uint32, k int, known uint32, o Options, keeper []uint32, distance []uint16) error {
+	refused := func(n uint32) bool { return keeper[n] != n && !by.Accept(n, keeper[n]) }
+	if !slices.ContainsFunc(order, refused) {
+		return nil
+	}
+	label, err := Components(ctx, fps, docs, k, o)
+	if err != nil {
+		return err
+	}
+	concerned := map[uint32]bool{} // components
+	for at, n := range order {
+		if refused(n) {
+			concerned[label[at]] = true
+		}
+	}
+	keepers := map[[2]uint32][]uint32{} // of components and numbers of Within
+	leader := map[uint32]uint32{}       // of each fingerprint: the first document that is not involved
+	had := map[[2]uint32]bool{}         // fingerprints and groups of keepers: of equal ones the first is joined
+	for at, n := range order {
+		l, print := [2]uint32{label[at]}, docs.Of(uint32(at))[0]
+		if !concerned[l[0]] {
+			continue
+		}
+		if by.Within != nil {
+			l[1] = by.Within(n)
+		}
+		so := keepers[l]
+		if at%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if n < known {
+			keepers[l] = append(so, n)
+			continue
+		}
+		if !by.Involved(n) && docs.Ends == nil {
+			if first, ok := leader[print]; ok {
+				keeper[n], distance[n] = keeper[first], distance[first]
+				continue
+			}
+			leader[print] = n
+		}
+		best, least := n, k+1
+		for _, q := range so {
+			if away := by.Distance(n, q); away < least && by.Accept(n, q) {
+				best, least = q, away
+			}
+		}
+		if keeper[n], distance[n] = best, uint16(least); best != n {
+			continue
+		}
+		distance[n] = 0
+		var group [2]uint32
+		grouped := by.Group != nil && docs.Ends == nil
+		if grouped {
+			group[0] = print
+			group[1], grouped = by.Group(n)
+		}
+		if !grouped || !had[group] {
+			keepers[l] = append(so, n)
+		}
+		if grouped {
+			had[group] = true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package setjoin
+
+import (
+	"context"
+
+	"github.com/simdb/simdb/internal/textsim"
+)
+
+// A Judge compares the texts of two sets. It serves one goroutine.
+type Judge interface {
+	// Compare returns the similarity of the texts of a and b, and false if it is below the
+	// threshold. It is fastest while a stays the same.
+	Compare(a, b int) (score float64, ok bool, err error)
+}
+
+// A TextJudge is a Judge of texts as they are, by cosine if Kind is Cosine, else by edit distance.
+type TextJudge struct {
+	Ctx  context.Context
+	Kind Kind
+	T    float64
+	Text func(i int, scratch *[]byte) ([]byte, error) // in scratch unless the text is in memory
+
+	one           int // that with compares with
+	with          textsim.Compare
+	mine, scratch []byte
+}
+
+// Compare is described at Judge.
+func (j *TextJudge) Compare(a, b int) (score float64, ok bool, err error) {
+	if j.with == nil || j.one != a {
+		text, err := j.Text(a, &j.mine)
+		if err != nil {
+			return 0, false, err
+		}
+		start := textsim.Levenshtein
+		if j.Kind == Cosine {
+			start = textsim.Cosine
+		}
+		j.one, j.with = a, start(string(text), j.T)
+	}
+	text, err := j.Text(b, &j.scratch)
+	if err != nil {
+		return 0, false, err
+	}
+	score, ok = j.with(j.Ctx, text)
+	return score, ok, j.Ctx.Err()
+}
