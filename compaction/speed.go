@@ -1,6 +1,9 @@
 package compaction
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // SmallWork is how many bytes are flushed while a database is opened, or merged while it is
 // closed: that takes milliseconds, and a database that is opened for one write at a time has no
@@ -42,10 +45,7 @@ func (s *speed) measured(bytes int64, fewer int, took time.Duration) {
 
 // of estimates how long a merge of some bytes takes.
 func (s *speed) of(bytes int64) time.Duration {
-	per := s.bytes
-	if per == 0 {
-		per = firstSpeed
-	}
+	per := cmp.Or(s.bytes, firstSpeed)
 	return time.Duration(float64(per) * float64(bytes) / (1 << 30))
 }
 

@@ -1,6 +1,7 @@
 package minhash
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -35,9 +36,7 @@ type Hasher struct {
 
 // New returns a Hasher, or an error if the options make no sense.
 func New(o Options) (*Hasher, error) {
-	if o.Size == 0 {
-		o.Size = 128
-	}
+	o.Size = cmp.Or(o.Size, 128)
 	if o.Shingle == 0 {
 		o.Shingle = 3
 	}

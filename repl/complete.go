@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -136,10 +137,7 @@ func (s *session) completeDot(before string) (head string, completions []string)
 // completeFile returns the files that start with word, directories with a slash at the end.
 func completeFile(word string) []string {
 	dir, start := filepath.Split(word)
-	in := dir
-	if in == "" {
-		in = "."
-	}
+	in := cmp.Or(dir, ".")
 	list, err := os.ReadDir(in)
 	if err != nil {
 		return nil

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -135,10 +136,7 @@ func bareWord(line string) (answer string, ok bool) {
 // configure runs the dot-commands of the configuration file. A line that cannot be run is a
 // warning: it keeps nobody from the prompt. With Config.FormatSet no .mode counts there.
 func (s *session) configure() {
-	path := s.cfg.ConfigFile
-	if path == "" {
-		path = xdg("XDG_CONFIG_HOME", ".config", "simdbrc")
-	}
+	path := cmp.Or(s.cfg.ConfigFile, xdg("XDG_CONFIG_HOME", ".config", "simdbrc"))
 	text, err := os.ReadFile(path)
 	if err == nil && !utf8.Valid(text) {
 		err = fmt.Errorf("%s: it is not UTF-8", path)

@@ -2,6 +2,7 @@ package repl
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -41,9 +42,7 @@ func xdg(variable, inHome, name string) string {
 // openHistory opens the history at path, "" for "simdb/history" in the XDG state directory.
 func openHistory(path string) *history {
 	h := &history{}
-	if path == "" {
-		path = xdg("XDG_STATE_HOME", ".local/state", "history")
-	}
+	path = cmp.Or(path, xdg("XDG_STATE_HOME", ".local/state", "history"))
 	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return h
 	}

@@ -1,6 +1,7 @@
 package simhash
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"sync"
@@ -76,9 +77,7 @@ type Hasher struct {
 
 // New returns a Hasher, or an error if the options make no sense.
 func New(o Options) (*Hasher, error) {
-	if o.Bits == 0 {
-		o.Bits = 64
-	}
+	o.Bits = cmp.Or(o.Bits, 64)
 	if o.Shingle == 0 {
 		o.Shingle = 3
 	}

@@ -1,6 +1,7 @@
 package imagehash
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -152,9 +153,7 @@ func refused(r Reason, format string, args ...any) error {
 // after their number has been compared with Options.Memory. Hash may be called from many
 // goroutines, each of which needs the memory.
 func Hash(r io.Reader, kind Kind, opt Options) (Result, error) {
-	if opt.Memory == 0 {
-		opt.Memory = DefaultMemory
-	}
+	opt.Memory = cmp.Or(opt.Memory, DefaultMemory)
 	turns := dihedral[:1]
 	if opt.Orientations {
 		turns = dihedral[:]

@@ -3,6 +3,7 @@
 package tempdir
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -63,9 +64,7 @@ func lockedTemp(parent string) (dir string, lock io.Closer, err error) {
 // sweep removes the temporary folders of this user's processes that were killed. A folder that
 // others can write, or without a lock, is not one of them: its process is about to lock it.
 func sweep(parent string) {
-	if parent == "" {
-		parent = os.TempDir()
-	}
+	parent = cmp.Or(parent, os.TempDir())
 	entries, err := os.ReadDir(parent)
 	if err != nil {
 		return

@@ -1,6 +1,9 @@
 package vfs
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // A NoRoomError says that the disk is full, or a quota used up, and that what failed has changed
 // nothing: it can be tried again once there is room.
@@ -21,10 +24,5 @@ func IsNoRoom(err error) bool {
 // IsFull reports whether err is the system's error for a full disk or a quota that is used up. It
 // says nothing about what has changed.
 func IsFull(err error) bool {
-	for _, full := range fullErrors {
-		if errors.Is(err, full) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(fullErrors, func(full error) bool { return errors.Is(err, full) })
 }

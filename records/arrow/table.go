@@ -1,6 +1,7 @@
 package arrow
 
 import (
+	"cmp"
 	"context"
 	bin "encoding/binary"
 	"errors"
@@ -152,10 +153,7 @@ func (s *source) readable(t *dataType) bool {
 }
 
 func (s *source) findID() error {
-	name := s.opt.IDField
-	if name == "" {
-		name = "id"
-	}
+	name := cmp.Or(s.opt.IDField, "id")
 	s.id = s.index(name)
 	switch {
 	case s.opt.IDFrom != records.IDFromField:
@@ -171,10 +169,7 @@ func (s *source) findID() error {
 }
 
 func (s *source) findPrint() error {
-	name := s.opt.FingerprintField
-	if name == "" {
-		name = "fingerprint"
-	}
+	name := cmp.Or(s.opt.FingerprintField, "fingerprint")
 	s.print = s.index(name)
 	if s.print < 0 {
 		if s.opt.FingerprintField != "" || len(s.text) == 0 {

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -37,10 +38,7 @@ func describe(h *warcHeader, begin []byte) (b warcBlock) {
 		return b
 	case "resource", "response":
 	default:
-		b.kind = warcType
-		if b.kind == "" {
-			b.kind = "record without a type"
-		}
+		b.kind = cmp.Or(warcType, "record without a type")
 		return b
 	}
 	if bytes.HasPrefix(begin, []byte("HTTP/")) && warcType == "response" {

@@ -129,10 +129,6 @@ func (f *file) bounded(col *pq.Column) bool {
 
 // isText reports whether a column is read as a text, or as a part of one.
 func (f *file) isText(col *pq.Column) bool {
-	for _, text := range append([]*pq.Column{f.roles.text}, f.roles.texts...) {
-		if text != nil && text.Index() == col.Index() {
-			return true
-		}
-	}
-	return false
+	is := func(text *pq.Column) bool { return text != nil && text.Index() == col.Index() }
+	return is(f.roles.text) || slices.ContainsFunc(f.roles.texts, is)
 }

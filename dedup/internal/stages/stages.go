@@ -313,10 +313,7 @@ func (p *Plan) join(members []Member) (*corpus.Corpus, []Member, error) {
 	for _, m := range members {
 		words += len(m.Elements) + len(m.Prints)
 	}
-	memory := p.Memory
-	if memory == 0 {
-		memory = 1 << 30
-	}
+	memory := cmp.Or(p.Memory, 1<<30)
 	c := corpus.New(corpus.Options{
 		Sets: p.By.Sets, Prints: !p.By.Sets, Memory: memory, InputBytes: 8 * int64(words), Dir: p.TempDir,
 	})

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -188,9 +189,7 @@ func put(b *bbolt.Bucket, r record, d *digest) error {
 
 // encodeState returns all records of a state but the digest, and that.
 func encodeState(s State) ([]record, digest, error) {
-	if s.FormatVersion == 0 {
-		s.FormatVersion = Version
-	}
+	s.FormatVersion = cmp.Or(s.FormatVersion, Version)
 	if _, err := formatOf(s.FormatVersion); err != nil {
 		return nil, digest{}, err
 	}

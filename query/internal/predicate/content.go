@@ -1,6 +1,7 @@
 package predicate
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/engine"
@@ -44,14 +45,7 @@ func (j joined) holds(text, fields []byte) bool {
 	return !j.or
 }
 
-func (j joined) ofText() bool {
-	for _, t := range j.terms {
-		if t.ofText() {
-			return true
-		}
-	}
-	return false
-}
+func (j joined) ofText() bool { return slices.ContainsFunc(j.terms, condition.ofText) }
 
 func (j joined) ranges() (all [][]engine.FieldRange, decided bool) {
 	var either []engine.FieldRange

@@ -21,9 +21,7 @@ func (t *File) Init(w io.Writer, p table.Params, o WriterOptions) error {
 	if err := p.Validate(); err != nil {
 		return fmt.Errorf("sstable: %w", err)
 	}
-	if o.BlockSize == 0 {
-		o.BlockSize = blobs.DefaultBlockSize
-	}
+	o.BlockSize = cmp.Or(o.BlockSize, blobs.DefaultBlockSize)
 	if o.BlockSize < 0 || o.BlockSize > blobs.MaxBlockSize {
 		return fmt.Errorf("sstable: block size %d is not in 1..%d", o.BlockSize, blobs.MaxBlockSize)
 	}

@@ -232,13 +232,7 @@ func (p *pager) start() {
 // pagerCommand returns the command of the pager, or nil if none is wanted or found. A command line
 // with shell syntax is run by sh.
 func pagerCommand() *exec.Cmd {
-	line := os.Getenv("SIMDB_PAGER")
-	if line == "" {
-		line = os.Getenv("PAGER")
-	}
-	if line == "" {
-		line = "less"
-	}
+	line := cmp.Or(os.Getenv("SIMDB_PAGER"), os.Getenv("PAGER"), "less")
 	args := strings.Fields(line)
 	if len(args) == 0 || len(args) == 1 && args[0] == "cat" {
 		return nil
