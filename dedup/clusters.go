@@ -3,13 +3,17 @@ package dedup
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // newCorpus returns the corpus of a run: which features it has depends on the criterion.
@@ -54,10 +58,23 @@ func (d *job) join(c *corpus.Corpus) (err error) {
 // setOptions are those of joins of sets.
 func (d *job) setOptions(order []uint32) setjoin.Options {
 	return setjoin.Options{
-		Memory: d.c.memory() / 4, Order: order, Known: int(d.known),
+		Memory: d.c.memory() / 4, Order: order, Known: int(d.known), Crowded: crowded(d.env, d.textCriterion().Measure.Kind),
 		Progress: func(done, total int) {
 			d.env.Report(engine.Progress{Stage: "join", Done: int64(done), Total: int64(total), Unit: "documents"})
 		},
+	}
+}
+
+// crowded returns what tells that a join by a measure takes long.
+func crowded(env *inputs.Env, by setjoin.Kind) func(each int) {
+	helps := "a higher threshold helps"
+	if by == setjoin.Jaccard || by == setjoin.Contained {
+		helps = fmt.Sprintf("a higher threshold, longer shingles (%s) or leaving out what they share (%s or %s) help",
+			option.Name("Shingle"), option.Name("Mask"), option.Name("StopWords"))
+	}
+	return func(each int) {
+		env.Say("warning: the join meets about %s others for each document, as thousands have most of what is compared in common; "+
+			"twice as many documents may take four times as long: %s", quantity.Number(int64(each)), helps)
 	}
 }
 

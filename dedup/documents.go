@@ -290,7 +290,7 @@ func (l *Documents) draw(ctx context.Context, db *inputs.Stored) (docs []engine.
 
 // options returns the options of joins.
 func (l *Documents) options() corpus.JoinOptions {
-	return corpus.JoinOptions{Memory: l.job.Memory, Progress: l.env.Report}
+	return corpus.JoinOptions{Memory: l.job.Memory, Progress: l.env.Report, Crowded: crowded(l.env, l.by.Measure.Kind)}
 }
 
 // CountPairs returns how many pairs there are.

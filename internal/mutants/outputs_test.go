@@ -316,6 +316,11 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^TestComponentsByCosine$",
 	},
 	{
+		name: "setjoin/crowds told of again and again", in: "internal/setjoin", decl: "join.report",
+		edit:  swap(`j.o.Crowded = nil`, ``),
+		tests: "internal/setjoin", run: "^TestCrowded$",
+	},
+	{
 		name: "setjoin/members take part as keepers", in: "internal/setjoin", decl: "stars.choose",
 		edit:  swap(`it.best.set != none`, `it.best.score == 1`),
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",

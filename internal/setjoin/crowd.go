@@ -348,7 +348,7 @@ func (f *finder) count(s *crowdSegment) {
 	clear(f.common)
 	for _, e := range f.differs {
 		list := s.lists[e]
-		f.counted += len(list)
+		f.met += len(list)
 		for _, slot := range list {
 			f.common[slot]++
 		}
@@ -369,7 +369,7 @@ type finder struct {
 	last    uint32              // Components: the part that was found last
 	common  []uint32            // Jaccard: of each slot of a segment of a crowd
 	marks   []uint64            // a bit for each entry, while many are sorted
-	counted int                 // Jaccard: slots that common was counted for, in all
+	met     int                 // entries that were looked at, in lists of those that share something
 	parter  parter
 	lookups [lookupsAtOnce]lookup // of which n are there
 	n       int

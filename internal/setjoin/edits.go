@@ -138,6 +138,7 @@ func (t threshold) reachOf(x, y int) reach {
 // some are left out that are not. Of Edits, the threshold may be higher than that of the join.
 func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) []uint32 {
 	f.found = f.found[:0]
+	before := p.met
 	if t.Kind == Edits {
 		f.texts(x, p, t)
 	} else {
@@ -147,6 +148,7 @@ func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) []uint3
 	if x.crowds != nil && len(x.crowds.of) > 0 {
 		f.expand(x, p, t, best)
 	}
+	f.met += p.met - before + len(f.found)
 	return f.found
 }
 

@@ -136,7 +136,7 @@ func (x *index) add(set uint32, p *prefix) (member bool) {
 // othersBytes is about what sharers take.
 const othersBytes = 64
 
-// All entries that share a node. Of Components the first ones, that many, are connected
+// A sharers has all entries that share a node. Of Components the first ones, that many, are connected
 // with each other.
 type sharers struct {
 	entries   []uint32

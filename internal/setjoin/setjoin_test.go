@@ -368,7 +368,7 @@ func TestPartsOfCrowd(t *testing.T) {
 	}
 	p := prefixer{counts: s.counts, t: j.t}
 	all := 0
-	j.finder.counted = 0
+	j.finder.met = 0
 	for _, set := range sets[:n/50] {
 		f, _ := p.of(set, nil)
 		if found := j.finder.candidates(&j.index, &f, newThreshold(0.6), false); len(found) > 2*leastCrowd {
@@ -383,8 +383,8 @@ func TestPartsOfCrowd(t *testing.T) {
 			break
 		}
 	}
-	if all < n*n/50/4 || j.finder.counted > all/3*2 {
-		t.Errorf("%d of %d slots are counted", j.finder.counted, all)
+	if all < n*n/50/4 || j.finder.met > all/3*2 {
+		t.Errorf("%d of %d slots are counted", j.finder.met, all)
 	}
 }
 
@@ -434,6 +434,36 @@ func TestCrowds(t *testing.T) {
 	}
 	if entries := len(j.index.sets); entries < n/10 || met > n*entries/4 || compared > n*entries/8 {
 		t.Errorf("%d sets meet %d of %d entries and are compared with %d", n, met, entries, compared)
+	}
+}
+
+// TestCrowded has a join tell once, before its end, that it takes long, and others not.
+func TestCrowded(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 9))
+	for _, shared := range []int{0, 100} {
+		var sets [][]uint64
+		for range 2000 {
+			var set []uint64
+			for i := range 100 {
+				if set = append(set, uint64(i+1)*0x9e3779b97f4a7c15); i >= shared || r.IntN(16) == 0 {
+					set[i] = r.Uint64()
+				}
+			}
+			slices.Sort(set)
+			sets = append(sets, set)
+		}
+		told, at, done := 0, 0, 0
+		o := Options{each: 100, Crowded: func(each int) {
+			if told, at = told+1, done; each < 100 {
+				t.Errorf("it tells of %d entries", each)
+			}
+		}, Progress: func(n, _ int) { done = n }}
+		if _, err := add(t, sets, SetsOptions{}).Stars(t.Context(), 0.8, o); err != nil {
+			t.Fatal(err)
+		}
+		if want := min(shared, 1); told != want || at >= len(sets)-100 {
+			t.Errorf("%d elements are shared: told %d times, after %d of %d", shared, told, at, done)
+		}
 	}
 }
 

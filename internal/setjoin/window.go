@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
@@ -39,12 +40,18 @@ type Options struct {
 	// Progress, if not nil, is called now and then with how many of total comparisons with an index
 	// have been made; total may grow.
 	Progress func(done, total int)
+	// Crowded, if not nil, is called once it is known that so many sets share most of their elements
+	// that time may grow with the square of their number: a join has looked at that many entries for
+	// each set, on average, and takes long.
+	Crowded func(each int)
 
-	window int   // sets of a window at most; 0 means mostWindow
-	least  int64 // bytes that Memory is at least; 0 means leastMemory
-	found  int   // matches of a window; 0 means mostFound
-	crowd  int   // sets that may become a crowd; 0 means leastCrowd
-	loose  int   // nodes of an index before some become postings; 0 means a share of Memory
+	each   int           // entries to each set that make it Crowded; 0 means crowdedEach
+	after  time.Duration // that the join takes before it is Crowded; 0 means crowdedAfter
+	window int           // sets of a window at most; 0 means mostWindow
+	least  int64         // bytes that Memory is at least; 0 means leastMemory
+	found  int           // matches of a window; 0 means mostFound
+	crowd  int           // sets that may become a crowd; 0 means leastCrowd
+	loose  int           // nodes of an index before some become postings; 0 means a share of Memory
 }
 
 // Assignment is what star clusters are: for each set its keeper, and the Jaccard similarity of the
@@ -61,7 +68,10 @@ const (
 	windowElems = 1 << 19 // elements of the sets of a window, unless it is one set
 	workerRun   = 16      // sets that a worker takes at once
 	mostFound   = 1 << 20 // matches of a window
+	crowdedEach = 5000    // entries: ordinary texts meet some hundred
 	mostGap     = 1 << 7  // sets between those of a worker, which others take or which are decided
+
+	crowdedAfter = 10 * time.Second
 )
 
 type join struct {
@@ -79,8 +89,9 @@ type join struct {
 	found   atomic.Int64     // matches of the items of a window with the index
 	window  int              // sets of the next window at most
 	done    int              // comparisons
-	finder  finder           // of the goroutine that decides
-	judge   Judge            // of the goroutine that decides
+	begun   time.Time
+	finder  finder // of the goroutine that decides
+	judge   Judge  // of the goroutine that decides
 }
 
 // item is a set of the window.
@@ -132,6 +143,9 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
+	if o.each <= 0 {
+		o.each, o.after = crowdedEach, crowdedAfter
+	}
 	if o.window <= 0 {
 		o.window = mostWindow
 	}
@@ -147,7 +161,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 			o.loose = min(o.loose, mostLooseEdits)
 		}
 	}
-	j := &join{s: s, ctx: ctx, t: m.threshold(t), o: o, judge: o.Judge(), window: min(leastWindow, o.window)}
+	j := &join{s: s, ctx: ctx, t: m.threshold(t), o: o, judge: o.Judge(), window: min(leastWindow, o.window), begun: time.Now()}
 	j.finder.t = j.t
 	if m.Kind == Contained {
 		j.bySize()
@@ -252,7 +266,15 @@ func (j *join) len() int {
 
 // report tells how far the join is: n comparisons have been made since, and that many are left.
 func (j *join) report(n, left int) {
-	if j.done += n; j.o.Progress != nil {
+	met := j.finder.met
+	for _, w := range j.workers {
+		met += w.finder.met
+	}
+	if j.done += n; j.o.Crowded != nil && met/j.done >= j.o.each && time.Since(j.begun) >= j.o.after {
+		j.o.Crowded(met / j.done)
+		j.o.Crowded = nil
+	}
+	if j.o.Progress != nil {
 		j.o.Progress(j.done, j.done+left)
 	}
 }

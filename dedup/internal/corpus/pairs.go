@@ -73,6 +73,7 @@ func Contained(t float64) Criterion {
 type JoinOptions struct {
 	Memory   int64 // bytes of a whole run; a join takes a quarter for its index, pairs another one
 	Progress func(engine.Progress)
+	Crowded  func(each int) // of setjoin.Options
 }
 
 // prints and sets are the options of the two joins.
@@ -84,7 +85,7 @@ func (o JoinOptions) prints(n int64) selfjoin.Options {
 }
 
 func (o JoinOptions) sets(judge func() setjoin.Judge) setjoin.Options {
-	return setjoin.Options{Memory: o.Memory / 4, Judge: judge, Progress: func(done, total int) {
+	return setjoin.Options{Memory: o.Memory / 4, Judge: judge, Crowded: o.Crowded, Progress: func(done, total int) {
 		o.Progress(engine.Progress{Stage: "join", Done: int64(done), Total: int64(total), Unit: "documents"})
 	}}
 }

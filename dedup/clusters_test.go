@@ -1,0 +1,29 @@
+package dedup
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// TestCrowded checks what a user learns of a join that takes long, and that a job's joins tell it.
+func TestCrowded(t *testing.T) {
+	var log bytes.Buffer
+	env := &inputs.Env{Log: slog.New(slog.NewTextHandler(&log, nil))}
+	d := &job{env: env, c: &Job{}}
+	d.setOptions(nil).Crowded(7654)
+	(&Documents{env: env}).options().Crowded(7654)
+	crowded(env, setjoin.Cosine)(100)
+	if !strings.Contains(log.String(), "100 others") || strings.Count(log.String(), "a higher threshold helps") != 1 {
+		t.Errorf("of words it says %s", &log)
+	}
+	for _, part := range []string{"about 7,654 others", "Shingle", "Mask or StopWords"} {
+		if strings.Count(log.String(), part) != 2 {
+			t.Errorf("%q is not there twice: %s", part, &log)
+		}
+	}
+}
