@@ -8,10 +8,10 @@ import (
 	"os"
 	"slices"
 
+	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/option"
-	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -73,7 +73,7 @@ func (d *job) openKnown(s *source) (err error) {
 
 // access says how databases are opened, that are known or the input.
 func (d *job) access() inputs.Access {
-	how := inputs.Access{Near: d.near, Images: d.c.Where.Images, Memory: d.c.memory() / 16}
+	how := inputs.Access{Near: d.Near, Images: d.c.Where.Images, Memory: d.c.memory() / 16}
 	if d.c.level() == units.Document { // units are compared by the options alone
 		how.Compared = d.c.Compared
 	}
@@ -89,7 +89,7 @@ func (d *job) takeStored(s *source, first string) error {
 	case !texts && d.textCriterion().Sets:
 		return fmt.Errorf("%s: it keeps no texts, which are compared: %s K compares fingerprints", s.path, option.Name("Near"))
 	}
-	s.Stored.NoPrints = d.near == nil
+	s.Stored.NoPrints = d.Near == nil
 	if d.c.level() != units.Document {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (d *job) agree(s *source, first string) error {
 	of := engine.Features(p.Features)
 	if first == "" {
 		d.params.Shingle, d.params.Features, d.params.Words, d.features = p.Shingle, p.Features, p.Words, of
-		if d.near != nil {
+		if d.Near != nil {
 			d.opt.Bits = s.Stored.DB.Params().Bits
 		}
 		return nil

@@ -19,12 +19,7 @@ import (
 
 // auditParameters are the flags that decide what is kept.
 type auditParameters struct {
-	Near        *int        `json:"near,omitempty"`
-	Verify      *float64    `json:"verify,omitempty"`
-	Jaccard     *float64    `json:"jaccard,omitempty"`
-	Levenshtein *float64    `json:"levenshtein,omitempty"`
-	Cosine      *float64    `json:"cosine,omitempty"`
-	Within      *float64    `json:"within,omitempty"`
+	Measures
 	Across      string      `json:"across,omitempty"`
 	WithinField string      `json:"within_field,omitempty"`
 	Keep        string      `json:"keep"`
@@ -125,7 +120,7 @@ func newAudit(d *job) (*audit, error) {
 // parameters are those of the head of the audit.
 func (d *job) parameters() auditParameters {
 	p := auditParameters{
-		Near: d.near, Verify: d.verify, Jaccard: d.jaccard, Levenshtein: d.levenshtein, Cosine: d.cosine, Within: d.within, Across: d.c.Across, WithinField: d.c.WithinField,
+		Measures: d.Measures, Across: d.c.Across, WithinField: d.c.WithinField,
 		Keep: d.keep.rules.String(), Against: d.c.Against,
 		Features: d.features.Describe(),
 		Reading:  d.c.ReadingAs,
@@ -208,6 +203,19 @@ func (a *audit) issue(_ records.Source, is *records.Issue) error {
 	return a.e.Encode(&AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
 }
 
+// place notes where a document stands if it is kept and others are dropped for it, and counts it in n.
+// There are as many as there were, before number end.
+func (d *job) place(a *audit, n *int64, end int64, rec *records.Record) error {
+	if *n == end {
+		return inputs.ErrChanged
+	}
+	if c := d.out.cluster[*n]; c > 0 {
+		a.keepers[c-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
+	}
+	*n++
+	return nil
+}
+
 // placeKeepers notes where the documents stand that are kept, unless each comes before all that are
 // dropped for it.
 func (d *job) placeKeepers(a *audit) error {
@@ -216,14 +224,7 @@ func (d *job) placeKeepers(a *audit) error {
 	}
 	n := d.known
 	return d.each("find what is kept", nil, func(_ records.Source, rec *records.Record) error {
-		if n == d.known+d.read {
-			return inputs.ErrChanged
-		}
-		if c := d.out.cluster[n]; c > 0 {
-			a.keepers[c-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
-		}
-		n++
-		return nil
+		return d.place(a, &n, d.known+d.read, rec)
 	}, ignored)
 }
 
@@ -257,16 +258,7 @@ func (a *audit) values(c Columns, n int64) []any {
 // placeKnown notes where the known documents stand that others are dropped for.
 func (d *job) placeKnown(a *audit) error {
 	n := int64(0)
-	err := d.eachKnown(func(rec *records.Record) error {
-		if n == d.known {
-			return inputs.ErrChanged
-		}
-		if c := d.out.cluster[n]; c > 0 {
-			a.keepers[c-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
-		}
-		n++
-		return nil
-	}, ignored)
+	err := d.eachKnown(func(rec *records.Record) error { return d.place(a, &n, d.known, rec) }, ignored)
 	if err == nil && n != d.known {
 		err = inputs.ErrChanged
 	}

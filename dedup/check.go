@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/option"
-	"github.com/simdb/simdb/internal/units"
 )
 
 // texts are the options of what of a text is compared.

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -17,8 +17,8 @@ func (d *job) newCorpus(dir string) *corpus.Corpus {
 	return corpus.New(corpus.Options{
 		Sets:       d.textCriterion().Sets || d.scored(),
 		Measure:    d.textCriterion().Measure,
-		Prints:     d.near != nil,
-		ScoresOnly: d.near != nil && d.verify == nil,
+		Prints:     d.Near != nil,
+		ScoresOnly: d.Near != nil && d.Verify == nil,
 		Memory:     d.c.memory(),
 		InputBytes: d.inputBytes(),
 		Dir:        dir,
@@ -28,7 +28,7 @@ func (d *job) newCorpus(dir string) *corpus.Corpus {
 // scored reports whether a run by fingerprints says how similar texts are in truth.
 func (d *job) scored() bool {
 	stored := func(s source) bool { return s.Stored != nil && !s.Stored.DB.Params().Text }
-	return d.near != nil && d.c.Where.Images == nil && !slices.ContainsFunc(d.against, stored) && (d.c.Figures || d.c.AuditPath() != "" || d.c.Audited != nil)
+	return d.Near != nil && d.c.Where.Images == nil && !slices.ContainsFunc(d.against, stored) && (d.c.Figures || d.c.AuditPath() != "" || d.c.Audited != nil)
 }
 
 // join forms the clusters.
@@ -40,7 +40,7 @@ func (d *job) join(c *corpus.Corpus) (err error) {
 	order = d.orderKnown(order)
 	order = d.decided.reorder(order, d.known+d.read)
 	switch {
-	case d.near != nil && d.verify == nil:
+	case d.Near != nil && d.Verify == nil:
 		err = d.joinPrints(c, order)
 	default:
 		err = d.joinSets(c, order)
@@ -75,9 +75,9 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 		}
 	}
 	join := c.Sets.Stars
-	if d.near != nil {
+	if d.Near != nil {
 		join = func(ctx context.Context, t float64, o setjoin.Options) (setjoin.Assignment, error) {
-			return c.VerifiedStars(ctx, t, *d.near, o, d.printOptions(c.N))
+			return c.VerifiedStars(ctx, t, *d.Near, o, d.printOptions(c.N))
 		}
 	}
 	stars, err := join(d.ctx, t, o)
@@ -88,7 +88,7 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	for n := range d.known { // also those that are equal to others
 		d.out.keeper[n] = uint32(n)
 	}
-	if d.near != nil {
+	if d.Near != nil {
 		d.out.distance = make([]uint16, len(stars.Keeper))
 		for n, k := range stars.Keeper {
 			d.out.distance[n] = uint16(c.Distance(uint32(n), k))
@@ -109,9 +109,9 @@ func (d *job) printOptions(n int64) selfjoin.Options {
 func (d *job) joinPrints(c *corpus.Corpus, order []uint32) (err error) {
 	o := d.printOptions(c.N)
 	if d.decided != nil {
-		d.out.keeper, d.out.distance, err = c.PrintStarsApart(d.ctx, order, *d.near, uint32(d.known), d.decided.asApart(), o)
+		d.out.keeper, d.out.distance, err = c.PrintStarsApart(d.ctx, order, *d.Near, uint32(d.known), d.decided.asApart(), o)
 	} else {
-		d.out.keeper, d.out.distance, err = c.PrintStars(d.ctx, order, *d.near, uint32(d.known), o)
+		d.out.keeper, d.out.distance, err = c.PrintStars(d.ctx, order, *d.Near, uint32(d.known), o)
 	}
 	if err != nil || c.Sets == nil || c.Textual == 0 {
 		return err

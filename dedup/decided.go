@@ -3,8 +3,8 @@ package dedup
 import (
 	"slices"
 
-	"github.com/simdb/simdb/internal/corpus"
-	"github.com/simdb/simdb/internal/grouping"
+	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/records"

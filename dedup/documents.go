@@ -8,10 +8,10 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"

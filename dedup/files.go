@@ -8,8 +8,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/internal/option"
-	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )

@@ -3,7 +3,7 @@ package dedup
 import (
 	"testing"
 
-	"github.com/simdb/simdb/internal/units"
+	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/outfile"
-	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -38,7 +38,7 @@ type Job struct {
 	Read     records.Options // how files are read
 	Where    inputs.Options  // what arguments name
 
-	Keep      Keep     // which document of a cluster stays; nil is the first
+	Keep      Keep     `json:",omitempty"` // which document of a cluster stays; nil is the first
 	Against   []string // files and databases: documents that resemble one of theirs are dropped, too
 	Level     Level    // what is removed; "" is Document
 	MinCount  int      // of Level: how often a unit must occur to be removed, but for the first; 0 is 2
@@ -59,11 +59,11 @@ type Job struct {
 	Memory  int64  // bytes for the run; 0 is 256 MiB. What exceeds them goes to temporary files
 	TempDir string // the folder of these; "" is that of the system
 
-	Log      *slog.Logger          // of Run: what a user should know; nil for nobody
-	Progress func(engine.Progress) // of Run: takes how far it is; called often; or nil
+	Log      *slog.Logger          `json:"-"` // of Run: what a user should know; nil for nobody
+	Progress func(engine.Progress) `json:"-"` // of Run: takes how far it is; called often; or nil
 
-	Audited func(*AuditRow) error                  // of a dry run: takes the lines of the audit; or nil
-	Cut     func(rec *records.Record, left string) // of a dry run with Level: takes the documents that have lost something, and what is left
+	Audited func(*AuditRow) error                  `json:"-"` // of a dry run: takes the lines of the audit; or nil
+	Cut     func(rec *records.Record, left string) `json:"-"` // of a dry run with Level: takes the documents that have lost something, and what is left
 }
 
 // Level is what a Job removes.
@@ -80,82 +80,105 @@ const (
 // DefaultJaccard is the threshold of a Job without a criterion.
 const DefaultJaccard = 0.8
 
-// criteria are what a run compares by; exactly one but verify is set.
+// Measures are a criterion as the head of an audit has it: each is null but the one that is measured,
+// and Verify.
+type Measures struct {
+	Near        *int     `json:"near,omitempty"`
+	Verify      *float64 `json:"verify,omitempty"` // of Near
+	Jaccard     *float64 `json:"jaccard,omitempty"`
+	Levenshtein *float64 `json:"levenshtein,omitempty"`
+	Cosine      *float64 `json:"cosine,omitempty"`
+	Contains    *float64 `json:"contains,omitempty"`
+	Within      *float64 `json:"within,omitempty"`
+}
+
+// shares are the measures that have a threshold, with their criteria.
+func (m *Measures) shares() map[engine.CriterionKind]share {
+	return map[engine.CriterionKind]share{
+		engine.KindJaccard: {&m.Jaccard, engine.Jaccard}, engine.KindLevenshtein: {&m.Levenshtein, engine.Levenshtein},
+		engine.KindCosine: {&m.Cosine, engine.Cosine}, engine.KindContains: {&m.Contains, engine.Contains}, engine.KindWithin: {&m.Within, engine.Within},
+	}
+}
+
+type share struct {
+	t  **float64
+	by func(t float64) engine.Criterion
+}
+
+// MeasuresOf returns what a criterion measures.
+func MeasuresOf(by engine.Criterion) (m Measures) {
+	if k, near := by.Distance(); near {
+		m.Near = &k
+	} else if to, ok := m.shares()[by.Kind()]; ok {
+		*to.t = new(by.T())
+	}
+	return m
+}
+
+// Criterion returns the criterion that is measured, or none.
+func (m Measures) Criterion() (by engine.Criterion) {
+	if m.Near != nil {
+		return engine.Near(*m.Near)
+	}
+	for _, of := range m.shares() {
+		if *of.t != nil {
+			return of.by(**of.t)
+		}
+	}
+	return by
+}
+
+// criteria are what a run compares by; exactly one but Verify is set.
 type criteria struct {
-	near                                         *int
-	verify, jaccard, levenshtein, cosine, within *float64
-	byDefault                                    bool // no criterion was given, and no database has been asked for one
+	Measures
+	byDefault bool // no criterion was given, and no database has been asked for one
 }
 
 func (c *Job) criteria() criteria {
-	var x criteria
-	if c.Verify != 0 {
-		x.verify = &c.Verify
+	x := criteria{Measures: MeasuresOf(c.By)}
+	if c.By.Kind() == "" && c.level() == units.Document {
+		x.Measures, x.byDefault = MeasuresOf(DefaultOf(nil, c.Where.Images)), c.Where.Images == nil
 	}
-	t := c.By.T()
-	switch c.By.Kind() {
-	case engine.KindNear:
-		x.near = new(c.By.K())
-	case engine.KindJaccard:
-		x.jaccard = &t
-	case engine.KindLevenshtein:
-		x.levenshtein = &t
-	case engine.KindCosine:
-		x.cosine = &t
-	case engine.KindWithin:
-		x.within = &t
-	default:
-		if c.level() == units.Document {
-			x.default_(nil, c.Where.Images)
-			x.byDefault = c.Where.Images == nil
-		}
+	if c.Verify != 0 {
+		x.Verify = &c.Verify
 	}
 	return x
 }
 
-// default_ sets the criterion of a run that was given none, in a database or of files, for which db
+// DefaultOf is the criterion of a run that was given none, in a database or of files, for which db
 // is nil. Of hashes of pictures it is the distance up to which these count as the same.
-func (x *criteria) default_(db *engine.DB, images *imagehash.Kind) {
-	x.near, x.jaccard = nil, nil
+func DefaultOf(db *engine.DB, images *imagehash.Kind) engine.Criterion {
 	if images = inputs.PicturesOf(db, images); images != nil {
-		x.near = new(images.Near())
-	} else {
-		x.jaccard = new(DefaultJaccard)
+		return engine.Near(images.Near())
 	}
+	return engine.Jaccard(DefaultJaccard)
 }
 
 // settle has a run without a criterion use that of the first database.
 func (x *criteria) settle(db *engine.DB) {
 	if x.byDefault {
-		x.byDefault = false
-		x.default_(db, nil)
+		x.byDefault, x.Measures = false, MeasuresOf(DefaultOf(db, nil))
 	}
 }
 
 // ofTexts reports whether the criterion compares the texts themselves.
-func (x *criteria) ofTexts() bool { return x.levenshtein != nil || x.cosine != nil }
+func (x *criteria) ofTexts() bool { return x.Levenshtein != nil || x.Cosine != nil }
 
 // textCriterion is the criterion where similarities of texts decide, also with Near and Verify.
-func (x *criteria) textCriterion() corpus.Criterion {
+func (x *criteria) textCriterion() (by corpus.Criterion) {
 	switch {
-	case x.levenshtein != nil:
-		return corpus.Levenshtein(*x.levenshtein)
-	case x.cosine != nil:
-		return corpus.Cosine(*x.cosine)
-	case x.within != nil:
-		return corpus.Contained(*x.within)
-	case x.near != nil && x.verify != nil:
-		return corpus.Criterion{Sets: true, T: *x.verify}
-	case x.jaccard != nil:
-		return corpus.Criterion{Sets: true, T: *x.jaccard}
+	case x.Near == nil:
+		by, _ = corpus.CriterionOf(x.Criterion()) // Check has looked at its threshold
+	case x.Verify != nil:
+		by = corpus.Criterion{Sets: true, T: *x.Verify}
 	}
-	return corpus.Criterion{}
+	return by
 }
 
 // criterion returns what makes two documents near-duplicates.
 func (x *criteria) criterion() corpus.Criterion {
-	if x.near != nil && x.verify == nil {
-		return corpus.Criterion{K: *x.near}
+	if x.Near != nil && x.Verify == nil {
+		return corpus.Criterion{K: *x.Near}
 	}
 	return x.textCriterion()
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/simdb/simdb/internal/grouping"
+	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/quantity"
@@ -99,6 +99,9 @@ func (k Rule) String() string {
 	}
 	return k.Name + ":" + k.Arg
 }
+
+// MarshalText is String.
+func (k Keep) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText is ParseKeep.
 func (k *Keep) UnmarshalText(text []byte) (err error) {

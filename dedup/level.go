@@ -10,8 +10,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/records"

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"

@@ -7,7 +7,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"
@@ -101,7 +101,7 @@ func (p *Part) Extract(dir string, place func(Place) error, each func(elements, 
 		err = x.Finish()
 	}
 	if err == nil {
-		err = inputs.CheckDistance(d.near, max(64*len(c.Prints), d.c.Compared.Bits))
+		err = inputs.CheckDistance(d.Near, max(64*len(c.Prints), d.c.Compared.Bits))
 	}
 	if err := d.closeRejects(err); err != nil {
 		return t, err
@@ -150,7 +150,7 @@ func (p *Part) Write(t Tally, members []PartMember, auditTo io.Writer) (Tally, e
 	}
 	a := &audit{places: true, e: AuditEncoder(auditTo), keep: &d.keep, out: o, gone: d.gone}
 	o.score = make([]float64, d.read)
-	if d.near != nil {
+	if d.Near != nil {
 		o.distance = make([]uint16, d.read)
 	}
 	unscored, numbers := false, map[uint32]uint32{} // of clusters: the number here
@@ -188,7 +188,7 @@ func (p *Part) Write(t Tally, members []PartMember, auditTo io.Writer) (Tally, e
 		}
 		o.dropped++
 		o.keeper[m.Doc], o.score[m.Doc] = keeper, m.Score
-		if d.near != nil {
+		if d.Near != nil {
 			o.distance[m.Doc], o.score[m.Doc] = uint16(m.Score), m.Similarity
 			if m.Similarity < 0 {
 				unscored = true

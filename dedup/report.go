@@ -1,6 +1,10 @@
 package dedup
 
-import "github.com/simdb/simdb/engine"
+import (
+	"cmp"
+
+	"github.com/simdb/simdb/engine"
+)
 
 // A Report is what a job has read and done.
 type Report struct {
@@ -35,15 +39,10 @@ func (d *job) report() *Report {
 	r := &Report{
 		Read: d.read, Empty: d.empty, Bare: d.bare, BadUTF8: d.rejects.BadUTF8, Rejected: d.rejects.N,
 		Clusters: d.out.clusters, Dropped: d.read - d.kept, Kept: d.kept,
-		Leveled: d.leveled, Features: d.features, Advice: d.short, By: d.c.By,
+		Leveled: d.leveled, Features: d.features, Advice: d.short, By: cmp.Or(d.c.By, d.Criterion()),
 	}
-	if d.levenshtein != nil {
+	if d.Levenshtein != nil {
 		r.Run = d.textCriterion().Measure.Q
-	}
-	if d.c.By.Kind() == "" && d.near != nil {
-		r.By = engine.Near(*d.near)
-	} else if d.c.By.Kind() == "" && d.jaccard != nil {
-		r.By = engine.Jaccard(*d.jaccard)
 	}
 	for _, by := range d.keep.by {
 		if by.missing > 0 {
@@ -62,7 +61,7 @@ func (d *job) report() *Report {
 // unlike counts the documents that were dropped by their fingerprints alone and are less similar to
 // their keepers than DefaultJaccard; false if that is not known.
 func (d *job) unlike() (n int64, asked bool) {
-	if d.near == nil || d.verify != nil || d.out.score == nil {
+	if d.Near == nil || d.Verify != nil || d.out.score == nil {
 		return 0, false
 	}
 	for i, score := range d.out.score {

@@ -8,9 +8,8 @@ import (
 	"iter"
 	"strconv"
 
+	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/option"
-	"github.com/simdb/simdb/internal/units"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 	_ "github.com/simdb/simdb/records/lines" // Files are at least these
@@ -109,16 +108,11 @@ func (c Job) Run(ctx context.Context, src Source) (_ *Result, err error) {
 	if len(src.args) == 0 {
 		return nil, invalid("there are no files")
 	}
-	if r.d, err = c.start(ctx, env); err != nil {
-		return nil, err
+	d, err := c.open(ctx, env, src.args)
+	if r.d = d; d != nil {
+		r.undo = append(r.undo, func() (err error) { d.close(&err); return err })
 	}
-	d := r.d
-	d.args = src.args
-	if d.Sources, err = env.NewCollection(ctx, src.args, c.Where, d.access()); err != nil {
-		return nil, err
-	}
-	r.undo = append(r.undo, func() (err error) { d.Stored.Close(&err); return err }, func() (err error) { d.closeAgainst(&err); return err })
-	if err := d.compare(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	dir, remove, err := d.reread()
@@ -201,20 +195,6 @@ func (r *Result) Close() (err error) {
 		r.undo = r.undo[:last]
 	}
 	return err
-}
-
-// compare opens what the documents are compared with, and says what of them is.
-func (d *job) compare() error {
-	if err := d.groupBy(); err != nil {
-		return err
-	}
-	if err := d.openAgainst(); err != nil {
-		return err
-	}
-	if d.near == nil && d.c.Columns.has("distance") {
-		return invalid("%s is for %s", option.Set("Columns", "distance"), option.Name("Near"))
-	}
-	return inputs.ReadFeatures(&d.opt, d.features)
 }
 
 // reread makes the inputs ready to be read several times, and a folder for temporary files, which

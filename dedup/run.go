@@ -3,8 +3,9 @@ package dedup
 import (
 	"context"
 
-	"github.com/simdb/simdb/internal/corpus"
-	"github.com/simdb/simdb/internal/units"
+	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/dedup/internal/units"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -12,17 +13,11 @@ import (
 // Write runs a job on inputs that arguments name, as inputs.Env has them, and writes what it has
 // been told to write. Either all outputs are published or none.
 func (c *Job) Write(ctx context.Context, env *inputs.Env, args []string) (r *Report, err error) {
-	d, err := c.start(ctx, env)
+	d, err := c.open(ctx, env, args)
+	if d != nil {
+		defer d.close(&err)
+	}
 	if err != nil {
-		return nil, err
-	}
-	d.args = args
-	if d.Sources, err = env.NewCollection(ctx, args, c.Where, d.access()); err != nil {
-		return nil, err
-	}
-	defer d.Stored.Close(&err)
-	defer d.closeAgainst(&err)
-	if err := d.compare(); err != nil {
 		return nil, err
 	}
 	unmake, err := d.makeFolder()
@@ -50,6 +45,36 @@ func (c *Job) Write(ctx context.Context, env *inputs.Env, args []string) (r *Rep
 		r = d.report()
 	}
 	return r, d.rejects.Close(err)
+}
+
+// open returns a run on what arguments name, and what it is compared with. If it returns a run, the
+// caller closes it.
+func (c *Job) open(ctx context.Context, env *inputs.Env, args []string) (*job, error) {
+	d, err := c.start(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	d.args = args
+	if d.Sources, err = env.NewCollection(ctx, args, c.Where, d.access()); err != nil {
+		return nil, err
+	}
+	err = d.groupBy()
+	if err == nil {
+		err = d.openAgainst()
+	}
+	if err != nil {
+		return d, err
+	}
+	if d.Near == nil && d.c.Columns.has("distance") {
+		return d, invalid("%s is for %s", option.Set("Columns", "distance"), option.Name("Near"))
+	}
+	return d, inputs.ReadFeatures(&d.opt, d.features)
+}
+
+// close closes the databases of a run.
+func (d *job) close(err *error) {
+	d.closeAgainst(err)
+	d.Stored.Close(err)
 }
 
 // start returns a run that has no inputs yet.
@@ -102,7 +127,7 @@ func (d *job) decide(dir string) error {
 		return err
 	}
 	d.empty = c.EmptyFrom(d.known)
-	if d.near == nil && c.Textual == 0 && c.Given > 0 {
+	if d.Near == nil && c.Textual == 0 && c.Given > 0 {
 		return inputs.NoTexts()
 	}
 	if d.decided != nil {
@@ -119,7 +144,7 @@ func (d *job) extract(c *corpus.Corpus) error {
 		return err
 	}
 	err := d.readAll(func(rec *records.Record) error {
-		if d.near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
+		if d.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
 			d.bare++
 		}
 		return x.Add(&rec.Doc, d.groups())
@@ -133,5 +158,5 @@ func (d *job) extract(c *corpus.Corpus) error {
 	if err := x.Finish(); err != nil {
 		return err
 	}
-	return inputs.CheckDistance(d.near, max(64*len(c.Prints), d.c.Compared.Bits))
+	return inputs.CheckDistance(d.Near, max(64*len(c.Prints), d.c.Compared.Bits))
 }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/grouping"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/records"

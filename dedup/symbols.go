@@ -13,7 +13,7 @@ import (
 // watchEqual looks at documents of score 1, if the features are of texts and anyone will read of
 // it. With Within such a document is a part of another one.
 func (d *job) watchEqual() {
-	if !d.c.Figures || d.ofTexts() || d.within != nil || d.out.score == nil || d.features.Unit == engine.UnitSet {
+	if !d.c.Figures || d.ofTexts() || d.Within != nil || d.out.score == nil || d.features.Unit == engine.UnitSet {
 		return
 	}
 	for n, k := range d.out.keeper {

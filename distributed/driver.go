@@ -17,7 +17,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
-	"github.com/simdb/simdb/cmd/simdb/shard"
+
+	"github.com/simdb/simdb/dedup/shard"
 )
 
 // Chain is a job as a chain of steps.

@@ -21,7 +21,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
-	"github.com/simdb/simdb/cmd/simdb/shard"
+
+	"github.com/simdb/simdb/dedup/shard"
 )
 
 func TestMain(m *testing.M) {

@@ -13,7 +13,8 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
-	"github.com/simdb/simdb/cmd/simdb/shard"
+
+	"github.com/simdb/simdb/dedup/shard"
 )
 
 // Files are the files of Beam's file systems: a name such as gs://bucket/name has the scheme of

@@ -3,6 +3,8 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
@@ -257,6 +259,35 @@ func (c Criterion) String() string {
 		return fmt.Sprintf("JACCARD %g", c.by.T)
 	}
 	return fmt.Sprintf("NEAR %d", c.by.K)
+}
+
+// MarshalText implements encoding.TextMarshaler: it is String, and "" for the zero Criterion.
+func (c Criterion) MarshalText() ([]byte, error) {
+	if c.kind == "" {
+		return nil, nil
+	}
+	return []byte(c.String()), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (c *Criterion) UnmarshalText(text []byte) error {
+	if *c = (Criterion{}); len(text) == 0 {
+		return nil
+	}
+	kind, number, _ := strings.Cut(string(text), " ")
+	number, verified := strings.CutSuffix(number, " VERIFY")
+	t, err := strconv.ParseFloat(number, 64)
+	of, known := map[string]func(t float64) Criterion{
+		"NEAR": func(k float64) Criterion { return Near(int(k)) }, "JACCARD": Jaccard, "LEVENSHTEIN": Levenshtein,
+		"COSINE": Cosine, "CONTAINS": Contains, "WITHIN": Within,
+	}[kind]
+	if err != nil || !known {
+		return fmt.Errorf("%q is no criterion: %w", text, ErrInvalid)
+	}
+	if *c = of(t); verified {
+		*c = c.Verified()
+	}
+	return nil
 }
 
 // Progress is how far a long operation has come.

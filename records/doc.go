@@ -26,7 +26,7 @@
 //  2. Its test. cmd/simdb/source_test.go has a complete small example: a binary format with a
 //     footer, which is loaded, resumed, deduplicated and matched, and whose damage is reported with
 //     its place.
-//  3. cmd/simdb/formats.go imports the package. TestFormatsAreImported fails without it.
+//  3. cmd/simdb/flags/formats.go imports the package. TestFormatsAreImported fails without it.
 //  4. docs/formats.md gets a row and a section. TestFormatsAreDocumented fails without them.
 //  5. go.mod, if the format needs a module.
 //

@@ -9,12 +9,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/simdb/simdb/cmd/simdb/flags"
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
-	"github.com/simdb/simdb/repl/output"
 )
 
 // cli is the command line, as kong reads it.
@@ -102,14 +102,13 @@ func part(args []string) reflect.Type {
 // be.
 func newParser(a *app.App, args []string, code *int) (*kong.Kong, error) {
 	c := reflect.New(part(args))
-	return kong.New(c.Interface(),
+	return flags.New(c.Interface(),
 		kong.Name("simdb"), kong.Description(description),
 		kong.Writers(a.Out, a.Err),
 		kong.Exit(func(n int) { *code = max(*code, n); panic(exited(n)) }),
 		kong.Help(helper{a, slices.Contains(args, "-h")}.help), kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
-		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": formatNames()},
 		kong.ExplicitGroups(groups),
-		kong.Bind(a), app.ExactStrings(), kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)),
+		kong.Bind(a),
 		kong.WithAfterApply(func() error {
 			a.Global = c.Elem().FieldByName("GlobalFlags").Interface().(app.GlobalFlags)
 			return nil

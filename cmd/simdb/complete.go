@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -33,16 +34,13 @@ func (completionCmd) Help() string {
 
 // Run writes the script.
 func (c *completionCmd) Run(a *app.App, k *kong.Kong) error {
-	verbs := commands(k.Model.Node)
-	switch c.Shell {
-	case "zsh":
-		return zsh(a.Out, verbs)
-	case "fish":
-		return fish(a.Out, verbs)
-	case "powershell":
-		return powershell(a.Out, verbs)
-	}
-	return bash(a.Out, verbs)
+	all := commands(k.Model.Node)
+	verbs := slices.DeleteFunc(all[1:], func(v command) bool { return strings.Contains(v.name, " ") })
+	at := slices.IndexFunc(verbs, func(v command) bool { return v.name == "shell" })
+	bare := command{flags: verbs[at].flags} // a database without the word shell
+	script := map[string]func(program, bare command, verbs []command) string{"bash": bash, "zsh": zsh, "fish": fish, "powershell": powershell}[c.Shell]
+	_, err := io.WriteString(a.Out, script(all[0], bare, slices.Clip(verbs)))
+	return err
 }
 
 // command is what completion and the manual need to know of a command.
@@ -109,58 +107,44 @@ func choices(f *kong.Flag) []string {
 		return v.Choices()
 	case records.Format:
 		return records.Formats()
-	case *app.ImageKind:
+	case *imagehash.Kind:
 		return strings.Fields(strings.Trim(fmt.Sprint(imagehash.Kinds()), "[]"))
 	}
 	return nil
 }
 
-func bash(w io.Writer, verbs []command) error {
+func bash(program, bare command, verbs []command) string {
 	var b strings.Builder
 	b.WriteString("_simdb() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n" +
 		"\tif [[ $prev == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; elif [[ $cur == '=' ]]; then cur=; fi\n" +
 		"\tcase ${COMP_WORDS[1]}:$prev in\n")
-	for _, v := range append(verbs[1:len(verbs):len(verbs)], command{flags: flagsOf(verbs, "shell")}, verbs[0]) {
+	for _, v := range append(verbs, bare, program) {
 		verb := v.name
 		if verb == "" { // a database without the word shell, or what all commands take
 			verb = "*"
 		}
 		for _, f := range v.flags {
-			if len(f.choices) > 0 && !strings.Contains(verb, " ") {
+			if len(f.choices) > 0 {
 				fmt.Fprintf(&b, "\t%s:--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", verb, f.name, strings.Join(f.choices, " "))
 			}
 		}
 	}
-	for _, v := range verbs {
-		if name := cmp.Or(v.name, "help"); len(v.words) > 0 && !strings.Contains(v.name, " ") {
+	for _, v := range append([]command{program}, verbs...) {
+		if name := cmp.Or(v.name, "help"); len(v.words) > 0 {
 			fmt.Fprintf(&b, "\t%s:%[1]s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", name, strings.Join(v.words, " "))
 		}
 	}
 	b.WriteString("\tesac\n\tcase ${COMP_WORDS[1]} in\n")
 	var names []string
-	for _, v := range verbs[1:] {
-		if strings.Contains(v.name, " ") {
-			continue
-		}
+	for _, v := range verbs {
 		names = append(names, v.name)
-		fmt.Fprintf(&b, "\t%s) words='%s' ;;\n", v.name, strings.Join(flagNames(v, verbs[0]), " "))
+		fmt.Fprintf(&b, "\t%s) words='%s' ;;\n", v.name, strings.Join(flagNames(v, program), " "))
 	}
-	bare := command{flags: flagsOf(verbs, "shell")} // a database without the word shell
-	fmt.Fprintf(&b, "\t*) words='%s' ;;\n\tesac\n", strings.Join(flagNames(bare, verbs[0]), " "))
-	fmt.Fprintf(&b, "\t((COMP_CWORD == 1)) && words='%s %s'\n", strings.Join(names, " "), strings.Join(flagNames(verbs[0]), " "))
+	fmt.Fprintf(&b, "\t*) words='%s' ;;\n\tesac\n", strings.Join(flagNames(bare, program), " "))
+	fmt.Fprintf(&b, "\t((COMP_CWORD == 1)) && words='%s %s'\n", strings.Join(names, " "), strings.Join(flagNames(program), " "))
 	b.WriteString("\tif [[ $cur == -* ]] || ((COMP_CWORD == 1)); then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); fi\n")
 	b.WriteString("\tCOMPREPLY+=($(compgen -f -- \"$cur\"))\n}\ncomplete -o filenames -F _simdb simdb\n")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func flagsOf(verbs []command, name string) []flag {
-	for _, v := range verbs {
-		if v.name == name {
-			return v.flags
-		}
-	}
-	return nil
+	return b.String()
 }
 
 func flagNames(of ...command) []string {
@@ -173,23 +157,18 @@ func flagNames(of ...command) []string {
 	return names
 }
 
-func zsh(w io.Writer, verbs []command) error {
+func zsh(program, bare command, verbs []command) string {
 	var b strings.Builder
 	b.WriteString("#compdef simdb\n_simdb() {\n\tlocal -a verbs\n\tif ((CURRENT == 2)); then\n\t\tverbs=(\n")
 	quote := strings.NewReplacer("'", "’", "[", "(", "]", ")", ":", ";")
-	for _, v := range verbs[1:] {
-		if !strings.Contains(v.name, " ") {
-			fmt.Fprintf(&b, "\t\t\t'%s:%s'\n", v.name, quote.Replace(v.help))
-		}
+	for _, v := range verbs {
+		fmt.Fprintf(&b, "\t\t\t'%s:%s'\n", v.name, quote.Replace(v.help))
 	}
 	b.WriteString("\t\t)\n\t\t_describe command verbs\n\t\t_files\n\t\treturn\n\tfi\n\tcase $words[2] in\n")
-	bare := command{name: "*", flags: flagsOf(verbs, "shell")} // a database without the word shell
-	for _, v := range append(verbs[1:len(verbs):len(verbs)], bare) {
-		if strings.Contains(v.name, " ") {
-			continue
-		}
+	bare.name = "*"
+	for _, v := range append(verbs, bare) {
 		fmt.Fprintf(&b, "\t%s) _arguments", v.name)
-		for _, f := range append(v.flags[:len(v.flags):len(v.flags)], verbs[0].flags...) {
+		for _, f := range append(v.flags[:len(v.flags):len(v.flags)], program.flags...) {
 			fmt.Fprintf(&b, " \\\n\t\t'--%s[%s]", f.name, quote.Replace(f.help))
 			switch {
 			case len(f.choices) > 0:
@@ -204,24 +183,18 @@ func zsh(w io.Writer, verbs []command) error {
 		}
 		b.WriteString(" \\\n\t\t'*:file:_files' ;;\n")
 	}
-	fmt.Fprintf(&b, "\thelp) _arguments '2:what:(%s)' ;;\n", strings.Join(verbs[0].words, " "))
+	fmt.Fprintf(&b, "\thelp) _arguments '2:what:(%s)' ;;\n", strings.Join(program.words, " "))
 	b.WriteString("\tesac\n}\n_simdb \"$@\"\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
-func fish(w io.Writer, verbs []command) error {
+func fish(program, _ command, verbs []command) string {
 	var b strings.Builder
 	quote := strings.NewReplacer(`\`, `\\`, "'", `\'`)
-	for _, v := range verbs[1:] {
-		if !strings.Contains(v.name, " ") {
-			fmt.Fprintf(&b, "complete -c simdb -n __fish_use_subcommand -a %s -d '%s'\n", v.name, quote.Replace(v.help))
-		}
-	}
 	for _, v := range verbs {
-		if strings.Contains(v.name, " ") {
-			continue
-		}
+		fmt.Fprintf(&b, "complete -c simdb -n __fish_use_subcommand -a %s -d '%s'\n", v.name, quote.Replace(v.help))
+	}
+	for _, v := range append([]command{program}, verbs...) {
 		when := " -n '__fish_seen_subcommand_from " + cmp.Or(v.name, "help") + "'"
 		if len(v.words) > 0 {
 			fmt.Fprintf(&b, "complete -c simdb%s -x -a '%s'\n", when, strings.Join(v.words, " "))
@@ -230,7 +203,7 @@ func fish(w io.Writer, verbs []command) error {
 		case "":
 			when = ""
 		case "shell": // can be left out
-			when = " -n 'not __fish_seen_subcommand_from " + strings.ReplaceAll(strings.Join(verbs[0].words, " "), " shell ", " ") + "'"
+			when = " -n 'not __fish_seen_subcommand_from " + strings.ReplaceAll(strings.Join(program.words, " "), " shell ", " ") + "'"
 		}
 		for _, f := range v.flags {
 			fmt.Fprintf(&b, "complete -c simdb%s -l %s", when, f.name)
@@ -246,8 +219,7 @@ func fish(w io.Writer, verbs []command) error {
 			fmt.Fprintf(&b, " -d '%s'\n", quote.Replace(f.help))
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // powershellRest looks up what the word before, or the flag before =, takes; else a command in the
@@ -266,19 +238,15 @@ const powershellRest = `    $words = @($ast.CommandElements | Where-Object { $_.
 }
 `
 
-func powershell(w io.Writer, verbs []command) error {
+func powershell(program, bare command, verbs []command) string {
 	var names []string
 	var flags, values strings.Builder
-	bare := command{flags: flagsOf(verbs, "shell")} // a database without the word shell
-	for _, v := range append(verbs[1:len(verbs):len(verbs)], bare) {
-		if strings.Contains(v.name, " ") {
-			continue
-		}
+	for _, v := range append(verbs, bare) {
 		if v.name != "" {
 			names = append(names, v.name)
 		}
-		fmt.Fprintf(&flags, "        '%s' = '%s'\n", v.name, strings.Join(flagNames(v, verbs[0]), " "))
-		for _, f := range append(v.flags[:len(v.flags):len(v.flags)], verbs[0].flags...) {
+		fmt.Fprintf(&flags, "        '%s' = '%s'\n", v.name, strings.Join(flagNames(v, program), " "))
+		for _, f := range append(v.flags[:len(v.flags):len(v.flags)], program.flags...) {
 			if len(f.choices) > 0 {
 				fmt.Fprintf(&values, "        '%s --%s' = '%s'\n", v.name, f.name, strings.Join(f.choices, " "))
 			}
@@ -287,8 +255,7 @@ func powershell(w io.Writer, verbs []command) error {
 			fmt.Fprintf(&values, "        '%s %[1]s' = '%s'\n", v.name, strings.Join(v.words, " "))
 		}
 	}
-	fmt.Fprintf(&values, "        ' help' = '%s'\n", strings.Join(verbs[0].words, " "))
-	_, err := fmt.Fprintf(w, "Register-ArgumentCompleter -Native -CommandName simdb -ScriptBlock {\n    param($word, $ast, $cursor)\n"+
+	fmt.Fprintf(&values, "        ' help' = '%s'\n", strings.Join(program.words, " "))
+	return fmt.Sprintf("Register-ArgumentCompleter -Native -CommandName simdb -ScriptBlock {\n    param($word, $ast, $cursor)\n"+
 		"    $flags = @{\n%s    }\n    $values = @{\n%s    }\n    $verbs = '%s'\n%s", &flags, &values, strings.Join(names, " "), powershellRest)
-	return err
 }

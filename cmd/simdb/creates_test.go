@@ -23,8 +23,8 @@ var mayChange = []string{
 
 	"records/inputs/sources.go:copyTo",
 	"records/inputs/folder.go:NewOutFolder", "records/inputs/folder.go:Undo",
-	"cmd/simdb/shard/files.go:tempDir", "cmd/simdb/shard/files.go:store", "cmd/simdb/shard/files.go:Put",
-	"cmd/simdb/shard/files.go:makeDir", "cmd/simdb/shard/run.go:RunStep", "cmd/simdb/shard/run.go:runKeys",
+	"dedup/shard/files.go:tempDir", "dedup/shard/files.go:store", "dedup/shard/files.go:Put",
+	"dedup/shard/files.go:makeDir", "dedup/shard/run.go:RunStep", "dedup/shard/run.go:runKeys",
 	"repl/history.go:openHistory", "repl/history.go:tidy",
 }
 
@@ -35,7 +35,7 @@ func TestOnlyTheGuardOpensOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for _, dir := range []string{"cmd/simdb", "records", "repl", "query"} {
+	for _, dir := range []string{"cmd/simdb", "dedup", "records", "repl", "query"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e os.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

@@ -99,7 +99,7 @@ func TestFullDiskMakers(t *testing.T) {
 			if err := unix.Statfs(disk, &st); err != nil {
 				t.Fatal(err)
 			}
-			whole := int64(st.Blocks-st.Bfree) * st.Bsize
+			whole := int64(st.Blocks-st.Bfree) * int64(st.Bsize)
 			clear()
 			for quarters := range int64(4) {
 				filler := filepath.Join(disk, "filler")

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
+	"github.com/simdb/simdb/cmd/simdb/flags"
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/shard"
+	"github.com/simdb/simdb/dedup/shard"
 )
 
 // shardCmd is `simdb shard`: a job of many processes that share a folder.
@@ -29,14 +28,15 @@ func (c *shardPlan) Run(a *app.App) error {
 	if len(c.Args) > 0 && c.Args[0] == "--" {
 		c.Args = c.Args[1:]
 	}
-	if len(c.Args) == 0 {
-		return errors.New("a command is missing: " + strings.Join(shard.Commands(), ", "))
+	o, err := flags.Shard(c.Args)
+	if err == nil {
+		o.Work, o.Shards, o.Groups = c.Work, c.Shards, c.Groups
+		o, err = shard.Plan(a.Context(), o, shard.Local{})
 	}
-	o, err := shard.Plan(a.Context(), shard.Options{Command: c.Args[0], Args: c.Args[1:], Work: c.Work, Shards: c.Shards, Groups: c.Groups}, shard.Local{})
+	if err == nil {
+		err = o.Save()
+	}
 	if err != nil {
-		return err
-	}
-	if err := o.Save(); err != nil {
 		return err
 	}
 	a.Say("%d files in %d shards; simdb shard steps %s lists the steps", len(o.Inputs), o.Shards, c.Work)
@@ -98,9 +98,9 @@ func (c *shardFinish) Run(a *app.App) error {
 	if err != nil {
 		return err
 	}
-	status, err := j.Finish(a.Context())
-	if err == nil && status != app.ExitOK {
-		err = app.Status(status)
+	said, err := j.Finish(a.Context())
+	if said != "" {
+		fmt.Fprintln(a.Err, said)
 	}
 	return err
 }

@@ -146,7 +146,7 @@ func exit(code int) error {
 // be a file without write permission. What a prompt, a pipe or a .read will bring is not known:
 // there the database is read-only, and writer opens it for statements that write.
 func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, error), err error) {
-	how := app.Access{Create: c.Create, Memory: int64(c.Memory), Write: true, OrTable: true}
+	how := inputs.Access{Create: c.Create, Memory: int64(c.Memory), Write: true, OrTable: true}
 	known, writes := len(c.Statements) > 0, false
 	for _, s := range c.Statements {
 		dot, _, _ := strings.Cut(strings.TrimSpace(s), " ")
@@ -159,11 +159,11 @@ func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, e
 		how.Write = false
 	default:
 		writer = func() (*engine.DB, error) {
-			return a.Open(c.DB, app.Access{Memory: how.Memory, Write: true, OrTable: true})
+			return a.Env().OpenDB(c.DB, inputs.Access{Memory: how.Memory, Write: true, OrTable: true})
 		}
 		how.Write = false
 	}
-	db, err = a.Open(c.DB, how)
+	db, err = a.Env().OpenDB(c.DB, how)
 	return db, writer, err
 }
 

@@ -282,7 +282,7 @@ func TestRegisteredFormat(t *testing.T) {
 
 // Every package below records that reads formats is imported by the program.
 func TestFormatsAreImported(t *testing.T) {
-	list := readFile(t, "formats.go")
+	list := readFile(t, "flags/formats.go")
 	found := 0
 	for _, name := range sourceFiles(t, "../../records") {
 		text := readFile(t, name)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 )
 

@@ -36,6 +36,9 @@ func (n Notation) String() string {
 	return "auto"
 }
 
+// MarshalText is String.
+func (n Notation) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
 // UnmarshalText accepts what String returns.
 func (n *Notation) UnmarshalText(text []byte) error {
 	for _, known := range []Notation{Auto, Hex, Decimal, Binary, Base64} {

@@ -59,6 +59,12 @@ func ParseKind(name string) (Kind, error) {
 	return 0, fmt.Errorf("unknown hash of pictures %q: want one of %s", name, strings.Join(names, ", "))
 }
 
+// UnmarshalText parses the name of a kind.
+func (k *Kind) UnmarshalText(text []byte) (err error) {
+	*k, err = ParseKind(string(text))
+	return err
+}
+
 // String returns the name.
 func (k Kind) String() string { return kinds[k].name }
 

@@ -78,6 +78,50 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// floors are the folders of the module from the bottom up, those of a floor beside each other. What
+// several packages share may use the public leaves simhash and minhash.
+var floors = [][]string{
+	{"simhash", "minhash", "internal"}, {"sstable"}, {"compaction"}, {"engine"}, {"query", "records"}, {"dedup", "repl"}, {"cmd"},
+}
+
+// TestFloors checks that no folder imports one above it, or beside it.
+func TestFloors(t *testing.T) {
+	floor := map[string]int{}
+	for n, folders := range floors {
+		for _, folder := range folders {
+			floor[folder] = n
+		}
+	}
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	top := func(path string) string {
+		folder, _, _ := strings.Cut(strings.TrimPrefix(path, module), "/")
+		return folder
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		from, known := floor[top(fields[0])]
+		if seen[top(fields[0])] = true; !known { // examples
+			continue
+		}
+		for _, imported := range fields[1:] {
+			to, ours := floor[top(imported)]
+			beside := from == to && top(imported) != top(fields[0]) && from > 0
+			if strings.HasPrefix(imported, module) && (!ours || to > from || beside) {
+				t.Errorf("%s imports %s, which is not below it", fields[0], imported)
+			}
+		}
+	}
+	for folder := range floor {
+		if !seen[folder] {
+			t.Errorf("there is no folder %s", folder)
+		}
+	}
+}
+
 // TestOnlyTestsImportTestHelpers checks that no package imports the file systems and other helpers
 // for tests: they must not be in a program.
 func TestOnlyTestsImportTestHelpers(t *testing.T) {
@@ -88,7 +132,7 @@ func TestOnlyTestsImportTestHelpers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	helpers := []string{module + "internal/exhaustive", module + "internal/vfs/vfstest", module + "internal/browser", module + "internal/corpora"}
+	helpers := []string{module + "internal/exhaustive", module + "internal/vfs/vfstest", module + "internal/corpora"}
 	found := 0
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)

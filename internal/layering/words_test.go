@@ -13,7 +13,7 @@ import (
 
 // fronts are the folders of programs. What they import is not theirs alone. The browser is driven by
 // tests, by flags of its own.
-var fronts = []string{"cmd/", "bench/", "tools/", "distributed/", "examples/", "python/", "internal/browser/"}
+var fronts = []string{"cmd/", "bench/", "tools/", "distributed/", "examples/", "python/"}
 
 // commandLine matches a flag, or a command of simdb.
 var commandLine = regexp.MustCompile(`--[a-z]|\bsimdb (\.\.\.|[a-z]+ (-|[A-Z]+\b))`)

@@ -66,34 +66,34 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestWrong$",
 	},
 	{
-		name: "level/the first of its kind removed, too", in: "internal/units", decl: "Repeats.repeated",
+		name: "level/the first of its kind removed, too", in: "dedup/internal/units", decl: "Repeats.repeated",
 		edit:  swap(`ok && o.first != at`, `o.n > 0`),
-		tests: "internal/units", run: "^TestRepeats$",
+		tests: "dedup/internal/units", run: "^TestRepeats$",
 	},
 	{
-		name: "level/short units removed", in: "internal/units", decl: "hasher.hash",
+		name: "level/short units removed", in: "dedup/internal/units", decl: "hasher.hash",
 		edit:  never(`h.least > 0 && token.Count(text, h.symbols, h.least) < h.least`),
-		tests: "internal/units", run: "^TestRepeats$",
+		tests: "dedup/internal/units", run: "^TestRepeats$",
 	},
 	{
-		name: "level/rare units removed", in: "internal/units", decl: "Repeats.repeated",
+		name: "level/rare units removed", in: "dedup/internal/units", decl: "Repeats.repeated",
 		edit:  swap(`o.n >= r.least`, `o.n >= 2`),
-		tests: "internal/units", run: "^TestRepeats$",
+		tests: "dedup/internal/units", run: "^TestRepeats$",
 	},
 	{
-		name: "level/rare units of what is known stay", in: "internal/units", decl: "Repeats.repeated",
+		name: "level/rare units of what is known stay", in: "dedup/internal/units", decl: "Repeats.repeated",
 		edit:  swap(`o.n >= r.least || o.first.Doc() < r.known`, `o.n >= r.least`),
-		tests: "internal/units", run: "^TestRepeats$",
+		tests: "dedup/internal/units", run: "^TestRepeats$",
 	},
 	{
-		name: "level/anchors of windows that overlap counted once", in: "internal/units", decl: "passages.eachAnchor",
+		name: "level/anchors of windows that overlap counted once", in: "dedup/internal/units", decl: "passages.eachAnchor",
 		edit:  swap(`queue[head] != at`, `at < 0 || p.grams[queue[head]] != p.grams[at]`),
-		tests: "internal/units", run: "^TestPassages$",
+		tests: "dedup/internal/units", run: "^TestPassages$",
 	},
 	{
-		name: "level/the first window of a text that repeats itself removed", in: "internal/units", decl: "Options.Remove",
+		name: "level/the first window of a text that repeats itself removed", in: "dedup/internal/units", decl: "Options.Remove",
 		edit:  never(`r.First.Doc() == r.At.Doc() && r.First.Unit()+n > at`),
-		tests: "internal/units", run: "^TestPassageWithinItself$",
+		tests: "dedup/internal/units", run: "^TestPassageWithinItself$",
 	},
 	{
 		name: "level/records cut in the wrong place", in: "records/lines", decl: "spans",
@@ -126,39 +126,49 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^Test(Thresholds|JoinsAgainstBruteForce)$",
 	},
 	{
-		name: "stages/pairs count in every group", in: "internal/stages", decl: "Plan.Pairs",
+		name: "stages/pairs count in every group", in: "dedup/internal/stages", decl: "Plan.Pairs",
 		edit:  swap(`lowest(x.Groups, y.Groups) != group`, `lowest(x.Groups, y.Groups) > group`),
-		tests: "internal/stages", run: "^TestAgainstOneMachine$",
+		tests: "dedup/internal/stages", run: "^TestAgainstOneMachine$",
 	},
 	{
-		name: "stages/a block too few", in: "internal/stages", decl: "Plan.routePrints",
+		name: "stages/a block too few", in: "dedup/internal/stages", decl: "Plan.routePrints",
 		edit:  swap(`p.By.K+1`, `max(p.By.K, 1)`),
-		tests: "internal/stages", run: "^TestPrints$",
+		tests: "dedup/internal/stages", run: "^TestPrints$",
 	},
 	{
-		name: "shard/what comes twice counts twice", in: "cmd/simdb/shard", decl: "Job.keepers",
+		name: "library/the last of two criteria counts", in: "cmd/simdb/internal/library", decl: "keywords.set",
+		edit:  swap(`criterion = name`, `_ = criterion`),
+		tests: "cmd/simdb/internal/library", run: "^TestKeywords$",
+	},
+	{
+		name: "engine/a criterion that is read is not verified", in: "engine", decl: "Criterion.UnmarshalText",
+		edit:  swap(`*c = c.Verified()`, `*c = of(t)`),
+		tests: "engine", run: "^TestCriterionText$",
+	},
+	{
+		name: "shard/what comes twice counts twice", in: "dedup/shard", decl: "Job.keepers",
 		edit:  swap(`stars = slices.Compact(stars)`, `stars = slices.Clip(stars)`),
-		tests: "cmd/simdb/shard", run: "^TestDedup$",
+		tests: "dedup/shard", run: "^TestDedup$",
 	},
 	{
-		name: "shard/links that met at once are lost", in: "cmd/simdb/shard", decl: "Job.forest",
+		name: "shard/links that met at once are lost", in: "dedup/shard", decl: "Job.forest",
 		edit:  swap(`links = append(links, met...)`, `_ = met`),
-		tests: "cmd/simdb/shard", run: "^TestDedup$",
+		tests: "dedup/shard", run: "^TestDedup$",
 	},
 	{
-		name: "shard/a worker that was killed has done its share", in: "cmd/simdb/shard", decl: "Job.RunStep",
+		name: "shard/a worker that was killed has done its share", in: "dedup/shard", decl: "Job.RunStep",
 		edit:  swap(`dir := filepath.Join(own, "messages")`, `dir := target`),
-		tests: "cmd/simdb/shard", run: "^TestKilled$",
+		tests: "dedup/shard", run: "^TestKilled$",
 	},
 	{
-		name: "stages/two parts of a large cell do not meet", in: "internal/stages", decl: "Plan.cells",
+		name: "stages/two parts of a large cell do not meet", in: "dedup/internal/stages", decl: "Plan.cells",
 		edit:  swap(`slices.Concat(a, b)`, `slices.Clone(b)`),
-		tests: "internal/stages", run: "^TestAgainstOneMachine$",
+		tests: "dedup/internal/stages", run: "^TestAgainstOneMachine$",
 	},
 	{
-		name: "stages/the set with the most to spare has no company", in: "internal/stages", decl: "Plan.company",
+		name: "stages/the set with the most to spare has no company", in: "dedup/internal/stages", decl: "Plan.company",
 		edit:  swap(`next = spare(sets[best])`, `next = math.Inf(-1)`),
-		tests: "internal/stages", run: "^TestAgainstOneMachine$",
+		tests: "dedup/internal/stages", run: "^TestAgainstOneMachine$",
 	},
 	{
 		name: "setjoin/a piece of a text too few", in: "internal/setjoin", decl: "prefixer.ofText",
@@ -193,7 +203,7 @@ var outputMutants = []mutant{
 	{
 		name: "setjoin/rests of word vectors without their own word", in: "internal/setjoin", decl: "prefixer.ofWords",
 		edit:  swap(`left < cut*all`, `left-w.square < cut*all`),
-		tests: "internal/corpus", run: "^TestTextsAgainstBruteForce$",
+		tests: "dedup/internal/corpus", run: "^TestTextsAgainstBruteForce$",
 	},
 	{
 		name: "setjoin/an element of two sets taken for one of one", in: "internal/setjoin", decl: "counts.add",
@@ -288,7 +298,7 @@ var outputMutants = []mutant{
 	{
 		name: "setjoin/texts of few common words ruled out", in: "internal/setjoin", decl: "mostWords",
 		edit:  swap(`(x+y)*(1+slack)`, `0.7*(x+y)`),
-		tests: "internal/corpus", run: ".",
+		tests: "dedup/internal/corpus", run: ".",
 	},
 	{
 		name: "memindex/documents that hold just enough of a set not found", in: "engine/internal/memindex", decl: "GrowingSets.Candidates",
@@ -296,9 +306,14 @@ var outputMutants = []mutant{
 		tests: "engine/internal/memindex", run: "^TestGrowingSets$",
 	},
 	{
-		name: "corpus/IDs that are prefixes sorted after others", in: "internal/corpus", decl: "Listing.sortIDs",
+		name: "corpus/IDs that are prefixes sorted after others", in: "dedup/internal/corpus", decl: "Listing.sortIDs",
 		edit:  swap(`byte(min(len(id)-len(first), keyBytes+1))`, `keyBytes + 1`),
-		tests: "internal/corpus", run: "^TestRank$",
+		tests: "dedup/internal/corpus", run: "^TestRank$",
+	},
+	{
+		name: "setjoin/texts passed over that are connected with others of a crowd", in: "internal/setjoin", decl: "sharers.of",
+		edit:  swap(` && p.connected(x.part(x.sets[l.entries[0]]))`, ``),
+		tests: "internal/setjoin", run: "^TestComponentsByCosine$",
 	},
 	{
 		name: "setjoin/members take part as keepers", in: "internal/setjoin", decl: "stars.choose",
@@ -311,12 +326,12 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
-		name: "corpus/components keep the first document", in: "internal/corpus", decl: "Clusters.components",
+		name: "corpus/components keep the first document", in: "dedup/internal/corpus", decl: "Clusters.components",
 		edit:  swap(`Preferred(c.keeper, c.l.Order)`, `Preferred(c.keeper, c.alone())`),
 		tests: "dedup", run: "^TestFingerprints$",
 	},
 	{
-		name: "corpus/equal documents of two groups not paired", in: "internal/corpus", decl: "Groups.split",
+		name: "corpus/equal documents of two groups not paired", in: "dedup/internal/corpus", decl: "Groups.split",
 		edit:  swap(`others[0] = a[from+to:]`, `others[0] = a[len(a):]`),
 		tests: "cmd/simdb", run: "^TestAcrossIsBruteForce$",
 	},
@@ -406,12 +421,12 @@ var outputMutants = []mutant{
 		tests: "dedup/tune", run: "^TestReport$",
 	},
 	{
-		name: "output/documents of files that were replaced", in: "internal/corpus", decl: "Listing.Rank",
+		name: "output/documents of files that were replaced", in: "dedup/internal/corpus", decl: "Listing.Rank",
 		edit:  never(`order == 0`),
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},
 	{
-		name: "output/pairs of files as they are found", in: "internal/corpus", decl: "Listing.sortedPairs",
+		name: "output/pairs of files as they are found", in: "dedup/internal/corpus", decl: "Listing.sortedPairs",
 		edit:  swap(`cmp.Compare(q.Match, p.Match)`, `cmp.Compare(p.Match, q.Match)`),
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},

@@ -32,7 +32,7 @@ var pictureMutants = []mutant{
 	{
 		name: "pictures/pairs as often as their hashes", in: "internal/selfjoin", decl: "Documents.Pairs",
 		edit:  swap(`|| d.nearer(fps, a, b, i, j, distance)`, `|| d.nearer(fps, a, a, i, j, distance)`),
-		tests: "internal/corpus", run: "^TestPrints$",
+		tests: "dedup/internal/corpus", run: "^TestPrints$",
 	},
 	{
 		name: "selfjoin/keepers cover no fingerprints of their own", in: "internal/selfjoin", decl: "clustering.uncovered",

@@ -32,6 +32,11 @@ func (j *join) connect(forest *selfjoin.Forest) error {
 		j.index.crowds.part = func(e uint32) uint32 { return forest.Root(j.index.sets[e]) }
 		j.within.crowds.part = func(e uint32) uint32 { return forest.Root(j.items[j.within.sets[e]].set) }
 	}
+	if j.t.Kind == Cosine {
+		j.index.least, j.within.least = 4*j.o.crowd, 4*j.o.crowd
+		j.index.part = forest.Root
+		j.within.part = func(n uint32) uint32 { return forest.Root(j.items[n].set) }
+	}
 	return j.eachBlock(func(it *item) bool {
 		for _, m := range it.matches {
 			forest.Union(m.set, it.set)

@@ -27,7 +27,10 @@ type index struct {
 	lengths []float64 // Cosine: of entries
 	crowds  *crowds   // Jaccard, Sketches
 
-	others map[uint64][]uint32 // Cosine: of each node, by nodeOf: all entries that share it
+	others map[uint64]*sharers     // Cosine: of each node, by nodeOf
+	part   func(set uint32) uint32 // Cosine, Components: what it is connected with
+	least  int                     // Cosine, Components: connected sharers, more than which are many
+	many   bool                    // Cosine, Components: there are more
 }
 
 // node is an element of an entry's prefix.
@@ -64,7 +67,7 @@ func (x *index) reset() {
 	if x.crowds != nil {
 		x.crowds.reset()
 	}
-	x.others = map[uint64][]uint32{}
+	x.others, x.many = map[uint64]*sharers{}, false
 }
 
 // bytes is about the memory of the index.
@@ -117,7 +120,11 @@ func (x *index) add(set uint32, p *prefix) (member bool) {
 		if p.rests != nil {
 			rest |= 1<<(32-shareBits) - 1 // as postings have it
 			others, ok := x.others[nodeOf(tag, rest)]
-			if x.others[nodeOf(tag, rest)] = append(others, entry); ok {
+			if !ok {
+				others = &sharers{}
+				x.others[nodeOf(tag, rest)] = others
+			}
+			if others.add(x, entry); ok {
 				continue
 			}
 		}
@@ -126,8 +133,38 @@ func (x *index) add(set uint32, p *prefix) (member bool) {
 	return false
 }
 
-// othersBytes is about what a list of entries that share a node takes.
-const othersBytes = 48
+// othersBytes is about what sharers take.
+const othersBytes = 64
+
+// All entries that share a node. Of Components the first ones, that many, are connected
+// with each other.
+type sharers struct {
+	entries   []uint32
+	connected int
+}
+
+func (l *sharers) add(x *index, entry uint32) {
+	l.entries = append(l.entries, entry)
+	part := func(i int) uint32 { return x.part(x.sets[l.entries[i]]) }
+	for x.part != nil && l.connected < len(l.entries) && part(l.connected) == part(0) {
+		l.connected++
+	}
+	x.many = x.many || l.connected > x.least
+}
+
+// of returns those that a set is compared with.
+func (l *sharers) of(x *index, p *prefix) []uint32 {
+	const share = 16
+	switch many := l.connected > x.least; {
+	case p.few && many:
+		return l.entries[l.connected-max(x.least/share, 1) : l.connected]
+	case p.few:
+		return nil
+	case many && p.connected != nil && p.connected(x.part(x.sets[l.entries[0]])):
+		return l.entries[l.connected:]
+	}
+	return l.entries
+}
 
 // nodeOf returns what tells a node of Cosine from others, which all entries share that have the
 // same tag and rest: pages of a template, of each key of which all are ruled out together.
@@ -199,18 +236,18 @@ func (x *index) chain(dst []uint32, tag uint32, p *prefix, rest uint32, t thresh
 		if p.met++; !t.enough(p.size, int(x.sizes[nd.entry]), rest, nd.rest) {
 			continue
 		}
-		dst = x.found(dst, nd.entry, nd.tag, nd.rest, t)
+		dst = x.found(dst, nd.entry, nd.tag, nd.rest, p, t)
 	}
 	return dst
 }
 
 // found appends the entries of a node; of Edits the entry and the rest.
-func (x *index) found(dst []uint32, entry, tag, rest uint32, t threshold) []uint32 {
+func (x *index) found(dst []uint32, entry, tag, rest uint32, p *prefix, t threshold) []uint32 {
 	switch t.Kind {
 	case Edits:
 		return append(dst, entry, rest)
 	case Cosine:
-		return append(dst, x.others[nodeOf(tag, rest)]...)
+		return append(dst, x.others[nodeOf(tag, rest)].of(x, p)...)
 	}
 	if len(dst) == 0 || dst[len(dst)-1] != entry {
 		dst = append(dst, entry)

@@ -68,7 +68,7 @@ func (j *join) pairWithin(give func(it *item) bool) (goOn bool, err error) {
 		if it.twin {
 			continue
 		}
-		if err := j.pair(it); err != nil {
+		if err := j.passes(it, &j.within, j.pair); err != nil {
 			return false, err
 		}
 		if !give(it) {

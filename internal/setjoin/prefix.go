@@ -133,6 +133,9 @@ type prefix struct {
 	hasBitmap bool    // not of Edits
 	length    float64 // Cosine: squared, of the vector
 
+	few       bool                   // Cosine: a few entries are wanted of each node that has many
+	connected func(part uint32) bool // Cosine: the set is, with this part; nil where it is not asked
+
 	set []uint64 // Jaccard, Sketches: the elements
 	met int      // elements of entries that it has met
 	sum uint64   // Components: of the elements that others may have, too

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
@@ -263,6 +265,43 @@ func checkComponents(t *testing.T, s *Sets, sets [][]uint64, like func(a, b []ui
 	}
 	if !slices.Equal(got.Labels(), want.Labels()) {
 		t.Fatalf("t %v, %d sets: components differ", at, len(some))
+	}
+}
+
+// A cosineJudge compares sets of words that each come once.
+type cosineJudge struct {
+	sets [][]uint64
+	at   float64
+}
+
+func (j cosineJudge) Compare(a, b int) (score float64, ok bool, err error) {
+	score = cosine(j.sets[a], j.sets[b])
+	return score, score >= j.at, nil
+}
+
+func cosine(a, b []uint64) float64 {
+	return float64(ordered.Common(a, b, 0)) / math.Sqrt(float64(len(a)*len(b)))
+}
+
+// TestComponentsByCosine has nodes that many share, some connected with each other.
+func TestComponentsByCosine(t *testing.T) {
+	for run := range exhaustive.Every(t, 2).Of(400) {
+		r := rand.New(rand.NewPCG(uint64(run), 3))
+		sets := corpus(r, 1+r.IntN(200))
+		for _, set := range sets {
+			for i := range set {
+				set[i] = WordElement(set[i]<<16, 1)
+			}
+			slices.Sort(set)
+		}
+		at := thresholds[r.IntN(len(thresholds))]
+		o := Options{Workers: 1 + r.IntN(3), window: 1 + r.IntN(40), crowd: 1 + r.IntN(3), Memory: 1 << (12 + r.IntN(8)), least: 1}
+		o.Judge = func() Judge { return cosineJudge{sets, at} }
+		order := make([]uint32, len(sets))
+		for i := range order {
+			order[i] = uint32(i)
+		}
+		checkComponents(t, add(t, sets, SetsOptions{Measure: Measure{Kind: Cosine}}), sets, cosine, order, at, o)
 	}
 }
 

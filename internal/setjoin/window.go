@@ -304,7 +304,7 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 			it.hashes = w.hashes[lo:len(w.hashes):len(w.hashes)]
 			it.prefix, w.keys = w.prefixer.of(it.hashes, w.keys)
 			if it.twin, err = w.isTwin(it); err == nil && !it.twin {
-				err = w.probe(it)
+				err = w.passes(it, &w.index, w.probe)
 			}
 			if err != nil {
 				return err
@@ -315,6 +315,20 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 		}
 	}
 	return nil
+}
+
+// passes has an item compared with the entries of an index. If many of these are connected, it is
+// with a few of them first: once one of a crowd matches, the others are passed over.
+func (j *join) passes(it *item, in *index, compare func(it *item) error) error {
+	if p := &it.prefix; in.many {
+		p.connected = func(part uint32) bool { return j.connected(it, part) }
+		p.few = true
+		err := compare(it)
+		if p.few = false; err != nil {
+			return err
+		}
+	}
+	return compare(it)
 }
 
 // probe compares an item with the entries of the index.

@@ -126,7 +126,7 @@ def test_rows_without_ids():
         (row,) = simdb.dedup(form)[1].to_pylist()
         assert (row["row"], row["id"], row["keeper_row"], row["keeper"], row["keeper_file"]) == (2, "2", 0, "0", None)
     mask, audit = simdb.dedup({"text": texts}, keep="none")
-    assert list(mask) == [False, True, False] and list(audit["keeper"]) == [None, None] == list(audit["keeper_row"])
+    assert list(mask) == [False, True, False] and list(audit["keeper"]) == [None, "0"] and list(audit["keeper_row"]) == [None, 0]
 
 
 def test_what_is_no_table():

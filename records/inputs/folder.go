@@ -77,7 +77,7 @@ func (f *OutFolder) Claim(names []string, formats []records.Format) error {
 		if formats[i].Unit() == records.UnitFile {
 			return fmt.Errorf("%s: %s is one document, and the output a list of paths: name a file", option.Set("Output", f.Path), name)
 		}
-		if err := f.env.Outputs.Claim(option.Name("Output"), f.Place(name), f.Kind(name, formats[i])); err != nil {
+		if err := f.env.Claim(option.Name("Output"), f.Place(name), f.Kind(name, formats[i])); err != nil {
 			return err
 		}
 	}

@@ -27,8 +27,10 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
-	"github.com/simdb/simdb/cmd/simdb/shard"
+	"github.com/simdb/simdb/cmd/simdb/flags"
+	"github.com/simdb/simdb/dedup/shard"
 	"github.com/simdb/simdb/distributed"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 const usage = `Usage: simdb-beam COMMAND [flags] PATTERN... -o DIR/
@@ -121,7 +123,10 @@ func run(ctx context.Context, args []string) (status int, err error) {
 		return 0, err
 	}
 	o := distributed.Options{Files: distributed.Files{Dir: dir}}
-	o.Options = shard.Options{Command: args[0], Args: args[1:], Work: *work, Shards: *shards, Groups: *groups}
+	if o.Options, err = flags.Shard(args); err != nil {
+		return 0, err
+	}
+	o.Work, o.Shards, o.Groups = *work, *shards, *groups
 	if o.Options, err = shard.Plan(ctx, o.Options, o.Files); err != nil {
 		return 0, err
 	}
@@ -137,7 +142,14 @@ func run(ctx context.Context, args []string) (status int, err error) {
 	if err := distributed.Run(ctx, *runners.Runner, options); err != nil {
 		return 0, err
 	}
-	return job.Finish(ctx)
+	said, err := job.Finish(ctx)
+	if said != "" {
+		fmt.Fprintln(os.Stderr, said)
+	}
+	if errors.Is(err, inputs.ErrRejected) {
+		return 2, nil
+	}
+	return 0, err
 }
 
 // parse sets the flags that are not those of simdb dedup, and returns the other arguments.

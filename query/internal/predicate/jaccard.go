@@ -1,7 +1,6 @@
 package predicate
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/simdb/simdb/engine"
@@ -14,7 +13,6 @@ import (
 // and then lists all documents for which it holds, once.
 type jaccard struct {
 	searching
-	scorer *engine.Scorer
 	scored int // documents compared
 	all    map[string]engine.Match
 }
@@ -92,18 +90,8 @@ func (p *jaccard) Test(x *Scope, c *Candidate) (Verdict, error) {
 		m, holds := p.all[c.ID]
 		return Verdict{Holds: holds, Match: m}, nil
 	}
-	if p.scorer == nil {
-		var err error
-		if p.scorer, err = x.Snap.Scorer(x.Ctx, p.target.doc, p.by); err != nil {
-			return Verdict{}, err
-		}
-	}
 	p.scored++
-	m, holds, err := p.scorer.Match(x.Ctx, c.ID)
-	if errors.Is(err, engine.ErrNotFound) {
-		err = ErrGone
-	}
-	return Verdict{Holds: holds, Match: m}, err
+	return p.score(x, c)
 }
 
 func (p *jaccard) computeAll(x *Scope) error {

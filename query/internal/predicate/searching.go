@@ -1,6 +1,7 @@
 package predicate
 
 import (
+	"errors"
 	"iter"
 	"math"
 
@@ -14,6 +15,22 @@ type searching struct {
 	by      engine.Criterion
 	nothing string  // why it holds for no document, as EXPLAIN says it; "" if it may
 	setup   float64 // nanoseconds to begin a search
+	scorer  *engine.Scorer
+}
+
+// score compares a document with the target.
+func (p *searching) score(x *Scope, c *Candidate) (Verdict, error) {
+	if p.scorer == nil {
+		var err error
+		if p.scorer, err = x.Snap.Scorer(x.Ctx, p.target.doc, p.by); err != nil {
+			return Verdict{}, err
+		}
+	}
+	m, holds, err := p.scorer.Match(x.Ctx, c.ID)
+	if errors.Is(err, engine.ErrNotFound) {
+		err = ErrGone
+	}
+	return Verdict{Holds: holds, Match: m}, err
 }
 
 // matches yields the documents for which it holds: best first, unless they need no order.

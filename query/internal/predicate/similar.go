@@ -1,7 +1,6 @@
 package predicate
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/simdb/simdb/engine"
@@ -24,7 +23,6 @@ type similar struct {
 	searching
 	word      string
 	threshold float64
-	scorer    *engine.Scorer
 }
 
 // bind resolves a predicate that compares texts by the measure.
@@ -63,17 +61,7 @@ func (p *similar) Test(x *Scope, c *Candidate) (Verdict, error) {
 	if c.ID == p.target.self {
 		return Verdict{}, nil
 	}
-	if p.scorer == nil {
-		var err error
-		if p.scorer, err = x.Snap.Scorer(x.Ctx, p.target.doc, p.by); err != nil {
-			return Verdict{}, err
-		}
-	}
-	m, holds, err := p.scorer.Match(x.Ctx, c.ID)
-	if errors.Is(err, engine.ErrNotFound) {
-		err = ErrGone
-	}
-	return Verdict{Holds: holds, Match: m}, err
+	return p.score(x, c)
 }
 
 func (p *similar) Explain(x *Scope) []string {

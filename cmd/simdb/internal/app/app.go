@@ -64,7 +64,7 @@ var ErrInterrupted = errors.New("interrupted")
 // New returns the App of this process, with its standard output and standard error. From now on
 // messages name options by flags.
 func New() *App {
-	option.Use(&flags)
+	option.Use(&Flags)
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
 	a := &App{Out: os.Stdout, Err: os.Stderr}
 	a.Outputs.Identify = new(engine.Identifier).Identify
@@ -196,15 +196,11 @@ func (a *App) NewSources(args []string, f InputFlags) (*inputs.Sources, error) {
 }
 
 // NewCollection is NewSources for a command that also reads a database, which the caller closes.
-func (a *App) NewCollection(args []string, f InputFlags, how Access) (*inputs.Sources, error) {
-	to, err := how.access()
-	if err == nil {
-		err = f.Check()
-	}
-	if err != nil {
+func (a *App) NewCollection(args []string, f InputFlags, how inputs.Access) (*inputs.Sources, error) {
+	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	return a.Env().NewCollection(a.Context(), args, f.Where(), to)
+	return a.Env().NewCollection(a.Context(), args, f.Where(), how)
 }
 
 // NewRejects returns the Rejects of a run with this output.

@@ -15,7 +15,7 @@ func (f PageInputFlags) Reading(format records.Format, bits BitLength) string {
 		name, value, usual string
 	}{
 		{"--files", strconv.FormatBool(f.OfFiles()), "false"},
-		{"--images", f.Images.String(), ""},
+		{"--images", f.ImagesName(), ""},
 		{"--orientations", f.Orientations, "1"},
 		{"--bits", strconv.Itoa(int(bits)), "0"},
 		{"--input-format", string(format), string(records.Auto)},

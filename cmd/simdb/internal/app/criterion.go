@@ -5,11 +5,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/query"
-	"github.com/simdb/simdb/records/inputs"
 )
 
 // CriterionFlags are the criterion of a search; exactly one of the two is set.
@@ -61,21 +61,12 @@ type FilesCriterionFlags struct {
 	Verify      *Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is also at least T."`
 }
 
-// By is the criterion, or none.
-func (f FilesCriterionFlags) By() engine.Criterion {
-	switch {
-	case f.Near != nil:
-		return engine.Near(int(*f.Near))
-	case f.Jaccard != nil:
-		return engine.Jaccard(float64(*f.Jaccard))
-	case f.Levenshtein != nil:
-		return engine.Levenshtein(float64(*f.Levenshtein))
-	case f.Cosine != nil:
-		return engine.Cosine(float64(*f.Cosine))
-	case f.Within != nil:
-		return engine.Within(float64(*f.Within))
+// Measures are what the flags measure.
+func (f FilesCriterionFlags) Measures() dedup.Measures {
+	return dedup.Measures{
+		Near: (*int)(f.Near), Verify: (*float64)(f.Verify), Jaccard: (*float64)(f.Jaccard),
+		Levenshtein: (*float64)(f.Levenshtein), Cosine: (*float64)(f.Cosine), Within: (*float64)(f.Within),
 	}
-	return engine.Criterion{}
 }
 
 // CriterionUsage rewrites usage lines to show that one of the flags of a criterion may be given, or
@@ -112,9 +103,6 @@ func (d *Distance) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Within returns an error if d is more than a number of bits. It may be nil.
-func (d *Distance) Within(bits int) error { return inputs.CheckDistance((*int)(d), bits) }
-
 // Share is a number above 0 and up to 1.
 type Share float64
 
@@ -131,15 +119,22 @@ func (s *Share) UnmarshalText(text []byte) error {
 // Percent returns the share in percent, as it was given: 55 for 0.55, of which 100 times is more.
 func (s Share) Percent() string { return fmt.Sprintf("%.12g %%", 100*float64(s)) }
 
-// Criterion returns the criterion of the flags. With verify, similarities are computed from texts.
-func (f CriterionFlags) Criterion(verify bool) engine.Criterion {
-	switch {
-	case f.Jaccard == nil:
-		return engine.Near(int(*f.Near))
-	case verify:
-		return engine.Jaccard(float64(*f.Jaccard)).Verified()
+// Measures are what the flags measure.
+func (f SimilarityFlags) Measures() dedup.Measures {
+	return dedup.Measures{
+		Near: (*int)(f.Near), Jaccard: (*float64)(f.Jaccard), Levenshtein: (*float64)(f.Levenshtein), Cosine: (*float64)(f.Cosine),
+		Contains: (*float64)(f.Contains), Within: (*float64)(f.Within),
 	}
-	return engine.Jaccard(float64(*f.Jaccard))
+}
+
+// Criterion returns the criterion of the flags. With verify, Jaccard similarities are computed from
+// texts.
+func (f SimilarityFlags) Criterion(verify bool) engine.Criterion {
+	by := f.Measures().Criterion()
+	if verify {
+		by = by.Verified()
+	}
+	return by
 }
 
 // Columns appends the columns that measure a match to columns.
@@ -159,46 +154,24 @@ func (f CriterionFlags) Values(m engine.Match, values ...any) []any {
 }
 
 // Meaning says in words what makes two documents near-duplicates.
-func (f CriterionFlags) Meaning(verify bool) string {
-	switch {
-	case f.Jaccard == nil:
-		return fmt.Sprintf("at most %d bits of their fingerprints differ", *f.Near)
-	case verify:
-		return fmt.Sprintf("at least %s of their shingles are common", f.Jaccard.Percent())
+func Meaning(by engine.Criterion) string {
+	t := Share(by.T())
+	switch by.Kind() {
+	case engine.KindNear:
+		return fmt.Sprintf("at most %d bits of their fingerprints differ", by.K())
+	case engine.KindLevenshtein:
+		return fmt.Sprintf("the texts are equal to %s, by edit distance", t.Percent())
+	case engine.KindCosine:
+		return fmt.Sprintf("the cosine of their word counts is at least %g", t)
+	case engine.KindContains, engine.KindWithin:
+		return fmt.Sprintf("at least %s of the shingles of the one are in the other", t.Percent())
 	}
-	return fmt.Sprintf("at least %s of their shingles are common, as estimated", f.Jaccard.Percent())
-}
-
-// Meaning says in words what makes two documents near-duplicates.
-func (f SimilarityFlags) Meaning(verify bool) string {
-	switch {
-	case f.Levenshtein != nil:
-		return fmt.Sprintf("the texts are equal to %s, by edit distance", f.Levenshtein.Percent())
-	case f.Cosine != nil:
-		return fmt.Sprintf("the cosine of their word counts is at least %g", float64(*f.Cosine))
-	case f.Contains != nil:
-		return fmt.Sprintf("at least %s of the shingles of the one are in the other", f.Contains.Percent())
-	case f.Within != nil:
-		return fmt.Sprintf("at least %s of the shingles of the one are in the other", f.Within.Percent())
+	m := fmt.Sprintf("at least %s of their shingles are common", t.Percent())
+	if !by.IsVerified() {
+		m += ", as estimated"
 	}
-	return f.CriterionFlags.Meaning(verify)
+	return m
 }
 
 // Contained reports whether the criterion is one of containment.
 func (f SimilarityFlags) Contained() bool { return f.Contains != nil || f.Within != nil }
-
-// Criterion returns the criterion of the flags. With verify, Jaccard similarities are computed from
-// texts.
-func (f SimilarityFlags) Criterion(verify bool) engine.Criterion {
-	switch {
-	case f.Levenshtein != nil:
-		return engine.Levenshtein(float64(*f.Levenshtein))
-	case f.Cosine != nil:
-		return engine.Cosine(float64(*f.Cosine))
-	case f.Contains != nil:
-		return engine.Contains(float64(*f.Contains))
-	case f.Within != nil:
-		return engine.Within(float64(*f.Within))
-	}
-	return f.CriterionFlags.Criterion(verify)
-}

@@ -41,48 +41,6 @@ func End(db *engine.DB, failure error) error {
 	return errors.Join(failure, db.Close())
 }
 
-// Access says how a database is opened, by flags. The zero value is for reading.
-type Access struct {
-	Write    bool         // it must not be a single table, unless
-	OrTable  bool         // statements that cannot write to one say so
-	Create   bool         // if there is none
-	Contain  bool         // a database that is created has an index for searches by containment
-	OrFile   bool         // the argument could also have been that of a file, as messages say
-	Near     *Distance    // must be within the length of its fingerprints, or nil
-	Features FeatureFlags // must be those of the database where they are given
-	Images   *ImageKind   // of pictures that are compared with it, or nil
-	Memory   int64        // of a query, in bytes, for what it finds; 0 means 1 GiB
-	Still    bool         // nothing is merged in the background
-	OnEvent  func(engine.Event)
-}
-
-func (how Access) access() (inputs.Access, error) {
-	compared, err := how.Features.Compared()
-	return inputs.Access{
-		Write: how.Write, OrTable: how.OrTable, Create: how.Create, Contain: how.Contain, OrFile: how.OrFile, Near: (*int)(how.Near),
-		Compared: compared, Images: how.Images.kind(), Memory: how.Memory, Still: how.Still, OnEvent: how.OnEvent,
-	}, err
-}
-
-// Open opens a database. It must exist, unless it may be created. A pattern names a set of tables
-// and databases, which is read-only.
-func (a *App) Open(path string, how Access) (*engine.DB, error) {
-	to, err := how.access()
-	if err != nil {
-		return nil, err
-	}
-	return a.Env().OpenDB(path, to)
-}
-
-// OpenStored opens a database and takes a snapshot of it.
-func (a *App) OpenStored(path string, how Access) (*inputs.Stored, error) {
-	to, err := how.access()
-	if err != nil {
-		return nil, err
-	}
-	return a.Env().OpenStored(path, to)
-}
-
 // OptionsLike returns the options with which a database like db is created. If db has the layout
 // for its size, the other one will have that for its own.
 func OptionsLike(db *engine.DB) (*engine.Options, error) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/imagehash"
@@ -32,52 +33,18 @@ type GlobalFlags struct {
 
 // FileFlags have files be documents, and say which.
 type FileFlags struct {
-	WholeFiles   bool       `group:"input" name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
-	Images       *ImageKind `group:"input" placeholder:"KIND" help:"Files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF), found as with --files and compared by a perceptual hash: pdq or dhash256, of 256 bits, dhash or phash, of 64. Without --near, at most 31 of 256 bits or 8 of 64 differ."`
-	Orientations string     `group:"input" enum:"1,8" default:"1" placeholder:"N" help:"With 8, pictures are also compared rotated and mirrored (--images): the nearest hashes of their eight orientations count (default: 1)."`
-	Exclude      []string   `group:"input" sep:"none" placeholder:"PATTERN" help:"Leave out files that match, by the rules of .gitignore (--files, --images). Can be repeated; a .simdbignore file in a folder may have more such patterns."`
-	Hidden       bool       `group:"input" help:"Include files and folders whose names begin with a dot (--files, --images)."`
+	WholeFiles   bool            `group:"input" name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
+	Images       *imagehash.Kind `group:"input" placeholder:"KIND" help:"Files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF), found as with --files and compared by a perceptual hash: pdq or dhash256, of 256 bits, dhash or phash, of 64. Without --near, at most 31 of 256 bits or 8 of 64 differ."`
+	Orientations string          `group:"input" enum:"1,8" default:"1" placeholder:"N" help:"With 8, pictures are also compared rotated and mirrored (--images): the nearest hashes of their eight orientations count (default: 1)."`
+	Exclude      []string        `group:"input" sep:"none" placeholder:"PATTERN" help:"Leave out files that match, by the rules of .gitignore (--files, --images). Can be repeated; a .simdbignore file in a folder may have more such patterns."`
+	Hidden       bool            `group:"input" help:"Include files and folders whose names begin with a dot (--files, --images)."`
 }
 
 // OfFiles reports whether each file is a document.
 func (f FileFlags) OfFiles() bool { return f.WholeFiles || f.Images != nil }
 
-// ImageKind is a hash of pictures.
-type ImageKind struct{ imagehash.Kind }
-
-// UnmarshalText parses the name of a kind.
-func (k *ImageKind) UnmarshalText(text []byte) (err error) {
-	k.Kind, err = imagehash.ParseKind(string(text))
-	return err
-}
-
-// kind is the hash; nil for none.
-func (k *ImageKind) kind() *imagehash.Kind {
-	if k == nil {
-		return nil
-	}
-	return &k.Kind
-}
-
-// Check returns an error if the pictures of a database have hashes of another kind.
-func (k *ImageKind) Check(path string, db *engine.DB) error {
-	return inputs.CheckPictures(k.kind(), path, db)
-}
-
-// SetOptions sets in o what a database of pictures has. A nil k is none.
-func (k *ImageKind) SetOptions(o *engine.Options) { inputs.SetPictures(o, k.kind()) }
-
 // DefaultJaccard is the criterion of commands that are given none.
-const DefaultJaccard Share = 0.8
-
-// DefaultOf is the criterion of a command that is given none, in a database or of files, for which
-// db is nil. Of hashes of pictures it is the distance up to which these count as the same.
-func DefaultOf(db *engine.DB, images *ImageKind) CriterionFlags {
-	if k := inputs.PicturesOf(db, images.kind()); k != nil {
-		return CriterionFlags{Near: new(Distance(k.Near()))}
-	}
-	return CriterionFlags{Jaccard: new(DefaultJaccard)}
-}
+const DefaultJaccard Share = dedup.DefaultJaccard
 
 // DefaultCriterion gives commands that need a criterion, and have none, --jaccard;
 // [CriterionFlags.Settle] has the last word.
@@ -103,24 +70,25 @@ func (f *CriterionFlags) AfterApply(ctx *kong.Context) error {
 
 // Settle has a command that was given no criterion use that of its pictures, or of the database,
 // unless that is nil, and says which it is, where nothing else does.
-func (f *CriterionFlags) Settle(a *App, db *engine.DB, images *ImageKind) {
+func (f *CriterionFlags) Settle(a *App, db *engine.DB, images *imagehash.Kind) {
 	if !f.byDefault {
 		return
 	}
-	by := DefaultOf(db, images)
-	switch f.Near, f.Jaccard = by.Near, by.Jaccard; {
+	by := dedup.DefaultOf(db, images)
+	m := dedup.MeasuresOf(by)
+	switch f.Near, f.Jaccard = (*Distance)(m.Near), (*Share)(m.Jaccard); {
 	case images != nil:
 	case f.Near != nil:
-		a.Say("near-duplicates: %s (--near %d, the default for %s hashes)", f.Meaning(true), *f.Near, db.Params().Features.Code)
+		a.Say("near-duplicates: %s (--near %d, the default for %s hashes)", Meaning(by), *f.Near, db.Params().Features.Code)
 	default:
 		a.Say("near-duplicates share %s of their shingles (--jaccard %g, the default)", f.Jaccard.Percent(), *f.Jaccard)
 	}
 }
 
-// Meaning says in words what makes two pictures near-duplicates.
-func (k *ImageKind) Meaning(near Distance) string {
+// PicturesMeaning says in words what makes two pictures near-duplicates.
+func PicturesMeaning(k imagehash.Kind, near int) string {
 	m := fmt.Sprintf("at most %d of the %d bits of their %s hashes differ", near, k.Bits(), k)
-	if int(near) == k.Near() {
+	if near == k.Near() {
 		m += ", the default"
 	}
 	return m
@@ -131,15 +99,15 @@ func (f FileFlags) Alike(near *Distance) string {
 	if f.Images == nil || near == nil {
 		return ""
 	}
-	return "; pictures are alike if " + f.Images.Meaning(*near)
+	return "; pictures are alike if " + PicturesMeaning(*f.Images, int(*near))
 }
 
-// String returns the name, "" for no kind.
-func (k *ImageKind) String() string {
-	if k == nil {
+// ImagesName is the name of the hash of pictures, "" for none.
+func (f FileFlags) ImagesName() string {
+	if f.Images == nil {
 		return ""
 	}
-	return k.Kind.String()
+	return f.Images.String()
 }
 
 // InputFlags say where documents are, and what they look like.
@@ -165,7 +133,7 @@ type ReadFlags struct {
 
 // Where says what the arguments name.
 func (f InputFlags) Where() inputs.Options {
-	return inputs.Options{Files: f.WholeFiles, Images: f.Images.kind(), Exclude: f.Exclude, Hidden: f.Hidden}
+	return inputs.Options{Files: f.WholeFiles, Images: f.Images, Exclude: f.Exclude, Hidden: f.Hidden}
 }
 
 // Check returns an error if flags contradict each other.

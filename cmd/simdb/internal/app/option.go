@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/internal/option"
 )
 
-// flags are options as the command line has them.
-var flags = option.Style{Name: flagOf, Value: flagValue, Between: " ", After: " "}
+// Flags are options as the command line has them.
+var Flags = option.Style{Name: flagOf, Value: flagValue, Between: " ", After: " "}
 
 // flagOf is the flag that sets a field.
 func flagOf(field string) string {

@@ -40,7 +40,7 @@ func (r *Request) job() (*dedup.Job, error) {
 	if err == nil {
 		j.Compared, err = of.Compared()
 	}
-	if j.By = by.By(); by.Verify != nil {
+	if j.By = by.Measures().Criterion(); by.Verify != nil {
 		j.Verify = float64(*by.Verify)
 	}
 	j.Read = read.Options(records.Auto)

@@ -2,7 +2,9 @@ package library
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -41,4 +43,31 @@ func TestOpenCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Close()
+}
+
+// TestKeywords has keywords describe a dedup.
+func TestKeywords(t *testing.T) {
+	for given, want := range map[string]string{
+		`{"jaccard": "75%", "keep": ["max:score", "last"], "text": ["title", "body"], "mask": "numbers", "near": null, "no_header": false}`: "JACCARD 0.75 max:score,last title,body [numbers]",
+		`{"near": 3, "keep": "longest", "shingle": 2, "against": ["a", "b"]}`:                                                               "NEAR 3 longest  []",
+		`{"near": 3, "jaccard": 0.5}`: "jaccard and near contradict each other",
+		`{"jaccard": true}`:           `jaccard: "true": T is a share above 0 and up to 1, such as 0.8 or 80%`,
+		`{"min_count": "x"}`:          `min_count: "x" is no int`,
+		`{"jacard": 1}`:               "unknown keyword jacard, did you mean jaccard?",
+		`{"files": true}`:             "unknown keyword files",
+		`{"audit": "a.jsonl"}`:        "audit: a table has no files to write: the result has the mask and the audit",
+	} {
+		var r Request
+		if err := json.Unmarshal([]byte(given), &r.Keywords); err != nil {
+			t.Fatal(err)
+		}
+		j, err := r.job()
+		got := fmt.Sprint(j.By, " ", j.Keep, " ", j.Read.TextField, " ", j.Compared.Features.Mask)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", given, got, want)
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -111,9 +112,9 @@ func (c *CreateFlags) optionsLike(db *engine.DB) (*engine.Options, error) {
 
 // Create is `simdb create`.
 type Create struct {
-	DB     string         `arg:"" file:"db" help:"The database, which must not be there."`
-	Like   string         `group:"created" file:"in" placeholder:"DB" help:"Take the parameters of this database where flags say nothing else."`
-	Images *app.ImageKind `group:"created" placeholder:"KIND" help:"For pictures, which are compared by this hash: pdq, dhash256, dhash or phash."`
+	DB     string          `arg:"" file:"db" help:"The database, which must not be there."`
+	Like   string          `group:"created" file:"in" placeholder:"DB" help:"Take the parameters of this database where flags say nothing else."`
+	Images *imagehash.Kind `group:"created" placeholder:"KIND" help:"For pictures, which are compared by this hash: pdq, dhash256, dhash or phash."`
 	CreateFlags
 }
 
@@ -124,7 +125,7 @@ func (c *Create) Run(a *app.App) (err error) {
 	}
 	o, err := c.Options()
 	if err == nil && c.Like != "" {
-		like, e := a.Open(c.Like, app.Access{})
+		like, e := a.Env().OpenDB(c.Like, inputs.Access{})
 		if e != nil {
 			return e
 		}
@@ -134,7 +135,7 @@ func (c *Create) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	c.Images.SetOptions(o)
+	inputs.SetPictures(o, c.Images)
 	o.BusyTimeout = a.Global.BusyTimeout
 	db, err := engine.Create(c.DB, o)
 	if err != nil {

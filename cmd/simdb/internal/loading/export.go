@@ -55,7 +55,7 @@ func (c *Export) Run(a *app.App) (err error) {
 	if format != output.JSONL && format != output.CSV && format != output.Parquet {
 		return fmt.Errorf("export writes jsonl, csv or parquet, which load reads back, and not %s", format)
 	}
-	s, err := a.OpenStored(c.DB, app.Access{})
+	s, err := a.Env().OpenStored(c.DB, inputs.Access{})
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	debug.SetMemoryLimit(min(limit, WithSpare(c.Memory)+BesideMemory))
 	defer debug.SetMemoryLimit(limit)
 	l := &load{a: a, c: c}
-	if l.sources, err = a.NewCollection(c.Files, c.InputFlags, app.Access{Memory: int64(c.Memory)}); err != nil {
+	if l.sources, err = a.NewCollection(c.Files, c.InputFlags, inputs.Access{Memory: int64(c.Memory)}); err != nil {
 		return err
 	}
 	defer l.sources.Stored.Close(&err)
@@ -95,7 +95,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	}
 	l.create = *o
 	l.create.BusyTimeout = a.Global.BusyTimeout
-	c.Images.SetOptions(&l.create)
+	inputs.SetPictures(&l.create, c.Images)
 	o.MustExist, o.BusyTimeout = true, a.Global.BusyTimeout
 	o.ReadOnly = c.Into != nil // then this only checks the parameters
 	l.db, err = engine.Open(c.DB, o)
@@ -120,7 +120,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	}
 	defer func() { err = l.close(err) }()
 	if l.db != nil {
-		if err := c.Images.Check(c.DB, l.db); err != nil {
+		if err := inputs.CheckPictures(c.Images, c.DB, l.db); err != nil {
 			return err
 		}
 		l.features = l.db.Params().Features

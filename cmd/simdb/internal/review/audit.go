@@ -2,7 +2,6 @@ package review
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,16 +26,11 @@ import (
 type auditHead struct {
 	Version    string `json:"simdb"`
 	Parameters struct {
-		Near        *int     `json:"near"`
-		Jaccard     *float64 `json:"jaccard"`
-		Levenshtein *float64 `json:"levenshtein"`
-		Cosine      *float64 `json:"cosine"`
-		Contains    *float64 `json:"contains"`
-		Within      *float64 `json:"within"`
-		NoVerify    bool     `json:"no_verify"` // of match
-		Level       string   `json:"level"`     // of dedup --level
-		Reading     string   `json:"reading"`   // flags of how texts are read
-		Database    string   `json:"database"`  // of match: where keepers are
+		dedup.Measures
+		NoVerify bool   `json:"no_verify"` // of match
+		Level    string `json:"level"`     // of dedup --level
+		Reading  string `json:"reading"`   // flags of how texts are read
+		Database string `json:"database"`  // of match: where keepers are
 	} `json:"parameters"`
 	Inputs []dedup.AuditInput `json:"inputs"`
 }
@@ -56,15 +50,15 @@ func (j *job) audit() error {
 	if err != nil {
 		return err
 	}
-	if p := head.Parameters; cmp.Or(p.Jaccard, p.Levenshtein, p.Cosine, p.Contains, p.Within) != nil || p.Near != nil {
-		by := app.SimilarityFlags{
-			CriterionFlags: app.CriterionFlags{Near: (*app.Distance)(p.Near), Jaccard: (*app.Share)(p.Jaccard)},
-			Levenshtein:    (*app.Share)(p.Levenshtein), Cosine: (*app.Share)(p.Cosine), Contains: (*app.Share)(p.Contains), Within: (*app.Share)(p.Within),
+	p := head.Parameters
+	if by := p.Criterion(); by.Kind() != "" {
+		if !p.NoVerify {
+			by = by.Verified()
 		}
-		j.page.Criterion = "Near-duplicates: " + by.Meaning(!p.NoVerify) + "."
+		j.page.Criterion = "Near-duplicates: " + app.Meaning(by) + "."
 	}
-	if head.Parameters.Level != "" {
-		return fmt.Errorf("%s is of dedup --level %s, which compares no documents", j.c.Data, head.Parameters.Level)
+	if p.Level != "" {
+		return fmt.Errorf("%s is of dedup --level %s, which compares no documents", j.c.Data, p.Level)
 	}
 	worst, err := j.worst()
 	if err != nil {
@@ -113,7 +107,7 @@ func (j *job) readStored(clusters []Cluster) error {
 
 // readDocs reads the texts of documents of a database.
 func (j *job) readDocs(path string, docs []*Doc) (err error) {
-	s, err := j.a.OpenStored(path, app.Access{})
+	s, err := j.a.Env().OpenStored(path, inputs.Access{})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -13,22 +14,24 @@ import (
 // database reviews the star clusters of a database.
 func (j *job) database() (err error) {
 	defer app.KeepTo(int64(j.c.Memory))()
-	s, err := j.a.OpenStored(j.c.Data, app.Access{OrFile: true, Near: j.c.Near, Memory: int64(j.c.Memory)})
+	s, err := j.a.Env().OpenStored(j.c.Data, inputs.Access{OrFile: true, Near: (*int)(j.c.Near), Memory: int64(j.c.Memory)})
 	if err != nil {
 		return err
 	}
 	defer s.Close(&err)
 	texts := s.DB.Params().Text
-	by := app.CriterionFlags{Near: j.c.Near, Jaccard: j.c.Jaccard}
-	if by.Near == nil && by.Jaccard == nil {
-		by = app.DefaultOf(s.DB, nil)
+	by := dedup.Measures{Near: (*int)(j.c.Near), Jaccard: (*float64)(j.c.Jaccard)}.Criterion()
+	if by.Kind() == "" {
+		by = dedup.DefaultOf(s.DB, nil)
 	}
-	if err := j.a.Env().CheckTexts(j.a.Context(), s.DB, by.Near != nil); err != nil {
+	if texts && !j.c.Estimate {
+		by = by.Verified()
+	}
+	if err := j.a.Env().CheckTexts(j.a.Context(), s.DB, by.Kind() == engine.KindNear); err != nil {
 		return err
 	}
-	verify := texts && !j.c.Estimate
-	j.page.Criterion = "Near-duplicates: " + by.Meaning(verify) + "."
-	if err := j.pickStars(s, by, verify); err != nil {
+	j.page.Criterion = "Near-duplicates: " + app.Meaning(by) + "."
+	if err := j.pickStars(s, by); err != nil {
 		return err
 	}
 	if !texts {
@@ -38,7 +41,7 @@ func (j *job) database() (err error) {
 }
 
 // pickStars picks from all clusters of a database.
-func (j *job) pickStars(s *inputs.Stored, by app.CriterionFlags, verify bool) error {
+func (j *job) pickStars(s *inputs.Stored, by engine.Criterion) error {
 	var g group
 	end := func() {
 		if len(g.members) > 0 {
@@ -46,7 +49,7 @@ func (j *job) pickStars(s *inputs.Stored, by app.CriterionFlags, verify bool) er
 			j.pick.add(g)
 		}
 	}
-	for m, err := range s.Clusters(j.a.Context(), by.Criterion(verify), &engine.ClusterOptions{Progress: j.meter.Report}) {
+	for m, err := range s.Clusters(j.a.Context(), by, &engine.ClusterOptions{Progress: j.meter.Report}) {
 		if err != nil {
 			return err
 		}
@@ -56,7 +59,7 @@ func (j *job) pickStars(s *inputs.Stored, by app.CriterionFlags, verify bool) er
 			continue
 		}
 		d := Doc{ID: m.ID}
-		if by.Near != nil {
+		if by.Kind() == engine.KindNear {
 			d.Distance = &m.Distance
 		} else {
 			d.Score, d.Exact = &m.Score, &m.Exact

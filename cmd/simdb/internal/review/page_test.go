@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/webpage"
-	"github.com/simdb/simdb/internal/browser"
 	"github.com/simdb/simdb/records"
 )
 
@@ -153,10 +152,10 @@ func manyPage(n int) *Page {
 
 // TestInBrowser reviews pages in Chromium. With SIMDB_SCREENSHOTS=DIR it leaves pictures there.
 func TestInBrowser(t *testing.T) {
-	b := browser.New(t)
+	b := newBrowser(t)
 	downloads := t.TempDir()
 	b.Call("Browser.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": downloads}, nil)
-	for name, test := range map[string]func(*testing.T, *browser.Browser, string){
+	for name, test := range map[string]func(*testing.T, *browser, string){
 		"hostile": browseHostile, "pictures": browsePictures, "decisions": browseDecisions, "overview": browseOverview, "many": browseMany, "long": browseLong, "narrow": browseNarrow,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -167,7 +166,7 @@ func TestInBrowser(t *testing.T) {
 }
 
 // browseHostile looks at every pair of hostile texts: they are shown as text, and nothing runs.
-func browseHostile(t *testing.T, b *browser.Browser, _ string) {
+func browseHostile(t *testing.T, b *browser, _ string) {
 	path, _ := written(t, hostilePage())
 	b.Open(path)
 	b.Want("pairs.length === " + fmt.Sprint(2*len(hostile)))
@@ -183,7 +182,7 @@ func browseHostile(t *testing.T, b *browser.Browser, _ string) {
 }
 
 // browsePictures looks at pictures beside the page, whatever their names, side by side.
-func browsePictures(t *testing.T, b *browser.Browser, _ string) {
+func browsePictures(t *testing.T, b *browser, _ string) {
 	names := []string{"plain.png", "a b#c?d%20&<i>.png", "javascript:x.png", "ä\\xffö.png"}
 	var p Page
 	path, _ := written(t, &p)
@@ -223,7 +222,7 @@ func browsePictures(t *testing.T, b *browser.Browser, _ string) {
 }
 
 // browseDecisions decides by keys and buttons, undoes, filters, reloads and downloads.
-func browseDecisions(t *testing.T, b *browser.Browser, downloads string) {
+func browseDecisions(t *testing.T, b *browser, downloads string) {
 	path, _ := written(t, manyPage(5))
 	b.Open(path)
 	b.Want("at === 0")
@@ -274,7 +273,7 @@ func browseDecisions(t *testing.T, b *browser.Browser, downloads string) {
 }
 
 // browseOverview clicks through the charts, at two sizes of a window.
-func browseOverview(t *testing.T, b *browser.Browser, _ string) {
+func browseOverview(t *testing.T, b *browser, _ string) {
 	p := manyPage(5) // weakest edges and members: 0.85, 0.9
 	p.Clusters[3].Size = 40
 	counted := newTally()
@@ -316,7 +315,7 @@ func browseOverview(t *testing.T, b *browser.Browser, _ string) {
 }
 
 // browseMany opens a page of a thousand clusters, which takes at most a second.
-func browseMany(t *testing.T, b *browser.Browser, _ string) {
+func browseMany(t *testing.T, b *browser, _ string) {
 	path, _ := written(t, manyPage(1000))
 	took := b.Open(path)
 	busy := b.Busy()
@@ -329,7 +328,7 @@ func browseMany(t *testing.T, b *browser.Browser, _ string) {
 }
 
 // browseLong shows lines of a megabyte: a part of them at first, and more on demand.
-func browseLong(t *testing.T, b *browser.Browser, _ string) {
+func browseLong(t *testing.T, b *browser, _ string) {
 	line := strings.Repeat("a line without end ", docBytes/19)
 	other := strings.Repeat("one line without an end ", docBytes/24)
 	solid := strings.Repeat("x", docBytes)
@@ -357,7 +356,7 @@ func browseLong(t *testing.T, b *browser.Browser, _ string) {
 }
 
 // browseNarrow looks at a page on a phone.
-func browseNarrow(t *testing.T, b *browser.Browser, _ string) {
+func browseNarrow(t *testing.T, b *browser, _ string) {
 	p := manyPage(3)
 	p.Clusters[0].Keeper.ID = strings.Repeat("long-id-", 60)
 	p.Clusters[0].Members[0].ID = strings.Repeat("W", 300)

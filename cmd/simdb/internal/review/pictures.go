@@ -24,7 +24,7 @@ func (h *auditHead) images() (f app.InputFlags) {
 		switch word {
 		case "--images":
 			if kind, err := imagehash.ParseKind(words[i+1]); err == nil {
-				f.Images = &app.ImageKind{Kind: kind}
+				f.Images = &kind
 			}
 		case "--orientations":
 			f.Orientations = words[i+1]

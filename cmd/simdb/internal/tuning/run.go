@@ -37,7 +37,11 @@ func (c *Command) Rows(a *app.App, row func(values ...any) error) (err error) {
 
 // report looks at the sample of the collection that the arguments name, which done closes.
 func (c *Command) report(a *app.App) (r *Report, done func(*error), err error) {
-	s, err := a.NewCollection([]string{c.Data}, c.InputFlags, app.Access{OrFile: true, Features: c.FeatureFlags})
+	compared, err := c.Compared()
+	if err != nil {
+		return nil, func(*error) {}, err
+	}
+	s, err := a.NewCollection([]string{c.Data}, c.InputFlags, inputs.Access{OrFile: true, Compared: compared})
 	if err != nil {
 		return nil, func(*error) {}, err
 	}

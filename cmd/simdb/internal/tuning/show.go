@@ -118,7 +118,7 @@ func (c *Command) sameFlags() string {
 		}
 	}
 	set("files", c.WholeFiles)
-	flag("images", c.Images.String())
+	flag("images", c.ImagesName())
 	if c.Images != nil && c.Orientations != "1" {
 		flag("orientations", c.Orientations)
 	}

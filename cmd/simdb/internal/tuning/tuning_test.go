@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,7 +12,6 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/simdb/simdb/dedup/tune"
-	"github.com/simdb/simdb/internal/browser"
 )
 
 // add adds a document to a report, with matches, of which it is one itself.
@@ -148,41 +145,6 @@ func TestSizes(t *testing.T) {
 			if bars[d].Value != want || (bars[d].Class == "chance") != (2*chance >= want) {
 				t.Errorf("%d bits: %+v, want %g pairs, %g by chance", d, bars[d], want, chance)
 			}
-		}
-	}
-}
-
-// TestInBrowser looks at pages in Chromium: words that differ are marked, and nothing is wider than
-// the screen.
-func TestInBrowser(t *testing.T) {
-	b := browser.New(t)
-	for _, scored := range []bool{true, false} {
-		r, _ := sample(scored)
-		r.Name = strings.Repeat("corpus", 20)
-		r.Hints = []string{"many differ in numbers: " + strings.Repeat("words ", 30) + "--mask numbers"}
-		pairs := r.Boundary(3)
-		for i, p := range pairs {
-			p.A = strings.Repeat("long-id-", 30)
-			p.TextA, p.TextB = "the same words</pre> and one here", fmt.Sprint("the same words</pre> and no. ", i, strings.Repeat(" more", 50), " here")
-		}
-		path := filepath.Join(t.TempDir(), "page.html")
-		var page strings.Builder
-		if err := r.WritePage(&page, 3, pairs); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(page.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		for _, width := range []int{390, 1280} {
-			b.Size(width, 900)
-			b.Open(path)
-			b.Want(fmt.Sprintf("document.documentElement.scrollWidth <= %d", width))
-			b.Want(`[...document.querySelectorAll(".pair")].length === 10 && [...document.querySelectorAll(".pair")].every((p) =>
-				p.querySelector("del").textContent === "one" && p.querySelector("ins").textContent.startsWith("no.") && p.querySelectorAll("pre").length === 2)`)
-			b.Want(`[...document.querySelectorAll("pre")].every((p) => p.scrollHeight <= p.clientHeight + 1)`)
-			b.Want(`[...document.querySelectorAll(".flag")].every((e) => e.textContent.length > 20 || e.getClientRects().length === 1 && e.getBoundingClientRect().height < 40)`)
-			b.Want(fmt.Sprintf(`document.querySelectorAll("figure").length === %d && document.querySelectorAll(".wide tr").length === 18`, map[bool]int{true: 4, false: 3}[scored]))
-			b.Screenshot(fmt.Sprint("tune-", scored, width), width, 900, "dark")
 		}
 	}
 }

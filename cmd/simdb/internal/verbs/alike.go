@@ -54,7 +54,10 @@ func (f *AlikeFlags) list(a *app.App, args []string, job dedup.Listing, write fu
 	defer app.KeepTo(int64(f.Memory))()
 	m := a.Meter()
 	defer m.Stop()
-	src, err := a.NewCollection(args, f.InputFlags, app.Access{OrFile: true, Near: f.Near, Features: f.FeatureFlags, Memory: int64(f.Memory)})
+	if job.Compared, err = f.Compared(); err != nil {
+		return err
+	}
+	src, err := a.NewCollection(args, f.InputFlags, inputs.Access{OrFile: true, Near: (*int)(f.Near), Compared: job.Compared, Memory: int64(f.Memory)})
 	if err != nil {
 		return err
 	}
@@ -63,9 +66,6 @@ func (f *AlikeFlags) list(a *app.App, args []string, job dedup.Listing, write fu
 	whole := src.Stored != nil && !f.Grouped() && f.Sample == 0
 	if f.Estimate && !whole {
 		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --across and --within-field compare texts")
-	}
-	if job.Compared, err = f.Compared(); err != nil {
-		return err
 	}
 	job.By = f.Criterion(src.Stored != nil && f.Verified(src.DB().Params().Text))
 	job.Across, job.WithinField, job.Sample, job.Seed = f.Across, f.WithinField, int64(f.Sample), f.Seed

@@ -45,7 +45,7 @@ func (c *Apply) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	db, err := a.Open(c.DB, app.Access{Write: !c.DryRun})
+	db, err := a.Env().OpenDB(c.DB, inputs.Access{Write: !c.DryRun})
 	if err != nil {
 		return err
 	}

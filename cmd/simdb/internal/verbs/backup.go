@@ -27,7 +27,7 @@ type Backup struct {
 
 // Run makes the backup, or brings it up to date.
 func (c *Backup) Run(a *app.App) (err error) {
-	db, err := a.Open(c.DB, app.Access{})
+	db, err := a.Env().OpenDB(c.DB, inputs.Access{})
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ type Pack struct {
 
 // Run packs the database.
 func (c *Pack) Run(a *app.App) (err error) {
-	db, err := a.Open(c.DB, app.Access{})
+	db, err := a.Env().OpenDB(c.DB, inputs.Access{})
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (c *Ingest) Run(a *app.App) error {
 // add adds the tables to the database, or makes one of them.
 func (c *Ingest) add(a *app.App, names []string) (err error) {
 	start, counts := time.Now(), ""
-	db, err := a.Open(c.DB, app.Access{Write: true})
+	db, err := a.Env().OpenDB(c.DB, inputs.Access{Write: true})
 	switch none := errors.Is(err, inputs.ErrNoDatabase); {
 	case none && c.Create:
 		err = app.Prepare(c.DB)

@@ -65,7 +65,7 @@ func (c *Dedup) job(format records.Format) (*dedup.Job, error) {
 		err = c.InputFlags.Check()
 	}
 	j := &dedup.Job{
-		By: c.By(), Across: c.Across, WithinField: c.WithinField,
+		By: c.Measures().Criterion(), Across: c.Across, WithinField: c.WithinField,
 		Compared: compared, Read: c.PageInputFlags.Options(format), Where: c.Where(),
 		Keep: c.Keep.Keep, Against: c.Against, Level: c.Level, MinCount: c.MinCount, Decisions: c.Decisions,
 		Output: c.Output, Null: c.Null, Audit: c.Audit, NoAudit: c.NoAudit, Clusters: c.Clusters, Columns: c.Columns.Columns, All: c.All, DryRun: c.DryRun,

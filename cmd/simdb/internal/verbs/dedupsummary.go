@@ -72,38 +72,33 @@ func (d *dedupSummary) tell(start time.Time) {
 
 // meaning says in words what makes two documents near-duplicates.
 func (d *dedupSummary) meaning() string {
-	by := d.r.By
-	t := app.Share(by.T())
+	by := d.r.By.Verified()
+	m := app.Meaning(by)
 	switch by.Kind() {
 	case engine.KindWithin:
-		return fmt.Sprintf("at least %s of the shingles of the dropped ones are in the one that is kept", t.Percent())
+		return fmt.Sprintf("at least %s of the shingles of the dropped ones are in the one that is kept", app.Share(by.T()).Percent())
 	case engine.KindLevenshtein, engine.KindCosine:
-		return d.textMeaning()
+		return fmt.Sprintf("%s; of all pairs those that share %s were compared, and no others can be", m, d.shared())
 	case engine.KindNear:
 		if d.c.Images != nil {
-			return d.c.Images.Meaning(app.Distance(by.K()))
+			return app.PicturesMeaning(*d.c.Images, by.K())
 		}
-		m := app.CriterionFlags{Near: new(app.Distance(by.K()))}.Meaning(true)
 		if d.c.Verify != nil {
 			m += fmt.Sprintf(", and at least %s of their shingles are common", d.c.Verify.Percent())
 		}
-		return m
 	}
-	return app.CriterionFlags{Jaccard: &t}.Meaning(true)
+	return m
 }
 
-// textMeaning is meaning of measures of texts. It says how pairs were found.
-func (d *dedupSummary) textMeaning() string {
-	share := "enough words"
-	if d.c.Levenshtein != nil {
-		if q := d.r.Run; q > 1 {
-			share = fmt.Sprintf("a run of %d characters at about the same place", q)
-		} else {
-			share = "about the same length"
-		}
+// shared is what pairs shared that were compared by measures of texts.
+func (d *dedupSummary) shared() string {
+	switch q := d.r.Run; {
+	case d.c.Levenshtein == nil:
+		return "enough words"
+	case q > 1:
+		return fmt.Sprintf("a run of %d characters at about the same place", q)
 	}
-	return fmt.Sprintf("%s; of all pairs those that share %s were compared, and no others can be",
-		app.SimilarityFlags{Levenshtein: d.c.Levenshtein, Cosine: d.c.Cosine}.Meaning(true), share)
+	return "about the same length"
 }
 
 // emptyNote says what documents lack that match nothing.

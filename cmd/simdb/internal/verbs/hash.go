@@ -52,27 +52,25 @@ type hashing struct {
 
 // Run shows the fingerprints and sketches of the texts.
 func (c *Hash) Run(a *app.App) error {
-	if c.Images != nil {
-		return c.pictures(a)
-	}
-	columns := []string{"id", "fingerprint", "words", "shingles"}
-	if c.Sketch > 0 {
-		columns = append(columns, "sketch")
-	}
-	if c.Compare {
-		columns = []string{"a", "b", "distance", "equal", "cosine", "error"}
-	}
-	params, of, err := c.FeatureFlags.Params(int(c.Sketch))
+	opt := c.RowInputFlags.Options()
+	columns, err := c.columns(opt.Orientations)
 	if err != nil {
 		return err
 	}
-	h := &hashing{Hash: c, a: a, params: params, state: features.NewFingerprinter(params)}
+	h := &hashing{Hash: c, a: a}
+	record := h.picture
+	if c.Images == nil {
+		var of engine.Features
+		if h.params, of, err = c.FeatureFlags.Params(int(c.Sketch)); err == nil {
+			err = inputs.ReadFeatures(&opt, of)
+		}
+		h.state, record = features.NewFingerprinter(h.params), h.record
+	}
+	if err != nil {
+		return err
+	}
 	src, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {
-		return err
-	}
-	opt := c.RowInputFlags.Options()
-	if err := inputs.ReadFeatures(&opt, of); err != nil {
 		return err
 	}
 	many := sayHow(opt)
@@ -82,7 +80,7 @@ func (c *Hash) Run(a *app.App) error {
 	h.rejects = a.NewRejects(c.RejectFlags, c.Output)
 	_, err = a.RowsTo(c.RowFlags, columns, func(w *output.Writer) error {
 		h.row = w.Row
-		r := inputs.Reading{Stage: "hash", Options: opt, Rejects: h.rejects, Record: h.record}
+		r := inputs.Reading{Stage: "hash", Options: opt, Rejects: h.rejects, Record: record}
 		if src.Tree == nil && !many {
 			err = h.wholeFiles(src, r)
 		} else if err = a.Env().EachInput(a.Context(), src, r); err == nil {
@@ -109,67 +107,52 @@ func sayHow(o records.Options) bool {
 // orientations name the hashes of a picture with --orientations 8, as Meta's PDQ does.
 var orientations = []string{"original", "rotate90", "rotate180", "rotate270", "flipX", "flipY", "flipPlus1", "flipMinus1"}
 
-func (c *Hash) pictures(a *app.App) error {
-	if err := c.CheckImages(c.FileFlags); err != nil {
-		return err
+// columns are those of the rows, of pictures in one orientation or eight, or of texts.
+func (c *Hash) columns(eight bool) ([]string, error) {
+	switch pictures := c.Images != nil; {
+	case c.Compare && eight:
+		return nil, errors.New("--compare compares pictures as they are, without --orientations 8")
+	case c.Compare && pictures:
+		return []string{"a", "b", "distance", "equal"}, c.CheckImages(c.FileFlags)
+	case c.Compare:
+		return []string{"a", "b", "distance", "equal", "cosine", "error"}, nil
+	case eight:
+		return []string{"id", "orientation", "fingerprint", "quality"}, c.CheckImages(c.FileFlags)
+	case pictures:
+		return []string{"id", "fingerprint", "quality"}, c.CheckImages(c.FileFlags)
+	case c.Sketch > 0:
+		return []string{"id", "fingerprint", "words", "shingles", "sketch"}, nil
 	}
-	opt := c.RowInputFlags.Options()
-	src, err := a.NewSources(c.Files, c.InputFlags)
-	if err != nil {
-		return err
+	return []string{"id", "fingerprint", "words", "shingles"}, nil
+}
+
+// picture writes the rows of a picture, one for each orientation.
+func (h *hashing) picture(_ records.Source, rec *records.Record) error {
+	switch {
+	case rec.Picture == nil:
+		return nil
+	case rec.Picture.Refused != nil:
+		rec.Flaw = rec.Picture.Refused.Error()
+		return nil
 	}
-	columns := []string{"id", "fingerprint", "quality"}
-	if opt.Orientations {
-		columns = slices.Insert(columns, 1, "orientation")
+	if h.Compare {
+		h.names, h.prints = append(h.names, rec.Doc.ID), append(h.prints, rec.Picture.Hashes[0])
+		return nil
 	}
-	h := &hashing{Hash: c}
-	if c.Compare {
-		if columns = []string{"a", "b", "distance", "equal"}; opt.Orientations {
-			return errors.New("--compare compares pictures as they are, without --orientations 8")
+	var quality any
+	if rec.Picture.Quality >= 0 {
+		quality = rec.Picture.Quality
+	}
+	for i, hash := range rec.Picture.Hashes {
+		values := []any{rec.Doc.ID, string(base.AppendHexWords(nil, hash)), quality}
+		if h.Orientations == "8" {
+			values = slices.Insert(values, 1, any(orientations[i]))
+		}
+		if err := h.row(values...); err != nil {
+			return err
 		}
 	}
-	m := a.Meter()
-	defer m.Stop()
-	rejects := a.NewRejects(c.RejectFlags, c.Output)
-	_, err = a.RowsTo(c.RowFlags, columns, func(w *output.Writer) error {
-		h.row = w.Row
-		err := a.Env().EachInput(a.Context(), src, inputs.Reading{
-			Stage: "hash", Options: opt, Rejects: rejects,
-			Record: func(_ records.Source, rec *records.Record) error {
-				switch {
-				case rec.Picture == nil:
-					return nil
-				case rec.Picture.Refused != nil:
-					rec.Flaw = rec.Picture.Refused.Error()
-					return nil
-				}
-				if c.Compare {
-					h.names, h.prints = append(h.names, rec.Doc.ID), append(h.prints, rec.Picture.Hashes[0])
-					return nil
-				}
-				var quality any
-				if rec.Picture.Quality >= 0 {
-					quality = rec.Picture.Quality
-				}
-				for i, hash := range rec.Picture.Hashes {
-					values := []any{rec.Doc.ID, string(base.AppendHexWords(nil, hash)), quality}
-					if opt.Orientations {
-						values = slices.Insert(values, 1, any(orientations[i]))
-					}
-					if err := w.Row(values...); err != nil {
-						return err
-					}
-				}
-				return nil
-			},
-		})
-		a.Env().TellSkipped(src)
-		if err == nil && c.Compare {
-			err = h.compare()
-		}
-		return err
-	})
-	return rejects.Close(err)
+	return nil
 }
 
 // wholeFiles shows files that are one text each.

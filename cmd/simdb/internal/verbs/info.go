@@ -25,7 +25,7 @@ type Stats struct {
 
 // Run shows what the database holds.
 func (c *Stats) Run(a *app.App) (err error) {
-	db, err := a.Open(c.DB, app.Access{})
+	db, err := a.Env().OpenDB(c.DB, inputs.Access{})
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ type Why struct {
 
 // Run compares the two documents.
 func (c *Why) Run(a *app.App) (err error) {
-	s, err := a.OpenStored(c.DB, app.Access{})
+	s, err := a.Env().OpenStored(c.DB, inputs.Access{})
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ type Check struct {
 
 // Run verifies the database. Damage is listed, and is the exit status 1.
 func (c *Check) Run(a *app.App) (err error) {
-	db, err := a.Open(c.DB, app.Access{})
+	db, err := a.Env().OpenDB(c.DB, inputs.Access{})
 	if errors.Is(err, engine.ErrCorruption) {
 		return c.damage(a, []error{err})
 	} else if err != nil {
@@ -183,7 +183,7 @@ type Compact struct {
 func (c *Compact) Run(a *app.App) (err error) {
 	// A merge makes little garbage, so that a smaller heap costs no time.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
-	db, err := a.Open(c.DB, app.Access{Write: true})
+	db, err := a.Env().OpenDB(c.DB, inputs.Access{Write: true})
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ type Prune struct {
 
 // Run deletes old documents.
 func (c *Prune) Run(a *app.App) (err error) {
-	db, err := a.Open(c.DB, app.Access{Write: true})
+	db, err := a.Env().OpenDB(c.DB, inputs.Access{Write: true})
 	if err != nil {
 		return err
 	}

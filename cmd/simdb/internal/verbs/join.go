@@ -52,7 +52,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	if name := filepath.Base(c.File); c.IDs && o.Read.Format == records.Auto && (!strings.Contains(name, ".") || strings.HasSuffix(name, ".txt")) {
 		o.Read.Format = "txt" // ids may look like fingerprints
 	}
-	src, err := a.NewCollection([]string{c.File}, c.InputFlags, app.Access{})
+	src, err := a.NewCollection([]string{c.File}, c.InputFlags, inputs.Access{})
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,11 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 	if o.By = c.Criterion(false); c.Images != nil {
 		o.By = engine.Near(0) // whose workers are as many
 	}
-	o.Stored, err = a.OpenStored(c.DB, app.Access{Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: o.Memory / int64(o.Workers())})
+	compared, err := c.Compared()
+	if err != nil {
+		return err
+	}
+	o.Stored, err = a.Env().OpenStored(c.DB, inputs.Access{Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: o.Memory / int64(o.Workers())})
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	src, err := a.NewCollection(c.Files, c.InputFlags, app.Access{})
+	src, err := a.NewCollection(c.Files, c.InputFlags, inputs.Access{})
 	if err != nil {
 		return err
 	}
@@ -204,14 +204,18 @@ func (c *Match) flush() error {
 
 // open opens the database. With --add it creates it if there is none.
 func (c *Match) open(a *app.App) (*engine.DB, error) {
+	compared, err := c.Compared()
+	if err != nil {
+		return nil, err
+	}
 	what, _ := engine.Identify(c.DB)
-	how := app.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: c.Near, Features: c.FeatureFlags, Images: c.Images, Memory: int64(c.Memory)}
+	how := inputs.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: int64(c.Memory)}
 	if how.Create && !inputs.Exists(c.DB) { // else another process is about to create it
 		if err := app.Prepare(c.DB); err != nil {
 			return nil, err
 		}
 	}
-	db, err := a.Open(c.DB, how)
+	db, err := a.Env().OpenDB(c.DB, how)
 	if err == nil && db.IsNew() {
 		a.Say("created %s; simdb create makes a database with other parameters, such as --ttl", c.DB)
 	}
@@ -241,17 +245,12 @@ func (c *Match) summary(t *dedup.Match, err error) string {
 
 // matchParameters are the flags that decide what is known.
 type matchParameters struct {
-	Near        *app.Distance `json:"near,omitempty"`
-	Jaccard     *app.Share    `json:"jaccard,omitempty"`
-	Levenshtein *app.Share    `json:"levenshtein,omitempty"`
-	Cosine      *app.Share    `json:"cosine,omitempty"`
-	Contains    *app.Share    `json:"contains,omitempty"`
-	Within      *app.Share    `json:"within,omitempty"`
-	NoVerify    bool          `json:"no_verify,omitempty"`
-	Database    string        `json:"database"`
-	Documents   int64         `json:"documents"` // in the database at the start
-	Add         bool          `json:"add,omitempty"`
-	Reading     string        `json:"reading,omitempty"`
+	dedup.Measures
+	NoVerify  bool   `json:"no_verify,omitempty"`
+	Database  string `json:"database"`
+	Documents int64  `json:"documents"` // in the database at the start
+	Add       bool   `json:"add,omitempty"`
+	Reading   string `json:"reading,omitempty"`
 }
 
 // matchAudit writes the lines that are known, and those that can't be used. A nil one writes none.
@@ -283,8 +282,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*match
 	}
 	t := &matchAudit{w: w, e: dedup.AuditEncoder(w)}
 	err = t.e.Encode(dedup.AuditHead{Version: version.String(), Parameters: matchParameters{
-		Near: c.Near, Jaccard: c.Jaccard, Levenshtein: c.Levenshtein, Cosine: c.Cosine, Contains: c.Contains, Within: c.Within, NoVerify: c.NoVerify,
-		Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
+		Measures: c.Measures(), NoVerify: c.NoVerify, Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
 	}, Inputs: inputs})
 	if err != nil {
 		return nil, t.close(err, false)

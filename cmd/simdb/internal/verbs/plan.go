@@ -86,7 +86,7 @@ func (c *Plan) run(a *app.App) error {
 		}
 		c.words = max(c.words, size.words)
 	}
-	if err := c.K.Within(base.FingerprintBits * c.words); err != nil {
+	if err := inputs.CheckDistance((*int)(&c.K), base.FingerprintBits*c.words); err != nil {
 		return fmt.Errorf("-k: %w", err)
 	}
 	var all []sstable.Estimate

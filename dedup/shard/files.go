@@ -24,7 +24,7 @@ func (j *Job) workName(name string) string { return strings.TrimSuffix(j.o.Work,
 
 // tempDir makes a folder on this machine, which done removes.
 func (j *Job) tempDir() (dir string, done func(), err error) {
-	dir, err = os.MkdirTemp(j.c.TempDir, "simdb-shard-*")
+	dir, err = os.MkdirTemp(j.o.Job.TempDir, "simdb-shard-*")
 	return dir, func() { os.RemoveAll(dir) }, err
 }
 

@@ -14,8 +14,8 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/dedup"
+	"github.com/simdb/simdb/dedup/internal/stages"
 	"github.com/simdb/simdb/internal/setjoin"
-	"github.com/simdb/simdb/internal/stages"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -161,8 +161,8 @@ func (j *Job) similarities(ctx context.Context, shard uint64, total dedup.Tally,
 	if !j.compares(total) {
 		return nil
 	}
-	spill := func() (setjoin.File, error) { return vfs.Temp(j.c.TempDir, "sets-*") }
-	sets, rest := setjoin.NewSets(setjoin.SetsOptions{NoJoin: true, Memory: int64(j.c.Memory) / 4, Create: spill}), members
+	spill := func() (setjoin.File, error) { return vfs.Temp(j.o.Job.TempDir, "sets-*") }
+	sets, rest := setjoin.NewSets(setjoin.SetsOptions{NoJoin: true, Memory: j.o.Job.Memory / 4, Create: spill}), members
 	defer sets.Close()
 	err := j.eachSet(ctx, shard, func(s stages.Set) error {
 		if len(rest) == 0 || rest[0].Doc != s.Doc {
@@ -326,7 +326,7 @@ func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ 
 	if j.o.Command != "build" {
 		done.Outputs = append(done.Outputs, read.Outputs...)
 	}
-	if j.o.Command == "dedup" && !j.c.NoAudit {
+	if j.o.Command == "dedup" && !j.o.Job.NoAudit {
 		if err := j.audit(ctx, done); err != nil {
 			return err
 		}
@@ -338,7 +338,7 @@ func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ 
 const auditName = "audit.jsonl"
 
 func (j *Job) audit(ctx context.Context, t dedup.Tally) error {
-	head, err := j.job.AuditHead(t.Inputs)
+	head, err := j.o.Job.AuditHead(t.Inputs)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/simdb/simdb/internal/stages"
+	"github.com/simdb/simdb/dedup/internal/stages"
 )
 
 // meet asks the documents of a group to where they are joined, so that all pairs are found.

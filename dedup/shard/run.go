@@ -45,7 +45,7 @@ func (o Options) Save() error {
 		return err
 	}
 	j := Job{o: o, files: Local{}}
-	j.c.TempDir = o.Work
+	j.o.Job.TempDir = o.Work
 	return j.store(context.Background(), jobFile, func(w *bufio.Writer) error {
 		_, err := w.Write(append(b, '\n'))
 		return err

@@ -1,5 +1,4 @@
-// Package browser drives a headless Chromium in tests of pages.
-package browser
+package review
 
 import (
 	"bufio"
@@ -15,9 +14,9 @@ import (
 	"time"
 )
 
-// Browser is a headless Chromium that a test drives by the DevTools protocol, over two pipes:
+// browser is a headless Chromium that a test drives by the DevTools protocol, over two pipes:
 // messages are JSON objects, each with a zero byte after it.
-type Browser struct {
+type browser struct {
 	T       testing.TB // of the test that uses it now
 	to      io.Writer
 	session string
@@ -33,8 +32,8 @@ type answer struct {
 	Error  *struct{ Message string }
 }
 
-// New starts a browser with an empty page. The test is skipped where there is none.
-func New(t testing.TB) *Browser {
+// newBrowser starts a browser with an empty page. The test is skipped where there is none.
+func newBrowser(t testing.TB) *browser {
 	var path string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if p, err := exec.LookPath(name); err == nil {
@@ -62,7 +61,7 @@ func New(t testing.TB) *Browser {
 	}
 	readCommands.Close()
 	writeAnswers.Close()
-	b := &Browser{T: t, to: writeCommands, answers: map[int]chan answer{}, ended: make(chan struct{})}
+	b := &browser{T: t, to: writeCommands, answers: map[int]chan answer{}, ended: make(chan struct{})}
 	go func() {
 		defer close(b.ended)
 		b.listen(readAnswers)
@@ -90,7 +89,7 @@ func New(t testing.TB) *Browser {
 }
 
 // Busy is how much processor time the page has taken since it was opened.
-func (b *Browser) Busy() time.Duration {
+func (b *browser) Busy() time.Duration {
 	b.T.Helper()
 	var r struct {
 		Metrics []struct {
@@ -109,7 +108,7 @@ func (b *Browser) Busy() time.Duration {
 }
 
 // listen takes answers and events until the browser ends.
-func (b *Browser) listen(from io.Reader) {
+func (b *browser) listen(from io.Reader) {
 	r := bufio.NewReader(from)
 	for {
 		line, err := r.ReadBytes(0)
@@ -140,7 +139,7 @@ func (b *Browser) listen(from io.Reader) {
 }
 
 // send sends a command and returns where its answer will be.
-func (b *Browser) send(method string, params any) chan answer {
+func (b *browser) send(method string, params any) chan answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.next++
@@ -164,7 +163,7 @@ func (b *Browser) send(method string, params any) chan answer {
 }
 
 // Call sends a command and waits for its answer.
-func (b *Browser) Call(method string, params, result any) {
+func (b *browser) Call(method string, params, result any) {
 	b.T.Helper()
 	select {
 	case a := <-b.send(method, params):
@@ -182,7 +181,7 @@ func (b *Browser) Call(method string, params, result any) {
 }
 
 // Eval evaluates an expression in the page; what it returns is written as JSON.
-func (b *Browser) Eval(expression string) string {
+func (b *browser) Eval(expression string) string {
 	b.T.Helper()
 	var r struct {
 		Result           struct{ Value json.RawMessage }
@@ -196,7 +195,7 @@ func (b *Browser) Eval(expression string) string {
 }
 
 // Want evaluates an expression, which must be true.
-func (b *Browser) Want(expression string) {
+func (b *browser) Want(expression string) {
 	b.T.Helper()
 	if got := b.Eval(expression); got != "true" {
 		b.T.Errorf("not true: %s (%s)", expression, got)
@@ -204,7 +203,7 @@ func (b *Browser) Want(expression string) {
 }
 
 // Open loads a file and returns how long it took until the page was laid out and drawn.
-func (b *Browser) Open(path string) time.Duration {
+func (b *browser) Open(path string) time.Duration {
 	b.T.Helper()
 	start := time.Now()
 	b.Call("Page.navigate", map[string]any{"url": "file://" + path}, nil)
@@ -216,7 +215,7 @@ func (b *Browser) Open(path string) time.Duration {
 }
 
 // Press presses keys, such as "j" or "ArrowDown".
-func (b *Browser) Press(keys ...string) {
+func (b *browser) Press(keys ...string) {
 	b.T.Helper()
 	for _, k := range keys {
 		down := map[string]any{"type": "keyDown", "key": k}
@@ -229,7 +228,7 @@ func (b *Browser) Press(keys ...string) {
 }
 
 // Use has the browser report to a test. At its end the test fails if the browser has complained.
-func (b *Browser) Use(t testing.TB) {
+func (b *browser) Use(t testing.TB) {
 	before := b.T
 	b.T, b.errors = t, nil
 	t.Cleanup(func() {
@@ -242,13 +241,13 @@ func (b *Browser) Use(t testing.TB) {
 }
 
 // Size gives the page the size of a screen.
-func (b *Browser) Size(width, height int) {
+func (b *browser) Size(width, height int) {
 	b.T.Helper()
 	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
 }
 
 // Screenshot leaves a picture of the page in the folder that SIMDB_SCREENSHOTS names, if it does.
-func (b *Browser) Screenshot(name string, width, height int, scheme string) {
+func (b *browser) Screenshot(name string, width, height int, scheme string) {
 	b.T.Helper()
 	dir := os.Getenv("SIMDB_SCREENSHOTS")
 	if dir == "" {

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -209,17 +209,17 @@ func (p *Plan) cells(asks []Ask, sets []Posting) []Ask {
 // A cell of more than this share of MaxCell is a group of its own.
 const ownShare = 4
 
-// cell appends the Asks of sets to one cell, unless there is one set only. Its name depends on the
-// documents alone.
+// cell appends the Asks of sets to one cell, unless there is one set only. Its group depends on the
+// documents alone: those of a cluster often have the same first one, and meet in one group.
 func (p *Plan) cell(asks []Ask, sets []Posting) []Ask {
 	if len(sets) < 2 {
 		return asks
 	}
-	name := uint64(0)
+	name, first := uint64(0), sets[0].Doc
 	for _, s := range sets {
-		name = token.Mix(name + s.Doc)
+		name, first = token.Mix(name+s.Doc), min(first, s.Doc)
 	}
-	group := p.groupOf(name)
+	group := p.groupOf(first)
 	if len(sets) > p.mostInCell()/ownShare {
 		group = name | 1<<63
 	}

@@ -73,7 +73,7 @@ func TestLargePassages(t *testing.T) {
 // TestPassagesOfLicenses compares texts that people have written, and copied from each other.
 func TestPassagesOfLicenses(t *testing.T) {
 	var docs []string
-	for _, doc := range corpora.Docs(t, "../../examples/licenses.jsonl.gz") {
+	for _, doc := range corpora.Docs(t, "../../../examples/licenses.jsonl.gz") {
 		docs = append(docs, doc.Text)
 	}
 	docs = docs[:len(docs)/8]

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/internal/corpora"
-	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/ordered"
@@ -373,7 +373,7 @@ func TestPrints(t *testing.T) {
 func TestLicenses(t *testing.T) {
 	hasher := features.NewSetHasher(features.Spec{}, 3, 0)
 	var sets []Set
-	for i, doc := range corpora.Docs(t, "../../examples/licenses.jsonl.gz") {
+	for i, doc := range corpora.Docs(t, "../../../examples/licenses.jsonl.gz") {
 		sets = append(sets, Set{Doc: uint64(i), Elements: hasher.Append(nil, doc.Text)})
 	}
 	stars, pairs := alone(t, sets, 0.8, true)

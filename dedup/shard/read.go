@@ -14,7 +14,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/simdb/simdb/dedup"
-	"github.com/simdb/simdb/internal/stages"
+	"github.com/simdb/simdb/dedup/internal/stages"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -42,7 +43,7 @@ func (j *Job) onPart(ctx context.Context, shard uint64, do func(p *dedup.Part, d
 		defer func() { err = errors.Join(err, release()) }()
 	}
 	out := filepath.Join(dir, "out")
-	p, err := j.job.NewPart(ctx, j.app.Env(), names, paths, out)
+	p, err := j.o.Job.NewPart(ctx, &inputs.Env{}, names, paths, out)
 	if err == nil {
 		err = do(p, dir)
 	}
@@ -167,13 +168,13 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 			return err
 		}
 	}
-	switch most := j.c.MaxErrors; {
+	switch most := j.o.Job.Rejects.MaxErrors; {
 	case j.plan.By.Sets && total.Textual == 0 && total.Given > 0:
 		return inputs.NoTexts()
 	case total.Documents == 0 && total.Rejected > 0:
 		return errors.New("no document could be used")
-	case most != nil && total.Rejected > int64(*most):
-		return fmt.Errorf("%d records could not be used, --max-errors %d allows no more", total.Rejected, *most)
+	case most != nil && total.Rejected > *most:
+		return fmt.Errorf("%d records could not be used, %s allows no more", total.Rejected, option.Set("MaxErrors", *most))
 	}
 	groups := uint64(j.o.Groups)
 	if groups == 0 {

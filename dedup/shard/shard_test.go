@@ -4,32 +4,26 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
-	"github.com/alecthomas/kong"
 	"github.com/zeebo/xxh3"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/loading"
-	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
+	"github.com/simdb/simdb/dedup"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
-	"github.com/simdb/simdb/repl/output"
+	_ "github.com/simdb/simdb/records/lines"
 )
 
 // TestMain has files in memory where there is enough of it: a job syncs hundreds of them, which
@@ -44,8 +38,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// run runs a job with workers of the file driver and returns its exit status.
-func run(t *testing.T, o Options, workers int) int {
+// run runs a job with workers of the file driver and returns what Finish does.
+func run(t *testing.T, o Options, workers int) error {
 	t.Helper()
 	o, err := Plan(t.Context(), o, Local{})
 	if err != nil {
@@ -65,44 +59,22 @@ func run(t *testing.T, o Options, workers int) int {
 			}
 		}
 	}
-	status, err := j.Finish(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return status
+	_, err = j.Finish(t.Context())
+	return err
 }
 
-// one runs the program on one machine. It is that of this process, so that what both write of the
-// version is the same however it was built.
-func one(t *testing.T, args ...string) {
+// one runs a job on one machine.
+func one(t *testing.T, o Options, output string) {
 	t.Helper()
-	var program struct {
-		Dedup    verbs.Dedup    `cmd:""`
-		Pairs    verbs.Pairs    `cmd:""`
-		Clusters verbs.Clusters `cmd:""`
-		Load     loading.Load   `cmd:""`
-		Export   loading.Export `cmd:""`
-	}
-	a := app.NewQuiet(t.Context(), nil)
-	defer a.CleanUp()
-	parser, err := kong.New(&program,
-		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(records.Formats(), ", ")},
-		app.ExactStrings(), kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)), kong.Bind(a))
-	if err != nil {
+	o.Job.Output = output
+	if _, err := o.Job.Write(t.Context(), &inputs.Env{}, o.Patterns); err != nil && !errors.Is(err, inputs.ErrRejected) {
 		t.Fatal(err)
-	}
-	command, err := parser.Parse(args)
-	if err == nil {
-		err = errors.Join(a.Declare(command), command.Run(a))
-	}
-	if err != nil && !errors.Is(err, inputs.ErrRejected) {
-		t.Fatalf("%v: %v", args, err)
 	}
 }
 
 // shuffled runs a job as an engine may: messages come in any order, some of them twice, and what a
 // step sent counts once though it ran twice.
-func shuffled(t *testing.T, o Options) int {
+func shuffled(t *testing.T, o Options) error {
 	t.Helper()
 	o, err := Plan(t.Context(), o, Local{})
 	if err != nil {
@@ -143,11 +115,8 @@ func shuffled(t *testing.T, o Options) int {
 			}
 		}
 	}
-	status, err := j.Finish(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return status
+	_, err = j.Finish(t.Context())
+	return err
 }
 
 // oneThread skips a test under the race detector: TestDedup starts the same goroutines.
@@ -162,116 +131,56 @@ func folder(t *testing.T) string { return filepath.Join(t.TempDir(), "out") + "/
 
 // TestDedup compares the outputs of jobs with those of one machine.
 func TestDedup(t *testing.T) {
-	inputs := split(t, 7)
-	criteria := [][]string{{"--jaccard", "0.8"}, {"--near", "3"}, {"--near", "6"}, {"--near", "12", "--bits", "128", "--no-audit"}}
-	ways := []func(t *testing.T, o Options) int{
-		func(t *testing.T, o Options) int { return run(t, o, 1) },
-		func(t *testing.T, o Options) int { return run(t, o, 3) },
+	files := split(t, 7)
+	criteria := []dedup.Job{
+		{By: engine.Jaccard(0.8)}, {By: engine.Near(3)}, {By: engine.Near(6)},
+		{By: engine.Near(12), Compared: inputs.Compared{Bits: 128}, NoAudit: true},
+	}
+	ways := []func(t *testing.T, o Options) error{
+		func(t *testing.T, o Options) error { return run(t, o, 1) },
+		func(t *testing.T, o Options) error { return run(t, o, 3) },
 		shuffled,
 	}
 	for i := range exhaustive.Some(t, 3, len(criteria)*len(ways)) {
-		flags, way := criteria[i%len(criteria)], i/len(criteria)
-		t.Run(fmt.Sprint(flags, way), func(t *testing.T) {
-			want, got := folder(t), folder(t)
-			one(t, append(append([]string{"dedup", "-o", want}, flags...), inputs...)...)
-			o := Options{Command: "dedup", Args: slices.Concat(flags, inputs, []string{"-o", got}), Work: t.TempDir() + "/work", Shards: 3, Groups: 5, MaxCell: 100}
-			if status := ways[way](t, o); status != 0 {
-				t.Errorf("status %d", status)
+		job, way := criteria[i%len(criteria)], i/len(criteria)
+		t.Run(fmt.Sprint(job.By, way), func(t *testing.T) {
+			want := folder(t)
+			o := Options{Command: "dedup", Job: job, Patterns: files, Work: t.TempDir() + "/work", Shards: 3, Groups: 5, MaxCell: 100}
+			one(t, o, want)
+			o.Job.Output = folder(t)
+			if err := ways[way](t, o); err != nil {
+				t.Error(err)
 			}
-			sameFolder(t, want, got)
+			sameFolder(t, want, o.Job.Output)
 		})
 	}
 }
 
-// TestRows compares pairs with those of one machine, and clusters with those of dedup --clusters.
-func TestRows(t *testing.T) {
-	oneThread(t)
-	inputs := split(t, 5)
-	for i := range exhaustive.Some(t, 2, 4) {
-		command := []string{"pairs", "clusters"}[i/2]
-		for _, flags := range [][]string{{"--jaccard", "0.8"}, {"--near", "6"}}[i%2 : i%2+1] {
-			t.Run(fmt.Sprint(command, flags), func(t *testing.T) {
-				rows := filepath.Join(t.TempDir(), "rows.jsonl")
-				if command == "pairs" {
-					one(t, append(append([]string{"pairs", "-o", rows}, flags...), inputs...)...)
-				} else {
-					one(t, append(append([]string{"dedup", "--clusters", rows, "-o", folder(t)}, flags...), inputs...)...)
-				}
-				want, err := os.ReadFile(rows)
-				if err != nil {
-					t.Fatal(err)
-				}
-				got := folder(t)
-				shuffled(t, Options{Command: command, Args: slices.Concat(flags, inputs, []string{"-o", got}), Work: t.TempDir() + "/work", Groups: 3, MaxCell: 50})
-				var all []byte
-				for i := range inputs {
-					b, err := os.ReadFile(filepath.Join(got, fmt.Sprintf("%s-%05d.jsonl", command, i)))
-					if err != nil {
-						t.Fatal(err)
-					}
-					all = append(all, b...)
-				}
-				if command == "clusters" {
-					want, all = assigned(t, want), assigned(t, all)
-				}
-				if a, b := sorted(want), sorted(all); !bytes.Equal(a, b) || len(a) < 1000 {
-					t.Errorf("%d bytes, want %d; %s", len(b), len(a), firstDifference(b, a))
-				}
-			})
-		}
-	}
-}
-
-// assigned returns which cluster each document is in, and whether it is kept.
-func assigned(t *testing.T, rows []byte) (out []byte) {
-	t.Helper()
-	for line := range bytes.Lines(rows) {
-		var row struct {
-			ID      string
-			Cluster int
-			Keep    bool
-		}
-		if err := json.Unmarshal(line, &row); err != nil {
-			t.Fatal(err)
-		}
-		if row.Cluster > 0 {
-			out = fmt.Appendf(out, "%s %d %v\n", row.ID, row.Cluster, row.Keep)
-		}
-	}
-	return out
-}
-
-func sorted(lines []byte) []byte {
-	all := bytes.SplitAfter(lines, []byte("\n"))
-	slices.SortFunc(all, bytes.Compare)
-	return bytes.Join(all, nil)
-}
-
 // TestRejects has lines that are no records: they are in files beside the outputs, and in the
-// audit, and the status says so unless --max-errors allows them.
+// audit, and the error says so unless MaxErrors allows them.
 func TestRejects(t *testing.T) {
-	inputs := split(t, 3)
-	b, err := os.ReadFile(inputs[1])
+	files := split(t, 3)
+	b, err := os.ReadFile(files[1])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(inputs[1], append([]byte("{\"id\": 1, \"text\"\n"), b...), 0o666); err != nil {
+	if err := os.WriteFile(files[1], append([]byte("{\"id\": 1, \"text\"\n"), b...), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	want := folder(t)
-	one(t, append([]string{"dedup", "-o", want}, inputs...)...)
-	for _, c := range []struct {
-		flags  []string
-		status int
-	}{{nil, 2}, {[]string{"--max-errors", "1"}, 0}} {
-		got := folder(t)
-		o := Options{Command: "dedup", Args: slices.Concat(c.flags, inputs, []string{"-o", got}), Work: t.TempDir() + "/work"}
-		if status := run(t, o, 2); status != c.status {
-			t.Errorf("%v: status %d", c.flags, status)
-		}
-		sameFolder(t, want, got)
+	plan := func(most *int64) Options {
+		job := dedup.Job{Output: folder(t), Rejects: inputs.RejectOptions{MaxErrors: most}}
+		return Options{Command: "dedup", Job: job, Patterns: files, Work: t.TempDir() + "/work"}
 	}
-	o, err := Plan(t.Context(), Options{Command: "dedup", Args: append([]string{"-o", folder(t), "--max-errors", "0"}, inputs...), Work: t.TempDir() + "/work"}, Local{})
+	one(t, plan(nil), want)
+	for most, rejected := range map[*int64]error{nil: inputs.ErrRejected, new(int64(1)): nil} {
+		o := plan(most)
+		if err := run(t, o, 2); err != rejected {
+			t.Errorf("%v, want %v", err, rejected)
+		}
+		sameFolder(t, want, o.Job.Output)
+	}
+	o, err := Plan(t.Context(), plan(new(int64)), Local{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,123 +188,21 @@ func TestRejects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Steps()[0].Run(t.Context(), 1, messages(nil), nil); err == nil || !strings.Contains(err.Error(), "--max-errors 0") {
-		t.Errorf("--max-errors 0: %v", err)
+	if err := j.Steps()[0].Run(t.Context(), 1, messages(nil), nil); err == nil || !strings.Contains(err.Error(), "MaxErrors: 0") {
+		t.Errorf("MaxErrors: 0: %v", err)
 	}
 	if _, err := j.Finish(t.Context()); err == nil {
 		t.Error("a job that has not ended has outputs")
 	}
 }
 
-// TestBuild makes tables of shards: as a set they answer as one database of all inputs, and bytes
-// are the same again.
-func TestBuild(t *testing.T) {
-	oneThread(t)
-	inputs := split(t, 4)
-	got := folder(t)
-	o, err := Plan(t.Context(), Options{Command: "build", Args: append([]string{"--bits", "128", "-o", got}, inputs...), Work: t.TempDir() + "/work", Shards: 3}, Local{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var before map[string]uint64
-	for range 2 {
-		o.Work = t.TempDir()
-		j, err := New(o, Local{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		none := func(uint64, []byte) error { return nil }
-		for shard := range uint64(3) {
-			if err := j.Steps()[0].Run(t.Context(), shard, messages(nil), none); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := j.Steps()[1].Run(t.Context(), 0, messages(nil), none); err != nil {
-			t.Fatal(err)
-		}
-		sums := digests(t, filepath.Join(o.Work, "out"))
-		if before != nil && !maps.Equal(sums, before) || len(sums) != 3 {
-			t.Errorf("tables differ: %v, %v", sums, before)
-		}
-		before = sums
-		if status, err := j.Finish(t.Context()); err != nil || status != 0 {
-			t.Fatal(status, err)
-		}
-	}
-	db := filepath.Join(t.TempDir(), "all.simdb")
-	one(t, append([]string{"load", db, "--bits", "128"}, inputs...)...)
-	for _, of := range [][]string{{"pairs", "--near", "12"}, {"clusters", "--near", "12"}, {"pairs", "--jaccard", "0.9"}} {
-		ask := func(db string) []byte {
-			rows := filepath.Join(t.TempDir(), "rows.jsonl")
-			one(t, append([]string{of[0], db, "-o", rows}, of[1:]...)...)
-			b, err := os.ReadFile(rows)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return b
-		}
-		if a, b := ask(db), ask(got+"*.sst"); !bytes.Equal(a, b) || len(a) < 1000 {
-			t.Errorf("%v: %d bytes, want %d", of, len(b), len(a))
-		}
-	}
-}
-
-// TestFormats has inputs of other formats than JSON lines, compressed and not.
-func TestFormats(t *testing.T) {
-	oneThread(t)
-	lines := split(t, 2)
-	for i := range exhaustive.Some(t, 2, 3) {
-		ending := []string{".csv", ".jsonl.gz", ".parquet"}[i]
-		t.Run(ending, func(t *testing.T) {
-			dir := t.TempDir()
-			var inputs []string
-			for i, name := range lines {
-				db, to := filepath.Join(dir, fmt.Sprint(i, ".simdb")), filepath.Join(dir, fmt.Sprint("in-", i, ending))
-				one(t, "load", db, name)
-				one(t, "export", db, "-o", to)
-				inputs = append(inputs, to)
-			}
-			want, got := folder(t), folder(t)
-			one(t, append([]string{"dedup", "-o", want}, inputs...)...)
-			run(t, Options{Command: "dedup", Args: append(inputs, "-o", got), Work: t.TempDir() + "/work"}, 2)
-			sameFolder(t, want, got)
-		})
-	}
-}
-
-// TestRefuses has jobs that would replace an input, or that are not for many machines.
-func TestRefuses(t *testing.T) {
-	inputs := split(t, 2)
-	here := filepath.Dir(inputs[0]) + "/"
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{append(inputs, "-o", here), "would replace the input"},
-		{[]string{here + "*.jsonl", "-o", here}, "would replace the input"},
-		{append(inputs, "-o", "out.jsonl"), "name a folder"},
-		{[]string{here + "none-*.jsonl", "-o", "out/"}, "there is no such file"},
-		{append(inputs, "-o", "out/", "--keep", "longest"), "keep the first"},
-		{append(inputs, "-o", "out/", "--within", "0.9"), "by Jaccard or Near"},
-		{append(inputs, "-o", "out/", "--audit", "a.jsonl"), "into the folder"},
-		{append(inputs, "-o", "out/", "--against", inputs[0]), "--against is not for many workers"},
-		{append(inputs, "-o", "out/", "--nearr", "3"), "unknown flag"},
-	} {
-		_, err := Plan(t.Context(), Options{Command: "dedup", Args: c.args, Work: t.TempDir()}, Local{})
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: %v, want %s", c.args, err, c.want)
-		}
-	}
-}
-
 // TestKilled has workers killed in every step. What they ran again has the same outcome.
 func TestKilled(t *testing.T) {
 	oneThread(t)
-	inputs := split(t, 4)
-	want := folder(t)
-	one(t, append([]string{"dedup", "-o", want}, inputs...)...)
-	got := folder(t)
-	o, err := Plan(t.Context(), Options{Command: "dedup", Args: append(inputs, "-o", got), Work: t.TempDir() + "/work"}, Local{})
+	want, got := folder(t), folder(t)
+	o := Options{Command: "dedup", Job: dedup.Job{Output: got}, Patterns: split(t, 4), Work: t.TempDir() + "/work"}
+	one(t, o, want)
+	o, err := Plan(t.Context(), o, Local{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -469,7 +276,7 @@ func (b beside) Done() <-chan struct{} {
 
 // TestCut has a working file that has lost its end at the boundary of two documents.
 func TestCut(t *testing.T) {
-	o, err := Plan(t.Context(), Options{Command: "dedup", Args: append(split(t, 2), "-o", folder(t)), Work: t.TempDir() + "/work"}, Local{})
+	o, err := Plan(t.Context(), Options{Command: "dedup", Job: dedup.Job{Output: folder(t)}, Patterns: split(t, 2), Work: t.TempDir() + "/work"}, Local{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -529,7 +336,7 @@ func TestDurable(t *testing.T) {
 			}
 		}
 		out := t.TempDir() + "/a/b/"
-		o, err := Plan(t.Context(), Options{Command: "dedup", Args: append(split(t, 2), "-o", out), Work: work}, Local{})
+		o, err := Plan(t.Context(), Options{Command: "dedup", Job: dedup.Job{Output: out}, Patterns: split(t, 2), Work: work}, Local{})
 		if err == nil {
 			err = o.Save()
 		}
@@ -662,7 +469,7 @@ func firstDifference(a, b []byte) string {
 func split(t *testing.T, n int) (names []string) {
 	t.Helper()
 	dir := t.TempDir()
-	lines := bytes.SplitAfter(corpora.Read(t, "../../../examples/licenses.jsonl.gz"), []byte("\n"))
+	lines := bytes.SplitAfter(corpora.Read(t, "../../examples/licenses.jsonl.gz"), []byte("\n"))
 	for i := range n {
 		part := filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", i))
 		if err := os.WriteFile(part, bytes.Join(lines[i*len(lines)/n:(i+1)*len(lines)/n], nil), 0o666); err != nil {

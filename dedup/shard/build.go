@@ -7,30 +7,16 @@ import (
 	"iter"
 	"path/filepath"
 	"strings"
+	"time"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// buildCommand are the flags of build: those of simdb load, and -o DIR/.
-type buildCommand struct {
-	Output string `short:"o" required:""`
-	loading.Load
-}
-
-// checkBuild returns an error if the flags are not for tables that many workers build.
-func (j *Job) checkBuild() error {
-	switch c := j.load; {
-	case !outfile.IsFolderName(c.Output):
-		return fmt.Errorf("-o %s: many workers write a table for each shard: name a folder, -o DIR/", c.Output)
-	case c.OfFiles(), c.Resume, c.OnConflict != "replace", c.Rejects != "":
-		return errors.New("--files, --images, --resume, --on-conflict and --rejects are for one machine")
-	}
-	return nil
-}
+// Load makes a database of files as simdb load does with some flags, for build: the program sets it.
+// Documents without a time were stored at the given one.
+var Load func(ctx context.Context, flags []string, db string, files []string, at time.Time) (rejected int64, err error)
 
 // build makes the table of a shard. Its bytes depend on the inputs and the options alone.
 func (j *Job) build(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error], send Send) error {
@@ -39,17 +25,17 @@ func (j *Job) build(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error
 		return err
 	}
 	defer done()
-	c := j.load.Load
-	c.DB, c.Files, c.Else = filepath.Join(dir, "db"), nil, j.o.Time
+	var paths []string
 	var release []func() error
 	for _, name := range j.shardFiles(shard) {
 		path, done, err := j.files.Fetch(ctx, name)
 		if err != nil {
 			return err
 		}
-		c.Files, release = append(c.Files, path), append(release, done)
+		paths, release = append(paths, path), append(release, done)
 	}
-	err = c.Run(j.app)
+	path := filepath.Join(dir, "db")
+	rejected, err := Load(ctx, j.o.Load, path, paths, j.o.Time)
 	for _, f := range release {
 		err = errors.Join(err, f())
 	}
@@ -59,13 +45,13 @@ func (j *Job) build(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error
 	if err != nil {
 		return err
 	}
-	db, err := engine.Open(c.DB, &engine.Options{MustExist: true})
+	db, err := engine.Open(path, &engine.Options{MustExist: true})
 	if err != nil {
 		return err
 	}
 	name := fmt.Sprintf("part-%05d.sst", shard)
 	st, err := db.Stats()
-	t := dedup.Tally{Outputs: []string{name}, Documents: int64(st.Documents), Rejected: c.Rejected}
+	t := dedup.Tally{Outputs: []string{name}, Documents: int64(st.Documents), Rejected: rejected}
 	if err := errors.Join(err, db.Pack(ctx, filepath.Join(dir, name)), db.Close()); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Package shard runs `simdb dedup`, pairs, clusters and load on many machines. A Job is a chain of
+// Package shard runs jobs of package dedup on many machines, and builds tables. A Job is a chain of
 // Steps. A Step is given all messages that the step before has sent to a key, in any order, some
 // perhaps twice, and sends messages to keys of the next step. All that an engine has to do is to
 // group messages by key:
@@ -8,7 +8,7 @@
 //	    for each key, anywhere: Run
 //
 // Run is the driver without an engine, in which processes share a folder. Package
-// cmd/simdb/internal/stages says why the outcome is that of one machine; its passes over the inputs
+// internal/stages says why the outcome is that of one machine; its passes over the inputs
 // are those of package dedup, and the joins those of package corpus.
 //
 //	shard.go  jobs, and what a step is
@@ -38,19 +38,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
-
-	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
 	"github.com/simdb/simdb/dedup"
+	"github.com/simdb/simdb/dedup/internal/stages"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/stages"
-	"github.com/simdb/simdb/records"
-	"github.com/simdb/simdb/repl/output"
-
-	// The formats of inputs.
-	_ "github.com/simdb/simdb/records/lines"
-	_ "github.com/simdb/simdb/records/parquet"
+	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // A Send sends a message to what has a key in the next step. The message may change afterwards.
@@ -65,14 +57,16 @@ type Step struct {
 
 // Options are what a job is made from: plain data, the same for all workers.
 type Options struct {
-	Command string    // dedup, pairs, clusters or build
-	Args    []string  // flags and files of simdb dedup: files, or patterns of their names, and -o DIR/
-	Work    string    // a folder for working files, which all workers reach
-	Inputs  []string  // by Plan: the names of files, in the order of preference
-	Shards  int       // in which inputs are read; 0 means one for each file
-	Groups  int       // in which documents meet; 0 means one for every 16,384, and 8 at least
-	Time    time.Time // by Plan: when documents without a time were stored, of build
-	MaxCell int       // the largest number of documents that must be in one group; 0 means 65,536
+	Command  string    // dedup, pairs, clusters or build
+	Job      dedup.Job // of build only Output and Rejects
+	Load     []string  // flags of build, which Load knows
+	Patterns []string  // of the names of files
+	Work     string    // a folder for working files, which all workers reach
+	Inputs   []string  // by Plan: the names of files, in the order of preference
+	Shards   int       // in which inputs are read; 0 means one for each file
+	Groups   int       // in which documents meet; 0 means one for every 16,384, and 8 at least
+	Time     time.Time // by Plan: when documents without a time were stored, of build
+	MaxCell  int       // the largest number of documents that must be in one group; 0 means 65,536
 }
 
 // Files are where inputs, outputs and working files are. Names have slashes.
@@ -92,11 +86,7 @@ type Files interface {
 type Job struct {
 	o     Options
 	files Files
-	app   *app.App
-	job   *dedup.Job   // that the flags describe; of build an empty one
-	c     verbs.Dedup  // of build only the files, the output and what is rejected
-	load  buildCommand // of build
-	plan  stages.Plan
+	plan  stages.Plan // not of build
 }
 
 // Plan completes the options of a new job: it expands patterns, and checks the flags.
@@ -105,12 +95,12 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 	if err != nil {
 		return o, err
 	}
-	if what, err := engine.Identify(j.c.Output); err == nil && what != "" {
-		return o, fmt.Errorf("-o %s is %s", j.c.Output, what)
+	if what, err := engine.Identify(j.o.Job.Output); err == nil && what != "" {
+		return o, fmt.Errorf("%s is %s", option.Set("Output", j.o.Job.Output), what)
 	}
 	var names []string
 	seen := map[string]string{}
-	for _, pattern := range j.c.Files {
+	for _, pattern := range o.Patterns {
 		found, err := files.Glob(ctx, pattern)
 		if err != nil {
 			return o, err
@@ -142,10 +132,10 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 // claim returns an error if the outputs would replace an input.
 func (j *Job) claim(ctx context.Context, input string) error {
 	name := path.Base(input)
-	if name == auditName && j.o.Command == "dedup" && !j.c.NoAudit {
-		return fmt.Errorf("%s has the name of the audit in %s", input, j.c.Output)
+	if name == auditName && j.o.Command == "dedup" && !j.o.Job.NoAudit {
+		return fmt.Errorf("%s has the name of the audit in %s", input, j.o.Job.Output)
 	}
-	old, release, err := j.files.Fetch(ctx, j.c.Output+name)
+	old, release, err := j.files.Fetch(ctx, j.o.Job.Output+name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -159,44 +149,28 @@ func (j *Job) claim(ctx context.Context, input string) error {
 	a, err := os.Stat(old)
 	b, failed := os.Stat(in)
 	if err == nil && failed == nil && os.SameFile(a, b) {
-		err = fmt.Errorf("-o %s would replace the input %s", j.c.Output, input)
+		err = fmt.Errorf("%s would replace the input %s", option.Set("Output", j.o.Job.Output), input)
 	}
 	return errors.Join(err, failed, release(), done())
 }
 
+// CheckCommand returns an error if there is no such command.
+func CheckCommand(name string) error {
+	if _, ok := chains[name]; !ok {
+		return fmt.Errorf("unknown command %q: %s are known", name, strings.Join(Commands(), ", "))
+	}
+	return nil
+}
+
 // New returns a job. Its options come from Plan.
 func New(o Options, files Files) (*Job, error) {
-	j := &Job{o: o, files: files, app: app.New(), job: &dedup.Job{}}
-	j.app.Global = app.GlobalFlags{Quiet: true, Progress: "none"}
-	if _, ok := chains[o.Command]; !ok {
-		return nil, fmt.Errorf("unknown command %q: %s are known", o.Command, strings.Join(Commands(), ", "))
+	j := &Job{o: o, files: files}
+	err := CheckCommand(o.Command)
+	if err == nil && o.Command != "build" {
+		j.plan = stages.Plan{By: j.o.Job.Criterion(), MaxCell: o.MaxCell, Memory: o.Job.Memory}
+		err = o.Job.CheckWorkers()
 	}
-	var flags any = &j.c
-	if o.Command == "build" {
-		flags, o.Args = &j.load, append([]string{"db"}, o.Args...)
-	}
-	parser, err := kong.New(flags,
-		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": strings.Join(records.Formats(), ", ")},
-		app.ExactStrings(), kong.Resolvers(kong.ResolverFunc(app.DefaultCriterion)), kong.Exit(func(int) {}),
-	)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := parser.Parse(o.Args); err != nil {
-		return nil, err
-	}
-	if o.Command == "build" {
-		j.c.Files, j.c.Output, j.c.RejectFlags = j.load.Files, j.load.Output, j.load.RejectFlags
-		return j, j.checkBuild()
-	}
-	if j.job, err = j.c.Job(j.app); err == nil {
-		err = j.job.CheckWorkers()
-	}
-	if err != nil {
-		return nil, err
-	}
-	j.plan = stages.Plan{By: j.job.Criterion(), MaxCell: o.MaxCell, Memory: int64(j.c.Memory)}
-	return j, nil
+	return j, err
 }
 
 // Shards returns how many shards the inputs have. The first step gets one empty message for each of
@@ -232,35 +206,33 @@ const shardShift = 32
 
 func shardOf(doc uint64) uint64 { return doc >> shardShift }
 
-// Finish publishes the outputs of a job whose last step has run, and writes a summary to standard
-// error. The status is that of the program: 0, or 2 if something was rejected and --max-errors does
-// not allow it.
-func (j *Job) Finish(ctx context.Context) (status int, err error) {
+// Finish publishes the outputs of a job whose last step has run, and says what was done. The error
+// is inputs.ErrRejected if something was rejected that the job does not allow.
+func (j *Job) Finish(ctx context.Context) (said string, err error) {
 	var t dedup.Tally
 	err = j.read(ctx, "done", func(r reader) error { return json.NewDecoder(r).Decode(&t) })
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("the last step of the job has not run; nothing is written")
 	}
 	if err != nil {
-		return app.ExitError, err
+		return "", err
 	}
 	for _, name := range t.Outputs {
 		if err := j.publishOne(ctx, name); err != nil {
-			return app.ExitError, err
+			return "", err
 		}
 	}
-	fmt.Fprintf(j.app.Err, "%s\n", j.summary(t))
-	if t.Rejected > 0 && j.c.MaxErrors == nil {
-		return app.ExitError, nil
+	if t.Rejected > 0 && j.o.Job.Rejects.MaxErrors == nil {
+		err = inputs.ErrRejected
 	}
-	return app.ExitOK, nil
+	return j.summary(t), err
 }
 
 // publishOne moves an output to its place, unless a Finish that was killed has done so.
 func (j *Job) publishOne(ctx context.Context, name string) error {
 	path, release, err := j.files.Fetch(ctx, j.workName("out/"+name))
 	if errors.Is(err, fs.ErrNotExist) {
-		_, release, err := j.files.Fetch(ctx, j.c.Output+name)
+		_, release, err := j.files.Fetch(ctx, j.o.Job.Output+name)
 		if err != nil {
 			return err
 		}
@@ -269,7 +241,7 @@ func (j *Job) publishOne(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(j.files.Put(ctx, path, j.c.Output+name), release())
+	return errors.Join(j.files.Put(ctx, path, j.o.Job.Output+name), release())
 }
 
 // summary says what was done.
@@ -281,5 +253,5 @@ func (j *Job) summary(t dedup.Tally) string {
 	if t.Rejected > 0 {
 		s += fmt.Sprintf(", rejected %d", t.Rejected)
 	}
-	return s + "; the outputs are in " + j.c.Output
+	return s + "; the outputs are in " + j.o.Job.Output
 }
