@@ -332,7 +332,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "corpus/components keep the first document", in: "dedup/internal/corpus", decl: "Clusters.components",
-		edit:  swap(`Preferred(c.keeper, c.l.Order)`, `Preferred(c.keeper, c.alone())`),
+		edit:  swap(`Preferred(c.keeper, c.l.Order)`, `Preferred(c.keeper, c.l.alone())`),
 		tests: "dedup", run: "^TestFingerprints$",
 	},
 	{
