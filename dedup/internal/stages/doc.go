@@ -54,9 +54,9 @@
 //
 // For a set of n elements about (1-t) n Postings of some 16 bytes; of sets that meet others, some 8
 // bytes for each Ask, and the elements, 8 bytes each, once for every group. The cells of one
-// pair at its several elements are mostly the same documents. A cell is in the group of the first of
-// them, so that a cluster is in few groups. With fewer groups a set goes to fewer of them. Of a Link
-// some 10 bytes move, and of each set in a component its elements once more.
+// pair at its several elements are mostly the same documents. Such cells are one, as a cell is
+// named by its documents. With fewer groups a set goes to fewer of them. Of a Link some 10 bytes
+// move, and of each set in a component its elements once more.
 //
 // # Limits
 //

@@ -209,17 +209,17 @@ func (p *Plan) cells(asks []Ask, sets []Posting) []Ask {
 // A cell of more than this share of MaxCell is a group of its own.
 const ownShare = 4
 
-// cell appends the Asks of sets to one cell, unless there is one set only. Its group depends on the
-// documents alone: those of a cluster often have the same first one, and meet in one group.
+// cell appends the Asks of sets to one cell, unless there is one set only. Its name depends on the
+// documents alone.
 func (p *Plan) cell(asks []Ask, sets []Posting) []Ask {
 	if len(sets) < 2 {
 		return asks
 	}
-	name, first := uint64(0), sets[0].Doc
+	name := uint64(0)
 	for _, s := range sets {
-		name, first = token.Mix(name+s.Doc), min(first, s.Doc)
+		name = token.Mix(name + s.Doc)
 	}
-	group := p.groupOf(first)
+	group := p.groupOf(name)
 	if len(sets) > p.mostInCell()/ownShare {
 		group = name | 1<<63
 	}
