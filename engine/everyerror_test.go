@@ -213,9 +213,10 @@ var uses = []use{
 		u.say(r.Documents, r.Lost, len(r.Losses))
 		return err
 	}), false},
-	{"DB.Close DB.Discard Open", true, func(u *using) error {
+	{"DB.Close DB.Discard DB.IsNew Open", true, func(u *using) error {
 		created, err := Open("/new", &u.o)
 		if err == nil {
+			u.say(created.IsNew())
 			err = created.Discard()
 		}
 		if err = cmpOr(err, u.db.Close); err != nil {
