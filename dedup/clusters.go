@@ -73,7 +73,7 @@ func crowded(env *inputs.Env, by setjoin.Kind) func(each int) {
 			option.Name("Shingle"), option.Name("Mask"), option.Name("StopWords"))
 	}
 	return func(each int) {
-		env.Say("warning: the join meets about %s others for each document, as thousands have most of what is compared in common; "+
+		env.Say("warning: each document meets others about %s times, as thousands have most of what is compared in common; "+
 			"twice as many documents may take four times as long: %s", quantity.Number(int64(each)), helps)
 	}
 }

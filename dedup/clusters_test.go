@@ -18,10 +18,10 @@ func TestCrowded(t *testing.T) {
 	d.setOptions(nil).Crowded(7654)
 	(&Documents{env: env}).options().Crowded(7654)
 	crowded(env, setjoin.Cosine)(100)
-	if !strings.Contains(log.String(), "100 others") || strings.Count(log.String(), "a higher threshold helps") != 1 {
+	if !strings.Contains(log.String(), "100 times") || strings.Count(log.String(), "a higher threshold helps") != 1 {
 		t.Errorf("of words it says %s", &log)
 	}
-	for _, part := range []string{"about 7,654 others", "Shingle", "Mask or StopWords"} {
+	for _, part := range []string{"about 7,654 times", "Shingle", "Mask or StopWords"} {
 		if strings.Count(log.String(), part) != 2 {
 			t.Errorf("%q is not there twice: %s", part, &log)
 		}

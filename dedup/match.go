@@ -7,9 +7,11 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -159,9 +161,17 @@ func (m *Match) item(_ context.Context, in records.Source, rec *records.Record) 
 
 // records decides all records of an input, and writes what is to be written of them.
 func (m *Match) records(ctx context.Context, in records.Source) error {
+	var work engine.QueryStats
+	_, _, contained := containment(m.o.By)
+	begun, before := time.Now(), m.Read
 	for b, err := range m.l.lots(ctx, in) {
 		if err == nil {
-			err = cmp.Or(m.lot(ctx, in, b), m.flush())
+			err = cmp.Or(m.lot(engine.WithStats(ctx, &work), in, b), m.flush())
+		}
+		each := work.Probes / max(m.Read-before, 1)
+		if contained && each >= setjoin.CrowdedEach && time.Since(begun) >= setjoin.CrowdedAfter {
+			crowded(m.l.env, setjoin.Contained)(int(each))
+			contained = false
 		}
 		if err == nil && m.o.Flush != nil {
 			err = m.o.Flush()

@@ -45,8 +45,8 @@ type Options struct {
 	// each set, on average, and takes long.
 	Crowded func(each int)
 
-	each   int           // entries to each set that make it Crowded; 0 means crowdedEach
-	after  time.Duration // that the join takes before it is Crowded; 0 means crowdedAfter
+	each   int           // entries to each set that make it Crowded; 0 means CrowdedEach
+	after  time.Duration // that the join takes before it is Crowded; 0 means CrowdedAfter
 	window int           // sets of a window at most; 0 means mostWindow
 	least  int64         // bytes that Memory is at least; 0 means leastMemory
 	found  int           // matches of a window; 0 means mostFound
@@ -68,10 +68,14 @@ const (
 	windowElems = 1 << 19 // elements of the sets of a window, unless it is one set
 	workerRun   = 16      // sets that a worker takes at once
 	mostFound   = 1 << 20 // matches of a window
-	crowdedEach = 5000    // entries: ordinary texts meet some hundred
 	mostGap     = 1 << 7  // sets between those of a worker, which others take or which are decided
+)
 
-	crowdedAfter = 10 * time.Second
+// A join is Crowded if it has met that many entries for each set and has taken that long. Ordinary
+// texts meet some hundred.
+const (
+	CrowdedEach  = 5000
+	CrowdedAfter = 10 * time.Second
 )
 
 type join struct {
@@ -144,7 +148,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if o.each <= 0 {
-		o.each, o.after = crowdedEach, crowdedAfter
+		o.each, o.after = CrowdedEach, CrowdedAfter
 	}
 	if o.window <= 0 {
 		o.window = mostWindow

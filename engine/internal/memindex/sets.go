@@ -24,13 +24,14 @@ const featureBytes = 64
 
 // Candidates appends the positions to dst, ascending, of those of the first n documents that may
 // hold the share t of a set, or within, of which the set may hold the share t. set returns the set
-// of a document. It returns false if the budget has no room for the index.
-func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int) []uint64, of []uint64, t float64, within bool) (docs []uint32, ok bool) {
+// of a document. met is how many entries of lists it has looked at. It returns false if the budget
+// has no room for the index.
+func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int) []uint64, of []uint64, t float64, within bool) (docs []uint32, met int, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for g.from = b; len(g.sizes) < n; {
 		if !g.add(set(len(g.sizes))) {
-			return dst, false
+			return dst, 0, false
 		}
 	}
 	need := func(size int) int { return max(1, int(math.Ceil(t*float64(size)*(1-1e-9)))) }
@@ -45,6 +46,7 @@ func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int)
 	}
 	from := len(dst)
 	for _, l := range lists[:first] {
+		met += len(l)
 		for _, doc := range l {
 			if g.counts[doc]++; g.counts[doc] == 1 {
 				dst = append(dst, doc)
@@ -53,6 +55,7 @@ func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int)
 	}
 	if len(dst) > from {
 		for _, l := range lists[first:] {
+			met += len(l)
 			for _, doc := range l {
 				g.counts[doc] += min(g.counts[doc], 1)
 			}
@@ -69,7 +72,7 @@ func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int)
 		g.counts[doc] = 0
 	}
 	slices.Sort(kept[from:])
-	return kept, true
+	return kept, met, true
 }
 
 // add adds the set of the next document.

@@ -25,7 +25,7 @@ func TestGrowingSets(t *testing.T) {
 		b := NewBudget(int64(r.IntN(1 << 20)))
 		for n := 1; n <= len(sets); n += 1 + r.IntN(10) {
 			of, at, within := sets[r.IntN(len(sets))], float64(1+r.IntN(10))/10, r.IntN(2) == 0
-			got, ok := g.Candidates(b, []uint32{7}, n, func(i int) []uint64 { return sets[i] }, of, at, within)
+			got, _, ok := g.Candidates(b, []uint32{7}, n, func(i int) []uint64 { return sets[i] }, of, at, within)
 			if !ok {
 				if b.left.Load() > 1<<12 {
 					t.Fatalf("run %d: no room, with %d left", run, b.left.Load())

@@ -239,8 +239,9 @@ func (q *Similar) memtable(ctx context.Context, m view.MemView, except string, f
 	case q.set != nil:
 		sets := q.v.Texts.Sets()
 		of := func(i int) []uint64 { return sets.LastSet(m.Docs[i].Text) }
-		if found, ok := m.Sets.Candidates(q.v.Short, nil, len(m.Docs), of, q.set.Set, q.set.T, q.set.Within); ok {
+		if found, met, ok := m.Sets.Candidates(q.v.Short, nil, len(m.Docs), of, q.set.Set, q.set.T, q.set.Within); ok {
 			q.docs = found
+			q.work.Probes += int64(met)
 		}
 	}
 	for _, i := range q.docs {
