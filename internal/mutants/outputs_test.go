@@ -51,8 +51,8 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^Test(Wrong|OutputsHurtNothing)$",
 	},
 	{
-		name: "messages/flags named as fields", in: "cmd/simdb", decl: "app.New",
-		edit:  swap(`option.Use(&flags)`, `_ = option.Use`),
+		name: "messages/flags named as fields", in: "cmd/simdb/flags", decl: "init",
+		edit:  swap(`option.Use(&app.Flags)`, `_ = option.Use`),
 		tests: "cmd/simdb", run: "^TestOptionsAreFlags$",
 	},
 	{

@@ -32,7 +32,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/internal/tempdir"
@@ -61,10 +60,8 @@ type App struct {
 // ErrInterrupted is the cause of the end of App.Context.
 var ErrInterrupted = errors.New("interrupted")
 
-// New returns the App of this process, with its standard output and standard error. From now on
-// messages name options by flags.
+// New returns the App of this process, with its standard output and standard error.
 func New() *App {
-	option.Use(&Flags)
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
 	a := &App{Out: os.Stdout, Err: os.Stderr}
 	a.Outputs.Identify = new(engine.Identifier).Identify
