@@ -140,6 +140,9 @@ func (s *source) checkFile(d *job) error {
 	case !st.Mode().IsRegular():
 		return fmt.Errorf("%s: it is read twice, which only a regular file can be", option.Set("Against", s.path))
 	}
+	if err = d.env.Uses(s.path, "a file of "+option.Name("Against")); err != nil {
+		return err
+	}
 	if s.Sources, err = inputs.FileSources([]string{s.path}); err == nil {
 		s.bytes = s.ContentBytes()
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // texts are the options of what of a text is compared.
-var texts = []string{"Shingle", "Symbols", "Field", "StopWords", "RequireWord", "Mask", "Normalize", "StripDiacritics", "MinWords", "Bits", "SetField"}
+var texts = []string{"Shingle", "Symbols", "Fields", "StopWords", "RequireWords", "Mask", "Normalize", "StripDiacritics", "MinWords", "Bits", "SetField"}
 
 // workers stands for a job that many workers share, which is no option.
 const workers = "Workers"
@@ -37,7 +37,7 @@ var composition = []struct {
 	{option: "NoAudit", excludes: []string{"Audit"}, why: "they contradict each other"},
 	{option: "Level", excludes: []string{
 		"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify", "Across", "WithinField", "Keep", "Clusters", "Columns", "Decisions",
-		"Shingle", "Bits", "RequireWord", "Field", "SetField",
+		"Shingle", "Bits", "RequireWords", "Fields", "SetField",
 	}, why: "parts of one text are compared, which are equal or not"},
 	{option: "Level", excludes: []string{"Files", "Images"}, why: "the output is a list of paths, which has no texts that could be cut"},
 	{option: workers, excludes: []string{

@@ -195,10 +195,8 @@ func (o *Options) params() (features.Params, error) {
 		return p, err
 	case o.Features.Code != "" || o.Features.Several:
 		return p, errors.New("fingerprints of another kind (Features.Code, Features.Several) are not of texts")
-	case o.Bits%64 != 0 || o.Bits < 0:
-		return p, fmt.Errorf("fingerprints of %d bits, not of a multiple of 64", o.Bits)
 	}
-	return p, p.Validate()
+	return p, nil
 }
 
 // A textAdder makes a corpus of texts. It reads ahead until it knows how many bytes they have, or

@@ -17,6 +17,9 @@ func (d *job) readDecisions() error {
 	if d.c.Decisions == "" {
 		return nil
 	}
+	if err := d.env.Uses(d.c.Decisions, "the file of decisions"); err != nil {
+		return err
+	}
 	all, err := ReadDecisions(d.ctx, d.c.Decisions)
 	if err != nil {
 		return err

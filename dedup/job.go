@@ -107,8 +107,8 @@ type share struct {
 
 // MeasuresOf returns what a criterion measures.
 func MeasuresOf(by engine.Criterion) (m Measures) {
-	if k, near := by.Distance(); near {
-		m.Near = &k
+	if by.Kind() == engine.KindNear {
+		m.Near = new(by.K())
 	} else if to, ok := m.shares()[by.Kind()]; ok {
 		*to.t = new(by.T())
 	}
@@ -187,7 +187,7 @@ func (c *Job) level() Level { return cmp.Or(c.Level, units.Document) }
 
 func (c *Job) minCount() int { return cmp.Or(c.MinCount, 2) }
 
-func (c *Job) memory() int64 { return cmp.Or(c.Memory, 256<<20) }
+func (c *Job) memory() int64 { return cmp.Or(max(c.Memory, 0), 256<<20) }
 
 func (c *Job) grouped() bool { return c.Across != "" || c.WithinField != "" }
 

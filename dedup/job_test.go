@@ -133,6 +133,42 @@ func TestRunStrings(t *testing.T) {
 	}
 }
 
+// TestOutputKeepsInputs has outputs with the names of files that the job reads: nothing is written.
+func TestOutputKeepsInputs(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	const lines = `{"id":"1","text":"a b c d e"}` + "\n" + `{"id":"2","text":"a b c d e"}` + "\n"
+	for _, name := range []string{"in.jsonl", "known.jsonl"} {
+		if err := os.WriteFile(path(name), []byte(lines), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const decisions = `{"a":"1","b":"2","decision":"allow"}` + "\n"
+	if err := os.WriteFile(path("d.jsonl"), []byte(decisions), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(path("in.jsonl"), path("link.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	for name, job := range map[string]Job{
+		"input": {Output: path("in.jsonl")}, "link": {Output: path("link.jsonl")}, "audit": {Output: path("out.jsonl"), Audit: path("in.jsonl")},
+		"clusters": {Output: path("out.jsonl"), Clusters: path("in.jsonl")}, "known": {Output: path("known.jsonl"), Against: []string{path("known.jsonl")}},
+		"decisions": {Output: path("d.jsonl"), Decisions: path("d.jsonl")}, "folder": {Output: dir + "/", Against: []string{path("known.jsonl")}},
+	} {
+		for _, arg := range []string{path("in.jsonl"), path("i*.jsonl")} {
+			job.NoAudit = job.Audit == ""
+			if _, err := job.Write(t.Context(), &inputs.Env{}, []string{arg}); err == nil {
+				t.Errorf("%s is written over", name)
+			}
+		}
+	}
+	for name, want := range map[string]string{"in.jsonl": lines, "known.jsonl": lines, "d.jsonl": decisions} {
+		if got, err := os.ReadFile(path(name)); err != nil || string(got) != want {
+			t.Errorf("%s has %q, %v", name, got, err)
+		}
+	}
+}
+
 // TestCheckPairs gives each two options of the table that exclude each other.
 func TestCheckPairs(t *testing.T) {
 	for _, job := range []Job{
@@ -147,6 +183,16 @@ func TestCheckPairs(t *testing.T) {
 		if _, err := job.Run(t.Context(), Files("none.jsonl")); err == nil {
 			t.Errorf("%+v runs", job)
 		}
+	}
+	for _, compared := range []inputs.Compared{
+		{Bits: 100}, {Bits: 2048}, {Bits: -64}, {Shingle: -1}, {Shingle: 70000}, {Features: engine.Features{Mask: []string{"("}}},
+	} {
+		if _, err := (Job{Compared: compared}).Run(t.Context(), Strings(slices.Values([]string{"a b c"}))); !errors.Is(err, engine.ErrInvalid) {
+			t.Errorf("%+v: %v", compared, err)
+		}
+	}
+	if _, err := (&Job{}).Write(t.Context(), &inputs.Env{}, nil); !errors.Is(err, engine.ErrInvalid) {
+		t.Errorf("no files: %v", err)
 	}
 	for _, job := range []Job{{}, {By: engine.Near(6), Verify: 0.7, Keep: Keep{Max("score"), First}}, {Level: Line, MinCount: 3}, {All: true, Columns: Columns{"cluster"}}} {
 		if err := job.Check(); err != nil {

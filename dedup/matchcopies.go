@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -53,7 +54,7 @@ func (m *Match) prepare(ctx context.Context) (err error) {
 func (m *Match) probe(ctx context.Context, i int) (info records.Info, err error) {
 	name := m.l.sources.Names[i]
 	if st, err := os.Stat(name); name == "-" || err == nil && !st.Mode().IsRegular() {
-		return info, fmt.Errorf("%s: several inputs, and those of -o DIR/, are regular files: match it alone", name)
+		return info, fmt.Errorf("%s: several inputs, and those of %s, are regular files: match it alone", name, option.Set("Output", "DIR/"))
 	}
 	return m.l.env.Probe(ctx, m.l.sources, i, m.l.reading, func(in records.Source) error {
 		if err := m.l.check(in); err != nil {
@@ -139,7 +140,7 @@ func (m *Match) toFolder(ctx context.Context) (err error) {
 	var ended error // of the last output
 	err = m.l.eachInput(func(in records.Source) error {
 		format, name := in.Info().Format, m.l.sources.Names[len(written)]
-		w, err := m.l.env.Create(ctx, "-o", m.folder.Place(name), m.folder.Kind(name, format))
+		w, err := m.l.env.Create(ctx, option.Name("Output"), m.folder.Place(name), m.folder.Kind(name, format))
 		if err != nil {
 			return err
 		}

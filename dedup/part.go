@@ -16,7 +16,7 @@ import (
 
 // A Part is a run on some of the inputs of a job that many workers share: the same passes, without
 // the join, of which it is told what concerns its documents. They are numbered from 0. Kept records
-// are in a file for each input, as with -o DIR/.
+// are in a file for each input, as with a folder of outputs.
 type Part struct{ d *job }
 
 // Tally is what a Part has read. Those of all Parts add up.

@@ -40,7 +40,8 @@ func Strings(texts iter.Seq[string]) Source {
 	})
 }
 
-// Docs are documents, which are read twice. An error ends the job.
+// Docs are documents, which are read twice; their texts are what is compared (engine.JoinFields makes
+// them of fields). An error ends the job.
 func Docs(docs iter.Seq2[engine.Doc, error]) Source {
 	return Source{args: []string{memoryName}, table: &inputs.Table{Open: func(records.Options) (records.Source, error) {
 		return memory{docs}, nil
@@ -79,7 +80,8 @@ func (m memory) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
 	}
 }
 
-// A Result is what a Job has decided about documents. Close frees it.
+// A Result is what a Job has decided about documents. Its methods are for one goroutine. Close frees
+// it.
 type Result struct {
 	Report Report
 	d      *job
@@ -105,9 +107,6 @@ func (c Job) Run(ctx context.Context, src Source) (_ *Result, err error) {
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	if len(src.args) == 0 {
-		return nil, invalid("there are no files")
-	}
 	d, err := c.open(ctx, env, src.args)
 	if r.d = d; d != nil {
 		r.undo = append(r.undo, func() (err error) { d.close(&err); return err })
@@ -180,9 +179,6 @@ func (r *Result) Copy(ctx context.Context, w io.Writer) error {
 	d.ctx, d.copyTo, d.kept, d.formats = ctx, w, 0, nil
 	if err := d.probe(); err != nil {
 		return err
-	}
-	if d.c.ToFolder() {
-		return &OptionError{Option: "Output", Other: "Copy"}
 	}
 	return d.write()
 }

@@ -50,6 +50,9 @@ func (c *Job) Write(ctx context.Context, env *inputs.Env, args []string) (r *Rep
 // open returns a run on what arguments name, and what it is compared with. If it returns a run, the
 // caller closes it.
 func (c *Job) open(ctx context.Context, env *inputs.Env, args []string) (*job, error) {
+	if len(args) == 0 {
+		return nil, invalid("there are no files")
+	}
 	d, err := c.start(ctx, env)
 	if err != nil {
 		return nil, err
@@ -90,8 +93,10 @@ func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
 	d.opt = c.Read
 	d.opt.MakeID, d.opt.Memory, d.opt.Cut, d.opt.Bits = true, c.memory(), c.level() != units.Document, c.Compared.Bits
 	var err error
-	d.params, d.features, err = c.Compared.Params(0)
-	return d, err
+	if d.params, d.features, err = c.Compared.Params(0); err != nil {
+		return nil, valueError(err.Error())
+	}
+	return d, nil
 }
 
 // work reads, forms clusters, and writes.

@@ -32,7 +32,7 @@ type job struct {
 	first      int          // input with something in it: one output is like that
 	kind       outfile.Kind // of one output
 	rejects    *inputs.Rejects
-	folder     *inputs.OutFolder // of -o DIR/, else nil
+	folder     *inputs.OutFolder // of outputs, else nil
 	keepTo     []*outfile.Writer // one, or with a folder one for each input that was copied
 	copyTo     io.Writer         // of Result.Copy, in place of keepTo; else nil
 	auditTo    *outfile.Writer   // nil: no audit is written

@@ -8,7 +8,7 @@
 //	    for each key, anywhere: Run
 //
 // Run is the driver without an engine, in which processes share a folder. Package
-// internal/stages says why the outcome is that of one machine; its passes over the inputs
+// dedup/internal/stages says why the outcome is that of one machine; its passes over the inputs
 // are those of package dedup, and the joins those of package corpus.
 //
 //	shard.go  jobs, and what a step is

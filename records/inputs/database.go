@@ -90,6 +90,11 @@ type Stored struct {
 
 // OpenStored opens a database and takes a snapshot of it.
 func (e *Env) OpenStored(path string, how Access) (*Stored, error) {
+	for _, name := range expand(path) {
+		if err := e.Uses(name, "the database"); err != nil {
+			return nil, err
+		}
+	}
 	db, err := e.OpenDB(path, how)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/simdb/simdb/engine"
@@ -21,12 +22,12 @@ import (
 	"github.com/simdb/simdb/internal/tempdir"
 )
 
-// Env is what a job needs of the process that it runs in. The zero Env says nothing, and writes
-// files without a guard of other outputs.
+// Env is what a job needs of the process that it runs in; one is for one job at a time. The zero Env
+// says nothing. No output replaces what the job reads.
 type Env struct {
 	Log         *slog.Logger          // what a user should know; nil for nobody
 	Progress    func(engine.Progress) // takes how far the job is; called often, also at once; or nil
-	Outputs     *outfile.Guard        // opens what is written; nil if nothing is
+	Outputs     *outfile.Guard        // opens what is written; nil makes one
 	Tables      map[string]Table      // documents in memory, by the names that stand for them as arguments
 	BusyTimeout time.Duration         // how long to wait for a database that another process writes
 
@@ -56,6 +57,19 @@ func (e *Env) guard() *outfile.Guard {
 		e.Outputs = &outfile.Guard{Identify: new(engine.Identifier).Identify}
 	}
 	return e.Outputs
+}
+
+// Uses tells of a file or database that is read, which no output may replace, whether its place has
+// been claimed already or is later.
+func (e *Env) Uses(path, what string) error {
+	g := e.guard()
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		if err := g.CheckInput(path, info); err != nil {
+			return err
+		}
+	}
+	g.Uses(path, what)
+	return nil
 }
 
 // Claim checks that an output may be written, and keeps other outputs from it.

@@ -26,7 +26,15 @@ func (c Compared) Params(sketch int) (features.Params, engine.Features, error) {
 	if spec.Unit == features.Set {
 		k = 1
 	}
-	return features.Params{Shingle: k, Words: c.Bits / 64, Sketch: sketch, Features: spec}, engine.Features(spec), err
+	p := features.Params{Shingle: k, Words: c.Bits / 64, Sketch: sketch, Features: spec}
+	switch {
+	case err != nil:
+	case c.Bits%64 != 0 || c.Bits < 0:
+		err = fmt.Errorf("fingerprints of %d bits, not of a multiple of 64", c.Bits)
+	default:
+		err = p.Validate()
+	}
+	return p, engine.Features(spec), err
 }
 
 // Given names the fields that are given, as options.
@@ -36,8 +44,8 @@ func (c Compared) Given() (names []string) {
 		name  string
 		given bool
 	}{
-		{"Shingle", c.Shingle != 0 || f.Unit != "" && f.Unit != engine.UnitSet}, {"Symbols", f.Symbols}, {"Field", f.Fields != nil}, {"StopWords", f.StopWords != nil},
-		{"RequireWord", f.RequireWords != nil}, {"Mask", f.Mask != nil}, {"Normalize", f.Normalize != ""},
+		{"Shingle", c.Shingle != 0 || f.Unit != "" && f.Unit != engine.UnitSet}, {"Symbols", f.Symbols}, {"Fields", f.Fields != nil}, {"StopWords", f.StopWords != nil},
+		{"RequireWords", f.RequireWords != nil}, {"Mask", f.Mask != nil}, {"Normalize", f.Normalize != ""},
 		{"StripDiacritics", f.StripDiacritics}, {"MinWords", f.MinWords != 0}, {"Bits", c.Bits != 0}, {"SetField", f.SetField != ""},
 	} {
 		if option.given {

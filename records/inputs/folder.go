@@ -15,7 +15,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// OutFolder is the folder of -o DIR/, in which every input has an output of its name.
+// OutFolder is the folder of outputs, in which every input has an output of its name.
 type OutFolder struct {
 	env  *Env
 	Path string // as the user wrote it

@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,16 +99,21 @@ func (e *Env) New(ctx context.Context, args []string, o Options) (*Sources, erro
 		if err != nil {
 			return nil, err
 		}
+		for _, name := range s.Names { // also those that only a pattern has named
+			if name != "-" {
+				err = cmp.Or(err, e.Uses(name, "an input file"))
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
 		for _, text := range s.same {
 			e.Say("%s", text)
 		}
 		s.ctx = ctx
 		return s, nil
 	}
-	list := files.ListOptions{Exclude: o.Exclude, Hidden: o.Hidden, Images: o.Images}
-	if e.Outputs != nil {
-		list.Check = e.Outputs.CheckInput
-	}
+	list := files.ListOptions{Exclude: o.Exclude, Hidden: o.Hidden, Images: o.Images, Check: e.guard().CheckInput}
 	tree, err := files.List(args, list)
 	if err != nil {
 		return nil, err

@@ -90,7 +90,9 @@ type recovery struct {
 
 // Run builds a new database at to from the one at from, which may also be a single table file.
 func Run(ctx context.Context, from, to string, o Options) (Report, error) {
-	o.FS = cmp.Or[vfs.FS](o.FS, vfs.Disk)
+	if o.FS = cmp.Or[vfs.FS](o.FS, vfs.Disk); o.Now == nil {
+		o.Now = time.Now
+	}
 	if err := apart(from, to); err != nil {
 		return Report{}, err
 	}
@@ -246,7 +248,7 @@ func (r *recovery) fill(to *files.Site) (catalog.State, error) {
 		s.Params, err = r.params.AppendDatabase(nil)
 	}
 	if !r.known {
-		s.Created = time.Now()
+		s.Created = r.o.Now()
 	} else if r.report.Lost > 0 {
 		s.Marks = nil // what is lost can be loaded again
 	}

@@ -15,6 +15,8 @@ func flagOf(field string) string {
 	switch field {
 	case "Format":
 		field = "InputFormat" // --format is of rows
+	case "RequireWords":
+		field = "RequireWord"
 	case "Output":
 		return "-o"
 	case "Fields":

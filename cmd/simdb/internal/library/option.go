@@ -18,6 +18,8 @@ func keyword(field string) string {
 		return "id"
 	case "Fields":
 		return "field"
+	case "RequireWords":
+		return "require_word"
 	}
 	return option.Words(field, "_")
 }
