@@ -9,7 +9,9 @@ import (
 	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // texts are the options of what of a text is compared.
@@ -79,6 +81,22 @@ func (e valueError) Error() string { return string(e) }
 func (valueError) Unwrap() error   { return engine.ErrInvalid }
 
 func invalid(format string, args ...any) error { return valueError(fmt.Sprintf(format, args...)) }
+
+// paramsOf returns what jobs compute of texts, and what that is of.
+func paramsOf(c inputs.Compared) (p features.Params, of engine.Features, err error) {
+	p, of, err = c.Params(0)
+	switch {
+	case err != nil:
+	case c.Bits%64 != 0 || c.Bits < 0:
+		err = fmt.Errorf("fingerprints of %d bits, not of a multiple of 64", c.Bits)
+	default:
+		err = p.Validate()
+	}
+	if err != nil {
+		err = valueError(err.Error())
+	}
+	return p, of, err
+}
 
 // Check returns an error if options of the job have no meaning, by themselves or with each other.
 func (c *Job) Check() error { return c.check(false) }

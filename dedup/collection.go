@@ -170,7 +170,7 @@ func Texts(texts iter.Seq[string], o *Options) *Collection {
 	c.corpus = func(ctx context.Context, by corpus.Criterion, o *Options) (*corpus.Corpus, error) {
 		params, err := o.params()
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", err, engine.ErrInvalid)
+			return nil, err
 		}
 		if err := checkBits(by.K, 64*max(params.Words, 1)); err != nil {
 			return nil, err
@@ -189,12 +189,12 @@ func (o *Options) params() (features.Params, error) {
 	if o.Shingle == 0 && o.Features.Unit == engine.UnitChars {
 		compared.Shingle = 5
 	}
-	p, _, err := compared.Params(0)
+	p, _, err := paramsOf(compared)
 	switch {
 	case err != nil:
 		return p, err
 	case o.Features.Code != "" || o.Features.Several:
-		return p, errors.New("fingerprints of another kind (Features.Code, Features.Several) are not of texts")
+		return p, invalid("fingerprints of another kind (Features.Code, Features.Several) are not of texts")
 	}
 	return p, nil
 }

@@ -130,7 +130,7 @@ func (l *Documents) Close(err error) error {
 
 // readFiles reads the documents of files.
 func (l *Documents) readFiles(ctx context.Context) error {
-	params, features, err := l.job.Compared.Params(0)
+	params, features, err := paramsOf(l.job.Compared)
 	if err != nil {
 		return err
 	}

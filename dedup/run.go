@@ -93,10 +93,8 @@ func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
 	d.opt = c.Read
 	d.opt.MakeID, d.opt.Memory, d.opt.Cut, d.opt.Bits = true, c.memory(), c.level() != units.Document, c.Compared.Bits
 	var err error
-	if d.params, d.features, err = c.Compared.Params(0); err != nil {
-		return nil, valueError(err.Error())
-	}
-	return d, nil
+	d.params, d.features, err = paramsOf(c.Compared)
+	return d, err
 }
 
 // work reads, forms clusters, and writes.

@@ -26,15 +26,7 @@ func (c Compared) Params(sketch int) (features.Params, engine.Features, error) {
 	if spec.Unit == features.Set {
 		k = 1
 	}
-	p := features.Params{Shingle: k, Words: c.Bits / 64, Sketch: sketch, Features: spec}
-	switch {
-	case err != nil:
-	case c.Bits%64 != 0 || c.Bits < 0:
-		err = fmt.Errorf("fingerprints of %d bits, not of a multiple of 64", c.Bits)
-	default:
-		err = p.Validate()
-	}
-	return p, engine.Features(spec), err
+	return features.Params{Shingle: k, Words: c.Bits / 64, Sketch: sketch, Features: spec}, engine.Features(spec), err
 }
 
 // Given names the fields that are given, as options.
