@@ -16,7 +16,7 @@ import (
 var fronts = []string{"cmd/", "bench/", "tools/", "distributed/", "examples/", "python/"}
 
 // commandLine matches a flag, or a command of simdb.
-var commandLine = regexp.MustCompile(`--[a-z]|["` + "`" + ` ]-o\b|\bsimdb (\.\.\.|[a-z]+ (-|[A-Z]+\b))`)
+var commandLine = regexp.MustCompile(`--[a-z]|^"-o\b|-o DIR|\bsimdb (\.\.\.|[a-z]+ (-|[A-Z]+\b))`)
 
 // TestMessagesNameNoFlags checks that what every caller of a library sees names no flags and no
 // commands, which Go and Python do not have: package option names options for each. A field that it
