@@ -166,7 +166,11 @@ func CheckCommand(name string) error {
 func New(o Options, files Files) (*Job, error) {
 	j := &Job{o: o, files: files}
 	err := CheckCommand(o.Command)
-	if err == nil && o.Command != "build" {
+	switch {
+	case err != nil:
+	case o.Command == "build" && Load == nil:
+		err = errors.New("build needs Load, which makes a database of files")
+	case o.Command != "build":
 		j.plan = stages.Plan{By: j.o.Job.Criterion(), MaxCell: o.MaxCell, Memory: o.Job.Memory}
 		err = o.Job.CheckWorkers()
 	}

@@ -479,3 +479,10 @@ func split(t *testing.T, n int) (names []string) {
 	}
 	return names
 }
+
+// TestBuildNeedsLoad has a job that no program has told how to make a database.
+func TestBuildNeedsLoad(t *testing.T) {
+	if _, err := New(Options{Command: "build"}, Local{}); err == nil || !strings.Contains(err.Error(), "Load") {
+		t.Error(err)
+	}
+}
