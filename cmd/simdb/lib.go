@@ -29,6 +29,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/library"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/option"
@@ -228,6 +229,7 @@ func simdb_free(p *C.char) { C.free(unsafe.Pointer(p)) }
 //
 //export simdb_main
 func simdb_main(count C.int, args **C.char) {
+	option.Use(&app.Flags) // whatever the order of initialization
 	var all []string
 	for _, a := range unsafe.Slice(args, count) {
 		all = append(all, C.GoString(a))
