@@ -172,7 +172,8 @@ func (s *rankSet) has(rank int) bool {
 	return s.bits == nil || s.bits[rank>>6]>>(rank&63)&1 != 0
 }
 
-// add adds the ranks in [from, to), which must follow those in the set. n is the number of all ranks.
+// add adds the ranks in [from, to), which must follow those in the set. n is the number of all
+// ranks.
 func (s *rankSet) add(from, to, n int) {
 	if from >= to {
 		return
