@@ -8,6 +8,7 @@
 //	Sources      stores which input each element of the result came from (sources.go)
 //	Mapping      stores the new numbers of the elements of an input, in a few bits each,
 //	             because they ascend (mapping.go)
+//
 // Pieces are merged two by two, without a branch that depends on keys: a heap of all inputs would
 // mispredict a branch at every key.
 package merge

@@ -124,7 +124,7 @@ func (m *merger) report(done int64) {
 
 // movedBlock is the new position of the records of a block.
 type movedBlock struct {
-	first uint32 // new number of the block's first record, or first living record if it was rewritten
+	first uint32 // new number of the block's first record (if rewritten: first living record)
 	anew  bool
 }
 
