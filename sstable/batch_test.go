@@ -13,8 +13,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// batchOf returns a batch of documents in the order in which they are given, with the numbers of
-// records still to be set.
+// batchOf returns a batch of documents in the given order. The caller must set the record numbers.
 func batchOf(first uint64, docs []Document) *Batch {
 	b := &Batch{FirstSeq: first, Strings: &write.Arena{}}
 	for i := range docs {
@@ -46,7 +45,7 @@ func batchOf(first uint64, docs []Document) *Batch {
 	return b
 }
 
-// addRecordsOf writes the records of documents, a window at a time, each in the order of
+// addRecordsOf writes the records of documents, a window at a time, each window in the order of
 // fingerprints.
 func addRecordsOf(t *testing.T, w *BatchWriter, b *Batch, docs []Document, window int) {
 	t.Helper()
@@ -69,7 +68,7 @@ func addRecordsOf(t *testing.T, w *BatchWriter, b *Batch, docs []Document, windo
 	}
 }
 
-// kept returns the documents that a batch keeps, in the order of a table, with their numbers.
+// keptOf returns the documents that remain in a batch, in the order of a table, with their numbers.
 func keptOf(first uint64, docs []Document) (kept []Document) {
 	last := map[string]int{}
 	for i := range docs {
@@ -83,8 +82,8 @@ func keptOf(first uint64, docs []Document) (kept []Document) {
 	return sortedDocs(kept)
 }
 
-// TestBatch writes batches of all kinds and reads the tables: they hold what a model does, and the
-// bytes do not depend on the number of workers.
+// TestBatch writes batches of all kinds and reads the tables. They must agree with a model, and the
+// bytes must not depend on the number of workers.
 func TestBatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 7))
 	shapes := []func(docs []Document){
@@ -99,7 +98,7 @@ func TestBatch(t *testing.T) {
 				docs[i].Fingerprint = uint64(r.IntN(3)) << 20
 			}
 		},
-		func(docs []Document) { // IDs again
+		func(docs []Document) { // repeated IDs
 			for i := range docs {
 				docs[i].ID = fmt.Appendf(nil, "%d", r.IntN(1+len(docs)/2))
 			}
@@ -109,12 +108,12 @@ func TestBatch(t *testing.T) {
 				docs[i].ID = []byte("x")
 			}
 		},
-		func(docs []Document) { // none has a fingerprint, none has a text
+		func(docs []Document) { // no fingerprints, no texts
 			for i := range docs {
 				docs[i].HasFingerprint, docs[i].Text, docs[i].Fields = false, nil, nil
 			}
 		},
-		func(docs []Document) { // none has a sketch
+		func(docs []Document) { // no sketches
 			for i := range docs {
 				docs[i].Sketch = nil
 			}
@@ -157,7 +156,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// writeBatch returns the table of documents in the order in which they are given.
+// writeBatch returns the table of documents that are added in the given order.
 func writeBatch(t *testing.T, p Params, docs []Document, first uint64, window, workers int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -178,7 +177,7 @@ func writeBatch(t *testing.T, p Params, docs []Document, first uint64, window, w
 	return out.Bytes()
 }
 
-// TestBatchLikeWriter compares the size of a table with that of the same documents by Writer.
+// TestBatchLikeWriter compares the size of a table with a table of the same documents by Writer.
 func TestBatchLikeWriter(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 7))
 	docs := testDocs(r, 5000)
@@ -191,7 +190,8 @@ func TestBatchLikeWriter(t *testing.T) {
 	}
 }
 
-// TestBatchStops cancels a write, and lets it fail: it says so, and Close does not hang.
+// TestBatchStops cancels a write, and makes writes fail: Write must return the error, and Close
+// must not hang.
 func TestBatchStops(t *testing.T) {
 	r := rand.New(rand.NewPCG(14, 7))
 	docs := testDocs(r, 3000)
@@ -230,7 +230,7 @@ type brokenWriter struct{ left int }
 
 var errBroken = errors.New("broken")
 
-// Write takes p as long as there is room.
+// Write accepts p until more than left bytes have been written.
 func (w *brokenWriter) Write(p []byte) (int, error) {
 	if w.left -= len(p); w.left < 0 {
 		return 0, errBroken
@@ -238,7 +238,7 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestBatchOfEqualHashes writes IDs of equal hashes, each twice: the second of each is there.
+// TestBatchOfEqualHashes writes IDs with equal hashes, each ID twice: the second document must win.
 func TestBatchOfEqualHashes(t *testing.T) {
 	var docs []Document
 	for range 2 {

@@ -38,7 +38,7 @@ func benchDocs(n, words int) []Document {
 	return docs
 }
 
-// cpu returns the processor time that the process has used, which a busy machine disturbs less than
+// cpu returns the processor time that the process has used. A busy machine disturbs it less than
 // elapsed time.
 func cpu() int64 {
 	var u syscall.Rusage
@@ -104,7 +104,7 @@ func BenchmarkWriter(b *testing.B) {
 	b.Run("no-text", func(b *testing.B) { run(b, ids, WriterOptions{}) })
 }
 
-// each benchmarks op on pseudo-random documents of r, 65,536 different ones.
+// each benchmarks op on 65,536 pseudo-random documents of r.
 func each(b *testing.B, name string, r *Reader, op func(doc uint32) error) {
 	rng := rand.New(rand.NewPCG(35, 36))
 	order := make([]uint32, 1<<16)

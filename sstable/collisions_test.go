@@ -10,20 +10,21 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// collidingIDs are pairs of IDs with the same 38 bits of their hashes, found by trying.
+// collidingIDs are pairs of IDs whose hashes have the same 38 bits, found by trial.
 var collidingIDs = [][2]string{
 	{"id-66568", "id-84249"}, {"id-1018700", "id-1343446"}, {"id-83648", "id-2588371"},
 	{"id-1281111", "id-2833248"}, {"id-2881258", "id-3131443"}, {"id-441051", "id-3234825"},
 }
 
-// TestCollidingIDs looks IDs up of which others have the hash, in the table and not: names decide.
+// TestCollidingIDs looks up IDs that share their hash with another ID, which may be in the table or
+// not. Only the names tell them apart.
 func TestCollidingIDs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(111, 112))
 	for _, more := range []int{0, 5, 2000, 3000} {
 		var both, first []string
 		for i := range more {
 			both = append(both, fmt.Sprint("other-", i))
-			if more < 3000 { // else the other table is much larger
+			if more < 3000 { // otherwise the other table is much larger
 				first = append(first, fmt.Sprint("more-", i))
 			}
 		}
@@ -72,7 +73,7 @@ func TestCollidingIDs(t *testing.T) {
 	}
 }
 
-// TestCollidingIDTwice has a table with an ID twice, under a hash that another has too.
+// TestCollidingIDTwice verifies a table that has an ID twice, under a hash that another ID shares.
 func TestCollidingIDTwice(t *testing.T) {
 	pair := collidingIDs[0]
 	for _, ids := range [][]string{{pair[0], pair[1], pair[0]}, {pair[1], pair[1], pair[0]}, {pair[0], "x", pair[1], "y", pair[1]}} {

@@ -20,7 +20,7 @@ func namedTable(t *testing.T, rng *rand.Rand, ids []string) *Reader {
 	return openTable(t, data)
 }
 
-// TestEachCommonID compares the merge of two tables with looking up every ID of one in the other.
+// TestEachCommonID compares EachCommonID with looking up every ID of one table in the other.
 func TestEachCommonID(t *testing.T) {
 	rng := rand.New(rand.NewPCG(91, 92))
 	for _, size := range [][2]int{{0, 0}, {0, 10}, {1, 1}, {5, 3000}, {3000, 5}, {600, 700}, {3000, 3000}, {40, 9000}} {
@@ -68,7 +68,7 @@ func TestEachCommonID(t *testing.T) {
 	}
 }
 
-// TestIDHashBlocks compares the hashes with those of all IDs.
+// TestIDHashBlocks compares the hashes with the hashes of all IDs.
 func TestIDHashBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(95, 96))
 	var ids []string

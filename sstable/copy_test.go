@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// TestWriteTo copies a table, and flips every byte of the copy: VerifySums finds each, unless
-// opening does.
+// TestWriteTo copies a table and flips every byte of the copy in turn: opening or VerifySums must
+// detect it.
 func TestWriteTo(t *testing.T) {
 	var docs []Document
 	for i := range 3 {

@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// Describe writes the layout of the table in a readable form: parameters, extremes, and each
-// section with its place, its size in bytes, and its bits per element.
+// Describe writes the layout of the table for a human reader: parameters, ranges of times and
+// sequence numbers, and for each section its offset, its size in bytes and its bits per element.
 func (r *Reader) Describe(w io.Writer) error {
 	i := &r.t.Info
 	fmt.Fprintf(w, "%s: .sst format version %d, %d bytes, checksum %08x\n", r.t.File, i.Version, i.Size, i.Checksum)
@@ -48,7 +48,7 @@ func (r *Reader) Describe(w io.Writer) error {
 	return t.Flush()
 }
 
-// detail names a section and says what its bytes are made of.
+// detail names a section and describes its contents.
 func (r *Reader) detail(s *table.Section) string {
 	stats := func(st keyrun.Stats) string {
 		if st.Values == 0 {
@@ -96,7 +96,7 @@ func (r *Reader) detail(s *table.Section) string {
 	return s.Name()
 }
 
-// blocksDetail says how the section of blocks is shared.
+// blocksDetail says how many bytes of the section of blocks are names, records and sketches.
 func (r *Reader) blocksDetail() string {
 	names := r.t.Names.Size()
 	var stored, raw int64
@@ -125,10 +125,10 @@ func (r *Reader) blocksLength() (n int64) {
 	return n
 }
 
-// per returns n divided by a number of documents, 0 if there are none.
+// per returns n per document, 0 if there are no documents.
 func per(n int64, docs uint32) float64 { return float64(n) / float64(max(docs, 1)) }
 
-// bitsEach shows the bits that each of count things takes, "" if there is none.
+// bitsEach formats the average number of bits per element, "" if count is 0.
 func bitsEach(size int64, count uint64) string {
 	if count == 0 {
 		return ""
@@ -136,5 +136,5 @@ func bitsEach(size int64, count uint64) string {
 	return fmt.Sprintf("%.2f", 8*float64(size)/float64(count))
 }
 
-// showTime shows microseconds since the Unix epoch.
+// showTime formats microseconds since the Unix epoch.
 func showTime(t int64) string { return time.UnixMicro(t).UTC().Format("2006-01-02T15:04:05.999999Z") }

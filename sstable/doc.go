@@ -1,10 +1,10 @@
 // Package sstable reads and writes tables: immutable files that hold a set of documents with all
-// their indexes. One file is complete and needs no database: it can be searched where it is.
+// their indexes. A file is complete in itself: it can be searched without a database.
 //
 // # Use
 //
-// NewWriter, Add for each document, and Close write a table. Open, or OpenReaderAt or OpenBytes
-// for one that is not in a file of its own, reads it:
+// NewWriter, Add for each document, and Close write a table. Open reads it; OpenReaderAt and
+// OpenBytes read a table that is not a file of its own:
 //
 //	r, err := sstable.Open("docs.sst")
 //	defer r.Close()
@@ -14,18 +14,18 @@
 //	err = r.Verify(ctx, nil)                       // everything in the file
 //
 // For many searches, reuse a NearSearcher or a JaccardSearcher in each goroutine: they do not
-// allocate, and can search many tables, or for many queries, together.
+// allocate, and can search several tables, or for several queries, in one call.
 //
 // # Errors
 //
-// Every error about the contents of a file is a *CorruptionError, which names the place. A table of
-// a version that this program does not know is refused with ErrUnsupported.
+// Every error about the contents of a file is a *CorruptionError, which names the damaged place.
+// ErrUnsupported is returned for a table whose version this program does not know.
 //
 // # The file
 //
-// Documents are numbered in the order of their fingerprints, those without one last. So the sorted
-// run of fingerprints needs no column of document numbers, and every set of documents is a set of
-// small integers.
+// Documents are numbered in the order of their fingerprints; those without a fingerprint come last.
+// The sorted run of fingerprints therefore needs no column of document numbers, and every set of
+// documents is a set of small integers.
 //
 //	file      header | section | section | ... | directory | trailer     (internal/table)
 //
@@ -52,40 +52,40 @@
 //	set-sizes column: how many features a text has, by document number      (internal/contain)
 //	sets      key run: bits of the hashes of these features, with documents
 //
-// and of each indexed field, twice: for texts and for numbers,
+// and for each indexed field, once for texts and once for numbers,
 //
 //	values     list: the keys of the values, sorted                         (internal/fieldidx)
 //	value-docs column: the documents that have them
 //
-// Directories of key runs and columns are sections of their own, and lie side by side with the
-// other directories after everything else.
+// The directories of key runs and columns are sections of their own. All directories lie side by
+// side after everything else.
 //
-// Writing never seeks. A BatchWriter writes records as they come, and then everything else from
-// a Batch in memory, which it sorts; a Writer collects a Batch from single documents. Permuted
-// runs are made by radix sort, one block of the layout at a time (hamming.NextOrder). Merge
-// makes a table from others by merging their runs and copying blocks of records.
+// Writing never seeks. A BatchWriter writes records as they arrive, and then everything else from a
+// Batch in memory, which it sorts; a Writer collects a Batch from single documents. Permuted runs
+// are made by radix sort, one block of the layout at a time (hamming.NextOrder). Merge makes a
+// table from others by merging their runs and copying blocks of records.
 //
-// Reading maps the file. Opening looks at the directories of runs and columns only; a block is
-// verified against its CRC32C when it is first touched, which a bit in memory remembers.
-// Nothing in a file is trusted before it is checked against the file's size, so that a damaged
-// or hostile file causes an error, and neither a panic nor a large allocation.
+// Reading maps the file. Opening reads only the directories of runs and columns; a block is
+// verified against its CRC32C on first access, and a bit in memory records that. Nothing in a file
+// is trusted before it has been checked against the file's size, so a damaged or hostile file
+// causes an error, never a panic or a large allocation.
 //
 // # Packages
 //
-// This one is what users call: Reader with its searches, iterators and checks, Salvage, and the
-// writers. Below it, each with imports in one direction only:
+// This package is what users call: Reader with its searches, iterators and checks, Salvage, and the
+// writers. The packages below it import each other in one direction only:
 //
 //	merge     a table from other tables
 //	write     a table from documents
 //	table     parameters, kinds of sections, the directory and its copies; an open table
 //	hamming, sketchidx, contain, fieldidx        searches by fingerprint, sketch, set, field
-//	keyrun, blobs, pages                         encodings, and what of the file is read
+//	keyrun, blobs, pages                         encodings, and which pages of the file are read
 //
 // # Where to change what
 //
 //	a section       table/section.go, table/versions.go, write, table/open.go, verify.go,
 //	                docs/format/sstable.md
-//	a version       an entry of table.Versions; TestVersion3 shows what it takes
+//	a version       an entry of table.Versions; TestVersion3 shows the steps
 //	a search        internal/hamming for fingerprints, internal/sketchidx for sketches,
 //	                internal/contain for sets, internal/fieldidx for fields
 //	an encoding     internal/keyrun for sorted keys and columns, internal/blobs for strings

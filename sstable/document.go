@@ -8,28 +8,28 @@ import (
 	"github.com/simdb/simdb/sstable/internal/blobs"
 )
 
-// Limits of a table and of a document. What exceeds a limit is refused, never truncated.
+// Limits of a table and of a document. Anything that exceeds a limit is refused, never truncated.
 const (
 	MaxIDBytes    = 1<<16 - 1       // an ID has 1 to MaxIDBytes bytes
 	MaxRecordSize = blobs.MaxRecord // bytes of Text and Fields together
 )
 
-// Document is a document as tables hold it. An absent Text or Fields and an empty one are the same.
+// Document is a document as tables store it. An empty Text or Fields is the same as an absent one.
 type Document struct {
 	ID             []byte        // 1 to MaxIDBytes bytes, unique in the table
-	HasFingerprint bool          // false for a text without words: stored, and matches nothing
-	Fingerprint    Fingerprint   // meaningful if HasFingerprint: the first word of it
+	HasFingerprint bool          // false for a text without words, which matches nothing
+	Fingerprint    Fingerprint   // valid if HasFingerprint: the first word of the fingerprint
 	Rest           []Fingerprint // the other words, Params.NumWords()-1
 	Time           int64         // when it was stored, microseconds since the Unix epoch
-	Seq            uint64        // order of the write, as the engine counts
-	Text, Fields   []byte        // kept if Params.StoreText
-	// its MinHash sketch (package minhash), ascending; nil if it has none; kept if Params.Sketch >
-	// 0
+	Seq            uint64        // sequence number of the write, assigned by the engine
+	Text, Fields   []byte        // stored if Params.StoreText
+	// Sketch is the MinHash sketch (package minhash), ascending; nil if there is none. It is stored
+	// if Params.Sketch > 0.
 	Sketch []uint32
 }
 
 // Compare orders documents as a table numbers them: by the first word of the fingerprint, those
-// without one last. Zero means that either order is right.
+// without a fingerprint last. It returns 0 if either order is right.
 func (d *Document) Compare(e *Document) int {
 	switch {
 	case d.HasFingerprint && e.HasFingerprint:

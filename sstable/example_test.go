@@ -90,7 +90,7 @@ func ExampleReader_Near() {
 	// b differs in 2 bits
 }
 
-// A searcher that is kept makes many searches without allocating.
+// A searcher that is reused makes many searches without allocating.
 func ExampleJaccardSearcher() {
 	r, err := sstable.OpenBytes(table(), "docs.sst")
 	if err != nil {

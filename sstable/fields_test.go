@@ -77,7 +77,8 @@ func randomRanges(rng *rand.Rand, n int) (ranges []FieldRange) {
 	return ranges
 }
 
-// docsWithin returns which documents have a value in one of ranges, as far as keys tell.
+// docsWithin returns the documents with a value in one of ranges, as far as truncated keys can
+// tell.
 func docsWithin(docs []Document, paths [][]string, ranges []FieldRange) (found []uint32) {
 	for i := range docs {
 		if slices.ContainsFunc(ranges, func(f FieldRange) bool { return within(f, jsonfield.Of(docs[i].Fields, paths[f.Field])) }) {
@@ -87,7 +88,7 @@ func docsWithin(docs []Document, paths [][]string, ranges []FieldRange) (found [
 	return found
 }
 
-// within reports whether a value is within the range, as far as keys tell.
+// within reports whether a value is in the range, as far as truncated keys can tell.
 func within(f FieldRange, raw []byte) bool {
 	if raw == nil {
 		return false
@@ -108,13 +109,13 @@ func within(f FieldRange, raw []byte) bool {
 	return in(f.From, 1, f.Above) && in(f.To, -1, f.Below)
 }
 
-// TestFieldIndex: searches in indexed fields of documents in memory find what all of these
-// documents have, while more come, from several goroutines.
+// TestFieldIndex searches indexed fields of documents in memory from several goroutines, while
+// documents are added. Every search must find what a scan of the documents finds.
 func TestFieldIndex(t *testing.T) {
 	_, p, docs := fieldsTable(t, rand.New(rand.NewPCG(37, 3)), exhaustive.Size(1500, 6000))
 	paths := p.Indexed()
 	var x FieldIndex
-	var n atomic.Int64 // documents that are there
+	var n atomic.Int64 // documents added so far
 	var all sync.WaitGroup
 	for g := range uint64(3) {
 		all.Go(func() {
@@ -140,8 +141,8 @@ func TestFieldIndex(t *testing.T) {
 	all.Wait()
 }
 
-// TestFields: searches in indexed fields find the documents that all of them together have, in
-// tables and in merged ones, whatever is left out.
+// TestFields compares searches in indexed fields with a scan of all documents, in written tables
+// and in merged ones, with all kinds of documents left out.
 func TestFields(t *testing.T) {
 	rng := rand.New(rand.NewPCG(37, 1))
 	var inputs []MergeInput
@@ -176,8 +177,8 @@ func TestFields(t *testing.T) {
 	checkFields(t, r, rng, sortedDocs(kept))
 }
 
-// TestVerifyFields: lists that are not those of the fields are noticed, whatever the checksums; by
-// merges those that are not in order.
+// TestVerifyFields changes lists of indexed fields and makes the checksums right: Verify must
+// notice lists that disagree with the fields, and a merge those that are not sorted.
 func TestVerifyFields(t *testing.T) {
 	data, p, _ := fieldsTable(t, rand.New(rand.NewPCG(37, 2)), 400)
 	r := openTable(t, data)

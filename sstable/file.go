@@ -9,20 +9,20 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// File is what OpenFile reads a table from.
+// File is the source from which OpenFile reads a table.
 type File interface {
-	// Mmap returns the whole file, read-only, and what releases it.
+	// Mmap returns the whole file, read-only, and a function that releases the mapping.
 	Mmap() (data []byte, unmap func() error, err error)
 	// Close closes the file. The mapping outlives it.
 	Close() error
 }
 
-// pageLimits are the sizes that decide how the pages of a table come into memory. A variable for
-// tests.
+// pageLimits are the sizes that decide how the pages of a table are brought into memory. Tests
+// change the variable.
 var pageLimits = pages.Machine
 
-// Open maps the table in the file at path into memory. Errors are those of the file system,
-// *CorruptionError, and for a table of a newer format one with ErrUnsupported.
+// Open maps the table in the file at path into memory. It returns errors of the file system, a
+// *CorruptionError, or, for a table of a newer format, an error that wraps ErrUnsupported.
 func Open(path string) (*Reader, error) {
 	f, err := vfs.Disk.Open(path)
 	if err != nil {
@@ -31,8 +31,8 @@ func Open(path string) (*Reader, error) {
 	return OpenFile(f, path)
 }
 
-// OpenReaderAt reads a table of size bytes from r into memory. Errors about it call it name. r
-// is not used any more when OpenReaderAt has returned.
+// OpenReaderAt reads a table of size bytes from r into memory. Errors about the table call it name.
+// OpenReaderAt does not use r after it has returned.
 func OpenReaderAt(r io.ReaderAt, size int64, name string) (*Reader, error) {
 	if size < 0 || int64(int(size)) != size {
 		return nil, fmt.Errorf("%s: a table of %d bytes does not fit into memory", name, size)
@@ -44,8 +44,8 @@ func OpenReaderAt(r io.ReaderAt, size int64, name string) (*Reader, error) {
 	return OpenBytes(data, name)
 }
 
-// OpenFile opens the table in f, which errors call name. The Reader owns f from here on, and closes
-// it also if OpenFile fails.
+// OpenFile opens the table in f, which errors call name. From here on the Reader owns f; OpenFile
+// closes f if it fails.
 func OpenFile(f File, name string) (*Reader, error) {
 	data, unmap, err := f.Mmap()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// withSections returns a table with another list of sections, which edit makes of the real one.
-// extra is what it may add: the offset of a section of 10 bytes.
+// withSections returns a table with the list of sections that edit makes from the real one. extra
+// is the offset of 10 more bytes, for a section that edit may add.
 func withSections(t *testing.T, data []byte, edit func(s []Section, extra int64) []Section) []byte {
 	t.Helper()
 	p, info, err := table.ParseFooter(data, "test.sst")
@@ -72,13 +72,13 @@ func TestSectionsRefused(t *testing.T) {
 	}
 }
 
-// TestSectionsMissing takes sections away, one by one. Only those that are marked so are optional,
-// and a table without records has no texts, which Verify sees by the blocks that are left.
+// TestSectionsMissing removes sections, one by one. Only those marked optional may be missing. A
+// table without records has no texts; Verify notices the blocks that remain.
 func TestSectionsMissing(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(47, 48)), 100)
 	data, info := buildTable(t, testParams, WriterOptions{Note: []byte("a note")}, docs)
 	for i, section := range info.Sections {
-		// Another kind in its place: a section that is left out would leave a gap.
+		// Replace the section by one of an unknown kind: removing it would leave a gap.
 		without := withSections(t, data, func(s []Section, _ int64) []Section {
 			s[i].Kind, s[i].Index, s[i].Optional = table.KindUnknown, 0, true
 			return s
@@ -114,8 +114,8 @@ func TestSectionsMissing(t *testing.T) {
 	}
 }
 
-// TestSectionsLonger appends bytes to sections, zero ones and others, under good checksums: only a
-// note may have any bytes.
+// TestSectionsLonger appends bytes to sections, zero and other ones, under good checksums: only a
+// note may have arbitrary bytes.
 func TestSectionsLonger(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(47, 49)), 100)
 	data, _ := buildTable(t, testParams, WriterOptions{Note: []byte("a note")}, docs)

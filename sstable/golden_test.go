@@ -43,7 +43,7 @@ func goldenDocs() []Document {
 	return sortedDocs(docs)
 }
 
-// goldenSketch returns a sketch of 1 to 128 hashes, some of which many documents have.
+// goldenSketch returns a sketch of 1 to 128 hashes, some of them common to many documents.
 func goldenSketch(i int) []uint32 {
 	s := []uint32{0x10000000}
 	for j := range min(i*i%200, 127) {
@@ -101,8 +101,8 @@ func TestGolden(t *testing.T) {
 	compareGolden(t, filepath.Join("testdata", "v2.layout"), layout.String())
 }
 
-// goldenMerge merges tables of goldenDocs, a third of them each, of which the second has no texts
-// and the third loses some documents, and returns the table and its documents.
+// goldenMerge merges three tables, each with a third of goldenDocs, and returns the table and its
+// documents. The second input has no texts, and some documents of the third are left out.
 func goldenMerge(t *testing.T) (data []byte, docs []Document) {
 	t.Helper()
 	var parts [3][]Document
@@ -136,8 +136,9 @@ func goldenMerge(t *testing.T) (data []byte, docs []Document) {
 	return out.Bytes(), sortedDocs(docs)
 }
 
-// TestGoldenMerged reads a table that was merged, of which some documents have no record and some
-// records no document. How a merge lays a table out may change; what its bytes mean may not.
+// TestGoldenMerged reads a merged table in which some documents have no record and some records
+// belong to no document. The layout that a merge produces may change; the meaning of its bytes may
+// not.
 func TestGoldenMerged(t *testing.T) {
 	path := filepath.Join("testdata", "v2-merged.sst")
 	data, docs := goldenMerge(t)
@@ -154,7 +155,7 @@ func TestGoldenMerged(t *testing.T) {
 	}
 }
 
-// TestGoldenSets reads a table with an index of sets. As for v2.sst, a diff is a change of the
+// TestGoldenSets reads a table with an index of sets. As with v2.sst, a diff means a change of the
 // format.
 func TestGoldenSets(t *testing.T) {
 	docs, p := goldenDocs(), testParams
@@ -170,7 +171,7 @@ func TestGoldenSets(t *testing.T) {
 	}
 }
 
-// TestGoldenFields reads a table with indexed fields. As for v2.sst, a diff is a change of the
+// TestGoldenFields reads a table with indexed fields. As with v2.sst, a diff means a change of the
 // format.
 func TestGoldenFields(t *testing.T) {
 	docs, p := goldenDocs(), testParams
@@ -188,7 +189,7 @@ func TestGoldenFields(t *testing.T) {
 	}
 }
 
-// checkGolden reads a golden file of documents, verifies it, and writes them again.
+// checkGolden reads a golden file, compares it with documents, verifies it, and writes them again.
 func checkGolden(t *testing.T, name string, p Params, docs []Document) *Reader {
 	t.Helper()
 	data, _ := buildTable(t, p, WriterOptions{BlockSize: 4096}, docs)
@@ -201,7 +202,7 @@ func checkGolden(t *testing.T, name string, p Params, docs []Document) *Reader {
 	return r
 }
 
-// readGolden reads a golden file; with -update data are written there before.
+// readGolden reads a golden file; with -update it first writes data there.
 func readGolden(t *testing.T, path string, data []byte) []byte {
 	t.Helper()
 	if *update {
@@ -224,7 +225,7 @@ func compareGolden(t *testing.T, path, text string) {
 	}
 }
 
-// TestGoldenExample keeps the worked example of the format's page true.
+// TestGoldenExample compares the worked example of the format's page with a real table.
 func TestGoldenExample(t *testing.T) {
 	path := filepath.Join("..", "docs", "format", "sstable.md")
 	page, err := os.ReadFile(path)

@@ -21,13 +21,13 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// answer is what one operation gave.
+// answer is the result of one operation.
 type answer struct {
 	op, result string
 	err        error
 }
 
-// exercise calls everything that reads a table. ids are looked up, queries searched for.
+// exercise calls everything that reads a table. It looks up ids and searches for queries.
 func exercise(r *Reader, ids []string, queries []uint64) []answer {
 	var all []answer
 	add := func(op string, err error, result string) { all = append(all, answer{op, result, err}) }
@@ -109,7 +109,7 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 	return all
 }
 
-// exerciseSketches calls what reads sketches. What is searched for does not depend on the table.
+// exerciseSketches calls everything that reads sketches. Its queries do not depend on the table.
 func exerciseSketches(r *Reader, add func(op string, err error, result string)) {
 	var s JaccardSearcher
 	rng := rand.New(rand.NewPCG(61, 62))
@@ -118,7 +118,7 @@ func exerciseSketches(r *Reader, add func(op string, err error, result string)) 
 		if i == 0 {
 			q = []uint32{12345}
 		}
-		q = q[:min(len(q), int(r.Params().Sketch))] // which damage may have changed
+		q = q[:min(len(q), int(r.Params().Sketch))] // damage may have changed Sketch
 		for _, t := range []float64{0.02, 0.65} {
 			hits, err := s.Jaccard(r, q, t, nil)
 			slices.SortFunc(hits, func(a, b JaccardHit) int { return cmp.Compare(a.Doc, b.Doc) })
@@ -136,7 +136,7 @@ func exerciseSketches(r *Reader, add func(op string, err error, result string)) 
 	add("sketches", err, strconv.Itoa(n))
 }
 
-// show writes a document so that different ones look different.
+// show formats a document so that different documents look different.
 func show(i uint32, d *Document) string {
 	b := binary.LittleEndian.AppendUint32(nil, i)
 	for _, n := range []uint64{uint64(len(d.ID)), uint64(len(d.Text)), uint64(len(d.Fields)), d.Fingerprint, uint64(d.Time), d.Seq} {
@@ -152,13 +152,13 @@ func show(i uint32, d *Document) string {
 	return string(strconv.AppendBool(b, d.HasFingerprint))
 }
 
-// victim is a table that tests damage.
+// victim is a table to be damaged, with its correct answers.
 type victim struct {
 	data    []byte
 	ids     []string
 	queries []uint64
 	want    map[string]bool // answers of the undamaged table
-	more    *Reader         // a small table that it can be merged with
+	more    *Reader         // a small table to merge with
 }
 
 func newVictim(t *testing.T, n int, o WriterOptions) *victim {
@@ -168,8 +168,8 @@ func newVictim(t *testing.T, n int, o WriterOptions) *victim {
 	return victimOf(t, data, docs)
 }
 
-// newMergedVictim returns a table of n documents that was merged from two, the second of which has
-// lost some: with places of records, blocks of records that were copied, and others between.
+// newMergedVictim returns a table of n documents that was merged from two, with some documents of
+// the second left out. It has places of records, and copied blocks of records between others.
 func newMergedVictim(t *testing.T, n int, o WriterOptions) *victim {
 	t.Helper()
 	data, docs := mergedTable(t, testParams, testDocs(rand.New(rand.NewPCG(17, uint64(n))), n+n/10), n/10, o)
@@ -183,18 +183,19 @@ func newWideVictim(t *testing.T, n int, o WriterOptions) *victim {
 	return victimOf(t, data, docs)
 }
 
-// victims are the makers of victims.
+// victims are the constructors of victims.
 var victims = []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim, newWideVictim}
 
-// hostileOptions returns o with all that a table may have, so that it can be damaged.
+// hostileOptions returns o with everything that a table may contain, so that all of that is
+// damaged.
 func hostileOptions(o WriterOptions, docs []Document) WriterOptions {
 	o.Hot, o.SegmentDocs = hotOf(docs), len(docs)/2+1
 	o.Note, o.Identity = []byte("what the owner keeps"), Identity{Database: [16]byte{1, 2, 3}, Number: 9, Created: 1 << 50}
 	return o
 }
 
-// mergedTable returns a table that is merged from two, to which docs are dealt in turn, without the
-// last dead documents of the second, and its documents.
+// mergedTable deals docs to two tables in turn and merges these without the last dead documents of
+// the second. It returns the merged table and its documents.
 func mergedTable(t *testing.T, p Params, docs []Document, dead int, o WriterOptions) ([]byte, []Document) {
 	t.Helper()
 	var parts [2][]Document
@@ -242,15 +243,15 @@ func victimOf(t *testing.T, data []byte, docs []Document) *victim {
 	return v
 }
 
-// typed reports whether err is what damage may cause.
+// typed reports whether err is an error that damage may cause.
 func typed(err error) bool {
 	var c *base.CorruptionError
 	return errors.As(err, &c) && c.File == "test.sst" && c.Section != "" || errors.Is(err, ErrUnsupported)
 }
 
-// try opens data, which was damaged as said, and exercises it. Where honest is set the damage must
-// be noticed by Verify, and every answer must be right or an error; Describe shows what directories
-// say, right or wrong.
+// try opens and exercises data; the format describes the damage. If honest is set, Verify must
+// notice the damage, and every answer must be right or an error. Describe is exempt: it prints what
+// the directories say, right or wrong.
 func (v *victim) try(t *testing.T, data []byte, honest bool, format string, args ...any) {
 	t.Helper()
 	fail := func(f string, a ...any) {
@@ -325,11 +326,11 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// forgedWords are what words of tables are replaced by.
+// forgedWords replace words of tables.
 var forgedWords = []uint64{^uint64(0), 0, 1<<63 - 1, 1 << 32, 0x8080808080808080}
 
-// TestForged damages words and makes every checksum right again, as somebody would who means to do
-// harm: no answer is wrong enough to be a panic, and what is allocated is bounded by the file.
+// TestForged changes words and makes every checksum right, as an attacker would: nothing may panic,
+// and the memory allocated must be bounded by the size of the file.
 func TestForged(t *testing.T) {
 	for i := range 2 * len(victims) {
 		n := []int{12, 600}[i%2]
@@ -345,7 +346,7 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// mergeOf merges a table that may be damaged with an intact one, without some of its documents, and
+// mergeOf merges a possibly damaged table, without some of its documents, with an intact one, and
 // returns the merged table.
 func mergeOf(t *testing.T, data []byte, more *Reader) (merged []byte, err error) {
 	t.Helper()
@@ -363,8 +364,8 @@ func mergeOf(t *testing.T, data []byte, more *Reader) (merged []byte, err error)
 	return out.Bytes(), err
 }
 
-// TestMergeOfFlippedBytes merges tables with every byte flipped in turn: there is an error, or the
-// result is that of the undamaged table.
+// TestMergeOfFlippedBytes flips every byte of tables in turn and merges them: a merge must fail, or
+// give the same result as with the undamaged table.
 func TestMergeOfFlippedBytes(t *testing.T) {
 	for _, make := range victims {
 		v := make(t, 12, WriterOptions{BlockSize: 300})
@@ -384,8 +385,8 @@ func TestMergeOfFlippedBytes(t *testing.T) {
 	}
 }
 
-// TestMergeOfForged merges tables of which words were changed and every checksum made right again:
-// a result may be wrong, but it is a table, or an error of what is damaged.
+// TestMergeOfForged changes words of tables, makes every checksum right, and merges the tables: the
+// result may be wrong, but must be a table, or an error that says what is damaged.
 func TestMergeOfForged(t *testing.T) {
 	for i := range 2 * len(victims) {
 		n := []int{12, 600}[i%2]
@@ -407,11 +408,11 @@ func TestMergeOfForged(t *testing.T) {
 	}
 }
 
-// TestOverlappingBlocks has a block of records, and one of names, in the place of the block before
-// it: a small file could make any amount of work if that were allowed.
+// TestOverlappingBlocks moves a block of records, and one of names, to the place of the block
+// before it. If that were allowed, a small file could cause an unlimited amount of work.
 func TestOverlappingBlocks(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(13, 600)), 600)
-	for _, equal := range []bool{false, true} { // sizes and numbers of records of all blocks are
+	for _, equal := range []bool{false, true} { // all blocks have equal sizes
 		if equal {
 			for i := range docs {
 				docs[i].Text, docs[i].Fields = fmt.Appendf(nil, "%04d", i*7919%10000), nil
@@ -445,13 +446,13 @@ func TestOverlappingBlocks(t *testing.T) {
 	}
 }
 
-// TestForgedDocument has a document that does not exist under the hash of an ID.
+// TestForgedDocument puts a document that does not exist under the hash of an ID.
 func TestForgedDocument(t *testing.T) {
-	docs := testDocs(rand.New(rand.NewPCG(31, 32)), 900) // in 10 bits, so that more can be said
+	docs := testDocs(rand.New(rand.NewPCG(31, 32)), 900) // 10-bit numbers: some name no document
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
 	r := openTable(t, bytes.Clone(data))
 	values := data[firstValue(r, KindIDs, 0):]
-	binary.LittleEndian.PutUint64(values, binary.LittleEndian.Uint64(values)|(1<<60-1)) // six of them
+	binary.LittleEndian.PutUint64(values, binary.LittleEndian.Uint64(values)|(1<<60-1)) // the first six numbers
 	reseal(r, data)
 	r = openTable(t, data)
 	wrong := 0
@@ -469,7 +470,7 @@ func TestForgedDocument(t *testing.T) {
 	}
 }
 
-// reseal makes the checksums of data right, which was the table of r and has been damaged since.
+// reseal makes all checksums of data right. data is a damaged copy of the table of r.
 func reseal(r *Reader, data []byte) {
 	le := binary.LittleEndian
 	area := r.t.Blocks()
@@ -504,7 +505,7 @@ func reseal(r *Reader, data []byte) {
 	le.PutUint32(tail[20:], kernel.CRC32C(0, tail[:20]))
 }
 
-// resealSketches makes the checksums of what belongs to sketches right.
+// resealSketches makes the checksums of bitmaps and hot hashes right.
 func resealSketches(r *Reader, data []byte) {
 	le := binary.LittleEndian
 	for _, s := range r.t.Info.Sections {

@@ -11,12 +11,12 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// IDs in order, or with a prefix, are anywhere in a table, whose documents are in the order of
-// their fingerprints. So a table keeps an IDOrder, of parts of some two thousand documents (see
-// idPartsWriter); a small one is one part.
+// The documents of a table are in the order of their fingerprints, so the IDs of a range or with a
+// common prefix are scattered over the table. A table therefore stores an IDOrder, in parts of some
+// two thousand documents (see idPartsWriter); a small table has one part.
 
 // An IDOrder divides the documents of a table by the order of their IDs: every ID of a part is less
-// than every ID of the next. It may be used by many goroutines, until the reader is closed.
+// than every ID of the next. Any number of goroutines may use it, until the reader is closed.
 type IDOrder struct {
 	r       *Reader
 	divider *table.IDDivider // nil if there is one part
@@ -34,8 +34,8 @@ func (o *IDOrder) Parts() int {
 	return o.divider.Parts()
 }
 
-// Range returns the parts, first to end-1, that may have IDs at or after from and before to; an
-// empty to is no bound.
+// Range returns the parts, first to end-1, that may have IDs at or after from and before to. An
+// empty to means no upper bound.
 func (o *IDOrder) Range(from, to []byte) (first, end int) {
 	if o.divider == nil {
 		return 0, 1
@@ -64,7 +64,7 @@ func (o *IDOrder) EachID(ctx context.Context, part int, fn func(doc uint32, id [
 	return b.flush(ctx)
 }
 
-// idBatch is how many IDs are read together.
+// idBatch is the number of IDs that are read together.
 const idBatch = 256
 
 // EachWrittenID calls fn for the documents that w selects, ascending by number. id is only
@@ -96,8 +96,8 @@ func (r *Reader) EachIDOf(ctx context.Context, docs []uint32, fn func(doc uint32
 	return b.flush(ctx)
 }
 
-// idBatches gives documents with their IDs, which it reads many at a time: then cache misses
-// overlap.
+// idBatches calls fn for documents with their IDs. It reads many IDs at a time, so that cache
+// misses overlap.
 type idBatches struct {
 	r    *Reader
 	fn   func(doc uint32, id []byte) error
@@ -116,7 +116,7 @@ func (b *idBatches) add(ctx context.Context, doc uint32) error {
 	return b.flush(ctx)
 }
 
-// flush gives what has been added.
+// flush calls fn for the documents added since the last flush.
 func (b *idBatches) flush(ctx context.Context) (err error) {
 	if b.ids, b.ends, err = b.r.AppendIDs(b.ids[:0], b.ends[:0], b.docs); err != nil {
 		return err
@@ -132,15 +132,15 @@ func (b *idBatches) flush(ctx context.Context) (err error) {
 	return ctx.Err()
 }
 
-// A stretch of documents has a key run with the documents of each part of an IDOrder: see
-// idPartsWriter.
+// A stretch is a run of consecutive documents with a key run that lists the documents of each part
+// of an IDOrder: see idPartsWriter.
 type stretch struct {
 	run   *keyrun.Run
-	first uint32 // document
+	first uint32 // first document of the stretch
 	shift int
 }
 
-// storedOrder returns the order of IDs that the table keeps, of one part if it keeps none.
+// storedOrder returns the order of IDs that the table stores; a single part if it stores none.
 func (r *Reader) storedOrder() (o *IDOrder, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	s := r.t.Section(table.KindIDBounds, 0)
@@ -198,7 +198,7 @@ func (r *Reader) idBounds(s *table.Section) (bounds [][]byte, err error) {
 	return bounds, nil
 }
 
-// each calls fn for the documents of a part, ascending, until it returns an error.
+// each calls fn for the documents of a part, ascending, and stops at its first error.
 func (s *stretch) each(part int, fn func(doc uint32) error) error {
 	least := uint64(part) << s.shift
 	most := least + (1<<s.shift - 1)

@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// tableOfIDs returns a table of n documents with IDs by their numbers.
+// tableOfIDs returns a table of n documents; id returns the ID of a document by its number.
 func tableOfIDs(t *testing.T, n int, id func(doc int) string) (*Reader, []byte) {
 	t.Helper()
 	var buf bytes.Buffer
@@ -38,8 +38,8 @@ func tableOfIDs(t *testing.T, n int, id func(doc int) string) (*Reader, []byte) 
 	return r, buf.Bytes()
 }
 
-// TestIDOrder compares the parts of tables below and above the size that is divided with a look at
-// all IDs.
+// TestIDOrder compares the parts of tables below and above the size from which tables are divided
+// with a scan of all IDs.
 func TestIDOrder(t *testing.T) {
 	ctx := t.Context()
 	for _, n := range []int{0, 1, 2*write.PartDocs - 1, 2 * write.PartDocs, 20*write.PartDocs + 77} {

@@ -14,18 +14,18 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// dividedOptions are those of small tables that keep the order of their IDs.
+// dividedOptions make even small tables store the order of their IDs.
 var dividedOptions = WriterOptions{PartDocs: 10, StretchDocs: 150}
 
-// checkStoredOrder makes sure that a table keeps the order of its IDs, in parts that have each
-// document once and lie in the order of IDs.
+// checkStoredOrder checks that a table stores the order of its IDs, in parts that list each
+// document once and are in the order of IDs.
 func checkStoredOrder(t *testing.T, r *Reader) {
 	t.Helper()
 	o, err := r.IDOrder()
 	if err != nil || o == nil || len(o.stored) != (int(r.NumDocs())+149)/150 {
 		t.Fatalf("%d documents: order %+v, %v", r.NumDocs(), o, err)
 	}
-	var greatest []byte // ID of the parts so far
+	var greatest []byte // greatest ID of the parts so far
 	var all []uint32
 	for part := range o.Parts() {
 		var ids [][]byte
@@ -61,14 +61,14 @@ func checkStoredOrder(t *testing.T, r *Reader) {
 	}
 }
 
-// dividedTable returns a table of n documents that keeps the order of their IDs, written from a
-// batch.
+// dividedTable returns a table of n documents, written from a batch, that stores the order of its
+// IDs.
 func dividedTable(t *testing.T, n, workers int) []byte {
 	t.Helper()
 	return divided(t, testDocs(rand.New(rand.NewPCG(5, uint64(n))), n), workers)
 }
 
-// divided returns a table of documents that keeps the order of their IDs.
+// divided returns a table of documents that stores the order of its IDs.
 func divided(t *testing.T, docs []Document, workers int) []byte {
 	t.Helper()
 	n := len(docs)
@@ -86,7 +86,7 @@ func divided(t *testing.T, docs []Document, workers int) []byte {
 	return buf.Bytes()
 }
 
-// TestLongIDsInParts has bounds of the most bytes, which are the beginnings of IDs.
+// TestLongIDsInParts has bounds of the maximum length, which are prefixes of IDs.
 func TestLongIDsInParts(t *testing.T) {
 	for _, more := range []int{table.MaxIDBound - 12, table.MaxIDBound - 7, table.MaxIDBound - 6} {
 		docs := testDocs(rand.New(rand.NewPCG(5, 6)), 400)
@@ -101,8 +101,8 @@ func TestLongIDsInParts(t *testing.T) {
 	}
 }
 
-// TestStoredIDOrder writes tables from batches and by merging, with and without documents that are
-// left out, and reads the order of IDs that they keep: sizes around those of stretches and blocks.
+// TestStoredIDOrder reads the order of IDs from tables that are written from batches or merged,
+// with and without documents left out. The sizes are around those of stretches and blocks.
 func TestStoredIDOrder(t *testing.T) {
 	for _, n := range []int{20, 149, 150, 151, 300, 1000} {
 		data := dividedTable(t, n, 1)
@@ -135,13 +135,13 @@ func TestStoredIDOrder(t *testing.T) {
 			}
 		}
 	}
-	one := openTable(t, dividedTable(t, 19, 1)) // below the size that is divided
+	one := openTable(t, dividedTable(t, 19, 1)) // too small to be divided
 	if o, err := one.IDOrder(); err != nil || o.Parts() != 1 || one.t.Section(table.KindIDBounds, 0) != nil {
 		t.Fatalf("19 documents: %v, %v", o, err)
 	}
 }
 
-// rekeyed returns a table with other keys in the first stretch of its order of IDs.
+// rekeyed returns a table with edited keys in the first stretch of its order of IDs.
 func rekeyed(t *testing.T, r *Reader, edit func(keys []uint64, shift int)) []byte {
 	t.Helper()
 	o, err := r.storedOrder()
@@ -177,7 +177,7 @@ func rebound(r *Reader, n uint64, bounds ...string) []byte {
 	return rebuilt(r, 2, map[Kind][]byte{table.KindIDBounds: b}, map[Kind]uint64{table.KindIDBounds: n})
 }
 
-// TestStoredIDOrderRefused has tables whose order of IDs can't be theirs, with good checksums.
+// TestStoredIDOrderRefused has tables whose order of IDs cannot be right, with good checksums.
 func TestStoredIDOrderRefused(t *testing.T) {
 	r := openTable(t, dividedTable(t, 140, 1))
 	checkRefused(t, "as it was", rebuilt(r, 2, nil, nil), "")
@@ -205,7 +205,7 @@ func TestStoredIDOrderRefused(t *testing.T) {
 		{"too few documents", rebuilt(r, 2, nil, map[Kind]uint64{table.KindIDParts: 139, table.KindIDParts | table.DirFlag: 139}), "id-parts"},
 	} {
 		checkRefused(t, c.name, c.data, c.section)
-		if bad, err := OpenBytes(c.data, "test.sst"); err == nil { // what is asked of it without verifying does not panic
+		if bad, err := OpenBytes(c.data, "test.sst"); err == nil { // without Verify, it must not panic
 			if o, err := bad.IDOrder(); err == nil {
 				for part := range o.Parts() {
 					if err := o.EachID(t.Context(), part, func(uint32, []byte) error { return nil }); err != nil && !typed(err) {
@@ -222,7 +222,7 @@ func TestStoredIDOrderRefused(t *testing.T) {
 	}{
 		{"without parts", []Kind{table.KindIDParts}, "directory"},
 		{"without bounds", []Kind{table.KindIDBounds}, "id-parts"},
-		{"without both", []Kind{table.KindIDParts, table.KindIDBounds}, ""}, // as programs that do not know the kinds see it
+		{"without both", []Kind{table.KindIDParts, table.KindIDBounds}, ""}, // what old programs see
 	} {
 		without := withSections(t, r.t.Data, func(all []Section, _ int64) []Section {
 			for i := range all {
@@ -236,8 +236,8 @@ func TestStoredIDOrderRefused(t *testing.T) {
 	}
 }
 
-// TestDamagedIDOrder flips bytes of tables that keep the order of their IDs, and of all that it is
-// in: Verify notices each, and salvaging loses no document by what is not needed for one.
+// TestDamagedIDOrder flips bytes of all sections with the order of IDs: Verify must notice each,
+// and Salvage must not lose a document, since no document depends on them.
 func TestDamagedIDOrder(t *testing.T) {
 	data := dividedTable(t, 400, 1)
 	r := openTable(t, data)
@@ -263,7 +263,8 @@ func TestDamagedIDOrder(t *testing.T) {
 	}
 }
 
-// TestNumIDParts: a part has some two thousand IDs, as far as a number of 16 bits says which.
+// TestNumIDParts checks that a part has some two thousand IDs, unless that needs more parts than 16
+// bits can number.
 func TestNumIDParts(t *testing.T) {
 	for _, c := range []struct{ docs, parts int }{
 		{write.PartDocs - 1, 0}, {2*write.PartDocs - 1, 1}, {2 * write.PartDocs, 2}, {1 << 19, 256}, {20 << 20, 10240}, {1 << 25, table.MaxIDParts}, {math.MaxInt32, table.MaxIDParts},

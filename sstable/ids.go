@@ -37,9 +37,8 @@ const (
 	namesAhead = 8
 )
 
-// AppendIDs appends the IDs of docs to dst, one after the other, and to ends where in dst each of
-// them ends. Of many documents, ascending ones are read fastest: cache misses overlap, and
-// neighbours share them.
+// AppendIDs appends the IDs of docs to dst, one after the other, and their ends in dst to ends.
+// Ascending documents are read fastest: cache misses overlap, and neighbours share cache lines.
 func (r *Reader) AppendIDs(dst []byte, ends []int, docs []uint32) (ids []byte, idEnds []int, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	for _, doc := range docs {
@@ -65,9 +64,9 @@ func (r *Reader) AppendIDs(dst []byte, ends []int, docs []uint32) (ids []byte, i
 	return dst, ends, nil
 }
 
-// IDHashBlocks calls fn with HashID of every ID of the table, ascending, a block of at most 512 at
-// a time, valid until fn returns. A hash costs a nanosecond or two. It stops at the first error,
-// which it returns.
+// IDHashBlocks calls fn with the HashID of every ID of the table, ascending, in blocks of at most
+// 512 that are valid until fn returns. It stops at fn's first error and returns it. A hash costs a
+// nanosecond or two.
 func (r *Reader) IDHashBlocks(fn func(hashes []uint64) error) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	defer r.t.Pages.Sequential()()
@@ -79,13 +78,14 @@ func (r *Reader) IDHashBlocks(fn func(hashes []uint64) error) (err error) {
 	})
 }
 
-// mostTimes is how many times as many IDs a table has whose run is still intersected as a whole.
+// mostTimes is the largest ratio of the numbers of IDs of two tables at which both runs are
+// intersected as a whole.
 const mostTimes = 16
 
-// EachCommonID calls fn for every pair of documents of a and b with the same ID, in no
-// particular order, and stops at the first error, which it returns. It intersects the runs of
-// hashes of the two tables: that costs two or three nanoseconds per ID of both. If one table is
-// much larger, the hashes of the other are looked up in it.
+// EachCommonID calls fn for every pair of documents of a and b with the same ID, in no particular
+// order. It stops at fn's first error and returns it. It intersects the two tables' runs of ID
+// hashes, which costs two or three nanoseconds per ID of either table. If one table is much larger,
+// the hashes of the smaller one are looked up in it.
 func EachCommonID(a, b *Reader, fn func(docA, docB uint32) error) (err error) {
 	defer unguardAny([]*Reader{a, b}, table.Guard(), &err)
 	if a.t.IDs.Len() > b.t.IDs.Len() {
@@ -110,7 +110,7 @@ func EachCommonID(a, b *Reader, fn func(docA, docB uint32) error) (err error) {
 	})
 }
 
-// ifSameID calls fn if the documents at two positions of the runs of hashes have the same ID.
+// ifSameID calls fn if the documents at two positions of the runs of ID hashes have the same ID.
 func ifSameID(a *Reader, posA int, b *Reader, posB int, fn func(docA, docB uint32) error) error {
 	docA, err := a.t.DocAt(posA)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// Iter goes through the documents of a table in order of their numbers.
+// Iter iterates over the documents of a table in the order of their numbers.
 //
 //	it := r.Iter()
 //	for it.Next() {
@@ -14,7 +14,7 @@ import (
 //	}
 //	return it.Err()
 //
-// It must not be used concurrently; a Reader can have any number of them.
+// An Iter must not be used concurrently; a Reader can have any number of Iters.
 type Iter struct {
 	r     *Reader
 	texts bool // Text, Fields and Sketch are wanted
@@ -27,8 +27,8 @@ type Iter struct {
 	records *blobs.RecordCursor // nil if texts are not wanted, or there are none
 }
 
-// Iter returns an iterator before the first document. It keeps up to 32 MiB of decoded texts, and
-// one block more.
+// Iter returns an iterator before the first document. It caches up to 32 MiB of decoded texts, plus
+// one block.
 func (r *Reader) Iter() *Iter {
 	it := r.Entries()
 	if it.texts = true; r.t.Records != nil {
@@ -37,12 +37,12 @@ func (r *Reader) Iter() *Iter {
 	return it
 }
 
-// Entries is Iter without Text, Fields and Sketch, which are not read.
+// Entries is like Iter, but reads no Text, Fields or Sketch.
 func (r *Reader) Entries() *Iter {
 	return &Iter{r: r, run: r.t.Runs[0].Iter(0)}
 }
 
-// Next goes to the next document. It returns false at the end and after an error.
+// Next advances to the next document. It returns false at the end and after an error.
 func (it *Iter) Next() bool {
 	if it.err != nil || it.next >= it.r.t.Info.Docs {
 		return false
@@ -60,7 +60,7 @@ func (it *Iter) Doc() uint32 { return it.doc }
 // must not be changed.
 func (it *Iter) Document() *Document { return &it.d }
 
-// Err returns the error that ended the iteration, nil if all documents have been seen.
+// Err returns the error that ended the iteration, nil if all documents have been visited.
 func (it *Iter) Err() error { return it.err }
 
 // load reads document it.doc.

@@ -17,13 +17,13 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// The benchmarks of searches by sketch, except for BenchmarkJaccardScan, take texts from files of
-// JSON lines, with a member "text" each:
+// The benchmarks of searches by sketch, except for BenchmarkJaccardScan, read texts from files of
+// JSON lines, each with a member "text":
 //
 //	export SIMDB_BENCH_DOCS=docs.jsonl SIMDB_BENCH_QUERIES=q.jsonl
 //	go test -run - -bench Jaccard ./sstable
 
-// benchParams are those of the project's figures.
+// benchParams are the parameters with which the project's figures were measured.
 var benchParams = Params{
 	Tokenizer: 1, Shingle: 3, Hash: 1, Sketch: 128, MinJaccard: 0.7, Layout: DefaultLayout,
 }
@@ -92,7 +92,7 @@ func BenchmarkJaccard(b *testing.B) {
 		b.Run(fmt.Sprint(t), func(b *testing.B) {
 			var s JaccardSearcher
 			var dst []JaccardHit
-			for _, q := range queries[:min(len(queries), 1000)] { // verify checksums
+			for _, q := range queries[:min(len(queries), 1000)] { // verifies all checksums
 				s.Jaccard(r, q.Sketch, t, nil)
 			}
 			s.TakeStats()
@@ -118,7 +118,7 @@ func BenchmarkJaccard(b *testing.B) {
 }
 
 // BenchmarkJaccardScan searches unrelated sketches below the threshold that postings serve, so that
-// the bitmaps of all documents are compared. Costs in package sketchidx are from it.
+// the bitmaps of all documents are compared. The costs in package sketchidx were measured with it.
 //
 //	go test -run - -bench JaccardScan ./sstable
 func BenchmarkJaccardScan(b *testing.B) {
@@ -133,7 +133,7 @@ func BenchmarkJaccardScan(b *testing.B) {
 		b.Run(fmt.Sprint(t), func(b *testing.B) {
 			var dst []JaccardHit
 			i := 0
-			s.Jaccard(r, docs[0].Sketch, t, nil) // verify checksums
+			s.Jaccard(r, docs[0].Sketch, t, nil) // verifies all checksums
 			s.TakeStats()
 			start := cpu()
 			for b.Loop() {

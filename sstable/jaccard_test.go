@@ -19,10 +19,10 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// thresholds are the t that searches are tested at: on both sides of the floor of testParams.
+// thresholds are the values of t in searches: on both sides of the MinJaccard of testParams.
 var thresholds = []float64{0.05, 0.1, 0.25, 0.3, 0.5, 0.6, 0.65, 0.66, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1}
 
-// bruteJaccard returns what Jaccard must, in the order of documents.
+// bruteJaccard returns the expected result of Jaccard, in the order of documents.
 func bruteJaccard(docs []Document, q minhash.Sketch, n int, t float64) (hits []JaccardHit) {
 	for i := range docs {
 		if len(docs[i].Sketch) == 0 {
@@ -56,8 +56,8 @@ func checkJaccard(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, s 
 	}
 }
 
-// checkFew bounds the sketches that are compared from below and from above. A search may compare
-// fewer than the same one before it, where groups have been made meanwhile.
+// checkFew checks JaccardFew with limits below and above the number of sketches compared. A search
+// may compare fewer sketches than the same search did before, if groups have been made in between.
 func checkFew(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *JaccardSearcher, want []JaccardHit) {
 	t.Helper()
 	if _, few, err := s.JaccardFew(r, q, at, len(want)-1, nil); err != nil || few && len(want) > 0 {
@@ -78,7 +78,7 @@ func checkFew(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *JaccardS
 	}
 }
 
-// checkRange searches a range for q, an empty sketch, and another one at another threshold.
+// checkRange searches a range for q, an empty sketch, and another sketch at another threshold.
 func checkRange(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, at float64, want []JaccardHit) {
 	t.Helper()
 	n := uint32(len(docs))
@@ -106,8 +106,8 @@ func checkRange(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, at f
 	}
 }
 
-// checkFirst accepts nothing, so that all that match are handed over, and then one of them after
-// some.
+// checkFirst accepts no hit, so that JaccardFirst must return all, and then the first or a middle
+// one.
 func checkFirst(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *JaccardSearcher, want []JaccardHit) {
 	t.Helper()
 	for _, most := range []int{len(want) + 1, 1, len(want)/2 + 1} {
@@ -163,8 +163,8 @@ func TestJaccard(t *testing.T) {
 
 // realSketches returns the sketches of testdata/sketches.bin, of 128 hashes each, of shingles of 3
 // words: 150 licences of the SPDX list (npm spdx-license-list 6.12.0, CC0-1.0), and 150 pages of
-// the documentation of npm in its versions, which have much in common. They are as minhash encodes
-// them, one after the other.
+// the documentation of npm in several versions, which share much text. The file has them one after
+// the other, as minhash encodes them.
 func realSketches(t testing.TB) (all []minhash.Sketch) {
 	data, err := os.ReadFile(filepath.Join("testdata", "sketches.bin"))
 	if err != nil {
@@ -180,7 +180,8 @@ func realSketches(t testing.TB) (all []minhash.Sketch) {
 	return all
 }
 
-// TestJaccardReal searches sketches of real texts, with all lists of hot hashes from none to all.
+// TestJaccardReal searches sketches of real texts, with lists of hot hashes that range from none to
+// all hashes.
 func TestJaccardReal(t *testing.T) {
 	exhaustive.Sequential(t)
 	all := realSketches(t)
@@ -204,8 +205,7 @@ func TestJaccardReal(t *testing.T) {
 	}
 }
 
-// TestJaccardMethods makes sure that postings are used where they should be, and that they save
-// work.
+// TestJaccardMethods checks that postings are used where they should be, and that they save work.
 func TestJaccardMethods(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
 	docs := testDocs(rng, 12000)
@@ -242,14 +242,14 @@ func TestJaccardMethods(t *testing.T) {
 	}
 }
 
-// unrelatedDocs returns n documents whose sketches are full and share next to nothing.
+// unrelatedDocs returns n documents whose sketches are full and have hardly any hashes in common.
 func unrelatedDocs(n int) []Document {
 	rng := keytest.Rand("unrelated", n)
 	docs := make([]Document, n)
 	for i := range docs {
 		sketch := make([]uint32, testParams.Sketch+8)
 		for j := range sketch {
-			sketch[j] = rng.Uint32() >> 4 // of texts of about 2,000 shingles
+			sketch[j] = rng.Uint32() >> 4 // as in sketches of texts of about 2,000 shingles
 		}
 		slices.Sort(sketch)
 		docs[i] = Document{
@@ -260,8 +260,8 @@ func unrelatedDocs(n int) []Document {
 	return docs
 }
 
-// TestJaccardScanCost compares the estimated cost of scans with what they do: bitmaps reject all
-// unrelated documents at the higher thresholds, none at the lowest.
+// TestJaccardScanCost compares the estimated cost of scans with their work: bitmaps reject all
+// unrelated documents at the higher thresholds, and none at the lowest.
 func TestJaccardScanCost(t *testing.T) {
 	docs := unrelatedDocs(1000)
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)

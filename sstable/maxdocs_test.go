@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// A table with a document a segment has room for as many segments as the limit of documents counts
-// on, whatever its layout, and refuses more at some point.
+// TestMaxDocs writes tables with one document per segment: whatever the layout, a table must hold
+// as many segments as MaxDocs assumes, and refuse more than the directory can list.
 func TestMaxDocs(t *testing.T) {
 	for _, l := range []Layout{{Blocks: 2, Lead: 1}, {Blocks: 8, Lead: 2}} {
 		p := testParams
@@ -44,7 +44,7 @@ func TestMaxDocs(t *testing.T) {
 	}
 }
 
-// TestMaxDocsOfParams pins the limit: that of document numbers, or of segments.
+// TestMaxDocsOfParams checks the limit, which comes from document numbers or from segments.
 func TestMaxDocsOfParams(t *testing.T) {
 	for _, c := range []struct {
 		sketch uint32
@@ -53,7 +53,7 @@ func TestMaxDocsOfParams(t *testing.T) {
 	}{
 		{0, 0, MaxDocs},
 		{128, 0.65, table.LeastSegments << 19},                     // 45 postings a document
-		{MaxSketch, 0.65, table.LeastSegments * (1 << 26 / 22938)}, // as many as that in a segment of 2^26
+		{MaxSketch, 0.65, table.LeastSegments * (1 << 26 / 22938)}, // a segment has 2^26 postings
 	} {
 		p := testParams
 		p.Sketch, p.MinJaccard = c.sketch, c.min

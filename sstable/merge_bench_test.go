@@ -9,7 +9,7 @@ import (
 )
 
 // BenchmarkMerge merges eight tables of fingerprints with IDs of seven digits, written one after
-// the other, as a load does, with one goroutine and with as many as there are processors.
+// the other, as a load does, with one goroutine and with one for each processor.
 func BenchmarkMerge(b *testing.B) {
 	const n, tables = 200_000, 8
 	r := rand.New(rand.NewPCG(7, 8))

@@ -11,10 +11,10 @@ import (
 )
 
 // FuzzMerge merges tables of random documents in random ways, and compares the result with the
-// documents that it should have. Then it damages one of the tables: a merge of it fails or has the
-// same result; with the checksums made right, it may have any result, but neither panics nor fails
-// without saying that there is damage. The bytes of shape choose what all documents of a merge have
-// in common.
+// documents that it should have. Then it damages one of the tables: a merge must fail or give the
+// same result. With the checksums made right, it may give any result, but it must not panic, and an
+// error must report damage. The bytes of shape choose properties that all documents of a merge
+// share.
 func FuzzMerge(f *testing.F) {
 	for i := range uint64(24) {
 		f.Add(i, []byte{byte(i), byte(i / 2), byte(i / 3), byte(3 * i), byte(5 * i), byte(7 * i), byte(i / 5), byte(i)}, uint32(i*977), i*0x0101010101010101)
@@ -26,7 +26,7 @@ func FuzzMerge(f *testing.F) {
 		merged := m.merge(m.params())
 		m.checkOrder(merged)
 		m.damaged(data, at, word)
-		// The result again, with other tables.
+		// Merge the result again, with other tables.
 		again := newRandomMerge(t, seed+1, shape)
 		again.addMerged(merged, m.want())
 		again.first, again.sketch, again.sets, again.index = 100, m.sketch, m.sets, m.index
@@ -37,11 +37,11 @@ func FuzzMerge(f *testing.F) {
 
 type randomMerge struct {
 	merging
-	shape  func(n int) int // a number less than n, from the shape
+	shape  func(n int) int // returns a number less than n, from the next byte of the shape
 	sketch uint32
 	sets   bool
 	index  string
-	first  int // number of the first input in IDs
+	first  int // number of the first input, which is part of IDs
 	data   [][]byte
 	kinds  [7]int
 }
@@ -71,7 +71,7 @@ func newRandomMerge(t *testing.T, seed uint64, shape []byte) *randomMerge {
 	return m
 }
 
-// common are the parameters of all tables, except for the layout.
+// common returns the parameters that all tables share; the layout may differ.
 func (m *randomMerge) common() Params {
 	p := mergeParams
 	if p.Sketch, p.Sets, p.Index = m.sketch, m.sets, m.index; p.Sketch == 0 {
@@ -80,7 +80,7 @@ func (m *randomMerge) common() Params {
 	return p
 }
 
-// params are those of a table, with a layout of its own.
+// params returns the parameters of one table, with a layout of its own.
 func (m *randomMerge) params() Params {
 	p := m.common()
 	p.Layout = []Layout{{Blocks: 4, Lead: 1}, {Blocks: 2, Lead: 1}, {Blocks: 3, Lead: 1}, {Blocks: 5, Lead: 2}, {Blocks: 4, Lead: 0}, {Blocks: 6, Lead: 1}, {Blocks: 5, Lead: 1}, {Blocks: 8, Lead: 1}}[m.r.IntN(8)]
@@ -105,8 +105,8 @@ func (m *randomMerge) addInputs() {
 	}
 }
 
-// shift returns what may be added to the sequence numbers of docs, modulo 2^64, without a change of
-// their order.
+// shift returns a number that can be added to the sequence numbers of docs, modulo 2^64, without
+// changing their order.
 func (m *randomMerge) shift(docs []Document) uint64 {
 	if len(docs) == 0 || m.r.IntN(2) == 0 {
 		return 0
@@ -115,7 +115,7 @@ func (m *randomMerge) shift(docs []Document) uint64 {
 	for _, d := range docs {
 		least, most = min(least, d.Seq), max(most, d.Seq)
 	}
-	// Sums begin anywhere from 0 to what keeps the greatest from wrapping.
+	// The sums may start anywhere from 0 up to the value at which the greatest would wrap.
 	start := []uint64{0, math.MaxUint64 - (most - least), m.r.Uint64()}[m.r.IntN(3)]
 	return min(start, math.MaxUint64-(most-least)) - least
 }
@@ -124,11 +124,11 @@ func (m *randomMerge) shift(docs []Document) uint64 {
 func (m *randomMerge) fill(d *Document, i, j int) {
 	r := m.r
 	switch m.kinds[0] {
-	case 0: // short, of one length
+	case 0: // short, all of one length
 		d.ID = fmt.Appendf(nil, "%02d%06d", i, j)
 	case 1:
 		d.ID = binary.BigEndian.AppendUint32([]byte{byte(i)}, uint32(j))
-	case 2: // long now and then
+	case 2: // sometimes long
 		d.ID = append(fmt.Appendf(nil, "%d/%d", i, j), make([]byte, r.IntN(10)*r.IntN(10))...)
 		if r.IntN(400) == 0 {
 			d.ID = append(d.ID, make([]byte, math.MaxUint16-len(d.ID))...)
@@ -201,7 +201,7 @@ func (m *randomMerge) checkOrder(r *Reader) {
 	}
 }
 
-// damaged merges with one table damaged.
+// damaged merges the tables with one of them damaged.
 func (m *randomMerge) damaged(tables [][]byte, at uint32, word uint64) {
 	if len(tables) == 0 {
 		return
@@ -227,7 +227,7 @@ func (m *randomMerge) damaged(tables [][]byte, at uint32, word uint64) {
 	}
 }
 
-// merged merges tables, data in the place of one.
+// merged merges tables, with data in place of table victim.
 func (m *randomMerge) merged(tables [][]byte, victim int, data []byte) ([]byte, error) {
 	p := m.common()
 	p.Layout = Layout{Blocks: 3, Lead: 1}
@@ -245,7 +245,7 @@ func (m *randomMerge) merged(tables [][]byte, victim int, data []byte) ([]byte, 
 		}
 		inputs = append(inputs, MergeInput{Reader: r, SeqShift: uint64(i) << 20, Keep: func(doc uint32) (bool, error) { return doc%9 > 0, nil }})
 	}
-	if m.kinds[3] > 2 { // sums of others do not wrap
+	if m.kinds[3] > 2 { // for other kinds, sums do not wrap
 		for i := range inputs {
 			inputs[i].SeqShift = 0
 		}

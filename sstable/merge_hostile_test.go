@@ -12,9 +12,9 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// TestMergeForged merges tables of which a word is replaced and every checksum is right: with a
-// document left out and without, alone and with another table. No merge panics, hangs or fails with
-// an error that says nothing of damage.
+// TestMergeForged replaces a word of tables, makes every checksum right, and merges the tables,
+// with and without a document left out, alone and with another table. No merge may panic or hang,
+// and an error must report damage.
 func TestMergeForged(t *testing.T) {
 	more, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(31, 7)), 40))
 	for i, n := range []int{12, 600, 12, 600} {
@@ -57,7 +57,7 @@ func mergeForged(t *testing.T, data, more []byte, at int, value uint64) {
 				inputs = append(inputs, MergeInput{Reader: openTable(t, more)})
 			}
 			var out bytes.Buffer
-			// One goroutine: a panic in another one could not be recovered from here.
+			// One goroutine: a panic in another one could not be recovered here.
 			if _, _, err = Merge(t.Context(), &out, table.Params(), inputs, MergeOptions{Workers: 1}); err != nil && !typed(err) {
 				t.Errorf("word at %d of %d set to %#x: %v", at, len(data), value, err)
 			}
@@ -65,8 +65,8 @@ func mergeForged(t *testing.T, data, more []byte, at int, value uint64) {
 	}
 }
 
-// TestMergeRepeated merges tables that say the same rank, or the same document under all hashes, of
-// every document, while most documents are left out.
+// TestMergeRepeated merges tables in which every document has the same rank, or every ID hash leads
+// to the same document, while most documents are left out.
 func TestMergeRepeated(t *testing.T) {
 	p := testParams
 	p.Sketch, p.MinJaccard = 0, 0
@@ -108,8 +108,8 @@ func TestMergeRepeated(t *testing.T) {
 	}
 }
 
-// TestMergeWraps adds so much to sequence numbers that their order would change, as a forged table
-// makes its database do.
+// TestMergeWraps shifts sequence numbers so far that their order would change. A forged table can
+// make its database do that.
 func TestMergeWraps(t *testing.T) {
 	docs := []Document{{ID: []byte("a"), Seq: 5}, {ID: []byte("b"), Seq: 9}}
 	data, _ := buildTable(t, mergeParams, WriterOptions{}, docs)

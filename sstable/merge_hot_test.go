@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMergeHot merges tables with sketches: the result has the hot hashes that all of them together
-// have.
+// TestMergeHot merges tables with sketches: the result must have the hashes that are hot in all
+// inputs together.
 func TestMergeHot(t *testing.T) {
 	params := Params{Tokenizer: 1, Shingle: 3, Hash: 1, Sketch: 8, MinJaccard: 0.65, StoreText: true}
 	var inputs []MergeInput
@@ -19,7 +19,7 @@ func TestMergeHot(t *testing.T) {
 		}
 		for j := range 100 {
 			d := Document{ID: fmt.Appendf(nil, "%d-%d", i, j), HasFingerprint: true, Fingerprint: uint64(j) << 50}
-			d.Sketch = []uint32{77, 1000 + uint32(100*i+j)} // 77 is hot in all of them together
+			d.Sketch = []uint32{77, 1000 + uint32(100*i+j)} // 77 is hot only in all tables together
 			if err := w.Add(&d); err != nil {
 				t.Fatal(err)
 			}

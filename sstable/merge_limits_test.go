@@ -16,8 +16,9 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// TestMergeGoneRepeated leaves out all documents of a fingerprint that enough of them have for it
-// to be in several pieces of a merge, while what is left out is found for a few pieces at a time.
+// TestMergeGoneRepeated leaves out all documents of one fingerprint, which so many documents have
+// that they are spread over several pieces of the merge, while documents to leave out are
+// determined for a few pieces at a time.
 func TestMergeGoneRepeated(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	const hot = 0x0101010101010101
@@ -45,8 +46,9 @@ func TestMergeGoneRepeated(t *testing.T) {
 	}
 }
 
-// TestMergeRotated merges fingerprints to a layout that moves their leading bits after all others,
-// where many differ in those alone, with a table that has this layout: pieces begin between them.
+// TestMergeRotated merges to a layout that moves the leading bits of fingerprints behind all
+// others, with many fingerprints that differ only in those bits, and with a table that already has
+// this layout: pieces must be able to start between such fingerprints.
 func TestMergeRotated(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 30))
 	m := merging{t: t, r: r, o: MergeOptions{Workers: 2, Piece: 1}, drop: drops["few"]}
@@ -69,8 +71,8 @@ func TestMergeRotated(t *testing.T) {
 	m.merge(p)
 }
 
-// TestMergeDeadRecords deletes the documents with long texts, which are few, and merges: what they
-// take goes.
+// TestMergeDeadRecords deletes the few documents with long texts and merges: the space of their
+// records must be freed.
 func TestMergeDeadRecords(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	var docs []Document
@@ -97,8 +99,8 @@ func TestMergeDeadRecords(t *testing.T) {
 	}
 }
 
-// TestMergeChain deletes a tenth of the documents and merges again, ten times: the dead records
-// stay a fraction of those that are alive.
+// TestMergeChain deletes a tenth of the documents and merges, again and again: the dead records
+// must stay a fraction of the living ones.
 func TestMergeChain(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
 	p := mergeParams
@@ -135,7 +137,7 @@ func TestMergeChain(t *testing.T) {
 	}
 }
 
-// TestMergeManyTables merges very many tables, some of them empty, and some with nothing left.
+// TestMergeManyTables merges very many tables; some are empty, and of some no document is left.
 func TestMergeManyTables(t *testing.T) {
 	n := exhaustive.Size(300, 5000)
 	r := rand.New(rand.NewPCG(17, 18))
@@ -155,8 +157,8 @@ func TestMergeManyTables(t *testing.T) {
 	m.merge(mergeParams)
 }
 
-// TestMergeSpareRecords merges when there are few numbers for records that no document has: blocks
-// that would be copied are rewritten.
+// TestMergeSpareRecords limits the record numbers that may belong to no document: blocks that would
+// otherwise be copied must be rewritten.
 func TestMergeSpareRecords(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	docs := mergeShapes[0].docs(r, 0, 2000)
@@ -174,8 +176,9 @@ func TestMergeSpareRecords(t *testing.T) {
 	}
 }
 
-// TestMergeOfCutFile takes the end of a mapped input away while it is merged, at every stage: the
-// merge fails and says where, whichever goroutine reads what is gone, unless nothing does any more.
+// TestMergeOfCutFile truncates a mapped input while it is merged, at every stage. The merge must
+// fail and name the place, whichever goroutine reads the missing part, unless everything has been
+// read.
 func TestMergeOfCutFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a mapped file can't be cut there")
@@ -209,7 +212,7 @@ func TestMergeOfCutFile(t *testing.T) {
 			var out bytes.Buffer
 			_, _, err := Merge(t.Context(), &out, mergeParams, inputs, MergeOptions{Workers: workers, Progress: cut, Piece: 512})
 			var c *CorruptionError
-			if err == nil && at > 40 { // all had been read
+			if err == nil && at > 40 { // everything had been read
 				if err := openTable(t, out.Bytes()).Verify(t.Context(), nil); err != nil {
 					t.Error(err)
 				}
@@ -228,7 +231,8 @@ func TestMergeOfCutFile(t *testing.T) {
 	}
 }
 
-// TestMergeCancelled ends merges at random points: none continues, and no goroutine is left.
+// TestMergeCancelled cancels merges at random points: none may continue or leave a goroutine
+// behind.
 func TestMergeCancelled(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	var inputs []MergeInput
@@ -261,7 +265,7 @@ func TestMergeCancelled(t *testing.T) {
 		}
 	}
 	after := runtime.NumGoroutine()
-	for wait := 0; after > before && wait < 500; wait++ { // one that has reported its end may not have ended yet
+	for wait := 0; after > before && wait < 500; wait++ { // exiting takes a moment
 		time.Sleep(10 * time.Millisecond)
 		after = runtime.NumGoroutine()
 	}
@@ -270,8 +274,8 @@ func TestMergeCancelled(t *testing.T) {
 	}
 }
 
-// TestMergeLongIDs merges documents with IDs and sketches that are far longer than what a merge
-// reads of them at a time: it takes memory for that much.
+// TestMergeLongIDs merges documents with IDs and sketches far longer than the chunk that a merge
+// reads at a time: the memory it allocates must depend on the chunk.
 func TestMergeLongIDs(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	var inputs []MergeInput
@@ -287,7 +291,7 @@ func TestMergeLongIDs(t *testing.T) {
 	}
 	var tables [2]bytes.Buffer
 	var taken [2]uint64
-	for i, chunk := range []int{40 << 20, 100_000} { // all, and a little
+	for i, chunk := range []int{40 << 20, 100_000} { // everything at once, and a little at a time
 		tables[i].Grow(40 << 20)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -317,8 +321,8 @@ func (w *cancelWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestMergeCancelledInRecords ends a merge while it copies blocks of records, or rewrites them:
-// it stops within a few.
+// TestMergeCancelledInRecords cancels a merge while it copies blocks of records, or rewrites them:
+// it must stop within a few blocks.
 func TestMergeCancelledInRecords(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 28))
 	docs := make([]Document, 800)
@@ -330,7 +334,7 @@ func TestMergeCancelledInRecords(t *testing.T) {
 	}
 	p := mergeParams
 	p.Sketch, p.MinJaccard = 0, 0
-	data, _ := buildTable(t, p, WriterOptions{BlockSize: 100_000}, docs) // three in a block
+	data, _ := buildTable(t, p, WriterOptions{BlockSize: 100_000}, docs) // three records in a block
 	for _, every := range []uint32{1000, 3} {
 		ctx, cancel := context.WithCancel(t.Context())
 		w := &cancelWriter{cancel: cancel}
@@ -342,8 +346,8 @@ func TestMergeCancelledInRecords(t *testing.T) {
 	}
 }
 
-// TestMergeErases merges tables with records that no document has, and leaves out some more: with
-// Erase the result has those of its documents and no others.
+// TestMergeErases merges tables with records that belong to no document, and leaves out more
+// documents. With Erase, the result must have the records of its documents and no others.
 func TestMergeErases(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	for _, drop := range []string{"none", "few", "most", "all"} {

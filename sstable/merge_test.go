@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// mergeShape is a kind of documents that merges are tested with.
+// mergeShape is a kind of documents to test merges with.
 type mergeShape struct {
 	name        string
 	fingerprint func(r *rand.Rand) uint64
@@ -107,7 +107,7 @@ func (s *mergeShape) docs(r *rand.Rand, input, n int) []Document {
 
 var mergeParams = Params{Tokenizer: 1, Shingle: 3, Hash: 1, Sketch: 8, MinJaccard: 0.65, Layout: DefaultLayout, StoreText: true}
 
-// drops are ways to leave documents out.
+// drops are ways to choose the documents to leave out.
 var drops = map[string]func(r *rand.Rand, d *Document) bool{
 	"none":    nil,
 	"few":     func(r *rand.Rand, d *Document) bool { return r.IntN(20) == 0 },
@@ -117,8 +117,8 @@ var drops = map[string]func(r *rand.Rand, d *Document) bool{
 	"in runs": func(r *rand.Rand, d *Document) bool { return d.Seq/500%2 == 1 },
 }
 
-// TestMerge merges tables of all shapes and looks at every document of the result, and again after
-// merging that with more.
+// TestMerge merges tables of all shapes and checks every document of the result, and again after
+// merging the result with more tables.
 func TestMerge(t *testing.T) {
 	layouts := []Layout{{Blocks: 4, Lead: 1}, {Blocks: 2, Lead: 1}, {Blocks: 3, Lead: 1}, {Blocks: 5, Lead: 2}, {Blocks: 4, Lead: 0}}
 	options, names := []MergeOptions{{Workers: 1}, {Workers: 4, Piece: 1024, Sorted: 2048}, {Workers: 2, Piece: 1}}, slices.Sorted(maps.Keys(drops))
@@ -149,7 +149,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// merging is a merge that is tested.
+// merging is a merge under test.
 type merging struct {
 	t      *testing.T
 	r      *rand.Rand
@@ -181,7 +181,7 @@ func (m *merging) addTable(r *Reader, docs []Document, shift uint64) {
 	m.inputs, m.docs, m.left = append(m.inputs, in), append(m.docs, docs), append(m.left, left)
 }
 
-// want returns the documents of the result, in its order.
+// want returns the expected documents of the result, in its order.
 func (m *merging) want() []Document {
 	var want []Document
 	for i, docs := range m.docs {
@@ -195,7 +195,7 @@ func (m *merging) want() []Document {
 	return sortedDocs(want)
 }
 
-// merge merges, and checks the result.
+// merge merges the inputs and checks the result.
 func (m *merging) merge(p Params) *Reader {
 	m.t.Helper()
 	var buf bytes.Buffer
@@ -230,8 +230,8 @@ func (m *merging) merge(p Params) *Reader {
 	return r
 }
 
-// TestMergeBytes merges with several numbers of goroutines and sizes of pieces: the result is the
-// same to the byte.
+// TestMergeBytes merges with several numbers of goroutines and sizes of pieces: the result must be
+// the same to the byte.
 func TestMergeBytes(t *testing.T) {
 	for si := range mergeShapes {
 		var first []byte
@@ -276,15 +276,15 @@ func TestMergeStops(t *testing.T) {
 	}
 }
 
-// TestMergeNoticesDamage flips bytes of a table: a merge of it fails, or its result is that of the
-// table as it was.
+// TestMergeNoticesDamage flips bytes of a table: a merge must fail, or give the same result as with
+// the intact table.
 func TestMergeNoticesDamage(t *testing.T) {
 	for _, shape := range []*mergeShape{&mergeShapes[1], &mergeShapes[len(mergeShapes)-1]} {
 		t.Run(shape.name, func(t *testing.T) { mergeDamaged(t, shape) })
 	}
 }
 
-// mergeDamaged is TestMergeNoticesDamage of a shape.
+// mergeDamaged is TestMergeNoticesDamage for one shape.
 func mergeDamaged(t *testing.T, shape *mergeShape) {
 	r := rand.New(rand.NewPCG(4, 2))
 	docs := shape.docs(r, 0, 700)

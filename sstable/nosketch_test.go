@@ -14,9 +14,9 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// TestSegmentsWithoutSketches has tables where all, some and no parts are of documents without
-// sketches: their segments store no bitmaps, the ones in front are one segment however many they
-// are, and everything else is as ever.
+// TestSegmentsWithoutSketches has tables in which all, some or no parts consist of documents
+// without sketches. Segments without sketches store no bitmaps; those at the front form one segment
+// of any size; everything else is unchanged.
 func TestSegmentsWithoutSketches(t *testing.T) {
 	const n, parts = 300, 3
 	for mask := range 1 << parts { // bit i: part i has sketches
@@ -40,8 +40,8 @@ func TestSegmentsWithoutSketches(t *testing.T) {
 	}
 }
 
-// checkSegments compares the segments of a table with those that its documents should be cut into,
-// each of size documents: the first ends where the first sketch begins, if that is later.
+// checkSegments compares the segments of a table with the expected ones. Each has size documents,
+// but the first extends to the first sketch if that comes later.
 func checkSegments(t *testing.T, r *Reader, docs []Document, size int) {
 	t.Helper()
 	has := func(d Document) bool { return len(d.Sketch) > 0 }
@@ -79,8 +79,8 @@ func checkSegments(t *testing.T, r *Reader, docs []Document, size int) {
 	}
 }
 
-// TestLateSketches has tables whose first documents, of all numbers around the borders of segments
-// and of blocks of sketches, have no sketch.
+// TestLateSketches has tables whose first documents have no sketch. Their number varies around the
+// borders of segments and of blocks of sketches.
 func TestLateSketches(t *testing.T) {
 	const n, size = 300, 64
 	for _, first := range []int{0, 1, 15, 16, 17, 63, 64, 65, 127, 128, 129, 192, 256, 298, 299, 300} {
@@ -111,7 +111,7 @@ func TestLateSketches(t *testing.T) {
 	}
 }
 
-// mergedAlone returns a table that is merged from one, with segments of size documents.
+// mergedAlone returns the merge of a single table, with segments of size documents.
 func mergedAlone(t *testing.T, r *Reader, size int) *Reader {
 	t.Helper()
 	var out bytes.Buffer
@@ -122,8 +122,8 @@ func mergedAlone(t *testing.T, r *Reader, size int) *Reader {
 	return openTable(t, out.Bytes())
 }
 
-// TestNoSketches compares a table that keeps sketches, none of whose documents has one, with one
-// that keeps none: it has not a section more, and searches find nothing.
+// TestNoSketches compares a table that may have sketches, but whose documents have none, with a
+// table without sketches: it must have no additional section, and searches must find nothing.
 func TestNoSketches(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(75, 76)), 700)
 	for i := range docs {
@@ -158,7 +158,7 @@ func TestNoSketches(t *testing.T) {
 	}
 }
 
-// TestPostingsWithoutBitmaps makes the bitmaps of a segment with postings empty.
+// TestPostingsWithoutBitmaps empties the bitmaps of a segment with postings.
 func TestPostingsWithoutBitmaps(t *testing.T) {
 	data, _ := sketchTable(t, 300)
 	hostile := withSections(t, bytes.Clone(data), func(sections []Section, _ int64) []Section {

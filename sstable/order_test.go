@@ -19,7 +19,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// writeOrders are ways in which sequence numbers may lie over n documents.
+// writeOrders are distributions of sequence numbers over n documents.
 var writeOrders = []struct {
 	name string
 	seq  func(rng *rand.Rand, i, n int) uint64
@@ -35,7 +35,7 @@ var writeOrders = []struct {
 	{"a load among others", func(_ *rand.Rand, i, n int) uint64 { return uint64(i%2*n + i) }},
 }
 
-// writeTimes are ways in which times may lie over n documents, by their ranks.
+// writeTimes are distributions of times over n documents, by rank.
 var writeTimes = []struct {
 	name string
 	time func(rng *rand.Rand, rank, n int) int64
@@ -46,7 +46,7 @@ var writeTimes = []struct {
 	{"random", func(rng *rand.Rand, _, _ int) int64 { return int64(rng.Uint64() >> rng.UintN(64)) }},
 	{"far apart", func(rng *rand.Rand, rank, n int) int64 {
 		if rank%700 == 3 {
-			return rng.Int64N(1000) - 62_000_000_000_000_000 // of a clock that was set wrong
+			return rng.Int64N(1000) - 62_000_000_000_000_000 // from a clock that was set wrong
 		}
 		return 1_700_000_000_000_000 + int64(rank)
 	}},
@@ -54,8 +54,8 @@ var writeTimes = []struct {
 	{"negative", func(_ *rand.Rand, rank, n int) int64 { return int64(rank) - int64(n) }},
 }
 
-// orderedDocs returns n documents in table order, whose sequence numbers and times lie as said, and
-// their times in the order of writing.
+// orderedDocs returns n documents in table order, with sequence numbers from seq and times from
+// time, and the times in the order of writing.
 func orderedDocs(rng *rand.Rand, n int, seq func(*rand.Rand, int, int) uint64, time func(*rand.Rand, int, int) int64) ([]Document, []int64) {
 	docs, order := make([]Document, n), make([]int, n)
 	for i := range docs {
@@ -76,8 +76,7 @@ func orderedDocs(rng *rand.Rand, n int, seq func(*rand.Rand, int, int) uint64, t
 	return docs, times
 }
 
-// TestWriteOrders writes times and sequence numbers in all ways in which they may lie, and reads
-// them.
+// TestWriteOrders writes times and sequence numbers with all distributions, and reads them.
 func TestWriteOrders(t *testing.T) {
 	p := testParams
 	p.Layout, p.StoreText, p.Sketch, p.MinJaccard = Layout{Blocks: 2, Lead: 1}, false, 0, 0
@@ -104,7 +103,7 @@ func TestWriteOrders(t *testing.T) {
 	}
 }
 
-// checkExtremes compares what the info says of times and sequence numbers with the documents.
+// checkExtremes compares the extremes of times and sequence numbers in the info with the documents.
 func checkExtremes(t *testing.T, info Info, docs []Document) {
 	t.Helper()
 	var want Info
@@ -120,8 +119,8 @@ func checkExtremes(t *testing.T, info Info, docs []Document) {
 	}
 }
 
-// checkSketchOfTimes compares the sketch of the times of a table with its times, in the order of
-// writing: up to 2^15 documents all of them are in the sample.
+// checkSketchOfTimes compares the time sketch of a table with its times, in the order of writing.
+// Up to 2^15 documents, the sample has all of their times.
 func checkSketchOfTimes(t *testing.T, r *Reader, times []int64) {
 	t.Helper()
 	got, err := r.TimeSketch()
@@ -141,8 +140,8 @@ func checkSketchOfTimes(t *testing.T, r *Reader, times []int64) {
 	}
 }
 
-// TestTimeSketchOfSample has more documents than are sampled: the sketch has the extremes, which no
-// sample need have, and its quantiles are near those of all.
+// TestTimeSketchOfSample has more documents than are sampled: the sketch must have the extremes,
+// which a sample may miss, and its quantiles must be near those of all times.
 func TestTimeSketchOfSample(t *testing.T) {
 	exhaustive.Turn(t, 4)
 	const n = 100_000
@@ -179,8 +178,8 @@ func TestTimeSketchOfSample(t *testing.T) {
 	}
 }
 
-// TestOrderSizes bounds what the order of writing takes in a load: 2 bits a document for sequence
-// numbers, hardly more for times, and what a permutation must take for the ranks.
+// TestOrderSizes bounds the space for the order of writing after a load: about 2 bits a document
+// for sequence numbers, hardly more than 1 for times, and the 13 bits of a permutation for ranks.
 func TestOrderSizes(t *testing.T) {
 	const n = 8192
 	p := testParams
@@ -231,7 +230,7 @@ func firstColumnBlock(t *testing.T, c *keyrun.Column) []uint64 {
 	return room[:n]
 }
 
-// withColumn returns table r with other values of a column, or of the key run of sequence numbers.
+// withColumn returns table r with other values in a column, or in the key run of sequence numbers.
 func withColumn(r *Reader, kind Kind, values []uint64) []byte {
 	body, dir := keyrun.EncodeColumn(values)
 	if kind == table.KindSeqs {
@@ -241,7 +240,7 @@ func withColumn(r *Reader, kind Kind, values []uint64) []byte {
 		err := w.AddKeys(values)
 		var e error
 		if dir, e = w.Finish(); err != nil || e != nil {
-			panic(errors.Join(err, e)) // the test's mistake
+			panic(errors.Join(err, e)) // a mistake of the test
 		}
 		body = out.Bytes()
 	}
@@ -249,7 +248,7 @@ func withColumn(r *Reader, kind Kind, values []uint64) []byte {
 	return rebuilt(r, 2, map[Kind][]byte{kind: body, kind | table.DirFlag: dir}, map[Kind]uint64{kind: n, kind | table.DirFlag: n})
 }
 
-// withQuantiles returns table r with another sketch of its times.
+// withQuantiles returns table r with another time sketch.
 func withQuantiles(r *Reader, times []int64) []byte {
 	var b []byte
 	for _, v := range times {
@@ -259,7 +258,7 @@ func withQuantiles(r *Reader, times []int64) []byte {
 	return rebuilt(r, 2, map[Kind][]byte{table.KindTimeSketch: b}, map[Kind]uint64{table.KindTimeSketch: uint64(len(times))})
 }
 
-// edited returns values after a change of the first.
+// edited returns a copy of values with another first value.
 func edited(values []uint64, first uint64) []uint64 {
 	values = slices.Clone(values)
 	values[0] = first
@@ -276,8 +275,8 @@ func verifyError(t *testing.T, data []byte) error {
 	return r.Verify(t.Context(), nil)
 }
 
-// checkRefused makes sure that opening or verifying a table shows damage of a section; "" stands
-// for none.
+// checkRefused checks that opening or verifying a table reports damage of a section; "" stands for
+// no damage.
 func checkRefused(t *testing.T, name string, data []byte, section string) {
 	t.Helper()
 	err := verifyError(t, data)
@@ -287,7 +286,7 @@ func checkRefused(t *testing.T, name string, data []byte, section string) {
 	}
 }
 
-// TestOrderRefused has tables whose ranks, times, sequence numbers or quantiles can't be theirs,
+// TestOrderRefused has tables whose ranks, times, sequence numbers or quantiles cannot be right,
 // with good checksums.
 func TestOrderRefused(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(109, 110)), 60)
@@ -334,7 +333,7 @@ func TestOrderRefused(t *testing.T) {
 	}
 }
 
-// TestPlacesRefused has tables whose places of records can't be theirs, with good checksums.
+// TestPlacesRefused has tables whose places of records cannot be right, with good checksums.
 func TestPlacesRefused(t *testing.T) {
 	data, _ := mergedTable(t, testParams, testDocs(rand.New(rand.NewPCG(109, 110)), 60), 10, WriterOptions{BlockSize: 300})
 	r := openTable(t, data)
@@ -357,7 +356,7 @@ func TestPlacesRefused(t *testing.T) {
 	}
 }
 
-// TestTimeSampleStride samples more times than are kept: the first of every few.
+// TestTimeSampleStride adds more times than a sample stores: it must store the first of every few.
 func TestTimeSampleStride(t *testing.T) {
 	const n = 3*table.TimeSampled + 5
 	s := table.NewTimeSample(n)

@@ -14,12 +14,12 @@ import (
 	"github.com/simdb/simdb/sstable/internal/pages"
 )
 
-// counted is a file that counts the advice that is taken.
+// counted is a file that counts the advice given for its pages.
 type counted struct {
 	vfs.File
 	mu     sync.Mutex
 	advice map[vfs.Advice]int
-	cached bool // what Cached says
+	cached bool // the answer of Cached
 }
 
 func (c *counted) Advise(data []byte, from, to int64, a vfs.Advice) bool {
@@ -34,7 +34,7 @@ func (c *counted) Advise(data []byte, from, to int64, a vfs.Advice) bool {
 
 func (c *counted) Cached([]byte, int64) bool { return c.cached }
 
-// openCounted opens a table in a file of which nothing is in memory, with limits for its pages.
+// openCounted opens a table with limits for its pages, from a file with no page in memory.
 func openCounted(t *testing.T, path string, cached bool, l pages.Limits) (*Reader, *counted) {
 	t.Helper()
 	old := pageLimits
@@ -59,8 +59,8 @@ func openCounted(t *testing.T, path string, cached bool, l pages.Limits) (*Reade
 	return r, c
 }
 
-// TestPages reads a table whose pages come in each way, from several goroutines, so that some reads
-// meet the moment in which it is loaded.
+// TestPages reads tables whose pages are brought into memory in each way, from several goroutines,
+// so that some reads coincide with the loading of the table.
 func TestPages(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("no advice to be taken")
@@ -90,7 +90,7 @@ func TestPages(t *testing.T) {
 				all.Go(func() { checkReader(t, r, testParams, docs) })
 			}
 			if c.loaded {
-				all.Go(func() { r.t.Pages.Touched(len(data)) }) // as many searches do
+				all.Go(func() { r.t.Pages.Touched(len(data)) }) // like the reads of many searches
 			}
 			all.Go(func() {
 				if err := r.Verify(context.Background(), nil); err != nil {
@@ -120,7 +120,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestFetch searches a cold table: what a search needs is fetched before it is touched, and once.
+// TestFetch searches a cold table: everything a search needs must be fetched before it is read, and
+// only once.
 func TestFetch(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("no advice to be taken")
@@ -159,7 +160,7 @@ func TestFetch(t *testing.T) {
 		t.Errorf("the same search fetches %d ranges again", again)
 	}
 
-	// A walk over the documents reads ahead, and is no reason to load the indexes.
+	// An iteration over the documents reads ahead, but must not load the indexes.
 	r, f = openCounted(t, path, false, pages.Limits{Small: 1, Budget: 1 << 40})
 	opened = f.advice[vfs.AdviseFetch]
 	it := r.Entries()

@@ -13,9 +13,9 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// Reader reads a table. Its methods may be called by any number of goroutines, except that Close
-// must come after all of them. Errors about the file's contents are *CorruptionError: checksums are
-// verified when a block is first touched.
+// Reader reads a table. Any number of goroutines may call its methods, but Close must be the last
+// call. Errors about the file's contents are *CorruptionError: checksums are verified when a block
+// is first read.
 type Reader struct {
 	t     *table.Table
 	index *hamming.Wide
@@ -45,11 +45,11 @@ func newReader(t *table.Table) (*Reader, error) {
 // nothing.
 func (r *Reader) Close() error { return r.t.Close() }
 
-// Note returns a copy of the note that the table's owner keeps in it (WriterOptions.Note), nil
-// if there is none.
+// Note returns a copy of the note that the table's owner stored in it (WriterOptions.Note), nil if
+// there is none.
 func (r *Reader) Note() ([]byte, error) { return r.t.Note() }
 
-// unguardAny is Table.unguard for a function that reads several tables.
+// unguardAny is Table.Unguard for a function that reads several tables.
 func unguardAny(readers []*Reader, before bool, err *error) {
 	vfs.Restore(before)
 	if p := recover(); p != nil {
@@ -78,8 +78,8 @@ func (r *Reader) NumDocs() uint32 { return r.t.Info.Docs }
 // order of fingerprints.
 func (r *Reader) NumFingerprints() uint32 { return r.t.Info.Fingerprints }
 
-// ID returns the ID of a document. It aliases the file and is valid until the reader is closed;
-// AppendIDs copies it, and so turns a fault in the file into an error.
+// ID returns the ID of a document. It aliases the file and is valid until the reader is closed.
+// AppendIDs copies IDs instead, so it can turn a fault in the file into an error.
 func (r *Reader) ID(doc uint32) (id []byte, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.t.CheckDoc(doc); err != nil {
@@ -88,7 +88,8 @@ func (r *Reader) ID(doc uint32) (id []byte, err error) {
 	return r.t.Names.Get(doc)
 }
 
-// AppendRest appends the words of a document's fingerprint after the first to dst; it has one.
+// AppendRest appends the words after the first of a document's fingerprint to dst; none if the
+// document has no fingerprint.
 func (r *Reader) AppendRest(dst []Fingerprint, doc uint32) (words []Fingerprint, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.t.CheckDoc(doc); err != nil || doc >= r.t.Info.Fingerprints {
@@ -128,7 +129,7 @@ func (r *Reader) Seq(doc uint32) (seq uint64, err error) {
 	return r.t.Seqs.Key(rank)
 }
 
-// TextBytes returns about how many bytes of text and fields a document has.
+// TextBytes returns roughly the average number of bytes of text and fields per document.
 func (r *Reader) TextBytes() int64 {
 	if r.t.Records == nil {
 		return 0
@@ -137,9 +138,9 @@ func (r *Reader) TextBytes() int64 {
 	return raw / int64(max(r.t.Records.Len(), 1))
 }
 
-// TimeSketch returns up to TimeQuantiles times, ascending: the least and the greatest of the
-// documents, and between them quantiles of a sample. Of n quantiles, about i in n-1 of all
-// documents were stored before quantile i. Nil if the table has no documents.
+// TimeSketch returns up to TimeQuantiles times, ascending: the minimum and the maximum of all
+// documents, and between them quantiles of a sample. With n quantiles, about i/(n-1) of all
+// documents were stored before quantile i. It returns nil if the table has no documents.
 func (r *Reader) TimeSketch() (times []int64, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	s := r.t.Section(table.KindTimeSketch, 0)
@@ -157,8 +158,8 @@ func (r *Reader) TimeSketch() (times []int64, err error) {
 	return times, nil
 }
 
-// HasDeadRecords reports whether the table has texts of no document: those of documents that a
-// merge left out, in blocks that it copied.
+// HasDeadRecords reports whether the table has texts that belong to no document. A merge leaves
+// such texts where it drops documents but copies their blocks.
 func (r *Reader) HasDeadRecords() (has bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if r.t.Places == nil {
@@ -180,7 +181,7 @@ func (r *Reader) HasDeadRecords() (has bool, err error) {
 	return used < int(r.t.Records.Len()), nil
 }
 
-// Sketch appends the sketch of a document to dst; nothing if it has none, or the table keeps none.
+// Sketch appends the sketch of a document to dst; nothing if the document or the table has none.
 func (r *Reader) Sketch(doc uint32, dst []uint32) (sketch []uint32, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.t.CheckDoc(doc); err != nil || r.t.Sketches == nil {
@@ -190,7 +191,7 @@ func (r *Reader) Sketch(doc uint32, dst []uint32) (sketch []uint32, err error) {
 }
 
 // Document sets d to a document. ID, Text, Fields and Sketch are copied to d's slices, which grow
-// as needed. The blocks that texts were decompressed from last are kept for the next call.
+// as needed. The reader caches the last decompressed blocks of texts for the next call.
 func (r *Reader) Document(doc uint32, d *Document) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	err = r.withoutSketch(doc, d)
@@ -200,7 +201,7 @@ func (r *Reader) Document(doc uint32, d *Document) (err error) {
 	return err
 }
 
-// WithoutSketch is Document that reads no sketch: d.Sketch becomes empty.
+// WithoutSketch is like Document, but reads no sketch: d.Sketch becomes empty.
 func (r *Reader) WithoutSketch(doc uint32, d *Document) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	return r.withoutSketch(doc, d)
@@ -216,7 +217,7 @@ func (r *Reader) withoutSketch(doc uint32, d *Document) error {
 	return err
 }
 
-// AppendText appends the text of a document to dst, as Document does with all of it.
+// AppendText appends the text of a document to dst. Document does the same for the whole document.
 func (r *Reader) AppendText(dst []byte, doc uint32) (text []byte, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.t.CheckDoc(doc); err != nil {
@@ -226,12 +227,12 @@ func (r *Reader) AppendText(dst []byte, doc uint32) (text []byte, err error) {
 	return append(dst, stored...), err
 }
 
-// entry sets all of d but Text, Fields and Sketch.
+// entry sets all fields of d except Text, Fields and Sketch.
 func (r *Reader) entry(doc uint32, d *Document) error {
 	if err := r.t.CheckDoc(doc); err != nil {
 		return err
 	}
-	// What of a cold table lies in different places is fetched together.
+	// In a cold table, these values lie on different pages, which are fetched together.
 	if r.t.Ranks != nil {
 		r.t.Ranks.Fetch(int(doc))
 	}
@@ -267,8 +268,8 @@ func (r *Reader) entry(doc uint32, d *Document) error {
 	return err
 }
 
-// WriteTo writes the table's file to w as it is and returns how many bytes it has written. It
-// checks nothing: Verify does. An error of a page that can't be read is a *base.CorruptionError.
+// WriteTo writes the table's file to w unchanged and returns the number of bytes written. It
+// verifies nothing; Verify does. An unreadable page causes a *base.CorruptionError.
 func (r *Reader) WriteTo(w io.Writer) (n int64, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	defer r.t.Pages.Sequential()()
@@ -284,8 +285,7 @@ func (r *Reader) WriteTo(w io.Writer) (n int64, err error) {
 	return n, nil
 }
 
-// RestBlocks calls fn with a word after the first of the fingerprints, 1 to NumWords-1, as
-// FingerprintBlocks does with the first.
+// RestBlocks is FingerprintBlocks for a later word of the fingerprints, 1 to NumWords-1.
 func (r *Reader) RestBlocks(word int, fn func(first uint32, words []Fingerprint) error) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	defer r.t.Pages.Sequential()()
@@ -302,9 +302,9 @@ func (r *Reader) RestBlocks(word int, fn func(first uint32, words []Fingerprint)
 	return nil
 }
 
-// FingerprintBlocks calls fn with the fingerprints of all documents that have one, in order and a
-// block of at most 512 at a time: fps[i], valid until fn returns, is that of document first+i. It
-// stops at the first error, which it returns. It decodes the first run and reads nothing else.
+// FingerprintBlocks calls fn with the fingerprints of all documents that have one, in order and in
+// blocks of at most 512: fps[i], valid until fn returns, belongs to document first+i. It stops at
+// fn's first error and returns it. It decodes the first run and reads nothing else.
 func (r *Reader) FingerprintBlocks(fn func(first uint32, fps []Fingerprint) error) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	defer r.t.Pages.Sequential()()

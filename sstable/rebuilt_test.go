@@ -5,9 +5,10 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// rebuilt returns table r in a version, with other contents of sections of some kinds, and other
-// counts. What has another length goes to the end, so that the blocks stay where they are, and an
-// optional section that nobody knows takes its place. Of indexed fields it changes the first list.
+// rebuilt returns table r in another version, with other contents of sections of some kinds, and
+// other counts. A section whose length changes moves to the end, so that the blocks stay where they
+// are; an optional section of an unknown kind takes its old place. For indexed fields, only the
+// first list is changed.
 func rebuilt(r *Reader, version uint32, contents map[Kind][]byte, counts map[Kind]uint64) []byte {
 	data, info := table.AppendHeader(nil, version), r.Info()
 	var sections, moved []Section
@@ -17,7 +18,7 @@ func rebuilt(r *Reader, version uint32, contents map[Kind][]byte, counts map[Kin
 		data, sections = append(data, content...), append(sections, s)
 	}
 	for _, s := range info.Sections {
-		first := s.Index == 0 || s.Kind&^table.DirFlag != table.KindValueDocs // of several lists
+		first := s.Index == 0 || s.Kind&^table.DirFlag != table.KindValueDocs // only the first list
 		if count, ok := counts[s.Kind]; ok && first {
 			s.Count = count
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Sizes and kinds of docs/format/sstable.md.
+// Sizes and kinds, as specified in docs/format/sstable.md.
 const (
 	tableTail    = 32  // trailer of the file
 	tableHead    = 120 // parameters and info
@@ -23,7 +23,7 @@ const (
 	kindNames    = 2
 	kindRecords  = 3
 	kindSketches = 9
-	kindQuantile = 15     // of times
+	kindQuantile = 15     // quantiles of times
 	dirFlag      = 0x8000 // directory of a key run or column
 	tagParts     = 'K' | 'R'<<8 | 'P'<<16 | 'T'<<24
 )
@@ -33,7 +33,7 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// within returns length bytes of b from offset, nil if it has not got them.
+// within returns length bytes of b from offset, nil if b is too short.
 func within(b []byte, offset, length uint64) []byte {
 	if offset > uint64(len(b)) || length > uint64(len(b))-offset {
 		return nil
@@ -43,8 +43,8 @@ func within(b []byte, offset, length uint64) []byte {
 
 func seal(at, b []byte) { le.PutUint32(at, crc32.Checksum(b, castagnoli)) }
 
-// resealTable returns a copy of a table that may be damaged, with every checksum that can be found
-// made right. A fuzzer would not get past them otherwise.
+// resealTable returns a copy of a possibly damaged table in which every checksum that can be found
+// is right. Otherwise a fuzzer would not get past the checksums.
 func resealTable(data []byte) []byte {
 	data = bytes.Clone(data)
 	if len(data) < tableTail {
@@ -55,12 +55,12 @@ func resealTable(data []byte) []byte {
 	if len(dir) < tableHead {
 		return data
 	}
-	sections := map[uint32][]byte{} // by kind<<16 | index
+	sections := map[uint32][]byte{} // key: kind<<16 | index
 	from, to := uint64(len(data)), uint64(0)
 	id := func(e []byte) uint32 { return uint32(le.Uint16(e))<<16 | uint32(le.Uint16(e[2:])) }
 	for e := dir[tableHead:]; len(e) >= tableEntry; e = e[tableEntry:] {
 		sections[id(e)] = within(data, le.Uint64(e[8:]), le.Uint64(e[16:]))
-		if le.Uint16(e) == kindBlocks { // they are one area, with what lies between
+		if le.Uint16(e) == kindBlocks { // they form one area, together with what lies between
 			from, to = min(from, le.Uint64(e[8:])), max(to, le.Uint64(e[8:])+le.Uint64(e[16:]))
 		}
 	}
@@ -86,8 +86,8 @@ func resealTable(data []byte) []byte {
 	return data
 }
 
-// TestReseal reseals an intact table, which must not change, and one with another time, whose
-// checksums must be right again.
+// TestReseal reseals an intact table, which must not change, and one with a changed time, whose
+// checksums must become right.
 func TestReseal(t *testing.T) {
 	golden, err := os.ReadFile(filepath.Join("testdata", "v2.sst"))
 	if err != nil {
@@ -127,7 +127,7 @@ func resealEntries(section, blocks []byte, size int) {
 	}
 }
 
-// resealFrame reseals a key run or a column: its blocks lie one after the other.
+// resealFrame reseals a key run or a column, whose blocks lie one after the other.
 func resealFrame(body, section []byte) {
 	if len(section) < frameTail {
 		return
@@ -154,8 +154,8 @@ func resealFrame(body, section []byte) {
 	seal(tail[60:], tail[:60])
 }
 
-// resealParts reseals the parts of a block that its info word is about, and returns the head of the
-// block, of which the directory has the checksum.
+// resealParts reseals the parts of a block, which its info word describes. It returns the head of
+// the block, whose checksum is in the directory.
 func resealParts(block []byte, info uint64) (head []byte) {
 	const parts, sums = 4, 16
 	n := min(sums+8*(info>>8&0x7f), uint64(len(block)))

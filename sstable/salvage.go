@@ -17,50 +17,50 @@ import (
 
 // SalvageOptions are the options of Salvaged.Each.
 type SalvageOptions struct {
-	// Sums sets the sketch of an empty document to that of a text, for documents that have lost
-	// theirs and still have a text. Nil computes nothing.
+	// Sums computes the sketch of a text and stores it in an empty document. It is called for
+	// documents whose sketch is lost and whose text is not. If it is nil, such sketches are lost.
 	Sums func(d *Document, text string)
-	// Partial also returns documents whose text, fields or sketch are lost. Otherwise a
-	// document is whole or lost.
+	// Partial also returns documents whose text, fields or sketch are lost. Without it, such a
+	// document counts as lost.
 	Partial bool
-	// Dead reports whether a document is not wanted: it is not returned, and counts as no loss.
-	// Nil wants all.
+	// Dead reports whether the caller does not want a document: it is not returned, and is not a
+	// loss. If it is nil, the caller wants all documents.
 	Dead func(doc uint32) bool
 }
 
-// A Loss is a damaged part of a table, and what the damage costs. A part that can be rebuilt
-// from others, such as a permuted run, costs nothing.
+// A Loss is a damaged part of a table, with the number of documents that the damage affects. A part
+// that can be rebuilt from others, such as a permuted run, affects none.
 type Loss struct {
-	Err     error // mostly a *CorruptionError
+	Err     error // usually a *CorruptionError
 	Lost    int64 // documents
 	Partial int64 // documents without text, fields or sketch (SalvageOptions.Partial)
 }
 
-// Salvaged reads what is readable of a table that may be damaged, by its checksums. Each
-// directory that documents depend on is there twice; a damaged block costs the documents that
-// need it, and no others. One goroutine at a time may use it.
+// Salvaged reads as much of a possibly damaged table as its checksums allow. The table stores each
+// directory that documents depend on twice. A damaged block affects the documents that need it, and
+// no others. One goroutine at a time may use a Salvaged.
 type Salvaged struct {
 	r        *table.Table             // opened as far as possible: any of its parts may be nil
-	sketches *blobs.List              // nil if no document has one, or all are lost
-	whole    bool                     // the directory of the file is right; otherwise the early one is used
-	bare     bool                     // with the early directory: no document has a sketch
-	failed   [table.KindUnknown]error // why a part could not be opened, by its kind
+	sketches *blobs.List              // nil if no document has a sketch, or all are lost
+	whole    bool                     // the file's directory is intact; else the early one is used
+	bare     bool                     // the early directory is used, and no document has a sketch
+	failed   [table.KindUnknown]error // why a part could not be opened, indexed by its kind
 	losses   []Loss
-	at       map[lossPlace]int // in losses
+	at       map[lossPlace]int // indexes of losses
 }
 
-// lossPlace is where a Loss is: what is found there again is the same one.
+// lossPlace identifies a Loss: further errors at the same place count as the same loss.
 type lossPlace struct {
 	section string
 	offset  int64
 }
 
-// errLost is for what has been counted.
+// errLost is returned for a document whose loss has been counted.
 var errLost = errors.New("lost")
 
-// Salvage opens a table in f, which errors call name, as far as possible. It owns f from then
-// on, and closes it even if it fails, which it does if the directory and its early copy are
-// both lost. It never writes. A damaged file can cost time in proportion to its size.
+// Salvage opens as much as possible of the table in f, which errors call name. It owns f from then
+// on, and closes it even if it fails. It fails if the directory and its early copy are both lost.
+// It never writes. A damaged file costs time at most in proportion to its size.
 func Salvage(f File, name string) (*Salvaged, error) {
 	data, unmap, err := f.Mmap()
 	if err != nil {
@@ -80,17 +80,16 @@ func Salvage(f File, name string) (*Salvaged, error) {
 // Close releases the file. A second call does nothing.
 func (s *Salvaged) Close() error { return s.r.Close() }
 
-// Info returns the Info of the table. whole says that it lists all sections.
+// Info returns the Info of the table. whole reports whether it lists all sections.
 func (s *Salvaged) Info() (info table.Info, whole bool) { return s.r.Info, s.whole }
 
 // Params returns the parameters of the table.
 func (s *Salvaged) Params() table.Params { return s.r.Params }
 
-// Note returns what Reader.Note does.
+// Note returns the note of the table, as Reader.Note does.
 func (s *Salvaged) Note() ([]byte, error) { return s.r.Note() }
 
-// Whole returns the table if nothing of it is damaged, by a look at every byte, else nil. It is valid
-// until Close.
+// Whole returns the table if every byte of it is intact, else nil. It is valid until Close.
 func (s *Salvaged) Whole(ctx context.Context) *Reader {
 	if r := (&Reader{t: s.r}); s.whole && len(s.losses) == 0 && r.VerifySums(ctx) == nil {
 		return r
@@ -98,14 +97,14 @@ func (s *Salvaged) Whole(ctx context.Context) *Reader {
 	return nil
 }
 
-// Losses returns the damage found so far, by offset. It is complete once Each has returned.
+// Losses returns the damage found so far, ordered by offset. It is complete once Each has returned.
 func (s *Salvaged) Losses() []Loss {
 	all := slices.Clone(s.losses)
 	slices.SortStableFunc(all, func(a, b Loss) int { return cmp.Compare(placeOf(a.Err).offset, placeOf(b.Err).offset) })
 	return all
 }
 
-// placeOf returns where an error is.
+// placeOf returns the place of an error.
 func placeOf(err error) lossPlace {
 	if c, ok := errors.AsType[*base.CorruptionError](err); ok {
 		return lossPlace{c.Section, c.Offset}
@@ -113,7 +112,8 @@ func placeOf(err error) lossPlace {
 	return lossPlace{err.Error(), -1}
 }
 
-// found notes damage, and returns the Loss to count in. It is valid until the next call.
+// found records damage, and returns its Loss, in which the caller counts documents. The pointer is
+// valid until the next call.
 func (s *Salvaged) found(err error) *Loss {
 	place := placeOf(err)
 	i, ok := s.at[place]
@@ -124,9 +124,9 @@ func (s *Salvaged) found(err error) *Loss {
 	return &s.losses[i]
 }
 
-// Each calls fn for every document that can be put together, in order, with fingerprints ascending,
-// documents without one last. The document is valid until fn returns. It stops at the first error
-// of fn and of ctx, which it returns.
+// Each calls fn for every document that can be restored, in the order of their numbers:
+// fingerprints ascend, and documents without a fingerprint come last. The document is valid until
+// fn returns. Each stops at the first error of fn and of ctx and returns it.
 func (s *Salvaged) Each(ctx context.Context, o SalvageOptions, fn func(doc uint32, d *Document) error) (err error) {
 	r := s.r
 	defer r.Unguard(table.Guard(), &err)
@@ -148,7 +148,7 @@ func (s *Salvaged) Each(ctx context.Context, o SalvageOptions, fn func(doc uint3
 			}
 		}
 	}
-	if len(s.losses) == 0 { // what costs nothing is damage, too
+	if len(s.losses) == 0 { // damage that affects no document is reported, too
 		if err := (&Reader{t: r}).VerifySums(ctx); err != nil && ctx.Err() == nil {
 			s.found(err)
 		}
@@ -162,13 +162,14 @@ type salvageWalk struct {
 	cursor *blobs.RecordCursor // nil if there are no records
 	d      Document
 
-	block int      // of run 0: that of keys, if it could be read, + 1
-	keys  []uint64 // which decoding has made
-	err   error    // of the block
+	block int      // 1 + the block of run 0 that is in keys, or failed with err; 0 for none
+	keys  []uint64 // the decoded keys of the block
+	err   error    // why the block could not be read
 	space kernel.Keys
 }
 
-// document puts d together. It counts what is lost; errLost says that the document is.
+// document restores document doc into d and counts losses. It returns errLost if the document
+// itself is lost.
 func (w *salvageWalk) document(doc uint32) error {
 	if w.o.Dead != nil && w.o.Dead(doc) {
 		return errLost
@@ -203,7 +204,7 @@ func (w *salvageWalk) document(doc uint32) error {
 	return nil
 }
 
-// lost counts a document that is lost.
+// lost counts a lost document.
 func (s *Salvaged) lost(err error) error {
 	s.found(err).Lost++
 	return errLost
@@ -244,8 +245,8 @@ func (w *salvageWalk) fingerprint(doc uint32) (err error) {
 	return err
 }
 
-// key returns the key of run 0 at a position. Blocks are decoded whole, as most of their keys are
-// wanted.
+// key returns the key of run 0 at a position. It decodes whole blocks, since most of their keys
+// will be needed.
 func (w *salvageWalk) key(at int) (uint64, error) {
 	if run, b := w.r.Runs[0], at>>keyrun.BlockShift; b+1 != w.block {
 		w.block = b + 1
@@ -259,7 +260,7 @@ func (w *salvageWalk) key(at int) (uint64, error) {
 	return w.keys[at&(keyrun.BlockLen-1)], nil
 }
 
-// sketch sets the sketch of d. One that is lost is that of the text, if that is known.
+// sketch sets the sketch of d. It recomputes a lost sketch from the text, if the text is known.
 func (w *salvageWalk) sketch(doc uint32, textKnown bool) error {
 	err := w.readSketch(doc, &w.d)
 	if err == nil || w.o.Sums == nil || !textKnown || !w.r.Params.StoreText {
@@ -272,7 +273,7 @@ func (w *salvageWalk) sketch(doc uint32, textKnown bool) error {
 	return nil
 }
 
-// readSketch sets the sketch of d to the one that is stored, to none if that is damaged.
+// readSketch sets the sketch of d to the stored one, or to none if that is damaged.
 func (s *Salvaged) readSketch(doc uint32, d *Document) error {
 	d.Sketch = d.Sketch[:0]
 	if s.sketches == nil {
@@ -290,7 +291,7 @@ func (s *Salvaged) readSketch(doc uint32, d *Document) error {
 	return nil
 }
 
-// readOrder sets time and sequence number of d.
+// readOrder sets the time and the sequence number of d.
 func (s *Salvaged) readOrder(doc uint32, d *Document) (err error) {
 	r := s.r
 	if err := cmp.Or(s.failed[table.KindRanks], s.failed[table.KindSeqs], s.failed[table.KindTimes]); err != nil {

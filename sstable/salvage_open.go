@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// open opens every part of the table that documents are put together from, as far as its directory
-// is right, or a copy of it.
+// open opens every part of the table from which documents are restored, as far as its directory, or
+// a copy of it, is intact.
 func (s *Salvaged) open() (err error) {
 	r := s.r
 	defer r.Unguard(table.Guard(), &err)
@@ -33,8 +33,8 @@ func (s *Salvaged) open() (err error) {
 	return nil
 }
 
-// openEarly takes the early directory for that of the table, with spares for the directories of
-// names and sketches. It reports whether there is one.
+// openEarly uses the early directory as the directory of the table, and spares as the directories
+// of names and sketches. It reports whether there is an early directory.
 func (s *Salvaged) openEarly() bool {
 	e, ok := table.FindEarly(s.r.Data)
 	if !ok {
@@ -55,7 +55,7 @@ func (s *Salvaged) openEarly() bool {
 	return true
 }
 
-// restore replaces the directories that are damaged, and have a copy elsewhere in the file.
+// restore replaces damaged directories that have a copy elsewhere in the file.
 func (s *Salvaged) restore() {
 	r := s.r
 	sec := r.Section(table.KindEarly, 0)
@@ -85,13 +85,13 @@ func (s *Salvaged) restore() {
 	}
 }
 
-// fail notes that a part could not be opened, or is not there.
+// fail records that a part is missing or could not be opened.
 func (s *Salvaged) fail(kind table.Kind, err error) {
 	s.failed[kind] = err
 	s.found(err)
 }
 
-// listDir returns the directory of a list or of records, nil if there is none that is right.
+// listDir returns the directory of a list or of records, nil if no intact one exists.
 func (s *Salvaged) listDir(kind table.Kind) *table.Section {
 	r := s.r
 	sec := r.Section(kind, 0)
@@ -109,7 +109,7 @@ func (s *Salvaged) listDir(kind table.Kind) *table.Section {
 func (s *Salvaged) openLists() {
 	r := s.r
 	area := r.Blocks()
-	if !s.whole { // the sections of blocks after the early one are not listed
+	if !s.whole { // sections of blocks after the early directory are not listed in it
 		area.Data = r.Data[area.Offset:]
 	}
 	var err error

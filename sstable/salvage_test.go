@@ -26,7 +26,7 @@ func (f memFile) Mmap() ([]byte, func() error, error) {
 
 func (f memFile) Close() error { return nil }
 
-// damages are what can happen to a part of a file.
+// damages are kinds of damage to a part of a file.
 var damages = []struct {
 	name string
 	do   func(rng *rand.Rand, data []byte) (lo, hi int)
@@ -64,7 +64,7 @@ var damages = []struct {
 }
 
 // costs returns how many documents at most are lost by damage of [lo, hi), and whether that is
-// known: it is not if directories are hit, which all documents need.
+// known. It is unknown if the damage hits directories that all documents need.
 func costs(r *Reader, lo, hi int) (lost int, known bool) {
 	hit := func(off, length uint64) bool { return int(off) < hi && int(off+length) > lo }
 	for i := range r.t.Info.Sections {
@@ -86,7 +86,7 @@ func costs(r *Reader, lo, hi int) (lost int, known bool) {
 			}
 		case table.KindRanks | table.DirFlag, KindTimes | table.DirFlag, table.KindSeqs | table.DirFlag:
 			lost += int(r.t.Info.Docs)
-		case table.KindWords: // of few values, blocks of any number of documents are small
+		case table.KindWords: // a small block may have very many documents
 			lost += int(r.t.Info.Docs)
 		case table.KindPlaces | table.DirFlag, table.KindWords | table.DirFlag, KindRun | table.DirFlag:
 			lost += int(r.t.Info.Docs)
@@ -117,8 +117,8 @@ func costs(r *Reader, lo, hi int) (lost int, known bool) {
 	return lost, hi <= int(end.Offset+end.Length) && lo >= table.HeaderSize || hi-lo == 1
 }
 
-// needs returns, by ID, where the blocks are that a document needs: of IDs, texts and sketches,
-// fingerprints, ranks, places, times and sequence numbers.
+// needs returns, by ID, the positions of the blocks that a document needs: of IDs, texts and
+// sketches, fingerprints, ranks, places, times and sequence numbers.
 func needs(t *testing.T, r *Reader) map[string][][2]int {
 	area := int(r.t.Section(table.KindBlocks, 0).Offset)
 	inList := func(l *blobs.List, doc uint32) [2]int {
@@ -171,8 +171,8 @@ func needs(t *testing.T, r *Reader) map[string][][2]int {
 	return all
 }
 
-// lostOutside returns how many documents need nothing of [lo, hi), and how many of them are lost. A
-// cut before the end of the early section leaves no directory, which all need.
+// lostOutside returns how many documents need nothing in [lo, hi), and how many of these are lost.
+// A cut before the end of the early section leaves no directory, and all documents need one.
 func lostOutside(needs map[string][][2]int, got map[string]Document, lo, hi int) (outside, lost int) {
 	for id, blocks := range needs {
 		if !slices.ContainsFunc(blocks, func(b [2]int) bool { return b[0] < hi && b[1] > lo }) {
@@ -221,8 +221,8 @@ func salvage(t *testing.T, data []byte, o SalvageOptions) (docs map[string]Docum
 	return docs, lost, nil
 }
 
-// salvageTables returns tables with their documents by ID: one that was written, one that was
-// merged of several, and one that was merged, with fingerprints of several words.
+// salvageTables returns tables with their documents by ID: a written one, one merged from several,
+// and a merged one with fingerprints of several words.
 func salvageTables(t *testing.T, n int) (tables [][]byte, docs []map[string]Document) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	add := func(data []byte) {
@@ -258,8 +258,8 @@ func salvageTables(t *testing.T, n int) (tables [][]byte, docs []map[string]Docu
 	return tables, docs
 }
 
-// TestSalvage damages tables in all ways: what comes back is as it was, and what does not need the
-// damaged bytes comes back.
+// TestSalvage damages tables in all ways: documents that are returned must be unchanged, and every
+// document that does not need the damaged bytes must be returned.
 func TestSalvage(t *testing.T) {
 	exhaustive.Sequential(t)
 	const n = 3000
@@ -317,8 +317,8 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// TestSalvageCut cuts tables anywhere: every document comes back whose ID, fingerprint, order, text
-// and sketch are before the cut, or whose sketch can be computed from its text.
+// TestSalvageCut truncates tables anywhere: a document must be returned if its ID, fingerprint,
+// order, text and sketch are before the cut, or if its sketch can be computed from its text.
 func TestSalvageCut(t *testing.T) {
 	tables, docs := salvageTables(t, 3000)
 	for i, whole := range tables {
@@ -352,7 +352,7 @@ func TestSalvageCut(t *testing.T) {
 	}
 }
 
-// TestSalvageDirectories clears directories that have a copy, and the copies: nothing is lost.
+// TestSalvageDirectories clears directories that have a copy, and the copies: nothing may be lost.
 func TestSalvageDirectories(t *testing.T) {
 	tables, docs := salvageTables(t, 1000)
 	for i, whole := range tables {
@@ -372,7 +372,7 @@ func TestSalvageDirectories(t *testing.T) {
 }
 
 // TestSalvageForgedEarly changes every word of an early directory and of spares, with checksums
-// made right, in tables that are cut after them: nothing panics or takes much memory.
+// made right, in tables that are cut after them: nothing may panic or allocate much memory.
 func TestSalvageForgedEarly(t *testing.T) {
 	tables, _ := salvageTables(t, 300)
 	rng := rand.New(rand.NewPCG(31, 32))
@@ -437,8 +437,8 @@ func beforeCut(t *testing.T, r *Reader, size int) (n int) {
 	return n
 }
 
-// TestSalvageFeatures damages and cuts the directory of a table whose features are described in it:
-// all documents come back by the early one.
+// TestSalvageFeatures damages and cuts the directory of a table that describes its features: the
+// early directory must give back all documents.
 func TestSalvageFeatures(t *testing.T) {
 	p := testParams
 	p.Features = "unit chars\nmin-words 3\n"
@@ -463,7 +463,8 @@ func TestSalvageFeatures(t *testing.T) {
 	}
 }
 
-// TestSalvageKeys damages a block of run 0: its documents are lost, and all others are as they were.
+// TestSalvageKeys damages a block of run 0: its documents are lost, and all others must be
+// unchanged.
 func TestSalvageKeys(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(3, 7)), 3000)
 	for i := range docs {
@@ -477,8 +478,8 @@ func TestSalvageKeys(t *testing.T) {
 	}
 }
 
-// TestSalvageMuch damages tables in many places at once, directories above all: nothing panics, and
-// what comes back is as it was.
+// TestSalvageMuch damages tables in many places at once, mostly in directories: nothing may panic,
+// and documents that are returned must be unchanged.
 func TestSalvageMuch(t *testing.T) {
 	cases := exhaustive.Every(t, 24)
 	tables, docs := salvageTables(t, 700)
@@ -492,7 +493,7 @@ func TestSalvageMuch(t *testing.T) {
 			data := bytes.Clone(whole)
 			for range 1 + rng.IntN(6) {
 				switch rng.IntN(5) {
-				case 4: // an entry of a directory in the place of another
+				case 4: // an entry of a directory, copied over another
 					to, from := start-16*(2+rng.IntN(500)), start-16*(2+rng.IntN(500))
 					copy(data[to:to+16*(1+rng.IntN(20))], data[from:start])
 				case 0:

@@ -12,23 +12,23 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// SetQuery is a search for the documents that hold at least the share T of a set of features, or of
-// which the set holds that share at least:
+// SetQuery searches for the documents that contain at least the share T of a set of features or,
+// with Within, for the documents of whose features the set contains at least that share:
 //
 //	type SetQuery struct {
-//		Set    []uint64 // hashes of features, which ascend
+//		Set    []uint64 // hashes of features, ascending
 //		T      float64
-//		Within bool // the share is that of the document's set that is in Set
-//		Most   int  // documents that may be counted, at SetDocBytes of memory each
+//		Within bool // T is the share of the document's features that are in Set
+//		Most   int  // limit of the documents counted, at SetDocBytes of memory each
 //	}
 type SetQuery = contain.Query
 
-// SetDocBytes is the memory, in bytes, for each document that a search by sets counts.
+// SetDocBytes is the memory, in bytes, that a search by sets needs for each document it counts.
 const SetDocBytes = contain.DocBytes
 
-// SetCandidates appends to dst, ascending, the documents that may match a query: all that do,
-// and few others. read is the number of index entries read. It returns false if there is no
-// index, or if reading all texts takes less time.
+// SetCandidates appends to dst, ascending, the documents that may match a query: all that do match,
+// and few others. read is the number of index entries read. It returns false if there is no index,
+// or if reading all texts would be faster.
 func (r *Reader) SetCandidates(dst []uint32, q SetQuery) (docs []uint32, read int, ok bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if r.t.Sets == nil {
@@ -37,8 +37,8 @@ func (r *Reader) SetCandidates(dst []uint32, q SetQuery) (docs []uint32, read in
 	return r.t.Sets.Candidates(dst, q)
 }
 
-// RunCandidates is SetCandidates for the documents that may have all features of a run of
-// number consecutive ones, 1 or more, in features.
+// RunCandidates is SetCandidates for the documents that may have all features of some run of number
+// consecutive ones in features; number must be at least 1.
 func (r *Reader) RunCandidates(dst []uint32, features []uint64, number, most int) (docs []uint32, read int, ok bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if r.t.Sets == nil {
@@ -49,14 +49,15 @@ func (r *Reader) RunCandidates(dst []uint32, features []uint64, number, most int
 
 // A FieldRange is a range of values of an indexed field.
 type FieldRange struct {
-	Field        int    // number of the field among Params.Indexed
-	From, To     string // "" for no bound
-	Above, Below bool   // the bounds themselves are not included
-	// Numbers says that the bounds are numbers, and compared with those values that are.
+	Field        int    // index of the field in Params.Indexed
+	From, To     string // "" means no bound
+	Above, Below bool   // whether the bounds themselves are excluded
+	// Numbers says that the bounds are numbers, which are compared only with values that are
+	// numbers.
 	Numbers bool
 }
 
-// keys returns the first and the last key of the values, nil for none.
+// keys returns the first and the last key of the range, nil for no bound.
 func (f *FieldRange) keys() (from, to []byte) {
 	key := jsonfield.TextKey
 	if f.Numbers {
@@ -71,14 +72,14 @@ func (f *FieldRange) keys() (from, to []byte) {
 	return from, to
 }
 
-// Exact reports whether FieldCandidates finds only documents with a value in the range. It may
-// find others if a bound is longer than keys, which are cut off.
+// Exact reports whether FieldCandidates finds only documents with a value in the range. It may find
+// others if a bound is longer than a key, since keys are truncated.
 func (f *FieldRange) Exact() bool {
 	from, to := f.keys()
 	return len(from) < jsonfield.MostKey && len(to) < jsonfield.MostKey
 }
 
-// Has reports whether a JSON value, nil for none or null, is in the range.
+// Has reports whether a JSON value is in the range; nil means no value or null.
 func (f *FieldRange) Has(raw []byte) bool {
 	if raw == nil {
 		return false
@@ -104,8 +105,8 @@ func (f *FieldRange) Has(raw []byte) bool {
 	return true
 }
 
-// rangeOf calls search, which is the Range of lists, with the list of the field. A bound that is
-// cut off as keys are is included, since other values have the same key.
+// rangeOf calls search with the arguments of List.Range for f. A truncated bound is always
+// included, since other values have the same key.
 func (f *FieldRange) rangeOf(search func(list int, from, to []byte, above, below bool)) {
 	list, cut := fieldidx.Texts, jsonfield.MostKey
 	if f.Numbers {
@@ -115,7 +116,7 @@ func (f *FieldRange) rangeOf(search func(list int, from, to []byte, above, below
 	search(fieldidx.Lists*f.Field+list, from, to, f.Above && len(from) < cut, f.Below && len(to) < cut)
 }
 
-// fieldRange returns a list, and the positions of the keys that it has in a range.
+// fieldRange returns a list, and the positions in it of the keys in the range.
 func (r *Reader) fieldRange(f *FieldRange) (l *fieldidx.List, lo, hi int, err error) {
 	f.rangeOf(func(list int, from, to []byte, above, below bool) {
 		l = &r.t.Fields[list]
@@ -124,8 +125,8 @@ func (r *Reader) fieldRange(f *FieldRange) (l *fieldidx.List, lo, hi int, err er
 	return l, lo, hi, err
 }
 
-// CountFields returns how many documents FieldCandidates finds, or more: it counts one that is in
-// several ranges for each of them.
+// CountFields returns an upper bound of the number of documents that FieldCandidates finds: a
+// document in several ranges is counted once for each range.
 func (r *Reader) CountFields(ranges []FieldRange) (n int, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	for i := range ranges {
@@ -139,10 +140,10 @@ func (r *Reader) CountFields(ranges []FieldRange) (n int, err error) {
 }
 
 // FieldCandidates returns, ascending, the documents that may have a value in one of ranges: all
-// that do, and perhaps others if a bound is longer than keys. The result is never nil.
+// that have one, and perhaps others if a bound is longer than a key. The result is never nil.
 func (r *Reader) FieldCandidates(ranges []FieldRange) (docs []uint32, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
-	docs = []uint32{} // nil is for no index
+	docs = []uint32{} // nil means no index
 	for i := range ranges {
 		l, lo, hi, err := r.fieldRange(&ranges[i])
 		if err == nil {
@@ -156,14 +157,14 @@ func (r *Reader) FieldCandidates(ranges []FieldRange) (docs []uint32, err error)
 	return slices.Compact(docs), nil
 }
 
-// A FieldIndex finds documents that are held in memory by the values of their indexed fields, which
-// it reads once, when a search needs them. The zero value is ready; any number of goroutines may
-// use it.
+// A FieldIndex finds documents in memory by the values of their indexed fields. It reads a
+// document's fields once, when a search first needs them. The zero value is ready to use; any
+// number of goroutines may use it.
 type FieldIndex struct{ keys fieldidx.Growing }
 
 // Candidates returns, ascending, which of the first n documents may have a value in one of some
-// ranges: of all, which are one or more such lists, those that select the fewest. fields returns
-// the fields of a document by its number; they never change.
+// ranges. all has one or more lists of ranges, of which Candidates uses the one that selects the
+// fewest documents. fields returns the fields of a document by its number; they must never change.
 func (x *FieldIndex) Candidates(p *Params, n int, fields func(doc int) []byte, all [][]FieldRange) (docs []uint32) {
 	x.keys.Grow(n, p.Indexed, fields)
 	var least [][]fieldidx.Keyed

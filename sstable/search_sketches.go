@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// JaccardHit is a document whose sketch has a score of at least the threshold:
+// JaccardHit is a document found by a search by sketch: its score is at least the threshold.
 //
 //	type JaccardHit struct {
 //		Doc   uint32  // its number in the table
@@ -23,34 +23,34 @@ type JaccardHit = sketchidx.Hit
 //
 //	type JaccardStats struct {
 //		Postings   int // entries of postings read, and members of groups compared
-//		Candidates int // documents whose bitmap was looked at
-//		Rejected   int // of those, by their bitmap
+//		Candidates int // documents whose bitmap was compared
+//		Rejected   int // candidates that their bitmap ruled out
 //		Scored     int // sketches compared with the query
-//		Scans      int // segments of which all bitmaps were read
+//		Scans      int // segments whose bitmaps were all read
 //	}
 type JaccardStats = sketchidx.Stats
 
-// JaccardPlan says how a search by sketch would be done:
+// JaccardPlan says how a search by sketch would be executed:
 //
 //	type JaccardPlan struct {
 //		Method     string // "postings", or "scan" if every segment is scanned
-//		Prefix     int    // hashes of the query that postings are read for; 0 for a scan
+//		Prefix     int    // hashes of the query whose postings are read; 0 for a scan
 //		Postings   int    // postings to read
-//		Candidates int    // documents whose bitmap is to be looked at
-//		Scans      int    // segments of which all bitmaps are to be read
+//		Candidates int    // documents whose bitmap would be compared
+//		Scans      int    // segments whose bitmaps would all be read
 //		Cost       float64 // nanoseconds on one core, estimated; comparable with Plan.Cost
 //	}
 type JaccardPlan = sketchidx.Plan
 
-// JaccardSearcher searches tables by sketch. It holds the working memory of a search, so that the
-// next one allocates nothing: keep it for many searches. Its zero value is ready. It must not be
-// used concurrently.
+// JaccardSearcher searches tables by sketch. It holds the buffers of a search, so that the next
+// search allocates nothing: reuse it for many searches. Its zero value is ready to use. It must not
+// be used concurrently.
 type JaccardSearcher struct{ s sketchidx.Searcher }
 
-// Jaccard appends to dst every document of a table whose score with the sketch q by
-// minhash.Jaccard is t or more, 0 < t <= 1, each once and in no particular order. q ascends and
-// has at most Params.Sketch hashes. The answer is complete for every t; searches are fastest
-// for t of Params.MinJaccard or more.
+// Jaccard appends to dst every document of a table whose score with the sketch q by minhash.Jaccard
+// is at least t, 0 < t <= 1, each once and in no particular order. q must ascend and have at most
+// Params.Sketch hashes. The answer is complete for every t; searches are fastest if t is at least
+// Params.MinJaccard.
 func (s *JaccardSearcher) Jaccard(r *Reader, q minhash.Sketch, t float64, dst []JaccardHit) (hits []JaccardHit, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.needSketches(); err != nil {
@@ -59,8 +59,8 @@ func (s *JaccardSearcher) Jaccard(r *Reader, q minhash.Sketch, t float64, dst []
 	return s.s.Search(r.t.Sketches, q, t, dst)
 }
 
-// JaccardFew is Jaccard if no more than most sketches must be compared with q. If there are
-// more, it compares no more than most of them, and returns a part of the hits and false.
+// JaccardFew is Jaccard with a limit: it compares at most most sketches with q. If more have to be
+// compared, it returns some of the hits and false.
 func (s *JaccardSearcher) JaccardFew(r *Reader, q minhash.Sketch, t float64, most int, dst []JaccardHit) (hits []JaccardHit, few bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.needSketches(); err != nil {
@@ -69,11 +69,11 @@ func (s *JaccardSearcher) JaccardFew(r *Reader, q minhash.Sketch, t float64, mos
 	return s.s.SearchFew(r.t.Sketches, q, t, most, dst)
 }
 
-// JaccardRange calls accept with each of several sketches, by its index, and every document in
-// [from, to) that Jaccard finds for it at the threshold ts of that index, until it returns an
-// error: documents in order, the sketches of each in order. It reads all bitmaps of the range, and
-// decodes each sketch of a document once for all, which is faster than Jaccard where very many
-// documents of the range are found. It may be called from several goroutines.
+// JaccardRange calls accept with every document in [from, to) that Jaccard finds for sketches[i] at
+// the threshold ts[i], and with i, until accept returns an error. Documents come in order, and for
+// each document the sketches in order. It reads all bitmaps of the range and decodes each sketch of
+// a document once for all queries, which is faster than Jaccard if a large share of the documents
+// match. It may be called from several goroutines.
 func (r *Reader) JaccardRange(from, to uint32, sketches []minhash.Sketch, ts []float64, accept func(sketch int, h JaccardHit) error) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.needSketches(); err != nil {
@@ -82,13 +82,13 @@ func (r *Reader) JaccardRange(from, to uint32, sketches []minhash.Sketch, ts []f
 	return r.t.Sketches.ScanRange(from, to, sketches, ts, accept)
 }
 
-// JaccardFirst calls accept with documents of a table whose score with the sketch q is t or
-// more, until it returns true, and reports whether it did. It answers whether there is a match
-// at all. Candidates are taken one block of postings at a time, those of rare hashes first;
-// within a block, those whose bitmap differs least from that of q come first, so that a match
-// is usually among the first that are scored. accept gets each document once. Which documents
-// it gets depends only on q, t and the table, and on skip: if that is not nil, documents for
-// which it returns true are left out.
+// JaccardFirst calls accept with documents of a table whose score with the sketch q is at least t,
+// until accept returns true, and reports whether it did. It is made for asking whether any match
+// exists. Candidates come from one block of postings at a time, rare hashes first; within a block,
+// those whose bitmap differs least from the bitmap of q come first, so a match is usually among the
+// first that are scored. accept is called once for each document. If skip is not nil, documents for
+// which it returns true are left out. Which documents are passed to accept depends only on q, t,
+// skip and the table.
 func (s *JaccardSearcher) JaccardFirst(r *Reader, q minhash.Sketch, t float64, skip func(doc uint32) bool, accept func(JaccardHit) (bool, error)) (found bool, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	if err := r.needSketches(); err != nil {
@@ -110,7 +110,7 @@ func (s *JaccardSearcher) JaccardPlan(r *Reader, q minhash.Sketch, t float64) (p
 // TakeStats returns the work of the searches since the last call.
 func (s *JaccardSearcher) TakeStats() JaccardStats { return s.s.TakeStats() }
 
-// needSketches returns an error with ErrNoSketches if the table keeps none.
+// needSketches returns an error that wraps ErrNoSketches if the table has no sketches.
 func (r *Reader) needSketches() error {
 	if r.t.Sketches == nil {
 		return fmt.Errorf("%s: %w", r.t.File, ErrNoSketches)
@@ -118,10 +118,10 @@ func (r *Reader) needSketches() error {
 	return nil
 }
 
-// jaccardSearchers are the searchers of Reader.Jaccard.
+// jaccardSearchers are the searchers that Reader.Jaccard uses.
 var jaccardSearchers = sync.Pool{New: func() any { return new(JaccardSearcher) }}
 
-// Jaccard appends to dst every document whose score with the sketch q is t or more, as
+// Jaccard appends to dst every document whose score with the sketch q is at least t, as
 // JaccardSearcher.Jaccard does. For many searches, reuse a JaccardSearcher.
 func (r *Reader) Jaccard(q minhash.Sketch, t float64, dst []JaccardHit) ([]JaccardHit, error) {
 	s := jaccardSearchers.Get().(*JaccardSearcher)
@@ -129,8 +129,8 @@ func (r *Reader) Jaccard(q minhash.Sketch, t float64, dst []JaccardHit) ([]Jacca
 	return s.Jaccard(r, q, t, dst)
 }
 
-// EachSketch calls fn for every document that has a sketch, in order, and stops at the first error,
-// which it returns. The sketch is valid until fn returns.
+// EachSketch calls fn for every document that has a sketch, in order, and stops at fn's first
+// error, which it returns. The sketch is valid until fn returns.
 func (r *Reader) EachSketch(fn func(doc uint32, sketch []uint32) error) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	defer r.t.Pages.Sequential()()

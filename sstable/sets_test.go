@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// setsTable returns a table with sets, of texts of few words.
+// setsTable returns a table with sets, from texts of few words.
 func setsTable(t *testing.T, n int) ([]byte, []Document) {
 	r := rand.New(rand.NewPCG(35, uint64(n)))
 	p := testParams
@@ -29,8 +29,8 @@ func setsTable(t *testing.T, n int) ([]byte, []Document) {
 	return data, docs
 }
 
-// TestVerifySets: an index or a size that is not that of the texts is noticed, whatever the
-// checksums, and so is a document that does not exist, by searches, too.
+// TestVerifySets changes the index of sets and the sizes and makes the checksums right: Verify must
+// notice what disagrees with the texts, and searches must notice a document that does not exist.
 func TestVerifySets(t *testing.T) {
 	data, docs := setsTable(t, 300)
 	r := openTable(t, data)
@@ -41,7 +41,7 @@ func TestVerifySets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	width := uint64(1) << 9 // of 300 documents
+	width := uint64(1) << 9 // for 300 documents
 	for name, change := range map[string]func(keys []uint64) []uint64{
 		"none":           func(keys []uint64) []uint64 { return keys },
 		"one less":       func(keys []uint64) []uint64 { return slices.Delete(keys, 100, 101) },
@@ -87,8 +87,8 @@ func wholeBins(keys []uint64) (set []uint64) {
 	return slices.Compact(set)
 }
 
-// TestMergeSets: the index of a merged table is that of its texts, whatever is left out, and
-// however small the pieces are.
+// TestMergeSets checks that the index of a merged table agrees with its texts, whichever documents
+// are left out and however small the pieces are.
 func TestMergeSets(t *testing.T) {
 	for _, piece := range []int{0, 1, 2000} {
 		var inputs []MergeInput
@@ -98,7 +98,7 @@ func TestMergeSets(t *testing.T) {
 				return i%2 == 1 || doc%uint32(i+2) > 0 && doc < 1200, nil
 			}})
 		}
-		for i, in := range inputs[1:] { // IDs must differ, and only the first have all
+		for i, in := range inputs[1:] { // IDs must differ, and only the first input has all documents
 			keep := in.Keep
 			inputs[i+1].Keep = func(doc uint32) (bool, error) {
 				id, err := in.ID(doc)

@@ -28,8 +28,8 @@ func sketchTable(t *testing.T, n int) ([]byte, []Document) {
 	return data, docs
 }
 
-// TestVerifyComparesSketches changes what is made from sketches, and makes all checksums right
-// again.
+// TestVerifyComparesSketches changes bitmaps, postings and hot hashes, and makes all checksums
+// right.
 func TestVerifyComparesSketches(t *testing.T) {
 	data, _ := sketchTable(t, 900)
 	r := openTable(t, bytes.Clone(data))
@@ -74,7 +74,7 @@ func firstValue(r *Reader, kind Kind, index uint16) int64 {
 	return r.t.Section(kind, index).Offset + keytest.FirstValue(r.t.Bytes(r.t.Section(kind|table.DirFlag, index)))
 }
 
-// TestSketchSections has tables whose directory disagrees about sketches.
+// TestSketchSections has tables whose directory is inconsistent about sketches.
 func TestSketchSections(t *testing.T) {
 	data, _ := sketchTable(t, 300)
 	change := func(kind Kind, index uint16, f func(*Section)) func([]Section, int64) []Section {
@@ -116,7 +116,7 @@ func TestSketchSections(t *testing.T) {
 	}
 }
 
-// TestUnalignedBitmaps opens a table where bitmaps can't be read in place.
+// TestUnalignedBitmaps opens a table whose bitmaps cannot be read in place.
 func TestUnalignedBitmaps(t *testing.T) {
 	data, docs := sketchTable(t, 400)
 	r := openTable(t, append(make([]byte, 1, len(data)+1), data...)[1:])
@@ -188,8 +188,8 @@ func TestEachSketch(t *testing.T) {
 	}
 }
 
-// TestConcurrentJaccard is for the race detector: blocks, and the order of hashes, are first needed
-// by many goroutines.
+// TestConcurrentJaccard is for the race detector: many goroutines read blocks, and need the order
+// of hashes, for the first time.
 func TestConcurrentJaccard(t *testing.T) {
 	data, docs := sketchTable(t, 2000)
 	r := openTable(t, data)
@@ -210,7 +210,7 @@ func TestConcurrentJaccard(t *testing.T) {
 	wg.Wait()
 }
 
-// TestSketchesCutWhileOpen takes the end of a mapped file away.
+// TestSketchesCutWhileOpen truncates a mapped file.
 func TestSketchesCutWhileOpen(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a mapped file can't be cut there")
@@ -246,8 +246,7 @@ func TestSketchesCutWhileOpen(t *testing.T) {
 	}
 }
 
-// TestDamagedSketch has a sketch of more hashes than there may be, and one that is not one, in
-// intact blocks.
+// TestDamagedSketch has sketches with invalid encodings and counts, in blocks with good checksums.
 func TestDamagedSketch(t *testing.T) {
 	docs := []Document{{ID: []byte("a"), HasFingerprint: true, Sketch: []uint32{1, 2, 3}}}
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)

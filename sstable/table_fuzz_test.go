@@ -13,9 +13,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// FuzzSSTable opens arbitrary bytes as a table, with one word of them replaced, and reads all that
-// can be read. Where the end looks like that of a table the checksums are made right first, so that
-// what lies after them is reached.
+// FuzzSSTable opens arbitrary bytes, with one word replaced, as a table and reads everything it
+// can. If the end looks like the end of a table, the checksums are made right first, so that the
+// code behind them is reached.
 func FuzzSSTable(f *testing.F) {
 	for _, name := range []string{"v2.sst", "v2-merged.sst"} {
 		golden, err := os.ReadFile(filepath.Join("testdata", name))
@@ -102,7 +102,7 @@ func readTable(t *testing.T, r *sstable.Reader) {
 	}
 }
 
-// mustBeTyped fails for an error that callers can't tell from others.
+// mustBeTyped fails for an error that callers cannot classify.
 func mustBeTyped(t *testing.T, err error) {
 	t.Helper()
 	var c *base.CorruptionError
@@ -129,7 +129,7 @@ func smallTable(f *testing.F, n int) []byte {
 	return buf.Bytes()
 }
 
-// mergedTable returns a table with places of records, one of which no document has.
+// mergedTable returns a table with places of records, with one record that belongs to no document.
 func mergedTable(f *testing.F) []byte {
 	var inputs []sstable.MergeInput
 	for i := range 2 {

@@ -16,13 +16,13 @@ import (
 	"github.com/simdb/simdb/sstable/internal/hamming"
 )
 
-// testParams are what tables of tests are made with.
+// testParams are the usual parameters of tables in tests.
 var testParams = Params{
 	Tokenizer: 1, Shingle: 3, Hash: 1, Seed: 42, Sketch: 128, MinJaccard: 0.65, Layout: DefaultLayout, StoreText: true,
 }
 
-// testDocs returns n documents in table order. Some have no fingerprint, some share one, texts are
-// of all sizes.
+// testDocs returns n documents in table order. Some have no fingerprint, some share one, and texts
+// have all sizes.
 func testDocs(rng *rand.Rand, n int) []Document {
 	docs := make([]Document, n)
 	for i := range docs {
@@ -50,8 +50,8 @@ func testDocs(rng *rand.Rand, n int) []Document {
 	return sortedDocs(docs)
 }
 
-// testSketch returns a sketch, often one like that of an earlier document, and often with a hash
-// that many have.
+// testSketch returns a sketch. Often it resembles the sketch of an earlier document, and often it
+// has a hash that many have.
 func testSketch(rng *rand.Rand, earlier []Document) []uint32 {
 	var s []uint32
 	if len(earlier) > 0 && rng.IntN(2) == 0 {
@@ -68,7 +68,7 @@ func testSketch(rng *rand.Rand, earlier []Document) []uint32 {
 	return s[:min(len(s), int(testParams.Sketch))]
 }
 
-// hotOf returns the hot hashes of documents, those that more than four have.
+// hotOf returns the hot hashes of documents: those that more than four have.
 func hotOf(docs []Document) (hashes []hot.Hash) {
 	counts := map[uint32]uint32{}
 	for i := range docs {
@@ -85,7 +85,7 @@ func hotOf(docs []Document) (hashes []hot.Hash) {
 	return hashes
 }
 
-// sortedDocs brings documents into table order.
+// sortedDocs sorts documents into table order.
 func sortedDocs(docs []Document) []Document {
 	slices.SortStableFunc(docs, func(a, b Document) int { return a.Compare(&b) })
 	return docs
@@ -180,7 +180,7 @@ func checkFingerprintBlocks(t *testing.T, r *Reader, docs []Document) {
 	}
 }
 
-// checkReader compares everything that r says with docs.
+// checkReader compares everything that r returns with docs.
 func checkReader(t *testing.T, r *Reader, p Params, docs []Document) {
 	t.Helper()
 	if r.Params() != p || r.NumDocs() != uint32(len(docs)) {
@@ -270,7 +270,7 @@ func checkTableNear(t *testing.T, r *Reader, docs []Document, rng *rand.Rand) {
 	}
 }
 
-// TestConcurrentReaders is for the race detector: blocks are first touched by many goroutines at
+// TestConcurrentReaders is for the race detector: many goroutines read blocks for the first time at
 // once.
 func TestConcurrentReaders(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(37, 38)), 3000)

@@ -8,12 +8,12 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// Texts reads texts and fields of many documents. In the order of EachInTextOrder it decodes each
-// block of records once; in ascending order of numbers nearly so, also of a table that was merged
-// from many, except for texts that lie next to a similar one. It keeps up to 32 MiB of decoded
-// blocks, and one block more.
+// Texts reads texts and fields of many documents. If documents are read in the order of
+// EachInTextOrder, it decodes each block of records once. In ascending order of numbers this is
+// nearly true, even if the table was merged from many, except for texts that lie next to a similar
+// one. It caches up to 32 MiB of decoded blocks, plus one block.
 //
-// It must not be used concurrently; a Reader can have any number of them.
+// A Texts must not be used concurrently; a Reader can have any number of them.
 type Texts struct {
 	r      *Reader
 	cursor *blobs.RecordCursor // nil if the table has no records
@@ -28,8 +28,8 @@ func (r *Reader) Texts() *Texts {
 	return t
 }
 
-// TextsInOrder is Texts for documents that come in the order of SortInTextOrder, a part of it or
-// all. It keeps one decoded block, in the same memory as the one before it.
+// TextsInOrder is Texts for documents that are read in the order of SortInTextOrder; some may be
+// left out. It holds only one decoded block, and decodes the next into the same memory.
 func (r *Reader) TextsInOrder() *Texts {
 	t := &Texts{r: r}
 	if r.t.Records != nil {
@@ -38,8 +38,8 @@ func (r *Reader) TextsInOrder() *Texts {
 	return t
 }
 
-// Get returns text and fields of a document, empty if it has none. They are valid until the next
-// call and must not be changed.
+// Get returns the text and the fields of a document, empty if it has none. They are valid until the
+// next call and must not be changed.
 func (t *Texts) Get(doc uint32) (text, fields []byte, err error) {
 	r := t.r
 	defer r.t.Unguard(table.Guard(), &err)
@@ -56,16 +56,17 @@ func (t *Texts) Get(doc uint32) (text, fields []byte, err error) {
 // textOrderDocs is how many documents EachInTextOrder sorts at a time, at 8 bytes each.
 const (
 	textOrderDocs = 1 << 22
-	textShare     = 1 << 14 // between two looks at the context
+	textShare     = 1 << 14 // documents between two checks of the context
 )
 
-// EachInTextOrder calls fn for every document, until it returns an error: in the order in which
-// their texts lie, 4 million documents at a time, those without a text last.
+// EachInTextOrder calls fn for every document, until fn returns an error. Documents come in the
+// order of their texts in the file, within each 4 million consecutive documents; those without a
+// text come last.
 func (r *Reader) EachInTextOrder(ctx context.Context, fn func(doc uint32) error) error {
 	return r.eachInTextOrder(ctx, textOrderDocs, fn)
 }
 
-// eachInTextOrder is EachInTextOrder for as many documents at a time.
+// eachInTextOrder is EachInTextOrder for most documents at a time.
 func (r *Reader) eachInTextOrder(ctx context.Context, most uint32, fn func(doc uint32) error) (err error) {
 	var order []uint64
 	for from := uint32(0); from < r.t.Info.Docs; from += min(most, r.t.Info.Docs-from) {
@@ -85,8 +86,8 @@ func (r *Reader) eachInTextOrder(ctx context.Context, most uint32, fn func(doc u
 	return nil
 }
 
-// SortInTextOrder sorts documents of the table into the order in which EachInTextOrder visits
-// as many as it sorts at a time. It takes 8 bytes each.
+// SortInTextOrder sorts documents of the table by the positions of their texts, as EachInTextOrder
+// does. It needs 8 bytes of memory per document.
 func (r *Reader) SortInTextOrder(docs []uint32) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	order := make([]uint64, len(docs))
@@ -103,8 +104,8 @@ func (r *Reader) SortInTextOrder(docs []uint32) (err error) {
 	return nil
 }
 
-// TextOrder returns the indexes of docs, which may repeat documents, in the order of
-// SortInTextOrder. It takes 16 bytes each.
+// TextOrder returns the indexes of docs in the order of SortInTextOrder. docs may repeat documents.
+// It needs 16 bytes of memory per document.
 func (r *Reader) TextOrder(docs []uint32) (order []int, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	keys := make([]uint64, len(docs))
@@ -122,7 +123,8 @@ func (r *Reader) TextOrder(docs []uint32) (order []int, err error) {
 	return order, nil
 }
 
-// textKey returns what sorts documents by the places of their texts; its lower 32 bits are free.
+// textKey returns a key that sorts documents by the positions of their texts; its lower 32 bits are
+// 0.
 func (r *Reader) textKey(doc uint32) (uint64, error) {
 	if err := r.t.CheckDoc(doc); err != nil {
 		return 0, err

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestEachInTextOrder goes through tables whose records lie in many orders, as many documents at a
-// time as is: it visits each document once, and of those that are sorted together in the order of
-// their records.
+// TestEachInTextOrder iterates over tables whose records lie in many orders, and sorts different
+// numbers of documents at a time. Each document must be visited once, and those that are sorted
+// together in the order of their records.
 func TestEachInTextOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 8))
 	for _, n := range []int{0, 1, 40, 1500} {
@@ -76,8 +76,8 @@ func TestEachInTextOrder(t *testing.T) {
 	}
 }
 
-// TestSampleLevel compares the levels that records of two kinds get: the fastest one costs little
-// for words, and much for text of which each character is drawn from thousands.
+// TestSampleLevel checks the level chosen for records of two kinds: the fastest level costs few
+// bytes for words, and many for text whose characters are drawn from thousands.
 func TestSampleLevel(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 9))
 	words, signs := strings.Fields("a block of records holds texts with their fields and is compressed as a whole"), []rune{}
@@ -134,8 +134,7 @@ func TestSampleLevel(t *testing.T) {
 	}
 }
 
-// TestTextsInOrder reads texts in the order in which they lie, all and some of them, with one block
-// in memory.
+// TestTextsInOrder reads all and some texts in the order of the file, with one block in memory.
 func TestTextsInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 9))
 	docs := testDocs(r, 900)

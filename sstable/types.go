@@ -8,35 +8,35 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// Params are what fingerprints and sketches of a table were made with. They are fixed when a
-// database is created and recorded in every table, because fingerprints made with different
-// parameters must never be compared. The layout is an exception: it is each table's own, and a
-// database may leave it open (LayoutBySize):
+// Params are the parameters with which the fingerprints and sketches of a table were made. They are
+// fixed when a database is created and recorded in every table, because fingerprints made with
+// different parameters must never be compared. The layout is an exception: each table has its own,
+// and a database may leave it open (LayoutBySize):
 //
 //	type Params struct {
 //		Tokenizer  uint32  // version of the rules that split text into words
-//		Shingle    uint32  // K: words, or characters, a shingle
+//		Shingle    uint32  // K: words, or characters, in a shingle
 //		Hash       uint32  // version of the shingle hash
 //		Seed       uint64  // seed of the shingle hash
 //		Sketch     uint32  // N: entries of a MinHash sketch, 0 for none
 //		MinJaccard float64 // least threshold that the sketch index answers, 0..1
 //		Layout     Layout  // how permuted tables lead with the fingerprint's blocks
-//		StoreText  bool    // whether texts and fields are kept
+//		StoreText  bool    // whether texts and fields are stored
 //		Words      uint32  // 64-bit words of a fingerprint, 2..MaxWords; 0 for one
-//		Features   string  // what features are; "" for shingles of words
+//		Features   string  // how features are made; "" for shingles of words
 //		Sets       bool    // whether the features of texts are indexed
 //	}
 type Params = table.Params
 
-// Limits of the parameters, and the most documents a table.
+// Limits of the parameters, and of the number of documents in a table.
 const (
-	MaxShingle = table.MaxShingle // words a shingle
-	MaxSketch  = table.MaxSketch  // entries of a sketch
-	MaxWords   = table.MaxWords   // words of a fingerprint
+	MaxShingle = table.MaxShingle // words in a shingle
+	MaxSketch  = table.MaxSketch  // entries in a sketch
+	MaxWords   = table.MaxWords   // words in a fingerprint
 	MaxDocs    = table.MaxDocs
 )
 
-// Info is what a table says of itself:
+// Info describes a table:
 //
 //	type Info struct {
 //		Version          uint32 // of the format
@@ -47,22 +47,22 @@ const (
 //		MinSeq, MaxSeq   uint64 // of all documents
 //		Size             int64  // bytes of the file
 //		Identity         Identity
-//		Checksum         uint32 // of the directory, which has those of all sections
+//		Checksum         uint32 // of the directory, which has the checksums of all sections
 //		Sections         []Section
 //	}
 type Info = table.Info
 
-// Identity says which table a file is: what is needed to put a lost catalog together again. All of
-// it is zero in a file that belongs to no database, such as a packed one:
+// Identity identifies a table within its database, so that a lost catalog can be rebuilt. It is all
+// zero in a file that belongs to no database, such as a packed one:
 //
 //	type Identity struct {
 //		Database [16]byte // UUID of the database that the table was written for
-//		Number   uint64   // of the table in it
+//		Number   uint64   // of the table in the database
 //		Created  int64    // when the table was written, microseconds since the Unix epoch
 //	}
 type Identity = table.Identity
 
-// Section is a part of the file, and Kind what it holds.
+// Section is a part of the file, and Kind says what it contains.
 type (
 	Section = table.Section
 	Kind    = table.Kind
@@ -72,38 +72,39 @@ type (
 const (
 	KindRecords = table.KindRecords // directory of the blocks of records: texts with their fields
 	KindTimes   = table.KindTimes   // column of times
-	KindRun     = table.KindRun     // key run of the permuted table that Section.Index says
+	KindRun     = table.KindRun     // key run of permuted table Section.Index
 	KindIDs     = table.KindIDs     // key run of the hashes of IDs
-	KindWords   = table.KindWords   // column of a word of the fingerprints
+	KindWords   = table.KindWords   // column of one word of the fingerprints
 )
 
 // Magic is the first and the last 8 bytes of a table.
 const Magic = table.Magic
 
-// FormatVersion is the version of the format that is written.
+// FormatVersion is the format version that is written.
 const FormatVersion = table.FormatVersion
 
-// IsTable reports whether a file that starts with prefix, 8 bytes or more, looks like a table.
+// IsTable reports whether a file that starts with prefix, at least 8 bytes, looks like a table.
 func IsTable(prefix []byte) bool { return table.IsTable(prefix) }
 
-// HashID returns the hash of an ID that tables are sorted by: the upper 38 bits of xxh3-64, seed 0,
-// the other bits zero. It is part of the format.
+// HashID returns the hash of an ID by which tables sort IDs: the upper 38 bits of xxh3-64, seed 0;
+// the other bits are zero. It is part of the format.
 func HashID(id []byte) uint64 { return table.HashID(id) }
 
 // Errors that a caller may want to distinguish from damage.
 var (
-	// ErrNotTable is in the error for a file that neither starts nor ends as a table does.
+	// ErrNotTable is wrapped by the error for a file that neither starts nor ends like a table.
 	ErrNotTable = table.ErrNotTable
-	// ErrUnsupported is in the error for an intact table of a newer format.
+	// ErrUnsupported is wrapped by the error for an intact table of a newer format.
 	ErrUnsupported = table.ErrUnsupported
 )
 
-// Layout says how the 64 bits of a fingerprint are split and which of them lead each permuted table
-// (Manku, Jain, Das Sarma: Detecting Near-Duplicates for Web Crawling, WWW 2007, section 3):
+// Layout says how the 64 bits of a fingerprint are split into blocks and which blocks lead each
+// permuted table (Manku, Jain, Das Sarma: Detecting Near-Duplicates for Web Crawling, WWW 2007,
+// section 3):
 //
 //	type Layout struct {
-//		Blocks int // the bits are cut into as many blocks, 1..16
-//		Lead   int // blocks that lead a table, 1..Blocks; 0: a block and a part of the others
+//		Blocks int // number of blocks into which the bits are split, 1..16
+//		Lead   int // blocks that lead a table, 1..Blocks; 0: one block and a part of the others
 //	}
 //
 //	4:1   4 tables, led by 16 bits each                    2:1   2 tables, 32 bits
@@ -115,37 +116,37 @@ type Layout = hamming.Layout
 var DefaultLayout = hamming.DefaultLayout
 
 // LayoutBySize is the zero Layout. It leaves the layout to the writer of each table:
-// Params.ForTable puts the one there that ChooseLayout returns. Parameters of a database may have
+// Params.ForTable replaces it by the result of ChooseLayout. The parameters of a database may have
 // it, those of a table never do.
 var LayoutBySize = hamming.LayoutBySize
 
-// ChooseLayout returns the layout for a table of n fingerprints, by n alone:
+// ChooseLayout returns the layout for a table of n fingerprints. It depends on n alone:
 //
 //	to 24 Mi   4:1      to 2 Gi   3:1      above   2:1
 func ChooseLayout(n int64) Layout { return hamming.ChooseLayout(n) }
 
-// ParseLayout reads "4:1", or "4", which means the same, or "4x4".
+// ParseLayout parses a layout such as "4:1" or "4x4". "4" means the same as "4:1".
 func ParseLayout(s string) (Layout, error) { return hamming.ParseLayout(s) }
 
-// Layouts returns layouts that are worth comparing: few tables with radii, the classic choices
-// of Manku et al., and a nested one.
+// Layouts returns layouts that are worth comparing: some with few tables, which need radii, the
+// classic choices of Manku et al., and a nested one.
 func Layouts() []Layout { return hamming.Layouts() }
 
-// Estimate says what a layout costs: space, and the work and time of a search:
+// Estimate gives the costs of a layout: its space, and the work and the time of a search:
 //
 //	type Estimate struct {
 //		Layout     Layout
 //		Tables     int
-//		Bytes      float64 // of the permuted tables, for each fingerprint
-//		Method     string  // "probe" or "scan", of most searches
-//		Probes     float64 // ranges looked up by a search, on average
-//		Candidates float64 // keys compared by it
+//		Bytes      float64 // of the permuted tables, per fingerprint
+//		Method     string  // of most searches: "probe" or "scan"
+//		Probes     float64 // ranges looked up per search, on average
+//		Candidates float64 // keys compared per search, on average
 //		Cost       float64 // nanoseconds on one core, by the cost model of searches
 //	}
 type Estimate = hamming.Estimate
 
-// EstimateNear returns the cost of searches within k bits among n uniform fingerprints with
-// layout l.
+// EstimateNear returns the estimated cost of searches within k bits among n uniformly distributed
+// fingerprints with layout l.
 func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
 	return hamming.EstimateUniform(l, n, k)
 }
@@ -156,24 +157,25 @@ func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
 //		File    string // the file's name, as it was opened
 //		Section string // a Section.Name, or "header", "directory", "trailer" or "padding"
 //		Offset  int64  // byte offset in the file of the damaged part
-//		Err     error  // what is wrong with it
+//		Err     error  // describes the damage
 //	}
 //
-// Every error about the contents of a table is one. It unwraps to ErrCorruption and to Err.
+// Every error about the contents of a table is a CorruptionError. It unwraps to ErrCorruption and
+// to Err.
 type CorruptionError = base.CorruptionError
 
-// ErrCorruption is what errors.Is finds in every error about damaged data.
+// ErrCorruption is wrapped by every error about damaged data.
 var ErrCorruption = base.ErrCorruption
 
-// ErrTooLarge is in the error of a document that exceeds a limit of the format.
+// ErrTooLarge is wrapped by the error for a document that exceeds a limit of the format.
 var ErrTooLarge = table.ErrTooLarge
 
-// Fingerprint is the SimHash of a document (package simhash), or a word of a wider one: 64 bits, of
-// which near-duplicates differ in few.
+// Fingerprint is the SimHash of a document (package simhash), or one word of a wider fingerprint.
+// Its 64 bits differ in few places between near-duplicates.
 type Fingerprint = base.Fingerprint
 
 // FingerprintBits is the number of bits of a Fingerprint.
 const FingerprintBits = base.FingerprintBits
 
-// ErrNoSketches is in the error of a search by sketch in a table that keeps none.
+// ErrNoSketches is wrapped by the error of a search by sketch in a table without sketches.
 var ErrNoSketches = errors.New("the table keeps no sketches")

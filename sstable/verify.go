@@ -23,20 +23,21 @@ import (
 // Verify reads the whole table and returns the first damage it finds:
 //
 //	bytes    checksums of all sections; zero bytes between them
+//	bytes    checksums of all sections are right; bytes between sections are zero
 //	early    the copies of directories, and of entries before blocks of names and sketches
 //	records  the blocks of names, records and sketches fill their sections
 //	order    each rank and each record belongs to one document at most; sequence numbers ascend
-//	         with the rank; they and the times have the extremes that the info says
-//	runs     of each word: run 0 ascends; run i holds its distinct values, permuted, in order
-//	ids      each document once, under the hash of its ID; no ID twice; the order of IDs
-//	sketches bitmaps and postings are those of the sketches
-//	sets     their sizes and the bins of their features are those of the texts
-//	values   the lists of indexed fields ascend, and are those of the fields
+//	         with the rank; they and the times have the extremes stated in the info
+//	runs     for each word, run 0 ascends, and run i has its distinct values, permuted, in order
+//	ids      each document appears once, under the hash of its ID; IDs differ; the order of IDs
+//	sketches bitmaps and postings agree with the sketches
+//	sets     sizes of sets and bins of features agree with the texts
+//	values   the lists of indexed fields ascend, and agree with the fields
 //
-// It checks what a writer may have got wrong as well as what storage may have lost. The checks run
-// side by side on all processors; of damage that several find, that of the first in the list is
-// returned. progress, if not nil, is called every few megabytes, by one goroutine at a time; done
-// and total are bytes, each of the file counting twice.
+// It detects mistakes of the writer as well as damage by storage. The checks run in parallel on all
+// processors; if several find damage, Verify returns the error of the first in the list. progress,
+// if not nil, is called every few megabytes, by one goroutine at a time; done and total are bytes,
+// and each byte of the file counts twice.
 func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) error {
 	defer r.t.Pages.Sequential()()
 	v := &verification{progress: progress, total: 2 * r.t.Info.Size}
@@ -65,9 +66,9 @@ func (r *Reader) verifyStep(ctx context.Context, v *verification, check func(*ve
 	return check(&verifier{Reader: r, ctx: ctx, all: v})
 }
 
-// VerifySums checks every byte of the file against the checksums, and nothing else: it notices
-// what storage may have lost, at the speed of reading. Verify checks more. Damage is a
-// *base.CorruptionError; another error is that of the context.
+// VerifySums checks every byte of the file against the checksums, and nothing else. It detects
+// damage by storage, at the speed of reading; Verify checks more. Damage is reported as a
+// *base.CorruptionError; any other error comes from the context.
 func (r *Reader) VerifySums(ctx context.Context) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	defer r.t.Pages.Sequential()()
@@ -78,10 +79,10 @@ func (r *Reader) VerifySums(ctx context.Context) (err error) {
 	return err
 }
 
-// verifyBytes is how many bytes a check reads between two reports.
+// verifyBytes is the number of bytes that a check reads between two reports of progress.
 const verifyBytes = 4 << 20
 
-// verification is what the checks of a table share.
+// verification is the progress that all checks of a table share.
 type verification struct {
 	mu          sync.Mutex
 	progress    func(done, total int64)
@@ -98,12 +99,12 @@ func (v *verification) report(n int64) {
 	}
 }
 
-// verifier is one of the checks, as it continues.
+// verifier is the state of one check.
 type verifier struct {
 	*Reader
 	ctx   context.Context
 	all   *verification
-	quiet int64 // bytes since the last report
+	quiet int64 // bytes read since the last report
 }
 
 // advance counts n bytes as done.
@@ -116,7 +117,7 @@ func (v *verifier) advance(n int64) error {
 	return v.ctx.Err()
 }
 
-// checkBytes verifies the checksums of sections, and that nothing is between them.
+// checkBytes verifies the checksums of sections, and that only padding lies between them.
 func (v *verifier) checkBytes() error {
 	header := table.AppendHeader(nil, v.t.Info.Version)
 	if !bytes.Equal(v.t.Data[:table.HeaderSize], header) {
@@ -162,8 +163,7 @@ func (v *verifier) checkZero(from, to int64) error {
 	return nil
 }
 
-// checkRecords verifies the blocks of names, documents and sketches, in the order in which they
-// lie.
+// checkRecords verifies the blocks of names, records and sketches, in the order of the file.
 func (v *verifier) checkRecords() error {
 	w := walk{verifier: v, spans: v.blockSpans(), salt: v.spareSalt()}
 	for w.names < v.t.Names.NumBlocks() || w.records < v.recordBlocks() || w.sketches < v.sketchBlocks() {
@@ -175,7 +175,7 @@ func (v *verifier) checkRecords() error {
 		return v.corrupt(table.KindRecords, 0, "blocks of %d records, the directory says %d", w.record, v.t.Records.Len())
 	}
 	w.nextSection()
-	if size, err := w.spare(); size > 0 || err != nil { // that no document has a sketch
+	if size, err := w.spare(); size > 0 || err != nil { // the one that says: no sketches
 		if err := w.pass(uint64(size), err); err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (v *verifier) checkRecords() error {
 	return nil
 }
 
-// span is a section of blocks, by offsets from the start of the first one.
+// span is the range of a section of blocks, as offsets from the start of the first such section.
 type span struct{ start, end uint64 }
 
 func (v *verifier) blockSpans() (spans []span) {
@@ -214,18 +214,18 @@ func (v *verifier) recordBlocks() int {
 	return v.t.Records.NumBlocks()
 }
 
-// walk is a walk over blocks.
+// walk visits all blocks, in the order of the file.
 type walk struct {
 	*verifier
-	spans                    []span // sections from that of the next block on
+	spans                    []span // sections that are left, first the section of the next block
 	at                       uint64 // where the next block must start
 	names, records, sketches int    // blocks so far
 	record                   uint32 // records so far
-	salt                     uint32 // of spares
+	salt                     uint32 // initial value of the checksums of spares
 	blk                      blobs.Block
 }
 
-// nextSection goes to the next section that has bytes, if this one is at its end.
+// nextSection moves to the next non-empty section if the end of this one is reached.
 func (w *walk) nextSection() {
 	for w.at == w.spans[0].end && len(w.spans) > 1 {
 		w.spans = w.spans[1:]
@@ -233,8 +233,8 @@ func (w *walk) nextSection() {
 	}
 }
 
-// next verifies the block that starts where the one before it ends. Blocks without bytes may be
-// anywhere: they are skipped when it is their turn.
+// next verifies the block that starts where the previous one ends. Empty blocks may have any
+// offset; they are verified when their number comes up.
 func (w *walk) next() error {
 	w.nextSection()
 	if size, err := w.spare(); size > 0 || err != nil {
@@ -270,7 +270,7 @@ func (w *walk) next() error {
 	return w.pass(length, nil)
 }
 
-// pass steps over a block of length bytes, in which err was found.
+// pass advances past a block of length bytes, whose verification returned err.
 func (w *walk) pass(length uint64, err error) error {
 	if err != nil {
 		return err
@@ -282,13 +282,13 @@ func (w *walk) pass(length uint64, err error) error {
 	return w.advance(int64(length))
 }
 
-// corrupt is the error for damage at an offset of a section.
+// corrupt returns the error for damage at an offset of a section.
 func (v *verifier) corrupt(kind table.Kind, at int64, format string, args ...any) error {
 	s := v.t.Section(kind, 0)
 	return base.Corruptf(v.t.File, s.Name(), s.Offset+at, format, args...)
 }
 
-// checkSketches verifies that bitmaps and postings are those of the sketches.
+// checkSketches verifies that bitmaps and postings agree with the sketches.
 func (v *verifier) checkSketches() error {
 	if v.t.Sketches == nil || v.t.Sketches.List() == nil {
 		return nil
@@ -296,7 +296,8 @@ func (v *verifier) checkSketches() error {
 	return v.t.Sketches.Verify(v.advance)
 }
 
-// checkSets verifies that the index of sets is that of the texts, as checkRuns compares sets.
+// checkSets verifies that the index of sets agrees with the texts. It compares sums of hashes, as
+// checkRuns does.
 func (v *verifier) checkSets() error {
 	x := v.t.Sets
 	if x == nil {
@@ -339,8 +340,8 @@ func (v *verifier) checkSets() error {
 	return err
 }
 
-// checkFields verifies that the lists of indexed fields are those of the documents, as checkSets
-// compares sets.
+// checkFields verifies that the lists of indexed fields agree with the documents. It compares sums
+// of hashes, as checkSets does.
 func (v *verifier) checkFields() error {
 	paths := v.t.Params.Indexed()
 	if len(paths) == 0 {
@@ -385,7 +386,7 @@ func (v *verifier) checkFields() error {
 }
 
 // checkOrder verifies that every rank belongs to one document, that times and sequence numbers have
-// the extremes that the info says, and that the sketch of the times is theirs.
+// the extremes stated in the info, and that the time sketch agrees with the times.
 func (v *verifier) checkOrder() error {
 	if v.t.Ranks != nil {
 		if err := v.checkOnce(v.t.Ranks, int(v.t.Info.Docs)); err != nil {
@@ -449,7 +450,7 @@ func (v *verifier) checkPlaces() error {
 	return v.checkOnce(v.t.Places, int(v.t.Records.Len()))
 }
 
-// checkOnce verifies that no value of a column is there twice; all are less than n.
+// checkOnce verifies that no value less than n occurs twice in a column.
 func (v *verifier) checkOnce(c *keyrun.Column, n int) error {
 	seen := make([]uint64, (n+63)/64)
 	var values [keyrun.BlockLen]uint64
@@ -460,7 +461,7 @@ func (v *verifier) checkOnce(c *keyrun.Column, n int) error {
 		}
 		for _, value := range values[:count] {
 			if int(value) >= n {
-				continue // of places: a document without a record
+				continue // in places, this means a document without a record
 			}
 			if bit := uint64(1) << (value & 63); seen[value>>6]&bit != 0 {
 				return c.Corrupt(c.Info(b).Off, "%d is there twice", value)
@@ -475,9 +476,9 @@ func (v *verifier) checkOnce(c *keyrun.Column, n int) error {
 	return nil
 }
 
-// checkRuns verifies that all runs hold the same fingerprints. Sets are compared by the sum of
-// keyed hashes of their members, whose keys are drawn here so that no file can be made to deceive
-// it.
+// checkRuns verifies that all runs have the same fingerprints. It compares sets by the sum of keyed
+// hashes of their members. The keys are chosen here at random, so that no file can be made to pass
+// with different sets.
 func (v *verifier) checkRuns() error {
 	h := keyrun.NewSetHash()
 	for word := range v.t.Params.NumWords() {
@@ -515,7 +516,7 @@ func (v *verifier) checkWord(word int, h keyrun.SetHash) error {
 	return nil
 }
 
-// checkWordDocs verifies that run 0 of a word after the first has each document with its word.
+// checkWordDocs verifies that run 0 of a later word lists each document under its word.
 func (v *verifier) checkWordDocs(word int, h keyrun.SetHash) error {
 	var got, want uint64
 	w := v.t.Words[word-1]
@@ -542,8 +543,8 @@ func (v *verifier) checkWordDocs(word int, h keyrun.SetHash) error {
 	return err
 }
 
-// checkRun reads a key run; it returns the hash of the set of its fingerprints, their number, and
-// whether any is there more than once.
+// checkRun reads a key run. It returns the hash of the set of its fingerprints, their number, and
+// whether any occurs more than once.
 func (v *verifier) checkRun(word, permuted int, h keyrun.SetHash) (sum uint64, n uint32, repeated bool, err error) {
 	run, prev := v.t.RunAt(table.RunIndex(word, permuted)), uint64(0)
 	it := run.Iter(0)
@@ -569,9 +570,9 @@ func (v *verifier) checkRun(word, permuted int, h keyrun.SetHash) (sum uint64, n
 	return sum, n, repeated, it.Err()
 }
 
-// checkIDs verifies that the run of IDs has every document once, under its hash, and no ID twice.
-// Both ways to go through all pairs of hash and document, by document and by hash, are sequential
-// and must give the same set.
+// checkIDs verifies that the run of IDs lists every document once, under its hash, and that no ID
+// occurs twice. The pairs of hash and document are read twice, by document and by hash; both passes
+// are sequential and must give the same set.
 func (v *verifier) checkIDs() error {
 	h := keyrun.NewSetHash()
 	want, err := v.sumNames(h)
@@ -579,7 +580,7 @@ func (v *verifier) checkIDs() error {
 		return err
 	}
 	var got, prev uint64
-	var same []uint32 // documents under the hash prev, ascending
+	var same []uint32 // documents whose IDs have the hash prev, ascending
 	it := v.t.IDs.Iter(0)
 	for i := 0; it.Next(); i++ {
 		doc, err := v.t.DocAt(i)
@@ -609,7 +610,7 @@ func (v *verifier) checkIDs() error {
 	return v.checkUnique(same)
 }
 
-// sumNames returns the hash of the set of all documents with the hashes of their IDs.
+// sumNames returns the hash of the set of all pairs of a document and the hash of its ID.
 func (v *verifier) sumNames(h keyrun.SetHash) (sum uint64, err error) {
 	for doc := range v.t.Info.Docs {
 		id, err := v.t.Names.Get(doc)
@@ -627,8 +628,7 @@ func (v *verifier) sumNames(h keyrun.SetHash) (sum uint64, err error) {
 	return sum, nil
 }
 
-// checkUnique verifies that no two of some documents, whose IDs have the same hash, have the same
-// ID.
+// checkUnique verifies that documents whose IDs have the same hash have different IDs.
 func (v *verifier) checkUnique(docs []uint32) error {
 	if len(docs) < 2 {
 		return nil
@@ -649,7 +649,7 @@ func (v *verifier) checkUnique(docs []uint32) error {
 	return nil
 }
 
-// checkEarly verifies that the early section has what the directory has.
+// checkEarly verifies that the early section agrees with the directory.
 func (v *verifier) checkEarly() error {
 	s := v.t.Section(table.KindEarly, 0)
 	if s == nil {
@@ -683,7 +683,8 @@ func sameInfo(a, b table.Info) bool {
 		a.MaxTime == b.MaxTime && a.MinSeq == b.MinSeq && a.MaxSeq == b.MaxSeq && a.Identity == b.Identity
 }
 
-// spareSalt returns what the checksums of spares continue: the checksum of the early directory.
+// spareSalt returns the initial value of the checksums of spares: the checksum of the early
+// directory.
 func (v *verifier) spareSalt() uint32 {
 	if s := v.t.Section(table.KindEarly, 0); s != nil && s.Length >= table.TailSize {
 		return binary.LittleEndian.Uint32(v.t.Bytes(s)[s.Length-table.TailSize+12:])
@@ -691,8 +692,8 @@ func (v *verifier) spareSalt() uint32 {
 	return 0
 }
 
-// spare verifies the spare that starts where the next block does, and returns its size; 0 if there
-// is none.
+// spare verifies the spare at the position of the next block and returns its size, 0 if there is
+// none.
 func (w *walk) spare() (size int, err error) {
 	first := w.verifier.t.Section(table.KindBlocks, 0).Offset
 	at := int64(w.at)
@@ -711,7 +712,8 @@ func (w *walk) spare() (size int, err error) {
 	return s.Size, nil
 }
 
-// checkIDParts verifies that the order of IDs has each document once, in the part of its ID.
+// checkIDParts verifies that the order of IDs lists each document once, in the part to which its ID
+// belongs.
 func (v *verifier) checkIDParts() error {
 	o, err := v.storedOrder()
 	if err != nil {
@@ -725,7 +727,7 @@ func (v *verifier) checkIDParts() error {
 	return nil
 }
 
-// checkStretch is checkIDParts for the documents of a stretch.
+// checkStretch is checkIDParts for the documents of one stretch.
 func (v *verifier) checkStretch(o *IDOrder, s *stretch) error {
 	const none = math.MaxUint16
 	parts := make([]uint16, s.run.Len())

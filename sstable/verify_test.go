@@ -13,7 +13,7 @@ import (
 )
 
 // TestVerifySideBySide verifies tables with damage that several checks find at the same time: the
-// error is always that of the first check. Progress is told by one goroutine at a time.
+// error must always come from the first check. Progress is reported by one goroutine at a time.
 func TestVerifySideBySide(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	docs := testDocs(rand.New(rand.NewPCG(5, 5)), 30_000)
@@ -39,7 +39,7 @@ func TestVerifySideBySide(t *testing.T) {
 	}
 
 	damaged := bytes.Clone(data)
-	var first *Section // in the file
+	var first *Section // the first in the file
 	for i := range r.Info().Sections {
 		if s := &r.Info().Sections[i]; s.Kind == KindRun || s.Kind == KindIDs || s.Kind == KindTimes || s.Kind == table.KindBlocks {
 			damaged[s.Offset+s.Length/2] ^= 1

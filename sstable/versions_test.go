@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// withVersion3 adds a version 3 of the format for the time of a test: its directory is that of
+// withVersion3 adds a version 3 of the format for the duration of a test. Its directory is that of
 // version 2 with 16 more bytes in front, and it has a kind of section that version 2 does not know.
 func withVersion3(t *testing.T) {
 	const front = 16
@@ -36,8 +36,8 @@ func withVersion3(t *testing.T) {
 	t.Cleanup(func() { delete(table.Versions, 3) })
 }
 
-// TestVersion3 writes a table in version 3. It is read, searched, verified and described with one
-// of version 2, and refused by a program that does not know it.
+// TestVersion3 writes a table in version 3. It must be read, searched, verified and described along
+// with a table of version 2, and refused by a program that does not know version 3.
 func TestVersion3(t *testing.T) {
 	withVersion3(t)
 	docs := testDocs(rand.New(rand.NewPCG(81, 82)), 700)
@@ -63,7 +63,7 @@ func TestVersion3(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// A section of a kind that version 3 has: as good there as it is unknown in version 2.
+	// A section of a kind that only version 3 has: valid in version 3, unknown in version 2.
 	more := func(data []byte) error {
 		_, err := OpenBytes(withSections(t, data, func(s []Section, extra int64) []Section {
 			return append(s, Section{Kind: table.KindUnknown, Offset: extra, Length: 10})
@@ -86,8 +86,8 @@ func TestVersion3(t *testing.T) {
 	refused(t, three, "table format version 3; this program reads 2")
 }
 
-// TestVersion1 opens a table of version 1, which no release wrote: it is refused by its name, with
-// what there is to do. Damaged ones are damaged.
+// TestVersion1 opens a table of version 1, which no release wrote: the error must name the version
+// and say what to do. Damaged ones are reported as damaged.
 func TestVersion1(t *testing.T) {
 	data, err := os.ReadFile("testdata/v1.sst")
 	if err != nil {
@@ -104,7 +104,7 @@ func TestVersion1(t *testing.T) {
 	}
 }
 
-// withFormat returns a table with another number for its version.
+// withFormat returns a table with another version number.
 func withFormat(data []byte, version uint32) []byte {
 	data = bytes.Clone(data)
 	binary.LittleEndian.PutUint32(data[8:], version)
@@ -114,7 +114,7 @@ func withFormat(data []byte, version uint32) []byte {
 	return data
 }
 
-// refused makes sure that a table is refused with ErrUnsupported and some words.
+// refused checks that a table is refused with ErrUnsupported and some words.
 func refused(t *testing.T, data []byte, words string) {
 	t.Helper()
 	if _, err := OpenBytes(data, "test.sst"); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), words+":") {
@@ -122,8 +122,8 @@ func refused(t *testing.T, data []byte, words string) {
 	}
 }
 
-// TestParametersToCome refuses widths of fingerprints, encodings of sketches and words that this
-// program does not know, by name: such a table is not damaged.
+// TestParametersToCome has widths of fingerprints, encodings of sketches and words that this
+// program does not know. The error must name them: such a table is not damaged.
 func TestParametersToCome(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(1, 2)), 3))
 	for at, words := range map[int]string{

@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// wideParams are testParams with all that may be added: fingerprints of four words, sets, and
-// indexed fields.
+// wideParams are testParams with all optional parts: fingerprints of four words, sets, and indexed
+// fields.
 var wideParams = func() Params {
 	p := testParams
 	p.Words, p.Sets, p.Index = 4, true, "n,m.s"
@@ -29,8 +29,8 @@ func wideDocs(docs []Document) []Document {
 	return docs
 }
 
-// wideOf returns a fingerprint of some words, the first of which is fp: one is uniform, one
-// constant, one has few values.
+// wideOf returns a fingerprint of several words, the first being fp. Of the others, some are
+// uniform, some constant, and some have few values.
 func wideOf(fp Fingerprint, words int) []Fingerprint {
 	all := []Fingerprint{fp}
 	for i := 1; i < words; i++ {
@@ -39,7 +39,7 @@ func wideOf(fp Fingerprint, words int) []Fingerprint {
 	return all
 }
 
-// checkWide compares searches by fingerprints of several words with the plain way.
+// checkWide compares searches by fingerprints of several words with brute force.
 func checkWide(t *testing.T, r *Reader, docs []Document) {
 	t.Helper()
 	words := r.Params().NumWords()
@@ -137,7 +137,7 @@ func bruteWide(docs []Document, q []Fingerprint, k int) (want []Hit) {
 	return want
 }
 
-// sameHits compares hits in any order, except for their fingerprints.
+// sameHits compares hits in any order, without their fingerprints.
 func sameHits(t *testing.T, what string, hits, want []Hit) {
 	t.Helper()
 	hits = slices.Clone(hits)
@@ -150,8 +150,8 @@ func sameHits(t *testing.T, what string, hits, want []Hit) {
 	}
 }
 
-// TestWide writes tables of all widths, of fingerprints that are uniform, in a ball, equal in a
-// word or equal as a whole, and of many searches that read all.
+// TestWide writes tables of all widths, with fingerprints that are uniform, in a ball, or equal in
+// one word or in all, and searches them.
 func TestWide(t *testing.T) {
 	kinds := map[string]func(r *rand.Rand, word int) uint64{
 		"uniform":       func(r *rand.Rand, _ int) uint64 { return r.Uint64() },
@@ -190,8 +190,8 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestWideCrowd searches where half of the documents have one value of a word: a query with that
-// value, or one near it, must not look at them all.
+// TestWideCrowd searches a table in which half of the documents have the same value of a word: a
+// query with that value, or one near it, must not compare all these documents.
 func TestWideCrowd(t *testing.T) {
 	const n, crowd = 100_000, 0xc0ffee
 	r := rand.New(rand.NewPCG(3, 4))

@@ -11,24 +11,24 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// Writer writes a table of documents that come one by one, by a BatchWriter: all but texts and
-// fields is in memory until Close. It must not be used concurrently.
+// Writer writes a table of documents that are added one by one. It uses a BatchWriter: everything
+// except texts and fields stays in memory until Close. It must not be used concurrently.
 type Writer struct {
 	w      *write.BatchWriter
 	batch  Batch
-	code   []byte // scratch
-	info   Info   // once it is closed
+	code   []byte // buffer for an encoded sketch
+	info   Info   // set by Close
 	closed bool
 
 	next    uint32 // number of the next record
-	records []byte // texts and fields that have not been written
-	ends    []int  // of each text, and of its fields, in records
+	records []byte // texts and fields that have not been written yet
+	ends    []int  // ends in records of each text and of its fields
 }
 
 // writerRecords is how many bytes of texts and fields a Writer collects before it compresses them.
 const writerRecords = 1 << 20
 
-// unclosed is the file of a BatchWriter that writes without a goroutine of its own.
+// unclosed is the file of a BatchWriter that has no goroutine for writing.
 type unclosed struct{ io.Writer }
 
 // Close does nothing.
@@ -44,9 +44,9 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	return &Writer{w: b, batch: Batch{Rest: make([][]Fingerprint, p.NumWords()-1), Strings: &Arena{}, Codes: &Arena{}}}, nil
 }
 
-// Add adds a document, at most MaxBatch of them in any order. Documents with equal fingerprints are
-// in the order in which they are added, and of those with equal IDs the last counts. Text and
-// Fields are ignored unless Params.StoreText. d and its slices may be reused.
+// Add adds a document; at most MaxBatch documents can be added, in any order. Documents with equal
+// fingerprints stay in the order of Add. If several documents have the same ID, the last one wins.
+// Text and Fields are ignored unless Params.StoreText. d and its slices may be reused.
 func (t *Writer) Add(d *Document) error {
 	p, b := &t.w.Params, &t.batch
 	if t.w.Err != nil {
@@ -98,7 +98,7 @@ func (t *Writer) Add(d *Document) error {
 	return t.writeRecords()
 }
 
-// writeRecords writes the texts and fields that were collected.
+// writeRecords writes the collected texts and fields.
 func (t *Writer) writeRecords() error {
 	_, err := t.w.AddRecords(len(t.ends)/2, 0, func(i int) (text, fields []byte) {
 		from := 0

@@ -84,7 +84,7 @@ func TestParams(t *testing.T) {
 	}
 }
 
-// TestFeatureParams: features are recorded, and those that are not known refused by name.
+// TestFeatureParams checks that features are recorded, and that unknown ones are refused by name.
 func TestFeatureParams(t *testing.T) {
 	p := testParams
 	p.Features = "unit chars\nmin-words 3\n"
@@ -184,7 +184,7 @@ func TestWithoutText(t *testing.T) {
 	}
 }
 
-// TestLongIDs has blocks of names whose ends take 4 bytes.
+// TestLongIDs has blocks of names whose ends need 4 bytes.
 func TestLongIDs(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(19, 20)), 700)
 	for i := range docs {
@@ -231,7 +231,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// spoiledTable returns a table of documents whose batch was changed once it was in order.
+// spoiledTable returns a table of documents whose batch was changed after sorting.
 func spoiledTable(t *testing.T, docs []Document, spoil func(*write.BatchOrder)) []byte {
 	t.Helper()
 	var buf bytes.Buffer
@@ -268,7 +268,7 @@ func rename(b *write.BatchOrder, ids []string) {
 	})
 }
 
-// TestVerifyFindsBadWriters has tables that a faulty writer or caller made, checksums and all.
+// TestVerifyFindsBadWriters has tables made by a faulty writer or caller, with good checksums.
 func TestVerifyFindsBadWriters(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(23, 24)), 900)
 	cases := map[string]struct {
@@ -305,7 +305,7 @@ func TestVerifyFindsBadWriters(t *testing.T) {
 	}
 }
 
-// TestVerifyCompares changes a value of one index and makes all checksums right again.
+// TestVerifyCompares changes a value of one index and makes all checksums right.
 func TestVerifyCompares(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(29, 30)), 900))
 	r := openTable(t, bytes.Clone(data))
@@ -368,7 +368,7 @@ func openPath(t testing.TB, path string) *Reader {
 	return r
 }
 
-// TestFileCutWhileOpen takes the end of a mapped file away: every access to it is an error.
+// TestFileCutWhileOpen truncates a mapped file: every access to the missing part must be an error.
 func TestFileCutWhileOpen(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a mapped file can't be cut there")

@@ -8,26 +8,26 @@ import (
 )
 
 // Written selects documents by when they were written: those with From <= Time <= To, both in
-// microseconds since the Unix epoch, and with a sequence number of the file of at most MaxSeq.
+// microseconds since the Unix epoch, and with a sequence number in the file of at most MaxSeq.
 type Written struct {
 	From, To int64
 	MaxSeq   uint64
 }
 
-// How many blocks of a column are read between two looks at the context.
+// blocksPerLook is how many blocks of a column are read between two checks of the context.
 const blocksPerLook = 256
 
-// CountWritten returns how many documents w selects. It reads only the column of times, and of
-// it only blocks whose bounds do not decide.
+// CountWritten returns how many documents w selects. It reads only the column of times, and only
+// those blocks whose bounds do not decide.
 func (r *Reader) CountWritten(ctx context.Context, w Written) (n int64, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	set, err := r.writtenRanks(ctx, w)
 	return int64(set.count), err
 }
 
-// EachWritten calls fn with the numbers of the documents that w selects, ascending, some at a time.
-// fn must not keep the slice. It reads the column of times, and that of ranks only if there are
-// such documents. It holds at most a bit a document.
+// EachWritten calls fn with the numbers of the documents that w selects, ascending, several at a
+// time. fn must not retain the slice. EachWritten reads the column of times, and the column of
+// ranks only if there are such documents. It needs at most one bit of memory per document.
 func (r *Reader) EachWritten(ctx context.Context, w Written, fn func(docs []uint32) error) (err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	set, err := r.writtenRanks(ctx, w)
@@ -49,7 +49,7 @@ func (r *Reader) eachDocOf(ctx context.Context, set *rankSet, fn func(docs []uin
 			}
 		}
 		count := min(keyrun.BlockLen, total-start)
-		if r.t.Ranks == nil || set.count == total { // each rank is the number of its document, or all are wanted
+		if r.t.Ranks == nil || set.count == total { // ranks are numbers, or all are wanted
 			for i := range count {
 				ranks[i] = uint64(start + i)
 			}
@@ -72,8 +72,8 @@ func (r *Reader) eachDocOf(ctx context.Context, set *rankSet, fn func(docs []uin
 	return nil
 }
 
-// AppendInOrder appends the documents from position from to position to - 1 of the order in which
-// they were written. It reads the column of ranks.
+// AppendInOrder appends the documents at the positions [from, to) of the order of writing. It reads
+// the column of ranks.
 func (r *Reader) AppendInOrder(dst []uint32, from, to int) (_ []uint32, err error) {
 	defer r.t.Unguard(table.Guard(), &err)
 	at := len(dst)
@@ -133,8 +133,8 @@ func (r *Reader) writtenRanks(ctx context.Context, w Written) (set rankSet, err 
 	return set, nil
 }
 
-// ranksUpTo returns how many documents have a sequence number of at most seq: these ranks come
-// first.
+// ranksUpTo returns how many documents have a sequence number of at most seq. They have the lowest
+// ranks.
 func (r *Reader) ranksUpTo(seq uint64) (n int, err error) {
 	total := int(r.t.Info.Docs)
 	if seq >= r.t.Info.MaxSeq {
@@ -156,12 +156,12 @@ func (r *Reader) ranksUpTo(seq uint64) (n int, err error) {
 	return from, nil
 }
 
-// A rankSet is a set of ranks: those from from to to-1 or, if bits is not nil, those of them whose
-// bit is set. Where times rise with every write, as they mostly do, what was written before a
-// moment is one range, which takes no memory.
+// A rankSet is a set of ranks: [from, to) or, if bits is not nil, the ranks in this range whose
+// bit is set. Times usually rise with every write; then the documents written before a given moment
+// are one range, which needs no memory for bits.
 type rankSet struct {
 	from, to int
-	bits     []uint64 // from rank 0 on
+	bits     []uint64 // by rank, starting with rank 0
 	count    int
 }
 
@@ -172,7 +172,8 @@ func (s *rankSet) has(rank int) bool {
 	return s.bits == nil || s.bits[rank>>6]>>(rank&63)&1 != 0
 }
 
-// add adds the ranks from from to to-1, which follow those of the set, of n in all.
+// add adds the ranks in [from, to), which must follow those in the set. n is the number of all
+// ranks.
 func (s *rankSet) add(from, to, n int) {
 	if from >= to {
 		return
@@ -202,7 +203,8 @@ func (s *rankSet) set(from, to int) {
 	}
 }
 
-// addEach adds the ranks from start on whose values are from lo to hi, of n ranks in all.
+// addEach adds the ranks, starting with start, whose values lie in lo..hi. n is the number of all
+// ranks.
 func (s *rankSet) addEach(start int, values []uint64, lo, hi uint64, n int) {
 	for i := 0; i < len(values); {
 		if values[i]-lo > hi-lo {

@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// writtenTable returns a table of n documents whose write number w (from 0) has time(w), and which
-// are in a random order of writing unless inOrder.
+// writtenTable returns a table of n documents, where the w-th write (from 0) has time(w). The order
+// of writing is random unless inOrder.
 func writtenTable(t *testing.T, n int, inOrder bool, time func(w int) int64) *Reader {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(n), 5))
@@ -46,7 +46,7 @@ func writtenTable(t *testing.T, n int, inOrder bool, time func(w int) int64) *Re
 	return table
 }
 
-// TestWritten compares what is selected by times and sequence numbers with a look at each document.
+// TestWritten compares the documents selected by times and sequence numbers with a scan of all.
 func TestWritten(t *testing.T) {
 	exhaustive.Sequential(t)
 	ctx := t.Context()
@@ -76,7 +76,7 @@ func TestWritten(t *testing.T) {
 						w.To = math.MaxInt64
 					case 2:
 						w.MaxSeq = 90 + random.Uint64N(uint64(4*size))
-					case 3: // the bounds of a document
+					case 3: // the exact values of a document
 						w.From, _ = table.Time(random.Uint32N(uint32(size)))
 						w.To, _ = table.Time(random.Uint32N(uint32(size)))
 					}
@@ -108,7 +108,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestWrittenStops cancels a selection, and has its caller end it.
+// TestWrittenStops cancels a selection, and lets fn stop one.
 func TestWrittenStops(t *testing.T) {
 	table := writtenTable(t, 3000, false, func(w int) int64 { return int64(w) })
 	ctx, cancel := context.WithCancel(t.Context())

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// benchNames are n names of each of the kinds that lists are made for.
+// benchNames returns n names of each of the kinds for which lists are optimized.
 func benchNames(n int) map[string][][]byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	kinds := map[string][][]byte{}
@@ -34,7 +34,7 @@ func writeList(k *Kind, list [][]byte) (dir, area Bytes) {
 	return Bytes{Data: w.Directory()}, area
 }
 
-// BenchmarkRecords compares what a merge can do with a block: copy it, or add its records again.
+// BenchmarkRecords compares the two ways to merge a block: copying it and adding its records again.
 func BenchmarkRecords(b *testing.B) {
 	rng := rand.New(rand.NewPCG(17, 18))
 	words := make([]string, 2000)

@@ -7,7 +7,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// MaxRecord is the most bytes that a text and its fields have together.
+// MaxRecord is the maximum size of a text and its fields together, in bytes.
 const MaxRecord = 64 << 20
 
 // Limits of a block of records before compression, in bytes.
@@ -17,38 +17,38 @@ const (
 
 	maxRawBlock = MaxBlockSize + MaxRecord + 64<<10 // a full block, one more record, and lengths
 
-	// maxZstdRatio is the most that a byte of a zstd frame can stand for: a block of 128 KiB takes
-	// 4 bytes or more. It bounds what is allocated for a block by the size of the file.
+	// maxZstdRatio is the highest possible ratio of decoded bytes to bytes of a zstd frame: a block
+	// of 128 KiB needs at least 4 bytes. It bounds the memory allocated for a block by the size of
+	// the file.
 	maxZstdRatio = 32 << 10
 )
 
-// decoder returns the one decoder of the process; DecodeAll may be called by any number of
-// goroutines.
+// decoder returns the decoder of the process. Any number of goroutines may call DecodeAll.
 var decoder = sync.OnceValue(func() *zstd.Decoder {
 	d, err := zstd.NewReader(nil,
-		zstd.WithDecoderConcurrency(0), // as many as GOMAXPROCS, each on its caller's goroutine
+		zstd.WithDecoderConcurrency(0), // GOMAXPROCS decoders, each used on its caller's goroutine
 		zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxMemory(maxRawBlock),
 		zstd.WithDecoderMaxWindow(1<<27),
-		zstd.WithDecodeAllCapLimit(true)) // never more than the length that the table records
+		zstd.WithDecodeAllCapLimit(true)) // never more than the length recorded in the table
 	if err != nil {
-		panic(err) // the options are constants
+		panic(err) // the options are constant
 	}
 	return d
 })
 
-// Compression levels. Readers need not know which was used.
+// Compression levels. Readers need not know which one was used.
 const (
 	LevelDefault = iota // zstd's default
 	LevelFastest
 	LevelBetter
 )
 
-// ValidLevel reports whether there is such a level.
+// ValidLevel reports whether level exists.
 func ValidLevel(level int) bool { return level >= 0 && level < len(encoders) }
 
-// encoders are the encoders of the process by level, made on first use. EncodeAll may be called by
-// any number of goroutines; its output depends on nothing but level and input.
+// encoders are the encoders of the process by level, created on first use. Any number of goroutines
+// may call EncodeAll; its output depends only on level and input.
 var encoders = [...]func() *zstd.Encoder{
 	LevelDefault: sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedDefault) }),
 	LevelFastest: sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedFastest) }),
@@ -59,12 +59,12 @@ func newEncoder(level zstd.EncoderLevel) *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true),
 		zstd.WithLowerEncoderMem(true))
 	if err != nil {
-		panic(err) // the options are constants
+		panic(err) // the options are constant
 	}
 	return e
 }
 
-// compress appends raw to dst, as a zstd frame if that is shorter than raw, else as it is.
+// compress appends raw to dst, as a zstd frame if that is shorter, otherwise unchanged.
 func compress(e *zstd.Encoder, dst, raw []byte) []byte {
 	start := len(dst)
 	dst = e.EncodeAll(raw, dst)
@@ -74,8 +74,8 @@ func compress(e *zstd.Encoder, dst, raw []byte) []byte {
 	return dst
 }
 
-// decompress decodes what compress made of size bytes into dst, which is replaced if it is too
-// short. stored must not be trusted, size must have been checked by checkRawSize.
+// decompress decodes a block of size bytes that compress made. It uses the memory of dst if that is
+// large enough. stored is not trusted; size must have passed checkRawSize.
 func decompress(dst, stored []byte, size int) ([]byte, error) {
 	if cap(dst) < size {
 		dst = make([]byte, 0, size)
@@ -93,7 +93,8 @@ func decompress(dst, stored []byte, size int) ([]byte, error) {
 	return dst, nil
 }
 
-// checkRawSize reports whether stored bytes can hold a block of size bytes.
+// checkRawSize returns an error if a block of size bytes cannot be stored in the given number of
+// bytes.
 func checkRawSize(stored, size int64) error {
 	if size > maxRawBlock || stored > size || (size+maxZstdRatio-1)/maxZstdRatio > stored {
 		return fmt.Errorf("a block of %d bytes can't be stored in %d", size, stored)

@@ -1,25 +1,25 @@
-// Package blobs keeps byte strings by number: the blocks of a table, and the directories that say
-// where they are.
+// Package blobs stores byte strings by number: the blocks of a table, and the directories that
+// locate them.
 //
-// There are two mechanisms, after what reads them:
+// There are two mechanisms, for different access patterns:
 //
-//	List     short strings of which every hit of a search needs one: IDs, encoded sketches. The
-//	         number is that of the document; two loads, nothing to decompress.
-//	Records  texts with their fields: blocks, compressed, decoded as a whole, or copied from table
-//	         to table as they are. Records have numbers of their own.
+//	List     short strings that every hit of a search needs: IDs, encoded sketches. They are
+//	         numbered by document; reading one needs two loads and no decompression.
+//	Records  texts with their fields: compressed blocks, which are decoded as a whole, or copied
+//	         unchanged from table to table. Records have numbers of their own.
 //
-// Blocks of all of them share one area, because a table is written in one pass and never seeks: a
-// writer appends a block, or a chunk of them, when it is full, and keeps a directory entry for it,
-// which is written when the area has ended. Strings and records without bytes are stored as
-// nothing: a block of them has no bytes, and if there are no others, there is no directory.
+// All blocks are in one area, because a table is written in one pass and never seeks: a writer
+// appends a block, or a chunk of several, when it is full, and holds its directory entry in memory
+// until the area is complete. Empty strings and records need no space: a block that has only these
+// has no bytes, and if all blocks are like that, there is no directory.
 //
-// Invariants of the readers: the size of a directory is checked when it is opened, an entry and its
-// block when they are first used, before anything in them is relied on. A directory that is damaged
-// costs a *base.CorruptionError and neither a panic nor memory. Readers may be used by any number
-// of goroutines.
+// Invariants of the readers: the size of a directory is checked when it is opened. An entry and its
+// block are verified when they are first used, before anything in them is trusted. A damaged
+// directory causes a *base.CorruptionError, never a panic or a large allocation. Any number of
+// goroutines may use a reader.
 package blobs
 
-// Bytes is a part of a file that holds one section, or the area of blocks.
+// Bytes is a part of a file: one section, or the area of blocks.
 type Bytes struct {
 	Data   []byte
 	Offset int64 // in the file

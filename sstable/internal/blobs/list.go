@@ -10,14 +10,14 @@ import (
 	"github.com/simdb/simdb/sstable/internal/pages"
 )
 
-// A Kind says how the lists of one kind are cut into blocks, and what their strings may be. It is
-// part of the format.
+// A Kind defines how lists of one kind are split into blocks, and which strings they may have. It
+// is part of the format.
 type Kind struct {
 	Section string // the section of the directory, for errors
-	Name    string // what a string is, for errors
-	Shift   uint8  // a block has 1<<Shift strings, at most 128, the last block those that remain
-	Least   int    // bytes of a string
-	Most    int    // bytes of a string, at most 1<<20
+	Name    string // what a string represents, for errors
+	Shift   uint8  // a block has 1<<Shift strings, at most 128; the last one has the rest
+	Least   int    // minimum length of a string
+	Most    int    // maximum length of a string, at most 1<<20
 }
 
 // The kinds of lists.
@@ -27,22 +27,23 @@ var (
 	Values   = &Kind{Section: "values", Name: "value", Shift: 6, Most: jsonfield.MostKey}
 )
 
-// A block of a list of c strings:
+// A block of a list with c strings:
 //
 //	+-----------------------------------+------------------------------+
 //	| ends of strings, all but the last | strings, one after the other |
 //	|      ceil((c-1) * width / 8)      |                              |
 //	+-----------------------------------+------------------------------+
 //
-// The end of string i is near where it would be if all strings had one length. Only the difference
-// is stored, so that ends cost 3 bits an ID of up to 7 digits and nothing if all have one length.
-// With total bytes of strings, string i of 0..c-1 ends where string i+1 starts:
+// The end of string i is close to where it would be if all strings had the same length. Only the
+// difference is stored, so that ends cost 3 bits per ID of up to 7 digits, and nothing if all
+// strings have the same length. total is the size of all strings. String i of 0..c-1 ends where
+// string i+1 starts:
 //
 //	start of 0 = 0;  start of c = total
 //	start of i = floor(i*total/c) - floor(low * 2^width / 256) + v[i]
 //
-// v[1] to v[c-1] are packed at width bits each, from the lowest bit of the first byte on. Starts
-// count from the first string and must not descend. The directory has an entry a block:
+// v[1] to v[c-1] are packed with width bits each, from the lowest bit of the first byte on. Starts
+// are relative to the first string and must not descend. The directory has an entry for each block:
 //
 //	+------------------------+-------+-----+--------+----------------------------------+
 //	| offset in the area   6 | width | low | length | CRC32C of the block and of these |
@@ -55,10 +56,11 @@ const (
 	// ListEntry is the size in bytes of a directory entry of a list.
 	ListEntry = 16
 
-	maxListStrings = 1 << 7 // of a block
+	maxListStrings = 1 << 7 // maximum number of strings in a block
 
-	maxWidth = 28 // so that two packed values are within 64 bits of the first one's first byte
-	// maxListBlock bounds the bytes of a block, so that 32 bits hold every sum of two positions.
+	maxWidth = 28 // so that two packed values fit in 64 bits from the first one's first byte
+	// maxListBlock bounds the size of a block, so that the sum of any two positions fits in 32
+	// bits.
 	maxListBlock = 1 << 30
 )
 
@@ -68,20 +70,20 @@ func packedBytes(n, width int) int { return (n*width + 7) >> 3 }
 type List struct {
 	kind    *Kind
 	file    string
-	n       uint32 // strings
-	dir     Bytes  // empty if all strings are
+	n       uint32 // number of strings
+	dir     Bytes  // empty if all strings are empty
 	area    Bytes
 	shift   uint8           // Kind.Shift, at most 31
-	full    int             // blocks with 1<<shift strings
-	checked []atomic.Uint32 // a bit a block whose checksum and ends are right
-	pages   *pages.Table    // how the file's pages come into memory, or nil
+	full    int             // number of blocks with 1<<shift strings
+	checked []atomic.Uint32 // bit set of the verified blocks
+	pages   *pages.Table    // how the file's pages are brought into memory, or nil
 }
 
-// SetPages says how the pages of the file come into memory. It comes before any other method.
+// SetPages sets how the pages of the file are brought into memory. It must be called first.
 func (l *List) SetPages(p *pages.Table) { l.pages = p }
 
-// OpenList opens a list of n strings. It checks that the directory has the right size; its entries
-// are checked with their blocks. An empty directory says that all strings are empty.
+// OpenList opens a list of n strings. It checks the size of the directory; entries are verified
+// with their blocks. An empty directory means that all strings are empty.
 func OpenList(k *Kind, file string, n uint32, dir, area Bytes) (*List, error) {
 	blocks := (int64(n) + 1<<k.Shift - 1) >> k.Shift
 	if len(dir.Data) == 0 && k.Least == 0 {
@@ -100,13 +102,13 @@ func OpenList(k *Kind, file string, n uint32, dir, area Bytes) (*List, error) {
 // NumBlocks returns the number of blocks, 0 if all strings are empty.
 func (l *List) NumBlocks() int { return len(l.dir.Data) / ListEntry }
 
-// Extent returns where the directory says that block b is in the area, unchecked.
+// Extent returns the position of block b in the area, from the directory, unverified.
 func (l *List) Extent(b int) (off, length uint64) {
 	e := l.dir.Data[b*ListEntry:][:12]
 	return binary.LittleEndian.Uint64(e) & maxOffset, uint64(binary.LittleEndian.Uint32(e[8:]))
 }
 
-// Size returns the bytes of all blocks, as the directory says, unchecked.
+// Size returns the size of all blocks, from the directory, unverified.
 func (l *List) Size() (n int64) {
 	for b := range l.NumBlocks() {
 		_, length := l.Extent(b)
@@ -115,7 +117,7 @@ func (l *List) Size() (n int64) {
 	return n
 }
 
-// blockOf returns the block of string i, and which of its strings that is.
+// blockOf returns the block of string i, and the index of the string in it.
 func (l *List) blockOf(i uint32) (b, at int) {
 	return int(i >> (l.shift & 31)), int(i & (1<<(l.shift&31) - 1))
 }
@@ -126,7 +128,7 @@ func (l *List) First(i uint32) (b int, first bool) {
 	return b, at == 0
 }
 
-// BlockOf returns the block of string i, and the strings of that block, from first to end-1.
+// BlockOf returns the block of string i, and the strings [first, end) of that block.
 func (l *List) BlockOf(i uint32) (b int, first, end uint32) {
 	b, at := l.blockOf(i)
 	first = i - uint32(at)
@@ -160,7 +162,7 @@ func (l *List) Get(i uint32) ([]byte, error) {
 	last := uint64(1)<<shift - 1
 	first := off + (last*width+7)>>3
 	total := off + length - first
-	bit := max(uint64(at), 1)*width - width // there is no v[0], and v[1] is at bit 0
+	bit := max(uint64(at), 1)*width - width // v[0] is not stored, v[1] is at bit 0
 	v, mask := l.load(off+bit>>3)>>(bit&7), uint64(1)<<width-1
 	line := uint64(at) * total
 	from, to := first, off+length
@@ -194,7 +196,8 @@ func (l *List) getLast(i uint32, off, length, width, low uint64) []byte {
 	return l.area.Data[from:to:to]
 }
 
-// load returns the 8 bytes of the area from pos on, pos <= len, with zeros for those past its end.
+// load returns the 8 bytes of the area from pos on, pos <= len, with zeros for bytes beyond its
+// end.
 func (l *List) load(pos uint64) uint64 {
 	b := l.area.Data[pos:]
 	if len(b) < 8 {
@@ -203,14 +206,14 @@ func (l *List) load(pos uint64) uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
-// loadEnd is load of all of b, which is shorter.
+// loadEnd is load of the rest of an area, b, which is shorter than 8 bytes.
 func loadEnd(b []byte) uint64 {
 	var room [8]byte
 	copy(room[:], b)
 	return binary.LittleEndian.Uint64(room[:])
 }
 
-// PrefetchEntry prefetches the directory entry of string i. It may be called on nil.
+// PrefetchEntry prefetches the directory entry of string i. l may be nil.
 func (l *List) PrefetchEntry(i uint32) {
 	if l == nil {
 		return
@@ -220,8 +223,8 @@ func (l *List) PrefetchEntry(i uint32) {
 	}
 }
 
-// Prefetch prefetches the end and the bytes of string i, which must exist, where they would be if
-// all strings of its block had one length. It may be called on nil.
+// Prefetch prefetches the end and the bytes of string i, which must exist. It assumes the position
+// that they would have if all strings of the block had the same length. l may be nil.
 func (l *List) Prefetch(i uint32) {
 	if l == nil || len(l.dir.Data) == 0 {
 		return
@@ -233,18 +236,18 @@ func (l *List) Prefetch(i uint32) {
 	shift := l.shift & 31
 	packed := (uint64(l.count(b)-1)*width + 7) >> 3
 	if size := uint64(len(l.area.Data)); off > size || length > size-off || length <= packed {
-		return // no bytes, or Get will report it
+		return // empty, or damaged, which Get will report
 	}
 	block := l.area.Data[off : off+length]
 	kernel.Prefetch(block[uint64(at)*packed>>shift:][:1])
-	// in the last block this is too early; it is one of many
+	// in the last block this position is too low, which is rare enough
 	total := length - packed
 	block = block[packed+uint64(at)*total>>shift:]
 	kernel.Prefetch(block[:min(total>>shift, uint64(len(block)))])
 }
 
-// Fetch fetches from storage the blocks of strings, which must exist. Those that have been verified
-// were in memory, and are taken to be there still. It may be called on nil.
+// Fetch starts reading the blocks of strings, which must exist, from storage. It assumes that
+// verified blocks are still in memory. l may be nil.
 func (l *List) Fetch(strings []uint32) {
 	if l == nil || l.pages.Random() == nil || len(strings) < 2 {
 		return
@@ -262,15 +265,14 @@ func (l *List) Fetch(strings []uint32) {
 	}
 }
 
-// Check verifies block b, and remembers if it is good: it lies
-// in the area after the block before it, its checksum is right, and its ends ascend to its last
-// byte.
+// Check verifies block b, and records success: the block must be in the area after the previous
+// block, its checksum must be right, and its ends must ascend to its last byte.
 func (l *List) Check(b int) error {
 	var ends [maxListStrings]uint32
 	return l.check(b, &ends)
 }
 
-// check is Check, and sets ends to the ends of the block's strings if it is good.
+// check is Check, and sets ends to the ends of the block's strings.
 func (l *List) check(b int, ends *[maxListStrings]uint32) error {
 	block, err := l.checkExtent(b)
 	if err == nil {
@@ -282,8 +284,7 @@ func (l *List) check(b int, ends *[maxListStrings]uint32) error {
 	return err
 }
 
-// checkExtent makes sure that block b lies in the area after the block before it, and returns its
-// bytes.
+// checkExtent verifies that block b is in the area after the previous block, and returns its bytes.
 func (l *List) checkExtent(b int) ([]byte, error) {
 	off, length := l.Extent(b)
 	inDir := func(format string, args ...any) error {
@@ -294,7 +295,7 @@ func (l *List) checkExtent(b int) ([]byte, error) {
 		length < uint64(packed+l.kind.Least*l.count(b)) {
 		return nil, inDir("block of %d bytes at %d of %d, ends of %d bits", length, off, len(l.area.Data), width)
 	}
-	if b > 0 { // overlapping blocks could make the work for a small file unlimited
+	if b > 0 { // overlapping blocks could cause unlimited work for a small file
 		if prev, size := l.Extent(b - 1); prev > off || size > off-prev {
 			return nil, inDir("block at %d overlaps the one before it, %d bytes at %d", off, size, prev)
 		}
@@ -310,8 +311,8 @@ func (l *List) setChecked(b int) { l.checked[b>>5].Or(1 << (b & 31)) }
 // isChecked reports whether block b has been verified.
 func (l *List) isChecked(b int) bool { return l.checked[b>>5].Load()>>(b&31)&1 != 0 }
 
-// Once aheadAfter blocks have been verified one after the other, those up to 2*aheadBlocks further
-// on are fetched, with their entries, and so on every aheadBlocks.
+// After aheadAfter blocks have been verified in order, the next 2*aheadBlocks blocks are fetched,
+// with their entries, and again after every aheadBlocks.
 const aheadAfter, aheadBlocks = 8, 128
 
 // readAhead fetches the blocks after block b if those before it have been verified.
@@ -328,13 +329,13 @@ func (l *List) readAhead(b int) {
 	}
 }
 
-// packed returns the width of the packed values of block b, and their bytes, unchecked.
+// packed returns the width of the packed values of block b, and their total size, unverified.
 func (l *List) packed(b int) (width, bytes int) {
 	width = int(l.dir.Data[b*ListEntry+6])
 	return width, packedBytes(l.count(b)-1, width)
 }
 
-// checkBlock verifies checksum and ends of block b, and sets ends.
+// checkBlock verifies the checksum and the ends of block b, and sets ends.
 func (l *List) checkBlock(b int, block []byte, ends *[maxListStrings]uint32) error {
 	if err := l.checkSum(b, block); err != nil {
 		return err
@@ -347,7 +348,7 @@ func (l *List) checkEnds(b int, ends *[maxListStrings]uint32) error {
 	l.decode(b, ends)
 	prev, least, span := uint32(0), uint32(l.kind.Least), uint32(l.kind.Most-l.kind.Least)
 	for i, end := range ends[:l.count(b)] {
-		// a size below the least, or below 0, wraps around; the last end is that of the block
+		// a size below the minimum, or below 0, wraps around; the last end is the end of the block
 		if end-prev-least > span {
 			return l.corrupt(b, "%s %d of block %d ends at %d, after one that ends at %d", l.kind.Name, i, b, int32(end), int32(prev))
 		}
@@ -395,13 +396,13 @@ func (l *List) decode(b int, ends *[maxListStrings]uint32) {
 	ends[count-1] = uint32(total)
 }
 
-// corrupt is the error for damage in block b.
+// corrupt returns the error for damage in block b.
 func (l *List) corrupt(b int, format string, args ...any) error {
 	off, _ := l.Extent(b)
 	return base.Corruptf(l.file, l.kind.Section, l.area.Offset+int64(off), format, args...)
 }
 
-// Corrupt is the error for string i, if its bytes turn out not to be what they should be.
+// Corrupt returns the error for string i if its content turns out to be invalid.
 func (l *List) Corrupt(i uint32, format string, args ...any) error {
 	b, _ := l.blockOf(i)
 	return l.corrupt(b, format, args...)

@@ -1,18 +1,18 @@
 package blobs
 
-// ListIter reads the strings of a list in order. Each block is checked once, and its ends are
-// decoded at once.
+// ListIter reads the strings of a list in order. It verifies each block once, and decodes all its
+// ends together.
 type ListIter struct {
 	list    *List
-	next    uint32 // string that follows those of the block
-	strings []byte // of the block
-	start   uint32 // of the next string of the block
-	at      int    // number of that string in the block
-	count   int    // strings in the block
+	next    uint32 // first string after the current block
+	strings []byte // of the current block
+	start   uint32 // start of the next string in the block
+	at      int    // index of that string in the block
+	count   int    // number of strings in the block
 	ends    [maxListStrings]uint32
 }
 
-// Iter returns an iterator before string i, which may be the number of strings.
+// Iter returns an iterator before string i. i may be the number of strings.
 func (l *List) Iter(i uint32) ListIter { return ListIter{list: l, next: i} }
 
 // Next returns the next string, which must exist. It aliases the table.
@@ -27,13 +27,13 @@ func (it *ListIter) Next() ([]byte, error) {
 	return it.strings[start:end:end], nil
 }
 
-// load goes to the block of the next string.
+// load moves to the block of the next string.
 func (it *ListIter) load() error {
 	l := it.list
 	b, at := l.blockOf(it.next)
 	count := l.count(b)
 	it.start = 0
-	if b < l.NumBlocks() { // else all strings are empty, and all ends 0
+	if b < l.NumBlocks() { // otherwise all strings are empty, and all ends 0
 		if l.checked[b>>5].Load()>>(b&31)&1 == 0 {
 			if err := l.check(b, &it.ends); err != nil {
 				return err

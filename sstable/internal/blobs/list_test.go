@@ -21,7 +21,7 @@ func typed(err error) bool {
 	return err == nil || ok
 }
 
-// listCases are lists of the kinds that blocks are encoded for, and some that are hard to encode.
+// listCases are lists of the usual kinds, and some that are hard to encode.
 func listCases() map[string][][]byte {
 	rng := rand.New(rand.NewPCG(5, 6))
 	of := func(n int, length func(i int) int) (list [][]byte) {
@@ -71,8 +71,8 @@ func emptyCases() map[string][][]byte {
 	return cases
 }
 
-// openList opens what writeList has written, between bytes that are not its own, whose area ends
-// with its last block.
+// openList writes a list and opens it, between bytes that do not belong to it. Its area ends with
+// its last block.
 func openList(t testing.TB, k *Kind, list [][]byte) *List {
 	dir, area := writeList(k, list)
 	l, err := OpenList(k, "test", uint32(len(list)), dir, Bytes{Data: slices.Clip(area.Data), Offset: 1000})
@@ -93,7 +93,7 @@ func TestList(t *testing.T) {
 			}
 		}
 		for _, first := range []int{0, len(list) / 3, len(list) / 2, len(list)} {
-			for _, l := range []*List{l, openList(t, k, list)} { // blocks that have been checked, and others
+			for _, l := range []*List{l, openList(t, k, list)} { // verified, unverified
 				it := l.Iter(uint32(first))
 				for i := first; i < len(list); i++ {
 					if got, err := it.Next(); err != nil || !bytes.Equal(got, list[i]) {
@@ -123,8 +123,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestListAppend puts a list together of parts of whole blocks, some of which have been flushed,
-// and gets the bytes of one writer.
+// TestListAppend concatenates a list from parts of whole blocks, some of which have been flushed;
+// the bytes must be those of a single writer.
 func TestListAppend(t *testing.T) {
 	for name, list := range listCases() {
 		for _, blocks := range []int{1, 2, 3} {
@@ -151,12 +151,12 @@ func TestListAppend(t *testing.T) {
 	}
 }
 
-// TestListSize pins what ends cost.
+// TestListSize bounds the size of ends.
 func TestListSize(t *testing.T) {
 	names := benchNames(1 << 14)
 	for _, c := range []struct {
 		kind string
-		most float64 // bits an end
+		most float64 // bits per end
 	}{{"equal", 0}, {"digits", 4}, {"urls", 9.5}} {
 		size := 0
 		for _, name := range names[c.kind] {
@@ -169,7 +169,7 @@ func TestListSize(t *testing.T) {
 	}
 }
 
-// TestListEmpty tests that strings without bytes are stored as nothing, and cost no memory to read.
+// TestListEmpty checks that empty strings need no space, and no memory to read.
 func TestListEmpty(t *testing.T) {
 	w := NewListWriter(Sketches)
 	for range 1000 {
@@ -202,7 +202,7 @@ func TestListEmpty(t *testing.T) {
 	}
 }
 
-// tryList reads all of a list that may be damaged. With strict it must not give a wrong string.
+// tryList reads all of a list that may be damaged. If strict, it must not return a wrong string.
 func tryList(t *testing.T, k *Kind, list [][]byte, dir, area []byte, strict bool, what string) {
 	t.Helper()
 	l, err := OpenList(k, "test", uint32(len(list)), Bytes{Data: dir}, Bytes{Data: area})
@@ -252,7 +252,7 @@ func TestListFlipped(t *testing.T) {
 	}
 }
 
-// TestListForged damages fields and bytes of blocks and makes the checksums right again.
+// TestListForged changes fields and bytes of blocks and makes the checksums right.
 func TestListForged(t *testing.T) {
 	exhaustive.Sequential(t)
 	values := []uint64{^uint64(0), 0, 1, 1<<63 - 1, 1 << 31, 1<<30 - 1, 0x8080808080808080, 0x1c00000000000000, 0xff1c}
@@ -277,7 +277,7 @@ func TestListForged(t *testing.T) {
 	}
 }
 
-// TestListOverlap tests that two blocks must not share bytes.
+// TestListOverlap checks that two blocks must not share bytes.
 func TestListOverlap(t *testing.T) {
 	list := listCases()["equal"]
 	dir, area := writeList(IDs, list)

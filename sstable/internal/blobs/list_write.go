@@ -7,7 +7,7 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// listChunk is how many bytes of blocks are written side by side, so that they share few pages with
+// listChunk is how many bytes of blocks are written together, so that they share few pages with
 // texts.
 const listChunk = 256 << 10
 
@@ -17,10 +17,10 @@ type ListWriter struct {
 	ends    []uint32 // of the block being filled
 	strings []byte   // of the block being filled
 	blocks  blockDir
-	empty   int      // blocks without bytes before all that the directory has
-	values  []uint64 // scratch of EndBlock
+	empty   int      // number of empty blocks before the first entry of the directory
+	values  []uint64 // buffer of EndBlock
 
-	moved, movedBytes int // bytes of entries, and of the chunk, that another writer has
+	moved, movedBytes int // bytes of entries, and of the chunk, that Append has moved
 }
 
 // NewListWriter returns a writer of a list.
@@ -28,7 +28,7 @@ func NewListWriter(k *Kind) *ListWriter {
 	return &ListWriter{kind: k, blocks: blockDir{entry: ListEntry}}
 }
 
-// Add appends a string, of Kind.Least to Kind.Most bytes, and reports whether the chunk should be
+// Add appends a string of Kind.Least to Kind.Most bytes, and reports whether the chunk should be
 // flushed.
 func (w *ListWriter) Add(b []byte) (full bool) {
 	w.strings = append(w.strings, b...)
@@ -39,9 +39,10 @@ func (w *ListWriter) Add(b []byte) (full bool) {
 	return len(w.blocks.chunk) >= listChunk
 }
 
-// Append moves blocks of part, whose kind has no empty strings, to the end of w until the chunk
-// should be flushed, which it reports. Otherwise it has moved all, and part is ready for reuse. The
-// strings so far must fill whole blocks. Where chunks end does not depend on the sizes of parts.
+// Append moves blocks of part to the end of w until the chunk should be flushed, and then returns
+// true. If it returns false, it has moved all blocks, and part may be reused. The kind of part must
+// not allow empty strings. The strings so far must fill whole blocks. Chunks end at the same
+// places, whatever the sizes of parts.
 func (w *ListWriter) Append(part *ListWriter) (full bool) {
 	part.EndBlock()
 	d, p, le := &w.blocks, &part.blocks, binary.LittleEndian
@@ -87,7 +88,7 @@ func (w *ListWriter) appendBlock() {
 	w.addEntry(start, width, low)
 }
 
-// addEntry appends the entry of the block that the chunk has from start on.
+// addEntry appends the entry of the block that starts at start in the chunk.
 func (w *ListWriter) addEntry(start, width, low int) {
 	d, le := &w.blocks, binary.LittleEndian
 	block := d.chunk[start:]
@@ -96,8 +97,8 @@ func (w *ListWriter) addEntry(start, width, low int) {
 	d.entries = le.AppendUint32(d.entries, kernel.CRC32C(0, block))
 }
 
-// fit sets values to what is packed for the strings since the last block, and returns their width
-// and the low of the entry.
+// fit sets values to the packed values for the strings since the last block, and returns their
+// width and the low of the entry.
 func (w *ListWriter) fit() (width, low int) {
 	least, most := 0, 0
 	count, total := len(w.ends), len(w.strings)
@@ -108,7 +109,7 @@ func (w *ListWriter) fit() (width, low int) {
 		w.values = append(w.values, uint64(v))
 	}
 	for width = bits.Len(uint(most - least)); ; width++ {
-		// the least low that takes -least, rounded up where a low stands for more than 1
+		// the smallest low that makes -least fit, rounded up if low has a unit greater than 1
 		low = (-least<<8 + 1<<width - 1) >> width
 		if low < 1<<8 && most+low<<width>>8 < 1<<width {
 			break
@@ -120,13 +121,13 @@ func (w *ListWriter) fit() (width, low int) {
 	return width, low
 }
 
-// Flush returns the chunk, which is about to be written at offset of the area, and starts another.
-// The returned slice is valid until the next Add.
+// Flush returns the chunk, which is about to be written at offset of the area, and starts a new
+// one. The returned slice is valid until the next Add.
 func (w *ListWriter) Flush(offset int64) []byte { return w.blocks.flush(offset) }
 
-// Directory returns the entries of all blocks, final once everything has been flushed. It is empty
-// if no string has any bytes.
+// Directory returns the entries of all blocks, which are final once everything has been flushed. It
+// is empty if all strings are empty.
 func (w *ListWriter) Directory() []byte { return w.blocks.entries }
 
-// NumBlocks returns the number of blocks that have ended and are in the directory.
+// NumBlocks returns the number of finished blocks in the directory.
 func (w *ListWriter) NumBlocks() int { return len(w.blocks.entries) / ListEntry }

@@ -10,11 +10,12 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// A record is a text with its fields. Records are numbered from 0 in the order in which they lie in
-// the file, which need not be that of documents: which record a document has is kept elsewhere, and
-// a record may have none. They are kept in blocks of as many as make the block size of the writer,
-// MaxBlockRecords at the most. A block is stored as one zstd frame, or as it is where the frame
-// would not be shorter. Before that it is its records, one after the other:
+// A record is a text with its fields. Records are numbered from 0 in the order of the file, which
+// may differ from the order of documents: the record of each document is stored elsewhere, and a
+// record may belong to no document. Records are stored in blocks; a block ends when it reaches the
+// writer's block size or has MaxBlockRecords records. A block is stored as one zstd frame, or
+// uncompressed if the frame would not be shorter. Uncompressed, it has its records one after the
+// other:
 //
 //	+-----------------+-------------------+------+--------+
 //	| length of text  | length of fields  | text | fields |
@@ -22,36 +23,36 @@ import (
 //	+-----------------+-------------------+------+--------+
 //
 // A block whose records have neither text nor fields is stored as no bytes at all. The directory
-// has an entry a block:
+// has an entry for each block:
 //
 //	+-------------+---------+--------+--------+--------------+----------------------------------+
 //	| offset in   | records | stored | raw    | first record | CRC32C of the block and of these |
 //	| the area  6 |    2    | size 4 | size 4 |      4       |                4                 |
 //	+-------------+---------+--------+--------+--------------+----------------------------------+
 //
-// The first record of a block follows the last one of the block before it. Records without any
-// bytes at all have neither blocks nor directory.
+// The first record of a block follows the last one of the previous block. If all records are empty,
+// there are neither blocks nor a directory.
 //
-// Nothing in a block depends on its place or on the numbers of its records, so that a merge copies
-// it whole (RecordsWriter.AddBlock).
+// Nothing in a block depends on its position or on the numbers of its records, so a merge can copy
+// it unchanged (RecordsWriter.AddBlock).
 const (
 	// RecordsEntry is the size in bytes of a directory entry of records.
 	RecordsEntry = 24
-	// MaxBlockRecords is the most records of a block.
+	// MaxBlockRecords is the maximum number of records in a block.
 	MaxBlockRecords = 512
 
 	section      = "records" // the section of the directory, for errors
 	areaSection  = "blocks"  // the section of the area, for errors
-	cachedBlocks = 16        // decoded blocks a reader keeps
-	maxCached    = 256 << 10 // bytes of a block that is kept
+	cachedBlocks = 16        // number of decoded blocks that a reader caches
+	maxCached    = 256 << 10 // maximum size of a cached block
 )
 
-// extent is an entry of the directory.
+// extent is a decoded entry of the directory.
 type extent struct {
 	offset      uint64
-	count       uint32 // records
-	stored, raw uint32 // bytes
-	first       uint32 // record
+	count       uint32 // number of records
+	stored, raw uint32 // sizes in bytes
+	first       uint32 // number of the first record
 	sum         uint32
 }
 
@@ -66,14 +67,14 @@ func (e extent) append(b []byte) []byte {
 // Records reads records by number.
 type Records struct {
 	file  string
-	n     uint32 // records
-	dir   Bytes  // empty if no record has bytes
+	n     uint32 // number of records
+	dir   Bytes  // empty if all records are empty
 	area  Bytes
 	cache [cachedBlocks]atomic.Pointer[Block]
 }
 
-// OpenRecords opens n records. It checks that the directory has whole entries. They are checked
-// with their blocks. An empty directory says that no record has any bytes.
+// OpenRecords opens n records. It checks that the directory has whole entries, which are verified
+// with their blocks. An empty directory means that all records are empty.
 func OpenRecords(file string, n uint32, dir, area Bytes) (*Records, error) {
 	if len(dir.Data)%RecordsEntry != 0 || int64(len(dir.Data)/RecordsEntry) > int64(n) {
 		return nil, base.Corruptf(file, section, dir.Offset, "a directory of %d bytes for %d records", len(dir.Data), n)
@@ -87,8 +88,8 @@ func (d *Records) Len() uint32 { return d.n }
 // NumBlocks returns the number of blocks, 0 if no record has bytes.
 func (d *Records) NumBlocks() int { return len(d.dir.Data) / RecordsEntry }
 
-// firstOf returns the number of the first record in block b, or of the one after the last if b is
-// NumBlocks. It is unchecked.
+// firstOf returns the number of the first record in block b, or the number of records if b is
+// NumBlocks. It is unverified.
 func (d *Records) firstOf(b int) uint32 {
 	if b == d.NumBlocks() {
 		return d.n
@@ -96,10 +97,10 @@ func (d *Records) firstOf(b int) uint32 {
 	return binary.LittleEndian.Uint32(d.dir.Data[b*RecordsEntry+16:])
 }
 
-// BlockOf returns the block that should hold a record; there must be blocks. The directory may be
-// damaged, so only BlockRecords, or the block, can tell whether it does.
+// BlockOf returns the block that should have a record; there must be blocks. The directory may be
+// damaged, so only BlockRecords, or the block itself, can tell whether it does.
 func (d *Records) BlockOf(record uint32) int {
-	// Invariant: block lo starts at or before record if the directory is right, block hi after it.
+	// Invariant: if the directory is right, block lo starts at or before record, block hi after it.
 	lo, hi := 0, d.NumBlocks()
 	for hi-lo > 1 {
 		if mid := int(uint(lo+hi) / 2); d.firstOf(mid) <= record {
@@ -112,8 +113,8 @@ func (d *Records) BlockOf(record uint32) int {
 }
 
 // BlockRecords returns the first record of block b, and the number of its records, 1 to
-// MaxBlockRecords. It reads the directory alone, and verifies that the records of all blocks for
-// which it is called follow each other from 0 to Len.
+// MaxBlockRecords. It reads only the directory. If it is called for all blocks, it has verified
+// that their records follow each other from 0 to Len.
 func (d *Records) BlockRecords(b int) (first, count uint32, err error) {
 	e := d.entry(b)
 	if e.count-1 >= MaxBlockRecords || uint64(e.first)+uint64(e.count) != uint64(d.firstOf(b+1)) || b == 0 && e.first != 0 {
@@ -122,7 +123,7 @@ func (d *Records) BlockRecords(b int) (first, count uint32, err error) {
 	return e.first, e.count, nil
 }
 
-// entry returns what the directory says of block b, unchecked.
+// entry returns the directory entry of block b, unverified.
 func (d *Records) entry(b int) extent {
 	e := d.dir.Data[b*RecordsEntry:][:RecordsEntry]
 	le := binary.LittleEndian
@@ -133,14 +134,14 @@ func (d *Records) entry(b int) extent {
 	}
 }
 
-// extent returns the entry of block b, the block as it is stored, and the checksum of that alone,
-// after checking both.
+// extent verifies the entry of block b and its block. It returns the entry, the stored block, and
+// the checksum of the block alone.
 func (d *Records) extent(b int) (e extent, stored []byte, sum uint32, err error) {
 	e = d.entry(b)
 	if e.offset > uint64(len(d.area.Data)) || uint64(e.stored) > uint64(len(d.area.Data))-e.offset {
 		return e, nil, 0, d.corruptDir(b, "block of %d bytes at %d of %d", e.stored, e.offset, len(d.area.Data))
 	}
-	if b > 0 { // overlapping blocks could make the work for a small file unlimited
+	if b > 0 { // overlapping blocks could cause unlimited work for a small file
 		if prev := d.entry(b - 1); prev.offset > e.offset || uint64(prev.stored) > e.offset-prev.offset {
 			return e, nil, 0, d.corruptDir(b, "block at %d overlaps the one before it, %d bytes at %d", e.offset, prev.stored, prev.offset)
 		}
@@ -159,12 +160,12 @@ func (d *Records) extent(b int) (e extent, stored []byte, sum uint32, err error)
 	return e, stored, sum, nil
 }
 
-// corruptDir is the error for damage in the entry of block b.
+// corruptDir returns the error for damage in the entry of block b.
 func (d *Records) corruptDir(b int, format string, args ...any) error {
 	return base.Corruptf(d.file, section, d.dir.Offset+int64(b*RecordsEntry), format, args...)
 }
 
-// Decode verifies and decodes block b into blk, whose buffer is reused if it is long enough.
+// Decode verifies and decodes block b into blk, whose buffer is reused if it is large enough.
 func (d *Records) Decode(b int, blk *Block) error {
 	e, stored, _, err := d.extent(b)
 	if err != nil {
@@ -179,7 +180,7 @@ func (d *Records) Decode(b int, blk *Block) error {
 	return nil
 }
 
-// block returns the decoded block of a record, from the cache if it is there.
+// block returns the decoded block of a record, from the cache if possible.
 func (d *Records) block(record uint32) (*Block, error) {
 	b := d.BlockOf(record)
 	slot := &d.cache[b%cachedBlocks]
@@ -193,14 +194,14 @@ func (d *Records) block(record uint32) (*Block, error) {
 			slot.Store(blk)
 		}
 	}
-	if record-blk.first >= blk.count { // also if record is less
+	if record-blk.first >= blk.count { // also true if record is less
 		return nil, d.misplaced(record, blk)
 	}
 	return blk, nil
 }
 
-// misplaced is the error for a record that is not in the block where it should be, or a block that
-// is not after the one before it.
+// misplaced returns the error for a record that is not in the block where it should be, or for a
+// block that does not follow the previous one.
 func (d *Records) misplaced(record uint32, blk *Block) error {
 	return d.corruptDir(blk.number, "record %d is not in block %d, which has %d records from %d, %d bytes from %d",
 		record, blk.number, blk.count, blk.first, blk.stored, blk.offset)
@@ -225,8 +226,8 @@ func (d *Records) Get(record uint32) (text, fields []byte, err error) {
 	return text, fields, nil
 }
 
-// Sizes returns the bytes of all blocks as they are stored and before compression, as the directory
-// says, unchecked.
+// Sizes returns the total size of all blocks, as stored and before compression, from the directory,
+// unverified.
 func (d *Records) Sizes() (stored, raw int64) {
 	for b := range d.NumBlocks() {
 		e := d.entry(b)
@@ -256,13 +257,13 @@ func (d *Records) Check(blk *Block, first uint32) error {
 	return nil
 }
 
-// Block is a decoded block of records. A new one is ready for Records.Decode.
+// Block is a decoded block of records. The zero value may be passed to Records.Decode.
 type Block struct {
 	extent
 	records *Records
 	number  int
 	data    []byte
-	rest    []byte // records that Next has not returned
+	rest    []byte // records that Next has not returned yet
 }
 
 // First returns the number of the first record of the block.
@@ -271,11 +272,11 @@ func (b *Block) First() uint32 { return b.first }
 // Count returns the number of records in the block.
 func (b *Block) Count() uint32 { return b.count }
 
-// Extent returns where the block is in the area.
+// Extent returns the position of the block in the area.
 func (b *Block) Extent() (off, length uint64) { return b.offset, uint64(b.stored) }
 
-// Next returns the records of the block in order: it may be called Count times after
-// Records.Decode. They are parts of the block, valid until it is decoded into again.
+// Next returns the records of the block in order. It may be called Count times after
+// Records.Decode. The results are parts of the block, valid until the next Decode.
 func (b *Block) Next() (text, fields []byte, err error) {
 	if b.raw == 0 {
 		return nil, nil, nil
@@ -286,13 +287,13 @@ func (b *Block) Next() (text, fields []byte, err error) {
 	return text, fields, nil
 }
 
-// corrupt is the error for a block whose records have lengths that do not fit.
+// corrupt returns the error for a block whose records have invalid lengths.
 func (b *Block) corrupt(err error) error {
 	d := b.records
 	return base.Corruptf(d.file, section, d.area.Offset+int64(b.offset), "block %d: %w", b.number, err)
 }
 
-// nextRecord cuts the first record off b.
+// nextRecord splits the first record off b.
 func nextRecord(b []byte) (text, fields, rest []byte, err error) {
 	textLen, n := binary.Uvarint(b)
 	if n <= 0 {

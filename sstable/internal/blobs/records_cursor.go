@@ -1,19 +1,19 @@
 package blobs
 
-// cursorBytes is how many bytes of decoded blocks a cursor keeps, one block at the least, unless
-// records come in order.
+// cursorBytes is how many bytes of decoded blocks a cursor caches, plus one block, unless records
+// are read in order.
 const cursorBytes = 32 << 20
 
-// A RecordCursor reads the records of documents in the order of their numbers. A table that was
-// merged has blocks of each table that it was made from, in the order of documents each, so the
-// cursor goes through many series of blocks at a time: it keeps the blocks that it read last and
-// where in each it is, and decodes a block once while there are not more series than blocks kept.
+// A RecordCursor reads the records of documents in the order of their numbers. A merged table has
+// blocks from each of its inputs, and those of each input are in the order of documents, so the
+// cursor follows many series of blocks at a time: it caches the last blocks and the position in
+// each, and it decodes each block once as long as there are no more series than cached blocks.
 type RecordCursor struct {
 	records *Records
-	most    int // bytes of blocks that are kept, and one block more
+	most    int // maximum size of cached blocks, not counting the last one
 	blocks  map[int]*cursorBlock
-	queue   []*cursorBlock // in the order of decoding
-	size    int            // bytes of the blocks
+	queue   []*cursorBlock // in the order in which they were decoded
+	size    int            // total size of the cached blocks
 }
 
 // cursorBlock is a block with the number of records that Next has returned.
@@ -27,7 +27,7 @@ func (d *Records) Cursor() *RecordCursor {
 	return &RecordCursor{records: d, most: cursorBytes, blocks: map[int]*cursorBlock{}}
 }
 
-// CursorInOrder returns a cursor for records in ascending order, which keeps one block.
+// CursorInOrder returns a cursor for records in ascending order, which holds only one block.
 func (d *Records) CursorInOrder() *RecordCursor {
 	return &RecordCursor{records: d, most: 1, blocks: map[int]*cursorBlock{}}
 }
@@ -47,7 +47,7 @@ func (c *RecordCursor) Get(record uint32) (text, fields []byte, err error) {
 		}
 	}
 	at := record - blk.first
-	if at >= blk.count { // also if record is less
+	if at >= blk.count { // also true if record is less
 		return nil, nil, d.misplaced(record, &blk.Block)
 	}
 	if at < blk.passed {
@@ -62,7 +62,7 @@ func (c *RecordCursor) Get(record uint32) (text, fields []byte, err error) {
 	return text, fields, nil
 }
 
-// decode decodes block b in the place of those that were decoded first, if there are enough.
+// decode decodes block b. If the cache is full, it replaces the blocks that were decoded first.
 func (c *RecordCursor) decode(b int) (*cursorBlock, error) {
 	blk := new(cursorBlock)
 	for c.size >= c.most {

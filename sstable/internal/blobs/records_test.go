@@ -18,7 +18,7 @@ func (r record) equal(text, fields []byte) bool {
 	return bytes.Equal(r.text, text) && bytes.Equal(r.fields, fields)
 }
 
-// testRecords returns n records: texts that compress and some that do not, and empty ones.
+// testRecords returns n records: compressible texts, incompressible ones, and empty ones.
 func testRecords(rng *rand.Rand, n int) (records []record) {
 	for i := range n {
 		var r record
@@ -40,8 +40,8 @@ func testRecords(rng *rand.Rand, n int) (records []record) {
 	return records
 }
 
-// A recordsFile is a file of records in memory. What a writer has in it is flushed at once, behind
-// a gap, as if there were other blocks between.
+// A recordsFile is a file of records in memory. After each Add, finished blocks are flushed behind
+// a gap, as if other blocks were in between.
 type recordsFile struct {
 	*RecordsWriter
 	area []byte
@@ -51,7 +51,7 @@ func newRecordsFile(size int) *recordsFile {
 	return &recordsFile{RecordsWriter: NewRecordsWriter(LevelFastest, size)}
 }
 
-// flush writes the blocks that have ended.
+// flush writes the finished blocks.
 func (f *recordsFile) flush() {
 	f.area = append(f.area, "gap"...)
 	f.area = append(f.area, f.Flush(int64(len(f.area)))...)
@@ -76,7 +76,7 @@ func (f *recordsFile) open(t testing.TB) *Records {
 	return d
 }
 
-// checkRecords compares all ways to read records with what there should be.
+// checkRecords compares the results of all ways to read records with the expected ones.
 func checkRecords(t *testing.T, d *Records, want []record) {
 	t.Helper()
 	if int(d.Len()) != len(want) {
@@ -135,7 +135,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestRecordsVerbatim tests a block that is longer as a frame.
+// TestRecordsVerbatim tests a block whose zstd frame would be longer.
 func TestRecordsVerbatim(t *testing.T) {
 	f := newRecordsFile(100)
 	f.add(record{text: []byte("x")})
@@ -151,8 +151,8 @@ func TestRecordsVerbatim(t *testing.T) {
 	checkRecords(t, g.open(t), []record{{text: []byte("x")}})
 }
 
-// TestRecordsEmpty tests that records without bytes are stored as nothing, whatever they come from,
-// until there is one that has some.
+// TestRecordsEmpty checks that empty records need no space, however they were added, until one has
+// bytes.
 func TestRecordsEmpty(t *testing.T) {
 	empty := make([]record, 1300)
 	f := newRecordsFile(1 << 20)
@@ -191,7 +191,7 @@ func TestRecordsEmpty(t *testing.T) {
 }
 
 // TestAddBlock merges records as tables are merged: blocks with enough living records are copied,
-// of others the living ones are added, between records of other sizes.
+// and from the others the living records are added, between records of other sizes.
 func TestAddBlock(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for round := range 40 {
@@ -202,7 +202,7 @@ func TestAddBlock(t *testing.T) {
 			in := newRecordsFile(1 << rng.IntN(16))
 			in.add(records...)
 			d := in.open(t)
-			living := rng.IntN(5) // of 4; none if 0
+			living := rng.IntN(5) // out of 4; none if 0
 			var blk Block
 			for b := range d.NumBlocks() {
 				first, count, err := d.BlockRecords(b)
@@ -246,7 +246,7 @@ func TestAddBlock(t *testing.T) {
 	}
 }
 
-// TestAddBlockVerifies tests that a damaged block is not copied, and nothing else lost by it.
+// TestAddBlockVerifies checks that a damaged block is not copied, and that nothing else is lost.
 func TestAddBlockVerifies(t *testing.T) {
 	records := testRecords(rand.New(rand.NewPCG(11, 12)), 100)
 	f := newRecordsFile(500)
@@ -263,7 +263,7 @@ func TestAddBlockVerifies(t *testing.T) {
 	checkRecords(t, g.open(t), records[:2])
 }
 
-// tryRecords reads all records of a file that may be damaged. With strict it must not give a wrong
+// tryRecords reads all records of a file that may be damaged. If strict, it must not return a wrong
 // one.
 func tryRecords(t *testing.T, want []record, dir, area []byte, strict bool, what string) {
 	t.Helper()
@@ -347,7 +347,7 @@ func TestRecordsFlipped(t *testing.T) {
 	}
 }
 
-// TestRecordsForged damages fields and bytes of blocks and makes the checksums right again.
+// TestRecordsForged changes fields and bytes of blocks and makes the checksums right.
 func TestRecordsForged(t *testing.T) {
 	exhaustive.Sequential(t)
 	values := []uint64{^uint64(0), 0, 1, 1<<63 - 1, 1 << 31, 0x8080808080808080, 0xffff << 48}
@@ -372,8 +372,8 @@ func TestRecordsForged(t *testing.T) {
 	}
 }
 
-// TestRecordCursorKeeps goes through series of blocks that lie one after the other, a record of
-// each in turn, and through more bytes of blocks than can be kept.
+// TestRecordCursorKeeps reads several series of blocks in turn, one record of each at a time, and
+// then more bytes of blocks than the cursor can cache.
 func TestRecordCursorKeeps(t *testing.T) {
 	const series, each = 40, 60
 	f := newRecordsFile(1000)

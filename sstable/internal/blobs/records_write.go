@@ -11,35 +11,35 @@ import (
 )
 
 // RecordsWriter collects blocks of records. It numbers records in the order in which they are
-// added. Blocks that have ended wait in memory until Flush.
+// added. Finished blocks wait in memory until Flush.
 type RecordsWriter struct {
 	enc    *zstd.Encoder
-	size   int    // bytes that end a block
+	size   int    // size at which a block ends
 	raw    []byte // records of the block being filled
 	count  uint32 // records of the block being filled
-	any    bool   // one of them has bytes
-	n      uint32 // records of blocks that have ended; none has bytes while there are no entries
+	any    bool   // whether one of them is not empty
+	n      uint32 // records in finished blocks; without entries, all are empty
 	blocks blockDir
 }
 
-// NewRecordsWriter returns a writer that compresses at a level, which is one of those that
-// ValidLevel accepts, blocks of about size bytes.
+// NewRecordsWriter returns a writer that compresses blocks of about size bytes at a level for which
+// ValidLevel is true.
 func NewRecordsWriter(level, size int) *RecordsWriter {
 	return &RecordsWriter{enc: encoders[level](), size: size, blocks: blockDir{entry: RecordsEntry}}
 }
 
-// Len returns the number of records so far, which is the number that the next one gets. There may
-// be 1<<32 - 1, which the caller of Add sees to.
+// Len returns the number of records so far, which is the number of the next one. There may be at
+// most 1<<32 - 1; the caller of Add must ensure this.
 func (w *RecordsWriter) Len() uint32 { return w.n + w.count }
 
-// Directory returns the entries of all blocks that have ended, final once they have been flushed.
-// It is empty if no record has any bytes.
+// Directory returns the entries of all finished blocks, which are final once the blocks have been
+// flushed. It is empty if all records are empty.
 func (w *RecordsWriter) Directory() []byte { return w.blocks.entries }
 
-// NumBlocks returns the number of blocks that have ended and are in the directory.
+// NumBlocks returns the number of finished blocks in the directory.
 func (w *RecordsWriter) NumBlocks() int { return len(w.blocks.entries) / RecordsEntry }
 
-// Add appends a record and reports whether there are blocks to be flushed.
+// Add appends a record and reports whether there are blocks to flush.
 func (w *RecordsWriter) Add(text, fields []byte) (full bool) {
 	w.any = w.any || len(text) > 0 || len(fields) > 0
 	w.raw = AppendRecord(w.raw, text, fields)
@@ -50,7 +50,7 @@ func (w *RecordsWriter) Add(text, fields []byte) (full bool) {
 	return len(w.blocks.chunk) > 0
 }
 
-// AppendRecord appends a record as blocks have it before compression.
+// AppendRecord appends a record in the format of a block before compression.
 func AppendRecord(raw, text, fields []byte) []byte {
 	raw = binary.AppendUvarint(raw, uint64(len(text)))
 	raw = binary.AppendUvarint(raw, uint64(len(fields)))
@@ -58,21 +58,21 @@ func AppendRecord(raw, text, fields []byte) []byte {
 	return append(raw, fields...)
 }
 
-// Encoded is a block of records that was encoded by Encode.
+// Encoded is a block of records, encoded by Encode.
 type Encoded struct {
 	Stored          []byte
 	raw, count, sum uint32
 }
 
-// Encode encodes count records, 1 to MaxBlockRecords, which AppendRecord has written, as a block at
-// a level, and appends its bytes to dst. Several goroutines may call it at once.
+// Encode encodes count records, 1 to MaxBlockRecords, as a block at a level, and appends its bytes
+// to dst. raw comes from AppendRecord. Several goroutines may call it at once.
 func Encode(level int, dst, raw []byte, count int) Encoded {
 	stored := compress(encoders[level](), dst, raw)[len(dst):]
 	return Encoded{Stored: stored, raw: uint32(len(raw)), count: uint32(count), sum: kernel.CRC32C(0, stored)}
 }
 
-// AddEncoded ends the block being filled and appends one that was encoded apart. Its records get
-// consecutive numbers, of which first is the first.
+// AddEncoded ends the current block and appends an encoded one. Its records get consecutive
+// numbers, starting with first.
 func (w *RecordsWriter) AddEncoded(e Encoded) (first uint32) {
 	w.EndBlock()
 	first = w.n
@@ -80,8 +80,8 @@ func (w *RecordsWriter) AddEncoded(e Encoded) (first uint32) {
 	return first
 }
 
-// AddBlock ends the block being filled and appends block b of other records as it is stored there,
-// after verifying its checksum. Its records get consecutive numbers, of which first is the first.
+// AddBlock ends the current block, verifies the checksum of block b of r and appends the block
+// unchanged. Its records get consecutive numbers, starting with first.
 func (w *RecordsWriter) AddBlock(r *Records, b int) (first uint32, err error) {
 	e, stored, sum, err := r.extent(b)
 	if err != nil {
@@ -96,7 +96,7 @@ func (w *RecordsWriter) AddBlock(r *Records, b int) (first uint32, err error) {
 	return first, nil
 }
 
-// EndBlock ends the block being filled.
+// EndBlock ends the current block.
 func (w *RecordsWriter) EndBlock() {
 	if w.count == 0 {
 		return
@@ -113,7 +113,7 @@ func (w *RecordsWriter) EndBlock() {
 	w.count, w.any, w.raw = 0, false, w.raw[:0]
 }
 
-// addBlock appends a block that is stored as given, with its checksum.
+// addBlock appends a stored block with its checksum.
 func (w *RecordsWriter) addBlock(stored []byte, sum, raw, count uint32) {
 	if raw == 0 && len(w.blocks.entries) == 0 {
 		w.n += count // there is no directory until a record has bytes
@@ -125,8 +125,8 @@ func (w *RecordsWriter) addBlock(stored []byte, sum, raw, count uint32) {
 	w.addEntry(start, sum, raw, count)
 }
 
-// startDirectory appends the entries of the records before the first that has bytes, unless that
-// has been done.
+// startDirectory appends the entries of the empty records before the first that has bytes, unless
+// it has done so.
 func (w *RecordsWriter) startDirectory() {
 	if len(w.blocks.entries) > 0 {
 		return
@@ -138,8 +138,8 @@ func (w *RecordsWriter) startDirectory() {
 	}
 }
 
-// addEntry appends the entry of the block that the chunk has from start on, and whose checksum is
-// sum. Its records follow those of the blocks before it.
+// addEntry appends the entry of the block that starts at start in the chunk and has the checksum
+// sum. Its records follow those of the previous blocks.
 func (w *RecordsWriter) addEntry(start int, sum, raw, count uint32) {
 	e := extent{
 		offset: uint64(start), count: count, stored: uint32(len(w.blocks.chunk) - start), raw: raw, first: w.n, sum: sum,
@@ -148,6 +148,6 @@ func (w *RecordsWriter) addEntry(start int, sum, raw, count uint32) {
 	w.n += count
 }
 
-// Flush returns the blocks that have ended, which are about to be written at offset of the area.
-// The returned slice is valid until the next block ends.
+// Flush returns the finished blocks, which are about to be written at offset of the area. The
+// returned slice is valid until the next block ends.
 func (w *RecordsWriter) Flush(offset int64) []byte { return w.blocks.flush(offset) }

@@ -1,24 +1,25 @@
-// Package contain finds the documents of a table that hold much of a set of features, and those of
-// which a set holds much.
+// Package contain finds the documents of a table that contain at least a given share of a set of
+// features, and the documents of whose features a set contains at least a given share.
 //
-// The index is a key run of all sets: of each feature the leading bits of its hash, its bin, with
-// the number of the document:
+// The index is a key run for the sets of all documents. For each feature it has the leading bits of
+// its hash, its bin, with the number of the document:
 //
 //	 63       22+w           w          0        w = bits.Len(documents - 1)
 //	+-------+-----+-------------------+
 //	| zeros | bin | document number w |
 //	+-------+-----+-------------------+
 //
-// A key takes about log2(2^22 / features of a document) + 2 bits, however many documents there are.
-// The bins are no hashes: they tell that a document may have a feature, and its text decides. As
-// their number is the same in all tables, a merge needs no texts. A column has the sizes of the
+// A key needs about log2(2^22 / features of a document) + 2 bits, whatever the number of documents.
+// Bins are not hashes: they show that a document may have a feature, and its text decides. All
+// tables have the same number of bins, so a merge needs no texts. A column has the sizes of the
 // sets.
 //
-// A document that holds need of the n features of a set lacks at most n - need of them. So of any p
-// of them it has p - (n - need) or more: it is enough to look for n - need + 1, and a few more
-// leave hardly a document that has only a feature of the same bins. The rarest are looked for. Of a
-// set that shall hold the share t of a document, all are looked for, and the size of the document's
-// own set says how many it takes.
+// A document that contains need of the n features of a set lacks at most n - need features. So
+// among any p of the features it has at least p - (n - need): it suffices to look for n - need + 1
+// features, and a few more rule out nearly all documents that only have a feature in the same bin.
+// The rarest features are looked for. If instead the set must contain the share t of a document,
+// all features are looked for, and the size of the document's own set determines how many it must
+// have.
 package contain
 
 import (
@@ -30,64 +31,64 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// BinBits is how many leading bits of a hash are a bin. One less takes an eighth of a byte less for
-// each feature, and makes every bin have twice as many documents.
+// BinBits is how many leading bits of a hash form its bin. One bit less would save an eighth of a
+// byte per feature, and double the number of documents in every bin.
 const BinBits = 22
 
 // BinOf returns the bin of the hash of a feature.
 func BinOf(hash uint64) uint32 { return uint32(hash >> (64 - BinBits)) }
 
-// Width returns how many bits of a key are the number of a document, of that many documents.
+// Width returns how many bits of a key are the document number, for a given number of documents.
 func Width(docs uint32) uint { return uint(bits.Len32(max(docs, 1) - 1)) }
 
-// An Index is what a table has of the sets of its documents. It is safe for concurrent use.
+// An Index is a table's index of the sets of its documents. It is safe for concurrent use.
 type Index struct {
 	Keys  *keyrun.Run
 	Sizes *keyrun.Column // of the sets, by document
 }
 
-// A Query is a search for the documents that hold at least the share T of a set, or of which the
-// set holds that share at least.
+// A Query searches for the documents that contain at least the share T of a set or, with Within,
+// for the documents of whose features the set contains at least that share.
 type Query struct {
-	Set    []uint64 // hashes of features, which ascend
+	Set    []uint64 // hashes of features, ascending
 	T      float64
-	Within bool // the share is that of the document's set that is in Set, not the other way round
-	Most   int  // documents that may be counted, at DocBytes of memory each
+	Within bool // T is the share of the document's features that are in Set
+	Most   int  // limit of the documents counted, at DocBytes of memory each
 }
 
-// DocBytes is what a document takes that is counted.
+// DocBytes is the memory that a search needs for each document it counts.
 const DocBytes = 32
 
-// Features are looked for beyond those that must be: spareLists, and more as long as fewRead keys
-// are read in all. A document that has but a part of what it should has to be in as many of them
-// for its text to be read in vain, which takes as long as reading thousands of
-// keys.
+// More features are looked for than necessary: spareLists more, and further ones as long as the
+// total number of keys read is at most fewRead. A document that has too few of the features must be
+// in as many of their bins before its text is read in vain, which costs as much as reading
+// thousands of keys.
 const (
 	spareLists = 8
 	fewRead    = 500
 )
 
-// mostRead is how many keys are read for each document of the table at most: that takes about as
-// long as reading its text.
+// mostRead is the maximum number of keys read per document of the table: that costs about as much
+// as reading the document's text.
 const mostRead = 100
 
-// A list is the keys of a bin in which a set has some features.
+// A list is the range of keys of a bin with at least one feature of a set.
 type list struct {
 	from, to int // positions
-	weight   int // features
+	weight   int // number of features in the bin
 }
 
 func (l list) len() int { return l.to - l.from }
 
-// Candidates appends the documents to dst that may be what a query looks for, ascending: all that
-// are, and few others. Read is how many keys were read for it. It returns false if reading all
-// texts takes less time, or the documents that have to be counted are more than Most.
+// Candidates appends to dst, ascending, the documents that may match a query: all that do match,
+// and few others. read is the number of keys read. It returns false if reading all texts would be
+// faster, or if more than Most documents have to be counted.
 func (x *Index) Candidates(dst []uint32, q Query) (docs []uint32, read int, ok bool, err error) {
 	all, err := x.lists(q.Set)
 	if err != nil {
 		return dst, 0, false, err
 	}
-	lists := all[:0] // of each bin one
+	lists := all[:0] // one for each bin
 	for i, l := range all {
 		if n := len(lists); i > 0 && BinOf(q.Set[i]) == BinOf(q.Set[i-1]) {
 			lists[n-1].weight++
@@ -95,7 +96,7 @@ func (x *Index) Candidates(dst []uint32, q Query) (docs []uint32, read int, ok b
 			lists = append(lists, l)
 		}
 	}
-	least := 1 // of the features that are looked for
+	least := 1 // minimum number of the features looked for
 	if !q.Within {
 		lacking := len(q.Set) - need(q.T, len(q.Set))
 		slices.SortFunc(lists, func(a, b list) int { return cmp.Compare(a.len(), b.len()) })
@@ -126,18 +127,18 @@ func (x *Index) Candidates(dst []uint32, q Query) (docs []uint32, read int, ok b
 	return dst, read, ok, err
 }
 
-// Runs is Candidates for the documents that may have all of some number of features, 1 or more,
-// that follow each other. Only some of the features are looked up, chosen so that each run
-// of number has one of them and the fewest keys are read.
+// Runs is Candidates for the documents that may have all of number consecutive features; number
+// must be at least 1. It looks up only some of the features, chosen so that each run of number
+// features has one, and so that the fewest keys are read.
 func (x *Index) Runs(dst []uint32, features []uint64, number, most int) (docs []uint32, read int, ok bool, err error) {
-	// A choice ends at a feature and leaves out fewer than number between two. Of the choices that
-	// end at feature i, best has the cost of the cheapest, and before the feature before i in it.
+	// A choice ends at a feature and leaves out fewer than number features between two. best[i] is
+	// the cost of the cheapest choice that ends at feature i, and before[i] its previous feature.
 	best, before := make([]int, len(features)), make([]int, len(features))
 	all, err := x.lists(features)
 	if err != nil {
 		return dst, 0, false, err
 	}
-	var recent []int // features at which the next choice may have been before, by rising cost
+	var recent []int // candidates for the previous feature of the next choice, by ascending cost
 	for i := range features {
 		best[i], before[i] = all[i].len()+1, -1
 		if len(recent) > 0 && recent[0] < i-number {
@@ -171,9 +172,9 @@ func (x *Index) Runs(dst []uint32, features []uint64, number, most int) (docs []
 	return dst, read, ok, err
 }
 
-// count returns the documents of some lists, ascending, as document<<32 | sum of the weights of its
-// lists, and how many keys it has read; false if reading all texts takes less time, or there are
-// more than most.
+// count returns the documents in some lists, ascending, as document<<32 | sum of the weights of its
+// lists, and the number of keys read. It returns false if reading all texts would be faster, or if
+// there are more than most documents.
 func (x *Index) count(lists []list, most int) (counts []uint64, read int, ok bool, err error) {
 	for _, l := range lists {
 		read += l.len()
@@ -203,7 +204,7 @@ func (x *Index) count(lists []list, most int) (counts []uint64, read int, ok boo
 	return counts, read, true, nil
 }
 
-// need returns the least number of n elements whose share is t or more, and one at least.
+// need returns the least number of n elements that is at least the share t, and at least one.
 func need(t float64, n int) int {
 	least := max(int(t*float64(n))-1, 1) // the product is rounded
 	for least < n && float64(least)/float64(n) < t {
@@ -219,8 +220,8 @@ func (x *Index) bin(hash uint64) (first, last uint64) {
 	return first, first | (1<<width - 1)
 }
 
-// lists returns the list of the bin of each feature. What is read of the directory, and then of the
-// blocks, is requested for all of them before, so that the cache misses overlap.
+// lists returns the list of the bin of each feature. It prefetches the directory entries, and then
+// the blocks, for all features first, so that cache misses overlap.
 func (x *Index) lists(features []uint64) ([]list, error) {
 	lists := make([]list, len(features))
 	if x.Keys.Len() == 0 {
@@ -247,16 +248,16 @@ func (x *Index) lists(features []uint64) ([]list, error) {
 	return lists, nil
 }
 
-// A tally counts documents. Its memory is that of the different documents, not of all that are
-// counted.
+// A tally counts documents. Its memory depends on the number of different documents, not on the
+// number of counts.
 type tally struct {
 	counts, tmp []uint64 // document<<32 | count
 }
 
-// leastTally is how many entries a tally has room for at least.
+// leastTally is the minimum capacity of a tally, in entries.
 const leastTally = 1 << 12
 
-// add counts n more for a document.
+// add adds n to the count of a document.
 func (t *tally) add(doc uint32, n int) {
 	if len(t.counts) == cap(t.counts) {
 		if t.sum(); t.counts == nil || len(t.counts) > cap(t.counts)/2 {
@@ -266,7 +267,7 @@ func (t *tally) add(doc uint32, n int) {
 	t.counts = append(t.counts, uint64(doc)<<32|uint64(uint32(n)))
 }
 
-// sum adds up what was counted, and returns it by document, ascending.
+// sum adds up the counts, and returns them by document, ascending.
 func (t *tally) sum() []uint64 {
 	t.tmp = slices.Grow(t.tmp[:0], cap(t.counts))[:len(t.counts)]
 	sorted, spare := ordered.Radix(t.counts, t.tmp, 64)

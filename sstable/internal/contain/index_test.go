@@ -9,10 +9,10 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// indexOf returns the index of sets, by the steps of a writer.
+// indexOf makes the index of sets, as a writer does.
 func indexOf(t *testing.T, sets [][]uint64) *Index {
 	var s Sets
-	var docs []uint32 // of records: every second has none
+	var docs []uint32 // by record: every second belongs to no document
 	more := 0
 	for from := 0; from < len(sets); {
 		var g Group
@@ -56,8 +56,8 @@ func sizesOf(sets [][]uint64) (sizes []uint64) {
 	return sizes
 }
 
-// TestCandidates: all documents that hold the share are candidates, few others are, and those come
-// by chance alone, whatever the features of one bin.
+// TestCandidates checks that all documents with the required share are candidates, and that there
+// are few others, which must be due to chance, even if features share bins.
 func TestCandidates(t *testing.T) {
 	r := rand.New(rand.NewPCG(35, 2))
 	for _, c := range []struct{ bins, each uint64 }{{200, 7}, {3000, 7}, {3000, 1}} {
@@ -114,7 +114,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// TestNeed: the least count whose share, as a float, reaches t.
+// TestNeed compares need with the least count whose share, as a float, reaches t.
 func TestNeed(t *testing.T) {
 	for n := range 300 {
 		for i := 1; i <= 1000; i++ {
@@ -130,8 +130,8 @@ func TestNeed(t *testing.T) {
 	}
 }
 
-// TestCrowd: if the features are in so many documents that reading all texts is faster, the index
-// does not answer, and takes no memory for the candidates.
+// TestCrowd has features in so many documents that reading all texts is faster: the index must not
+// answer, and must not allocate memory for the candidates.
 func TestCrowd(t *testing.T) {
 	set := make([]uint64, 2*mostRead)
 	for i := range set {
@@ -162,8 +162,8 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestRuns: all documents with some features that follow each other are candidates, and the fewest
-// keys are read that this takes.
+// TestRuns checks that all documents with some consecutive features are candidates, and that the
+// fewest possible keys are read.
 func TestRuns(t *testing.T) {
 	r := rand.New(rand.NewPCG(35, 5))
 	hash := func(v int) uint64 { return uint64(v) << (64 - BinBits) }
@@ -211,8 +211,8 @@ func TestRuns(t *testing.T) {
 					}
 				}
 			}
-			// The cheapest choice, by trying all that end at a feature.
-			best := make([]int, len(text)+1) // up to and with a feature, which is chosen
+			// The cheapest choice, found by trying all.
+			best := make([]int, len(text)+1) // by number of features, the last of which is chosen
 			least := 0
 			for i := range best {
 				least = 1 << 30

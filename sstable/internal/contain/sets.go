@@ -6,29 +6,29 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// Sets are the sets of the records of a table that is being written, in memory: 4 bytes for each
-// feature, and a few for each record. The zero value has none.
+// Sets has the sets of the records of a table that is being written, in memory: 4 bytes for each
+// feature, and a few for each record. The zero value is empty.
 type Sets struct {
 	groups []Group
-	sizes  []uint32 // of the set of each record
+	sizes  []uint32 // size of the set of each record
 	keys   int
 }
 
-// A Group is the sets of some records that follow each other. Of all their features it has the
-// bins, sorted together: so a range of bins is read at a few places, not at one for each record.
+// A Group has the sets of some consecutive records. It has the bins of all their features, sorted
+// together, so that a range of bins is read at a few places, not at one for each record.
 type Group struct {
-	first uint32 // record
+	first uint32 // number of the first record
 	sizes []uint32
-	bins  []uint32 // bin << groupBits | number of the record in the group
+	bins  []uint32 // bin << groupBits | index of the record in the group
 }
 
-// groupBits are those of an entry that say which record of a group it is of.
+// groupBits is the number of bits of an entry that are the index of the record in its group.
 const groupBits = 32 - BinBits
 
-// Full reports whether the group has no room for another set.
+// Full reports whether the group has the maximum number of sets.
 func (g *Group) Full() bool { return len(g.sizes) == 1<<groupBits }
 
-// Add adds the set of the next record, hashes of features that ascend.
+// Add adds the set of the next record, as ascending hashes of features.
 func (g *Group) Add(set []uint64) {
 	record, last := uint32(len(g.sizes)), uint32(0)
 	for i, hash := range set {
@@ -39,10 +39,10 @@ func (g *Group) Add(set []uint64) {
 	g.sizes = append(g.sizes, uint32(len(set)))
 }
 
-// End has to be called once all sets have been added.
+// End must be called once all sets have been added.
 func (g *Group) End() { g.bins, _ = ordered.Sort32(g.bins, make([]uint32, len(g.bins))) }
 
-// Add adds the groups of records that follow those added before, and keeps them.
+// Add adds the groups of the next records. It retains them.
 func (s *Sets) Add(groups []Group) {
 	for _, g := range groups {
 		g.first = uint32(len(s.sizes))
@@ -51,13 +51,13 @@ func (s *Sets) Add(groups []Group) {
 	}
 }
 
-// Keys returns how many keys the index has, of the records so far.
+// Keys returns the number of keys in the index for the records so far.
 func (s *Sets) Keys() int { return s.keys }
 
-// Bytes returns how much memory the sets take.
+// Bytes returns the size of the sets in memory.
 func (s *Sets) Bytes() int64 { return 4*int64(s.keys) + 8*int64(len(s.sizes)) }
 
-// Size returns the size of the set of a record, 0 of one that is not there.
+// Size returns the size of the set of a record, 0 if the record does not exist.
 func (s *Sets) Size(record uint32) uint32 {
 	if uint64(record) < uint64(len(s.sizes)) {
 		return s.sizes[record]
@@ -65,11 +65,11 @@ func (s *Sets) Size(record uint32) uint32 {
 	return 0
 }
 
-// NoDocument stands for the document of a record that none has.
+// NoDocument stands for the document of a record that belongs to none.
 const NoDocument = 1<<32 - 1
 
-// AppendKeys appends the keys with bins in [from, to), in no order. docs are the documents of the
-// records, and width is that of their numbers.
+// AppendKeys appends the keys with bins in [from, to), unsorted. docs has the documents of the
+// records, and width is the width of document numbers.
 func (s *Sets) AppendKeys(dst []uint64, docs []uint32, from, to uint32, width uint) []uint64 {
 	for i := range s.groups {
 		g := &s.groups[i]

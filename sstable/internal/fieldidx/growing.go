@@ -6,24 +6,25 @@ import (
 	"sync"
 )
 
-// Growing has the keys of records in memory. The zero value is ready; any number of goroutines may
-// use it.
+// Growing has the keys of records in memory. The zero value is ready to use; any number of
+// goroutines may use it.
 type Growing struct {
 	mu      sync.Mutex
 	records int
 	lists   [][]run // each run has more than twice as many keys as the next one
 }
 
-// A run is sorted, and never changed.
+// A run is sorted and never changes.
 type run []Keyed
 
-// Keyed is a key of a record.
+// Keyed is a key with its record.
 type Keyed struct {
 	key    []byte
 	Record uint32
 }
 
-// Grow adds records until there are n. indexed returns the paths of the fields, always the same.
+// Grow adds records until there are n. indexed returns the paths of the fields, which must not
+// change.
 func (g *Growing) Grow(n int, indexed func() [][]string, fields func(record int) []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,7 +58,7 @@ func (g *Growing) Grow(n int, indexed func() [][]string, fields func(record int)
 	}
 }
 
-// Range returns the keys from one to another, as List.Range does. They must not be changed.
+// Range returns the keys in a range, as List.Range does. They must not be changed.
 func (g *Growing) Range(list int, from, to []byte, above, below bool) (found [][]Keyed) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -1,15 +1,15 @@
 // Package fieldidx finds the documents of a table, or of a memtable (Growing), by the values of an
 // indexed field.
 //
-// In a table a field has two lists: the keys of the texts of all its values, and those of its
-// values that are numbers (package jsonfield), each sorted, with a column of the documents that
-// have them. Equal keys ascend by document.
+// In a table, a field has two lists: the keys of all its values as texts, and the keys of its
+// numeric values (package jsonfield). Each is sorted and has a column with the document of each
+// key. Equal keys ascend by document.
 //
 //	values       strings: keys, sorted                                     (blobs.Values)
-//	value-docs   column: of each key, the document
+//	value-docs   column: the document of each key
 //
-// A search is a binary search in a list. What it finds are candidates: keys are cut off, and
-// numbers and strings compare in ways of their own, so the fields of the document decide.
+// A search is a binary search in a list. It finds candidates: keys are truncated, and numbers and
+// strings are compared differently, so the fields of the document decide.
 package fieldidx
 
 import (
@@ -27,14 +27,14 @@ const (
 	Lists
 )
 
-// A List is a list of a table. It is safe for concurrent use.
+// A List is one list of a table. It is safe for concurrent use.
 type List struct {
 	Keys *blobs.List
-	Docs *keyrun.Column // of each key
+	Docs *keyrun.Column // by key
 }
 
-// Range returns the positions of keys from one to another, which are included unless above or below
-// is set: lo to hi-1. Nil is no bound.
+// Range returns the positions [lo, hi) of the keys between two bounds. A bound itself is included
+// unless above or below is set; nil means no bound.
 func (l *List) Range(from, to []byte, above, below bool) (lo, hi int, err error) {
 	lo, hi = between(l.Docs.Len(), func(i int) []byte {
 		key, e := l.Keys.Get(uint32(i))
@@ -48,7 +48,7 @@ func (l *List) Range(from, to []byte, above, below bool) (lo, hi int, err error)
 
 // between is Range for n keys.
 func between(n int, key func(i int) []byte, from, to []byte, above, below bool) (lo, hi int) {
-	first := func(n int, bound []byte, after bool) int { // key that is not before the bound, or after it
+	first := func(n int, bound []byte, after bool) int { // key >= bound, or > bound
 		return sort.Search(n, func(i int) bool {
 			c := bytes.Compare(key(i), bound)
 			return c > 0 || c == 0 && !after
@@ -63,7 +63,7 @@ func between(n int, key func(i int) []byte, from, to []byte, above, below bool) 
 	return lo, hi
 }
 
-// AppendDocs appends the documents of the keys from lo to hi-1.
+// AppendDocs appends the documents of the keys [lo, hi).
 func (l *List) AppendDocs(dst []uint32, lo, hi int) ([]uint32, error) {
 	var block [keyrun.BlockLen]uint64
 	for lo < hi {
@@ -86,15 +86,15 @@ func (l *List) Iter() Iter { return Iter{list: l, keys: l.Keys.Iter(0)} }
 
 // An Iter reads the keys of a list in order.
 type Iter struct {
-	Key  []byte // it aliases the table
+	Key  []byte // aliases the table
 	Doc  uint32
 	list *List
 	keys blobs.ListIter
-	at   int // position of the next one
+	at   int // position of the next key
 	docs [keyrun.BlockLen]uint64
 }
 
-// Next goes to the next key; it returns false after the last one.
+// Next advances to the next key; it returns false after the last one.
 func (it *Iter) Next() (bool, error) {
 	if it.at == it.list.Docs.Len() {
 		return false, nil

@@ -9,12 +9,12 @@ import (
 	"github.com/simdb/simdb/internal/jsonfield"
 )
 
-// A Group is the keys of some records that follow each other, for one list.
+// A Group has the keys of some consecutive records, for one list.
 type Group struct {
-	first uint32 // record, among those of all groups
+	first uint32 // number of the first record, counted through all groups
 	keys  []byte
-	ends  []uint32 // of each key
-	of    []uint32 // of each key, which record of the group it is of
+	ends  []uint32 // end of each key in keys
+	of    []uint32 // index in the group of each key's record
 }
 
 func (g *Group) key(i uint32) []byte {
@@ -29,7 +29,7 @@ func (g *Group) end(record uint32) {
 	g.ends, g.of = append(g.ends, uint32(len(g.keys))), append(g.of, record)
 }
 
-// Groups are those of all lists of some records.
+// Groups has a group for each list, for the same records.
 type Groups struct {
 	lists   []Group
 	records uint32
@@ -50,7 +50,7 @@ func (g *Groups) Add(paths [][]string, fields []byte) {
 	g.records++
 }
 
-// Each calls fn with the lists of a field in which a document is, and its keys there.
+// Each calls fn with each list of a field that a document belongs to, and its key there.
 func Each(path []string, fields []byte, fn func(list int, key []byte)) {
 	raw := jsonfield.Of(fields, path)
 	if raw == nil {
@@ -64,15 +64,15 @@ func Each(path []string, fields []byte, fn func(list int, key []byte)) {
 	}
 }
 
-// Values are the keys of the records of a table that is being written, in memory: their bytes, and
-// 24 for each. The zero value has none.
+// Values has the keys of the records of a table that is being written, in memory: their bytes, and
+// 24 more for each key. The zero value is empty.
 type Values struct {
 	lists   [][]Group
 	records uint32
 	bytes   int64
 }
 
-// Add adds groups of records that follow those added before, and keeps them.
+// Add adds the groups of the next records. It retains them.
 func (v *Values) Add(g Groups) {
 	if v.lists == nil {
 		v.lists = make([][]Group, len(g.lists))
@@ -86,15 +86,15 @@ func (v *Values) Add(g Groups) {
 	v.records += g.records
 }
 
-// Bytes returns how much memory the keys take, also while they are sorted.
+// Bytes returns the memory needed for the keys, including the memory for sorting them.
 func (v *Values) Bytes() int64 { return v.bytes }
 
-// NoDocument stands for the document of a record that none has.
+// NoDocument stands for the document of a record that belongs to none.
 const NoDocument = 1<<32 - 1
 
 // An entry is a key that is being sorted.
 type entry struct {
-	word       uint64 // a part of the key, or the document of one of equal keys
+	word       uint64 // a part of the key or, among equal keys, the document
 	group, key uint32
 }
 
@@ -132,11 +132,11 @@ func (s *sorting) doc(e entry) uint32 {
 	return s.docs[g.first+g.of[e.key]]
 }
 
-// wordBytes are those of a key that are compared at a time.
+// wordBytes is how many bytes of a key are compared at a time.
 const wordBytes = 7
 
-// sort sorts entries whose keys agree before an offset: by the next bytes of the keys together with
-// how many they are, then those that agree in these by what follows.
+// sort sorts entries whose keys have the same first offset bytes: first by the next bytes of the
+// keys and the number of these bytes, then recursively those that are still equal.
 func (s *sorting) sort(entries []entry, offset int) {
 	if len(entries) < 2 {
 		return
@@ -168,7 +168,7 @@ func (s *sorting) sort(entries []entry, offset int) {
 	}
 }
 
-// Compare compares keys with their documents, as they are in a list.
+// Compare compares keys, and equal keys by document: the order of a list.
 func Compare(a []byte, aDoc uint32, b []byte, bDoc uint32) int {
 	return cmp.Or(bytes.Compare(a, b), cmp.Compare(aDoc, bDoc))
 }

@@ -7,22 +7,22 @@ import (
 )
 
 // A batch is joined with one table after the other: the blocks of the table are decoded in order,
-// and the keys of each lead are compared with all queries that have this lead, or one within the
-// table's radius of it (join.go). All queries use the radii that are best for mean ranges. A query
-// that meets a hot range, which would cost it more than a search of its own, is set aside when the
-// first such range is seen. Later it is searched for alone, with radii of its own, and hits already
-// reported by earlier tables are dropped.
+// and the keys of each lead are compared with all queries that have this lead, or a lead within the
+// table's radius (join.go). All queries use the best radii for ranges of mean size. For a query in
+// a hot range a search of its own may be cheaper; such a query is set aside when its first hot
+// range is seen. Later it is searched for alone, with its own radii, and hits that earlier tables
+// have already reported are dropped.
 //
-// Hits of tables after the first are fingerprints, whose documents run 0 has. They are collected
-// and looked up there in order (join_resolve.go).
+// Hits of tables after the first are fingerprints; run 0 has their documents. These hits are
+// collected and looked up in the order of run 0 (join_resolve.go).
 //
-// The queries of a small batch are all searched for alone, a few at a time step by step, in the
-// order of run 0.
+// In a small batch, all queries are searched for alone, a few at a time, step by step, in the order
+// of run 0.
 
-// Batch calls emit for every document within k bits of each query, with the query's position, each
-// once and in no particular order, but always in the same. It stops at an error of emit and when
-// ctx ends. There are less than 1<<32 queries; s keeps 45 bytes a query and 32 a hit that is
-// waiting, of which there are not many more than queries.
+// Batch calls emit for every document within k bits of each query, with the index of the query:
+// each pair once, in an order that is unspecified but always the same. It stops at an error of emit
+// and when ctx ends. There must be fewer than 1<<32 queries. s needs 45 bytes per query, and 32
+// bytes per hit without its document; there are not many more such hits than queries.
 func (s *Searcher) Batch(ctx context.Context, x *Index, queries []base.Fingerprint, k int, emit func(query int, h Hit) error) error {
 	if k < 0 || len(queries) == 0 || x.tables[0].run.Len() == 0 || x.damage != nil {
 		return x.damage
@@ -48,7 +48,7 @@ func (s *Searcher) Batch(ctx context.Context, x *Index, queries []base.Fingerpri
 	return x.searchAlone(c)
 }
 
-// planJoins returns the joins that answer a batch, and what they are expected to take.
+// planJoins returns the joins that answer a batch, and their expected time.
 func (x *Index) planJoins(c *batchCall) (joins []*join, ns float64) {
 	if c.a.scan {
 		return []*join{{permuted: &x.tables[0], all: true}}, x.joinCost(0, 0, 0, len(c.queries))
@@ -68,8 +68,8 @@ func (x *Index) planJoins(c *batchCall) (joins []*join, ns float64) {
 	return joins, ns
 }
 
-// batchWindow is how many queries that are searched for alone are planned together, so that their
-// cache misses overlap. What is prefetched for them has to stay in the first caches.
+// batchWindow is how many queries of searchAlone are planned together, so that their cache misses
+// overlap. The data prefetched for them must stay in the first caches.
 const batchWindow = 4
 
 // searchAlone searches for each query that has been set aside, a few at a time, in the order of run
@@ -102,15 +102,15 @@ func (x *Index) searchAlone(c *batchCall) error {
 	return nil
 }
 
-// finishAlone emits what the search for a query alone finds, except for what the tables before the
-// one where it was set aside have reported.
+// finishAlone emits the hits of a query that was set aside, except those that earlier tables have
+// reported.
 func (x *Index) finishAlone(c *batchCall, query int, p *searchPlan) (err error) {
 	w, q := &c.s.batch, c.queries[query]
 	if w.hits, err = x.execute(c.s, p, w.hits[:0]); err != nil {
 		return err
 	}
-	// Joins with the tables before that one have reported what their radii admit; this search has
-	// radii of its own, and may find it again.
+	// Joins with the tables before the one where the query was set aside have reported the hits
+	// within their radii; this search has other radii, and may find them again.
 	done := int(w.aside[query]) - 1
 	for _, h := range w.hits {
 		if x.foundBefore(c.a, done, h.Fingerprint^q) {
@@ -123,8 +123,9 @@ func (x *Index) finishAlone(c *batchCall, query int, p *searchPlan) (err error) 
 	return nil
 }
 
-// orderQueries leaves the queries that have been set aside, or have not, in w.order, sorted by the
-// leading bits of their keys in table t. It is sortItems with a first pass that makes the items.
+// orderQueries stores the queries that have been set aside, or those that have not, in w.order,
+// sorted by the leading bits of their keys in table t. It is sortItems with a first pass that makes
+// the items.
 func (x *Index) orderQueries(c *batchCall, t, leading int, aside bool) {
 	w, table := &c.s.batch, &x.tables[t]
 	r := newItemRadix(leading)

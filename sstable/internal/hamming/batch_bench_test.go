@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// skewedData is benchData with blocks of 16 bits that are small more often than not: the hottest
+// skewedData is like benchData, but blocks of 16 bits are more often small than not: the hottest
 // lead of each table has one in sixteen of all fingerprints.
 func skewedData(n, queries int) (fps, qs []uint64) {
 	s := splitMix(43)
@@ -35,15 +35,15 @@ func skewedData(n, queries int) (fps, qs []uint64) {
 	return fps, qs
 }
 
-// BenchmarkNearBatch reports the processor time a query takes in batches of several sizes, and
-// singly.
+// BenchmarkNearBatch reports the processor time per query in batches of several sizes, and for
+// single queries.
 func BenchmarkNearBatch(b *testing.B) {
 	fps, queries := benchData(*benchN, 1_000_000)
 	x, _ := mapRuns(b, DefaultLayout, fps)
 	benchBatches(b, x, "uniform", queries, []int{0, 3, 6}, []int{100, 1000, 10_000, 100_000, 1_000_000})
 }
 
-// BenchmarkNearBatchSkewed is the same for skewed fingerprints.
+// BenchmarkNearBatchSkewed is BenchmarkNearBatch for skewed fingerprints.
 func BenchmarkNearBatchSkewed(b *testing.B) {
 	fps, queries := skewedData(*benchN, 100_000)
 	x, _ := mapRuns(b, DefaultLayout, fps)

@@ -49,8 +49,8 @@ func TestNearBatchEqualsNear(t *testing.T) {
 	}
 }
 
-// TestBatchTables goes through the tables one by one, with any radii that add up and in any way of
-// searching, sensible or not.
+// TestBatchTables joins the tables one by one, with any radii that have the right sum and with any
+// kind of search, sensible or not.
 func TestBatchTables(t *testing.T) {
 	for _, l := range []Layout{{4, 1}, {2, 1}, {3, 1}, {8, 1}, {16, 1}, {5, 2}, {8, 2}, {4, 0}} {
 		for _, shape := range keytest.Shapes {
@@ -83,7 +83,7 @@ func TestBatchTables(t *testing.T) {
 	}
 }
 
-// randomRadii are radii that find everything within k bits.
+// randomRadii returns radii that find everything within k bits.
 func randomRadii(r *rand.Rand, x *Index, k int) *allocation {
 	a := x.everyTable(k)
 	if x.layout.Lead != 1 {
@@ -98,8 +98,8 @@ func randomRadii(r *rand.Rand, x *Index, k int) *allocation {
 	return &a
 }
 
-// batchAnyhow is NearBatch with groups, and limits beyond which queries are set aside, drawn at
-// random.
+// batchAnyhow is NearBatch with random groups, and random limits beyond which queries are set
+// aside.
 func batchAnyhow(x *Index, c *batchCall, r *rand.Rand) error {
 	w := &c.s.batch
 	w.aside, w.alone = make([]uint8, len(c.queries)), make([]float32, len(c.queries))
@@ -156,8 +156,8 @@ func TestCountLess(t *testing.T) {
 	}
 }
 
-// TestJoinSetsHotQueriesAside makes a lead so hot that queries of it had better be searched alone,
-// with radii that leave it out.
+// TestJoinSetsHotQueriesAside makes a lead so hot that its queries should be searched alone, with
+// radii that avoid the lead.
 func TestJoinSetsHotQueriesAside(t *testing.T) {
 	r := keytest.Rand("hot join", 0)
 	hot := r.Uint64() &^ (1<<48 - 1)
@@ -198,8 +198,8 @@ func TestJoinSetsHotQueriesAside(t *testing.T) {
 	}
 }
 
-// TestNearBatchNoticesDamage flips bits of each run and asks, in both ways of searching, for what
-// is there.
+// TestNearBatchNoticesDamage flips bits of each run and searches for existing fingerprints, with
+// both kinds of search.
 func TestNearBatchNoticesDamage(t *testing.T) {
 	r := keytest.Rand("batch damage", 0)
 	fps := keytest.Shapes[1].Make(r, 700)
@@ -210,7 +210,7 @@ func TestNearBatchNoticesDamage(t *testing.T) {
 			runs := openRuns(t, sections)
 			var err error
 			if runs[table], err = keyrun.Open(flipped(section, i, 1<<r.IntN(8))); err != nil {
-				continue // noticed at once
+				continue // noticed when opened
 			}
 			x := New(DefaultLayout, runs, nil)
 			got := make([][]Hit, len(fps))

@@ -8,9 +8,9 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// A layout by size is at most half worse than any other with one leading block, by the geometric
-// mean of what searches within 3 and within 6 cost by the model. The limits were measured, and the
-// first lies a little below that of the model.
+// TestChooseLayout checks that a layout by size is at most half worse than any other with one
+// leading block, by the geometric mean of the model's costs of searches within 3 and within 6. The
+// limits were measured; the first is a little below the model's.
 func TestChooseLayout(t *testing.T) {
 	exhaustive.Sequential(t)
 	layouts := []Layout{{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}}
@@ -37,7 +37,7 @@ func TestChooseLayout(t *testing.T) {
 	}
 }
 
-// The limits of the layouts by size are what the documentation says.
+// TestLayoutLimits compares the limits of the layouts by size with the documentation.
 func TestLayoutLimits(t *testing.T) {
 	for n, want := range map[int64]string{
 		-1: "4:1", 0: "4:1", 1: "4:1", 24 << 20: "4:1", 24<<20 + 1: "3:1", 2 << 30: "3:1", 2<<30 + 1: "2:1", math.MaxInt64: "2:1",

@@ -8,60 +8,60 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// Probing pays where the ranges that a query meets are small and little of what they hold is near.
-// A scan skips blocks by their leading bits, so what it costs depends on the query as well, and on
-// keys that are alike it may be very cheap. Both are estimated from directories alone:
+// Probing pays if the ranges that a query probes are small and few of their keys are near. A scan
+// skips blocks by their leading bits, so its cost depends on the query, too, and can be very low if
+// keys are similar to each other. Both costs are estimated from directories alone:
 //
 //	a range in one block	a look-up, and the mean number of keys
-//	a longer one, a scan	what is left of its blocks when those too far are skipped
+//	a longer one, a scan	the blocks that remain after skipping those too far away
 //
-// What is left is estimated from a few parts of equal size, in two ways: by the bits that all keys
-// of a part have in common, the others taken for random, which is right for uniform keys and for
-// dense ones; and by one block of each part, which is right where keys have few different leads. We
-// take the larger estimate for a range and the mean for a scan, which biases ties towards the scan
-// (its cost is predictable).
+// The remaining blocks are estimated from a few parts of equal size, in two ways. One uses the bits
+// that all keys of a part have in common and treats the others as random, which is right for
+// uniform keys and for dense ones. The other uses one block of each part, which is right where keys
+// have few different leads. For a range we use the larger estimate, for a scan the mean; this
+// biases ties towards the scan, whose cost is predictable.
 //
-// How many keys are near is not known before the ranges are scanned. A search that finds more than
-// its cost estimate allows for ends in a scan (worthwhile).
+// How many keys are near is known only after scanning the ranges. A search that finds more than its
+// cost estimate allows for switches to a scan (worthwhile).
 
-// A costModel is what the steps of a search take, in nanoseconds on one core; BenchmarkSearchCosts
-// measures them for a kernel. Only their ratios matter, and an error of a factor of two changes a plan only
-// where the plans are close anyway.
+// A costModel has the times of the steps of a search, in nanoseconds on one core;
+// BenchmarkSearchCosts measures them for a kernel. Only their ratios matter, and an error of a
+// factor of two changes a plan only if the plans are close anyway.
 type costModel struct {
-	probe  float64 // look up a range, load where it lies, enter it
-	lookUp float64 // of which looking it up
+	probe  float64 // look up a range, load its keys, start comparing
+	lookUp float64 // the look-up alone, as part of probe
 	key    float64 // compare one more key of a range
-	// compare the low bits of one key in a scan of the whole table, while that fits into a cache
+	// compare the low bits of one key in a scan of the whole table, if that fits into a cache
 	scan    float64
 	decode  float64 // decode one key of a whole block and compare it
-	confirm float64 // decode one key alone, as its low bits are near
+	confirm float64 // decode one key alone because its low bits are near
 	hit     float64 // add one document
-	resolve float64 // find the documents of a hit of a table after the first
-	walk    float64 // skip a block of a scan whose leading bits are too far away
+	resolve float64 // find the documents of a hit of a later table
+	walk    float64 // skip a block of a scan because its leading bits are too far away
 }
 
 const (
-	// scanCached is how many keys fit into a last-level cache; a scan of more waits for memory and
-	// takes scanUncached times as long.
+	// scanCached is how many keys fit into a last-level cache. A scan of more keys waits for
+	// memory, and a key costs scanUncached times as much.
 	scanCached   = 3 << 20
 	scanUncached = 2.5
-	// resolveCached is how many keys fit into a second-level cache, where to find the documents of
-	// a hit takes half as long.
+	// resolveCached is how many keys fit into a second-level cache, where finding the documents of
+	// a hit costs half as much.
 	resolveCached = 1 << 16
-	// longBlocks: a range of more blocks, beyond four times the mean number of keys, is scanned as
-	// the whole table is. Only hot ranges have more.
+	// longBlocks: a range with more blocks than this, in addition to four times the mean number of
+	// keys, is scanned like a whole table. Only hot ranges have more.
 	longBlocks = 3
-	// scanParts is how many parts of the table a scan's cost is estimated from, rangeParts how many
-	// of a range.
+	// scanParts is the number of parts from which the cost of a scan of the table is estimated,
+	// rangeParts the number for a range.
 	scanParts, rangeParts = 32, 8
 )
 
-// One model serves all processors and kernels, so that plans, and what EXPLAIN shows of them, are
-// the same everywhere. It lies between those measured for the kernels: with AVX-512 a scan costs
-// less, and in pure Go all but look-ups costs more.
+// One model serves all processors and kernels, so that plans, and their costs in EXPLAIN, are the
+// same everywhere. Its values lie between those measured for the kernels: with AVX-512 a scan costs
+// less, and in pure Go everything but look-ups costs more.
 var cost = costModel{probe: 40, lookUp: 10, key: 0.5, scan: 0.3, decode: 0.65, confirm: 18, hit: 1.1, resolve: 80, walk: 3}
 
-// chance[n][k] is the chance that of n random bits at most k are set.
+// chance[n][k] is the probability that at most k of n random bits are set.
 var chance = func() (p [maxDistance + 1][maxDistance + 1]float64) {
 	for n := range p {
 		sum, exactly := 0.0, math.Ldexp(1, -n)
@@ -75,7 +75,7 @@ var chance = func() (p [maxDistance + 1][maxDistance + 1]float64) {
 }()
 
 // leastWidths is, for each distance, the width of low bits from which on comparing them alone is
-// cheaper than decoding all keys, because few are near by chance.
+// cheaper than decoding all keys, because few of them are near by chance.
 var leastWidths = func() (least [maxDistance + 1]uint8) {
 	for k := range least {
 		for width := maxDistance; width >= 0; width-- {
@@ -88,8 +88,8 @@ var leastWidths = func() (least [maxDistance + 1]uint8) {
 	return least
 }()
 
-// scanKeyCost is the cost of comparing a key of a whole block of the given width, whose low bits
-// may differ in at most bound.
+// scanKeyCost is the cost of comparing a key of a whole block with low bits of the given width,
+// which may differ in at most bound bits.
 func scanKeyCost(width, bound int) float64 {
 	if width >= int(leastWidths[bound]) {
 		return cost.scan
@@ -97,15 +97,15 @@ func scanKeyCost(width, bound int) float64 {
 	return cost.decode
 }
 
-// scanCost is what a scan within k of a table of uniform keys costs.
+// scanCost is the cost of a scan within k of a table of uniform keys.
 func (x *Index) scanCost(k int) float64 {
 	n := x.tables[0].run.Len()
-	lead := bits.Len(uint(n >> keyrun.BlockShift)) // what a block has in common
+	lead := bits.Len(uint(n >> keyrun.BlockShift)) // bits that a block has in common
 	width := kernel.RoundWidth(64 - min(64, lead+keyrun.BlockShift))
 	return cost.probe + float64(n)*scanKeyCost(width, max(0, k-lead/2))*scanFactor(n)
 }
 
-// scanFactor is how many times as long a scan of n keys takes as one in a cache.
+// scanFactor is the ratio of the time of a scan of n keys to one within a cache.
 func scanFactor(n int) float64 {
 	if n > scanCached {
 		return scanUncached
@@ -113,7 +113,7 @@ func scanFactor(n int) float64 {
 	return 1
 }
 
-// scanCostOf is what a scan costs the query of a plan. It is estimated once.
+// scanCostOf is the cost of a scan for the query of a plan. It is estimated once.
 func (x *Index) scanCostOf(p *searchPlan) float64 {
 	if p.scanNs == 0 {
 		run := x.tables[0].run
@@ -136,12 +136,12 @@ func (x *Index) cheapScan(p *searchPlan) bool {
 	return float64(met)/some*float64(run.Len())*cost.scan < 2*p.ns
 }
 
-// blocksCost is what scanning the blocks [from, to) of table t for keys within k of q costs, by two
-// estimates.
+// blocksCost returns two estimates of the cost of scanning the blocks [from, to) of table t for
+// keys within k of q.
 func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample float64) {
 	run := x.tables[t].run
 	parts = min(parts, to-from)
-	// Both estimates begin with skipping blocks, several at a time.
+	// Both estimates start with skipping blocks, several at a time.
 	random = float64(to-from) / 8 * cost.walk
 	sample = random
 	for i := range parts {
@@ -150,8 +150,8 @@ func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample 
 		if off > k {
 			continue
 		}
-		// random: the bits after the common ones are taken for random. Of the blocks, those are
-		// left whose own bits happen to be near.
+		// random: the bits after the common ones are treated as random, and only blocks whose own
+		// bits happen to be near are scanned.
 		n := float64(end - b)
 		split := min(bits.Len(uint(end-b))-1, 64-lead) // bits in which the blocks differ
 		ns := n * chance[split][k-off] * x.blockCost(t, run.Info(b).Width, lead+split, max(0, k-off-split/2))
@@ -160,7 +160,7 @@ func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample 
 			sample += ns
 			continue
 		}
-		// sample: all blocks of the part are taken to be like the one in its middle.
+		// sample: all blocks of the part are assumed to resemble its middle one.
 		b += (end - b) / 2
 		if lead, off = run.Shared(b, b+1, q); off <= k {
 			sample += n * x.blockCost(t, run.Info(b).Width, lead, k-off)
@@ -169,7 +169,7 @@ func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample 
 	return random, sample
 }
 
-// blockCost is what scanning one block of table t costs, whose keys have lead bits in common, if at
+// blockCost is the cost of scanning one block of table t whose keys have lead bits in common, if at
 // most bound of the others may differ.
 func (x *Index) blockCost(t, width, lead, bound int) float64 {
 	key, hit := scanKeyCost(width, bound), cost.hit
@@ -179,8 +179,8 @@ func (x *Index) blockCost(t, width, lead, bound int) float64 {
 	return cost.walk + keyrun.BlockLen*(key+chance[64-lead][bound]*hit)
 }
 
-// hotCost is rangeCost for a long range of table t, if it is searched for keys within k of key. A
-// range of up to twice the mean size is no hot one, and costs what its keys do.
+// hotCost is rangeCost for a long range of table t that is searched for keys within k of key. A
+// range of up to twice the mean size is not hot, and costs the time to compare its keys.
 func (x *Index) hotCost(t int, key uint64, k int, p *keyrun.Probe) float64 {
 	blocks := int(p.To) - int(p.From)
 	if float64(blocks*keyrun.BlockLen) <= 2*x.tables[t].mean {
@@ -190,16 +190,16 @@ func (x *Index) hotCost(t int, key uint64, k int, p *keyrun.Probe) float64 {
 	return cost.probe + max(random, sample)
 }
 
-// worthwhile returns errScan if a scan is cheaper than the rest of a search, now that it is known
-// how much has been near. The first ranges are those of the query's own leads, where most of what
-// is near is found; we assume that the rest holds at most 4 times as much. hand are the nanoseconds
-// that what is found already will take.
+// worthwhile returns errScan if a scan is cheaper than the rest of a search, given how many keys
+// have been near so far. The first ranges have the query's own leads, where most near keys are
+// found; we assume that the rest has at most 4 times as many. hand is the time, in nanoseconds,
+// that keys found but not yet processed will cost.
 func (x *Index) worthwhile(p *searchPlan, s *Searcher, hand float64) error {
 	hits := float64(len(s.pending)-s.settled)*x.resolveNs + hand
 	if hits+s.extra < x.leastScan {
 		return nil
 	}
-	// The probes that are left take their share of the plan, and find more of what has been found.
+	// The remaining probes cost their share of the plan, and find more hits at the same rate.
 	done, all := float64(s.scanned), float64(p.end-p.first)
 	grows := min(4, all/done)
 	if (all-done)/all*p.ns+hits*grows+s.extra*(grows-1) > x.scanCostOf(p) {
@@ -208,7 +208,7 @@ func (x *Index) worthwhile(p *searchPlan, s *Searcher, hand float64) error {
 	return nil
 }
 
-// rangeCost is what a probe of a looked-up range costs.
+// rangeCost is the cost of a probe of a looked-up range.
 func (t *permuted) rangeCost(r *keyrun.Probe) float64 {
 	if r.Exact {
 		return cost.probe + float64(r.To-r.From)*cost.key
@@ -219,6 +219,6 @@ func (t *permuted) rangeCost(r *keyrun.Probe) float64 {
 	return cost.probe + float64((r.To-r.From)*keyrun.BlockLen)*cost.key
 }
 
-// aloneFactor is the cost of a query that is searched for alone, as a multiple of its planned cost:
-// what it needs has left the caches.
+// aloneFactor is the ratio of the cost of a query that is searched for alone to its planned cost:
+// its data is no longer in the caches.
 const aloneFactor = 1.9

@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// BenchmarkSearchCosts measures the constants of cost for the kernel in use. The least
-// processor time of several rounds is reported, as what disturbs a measurement only adds to it.
+// BenchmarkSearchCosts measures the constants of cost for the current kernel. It reports the
+// minimum processor time of several rounds, since disturbances only add to a measurement.
 func BenchmarkSearchCosts(b *testing.B) {
 	fps, queries := benchData(*benchN, 200)
 	two, _ := mapRuns(b, Layout{2, 1}, fps)
@@ -37,18 +37,18 @@ func BenchmarkSearchCosts(b *testing.B) {
 	}
 }
 
-// costBench measures what one of something takes, in nanoseconds.
+// costBench measures the time of each step, in nanoseconds.
 type costBench struct {
 	b            *testing.B
 	fps, queries []uint64
 	two, four    *Index
 	five         *Index
-	run          *keyrun.Run // 0 of four
+	run          *keyrun.Run // run 0 of four
 	s            Searcher
 	dst          []Hit
 }
 
-// timed returns the processor time of f for each of n.
+// timed returns the processor time of f, divided by n.
 func timed(n int, f func()) float64 {
 	start := cpuTime()
 	f()
@@ -88,7 +88,7 @@ func (c *costBench) lookUp() float64 {
 	return ns / float64(looked)
 }
 
-// key is what the 5:1 layout, whose ranges are long, takes beyond its probes.
+// key is the time that the 5:1 layout, whose ranges are long, needs in addition to its probes.
 func (c *costBench) key() float64 {
 	probe := c.probe()
 	ns := c.near(c.five, 9)
@@ -131,7 +131,7 @@ func (c *costBench) confirm() float64 {
 	})
 }
 
-// hit is what a scan that finds everything takes beyond decoding.
+// hit is the time that a scan that finds everything needs in addition to decoding.
 func (c *costBench) hit() float64 { return c.scanAll(maxDistance) - c.decode() }
 
 func (c *costBench) resolve() float64 {

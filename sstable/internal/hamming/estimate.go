@@ -9,28 +9,28 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// Estimate says what a layout costs: space, and the work and time of a search.
+// Estimate gives the costs of a layout: its space, and the work and the time of a search.
 type Estimate struct {
 	Layout     Layout
 	Tables     int
-	Bytes      float64 // of the permuted tables, for each fingerprint
-	Method     string  // "probe" or "scan", of most searches
-	Probes     float64 // ranges looked up by a search, on average
-	Candidates float64 // keys compared by it
-	Cost       float64 // nanoseconds on one core, by the constants that searches are planned with
+	Bytes      float64 // of the permuted tables, per fingerprint
+	Method     string  // of most searches: "probe" or "scan"
+	Probes     float64 // ranges looked up per search, on average
+	Candidates float64 // keys compared per search, on average
+	Cost       float64 // nanoseconds on one core, by the cost model of searches
 }
 
-// Layouts are the layouts that are worth comparing: few tables with radii, the classic choices of
-// Manku et al., and a nested one.
+// Layouts are the layouts that are worth comparing: some with few tables, which need radii, the
+// classic choices of Manku et al., and a nested one.
 func Layouts() []Layout {
 	return []Layout{{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}, {5, 2}, {6, 3}, {8, 2}, {4, 0}}
 }
 
-// sampleKeys is how many keys are encoded to find out what a run of many takes: some dozen blocks,
-// so that what each block has in addition to its keys counts as in a long run.
+// sampleKeys is how many keys are encoded to measure the size of a long run: some dozen blocks, so
+// that the overhead of each block counts as it does in a long run.
 const sampleKeys = 64 * keyrun.BlockLen
 
-// EstimateUniform returns what searches within k of n uniform fingerprints cost with layout l.
+// EstimateUniform returns the cost of searches within k of n uniform fingerprints with layout l.
 func EstimateUniform(l Layout, n int64, k int) (Estimate, error) {
 	if err := checkEstimate(l, k); err != nil {
 		return Estimate{}, err
@@ -38,7 +38,7 @@ func EstimateUniform(l Layout, n int64, k int) (Estimate, error) {
 	if n < 1 || n > math.MaxInt {
 		return Estimate{}, fmt.Errorf("%d fingerprints: a table has at least one, and no more than fit into memory", n)
 	}
-	// Runs without content: the plan for ranges of mean size reads nothing but the sizes of runs.
+	// Runs without content: the plan for ranges of mean size reads only the sizes of runs.
 	runs := make([]*keyrun.Run, l.Tables())
 	for t := range runs {
 		runs[t] = keyrun.Sized(int(n))
@@ -60,11 +60,11 @@ func EstimateUniform(l Layout, n int64, k int) (Estimate, error) {
 	return e, nil
 }
 
-// uniformBytes is what one of n uniform keys takes in a run. A stretch of the run as dense as the
-// whole is encoded to find out.
+// uniformBytes returns the size of a key in a run of n uniform keys. It measures this by encoding a
+// stretch that is as dense as the whole run.
 func uniformBytes(n int64) float64 {
-	// m keys from the first m/n of the range of keys have the gaps that n keys have in all of it,
-	// and the gaps alone decide how many low bits Elias-Fano coding stores.
+	// m keys from the first m/n of the key space have the same gaps as n keys in all of it, and the
+	// gaps alone decide how many low bits Elias-Fano coding stores.
 	m := min(n, sampleKeys)
 	share := float64(m) / float64(n)
 	r := rand.New(rand.NewPCG(1, 2))

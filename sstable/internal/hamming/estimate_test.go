@@ -17,8 +17,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// What is estimated for uniform fingerprints is what tables of such fingerprints cost when they are
-// built, and what their planner says.
+// TestEstimateAgainstMeasure compares estimates for uniform fingerprints with tables built from
+// such fingerprints, and with the plans for them.
 func TestEstimateAgainstMeasure(t *testing.T) {
 	exhaustive.Sequential(t)
 	fps, queries := benchData(100_000, 300)
@@ -40,7 +40,7 @@ func TestEstimateAgainstMeasure(t *testing.T) {
 				estimated, measured float64
 				within              float64
 			}{
-				{"bytes", e.Bytes, m.Bytes, 0.01}, // near copies share blocks and take less
+				{"bytes", e.Bytes, m.Bytes, 0.01}, // near copies share blocks and need less
 				{"probes", e.Probes, m.Probes, 0.02},
 				{"ns", e.Cost, m.Cost, 0.1},
 			} {
@@ -52,8 +52,8 @@ func TestEstimateAgainstMeasure(t *testing.T) {
 	}
 }
 
-// The default layout is what its design promises at ten million: four probes and some 610
-// candidates within 3.
+// TestEstimateOfTheDefault checks the design goal of the default layout at ten million
+// fingerprints: four probes and some 610 candidates within 3.
 func TestEstimateOfTheDefault(t *testing.T) {
 	e, err := EstimateUniform(DefaultLayout, 10_000_000, 3)
 	if err != nil {
@@ -83,9 +83,9 @@ func TestEstimateRefuses(t *testing.T) {
 	}
 }
 
-// measure returns what the queries within k of the given fingerprints cost with layout l, planned
-// for the real sizes of the ranges that each query meets. It builds the tables in memory;
-// fingerprints are sorted when it returns.
+// measure returns the cost of queries within k of fingerprints with layout l. Plans use the real
+// sizes of the ranges that each query meets. It builds the tables in memory, and sorts
+// fingerprints.
 func measure(l Layout, fingerprints, queries []base.Fingerprint, k int) (Estimate, error) {
 	if err := checkEstimate(l, k); err != nil {
 		return Estimate{}, err

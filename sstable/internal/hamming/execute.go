@@ -1,6 +1,6 @@
 package hamming
 
-// execute is the last step: it carries out a plan and appends the hits to dst.
+// execute is the last step: it executes a plan and appends the hits to dst.
 func (x *Index) execute(s *Searcher, p *searchPlan, dst []Hit) ([]Hit, error) {
 	var err error
 	s.offered = len(dst)
@@ -17,16 +17,15 @@ func (x *Index) execute(s *Searcher, p *searchPlan, dst []Hit) ([]Hit, error) {
 	return dst, err
 }
 
-// probe carries out the probes of a plan in steps. The ranges of the next step are prefetched
-// before those of the current one are scanned.
+// probe executes the probes of a plan in steps. The ranges of the next step are prefetched before
+// those of the current one are scanned.
 func (x *Index) probe(s *Searcher, plan *searchPlan) error {
 	s.pending, s.settled, s.extra, s.scanned = s.pending[:0], 0, 0, 0
 	var f scanFor
 	f.plan, f.k, f.table, f.start, f.named = plan, plan.k, -1, len(s.dst), len(s.dst)
-	// A turn's list is refilled once its spans have been scanned, so two lists are enough.
-	//
-	// Probes [from, to) are current: spans has what the exact ones compare, rest is the number of
-	// the others. Probes [to, next) come next; the two turns are used in alternation.
+	// Probes [from, to) are current: spans has the spans of the exact ones, rest is the number of
+	// the others. Probes [to, next) come next. The two turns alternate: the list of a turn is
+	// refilled after its spans have been scanned, so two lists are enough.
 	probes := s.probes[plan.first:plan.end]
 	spans := s.begun.spans[plan.spans:plan.spansEnd] // of the current probes
 	rest, keys := plan.begun.rest, plan.begun.keys
@@ -37,7 +36,7 @@ func (x *Index) probe(s *Searcher, plan *searchPlan) error {
 		}
 		s.stats.Candidates += keys
 		err := x.scanSpans(&f, spans, s)
-		// The probes that are not exact, or have a block that is not verified yet, one by one.
+		// Scan the probes that are not exact, or have an unverified block, one by one.
 		for i := from; rest > 0 && err == nil; i++ {
 			if p := &probes[i]; !p.Exact {
 				rest--
@@ -48,8 +47,8 @@ func (x *Index) probe(s *Searcher, plan *searchPlan) error {
 				}
 			}
 		}
-		// A scan finds everything, so it starts again: what was found so far is dropped, and is not
-		// reported twice. A search for the first match may be offered a document again.
+		// A scan finds everything, so the search starts again: drop the hits found so far, so that
+		// none is reported twice. A search for the first match may offer a document again.
 		if err == errScan {
 			s.dst = s.dst[:f.start]
 			s.offered = f.start
@@ -67,7 +66,7 @@ func (x *Index) probe(s *Searcher, plan *searchPlan) error {
 	if !f.found(s) {
 		return nil
 	}
-	// Nothing is left to scan while the cache misses of the last hits pass.
+	// Nothing is left to scan that could hide the cache misses of the last hits.
 	err := x.resolvePending(len(s.pending), s)
 	x.prefetchIDs(&f, len(s.dst), s)
 	return err

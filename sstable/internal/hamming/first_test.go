@@ -9,8 +9,9 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// TestNearFirst refuses all hits, so that all are handed over, and accepts one of each table in
-// turn. In one of the tables most documents have one fingerprint: they are not all looked at.
+// TestNearFirst first rejects all hits, so that all are offered, and then accepts one in each table
+// in turn. In one of the tables most documents have the same fingerprint: the search must not visit
+// them all.
 func TestNearFirst(t *testing.T) {
 	r := keytest.Rand("first", 0)
 	const equal = 0x123456789abcdef0

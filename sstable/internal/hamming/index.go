@@ -7,17 +7,17 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// New returns the index over the l.Tables() runs of a table. Run 0 has the fingerprints in order,
-// as often as they occur; run i has each distinct fingerprint once, permuted. ids are the IDs of
-// the documents, which searches prefetch for their hits because callers nearly always read them;
-// nil if nobody does.
+// New returns the index over the l.Tables() runs of a table. Run 0 has all fingerprints in order,
+// repeated ones too; run i has each distinct fingerprint once, permuted. ids has the IDs of the
+// documents, which searches prefetch for their hits because callers nearly always read them; nil if
+// nobody does.
 func New(l Layout, runs []*keyrun.Run, ids *blobs.List) *Index {
 	x := &Index{layout: l, ids: ids}
 	taken := uint64(0)
 	for t, p := range l.perms() {
-		// The first tables whose leads do not overlap get radii; all of them in a layout with Lead
-		// 1. The pigeonhole principle counts a differing bit in one lead only, so it does not hold
-		// for leads that overlap.
+		// Only the first tables whose leads do not overlap get radii; in a layout with Lead 1 these
+		// are all tables. The pigeonhole principle counts a differing bit in one lead only, so it
+		// does not hold for overlapping leads.
 		if p.leadMask&taken == 0 {
 			x.disjoint = append(x.disjoint, t)
 			taken |= p.leadMask
@@ -29,7 +29,7 @@ func New(l Layout, runs []*keyrun.Run, ids *blobs.List) *Index {
 		x.tables = append(x.tables, permuted{
 			perm:  p,
 			run:   runs[t],
-			rest:  ^uint64(0) >> uint(p.leadBits), // shifted by 64 if every bit leads: nothing
+			rest:  ^uint64(0) >> uint(p.leadBits), // 0 if every bit leads: shifted by 64
 			mean:  mean,
 			ahead: int(min(mean, prefetchKeys)),
 			probe: cost.probe + mean*cost.key,
@@ -39,13 +39,13 @@ func New(l Layout, runs []*keyrun.Run, ids *blobs.List) *Index {
 		for d := range maxRadius + 1 {
 			x.tables[t].shell[d] = int(ways(p.leadBits, d))
 		}
-		// With more keys a lead, knowing exactly where they are saves nothing.
+		// With more keys per lead, exact positions would save nothing.
 		if mean < spanKeys {
 			runs[t].IndexLeads(p.leadBits)
 		}
 	}
-	// The documents of a hit are found by one look-up in run 0, whose cost depends on the cache
-	// that holds it, and by reading as many keys as documents share a fingerprint on average.
+	// Finding the documents of a hit is one look-up in run 0, whose cost depends on the cache that
+	// run 0 fits in, and reading the average number of documents per fingerprint.
 	x.resolveNs = cost.resolve
 	if runs[0].Len() < resolveCached {
 		x.resolveNs /= 2
@@ -54,7 +54,8 @@ func New(l Layout, runs []*keyrun.Run, ids *blobs.List) *Index {
 		x.resolveNs += (float64(runs[0].Len())/float64(max(runs[1].Len(), 1)) - 1) * cost.hit
 	}
 	x.leastScan = cost.probe + float64(runs[0].NumBlocks())/8*cost.walk + float64(min(runs[0].NumBlocks(), scanParts))*cost.lookUp
-	// The prefetch distance is a number of keys: of larger ranges fewer probes hide a cache miss.
+	// The prefetch distance is a number of keys: if ranges are larger, fewer probes hide a cache
+	// miss.
 	most := 0.0
 	for _, t := range x.tables {
 		most = max(most, t.mean)

@@ -9,54 +9,54 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// The join of a batch with a table compares groups: the queries, and the keys, whose leading bits
-// are equal. It decodes each block once, into the first cache, and compares the keys of each group
-// with the queries of all groups within the table's radius of it.
+// The join of a batch with a table compares groups. A group has the queries, or the keys, with the
+// same leading bits. The join decodes each block once, into the first cache, and compares the keys
+// of each group with the queries of all groups within the table's radius.
 //
-//	queries, sorted  |  group 0  |  group 1  |  group 2   | ...   start[g]: where group g begins
-//	                       \      |     \ |                       radius 1: the groups of leads
-//	decoded block           ... keys of lead 0 | keys of lead 1     one bit from that of the keys
+//	queries, sorted  |  group 0  |  group 1  |  group 2   | ...   start[g]: first query of group g
+//	                       \      |     \ |                       radius 1: groups whose leads
+//	decoded block           ... keys of lead 0 | keys of lead 1     differ in one bit
 //
-// The number of bits that make a group is the one that makes the join cheapest. It may be smaller
-// than the lead of the table: keys and queries whose first bits are within the radius include all
-// whose leads are, and the pairs that are not are dropped once they are found. So one way of
-// searching does for leads of 8 bits and of 32, for many queries and for very many; with no bits at
-// all it is a scan.
+// The number of bits that define a group is chosen to make the join cheapest. It may be smaller
+// than the lead of the table: the pairs whose leading group bits are within the radius include all
+// pairs whose leads are, and the others are dropped when they are found. So one algorithm serves
+// leads of 8 bits and of 32, and many queries as well as very many; with groups of no bits it is a
+// scan.
 
 const (
 	// maxJoinBits bounds the array of groups.
 	maxJoinBits = 18
-	// joinAhead is how many blocks the prefetch is ahead: the hardware does not follow beyond a
-	// page.
+	// joinAhead is how many blocks ahead the join prefetches: the hardware does not prefetch beyond
+	// a page.
 	joinAhead = 3
 	// joinRows is how many queries are compared with the keys of a group before the pairs are
-	// looked at.
+	// processed.
 	joinRows = 64
 )
 
-// A joinModel is what the steps of a join take, in nanoseconds on one core, with the wait for
+// A joinModel has the times of the steps of a join, in nanoseconds on one core, including waits for
 // memory; see BenchmarkScanMany and BenchmarkDecode.
 type joinModel struct {
-	decode float64 // a key
-	look   float64 // finding out that a group has no queries
-	group  float64 // entering one that has
-	pair   float64 // comparing a query with a key
+	decode float64 // decode a key
+	look   float64 // find that a group has no queries
+	group  float64 // start on a group that has queries
+	pair   float64 // compare a query with a key
 }
 
-// joinOf is for all kernels, as cost is: AVX-512 compares a pair in 0.04 ns, AVX2 in 0.27 and pure Go
-// in 0.9.
+// joinOf serves all kernels, as cost does: AVX-512 compares a pair in 0.04 ns, AVX2 in 0.27 and
+// pure Go in 0.9.
 var joinOf = joinModel{decode: 0.8, look: 2.5, group: 20, pair: 0.1}
 
-// joinCost is what joining table t by groups of that many bits is expected to take, if keys and
-// queries are spread evenly.
+// joinCost is the expected cost of joining table t by groups of the given number of bits, if keys
+// and queries are spread evenly.
 func (x *Index) joinCost(t, radius, bits, queries int) float64 {
 	n, groups := float64(x.tables[t].run.Len()), math.Ldexp(1, bits)
 	masks := 0.0
 	for d := range radius + 1 {
 		masks += ways(bits, min(d, bits))
 	}
-	// The kernel compares tiles of four queries, of which the last of a group is filled only in
-	// part: that counts as 1.5 queries more.
+	// The kernel compares tiles of four queries; the last tile of a group is only partly filled,
+	// which counts as 1.5 more queries.
 	rows := float64(queries) / groups
 	filled := 1 - math.Exp(-rows) // share of the groups that have queries (Poisson)
 	rows += 1.5 * filled
@@ -64,7 +64,7 @@ func (x *Index) joinCost(t, radius, bits, queries int) float64 {
 	return n*joinOf.decode + groups + visits*(joinOf.look+filled*joinOf.group+rows*max(n/groups, 1)*joinOf.pair)
 }
 
-// joinBits returns the number of bits by which joining table t is cheapest, and what that costs.
+// joinBits returns the number of bits for which joining table t is cheapest, and the cost.
 func (x *Index) joinBits(t, radius, queries int) (bits int, ns float64) {
 	ns = math.Inf(1)
 	for b := min(radius, x.tables[t].leadBits); b <= min(x.tables[t].leadBits, maxJoinBits); b++ {
@@ -119,8 +119,7 @@ func (w *batch) wants(j *join, b int) bool {
 	return w.start[j.group(j.run.Base(b))] < w.start[j.group(last)+1]
 }
 
-// fillMasks lists the numbers of width bits of which at most radius are set: the differences
-// between leads.
+// fillMasks lists the numbers of width bits with at most radius bits set: the differences of leads.
 func (w *batch) fillMasks(width, radius int) {
 	w.masks = append(w.masks[:0], 0)
 	for d := 1; d <= min(radius, width); d++ {
@@ -134,8 +133,8 @@ func (w *batch) fillMasks(width, radius int) {
 	}
 }
 
-// countOccupancy counts the blocks that start in each group; none of them if no query can be too
-// expensive.
+// countOccupancy counts the blocks that start in each group. It leaves occupancy empty if no query
+// can cost more than the limit.
 func (w *batch) countOccupancy(j *join) {
 	w.occupancy = append(w.occupancy[:0], make([]uint32, 1<<j.bits)...)
 	most := uint32(0)
@@ -149,7 +148,7 @@ func (w *batch) countOccupancy(j *join) {
 	}
 }
 
-// price is about what a query of a group costs.
+// price is the approximate cost of a query of a group.
 func (w *batch) price(group uint64) float64 {
 	if len(w.occupancy) == 0 {
 		return 0
@@ -161,8 +160,8 @@ func (w *batch) price(group uint64) float64 {
 	return float64(blocks) * keyrun.BlockLen * joinOf.pair
 }
 
-// groupQueries fills keys and start from the queries in w.order. It sets those aside that a search
-// of their own answers cheaper.
+// groupQueries fills keys and start from the queries in w.order. It sets aside those for which a
+// search of their own is cheaper.
 func (x *Index) groupQueries(c *batchCall, j *join) {
 	w := &c.s.batch
 	w.keys = slices.Grow(w.keys[:0], len(w.order))
@@ -192,7 +191,7 @@ func (x *Index) groupQueries(c *batchCall, j *join) {
 	w.order = w.order[:kept]
 }
 
-// alonePrice is what a search for one query is expected to cost.
+// alonePrice is the expected cost of a search for one query.
 func (x *Index) alonePrice(c *batchCall, query uint32) float64 {
 	price := &c.s.batch.alone[query]
 	if *price == 0 {
@@ -204,7 +203,7 @@ func (x *Index) alonePrice(c *batchCall, query uint32) float64 {
 func (x *Index) joinBlock(c *batchCall, j *join, keys []uint64) error {
 	w := &c.s.batch
 	for lo := 0; lo < len(keys); {
-		// keys[lo:hi] are one group.
+		// keys[lo:hi] belong to one group.
 		group := j.group(keys[lo])
 		hi := len(keys)
 		if j.group(keys[hi-1]) != group {
@@ -230,7 +229,7 @@ func (x *Index) joinBlock(c *batchCall, j *join, keys []uint64) error {
 	return nil
 }
 
-// joined takes a pair of a query and the key at a position of the current block, unless another
+// joined processes a pair of a query and the key at a position of the current block, unless another
 // table reports it.
 func (x *Index) joined(c *batchCall, j *join, q batchItem, at int, key uint64) error {
 	diff := key ^ q.key

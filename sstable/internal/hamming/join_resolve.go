@@ -5,18 +5,18 @@ import (
 )
 
 const (
-	// waitingHits is how many fingerprints are collected at least before their documents are looked
-	// up.
+	// waitingHits is the minimum number of fingerprints that are collected before their documents
+	// are looked up.
 	waitingHits = 1 << 16
-	// resolveBits is how finely they are sorted: a finer order would bring no block closer that
-	// these bits do not.
+	// resolveBits is the number of bits by which they are sorted: more bits would not improve
+	// locality.
 	resolveBits = 22
-	// resolveAhead is how many fingerprints' blocks are prefetched together.
+	// resolveAhead is for how many fingerprints blocks are prefetched together.
 	resolveAhead = 16
 )
 
-// resolveSome is resolveFound once enough is waiting: as many as there are queries, so that several
-// share a block.
+// resolveSome calls resolveFound once enough fingerprints are waiting: as many as there are
+// queries, so that several share a block.
 func (x *Index) resolveSome(c *batchCall, t int) error {
 	if len(c.s.batch.found) < max(waitingHits, len(c.queries)) {
 		return nil
@@ -51,13 +51,13 @@ func (x *Index) resolveFound(c *batchCall, t int) error {
 	return nil
 }
 
-// resolver finds fingerprints in run 0. They come nearly in order, so that a block is decoded once
+// resolver finds fingerprints in run 0. They arrive nearly sorted, so that a block is decoded once
 // for all of its fingerprints.
 type resolver struct {
 	*keyrun.Run
-	// of each fingerprint, the blocks from the first that may have it up to the last, exclusively
+	// by fingerprint: the blocks that may have it, as [first, end)
 	blocks  [resolveAhead][2]int
-	current int // the block that keys are of, or -1
+	current int // the block that is decoded in keys, or -1
 	keys    []uint64
 }
 
@@ -94,7 +94,7 @@ func (r *resolver) emit(c *batchCall, f batchItem, blocks [2]int) (found bool, e
 }
 
 // countLess returns how many of the ascending keys are less than key. Its steps do not depend on
-// what it finds, so no branch is mispredicted.
+// the keys, so no branch is mispredicted.
 func countLess(keys []uint64, key uint64) int {
 	at := 0
 	for n := len(keys); n > 0; {

@@ -17,23 +17,23 @@ const (
 	MaxTables       = 64
 )
 
-// Layout says how the 64 bits of a fingerprint are split and which of them lead each permuted table
-// (Manku, Jain, Das Sarma: Detecting Near-Duplicates for Web Crawling, WWW 2007, section 3). The
-// bits are cut into Blocks consecutive blocks, most significant first, of sizes that differ by at
-// most one (the larger ones first); every choice of Lead of them leads one table.
+// Layout says how the 64 bits of a fingerprint are split into blocks and which blocks lead each
+// permuted table (Manku, Jain, Das Sarma: Detecting Near-Duplicates for Web Crawling, WWW 2007,
+// section 3). The bits are split into Blocks consecutive blocks, most significant first, whose
+// sizes differ by at most one, the larger ones first. Every choice of Lead blocks leads one table.
 //
 //	4:1   4 tables, led by 16 bits each                    2:1   2 tables, 32 bits
 //	5:2  10 tables, 25 to 26 bits                          6:3  20 tables, 31 to 33 bits
 //	8:2  28 tables, 16 bits
 //
-// A Lead of 0 nests: every block in turn leads, followed by one part of the other bits, which are
-// cut into as many parts again.
+// With a Lead of 0, leads are nested: every block in turn leads, followed by one part of the other
+// bits, which are split into Blocks parts again.
 //
 //	4x4  16 tables, led by 16 + 12 bits
 //
-// Table 0 is led by the first of everything, and its permutation is the identity. Layouts with Lead
-// 1 rotate the fingerprint; the others move the leading bits to the front and keep the order of the
-// rest.
+// Table 0 is led by the first block, or the first choice of blocks, and its permutation is the
+// identity. Layouts with Lead 1 rotate the fingerprint; the others move the leading bits to the
+// front and preserve the order of the rest.
 type Layout struct {
 	Blocks int // m, 1..16
 	Lead   int // c, blocks that lead a table, 1..Blocks; 0: nested
@@ -42,7 +42,7 @@ type Layout struct {
 // DefaultLayout has four tables led by 16 bits each.
 var DefaultLayout = Layout{Blocks: 4, Lead: 1}
 
-// LayoutBySize, the zero Layout, stands for the one that ChooseLayout returns. Parameters of a
+// LayoutBySize, the zero Layout, stands for the result of ChooseLayout. The parameters of a
 // database may have it, those of a table never do.
 var LayoutBySize = Layout{}
 
@@ -58,12 +58,12 @@ var sizeLayouts = []struct {
 	{math.MaxInt64, Layout{Blocks: 2, Lead: 1}},
 }
 
-// ChooseLayout returns the layout for a table of n fingerprints, by n alone:
+// ChooseLayout returns the layout for a table of n fingerprints. It depends on n alone:
 //
 //	to 24 Mi   4:1      to 2 Gi   3:1      above   2:1
 //
-// More fingerprints need longer leads, so that a search still compares few of them; shorter leads
-// make fewer probes. docs/performance.md has the measurements behind the limits.
+// With more fingerprints, leads must be longer, so that a search still compares few fingerprints;
+// shorter leads need fewer probes. docs/performance.md has the measurements behind the limits.
 func ChooseLayout(n int64) Layout {
 	for _, s := range sizeLayouts {
 		if n <= s.most {
@@ -73,7 +73,7 @@ func ChooseLayout(n int64) Layout {
 	return DefaultLayout
 }
 
-// ParseLayout reads "4:1", or "4", which means the same, or "4x4".
+// ParseLayout parses a layout such as "4:1" or "4x4". "4" means the same as "4:1".
 func ParseLayout(s string) (Layout, error) {
 	blocks, lead, split := strings.Cut(s, ":")
 	if !split {
@@ -102,7 +102,7 @@ func (l Layout) String() string {
 	return fmt.Sprintf("%d:%d", l.Blocks, l.Lead)
 }
 
-// Validate reports whether the layout is one that tables can be built with.
+// Validate returns an error if tables cannot be built with the layout.
 func (l Layout) Validate() error {
 	switch {
 	case l.Blocks < 1 || l.Blocks > maxLayoutBlocks:
@@ -117,7 +117,7 @@ func (l Layout) Validate() error {
 	return nil
 }
 
-// Tables returns the number of permuted tables: the ways of choosing Lead of Blocks, or of a block
+// Tables returns the number of permuted tables: the number of choices of Lead blocks, or of a block
 // and a part.
 func (l Layout) Tables() int {
 	if l.Lead == 0 {
@@ -126,18 +126,19 @@ func (l Layout) Tables() int {
 	return binomial(l.Blocks, l.Lead)
 }
 
-// radius returns the least r such that k differing bits, however they fall, leave at most r of them
-// in the lead of some table.
+// radius returns the least r such that any k differing bits leave at most r of them in the lead of
+// some table.
 func (l Layout) radius(k int) int {
 	m, c := l.Blocks, l.Lead
 	// The worst case of the pigeonhole principle: an adversary who places the k bits spreads them
-	// evenly, so that the best choice of blocks has as many as possible.
+	// evenly, so that even the best choice of blocks has as many as possible.
 	if c > 0 {
-		// The c blocks with fewest have most if the bits fall as evenly as can be: k/m in each, and
-		// one more in k%m of them.
+		// The c blocks with the fewest bits have the most if the bits are spread evenly: k/m in
+		// each, and one more in k%m blocks.
 		return c*(k/m) + max(0, c-(m-k%m))
 	}
-	// The block with fewest has e <= k/m bits, and then the part with fewest has at most (k-e)/m.
+	// The block with the fewest has e <= k/m bits; then the part with the fewest has at most
+	// (k-e)/m.
 	r := 0
 	for e := range k/m + 1 {
 		r = max(r, e+(k-e)/m)
@@ -145,7 +146,7 @@ func (l Layout) radius(k int) int {
 	return r
 }
 
-// Permute moves the bits of a fingerprint to where table has them. Layout and table must be valid.
+// Permute moves the bits of a fingerprint to their places in table. Layout and table must be valid.
 func (l Layout) Permute(table int, fp base.Fingerprint) uint64 { return l.perms()[table].apply(fp) }
 
 // Unpermute is the inverse of Permute.
@@ -157,21 +158,21 @@ func (l Layout) Unpermute(table int, key uint64) base.Fingerprint {
 // valid.
 func (l Layout) LeadMask(table int) base.Fingerprint { return l.perms()[table].leadMask }
 
-// perm is the permutation of one table: the bits of mask move left by rot, for each of a few moves.
+// perm is the permutation of one table. Each move rotates the bits of its mask to the left by rot.
 type perm struct {
 	first    move             // the only move of a rotation
-	rest     []move           // more moves, of layouts with Lead > 1
+	rest     []move           // further moves, for layouts with Lead > 1
 	leadMask base.Fingerprint // the leading blocks, as bits of the fingerprint
-	leadBits int              // how many they are: the length of the table's prefix
+	leadBits int              // number of leading bits
 }
 
 type move struct {
 	mask base.Fingerprint // bits of the fingerprint
-	rot  int              // by how many they rotate left
+	rot  int              // bits by which they rotate to the left
 }
 
-// apply returns the key of a fingerprint. It moves bits and changes none, so the difference of two
-// keys is the permuted difference of the fingerprints, with as many bits set.
+// apply returns the key of a fingerprint. It only moves bits, so the difference of two keys is the
+// permuted difference of the fingerprints, with the same number of bits set.
 func (p *perm) apply(fp base.Fingerprint) uint64 {
 	key := bits.RotateLeft64(fp&p.first.mask, p.first.rot)
 	for _, m := range p.rest {
@@ -180,7 +181,8 @@ func (p *perm) apply(fp base.Fingerprint) uint64 {
 	return key
 }
 
-// invert returns the fingerprint of a key, or the difference of the fingerprints of a difference.
+// invert returns the fingerprint of a key, or from the difference of two keys the difference of
+// their fingerprints.
 func (p *perm) invert(key uint64) base.Fingerprint {
 	fp := bits.RotateLeft64(key, -p.first.rot) & p.first.mask
 	for _, m := range p.rest {
@@ -189,8 +191,8 @@ func (p *perm) invert(key uint64) base.Fingerprint {
 	return fp
 }
 
-// permCache holds the permutations of each layout once they are needed. Those who make them at the
-// same time make the same, so it does not matter whose are kept.
+// permCache caches the permutations of each layout. Goroutines that compute them at the same time
+// compute the same, so it does not matter whose result is stored.
 var permCache [maxLayoutBlocks + 1][maxLayoutBlocks + 1]atomic.Pointer[[]perm]
 
 func (l Layout) perms() []perm {
@@ -203,7 +205,7 @@ func (l Layout) perms() []perm {
 	return p
 }
 
-// segment is size consecutive bits, the first of them start bits from the most significant one.
+// segment is a range of size consecutive bits, start bits from the most significant one.
 type segment struct{ start, size int }
 
 // makePerms enumerates the choices of leading blocks in lexicographic order, so that the first
@@ -246,8 +248,8 @@ func (l Layout) makePerms() []perm {
 	}
 }
 
-// cutSegments cuts the bits of segments, taken as one string, into m blocks, the larger ones first,
-// and returns the bits of the chosen ones (ascending) and of the others.
+// cutSegments concatenates the bits of segments and cuts them into m blocks, the larger ones first.
+// It returns the bits of the chosen blocks (ascending) and of the others.
 func cutSegments(segments []segment, m int, chosen ...int) (of, others []segment) {
 	total := 0
 	for _, s := range segments {
@@ -275,7 +277,7 @@ func cutSegments(segments []segment, m int, chosen ...int) (of, others []segment
 	return of, others
 }
 
-// makePerm brings the lead to the front and the rest after it.
+// makePerm moves the lead to the front, followed by the rest.
 func makePerm(lead, rest []segment) perm {
 	var p perm
 	var moves []move
@@ -287,7 +289,7 @@ func makePerm(lead, rest []segment) perm {
 			p.leadBits += s.size
 		}
 		// Neighbours that move by the same number of places are one move: every move costs a search
-		// two operations a table.
+		// two operations per table.
 		if n := len(moves); n > 0 && moves[n-1].rot == s.start-to {
 			moves[n-1].mask |= mask
 		} else {

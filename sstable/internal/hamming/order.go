@@ -6,14 +6,13 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// NextOrder turns the distinct fingerprints that keys holds, permuted for table from and sorted,
-// into the same permuted for table to and sorted, using tmp of the same length; it returns them and
-// the spare array.
+// NextOrder takes the distinct fingerprints in keys, permuted for table from and sorted, and
+// returns them permuted for table to and sorted, and the spare array. tmp must be as long as keys.
 //
-// Where one block leads each table its permutation is a rotation, and the array for table i+1 is
-// almost sorted for table i: only the block that leads table i, lowest in the keys of table i+1, is
-// out of place. So tables are made from the last to the first and each costs a sort by that one
-// block.
+// If one block leads each table, its permutation is a rotation, and the array for table i+1 is
+// almost sorted for table i: only the block that leads table i, which comes last in the keys of
+// table i+1, is out of place. So tables are made from the last to the first, and each costs a sort
+// by that one block.
 func NextOrder(l Layout, from, to int, keys, tmp []uint64, workers int) (sorted, spare []uint64) {
 	if l.Lead != 1 {
 		for i, k := range keys {
@@ -32,9 +31,9 @@ func NextOrder(l Layout, from, to int, keys, tmp []uint64, workers int) (sorted,
 	return keys, tmp
 }
 
-// NearestRun returns which run of a table with layout from leads to run table of a table with
-// layout to: the one whose keys, rotated to the left by the fewest bits, are those of the other.
-// run is -1 if none does.
+// NearestRun returns which run of a table with layout from is closest to run table of a table with
+// layout to: the keys of that run, rotated to the left by rotate bits, are the keys wanted, and no
+// other run needs fewer bits. run is -1 if none does.
 func NearestRun(from, to Layout, table int) (run, rotate int) {
 	if from == to {
 		return table, 0

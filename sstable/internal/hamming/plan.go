@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// prepare is the first step of a search: it takes the radii that are best for mean ranges and
-// prefetches the parts of the directories that resolveLeads, or choose, look at first.
+// prepare is the first step of a search: it chooses the best radii for ranges of mean size and
+// prefetches the parts of the directories that resolveLeads, or choose, read first.
 func (x *Index) prepare(q base.Fingerprint, k int, s *Searcher, p *searchPlan) {
 	if p.allocation = nil; k < 0 || x.tables[0].run.Len() == 0 || x.damage != nil {
 		return
@@ -42,9 +42,9 @@ func (x *Index) prepare(q base.Fingerprint, k int, s *Searcher, p *searchPlan) {
 	s.probes = s.probes[:p.end]
 }
 
-// permute makes the keys of a plan. The tables of a database have one layout, so that for a group
-// of them a query is permuted once. The keys are copied from the last plan: plans are overwritten
-// by later searches, so a pointer into another plan would not be safe.
+// permute computes the keys of a plan. The tables of a database usually have one layout, so the
+// query of a group is permuted once and the keys are copied from the last plan. A pointer into
+// another plan would not be safe, because later searches overwrite plans.
 func (x *Index) permute(s *Searcher, p *searchPlan) {
 	if last := s.permuted; last != nil && last != p && last.q == p.q && s.layout == x.layout {
 		for t := range x.tables {
@@ -58,9 +58,9 @@ func (x *Index) permute(s *Searcher, p *searchPlan) {
 	s.permuted, s.layout = p, x.layout
 }
 
-// resolveLeads is the second step: it looks up the ranges of a plan without a radius above 0, and
-// prefetches the directory entries of the blocks that they lie in. The ranges of other plans are
-// many, and are looked up together in the third step.
+// resolveLeads is the second step: for a plan without a radius above 0, it looks up the ranges and
+// prefetches the directory entries of their blocks. Other plans have many ranges, which are looked
+// up together in the third step.
 func (x *Index) resolveLeads(s *Searcher, p *searchPlan) {
 	if p.allocation != nil && p.flat {
 		p.flatNs, p.exact = x.findFlat(s.probes[p.first:p.end])
@@ -68,7 +68,7 @@ func (x *Index) resolveLeads(s *Searcher, p *searchPlan) {
 }
 
 // findFlat looks up the ranges of an allocation without a radius above 0, and returns their cost
-// and how many are exact.
+// and the number of exact ones.
 func (x *Index) findFlat(probes []keyrun.Probe) (sum float64, exact int) {
 	var r keyrun.Range
 	for i := range probes {
@@ -81,7 +81,7 @@ func (x *Index) findFlat(probes []keyrun.Probe) (sum float64, exact int) {
 		}
 		if p.Exact {
 			exact++
-		} else { // at once, before the next one has to wait for its directory
+		} else { // now, before the next look-up has to wait for its directory
 			t.run.SetRange(&r, p, t.rest)
 			r.Prefetch(t.ahead)
 		}
@@ -90,8 +90,8 @@ func (x *Index) findFlat(probes []keyrun.Probe) (sum float64, exact int) {
 	return sum, exact
 }
 
-// choose is the third step: it completes a plan and prefetches what its execution begins with. It
-// reads directories only.
+// choose is the third step: it completes a plan and prefetches the data with which its execution
+// starts. It reads directories only.
 func (x *Index) choose(s *Searcher, p *searchPlan) {
 	if p.allocation == nil || p.scan {
 		return
@@ -100,19 +100,19 @@ func (x *Index) choose(s *Searcher, p *searchPlan) {
 		x.begin(s, p, p.end-p.first)
 		return
 	}
-	// The probes of prepare are dropped: planShells adds those of all shells, the nearest first.
+	// Drop the probes of prepare: planShells adds the probes of all shells, nearest first.
 	p.first = len(s.probes)
 	x.planShells(s, p)
 	p.end = len(s.probes)
 	x.begin(s, p, x.ahead)
 }
 
-// begin prefetches what the first probes of a plan need. Without a radius above 0 there are so few
-// of them that all are prefetched at once.
+// begin prefetches the data of the first probes of a plan. Without a radius above 0 there are so
+// few probes that all are prefetched at once.
 func (x *Index) begin(s *Searcher, p *searchPlan, probes int) {
 	p.started, p.spans = min(probes, p.end-p.first), len(s.begun.spans)
 	s.begun.rest, s.begun.keys = 0, 0
-	if p.flat && p.exact == 0 { // findFlat has prefetched all
+	if p.flat && p.exact == 0 { // findFlat has prefetched everything
 		s.begun.rest = p.started
 	} else {
 		x.prefetchProbes(s, p, 0, p.started, &s.begun)
@@ -120,7 +120,7 @@ func (x *Index) begin(s *Searcher, p *searchPlan, probes int) {
 	p.begun.rest, p.begun.keys, p.spansEnd = s.begun.rest, s.begun.keys, len(s.begun.spans)
 }
 
-// Plan says how a search would be done.
+// Plan says how a search would be executed.
 type Plan struct {
 	Method     string  // "probe" or "scan"
 	Radii      []int   // of each table, -1 where it is not probed; nil for a scan
@@ -148,7 +148,8 @@ func (s *Searcher) Plan(x *Index, q base.Fingerprint, k int) Plan {
 	if a.scan {
 		return Plan{Method: "scan", Candidates: x.tables[0].run.Len(), Cost: x.scanCostOf(a)}
 	}
-	// Either all ranges were looked up by findFlat, or the shells of the chosen radii by lookUp.
+	// The ranges were looked up either by findFlat or, for the shells of the chosen radii, by
+	// lookUp.
 	p := Plan{Method: "probe", Cost: a.flatNs}
 	if !a.flat {
 		p.Cost = s.knownCost(a.allocation, len(x.tables))
@@ -157,8 +158,9 @@ func (s *Searcher) Plan(x *Index, q base.Fingerprint, k int) Plan {
 		p.Radii = append(p.Radii, int(a.radius[t]))
 	}
 	p.Probes = a.end - a.first
-	// Directories say exactly how many keys a range has only where the lead index covers it. Else a
-	// range in one block counts as a mean one, a longer one as all keys of its blocks.
+	// Directories give the exact number of keys of a range only where the lead index covers it.
+	// Otherwise a range in one block counts as a mean one, and a longer one as all keys of its
+	// blocks.
 	keys := 0.0
 	for _, r := range s.probes[a.first:a.end] {
 		if r.Exact {
@@ -173,7 +175,7 @@ func (s *Searcher) Plan(x *Index, q base.Fingerprint, k int) Plan {
 	return p
 }
 
-// planOne takes the first three steps of a single search.
+// planOne executes the first three steps of a single search.
 func (s *Searcher) planOne(x *Index, q base.Fingerprint, k int) *searchPlan {
 	s.start()
 	p := &s.plans[0]

@@ -2,7 +2,7 @@ package hamming
 
 import "testing"
 
-// A plan is written as its documentation says.
+// TestPlanString compares String with the examples in its documentation.
 func TestPlanString(t *testing.T) {
 	for want, p := range map[string]Plan{
 		"probe radii 0 0 0 0, 4 probes, about 610 candidates": {Method: "probe", Radii: []int{0, 0, 0, 0}, Probes: 4, Candidates: 610},

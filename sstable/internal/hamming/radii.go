@@ -7,7 +7,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// knownCost returns the real cost of an allocation whose shells are all looked up.
+// knownCost returns the real cost of an allocation whose shells have all been looked up.
 func (p *planner) knownCost(a *allocation, tables int) float64 {
 	sum := 0.0
 	for t := range tables {
@@ -18,17 +18,17 @@ func (p *planner) knownCost(a *allocation, tables int) float64 {
 	return sum
 }
 
-// planShells looks up what the standard allocation needs, and chooses other radii, or a scan, if
+// planShells looks up the ranges of the standard allocation, and chooses other radii, or a scan, if
 // that is cheaper.
 func (x *Index) planShells(s *Searcher, p *searchPlan) {
-	// Up to limit the ranges of the standard radii may cost; a scan that is known to be cheaper
-	// than that lowers it. Nothing is estimated where a scan that skips all blocks takes longer.
+	// The ranges of the standard radii may cost up to limit; a scan known to be cheaper lowers it.
+	// Nothing is estimated if even a scan that skips all blocks would take longer.
 	clear(s.known[:len(x.tables)])
 	limit := p.limit()
 	if p.ns > scanEstimateAbove && x.leastScan < limit && x.cheapScan(p) {
 		limit = min(limit, x.scanCostOf(p))
 	}
-	if limit > p.ns { // which is little more than the probes alone cost
+	if limit > p.ns { // otherwise the probes alone cost nearly as much
 		real := x.lookUp(p.allocation, p, limit, s)
 		if real <= limit && (real <= scanEstimateAbove || real <= longRangeRatio*p.ns || real <= x.scanCostOf(p)) {
 			return
@@ -37,18 +37,18 @@ func (x *Index) planShells(s *Searcher, p *searchPlan) {
 	} else {
 		p.own = allocation{scan: true, ns: x.scanCostOf(p)}
 	}
-	// The probes of shells that the new radii do not include are dropped.
+	// Drop the probes of shells that the new radii do not include.
 	p.allocation = &p.own
 	kept := slices.DeleteFunc(s.probes[p.first:], func(r keyrun.Probe) bool { return p.scan || int8(r.Dist) > p.radius[r.Table] })
 	s.probes = s.probes[:p.first+len(kept)]
 }
 
-// planAgain looks for radii that are far cheaper than a scan, some of the ranges being known. It
-// takes what is cheap without an estimate of the scan.
+// planAgain looks for radii that are far cheaper than a scan, with the real costs of some ranges
+// known by now. It accepts very cheap radii without estimating the scan.
 func (x *Index) planAgain(s *Searcher, p *searchPlan) {
-	// best is what radii have to beat: what is cheap compared with a scan of uniform keys, then a
-	// share of this query's scan, and the best radii so far. Every round but the last looks up a
-	// shell that was not known, or estimates the scan, which happens once; so the loop ends.
+	// best is the cost that radii must beat: first a share of a scan of uniform keys, then a share
+	// of this query's scan, and the best radii so far. Every round but the last looks up an unknown
+	// shell, or estimates the scan, which happens once; so the loop ends.
 	p.own = allocation{scan: true}
 	best := min(scanEstimateAbove, hotPlanMargin*x.scanCost(p.k))
 	if p.scanNs > 0 {
@@ -56,7 +56,7 @@ func (x *Index) planAgain(s *Searcher, p *searchPlan) {
 	}
 	for {
 		again := x.allocate(p.k, best, s)
-		// How many ranges would have to be looked up to know what these radii really cost.
+		// The number of ranges to look up before the real cost of these radii is known.
 		missing := 0.0
 		for t := range x.tables {
 			for d := int(s.known[t]); d <= int(again.radius[t]); d++ {
@@ -82,8 +82,8 @@ func (x *Index) planAgain(s *Searcher, p *searchPlan) {
 	}
 }
 
-// standardPlan returns the best allocation for ranges of mean size. It depends on k alone, so it is
-// kept; searches that compute it at the same time store equal values.
+// standardPlan returns the best allocation for ranges of mean size. It depends on k alone and is
+// cached; searches that compute it at the same time store equal values.
 func (x *Index) standardPlan(k int, s *Searcher) *allocation {
 	if a := x.standard[k].Load(); a != nil {
 		return a
@@ -93,8 +93,8 @@ func (x *Index) standardPlan(k int, s *Searcher) *allocation {
 	if every := x.everyTable(k); every.ns < a.ns {
 		a = every
 	}
-	// A scan has what is near at once; a search by probes mostly finds one fingerprint, in two
-	// tables, and looks for its documents.
+	// A scan has the documents at once; a search by probes usually finds one fingerprint, in two
+	// tables, and then looks up its documents.
 	found := 2*cost.confirm + x.resolveNs
 	if scan := x.scanCost(k); a.ns+found >= scanMargin*scan {
 		a = allocation{scan: true, ns: scan}
@@ -105,9 +105,9 @@ func (x *Index) standardPlan(k int, s *Searcher) *allocation {
 	return &a
 }
 
-// everyTable probes all tables with one radius: 0 for k <= m-c, which is how layouts with c > 1 are
-// meant to be used (Manku et al. 2007, section 3): k differing bits are in at most k of the m
-// blocks, so some c of the others agree.
+// everyTable probes all tables with one radius: 0 for k <= m-c, as layouts with c > 1 are meant to
+// be used (Manku et al. 2007, section 3). k differing bits are in at most k of the m blocks, so
+// some c of the others agree.
 func (x *Index) everyTable(k int) allocation {
 	r := x.layout.radius(k)
 	var a allocation
@@ -137,10 +137,10 @@ func (x *Index) meanShell(t, d int) float64 {
 // allocate finds the cheapest radii of the disjoint tables with sum(radius+1) = k+1 by dynamic
 // programming over the tables, as GPH allocates its thresholds (Qin et al. 2018). A smaller sum
 // could miss a fingerprint, a greater one only costs more. Radii of one table that cost the limit
-// or more are left out; if nothing is left, the cost is infinite. It takes tables x radii x k
-// steps, so only a search that meets hot ranges pays for it.
+// or more are left out; if none remain, the cost is infinite. It needs tables x radii x k steps, so
+// only searches that meet hot ranges pay for it.
 func (x *Index) allocate(k int, limit float64, s *Searcher) allocation {
-	// No table at all has the sum 0, at no cost, and no other sum.
+	// No tables: sum 0 costs nothing, and no other sum is possible.
 	need := k + 1
 	for j := 1; j <= need; j++ {
 		s.best[0][j] = math.Inf(1)

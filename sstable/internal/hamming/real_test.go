@@ -44,8 +44,8 @@ func readFingerprints(tb testing.TB, path string) (fps []uint64) {
 	return fps
 }
 
-// realSets returns the files of fingerprints that the environment variable SIMDB_FINGERPRINTS
-// names, with commas between, by their names.
+// realSets returns the files of fingerprints listed, separated by commas, in the environment
+// variable SIMDB_FINGERPRINTS, by name.
 func realSets() map[string]string {
 	sets := map[string]string{}
 	for path := range strings.SplitSeq(os.Getenv("SIMDB_FINGERPRINTS"), ",") {
@@ -73,8 +73,8 @@ func TestNearReal(t *testing.T) {
 	}
 }
 
-// BenchmarkNearSkewed reports what searches cost, and what a scan of the whole table would, in
-// realSets and skewedSets.
+// BenchmarkNearSkewed reports the cost of searches, and of scans of the whole table, in realSets
+// and skewedSets.
 func BenchmarkNearSkewed(b *testing.B) {
 	sets := realSets()
 	for _, name := range slices.Sorted(maps.Keys(sets)) {
@@ -106,7 +106,8 @@ func benchSkewed(b *testing.B, fps []uint64) {
 	}
 }
 
-// largestBucket returns the most fingerprints that have one of four leads of 16 bits in common.
+// largestBucket returns the largest number of fingerprints with the same value of one of four leads
+// of 16 bits.
 func largestBucket(fps []uint64) (most int) {
 	for shift := 0; shift < 64; shift += 16 {
 		count := make([]int, 1<<16)
@@ -137,7 +138,7 @@ func (c *comparison) near(q uint64) {
 	}
 }
 
-// scan is a search that is planned as a scan.
+// scan is a search whose plan is forced to be a scan.
 func (c *comparison) scan(q uint64) {
 	c.s.dst = c.dst[:0]
 	if err := c.x.scanAll(q, c.k, &c.s); err != nil {
@@ -146,10 +147,10 @@ func (c *comparison) scan(q uint64) {
 	c.dst, c.s.dst = c.s.dst, nil
 }
 
-// flat compares all fingerprints in memory, and finds their positions alone.
+// flat compares all fingerprints in memory, and only finds their positions.
 func (c *comparison) flat(q uint64) { c.pos = kernel.ScanFlat(c.pos[:0], c.fps, q, c.k) }
 
-// latencies reports what a query takes after others: the least of several rounds of all queries.
+// latencies reports the time of a query after other queries: the minimum of several rounds of all.
 func (c *comparison) latencies() {
 	c.s.stats = Stats{}
 	for _, f := range []struct {
@@ -157,7 +158,7 @@ func (c *comparison) latencies() {
 		run  func(q uint64)
 	}{{"near", c.near}, {"scan", c.scan}, {"flat", c.flat}} {
 		least, hits := make([]time.Duration, len(c.queries)), 0
-		for pass := range *skewRepeats + 1 { // the first is for warmth
+		for pass := range *skewRepeats + 1 { // the first pass warms up
 			for i, q := range c.queries {
 				start := time.Now()
 				f.run(q)
@@ -181,9 +182,9 @@ func (c *comparison) latencies() {
 	}
 }
 
-// excess reports how much longer a query takes than a scan for it, by the least of several repeats
-// of each in a row: how many take a tenth and a microsecond more, and the most of all. Where
-// searches within k are scans whatever the query, there is nothing to compare.
+// excess reports how much longer queries take than scans for them, by the minimum of several
+// repeats of each in a row: how many queries take a tenth and a microsecond more, and the greatest
+// excess. If all searches within k are scans, there is nothing to compare.
 func (c *comparison) excess() {
 	slower, worst := 0, time.Duration(0)
 	queries := c.queries

@@ -8,24 +8,24 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// found reports whether there is anything for follow to do.
+// found reports whether follow has anything to do.
 func (f *scanFor) found(s *Searcher) bool {
 	return s.extra > f.extra || s.settled < len(s.pending) || f.named < len(s.dst)
 }
 
-// follow continues after some probes; pending and hits are the numbers of both before them. What a
-// hit needs next, its place in run 0 and its ID, is prefetched when it is found and used a step
-// later, so that most of these cache misses pass behind the scan.
+// follow processes the hits of some probes; pending and hits are the lengths of both lists before
+// those probes. For a new hit it prefetches its position in run 0 and its ID, which are read one
+// step later, so that the scan hides most of these cache misses.
 func (x *Index) follow(f *scanFor, pending, hits int, s *Searcher) error {
-	// Keys that were near by their low bits alone have cost time: is the rest still worth it?
+	// Keys whose low bits alone were near have cost time: is the rest still worth it?
 	if s.extra > f.extra {
 		f.extra = s.extra
 		if err := x.worthwhile(f.plan, s, 0); err != nil {
 			return err
 		}
 	}
-	// New hits are located, and those of the step before, whose cache lines have arrived meanwhile,
-	// are resolved.
+	// Locate new hits, and resolve those of the step before, whose cache lines have arrived
+	// meanwhile.
 	if len(s.pending) > pending {
 		x.locate(s.pending[pending:])
 	}
@@ -40,7 +40,7 @@ func (x *Index) prefetchIDs(f *scanFor, end int, s *Searcher) {
 	}
 }
 
-// locate looks up where run 0 has the fingerprints of pending hits, and prefetches it.
+// locate finds the position of pending hits in run 0, and prefetches it.
 func (x *Index) locate(pending []pendingHit) {
 	run := x.tables[0].run
 	for i := range pending {
@@ -50,12 +50,12 @@ func (x *Index) locate(pending []pendingHit) {
 		r := keyrun.Range{First: fp, Last: fp, Run: run, Block: uint32(block), End: uint32(end)}
 		r.Prefetch(1)
 		p.start, p.end = r.Start(), end
-		// the directory has one cache line for the names of a block of keys
+		// The directory has one cache line for the names of a block of keys.
 		x.ids.PrefetchEntry(uint32(p.start) << keyrun.BlockShift)
 	}
 }
 
-// resolvePending adds the documents of pending hits up to number end, which have been located.
+// resolvePending adds the documents of pending hits, up to index end. They must have been located.
 func (x *Index) resolvePending(end int, s *Searcher) error {
 	for ; s.settled < end; s.settled++ {
 		if err := x.resolve(&s.pending[s.settled], s); err != nil {
@@ -65,9 +65,9 @@ func (x *Index) resolvePending(end int, s *Searcher) error {
 	return s.offer()
 }
 
-// resolve adds the documents of a hit that has been located: all keys of run 0 that equal its
-// fingerprint, in one block or several. A run after the first has no fingerprint that run 0 lacks,
-// so a hit without a document is damage.
+// resolve adds the documents of a located hit: all keys of run 0 that equal its fingerprint, in one
+// block or several. No later run has a fingerprint that run 0 lacks, so a hit without a document
+// means damage.
 func (x *Index) resolve(p *pendingHit, s *Searcher) error {
 	run, hit, found := x.tables[0].run, p.hit, false
 	for b := p.start; b < p.end; b++ {
@@ -83,8 +83,8 @@ func (x *Index) resolve(p *pendingHit, s *Searcher) error {
 			}
 			continue
 		}
-		// Keys with the prefix of the fingerprint are consecutive; compared at distance 0 are their
-		// low bits.
+		// Keys with the prefix of the fingerprint are consecutive; their low bits are compared at
+		// distance 0.
 		in := run.Info(b)
 		prefix := run.PrefixIn(b, in, hit.Fingerprint)
 		if err := run.CheckHead(b); err != nil {
@@ -96,7 +96,7 @@ func (x *Index) resolve(p *pendingHit, s *Searcher) error {
 			return err
 		}
 		dst := s.dst
-		for _, i := range s.pos { // of one prefix and with equal low bits: equal
+		for _, i := range s.pos { // equal prefixes and equal low bits: equal keys
 			if int(i) >= lo && int(i) < hi {
 				hit.Doc, found = uint32(b<<keyrun.BlockShift+int(i)), true
 				dst = append(dst, hit)
@@ -110,8 +110,8 @@ func (x *Index) resolve(p *pendingHit, s *Searcher) error {
 	return nil
 }
 
-// offer passes the hits that it has not passed yet to accept, if this is a search for the first
-// one. It returns errAccepted to end the search.
+// offer passes new hits to accept, if this is a search for the first one. It returns errAccepted to
+// end the search.
 func (s *Searcher) offer() error {
 	if s.accept == nil {
 		return nil
@@ -130,7 +130,7 @@ func (s *Searcher) offer() error {
 	return nil
 }
 
-// addEqual adds n documents, the first and those that follow it, with one fingerprint.
+// addEqual adds n consecutive documents, starting with first, that have the same fingerprint.
 func (s *Searcher) addEqual(first, n int, fp base.Fingerprint, distance int) {
 	s.dst = slices.Grow(s.dst, n)
 	for i := range n {

@@ -9,18 +9,18 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// The keys of a block have leading bits in common, those that its first key shares with the first
-// key of the next block. So the directory tells how far a query is from them, and a block, or many
-// of them in a row, is skipped if that is too far. In the other blocks a kernel compares the low
-// bits as they are stored, and the few keys whose low bits are near enough are decoded, in one walk
-// over the unary part. Where many would be near enough by chance, because the distance is a large
-// part of the number of low bits, all keys of the block are decoded and compared.
+// The keys of a block share leading bits: those that its first key shares with the first key of the
+// next block. So the directory alone gives a lower bound of a query's distance from them, and a
+// block, or many in a row, is skipped if that is too far. In the other blocks a kernel compares the
+// stored low bits, and the few keys whose low bits are near enough are decoded, in one pass over
+// the unary part. If the distance is a large part of the number of low bits, many would be near
+// enough by chance; then all keys of the block are decoded and compared.
 
 // scanAll compares all keys of table 0.
 func (x *Index) scanAll(q base.Fingerprint, k int, s *Searcher) error {
 	f := scanFor{permuted: &x.tables[0], q: q, k: k, last: ^uint64(0)}
 	run := f.run
-	// Everything up to Check reads the directory alone.
+	// Everything up to Check reads only the directory.
 	for b := 0; b < run.NumBlocks(); b++ {
 		if far := run.FarBlocks(b, q, k); far > 0 {
 			b += far - 1
@@ -49,15 +49,15 @@ func (x *Index) scanAll(q base.Fingerprint, k int, s *Searcher) error {
 	return nil
 }
 
-// scanRange compares the keys of one range. In a range that has many more than the mean it skips
-// blocks that are too far away, as a scan does, and returns errScan if what has been found makes a
-// scan cheaper.
+// scanRange compares the keys of one range. In a range with many more keys than the mean it skips
+// blocks that are too far away, as a scan does, and it returns errScan if the number of hits makes
+// a scan cheaper.
 func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Searcher) error {
 	run := f.run
 	var r keyrun.Range
 	f.run.SetRange(&r, p, f.rest)
-	// A long range is one of a hot lead: its blocks differ in more than the lead, so some can be
-	// skipped.
+	// A long range belongs to a hot lead: its blocks differ in more bits than the lead, so some can
+	// be skipped.
 	long := int(r.End) > r.Start()+f.long
 	for b := r.Start(); b < int(r.End); b++ {
 		if long {
@@ -110,11 +110,12 @@ func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Searcher) error {
 	return nil
 }
 
-// confirm accepts those keys of [lo, hi) that are within the distance as a whole, of those at s.pos
-// whose low bits are. Zero number from of the unary part comes right before key lo, or both are 0.
+// confirm accepts those keys of [lo, hi) that are within the distance as a whole. Their positions
+// are in s.pos because their low bits are near. Zero number from of the unary part comes right
+// before key lo, or both are 0.
 func (x *Index) confirm(f *scanFor, b int, in keyrun.Info, lo, hi int, from uint64, s *Searcher) {
-	// Where many low bits are near, decoding all keys of the block is cheaper than one by one.
-	// extra adds up what this takes, because no plan has foreseen it (worthwhile).
+	// If many low bits are near, decoding all keys of the block is cheaper than decoding them one
+	// by one. extra adds up this time, since no plan has foreseen it (worthwhile).
 	ns := float64(len(s.pos)) * cost.confirm
 	if all := keyrun.BlockLen*cost.decode + float64(len(s.pos))*cost.hit; ns > all {
 		s.extra += all
@@ -122,9 +123,8 @@ func (x *Index) confirm(f *scanFor, b int, in keyrun.Info, lo, hi int, from uint
 		return
 	}
 	s.extra += ns
-	// Positions ascend, so one walk over the unary part finds the prefixes of all: at is the offset
-	// of the current word, skip masks the bits before the walk, before counts the ones in earlier
-	// words.
+	// Positions ascend, so one pass over the unary part finds all prefixes: at is the offset of the
+	// current word, skip masks the bits before the start, before counts the ones in earlier words.
 	unary, packed := f.run.Unary(in), f.run.Packed(in)
 	base := f.run.Base(b) >> uint(in.Width)
 	bit, before := lo+int(from), lo // ones before the current word
@@ -162,7 +162,7 @@ func (x *Index) scanKeys(f *scanFor, b int, in keyrun.Info, lo, hi int, s *Searc
 		}
 		return
 	}
-	dst := s.dst // accept, for many
+	dst := s.dst // like accept, for many keys
 	for _, i := range s.pos {
 		dst = append(dst, Hit{Doc: uint32(first) + i, Distance: uint16(bits.OnesCount64(keys[i] ^ f.q)), Fingerprint: keys[i]})
 	}
@@ -170,11 +170,11 @@ func (x *Index) scanKeys(f *scanFor, b int, in keyrun.Info, lo, hi int, s *Searc
 }
 
 // accept adds a key of the current range, which is within the distance, to the hits, or to the
-// pending hits if its documents have to be found first. It drops a key that is outside of the
-// range, and one that an earlier table reports: the first table that finds a fingerprint reports
-// it, so that no set of what has been reported is needed.
+// pending hits if its documents have to be looked up first. It drops a key that is outside the
+// range, and one that an earlier table reports: only the first table that finds a fingerprint
+// reports it, so no set of reported hits is needed.
 func (x *Index) accept(f *scanFor, pos int, key uint64, s *Searcher) {
-	// A block may hold keys of the neighbouring leads, which are for another probe, or for none.
+	// A block may have keys of the neighbouring leads, which belong to another probe or to none.
 	if key < f.first || key > f.last {
 		return
 	}
@@ -185,7 +185,7 @@ func (x *Index) accept(f *scanFor, pos int, key uint64, s *Searcher) {
 		x.ids.PrefetchEntry(hit.Doc)
 		return
 	}
-	diff = f.invert(diff) // bit by bit, so it is the difference of the fingerprints too
+	diff = f.invert(diff) // bit by bit, so it is also the difference of the fingerprints
 	if x.foundBefore(f.plan.allocation, t, diff) {
 		return
 	}

@@ -25,8 +25,7 @@ var benchN = flag.Int("fps", 1_000_000, "uniform fingerprints of the search benc
 
 var benchLayouts = flag.String("layouts", "4:1,2:1", "layouts of BenchmarkNear")
 
-// splitMix is SplitMix64, so that the fingerprints are those that other programs make from the same
-// seed.
+// splitMix is SplitMix64, so that other programs can make the same fingerprints from the same seed.
 type splitMix uint64
 
 func (s *splitMix) next() uint64 {
@@ -49,7 +48,7 @@ func (s *splitMix) flip(x uint64, k int) uint64 {
 }
 
 // benchData returns n uniform fingerprints and a copy of every tenth with 1 to 3 bits flipped,
-// sorted; and queries, half of them stored fingerprints with 1 to 3 bits flipped.
+// sorted; and queries. Half of the queries are stored fingerprints with 1 to 3 bits flipped.
 func benchData(n, queries int) (fps, qs []uint64) {
 	s := splitMix(42)
 	for range n {
@@ -69,8 +68,9 @@ func benchData(n, queries int) (fps, qs []uint64) {
 	return fps, qs
 }
 
-// mapRuns writes the runs to a file and opens them from a mapping of it, as a database does:
-// written in aligned pieces of a large page, and mapped with the advice to use those.
+// mapRuns writes the runs to a file and opens them from a mapping of it, as a database does: the
+// file is written in aligned pieces the size of a large page, and mapped with advice to use large
+// pages.
 func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
 	path := filepath.Join(b.TempDir(), "runs")
 	f, err := os.Create(path)
@@ -87,7 +87,7 @@ func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
 		part := append(slices.Clone(s.Body), s.Dir...)
 		part = append(part, make([]byte, -len(part)&63)...)
 		sections, size = append(sections, s), size+len(part)
-		for piece := range slices.Chunk(part, 64<<10) { // a larger one would not go through the buffer
+		for piece := range slices.Chunk(part, 64<<10) { // larger chunks would bypass the buffer
 			if _, err := w.Write(piece); err != nil {
 				b.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
 	return x, size
 }
 
-// permutedKeys returns sorted fingerprints as run t of a layout holds them.
+// permutedKeys returns sorted fingerprints as the keys of run t of a layout.
 func permutedKeys(l Layout, t int, fps []uint64) []uint64 {
 	if t == 0 {
 		return fps
@@ -128,7 +128,7 @@ func permutedKeys(l Layout, t int, fps []uint64) []uint64 {
 	return keys
 }
 
-// mapFile maps a file with the advice that tables give.
+// mapFile maps a file with the same advice as for tables.
 func mapFile(b *testing.B, path string) []byte {
 	f, err := vfs.Disk.Open(path)
 	if err != nil {
@@ -151,8 +151,8 @@ func mapFile(b *testing.B, path string) []byte {
 }
 
 // BenchmarkNear reports, for some layouts and distances, the median and the 99th percentile of one
-// search from a warm mapped file, and the mean of the quietest 50 searches in a row, which is what
-// a machine that does nothing else takes. Run it pinned to one core.
+// search from a warm mapped file, and the mean of the quietest 50 searches in a row, which is the
+// time on an otherwise idle machine. Run it pinned to one core.
 func BenchmarkNear(b *testing.B) {
 	fps, queries := benchData(*benchN, 10_000)
 	for name := range strings.SplitSeq(*benchLayouts, ",") {
@@ -185,7 +185,7 @@ func benchNear(b *testing.B, x *Index, queries []uint64, k int) {
 	if k > 6 {
 		queries = queries[:1000]
 	}
-	for _, q := range queries { // warm
+	for _, q := range queries { // warm-up
 		search(q)
 	}
 	const chunk = 50

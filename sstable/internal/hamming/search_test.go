@@ -39,7 +39,8 @@ func buildRuns(l Layout, fps []uint64) []keyrun.Section {
 // sectionSize returns the bytes of a section, body and directory.
 func sectionSize(s keyrun.Section) int { return len(s.Body) + len(s.Dir) }
 
-// flipped returns a copy of a section with byte i changed: of the body, then of the directory.
+// flipped returns a copy of a section with byte i changed, counted through the body and then the
+// directory.
 func flipped(s keyrun.Section, i int, mask byte) keyrun.Section {
 	s.Body, s.Dir = slices.Clone(s.Body[:cap(s.Body)])[:len(s.Body)], slices.Clone(s.Dir)
 	if i < len(s.Body) {
@@ -76,7 +77,7 @@ func sortHits(hits []Hit) {
 	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Doc, b.Doc) })
 }
 
-// nearQuery is a stored fingerprint with some bits flipped, or anything.
+// nearQuery is a stored fingerprint with some bits flipped, or a random one.
 func nearQuery(r *rand.Rand, fps []uint64) uint64 {
 	if len(fps) == 0 || r.IntN(4) == 0 {
 		return r.Uint64()
@@ -115,7 +116,8 @@ func TestNearEqualsBruteForce(t *testing.T) {
 	}
 }
 
-// TestNearProbes makes probes look cheap, so that tables too small for it take every kind of plan.
+// TestNearProbes makes probes look cheap, so that every kind of plan is tried in tables that are
+// too small for it.
 func TestNearProbes(t *testing.T) {
 	exhaustive.Sequential(t)
 	defer func(c costModel) { cost = c }(cost)
@@ -132,7 +134,7 @@ func TestNearProbes(t *testing.T) {
 				probed := 0
 				for k := 0; k <= 12; k++ {
 					if x.standardPlan(k, s); x.standard[k].Load().ns > 5e4 {
-						continue // exact too, but millions of probes
+						continue // also exact, but needs millions of probes
 					}
 					for range 5 {
 						checkNear(t, x, fps, nearQuery(r, fps), k, s)
@@ -175,7 +177,7 @@ func TestNearAllocatesNothing(t *testing.T) {
 	dst := make([]Hit, 0, len(fps))
 	q := fps[777] ^ 5
 	for _, k := range []int{0, 3, 6, 10, 64} {
-		for range 2 { // the first search of a block checks it, the second has the lead index
+		for range 2 { // the first search of a block verifies it, the second has the lead index
 			dst, _ = s.Near(x, q, k, dst[:0])
 		}
 		if n := testing.AllocsPerRun(5, func() { dst, _ = s.Near(x, q, k, dst[:0]) }); n != 0 {
@@ -184,9 +186,9 @@ func TestNearAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestPlanIsTheSearch compares what Plan says with what the search does, the first time and when
-// the lead index is there: it probes as many ranges, or scans. A search that is planned as probes
-// may end in a scan.
+// TestPlanIsTheSearch compares Plan with the search itself, the first time and once the lead index
+// exists: both must have the same number of probes, or scan. A search that is planned as probes may
+// end in a scan.
 func TestPlanIsTheSearch(t *testing.T) {
 	probed, scanned := 0, 0
 	for _, set := range skewedSets {
@@ -258,7 +260,7 @@ func TestNearNoticesDamage(t *testing.T) {
 				runs = append(runs, run)
 			}
 			if len(runs) < len(damaged) {
-				continue // noticed at once
+				continue // noticed when opened
 			}
 			x, s := New(l, runs, nil), new(Searcher)
 			for range 4 {
@@ -307,8 +309,8 @@ func TestNearMissingTable(t *testing.T) {
 	s.Plan(x, 1, 3)
 }
 
-// TestNearConcurrently has goroutines touch the blocks of one index for the first time together; it
-// is for the race detector.
+// TestNearConcurrently is for the race detector: several goroutines read the blocks of one index
+// for the first time together.
 func TestNearConcurrently(t *testing.T) {
 	fps := keytest.Shapes[1].Make(keytest.Rand("concurrent", 0), 40_000)
 	slices.Sort(fps)

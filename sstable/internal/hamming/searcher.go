@@ -2,8 +2,8 @@ package hamming
 
 import "github.com/simdb/simdb/internal/base"
 
-// TakeStats returns the work of the searches since it was called last, except for those of Group
-// and First.
+// TakeStats returns the work of the searches since the last call, except for those of Group and
+// First.
 func (s *Searcher) TakeStats() Stats {
 	work := s.stats
 	s.stats = Stats{}
@@ -17,10 +17,10 @@ func (s *Searcher) Near(x *Index, q base.Fingerprint, k int, dst []Hit) ([]Hit, 
 	return x.execute(s, p, dst)
 }
 
-// group makes several searches. It calls fn once for each, in order, with its position, its hits
-// (valid during the call) and the work that it took, and stops at the first error, which it
-// returns. It takes each step for all searches before the next step, so that their cache misses
-// overlap as those of one search do.
+// group executes several searches. It calls fn once for each, in order, with its index, its hits
+// (valid during the call) and its work. It stops at fn's first error and returns it. It executes
+// each step for all searches before the next step, so that their cache misses overlap, as they do
+// within one search.
 func (s *Searcher) group(queries []query, fn func(i int, hits []Hit, work Stats) error) (err error) {
 	for first := 0; first < len(queries); first += groupTables {
 		some := queries[first:min(first+groupTables, len(queries))]
@@ -47,16 +47,17 @@ func (s *Searcher) group(queries []query, fn func(i int, hits []Hit, work Stats)
 	return nil
 }
 
-// first calls accept with what searches find, until it returns true, and reports whether it has. It
-// answers whether there is a match at all: a search ends with the block in which a hit is accepted,
-// however many documents match. They are made in order; accept may get a document twice.
+// first calls accept with the hits of searches until accept returns true, and reports whether it
+// did. It is made for asking whether any match exists: a search ends with the block of the accepted
+// hit, however many documents match. Searches are executed in order; accept may be called twice
+// with the same document.
 func (s *Searcher) first(queries []query, accept func(i int, h Hit) (bool, error)) (found bool, err error) {
 	s.accept = accept
 	defer func() { s.accept = nil }()
 	err = s.group(queries, func(_ int, hits []Hit, _ Stats) error {
 		s.dst = hits
 		defer func() { s.dst = nil }()
-		return s.offer() // those that nothing has looked at since they were found
+		return s.offer() // the hits that have not been offered yet
 	})
 	if err == errAccepted {
 		return true, nil

@@ -8,13 +8,12 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// lookUp finds the ranges of the shells that an allocation needs and that are not known yet, the
-// nearest of all tables first. It returns what the allocation really costs, or infinity, and stops,
-// once that is more than the limit.
+// lookUp finds the ranges of those shells of an allocation that are not known yet, the nearest
+// shells of all tables first. It returns the real cost of the allocation; as soon as that exceeds
+// the limit, it stops and returns infinity.
 func (x *Index) lookUp(a *allocation, p *searchPlan, limit float64, s *Searcher) float64 {
-	// Two passes in the same order. The first adds the probes of all missing shells and prefetches
-	// their directory entries; the second reads these, shell by shell, in the order in which the
-	// probes were added.
+	// Two passes in the same order: the first adds the probes of all missing shells and prefetches
+	// their directory entries; the second reads these entries, shell by shell.
 	first := len(s.probes)
 	x.eachShell(a, func(t, d int) bool {
 		if d >= int(s.known[t]) {
@@ -33,7 +32,7 @@ func (x *Index) lookUp(a *allocation, p *searchPlan, limit float64, s *Searcher)
 		sum += s.shells[t][d]
 		return sum <= limit
 	})
-	// Probes of shells that were not reached are dropped: known does not count them.
+	// Drop the probes of shells that were not reached: known does not count them.
 	s.probes = s.probes[:first]
 	if sum > limit {
 		return math.Inf(1)
@@ -41,7 +40,7 @@ func (x *Index) lookUp(a *allocation, p *searchPlan, limit float64, s *Searcher)
 	return sum
 }
 
-// eachShell calls f for the shells of an allocation, the nearest of all tables first, until it
+// eachShell calls f for the shells of an allocation, the nearest of all tables first, until f
 // returns false.
 func (x *Index) eachShell(a *allocation, f func(t, d int) bool) {
 	for d, more := 0, true; more; d++ {
@@ -58,7 +57,7 @@ func (x *Index) eachShell(a *allocation, f func(t, d int) bool) {
 }
 
 // addShell adds the probes of table t whose lead is d bits away from the query's, and prefetches
-// what looking them up reads. There are ways(leadBits, d) of them. Multi-index hashing enumerates
+// the data for looking them up. There are ways(leadBits, d) probes. Multi-index hashing enumerates
 // the same neighbours of each substring (Norouzi et al. 2014).
 func (x *Index) addShell(t, d int, plan *searchPlan, s *Searcher) {
 	table := &x.tables[t]
@@ -82,7 +81,7 @@ func (x *Index) addShell(t, d int, plan *searchPlan, s *Searcher) {
 	table.run.PrefetchLeads(added)
 }
 
-// lookUpShell looks up the probes of a shell of table t, and returns what they cost.
+// lookUpShell looks up the probes of a shell of table t, and returns their cost.
 func (x *Index) lookUpShell(t int, plan *searchPlan, probes []keyrun.Probe) float64 {
 	table := &x.tables[t]
 	ns := float64(len(probes))*cost.probe + float64(table.run.LocateAll(probes, table.rest, table.most))*cost.key
@@ -98,7 +97,7 @@ func (x *Index) lookUpShell(t int, plan *searchPlan, probes []keyrun.Probe) floa
 	return ns
 }
 
-// prefetch prefetches what the scan of p, which is not exact, begins with.
+// prefetch prefetches the data with which the scan of p starts. p is not exact.
 func (t *permuted) prefetch(p *keyrun.Probe) {
 	var r keyrun.Range
 	t.run.SetRange(&r, p, t.rest)

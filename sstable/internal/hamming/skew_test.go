@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// skewedSets are fingerprints as unlike uniform ones as can be: what most leads of most tables say
-// nothing about, repeats, and long runs. Uniform ones are among them for comparison.
+// skewedSets are fingerprints as different from uniform ones as possible: with uninformative leads
+// in most tables, repeats, and long runs. Uniform ones are included for comparison.
 var skewedSets = []struct {
 	name string
 	make func(r *rand.Rand, n int) []uint64
@@ -65,8 +65,8 @@ var skewedSets = []struct {
 	}},
 }
 
-// fromLeads returns fingerprints of four leads of 16 bits, each of which is one of count: the one
-// with the number that next returns.
+// fromLeads returns fingerprints of four leads of 16 bits. Each lead is one of count values; next
+// returns the index of the value.
 func fromLeads(r *rand.Rand, n, count int, next func() int) []uint64 {
 	var leads [4][]uint64
 	for t := range leads {
@@ -83,14 +83,14 @@ func fromLeads(r *rand.Rand, n, count int, next func() int) []uint64 {
 	})
 }
 
-// zipfian draws numbers below 1<<16, number i with a probability like (1+i)^-s.
+// zipfian draws numbers below 1<<16, number i with a probability proportional to (1+i)^-s.
 type zipfian struct{ *rand.Zipf }
 
 func zipf(r *rand.Rand, s float64) zipfian { return zipfian{rand.NewZipf(r, s, 1, 1<<16-1)} }
 
 func (z zipfian) next() int { return int(z.Uint64()) }
 
-// skewedQueries returns queries at which a search within k may go wrong: most are stored
+// skewedQueries returns queries for which a search within k may go wrong: most are stored
 // fingerprints with up to k bits flipped, anywhere or in a row; a fifth are random.
 func skewedQueries(r *rand.Rand, fps []uint64, k, count int) []uint64 {
 	return keytest.Fill(count, func(i int) uint64 {
@@ -144,8 +144,8 @@ func TestNearSkewed(t *testing.T) {
 	}
 }
 
-// TestNearSkewedWork counts what searches look at, priced by the cost model, and what scans for the
-// same queries look at.
+// TestNearSkewedWork counts the work of searches and of scans for the same queries, weighted by the
+// cost model.
 func TestNearSkewedWork(t *testing.T) {
 	const queries = 50
 	price := func(s Stats) float64 { return float64(s.Probes)*cost.probe + float64(s.Candidates)*cost.key }
@@ -183,8 +183,7 @@ func TestNearSkewedWork(t *testing.T) {
 	}
 }
 
-// TestNearSkewedPlans checks that no plan worth its planning is slower than a
-// scan.
+// TestNearSkewedPlans checks that no plan that is worth the planning is slower than a scan.
 func TestNearSkewedPlans(t *testing.T) {
 	for _, set := range skewedSets {
 		fps := makeSkewed(set.name, 50_000)

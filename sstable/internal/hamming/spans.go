@@ -7,13 +7,12 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// Probes whose positions the lead index knows exactly are done many at a time: the spans of packed
-// values that they have in their blocks are listed, prefetched, and scanned by one call of the
-// kernel.
+// Probes whose positions the lead index knows exactly are executed many at a time: the spans of
+// packed values of their blocks are listed, prefetched, and scanned by one call of the kernel.
 
-// prefetchProbes adds the spans of probes [first, end) of the plan to l, and prefetches what all of
-// these probes need. (What probes that are not exact need is prefetched by findFlat if the plan has
-// no radius above 0.)
+// prefetchProbes adds the spans of probes [first, end) of the plan to l, and prefetches the data of
+// all of these probes. (If the plan has no radius above 0, findFlat has already prefetched the data
+// of inexact probes.)
 func (x *Index) prefetchProbes(s *Searcher, plan *searchPlan, first, end int, l *spanList) {
 	start := len(l.spans)
 	probes := s.probes[plan.first:]
@@ -40,15 +39,15 @@ func (x *Index) prefetchProbes(s *Searcher, plan *searchPlan, first, end int, l 
 	kernel.PrefetchSpans(l.spans[start:])
 }
 
-// addSpans adds the spans of probes of one shell, the first of which is number first of the plan.
-// It stops before one with a block that has to be verified first, or decoded whole, and returns how
-// many are done.
+// addSpans adds the spans of probes of one shell; probes[0] is number first of the plan. It stops
+// before a probe with a block that must first be verified, or decoded whole, and returns the number
+// of probes done.
 func (t *permuted) addSpans(plan *searchPlan, probes []keyrun.Probe, first int, l *spanList) int {
 	run, key := t.run, plan.keys[probes[0].Table]
-	// Of values that do not reach into the lead the rest of the distance is known; and how wide
-	// they have to be.
+	// If the stored low bits do not reach into the lead, the distance left for them is known, and
+	// so is the width that they need.
 	//
-	// Below the width leastWidths[bound], enough keys are near by chance that decoding the whole
+	// Below the width leastWidths[bound], so many keys are near by chance that decoding the whole
 	// block is cheaper; scanRange does that.
 	bound := plan.k - int(probes[0].Dist)
 	least, most := int(leastWidths[bound]), 64-t.leadBits
@@ -80,11 +79,10 @@ func (t *permuted) addSpans(plan *searchPlan, probes []keyrun.Probe, first int, 
 	return len(probes)
 }
 
-// scanSpans accepts the keys of the spans that are near. Every few hundred keys it follows up what
-// it has found.
+// scanSpans accepts the near keys of the spans. It processes its hits every few hundred keys.
 func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Searcher) error {
-	// One call of the kernel takes some spans: enough to make the call itself cheap, and few enough
-	// that what they find is followed up soon.
+	// Each call of the kernel scans several spans: enough to make the overhead of the call small,
+	// and few enough that hits are processed soon.
 	for len(rest) > 0 {
 		// Enough spans for stepKeys keys.
 		n := 1
@@ -96,7 +94,7 @@ func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Searcher) error {
 		pending, hits := len(s.pending), len(s.dst)
 		s.scanned = max(s.scanned, int(spans[n-1].Tag>>32)+1)
 		if s.near = kernel.ScanSpans(s.near[:0], spans); len(s.near) > 0 {
-			// Most of what is near is a hit, and that of a table after the first.
+			// Most near keys are hits, usually of a table after the first.
 			if err := x.worthwhile(f.plan, s, float64(len(s.near))*(cost.confirm+x.resolveNs/2)); err != nil {
 				return err
 			}
@@ -114,8 +112,8 @@ func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Searcher) error {
 
 // confirmSpans accepts those of the values s.near that are within the distance as whole keys.
 func (x *Index) confirmSpans(f *scanFor, spans []kernel.Span, s *Searcher) {
-	// First prefetch what the keys need in addition to their low bits: the unary word with the
-	// prefix, and the directory entry of the ID if the position is a document number.
+	// First prefetch the rest of the data of each key: the unary word with the prefix, and the
+	// directory entry of the ID if the position is a document number.
 	for _, near := range s.near[:min(len(s.near), prefetchNear)] {
 		p, b := f.spanOf(spans, near, s)
 		in := f.pointAt(x, p).run.Info(b)

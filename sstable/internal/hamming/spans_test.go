@@ -12,11 +12,11 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// TestSpanOfUncheckedBlock has a lead whose first and last keys lie in good blocks that have been
-// checked, and others in one that is damaged.
+// TestSpanOfUncheckedBlock has a lead whose first and last keys are in good blocks that have been
+// verified, with a damaged block between them.
 func TestSpanOfUncheckedBlock(t *testing.T) {
 	defer func(before costModel) { cost = before }(cost)
-	cost.key = 0.4 // so that the search begins with the lead in table 0
+	cost.key = 0.4 // makes the search start with the lead in table 0
 	r := keytest.Rand("unchecked", 0)
 	fps := keytest.Shapes[0].Make(r, 60_000)
 	for i := range 1800 {
@@ -47,8 +47,9 @@ func TestSpanOfUncheckedBlock(t *testing.T) {
 	}
 }
 
-// TestDamageBesideChecked has every byte of a block of run 0 damaged in turn. Searches for the keys
-// of the block, in any order, find their key or the damage, and one of them the damage.
+// TestDamageBesideChecked damages every byte of a block of run 0 in turn and searches for the keys
+// of the block, in any order. Each search must find its key or the damage, and at least one the
+// damage.
 func TestDamageBesideChecked(t *testing.T) {
 	r := keytest.Rand("beside", 0)
 	fps := keytest.Shapes[0].Make(r, 2000)

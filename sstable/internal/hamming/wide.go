@@ -14,17 +14,17 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// A Wide finds fingerprints of one word or more. Each word has an Index of its own. A search within
-// k gives word j a radius r_j >= -1 such that the sum of r_j+1 is k+1, as an Index does with its
-// tables: a fingerprint within k bits of the query is within r_j of word j of the query for at
-// least one j. A hit of word j counts if no earlier word is within its radius, so that it counts
-// once; then the other words of the document are read, and the distance of all decides.
+// A Wide finds fingerprints of one word or more. Each word has an Index of its own. As an Index
+// does with its tables, a search within k gives word j a radius r_j >= -1 such that the sum of
+// r_j+1 is k+1: a fingerprint within k bits of the query is within r_j of word j of the query for
+// at least one j. A hit of word j counts only if no earlier word is within its radius, so that it
+// counts once. Then the other words of the document are read, and the total distance decides.
 //
-// A word whose value many documents have is avoided by queries that are near that value: the others
-// share all of k, since looking at each of these documents takes longer.
+// If many documents have the same value of a word, queries near that value avoid the word, since
+// checking each of these documents would take longer: the other words share all of k.
 type Wide struct {
 	words []*Index
-	// of each word after the first: run 0, whose values are documents, and the word by document
+	// for each word after the first: run 0, whose values are documents, and the column of the word
 	docs    []*keyrun.Run
 	columns []*keyrun.Column
 
@@ -34,22 +34,23 @@ type Wide struct {
 
 type splitKey struct {
 	k     int16
-	avoid uint16 // a bit for each word that is not to be searched
+	avoid uint16 // a bit for each word that must not be searched
 }
 
-// verifyNs is what reading the other words of a hit takes, in nanoseconds; scanWordNs what a scan
-// takes for each word of a document.
+// verifyNs is the time to read the other words of a hit, in nanoseconds; scanWordNs the time of a
+// scan per word of a document.
 const (
 	verifyNs   = 200
 	scanWordNs = 1.2
 )
 
-// crowdSample is how many values of a word are looked at to know which ones many documents have:
-// two neighbours that are equal.
+// crowdSample is how many values of a word are sampled to find those that many documents have:
+// values that are equal in two neighbouring samples.
 const crowdSample = 1024
 
-// NewWide returns the index over the runs of each word of a table, as New takes them, but that run
-// 0 of a word after the first has document numbers as values. columns has these words by document.
+// NewWide returns the index over the runs of each word of a table. runs[j] are runs as for New,
+// except that run 0 of a later word has document numbers as values. columns has the later words by
+// document.
 func NewWide(l Layout, runs [][]*keyrun.Run, columns []*keyrun.Column, ids *blobs.List) *Wide {
 	x := &Wide{words: []*Index{New(l, runs[0], ids)}, columns: columns}
 	for _, r := range runs[1:] {
@@ -74,8 +75,8 @@ func (x *Wide) findCrowds() [][]base.Fingerprint {
 	return crowds
 }
 
-// crowded returns the words that a split searches and whose radius around a query reaches a value
-// that many documents have.
+// crowded returns the words of a split whose radius around the query reaches a value that many
+// documents have.
 func (x *Wide) crowded(a *split, word func(i int) base.Fingerprint) (avoid uint16) {
 	for j, values := range x.crowds() {
 		for _, v := range values {
@@ -94,7 +95,7 @@ func (x *Wide) Bits() int { return len(x.words) * maxDistance }
 // len returns the number of fingerprints.
 func (x *Wide) len() int { return x.words[0].tables[0].run.Len() }
 
-// CheckWidth refuses queries of another number of words.
+// CheckWidth returns an error if queries have another number of words than the table.
 func (x *Wide) CheckWidth(words int) error {
 	if words != len(x.words) {
 		return fmt.Errorf("a fingerprint of %d bits, those of the table have %d", words*maxDistance, x.Bits())
@@ -105,16 +106,16 @@ func (x *Wide) CheckWidth(words int) error {
 // First returns the index of the first word.
 func (x *Wide) First() *Index { return x.words[0] }
 
-// split returns the cheapest radii for k without the words to be avoided, by dynamic programming:
-// see allocate.
+// split returns the cheapest radii for k without the words to avoid, by dynamic programming: see
+// allocate.
 func (x *Wide) split(k int, avoid uint16, s *Searcher) *split {
 	key := splitKey{int16(k), avoid}
 	if kept, ok := x.splits.Load(key); ok {
 		return kept.(*split)
 	}
 	need := k + 1
-	best := make([][]float64, len(x.words)+1) // [i][n]: the first i words with radii of sum n
-	pick := make([][]int16, len(x.words))     // of them, the radius of the last plus one
+	best := make([][]float64, len(x.words)+1) // [i][n]: cost of i words whose radius+1 add up to n
+	pick := make([][]int16, len(x.words))     // in it, the radius+1 of the last word
 	best[0] = make([]float64, need+1)
 	for n := range best[0] {
 		best[0][n] = math.Inf(min(n, 1))
@@ -143,8 +144,7 @@ func (x *Wide) split(k int, avoid uint16, s *Searcher) *split {
 	return a
 }
 
-// splitFor returns the split for a query in tables, and the words that it avoids. It is that of the
-// largest table, x.
+// splitFor returns the split of x, the largest of tables, for a query, and the words to avoid.
 func (x *Wide) splitFor(tables []*Wide, word func(i int) base.Fingerprint, k int, s *Searcher) (a *split, avoid uint16) {
 	for {
 		a = x.split(k, avoid, s)
@@ -159,8 +159,8 @@ func (x *Wide) splitFor(tables []*Wide, word func(i int) base.Fingerprint, k int
 	}
 }
 
-// expected returns how many hits a search within k has: those of random bits, and those of a value
-// that as many documents have as on average.
+// expected returns the expected number of hits of a search within k: those of random bits, and the
+// average number of documents per value.
 func (x *Index) expected(k int) float64 {
 	n := float64(x.tables[0].run.Len())
 	return n*chance[maxDistance][k] + n/float64(max(x.tables[len(x.tables)-1].run.Len(), 1))
@@ -173,8 +173,8 @@ func (x *Wide) word(i int, doc uint32) (base.Fingerprint, error) {
 	return x.columns[i-1].Get(int(doc))
 }
 
-// take completes a hit of word j of a query: its document, and its whole distance. ok is false if
-// that is more than k, or an earlier word finds the document.
+// take completes a hit of word j of a query with its document and the total distance. ok is false
+// if the distance exceeds k, or an earlier word finds the document.
 func (x *Wide) take(h *Hit, j int, word func(i int) base.Fingerprint, a *split, k int) (ok bool, err error) {
 	if j > 0 {
 		doc, err := x.docs[j-1].Value(int(h.Doc))
@@ -204,7 +204,8 @@ func (x *Wide) take(h *Hit, j int, word func(i int) base.Fingerprint, a *split, 
 	return true, nil
 }
 
-// scan calls emit for every document within k bits of each query, which columns have.
+// scan calls emit for every document within k bits of each query. queries has a column for each
+// word.
 func (x *Wide) scan(ctx context.Context, queries [][]base.Fingerprint, k int, emit func(query int, h Hit) error) error {
 	block := make([][keyrun.BlockLen]uint64, len(x.columns))
 	return x.words[0].tables[0].run.EachBlock(func(pos int, keys []uint64) error {
@@ -243,7 +244,8 @@ func columnsOf(q []base.Fingerprint) [][]base.Fingerprint {
 	return columns
 }
 
-// queriesOf returns the searches of the words of tables by radii, those of a table together.
+// queriesOf returns the searches for the words in each table, by the radii of a split. The searches
+// of a table are consecutive.
 func (s *Searcher) queriesOf(tables []*Wide, q []base.Fingerprint, a *split) []query {
 	s.queries = s.queries[:0]
 	for t, x := range tables {
@@ -256,7 +258,7 @@ func (s *Searcher) queriesOf(tables []*Wide, q []base.Fingerprint, a *split) []q
 	return s.queries
 }
 
-// begin returns how a search in tables is done.
+// begin returns the split of a search in tables.
 func (s *Searcher) begin(tables []*Wide, q []base.Fingerprint, k int) (a *split, err error) {
 	x := tables[0]
 	for _, t := range tables {
@@ -272,9 +274,9 @@ func (s *Searcher) begin(tables []*Wide, q []base.Fingerprint, k int) (a *split,
 	return a, nil
 }
 
-// Group finds the documents of several tables within k bits of q, k >= 0, and calls fn once for
-// each table, in order, with its position, its hits (valid during the call) and the work that they
-// took. It stops at the first error, which it returns.
+// Group finds the documents of several tables within k bits of q, k >= 0. It calls fn once for each
+// table, in order, with the table's index, its hits (valid during the call) and the work. It stops
+// at fn's first error and returns it.
 func (s *Searcher) Group(tables []*Wide, q []base.Fingerprint, k int, fn func(table int, hits []Hit, work Stats) error) error {
 	if len(tables) == 0 || k < 0 {
 		return nil
@@ -307,8 +309,8 @@ func (s *Searcher) Group(tables []*Wide, q []base.Fingerprint, k int, fn func(ta
 		return nil
 	}
 	queries := s.queriesOf(tables, q, a)
-	var work Stats // of a table
-	seen := 0      // its hits
+	var work Stats // in the current table
+	seen := 0      // hits in the current table
 	word := func(i int) base.Fingerprint { return q[i] }
 	return s.group(queries, func(i int, hits []Hit, more Stats) error {
 		at := &queries[i]
@@ -316,7 +318,7 @@ func (s *Searcher) Group(tables []*Wide, q []base.Fingerprint, k int, fn func(ta
 			s.hits, work, seen = s.hits[:0], Stats{}, 0
 		}
 		work.Probes, work.Candidates, work.Scans = work.Probes+more.Probes, work.Candidates+more.Candidates, work.Scans+more.Scans
-		// With too many hits, a scan is cheaper than looking at the other words of each.
+		// With too many hits, a scan is cheaper than reading the other words of each hit.
 		x := tables[at.table]
 		seen += len(hits)
 		crowded := float64(seen-fewHits)*verifyNs > scanWordNs*float64(x.len()*len(q))
@@ -338,11 +340,12 @@ func (s *Searcher) Group(tables []*Wide, q []base.Fingerprint, k int, fn func(ta
 	})
 }
 
-// fewHits are looked at in any case.
+// fewHits is the number of hits whose other words are read in any case.
 const fewHits = 1024
 
-// First calls accept with documents of tables within k bits of q, k >= 0, until it returns true,
-// and reports whether it has. Tables are searched in order; accept may get a document twice.
+// First calls accept with documents of tables within k bits of q, k >= 0, until accept returns
+// true, and reports whether it did. Tables are searched in order; accept may be called twice with
+// the same document.
 func (s *Searcher) First(tables []*Wide, q []base.Fingerprint, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
 	if len(tables) == 0 || k < 0 {
 		return false, nil
@@ -377,7 +380,7 @@ func (s *Searcher) First(tables []*Wide, q []base.Fingerprint, k int, accept fun
 	})
 }
 
-// BatchWide is Batch for fingerprints of one word or more, given as one column a word.
+// BatchWide is Batch for fingerprints of one word or more, given as one column per word.
 func (s *Searcher) BatchWide(ctx context.Context, x *Wide, queries [][]base.Fingerprint, k int, emit func(query int, h Hit) error) error {
 	if err := x.CheckWidth(len(queries)); err != nil || k < 0 {
 		return err
@@ -389,7 +392,7 @@ func (s *Searcher) BatchWide(ctx context.Context, x *Wide, queries [][]base.Fing
 	if !slices.ContainsFunc(x.crowds(), func(values []base.Fingerprint) bool { return len(values) > 0 }) {
 		return s.batchBy(ctx, x, x.split(k, 0, s), queries, k, emit)
 	}
-	alike := map[uint16][]int{} // the positions of queries, by the words that are avoided
+	alike := map[uint16][]int{} // indexes of queries, by the words that they avoid
 	tables := []*Wide{x}
 	for q := range queries[0] {
 		_, avoid := x.splitFor(tables, func(i int) base.Fingerprint { return queries[i][q] }, k, s)
@@ -410,7 +413,7 @@ func (s *Searcher) BatchWide(ctx context.Context, x *Wide, queries [][]base.Fing
 	return nil
 }
 
-// batchBy is BatchWide by a split, for several words.
+// batchBy is BatchWide with a given split, for several words.
 func (s *Searcher) batchBy(ctx context.Context, x *Wide, a *split, queries [][]base.Fingerprint, k int, emit func(query int, h Hit) error) error {
 	if a.scan {
 		return x.scan(ctx, queries, k, emit)
@@ -436,8 +439,8 @@ func (s *Searcher) batchBy(ctx context.Context, x *Wide, a *split, queries [][]b
 	return nil
 }
 
-// PlanWide is Plan for fingerprints of one word or more. Radii has those of all words, one after
-// the other: of a word that is scanned, table 0 has that of the word.
+// PlanWide is Plan for fingerprints of one word or more. Radii has the radii of all words, one word
+// after the other; if a word is scanned, table 0 has the radius of the word.
 func (s *Searcher) PlanWide(x *Wide, q []base.Fingerprint, k int) (Plan, error) {
 	a, err := s.begin([]*Wide{x}, q, k)
 	if err != nil {

@@ -2,12 +2,12 @@ package keyrun
 
 import "fmt"
 
-// Blocks do not depend on each other, so parts of a section may be encoded side by side, by writers
-// without an output, and put together in order: only the offsets in the directory change.
+// Blocks do not depend on each other, so parts of a section may be encoded in parallel, by writers
+// without an output, and concatenated in order: only the offsets in the directory change.
 
-// Append appends what part holds, which was written by a writer of the same kind without an output,
-// and leaves part empty, for reuse. The keys so far must fill whole blocks, and those of part must
-// not be less. Nothing more can be added after a part that does not fill its last block.
+// Append appends the keys of part, and empties part for reuse. part must be a writer of the same
+// kind without an output. The keys so far must fill whole blocks, and those of part must not be
+// less. After a part that does not fill its last block, nothing more can be added.
 func (k *Writer) Append(part *Writer) error {
 	if k.fill == BlockLen {
 		k.flushBlock()
@@ -23,11 +23,11 @@ func (k *Writer) Append(part *Writer) error {
 	if first := part.frame.bases[0]; k.count > 0 && first < k.last() {
 		return k.outOfOrder(first)
 	}
-	k.keys[BlockLen-1] = last // where last looks for it when fill is 0
+	k.keys[BlockLen-1] = last // where last expects it when fill is 0
 	return k.append(&part.body)
 }
 
-// append moves to b what is encoded in part, whose memory stays.
+// append moves the encoded data of part to b. part retains its memory.
 func (b *body) append(part *body) error {
 	b.flush()
 	b.frame.append(&part.frame)
@@ -41,14 +41,14 @@ func (b *body) append(part *body) error {
 	return b.err
 }
 
-// reset removes all that is encoded and keeps the memory.
+// reset discards all encoded data but retains the memory.
 func (b *body) reset() {
 	b.frame.reset()
 	b.out, b.fill, b.count, b.err = b.out[:0], 0, 0, nil
 }
 
-// Append appends what part holds, which was written by a writer that NewColumnWriter(nil) returned,
-// and leaves part empty, for reuse. The values so far must fill whole blocks.
+// Append appends the values of part, and empties part for reuse. part must come from
+// NewColumnWriter(nil). The values so far must fill whole blocks.
 func (c *ColumnWriter) Append(part *ColumnWriter) error {
 	if part.count == 0 {
 		return c.err
@@ -73,7 +73,7 @@ func (f *frameWriter) append(part *frameWriter) {
 	f.bytes, f.low, f.high = f.bytes+part.bytes, f.low+part.low, f.high+part.high
 }
 
-// reset removes all blocks and keeps the memory.
+// reset removes all blocks but retains the memory.
 func (f *frameWriter) reset() {
 	f.bases, f.infos, f.crcs = f.bases[:0], f.infos[:0], f.crcs[:0]
 	f.bytes, f.low, f.high = 0, 0, 0

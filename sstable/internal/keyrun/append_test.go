@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAppend puts runs and columns together of parts, which are reused, and gets the bytes of one
-// writer.
+// TestAppend concatenates runs and columns from parts, which are reused, and compares the bytes
+// with those of a single writer.
 func TestAppend(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 6))
 	for range 200 {
@@ -18,11 +18,11 @@ func TestAppend(t *testing.T) {
 			keys[i], values[i] = r.Uint64()>>r.IntN(64), r.Uint32N(1000)
 		}
 		slices.Sort(keys)
-		var parts []int // where they end
+		var parts []int // ends of the parts
 		for at := 0; at < n; {
 			at = min(at+BlockLen*(r.IntN(3)), n)
 			if parts = append(parts, at); r.IntN(4) == 0 {
-				parts = append(parts, at) // an empty one
+				parts = append(parts, at) // an empty part
 			}
 		}
 		if n == 0 && r.IntN(2) == 0 {
@@ -74,7 +74,7 @@ func compareParts(t *testing.T, keys []uint64, values []uint32, parts []int) {
 	check("column", &got, &want, gotDir, wantDir, append(errs, e1, e2)...)
 }
 
-// TestAppendRefuses appends what does not fit.
+// TestAppendRefuses appends parts that do not fit.
 func TestAppendRefuses(t *testing.T) {
 	var out bytes.Buffer
 	run, part := NewWriter(&out), NewWriter(nil)
@@ -104,7 +104,7 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
-// TestAddAll adds values one by one and together, and gets the same bytes.
+// TestAddAll adds values one by one and together; the bytes must be the same.
 func TestAddAll(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 6))
 	for range 50 {

@@ -8,8 +8,8 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// BenchmarkCheck checks blocks that have not been touched, in random order, in a run that a cache
-// holds and in one that it does not; and the parts of that.
+// BenchmarkCheck verifies unread blocks in random order, in a run that fits in a cache and in one
+// that does not; and it measures the steps of that.
 func BenchmarkCheck(b *testing.B) {
 	for _, c := range []struct {
 		name          string
@@ -44,7 +44,7 @@ func BenchmarkCheck(b *testing.B) {
 		})
 		each("third", func(block int) {
 			r.entries[block].info.And(^uint64(knownBits))
-			from := uint64(3*block) & 255 // of about 400 prefixes
+			from := uint64(3*block) & 255 // about 400 prefixes
 			if _, _, err := checkPlaces(r, block, from, from+128); err != nil {
 				b.Fatal(err)
 			}

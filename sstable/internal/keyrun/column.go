@@ -8,10 +8,11 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// A Column is an array of unsigned numbers, bit-packed in blocks of 512: a block keeps its least
-// value (frame of reference) and the differences from it in as many bits as the greatest needs. A
-// block whose values ascend is coded as one of a key run where that is shorter: times that rise
-// with every write take 2 or 3 bits. A column is safe for concurrent use.
+// A Column is an array of unsigned numbers, bit-packed in blocks of 512. A block stores its least
+// value (frame of reference) and the differences from it, with the number of bits that the greatest
+// difference needs. A block whose values ascend is encoded like a block of a key run if that is
+// shorter: times that rise with every write need 2 or 3 bits each. A column is safe for concurrent
+// use.
 type Column struct {
 	Dir
 }
@@ -49,8 +50,7 @@ func (c *Column) Get(i int) (uint64, error) {
 	return c.Base(b) + kernel.Get(c.Packed(in), in.Width, i&(BlockLen-1)), nil
 }
 
-// Bounds returns numbers between which the values of block b lie, both included, without reading
-// it.
+// Bounds returns lower and upper bounds, inclusive, of the values of block b without reading it.
 func (c *Column) Bounds(b int) (least, most uint64) {
 	least, most = c.Base(b), c.last
 	if in := c.Info(b); in.High == 0 {
@@ -61,7 +61,7 @@ func (c *Column) Bounds(b int) (least, most uint64) {
 	return least, most
 }
 
-// check makes sure that block b is good: its checksum, and that no value is beyond the greatest.
+// check verifies block b: its checksum, and that no value exceeds the greatest.
 func (c *Column) check(b int) error {
 	if c.isSeen(b) {
 		return nil
@@ -95,8 +95,8 @@ func (c *Column) checkSlow(b int) error {
 	return nil
 }
 
-// Block writes the values of block b (positions 512*b and on) to dst, which has room for 512, and
-// returns how many they are.
+// Block writes the values of block b (positions 512*b and on) to dst, which must have at least 512
+// elements, and returns their number.
 func (c *Column) Block(b int, dst []uint64) (int, error) {
 	if err := c.check(b); err != nil {
 		return 0, err
@@ -123,16 +123,16 @@ func (c *Column) Verify() error {
 	return nil
 }
 
-// ColumnWriter encodes a column as the values come. It keeps 20 bytes for every 512 values until
-// Finish.
+// ColumnWriter encodes a column as values are added. It needs 20 bytes of memory for every 512
+// values until Finish.
 type ColumnWriter struct {
 	body
 	values [BlockLen]uint64
 	max    uint64
 }
 
-// NewColumnWriter returns a writer of the body of a section, which starts on a 64-byte boundary of
-// the file. Nil keeps everything in memory.
+// NewColumnWriter returns a writer of the body of a section, which must start on a 64-byte boundary
+// of the file. If w is nil, everything stays in memory.
 func NewColumnWriter(w io.Writer) *ColumnWriter {
 	return &ColumnWriter{body: body{w: w, frame: frameWriter{tag: tagColumn}}}
 }
@@ -165,7 +165,7 @@ func (c *ColumnWriter) AddAll(values []uint64) error {
 // Len returns the number of values so far.
 func (c *ColumnWriter) Len() int { return int(c.count) }
 
-// Finish writes what remains of the body and returns the directory.
+// Finish writes the rest of the body and returns the directory.
 func (c *ColumnWriter) Finish() (dir []byte, err error) {
 	if c.fill > 0 {
 		c.flushBlock()
@@ -199,11 +199,12 @@ func (c *ColumnWriter) flushBlock() {
 	}
 }
 
-// EncodeColumn encodes values. The body has room for kernel.Slack bytes more, as Section asks.
+// EncodeColumn encodes values. The body has a capacity of kernel.Slack more bytes, as Section
+// requires.
 func EncodeColumn(values []uint64) (body, dir []byte) {
 	c := NewColumnWriter(nil)
 	for _, v := range values {
-		c.Add(v) // without a writer nothing can fail
+		c.Add(v) // cannot fail without an output
 	}
 	dir, _ = c.Finish()
 	return slices.Grow(c.out, kernel.Slack), dir

@@ -6,13 +6,13 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Most keys of two runs are in one of them only. A merge that steps from key to key cannot predict
-// its branches, which costs more than to decode the keys. So some blocks of the first run are made
-// a bitmap of the values between their least and greatest key, of 64 bits a key; the keys of the
-// second run are looked up there without a branch, and only about one in 64 of those that are in
-// one run alone is looked for among the keys.
+// Most keys of two runs are in only one of them. A merge that steps from key to key cannot predict
+// its branches, which costs more than decoding the keys. So several blocks of the first run at a
+// time are turned into a bitmap of the values between their least and greatest key, with 64 bits
+// per key. The keys of the second run are looked up there without a branch, and only about one in
+// 64 of the keys that are in one run alone has to be searched for among the keys.
 const (
-	commonBlocks = 8 // of the first run, at a time
+	commonBlocks = 8 // blocks of the first run at a time
 	commonBits   = 18
 )
 
@@ -21,24 +21,24 @@ type commonFinder struct {
 	a, b *Run
 	fn   func(posA, posB int) error
 
-	// some blocks of a
+	// current blocks of a
 	keys  []uint64
-	first int // position of the first of keys
+	first int // position of keys[0]
 	room  [commonBlocks * BlockLen]uint64
-	shift int // a key has the bit (key - keys[0]) >> shift
+	shift int // bit (key - keys[0]) >> shift represents key
 	bits  [1 << commonBits / 64]uint64
 
-	// block block of b
+	// current block of b
 	other []uint64
-	block int // -1 if there is none yet
+	block int // its number; -1 if there is none yet
 
 	spaceA, spaceB kernel.Keys
-	maybe          [BlockLen]uint16 // indexes in other of keys whose bit is set
+	maybe          [BlockLen]uint16 // indexes in other of the keys whose bit is set
 }
 
-// EachCommon calls fn with the positions of every two equal keys of a and b, in no particular
-// order, and stops at the first error, which it returns. It reads the whole of a, and the blocks of
-// b that are between keys of a.
+// EachCommon calls fn with the positions of every pair of equal keys of a and b, in no particular
+// order. It stops at fn's first error and returns it. It reads all of a, and the blocks of b that
+// are between keys of a.
 func EachCommon(a, b *Run, fn func(posA, posB int) error) error {
 	if a.n == 0 || b.n == 0 {
 		return nil
@@ -78,9 +78,9 @@ func (f *commonFinder) take(from, to int) error {
 	return nil
 }
 
-// inBlock finds the common keys of the blocks that were taken and a block of b.
+// inBlock finds the common keys of the current blocks of a and one block of b.
 func (f *commonFinder) inBlock(block int) error {
-	if block != f.block { // two times one after the other where it has keys of both
+	if block != f.block { // it may have keys of two groups of blocks of a
 		if err := f.b.Check(block); err != nil {
 			return err
 		}
@@ -94,12 +94,12 @@ func (f *commonFinder) inBlock(block int) error {
 		maybe[n&(BlockLen-1)] = uint16(i)
 		bit := key >> shift
 		in := int(set[bit>>6&(1<<commonBits/64-1)] >> (bit & 63) & 1)
-		if key > span { // also if it is less than least
+		if key > span { // also true if it is less than least
 			in = 0
 		}
 		n += in
 	}
-	at := 0 // keys before are less than those of other that follow
+	at := 0 // f.keys[:at] are less than the keys that follow
 	for _, i := range f.maybe[:n] {
 		key := f.other[i]
 		at = gallop(f.keys, at, key)
@@ -112,8 +112,8 @@ func (f *commonFinder) inBlock(block int) error {
 	return nil
 }
 
-// gallop returns the position of the first of the keys from at on that is not less than key, in
-// time that grows with the logarithm of its distance.
+// gallop returns the first position from at on whose key is not less than key. Its time grows with
+// the logarithm of the distance.
 func gallop(keys []uint64, at int, key uint64) int {
 	step := 1
 	for at+step <= len(keys) && keys[at+step-1] < key {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestEachCommon compares the common keys of two runs with those that every two positions give.
+// TestEachCommon compares EachCommon with a comparison of all pairs of positions.
 func TestEachCommon(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
 	shapes := map[string]func() uint64{
@@ -68,8 +68,8 @@ func checkCommon(t *testing.T, runs [2]*Run, keys [2][]uint64) {
 	}
 }
 
-// BenchmarkCommon measures the time for each key of two runs without common keys: step by step, and
-// by bitmaps.
+// BenchmarkCommon measures the time per key for two runs without common keys: step by step, and
+// with bitmaps.
 func BenchmarkCommon(b *testing.B) {
 	const n = 1 << 20
 	for _, ratio := range []int{1, 2, 4, 8, 16, 64} {

@@ -12,27 +12,27 @@ import (
 	"github.com/simdb/simdb/sstable/internal/pages"
 )
 
-// Key runs and columns share one frame: a body of blocks of 512 values, and a directory with an
-// entry a block and a trailer, which lies elsewhere in the file.
+// Key runs and columns have the same frame: a body of blocks of 512 values, and a directory,
+// elsewhere in the file, with an entry for each block and a trailer.
 //
 //	body (starts on a 64-byte boundary)      directory
 //	+---------+---------+ ... +---------+    +-----------+-----------+----------+-------------+
 //	| block 0 | block 1 |     | block B |    | base  8*B | info  8*B | crc  4*B | trailer  64 |
 //	+---------+---------+ ... +---------+    +-----------+-----------+----------+-------------+
 //
-//	info, one 64-bit word a block
+//	info, one 64-bit word per block
 //	 63                    16 15      8 7     0
 //	+------------------------+---------+-------+
 //	| offset / 8          48 | high  8 | width |    high: 64-bit words of unary bits; 0 in a
-//	                                              block of a column that is not coded as keys
+//	                                              block of a column not encoded like keys
 //	+------------------------+---------+-------+    width: bits of a packed value
 //
 //	block
 //	+----------+------------------+----------------------------+-----------------------------+
 //	| sums  16 | unary  8*high    | packed  8*ceil(n*width/64) | values  8*ceil(n*vwidth/64) |
 //	+----------+------------------+----------------------------+-----------------------------+
-//	n = 512, fewer in the last block; values: in runs with a value for each key, else none
-//	sums: in runs in parts, else none (parts.go)
+//	n = 512, fewer in the last block; values: only in runs with a value for each key
+//	sums: only in runs in parts (parts.go)
 //
 //	trailer
 //	 0     4        8       16     24      32         40          48        52     60    64
@@ -41,24 +41,25 @@ import (
 //	+-----+--------+-------+------+-------+----------+-----------+---------+------+-----+
 //	size: of the body
 //
-// base is the first key of a block of keys, the least value of a block of a column; last is the
-// greatest key or value of all. crc is the CRC32C of a block, in a run in parts that of its sums
-// and unary words. The directory is checked when the section is opened, so afterwards every block
-// lies where it should and has the size it should; a block is checked when it is first touched.
+// base is the first key of a block of keys, or the least value of a block of a column; last is the
+// greatest key or value of the section. crc is the CRC32C of a block; in a run in parts, it covers
+// only the sums and the unary words of the block. The directory is checked when the section is
+// opened, so that all positions and sizes of blocks are known to be valid; a block is verified when
+// it is first read.
 
 const (
 	BlockShift = 9               // a value's block is its position >> BlockShift
-	BlockLen   = 1 << BlockShift // values in every block but the last
+	BlockLen   = 1 << BlockShift // values in every block except the last
 
 	frameTrailerSize = 64
-	dirEntry         = 20 // bytes of directory a block
+	dirEntry         = 20 // bytes of directory per block
 
-	// maxHighWords bounds the unary part of a block. The encoder needs at most 25: a width is
-	// chosen such that prefixes advance by less than two a key.
+	// maxHighWords bounds the unary part of a block. The encoder needs at most 25: it chooses a
+	// width at which prefixes advance by less than two per key.
 	maxHighWords = 64
 )
 
-// DirSize returns the size of the directory of a section with a number of values.
+// DirSize returns the size of the directory of a section with count values.
 func DirSize(count uint64) int64 {
 	return int64((count+BlockLen-1)/BlockLen)*dirEntry + frameTrailerSize
 }
@@ -69,51 +70,51 @@ const (
 	tagColumn uint32 = 'C' | 'O'<<8 | 'L'<<16 | 'M'<<24
 )
 
-// A Section is a key run or a column as it lies in a file.
+// A Section is a key run or a column as stored in a file.
 type Section struct {
 	File, Name string // for errors
 
-	// Body has the blocks. It is followed by kernel.Slack bytes, within its capacity, that may be
-	// read and mean nothing.
+	// Body has the blocks. Its capacity must include kernel.Slack more bytes, which may be read;
+	// their values do not matter.
 	Body      []byte
-	Offset    int64  // of the body in the file
+	Offset    int64  // offset of the body in the file
 	Dir       []byte // the directory
-	DirOffset int64  // of the directory in the file
+	DirOffset int64  // offset of the directory in the file
 
-	Pages *pages.Table // how the file's pages come into memory, or nil
+	Pages *pages.Table // how the file's pages are brought into memory, or nil
 }
 
-// Dir is an opened frame. The methods that touch a block without checking it say so.
+// Dir is an opened frame. The documentation says which methods read a block without verifying it.
 type Dir struct {
-	data []byte // the body, with the bytes after it that may be read
+	data []byte // the body and the readable bytes after it
 	src  Section
 
 	n       int
 	blocks  int
-	keys    bool // it is a run, not a column
+	keys    bool // whether this is a run, not a column
 	last    uint64
-	size    int // of the body
+	size    int // size of the body
 	entries []blockEntry
 	crcs    []byte
-	vwidth  int // bits of a value, 0 if keys have none
-	sums    int // bytes of the checksums of parts before the unary words of a block: sumsSize or 0
+	vwidth  int // bits per value, 0 if keys have none
+	sums    int // bytes of checksums of parts at the start of a block: sumsSize or 0
 
 	lowBytes, highBytes int64
 }
 
-// blockEntry is what the directory says of a block, in memory: side by side, so that a search finds
-// it in one or two cache lines.
+// blockEntry is the directory entry of a block, in memory. The fields are side by side, so that a
+// search finds them in one or two cache lines.
 type blockEntry struct {
 	base uint64
-	// the info word, with the bits of what is known, and the offset that of the unary words
+	// info is the info word plus the known bits below; its offset is the offset of the unary words
 	info atomic.Uint64
 }
 
-// Bits of an info word in memory that no width, no number of unary words and no offset has:
-// checkedBit once the checksums of the block and its unary part have been found good, orderedBit
-// once it is known of a block of keys that they ascend. Of a run in parts, headBit says that the
-// head of the block has been found good, and each bit from firstPartBit on that one of its parts
-// has been.
+// Bits of an info word in memory that are not part of a valid width, number of unary words or
+// offset. checkedBit is set once the checksums of the block and its unary part have been verified,
+// orderedBit once the keys of a block are known to ascend. In a run in parts, headBit is set once
+// the head of the block has been verified, and the bits from firstPartBit on, once the respective
+// part has been.
 const (
 	checkedBit, orderedBit = 1 << 7, 1 << 15
 	firstPartBit           = 1 << 56
@@ -123,11 +124,11 @@ const (
 	knownBits              = checkedBit | orderedBit | 0xff<<56
 )
 
-// Info is an info word, taken apart.
+// Info is a decoded info word.
 type Info struct {
-	Off   int // of the unary words of the block in the section
-	High  int // words
-	Width int // bits
+	Off   int // offset in the section of the block's unary words
+	High  int // number of unary words
+	Width int // bits per packed value
 }
 
 func packInfo(off int64, high, width int) uint64 {
@@ -143,7 +144,7 @@ func unpackInfo(w uint64) Info {
 	return Info{Off: int(w >> 13 & (1<<43 - 8)), High: int(w >> 8 & 0x7f), Width: int(w & (checkedBit - 1))}
 }
 
-// Base returns the first key of block b of a run, the least value of a block of a column.
+// Base returns the first key of block b of a run, or the least value of block b of a column.
 func (d *Dir) Base(b int) uint64 { return d.entries[b].base }
 
 // Len returns the number of values.
@@ -158,21 +159,20 @@ func (d *Dir) Greatest() uint64 { return d.last }
 // Count returns the number of values in block b.
 func (d *Dir) Count(b int) int { return min(BlockLen, d.n-b<<BlockShift) }
 
-// packedSize returns the bytes that n values of the given width take.
+// packedSize returns the size in bytes of n packed values of the given width.
 func packedSize(n, width int) int { return (n*width + 63) >> 6 << 3 }
 
-// Corrupt returns the error of damage at offset at of the body.
+// Corrupt returns the error for damage at offset at of the body.
 func (d *Dir) Corrupt(at int, format string, args ...any) error {
 	return base.Corruptf(d.src.File, d.src.Name, d.src.Offset+int64(at), format, args...)
 }
 
-// corruptDir returns the error of damage at offset at of the directory.
+// corruptDir returns the error for damage at offset at of the directory.
 func (d *Dir) corruptDir(at int, format string, args ...any) error {
 	return base.Corruptf(d.src.File, d.src.Name, d.src.DirOffset+int64(at), format, args...)
 }
 
-// openDir checks the directory of a section, which may hold anything, and must have one of the
-// tags.
+// openDir checks the directory of a section, which is not trusted and must have one of the tags.
 func openDir(s Section, tags ...uint32) (*Dir, error) {
 	d := &Dir{src: s, size: len(s.Body)}
 	if cap(s.Body)-len(s.Body) < kernel.Slack {
@@ -198,7 +198,7 @@ func openDir(s Section, tags ...uint32) (*Dir, error) {
 	count, size, vwidth := le.Uint64(t[8:]), le.Uint64(t[16:]), le.Uint32(t[4:])
 	d.last = le.Uint64(t[24:])
 	d.lowBytes, d.highBytes = int64(le.Uint64(t[32:])), int64(le.Uint64(t[40:]))
-	// The file's size bounds the number of blocks, and that the count.
+	// The file's size bounds the number of blocks, and that bounds the count.
 	d.blocks = at / dirEntry
 	if count > uint64(d.blocks)<<BlockShift || d.blocks > 0 && count <= uint64(d.blocks-1)<<BlockShift {
 		return nil, d.corruptDir(at, "%d values in %d blocks", count, d.blocks)
@@ -225,17 +225,17 @@ func openDir(s Section, tags ...uint32) (*Dir, error) {
 	return d, d.checkBlocks()
 }
 
-// corruptBase is the error of damage in the directory's base of block b.
+// corruptBase returns the error for damage in the directory's base of block b.
 func (d *Dir) corruptBase(b int, format string, args ...any) error {
 	return d.corruptDir(8*b, "block %d: %s", b, fmt.Sprintf(format, args...))
 }
 
-// corruptInfo is the error of damage in the info word of block b.
+// corruptInfo returns the error for damage in the info word of block b.
 func (d *Dir) corruptInfo(b int, format string, args ...any) error {
 	return d.corruptDir(8*d.blocks+8*b, "block %d: %s", b, fmt.Sprintf(format, args...))
 }
 
-// checkBlocks makes sure that the blocks fill the body.
+// checkBlocks verifies that the blocks fill the body.
 func (d *Dir) checkBlocks() error {
 	at, low, high := 0, 0, 0
 	for b := range d.blocks {
@@ -264,20 +264,20 @@ func (d *Dir) BlockSize(b int) int {
 	return end - from
 }
 
-// extent returns where in the body block b begins and ends.
+// extent returns the start and the end of block b in the body.
 func (d *Dir) extent(b int) (from, end int) {
 	in, n := d.Info(b), d.Count(b)
 	return in.Off - d.sums, in.Off + 8*in.High + packedSize(n, in.Width) + packedSize(n, d.vwidth)
 }
 
-// checkCRC compares the checksum of block b, which is touched for the first time.
+// checkCRC verifies the checksum of all of block b, which is read for the first time.
 func (d *Dir) checkCRC(b int) error {
 	from, end := d.extent(b)
 	return d.checkSum(b, from, end)
 }
 
-// checkSum compares the checksum that the directory has of block b, which is touched for the first
-// time, with that of the bytes [from, end) of the body.
+// checkSum compares the directory's checksum of block b, which is read for the first time, with
+// that of the bytes [from, end) of the body.
 func (d *Dir) checkSum(b, from, end int) error {
 	if d.src.Pages != nil {
 		d.touch(b, end-from)
@@ -289,12 +289,13 @@ func (d *Dir) checkSum(b, from, end int) error {
 	return nil
 }
 
-// Once aheadAfter blocks have been touched one after the other, those up to 2*aheadBlocks further
-// on are fetched, and so on every aheadBlocks.
+// After aheadAfter blocks have been read in order, the next 2*aheadBlocks blocks are fetched, and
+// again after every aheadBlocks.
 const aheadAfter, aheadBlocks = 8, 64
 
-// touch says that block b of some size is about to be touched for the first time. Blocks that are
-// read in order say nothing about the rest of the table; the next ones will be needed soon.
+// touch reports that size bytes of block b are about to be read for the first time. Blocks that are
+// read in order do not suggest that the rest of the table will be read, too; instead, touch fetches
+// the next ones.
 func (d *Dir) touch(b, size int) {
 	if b == 0 || !d.isSeen(b-1) {
 		d.src.Pages.Touched(size)
@@ -305,35 +306,36 @@ func (d *Dir) touch(b, size int) {
 	}
 }
 
-// Fetch has the block of value i read from storage, without waiting for it, unless it has been
-// touched.
+// Fetch starts reading the block of value i from storage, without waiting, unless the block has
+// been verified.
 func (d *Dir) Fetch(i int) {
 	if d.src.Pages != nil && !d.isSeen(i>>BlockShift) {
 		d.fetch(i>>BlockShift, i>>BlockShift+1)
 	}
 }
 
-// fetch has the blocks [b, end) read from storage, without waiting for them.
+// fetch starts reading the blocks [b, end) from storage, without waiting.
 func (d *Dir) fetch(b, end int) {
 	from, _ := d.extent(b)
 	_, to := d.extent(end - 1)
 	d.fetchBytes(from, to)
 }
 
-// fetchBytes has the bytes [from, to) of the body read from storage, without waiting for them.
+// fetchBytes starts reading the bytes [from, to) of the body from storage, without waiting.
 func (d *Dir) fetchBytes(from, to int) {
 	d.src.Pages.Fetch(d.src.Offset+int64(from), d.src.Offset+int64(to))
 }
 
-// isSeen reports whether block b has been found good before.
+// isSeen reports whether block b has been verified.
 func (d *Dir) isSeen(b int) bool { return d.infoWord(b)&checkedBit != 0 }
 
 func (d *Dir) setSeen(b int) { d.entries[b].info.Or(checkedBit) }
 
-// Unary returns the unary part of a block.
+// Unary returns the unary part of a block. It does not verify it.
 func (d *Dir) Unary(in Info) []byte { return d.data[in.Off : in.Off+8*in.High] }
 
-// From returns a block, with everything that follows in the body, and kernel.Slack bytes.
+// From returns the body from the block's unary words on, with kernel.Slack bytes after it. It does
+// not verify the block.
 func (d *Dir) From(in Info) []byte { return d.data[in.Off:] }
 
 // PrefetchBlock prefetches all of block b.
@@ -342,23 +344,23 @@ func (d *Dir) PrefetchBlock(b int) {
 	kernel.Prefetch(d.data[from:end])
 }
 
-// PrefetchUnary prefetches the bit of a unary part with the given number.
+// PrefetchUnary prefetches the given bit of a unary part.
 func (d *Dir) PrefetchUnary(in Info, bit int) { kernel.Prefetch(d.data[in.Off+bit>>3:][:1]) }
 
-// Packed returns the packed values of a block, with everything that follows in the body, and
-// kernel.Slack bytes.
+// Packed returns the body from the block's packed values on, with kernel.Slack bytes after it. It
+// does not verify the block.
 func (d *Dir) Packed(in Info) []byte { return d.data[in.Off+8*in.High:] }
 
-// values returns the packed values of the keys of block b, as Packed does.
+// values is Packed for the values of the keys of block b.
 func (d *Dir) values(b int, in Info) []byte {
 	return d.data[in.Off+8*in.High+packedSize(d.Count(b), in.Width):]
 }
 
-// Stats says what a key run or a column costs.
+// Stats has the sizes of the parts of a key run or a column.
 type Stats struct {
-	Values    int   // keys or numbers
-	Blocks    int   // of up to 512 values
-	Bytes     int64 // body and directory
+	Values    int   // number of keys or values
+	Blocks    int   // number of blocks of up to 512 values
+	Bytes     int64 // size of body and directory
 	Low       int64 // bytes of packed keys, or of the values of a column
 	High      int64 // bytes of unary prefixes
 	Paired    int64 // bytes of the values of keys
@@ -366,7 +368,7 @@ type Stats struct {
 	Checksums int64 // bytes of the checksums of blocks and their parts
 }
 
-// BitsPerValue returns the cost of one value, everything counted, or 0 if there is none.
+// BitsPerValue returns the total number of bits per value, 0 if there are no values.
 func (s Stats) BitsPerValue() float64 {
 	if s.Values == 0 {
 		return 0
@@ -391,12 +393,12 @@ type frameWriter struct {
 	bases  []uint64
 	infos  []uint64
 	crcs   []uint32
-	bytes  int64 // written as blocks
+	bytes  int64 // size of the blocks so far
 
 	low, high int64
 }
 
-// addBlock notes the block that was encoded as block: high words of unary code, low bytes of packed
+// addBlock adds the entry of an encoded block, with high words of unary code, low bytes of packed
 // keys, and values. In a run in parts it fills in the checksums at the start of the block.
 func (f *frameWriter) addBlock(block []byte, base uint64, high, low, width int) {
 	summed := block
@@ -413,7 +415,7 @@ func (f *frameWriter) addBlock(block []byte, base uint64, high, low, width int) 
 	f.low += int64(low)
 }
 
-// directory returns the directory of count values, of which last is the greatest.
+// directory returns the directory of count values, the greatest of which is last.
 func (f *frameWriter) directory(count, last uint64) []byte {
 	le := binary.LittleEndian
 	dst := make([]byte, 0, dirEntry*len(f.bases)+frameTrailerSize)
@@ -438,13 +440,13 @@ func (f *frameWriter) directory(count, last uint64) []byte {
 	return le.AppendUint32(dst, kernel.CRC32C(0, dst[start:]))
 }
 
-// appendPacked appends values as a block has them.
+// appendPacked appends values in the packed form of a block.
 func appendPacked(dst []byte, values []uint64, width int) []byte {
 	return kernel.AppendPacked(dst, values, width)
 }
 
-// Shared returns how many leading bits all keys of the blocks [b, end) have in common, and how many
-// of these differ from q.
+// Shared returns how many leading bits all keys of the blocks [b, end) have in common, and in how
+// many of these bits q differs.
 func (d *Dir) Shared(b, end int, q uint64) (lead, off int) {
 	first, limit := d.Base(b), d.last
 	if end < d.blocks {
@@ -454,8 +456,8 @@ func (d *Dir) Shared(b, end int, q uint64) (lead, off int) {
 	return lead, bits.OnesCount64((first ^ q) &^ (^uint64(0) >> uint(lead)))
 }
 
-// FarBlocks returns the number of blocks from b on, 256 or 16 or none, whose shared leading bits
-// differ from q in more than k.
+// FarBlocks returns a number of blocks from b on, 256, 16 or 0, whose common leading bits differ
+// from q in more than k bits.
 func (d *Dir) FarBlocks(b int, q uint64, k int) int {
 	for n := 256; n > 1 && b%16 == 0; n /= 16 {
 		if b%n == 0 && b+n <= d.blocks {

@@ -2,25 +2,25 @@
 // (Run), for permuted fingerprints, hashes of IDs and postings; and columns of unsigned integers
 // (Column), for times, sequence numbers and document numbers.
 //
-// Both are cut into blocks of 512 values. A directory, which is checked when the array is opened,
-// says where each block is, how wide its values are, and the first key or the least value. A block
-// is verified when it is first touched (Run.Check, and every method that returns values), or the
-// parts of it that a search reads (CheckHead, CheckKeys, parts.go); bits of its directory entry in
-// memory remember it. So the rule for callers is:
+// Both are split into blocks of 512 values. A directory, which is checked when the array is opened,
+// has for each block its position, the width of its values, and the first key or the least value. A
+// block is verified when it is first read (by Run.Check, and every method that returns values), or
+// only the parts that a search reads (CheckHead, CheckKeys, parts.go); bits of its directory entry
+// in memory record this. So the rules for callers are:
 //
-//   - what the directory says (NumBlocks, Base, Info, Count, Greatest, Shared) may be used at once;
-//   - the content of a block (Unary, Packed, From, Decode) only after Check has returned nil for
-//     it, or InfoKnown says that all of it is known; after CheckHead only the unary words, after
-//     CheckKeys the keys that were named, too;
-//   - that its keys ascend only after Check: the others say it of their prefixes.
+//   - The directory (NumBlocks, Base, Info, Count, Greatest, Shared) may be used at once.
+//   - The content of a block (Unary, Packed, From, Decode) may be used only after Check has
+//     returned nil, or if InfoKnown says that all of the block has been verified. After CheckHead
+//     only the unary words may be used; after CheckKeys also the keys it was called for.
+//   - Keys are known to ascend only after Check; the other methods guarantee it only for prefixes.
 //
-// Three structures in memory, none of them stored, find a key in a run:
+// Three structures in memory, which are not stored, find a key in a run:
 //
-//	guide      where each of up to 65,536 equal parts of the key space starts in the directory,
-//	           which is searched by interpolation within a part (guide.go)
-//	leads      the position of the first key of each lead, filled in as blocks are verified: a
-//	           probe for a lead then needs no search at all (leads.go, probe.go)
-//	Range      the blocks of a range of keys, and what to prefetch of them (range.go)
+//	guide      where each of up to 65,536 equal parts of the key space starts in the directory;
+//	           within a part, the search interpolates (guide.go)
+//	leads      the position of the first key of each lead, filled in as blocks are verified:
+//	           then a probe for a lead needs no search at all (leads.go, probe.go)
+//	Range      the blocks of a range of keys, and the data to prefetch for it (range.go)
 //
-// Runs and columns may be used by any number of goroutines.
+// Any number of goroutines may use runs and columns.
 package keyrun

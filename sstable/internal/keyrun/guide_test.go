@@ -29,9 +29,9 @@ func hashRun(t testing.TB, n, bits int) (*Run, []uint64) {
 	return r, keys
 }
 
-// TestGuideOfHashes searches keys with zeros in front, as hashes of 38 bits have, with values: the
-// guide must lead to them as it does to keys of 64 bits. Only a key in a hundred may need a search
-// beyond the window of the guide.
+// TestGuideOfHashes searches keys with leading zeros, like hashes of 38 bits, with values: the
+// guide must find them as it does keys of 64 bits. At most one key in a hundred may need a search
+// beyond the window.
 func TestGuideOfHashes(t *testing.T) {
 	for _, bits := range []int{64, 40, 38, 17} {
 		for _, n := range []int{20_000, 300_000} {
@@ -58,10 +58,10 @@ func TestGuideOfHashes(t *testing.T) {
 					t.Fatalf("LowerBound(%x) = %d, %v, want %d", key, got, err, want)
 				}
 			}
-			if far > searches/100 && bits > 17 { // with 17 bits, most keys are equal to others
+			if far > searches/100 && bits > 17 { // with 17 bits, most keys are repeated
 				t.Errorf("%d keys of %d bits: %d of %d searches are not in the window", n, bits, far, searches)
 			}
-			for _, key := range []uint64{1 << bits, ^uint64(0)} { // greater than all
+			for _, key := range []uint64{1 << bits, ^uint64(0)} { // greater than all keys
 				if bits == 64 {
 					continue
 				}

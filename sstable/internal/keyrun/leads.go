@@ -10,23 +10,23 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// touchedBlocks: directory and lead index of a run with more blocks are prefetched before they are
-// read; those of smaller runs stay in a near cache.
+// touchedBlocks: if a run has more blocks, its directory and lead index are prefetched before they
+// are read; those of smaller runs stay in a near cache.
 const touchedBlocks = 1 << 6
 
-// manyLeads is how many bits a lead index has even if there are only two keys an entry. It has more
-// if there are eight keys an entry.
+// manyLeads is the number of bits up to which a lead index needs only two keys per entry. For more
+// bits it needs eight keys per entry.
 const manyLeads = 16
 
 // IndexLeads gives the run a lead index for probes by leadBits leading bits. It must be called
-// before any block is checked.
+// before any block is verified.
 func (r *Run) IndexLeads(leadBits int) {
 	if r.guide.shift > 0 {
 		r.fillGuide(0)
 	}
 	n := min(leadBits, max(bits.Len(uint(r.n/16)), min(bits.Len(uint(r.n/4)), manyLeads)))
 	if n == 0 || n == 64 || n < r.guide.bits {
-		return // with few keys, or many a lead, it does not matter how they are found
+		return // with few keys, or many per lead, an index would not save time
 	}
 	r.leads = leadIndex{shift: 64 - n, part: n - r.guide.bits, words: make([]atomic.Uint32, 1<<n/2+2)}
 	for _, blocks := range r.guide.parts {
@@ -34,9 +34,9 @@ func (r *Run) IndexLeads(leadBits int) {
 	}
 }
 
-// fillLeads makes the entries that lead to block b, which has been found good: it is the block
-// before the first one that starts at u<<shift or after. keys are needed if their low bits reach
-// into the leads.
+// fillLeads fills in the entries that point into block b, which has just been verified. Entry u
+// belongs to the last block whose first key is less than u<<shift, or to block 0 if there is none.
+// keys are needed only if the low bits of the block reach into the leads.
 func (r *Run) fillLeads(b int, in Info, keys []uint64) {
 	l := &r.leads
 	if l.words == nil {
@@ -60,7 +60,7 @@ func (r *Run) fillLeads(b int, in Info, keys []uint64) {
 			i = 0
 		case in.Width > l.shift:
 			i = firstOfLead(keys, u, uint(l.shift))
-		default: // the unary part alone has the prefixes of keys
+		default: // the unary part alone determines prefixes
 			i = uint32(min(zeros.ones(shr(first, in.Width)-shr(base, in.Width)), n))
 		}
 		if at := uint32(b<<BlockShift) + i - l.bases[u>>uint(l.part)]; at < 1<<16 {
@@ -73,15 +73,15 @@ func (r *Run) fillLeads(b int, in Info, keys []uint64) {
 	}
 }
 
-// A zeroWalk counts the ones before zeros of a unary part, whose numbers must ascend.
+// A zeroWalk counts the ones before zeros of a unary part. The numbers of the zeros must ascend.
 type zeroWalk struct {
 	unary []byte
-	at    int    // of the current word, in bytes
-	zeros uint64 // before it
+	at    int    // offset of the current word in bytes
+	zeros uint64 // number of zeros before it
 }
 
-// ones returns how many ones come before zero number h, counted from 1; all bits that are left if
-// there is no such zero.
+// ones returns how many ones come before zero number h, counted from 1; if there is no such zero,
+// it returns the number of all bits.
 func (z *zeroWalk) ones(h uint64) int {
 	for ; z.at < len(z.unary); z.at += 8 {
 		word := ^binary.LittleEndian.Uint64(z.unary[z.at:])
@@ -94,14 +94,13 @@ func (z *zeroWalk) ones(h uint64) int {
 	return 8 * len(z.unary)
 }
 
-// firstOfLead returns the position of the first key whose lead is u or greater, the number of keys
-// if there is none.
+// firstOfLead returns the position of the first key whose lead is u or greater, len(keys) if there
+// is none.
 func firstOfLead(keys []uint64, u uint64, shift uint) uint32 {
 	return uint32(sort.Search(len(keys), func(i int) bool { return keys[i]>>shift >= u }))
 }
 
-// PrefetchLead prefetches the entries for key, or if there are none, where the search in the
-// directory will look.
+// PrefetchLead prefetches the entries for key or, without an index, the window in the directory.
 func (r *Run) PrefetchLead(key uint64) {
 	if len(r.leads.words) == 0 {
 		r.PrefetchWindow(key)
@@ -110,22 +109,22 @@ func (r *Run) PrefetchLead(key uint64) {
 	kernel.PrefetchAt(unsafe.Pointer(&r.leads.words[key>>uint(r.leads.shift)>>1]), 8)
 }
 
-// PrefetchLeads is PrefetchLead for the first keys of many probes, if the data that it reads is too
-// large for a near cache.
+// PrefetchLeads is PrefetchLead for the first keys of many probes. It does nothing if the index is
+// small enough for a near cache.
 func (r *Run) PrefetchLeads(probes []Probe) {
 	switch shift := r.leads.shift; {
 	case len(r.leads.words) == 0:
 		for i := range probes {
 			r.PrefetchWindow(probes[i].First)
 		}
-	case r.blocks > touchedBlocks && shift >= 32: // by the upper halves of the keys; two entries are a word
+	case r.blocks > touchedBlocks && shift >= 32: // upper halves of keys; two entries a word
 		kernel.PrefetchEach(unsafe.Pointer(&r.leads.words[0]), unsafe.Add(unsafe.Pointer(&probes[0].First), 4), len(probes),
 			int(unsafe.Sizeof(probes[0])), uint(shift-32), 1)
 	}
 }
 
-// prefetchBlocks prefetches what the directory says of the blocks in which probes begin that are
-// spanned, if it is too large to be in a near cache.
+// prefetchBlocks prefetches the directory entries of the blocks in which exact probes start, unless
+// the directory is small enough for a near cache.
 func (r *Run) prefetchBlocks(probes []Probe) {
 	if r.blocks > touchedBlocks {
 		kernel.PrefetchEach(unsafe.Pointer(&r.entries[0]), unsafe.Pointer(&probes[0].From), len(probes), int(unsafe.Sizeof(probes[0])), BlockShift, 4)

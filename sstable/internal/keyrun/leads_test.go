@@ -9,9 +9,9 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// TestLeadIndex compares the positions that the lead index has with a search in the keys: before
-// any block is checked, when some are, and when all are. Then it has to know all leads but those
-// that lie too far from where their part of the guide begins.
+// TestLeadIndex compares the positions in the lead index with a search in the keys: before any
+// block is verified, when some are, and when all are. Then the index must have all leads except
+// those too far from the start of their part of the guide.
 func TestLeadIndex(t *testing.T) {
 	for _, shape := range keytest.Shapes {
 		for _, n := range []int{1, 17, 512, 5000, 200_000} {
@@ -59,7 +59,7 @@ func TestLeadIndex(t *testing.T) {
 	}
 }
 
-// checkAllPlaces returns a function that checks the places of all keys of a block.
+// checkAllPlaces returns a function that verifies the positions of all keys of a block.
 func checkAllPlaces(r *Run) func(b int) error {
 	return func(b int) error {
 		_, _, err := checkPlaces(r, b, 0, ^uint64(0))
@@ -67,7 +67,7 @@ func checkAllPlaces(r *Run) func(b int) error {
 	}
 }
 
-// checkSomePlaces returns a function that checks the places of a few keys of a block.
+// checkSomePlaces returns a function that verifies the positions of a few keys of a block.
 func checkSomePlaces(r *Run) func(b int) error {
 	return func(b int) error {
 		_, _, err := checkPlaces(r, b, uint64(b%100), uint64(b%100)+1)
@@ -83,8 +83,8 @@ type leadCheck struct {
 	probes []Probe
 }
 
-// check compares the probes that are spanned with the keys, and returns how many these are, and how
-// many an entry can't hold.
+// check compares exact probes with the keys. It returns the number of exact probes, and the number
+// of leads whose position does not fit in an entry.
 func (c *leadCheck) check() (known, far int) {
 	c.t.Helper()
 	l := &c.run.leads

@@ -5,25 +5,25 @@ import (
 	"fmt"
 )
 
-// shareLen is how many keys are encoded at a time by one goroutine: whole blocks.
+// shareLen is how many keys a goroutine encodes at a time: whole blocks.
 const shareLen = 64 * BlockLen
 
-// ParallelWriter is a Writer that encodes in several goroutines: keys gather in shares of whole
-// blocks, which are encoded side by side and appended to the run in order. Finish must be called,
-// also after an error, as it waits for the goroutines.
+// ParallelWriter is a Writer that encodes in several goroutines: it collects keys in shares of
+// whole blocks, which are encoded in parallel and appended to the run in order. Finish must be
+// called, even after an error, because it waits for the goroutines.
 type ParallelWriter struct {
 	run     *Writer
 	newPart func() *Writer
 	workers int
 	filling *runShare
-	handed  []*runShare // that are being encoded, in order
+	handed  []*runShare // being encoded, in order
 	free    []*runShare
 	count   int
-	last    uint64 // key
+	last    uint64 // last key
 	err     error
 }
 
-// A runShare is keys that one goroutine encodes.
+// A runShare has the keys that one goroutine encodes.
 type runShare struct {
 	keys   []uint64
 	values []uint32 // nil if the keys have none
@@ -31,8 +31,8 @@ type runShare struct {
 	done   chan error
 }
 
-// NewParallelWriter returns a writer that appends to run, and encodes in up to a number of
-// goroutines, or in that of the caller if the number is at most 1.
+// NewParallelWriter returns a writer that appends to run. It encodes in up to workers goroutines,
+// or in the caller's if workers is at most 1.
 func NewParallelWriter(run *Writer, workers int) *ParallelWriter {
 	return &ParallelWriter{run: run, workers: workers, newPart: func() *Writer {
 		part := NewWriter(nil)
@@ -44,10 +44,10 @@ func NewParallelWriter(run *Writer, workers int) *ParallelWriter {
 	}}
 }
 
-// AddKeys is Writer.AddKeys. An error may be that of an earlier call.
+// AddKeys is Writer.AddKeys. An error may come from an earlier call.
 func (p *ParallelWriter) AddKeys(keys []uint64) error { return p.AddPairs(keys, nil) }
 
-// AddPairs is Writer.AddPairs; values are nil if the run has none. An error may be that of an
+// AddPairs is Writer.AddPairs; values are nil if the run has none. An error may come from an
 // earlier call.
 func (p *ParallelWriter) AddPairs(keys []uint64, values []uint32) error {
 	if (values != nil) != (p.run.values != nil) && len(keys) > 0 {
@@ -71,7 +71,7 @@ func (p *ParallelWriter) AddPairs(keys []uint64, values []uint32) error {
 	return p.err
 }
 
-// Last returns the key added last; there must be one.
+// Last returns the last key added; there must be one.
 func (p *ParallelWriter) Last() uint64 { return p.last }
 
 // Len returns the number of keys so far.
@@ -96,13 +96,13 @@ func (p *ParallelWriter) share() *runShare {
 		return s
 	}
 	s := &runShare{part: p.newPart(), done: make(chan error, 1)}
-	if p.count > 0 { // the run is longer than one share: later ones are likely to be full
+	if p.count > 0 { // the run exceeds one share, so later shares are likely to be full
 		s.keys = make([]uint64, 0, shareLen)
 	}
 	return s
 }
 
-// hand has the share that is being filled encoded.
+// hand starts encoding the share that is being filled.
 func (p *ParallelWriter) hand() {
 	s := p.filling
 	p.filling, p.handed = nil, append(p.handed, s)
@@ -124,7 +124,7 @@ func (s *runShare) encode() {
 	}
 }
 
-// take appends the first share that was handed on.
+// take waits for the oldest share being encoded and appends it.
 func (p *ParallelWriter) take() {
 	s := p.handed[0]
 	p.handed = append(p.handed[:0], p.handed[1:]...)

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestParallelWriter writes runs in pieces of all sizes, and gets the bytes of one writer.
+// TestParallelWriter writes runs in pieces of all sizes; the bytes must be those of a single
+// writer.
 func TestParallelWriter(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 11))
 	for _, n := range []int{0, 1, BlockLen, shareLen - 1, shareLen, shareLen + 1, 3*shareLen + 700, 9 * shareLen} {
@@ -64,13 +65,13 @@ func compareParallel(t *testing.T, keys []uint64, values []uint32, workers int, 
 
 var errFull = errors.New("full")
 
-// failing is a writer that has no room.
+// failing is a writer that always fails.
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errFull }
 
-// TestParallelWriterErrors writes what is out of order, within a share and between two, and to a
-// writer that fails.
+// TestParallelWriterErrors writes keys out of order, within a share and between two, and writes to
+// a writer that fails.
 func TestParallelWriterErrors(t *testing.T) {
 	ascending := make([]uint64, shareLen)
 	for i := range ascending {

@@ -7,25 +7,26 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// A search reads a part of a block: the unary words, and the packed keys of one range, which are a
-// third of all. So that it need not read the rest for a checksum, the runs of permuted tables have
-// blocks in parts, of 128 keys each. Such a block starts with the checksums of its parts:
+// A search reads only a part of a block: the unary words, and the packed keys of one range, which
+// are a third of the block on average. So that it need not read the rest to verify a checksum, the
+// blocks of the runs of permuted tables have parts of 128 keys. Such a block starts with the
+// checksums of its parts:
 //
 //	+-------+-------+-------+-------+-----------------+--------+--------+--------+--------+
 //	| sum 0 | sum 1 | sum 2 | sum 3 | unary           | part 0 | part 1 | part 2 | part 3 |
 //	|   4   |   4   |   4   |   4   | 8*high          | packed keys, 16*width bytes each  |
 //	+-------+-------+-------+-------+-----------------+--------+--------+--------+--------+
 //
-// Sums and unary words are the head of the block; the CRC32C in the directory is that of the head,
-// and a sum that of its part. In a last block with fewer keys the parts end where the packed keys
-// do, so that one may be short, and those after it empty.
+// The sums and the unary words are the head of the block. The CRC32C in the directory covers the
+// head, and each sum covers its part. In a last block with fewer keys, the parts end with the
+// packed keys, so one part may be short, and the following ones empty.
 const (
 	blockParts = 4
 	partShift  = BlockShift - 2 // a key's part is its position in the block >> partShift
 	sumsSize   = 4 * blockParts
 )
 
-// partsOf returns the bits of the parts of the keys [lo, hi) of a block.
+// partsOf returns the bits of the parts with the keys [lo, hi) of a block.
 func partsOf(lo, hi int) uint64 {
 	if lo >= hi {
 		return 0
@@ -33,10 +34,11 @@ func partsOf(lo, hi int) uint64 {
 	return 2*firstPartBit<<((hi-1)>>partShift) - firstPartBit<<(lo>>partShift)
 }
 
-// partEnd returns the bytes of the parts before part p, of packed keys that have size bytes.
+// partEnd returns the total size in bytes of the parts before part p; size is that of all packed
+// keys.
 func partEnd(p, width, size int) int { return min(p*width<<(partShift-3), size) }
 
-// putSums puts the checksums of the parts of packed keys into dst.
+// putSums stores the checksums of the parts of packed keys in dst.
 func putSums(dst, packed []byte, width int) {
 	for p := range blockParts {
 		part := packed[partEnd(p, width, len(packed)):partEnd(p+1, width, len(packed))]
@@ -44,36 +46,36 @@ func putSums(dst, packed []byte, width int) {
 	}
 }
 
-// Known is what is known of a block to be good.
+// Known says which parts of a block have been verified.
 type Known uint64
 
-// All reports whether all of the block is.
+// All reports whether the whole block has been verified.
 func (k Known) All() bool { return k&checkedBit != 0 }
 
-// Head reports whether its unary words are.
+// Head reports whether the unary words have been verified.
 func (k Known) Head() bool { return k&headBit != 0 }
 
-// Keys reports whether its unary words and its keys [lo, hi) are.
+// Keys reports whether the unary words and the keys [lo, hi) have been verified.
 func (k Known) Keys(lo, hi int) bool {
 	need := Known(headBit | partsOf(lo, hi))
 	return k&need == need
 }
 
-// InfoKnown is Info, and what is known of the block.
+// InfoKnown returns Info, and which parts of the block have been verified.
 func (d *Dir) InfoKnown(b int) (Info, Known) {
 	w := d.infoWord(b)
 	return unpackInfo(w), Known(w)
 }
 
-// know notes of block b that what the bits say has been found good.
+// know records that the parts of block b given by bits have been verified.
 func (d *Dir) know(b int, bits uint64) {
 	if (d.entries[b].info.Or(bits)|bits)&wholeBits == wholeBits {
 		d.setSeen(b)
 	}
 }
 
-// checkHead makes sure that the unary words of block b are good, and where the block is not in
-// parts, all of it. Its first and last key are checked with the parts that have them.
+// checkHead verifies the unary words of block b, and the whole block if it has no parts. In a block
+// with parts, the first and the last key are checked with their parts.
 func (r *Run) checkHead(b int, in Info) error {
 	if r.sums == 0 {
 		if err := r.checkCRC(b); err != nil {
@@ -87,7 +89,7 @@ func (r *Run) checkHead(b int, in Info) error {
 	return r.checkUnary(b, in, r.limit(b))
 }
 
-// checkParts makes sure of parts of block b, whose head is good.
+// checkParts verifies parts of block b, whose head has been verified.
 func (r *Run) checkParts(b int, in Info, parts uint64) error {
 	if r.sums == 0 {
 		return nil
@@ -119,9 +121,9 @@ func (r *Run) checkParts(b int, in Info, parts uint64) error {
 	return r.checkLast(b, in, r.limit(b))
 }
 
-// prefetchUnchecked prefetches what checking the keys [from, to) of block b reads: its head and
-// their parts, or all of it if it is not in parts, its checksum, and the first of the leads that
-// the check fills in. to may be beyond the block.
+// prefetchUnchecked prefetches the data needed to verify the keys [from, to) of block b: its head
+// and the parts with these keys, or the whole block if it has no parts, its checksum, and the first
+// lead that the verification fills in. to may exceed the block.
 func (r *Run) prefetchUnchecked(b int, in Info, from, to int) {
 	if l := &r.leads; len(l.words) > 0 {
 		kernel.PrefetchAt(unsafe.Pointer(&l.words[r.Base(b)>>uint(l.shift)>>1]), 8)
@@ -135,7 +137,8 @@ func (r *Run) prefetchUnchecked(b int, in Info, from, to int) {
 	kernel.Prefetch2(r.data[in.Off-r.sums:in.Off+8*in.High], r.data[start:end])
 }
 
-// partsExtent returns where in the body the parts of the keys [from, to) of block b begin and end.
+// partsExtent returns the start and the end in the body of the parts with the keys [from, to) of
+// block b.
 func (r *Run) partsExtent(b int, in Info, from, to int) (start, end int) {
 	packed, size := in.Off+8*in.High, packedSize(r.Count(b), in.Width)
 	last := min(to-1, BlockLen-1) >> partShift

@@ -11,9 +11,9 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// TestPartsOfDamagedBlock flips a bit of every byte of a full block and of one that is not, and
-// checks the places of random prefixes: the damage must be found if the byte is in the head or in a
-// part with one of their keys, and keys that have been checked must be those that were written.
+// TestPartsOfDamagedBlock flips a bit of every byte of a full block and of a short one, and
+// verifies the positions of random prefixes. The damage must be found if the byte is in the head or
+// in a part with one of their keys, and verified keys must equal the original ones.
 func TestPartsOfDamagedBlock(t *testing.T) {
 	rnd := keytest.Rand("parts", 0)
 	keys := keytest.Shapes[0].Make(rnd, BlockLen+300)
@@ -33,7 +33,8 @@ func TestPartsOfDamagedBlock(t *testing.T) {
 	}
 }
 
-// checkPlaces checks the keys of block b with the prefixes [from, to), and returns which they are.
+// checkPlaces verifies the keys of block b with the prefixes [from, to), and returns their
+// positions.
 func checkPlaces(r *Run, b int, from, to uint64) (lo, hi int, err error) {
 	if err := r.CheckHead(b); err != nil {
 		return 0, 0, err
@@ -47,13 +48,13 @@ func known(r *Run, b int) Known {
 	return k
 }
 
-// checkSomeParts checks random prefixes of block b, in a body whose byte at is damaged.
+// checkSomeParts verifies random prefixes of block b, in a body with a damaged byte at.
 func checkSomeParts(t *testing.T, r *Run, rnd *rand.Rand, b, at int, keys []uint64) {
 	t.Helper()
 	in := r.Info(b)
 	from, end := r.extent(b)
 	head := at >= from && at < in.Off+8*in.High
-	damaged := uint64(0) // the part
+	damaged := uint64(0) // bit of the damaged part
 	if !head && at >= from && at < end {
 		damaged = firstPartBit << min((at-in.Off-8*in.High)/(16*in.Width), blockParts-1)
 	}
@@ -89,8 +90,8 @@ func checkSomeParts(t *testing.T, r *Run, rnd *rand.Rand, b, at int, keys []uint
 	}
 }
 
-// TestKnownParts has all parts of a block checked one after the other, in random order: then it
-// counts as checked, and not before.
+// TestKnownParts verifies all parts of a block one after the other, in random order: only after the
+// last one may the block count as verified.
 func TestKnownParts(t *testing.T) {
 	rnd := keytest.Rand("known", 0)
 	keys := keytest.Shapes[0].Make(rnd, BlockLen)

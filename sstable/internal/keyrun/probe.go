@@ -1,8 +1,8 @@
 package keyrun
 
-// LocateAll fills in probes by the lead index, and by the directory where the index has no entry.
-// It returns the number of keys of the exact ones. A range of more than most keys is always looked
-// up in the directory, because its cost has to be estimated from its blocks.
+// LocateAll fills in probes from the lead index, or from the directory where the index has no
+// entry. It returns the number of keys of the exact ones. A range of more than most keys is always
+// looked up in the directory, because its cost has to be estimated from its blocks.
 func (r *Run) LocateAll(probes []Probe, rest uint64, most uint32) (keys int) {
 	l := &r.leads
 	if len(l.words) == 0 {
@@ -30,25 +30,25 @@ func (r *Run) LocateAll(probes []Probe, rest uint64, most uint32) (keys int) {
 	return keys
 }
 
-// Locate fills in p by the directory.
+// Locate fills in p from the directory.
 func (r *Run) Locate(p *Probe, rest uint64) {
 	r.LocateFrom(p, rest, r.window(p.First))
 }
 
-// LocateFrom is find for callers that know the window of the directory for p.first (see touch).
+// LocateFrom is Locate for callers that know the window for p.First (PrefetchWindow).
 func (r *Run) LocateFrom(p *Probe, rest uint64, window int) {
 	block, end := r.blocksFrom(window, p.First, p.First|rest)
 	p.From, p.To, p.Exact = uint32(block), uint32(end), false
 }
 
-// SetRange makes g the range of p, which is not exact. It fills g in place: copying the struct
+// SetRange sets g to the range of p, which is not exact. It fills g in place: copying the struct
 // would stall on store forwarding.
 func (r *Run) SetRange(g *Range, p *Probe, rest uint64) {
 	g.Run, g.First, g.Last, g.Block, g.End = r, p.First, p.First|rest, p.From, p.To
 }
 
-// UnaryStart returns a position lo of block b that is at or before the first key of the exact probe
-// p there: zero number zero of the block's unary part comes right before key lo, or both are 0.
+// UnaryStart returns a position lo in block b at or before the first key there of the exact probe
+// p. Zero number zero of the block's unary part comes right before key lo, or both are 0.
 func (r *Run) UnaryStart(p *Probe, b int, in Info) (lo int, zero uint64) {
 	shift := r.leads.shift
 	first := p.First >> uint(shift) << uint(shift)
@@ -58,8 +58,8 @@ func (r *Run) UnaryStart(p *Probe, b int, in Info) (lo int, zero uint64) {
 	return int(p.From) - b<<BlockShift, shr(first, in.Width) - shr(r.Base(b), in.Width)
 }
 
-// UnaryBit returns about where in the unary part of block b the bit of its key i is, a key of the
-// exact probe p.
+// UnaryBit returns the approximate position, in the unary part of block b, of the bit of key i, a
+// key of the exact probe p.
 func (r *Run) UnaryBit(p *Probe, b int, in Info, i int) int {
 	if lo, zero := r.UnaryStart(p, b, in); lo > 0 {
 		i += int(min(zero, 1<<20))

@@ -6,8 +6,8 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Open opens a section, which is never written to. It may be hostile: what the directory says is
-// checked here, a block when it is first touched, and every error is a *base.CorruptionError.
+// Open opens a section, which is never written to. The section is not trusted: Open checks the
+// directory, and a block is verified when it is first read. Every error is a *base.CorruptionError.
 func Open(src Section) (*Run, error) {
 	d, err := openDir(src, tagKeyRun, tagParts)
 	if err != nil {
@@ -29,13 +29,12 @@ func Open(src Section) (*Run, error) {
 	return r, nil
 }
 
-// Sized returns a run that has a number of keys and no content: enough to plan searches, nothing
-// else.
+// Sized returns a run that has a number of keys but no content: enough to plan searches, and
+// nothing else.
 func Sized(n int) *Run { return &Run{Dir: Dir{n: n}} }
 
-// Check makes sure that block b is good: its checksum, and that it decodes to keys that ascend from
-// its first key to at most the next block's. Once it has returned nil, the block's content may be
-// relied on.
+// Check verifies block b: its checksum, and that it decodes to keys that ascend from its first key
+// to at most the next block's. After it has returned nil, the block's content may be used.
 func (r *Run) Check(b int) error {
 	if r.infoWord(b)&orderedBit != 0 {
 		return nil
@@ -43,8 +42,8 @@ func (r *Run) Check(b int) error {
 	return r.checkOrder(b)
 }
 
-// CheckHead makes sure of less, in less time: that the keys of block b are at the positions that
-// its unary words say. Those that are used have to be checked by CheckKeys.
+// CheckHead verifies less, in less time: that the unary words of block b give the positions of its
+// keys. The keys that are used must also be verified by CheckKeys.
 func (r *Run) CheckHead(b int) error {
 	in, known := r.InfoKnown(b)
 	if known.Head() {
@@ -65,9 +64,9 @@ func (r *Run) CheckHead(b int) error {
 	return nil
 }
 
-// CheckKeys makes sure of the checksums of the keys [lo, hi) of block b, of which CheckHead is
-// true. The order of keys with equal prefixes is not known then. A search that compares all keys of
-// some prefixes needs no more, and may compare them before.
+// CheckKeys verifies the checksums of the keys [lo, hi) of block b, for which CheckHead must have
+// returned nil. It does not verify the order of keys with equal prefixes. A search that compares
+// all keys with some prefixes does not need that order, and may compare them before Check.
 func (r *Run) CheckKeys(b, lo, hi int) error {
 	in, known := r.InfoKnown(b)
 	parts := partsOf(lo, hi) &^ uint64(known)
@@ -81,7 +80,7 @@ func (r *Run) CheckKeys(b, lo, hi int) error {
 	return nil
 }
 
-// limit returns what the last key of block b is at most, or is if the block is the last.
+// limit returns an upper bound of the last key of block b; in the last block, its exact value.
 func (r *Run) limit(b int) uint64 {
 	if b+1 < r.blocks {
 		return r.Base(b + 1)
@@ -111,8 +110,8 @@ func (r *Run) checkOrder(b int) error {
 	return nil
 }
 
-// checkEnds makes sure that block b, an Elias-Fano code, has as many keys as it should, of which
-// the first is its base and the last at most limit.
+// checkEnds verifies that block b, in Elias-Fano code, has the right number of keys, that the first
+// is its base and that the last is at most limit.
 func (d *Dir) checkEnds(b int, in Info, limit uint64) error {
 	if err := d.checkUnary(b, in, limit); err != nil {
 		return err
@@ -123,14 +122,15 @@ func (d *Dir) checkEnds(b int, in Info, limit uint64) error {
 	return d.checkLast(b, in, limit)
 }
 
-// checkUnary makes sure that block b has as many keys as it should, the first with the prefix of
-// its base and the last with that of limit at most.
+// checkUnary verifies that block b has the right number of keys, that the first has the prefix of
+// its base and that the last has at most the prefix of limit.
 func (d *Dir) checkUnary(b int, in Info, limit uint64) error {
 	n, first, unary := d.Count(b), d.Base(b), d.Unary(in)
 	if ones := onesCount(unary); ones != n {
 		return d.Corrupt(in.Off, "block %d: %d unary ones for %d keys", b, ones, n)
 	}
-	// The greatest prefix must not overflow: the last key's, as prefixes ascend by construction.
+	// The greatest prefix, which is the last key's because prefixes ascend by construction, must
+	// not overflow.
 	if d.topPrefix(b, in) > shr(limit, in.Width)-shr(first, in.Width) {
 		return d.Corrupt(in.Off, "block %d: keys exceed %016x", b, limit)
 	}
@@ -140,13 +140,13 @@ func (d *Dir) checkUnary(b int, in Info, limit uint64) error {
 	return nil
 }
 
-// topPrefix returns the prefix of the last key of block b, which has as many keys as it should,
-// counted from that of the first.
+// topPrefix returns the prefix of the last key of block b relative to the first key's. The block
+// must have the right number of keys.
 func (d *Dir) topPrefix(b int, in Info) uint64 {
 	return uint64(lastOne(d.Unary(in)) - (d.Count(b) - 1))
 }
 
-// checkFirst makes sure that the first key of block b, of which checkUnary is true, is its base.
+// checkFirst verifies that the first key of block b, which has passed checkUnary, is its base.
 func (d *Dir) checkFirst(b int, in Info) error {
 	if key := d.keyFrom(b, in, 0, 0, 0); key != d.Base(b) {
 		return d.Corrupt(in.Off, "block %d starts with key %016x, not %016x", b, key, d.Base(b))
@@ -154,8 +154,8 @@ func (d *Dir) checkFirst(b int, in Info) error {
 	return nil
 }
 
-// checkLast makes sure that the last key of block b, of which checkUnary is true, is limit at most,
-// and in the last block of a run that it is limit.
+// checkLast verifies that the last key of block b, which has passed checkUnary, is at most limit;
+// in the last block of a run it must be limit.
 func (d *Dir) checkLast(b int, in Info, limit uint64) error {
 	top := shr(d.Base(b), in.Width) + d.topPrefix(b, in)
 	last := top<<uint(in.Width) | kernel.Get(d.Packed(in), in.Width, d.Count(b)-1)
@@ -165,8 +165,8 @@ func (d *Dir) checkLast(b int, in Info, limit uint64) error {
 	return nil
 }
 
-// checkAscent makes sure that the keys of block b, of which checkEnds is true, ascend, and returns
-// them. They lie in space.
+// checkAscent verifies that the keys of block b, which has passed checkEnds, ascend. It decodes
+// them into space and returns them.
 func (d *Dir) checkAscent(b int, in Info, space *kernel.Keys) ([]uint64, error) {
 	keys := d.Decode(b, in, 0, d.Count(b), space)
 	if i := descent(keys); i > 0 {
@@ -175,7 +175,7 @@ func (d *Dir) checkAscent(b int, in Info, space *kernel.Keys) ([]uint64, error) 
 	return keys, nil
 }
 
-// descent returns the position of the first key that is less than the one before it, 0 if there is
+// descent returns the position of the first key that is less than its predecessor, 0 if there is
 // none.
 func descent(keys []uint64) int {
 	if kernel.Ascending(keys) {
@@ -200,8 +200,8 @@ func (r *Run) Key(i int) (uint64, error) {
 // HasValues reports whether each key has a value.
 func (r *Run) HasValues() bool { return r.vwidth > 0 }
 
-// Value returns the value of the key at position i, 0 <= i < Len. Where keys have no values, or all
-// of them are 0, it is 0.
+// Value returns the value of the key at position i, 0 <= i < Len. It returns 0 if keys have no
+// values, or all values are 0.
 func (r *Run) Value(i int) (uint64, error) {
 	b := i >> BlockShift
 	if err := r.Check(b); err != nil || r.vwidth == 0 {
@@ -210,7 +210,7 @@ func (r *Run) Value(i int) (uint64, error) {
 	return kernel.Get(r.values(b, r.Info(b)), r.vwidth, i&(BlockLen-1)), nil
 }
 
-// BlockValues appends the values of the keys [lo, hi) of block b, which must have been checked.
+// BlockValues appends the values of the keys [lo, hi) of block b, which must have been verified.
 func (r *Run) BlockValues(dst []uint32, b, lo, hi int) []uint32 {
 	if r.vwidth == 0 {
 		return append(dst, make([]uint32, hi-lo)...)
@@ -222,13 +222,13 @@ func (r *Run) BlockValues(dst []uint32, b, lo, hi int) []uint32 {
 	return dst
 }
 
-// Find returns the positions [lo, hi) whose keys are equal to key; lo is where it would be if there
-// is none.
+// Find returns the positions [lo, hi) of the keys equal to key. If there are none, lo is where key
+// would be inserted.
 func (r *Run) Find(key uint64) (lo, hi int, err error) {
 	return r.Range(key, key)
 }
 
-// Range returns the positions [lo, hi) whose keys are in [first, last].
+// Range returns the positions [lo, hi) of the keys in [first, last].
 func (r *Run) Range(first, last uint64) (lo, hi int, err error) {
 	if first > last {
 		return 0, 0, nil
@@ -259,15 +259,15 @@ func (r *Run) lowerBound(b int, key uint64) (int, error) {
 		return 0, nil
 	}
 	b--
-	r.Fetch(b << BlockShift) // all of its pages together
+	r.Fetch(b << BlockShift) // fetch all of its pages at once
 	if err := r.Check(b); err != nil {
 		return 0, err
 	}
 	return b<<BlockShift + r.lowerInBlock(b, r.Info(b), key), nil
 }
 
-// lowerInBlock returns the number of keys of a checked block b that are less than key, which is
-// greater than its first.
+// lowerInBlock returns how many keys of the verified block b are less than key, which must be
+// greater than the block's first key.
 func (r *Run) lowerInBlock(b int, in Info, key uint64) int {
 	h := shr(key, in.Width) - shr(r.Base(b), in.Width)
 	n := r.Count(b)
@@ -277,13 +277,13 @@ func (r *Run) lowerInBlock(b int, in Info, key uint64) int {
 		return n
 	}
 	bit := i + int(h)
-	ones := 0 // keys that share the prefix of key
+	ones := 0 // number of keys with the prefix of key
 	for bit+ones < 8*len(unary) && unary[(bit+ones)>>3]>>((bit+ones)&7)&1 != 0 {
 		ones++
 	}
 	packed := r.Packed(in)
 	low := key & kernel.Mask(in.Width)
-	for ones > 8 { // halve; the few left are compared one by one
+	for ones > 8 { // binary search; the last few are compared one by one
 		half := ones / 2
 		if kernel.Get(packed, in.Width, i+half-1) < low {
 			i, ones = i+half, ones-half
@@ -297,7 +297,7 @@ func (r *Run) lowerInBlock(b int, in Info, key uint64) int {
 	return i
 }
 
-// keyAt returns key i of a checked block b.
+// keyAt returns key i of the verified block b.
 func (r *Run) keyAt(b int, in Info, i int) uint64 { return r.keyFrom(b, in, i, 0, 0) }
 
 // keyFrom is keyAt for callers that know that zero number from comes right before one number lo <=
@@ -308,13 +308,13 @@ func (d *Dir) keyFrom(b int, in Info, i, lo int, from uint64) uint64 {
 	return prefix<<uint(in.Width) | kernel.Get(d.Packed(in), in.Width, i)
 }
 
-// PrefixIn returns the prefix of a key, not less than the first key of block b, counted from that
-// of the first key.
+// PrefixIn returns the prefix of a key relative to the prefix of the first key of block b, which
+// must not be greater than key.
 func (r *Run) PrefixIn(b int, in Info, key uint64) uint64 {
 	return shr(key, in.Width) - shr(r.Base(b), in.Width)
 }
 
-// Verify checks every block that has not been checked yet.
+// Verify verifies every block that has not been verified yet.
 func (r *Run) Verify() error {
 	for b := range r.blocks {
 		if err := r.Check(b); err != nil {
@@ -324,8 +324,8 @@ func (r *Run) Verify() error {
 	return nil
 }
 
-// Decode returns keys [lo, hi) of block b, valid until space is used again. On a block that has not
-// been checked they may be wrong.
+// Decode returns the keys [lo, hi) of block b, valid until space is used again. It does not verify
+// the block: if that has not been done, keys may be wrong.
 func (d *Dir) Decode(b int, in Info, lo, hi int, space *kernel.Keys) []uint64 {
 	base := shr(d.Base(b), in.Width) << uint(in.Width)
 	return space.Decode(d.Unary(in), d.Packed(in), in.Width, lo, hi, base)
@@ -347,21 +347,21 @@ func (r *Run) AppendKeys(dst []uint64, from, to int) ([]uint64, error) {
 	return dst, nil
 }
 
-// Iter walks the keys in order, decoding a block at a time.
+// Iter iterates over the keys in order and decodes a block at a time.
 type Iter struct {
 	r     *Run
 	next  int      // position of the key after the current one
-	keys  []uint64 // of the block of the current key
+	keys  []uint64 // keys of the current block
 	space kernel.Keys
 	err   error
 }
 
-// Iter returns an iterator that stands before position from.
+// Iter returns an iterator before position from.
 func (r *Run) Iter(from int) *Iter {
 	return &Iter{r: r, next: from}
 }
 
-// Next steps to the next key and reports whether there is one.
+// Next advances to the next key and reports whether there is one.
 func (it *Iter) Next() bool {
 	if it.next >= it.r.n || it.err != nil {
 		return false
@@ -383,5 +383,5 @@ func (it *Iter) Key() uint64 { return it.keys[(it.next-1)&(BlockLen-1)] }
 // Pos returns the current key's position.
 func (it *Iter) Pos() int { return it.next - 1 }
 
-// Err returns what ended the walk early, a *base.CorruptionError, or nil.
+// Err returns the error that ended the iteration, a *base.CorruptionError, or nil.
 func (it *Iter) Err() error { return it.err }

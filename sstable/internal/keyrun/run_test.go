@@ -19,7 +19,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// keySizes are around the borders of blocks.
+// keySizes are sizes around the borders of blocks.
 var keySizes = []int{1, 2, 3, 7, 8, 9, 63, 64, 65, 511, 512, 513, 1023, 1024, 1025, 5000}
 
 // eachKeys calls f for sorted keys of every shape and size, and for none.
@@ -37,14 +37,14 @@ func eachKeys(t *testing.T, f func(t *testing.T, r *rand.Rand, keys []uint64)) {
 	}
 }
 
-// The offsets that sections of tests pretend to have in a file.
+// Offsets of the sections of tests in an imagined file.
 const (
 	testOffset    = 4096
 	testDirOffset = 1 << 20
 )
 
-// testSection returns copies of a body and a directory as a section of a file. What comes after the
-// body is not zero.
+// testSection returns copies of a body and a directory as a section of a file. The bytes after the
+// body are not zero.
 func testSection(body, dir []byte) Section {
 	room := append(slices.Clone(body), bytes.Repeat([]byte{0xa5}, kernel.Slack)...)
 	return Section{
@@ -182,7 +182,7 @@ func TestKeyRunRange(t *testing.T) {
 	})
 }
 
-// TestColumnRoundTrip has columns in no order, such that ascend, and such that do in parts.
+// TestColumnRoundTrip has columns with random order, ascending ones, and partly ascending ones.
 func TestColumnRoundTrip(t *testing.T) {
 	eachKeys(t, func(t *testing.T, rnd *rand.Rand, values []uint64) {
 		switch rnd.IntN(3) {
@@ -224,8 +224,8 @@ func TestColumnRoundTrip(t *testing.T) {
 	})
 }
 
-// useRun calls everything a run offers and returns the first error; what it returns without error
-// must be true.
+// useRun calls all methods of a run and returns the first error. Results without an error must be
+// right.
 func useRun(r *Run, keys []uint64) error {
 	for i := range r.Len() {
 		got, err := r.Key(i)
@@ -255,8 +255,8 @@ func useRun(r *Run, keys []uint64) error {
 	return r.Verify()
 }
 
-// damage calls try with every byte of a body and its directory flipped in three ways, and with both
-// cut at every length.
+// damage calls try with every byte of a body and its directory changed in three ways, and with both
+// truncated to every length.
 func damage(body, dir []byte, try func(what string, s Section)) {
 	for i := range len(body) + len(dir) {
 		for _, x := range []byte{1, 0x80, 0xff} {
@@ -276,7 +276,7 @@ func damage(body, dir []byte, try func(what string, s Section)) {
 	}
 }
 
-// checkPlace makes sure that err is of damage in a body or a directory.
+// checkPlace checks that err reports damage in a body or a directory.
 func checkPlace(t *testing.T, err error, body, dir []byte, what string) {
 	t.Helper()
 	var c *base.CorruptionError
@@ -306,7 +306,7 @@ func TestKeyRunNoticesDamage(t *testing.T) {
 	}
 }
 
-// TestSectionWithoutSlack opens bodies that too few bytes come after.
+// TestSectionWithoutSlack opens bodies that are followed by too few bytes.
 func TestSectionWithoutSlack(t *testing.T) {
 	body, dir := Encode([]uint64{1, 2, 3})
 	s := testSection(body, dir)
@@ -316,7 +316,7 @@ func TestSectionWithoutSlack(t *testing.T) {
 	}
 }
 
-// encodePairs encodes keys, which ascend, with values.
+// encodePairs encodes ascending keys with values.
 func encodePairs(t *testing.T, keys []uint64, values []uint32, greatest uint32) (body, dir []byte) {
 	t.Helper()
 	var out bytes.Buffer
@@ -333,10 +333,10 @@ func encodePairs(t *testing.T, keys []uint64, values []uint32, greatest uint32) 
 	return out.Bytes(), dir
 }
 
-// TestPairsRoundTrip has a value with each key, of no bits and of some and of 32.
+// TestPairsRoundTrip has a value for each key, of 0, some or 32 bits.
 func TestPairsRoundTrip(t *testing.T) {
 	eachKeys(t, func(t *testing.T, rnd *rand.Rand, keys []uint64) {
-		if rnd.IntN(2) == 0 { // as hashes of 38 bits are, with zeros in front
+		if rnd.IntN(2) == 0 { // with leading zeros, like hashes of 38 bits
 			for i := range keys {
 				keys[i] >>= 24
 			}
@@ -403,7 +403,7 @@ func TestPairsNoticeDamage(t *testing.T) {
 }
 
 // TestForgedSections sets every word of a body and a directory to other values, under good
-// checksums. What is read may be wrong then, but it is a number of the section, or an error.
+// checksums. Results may be wrong then, but must be numbers of the section, or errors.
 func TestForgedSections(t *testing.T) {
 	exhaustive.Sequential(t)
 	rnd := keytest.Rand("forged", 1)
@@ -438,14 +438,14 @@ func TestForgedSections(t *testing.T) {
 	}
 }
 
-// TestHiddenBytes has bytes in a body that belong to no block, after the last one and between two,
-// with good checksums.
+// TestHiddenBytes has bytes in a body that belong to no block, after the last block and between
+// two, with good checksums.
 func TestHiddenBytes(t *testing.T) {
 	keys := keytest.Shapes[0].Make(keytest.Rand("hidden", 0), 700)
 	slices.Sort(keys)
 	for name, encode := range map[string]func([]uint64) (body, dir []byte){"keys": Encode, "column": EncodeColumn} {
 		body, dir := encode(keys)
-		second := int(binary.LittleEndian.Uint64(dir[3*8:]) >> 16 << 3) // info words follow two bases
+		second := int(binary.LittleEndian.Uint64(dir[3*8:]) >> 16 << 3) // after two bases
 		for _, at := range []int{len(body), second, 0} {
 			s := testSection(slices.Insert(slices.Clone(body), at, make([]byte, 8)...), dir)
 			trailer := s.Dir[len(dir)-frameTrailerSize:]
@@ -494,9 +494,9 @@ func useForged(s Section, column bool) (err error) {
 	return useRun(r, keys)
 }
 
-// TestKeyRunForgedKeys puts other keys into blocks, under good checksums. The unary bits are left
-// as they are, so that the count and the greatest prefix are right, and only the comparison of the
-// keys can tell.
+// TestKeyRunForgedKeys puts other keys into blocks, under good checksums. The unary bits are not
+// changed, so the count and the greatest prefix are right, and only a comparison of the keys can
+// detect it.
 func TestKeyRunForgedKeys(t *testing.T) {
 	keys := keytest.Shapes[0].Make(keytest.Rand("forged", 0), 1200)
 	slices.Sort(keys)
@@ -551,10 +551,10 @@ func TestKeyRunForgedKeys(t *testing.T) {
 	}
 }
 
-// testForgedPlaces makes sure that CheckHead and CheckKeys refuse a forged block, unless all that
-// is wrong with it is its order: then Check refuses it, before and after.
+// testForgedPlaces checks that CheckHead and CheckKeys refuse a forged block, unless only its order
+// is wrong: then Check must refuse it, before and after.
 func testForgedPlaces(t *testing.T, s Section, block int, unordered bool) {
-	for _, leads := range []int{0, 8, 60} { // 60: low bits reach into leads
+	for _, leads := range []int{0, 8, 60} { // with 60, low bits reach into leads
 		r, err := Open(s)
 		if err != nil {
 			t.Fatal(err)
@@ -595,7 +595,7 @@ func TestColumnNoticesDamage(t *testing.T) {
 	rnd := keytest.Rand("damage", 1)
 	for _, n := range []int{0, 1, 40, 600, 700} {
 		values := keytest.Fill(n, func(int) uint64 { return uint64(rnd.IntN(3000)) })
-		if n == 700 { // one block is coded as keys, one is not
+		if n == 700 { // one block is encoded like keys, the other is not
 			slices.Sort(values[:BlockLen])
 		}
 		body, dir := EncodeColumn(values)

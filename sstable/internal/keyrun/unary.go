@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Rank and select on the unary part of a block: a few 64-bit words, so both walk them with
-// popcount.
+// Rank and select on the unary part of a block. The part has only a few 64-bit words, so both go
+// through them with popcount.
 
 func onesCount(unary []byte) int {
 	n := 0
@@ -18,8 +18,8 @@ func onesCount(unary []byte) int {
 	return n
 }
 
-// selectOneFrom returns the bit number of one number i from bit number from on, counted from 0, or
-// the number of bits if there are not as many.
+// selectOneFrom returns the position of the i-th one (from 0) at or after bit from, or the number
+// of bits if there are not enough ones.
 func selectOneFrom(unary []byte, from, i int) int {
 	skip := ^uint64(0) << (from & 63)
 	for at := from &^ 63; 8*len(unary) >= at+64; at += 64 {
@@ -34,7 +34,7 @@ func selectOneFrom(unary []byte, from, i int) int {
 	return 8 * len(unary)
 }
 
-// lastOne returns the bit number of the last one, which there must be.
+// lastOne returns the position of the last one; there must be a one.
 func lastOne(unary []byte) int {
 	at := len(unary) - 8
 	for at > 0 && binary.LittleEndian.Uint64(unary[at:]) == 0 {

@@ -10,38 +10,40 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// writeChunk is how many bytes a section writer collects before it hands them on.
+// writeChunk is how many bytes a section writer collects before it writes them.
 const writeChunk = 64 << 10
 
-// Writer encodes a key run as the keys come. It keeps 20 bytes for every 512 keys until Finish.
+// Writer encodes a key run as keys are added. It needs 20 bytes of memory for every 512 keys until
+// Finish.
 type Writer struct {
 	body
 	keys   [BlockLen]uint64
-	values []uint64 // of keys; nil if they have none
+	values []uint64 // values of keys; nil if they have none
 }
 
-// body is what has been encoded.
+// body is the encoded data so far.
 type body struct {
-	w     io.Writer // nil: everything stays in out
+	w     io.Writer // if nil, everything stays in out
 	frame frameWriter
-	fill  int // keys or values of the last block that are not encoded yet
+	fill  int // number of keys or values that are not encoded yet
 	count uint64
 	out   []byte
 	err   error
 }
 
-// NewWriter returns a writer of the body of a section, which starts on a 64-byte boundary of the
-// file.
+// NewWriter returns a writer of the body of a section, which must start on a 64-byte boundary of
+// the file.
 func NewWriter(w io.Writer) *Writer {
 	return &Writer{body: body{w: w, frame: frameWriter{tag: tagKeyRun}}}
 }
 
-// NewPartsWriter is NewWriter for a run in parts, which a search reads less of for the first time.
+// NewPartsWriter is NewWriter for a run in parts: when a search first reads a block, it need not
+// verify all of it.
 func NewPartsWriter(w io.Writer) *Writer {
 	return &Writer{body: body{w: w, frame: frameWriter{tag: tagParts}}}
 }
 
-// NewPairWriter is NewWriter for keys with values, which are at most greatest.
+// NewPairWriter is NewWriter for keys with values of at most greatest.
 func NewPairWriter(w io.Writer, greatest uint32) *Writer {
 	k := NewWriter(w)
 	k.frame.vwidth = kernel.RoundWidth(bits.Len32(greatest))
@@ -49,7 +51,7 @@ func NewPairWriter(w io.Writer, greatest uint32) *Writer {
 	return k
 }
 
-// Add appends a key, not less than the one before.
+// Add appends a key, which must not be less than the last one.
 func (k *Writer) Add(key uint64) error { return k.AddPair(key, 0) }
 
 // AddPair appends a key with a value.
@@ -69,11 +71,11 @@ func (k *Writer) AddPair(key uint64, value uint32) error {
 	return k.err
 }
 
-// AddKeys appends keys in ascending order, the first not less than the one before.
+// AddKeys appends ascending keys; the first must not be less than the last one added.
 func (k *Writer) AddKeys(keys []uint64) error { return k.AddPairs(keys, nil) }
 
-// AddPairs appends keys in ascending order, the first not less than the one before, with values,
-// which are nil if the run has none.
+// AddPairs appends ascending keys with values; the first key must not be less than the last one
+// added. values are nil if the run has none.
 func (k *Writer) AddPairs(keys []uint64, values []uint32) error {
 	for i, key := range keys {
 		if i > 0 && key < keys[i-1] {
@@ -103,17 +105,17 @@ func (k *Writer) outOfOrder(key uint64) error {
 	return fmt.Errorf("key run: key %016x after %016x", key, k.last())
 }
 
-// Last returns the key added last; there must be one.
+// Last returns the last key added; there must be one.
 func (k *Writer) Last() uint64 { return k.last() }
 
-// last returns the key added last, if any; a flushed block's keys stay in place until they are
+// last returns the last key added, if any. The keys of a flushed block stay in place until they are
 // overwritten.
 func (k *Writer) last() uint64 { return k.keys[(k.fill-1)&(BlockLen-1)] }
 
 // Len returns the number of keys so far.
 func (k *Writer) Len() int { return int(k.count) }
 
-// Finish writes what remains of the body and returns the directory.
+// Finish writes the rest of the body and returns the directory.
 func (k *Writer) Finish() (dir []byte, err error) {
 	var last uint64
 	if k.count > 0 {
@@ -158,25 +160,24 @@ func (k *body) flush() {
 	k.out = k.out[:0]
 }
 
-// Encode encodes keys, which ascend, as a run in parts. The body has room for kernel.Slack bytes
-// more, as Section asks.
+// Encode encodes ascending keys as a run in parts. The body has a capacity of kernel.Slack more
+// bytes, as Section requires.
 func Encode(keys []uint64) (body, dir []byte) {
 	k := NewPartsWriter(nil)
 	if err := k.AddKeys(keys); err != nil {
-		panic(err) // the caller's mistake: without a writer nothing else can fail
+		panic(err) // the caller's mistake: without an output nothing else can fail
 	}
 	dir, _ = k.Finish()
 	return slices.Grow(k.out, kernel.Slack), dir
 }
 
-// InMemory returns the section of keys, which ascend, for errors under a name.
+// InMemory returns a section with ascending keys. Errors call it name.
 func InMemory(name string, keys []uint64) Section {
 	body, dir := Encode(keys)
 	return Section{File: "memory", Name: name, Body: body, Dir: dir}
 }
 
-// keyWidth returns the width at which a block of keys is smallest, of the supported ones around
-// log2(span/n).
+// keyWidth returns the supported width around log2(span/n) for which a block of keys is smallest.
 func keyWidth(keys []uint64) int {
 	span := keys[len(keys)-1] - keys[0]
 	if span == 0 {
@@ -194,7 +195,7 @@ func keyWidth(keys []uint64) int {
 	return best
 }
 
-// unaryWords returns the number of 64-bit words that the prefixes take: a one a key, and a zero for
+// unaryWords returns the number of 64-bit words for the prefixes: a one per key, and a zero for
 // each step of the prefix.
 func unaryWords(keys []uint64, width int) int {
 	steps := shr(keys[len(keys)-1], width) - shr(keys[0], width)

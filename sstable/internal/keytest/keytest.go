@@ -1,4 +1,4 @@
-// Package keytest makes the keys that tests of the table format and of its searches run on.
+// Package keytest generates keys for tests of the table format and of its searches.
 package keytest
 
 import (
@@ -12,10 +12,10 @@ import (
 // Shape is a kind of keys.
 type Shape struct {
 	Name string
-	Make func(r *rand.Rand, n int) []uint64 // n keys, in no order
+	Make func(r *rand.Rand, n int) []uint64 // n keys, unsorted
 }
 
-// Shapes are the kinds of keys that tests of runs and of searches go over.
+// Shapes are the kinds of keys that tests of runs and of searches use.
 var Shapes = []Shape{
 	{"uniform", func(r *rand.Rand, n int) []uint64 {
 		return Fill(n, func(int) uint64 { return r.Uint64() })
@@ -56,7 +56,7 @@ var Shapes = []Shape{
 	}},
 }
 
-// Fill returns n keys, key i being f(i).
+// Fill returns n keys; key i is f(i).
 func Fill(n int, f func(i int) uint64) []uint64 {
 	keys := make([]uint64, n)
 	for i := range keys {
@@ -65,7 +65,7 @@ func Fill(n int, f func(i int) uint64) []uint64 {
 	return keys
 }
 
-// FlipBits returns v with k random bits flipped, some of them perhaps twice.
+// FlipBits flips k random bits of v; it may flip the same bit twice.
 func FlipBits(r *rand.Rand, v uint64, k int) uint64 {
 	for range k {
 		v ^= 1 << r.IntN(64)
@@ -73,7 +73,7 @@ func FlipBits(r *rand.Rand, v uint64, k int) uint64 {
 	return v
 }
 
-// Rand returns a generator whose seed is made from a name and a number.
+// Rand returns a generator seeded by a name and a number.
 func Rand(name string, n int) *rand.Rand {
 	seed := uint64(n)
 	for _, c := range name {
@@ -86,8 +86,8 @@ func Rand(name string, n int) *rand.Rand {
 // checksums at the start of a block of a run in parts; see package keyrun.
 const trailer, entry, sums = 64, 20, 16
 
-// Reseal corrects the checksums in dir, the directory of a key run or a column, of which anything
-// may have been changed, as in body. good is the directory as it was before.
+// Reseal corrects the checksums in dir, the directory of a key run or a column. Anything in dir and
+// body may have been changed; good is the original directory.
 func Reseal(body, dir, good []byte) {
 	le := binary.LittleEndian
 	end := len(good) - trailer
@@ -131,8 +131,8 @@ func infoOf(dir []byte, b int) uint64 {
 	return binary.LittleEndian.Uint64(dir[8*blocks+8*b:])
 }
 
-// Edited returns a sketch that shares about part of the hashes of s, in all ways in which sketches
-// of like texts differ.
+// Edited returns a sketch with about part of the hashes of s, and with the other differences that
+// occur between sketches of similar texts.
 func Edited(rng *rand.Rand, s []uint32, part float64, n int) []uint32 {
 	out := slices.Clone(s)
 	out = slices.DeleteFunc(out, func(uint32) bool { return rng.Float64() > part })
@@ -142,9 +142,9 @@ func Edited(rng *rand.Rand, s []uint32, part float64, n int) []uint32 {
 	}
 	for range rng.IntN(int(float64(n)*(1-part))*2 + 1) {
 		if h := rng.Uint32N(last); rng.IntN(2) == 0 {
-			out = append(out, h) // a text of about the same size
+			out = append(out, h) // as for a text of about the same size
 		} else {
-			out = append(out, rng.Uint32()) // one that is not full
+			out = append(out, rng.Uint32()) // as for a sketch that is not full
 		}
 	}
 	slices.Sort(out)
@@ -152,20 +152,20 @@ func Edited(rng *rand.Rand, s []uint32, part float64, n int) []uint32 {
 	return out[:min(len(out), n)]
 }
 
-// FirstKey returns where in the body of a key run or a column with the directory dir its first
-// packed key or number is.
+// FirstKey returns the offset in the body of the first packed key, or number, of a key run or a
+// column with the directory dir.
 func FirstKey(dir []byte) int64 { return int64(sumsOf(dir)) + int64(8*(infoOf(dir, 0)>>8&0xff)) }
 
-// FirstValue returns where in the body of a key run with values, of one block or more, the first
-// value is.
+// FirstValue returns the offset in the body of the first value of a key run with values and at
+// least one block.
 func FirstValue(dir []byte) int64 {
 	info, count := infoOf(dir, 0), binary.LittleEndian.Uint64(dir[len(dir)-trailer+8:])
 	return FirstKey(dir) + int64((min(count, 512)*(info&0x7f)+63)/64*8)
 }
 
 // ResealBlocks corrects the checksums of a directory of package blobs with entries of size bytes,
-// where they or their blocks, which are in the area, have been changed. Entries of blocks beyond
-// the area stay.
+// after the entries, or their blocks in the area, have been changed. Entries of blocks beyond the
+// area stay unchanged.
 func ResealBlocks(dir []byte, size int, area []byte) {
 	le := binary.LittleEndian
 	for ; len(dir) >= size; dir = dir[size:] {

@@ -12,17 +12,17 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// Records are numbered in the order in which they lie in the file. A merge copies blocks of them
-// whole, input after input, and gives the documents their new places; what belongs to documents
-// that are left out stays in the blocks, as records that no document has. A block of which less
-// than liveShare is left, of its records or of their bytes, is rewritten.
+// Records are numbered in the order of the file. A merge copies blocks of records whole, input
+// after input, and gives the documents their new places. Records of documents that are left out
+// stay in these blocks, but belong to no document. A block is rewritten if less than
+// liveShare/wholeShares of its records, or of their bytes, are left.
 const (
-	liveShare   = 3 // of
+	liveShare   = 3 // numerator
 	wholeShares = 4
 )
 
-// copyRecords writes the records of the result: first the blocks that are copied, then the rest, so
-// that what is rewritten makes full blocks.
+// copyRecords writes the records of the result: first the copied blocks, then the rest, so that
+// rewritten records form full blocks.
 func (m *merger) copyRecords() error {
 	m.spare = min(m.spare, math.MaxUint32-m.docs)
 	for _, in := range m.inputs {
@@ -55,7 +55,7 @@ func (m *merger) copyRecords() error {
 	return m.Fail(m.Out.Err)
 }
 
-// findLiving finds the records that documents of the result have; nil stands for all.
+// findLiving finds the records that belong to documents of the result; nil means all.
 func (in *mergeInput) findLiving(m *merger) error {
 	if in.dead == nil && in.Table.Places == nil {
 		return nil
@@ -79,7 +79,7 @@ func (in *mergeInput) findLiving(m *merger) error {
 	return nil
 }
 
-// copyBlock copies a block of records, if it is worth it.
+// copyBlock copies a block of records, unless it should be rewritten.
 func (m *merger) copyBlock(in *mergeInput, b int) error {
 	first, n, err := in.Records.BlockRecords(b)
 	if err != nil {
@@ -105,8 +105,8 @@ func (m *merger) copyBlock(in *mergeInput, b int) error {
 	return m.Out.Err
 }
 
-// worthCopying reports whether a block of n records, of which some are alive, is copied whole:
-// enough of it is alive, and there are numbers for the records that are not.
+// worthCopying reports whether a block of n records, some of which are alive, is copied whole:
+// enough of it must be alive, and there must be enough numbers for the dead records.
 func (m *merger) worthCopying(in *mergeInput, b int, alive, n uint32) (bool, error) {
 	switch {
 	case alive == n:
@@ -114,9 +114,9 @@ func (m *merger) worthCopying(in *mergeInput, b int, alive, n uint32) (bool, err
 	case m.erase || alive*wholeShares < n*liveShare || uint64(m.carried)+uint64(n-alive) > uint64(m.spare):
 		return false, nil
 	case in.dead == nil:
-		return true, nil // nothing has died since it was weighed
+		return true, nil // nothing has died since the merge that last decided
 	}
-	// One text may be as long as all others together, and only the block knows.
+	// One text may be as long as all others together, so the sizes of texts matter, too.
 	if err := in.Records.Decode(b, &m.block); err != nil {
 		return false, err
 	}
@@ -134,7 +134,7 @@ func (m *merger) worthCopying(in *mergeInput, b int, alive, n uint32) (bool, err
 	return living*wholeShares >= all*liveShare, nil
 }
 
-// rewriteBlock writes what is left of a block of records that has not been copied.
+// rewriteBlock writes the living records of a block that has not been copied.
 func (m *merger) rewriteBlock(in *mergeInput, b int) error {
 	if !in.blocks[b].anew {
 		return nil
@@ -162,7 +162,7 @@ func (m *merger) rewriteBlock(in *mergeInput, b int) error {
 	return m.Out.Err
 }
 
-// mergePlaces writes which record each document of the result has.
+// mergePlaces writes the record number of each document of the result.
 func (m *merger) mergePlaces() error {
 	if m.placed == 0 || len(m.inputs) == 1 && m.inputs[0].dead == nil && m.inputs[0].Table.Places == nil {
 		return nil
@@ -189,7 +189,7 @@ func (m *merger) newPlaces(in *mergeInput, places []uint64) error {
 	return nil
 }
 
-// placeInResult returns the new number of a record; none if there is none.
+// placeInResult returns the new number of a record, or none if the record does not exist.
 func (in *mergeInput) placeInResult(record, none uint32) (uint32, error) {
 	if in.Records == nil || record >= in.Records.Len() {
 		return none, nil
@@ -199,7 +199,7 @@ func (in *mergeInput) placeInResult(record, none uint32) (uint32, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case record-first >= n: // also if record is less
+	case record-first >= n: // also true if record is less
 		return 0, base.Corruptf(in.File, table.KindRecords.String(), 0, "record %d is not in block %d, which has %d from %d", record, b, n, first)
 	case in.blocks[b].anew:
 		return in.blocks[b].first + in.living.Count(first, record-first), nil
@@ -207,26 +207,27 @@ func (in *mergeInput) placeInResult(record, none uint32) (uint32, error) {
 	return in.blocks[b].first + record - first, nil
 }
 
-// blockChunk is a chunk of documents with what the area of blocks has of some of them.
+// blockChunk is a chunk of documents with the IDs and sketches of those that have been read.
 type blockChunk struct {
 	*docsChunk
-	done     int               // documents of the chunk that have been read
-	ids      []*nameIter       // of each input
+	done     int               // number of documents of the chunk that have been read
+	ids      []*nameIter       // by input
 	names    *blobs.ListWriter // IDs that have been read
-	inNames  int               // their bytes
-	together [][]byte          // IDs whose parts are not known yet
-	parts    []uint16          // of the order of IDs, of what has been read
+	inNames  int               // size of these IDs in bytes
+	together [][]byte          // IDs whose parts have not been determined yet
+	parts    []uint16          // parts of the IDs in the order of IDs
 	codes    []byte            // encoded sketches
 	codeEnds []int
 	sketches []uint32
-	ends     []int // of sketches
+	ends     []int // ends of the sketches
 }
 
-// chunkBytes is about how many bytes of IDs and sketches a chunk has in memory. What has more, as
-// documents with IDs of thousands of bytes do, is read as it is written.
+// chunkBytes is about how many bytes of IDs and sketches a chunk holds in memory. A larger chunk,
+// of documents with IDs of thousands of bytes for example, is read in several steps while it is
+// written.
 const chunkBytes = 8 << 20
 
-// namesOfBlock is how many IDs a block of them has: a chunk is read in parts of whole blocks.
+// namesOfBlock is the number of IDs in a block: a chunk is read in whole blocks.
 var namesOfBlock = 1 << blobs.IDs.Shift
 
 // mergeBlocks writes the IDs and the sketches of the result, with the indexes of the sketches.
@@ -252,7 +253,7 @@ func (m *merger) mergeBlocks() error {
 	return m.Out.Err
 }
 
-// reset makes c ready for another chunk.
+// reset prepares c for another chunk.
 func (c *blockChunk) reset(chunk *docsChunk) {
 	*c = blockChunk{
 		docsChunk: chunk, ids: make([]*nameIter, len(chunk.next)), names: c.names,
@@ -260,7 +261,7 @@ func (c *blockChunk) reset(chunk *docsChunk) {
 	}
 }
 
-// read reads documents of the chunk from the inputs, after those that were read before.
+// read reads the next documents of the chunk from the inputs.
 func (c *blockChunk) read() error {
 	defer c.divide()
 	var sketch minhash.Sketch
@@ -278,7 +279,7 @@ func (c *blockChunk) read() error {
 		if err != nil {
 			return err
 		}
-		c.names.Add(id) // which is not flushed before it is appended
+		c.names.Add(id) // not flushed before it is appended to the result
 		c.inNames += len(id)
 		if c.together = append(c.together, id); len(c.together) == write.Together {
 			c.divide()
@@ -297,7 +298,7 @@ func (c *blockChunk) read() error {
 	return nil
 }
 
-// divide finds the parts of the IDs that were read last.
+// divide determines the parts of the IDs in together.
 func (c *blockChunk) divide() {
 	if p := c.merger.IDParts; p != nil {
 		c.parts = p.Divider.AppendParts(c.parts, c.together)
@@ -305,13 +306,13 @@ func (c *blockChunk) divide() {
 	c.together = c.together[:0]
 }
 
-// nameIter reads IDs in the order of documents, and steps over some.
+// nameIter reads IDs in the order of documents, and skips some.
 type nameIter struct {
 	blobs.ListIter
 	next uint32
 }
 
-// get returns the ID of a document, after that of the last call.
+// get returns the ID of a document, which must come after that of the last call.
 func (it *nameIter) get(doc uint32) (id []byte, err error) {
 	for ; it.next <= doc && err == nil; it.next++ {
 		id, err = it.Next()
@@ -319,7 +320,7 @@ func (it *nameIter) get(doc uint32) (id []byte, err error) {
 	return id, err
 }
 
-// writeChunk writes a chunk, and reads what of it has not been read.
+// writeChunk writes a chunk, and reads the rest of it if necessary.
 func (m *merger) writeChunk(c *blockChunk) (err error) {
 	defer table.UnguardAny(m.tables, table.Guard(), &err)
 	for {

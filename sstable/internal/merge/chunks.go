@@ -7,7 +7,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// chunkOf returns the documents [from, to) of chunk i of n documents.
+// chunkOf returns the range [from, to) of chunk i of n documents.
 func chunkOf(i int, n uint32) (from, to uint32) {
 	return uint32(i) * docChunk, uint32(min(uint64(i+1)*docChunk, uint64(n)))
 }
@@ -15,10 +15,10 @@ func chunkOf(i int, n uint32) (from, to uint32) {
 // docsChunk is a chunk of the elements of the result: documents, or ranks.
 type docsChunk struct {
 	*merger
-	first  int      // element
-	inputs []uint32 // of each element, where it comes from
-	next   []uint32 // of each input, the element to come
-	values []uint64 // of each element, what the pass is about
+	first  int      // first element
+	inputs []uint32 // by element: its input
+	next   []uint32 // by input: the next element
+	values []uint64 // by element: the values that the pass computes
 }
 
 // eachChunk calls produce for chunks of docChunk elements, in several goroutines, and consume with
@@ -43,7 +43,7 @@ func eachChunk[T any](m *merger, sources *Sources, starts [][]uint32, produce fu
 	})
 }
 
-// free keeps the arrays of a chunk for reuse.
+// free makes the slices of a chunk available for reuse.
 func (c *docsChunk) free() {
 	m := c.merger
 	m.vals.put(c.inputs)
@@ -52,7 +52,8 @@ func (c *docsChunk) free() {
 	}
 }
 
-// writeColumn writes a section of the result, a column of what produce returns for the documents.
+// writeColumn writes a section of the result: a column of the values that produce returns for the
+// documents.
 func (m *merger) writeColumn(kind table.Kind, index uint16, produce func(c *docsChunk) ([]uint64, error)) error {
 	m.Out.Begin(kind, index)
 	w := keyrun.NewColumnWriter(&m.Out)
@@ -71,17 +72,17 @@ func (m *merger) writeColumn(kind table.Kind, index uint16, produce func(c *docs
 	return err
 }
 
-// encoded returns values as part of a column; a chunk has whole blocks.
+// encoded returns values as a part of a column; a chunk has whole blocks.
 func (m *merger) encoded(values []uint64) *keyrun.ColumnWriter {
 	part, ok := m.columns.Get().(*keyrun.ColumnWriter)
 	if !ok {
 		part = keyrun.NewColumnWriter(nil)
 	}
-	part.AddAll(values) // without a writer nothing can fail
+	part.AddAll(values) // cannot fail without an output
 	return part
 }
 
-// old returns the element of its input that element j is; it is called with all j in order.
+// old returns the number of element j in its input. It must be called for all j in order.
 func (c *docsChunk) old(j int, dead func(*mergeInput) write.Bitset) uint32 {
 	i := c.inputs[j]
 	if d := dead(c.merger.inputs[i]); d != nil {
@@ -93,19 +94,20 @@ func (c *docsChunk) old(j int, dead func(*mergeInput) write.Bitset) uint32 {
 	return c.next[i] - 1
 }
 
-// columns sets values to what columns of the inputs have for the elements; a column that is nil
-// has their numbers. Translate, if not nil, gets those of each input first, and may replace them.
+// columns sets c.values to the values that the elements have in columns of the inputs; a nil column
+// stands for the numbers of the elements. If translate is not nil, it is called first with the
+// values of each input, and may replace them.
 func (c *docsChunk) columns(column func(*mergeInput) *keyrun.Column, dead func(*mergeInput) write.Bitset, translate func(in *mergeInput, values []uint64) error) error {
-	ends := make([]int, len(c.next)) // of what the inputs have
+	ends := make([]int, len(c.next)) // by input
 	for _, i := range c.inputs {
 		ends[i]++
 	}
-	all := c.merger.keys.get(len(c.inputs)) // input after input
+	all := c.merger.keys.get(len(c.inputs)) // the values of all inputs, one input after the other
 	defer c.merger.keys.put(all)
 	from := 0
 	for i, n := range ends {
 		in, values := c.merger.inputs[i], all[from:from+n]
-		ends[i] = from // so far
+		ends[i] = from // position of the next value
 		from += n
 		if n == 0 {
 			continue
@@ -127,7 +129,7 @@ func (c *docsChunk) columns(column func(*mergeInput) *keyrun.Column, dead func(*
 	return nil
 }
 
-// readColumn sets values to what a column has for its elements from old on, except for the dead
+// readColumn sets values to the values of a column for its elements from old on, except for dead
 // ones.
 func readColumn(values []uint64, old uint32, column *keyrun.Column, dead write.Bitset) error {
 	var block [keyrun.BlockLen]uint64

@@ -14,7 +14,8 @@ type fieldStream struct {
 	list *fieldidx.List
 }
 
-// next goes to the next key whose document is kept; it returns false after the last one.
+// next advances to the next key whose document is not left out; it returns false after the last
+// one.
 func (s *fieldStream) next() (bool, error) {
 	for {
 		last, lastDoc := s.Key, s.Doc
@@ -47,7 +48,7 @@ func (m *merger) mergeFields() error {
 
 // mergeField calls add with the keys of a list, in order.
 func (m *merger) mergeField(list int, add func(key []byte, doc uint32) error) error {
-	var streams []*fieldStream // by their next keys
+	var streams []*fieldStream // sorted by their current keys
 	byKey := func(a, b *fieldStream) int { return fieldidx.Compare(a.Key, a.Doc, b.Key, b.Doc) }
 	for _, in := range m.inputs {
 		l := &in.Table.Fields[list]

@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// beginSketches chooses the hot hashes of the result, and prepares for sketches.
+// beginSketches chooses the hot hashes of the result, and prepares for writing sketches.
 func (m *merger) beginSketches() (err error) {
 	hot := m.o.Hot
 	if hot == nil {
@@ -22,7 +22,7 @@ func (m *merger) beginSketches() (err error) {
 // MergedHot returns the hot hashes of all documents of some tables.
 func MergedHot(inputs []*table.Table) (hashes []hot.Hash, err error) {
 	defer table.UnguardAny(inputs, table.Guard(), &err)
-	var ends []int // numbers of documents in the inputs up to each
+	var ends []int // by input: number of documents in the inputs up to it
 	n := 0
 	for _, r := range inputs {
 		n += int(r.Info.Docs)
@@ -37,7 +37,7 @@ func MergedHot(inputs []*table.Table) (hashes []hot.Hash, err error) {
 	})
 }
 
-// divideInputs begins the order of IDs of the result, if it keeps one.
+// divideInputs starts the order of IDs of the result, if the result is large enough to have one.
 func (m *merger) divideInputs() error {
 	parts := write.NumIDParts(int(m.docs), m.o.WriterOptions)
 	if parts < 2 {

@@ -2,12 +2,11 @@ package merge
 
 import "math/bits"
 
-// Keys merges sorted parts, which lie one after the other in keys and end at ends, using tmp, which
-// is as long. It returns the merged keys and the array that they are not in. Equal keys come in the
-// order of their parts.
+// Keys merges sorted parts, which are consecutive in keys and end at ends. tmp must be as long as
+// keys. It returns the merged keys and the other array. Equal keys are in the order of their parts.
 //
-// Parts are merged two by two: as many rounds as log2 of their number, over arrays that fit into a
-// near cache, each without a branch that the order of the keys decides.
+// Parts are merged two by two, in log2 rounds of their number, in arrays that fit into a near
+// cache, and without a branch that depends on the order of keys.
 func Keys(keys, tmp []uint64, ends []int) (merged, spare []uint64) {
 	for len(ends) > 1 {
 		n, from := 0, 0
@@ -28,12 +27,12 @@ func Keys(keys, tmp []uint64, ends []int) (merged, spare []uint64) {
 	return keys, tmp
 }
 
-// mergeKeys merges a and b into dst, which is as long as both.
+// mergeKeys merges a and b into dst, which must be as long as both together.
 func mergeKeys(dst, a, b []uint64) {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
 		x, y := a[i], b[j]
-		_, less := bits.Sub64(y, x, 0) // 1 if b's is less
+		_, less := bits.Sub64(y, x, 0) // 1 if y < x
 		dst[i+j] = x ^ (x^y)&-less
 		j += int(less)
 		i += 1 - int(less)
@@ -42,7 +41,7 @@ func mergeKeys(dst, a, b []uint64) {
 	copy(rest[copy(rest, a[i:]):], b[j:])
 }
 
-// Pairs are keys with a value each.
+// Pairs are keys with values.
 type Pairs struct {
 	Keys []uint64
 	Vals []uint32
@@ -51,8 +50,7 @@ type Pairs struct {
 // slice returns the pairs [from, to).
 func (p Pairs) slice(from, to int) Pairs { return Pairs{p.Keys[from:to], p.Vals[from:to]} }
 
-// SortedPairs is Keys for pairs: equal keys come in the order of their parts, whatever their
-// values.
+// SortedPairs is Keys for pairs: equal keys are in the order of their parts, whatever their values.
 func SortedPairs(p, tmp Pairs, ends []int) (merged, spare Pairs) {
 	for len(ends) > 1 {
 		n, from := 0, 0
@@ -74,7 +72,7 @@ func SortedPairs(p, tmp Pairs, ends []int) (merged, spare Pairs) {
 	return p, tmp
 }
 
-// mergePairs merges a and b into dst, which is as long as both.
+// mergePairs merges a and b into dst, which must be as long as both together.
 func mergePairs(dst, a, b Pairs) {
 	i, j := 0, 0
 	keys, vals := dst.Keys, dst.Vals[:len(dst.Keys)]

@@ -8,22 +8,22 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// A Mapping maps the numbers of an input, 0..n-1, to numbers that do not descend: those that
-// merging gave them. It is filled in order, and then read by any number of goroutines.
+// A Mapping maps the numbers of an input, 0..n-1, to ascending (or equal) numbers in the result. It
+// is filled in order; afterwards any number of goroutines may read it.
 //
-// As long as each number is mapped to one more than the number before it, as ranks are of tables
-// that were written one after the other, the first says all. After that it is one of two codes.
-// Where the results are less than nearGap apart on average, and not more than mostNear, a group of
-// groupLen numbers has 16 bytes, so that a number costs one cache miss. Otherwise it is an
-// Elias-Fano code, which is smaller and costs three.
+// As long as each number is mapped to one more than its predecessor, as the ranks of tables that
+// were written one after the other, only the first result is stored. Otherwise one of two codes is
+// used. If the results are less than nearGap apart on average, and not more than mostNear, each
+// group of groupLen numbers occupies 16 bytes, so that a look-up costs one cache miss. If not, the
+// mapping is an Elias-Fano code, which is smaller but costs three.
 type Mapping struct {
 	n, room, limit uint32
 	first          uint32
-	apart          bool // not every number is mapped to one more than the number before it
+	apart          bool // false while each number is mapped to one more than its predecessor
 
 	groups []group
-	now    [groupLen]uint32 // results of the group that is being filled
-	far    []uint32         // results of groups that need more than a byte each
+	now    [groupLen]uint32 // results of the current group
+	far    []uint32         // results of groups in which some difference needs more than a byte
 
 	*eliasFano // nil if there are groups
 }
@@ -31,16 +31,16 @@ type Mapping struct {
 const (
 	groupLen = 12
 	nearGap  = 8
-	mostNear = 1 << 26 // so that groups take 90 MB at most
+	mostNear = 1 << 26 // so that groups need at most 90 MB
 )
 
-// A group is where groupLen numbers lead:
+// A group has the results of groupLen numbers:
 //
 //	+------------+-------------+------------------------------------------+
 //	| result   4 | place     1 | differences from it              11 x 1  |
 //	+------------+-------------+------------------------------------------+
 //
-// Place is 0. If it is inFar, the result is a position in far, and the results lie there.
+// Place is normally 0. If it is inFar, result is a position in far, where the results are stored.
 type group struct {
 	first uint32
 	place uint8
@@ -49,10 +49,11 @@ type group struct {
 
 const inFar = 1
 
-// NewMapping returns a mapping with room for n numbers, to numbers less than limit.
+// NewMapping returns a mapping for up to n numbers, to numbers less than limit.
 func NewMapping(n, limit uint32) *Mapping { return &Mapping{room: n, limit: limit} }
 
-// Append maps the next number to v, which is not less than the one before, and less than the limit.
+// Append maps the next number to v, which must not be less than the last result, and less than the
+// limit.
 func (m *Mapping) Append(v uint32) {
 	if !m.apart {
 		if m.n == 0 {
@@ -81,7 +82,7 @@ func (m *Mapping) AppendRun(v, n uint32) {
 	}
 }
 
-// part makes the code, of what was appended.
+// part creates the code, from the results so far.
 func (m *Mapping) part() {
 	m.apart = true
 	if m.limit <= mostNear && m.limit/nearGap < m.room {
@@ -121,10 +122,10 @@ func (m *Mapping) append(v uint32) {
 	}
 }
 
-// Len returns how many numbers have been mapped.
+// Len returns the number of mapped numbers.
 func (m *Mapping) Len() uint32 { return m.n }
 
-// Get returns what i is mapped to; i is less than Len.
+// Get returns the result for i; i must be less than Len.
 func (m *Mapping) Get(i uint32) uint32 {
 	switch {
 	case !m.apart:
@@ -135,7 +136,7 @@ func (m *Mapping) Get(i uint32) uint32 {
 	return m.inGroup(i)
 }
 
-// inGroup is Get where there are groups.
+// inGroup is Get for groups.
 func (m *Mapping) inGroup(i uint32) uint32 {
 	g, at := &m.groups[i/groupLen], i%groupLen
 	if g.place == inFar {
@@ -150,8 +151,8 @@ func (m *Mapping) inGroup(i uint32) uint32 {
 // together is how many numbers GetAll looks up together.
 const together = 64
 
-// GetAll replaces each of the numbers by what it is mapped to. Numbers in no order cost cache
-// misses, as mappings are large: those of many numbers overlap.
+// GetAll replaces each number by its result. If the numbers are not sorted, each costs cache
+// misses, because mappings are large; GetAll makes those of many numbers overlap.
 func (m *Mapping) GetAll(numbers []uint32) {
 	switch {
 	case !m.apart:
@@ -172,13 +173,13 @@ func (m *Mapping) GetAll(numbers []uint32) {
 	}
 }
 
-// eliasFano is an Elias-Fano code (Elias, J. ACM 1974; Vigna, WSDM 2013): of k inputs of equal
-// sizes an element takes 2 + log2 k bits.
+// eliasFano is an Elias-Fano code (Elias, J. ACM 1974; Vigna, WSDM 2013). With k inputs of equal
+// sizes, an element needs 2 + log2 k bits.
 type eliasFano struct {
-	width  uint     // of the low bits
+	width  uint     // width of the low bits
 	low    []uint64 // packed
-	high   []uint64 // for each element a one at bit high part + its number
-	sample []uint64 // of every sampled-th element, the bit of high that is its one
+	high   []uint64 // for each element, a one at bit (high part + number of the element)
+	sample []uint64 // for every sampled-th element, the position of its bit in high
 }
 
 const sampled = 128
@@ -236,7 +237,7 @@ func (m *eliasFano) get(i uint32) uint32 {
 	return uint32(high<<m.width | low&(1<<m.width-1))
 }
 
-// getAll is GetAll.
+// getAll is GetAll for this code.
 func (m *eliasFano) getAll(numbers []uint32) {
 	for some := range slices.Chunk(numbers, together) {
 		for _, i := range some {
@@ -244,7 +245,8 @@ func (m *eliasFano) getAll(numbers []uint32) {
 			kernel.PrefetchAt(unsafe.Pointer(&m.low[uint64(i)*uint64(m.width)>>6]), 8)
 		}
 		for _, i := range some {
-			// About where the one is, if they are evenly apart up to the next sampled one.
+			// The approximate position of the one, if ones are evenly spaced up to the next sampled
+			// one.
 			word := m.sample[i/sampled] >> 6
 			if next := int(i/sampled) + 1; next < len(m.sample) {
 				word += (m.sample[next]>>6 - word) * uint64(i%sampled) / sampled

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMapping maps numbers in all ways in which a merge does, and looks them up one by one and
+// TestMapping maps numbers in all ways that occur in a merge, and looks them up one by one and
 // together.
 func TestMapping(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -41,7 +41,7 @@ func TestMapping(t *testing.T) {
 				for _, limit := range []uint32{limit, limit + 1000, max(limit, mostNear), 1<<32 - 1} {
 					m := NewMapping(uint32(n), limit)
 					for i := 0; i < n; {
-						run := 1 // that ascends by ones, or a part of it
+						run := 1 // a run that ascends by ones, or a part of one
 						for i+run < n && want[i+run] == want[i]+uint32(run) && r.IntN(9) > 0 {
 							run++
 						}
@@ -82,7 +82,7 @@ func steps(n int, first uint32, step func(i int) uint32) []uint32 {
 	return all
 }
 
-// TestSources remembers inputs, of one and of many.
+// TestSources stores inputs, with one input and with many.
 func TestSources(t *testing.T) {
 	for _, inputs := range []int{0, 1, 2, 3, 4, 5, 17, 256, 257, 70_000} {
 		r := rand.New(rand.NewPCG(3, uint64(inputs)))

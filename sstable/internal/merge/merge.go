@@ -13,18 +13,18 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// Merge writes a table with the documents of other tables, whose parameters must be Compatible with
-// p (whose layout may be LayoutBySize) and whose IDs must differ, except for documents that Keep
-// leaves out. It returns what the table says of itself and the new numbers of the documents.
-// Documents with equal fingerprints are in the order of their inputs.
+// Merge writes a table with the documents of other tables. Their parameters must be Compatible with
+// p, whose layout may be LayoutBySize. Their IDs must differ, except those of documents that Keep
+// leaves out. Merge returns the Info of the table and the new numbers of the documents. Documents
+// with equal fingerprints are in the order of their inputs.
 //
-// Every index of the result is merged from those of the inputs, piece by piece of the keys: nothing
-// is sorted but where the layout of an input is no help for that of the result. Compressed records
-// and encoded sketches are copied; a block of records is rewritten only if less than three
-// quarters are left of its records, or of their bytes. Memory, of k inputs: log2 k bits a document
-// and its new number, in 2 + log2 k bits, or 11 up to 64 Mi documents; where documents are left out
-// or the sequence numbers of inputs interleave, twice that; and
-// some tens of megabytes. With sketches, Writer says what a segment takes.
+// Every index of the result is merged from the inputs' indexes, one piece of the keys after the
+// other. Nothing is sorted unless the layout of an input cannot be used for the layout of the
+// result. Compressed records and encoded sketches are copied; a block of records is rewritten only
+// if less than three quarters of its records, or of their bytes, remain. For k inputs, Merge needs
+// log2 k bits a document, and for its new number 2 + log2 k bits, or 11 up to 64 Mi documents;
+// twice that if documents are left out or the sequence numbers of inputs interleave; and some tens
+// of megabytes. sketchidx.Writer says how much memory a segment of sketches needs in addition.
 func Merge(ctx context.Context, w io.Writer, p table.Params, inputs []Input, o Options) (table.Info, *Renumbering, error) {
 	m := &merger{
 		ctx: ctx, o: o, progress: o.Progress, workers: o.Workers,
@@ -49,7 +49,7 @@ func Merge(ctx context.Context, w io.Writer, p table.Params, inputs []Input, o O
 	if err == nil {
 		p = p.ForTable(fingerprints)
 		out := write.NewAsyncWriter(w)
-		defer out.Close() // its error is that of a write, or has been looked at before
+		defer out.Close() // repeats the error of a write, or has been checked before
 		m.file, m.o = out, o
 		err = m.Init(out, p, o.WriterOptions)
 		if err == nil && p.Sketch > 0 {
@@ -88,15 +88,15 @@ func Merge(ctx context.Context, w io.Writer, p table.Params, inputs []Input, o O
 	return info, r, nil
 }
 
-// mergeSteps are the steps of a merge, in order: later ones use what earlier ones leave in memory.
+// mergeSteps are the steps of a merge, in order: later ones use data that earlier ones leave in
+// memory.
 var mergeSteps = []func(*merger) error{
 	(*merger).copyRecords, (*merger).mergeFingerprints, (*merger).mergeSeqs, (*merger).mergeTimes, (*merger).mergeRanks,
 	(*merger).mergePlaces, (*merger).mergeWords, (*merger).mergeBlocks, (*merger).mergeRuns, (*merger).mergeWordRuns,
 	(*merger).mergeIDs, (*merger).mergeSets, (*merger).mergeFields,
 }
 
-// Renumbering says which numbers the documents of merged tables have in the table that they were
-// merged to.
+// Renumbering maps the documents of merged tables to their numbers in the resulting table.
 type Renumbering struct{ inputs []renumbered }
 
 type renumbered struct {
@@ -113,7 +113,7 @@ func (r *Renumbering) New(input int, doc uint32) (number uint32, kept bool) {
 	return in.numbers.Get(doc), true
 }
 
-// count finds out which documents are left out, and how many are not.
+// count finds the documents that are left out, and counts the others.
 func (m *merger) count() error {
 	docs := int64(0)
 	for _, in := range m.inputs {
@@ -131,7 +131,7 @@ func (m *merger) count() error {
 	return nil
 }
 
-// findDead finds out which documents are kept.
+// findDead finds the documents that Keep leaves out.
 func (in *mergeInput) findDead(m *merger) error {
 	n := in.Info.Docs
 	in.kept, in.keptFP = n, in.Info.Fingerprints
@@ -149,7 +149,7 @@ func (in *mergeInput) findDead(m *merger) error {
 				return none, err
 			}
 			if !keep {
-				dead.Add(doc) // chunks have whole words
+				dead.Add(doc) // safe, since chunks have whole words of the bit set
 			}
 		}
 		return none, nil

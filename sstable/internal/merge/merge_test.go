@@ -36,8 +36,8 @@ func tableOf(t *testing.T, fps []uint64, bare int) *table.Table {
 	return r
 }
 
-// TestSortedFingerprints has many documents of one fingerprint, and few of others, as what is
-// sorted for a run of another layout: each fingerprint is there once.
+// TestSortedFingerprints sorts for a run of another layout, with many documents of one fingerprint
+// and few of others: each fingerprint must occur once.
 func TestSortedFingerprints(t *testing.T) {
 	var fps []uint64
 	for i := range 5000 {
@@ -54,7 +54,7 @@ func TestSortedFingerprints(t *testing.T) {
 	}
 }
 
-// TestFindDead counts what is left of documents with fingerprints and without.
+// TestFindDead counts the remaining documents with and without fingerprints.
 func TestFindDead(t *testing.T) {
 	fps := make([]uint64, 9000)
 	for i := range fps {
@@ -72,7 +72,7 @@ func TestFindDead(t *testing.T) {
 	}
 }
 
-// TestChunkOf cuts numbers of documents up to the limit into chunks.
+// TestChunkOf splits numbers of documents up to the limit into chunks.
 func TestChunkOf(t *testing.T) {
 	for _, n := range []uint32{1, docChunk, docChunk + 1, table.MaxDocs - docChunk, table.MaxDocs - 5, table.MaxDocs} {
 		last := int((uint64(n)+docChunk-1)/docChunk) - 1

@@ -7,7 +7,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// number gives the next document of the result, document doc of input i.
+// number assigns the next number of the result to the next document of input i.
 func (m *merger) number(i int, next []uint32) {
 	if at := m.sources.Len(); at%docChunk == 0 {
 		m.starts = append(m.starts, append([]uint32(nil), next...))
@@ -15,7 +15,7 @@ func (m *merger) number(i int, next []uint32) {
 	m.sources.Append(i)
 }
 
-// mergeFingerprints writes run 0, and so gives all documents their numbers.
+// mergeFingerprints writes run 0, and thereby assigns numbers to all documents with a fingerprint.
 func (m *merger) mergeFingerprints() error {
 	m.sources = NewSources(int(m.docs), len(m.inputs))
 	var streams []Stream
@@ -49,7 +49,7 @@ func (m *merger) mergeFingerprints() error {
 	return err
 }
 
-// wholeRun returns the stream of run 0 of the word whose runs are merged.
+// wholeRun returns the stream of run 0 of the current word.
 func (in *mergeInput) wholeRun(i int) Stream {
 	if in.gone = nil; in.deadAt != nil {
 		in.gone = write.NewBitset(in.Info.Fingerprints)
@@ -57,29 +57,29 @@ func (in *mergeInput) wholeRun(i int) Stream {
 	return Whole(i, in.runs[0])
 }
 
-// numbering writes run 0 of a word. By the first word it numbers documents, in the order of their
-// fingerprints; with the others it writes the numbers.
+// numbering writes run 0 of a word. For the first word it numbers documents in the order of their
+// fingerprints; for later words it writes these numbers as values.
 type numbering struct {
 	*merger
 	run      *keyrun.ParallelWriter
-	next     []uint32 // of each input, the position in run 0 that comes next
+	next     []uint32 // by input: the next position in run 0
 	distinct uint32
-	docs     []docReader // of each input, by a word after the first; nil by the first
+	docs     []docReader // for later words, by input; nil for the first word
 	vals     []uint32
 
-	mapping chan Pairs    // pieces whose documents have their numbers
-	mapped  chan struct{} // closed when all of them are in the mappings
+	mapping chan Pairs    // pieces whose documents have been numbered
+	mapped  chan struct{} // closed when all pieces are in the mappings
 
-	// the documents with one fingerprint
+	// the documents with the current fingerprint
 	any   bool
 	key   uint64
-	kept  bool   // one of them is
-	input int    // of the first
-	at    uint32 // its number there
+	kept  bool   // whether one of them is in the result
+	input int    // input of the first one
+	at    uint32 // position of the first one in run 0 of its input
 }
 
-// beginMapping starts the goroutine that fills the mappings of the inputs, which takes as long as
-// the rest of numbering.
+// beginMapping starts the goroutine that fills the mappings of the inputs, which costs as much time
+// as the rest of numbering.
 func (n *numbering) beginMapping() {
 	n.mapping, n.mapped = make(chan Pairs, 1), make(chan struct{})
 	go func() {
@@ -104,7 +104,7 @@ func (n *numbering) endMapping() {
 }
 
 func (n *numbering) add(p Pairs) error {
-	keys, vals := p.Keys[:0], n.vals[:0] // of documents that are kept
+	keys, vals := p.Keys[:0], n.vals[:0] // of documents that are not left out
 	for j, key := range p.Keys {
 		i := int(p.Vals[j] &^ deadFlag)
 		dead := p.Vals[j]&deadFlag != 0
@@ -135,7 +135,7 @@ func (n *numbering) add(p Pairs) error {
 	return n.run.AddPairs(keys, vals)
 }
 
-// mergeWords writes the words of the fingerprints after the first, by document.
+// mergeWords writes the later words of the fingerprints, by document.
 func (m *merger) mergeWords() error {
 	for word := 1; word < m.Params.NumWords(); word++ {
 		err := m.writeColumn(table.KindWords, uint16(word), func(c *docsChunk) ([]uint64, error) {
@@ -161,7 +161,7 @@ func (m *merger) mergeWordRuns() error {
 	return nil
 }
 
-// mergeWordRun writes run 0 of a word after the first.
+// mergeWordRun writes run 0 of a later word.
 func (m *merger) mergeWordRun() error {
 	n := &numbering{merger: m, next: make([]uint32, len(m.inputs))}
 	var streams []Stream
@@ -207,7 +207,7 @@ func (m *merger) mergeWordRun() error {
 	return err
 }
 
-// blameWords returns the error for a run 0 that does not have every document once.
+// blameWords returns the error for a run 0 that does not list every document once.
 func (m *merger) blameWords() error {
 	for _, in := range m.inputs {
 		if err := blame(in.runs[0], in.Info.Fingerprints); err != nil {
@@ -217,8 +217,8 @@ func (m *merger) blameWords() error {
 	return nil
 }
 
-// endGroup ends the documents with one fingerprint. If none of them is kept, the runs of the result
-// must not have it.
+// endGroup ends the documents with the current fingerprint. If all of them are left out, the runs
+// of the result must not have the fingerprint.
 func (n *numbering) endGroup() {
 	if n.any && !n.kept {
 		n.inputs[n.input].gone.Add(n.at)

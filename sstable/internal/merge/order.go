@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// mergeSeqs writes the sequence numbers of the result, and so gives all documents their ranks.
+// mergeSeqs writes the sequence numbers of the result, and thereby assigns ranks to all documents.
 func (m *merger) mergeSeqs() error {
 	m.rankSources, m.rankStarts = NewSources(int(m.docs), len(m.inputs)), nil
 	var streams []Stream
@@ -47,11 +47,11 @@ func (m *merger) mergeSeqs() error {
 // rank ranks the documents of a piece, and writes their sequence numbers.
 func (m *merger) rank(p Pairs, next []uint32, run *keyrun.ParallelWriter) error {
 	if n := len(p.Vals); n > 0 && p.Vals[0]&deadFlag == 0 && !slices.ContainsFunc(p.Vals, func(v uint32) bool { return v != p.Vals[0] }) {
-		m.rankRun(int(p.Vals[0]), n, next) // tables that were written one after the other
+		m.rankRun(int(p.Vals[0]), n, next) // tables written one after the other
 		m.Info.MinSeq, m.Info.MaxSeq = min(m.Info.MinSeq, p.Keys[0]), p.Keys[n-1]
 		return run.AddKeys(p.Keys)
 	}
-	seqs := p.Keys[:0] // of documents that are kept
+	seqs := p.Keys[:0] // of documents that are not left out
 	for j, seq := range p.Keys {
 		i := int(p.Vals[j] &^ deadFlag)
 		m.inputs[i].ranks.Append(uint32(m.rankSources.Len()))
@@ -83,8 +83,8 @@ func (m *merger) rankRun(i, n int, next []uint32) {
 	}
 }
 
-// findDeadRanks finds the ranks of the documents that are left out. They stay until the times have
-// been merged.
+// findDeadRanks finds the ranks of the documents that are left out. They are needed until the times
+// have been merged.
 func (in *mergeInput) findDeadRanks(m *merger) error {
 	if in.dead == nil {
 		return nil
@@ -101,7 +101,7 @@ func (in *mergeInput) findDeadRanks(m *merger) error {
 		if err != nil {
 			return err
 		}
-		if in.deadRanks.Has(uint32(rank)) { // more would be left than there is room for
+		if in.deadRanks.Has(uint32(rank)) { // else more would remain than counted
 			return in.Table.Ranks.Corrupt(0, "rank %d is there twice", rank)
 		}
 		in.deadRanks.Add(uint32(rank))
@@ -135,7 +135,7 @@ func (m *merger) mergeTimes() error {
 // mergeRanks writes the ranks of the documents of the result.
 func (m *merger) mergeRanks() error {
 	if len(m.inputs) == 1 && m.inputs[0].Table.Ranks == nil {
-		return nil // left out or not, the others are in the order of writing
+		return nil // whether or not some are left out, the others are in the order of writing
 	}
 	err := m.writeColumn(table.KindRanks, 0, func(c *docsChunk) ([]uint64, error) {
 		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Table.Ranks }, (*mergeInput).deadDocs, m.newRanks)

@@ -6,25 +6,25 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// A Stream is a part of a key run whose keys ascend after they have been rotated to the left: all
-// of a run that is not rotated, or the keys of a rotated one that have the same leading bits.
+// A Stream is a part of a key run whose keys ascend after rotation to the left: the whole run if it
+// is not rotated, or the keys of a rotated run that have the same leading bits.
 type Stream struct {
-	Input  int // which the caller calls it
+	Input  int // the caller's number of the input
 	Run    *keyrun.Run
 	From   int // positions [From, To) of the run
 	To     int
-	Rotate int    // bits
-	Lead   uint64 // the Rotate leading bits of the keys
-	Add    uint64 // is added to each key, modulo 2^64; 0 if Rotate is not
+	Rotate int    // bits by which keys are rotated
+	Lead   uint64 // the Rotate leading bits of all keys
+	Add    uint64 // added to each key, modulo 2^64; 0 if keys are rotated
 
-	Renumber *Renumber // the keys end with numbers of documents, which get new ones; else nil
+	Renumber *Renumber // if not nil, replaces the document numbers at the ends of keys
 }
 
 // Whole returns the stream of all keys of a run.
 func Whole(input int, run *keyrun.Run) Stream { return Stream{Input: input, Run: run, To: run.Len()} }
 
-// Rotated returns the streams of a run whose keys are to be rotated to the left by some bits: one
-// for each value of the leading bits.
+// Rotated returns the streams of a run whose keys must be rotated to the left by some bits: one
+// stream for each value of the leading bits.
 func Rotated(input int, run *keyrun.Run, rotate int) (streams []Stream, err error) {
 	if rotate == 0 {
 		return []Stream{Whole(input, run)}, nil
@@ -53,8 +53,7 @@ func (s *Stream) rotated(key uint64) uint64 {
 	return key<<uint(s.Rotate) | key>>uint(64-s.Rotate)
 }
 
-// lowerBound returns the first position of the stream whose key, as the stream has it, is not less
-// than bound.
+// lowerBound returns the first position in the stream whose transformed key is not less than bound.
 func (s *Stream) lowerBound(bound uint64) (int, error) {
 	if s.Renumber != nil {
 		return s.Run.LowerBound(s.Renumber.least(bound))
@@ -62,10 +61,10 @@ func (s *Stream) lowerBound(bound uint64) (int, error) {
 	key := s.Lead<<uint(64-s.Rotate) | bound>>uint(s.Rotate)
 	if s.Rotate > 0 && s.Lead < bound&(1<<uint(s.Rotate)-1) {
 		if key++; key>>uint(64-s.Rotate) != s.Lead {
-			return s.To, nil // all are less
+			return s.To, nil // all keys are less
 		}
 	}
-	if s.Add != 0 && s.Run.Len() > 0 { // added modulo 2^64, which keeps the order of the sums
+	if s.Add != 0 && s.Run.Len() > 0 { // added modulo 2^64, which preserves the order of the sums
 		switch {
 		case key <= s.Run.Base(0)+s.Add:
 			return s.From, nil
@@ -77,7 +76,7 @@ func (s *Stream) lowerBound(bound uint64) (int, error) {
 	return min(max(at, s.From), s.To), err
 }
 
-// Append appends the keys of a span, as the stream has them.
+// Append appends the transformed keys of a span.
 func (s *Stream) Append(dst []uint64, span Span) ([]uint64, error) {
 	at := len(dst)
 	dst, err := s.Run.AppendKeys(dst, int(span.From), int(span.To))
@@ -93,22 +92,22 @@ func (s *Stream) Append(dst []uint64, span Span) ([]uint64, error) {
 	return dst, err
 }
 
-// A Span is what a piece has of a stream: positions [From, To) of its run. There may be thousands a
-// piece.
+// A Span is the part of a piece in one stream: positions [From, To) of its run. A piece may have
+// thousands of spans.
 type Span struct{ Stream, From, To uint32 }
 
-// A Piece is spans whose merged keys follow those of the piece before. A piece of one key that is
-// there very often has spans that only follow each other, so that any number of them can be cut.
+// A Piece is a set of spans whose merged keys follow those of the previous piece. A key that occurs
+// very often gets pieces of its own, each of one span, so it can be cut into any number of pieces.
 type Piece struct {
 	Spans []Span
-	Keys  int    // of all spans together
-	Limit uint64 // all keys are less, or if it is 0, anything
+	Keys  int    // total number of keys
+	Limit uint64 // all keys are less; 0 means no limit
 }
 
-// Cut cuts streams into pieces of about the given number of keys. There may be equal keys on both
-// sides of a cut only if they are of one piece's worth and more. Each calls do with 0..n-1, in any
-// number of goroutines, and returns the first error: there may be thousands of streams, and each
-// place of a cut is searched for in each.
+// Cut cuts streams into pieces of about size keys. Equal keys are in different pieces only if there
+// are enough to fill whole pieces. each must call do with 0..n-1, in any number of goroutines, and
+// return the first error: there may be thousands of streams, and the position of each cut is
+// searched for in each stream.
 func Cut(streams []Stream, size int, each func(n int, do func(i int) error) error) (pieces []Piece, err error) {
 	c := cutter{streams: streams, size: size, at: make([]int, len(streams)), ends: make([][]uint32, len(streams))}
 	for i := range streams {
@@ -123,7 +122,7 @@ func Cut(streams []Stream, size int, each func(n int, do func(i int) error) erro
 		}
 		for i, bound := range group {
 			if from+i > 0 && bound == bounds[from+i-1] {
-				// The key is the first of two blocks or more: it may be there any number of times.
+				// The key is the first of at least two blocks, so it may occur any number of times.
 				if err := c.repeated(bound); err != nil {
 					return nil, err
 				}
@@ -136,21 +135,22 @@ func Cut(streams []Stream, size int, each func(n int, do func(i int) error) erro
 	return c.pieces, nil
 }
 
-// boundsTogether is how many bounds are looked for at a time in every stream, if those are no more
-// than endsTogether places.
+// boundsTogether is how many bounds are searched for at a time in every stream, as long as this
+// gives at most endsTogether positions.
 const boundsTogether, endsTogether = 256, 1 << 19
 
-// cutter is a run of Cut.
+// cutter has the state of one call of Cut.
 type cutter struct {
 	streams []Stream
 	size    int
-	at      []int      // of each stream, the first position that is not in a piece
-	ends    [][]uint32 // of each stream, where it reaches the bounds that were looked for
+	at      []int      // by stream: the first position that is not in a piece
+	ends    [][]uint32 // by stream: the positions of the current bounds
 	pieces  []Piece
 }
 
-// bounds returns the keys that pieces may begin with, ascending: first keys of blocks, with as many
-// keys between as a piece has. A key twice in it is the first key of many blocks.
+// bounds returns the keys at which pieces may start, ascending. They are first keys of blocks, with
+// about as many keys in between as a piece has. A key that is listed twice is the first key of many
+// blocks.
 func (c *cutter) bounds() []uint64 {
 	var firsts []uint64
 	for i := range c.streams {
@@ -181,8 +181,8 @@ func (c *cutter) find(i int, bounds []uint64) error {
 	return nil
 }
 
-// upTo makes a piece of all keys that are less than a bound, the b-th of those that were looked
-// for, and in no piece.
+// upTo makes a piece of all keys that are not in a piece yet and less than bound, the b-th of the
+// current bounds.
 func (c *cutter) upTo(b int, bound uint64) {
 	n := 0
 	for i := range c.streams {
@@ -190,7 +190,7 @@ func (c *cutter) upTo(b int, bound uint64) {
 			n++
 		}
 	}
-	p := Piece{Spans: make([]Span, 0, n)} // no more, as there may be thousands of pieces, too
+	p := Piece{Spans: make([]Span, 0, n)} // exact: there may be thousands of pieces
 	for i := range c.streams {
 		c.take(&p, i, int(c.ends[i][b]))
 	}
@@ -198,7 +198,7 @@ func (c *cutter) upTo(b int, bound uint64) {
 	c.add(p)
 }
 
-// repeated makes pieces of the keys that are equal to key, one span after the other.
+// repeated makes pieces of the keys that equal key, one span after the other.
 func (c *cutter) repeated(key uint64) error {
 	for i := range c.streams {
 		to := c.streams[i].To
@@ -217,7 +217,7 @@ func (c *cutter) repeated(key uint64) error {
 	return nil
 }
 
-// rest makes a piece of what is in none.
+// rest makes a piece of all remaining keys.
 func (c *cutter) rest() {
 	var p Piece
 	for i := range c.streams {

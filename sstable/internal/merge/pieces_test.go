@@ -11,9 +11,9 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// TestCut cuts runs of all shapes, rotated and shifted too, into pieces of several sizes: merged,
-// they are the sorted keys of all, no key is in two pieces that has few equals, and no piece is
-// much larger than requested.
+// TestCut cuts runs of all shapes, some rotated or shifted, into pieces of several sizes. Merged,
+// the pieces must be the sorted keys of all streams; only frequent keys may be in two pieces; and
+// no piece may be much larger than requested.
 func TestCut(t *testing.T) {
 	for _, shape := range keytest.Shapes {
 		for _, size := range []int{1, 700, 5000, 1 << 20} {
@@ -49,7 +49,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// checkPieces cuts, and compares what the pieces have.
+// checkPieces cuts streams, and compares the pieces with the expected keys.
 func checkPieces(t *testing.T, streams []Stream, size int, want []uint64) {
 	t.Helper()
 	pieces, err := Cut(streams, size, inTurn)
@@ -84,7 +84,7 @@ func checkPieces(t *testing.T, streams []Stream, size int, want []uint64) {
 	}
 }
 
-// TestSortedPairs merges pairs: equal keys stay in the order of their parts.
+// TestSortedPairs merges pairs: equal keys must stay in the order of their parts.
 func TestSortedPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for parts := range 20 {

@@ -12,10 +12,10 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// mergeRuns writes the runs of the permuted tables but the first. A run of the result has the
-// distinct fingerprints of all documents that are kept: where the inputs have a run in the same
-// order, or in one from which a rotation by a few bits leads to it, their keys are merged, without
-// those that no document has any more. Otherwise they are sorted, a range of keys at a time.
+// mergeRuns writes the runs of all permuted tables except the first. A run of the result has the
+// distinct fingerprints of all documents that are not left out. If the inputs have a run in the
+// same order, or in an order that differs by a rotation of a few bits, their keys are merged,
+// without those that no document has any more. Otherwise the keys are sorted, one range at a time.
 func (m *merger) mergeRuns() error {
 	for index := 1; index < m.Params.Layout.Tables(); index++ {
 		streams, err := m.streamsOf(index)
@@ -41,17 +41,17 @@ func (m *merger) mergeRuns() error {
 	return nil
 }
 
-// mostRotated is by how many bits the keys of a run may have to be rotated to be merged, rather
-// than sorted: a piece is gathered from as many places of an input as those bits have values. So
-// that blocks are decoded for more than a few keys, a piece has keysOfStream of each place, up to
-// mostPiece in all.
+// mostRotated is the maximum number of bits by which the keys of a run are rotated to be merged
+// rather than sorted: a piece is collected from as many places of an input as these bits have
+// values. So that more than a few keys are used of each decoded block, a piece has keysOfStream
+// keys from each place, up to mostPiece in all.
 const (
 	mostRotated  = 12
 	keysOfStream = 256
 	mostPiece    = 1 << 19
 )
 
-// streamsOf returns the streams that run table of the result is merged from, nil if there are none.
+// streamsOf returns the streams to merge for run index of the result, nil if it must be sorted.
 func (m *merger) streamsOf(index int) (streams []Stream, err error) {
 	for i, in := range m.inputs {
 		run, rotate := hamming.NearestRun(hamming.Layout(in.Params.Layout), hamming.Layout(m.Params.Layout), index)
@@ -89,7 +89,7 @@ func (m *merger) mergeRun(index int, streams []Stream, run *keyrun.ParallelWrite
 		}, func(i int, keys []uint64) error {
 			defer m.keys.put(keys)
 			m.pass(part[i].Keys)
-			if any && len(keys) > 0 && keys[0] == last { // of two pieces of one key
+			if any && len(keys) > 0 && keys[0] == last { // one key may be in two pieces
 				keys = keys[1:]
 			}
 			if len(keys) > 0 {
@@ -105,10 +105,11 @@ func (m *merger) mergeRun(index int, streams []Stream, run *keyrun.ParallelWrite
 	return nil
 }
 
-// sortedParts: more parts than these are sorted as if they were not.
+// sortedParts is the maximum number of parts that are merged; the keys of more parts are sorted
+// instead.
 const sortedParts = 128
 
-// distinctPiece returns the distinct keys of a piece except for those in gone, which ascend.
+// distinctPiece returns the distinct keys of a piece, without those in gone, which must ascend.
 func (m *merger) distinctPiece(streams []Stream, piece Piece, gone []uint64) (keys []uint64, err error) {
 	keys = m.keys.get(piece.Keys)[:0]
 	var ends []int
@@ -153,8 +154,8 @@ func (m *merger) distinctPiece(streams []Stream, piece Piece, gone []uint64) (ke
 // goneTogether is how many fingerprints that no document has any more are sorted at a time.
 const goneTogether = 1 << 21
 
-// goneKeys returns the keys of run table that no document has any more, ascending, as far as they
-// are in pieces[from:to].
+// goneKeys returns, ascending, the keys of run index in pieces[from:to] that no document has any
+// more. It chooses to.
 func (m *merger) goneKeys(index int, pieces []Piece, from int) (to int, keys []uint64, err error) {
 	to = len(pieces)
 	if m.gone == 0 {
@@ -163,9 +164,9 @@ func (m *merger) goneKeys(index int, pieces []Piece, from int) (to int, keys []u
 	if groups := (m.gone + m.goneMost - 1) / m.goneMost; groups > 1 {
 		to = min(from+(len(pieces)+groups-1)/groups, to)
 	}
-	least, most := uint64(0), pieces[to-1].Limit-1 // without a limit it is 0
+	least, most := uint64(0), pieces[to-1].Limit-1 // without a limit, Limit is 0
 	if from > 0 {
-		least = pieces[from-1].Limit - 1 // a key that is there very often is in pieces on both sides
+		least = pieces[from-1].Limit - 1 // a very frequent key is in pieces on both sides
 	}
 	for _, in := range m.inputs {
 		if in.gone == nil {
@@ -188,7 +189,7 @@ func (m *merger) goneKeys(index int, pieces []Piece, from int) (to int, keys []u
 }
 
 // eachFingerprint calls fn with the fingerprints of run 0 at the positions in a set, a block at a
-// time, valid until fn returns.
+// time. The slice is valid until fn returns.
 func (in *mergeInput) eachFingerprint(set write.Bitset, fn func(fps []uint64) error) error {
 	var some []uint64
 	return in.runs[0].EachBlockOf(func(b int) bool {
@@ -208,10 +209,10 @@ func (in *mergeInput) eachFingerprint(set write.Bitset, fn func(fps []uint64) er
 // sortedTogether is about how many keys of a range are sorted at a time.
 const sortedTogether = 1 << 20
 
-// sortRun writes a run from the fingerprints of the inputs: range after range of its keys, each
-// collected by going through all fingerprints.
+// sortRun writes a run from the fingerprints of the inputs: one range of keys after the other, each
+// collected in a pass over all fingerprints.
 func (m *merger) sortRun(index int, run *keyrun.ParallelWriter) error {
-	var sample []uint64 // one of keyrun.BlockLen keys
+	var sample []uint64 // one of every keyrun.BlockLen keys
 	total := 0
 	for _, in := range m.inputs {
 		for b := range in.runs[0].NumBlocks() {
@@ -220,7 +221,7 @@ func (m *merger) sortRun(index int, run *keyrun.ParallelWriter) error {
 		total += in.runs[0].Len()
 	}
 	slices.Sort(sample)
-	limits := []uint64{} // the greatest key of each range but the last
+	limits := []uint64{} // greatest key of each range
 	step := max(m.sorted/keyrun.BlockLen, 1)
 	for i := step; i < len(sample); i += step {
 		if n := len(limits); n == 0 || limits[n-1] < sample[i] {
@@ -252,10 +253,10 @@ func (m *merger) sortRun(index int, run *keyrun.ParallelWriter) error {
 	})
 }
 
-// permuted appends the keys that run table of the result has of the documents of an input that are
-// kept, in no order, as far as they are in [least, most], and each once.
+// permuted appends the keys in [least, most] that run index of the result needs from an input,
+// without those of documents that are left out: unsorted, and each once.
 func (m *merger) permuted(keys []uint64, in *mergeInput, index int, least, most uint64) ([]uint64, error) {
-	any, last := false, uint64(0) // that was appended; equal fingerprints follow each other
+	any, last := false, uint64(0) // the last key appended; equal fingerprints follow each other
 	err := in.runs[0].EachBlock(func(pos int, fps []uint64) error {
 		for j, fp := range fps {
 			key := m.Params.Layout.Permute(index, fp)
@@ -270,7 +271,7 @@ func (m *merger) permuted(keys []uint64, in *mergeInput, index int, least, most 
 	return keys, err
 }
 
-// mergeIDs writes the run of hashes of IDs with their documents.
+// mergeIDs writes the run of ID hashes with their documents.
 func (m *merger) mergeIDs() error {
 	var streams []Stream
 	for i, in := range m.inputs {
@@ -298,7 +299,7 @@ func (m *merger) mergeIDs() error {
 	return err
 }
 
-// blameIDs returns the error for hashes of IDs that do not have every document once.
+// blameIDs returns the error for ID hashes that do not list every document once.
 func (m *merger) blameIDs() error {
 	for _, in := range m.inputs {
 		if err := blame(in.IDs, in.Info.Docs); err != nil {
@@ -308,7 +309,7 @@ func (m *merger) blameIDs() error {
 	return nil
 }
 
-// blame returns the error for a run that does not have each of n documents once.
+// blame returns the error for a run that does not list each of n documents once.
 func blame(run *keyrun.Run, n uint32) error {
 	seen := write.NewBitset(n)
 	docs := docReader{run: run, most: n, block: -1}
@@ -325,7 +326,7 @@ func blame(run *keyrun.Run, n uint32) error {
 	return nil
 }
 
-// idPiece returns the hashes of IDs of a piece, merged, with the numbers of their documents.
+// idPiece returns the merged ID hashes of a piece, with the new numbers of their documents.
 func (m *merger) idPiece(streams []Stream, piece Piece) (p Pairs, err error) {
 	p = m.getPairs(piece.Keys)
 	p.Keys, p.Vals = p.Keys[:0], p.Vals[:0]
@@ -336,7 +337,7 @@ func (m *merger) idPiece(streams []Stream, piece Piece) (p Pairs, err error) {
 		if p.Keys, err = s.Append(p.Keys, span); err != nil {
 			return p, err
 		}
-		for from, to := int(span.From), int(span.To); from < to; { // whose blocks have been checked
+		for from, to := int(span.From), int(span.To); from < to; { // verified by Append
 			b := from >> keyrun.BlockShift
 			first := b << keyrun.BlockShift
 			end := min(to, first+keyrun.BlockLen)
@@ -364,11 +365,11 @@ func (m *merger) idPiece(streams []Stream, piece Piece) (p Pairs, err error) {
 type docReader struct {
 	run   *keyrun.Run
 	most  uint32
-	block int // that docs are of
+	block int // block whose documents are in docs
 	docs  []uint32
 }
 
-// at returns the document of a position.
+// at returns the document at a position.
 func (r *docReader) at(pos int) (doc uint32, err error) {
 	if b := pos >> keyrun.BlockShift; b != r.block {
 		if err := r.run.Check(b); err != nil {

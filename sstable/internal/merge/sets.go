@@ -11,16 +11,16 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// A Renumber gives the documents at the ends of keys their numbers in the result, in as many bits
-// as those have. New numbers ascend with the old ones, and so do the keys.
+// A Renumber replaces the document numbers at the ends of keys by the numbers in the result, and
+// their width by the new width. New numbers ascend with the old ones, and so do the keys.
 type Renumber struct {
 	numbers  *Mapping
-	dead     write.Bitset // documents whose keys are left out
-	from, to uint         // width of the numbers, old and new
+	dead     write.Bitset // documents that are left out, with their keys
+	from, to uint         // old and new width of the numbers
 }
 
-// key returns the new key; that of a document which is left out is where it would be, and so is one
-// of a document that does not exist.
+// key returns the new key. If the document is left out or does not exist, it returns the key at
+// which it would be.
 func (r *Renumber) key(key uint64) uint64 {
 	doc := min(uint32(key&(1<<r.from-1)), r.numbers.Len()-1)
 	return key>>r.from<<r.to + uint64(r.numbers.Get(doc))
@@ -41,7 +41,7 @@ func (r *Renumber) keys(run *keyrun.Run, keys []uint64, at int) ([]uint64, error
 	return keys[:at], nil
 }
 
-// least returns the least old key whose new one is not less than bound.
+// least returns the least old key whose new key is not less than bound.
 func (r *Renumber) least(bound uint64) uint64 {
 	doc := sort.Search(int(r.numbers.Len()), func(i int) bool {
 		return uint64(r.numbers.Get(uint32(i))) >= bound&(1<<r.to-1)

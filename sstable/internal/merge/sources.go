@@ -2,7 +2,7 @@ package merge
 
 import "math/bits"
 
-// Sources remembers, for each element of the result of a merge, the input that it came from, in as
+// Sources stores, for each element of the result of a merge, the input from which it came, in as
 // many bits as the number of inputs needs.
 type Sources struct {
 	width uint
@@ -10,7 +10,7 @@ type Sources struct {
 	n     int
 }
 
-// NewSources returns room for n elements from a number of inputs.
+// NewSources returns an empty Sources for n elements from the given number of inputs.
 func NewSources(n, inputs int) *Sources {
 	s := &Sources{width: uint(bits.Len(uint(max(inputs, 1) - 1)))}
 	s.words = make([]uint64, (uint64(n)*uint64(s.width)+63)/64+1)
@@ -27,7 +27,7 @@ func (s *Sources) Append(input int) {
 	s.n++
 }
 
-// AppendRun adds the next n elements, which come from one input.
+// AppendRun adds the next n elements, which all come from the same input.
 func (s *Sources) AppendRun(input, n int) {
 	for ; n > 0 && (s.width == 0 || uint64(s.n)*uint64(s.width)&63 != 0 || 64%s.width != 0); n-- {
 		s.Append(input)
@@ -35,7 +35,7 @@ func (s *Sources) AppendRun(input, n int) {
 	if n <= 0 {
 		return
 	}
-	per := 64 / int(s.width) // elements of a word
+	per := 64 / int(s.width) // elements per word
 	all := uint64(input) * (^uint64(0) / (1<<s.width - 1))
 	for ; n >= per; n -= per {
 		s.words[uint64(s.n)*uint64(s.width)>>6] = all

@@ -14,44 +14,45 @@ import (
 // Input is a table to merge.
 type Input struct {
 	*table.Table
-	// Keep reports whether the merged table gets document doc; nil keeps all. It is called from
-	// several goroutines, once for each document.
+	// Keep reports whether document doc goes into the merged table; nil means that all do. It is
+	// called from several goroutines, once for each document.
 	Keep func(doc uint32) (bool, error)
-	// SeqShift is added to the sequence numbers, modulo 2^64; the order of the sums must be that of
+	// SeqShift is added to the sequence numbers, modulo 2^64. The sums must have the same order as
 	// the numbers.
 	SeqShift uint64
 }
 
 // Options are the options of Merge. The zero value is a good default.
 type Options struct {
-	write.WriterOptions     // Level is for records that are rewritten
+	write.WriterOptions     // Level applies to records that are rewritten
 	Workers             int // goroutines that work at a time; 0 means GOMAXPROCS
-	// Erase leaves no text of a document that is left out in the result: blocks of records that
-	// have one are rewritten, however few are dead. Otherwise some stay, out of reach.
+	// Erase ensures that no text of a document that is left out remains in the result: blocks of
+	// records with such texts are rewritten, however few are dead. Otherwise some remain, but
+	// nothing refers to them.
 	Erase bool
-	// Progress, if not nil, gets the number of documents done, and their total. It is called from
-	// one goroutine at a time.
+	// Progress, if not nil, is called with the number of documents done and their total, from one
+	// goroutine at a time.
 	Progress func(done, total int64)
 
 	Piece, Sorted int    // keys merged, and sorted, at a time; 0 means keyPiece and sortedTogether
-	Spare         uint32 // records that no document has; 0 means as many as there are numbers for
+	Spare         uint32 // maximum of records without a document; 0: as numbers allow
 	Chunk         int    // bytes of IDs and sketches at a time; 0 means chunkBytes
 }
 
-// merger is a merge that is running.
+// merger has the state of one call of Merge.
 type merger struct {
 	write.File
-	file     *write.AsyncWriter // what the table is written to
+	file     *write.AsyncWriter // output
 	ctx      context.Context
 	o        Options
 	workers  int
 	piece    int // keys merged at a time
 	sorted   int // keys sorted at a time
-	goneMost int // keys taken out at a time
+	goneMost int // deleted keys sorted at a time
 
-	chunkBytes int // of IDs and sketches, read at a time
+	chunkBytes int // bytes of IDs and sketches read at a time
 	progress   func(done, total int64)
-	done       int64 // keys, of total
+	done       int64 // keys processed, out of total
 	total      int64
 
 	keys    spares[uint64]
@@ -61,18 +62,18 @@ type merger struct {
 
 	inputs  []*mergeInput
 	tables  []*table.Table
-	docs    uint32      // of the result
-	sources *Sources    // of the documents of the result
-	starts  [][]uint32  // of each chunk of docChunk documents, the first of each input
-	word    int         // whose runs are merged
-	gone    int         // keys of it that no document has any more
+	docs    uint32      // documents of the result
+	sources *Sources    // inputs of the documents of the result
+	starts  [][]uint32  // for each chunk of docChunk documents, the first document of each input
+	word    int         // index of the word whose runs are being merged
+	gone    int         // number of its keys that no document has any more
 	placed  uint32      // records of the result
-	carried uint32      // of them, those of copied blocks that no document has
-	spare   uint32      // the most that may be
-	erase   bool        // none may be
-	block   blobs.Block // that was decoded last
+	carried uint32      // those in copied blocks that belong to no document
+	spare   uint32      // maximum of carried
+	erase   bool        // carried must be 0
+	block   blobs.Block // the block that was decoded last
 
-	// the same of ranks, until the times are merged
+	// sources and starts by rank, until the times have been merged
 	rankSources *Sources
 	rankStarts  [][]uint32
 }
@@ -80,19 +81,19 @@ type merger struct {
 type mergeInput struct {
 	Input
 	dead    write.Bitset // documents that are left out; nil if none is
-	kept    uint32       // documents
-	keptFP  uint32       // documents with a fingerprint
+	kept    uint32       // documents that are not left out
+	keptFP  uint32       // those with a fingerprint
 	numbers *Mapping
-	ranks   *Mapping // of old ranks; nil when it is not needed any more
+	ranks   *Mapping // by old rank; nil when no longer needed
 
-	// of the word whose runs are merged
+	// for the current word
 	runs   []*keyrun.Run
-	deadAt write.Bitset // positions of run 0 whose documents are left out; nil if none is
-	gone   write.Bitset // those whose key no document of the result has; nil if there are none
+	deadAt write.Bitset // positions in run 0 of documents that are left out; nil if none are
+	gone   write.Bitset // positions in run 0 of keys that no document has any more; nil if none
 
-	living    write.Bitset // records that documents of the result have; nil stands for all
-	blocks    []movedBlock // of records
-	deadRanks write.Bitset // ranks of dead; until the times are merged
+	living    write.Bitset // records that belong to documents of the result; nil means all
+	blocks    []movedBlock // by block of records
+	deadRanks write.Bitset // ranks of dead, until the times have been merged
 }
 
 // guarded calls step, and turns a fault in a mapped input into an error.
@@ -101,10 +102,10 @@ func (m *merger) guarded(step func() error) (err error) {
 	return step()
 }
 
-// Keys are merged in pieces of about keyPiece; tests take others.
+// keyPiece is about how many keys are merged at a time; tests set other numbers.
 const keyPiece = 1 << 16
 
-// docChunk is how many documents are worked on at a time; a multiple of 64.
+// docChunk is how many documents are processed at a time; a multiple of 64.
 const docChunk = 1 << 13
 
 // pass counts n keys as done.
@@ -113,7 +114,7 @@ func (m *merger) pass(n int) {
 	m.report(m.done)
 }
 
-// report tells the caller how far the merge is, in documents.
+// report reports the progress of the merge to the caller, in documents.
 func (m *merger) report(done int64) {
 	if m.progress != nil && m.total > 0 {
 		docs := int64(m.docs)
@@ -121,9 +122,9 @@ func (m *merger) report(done int64) {
 	}
 }
 
-// movedBlock says where the records of a block went.
+// movedBlock is the new position of the records of a block.
 type movedBlock struct {
-	first uint32 // number, in the result, of the block's first record; of the first living one if it was rewritten
+	first uint32 // new number of the block's first record (if rewritten: first living record)
 	anew  bool
 }
 
@@ -133,11 +134,11 @@ func (in *mergeInput) positionsDead() write.Bitset { return in.deadAt }
 // deadDocs returns the documents that are left out.
 func (in *mergeInput) deadDocs() write.Bitset { return in.dead }
 
-// deadFlag marks a merged key whose document is left out; the other bits say its input.
+// deadFlag marks a merged key whose document is left out; the other bits are its input.
 const deadFlag = 1 << 31
 
-// mergedPiece returns the keys of a piece, merged, with the inputs that they are from; dead gives
-// the positions of an input's run whose documents are left out.
+// mergedPiece returns the merged keys of a piece, with their inputs as values. dead returns the
+// positions in an input's run of documents that are left out.
 func (m *merger) mergedPiece(streams []Stream, piece Piece, dead func(in *mergeInput) write.Bitset) (p Pairs, err error) {
 	p = m.getPairs(piece.Keys)
 	p.Keys, p.Vals = p.Keys[:0], p.Vals[:0]
@@ -162,7 +163,7 @@ func (m *merger) mergedPiece(streams []Stream, piece Piece, dead func(in *mergeI
 	return m.sortedPairs(p, ends), nil
 }
 
-// sortedPairs merges pairs, and keeps what is left for reuse.
+// sortedPairs merges pairs, and recycles the spare arrays.
 func (m *merger) sortedPairs(p Pairs, ends []int) Pairs {
 	if len(ends) < 2 {
 		return p
@@ -173,7 +174,7 @@ func (m *merger) sortedPairs(p Pairs, ends []int) Pairs {
 	return p
 }
 
-// cut cuts streams into pieces of about the given number of keys.
+// cut cuts streams into pieces of about size keys.
 func (m *merger) cut(streams []Stream, size int) ([]Piece, error) {
 	return Cut(streams, size, func(n int, do func(i int) error) error {
 		return pipeline.Ordered(m.ctx, n, m.workers, func(i int) (none struct{}, err error) {
@@ -188,26 +189,26 @@ func (m *merger) runWriter() *keyrun.ParallelWriter {
 	return keyrun.NewParallelWriter(keyrun.NewPartsWriter(&m.Out), m.workers)
 }
 
-// getPairs returns n pairs with any content.
+// getPairs returns n pairs with arbitrary content.
 func (m *merger) getPairs(n int) Pairs {
 	return Pairs{Keys: m.keys.get(n), Vals: m.vals.get(n)}
 }
 
-// putPairs keeps pairs for reuse.
+// putPairs makes the arrays of pairs available for reuse.
 func (m *merger) putPairs(p Pairs) {
 	m.keys.put(p.Keys)
 	m.vals.put(p.Vals)
 }
 
-// spares are arrays for reuse, so that a merge leaves little garbage.
+// spares is a pool of arrays, so that a merge creates little garbage.
 type spares[T any] struct{ pool sync.Pool }
 
-// get returns n elements with any content.
+// get returns n elements with arbitrary content.
 func (s *spares[T]) get(n int) []T {
 	if a, ok := s.pool.Get().(*[]T); ok && cap(*a) >= n {
 		return (*a)[:n]
 	}
-	return make([]T, n, max(n+n/8, docChunk)) // the next may be a bit longer
+	return make([]T, n, max(n+n/8, docChunk)) // the next one may be slightly longer
 }
 
 func (s *spares[T]) put(a []T) { s.pool.Put(&a) }

@@ -1,23 +1,24 @@
-// Package pages decides how the pages of a mapped table come into memory.
+// Package pages decides how the pages of a mapped table are brought into memory.
 //
-// A page that is not in memory costs a read from storage, about a hundred microseconds. What the
-// system does by itself, to read megabytes around such a page, is right for a table that is read
-// as a whole, and for one so small that this is soon done. A search in a large table touches a
-// dozen pages of millions, so there it reads a hundred times what is used.
+// A page that is not in memory costs a read from storage, about a hundred microseconds. By default,
+// the system reads megabytes around such a page. That is right for a table that is read as a whole,
+// and for one so small that all of it is soon read. But a search in a large table reads a dozen of
+// millions of pages, so the system would read a hundred times more than the search needs.
 //
 // A table that is not small is in one of three states:
 //
-//	random    nothing is read ahead; searches fetch the ranges that they are going to read, all of
-//	          them before they wait for the first
-//	loading   so much has been read that the rest will be too: a goroutine reads the index from
-//	          its first byte to its last, in large pages, while searches continue as before
-//	loaded    the system has the index in memory and may read ahead
+//	random    nothing is read ahead; before a search reads any of its ranges, it fetches all of
+//	          them, so that the reads from storage overlap
+//	loading   so much has been read that the rest is expected to follow: a goroutine reads the
+//	          whole index in order, in large pages, while searches continue as before
+//	loaded    the index is in memory, and the system may read ahead
 //
-// A table begins as loaded if a sample of its pages says that it is in memory, and as random
-// otherwise. Loaded tables of a process share a budget, a part of memory; those beyond it stay
+// A table starts as loaded if a sample of its pages is in memory, and as random otherwise. The
+// loaded tables of a process share a budget, which is a fraction of memory; tables beyond it stay
 // random.
 //
-// All of this is advice. Results do not depend on it, nor on whether the system takes it.
+// All of this is only advice to the system. Results do not depend on it, whether the system follows
+// it or not.
 package pages
 
 import (
@@ -28,58 +29,60 @@ import (
 )
 
 const (
-	// smallShare and budgetShare are parts of memory, as their inverses: the size of a table that
-	// the system may load as it likes, and of all tables that are loaded.
+	// The inverses of two fractions of memory: smallShare is for the size of a table that the
+	// system may load as it likes, budgetShare for the total size of loaded tables.
 	smallShare, budgetShare = 256, 4
-	// loadShare is the part of an index, as its inverse, that is touched before the rest is loaded:
-	// a table is read 1 + 1/loadShare times at most.
+	// loadShare is the inverse of the fraction of an index that is read before the rest is loaded:
+	// at most 1 + 1/loadShare of the index are read.
 	loadShare = 10
 
-	sampled      = 64 // pages that say whether a table is in memory
-	sampledTotal = 48 // of them that must be
-	// loadStep is loaded at a time. Pages are dropped dropAhead bytes before they are loaded,
-	// because the system may read that much further, in large pages where there are none.
+	sampled      = 64 // pages in the sample that shows whether a table is in memory
+	sampledTotal = 48 // minimum number of them that must be in memory
+	// loadStep is how many bytes are loaded at a time. Pages are dropped dropAhead bytes ahead of
+	// loading: the system may read that far ahead, and uses large pages only where no pages are in
+	// memory.
 	loadStep, dropAhead = 4 << 20, 16 << 20
 )
 
-// Limits are the sizes that decide, in bytes.
+// Limits are sizes in bytes.
 type Limits struct {
-	Small  int64 // of a file that is left to the system
-	Budget int64 // of all indexes that are loaded
+	Small  int64 // maximum size of a file whose pages are left to the system
+	Budget int64 // maximum total size of loaded indexes
 }
 
-// Machine returns the limits for this machine, zero if its memory is not known.
+// Machine returns the limits for this machine, zero if the size of its memory is unknown.
 func Machine() Limits {
 	m := vfs.Memory()
 	return Limits{Small: m / smallShare, Budget: m / budgetShare}
 }
 
-// loaded is the sum of the sizes of loaded indexes, of all tables of the process.
+// loaded is the total size of the loaded indexes of all tables of the process.
 var loaded atomic.Int64
 
-// Table is how one mapped table is read. Its methods may be called concurrently, Close after all
-// others. They may be called on nil, which is a table that is left to the system.
+// Table controls how one mapped table is read. Its methods may be called concurrently, but Close
+// must be the last call. A nil *Table is valid and means that the pages are left to the system.
 type Table struct {
 	file   vfs.Adviser
 	data   []byte
 	limits Limits
 
-	index, size int64      // the index is data[index:]; its size
-	scanned     [][2]int64 // parts of it that the system may read ahead in
+	index, size int64      // the index is data[index:] and has size bytes
+	scanned     [][2]int64 // parts of the index in which the system may read ahead
 
-	touched  atomic.Int64 // bytes that have been touched for the first time
-	settled  atomic.Bool  // loading has begun, or the budget does not allow it
-	resident atomic.Bool  // nothing has to be fetched any more
+	touched  atomic.Int64 // bytes that have been read for the first time
+	settled  atomic.Bool  // loading has started, or the budget does not allow it
+	resident atomic.Bool  // nothing needs to be fetched any more
 
 	mu         sync.Mutex
-	sequential int   // jobs
-	reserved   int64 // of the budget
+	sequential int   // number of jobs that read in order
+	reserved   int64 // bytes reserved from the budget
 	stop       atomic.Bool
 	loader     sync.WaitGroup
 }
 
-// New returns how a mapping is read that is about to be opened: its pages come one by one, as they
-// are touched or fetched, unless it is small. It returns nil if the system takes no advice.
+// New returns a Table for a mapping that is about to be opened. Unless the file is small, pages are
+// only read when they are accessed or fetched. New returns nil if the system does not accept
+// advice.
 func New(file vfs.Adviser, data []byte, l Limits) *Table {
 	t := &Table{file: file, data: data, limits: l, size: int64(len(data))}
 	if t.small() {
@@ -91,11 +94,12 @@ func New(file vfs.Adviser, data []byte, l Limits) *Table {
 	return t
 }
 
-// small reports whether the table is left to the system.
+// small reports whether the table's pages are left to the system.
 func (t *Table) small() bool { return int64(len(t.data)) <= t.limits.Small }
 
-// SetIndex says that data[index:] is what searches read. Parts of it that scans read in order,
-// scanned, are left to the system. It must be called once, before any other method but Close.
+// SetIndex says that searches read data[index:]. scanned lists the parts of it that scans read in
+// order, which are left to the system. It must be called once, before any other method except
+// Close.
 func (t *Table) SetIndex(index int64, scanned [][2]int64) {
 	if t == nil {
 		return
@@ -124,7 +128,7 @@ func (t *Table) cached() bool {
 	return in >= sampledTotal
 }
 
-// Random returns t if there is something to be fetched before it is read, else nil.
+// Random returns t if data must be fetched before it is read, else nil.
 func (t *Table) Random() *Table {
 	if t == nil || t.resident.Load() {
 		return nil
@@ -132,7 +136,7 @@ func (t *Table) Random() *Table {
 	return t
 }
 
-// random gives the advice for searches: for all of the table, or if its index is loaded, for the
+// random gives the advice for searches: for the whole table or, if its index is loaded, for the
 // rest.
 func (t *Table) random() {
 	if t.reserved > 0 {
@@ -145,14 +149,14 @@ func (t *Table) random() {
 	}
 }
 
-// adviseTexts gives advice for what comes before the index: texts, or nothing but the header.
+// adviseTexts gives advice for the part before the index: texts, or only the header.
 func (t *Table) adviseTexts(a vfs.Advice) {
 	if t.index >= loadStep {
 		t.file.Advise(t.data, 0, t.index, a)
 	}
 }
 
-// reserve takes the index's size from the budget, and reports whether that was left.
+// reserve subtracts the index's size from the budget, and reports whether enough was left.
 func (t *Table) reserve() bool {
 	if loaded.Add(t.size) > t.limits.Budget {
 		loaded.Add(-t.size)
@@ -162,14 +166,15 @@ func (t *Table) reserve() bool {
 	return true
 }
 
-// Fetch says that data[from:to] is going to be read: reading it from storage begins now.
+// Fetch says that data[from:to] is about to be read: the system starts reading it from storage.
 func (t *Table) Fetch(from, to int64) {
 	if t != nil && !t.resident.Load() {
 		t.file.Advise(t.data, from, to, vfs.AdviseFetch)
 	}
 }
 
-// Touched counts n bytes that are read for the first time. Once they are many, loading begins.
+// Touched counts n bytes that are read for the first time. When enough have been read, loading
+// starts.
 func (t *Table) Touched(n int) {
 	if t == nil || t.settled.Load() || t.touched.Add(int64(n)) < t.size/loadShare || t.settled.Swap(true) {
 		return
@@ -181,8 +186,8 @@ func (t *Table) Touched(n int) {
 	}
 }
 
-// load reads the index. Pages that are there already are dropped first: a large page can't come
-// where a small one is.
+// load reads the index. It first drops pages that are already in memory: a large page cannot
+// replace a small one.
 func (t *Table) load() {
 	end := int64(len(t.data))
 	for at, dropped := t.index, t.index; at < end; at += loadStep {
@@ -195,7 +200,7 @@ func (t *Table) load() {
 			dropped = ahead
 		}
 		t.file.Advise(t.data, at, to, vfs.AdviseIndex)
-		if !t.file.Advise(t.data, at, to, vfs.AdviseLoad) { // an older system: the rest comes as it is touched
+		if !t.file.Advise(t.data, at, to, vfs.AdviseLoad) { // an older system: the rest is read on access
 			t.file.Advise(t.data, at, end, vfs.AdviseIndex)
 			break
 		}
@@ -204,8 +209,8 @@ func (t *Table) load() {
 	t.resident.Store(true)
 }
 
-// Sequential says that a job begins that reads large parts of the table in order, and returns what
-// says that it has ended. In between the system reads ahead.
+// Sequential starts a job that reads large parts of the table in order; the system reads ahead
+// until end is called.
 func (t *Table) Sequential() (end func()) {
 	if t == nil || t.small() {
 		return func() {}
@@ -229,7 +234,8 @@ func (t *Table) jobs(n int) {
 	}
 }
 
-// Close ends the loading and gives the budget back. It comes before the mapping ends.
+// Close stops loading and returns the reserved budget. It must be called before the file is
+// unmapped.
 func (t *Table) Close() {
 	if t == nil {
 		return

@@ -12,18 +12,18 @@ import (
 
 const page = 4096
 
-// cache is a mapping whose pages are in memory or not, and which keeps the advice of each page.
+// cache simulates a mapping: it has a state and the last advice for each page.
 type cache struct {
 	mu      sync.Mutex
 	advice  []vfs.Advice
 	in      []bool
-	fetched int           // pages
+	fetched int           // number of pages
 	drops   int           // of pages that had not been dropped before
-	block   chan struct{} // closed when loading may continue; nil if it may
-	waiting atomic.Bool   // loading has begun, and waits for block
-	old     bool          // a system that can't load
+	block   chan struct{} // closed when loading may continue; nil if it always may
+	waiting atomic.Bool   // loading has started, and waits for block
+	old     bool          // simulates a system that cannot load
 	closed  bool
-	late    bool // advice came after Close
+	late    bool // advice was given after Close
 }
 
 func newCache(pages int, in bool) *cache {
@@ -78,11 +78,11 @@ func (c *cache) count(a vfs.Advice) (n int) {
 	return n
 }
 
-const filePages = 8192 // 32 MiB, so that loading takes several steps
+const filePages = 8192 // 32 MiB, so that loading needs several steps
 
 var data = make([]byte, filePages*page)
 
-// open makes a Table over c whose index begins at a page.
+// open makes a Table over c whose index starts at a page.
 func open(c *cache, l Limits, index int) *Table {
 	t := New(c, data, l)
 	t.SetIndex(int64(index)*page, nil)
@@ -154,7 +154,7 @@ func TestRandom(t *testing.T) {
 	p.Close()
 }
 
-// TestLoad touches a table until it is loaded, with a job and searches meanwhile.
+// TestLoad reads from a table until it is loaded, while a job and searches run.
 func TestLoad(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		c := newCache(filePages, false)
@@ -197,7 +197,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestBudget opens tables until no more of them may be loaded.
+// TestBudget opens tables until the budget allows no more to be loaded.
 func TestBudget(t *testing.T) {
 	l := Limits{Small: page, Budget: int64(len(data)) * 5 / 2}
 	var tables []*Table
@@ -223,14 +223,14 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestClose closes a table that is being loaded: no advice may come after that, when the address
-// space may be another's.
+// TestClose closes a table that is being loaded: no advice may be given after that, because the
+// address range may then belong to something else.
 func TestClose(t *testing.T) {
 	c := newCache(filePages, false)
 	c.block = make(chan struct{})
 	p := open(c, roomy, 0)
 	p.Touched(len(data))
-	for !c.waiting.Load() { // otherwise Close may come before it begins, and need not wait
+	for !c.waiting.Load() { // otherwise Close may come before loading starts, and need not wait
 		runtime.Gosched()
 	}
 	var returned atomic.Bool
@@ -262,7 +262,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestNil uses the table of a system that takes no advice.
+// TestNil uses the nil Table of a system that does not accept advice.
 func TestNil(t *testing.T) {
 	p := New(newCache(filePages, true), data, Limits{})
 	p.SetIndex(0, nil)

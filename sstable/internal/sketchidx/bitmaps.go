@@ -11,20 +11,21 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// KindBitmaps has the bitmap (minhash.Bitmap) of each document of a segment, so that a kernel can
-// scan them where they lie, and the checksums of blocks of 64 of them, the last may have fewer:
+// KindBitmaps has the bitmap (minhash.Bitmap) of each document of a segment, stored so that a
+// kernel can scan them in place, and a checksum for each block of 64 bitmaps; the last block may
+// have fewer:
 //
 //	+-------------+ ... +-------------+---------------------+ ... +---------------------+
 //	| bitmap   64 |     | bitmap   64 | CRC32C of block 0 4 |     | CRC32C of block B 4 |
 //	+-------------+ ... +-------------+---------------------+ ... +---------------------+
 //
-// Bit i of a bitmap is bit i%64 of its 64-bit word i/64. Where no document of the segment has a
-// sketch, as where there are fingerprints and no texts, all bitmaps are zero, and the section is
-// empty.
+// Bit i of a bitmap is bit i%64 of its 64-bit word i/64. If no document of the segment has a
+// sketch, for example because there are fingerprints and no texts, all bitmaps are zero, and the
+// section is empty.
 const (
 	bitmapSize   = 64
 	bitmapsShift = 6
-	bitmapsBlock = 1 << bitmapsShift // bitmaps of one checksum
+	bitmapsBlock = 1 << bitmapsShift // bitmaps per checksum
 )
 
 func appendBitmap(dst []byte, b *minhash.Bitmap) []byte {
@@ -43,16 +44,16 @@ func appendBitmapSums(dst, stored []byte) []byte {
 	return dst
 }
 
-// bitmaps reads the bitmaps of one segment. They are numbered from 0.
+// bitmaps reads the bitmaps of one segment, which are numbered from 0.
 type bitmaps struct {
 	file, section string
 	off           int64 // of the section in the file
 	n             int
-	zero          bool // all are, and nothing is stored
+	zero          bool // all bitmaps are zero and not stored
 	data          []byte
 	sums          []byte
-	direct        []minhash.Bitmap // data, where the processor can read it as it is; else nil
-	checked       []atomic.Uint64  // a bit a block whose checksum is right
+	direct        []minhash.Bitmap // data, if the processor can read it in place; else nil
+	checked       []atomic.Uint64  // bit set of the verified blocks
 }
 
 // openBitmaps checks that the section has the right size for n documents.
@@ -73,7 +74,7 @@ func openBitmaps(data []byte, n uint32, file, section string, off int64) (*bitma
 	return b, nil
 }
 
-// littleEndian says whether integers in memory are as they are in files.
+// littleEndian says whether integers have the same byte order in memory and in files.
 var littleEndian = func() bool {
 	x := uint16(1)
 	return *(*byte)(unsafe.Pointer(&x)) == 1
@@ -81,11 +82,11 @@ var littleEndian = func() bool {
 
 func (b *bitmaps) len() int { return b.n }
 
-// numBlocks returns the number of blocks that are stored.
+// numBlocks returns the number of stored blocks.
 func (b *bitmaps) numBlocks() int { return len(b.sums) / 4 }
 
-// block returns the bitmaps of block i after checking them. They are in room where they can't be
-// read in place.
+// block verifies block i and returns its bitmaps. It copies them to room if they cannot be read in
+// place.
 func (b *bitmaps) block(i int, room *[bitmapsBlock]minhash.Bitmap) ([]minhash.Bitmap, error) {
 	from := i << bitmapsShift
 	n := min(bitmapsBlock, b.len()-from)
@@ -109,7 +110,8 @@ func (b *bitmaps) block(i int, room *[bitmapsBlock]minhash.Bitmap) ([]minhash.Bi
 	return room[:n], nil
 }
 
-// missing returns how many bits of q bitmap i lacks, and how many of its bits q lacks.
+// missing returns how many bits of q are not in bitmap i, and how many bits of the bitmap are not
+// in q.
 func (b *bitmaps) missing(i int, q *minhash.Bitmap) (ofQuery, ofBitmap int, err error) {
 	if block := i >> bitmapsShift; b.checked[block>>6].Load()>>(block&63)&1 == 0 {
 		if err := b.check(block); err != nil {
@@ -125,11 +127,10 @@ func (b *bitmaps) missing(i int, q *minhash.Bitmap) (ofQuery, ofBitmap int, err 
 	return ofQuery, ofBitmap, nil
 }
 
-// at returns bitmap i, which may be one of a block that has not been checked, as a slice to be
-// prefetched.
+// at returns bitmap i as a slice to prefetch. Its block may be unverified.
 func (b *bitmaps) at(i int) []byte { return b.data[i*bitmapSize:][:bitmapSize] }
 
-// check verifies block i and remembers if it is good.
+// check verifies block i and records success.
 func (b *bitmaps) check(i int) error {
 	from := i * bitmapsBlock * bitmapSize
 	block := b.data[from:min(from+bitmapsBlock*bitmapSize, len(b.data))]

@@ -7,30 +7,31 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// A crowd says which sketches of a segment may be similar for their hot hashes alone: pages of one
-// template are those that all share most hashes. They are in the postings of the same hot hashes,
-// so a search for one of them finds all others. If such searches have compared as many sketches as
-// the segment has, groups of these sketches (hot.Groups) are made, which take as long as that, and
-// from then on the place of postings of hot hashes. A file has no groups.
+// A crowd finds the sketches of a segment that may be similar because of their hot hashes alone.
+// Pages of one template, for example, all share most hashes, so they are in the postings of the
+// same hot hashes, and a search for one finds all others. Once such searches have compared as many
+// sketches as the segment has, the crowd makes groups of these sketches (hot.Groups). This costs
+// about as much as those searches; from then on the groups are used instead of the postings of hot
+// hashes. Groups are not stored in files.
 type crowd struct {
-	compared atomic.Int64 // sketches
-	made     atomic.Bool  // or being made, or not to be made
+	compared atomic.Int64 // number of sketches compared
+	made     atomic.Bool  // groups have been made, are being made, or cannot be made
 	groups   atomic.Pointer[hot.Groups]
 }
 
-// maxMembers is how many members the groups of a segment have at most: 17 MiB. Of more, none are
-// made.
+// maxMembers is the maximum number of members of the groups of a segment: 17 MiB. If there would be
+// more, no groups are made.
 const maxMembers = 1 << 18
 
-// scored counts the sketches that a search whose prefix has hot hashes compares.
+// scored counts the sketches compared by a search whose prefix has hot hashes.
 func (c *crowd) scored(s *Searcher) {
 	if s.cold < len(s.prefix) && c.groups.Load() == nil {
 		c.compared.Add(int64(len(s.passed)))
 	}
 }
 
-// groups returns of which hashes of the prefix of a query the postings are to be read, and the
-// groups that serve the other ones; nil if there are none.
+// groups returns the hashes of a query's prefix whose postings must be read, and the groups that
+// replace the postings of the other hashes; nil if there are no groups.
 func (x *Index) groups(seg *segment, s *Searcher) (prefix []uint32, groups *hot.Groups) {
 	if s.cold == len(s.prefix) {
 		return s.prefix, nil
@@ -46,8 +47,8 @@ func (x *Index) groups(seg *segment, s *Searcher) (prefix []uint32, groups *hot.
 	return s.prefix[:s.cold], groups
 }
 
-// makeGroups returns the groups of a segment; nil if they had too many members, or if a sketch
-// can't be read, which is an error of the search that needs it.
+// makeGroups returns the groups of a segment; nil if they have too many members, or if a sketch
+// cannot be read, which the search that needs the sketch will report.
 func (x *Index) makeGroups(seg *segment) *hot.Groups {
 	order, err := x.order()
 	if err != nil {

@@ -3,30 +3,30 @@
 //
 // # Outline
 //
-// A search goes through three filters, each cheaper a document than the next:
+// A search applies three filters, each of which costs less per document than the next:
 //
-//	prefix    If two sketches have a score of t or more, the prefixes of both have a hash in
-//	          common (prefix filtering; see postings). So the candidates are the documents in
-//	          the postings of the few hashes in the query's prefix. The rarer these hashes, the
-//	          fewer candidates: prefixes are taken in an order that has hot hashes last.
-//	bitmap    Each sketch has a bitmap of 512 bits. One that lacks more bits of the query's bitmap
-//	          than minhash.MaxMissing allows can't reach t.
+//	prefix    If two sketches have a score of t or more, their prefixes share a hash (prefix
+//	          filtering; see postings). So the candidates are the documents in the postings of
+//	          the few hashes in the query's prefix. The rarer these hashes, the fewer
+//	          candidates: prefixes are chosen in an order that puts hot hashes last.
+//	bitmap    Each sketch has a bitmap of 512 bits. If it lacks more bits of the query's bitmap
+//	          than minhash.MaxMissing allows, the sketch cannot reach t.
 //	score     The sketch is decoded and compared.
 //
-// Where the prefix filter is of no use, because t is below the parameter MinJaccard that the
-// postings are made for, or where it is not worth its while, because a segment is small or its
-// postings turn out to be many, a kernel scans all bitmaps of the segment instead. Both ways give
-// the same answer.
+// The prefix filter cannot be used if t is below the parameter MinJaccard, for which the postings
+// are made. It does not pay if a segment is small or its postings turn out to be many. In these
+// cases a kernel scans all bitmaps of the segment instead. Both ways give the same answer.
 //
-// Pages of a template have its hashes in their prefixes, if a prefix is longer than what a page has
-// of its own. Once searches for such pages have taken as long as grouping them, they are grouped in
-// memory, and whole groups that are not similar enough are skipped (crowd, hot.Groups).
+// Pages of a template have hashes of the template in their prefixes, if a prefix is longer than the
+// number of hashes that are a page's own. Once searches for such pages have cost as much as
+// grouping them, they are grouped in memory, and whole groups that are not similar enough are
+// skipped (crowd, hot.Groups).
 //
 // # Segments
 //
-// Documents are cut into segments of consecutive numbers, so that a writer needs memory for one at
-// a time. Bitmaps and postings are kept by segment; encoded sketches and hot hashes are shared by
-// all.
+// Documents are split into segments of consecutive numbers, so that a writer needs memory for one
+// segment at a time. Bitmaps and postings are stored by segment; encoded sketches and hot hashes
+// are shared by all segments.
 //
 // # Papers
 //

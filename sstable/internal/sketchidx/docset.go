@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// docSet is a set of document numbers that remembers their order of arrival: a hash table with
-// linear probing, at most half full. Its zero value is ready.
+// docSet is a set of document numbers that preserves the order in which they were added: a hash
+// table with linear probing, at most half full. Its zero value is ready to use.
 type docSet struct {
 	docs  []uint32 // members
 	slots []uint32 // document number + 1; 0 if free
 	shift int
-	seed  uint64 // odd, drawn at random, so that no file can make many of its documents collide
+	seed  uint64 // odd and random, so that no file can make many of its documents collide
 }
 
-// reset empties the set and makes room for n members.
+// reset empties the set and allocates space for n members.
 func (s *docSet) reset(n int) {
 	s.docs = s.docs[:0]
 	if s.seed == 0 {
@@ -31,7 +31,7 @@ func (s *docSet) reset(n int) {
 	clear(s.slots)
 }
 
-// reserve makes room for n more members.
+// reserve ensures that n more members can be added without reallocation.
 func (s *docSet) reserve(n int) {
 	if 2*(len(s.docs)+n) < len(s.slots) {
 		return
@@ -43,7 +43,7 @@ func (s *docSet) reserve(n int) {
 	}
 }
 
-// add reports whether doc was not in the set, and adds it.
+// add adds doc and reports whether it was not yet in the set.
 func (s *docSet) add(doc uint32) bool {
 	mask := len(s.slots) - 1
 	i := int(uint64(doc) * s.seed >> (s.shift & 63)) // multiply-shift hashing

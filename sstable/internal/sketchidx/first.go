@@ -8,15 +8,16 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// firstScored is how many candidates are scored together where one match is enough.
+// firstScored is how many candidates are scored together when one match is enough.
 const firstScored = 16
 
-// First calls accept with documents of x whose score with the sketch q is t or more, until it
-// returns true, and reports whether it has. It answers whether there is a match at all. Candidates
-// are taken a block of postings at a time, those of rare hashes first; of a block those whose
-// bitmap differs least from that of q come first, so that a match is mostly among the first that
-// are scored. A document is handed over once. Which ones are depends on q, t and the table alone,
-// except for documents that skip, if not nil, is true of.
+// First calls accept with documents of x whose score with the sketch q is at least t, until accept
+// returns true, and reports whether it did. It is made for asking whether any match exists.
+// Candidates come from one block of postings at a time, rare hashes first; within a block, those
+// whose bitmap differs least from the bitmap of q come first, so a match is usually among the first
+// that are scored. accept is called once for each document. If skip is not nil, documents for which
+// it returns true are left out; otherwise the documents passed to accept depend only on q, t and
+// the table.
 func (s *Searcher) First(x *Index, q minhash.Sketch, t float64, skip func(doc uint32) bool, accept func(Hit) (bool, error)) (found bool, err error) {
 	j, err := x.query(q, t, s)
 	if err != nil || len(q) == 0 {
@@ -43,10 +44,10 @@ type firstSearch struct {
 	accept func(Hit) (bool, error)
 	seg    *segment
 	hits   []Hit
-	near   []uint64 // candidates: bits that differ<<32 | document
+	near   []uint64 // candidates: number of differing bits<<32 | document
 }
 
-// segment searches a segment: by postings, unless a scan of its bitmaps is cheaper, or turns out to
+// segment searches a segment by postings, unless a scan of its bitmaps is cheaper, or turns out to
 // be.
 func (f *firstSearch) segment() (bool, error) {
 	s, docs := f.s, f.seg.bitmaps.len()
@@ -68,7 +69,7 @@ func (f *firstSearch) segment() (bool, error) {
 	return found, err
 }
 
-// postings goes through the postings of a prefix, or through the bitmaps of the segment.
+// postings reads the postings of a prefix, or scans the bitmaps of the segment if that is cheaper.
 func (f *firstSearch) postings(prefix []uint32) (bool, error) {
 	s, docs := f.s, f.seg.bitmaps.len()
 	s.probes = s.probes[:0]
@@ -98,7 +99,7 @@ func (f *firstSearch) postings(prefix []uint32) (bool, error) {
 	return false, nil
 }
 
-// scan goes through the bitmaps of the segment.
+// scan scans the bitmaps of the segment.
 func (f *firstSearch) scan() (bool, error) {
 	s := f.s
 	s.stats.Scans++
@@ -121,7 +122,7 @@ func (f *firstSearch) scan() (bool, error) {
 	return false, nil
 }
 
-// candidates hands over those documents, of some that have not been looked at before, that match.
+// candidates passes those of docs that match to accept, except documents that it has already seen.
 func (f *firstSearch) candidates(docs []uint32) (bool, error) {
 	s := f.s
 	f.near = f.near[:0]

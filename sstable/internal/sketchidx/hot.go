@@ -9,9 +9,9 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Every table keeps a list of its hot hashes (see package hot), which say its order of hashes. Any
-// list gives right answers, because the prefix argument (see postings) asks only that all sketches
-// of a table, and those it is searched for, are in one order. KindHot is
+// Every table stores a list of its hot hashes (see package hot), which defines its order of hashes.
+// Any list gives right answers, because the prefix argument (see postings) only requires that the
+// sketches of a table, and the queries, use the same order. KindHot is
 //
 //	+----------------------+ ... +------------------+--------+
 //	| hash  4 | documents 4 |     | entry of hash H  | CRC32C |
@@ -23,7 +23,7 @@ const (
 	hotEntry   = 8
 )
 
-// checkHot reports whether a list is one that a table can have.
+// checkHot returns an error if a list is not valid in a table.
 func checkHot(hashes []hot.Hash) error {
 	for i, h := range hashes {
 		if i > 0 && h.Hash <= hashes[i-1].Hash || h.Documents == 0 {
@@ -43,7 +43,7 @@ func appendHot(dst []byte, hashes []hot.Hash) []byte {
 	return binary.LittleEndian.AppendUint32(dst, kernel.CRC32C(0, dst[start:]))
 }
 
-// parseHot decodes a section of the right size, which may hold anything.
+// parseHot decodes a section, which must have a valid size and is not trusted otherwise.
 func parseHot(data []byte, file string, off int64) ([]hot.Hash, error) {
 	end := len(data) - 4
 	if kernel.CRC32C(0, data[:end]) != binary.LittleEndian.Uint32(data[end:]) {

@@ -12,25 +12,25 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// Index is what a table has of sketches. It is safe for concurrent use.
+// Index has the sketches of a table and finds documents by them. It is safe for concurrent use.
 type Index struct {
 	file     string
 	params   Params
 	list     *blobs.List // encoded sketches
 	segments []segment
-	order    func() (*hot.Order, error) // of the hashes of sketches, made when it is first needed
+	order    func() (*hot.Order, error) // order of hashes, made on first use
 }
 
 // segment is a part of the documents of a table.
 type segment struct {
-	first    uint32 // document
+	first    uint32 // first document
 	bitmaps  *bitmaps
 	postings *postings
 	crowd    *crowd
 }
 
-// Open opens the index of a table without its segments, which AddSegment adds. section is that
-// of n hot hashes, which is read when it is first needed.
+// Open opens the index of a table without its segments, which AddSegment adds. section has n hot
+// hashes and is read when it is first needed.
 func Open(file string, p Params, list *blobs.List, section blobs.Bytes, n uint64) (*Index, error) {
 	if len(section.Data)%hotEntry != 4 || uint64(len(section.Data)/hotEntry) != n {
 		return nil, base.Corruptf(file, hotSection, section.Offset, "%d bytes for %d hashes", len(section.Data), n)
@@ -46,13 +46,13 @@ func Open(file string, p Params, list *blobs.List, section blobs.Bytes, n uint64
 	return x, nil
 }
 
-// OpenEmpty opens the index of a table that keeps sketches, and none of whose documents has one.
+// OpenEmpty opens the index of a table that may have sketches, but whose documents have none.
 func OpenEmpty(file string, p Params) *Index {
 	order := hot.NewOrder(nil)
 	return &Index{file: file, params: p, order: func() (*hot.Order, error) { return order, nil }}
 }
 
-// AddSegment adds a segment of n documents, which follow those of the segment before it. section is
+// AddSegment adds a segment of n documents, which follow those of the previous segment. section is
 // the name of the section of its bitmaps.
 func (x *Index) AddSegment(n uint32, section string, bitmaps blobs.Bytes, run *keyrun.Run) error {
 	s := segment{crowd: &crowd{}}
@@ -89,8 +89,8 @@ func (x *Index) Sketch(doc uint32, dst minhash.Sketch) (minhash.Sketch, error) {
 	return x.decode(doc, encoded, dst)
 }
 
-// Encoded returns the encoded sketch of a document, which must exist, and appends it decoded to
-// dst; nothing if it has none. The encoded one aliases the table.
+// Encoded returns the encoded sketch of a document, which must exist, and appends the decoded
+// sketch to dst; nothing if it has none. The encoded sketch aliases the table.
 func (x *Index) Encoded(doc uint32, dst minhash.Sketch) (code []byte, sketch minhash.Sketch, err error) {
 	if x.list == nil {
 		return nil, dst, nil
@@ -102,7 +102,7 @@ func (x *Index) Encoded(doc uint32, dst minhash.Sketch) (code []byte, sketch min
 	return code, sketch, err
 }
 
-// decode appends a document's sketch that is encoded as given.
+// decode decodes the sketch of a document and appends it to dst.
 func (x *Index) decode(doc uint32, encoded []byte, dst minhash.Sketch) (minhash.Sketch, error) {
 	before := len(dst)
 	dst, rest, err := minhash.Decode(dst, encoded)
@@ -115,11 +115,11 @@ func (x *Index) decode(doc uint32, encoded []byte, dst minhash.Sketch) (minhash.
 	return dst, nil
 }
 
-// EachSketch calls fn for each of the first n documents that has a sketch, in order, and stops at
-// the first error, which it returns. The sketch is valid until fn returns.
+// EachSketch calls fn for each of the first n documents that has a sketch, in order. It stops at
+// fn's first error and returns it. The sketch is valid until fn returns.
 func (x *Index) EachSketch(n uint32, fn func(doc uint32, sketch []uint32) error) (err error) {
 	var s minhash.Sketch
-	var last []byte // what s is the decoding of
+	var last []byte // s in encoded form
 	if x.list == nil {
 		return nil
 	}

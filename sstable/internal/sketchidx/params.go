@@ -1,7 +1,7 @@
 package sketchidx
 
-// Params are the parameters of a table that its sketches depend on.
+// Params are the parameters of a table that affect its sketches.
 type Params struct {
-	Size       uint32  // N: the most hashes that a sketch has
+	Size       uint32  // N: the maximum number of hashes in a sketch
 	MinJaccard float64 // least threshold that postings answer
 }

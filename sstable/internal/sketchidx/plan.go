@@ -8,33 +8,33 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// Plan says how a search by sketch goes about a table.
+// Plan says how a search by sketch would be executed.
 type Plan struct {
 	Method     string // "postings" or "scan"; "postings" if at least one segment is not scanned
-	Prefix     int    // hashes of the query that postings are read for; 0 for a scan
+	Prefix     int    // hashes of the query whose postings are read; 0 for a scan
 	Postings   int    // postings to read
-	Candidates int    // documents whose bitmap is to be looked at
-	Scans      int    // segments of which all bitmaps are to be read
+	Candidates int    // documents whose bitmap would be compared
+	Scans      int    // segments whose bitmaps would all be read
 
-	// Cost is the estimated nanoseconds on one core of searching this table, in the same unit as
-	// the costs of package hamming. That of a scan takes the documents of the table for unrelated
-	// to the query.
+	// Cost is the estimated cost of searching this table, in nanoseconds on one core, in the same
+	// unit as the costs of package hamming. The estimate for a scan assumes that the documents are
+	// unrelated to the query.
 	Cost float64
 }
 
-// Nanoseconds on one core of the steps of a search by sketch, with AVX-512 and sketches of 128
-// hashes. Those of postings are fitted to go test -bench 'Jaccard$/' ./sstable; those of a scan are
-// measured by
+// Nanoseconds on one core for the steps of a search by sketch, with AVX-512 and sketches of 128
+// hashes. The costs of postings are fitted to go test -bench 'Jaccard$/' ./sstable; those of a scan
+// are measured by
 //
 //	go test -run - -bench JaccardScan ./sstable
 //
 // at the thresholds 0.5, where bitmaps reject all unrelated documents, and 0.2, where they reject
-// none. Bitmaps that are in no cache take somewhat longer.
+// none. Bitmaps that are not in a cache cost somewhat more.
 const (
-	postingNs   = 4   // reading a posting
-	candidateNs = 150 // a candidate of postings: its bitmap, and its sketch if that does not reject it
-	bitmapNs    = 2   // comparing a bitmap in a scan
-	scoreNs     = 500 // fetching, decoding and comparing the sketch of a document that a scan leaves
+	postingNs   = 4   // read a posting
+	candidateNs = 150 // process a candidate from postings: bitmap and, unless rejected, sketch
+	bitmapNs    = 2   // compare a bitmap in a scan
+	scoreNs     = 500 // fetch, decode and compare the sketch of a document that passed a scan
 )
 
 // String returns one line: "postings of 26 hashes, 768 postings, 182 candidates".
@@ -81,7 +81,7 @@ func (s *Searcher) Plan(x *Index, q minhash.Sketch, t float64) (p Plan, err erro
 
 // passing estimates the share of full, unrelated sketches whose bitmaps do not reject them. Each of
 // the query's bits is missing from such a bitmap with the same probability; the number of missing
-// bits is taken for normally distributed.
+// bits is assumed to be normally distributed.
 func (j *query) passing() float64 {
 	const size = 8 * bitmapSize
 	set := 0

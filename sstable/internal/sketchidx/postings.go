@@ -10,31 +10,31 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// Postings say which sketches have a hash. If two sketches with scores of t or more are cut to
-// prefixes
+// Postings list the sketches that have a hash. If two sketches have a score of t or more, and both
+// are cut to prefixes of
 //
-//	p(a) = a - ceil(t a) + 1        of a sketch of a hashes, in any order that all sketches share
+//	p(a) = a - ceil(t a) + 1        hashes of a sketch of a hashes, in any common order,
 //
-// the prefixes have a hash in common (prefix filtering: Chaudhuri, Ganti, Kaushik, ICDE 2006;
-// Bayardo, Ma, Srikant, WWW 2007). For such sketches share at least ceil(t a) hashes
-// (minhash.MaxMissing), and as many as ceil(t b): outside of a prefix there are fewer, so one
-// common hash at least is in the prefix of A; the first common hash, in the order, is in the
-// prefixes of both. The bound is tight for full sketches.
+// the prefixes share a hash (prefix filtering: Chaudhuri, Ganti, Kaushik, ICDE 2006; Bayardo, Ma,
+// Srikant, WWW 2007). Proof: such sketches share at least ceil(t a) hashes (minhash.MaxMissing),
+// and at least ceil(t b). Fewer hashes are outside the prefix of either sketch, so at least one
+// common hash is in the prefix of A, and at least one in that of B. Therefore the first common
+// hash, in the order, is in both prefixes. The bound is tight for full sketches.
 //
 // A table indexes prefixes for t = Params.MinJaccard, in its order of hashes (hot.Order), which
-// serves every t from there on. To bound what a writer keeps in memory, documents are cut into
+// serves every t of at least that value. To bound the memory of a writer, documents are split into
 // segments of consecutive numbers, 2^19 of them by default. A segment's postings are a key run in
-// KindPostings, of
+// KindPostings, with the keys
 //
 //	 63      32+w          w                 0        w = bits.Len(documents of the segment - 1)
 //	+-------+------------+-------------------+
 //	| zeros |  hash   32 | document number w |
 //	+-------+------------+-------------------+
-//	numbers count from the first document of the segment
+//	numbers are relative to the first document of the segment
 const defaultSegmentDocs = 1 << 19
 
-// prefixLength returns the length of the prefix of a sketch of size hashes that any other sketch
-// whose score with it is t or more has a hash of, in its own prefix.
+// prefixLength returns the length of the prefix of a sketch of size hashes. It is so long that the
+// prefix shares a hash with the prefix of every other sketch whose score with it is at least t.
 func prefixLength(size int, t float64) int {
 	if size == 0 {
 		return 0
@@ -42,29 +42,30 @@ func prefixLength(size int, t float64) int {
 	return min(minhash.MaxMissing(size, t)+1, size)
 }
 
-// LeastSegment returns how many documents a segment of a Writer has at least, except for the last
-// one.
+// LeastSegment returns the minimum number of documents in a segment of a Writer; the last segment
+// may have fewer.
 func LeastSegment(p Params) int64 {
-	most := prefixLength(int(p.Size), p.MinJaccard) // postings of a document
+	most := prefixLength(int(p.Size), p.MinJaccard) // maximum number of postings of a document
 	return int64(min(defaultSegmentDocs, maxPostings/max(most, 1)))
 }
 
-// postingsWriter collects the postings of a segment: 4 bytes each, and 4 bytes a document.
+// postingsWriter collects the postings of a segment: 4 bytes per posting, and 4 bytes per document.
 type postingsWriter struct {
 	hashes []uint32 // prefixes of the documents, one after the other
-	ends   []uint32 // of the prefixes
+	ends   []uint32 // ends of the prefixes
 }
 
-// maxPostings is how many postings a segment may have; a segment ends before it would have more.
+// maxPostings is the maximum number of postings in a segment; a segment ends before it would have
+// more.
 const maxPostings = 1 << 26
 
 const (
 	sortedTogether  = 1 << 20 // postings that are sorted at a time
-	postingsBuckets = 12      // bits that tell those apart
+	postingsBuckets = 12      // number of bits by which these are selected
 )
 
 // writeTo writes the key run and returns the number of postings and the directory of the run. To
-// need little memory it sorts ranges of hashes one after the other, each collected by going through
+// save memory it sorts one range of hashes after the other, and collects each range in a pass over
 // all postings.
 func (p *postingsWriter) writeTo(w io.Writer) (n int, dir []byte, err error) {
 	run := keyrun.NewWriter(w)
@@ -95,7 +96,7 @@ func (p *postingsWriter) writeTo(w io.Writer) (n int, dir []byte, err error) {
 		}
 		keys, tmp = ordered.SortParts(keys, tmp[:len(keys)], max(bits.Len32(more), 1), 1)
 		for _, k := range keys {
-			// in order; its error comes back from Finish
+			// in order; Finish returns its error
 			run.Add(uint64(first+uint32(k))<<shift | k>>32)
 		}
 	}
@@ -118,27 +119,27 @@ func (p *postingsWriter) collect(keys []uint64, first, more uint32) []uint64 {
 	return keys
 }
 
-// documentBits returns the bits of the number of one of n documents.
+// documentBits returns the number of bits of a document number among n documents.
 func documentBits(n int) int { return bits.Len(uint(max(n-1, 0))) }
 
 type postings struct {
 	*keyrun.Run
-	docs  uint32 // of the segment
+	docs  uint32 // documents of the segment
 	shift int    // bits of a document number
-	// Hashes of sketches are small, and the more so the longer the text, so that their leading bits
-	// tell little. spots says for each of equal parts of the span of the keys how many blocks start
-	// before it.
+	// Hashes of sketches are small, and smaller the longer the text, so their leading bits carry
+	// little information. Instead, the span of the keys is split into equal parts, and spots has,
+	// for each part, the number of blocks that start before it.
 	spots     []uint32
 	spotShift int
 }
 
-// newPostings prepares the searches of a run for a segment of n documents.
+// newPostings prepares a run for searches in a segment of n documents.
 func newPostings(run *keyrun.Run, n uint32) *postings {
 	p := &postings{Run: run, docs: n, shift: documentBits(int(n))}
 	width := min(bits.Len(uint(run.NumBlocks()))+1, 20)
 	p.spotShift = max(bits.Len64(run.Greatest())-width, 0)
 	p.spots = make([]uint32, run.Greatest()>>p.spotShift+2)
-	part := 0 // the parts up to this are filled
+	part := 0 // spots[:part+1] are filled
 	for b := range run.NumBlocks() {
 		for ; uint64(part) < run.Base(b)>>p.spotShift; part++ {
 			p.spots[part+1] = uint32(b)
@@ -150,14 +151,14 @@ func newPostings(run *keyrun.Run, n uint32) *postings {
 	return p
 }
 
-// probe is a hash that postings are looked up for.
+// probe is the look-up of the postings of a hash.
 type probe struct {
 	first uint64 // the least key of the hash
-	// blocks whose first key is less than first, and not greater than the hash's last
+	// number of blocks whose first key is less than first, and not greater than the hash's last key
 	block, end uint32
 }
 
-// find returns the probe of a hash. It reads the directory only.
+// find returns the probe of a hash. It reads only the directory.
 func (p *postings) find(hash uint32) probe {
 	first := uint64(hash) << p.shift
 	last := first | (uint64(1)<<p.shift - 1)
@@ -166,7 +167,7 @@ func (p *postings) find(hash uint32) probe {
 	}
 	part := first >> p.spotShift
 	lo, hi := int(p.spots[part]), int(p.spots[part+1])
-	for lo < hi { // the first block that starts at first or after it
+	for lo < hi { // find the first block that starts at or after first
 		mid := int(uint(lo+hi) >> 1)
 		if p.Base(mid) < first {
 			lo = mid + 1
@@ -181,7 +182,7 @@ func (p *postings) find(hash uint32) probe {
 	return probe{first: first, block: uint32(lo), end: uint32(end)}
 }
 
-// prefetch prefetches the unary words of the block that a probe starts in.
+// prefetch prefetches the unary words of the block in which a probe starts.
 func (p *postings) prefetch(pr probe) {
 	if pr.block > 0 && pr.end > 0 {
 		in := p.Info(int(pr.block) - 1)
@@ -189,7 +190,7 @@ func (p *postings) prefetch(pr probe) {
 	}
 }
 
-// documents appends the numbers, in the segment, of the documents of a probe, ascending.
+// documents appends the documents of a probe, ascending, as numbers in the segment.
 func (p *postings) documents(pr probe, keys *kernel.Keys, dst []uint32) ([]uint32, error) {
 	mask := uint64(1)<<p.shift - 1
 	last := pr.first | mask
@@ -205,7 +206,7 @@ func (p *postings) documents(pr probe, keys *kernel.Keys, dst []uint32) ([]uint3
 		prefix := p.Base(b) >> uint(in.Width)
 		from, to := max(pr.first, p.Base(b))>>uint(in.Width)-prefix, last>>uint(in.Width)-prefix+1
 		lo, hi := kernel.RankZeros(p.Unary(in), from, to, p.Count(b))
-		if in.Width >= p.shift { // all keys of the hash have one prefix, and the rest decides
+		if in.Width >= p.shift { // all keys of the hash have the same prefix
 			packed, want := p.Packed(in), pr.first&kernel.Mask(in.Width)
 			for i := lo; i < hi; i++ {
 				if low := kernel.Get(packed, in.Width, i); low&^mask == want {
@@ -220,7 +221,7 @@ func (p *postings) documents(pr probe, keys *kernel.Keys, dst []uint32) ([]uint3
 			}
 		}
 	}
-	if n := len(dst); n > before && dst[n-1] >= p.docs { // they ascend
+	if n := len(dst); n > before && dst[n-1] >= p.docs { // the last is the greatest, as they ascend
 		return dst[:before], p.Corrupt(0, "document %d of %d in the segment", dst[n-1], p.docs)
 	}
 	return dst, nil

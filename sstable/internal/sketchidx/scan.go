@@ -10,26 +10,26 @@ import (
 type rangeScan struct {
 	*Index
 	queries []*query
-	passed  [bitmapsBlock][]int32 // queries that the bitmap of each document of a block does not reject
+	passed  [bitmapsBlock][]int32 // for each document of a block: queries not rejected
 	found   []uint32
 	sketch  minhash.Sketch
-	code    []byte // that sketch is the decoding of
-	codes   uint32 // different ones so far
+	code    []byte // sketch in encoded form
+	codes   uint32 // number of different codes so far
 	scored  []scanned
 }
 
-// scanned is how a query compares with a sketch.
+// scanned is the result of comparing a query with a sketch.
 type scanned struct {
-	code  uint32 // of the sketch
-	ok    bool   // its score reaches the threshold
+	code  uint32 // number of the sketch's code
+	ok    bool   // whether the score reaches the threshold
 	score minhash.Score
 }
 
-// ScanRange calls accept with each of several queries and every document in [from, to) that Search
-// finds for it at the threshold of the same index, until it returns an error: documents in order,
-// queries of each in order. It compares all bitmaps with all queries, decodes a sketch once for all
-// of them, and does not decode or compare it again for the documents after it that have the same
-// one. It is for queries that very many documents of the index look similar to.
+// ScanRange calls accept with every document in [from, to) that Search finds for sketches[i] at the
+// threshold ts[i], and with i, until accept returns an error. Documents come in order, and for each
+// document the queries in order. It compares all bitmaps with all queries, and decodes a sketch
+// once for all queries; if the next documents have the same sketch, it neither decodes nor compares
+// it again. It is meant for queries to which very many documents of the index look similar.
 func (x *Index) ScanRange(from, to uint32, sketches []minhash.Sketch, ts []float64, accept func(query int, h Hit) error) error {
 	s := &rangeScan{Index: x, queries: make([]*query, len(sketches)), scored: make([]scanned, len(sketches))}
 	for i, q := range sketches {
@@ -66,7 +66,7 @@ func (x *Index) ScanRange(from, to uint32, sketches []minhash.Sketch, ts []float
 	return nil
 }
 
-// reject leaves the queries that are not rejected by each of the bitmaps in s.passed.
+// reject stores in s.passed, for each bitmap, the queries that it does not reject.
 func (s *rangeScan) reject(maps []minhash.Bitmap) {
 	for at := range s.passed {
 		s.passed[at] = s.passed[at][:0]

@@ -21,26 +21,26 @@ type Hit struct {
 // Stats counts the work of searches by sketch.
 type Stats struct {
 	Postings   int // entries of postings read, and members of groups compared
-	Candidates int // documents whose bitmap was looked at
-	Rejected   int // of those, by their bitmap
+	Candidates int // documents whose bitmap was compared
+	Rejected   int // candidates that their bitmap ruled out
 	Scored     int // sketches compared with the query
-	Scans      int // segments of which all bitmaps were read
+	Scans      int // segments whose bitmaps were all read
 }
 
-// Searcher searches indexes, one at a time. It holds the working memory of a search, so that the
-// next one allocates nothing. Its zero value is ready. It must not be used concurrently.
+// Searcher searches indexes, one at a time. It holds the buffers of a search, so that the next one
+// allocates nothing. Its zero value is ready to use. It must not be used concurrently.
 type Searcher struct {
-	// ForcePostings uses postings whatever they cost, for tests of small tables.
+	// ForcePostings uses postings whatever their cost, for tests of small tables.
 	ForcePostings bool
 
 	stats  Stats    // of all searches since TakeStats
 	prefix []uint32 // of the query
-	cold   int      // hashes of prefix that are cold
+	cold   int      // number of cold hashes in prefix
 	hot    []hot.Key
-	shape  hot.Shape // if not all are
+	shape  hot.Shape // set if not all are cold
 	member [hot.Together]uint32
 	probes []probe
-	found  []uint32 // documents of postings, with repetitions; numbers in the segment
+	found  []uint32 // documents in postings, with repetitions, as numbers in the segment
 	set    docSet
 	passed []uint32 // candidates that their bitmap did not reject
 	keys   kernel.Keys
@@ -54,30 +54,30 @@ type query struct {
 	bitmap     minhash.Bitmap
 	t          float64
 	n          int // N
-	maxMissing int // how many bits of the query's bitmap one that passes may lack
-	maxExcess  int // how many bits it may have beyond
+	maxMissing int // how many bits of the query's bitmap a match may lack
+	maxExcess  int // how many bits a match may have that are not in the query's bitmap
 }
 
-// Search appends to dst every document of x whose score with the sketch q by minhash.Jaccard is t
-// or more, 0 < t <= 1, each once, in no particular order. q ascends and has at most Params.Size
-// hashes.
+// Search appends to dst every document of x whose score with the sketch q by minhash.Jaccard is at
+// least t, 0 < t <= 1, each once, in no particular order. q must ascend and have at most
+// Params.Size hashes.
 //
-//	order    the first p(q) hashes of q in the table's order (see hot.Order)
-//	gather   the documents of their postings, each once (see docSet)
-//	reject   those whose bitmap has too little in common with that of q (see minhash.MaxMissing)
+//	order    determine the first p(q) hashes of q in the table's order (see hot.Order)
+//	gather   collect the documents in their postings, each once (see docSet)
+//	reject   drop those whose bitmap differs too much from that of q (see minhash.MaxMissing)
 //	score    decode the sketches of the rest and compare
 //
-// The postings of a segment are not used for t below Params.MinJaccard, for which they are not
-// complete, nor where reading all bitmaps of the segment is cheaper: if it is small, or its
-// postings turn out to be many. Cache misses of each step overlap, because the step before it
-// prefetches what it needs.
+// The postings of a segment are not used if t is below Params.MinJaccard, for which they are not
+// complete. They are not used either if reading all bitmaps of the segment is cheaper, because the
+// segment is small, or its postings turn out to be many. Cache misses within each step overlap,
+// because the previous step prefetches the data.
 func (s *Searcher) Search(x *Index, q minhash.Sketch, t float64, dst []Hit) (hits []Hit, err error) {
 	hits, _, err = s.SearchFew(x, q, t, math.MaxInt, dst)
 	return hits, err
 }
 
-// SearchFew is Search if there are at most most sketches to score. It returns false, and the hits
-// of some segments, as soon as there are more.
+// SearchFew is Search with a limit of most sketches to score. As soon as there are more, it returns
+// false and the hits of some segments.
 func (s *Searcher) SearchFew(x *Index, q minhash.Sketch, t float64, most int, dst []Hit) (hits []Hit, few bool, err error) {
 	j, err := x.query(q, t, s)
 	if err != nil || len(q) == 0 {
@@ -107,7 +107,7 @@ func (s *Searcher) SearchFew(x *Index, q minhash.Sketch, t float64, most int, ds
 	return dst, true, nil
 }
 
-// query checks a query and finds its prefix; the prefix is empty if postings can't serve it.
+// query checks a query and finds its prefix, which is empty if postings cannot be used.
 func (x *Index) query(q minhash.Sketch, t float64, s *Searcher) (*query, error) {
 	j, err := x.scanned(q, t)
 	s.prefix, s.cold = s.prefix[:0], 0
@@ -141,14 +141,14 @@ func (x *Index) scanned(q minhash.Sketch, t float64) (*query, error) {
 }
 
 const (
-	// A segment with fewer documents than this for each probe is scanned.
+	// A segment with fewer documents than this per probe is scanned.
 	scanDocsPerProbe = 24
-	// A segment is scanned if it has fewer documents than this for each posting.
+	// A segment with fewer documents than this per posting is scanned.
 	scanDocsPerPosting = 2
 )
 
-// gather finds the candidates of a segment, in s.set. It returns false if a scan of the segment is
-// needed or cheaper.
+// gather collects the candidates of a segment in s.set. It returns false if a scan of the segment
+// is necessary or cheaper.
 func (x *Index) gather(seg *segment, j *query, s *Searcher) (bool, error) {
 	docs := seg.bitmaps.len()
 	if len(s.prefix) == 0 || docs < scanDocsPerProbe*len(s.prefix) && !s.ForcePostings {
@@ -188,7 +188,7 @@ func (x *Index) gather(seg *segment, j *query, s *Searcher) (bool, error) {
 	return true, nil
 }
 
-// reject leaves the candidates that their bitmap does not reject in s.passed.
+// reject stores the candidates that their bitmap does not reject in s.passed.
 func (seg *segment) reject(j *query, s *Searcher) error {
 	s.passed = s.passed[:0]
 	s.stats.Candidates += len(s.set.docs)
@@ -205,7 +205,7 @@ func (seg *segment) reject(j *query, s *Searcher) error {
 	return nil
 }
 
-// scan leaves all documents whose bitmap does not reject them in s.passed.
+// scan stores all documents that their bitmap does not reject in s.passed.
 func (seg *segment) scan(j *query, s *Searcher) error {
 	s.passed = s.passed[:0]
 	s.stats.Scans++
@@ -229,15 +229,15 @@ func (seg *segment) scan(j *query, s *Searcher) error {
 	return nil
 }
 
-// scoreAhead is how many sketches the prefetch is ahead of the comparison.
+// scoreAhead is how many sketches ahead of the comparison the prefetch is.
 const scoreAhead = 8
 
-// score compares the sketches of the documents in s.passed with the query. One that is equal to the
-// one before it, as those of equal texts that were stored together are, has its score.
+// score compares the sketches of the documents in s.passed with the query. It reuses the last score
+// if a sketch equals the previous one, as happens for equal texts that were stored together.
 func (x *Index) score(seg *segment, j *query, s *Searcher, dst []Hit) ([]Hit, error) {
 	s.stats.Scored += len(s.passed)
 	seg.crowd.scored(s)
-	var last []byte // encoded
+	var last []byte // last sketch in encoded form
 	var score minhash.Score
 	similar := false
 	for i, doc := range s.passed {
@@ -268,7 +268,7 @@ func (x *Index) score(seg *segment, j *query, s *Searcher, dst []Hit) ([]Hit, er
 	return dst, nil
 }
 
-// TakeStats returns the work of the searches since it was called last.
+// TakeStats returns the work of the searches since the last call.
 func (s *Searcher) TakeStats() Stats {
 	work := s.stats
 	s.stats = Stats{}

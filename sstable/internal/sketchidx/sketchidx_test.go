@@ -15,8 +15,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// TestPrefix checks the claim that candidates rest on, for pairs of sketches around the threshold:
-// whatever the order, those with a score of t have a hash of their prefixes in common.
+// TestPrefix checks the claim behind candidates, for pairs of sketches around the threshold: in any
+// order of hashes, the prefixes of two sketches with a score of t share a hash.
 func TestPrefix(t *testing.T) {
 	pairs, reached := 0, 0
 	for pair := range exhaustive.Every(t, 150).Of(3_000_000) {
@@ -37,7 +37,7 @@ func TestPrefix(t *testing.T) {
 		if len(b) == 0 {
 			continue
 		}
-		// An adversary's order: what they have in common last, and then by value.
+		// An adversary's order: common hashes last, otherwise by value.
 		var hashes []hot.Hash
 		for _, h := range a {
 			if _, both := slices.BinarySearch(b, h); both {
@@ -61,7 +61,7 @@ func TestPrefix(t *testing.T) {
 	t.Logf("%d pairs, %d times at or above a threshold", pairs, reached)
 }
 
-// TestCheckHot refuses lists that no table has.
+// TestCheckHot has lists that no table may have.
 func TestCheckHot(t *testing.T) {
 	for _, bad := range [][]hot.Hash{{{Hash: 5}}, {{Hash: 5, Documents: 1}, {Hash: 4, Documents: 1}}, {{Hash: 5, Documents: 1}, {Hash: 5, Documents: 1}}} {
 		if checkHot(bad) == nil {
@@ -93,8 +93,8 @@ func TestRepeatedPostings(t *testing.T) {
 	}
 }
 
-// TestUnalignedBitmaps reads bitmaps at an odd address, which can't be read in place, and compares
-// them with those that can.
+// TestUnalignedBitmaps reads bitmaps at an odd address, which cannot be read in place, and compares
+// them with aligned ones.
 func TestUnalignedBitmaps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(73, 74))
 	const n = 100
@@ -118,8 +118,8 @@ func TestUnalignedBitmaps(t *testing.T) {
 	}
 }
 
-// TestWithRoom counts how often the room for postings of documents of many sizes grows: by doubling
-// for the first ones, then once or twice, to little more than they need.
+// TestWithRoom counts how often the capacity for postings of documents of many sizes grows: it
+// should double for the first ones, then grow once or twice, to little more than needed.
 func TestWithRoom(t *testing.T) {
 	const docs = 20_000
 	w, err := NewWriter(Params{Size: 64, MinJaccard: 0.5}, nil, 0, docs)

@@ -7,15 +7,15 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// A verifier is a run of Verify.
+// A verifier has the state of one call of Verify.
 type verifier struct {
 	*Index
 	hash    keyrun.SetHash
 	advance func(bytes int64) error
 }
 
-// Verify verifies that the bitmaps and the postings of each segment are those of its sketches. It
-// calls advance with the number of bytes read, and stops at an error of it.
+// Verify verifies that the bitmaps and the postings of each segment agree with its sketches. It
+// calls advance with the number of bytes read, and stops when advance returns an error.
 func (x *Index) Verify(advance func(bytes int64) error) error {
 	order, err := x.order()
 	if err != nil {
@@ -35,8 +35,8 @@ func (x *Index) Verify(advance func(bytes int64) error) error {
 	return nil
 }
 
-// sumSegment compares the bitmaps of a segment with its sketches and returns the hash of the set of
-// the postings that there should be, and their number.
+// sumSegment compares the bitmaps of a segment with its sketches. It returns the hash of the
+// expected set of postings, and the number of postings.
 func (v *verifier) sumSegment(seg *segment, order *hot.Order) (sum uint64, n int, err error) {
 	var sketch minhash.Sketch
 	var prefix []uint32
@@ -68,8 +68,8 @@ func (v *verifier) sumSegment(seg *segment, order *hot.Order) (sum uint64, n int
 	return sum, n, nil
 }
 
-// checkPostings compares the postings of a segment with the hash of the set that they should be,
-// and their number.
+// checkPostings compares the postings of a segment with the hash of the expected set and the
+// expected number.
 func (v *verifier) checkPostings(seg *segment, want uint64, n int) error {
 	p := seg.postings
 	var sum, prev uint64

@@ -12,45 +12,46 @@ import (
 	"github.com/simdb/simdb/sstable/internal/blobs"
 )
 
-// A Writer collects what a table keeps of the sketches of its documents. The documents are cut into
-// segments, of which the writer has one at a time:
+// A Writer collects the parts of a table that depend on the sketches of its documents. The
+// documents are split into segments, of which the writer holds one at a time:
 //
 //	for each document
-//		if w.Full(sketch): write the blocks that are left, then WriteBitmaps and WritePostings
+//		if w.Full(sketch): write the remaining blocks, then WriteBitmaps and WritePostings
 //		w.Add(sketch)
 //	at the end of the table: the same for the last segment, then Directory and AppendHot
 //
-// Documents that come before the first one with a sketch are only counted: they are a segment, or a
-// part of one, without bitmaps and postings. If none has a sketch, None reports true, and there is
+// Documents before the first one with a sketch are only counted: they form a segment, or a part of
+// one, without bitmaps and postings. If no document has a sketch, None reports true, and there is
 // nothing to write.
 //
-// Memory: 68 bytes a document of the segment, little more than 4 a posting, and 1 byte a document
-// for good; of those before the first sketch nothing.
+// Memory: 68 bytes per document and little more than 4 bytes per posting of the segment, and 1 byte
+// per document of the table. Documents before the first sketch need none.
 type Writer struct {
 	params   Params
 	list     *blobs.ListWriter
 	order    *hot.Order
 	hot      []hot.Hash
-	docs     int // that end a segment
+	docs     int // number of documents at which a segment ends
 	bitmaps  []byte
-	any      bool // a document of the segment has a sketch
-	some     bool // a document of the table has one
-	before   int  // documents of the segment that came before the first sketch of all
-	earlier  int  // documents of segments that ended before it
+	any      bool // whether a document of the segment has a sketch
+	some     bool // whether a document of the table has a sketch
+	before   int  // documents of the current segment before the table's first sketch
+	earlier  int  // documents of complete segments before the first sketch
 	expected int
 	postings postingsWriter
-	room     []hot.Key // for hot.Order.Prefix
+	room     []hot.Key // buffer for hot.Order.Prefix
 
-	// the last one that was not empty, and its code: equal documents follow each other
+	// the last sketch that was not empty, and its code: equal documents often follow each other
 	last minhash.Sketch
 	code []byte
 
-	// MaxPostings is how many postings a segment may have: it ends before it would have more.
+	// MaxPostings is the maximum number of postings in a segment, which ends before it would have
+	// more.
 	MaxPostings int
 }
 
 // NewWriter returns a writer for segments of at most segmentDocs documents (0: 2^19). hashes are
-// the hot ones of the table's sketches; expected is how many documents come, about.
+// the hot hashes of the table's sketches; expected is about how many documents will be added.
 func NewWriter(p Params, hashes []hot.Hash, segmentDocs, expected int) (*Writer, error) {
 	if err := checkHot(hashes); err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func NewWriter(p Params, hashes []hot.Hash, segmentDocs, expected int) (*Writer,
 	return w, nil
 }
 
-// CheckSketch reports whether s can be the sketch of a document with at most n hashes.
+// CheckSketch returns an error if s cannot be a sketch of at most n hashes.
 func CheckSketch(s []uint32, n uint32) error {
 	if len(s) > int(n) {
 		return fmt.Errorf("a sketch of %d hashes, more than %d", len(s), n)
@@ -75,7 +76,7 @@ func CheckSketch(s []uint32, n uint32) error {
 	return nil
 }
 
-// Full reports whether the segment has to end before a sketch is added.
+// Full reports whether the segment has to end before sketch s is added.
 func (w *Writer) Full(s minhash.Sketch) bool {
 	if !w.some {
 		return len(s) > 0 && w.before >= w.docs
@@ -87,7 +88,7 @@ func (w *Writer) Full(s minhash.Sketch) bool {
 // None reports whether no document so far has a sketch.
 func (w *Writer) None() bool { return !w.some }
 
-// begin makes room for the documents before the first that has a sketch.
+// begin allocates the data of the documents before the first one with a sketch.
 func (w *Writer) begin() {
 	w.some = true
 	w.bitmaps = make([]byte, bitmapSize*w.before, bitmapSize*max(w.before+1, min(w.expected-w.earlier, w.docs)))
@@ -98,7 +99,7 @@ func (w *Writer) begin() {
 }
 
 // Add adds the sketch of the next document, empty if it has none, and reports whether Blocks should
-// be flushed. code is its encoding, nil if that is not known.
+// be flushed. code is the encoded sketch, nil if the caller does not know it.
 func (w *Writer) Add(s minhash.Sketch, code []byte) (flush bool) {
 	if !w.some {
 		if len(s) == 0 {
@@ -129,8 +130,9 @@ func (w *Writer) Add(s minhash.Sketch, code []byte) (flush bool) {
 	return w.list.Add(w.code)
 }
 
-// withRoom makes room for n postings more: at first by doubling, then for as many as the segment
-// will have if its other documents are like those so far, since copying many is slow.
+// withRoom ensures capacity for n more postings. At first it doubles the capacity, later it
+// estimates the size of the whole segment from the documents so far, because copying many postings
+// is slow.
 func (w *Writer) withRoom(hashes []uint32, n int) []uint32 {
 	const fewDocs = 1024
 	docs, most, need := len(w.postings.ends)+1, min(w.expected-w.earlier, w.docs), len(hashes)+n
@@ -141,11 +143,10 @@ func (w *Writer) withRoom(hashes []uint32, n int) []uint32 {
 	return append(make([]uint32, 0, max(min(room+room/16, w.MaxPostings), need)), hashes...)
 }
 
-// isLast reports whether s is equal to the last sketch that was added, of those that were not
-// empty.
+// isLast reports whether s equals the last non-empty sketch that was added.
 func (w *Writer) isLast(s minhash.Sketch) bool { return slices.Equal(s, w.last) }
 
-// Blocks returns the writer of the blocks of encoded sketches, which knows nothing of segments.
+// Blocks returns the writer of the blocks of encoded sketches, which are independent of segments.
 func (w *Writer) Blocks() *blobs.ListWriter { return w.list }
 
 // WriteBitmaps writes the bitmaps of the segment and returns the number of its documents.
@@ -164,7 +165,7 @@ func (w *Writer) WriteBitmaps(out io.Writer) (docs int, err error) {
 	return len(w.postings.ends), nil
 }
 
-// WritePostings writes the postings of the segment and begins the next segment. It returns their
+// WritePostings writes the postings of the segment and starts the next segment. It returns their
 // number and the directory of their run.
 func (w *Writer) WritePostings(out io.Writer) (n int, dir []byte, err error) {
 	n, dir, err = w.postings.writeTo(out)

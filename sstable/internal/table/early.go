@@ -11,12 +11,13 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// A table that is cut short has no directory at its end. What Salvage needs is there a second time:
+// A table that is cut short has no directory at its end. Everything that Salvage needs is stored a
+// second time:
 //
 //	early section   copies of the directories so far, then a directory of the sections so far
 //	                and of the copies, and a trailer. It follows run 0, seqs, times, ranks and
 //	                places
-//	spare           copies of entries of names or sketches, before the blocks that they are of,
+//	spare           copies of entries of names or sketches, before the corresponding blocks,
 //	                after the early section
 //
 //	early    +--------+-----+--------+-----+-----------+---------+
@@ -27,18 +28,19 @@ import (
 //	         |   8   |  2   |  2   |      4      |    4    | 16 each | these 4  |
 //	         +-------+------+------+-------------+---------+---------+----------+
 //
-// The checksum of a spare continues the one of the early directory, which no document knows when it
-// is stored: no ID can have a spare in it. Neither can a text have an early section, because that
-// lists the sections before it without a gap, with the checksum of all blocks.
+// The checksum of a spare continues the checksum of the early directory, which is not known yet
+// when a document is stored: so no ID can contain a valid spare. No text can contain an early
+// section either, because that lists all sections before it without a gap, with the checksum of all
+// blocks.
 const (
 	EarlyMagic = "\x89SDE\r\n\x1a\n" // ends an early section
-	SpareMagic = "\x89SDS\r\n\x1a\n" // begins a spare
+	SpareMagic = "\x89SDS\r\n\x1a\n" // starts a spare
 
 	spareHead = 20 // bytes of a spare before its entries
 	SpareSize = spareHead + 4
 )
 
-// IsCopied reports whether an early section has a copy of the directory in a section.
+// IsCopied reports whether an early section has a copy of section s.
 func (s Section) IsCopied() bool {
 	switch s.Kind {
 	case KindRecords, KindTimes | DirFlag, KindSeqs | DirFlag, KindRanks | DirFlag, KindPlaces | DirFlag, KindWords | DirFlag:
@@ -47,7 +49,7 @@ func (s Section) IsCopied() bool {
 	return s.Kind == KindRun|DirFlag && s.Index == 0
 }
 
-// AppendSpare appends the spare of the entries of a list, of which the first is of block first.
+// AppendSpare appends a spare with entries of a list; the first is the entry of block first.
 func AppendSpare(b []byte, salt uint32, kind Kind, first int, entries []byte) []byte {
 	start := len(b)
 	le := binary.LittleEndian
@@ -59,15 +61,15 @@ func AppendSpare(b []byte, salt uint32, kind Kind, first int, entries []byte) []
 	return le.AppendUint32(b, kernel.CRC32C(salt, b[start:]))
 }
 
-// A Spare is what a spare says.
+// A Spare is a decoded spare.
 type Spare struct {
 	Kind    Kind
-	First   int // block
+	First   int // first block
 	Entries []byte
-	Size    int // bytes of the spare
+	Size    int // size of the spare in bytes
 }
 
-// ParseSpare returns the spare that data begins with; ok is false if there is none.
+// ParseSpare parses the spare at the start of data; ok is false if there is none.
 func ParseSpare(data []byte, salt uint32) (s Spare, ok bool) {
 	if len(data) < SpareSize || string(data[:len(SpareMagic)]) != SpareMagic {
 		return s, false
@@ -85,11 +87,11 @@ func ParseSpare(data []byte, salt uint32) (s Spare, ok bool) {
 	return s, le.Uint32(data[8:]) <= 1<<16-1
 }
 
-// Early is an early directory that was read.
+// Early is a decoded early directory.
 type Early struct {
 	Params Params
 	Info   Info
-	Start  int64 // of its section
+	Start  int64 // start of its section
 	End    int64
 }
 
@@ -118,15 +120,15 @@ func ParseEarly(data []byte, end int64) (e Early, ok bool) {
 	return e, e.placeCopies() && e.countsDocs()
 }
 
-// countsDocs reports whether the directory of the sequence numbers has the size for as many as
-// there are documents, so that a forged number of documents takes no memory.
+// countsDocs reports whether the directory of the sequence numbers has the right size for the
+// number of documents, so that a forged number cannot cause a large allocation.
 func (e *Early) countsDocs() bool {
 	i := slices.IndexFunc(e.Info.Sections, func(s Section) bool { return s.Kind == KindSeqs|DirFlag })
 	return i >= 0 && e.Info.Sections[i].Length == keyrun.DirSize(uint64(e.Info.Docs))
 }
 
 // placeCopies reports whether the sections of an early directory are in order, up to the directory,
-// and sets start to the end of those that are no copies.
+// and sets Start to the start of the first copy.
 func (e *Early) placeCopies() bool {
 	dir, end, copies := e.Start, int64(HeaderSize), false
 	e.Start = -1
@@ -142,7 +144,7 @@ func (e *Early) placeCopies() bool {
 	return copies && Align(end) == dir
 }
 
-// FindEarly finds the early directory of a table whose own is lost.
+// FindEarly finds the early directory of a table whose own directory is lost.
 func FindEarly(data []byte) (e Early, ok bool) {
 	for at := 0; ; {
 		i := bytes.Index(data[at:], []byte(EarlyMagic))
@@ -156,7 +158,7 @@ func FindEarly(data []byte) (e Early, ok bool) {
 	}
 }
 
-// isSound reports whether the blocks that an early directory lists have the checksum that it says.
+// isSound reports whether the blocks listed in an early directory have the checksum stored there.
 func (e *Early) isSound(data []byte) bool {
 	for _, s := range e.Info.Sections {
 		if s.Kind == KindBlocks && kernel.CRC32C(0, data[s.Offset:][:s.Length]) != s.Checksum {
@@ -166,14 +168,14 @@ func (e *Early) isSound(data []byte) bool {
 	return true
 }
 
-// SpareList is a directory of names or sketches that was put together from spares. Entries that
-// they do not have are zero, which the entry of no block is.
+// SpareList is a directory of names or sketches that was assembled from spares. Missing entries are
+// zero, which is never a valid entry.
 type SpareList struct {
 	Entries []byte
 	Found   int
 }
 
-// Spares is what the spares of a table say.
+// Spares has the contents of all spares of a table.
 type Spares struct {
 	Dirs map[Kind]SpareList
 	Bare bool // no document has a sketch

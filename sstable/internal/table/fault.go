@@ -7,17 +7,18 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// What reads a mapped file makes errors of faults, which name the file, the section and the offset:
+// Functions that read a mapped file turn faults into errors that name the file, the section and the
+// offset:
 //
 //	defer t.Unguard(table.Guard(), &err)
 //
-// What they return may alias the file: the caller guards its use, as View.Safely of the engine
-// does.
+// Their results may alias the file: then the caller must guard the use of the results, as
+// View.Safely of the engine does.
 
-// Guard makes faults of this goroutine panics and returns what Unguard needs to undo that.
+// Guard makes faults of this goroutine panics. Its result is for Unguard, which undoes this.
 func Guard() bool { return vfs.Guard() }
 
-// Unguard recovers from a fault in the mapped file and sets err to it. Deferred.
+// Unguard recovers from a fault in the mapped file and sets err to it. It must be deferred.
 func (r *Table) Unguard(before bool, err *error) {
 	vfs.Restore(before)
 	if p := recover(); p != nil {
@@ -25,7 +26,7 @@ func (r *Table) Unguard(before bool, err *error) {
 	}
 }
 
-// UnguardAny is Table.Unguard for a function that reads several tables. Deferred.
+// UnguardAny is Table.Unguard for a function that reads several tables. It must be deferred.
 func UnguardAny(tables []*Table, before bool, err *error) {
 	vfs.Restore(before)
 	if p := recover(); p != nil {
@@ -33,7 +34,7 @@ func UnguardAny(tables []*Table, before bool, err *error) {
 	}
 }
 
-// FaultIn returns the error for what a function that reads several tables has recovered from.
+// FaultIn returns the error for a panic p that a function that reads several tables has recovered.
 func FaultIn(p any, tables ...*Table) error {
 	return vfs.Error(p, func(f vfs.Fault) error {
 		for _, r := range tables {
@@ -60,7 +61,7 @@ func (r *Table) blame(f vfs.Fault) error {
 	return base.Corruptf(r.File, name, at, "the file can't be read here: %w", f)
 }
 
-// offsetIn returns where in data an address is, and whether it is there at all.
+// offsetIn returns the offset of an address in data, and whether the address is in data.
 func offsetIn(data []byte, addr uintptr) (int64, bool) {
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(data)))
 	return int64(addr - start), addr >= start && addr-start < uintptr(len(data))

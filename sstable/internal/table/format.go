@@ -10,19 +10,18 @@ import (
 )
 
 // Magic is the first and the last 8 bytes of a table. The high bit, the line ends and the
-// end-of-file mark show a file that went through a text-mode transfer.
+// end-of-file mark reveal a file that went through a text-mode transfer.
 const Magic = "\x89SDB\r\n\x1a\n"
 
-// FormatVersion is the version of the format that is written. Those that are read are in
-// versions.go.
+// FormatVersion is the format version that is written. versions.go has the versions that are read.
 const FormatVersion = 2
 
-// IsTable reports whether a file that starts with prefix, 8 bytes or more, looks like a table.
+// IsTable reports whether a file that starts with prefix, at least 8 bytes, looks like a table.
 func IsTable(prefix []byte) bool {
 	return len(prefix) >= len(Magic) && string(prefix[:len(Magic)]) == Magic
 }
 
-// AppendHeader appends the first headerSize bytes of a table, which every version has:
+// AppendHeader appends the first HeaderSize bytes of a table, which are the same in every version:
 //
 //	+-------+---------+-------------+
 //	| magic | version | zero bytes  |
@@ -35,8 +34,8 @@ func AppendHeader(b []byte, version uint32) []byte {
 }
 
 // AppendFooter appends the directory and the trailer to a table whose directory starts at offset, a
-// multiple of alignment. info.Version says how the directory is laid out (see versions.go); the
-// trailer is that of every version:
+// multiple of Alignment. The format of the directory depends on info.Version (see versions.go); the
+// trailer is the same in every version:
 //
 //	+------------------+------------------+---------------+---------+-----------------+-------+
 //	| directory offset | directory length | CRC32C of the | version | CRC32C of these | magic |
@@ -44,8 +43,8 @@ func AppendHeader(b []byte, version uint32) []byte {
 //	|        8         |        4         |       4       |    4    |        4        |   8   |
 //	+------------------+------------------+---------------+---------+-----------------+-------+
 //
-// Directory and trailer are at least 96 bytes, so that 64 bytes can be loaded at the last byte of
-// any section.
+// Directory and trailer have at least 96 bytes, so that 64 bytes can be loaded from the last byte
+// of any section on.
 func AppendFooter(b []byte, offset int64, p Params, info *Info) []byte {
 	start := len(b)
 	b = Versions[info.Version].AppendDirectory(b, p, info)
@@ -61,8 +60,9 @@ func AppendFooter(b []byte, offset int64, p Params, info *Info) []byte {
 	return append(b, Magic...)
 }
 
-// ParseFooter checks header, trailer and directory of a table and returns what they say. The
-// sections are inside the file, in order and apart; their contents are not looked at.
+// ParseFooter checks header, trailer and directory of a table and returns their contents. It
+// verifies that sections are inside the file, in order and without gaps; it does not read their
+// contents.
 func ParseFooter(data []byte, file string) (Params, Info, error) {
 	dir, offset, number, err := findDirectory(data, file)
 	if err != nil {
@@ -95,7 +95,7 @@ func ParseFooter(data []byte, file string) (Params, Info, error) {
 }
 
 // findDirectory checks header and trailer and returns the directory, its offset and the version of
-// the format, which is one of versions.
+// the format, which is one of Versions.
 func findDirectory(data []byte, file string) (dir []byte, offset int64, version uint32, err error) {
 	size := int64(len(data))
 	starts := IsTable(data)
@@ -138,5 +138,5 @@ func findDirectory(data []byte, file string) (dir []byte, offset int64, version 
 	return dir, int64(off), version, nil
 }
 
-// Align returns n rounded up to a multiple of alignment.
+// Align returns n rounded up to a multiple of Alignment.
 func Align(n int64) int64 { return (n + Alignment - 1) &^ (Alignment - 1) }

@@ -9,22 +9,23 @@ import (
 	"sort"
 )
 
-// MaxIDParts is the most parts that there are: a 16-bit number says which.
+// MaxIDParts is the maximum number of parts, which are numbered with 16 bits.
 const MaxIDParts = 1 << 14
 
 // An IDDivider divides the IDs of a table into parts by their order: every ID of a part is less
-// than every ID of the next. Documents lie in the order of fingerprints, so that IDs in order, or
-// those with a prefix, are anywhere. A list of the documents of each part, of two bytes a document
-// or less, finds those with a prefix, or the next in order, without a look at all others.
+// than every ID of the next. Documents are in the order of fingerprints, so consecutive IDs, or
+// those with a prefix, are scattered over the table. A list of the documents of each part, at most
+// two bytes per document, makes it possible to find the IDs with a prefix, or the next IDs in
+// order, without reading all others.
 type IDDivider struct {
-	bounds [][]byte // ascending: part p has the IDs from bounds[p-1] up to, and without, bounds[p]
-	shared []byte   // what all bounds begin with
-	keys   []uint64 // of the bounds, then the greatest: a power of two, more than there are bounds
+	bounds [][]byte // ascending: part p has the IDs in [bounds[p-1], bounds[p])
+	shared []byte   // common prefix of all bounds
+	keys   []uint64 // keys of the bounds, padded with MaxUint64 to the next power of two
 }
 
-// NewIDDivider returns an IDDivider into at most parts parts, 2 to MaxIDParts, of about as many IDs
-// each, as far as a sample, which is not empty, tells. It sorts the sample, and keeps copies of
-// some of it, of at most MaxIDBound bytes.
+// NewIDDivider returns an IDDivider into at most parts parts, 2 to MaxIDParts, with about the same
+// number of IDs each, estimated from a non-empty sample. It sorts the sample, and copies some of
+// it, at most MaxIDBound bytes of each ID.
 func NewIDDivider(sample [][]byte, parts int) *IDDivider {
 	slices.SortFunc(sample, bytes.Compare)
 	d := &IDDivider{}
@@ -39,22 +40,22 @@ func NewIDDivider(sample [][]byte, parts int) *IDDivider {
 	return d
 }
 
-// MaxIDBound is the most bytes of a bound.
+// MaxIDBound is the maximum length of a bound in bytes.
 const MaxIDBound = 255
 
-// DivideIDs returns the IDDivider of bounds, at least one and less than MaxIDParts, which ascend.
-// It keeps them.
+// DivideIDs returns the IDDivider with the given ascending bounds, at least one and fewer than
+// MaxIDParts. It retains them.
 func DivideIDs(bounds [][]byte) *IDDivider {
 	d := &IDDivider{bounds: bounds}
 	d.index()
 	return d
 }
 
-// Bounds returns the bounds, which ascend: part p has the IDs from bound p-1 up to, and without,
-// bound p. They must not be changed.
+// Bounds returns the bounds, which ascend: part p has the IDs in [bound p-1, bound p). They must
+// not be changed.
 func (d *IDDivider) Bounds() [][]byte { return d.bounds }
 
-// index makes the keys of the bounds.
+// index computes the keys of the bounds.
 func (d *IDDivider) index() {
 	first, last := d.bounds[0], d.bounds[len(d.bounds)-1]
 	n := 0
@@ -71,8 +72,8 @@ func (d *IDDivider) index() {
 	}
 }
 
-// boundKey returns the first 8 bytes of s, zeros after its end, as a number that is in order as
-// they are.
+// boundKey returns the first 8 bytes of s, padded with zeros, as a number that preserves their
+// order.
 func boundKey(s []byte) uint64 {
 	if len(s) >= 8 {
 		return binary.BigEndian.Uint64(s)
@@ -85,7 +86,7 @@ func boundKey(s []byte) uint64 {
 // Parts returns the number of parts, at least 1.
 func (d *IDDivider) Parts() int { return len(d.bounds) + 1 }
 
-// Part returns the part that an ID is in.
+// Part returns the part to which an ID belongs.
 func (d *IDDivider) Part(id []byte) int {
 	if len(id) < len(d.shared) || string(id[:len(d.shared)]) != string(d.shared) {
 		if bytes.Compare(id, d.shared) < 0 {
@@ -94,24 +95,24 @@ func (d *IDDivider) Part(id []byte) int {
 		return len(d.bounds)
 	}
 	k, at := boundKey(id[len(d.shared):]), 0
-	for step := len(d.keys) / 2; step > 0; step >>= 1 { // at of the keys are less than k, never the last
+	for step := len(d.keys) / 2; step > 0; step >>= 1 { // at keys are less than k, never the last
 		_, less := bits.Sub64(d.keys[at+step-1], k, 0)
-		at += step & -int(less) // a branch here is mispredicted half the time
+		at += step & -int(less) // a branch would be mispredicted half the time
 	}
 	return d.decide(at, k, id)
 }
 
-// decide returns the part of an ID with a key, which the keys of at bounds are less than.
+// decide returns the part of an ID with key k; at is the number of bounds with a smaller key.
 func (d *IDDivider) decide(at int, k uint64, id []byte) int {
 	if at >= len(d.bounds) || d.keys[at] != k {
 		return at
 	}
-	// The bounds of this key decide by their ends.
+	// Several bounds may have this key, so compare whole IDs.
 	return at + sort.Search(len(d.bounds)-at, func(i int) bool { return bytes.Compare(d.bounds[at+i], id) > 0 })
 }
 
-// Range returns the parts that may have IDs that are at or after from and before to, which is empty
-// for no bound: from first to end-1.
+// Range returns the parts [first, end) that may have IDs at or after from and before to; an empty
+// to means no bound.
 func (d *IDDivider) Range(from, to []byte) (first, end int) {
 	first, end = d.Part(from), d.Parts()
 	if len(to) > 0 {
@@ -120,10 +121,10 @@ func (d *IDDivider) Range(from, to []byte) (first, end int) {
 	return first, end
 }
 
-// idsTogether is how many IDs are looked up side by side, so that their steps overlap.
+// idsTogether is how many IDs are looked up in parallel, so that their steps overlap.
 const idsTogether = 8
 
-// AppendParts appends the parts that IDs are in.
+// AppendParts appends the parts to which IDs belong.
 func (d *IDDivider) AppendParts(parts []uint16, ids [][]byte) []uint16 {
 	for len(ids) > 0 {
 		n := min(len(ids), idsTogether)
@@ -157,5 +158,5 @@ func (d *IDDivider) appendSome(parts []uint16, ids [][]byte) []uint16 {
 	return parts
 }
 
-// IDPartShift returns how many bits of a key are the document, of a stretch of n.
+// IDPartShift returns how many bits of a key are the document number, in a stretch of n documents.
 func IDPartShift(n int) int { return bits.Len(uint(n - 1)) }

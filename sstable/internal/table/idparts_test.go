@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// idKinds are IDs of several idKinds, by number.
+// idKinds are kinds of IDs, by name.
 var idKinds = map[string]func(r *rand.Rand) []byte{
 	"numbers": func(r *rand.Rand) []byte { return fmt.Append(nil, r.IntN(1_000_000)) },
 	"short":   func(r *rand.Rand) []byte { return []byte{byte(r.IntN(3))} },
@@ -31,8 +31,8 @@ var idKinds = map[string]func(r *rand.Rand) []byte{
 	},
 }
 
-// TestIDParts divides IDs: parts are in the order of IDs, about equal, and Range leaves out none
-// that has an ID with the prefix.
+// TestIDParts divides IDs: parts must be in the order of IDs and of about equal size, and Range
+// must not leave out a part that has an ID with the prefix.
 func TestIDParts(t *testing.T) {
 	for name, id := range idKinds {
 		for _, n := range []int{1, 2, 255, 256, 257, 20_000} {
@@ -97,8 +97,8 @@ func TestIDParts(t *testing.T) {
 	}
 }
 
-// TestAppendParts finds parts of many IDs at once, by a Divider and by one of its bounds, which are
-// of limited length.
+// TestAppendParts finds the parts of many IDs at once, with a divider, and with one made from its
+// bounds, whose length is limited.
 func TestAppendParts(t *testing.T) {
 	long := func(r *rand.Rand) []byte {
 		return fmt.Appendf(bytes.Repeat([]byte("long"), 60+r.IntN(6)), "%d", r.IntN(1000))

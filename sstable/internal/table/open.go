@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
-// Open opens the table in Data, which the file of that name has. It reads the directories only.
+// Open opens the table in Data, the contents of the file File. It reads only the directories.
 func (r *Table) Open() (err error) {
 	defer r.Unguard(Guard(), &err)
 	if err := kernel.Err(); err != nil {
@@ -32,8 +32,8 @@ func (r *Table) Open() (err error) {
 	return r.openSections()
 }
 
-// indexOffset returns where the part of the file begins that searches read: all of it where there
-// are no texts.
+// indexOffset returns the start of the part of the file that searches read: 0 if there are no
+// texts.
 func (r *Table) indexOffset() int64 {
 	s := r.Section(KindBlocks, 0)
 	if !r.Params.StoreText || s == nil {
@@ -52,13 +52,13 @@ func (r *Table) scanned() (parts [][2]int64) {
 	return parts
 }
 
-// Part returns the contents of a section and where they are.
+// Part returns the contents of a section with their offset.
 func (r *Table) Part(s *Section) blobs.Bytes {
 	return blobs.Bytes{Data: r.Bytes(s), Offset: s.Offset}
 }
 
-// openSections opens every section that the format requires and refuses those that there should not
-// be.
+// openSections opens every section that the format requires and refuses sections that must not
+// exist.
 func (r *Table) openSections() error {
 	segments := r.NumSegments()
 	seen := make(map[[2]uint16]bool)
@@ -183,7 +183,7 @@ func (r *Table) openRuns(word int, distinct uint64) ([]*keyrun.Run, error) {
 	return runs, nil
 }
 
-// openOrder opens what a table keeps of the order of writing.
+// openOrder opens the sections with the order of writing.
 func (r *Table) openOrder() (err error) {
 	docs := uint64(r.Info.Docs)
 	if r.Section(KindRanks, 0) != nil {
@@ -201,7 +201,7 @@ func (r *Table) openOrder() (err error) {
 	return err
 }
 
-// Required returns a section that must be there.
+// Required returns a section that must exist.
 func (r *Table) Required(kind Kind, index uint16) (*Section, error) {
 	s := r.Section(kind, index)
 	if s == nil {
@@ -253,7 +253,7 @@ func (r *Table) OpenRecordBlocks(s *Section, area blobs.Bytes) (*blobs.Records, 
 	return blobs.OpenRecords(r.File, uint32(s.Count), r.Part(s), area)
 }
 
-// source returns a key run or a column as it lies in the file.
+// source returns a key run or a column as stored in the file.
 func (r *Table) source(kind Kind, index uint16) (src keyrun.Section, err error) {
 	s, err := r.Required(kind, index)
 	if err != nil {
@@ -299,7 +299,8 @@ func (r *Table) Run(kind Kind, index uint16, n uint64) (*keyrun.Run, error) {
 	return k, r.checkCount(r.Section(kind, index), k.Len(), n)
 }
 
-// checkCount compares the number of things in a section with what the directory and the info say.
+// checkCount compares the number of values in a section with the directory and with the expected
+// number.
 func (r *Table) checkCount(s *Section, got int, want uint64) error {
 	if uint64(got) != want || s.Count != want {
 		return base.Corruptf(r.File, s.Name(), s.Offset, "%d values, the directory says %d, there should be %d", got, s.Count, want)
@@ -307,7 +308,7 @@ func (r *Table) checkCount(s *Section, got int, want uint64) error {
 	return nil
 }
 
-// NumSegments returns the number of sections of bitmaps, which is that of segments.
+// NumSegments returns the number of segments, which is the number of sections of bitmaps.
 func (r *Table) NumSegments() (n int) {
 	for i := range r.Info.Sections {
 		if r.Info.Sections[i].Kind == KindBitmaps {
@@ -317,8 +318,8 @@ func (r *Table) NumSegments() (n int) {
 	return n
 }
 
-// maxIndex returns the greatest Section.Index that sections of a kind may have in this table, of
-// that many segments; -1 if there should be none.
+// maxIndex returns the greatest Section.Index that sections of kind k may have in this table, which
+// has the given number of segments; -1 if there must be no such section.
 func (r *Table) maxIndex(k Kind, segments int) int {
 	switch k {
 	case KindRun:
@@ -341,8 +342,8 @@ func (r *Table) maxIndex(k Kind, segments int) int {
 	return 0
 }
 
-// Blocks returns the area of blocks: what is between the start of the first section of blocks and
-// the end of the last. There is at least one.
+// Blocks returns the area of blocks, from the start of the first section of blocks to the end of
+// the last. There must be at least one.
 func (r *Table) Blocks() blobs.Bytes {
 	first := r.Section(KindBlocks, 0)
 	end := first.Offset + first.Length
@@ -393,8 +394,8 @@ func (r *Table) openSketches(segments int) error {
 	return nil
 }
 
-// openSegment opens the sections of segment i, whose documents start with first, and returns their
-// number.
+// openSegment opens the sections of segment i, whose documents start at first, and returns the
+// number of its documents.
 func (r *Table) openSegment(x *sketchidx.Index, i uint16, first uint32) (n uint32, err error) {
 	s, err := r.Required(KindBitmaps, i)
 	if err != nil {
@@ -415,8 +416,8 @@ func (r *Table) openSegment(x *sketchidx.Index, i uint16, first uint32) (n uint3
 	return n, x.AddSegment(n, s.Name(), r.Part(s), run)
 }
 
-// Note returns a copy of what the table's owner keeps with it (WriterOptions.Note), nil if there is
-// nothing.
+// Note returns a copy of the note that the table's owner stored in it (WriterOptions.Note), nil if
+// there is none.
 func (r *Table) Note() (note []byte, err error) {
 	defer r.Unguard(Guard(), &err)
 	s := r.Section(KindNote, 0)

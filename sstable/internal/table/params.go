@@ -17,33 +17,34 @@ import (
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
-// Params are what fingerprints and sketches of a table were made with. They are fixed when a
-// database is created and recorded in every table, because fingerprints made with different
-// parameters must never be compared. The layout is an exception: it is each table's own, and a
-// database may leave it open (LayoutBySize).
+// Params are the parameters with which the fingerprints and sketches of a table were made. They are
+// fixed when a database is created and recorded in every table, because fingerprints made with
+// different parameters must never be compared. The layout is an exception: each table has its own,
+// and a database may leave it open (LayoutBySize).
 type Params struct {
 	Tokenizer  uint32         // version of the rules that split text into words
-	Shingle    uint32         // K: words, or characters, a shingle
+	Shingle    uint32         // K: words, or characters, in a shingle
 	Hash       uint32         // version of the shingle hash
 	Seed       uint64         // seed of the shingle hash
 	Sketch     uint32         // N: entries of a MinHash sketch, 0 for none
 	MinJaccard float64        // least threshold that the sketch index answers, 0..1
 	Layout     hamming.Layout // how permuted tables lead with the fingerprint's blocks
-	StoreText  bool           // whether texts and fields are kept
+	StoreText  bool           // whether texts and fields are stored
 	Words      uint32         // 64-bit words of a fingerprint, 2..MaxWords; 0 for one
-	Features   string         // what features are, as features.Spec.String has it; "" for shingles of words
+	Features   string         // a features.Spec.String; "" for shingles of words
 	Sets       bool           // whether the features of texts are indexed, for searches by containment
-	Index      string         // the fields that are indexed, as jsonfield.Canonical has them
+	Index      string         // the indexed fields, in the form of jsonfield.Canonical
 }
 
 // Limits of the parameters.
 const (
-	MaxShingle = 1 << 10       // words a shingle
-	MaxSketch  = 1 << 16       // entries of a sketch
-	MaxWords   = base.MaxWords // words of a fingerprint
+	MaxShingle = 1 << 10       // words in a shingle
+	MaxSketch  = 1 << 16       // entries in a sketch
+	MaxWords   = base.MaxWords // words in a fingerprint
 )
 
-// Validate reports the first parameter that no table can have; LayoutBySize is one.
+// Validate returns an error for the first parameter that is not valid for a table; LayoutBySize is
+// not valid.
 func (p Params) Validate() error {
 	switch {
 	case p.Shingle > MaxShingle:
@@ -68,27 +69,27 @@ func (p Params) Validate() error {
 	return p.Layout.Validate()
 }
 
-// Indexed returns the paths of the fields that are indexed. The parameters must be valid.
+// Indexed returns the paths of the indexed fields. The parameters must be valid.
 func (p Params) Indexed() [][]string {
 	paths, _ := jsonfield.Paths(p.Index)
 	return paths
 }
 
-// NumIndexed returns how many these are.
+// NumIndexed returns the number of indexed fields.
 func (p Params) NumIndexed() int { return len(p.Indexed()) }
 
 // NumWords returns the number of words of a fingerprint.
 func (p Params) NumWords() int { return max(1, int(p.Words)) }
 
 // Compatible reports whether tables with p and q can be searched and merged together: whether they
-// differ in the layout at most.
+// differ at most in the layout.
 func (p Params) Compatible(q Params) bool {
 	q.Layout = p.Layout
 	return p == q
 }
 
 // ForTable returns the parameters of a table of n fingerprints in a database with p: p with a
-// layout that a table can have.
+// layout that is valid for a table.
 func (p Params) ForTable(n int64) Params {
 	if p.Layout == hamming.LayoutBySize {
 		p.Layout = hamming.ChooseLayout(n)
@@ -96,8 +97,8 @@ func (p Params) ForTable(n int64) Params {
 	return p
 }
 
-// Diff names each parameter in which q differs from p, as "shingle 3, not 4", p's value first; ""
-// if none does.
+// Diff lists the parameters in which q differs from p, as "shingle 3, not 4", p's value first; ""
+// if there are none.
 func (p Params) Diff(q Params) string {
 	var diffs []string
 	differ := func(name string, a, b any) {
@@ -122,7 +123,7 @@ func (p Params) Diff(q Params) string {
 	return strings.Join(diffs, "; ")
 }
 
-// describeFeatures says in words what features are.
+// describeFeatures describes features in words.
 func (p Params) describeFeatures() string {
 	s, err := features.Parse(p.Features)
 	if err != nil {
@@ -131,7 +132,7 @@ func (p Params) describeFeatures() string {
 	return cmp.Or(s.Describe(), "words")
 }
 
-// String lists the parameters as the layout dump shows them.
+// String lists the parameters in the format of the layout dump.
 func (p Params) String() string {
 	s := fmt.Sprintf("tokenizer %d, shingle %d, hash %d, seed %#x, sketch %d, min-jaccard %g, layout %s, store-text %t",
 		p.Tokenizer, p.Shingle, p.Hash, p.Seed, p.Sketch, p.MinJaccard, p.Layout, p.StoreText)
@@ -151,18 +152,18 @@ func (p Params) String() string {
 }
 
 const (
-	// segmentSections is at least the number of sections of a segment.
+	// segmentSections is the maximum number of sections of a segment.
 	segmentSections = 4
-	// RunSections is at least the number of sections of runs, and of words.
+	// RunSections is the maximum number of sections of runs, and of words.
 	RunSections = MaxWords * (hamming.MaxTables + 1)
-	// LeastSegments is how many segments every table has room for.
+	// LeastSegments is the number of segments that every table can have.
 	LeastSegments = (MaxSections - 2*RunSections - 2*SegmentReserve - FieldSections) / segmentSections
-	// FieldSections is the number of sections of indexed fields at most, with their directories.
+	// FieldSections is the maximum number of sections of indexed fields, with their directories.
 	FieldSections = 4 * fieldidx.Lists * jsonfield.MostPaths
 )
 
-// MaxDocs returns how many documents a table with p can have: with sketches as many as have place
-// in the segments that a file has room for, else MaxDocs.
+// MaxDocs returns the maximum number of documents of a table with p: with sketches it is limited by
+// the number of segments that a file can have, otherwise by the constant MaxDocs.
 func (p Params) MaxDocs() int64 {
 	if p.Sketch == 0 {
 		return MaxDocs
@@ -180,18 +181,18 @@ const (
 	indexFlag     = 4
 )
 
-// Codes of what versions of the program may add without another format: sketches in other
-// encodings, other features.
+// Codes with which later versions of the program may add encodings of sketches, or kinds of
+// features, without another format version.
 const (
 	WidthAt              = 35    // Words
-	EncodingAt, encoding = 36, 0 // sketches as package minhash encodes them
-	FeaturesAt           = 37    // 0, or described
+	EncodingAt, encoding = 36, 0 // encoding of package minhash
+	FeaturesAt           = 37    // 0, or Described
 	Described            = 1
 	DescribedAt          = 38 // length of the description in bytes
 )
 
-// AppendBinary appends the ParamsSize bytes that record p, all but its description, and never
-// fails:
+// AppendBinary appends the ParamsSize bytes that encode p without its description. It never returns
+// an error:
 //
 //	+-----------+---------+------+--------+------+------------+--------+------+
 //	| tokenizer | shingle | hash | sketch | seed | minJaccard | blocks | lead |
@@ -201,12 +202,12 @@ const (
 //	|   1   |           1           |           1          |    1     |   2    |
 //	+-------+-----------------------+----------------------+----------+--------+
 //
-// Flag 1 is StoreText, flag 2 is Sets, flag 4 says that there are indexed fields. Other flags are
+// Flag 1 is StoreText, flag 2 is Sets, flag 4 means that there are indexed fields. Other flags are
 // zero. The width of fingerprints is Words. The encoding is 0, that of package minhash. Features is
-// 0 for shingles of words, else 1. Length is that of the description, which is elsewhere: at the
-// end of the directory of a table, and of the record of a database. It is the text of Features,
-// and with flag 4 a zero byte and the text of Index. A program that does not know another code
-// refuses it by name.
+// 0 for shingles of words, else 1. Length is the length of the description, which is stored
+// elsewhere: at the end of the directory of a table, and at the end of the record of a database.
+// The description is the text of Features and, with flag 4, a zero byte and the text of Index. A
+// program that does not know another code names it when it refuses the table.
 func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.LittleEndian.AppendUint32(b, p.Tokenizer)
 	b = binary.LittleEndian.AppendUint32(b, p.Shingle)
@@ -231,7 +232,7 @@ func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint16(b, uint16(len(p.Description()))), nil
 }
 
-// Description returns the part of the parameters that follows their ParamsSize bytes.
+// Description returns the part of the parameters that is stored after the ParamsSize bytes.
 func (p Params) Description() string {
 	if p.Index == "" {
 		return p.Features
@@ -239,15 +240,15 @@ func (p Params) Description() string {
 	return p.Features + "\x00" + p.Index
 }
 
-// AppendDatabase appends what records p in a database: the bytes of AppendBinary and the
+// AppendDatabase appends the encoded parameters of a database: the bytes of AppendBinary and the
 // description.
 func (p Params) AppendDatabase(b []byte) ([]byte, error) {
 	b, err := p.AppendBinary(b)
 	return append(b, p.Description()...), err
 }
 
-// UnmarshalBinary sets p to the parameters of a table that b records and validates them. b must
-// have ParamsSize bytes and the description after them.
+// UnmarshalBinary decodes the parameters of a table from b and validates them. b must have
+// ParamsSize bytes and the description after them.
 func (p *Params) UnmarshalBinary(b []byte) error {
 	if err := p.decode(b); err != nil {
 		return err
@@ -256,7 +257,7 @@ func (p *Params) UnmarshalBinary(b []byte) error {
 }
 
 // UnmarshalDatabase is UnmarshalBinary for the parameters of a database, which may leave the layout
-// to its tables: no blocks and no lead are LayoutBySize.
+// to its tables: zero blocks and a zero lead mean LayoutBySize.
 func (p *Params) UnmarshalDatabase(b []byte) error {
 	if err := p.decode(b); err != nil {
 		return err
@@ -264,11 +265,11 @@ func (p *Params) UnmarshalDatabase(b []byte) error {
 	return p.ForTable(0).Validate()
 }
 
-// descriptionSize returns how long the description is that belongs to encoded parameters of at
-// least ParamsSize bytes.
+// descriptionSize returns the length of the description of encoded parameters of at least
+// ParamsSize bytes.
 func descriptionSize(b []byte) int { return int(binary.LittleEndian.Uint16(b[DescribedAt:])) }
 
-// decode sets p to what b records.
+// decode sets p to the parameters encoded in b.
 func (p *Params) decode(b []byte) error {
 	if len(b) < ParamsSize || len(b) != ParamsSize+descriptionSize(b) {
 		return fmt.Errorf("parameters of %d bytes, not %d and their description", len(b), ParamsSize)
@@ -313,13 +314,13 @@ func (p *Params) decode(b []byte) error {
 	return nil
 }
 
-// Sketches returns the parameters that sketches depend on.
+// Sketches returns the parameters that affect sketches.
 func (p Params) Sketches() sketchidx.Params {
 	return sketchidx.Params{Size: p.Sketch, MinJaccard: p.MinJaccard}
 }
 
-// NewSetHasher returns a maker of the sets of features that texts are compared by. The parameters
-// must be valid.
+// NewSetHasher returns a hasher that makes the feature sets by which texts are compared. The
+// parameters must be valid.
 func (p Params) NewSetHasher() *features.SetHasher {
 	spec, err := features.Parse(p.Features)
 	if err != nil {

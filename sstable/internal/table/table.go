@@ -1,4 +1,4 @@
-// Package table has the format of a table, which readers and writers share, and opens one.
+// Package table has the format of a table, which readers and writers share, and opens tables.
 //
 //	params.go, idhash.go, times.go, idparts.go  parameters; how IDs and times are stored
 //	section.go, versions.go, format.go          sections, and their directory in each version
@@ -19,14 +19,14 @@ import (
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
-// Table is an open table. Its methods may be called by any number of goroutines, except that Close
-// must come after all of them. Errors about the file's contents are *base.CorruptionError:
-// checksums are verified when a block is first touched.
+// Table is an open table. Any number of goroutines may call its methods, but Close must be the last
+// call. Errors about the file's contents are *base.CorruptionError: checksums are verified when a
+// block is first read.
 type Table struct {
 	File   string
 	Data   []byte
-	Made   map[[2]uint16][]byte // by kind and index: sections that Salvage has from elsewhere
-	Pages  *pages.Table         // how they come into memory; nil if that is left to the system
+	Made   map[[2]uint16][]byte // by kind and index: sections that Salvage has rebuilt
+	Pages  *pages.Table         // how pages are read; nil if that is left to the system
 	Unmap  func() error
 	Closer func() error
 	Params Params
@@ -34,13 +34,13 @@ type Table struct {
 
 	Names    *blobs.List
 	Records  *blobs.Records // nil if there are none
-	Places   *keyrun.Column // record numbers by document; nil if they are the documents'
-	Ranks    *keyrun.Column // by document; nil if they are the documents' numbers
+	Places   *keyrun.Column // record numbers by document; nil if they equal the documents'
+	Ranks    *keyrun.Column // by document; nil if they equal the documents' numbers
 	Seqs     *keyrun.Run    // by rank
 	Times    *keyrun.Column // by rank
 	IDs      *keyrun.Run
 	Runs     []*keyrun.Run    // of the first word of fingerprints
-	Words    []Word           // the others
+	Words    []Word           // the later words
 	Sketches *sketchidx.Index // nil if Params.Sketch is 0
 	Sets     *contain.Index   // nil unless Params.Sets
 	Fields   []fieldidx.List  // of the fields of Params.Index
@@ -48,7 +48,7 @@ type Table struct {
 
 // Word is a word of the fingerprints after the first.
 type Word struct {
-	Column *keyrun.Column // by document; 0 for one without a fingerprint
+	Column *keyrun.Column // by document; 0 for documents without a fingerprint
 	Runs   []*keyrun.Run  // run 0 has documents as values
 }
 
@@ -70,7 +70,7 @@ func (r *Table) Bytes(s *Section) []byte {
 	return r.Data[s.Offset:][:s.Length:s.Length]
 }
 
-// CheckDoc reports whether there is such a document.
+// CheckDoc returns an error if the document does not exist.
 func (r *Table) CheckDoc(doc uint32) error {
 	if doc >= r.Info.Docs {
 		return fmt.Errorf("%s: document %d of %d does not exist", r.File, doc, r.Info.Docs)
@@ -78,7 +78,8 @@ func (r *Table) CheckDoc(doc uint32) error {
 	return nil
 }
 
-// Close releases the file. What aliases it must not be used any more. A second call does nothing.
+// Close releases the file. Slices that alias it must not be used afterwards. A second call does
+// nothing.
 func (r *Table) Close() error {
 	var err error
 	r.Pages.Close()
@@ -94,7 +95,7 @@ func (r *Table) Close() error {
 	return err
 }
 
-// RunAt returns the run of a section of format.KindRun.
+// RunAt returns the run of a section of KindRun with the given index.
 func (r *Table) RunAt(index uint16) *keyrun.Run {
 	if word := index / hamming.MaxTables; word > 0 {
 		return r.Words[word-1].Runs[index%hamming.MaxTables]
@@ -102,7 +103,7 @@ func (r *Table) RunAt(index uint16) *keyrun.Run {
 	return r.Runs[index]
 }
 
-// AppendRest appends the words of a document's fingerprint after the first.
+// AppendRest appends the words after the first of a document's fingerprint.
 func (r *Table) AppendRest(dst []uint64, doc uint32) ([]uint64, error) {
 	for i := range r.Words {
 		v, err := r.Words[i].Column.Get(int(doc))
@@ -123,12 +124,12 @@ func (r *Table) Rank(doc uint32) (int, error) {
 	return int(v), err
 }
 
-// TimeAt returns the time of the document with a rank, as OrderedTime gives it.
+// TimeAt returns the time of the document with a rank, in the form of OrderedTime.
 func (r *Table) TimeAt(rank int) (uint64, error) {
 	return r.Times.Get(rank)
 }
 
-// Record returns text and fields of a document, parts of a decoded block.
+// Record returns text and fields of a document, as parts of a decoded block.
 func (r *Table) Record(doc uint32) (text, fields []byte, err error) {
 	if r.Records == nil {
 		return nil, nil, nil
@@ -140,7 +141,7 @@ func (r *Table) Record(doc uint32) (text, fields []byte, err error) {
 	return r.Records.Get(place)
 }
 
-// Place returns the number of a document's record, that of records if it has none.
+// Place returns the number of a document's record, or the number of records if it has none.
 func (r *Table) Place(doc uint32) (uint32, error) {
 	if r.Places == nil {
 		return doc, nil
@@ -149,7 +150,7 @@ func (r *Table) Place(doc uint32) (uint32, error) {
 	return uint32(v), err
 }
 
-// DocAt returns the document of a position in the run of IDs.
+// DocAt returns the document at a position of the run of IDs.
 func (r *Table) DocAt(i int) (uint32, error) {
 	v, err := r.IDs.Value(i)
 	if err == nil && v >= uint64(r.Info.Docs) {

@@ -2,28 +2,28 @@ package table
 
 import "slices"
 
-// OrderedTime maps times to numbers of the same order, as a column stores them.
+// OrderedTime maps times to unsigned numbers in the same order, the form that a column stores.
 func OrderedTime(t int64) uint64 { return uint64(t) ^ 1<<63 }
 
 // TimeOf is the inverse of OrderedTime.
 func TimeOf(v uint64) int64 { return int64(v ^ 1<<63) }
 
-// A time sketch is TimeQuantiles times, or as many as there are documents, ascending, with a
-// checksum: the least, the greatest, and in between those that cut the documents into equal parts,
-// of a sample of every stride-th document in the order of writing. It says how much of a table a
-// retention will drop, without a look at it.
+// A time sketch has TimeQuantiles times, or as many as there are documents, ascending, with a
+// checksum: the minimum, the maximum, and between them quantiles of a sample of every stride-th
+// document in the order of writing. It shows which share of a table a retention will drop, without
+// reading the table.
 //
 //	+------------+ ... +-------------+----------+
-//	| quantile 0 |     | quantile 64 | CRC32C 4 |    each 8 bytes, as OrderedTime gives them
+//	| quantile 0 |     | quantile 64 | CRC32C 4 |    8 bytes each, in the form of OrderedTime
 //	+------------+ ... +-------------+----------+
 const (
-	// TimeQuantiles is the most quantiles that a table's sketch of its times has.
+	// TimeQuantiles is the maximum number of quantiles in a time sketch.
 	TimeQuantiles = 65
 	// TimeSampled is about how many times are sampled.
 	TimeSampled = 1 << 14
 )
 
-// TimeSample takes every stride-th of the times that it is given, and the extremes.
+// TimeSample samples every Stride-th of the times added, and records the extremes.
 type TimeSample struct {
 	Stride, At int
 	Least      uint64
@@ -36,7 +36,7 @@ func NewTimeSample(n int) TimeSample {
 	return TimeSample{Stride: max(n/TimeSampled, 1), Least: ^uint64(0)}
 }
 
-// Add takes the next value.
+// Add adds the next time.
 func (s *TimeSample) Add(v uint64) {
 	if s.At%s.Stride == 0 {
 		s.Times = append(s.Times, v)

@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// A Version is how a version of the format encodes its directory. Header and trailer are the same
-// in all, so that any program can tell which version a table has. A new version gets an entry in
-// Versions and an AppendDirectory of its own; what its sections hold is up to the functions that
-// open them, which look at Info.Version.
+// A Version describes how a version of the format encodes its directory. Header and trailer are the
+// same in all versions, so that any program can tell a table's version. A new version gets an entry
+// in Versions and an AppendDirectory of its own; the functions that open sections look at
+// Info.Version where the contents of sections differ.
 type Version struct {
-	Least   int  // bytes of a directory, at least
+	Least   int  // minimum size of a directory in bytes
 	Unknown Kind // first kind of section that the version does not know
 
 	// AppendDirectory appends the directory.
 	AppendDirectory func(b []byte, p Params, info *Info) []byte
-	// ParseDirectory is its inverse, for a directory of at least that many bytes, whose checksum is
-	// right. It checks the parameters, the numbers of info, and each entry by itself. at is the
-	// offset in dir of what err is about.
+	// ParseDirectory is the inverse of AppendDirectory, for a directory of at least Least bytes
+	// with a valid checksum. It checks the parameters, the numbers of info, and each entry by
+	// itself. at is the offset in dir of the part to which err refers.
 	ParseDirectory func(dir []byte) (p Params, info Info, at int, err error)
 	// EntryAt returns the offset in a directory of the entry of section i.
 	EntryAt func(i int) int
@@ -30,10 +30,10 @@ type Version struct {
 
 // Versions are the versions that this program reads:
 //
-//	2  the first that was released
+//	2  the first released version
 //
-// Version 1 is refused by name (see findDirectory): no release wrote it. A version stays as long as
-// there may be tables of it.
+// Version 1 is refused by name (see findDirectory): no release wrote it. A version stays here as
+// long as tables with it may exist.
 var Versions = map[uint32]*Version{
 	2: {
 		Least: ParamsSize + InfoSize, Unknown: KindValueDocs + 1,
@@ -99,10 +99,10 @@ func AppendDirectory2(b []byte, p Params, info *Info) []byte {
 	return append(b, p.Description()...)
 }
 
-// EntryAt2 is version.entryAt of version 2.
+// EntryAt2 is Version.EntryAt of version 2.
 func EntryAt2(i int) int { return ParamsSize + InfoSize + i*EntrySize }
 
-// ParseDirectory2 is version.parseDirectory of version 2.
+// ParseDirectory2 is Version.ParseDirectory of version 2.
 func ParseDirectory2(dir []byte) (p Params, info Info, at int, err error) {
 	end := max(len(dir)-descriptionSize(dir), ParamsSize+InfoSize)
 	if err := p.UnmarshalBinary(append(bytes.Clone(dir[:ParamsSize]), dir[end:]...)); err != nil {
@@ -126,8 +126,8 @@ func ParseDirectory2(dir []byte) (p Params, info Info, at int, err error) {
 	return p, info, 0, nil
 }
 
-// check reports whether the numbers of i can be those of a table; at is where in the info of
-// version 2 the wrong ones are.
+// check returns an error if the numbers of i are not valid for a table; at is the offset of the
+// wrong number in the info of version 2.
 func (i *Info) check() (at int, err error) {
 	switch {
 	case i.Fingerprints > i.Docs || i.Distinct > i.Fingerprints || i.Docs > MaxDocs || i.Fingerprints > 0 && i.Distinct == 0:

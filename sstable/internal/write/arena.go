@@ -10,17 +10,18 @@ import (
 const (
 	arenaShift      = 20
 	arenaBlock      = 1 << arenaShift
-	firstArenaBlock = 4 << 10 // of the first block; it doubles up to arenaBlock
+	firstArenaBlock = 4 << 10 // initial capacity of the first block, which doubles up to arenaBlock
 
-	// maxString is the most bytes of a string.
+	// maxString is the maximum length of a string.
 	maxString = arenaBlock - binary.MaxVarintLen32
-	// maxArenaBlocks is how many blocks numbers of 32 bits reach.
+	// maxArenaBlocks is the number of blocks that numbers of 32 bits can address.
 	maxArenaBlocks = 1 << (32 - arenaShift)
 )
 
-// An Arena keeps many byte strings in few large blocks, each under a number of 32 bits: beside its
-// bytes a string costs one byte, two from 128 bytes on, and nothing for the garbage collector.
-// The zero value is empty. It may be read by several goroutines while nothing is added.
+// An Arena stores many byte strings in a few large blocks and numbers them with 32 bits. In
+// addition to its bytes a string needs one byte, or two from 128 bytes on, and costs the garbage
+// collector nothing. The zero value is empty. Several goroutines may read it while nothing is
+// added.
 //
 //	number = block << 20 | offset; a string does not cross the end of its block
 //	string = length, a uvarint | bytes
@@ -28,11 +29,11 @@ type Arena struct {
 	blocks [][]byte
 }
 
-// Full reports whether the next string may have no place: every string of maxString or fewer has
-// one as long as it is false.
+// Full reports whether the arena may be unable to store the next string. As long as it is false,
+// every string of up to maxString bytes fits.
 func (a *Arena) Full() bool { return len(a.blocks) >= maxArenaBlocks-1 }
 
-// Add keeps a copy of s, of at most maxString, and returns its number.
+// Add stores a copy of s, which has at most maxString bytes, and returns its number.
 func (a *Arena) Add(s []byte) uint32 {
 	return a.AddString(unsafe.String(unsafe.SliceData(s), len(s)))
 }
@@ -50,8 +51,8 @@ func (a *Arena) AddString(s string) uint32 {
 	return at
 }
 
-// reserve makes room for need bytes, in the last block where that can still grow, and returns the
-// block.
+// reserve ensures that a block has capacity for need more bytes: the last block if it can still
+// grow, else a new one. It returns the block.
 func (a *Arena) reserve(last, need int) int {
 	if last == 0 && len(a.blocks[0])+need <= arenaBlock && cap(a.blocks[0]) < arenaBlock {
 		grown := make([]byte, len(a.blocks[0]), min(max(2*cap(a.blocks[0]), len(a.blocks[0])+need), arenaBlock))
@@ -76,7 +77,7 @@ func (a *Arena) reserve(last, need int) int {
 	return last + 1
 }
 
-// Get returns a string, given its number. It must not be changed.
+// Get returns the string with a number. It must not be changed.
 func (a *Arena) Get(at uint32) []byte {
 	b := a.blocks[at>>arenaShift][at&(arenaBlock-1):]
 	if n := int(b[0]); n < 0x80 {
@@ -86,14 +87,15 @@ func (a *Arena) Get(at uint32) []byte {
 	return b[skip : skip+int(n) : skip+int(n)]
 }
 
-// Prefetch requests the beginning of a string, which Get will read.
+// Prefetch prefetches the start of a string, which Get will read.
 func (a *Arena) Prefetch(at uint32) { a.PrefetchBytes(at, 1) }
 
-// PrefetchBytes requests n bytes of a string and its length, n at least 1.
+// PrefetchBytes prefetches the length of a string and its first bytes, n bytes in all; n is at
+// least 1.
 func (a *Arena) PrefetchBytes(at uint32, n int) {
 	b := a.blocks[at>>arenaShift]
 	kernel.PrefetchAt(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), uintptr(at&(arenaBlock-1))), uintptr(n))
 }
 
-// Reset removes all strings and keeps the memory.
+// Reset removes all strings but retains the memory.
 func (a *Arena) Reset() { a.blocks = a.blocks[:0] }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestArena adds strings of all sizes, and reads all of them again after each round.
+// TestArena adds strings of all sizes, and reads all again after each round.
 func TestArena(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	var a Arena

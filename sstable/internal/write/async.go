@@ -2,23 +2,23 @@ package write
 
 import "io"
 
-// asyncBuffer is how many bytes are written at a time; there are up to asyncBuffers of them, made
-// as they are needed: most tables of a small database are smaller than one.
+// asyncBuffer is how many bytes are written at a time. There are up to asyncBuffers buffers, which
+// are allocated when needed: most tables of a small database are smaller than one buffer.
 const (
 	asyncBuffer  = 512 << 10
 	asyncBuffers = 4
 )
 
-// An AsyncWriter writes in a goroutine of its own, so that who encodes does not wait for who
-// writes. It must be closed.
+// An AsyncWriter writes in a separate goroutine, so that encoding does not wait for output. It must
+// be closed.
 type AsyncWriter struct {
 	w    io.Writer
-	buf  []byte      // that is being filled
+	buf  []byte      // being filled
 	full chan []byte // to be written
 	free chan []byte // for reuse
-	made int         // buffers
+	made int         // number of buffers
 	done chan struct{}
-	err  error // of w; may be read once done is closed
+	err  error // error of w; may be read once done is closed
 }
 
 // NewAsyncWriter returns a writer to w.
@@ -30,7 +30,7 @@ func NewAsyncWriter(w io.Writer) *AsyncWriter {
 	return a
 }
 
-// run writes what comes until Close, or an error.
+// run writes buffers until Close, or until an error.
 func (a *AsyncWriter) run(full <-chan []byte) {
 	defer close(a.done)
 	for b := range full {
@@ -41,7 +41,7 @@ func (a *AsyncWriter) run(full <-chan []byte) {
 	}
 }
 
-// Write keeps a copy of p. An error may be that of an earlier call.
+// Write copies p. It may return the error of an earlier write.
 func (a *AsyncWriter) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
 		room := p[:min(len(p), asyncBuffer-len(a.buf))]
@@ -58,15 +58,15 @@ func (a *AsyncWriter) Write(p []byte) (n int, err error) {
 		case <-a.done:
 			return n, a.err
 		case b := <-a.free:
-			a.full <- a.buf // there is room for all buffers
+			a.full <- a.buf // the channel has capacity for all buffers
 			a.buf = b
 		}
 	}
 	return n, nil
 }
 
-// Close writes what remains, and returns the first error of all writes. A second call only returns
-// it again.
+// Close writes the rest and returns the first error of all writes. A second call only returns the
+// error again.
 func (a *AsyncWriter) Close() error {
 	if a.full != nil {
 		if len(a.buf) > 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAsyncWriter writes pieces of all sizes: what arrives is their concatenation.
+// TestAsyncWriter writes pieces of all sizes; the output must be their concatenation.
 func TestAsyncWriter(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, total := range []int{0, 1, asyncBuffer - 1, asyncBuffer, asyncBuffer + 1, 5*asyncBuffer + 77} {
@@ -45,7 +45,8 @@ func (w *stuckWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestAsyncWriterFails writes on after an error: a later Write or Close returns it, and none hangs.
+// TestAsyncWriterFails continues to write after an error: a later Write or Close must return it,
+// and none may hang.
 func TestAsyncWriterFails(t *testing.T) {
 	for _, left := range []int{0, asyncBuffer, 3 * asyncBuffer} {
 		w := NewAsyncWriter(&stuckWriter{left: left})

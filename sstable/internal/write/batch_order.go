@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// A Batch is put into the order of a table by two sorts of single words, so that a sort moves eight
-// bytes a document:
+// A Batch is sorted into the order of a table by two sorts of 64-bit words, so that a sort moves
+// eight bytes per document:
 //
 //	 63                   38 37                                    0
 //	+-----------------------+---------------------------------------+
@@ -20,29 +20,29 @@ import (
 //	| position in the batch | leading bits of the fingerprint       |
 //	+-----------------------+---------------------------------------+
 //
-// The first sort makes the run of IDs, where equal IDs are side by side. The second makes the order
-// of documents; what has equal leading bits is sorted again by the other bits.
+// The first sort gives the run of IDs, with equal IDs next to each other. The second gives the
+// order of documents; those with equal leading bits are sorted again by the other bits.
 const (
 	LeadMask  = 1<<table.IDBits - 1
-	OtherBits = 64 - table.IDBits // of a fingerprint, and of a position
-	share     = 1 << 14           // documents a goroutine takes at a time; a multiple of 64
+	OtherBits = 64 - table.IDBits // other bits of a fingerprint; bits of a position
+	share     = 1 << 14           // documents per goroutine at a time; a multiple of 64
 )
 
 // BatchOrder is a batch in the order of a table.
 type BatchOrder struct {
 	*Batch
-	ByID    []uint64 // sorted by the hash of the ID; of all documents
-	dropped Bitset   // documents that are left out; nil if none is
-	before  []uint32 // of each word of dropped, how many there are before it; nil if dropped is
+	ByID    []uint64 // all documents, sorted by the hash of the ID
+	dropped Bitset   // documents that are left out; nil if none are
+	before  []uint32 // by word of dropped: number of dropped documents before it; nil if dropped is
 	written []uint32 // positions in the order of sequence numbers, if those do not ascend
-	ranks   []uint32 // of each position, where it is in written; nil if that is
+	ranks   []uint32 // by position in the batch: its index in written; nil if that is
 	fps     []uint64 // fingerprints, sorted
-	docs    []uint32 // of each document of the table, its position in the batch
-	numbers []uint32 // of each position, the document of the table
-	spare   []uint64 // room
+	docs    []uint32 // by document of the table: its position in the batch
+	numbers []uint32 // by position in the batch: the document of the table
+	spare   []uint64 // buffer
 }
 
-// inOrder puts a batch into the order of a table.
+// inOrder sorts a batch into the order of a table.
 func inOrder(ctx context.Context, b *Batch, workers int, room *BatchRoom) (*BatchOrder, error) {
 	n := b.Len()
 	o := &BatchOrder{Batch: b}
@@ -76,7 +76,7 @@ func inOrder(ctx context.Context, b *Batch, workers int, room *BatchRoom) (*Batc
 		}
 	}
 	tmp := room.take(2, len(keys))
-	if !sorted { // as the documents of a table are
+	if !sorted { // documents read from a table are sorted already
 		keys, tmp = ordered.SortParts(keys, tmp, table.IDBits, workers)
 	}
 	if err := o.sortOthers(ctx, keys, tmp, workers); err != nil {
@@ -102,7 +102,7 @@ func inOrder(ctx context.Context, b *Batch, workers int, room *BatchRoom) (*Batc
 	return o, err
 }
 
-// shares calls work for [0, n) in shares, on several workers.
+// shares calls work for [0, n) in shares, in several goroutines.
 func shares(ctx context.Context, n, workers int, work func(from, to int)) error {
 	return pipeline.Ordered(ctx, (n+share-1)/share, workers, func(i int) (none struct{}, err error) {
 		work(i*share, min((i+1)*share, n))
@@ -110,11 +110,11 @@ func shares(ctx context.Context, n, workers int, work func(from, to int)) error 
 	}, func(int, struct{}) error { return nil })
 }
 
-// dropEarlier finds the documents whose ID a later one has.
+// dropEarlier finds the documents whose ID a later document has, too.
 func (o *BatchOrder) dropEarlier() {
-	var alive []uint32 // with the hash of the one before, each with another ID
+	var alive []uint32 // documents with the current hash and different IDs
 	for j, k := range o.ByID {
-		pos := uint32(k >> table.IDBits) // positions of one hash ascend
+		pos := uint32(k >> table.IDBits) // positions with the same hash ascend
 		if j == 0 || k&LeadMask != o.ByID[j-1]&LeadMask {
 			alive = append(alive[:0], pos)
 			continue
@@ -141,7 +141,7 @@ func (o *BatchOrder) dropEarlier() {
 	}
 }
 
-// droppedWord returns the documents 64*w to 64*w+63 that are left out.
+// droppedWord returns a bit set of the dropped documents among 64*w to 64*w+63.
 func (o *BatchOrder) droppedWord(w int) uint64 {
 	if o.dropped == nil {
 		return 0
@@ -149,7 +149,7 @@ func (o *BatchOrder) droppedWord(w int) uint64 {
 	return o.dropped[w]
 }
 
-// sortBySeq brings the documents that are not left out into the order of sequence numbers.
+// sortBySeq sorts the documents that are not left out by their sequence numbers.
 func (o *BatchOrder) sortBySeq() {
 	p := ordered.Pairs{Keys: make([]uint64, 0, o.Len()), Vals: make([]uint32, 0, o.Len())}
 	for pos, seq := range o.Seqs {
@@ -165,8 +165,8 @@ func (o *BatchOrder) sortBySeq() {
 	}
 }
 
-// inSeqOrder returns the positions of the documents in the order of sequence numbers; nil if those
-// are all positions in order.
+// inSeqOrder returns the positions of the documents in the order of sequence numbers; nil if these
+// are all positions, in order.
 func (o *BatchOrder) inSeqOrder() (positions []uint32) {
 	if o.written != nil || o.dropped == nil {
 		return o.written
@@ -179,8 +179,8 @@ func (o *BatchOrder) inSeqOrder() (positions []uint32) {
 	return positions
 }
 
-// rank returns how many documents that are not left out have a lower sequence number than the one
-// at a position.
+// rank returns how many documents that are not left out have a lower sequence number than the
+// document at a position.
 func (o *BatchOrder) rank(pos uint32) uint32 {
 	if o.ranks != nil {
 		return o.ranks[pos]
@@ -191,7 +191,7 @@ func (o *BatchOrder) rank(pos uint32) uint32 {
 	return pos - o.before[pos>>6] - uint32(bits.OnesCount64(o.dropped[pos>>6]&(1<<(pos&63)-1)))
 }
 
-// sortOthers sorts what has equal leading bits of the fingerprint by the others.
+// sortOthers sorts documents whose fingerprints have the same leading bits by the other bits.
 func (o *BatchOrder) sortOthers(ctx context.Context, keys, tmp []uint64, workers int) error {
 	for from := 0; from < len(keys); {
 		if from%share == 0 && ctx.Err() != nil {
@@ -214,21 +214,21 @@ func (o *BatchOrder) sortOthers(ctx context.Context, keys, tmp []uint64, workers
 	return nil
 }
 
-// A BatchRoom is memory for reuse by one writer after the other. The zero value is empty.
+// A BatchRoom is memory that successive writers reuse. The zero value is empty.
 type BatchRoom struct {
 	words   [3][]uint64
 	numbers [2][]uint32
 }
 
-// take returns array i of words with n elements of any content.
+// take returns array i of words with n elements of arbitrary content.
 func (r *BatchRoom) take(i, n int) []uint64 { return grown(&r.words[i], n) }
 
 func (r *BatchRoom) takeNumbers(i, n int) []uint32 { return grown(&r.numbers[i], n) }
 
-// grown returns n elements of an array, in the place of which there is a longer one if need be.
+// grown returns n elements of an array, which it replaces by a longer one if necessary.
 func grown[T any](a *[]T, n int) []T {
 	if cap(*a) < n {
-		*a = nil // before the new one
+		*a = nil // frees the old array before the new one is allocated
 		*a = make([]T, n+n/16)
 	}
 	return (*a)[:n]

@@ -22,9 +22,10 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// BatchWriter writes the table of a Batch, on all processors. Beside the batch it takes about 32
-// bytes of memory a document, and with sketches what Writer says of a segment. Records are written
-// before, as they come, and need no memory then: a table may have more texts than fit into it.
+// BatchWriter writes the table of a Batch, on all processors. In addition to the batch it needs
+// about 32 bytes of memory per document, and with sketches the memory of a segment
+// (sketchidx.Writer). Records are written before the batch, as they arrive, and need no memory
+// afterwards: a table may have more texts than fit in memory.
 //
 //	w, err := sstable.NewBatchWriter(ctx, out, p, o)
 //	first, err := w.AddRecords(...)		// any number of times
@@ -35,11 +36,11 @@ type BatchWriter struct {
 	o       BatchOptions
 	file    io.WriteCloser
 	batch   *BatchOrder
-	placed  uint32 // records
+	placed  uint32 // number of records
 	columns sync.Pool
-	sets    contain.Sets // of the records; empty unless Params.Sets
-	hashers sync.Pool    // of *features.SetHasher, for them
-	indexed [][]string   // fields
+	sets    contain.Sets // sets of the records; empty unless Params.Sets
+	hashers sync.Pool    // of *features.SetHasher
+	indexed [][]string   // paths of the indexed fields
 	values  fieldidx.Values
 }
 
@@ -47,14 +48,15 @@ type BatchWriter struct {
 type BatchOptions struct {
 	WriterOptions
 	Workers int // goroutines that work at a time; 0 means GOMAXPROCS
-	// Room, if not nil, has memory that Write uses, and leaves for the next writer.
+	// Room, if not nil, is memory that Write uses and leaves for the next writer.
 	Room *BatchRoom
-	// Layout returns the layout for a table of n fingerprints; nil means that of the parameters.
+	// Layout returns the layout for a table of n fingerprints; nil means the layout of the
+	// parameters.
 	Layout func(n int64) hamming.Layout
 }
 
-// NewBatchWriter returns a writer of a table to a file, which its Close closes. The layout of p may
-// be LayoutBySize. The work stops with the error of ctx when that ends.
+// NewBatchWriter returns a writer of a table to a file, which Close closes. The layout of p may be
+// LayoutBySize. When ctx ends, the writer stops and returns the context's error.
 func NewBatchWriter(ctx context.Context, file io.WriteCloser, p table.Params, o BatchOptions) (*BatchWriter, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -70,12 +72,13 @@ func NewBatchWriter(ctx context.Context, file io.WriteCloser, p table.Params, o 
 	return t, nil
 }
 
-// Close frees what the writer has. Without Write before, the table is of no use.
+// Close frees the resources of the writer. If Write has not been called, the table is incomplete.
 func (t *BatchWriter) Close() { t.file.Close() }
 
-// AddRecords writes n records, given by number from 0, whose texts and fields lie side by side in
-// blocks. It returns the number of the first in the table; the others follow. Nothing is written if
-// the table keeps no texts. Alike is how many of them are near-duplicates of one shortly before.
+// AddRecords writes n records, whose texts and fields are stored side by side in blocks; record(i)
+// returns the i-th, counted from 0. It returns the number of the first record in the table; the
+// others follow. It writes nothing if the table stores no texts. alike is the number of records
+// that are near-duplicates of a preceding one.
 func (t *BatchWriter) AddRecords(n, alike int, record func(i int) (text, fields []byte)) (first uint32, err error) {
 	if t.Err != nil || !t.Params.StoreText {
 		return 0, t.Err
@@ -84,7 +87,7 @@ func (t *BatchWriter) AddRecords(n, alike int, record func(i int) (text, fields 
 	if uint64(first)+uint64(n) > table.MaxDocs {
 		return 0, t.Fail(fmt.Errorf("more than %d records: %w", uint32(table.MaxDocs), table.ErrTooLarge))
 	}
-	var ends []int // of blocks
+	var ends []int // ends of the blocks
 	size, begin := 0, 0
 	for i := range n {
 		text, fields := record(i)
@@ -118,8 +121,8 @@ func (t *BatchWriter) AddRecords(n, alike int, record func(i int) (text, fields 
 	}, level))
 }
 
-// addBlocks writes blocks of records, given as AppendRecord has them, with how many they are, and
-// what they have in indexes.
+// addBlocks writes n blocks of records. raw appends the records of a block in the format of
+// AppendRecord and returns their number; index returns the entries of the block for indexes.
 func (t *BatchWriter) addBlocks(n int, raw func(dst []byte, block int) ([]byte, int), index func(block int) ([]contain.Group, fieldidx.Groups), level Level) error {
 	buffers := sync.Pool{New: func() any { return new([2][]byte) }} // raw and stored
 	type block struct {
@@ -146,16 +149,16 @@ func (t *BatchWriter) addBlocks(n int, raw func(dst []byte, block int) ([]byte, 
 }
 
 const (
-	// From 1/leastAlike of near-duplicates on the fastest level pays: they make blocks smaller by
-	// as much as the level makes them larger.
+	// If at least 1/leastAlike of the records are near-duplicates, the fastest level pays: they
+	// make blocks smaller by as much as the level makes them larger.
 	leastAlike = 8
 	// The fastest level may make blocks larger by 1/mostLarger.
 	mostLarger = 16
-	// sampled is how many blocks are compressed at both levels, and every how many at the most.
+	// About sampled blocks are compressed with both levels, but at most every sampledOf-th.
 	sampled, sampledOf = 8, 32
 )
 
-// sampleLevel returns the fastest level, unless that makes some of the blocks much larger.
+// sampleLevel returns the fastest level, unless it makes a sample of the blocks much larger.
 func (t *BatchWriter) sampleLevel(blocks int, raw func(dst []byte, block int) ([]byte, int)) Level {
 	var b, stored []byte
 	fastest, other := 0, 0
@@ -174,8 +177,8 @@ func (t *BatchWriter) sampleLevel(blocks int, raw func(dst []byte, block int) ([
 	return LevelFastest
 }
 
-// Write writes the documents of a batch, and completes the table. It returns what the table says of
-// itself, which has how many documents are not left out.
+// Write writes the documents of a batch and completes the table. It returns the Info of the table,
+// whose number of documents does not include those left out.
 func (t *BatchWriter) Write(b *Batch) (table.Info, error) {
 	if _, err := t.Order(b); err != nil {
 		return table.Info{}, err
@@ -183,7 +186,7 @@ func (t *BatchWriter) Write(b *Batch) (table.Info, error) {
 	return t.WriteOrdered()
 }
 
-// WriteOrdered is the second half of Write: it writes what Order has brought into order.
+// WriteOrdered is the second half of Write: it writes the documents that Order has sorted.
 func (t *BatchWriter) WriteOrdered() (table.Info, error) {
 	for _, step := range []func() error{
 		t.writeFingerprints, t.writeBatchSeqs, t.writeBatchTimes, t.writeRanks, t.writePlaces, t.writeWords, t.writeNames, t.writePermuted, t.writeWordRuns, t.writeBatchIDs,
@@ -200,7 +203,7 @@ func (t *BatchWriter) WriteOrdered() (table.Info, error) {
 	return info, err
 }
 
-// Order is the first half of Write: it ends the records, and brings the documents into the order of
+// Order is the first half of Write: it ends the records, and sorts the documents into the order of
 // the table.
 func (t *BatchWriter) Order(b *Batch) (o *BatchOrder, err error) {
 	if t.Err != nil {
@@ -228,8 +231,8 @@ func (t *BatchWriter) Order(b *Batch) (o *BatchOrder, err error) {
 // encodeShare is how many values of a section are encoded at a time: whole blocks.
 const encodeShare = 64 * keyrun.BlockLen
 
-// encodeRun writes a section of n keys by writers that newWriter returns. Fill adds the keys in
-// [from, to) to one.
+// encodeRun writes a section of n keys with writers from newWriter. fill adds the keys in [from,
+// to) to a writer.
 func (t *BatchWriter) encodeRun(kind table.Kind, index uint16, n int, newWriter func(w io.Writer) *keyrun.Writer, fill func(w *keyrun.Writer, from, to int) error) error {
 	t.Out.Begin(kind, index)
 	run := newWriter(&t.Out)
@@ -259,7 +262,7 @@ func (t *BatchWriter) encodeColumn(kind table.Kind, index uint16, n int, value f
 			part = keyrun.NewColumnWriter(nil)
 		}
 		for j := i * encodeShare; j < min((i+1)*encodeShare, n); j++ {
-			part.Add(value(j)) // without a writer nothing can fail
+			part.Add(value(j)) // cannot fail without an output
 		}
 		return part, nil
 	}, func(_ int, part *keyrun.ColumnWriter) error {
@@ -271,7 +274,7 @@ func (t *BatchWriter) encodeColumn(kind table.Kind, index uint16, n int, value f
 	return t.Out.Err
 }
 
-// encodeKeys writes a run of sorted keys, that of a permuted table of a word.
+// encodeKeys writes sorted keys as the run of a permuted table of a word.
 func (t *BatchWriter) encodeKeys(word, index int, keys []uint64) error {
 	return t.encodeRun(table.KindRun, table.RunIndex(word, index), len(keys), keyrun.NewPartsWriter, func(w *keyrun.Writer, from, to int) error {
 		return w.AddKeys(keys[from:to])
@@ -309,7 +312,7 @@ func (t *BatchWriter) writePermuted() error {
 	return t.permute(0, keys, tmp)
 }
 
-// permute writes the runs after run 0 of a word, whose sorted keys it overwrites.
+// permute writes the runs after run 0 of a word. It overwrites keys, which must be sorted.
 func (t *BatchWriter) permute(word int, keys, tmp []uint64) error {
 	keys = distinct(keys)
 	tmp = tmp[:len(keys)]
@@ -322,7 +325,7 @@ func (t *BatchWriter) permute(word int, keys, tmp []uint64) error {
 	return t.Out.Err
 }
 
-// rest returns a word after the first of a document; 0 if it has no fingerprint.
+// rest returns a later word of a document's fingerprint; 0 if it has no fingerprint.
 func (b *BatchOrder) rest(word, doc int) uint64 {
 	if pos := b.docs[doc]; !b.isBare(pos) {
 		return b.Rest[word-1][pos]
@@ -330,7 +333,7 @@ func (b *BatchOrder) rest(word, doc int) uint64 {
 	return 0
 }
 
-// writeWords writes the words of the fingerprints after the first, by document.
+// writeWords writes the later words of the fingerprints, by document.
 func (t *BatchWriter) writeWords() error {
 	for word := 1; word < t.Params.NumWords(); word++ {
 		err := t.encodeColumn(table.KindWords, uint16(word), len(t.batch.docs), func(doc int) uint64 { return t.batch.rest(word, doc) })
@@ -420,7 +423,7 @@ func (t *BatchWriter) writeBatchTimes() error {
 	return t.Out.Err
 }
 
-// writeRanks writes the ranks of the documents, unless they are the numbers.
+// writeRanks writes the ranks of the documents, unless they equal the document numbers.
 func (t *BatchWriter) writeRanks() error {
 	b := t.batch
 	if b.written == nil && slices.IsSorted(b.docs) {
@@ -429,7 +432,7 @@ func (t *BatchWriter) writeRanks() error {
 	return t.encodeColumn(table.KindRanks, 0, len(b.docs), func(doc int) uint64 { return uint64(b.rank(b.docs[doc])) })
 }
 
-// record returns the record of a document, or NoRecord.
+// record returns the record number of a document, or NoRecord.
 func (o *BatchOrder) record(doc int) uint32 {
 	if o.Records == nil {
 		return NoRecord
@@ -437,7 +440,7 @@ func (o *BatchOrder) record(doc int) uint32 {
 	return o.Records[o.docs[doc]]
 }
 
-// writePlaces writes which record each document has, unless that is the one of its number.
+// writePlaces writes the record numbers of the documents, unless they equal the document numbers.
 func (t *BatchWriter) writePlaces() error {
 	b := t.batch
 	if t.placed == 0 {
@@ -454,7 +457,7 @@ func (t *BatchWriter) writePlaces() error {
 	return t.encodeColumn(table.KindPlaces, 0, len(b.docs), place)
 }
 
-// writeBatchIDs writes the run of hashes of IDs with their documents.
+// writeBatchIDs writes the run of ID hashes with their documents.
 func (t *BatchWriter) writeBatchIDs() error {
 	b, n := t.batch, len(t.batch.docs)
 	if b.dropped != nil {
@@ -466,7 +469,7 @@ func (t *BatchWriter) writeBatchIDs() error {
 		var docs [keyrun.BlockLen]uint32
 		for rest := b.ByID[from:to]; len(rest) > 0; {
 			n := min(len(rest), len(docs))
-			for i, k := range rest[:n] { // nothing else, so that many cache misses overlap
+			for i, k := range rest[:n] { // nothing else: cache misses overlap
 				hashes[i], docs[i] = k&LeadMask, b.numbers[k>>table.IDBits]
 			}
 			if err := w.AddPairs(hashes[:n], docs[:n]); err != nil {
@@ -478,7 +481,7 @@ func (t *BatchWriter) writeBatchIDs() error {
 	})
 }
 
-// divideBatch begins the order of IDs, if the table keeps it.
+// divideBatch starts the order of IDs, if the table is large enough to have one.
 func (t *BatchWriter) divideBatch() {
 	b := t.batch
 	parts := NumIDParts(len(b.docs), t.o.WriterOptions)
@@ -531,8 +534,8 @@ func (t *BatchWriter) writeNames() error {
 	return t.Out.Err
 }
 
-// prefetchIDs is called before a group of documents is written, the first of which is from. It
-// requests the IDs of the group after it, and of the one after that the numbers of the IDs.
+// prefetchIDs is called before the group of documents that starts at from is written. It prefetches
+// the IDs of the next group, and the numbers of the IDs of the group after that.
 func (o *BatchOrder) prefetchIDs(from int) {
 	n := len(o.docs)
 	for _, pos := range o.docs[min(from+Together, n):min(from+2*Together, n)] {
@@ -544,18 +547,18 @@ func (o *BatchOrder) prefetchIDs(from int) {
 }
 
 const (
-	codesAhead = 8   // a code is requested codesAhead documents before it is decoded
-	codeBytes  = 448 // that are requested of it: all of nearly every one of 128 hashes
+	codesAhead = 8   // a code is prefetched codesAhead documents before it is decoded
+	codeBytes  = 448 // prefetched bytes of a code: almost always all of one with 128 hashes
 )
 
-// prefetchCode requests the encoded sketch of a document, if there is such a one.
+// prefetchCode prefetches the encoded sketch of a document, if it exists.
 func (o *BatchOrder) prefetchCode(doc int) {
 	if doc < len(o.docs) && o.Sketches != nil {
 		o.Codes.PrefetchBytes(o.Sketches[o.docs[doc]], codeBytes)
 	}
 }
 
-// beginSketches chooses the hot hashes, and prepares for sketches if there are any.
+// beginSketches chooses the hot hashes, and prepares for writing sketches if there are any.
 func (t *BatchWriter) beginSketches() error {
 	b := t.batch
 	if t.Params.Sketch == 0 {
@@ -565,17 +568,17 @@ func (t *BatchWriter) beginSketches() error {
 	if hot == nil && b.Sketches != nil {
 		var sketch minhash.Sketch
 		before := 0
-		hot = HotHashes(len(b.docs), func(doc int) []uint32 { // documents in equal steps
+		hot = HotHashes(len(b.docs), func(doc int) []uint32 { // equally spaced documents
 			b.prefetchCode(doc + codesAhead*max(doc-before, 0))
 			before = doc
-			sketch, _ = b.sketch(b.docs[doc], sketch) // what is wrong with a code is found when it is added
+			sketch, _ = b.sketch(b.docs[doc], sketch) // addCode will report an invalid code
 			return sketch
 		})
 	}
 	return t.InitSketches(hot, len(b.docs), t.o.WriterOptions)
 }
 
-// sketch decodes the sketch of the document at a position, using room.
+// sketch decodes the sketch of the document at a position into room.
 func (b *Batch) sketch(pos uint32, room minhash.Sketch) (minhash.Sketch, error) {
 	code := b.Codes.Get(b.Sketches[pos])
 	if len(code) == 0 {
@@ -585,7 +588,7 @@ func (b *Batch) sketch(pos uint32, room minhash.Sketch) (minhash.Sketch, error) 
 	return s, err
 }
 
-// addCode adds the sketch of the document at a position, using room.
+// addCode adds the sketch of the document at a position. It decodes it into room.
 func (t *BatchWriter) addCode(pos uint32, room minhash.Sketch) (minhash.Sketch, error) {
 	b := t.batch
 	if b.Sketches == nil {

@@ -14,7 +14,7 @@ func (b Bitset) Has(i uint32) bool { return b != nil && b[i>>6]>>(i&63)&1 != 0 }
 // Add adds i.
 func (b Bitset) Add(i uint32) { b[i>>6] |= 1 << (i & 63) }
 
-// Count returns how many members of a set are in [first, first+n).
+// Count returns how many members are in [first, first+n).
 func (b Bitset) Count(first, n uint32) (count uint32) {
 	for i := first; i < first+n; {
 		w := b[i>>6] >> (i & 63)

@@ -9,10 +9,10 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// WriteFieldList writes a list of an indexed field: each calls add with its keys, in order, and
-// their documents.
+// WriteFieldList writes a list of an indexed field. each must call add with the keys of the list,
+// in order, and their documents.
 func (t *File) WriteFieldList(list int, each func(add func(key []byte, doc uint32) error) error) error {
-	docs := keyrun.NewColumnWriter(nil) // some 20 bits a key, until the keys have been written
+	docs := keyrun.NewColumnWriter(nil) // some 20 bits per key, until keys are written
 	keys := blobs.NewListWriter(blobs.Values)
 	t.Out.Begin(table.KindValues, uint16(list))
 	flush := func() { t.Out.write(keys.Flush(t.Out.offset())) }

@@ -1,5 +1,6 @@
-// Package write writes tables: a File has what all tables are written by, section after section,
-// and a BatchWriter writes the documents of a Batch. Package merge writes a File from other tables.
+// Package write writes tables: a File has the parts common to all tables that are written, section
+// after section, and a BatchWriter writes the documents of a Batch. Package merge writes a File
+// from other tables.
 package write
 
 import (
@@ -12,19 +13,19 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// Sections writes a file of sections and keeps the first error. Directories of key runs and
-// columns are kept in memory, 20 bytes for 512 values, and written side by side after all other
+// Sections writes a file of sections and records the first error. It holds the directories of key
+// runs and columns in memory, 20 bytes for 512 values, and writes them side by side after all other
 // sections, so that opening a table reads one part of the file.
 type Sections struct {
 	w        *bufio.Writer
 	off      int64 // bytes written
 	sum      uint32
-	sections []table.Section // the last may be open
+	sections []table.Section // the last one may be open
 	dirs     []pendingDir
 	Err      error
 }
 
-// pendingDir is a directory that is to be written.
+// pendingDir is a directory to be written.
 type pendingDir struct {
 	kind  table.Kind
 	index uint16
@@ -41,7 +42,7 @@ func (f *Sections) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// write is Write for callers that look at err later.
+// write is Write for callers that check Err later.
 func (f *Sections) write(p []byte) {
 	if f.Err != nil {
 		return
@@ -67,13 +68,14 @@ func (f *Sections) Begin(kind table.Kind, index uint16) {
 // offset returns the number of bytes in the open section.
 func (f *Sections) offset() int64 { return f.off - f.sections[len(f.sections)-1].Offset }
 
-// end ends the open section, which holds count things.
+// end ends the open section, which has count entries or values.
 func (f *Sections) end(count uint64) {
 	s := &f.sections[len(f.sections)-1]
 	s.Length, s.Count, s.Checksum = f.offset(), count, f.sum
 }
 
-// EndWithDir ends the open section, a key run or a column of count values, and keeps its directory.
+// EndWithDir ends the open section, a key run or a column of count values, and stores its directory
+// until writeDirs.
 func (f *Sections) EndWithDir(count int, dir []byte, err error) {
 	if f.Err == nil {
 		f.Err = err
@@ -83,7 +85,7 @@ func (f *Sections) EndWithDir(count int, dir []byte, err error) {
 	f.keep(s.Kind|table.DirFlag, s.Index, uint64(count), dir)
 }
 
-// keep keeps a directory of count entries or values until writeDirs.
+// keep stores a directory of count entries or values until writeDirs.
 func (f *Sections) keep(kind table.Kind, index uint16, count uint64, data []byte) {
 	f.dirs = append(f.dirs, pendingDir{kind, index, count, data})
 }
@@ -99,36 +101,36 @@ func (f *Sections) writeDirs() {
 	f.dirs = nil
 }
 
-// File is a table that is being written: what writing one from documents (Writer) and from
-// other tables (Merge) have in common.
+// File is a table that is being written. It has the parts common to tables made from documents
+// (BatchWriter) and from other tables (Merge).
 type File struct {
 	Out    Sections
 	Params table.Params
 	note   []byte
 	Info   table.Info
-	Err    error // the first error: the writer must not be used after it
+	Err    error // the first error, after which the writer must not be used
 
 	Names        *blobs.ListWriter
-	IDParts      *idPartsWriter // nil if the table keeps no order of IDs
+	IDParts      *idPartsWriter // nil if the table has no order of IDs
 	Records      *blobs.RecordsWriter
 	Sketches     *sketchidx.Writer // nil if Params.Sketch is 0
-	segment      uint16            // that is being written
-	areas        uint16            // sections of blocks that have begun
-	blocks       int               // in sections of blocks that have ended
-	recordBlocks int               // of them, those of records
+	segment      uint16            // index of the current segment
+	areas        uint16            // number of sections of blocks that have been started
+	blocks       int               // number of blocks in finished sections of blocks
+	recordBlocks int               // those of records
 
 	earlySum uint32 // checksum of the directory of the early section
-	// blocks of names and of sketches that have been written
+	// numbers of blocks of names and of sketches that have been written
 	writtenNames, writtenSketches int
 }
 
-// BeginBlocks begins another section of blocks.
+// BeginBlocks starts another section of blocks.
 func (t *File) BeginBlocks() {
 	t.Out.Begin(table.KindBlocks, t.areas)
 	t.areas++
 }
 
-// Fail remembers the first error.
+// Fail records the first error.
 func (t *File) Fail(err error) error {
 	if t.Err == nil && err != nil {
 		t.Err = fmt.Errorf("sstable: write a table: %w", err)
@@ -150,18 +152,17 @@ func (t *File) AddRecord(text, fields []byte) {
 	}
 }
 
-// FlushNames writes the block of names that has been begun.
+// FlushNames writes the finished blocks of names.
 func (t *File) FlushNames() { t.writeList(table.KindNames, t.Names, &t.writtenNames) }
 
-// FlushRecords writes the block of records that has been begun.
+// FlushRecords writes the finished blocks of records.
 func (t *File) FlushRecords() { t.Out.write(t.Records.Flush(t.blockOffset())) }
 
-// blockOffset returns where the next block goes, counted from the start of the first section of
-// blocks.
+// blockOffset returns the offset of the next block, relative to the first section of blocks.
 func (t *File) blockOffset() int64 { return t.Out.off - t.Out.sections[0].Offset }
 
-// writeList writes the blocks of a list that have ended, after a spare with their entries; done is
-// how many blocks were written before.
+// writeList writes the finished blocks of a list, after a spare with their entries; done is the
+// number of blocks written before.
 func (t *File) writeList(kind table.Kind, w *blobs.ListWriter, done *int) {
 	first, n := *done, w.NumBlocks()
 	*done = n

@@ -9,21 +9,21 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// A table of two parts or more keeps the order of its IDs as an IDOrder has it: the IDs at which
-// parts begin, and for each stretch of documents a key run of
+// A table of at least two parts stores the order of its IDs for IDOrder: the IDs at which parts
+// start, and for each stretch of documents a key run of
 //
 //	part << w | document of the stretch
 //
-// where w is the bits of the greatest such document. That is 12 bits a document of a stretch of
-// 2^22 in 1,024 parts, and 15.5 in 2^14. A stretch is what is in memory at a time while the table
-// is written. Its section lies between two of blocks, as those of a segment do.
+// where w is the number of bits of the greatest such document. That needs 12 bits per document of a
+// stretch of 2^22 in 1,024 parts, and 15.5 in 2^14. While the table is written, one stretch is in
+// memory at a time. Its section lies between two sections of blocks, like those of a segment.
 const (
 	stretchDocs = 1 << 22 // documents of a stretch
-	// PartDocs is about how many documents a part has, unless there would be more than
-	// table.MaxIDParts parts. Their IDs are in as many places, and a query checks the block of
-	// each.
+	// PartDocs is about how many documents a part has, unless that would give more than
+	// table.MaxIDParts parts. The IDs of a part are in as many places, and a query verifies the
+	// block of each.
 	PartDocs = 1 << 11
-	// SampledIDs is how many IDs a part are sampled to decide where it begins.
+	// SampledIDs is how many IDs per part are sampled to determine the bounds of parts.
 	SampledIDs = 16
 )
 
@@ -31,28 +31,28 @@ const (
 type idPartsWriter struct {
 	Divider *table.IDDivider
 	workers int
-	stretch int      // documents of a stretch
-	index   uint16   // of the stretch that is being filled
-	parts   []uint16 // of its documents
-	docs    []uint32 // scratch
-	found   []uint16 // scratch
+	stretch int      // documents per stretch
+	index   uint16   // index of the current stretch
+	parts   []uint16 // parts of its documents
+	docs    []uint32 // buffer
+	found   []uint16 // buffer
 }
 
-// NumIDParts returns how many parts a table of docs documents has in the order that it keeps, less
-// than 2 if it keeps none.
+// NumIDParts returns how many parts the order of IDs of a table of docs documents has. If it
+// returns less than 2, the table has no order of IDs.
 func NumIDParts(docs int, o WriterOptions) int {
 	return min(docs/cmp.Or(o.PartDocs, PartDocs), table.MaxIDParts)
 }
 
-// DivideIDs begins the order of IDs, in a number of parts of about as many IDs each as a sample
-// tells, which is not empty. It sorts the sample.
+// DivideIDs starts the order of IDs, with the given number of parts of about equal size, estimated
+// from a non-empty sample. It sorts the sample.
 func (t *File) DivideIDs(sample [][]byte, parts int, o WriterOptions, workers int) {
 	t.IDParts = &idPartsWriter{
 		Divider: table.NewIDDivider(sample, parts), workers: workers, stretch: cmp.Or(o.StretchDocs, stretchDocs),
 	}
 }
 
-// addPartsOf adds the parts of the IDs of the next documents, if the table keeps the order of IDs.
+// addPartsOf adds the parts of the IDs of the next documents, if the table has an order of IDs.
 func (t *File) addPartsOf(ids [][]byte) {
 	if w := t.IDParts; w != nil {
 		w.found = w.Divider.AppendParts(w.found[:0], ids)
@@ -91,7 +91,7 @@ func (t *File) endStretch() {
 
 // write writes the keys of a stretch: its documents sorted by their parts.
 func (w *idPartsWriter) write(run *keyrun.ParallelWriter) error {
-	next := make([]uint32, w.Divider.Parts()+1) // of each part, where its next document goes
+	next := make([]uint32, w.Divider.Parts()+1) // by part: the position of its next document
 	for _, p := range w.parts {
 		next[p+1]++
 	}
@@ -122,7 +122,7 @@ func (w *idPartsWriter) write(run *keyrun.ParallelWriter) error {
 	return nil
 }
 
-// endIDParts writes what remains of the order of IDs, after all blocks.
+// endIDParts writes the rest of the order of IDs, after all blocks.
 func (t *File) endIDParts() {
 	w := t.IDParts
 	if w == nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// Documents are numbered by fingerprint; their times and sequence numbers ascend in the order of
-// writing. So a table gives each document its rank in that order, and keeps both by rank, where
-// they are next to nothing: a sorted run of a load's sequence numbers takes 2 bits a document, and
-// times hardly more.
+// Documents are numbered by fingerprint, but their times and sequence numbers ascend in the order
+// of writing. So a table stores the rank of each document in that order, and stores times and
+// sequence numbers by rank, where they need very little space: as a sorted run, the sequence
+// numbers of a load need 2 bits per document, and times hardly more.
 //
 //	ranks   column     document -> rank: its position in the order of sequence numbers; absent if
 //	                   rank = number
@@ -26,19 +26,20 @@ type timesWriter struct {
 	Sample table.TimeSample
 }
 
-// NewTimesWriter begins the section of n times.
+// NewTimesWriter starts the section of n times.
 func (t *File) NewTimesWriter(n int) *timesWriter {
 	t.Out.Begin(table.KindTimes, 0)
 	return &timesWriter{t: t, Sample: table.NewTimeSample(n), column: keyrun.NewColumnWriter(&t.Out)}
 }
 
-// add adds the next time, as OrderedTime gives it.
+// add adds the next time, in the form of OrderedTime.
 func (w *timesWriter) add(v uint64) {
 	w.Sample.Add(v)
-	w.column.Add(v) // its error comes back from Finish
+	w.column.Add(v) // Finish returns its error
 }
 
-// EncodedTimes is some of the times: a part of the column, with what the sample takes of it.
+// EncodedTimes are some of the times: a part of the column, with those of its times that are in the
+// sample.
 type EncodedTimes struct {
 	Part            *keyrun.ColumnWriter
 	least, greatest uint64
@@ -46,8 +47,8 @@ type EncodedTimes struct {
 	n               int
 }
 
-// SampleOf returns what the sample takes of times that are those from position first on, with part,
-// which has encoded them. It may be called from several goroutines.
+// SampleOf returns the EncodedTimes for times, which start at position first and have been encoded
+// in part. Several goroutines may call it.
 func (w *timesWriter) SampleOf(first int, times []uint64, part *keyrun.ColumnWriter) EncodedTimes {
 	e := EncodedTimes{Part: part, least: slices.Min(times), greatest: slices.Max(times), n: len(times)}
 	for i := (w.Sample.Stride - first%w.Sample.Stride) % w.Sample.Stride; i < len(times); i += w.Sample.Stride {
@@ -56,7 +57,7 @@ func (w *timesWriter) SampleOf(first int, times []uint64, part *keyrun.ColumnWri
 	return e
 }
 
-// Append adds times that a part has encoded; those so far fill whole blocks.
+// Append adds encoded times; the times so far must fill whole blocks.
 func (w *timesWriter) Append(e EncodedTimes) error {
 	s := &w.Sample
 	s.Times, s.At = append(s.Times, e.sampled...), s.At+e.n
@@ -64,7 +65,7 @@ func (w *timesWriter) Append(e EncodedTimes) error {
 	return w.column.Append(e.Part)
 }
 
-// Finish ends the section, and writes the sketch of the times.
+// Finish ends the section, and writes the time sketch.
 func (w *timesWriter) Finish() {
 	dir, err := w.column.Finish()
 	w.t.Out.EndWithDir(w.column.Len(), dir, err)

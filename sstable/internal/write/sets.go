@@ -23,10 +23,10 @@ func (t *BatchWriter) docsOfRecords() []uint32 {
 	return docs
 }
 
-// setKeys is about how many keys of sets are sorted at a time, by one goroutine.
+// setKeys is about how many keys of sets a goroutine sorts at a time.
 const setKeys = 1 << 19
 
-// IndexBytes returns how much memory the sets and the indexed fields of the records so far take.
+// IndexBytes returns how much memory the sets and the indexed fields of the records so far occupy.
 func (t *BatchWriter) IndexBytes() int64 { return t.sets.Bytes() + t.values.Bytes() }
 
 // setsOf returns the sets of the records [from, to), if the table indexes them.
@@ -48,7 +48,7 @@ func (t *BatchWriter) setsOf(from, to int, record func(i int) (text, fields []by
 	return groups
 }
 
-// writeSets writes the sets: their sizes, and one range of the bins after the other.
+// writeSets writes the sets: their sizes, and then one range of bins after the other.
 func (t *BatchWriter) writeSets() error {
 	if !t.Params.Sets {
 		return nil

@@ -10,20 +10,21 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// A table of documents with sketches is cut into segments: consecutive documents whose bitmaps and
-// postings have sections of their own, numbered by Section.Index. The writer ends a segment by
-// ending the section of blocks, which goes on, with a number more, after the two:
+// A table of documents with sketches is split into segments: consecutive documents whose bitmaps
+// and postings have sections of their own, numbered by Section.Index. To end a segment, the writer
+// ends the section of blocks, writes these two sections, and continues the blocks in another
+// section:
 //
 //	blocks 0 | bitmaps 0 | postings 0 | blocks 1 | bitmaps 1 | postings 1 | ...
 //	... | hot | ...
 //
-// How many documents a segment has is the Section.Count of its bitmaps. Blocks of names, records
-// and sketches know nothing of segments; their offsets count from the start of section blocks 0,
-// over everything between. A table none of whose documents has a sketch has neither segments nor
-// the sections that they share.
+// The number of documents of a segment is the Section.Count of its bitmaps. Blocks of names,
+// records and sketches are independent of segments; their offsets are relative to the start of
+// section blocks 0, and count everything in between. If no document of a table has a sketch, the
+// table has neither segments nor the sections that they share.
 
-// AddSketch adds what is indexed of the next document's sketch. code is its encoding, nil if that
-// is not known.
+// AddSketch adds the next document's sketch to the list and the indexes of sketches. code is the
+// encoded sketch, nil if the caller does not know it.
 func (t *File) AddSketch(sketch minhash.Sketch, code []byte) {
 	if t.Sketches.Full(sketch) {
 		t.FlushNames()
@@ -71,8 +72,8 @@ func (t *File) endSegment() {
 	}
 }
 
-// endSketches ends the last segment, writes the section that all segments share, and keeps the
-// directory of the blocks.
+// endSketches ends the last segment, writes the section that all segments share, and stores the
+// directory of the blocks until writeDirs.
 func (t *File) endSketches() {
 	s := t.Sketches
 	if s == nil || s.None() {
@@ -87,7 +88,7 @@ func (t *File) endSketches() {
 	t.Sketches = nil
 }
 
-// InitSketches prepares the writer for sketches of about docs documents, if the table keeps them.
+// InitSketches prepares for sketches of about docs documents, if the parameters have sketches.
 func (t *File) InitSketches(hot []hot.Hash, docs int, o WriterOptions) (err error) {
 	if t.Params.Sketch == 0 {
 		return nil

@@ -16,7 +16,7 @@ import (
 // fileBuffer is how many bytes of a table are collected before they are written.
 const fileBuffer = 256 << 10
 
-// Init begins a table.
+// Init starts a table.
 func (t *File) Init(w io.Writer, p table.Params, o WriterOptions) error {
 	if err := p.Validate(); err != nil {
 		return fmt.Errorf("sstable: %w", err)
@@ -44,7 +44,7 @@ func (t *File) EndBlocks() {
 	if t.Sketches != nil {
 		t.Sketches.Blocks().EndBlock()
 		t.flushSketches()
-		if t.Sketches.None() { // so that none is not taken for lost
+		if t.Sketches.None() { // otherwise Salvage would think that they are lost
 			t.Out.write(table.AppendSpare(nil, t.earlySum, table.KindSketches, 0, nil))
 		}
 	}
@@ -56,8 +56,8 @@ func (t *File) EndBlocks() {
 	t.endSketches()
 }
 
-// KeepRecords keeps the directory of the blocks of records, which have all been flushed, unless it
-// has been kept.
+// KeepRecords stores the directory of the blocks of records until writeDirs, unless it has been
+// called before. All blocks must have been flushed.
 func (t *File) KeepRecords() {
 	if t.Records != nil && t.Records.NumBlocks() > 0 {
 		t.Out.keep(table.KindRecords, 0, uint64(t.Records.Len()), t.Records.Directory())
@@ -65,7 +65,7 @@ func (t *File) KeepRecords() {
 	t.Records = nil
 }
 
-// Finish writes note, directories, and trailer.
+// Finish writes the note, the directories and the trailer.
 func (t *File) Finish() (table.Info, error) {
 	t.writeNote()
 	t.Out.writeDirs()
@@ -94,7 +94,7 @@ func (t *File) setExtremes() {
 	}
 }
 
-// writeFooter writes directory and trailer.
+// writeFooter writes the directory and the trailer.
 func (t *File) writeFooter() {
 	t.setExtremes()
 	t.Out.pad()

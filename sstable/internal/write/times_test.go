@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// TestTimesInParts adds times one by one and in chunks, for numbers of documents whose strides are
-// no divisors of a chunk, and gets the same column and the same sample.
+// TestTimesInParts adds times one by one and in chunks, for numbers of documents whose strides do
+// not divide a chunk; the column and the sample must be the same.
 func TestTimesInParts(t *testing.T) {
 	const chunk = 1 << 13
 	r := rand.New(rand.NewPCG(16, 45))
